@@ -346,7 +346,7 @@ check-formulas: deps
 # Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.
 check-math: all
 	@if python3 -c 'import mpmath' 2>/dev/null; then python3 tests/math/coefficients.py --check; else echo 'skip coefficients: no python3-mpmath here'; fi
-	@for level in x86-64 x86-64-v3; do echo "$$level:"; $(CC) -O3 -march=$$level -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-builtin \
+	@for level in x86-64 x86-64-v3 'x86-64-v4 -mprefer-vector-width=512'; do echo "$$level:"; $(CC) -O3 -march=$$level -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-builtin \
 	    -I$(INC) -o $(BUILDDIR)/math_speed tests/e2e/programs/math/speed.c -lm && $(BUILDDIR)/math_speed || exit 1; done
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $(BUILDDIR)/math_check tests/math/check.c -lquadmath -lm
 	@$(BUILDDIR)/math_check $(or $(N),100000000) $(NAME) $(if $(NAME),$(TYPE))

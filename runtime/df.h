@@ -89,6 +89,10 @@ struct cublasContext *df_cublas(struct df_call *call);
  * kernel may do without. */
 void *df_cublas_function(struct df_call *call, const char *name);
 
+/* The level of x86-64 whose instructions the code of formulas uses: 1, 3 or 4, the greatest that this processor has, and at most
+ * DF_ISA_LEVEL of the environment (docs/debugging.md). It stays the same for as long as the process lives. Other processors: 1. */
+unsigned df_isa_level(void);
+
 /* ---- formats ---- */
 
 enum df_elem { DF_U8, DF_U16, DF_I32, DF_I64, DF_F16, DF_F32, DF_F64, DF_N_ELEMS };

@@ -72,6 +72,7 @@ struct dfc_program {
     bool cuda;                          /* with CUDA; false: they are C and C++, for the emulator */
     struct dfc_build_unit *units;
     size_t n_units;
+    unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
 };
 
 /* Lists the units and writes their sources into the work folder. false: reported. */

@@ -147,16 +147,38 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
     else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
-        dfc_emit_c(file, p->loaded->front, p->stem, p->gpu, p->options->emu_gpu_code);
+        dfc_emit_c(file, p->loaded->front, p->stem, p->n_levels, p->gpu, p->options->emu_gpu_code);
     return written(file, unit->source) && good;
+}
+
+/* Does the C compiler take the level's flags? It is asked with an empty file. */
+static bool is_known(const struct dfc_program *p, const struct dfg_level *level)
+{
+    struct dfc_list argv = { 0 };
+    dfc_list_add_all(&argv, &p->tools.cc);
+    dfc_list_add_words(&argv, level->flags);
+    dfc_list_add_words(&argv, "-E -x c /dev/null");
+    bool known = !argv.failed && dfc_run_tool(argv.items, &dfc_discard, &dfc_discard) == 0;
+    dfc_list_free(&argv);
+    return known;
+}
+
+/* How many levels it knows. A compiler that knows one knows those before it. */
+static unsigned count_levels(const struct dfc_program *p)
+{
+    unsigned n = DFG_MOST_LEVELS;
+    while (n > 1 && (!dfg_level(n - 1) || !is_known(p, dfg_level(n - 1))))
+        n--;
+    return n;
 }
 
 /* The formulas' file is compiled once for each level of the processor's instructions. */
 static bool add_formulas(struct dfc_program *p)
 {
-    const struct dfg_level *level;
     char name[300];
-    for (unsigned i = 0; dfc_has_formulas(p->loaded->front, false) && (level = dfg_level(i)); i++) {
+    p->n_levels = dfc_has_formulas(p->loaded->front, false) ? count_levels(p) : 0;
+    for (unsigned i = 0; i < p->n_levels; i++) {
+        const struct dfg_level *level = dfg_level(i);
         snprintf(name, sizeof name, "%.250s_formulas%s%s.c", p->stem, i ? "_" : "", level->name);
         if (!add_unit(p, DFC_CODE_C, NULL, name))
             return false;
@@ -275,8 +297,8 @@ static void add_for_formulas(const struct dfc_program *p, const struct dfc_build
         dfc_list_add(argv, "-O3");
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         dfc_list_add(argv, "%s", flags[i]);
-    if (unit->level && *unit->level->flag)
-        dfc_list_add(argv, "%s", unit->level->flag);
+    if (unit->level)
+        dfc_list_add_words(argv, unit->level->flags);
 }
 
 /* --keep wants nvcc's own files, and -MD another list of includes than the cache. */

@@ -48,9 +48,10 @@ void dfc_emit_inline_headers(FILE *out);
 const char *dfc_c_elem(enum df_elem elem);
 const char *dfc_c_scalar(enum df_scalar_type type);
 
-/* Prints NAME.df.h, NAME.c and NAME_gpu.cu; NAME is `stem`. gpu: gpu variants are compiled. */
+/* Prints NAME.df.h, NAME.c and NAME_gpu.cu; NAME is `stem`. n_levels: formulas are compiled for the levels below it
+ * (dfg_level()). gpu: gpu variants are compiled. */
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem);
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code);
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
 /* Is the variant inline code in a generated unit? It is not, if the code stands with a source file: then it is in that
  * file's unit, after the file's text, and may use all that the file has. */

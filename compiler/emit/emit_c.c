@@ -98,19 +98,19 @@ static const char *c_name(const struct dfc_front *front, const struct dfc_kernel
     return code->c_name ? code->c_name : df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
 }
 
-/* The function of STEM_formulas.c for this processor. */
-static void emit_formulas(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code)
+/* The function of STEM_formulas.c for this processor, of the levels below n_levels. */
+static void emit_formulas(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, unsigned n_levels)
 {
     static const char parameters[] = "(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
                                      "    const union df_scalar *scalars)";
     const char *name = c_name(front, code);
-    fprintf(out, "extern int df_formula_%s%s;\n", name, parameters);
-    if (dfg_level(1))
-        fprintf(out, "extern int df_formula_%s_%s%s;\n", name, dfg_level(1)->name, parameters);
+    for (unsigned i = 0; i < n_levels && dfg_level(i); i++)
+        fprintf(out, "extern int df_formula_%s%s%s%s;\n", name, i ? "_" : "", dfg_level(i)->name, parameters);
     fprintf(out, "static int df_run_%s_cpu%s\n{\n", name, parameters);
-    if (dfg_level(1))
-        fprintf(out, "    if (%s)\n        return df_formula_%s_%s(call, stream, dims, ports, scalars);\n",
-                dfg_level(1)->test, name, dfg_level(1)->name);
+    for (unsigned i = n_levels - 1; i > 0; i--)
+        if (dfg_level(i))
+            fprintf(out, "    if (df_isa_level() >= %u)\n        return df_formula_%s_%s(call, stream, dims, ports, scalars);\n",
+                    dfg_level(i)->least, name, dfg_level(i)->name);
     fprintf(out, "    return df_formula_%s(call, stream, dims, ports, scalars);\n}\n\n", name);
 }
 
@@ -127,14 +127,14 @@ static bool has_device(const struct dfc_kernel_code *code)
 
 /* ---- the program ---- */
 
-static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu)
+static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, unsigned n_levels)
 {
     const struct df_graph *g = front->graph;
     for (size_t i = 0; i < front->n_kernels; i++) {
         if (front->kernels[i].cpu)
             emit_variant(out, front, &front->kernels[i], false);
         else if (front->kernels[i].formula)
-            emit_formulas(out, front, &front->kernels[i]);
+            emit_formulas(out, front, &front->kernels[i], n_levels);
         if (front->kernels[i].gpu && gpu)
             emit_variant(out, front, &front->kernels[i], true);
         if (gpu && dfc_is_formula(&front->kernels[i], true))
@@ -217,7 +217,7 @@ bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *ste
     return good;
 }
 
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool gpu, bool emu_gpu_code)
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code)
 {
     fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
             stem, stem, stem);
@@ -227,7 +227,7 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, bool
     if (dfc_has_inline(front, false))   /* older compilers only warn of an undeclared function, and pass it a float as a
                                          * double */
         fputs("#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n\n", out);
-    emit_functions(out, front, gpu);
+    emit_functions(out, front, gpu, n_levels);
     fprintf(out, "/* The graph, its times and its plan: laid over by libdf, never copied. */\n"
                  "__asm__(\".pushsection .rodata,\\\"a\\\"\\n\"\n        \".balign 64\\n\"\n        \"df_image:\\n\"\n"
                  "        \".incbin \\\"%s.image\\\"\\n\"\n        \"df_image_end:\\n\"\n        \".byte 0\\n\"\n"

@@ -20,12 +20,12 @@ const struct dfg_level *dfg_level(unsigned number)
 {
 #ifdef __x86_64__
     static const struct dfg_level levels[] = {
-        { "", "", "1" },
-        { "v3", "-march=x86-64-v3",
-          "__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\") && __builtin_cpu_supports(\"bmi2\")" },
+        { "", "", 1 },
+        { "v3", "-march=x86-64-v3", 3 },
+        { "v4", "-march=x86-64-v4 -mprefer-vector-width=512", 4 }, /* runtime/base/isa.c says on which processors */
     };
 #else
-    static const struct dfg_level levels[] = { { "", "", "1" } };
+    static const struct dfg_level levels[] = { { "", "", 1 } };
 #endif
     return number < sizeof levels / sizeof *levels ? &levels[number] : NULL;
 }

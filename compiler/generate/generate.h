@@ -45,11 +45,13 @@ struct dfg_kernel {
 
 struct dfg_level {                      /* of a processor's instructions */
     const char *name;                   /* the file's functions end with _NAME then */
-    const char *flag;                   /* of gcc and clang */
-    const char *test;                   /* C: does this processor have them? */
+    const char *flags;                  /* of gcc and clang, with blanks between them */
+    unsigned least;                     /* what df_isa_level() (df.h) gives at least if the processor has them */
 };
-/* Level 0 is what every processor has, and needs none of these. NULL: there are no more levels on this architecture. */
+/* Level 0 is what every processor has, and needs none of these. Each level has the instructions of those before it. NULL: there
+ * are no more levels on this architecture. */
 const struct dfg_level *dfg_level(unsigned number);
+#define DFG_MOST_LEVELS 3u              /* there are at most so many */
 
 /* Prints the file. `stem` and `source` name it and the .df in its first line; `sink` names files for #line (NULL: no #line).
  * false: no memory. */

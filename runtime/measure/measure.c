@@ -11,6 +11,7 @@
 #include "runtime/device/devices.h"
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/isa.h"
 #include "runtime/emu/back_end.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/measure/measure_impl.h"
@@ -395,7 +396,9 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     if (!graph->functions)
         return dfr_error(error, DF_E_ARGUMENT, "a graph of costs alone has nothing to measure");
     uint32_t number = 0;
-    int status = find_device(graph, options, &ops, &number, error);
+    int status = dfr_isa_check(error);
+    if (status == DF_OK)
+        status = find_device(graph, options, &ops, &number, error);
     if (status != DF_OK)
         return status;
     struct dfr_measure *m = aligned_alloc(_Alignof(struct dfr_measure), sizeof *m);

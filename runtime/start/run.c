@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/isa.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/list.h"
@@ -196,6 +197,8 @@ static int prepare(struct df_run *run, struct df_error *error)
         status = dfr_check_find(run, error);            /* devices.check_ops; the run is serial and on the host then */
     if (run->options.rehearse != 0)
         status = dfr_rehearse_admit(run, error);        /* or what it asks for cannot be rehearsed */
+    if (status == DF_OK)
+        status = dfr_isa_check(error);                  /* df_isa_level() */
     set_limit(run);                                     /* firing.limit: how many waves */
     if (status != DF_OK ||
         (status = find_policy(run, error)) != DF_OK ||          /* choice.policy, if one was asked for */

@@ -13,12 +13,34 @@ same two-workers two.out expected
 same emulated emulated.out expected
 ./code --waves=1 --reach=1 > other.out 2>&1
 if cmp -s other.out expected; then fail dynamic-param 'it changes nothing'; else pass dynamic-param; fi
+for level in 1 3 4; do
+    flag=$(sed 's/1/sse2/; s/3/avx2/; s/4/avx512vbmi/' <<<$level)
+    if grep -qw $flag /proc/cpuinfo; then
+        DF_ISA_LEVEL=$level ./code --waves=1 > level.out 2>&1
+        same "level-$level" level.out expected
+    else
+        skip "level-$level" "this processor has no $flag"
+    fi
+done
+expect level-wrong 1 "^code: error: DF_ISA_LEVEL is 'avx' in the environment: it is the greatest level of x86-64 to use, 1 to 4$" \
+    env DF_ISA_LEVEL=avx ./code --waves=1
 for flags in '-ffast-math -fno-signed-zeros' -march=native; do
     check "compile $flags" "$DFC" formula_code.df --nvcc=none -O0 -o flags --cflags="$flags"
     ./flags --waves=1 > flags.out 2>&1
     same "bits $flags" flags.out expected
 done
 check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile --nvcc=none formula_code.df
+# A compiler that does not know a level's flags, as gcc 10 does not: that level is left out.
+for level in v4 v3; do
+    printf '#!/bin/sh\ncase "$*" in *-march=x86-64-%s*|*-march=x86-64-v4*) echo "bad value" >&2; exit 1 ;; esac\nexec %s "$@"\n' $level "${CC:-cc}" > old-cc
+    chmod +x old-cc
+    check "compile-without-$level" "$DFC" formula_code.df --nvcc=none --cc=./old-cc -O0 -o old
+    ./old --waves=1 > old.out 2>&1
+    same "bits-without-$level" old.out expected
+    nm old | grep -o 'df_formula_blur.*' | sort | tr '\n' ' ' > old.levels
+    if [ $level = v4 ] && [ "$(uname -m)" = x86_64 ]; then echo -n 'df_formula_blur df_formula_blur_v3 '; else echo -n 'df_formula_blur '; fi > old.expected
+    same "levels-without-$level" old.levels old.expected
+done
 "$DFC" --emit=c formula_code.df > emitted.c
 expect emitted 0 'DF_LEVEL\(df_formula_blur\)' cat emitted.c
 

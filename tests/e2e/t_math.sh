@@ -1,7 +1,7 @@
 # The functions of df_math.h as generated kernels use them: gcc makes vector code of a loop over each, for every level of x86-64, and C, C++ and
 # CUDA's compiler make the same bits of their one text. What they compute is tested by unit-math.
 flags='-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math'
-if [ "$(uname -m)" = x86_64 ]; then levels='x86-64 x86-64-v3'; else levels=native; fi
+if [ "$(uname -m)" = x86_64 ]; then levels='x86-64 x86-64-v3 x86-64-v4'; else levels=native; fi
 loops=$(grep -cE '^(ONE|TWO|FAR)\(' "$programs/loops.h")
 include="-I$DF_BUILD/include -I$programs"
 
@@ -24,6 +24,8 @@ build() { # NAME COMMAND…: prints the hashes into NAME, and compares them with
     build scalar gcc -O1 -ffp-contract=off "$programs/bits.c"
     build baseline gcc $flags "$programs/bits.c"
     if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 gcc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
+    if grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 gcc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
+    else skip v4 "no AVX-512 here"; fi
     if command -v g++ >/dev/null; then
         build cuda-text g++ $flags -D__CUDACC__ -D__host__= -D__device__= -D__forceinline__=inline -x c++ "$programs/bits.c"
     else skip cuda-text "no g++ here"; fi

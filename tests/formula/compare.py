@@ -405,7 +405,7 @@ def main():
     parser.add_argument("--shrink", type=int, default=12, help="at most so many steps that make a failing program smaller")
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'; without --nvcc in it, a set has no CUDA")
-    parser.add_argument("--levels", default="3 1", help="of instructions (DF_ISA_LEVEL): the highest that there is, and the baseline")
+    parser.add_argument("--levels", default="4 3 1", help="of instructions (DF_ISA_LEVEL): the highest that there are, and the baseline")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")

@@ -433,6 +433,8 @@ struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *n)
     const char *column = dfg_columns_value(g, n);
     if (column)
         return (struct dfg_text){ column, DFG_ATOM };
+    if (!g->block)                      /* an extent, outside of loops: there is no place for a temporary */
+        return whole_value(g, n);
     struct dfg_block *block = dfg_block_of(g, n->slots);
     if (block->temporaries[n->id])
         return (struct dfg_text){ block->temporaries[n->id], DFG_ATOM };

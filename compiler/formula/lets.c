@@ -82,7 +82,7 @@ static const struct dff_expansion *known(struct dff_build *b, const struct dff_p
 {
     unsigned n = 0;
     for (const struct dff_expansion *x = let->expansions; x; x = x->next) {
-        if (++n % 16 == 0 && !dff_step(b, loc)) /* looking is cheap, but not free */
+        if (++n % 4 == 0 && !dff_step(b, loc)) /* looking is cheap, but not free */
             return NULL;
         bool same = x->n_slots == place->n_slots && x->scope == place->scope;
         for (unsigned i = 0; i < let->n_indices && same; i++)

@@ -164,8 +164,11 @@ static void group_port_dims(const struct dfu_group *group, const struct dfc_form
 {
     for (unsigned p = 0; p < group->callee->sig.n_ports; p++) {
         memcpy(port_dims[p], formats[p].dims, sizeof port_dims[p]);
-        if (group->strips->ring_rows[p] != DF_NONE)
-            port_dims[p][0] = dims[group->strips->ring_rows[p]];
+        if (group->strips->ring_rows[p] == DF_NONE)
+            continue;
+        for (unsigned d = 0; d < group->strips->dim; d++)
+            port_dims[p][d] = 1;
+        port_dims[p][group->strips->dim] = dims[group->strips->ring_rows[p]];
     }
 }
 

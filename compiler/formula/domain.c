@@ -8,6 +8,8 @@
 
 #include "compiler/formula/build.h"
 
+#define MOST_CHANNELS 8
+
 /* ---- the left side ---- */
 
 static bool find_target(struct dff_build *b, const struct dfl_formula *ast, unsigned *p)
@@ -213,4 +215,21 @@ bool dff_check_domains(struct dff_build *b, const struct dff_formula *formulas, 
         if (b->ports[p].mode != DF_IN)
             ok &= check_port(b, formulas, n, p);
     return ok;
+}
+
+/* ---- columns ---- */
+
+int64_t dff_channels(const struct dff_kernel *kernel, const struct dff_formula *formula, unsigned d)
+{
+    const struct dff_node *extent = kernel->ports[formula->port].extents[d];
+    return extent->kind == DFF_CONST && extent->i <= MOST_CHANNELS ? extent->i : 0;
+}
+
+int dff_column(const struct dff_kernel *kernel, const struct dff_formula *formula)
+{
+    int column = -1;
+    for (unsigned d = 0; d < formula->rank; d++)
+        if (formula->is_index[d] && (column < 0 || !dff_channels(kernel, formula, d)))
+            column = (int)d;
+    return column;
 }

@@ -139,6 +139,12 @@ struct dff_kernel {
  * were reported, or no memory. */
 const struct dff_kernel *dff_check(struct dfc_unit *u, struct dfc_callee *callee);
 
+/* The formula's *column*: of its indices the last one that does not go over a small fixed extent, such as that of channels.
+ * Loops over it are the long ones. -1: it has no index. */
+int dff_column(const struct dff_kernel *kernel, const struct dff_formula *formula);
+/* The extent of a dimension of the formula's port, if it is a small number. 0: it is not. */
+int64_t dff_channels(const struct dff_kernel *kernel, const struct dff_formula *formula, unsigned d);
+
 /* A hash of what the kernel computes: nodes, tables, formats. Comments, layout, the names of indices and lets do not
  * matter. Never 0. */
 uint64_t dff_hash(const struct dff_kernel *kernel);

@@ -49,6 +49,7 @@ struct dff_stage {                      /* a member that makes rows; one whose s
 };
 
 struct dff_strips {                     /* how a group's kernel is computed; dff_kernel.strips */
+    unsigned dim;                       /* dimension that counts rows; those before it are loops around the strips */
     unsigned n_stages, n_reads;
     const struct dff_stage *stages;     /* in order */
     const struct df_strip_read *reads;  /* between stages */
@@ -84,8 +85,8 @@ struct dfu_rows {                       /* of a port that a kernel reads: for ro
 };
 /* Why the kernel can be no member; NULL: it can. */
 const char *dfu_why_no_member(const struct dfc_callee *callee);
-/* Why the rows that it reads of an in port cannot be told; NULL: *rows says them. */
-const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, struct dfu_rows *rows);
+/* Why the rows that it reads of an in port cannot be told, if dimension `dim` counts rows; NULL: *rows says them. */
+const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, unsigned dim, struct dfu_rows *rows);
 
 /* ---- group.c ---- */
 

@@ -74,7 +74,7 @@ static const char *why_reads(const struct finder *f, uint32_t a, uint32_t b)
             struct dfu_rows rows;
             const char *why;
             if (first_of(f, f->makers[f->nodes[v].in[i]]) == a &&
-                (why = dfu_why_no_rows(f->nodes[v].callee, f->nodes[v].callee->sig.in_port[i], &rows)))
+                (why = dfu_why_no_rows(f->nodes[v].callee, f->nodes[v].callee->sig.in_port[i], 0, &rows)))
                 return why;
         }
     return NULL;

@@ -99,7 +99,7 @@ static bool count_taps(const struct dfu_merge *m, unsigned reader, unsigned made
         struct dfu_rows rows;
         if (member->in[i].member != (int32_t)made || member->in[i].slot != slot)
             continue;
-        if (dfu_why_no_rows(member->callee, port, &rows) || !is_inside(member->callee, port) ||
+        if (dfu_why_no_rows(member->callee, port, 0, &rows) || !is_inside(member->callee, port) ||
             member->callee->formula->n_nodes > MOST_READER_NODES ||
             (m->streams[made][slot].has_reduction && !keeps_slots(m, reader, rank)))
             return false;
@@ -135,7 +135,7 @@ static void add_inputs(struct dfu_merge *m, unsigned reader)
         const struct dfu_stream *s = &m->streams[member->in[i].member][member->in[i].slot];
         if (!s->inlined)
             continue;
-        dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], &rows);
+        dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], 0, &rows);
         work += rows.taps * s->work;
         reduces |= s->has_reduction;
     }

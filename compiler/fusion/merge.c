@@ -65,7 +65,7 @@ static const char *group_name(const struct dfu_merge *m)
 
 /* ---- variables ---- */
 
-static bool add_variable(struct dfu_merge *m, const char *wanted, struct dfl_loc loc)
+bool dfu_add_variable(struct dfu_merge *m, const char *wanted, struct dfl_loc loc)
 {
     struct dfc_sig *sig = &m->group->callee->sig;
     const char *name = dfu_new_name(m, wanted);
@@ -102,7 +102,7 @@ static bool map_variables(struct dfu_merge *m, struct dff_port *const *streams)
             continue;
         const uint32_t number = m->group->callee->sig.n_variables;
         from[number] = (struct dfu_value){ m->member, v };
-        if (!add_variable(m, sig->variables[v].name.text, sig->variables[v].name.loc) ||
+        if (!dfu_add_variable(m, sig->variables[v].name.text, sig->variables[v].name.loc) ||
             !(map[v] = dff_leaf(&m->b, DFF_DIM, DFF_I32, number, sig->variables[v].name.loc)))
             return false;
     }
@@ -245,119 +245,6 @@ static bool add_member(struct dfu_merge *m, struct dff_port *streams[], struct d
     return ok;
 }
 
-/* ---- stages ---- */
-
-static bool add_read(struct dfu_merge *m, struct dfr_array *reads, struct df_strip_read read)
-{
-    struct df_strip_read *list = reads->items;
-    for (uint32_t i = 0; i < reads->n; i++)
-        if (list[i].reader == read.reader && list[i].made == read.made && list[i].border == read.border) {
-            list[i].low = read.low < list[i].low ? read.low : list[i].low;
-            list[i].high = read.high > list[i].high ? read.high : list[i].high;
-            return true;
-        }
-    struct df_strip_read *added = dfr_array_add(reads, sizeof *added, 1);
-    if (added)
-        *added = read;
-    return added || dfc_no_memory(m->b.u);
-}
-
-/* What a member reads of others, through streams that are inlined too. stage_of: by member. */
-static bool add_reads(struct dfu_merge *m, const uint32_t *stage_of, uint32_t stage, unsigned reader, int64_t low,
-                      int64_t high, struct dfr_array *reads)
-{
-    const struct dfu_member *member = member_at(m, reader);
-    for (unsigned i = 0; i < member->callee->sig.n_in; i++) {
-        const struct dfu_source *from = &member->in[i];
-        struct dfu_rows rows;
-        if (from->member < 0)
-            continue;
-        dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], &rows);
-        if (!rows.taps)
-            continue;
-        if (m->streams[from->member][from->slot].inlined) {
-            if (!add_reads(m, stage_of, stage, (unsigned)from->member, low + rows.low, high + rows.high, reads))
-                return false;
-        } else if (!add_read(m, reads, (struct df_strip_read){ (uint16_t)stage, (uint16_t)stage_of[from->member],
-                                                               (int32_t)(low + rows.low), (int32_t)(high + rows.high),
-                                                               (int)rows.border })) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool make_stages(struct dfu_merge *m, struct dff_strips *strips, uint32_t *stage_of, struct dff_stage *stages,
-                        const struct dff_kernel *kernel)
-{
-    uint32_t formula = 0;
-    for (unsigned i = 0; i < m->wiring->n; i++) {
-        const struct dfu_member *member = member_at(m, i);
-        struct dff_stage stage = { .first_formula = formula, .member = i };
-        stage_of[i] = DF_NONE;
-        for (unsigned slot = 0; slot < member->callee->sig.n_out; slot++) {
-            if (m->streams[i][slot].inlined)
-                continue;
-            stage.leaves |= member->leaves[slot];
-            stage.rows = m->ports[m->streams[i][slot].port].extents[0];
-        }
-        if (!stage.rows)
-            continue;
-        while (formula < kernel->n_formulas &&
-               m->group->ports[kernel->formulas[formula].port].member == i)
-            formula++;
-        stage.n_formulas = formula - stage.first_formula;
-        stage_of[i] = strips->n_stages;
-        stages[strips->n_stages++] = stage;
-    }
-    return true;
-}
-
-/* Each ring has a variable for its rows; one more says how many rows a strip has. */
-static bool add_strip_variables(struct dfu_merge *m, struct dff_strips *strips,
-                                const uint32_t *stage_of)
-{
-    const struct dfc_sig *sig = &m->group->callee->sig;
-    uint32_t *rows = dfc_alloc(m->b.u, (sig->n_ports + 1u) * sizeof *rows);
-    uint32_t *stages = dfc_alloc(m->b.u, (sig->n_ports + 1u) * sizeof *stages);
-    m->group->n_variables = strips->strip = sig->n_variables;
-    strips->ring_rows = rows;
-    strips->stage_of = stages;
-    if (!rows || !stages || !add_variable(m, "strip", m->group->callee->loc))
-        return false;
-    for (unsigned p = 0; p < sig->n_ports; p++) {
-        const char *name = dfc_printf(m->b.u, "%s_rows", sig->ports[p].ast->name.text);
-        rows[p] = m->ports[p].mode == DF_TMP ? sig->n_variables : DF_NONE;
-        stages[p] = m->group->ports[p].member == DF_NONE ? DF_NONE : stage_of[m->group->ports[p].member];
-        if (!name || (rows[p] != DF_NONE && !add_variable(m, name, m->group->callee->loc)))
-            return false;
-    }
-    return true;
-}
-
-static bool add_strips(struct dfu_merge *m, struct dff_kernel *kernel)
-{
-    struct dff_strips *strips = dfc_alloc(m->b.u, sizeof *strips);
-    struct dff_stage *stages = dfc_alloc(m->b.u, m->wiring->n * sizeof *stages);
-    uint32_t stage_of[DFU_MOST_MEMBERS];
-    struct dfr_array reads = { 0 };
-    bool ok = strips && stages && make_stages(m, strips, stage_of, stages, kernel);
-    for (unsigned s = 0; ok && s < strips->n_stages; s++)
-        ok = add_reads(m, stage_of, s, stages[s].member, 0, 0, &reads);
-    struct df_strip_read *kept = ok ? dfc_alloc(m->b.u, (reads.n + 1) * sizeof *kept) : NULL;
-    if (kept && reads.n)
-        memcpy(kept, reads.items, reads.n * sizeof *kept);
-    ok = ok && kept && add_strip_variables(m, strips, stage_of);
-    if (ok) {
-        strips->stages = stages;
-        strips->reads = kept;
-        strips->n_reads = reads.n;
-        kernel->strips = m->group->strips = strips;
-    }
-    dfr_array_free(&reads);
-    return ok;
-}
-
 /* ---- the group ---- */
 
 static bool make_callee(struct dfu_merge *m)
@@ -415,7 +302,7 @@ static bool merge(struct dfu_merge *m)
     *kernel = (struct dff_kernel){ .callee = m->group->callee, .n_ports = m->n_ports, .n_formulas = n,
                                    .n_tables = m->b.tables.n, .ports = m->ports, .formulas = formulas,
                                    .tables = tables };
-    if (!add_strips(m, kernel) || !dff_number_nodes(&m->b, kernel))
+    if (!dfu_add_strips(m, kernel) || !dff_number_nodes(&m->b, kernel))
         return false;
     m->group->callee->formula = kernel;
     m->group->callee->code_hash[0] = m->group->callee->code_hash[1] = dff_hash(kernel);

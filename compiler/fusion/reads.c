@@ -1,7 +1,7 @@
 /* reads.c - can a kernel be a member of a group, and which rows of its inputs does it read?
  *
  * A member makes row after row of all its outputs. What it reads of another member are rows at fixed distances: `y + c`,
- * with c a number or a range between numbers.
+ * with c a number or a range between numbers. Which dimension counts rows is found for the whole group (stages.c).
  */
 #include "compiler/fusion/fusion.h"
 
@@ -80,17 +80,17 @@ static bool fits(int64_t v)
 }
 
 /* The rows that one read takes: y + *low … y + *high. false: that is not how it reads. */
-static bool rows_of(const struct dfc_callee *callee, const struct dff_access *a, int64_t *low, int64_t *high)
+static bool rows_of(const struct dfc_callee *callee, const struct dff_access *a, unsigned dim, int64_t *low, int64_t *high)
 {
-    if (!a->affine || a->slot[0] != 1 || !fits(a->constant))
+    if (!a->affine || a->slot[dim] != 1 || !fits(a->constant))
         return false;
     for (unsigned v = 0; v < callee->sig.n_variables; v++)
         if (a->dim[v])
             return false;
     *low = *high = a->constant;
-    for (uint32_t s = 1; s < DFF_MAX_SLOTS; s++) {
+    for (uint32_t s = 0; s < DFF_MAX_SLOTS; s++) {
         int64_t least, most, c = a->slot[s];
-        if (!c)
+        if (!c || s == dim)
             continue;
         if (!slot_range(callee->formula, s, &least, &most) || !fits(least) || !fits(most) || !fits(c))
             return false;
@@ -112,26 +112,26 @@ static uint64_t taps_of(const struct dff_kernel *k, const struct dff_node *read)
     return taps;
 }
 
-const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, struct dfu_rows *rows)
+const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, unsigned dim, struct dfu_rows *rows)
 {
     const struct dff_kernel *k = callee->formula;
     bool inside = true, any = false;
     *rows = (struct dfu_rows){ 0 };
-    if (k->ports[port].rank == 0)
+    if (k->ports[port].rank <= dim)
         return "it reads a single number";
     for (unsigned i = 0; i < k->n_nodes; i++) {
         const struct dff_node *n = k->nodes[i];
         if (n->kind != DFF_READ || n->number != port)
             continue;
         int64_t low, high;
-        if (!rows_of(callee, &callee->proof->access[i][0], &low, &high))
+        if (!rows_of(callee, &callee->proof->access[i][dim], dim, &low, &high))
             return "it does not read rows at fixed distances";
         rows->low = !any || low < rows->low ? low : rows->low;
         rows->high = !any || high > rows->high ? high : rows->high;
-        inside &= callee->proof->access[i][0].inside;
+        inside &= callee->proof->access[i][dim].inside;
         rows->taps += taps_of(k, n);
         any = true;
     }
-    rows->border = inside || k->ports[port].border[0] == DFF_NUMBER ? DFF_NONE : k->ports[port].border[0];
+    rows->border = inside || k->ports[port].border[dim] == DFF_NUMBER ? DFF_NONE : k->ports[port].border[dim];
     return rows->border == DFF_WRAP_AROUND ? "its border is 'wrap', which leads to the other end" : NULL;
 }

@@ -13,11 +13,13 @@
 #define LEAST_STRIP 4
 #define MOST_STRIPS 4096                /* of one stream: so plans of tall and narrow streams stay cheap */
 
-static uint64_t row_bytes(const struct dfc_format *f)
+static uint64_t row_bytes(const struct dfc_format *f, unsigned dim)
 {
     uint64_t bytes;
     dfc_format_bytes(f, &bytes);        /* fits: it was checked */
-    return bytes / f->dims[0];
+    for (unsigned d = 0; d <= dim; d++)
+        bytes /= f->dims[d];
+    return bytes;
 }
 
 /* Runs through all strips. rows: by stage, the most that its rings hold. */
@@ -49,7 +51,7 @@ static uint64_t write_rows(const struct dfu_group *group, const struct dfc_forma
     for (unsigned p = 0; p < group->callee->sig.n_ports; p++)
         if (s->ring_rows[p] != DF_NONE) {
             dims[s->ring_rows[p]] = (uint64_t)rows[s->stage_of[p]];
-            bytes += (uint64_t)rows[s->stage_of[p]] * row_bytes(&formats[p]);
+            bytes += (uint64_t)rows[s->stage_of[p]] * row_bytes(&formats[p], s->dim);
         }
     return bytes;
 }
@@ -66,10 +68,10 @@ bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *for
         if (s->stage_of[p] == DF_NONE)
             continue;
         struct df_strip_stage *stage = &stages[s->stage_of[p]];
-        stage->extent = (int64_t)formats[p].dims[0];
+        stage->extent = (int64_t)formats[p].dims[s->dim];
         stage->leaves = s->stages[s->stage_of[p]].leaves;
-        if (stage->leaves && formats[p].dims[0] > most)
-            most = formats[p].dims[0];
+        if (stage->leaves && formats[p].dims[s->dim] > most)
+            most = formats[p].dims[s->dim];
     }
     const uint64_t least = most / MOST_STRIPS + 1 > LEAST_STRIP ? most / MOST_STRIPS + 1 : LEAST_STRIP;
     strip = strip > least ? strip : least;

@@ -105,6 +105,7 @@ struct dfg_gen {
     unsigned n_columns;
     unsigned copies;                    /* repetitions that are written out around what is printed */
     const char *from, *to;              /* the rows that are computed; NULL: all of them */
+    unsigned rows;                      /* dimension that counts these; of those before it, df_outer0 … are computed */
     const char *prefix;                 /* of temporaries */
     unsigned n_temporaries;
     bool math, failed;                  /* math: <df_math.h> is needed */

@@ -11,29 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CHANNELS 8
-
 /* ---- the formula ---- */
 
 static const struct dff_port *out_port(const struct dfg_gen *g)
 {
     return &g->kernel->ports[g->formula->port];
-}
-
-/* The extent, if it is a small number. 0: it is not. */
-static int64_t channels(const struct dfg_gen *g, unsigned d)
-{
-    const struct dff_node *extent = out_port(g)->extents[d];
-    return extent->kind == DFF_CONST && extent->i <= MOST_CHANNELS ? extent->i : 0;
-}
-
-static int column_of(const struct dfg_gen *g)
-{
-    int column = -1;
-    for (unsigned d = 0; d < g->formula->rank; d++)
-        if (g->formula->is_index[d] && (column < 0 || !channels(g, d)))
-            column = (int)d;
-    return column;
 }
 
 static struct dfg_text index_of(struct dfg_gen *g, unsigned d)
@@ -75,8 +57,8 @@ static void inner(struct dfg_gen *g, unsigned d);
 static void channel_loop(struct dfg_gen *g, unsigned d)
 {
     unsigned before = g->copies;
-    g->copies *= (unsigned)channels(g, d);
-    for (int64_t i = 0; i < channels(g, d) && !g->failed; i++) {
+    g->copies *= (unsigned)dff_channels(g->kernel, g->formula, d);
+    for (int64_t i = 0; i < dff_channels(g->kernel, g->formula, d) && !g->failed; i++) {
         struct dfg_block block;
         if (dfg_open_number(g, &block, (int)d, i))
             inner(g, d + 1);
@@ -172,7 +154,7 @@ static const char *row_parameters(struct dfg_gen *g)
 void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
 {
     g->stage = (struct dfg_stage){ .number = number };
-    g->column = column_of(g);
+    g->column = dff_column(g->kernel, g->formula);
     g->mode = DFG_MAIN;
     char *main_text = row_text(g), *edge_text = NULL;
     g->mode = DFG_EDGE;
@@ -250,7 +232,7 @@ void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
 
 static const char *width_of(struct dfg_gen *g)
 {
-    if (g->to && g->column == 0)        /* the rows of a strip are columns here */
+    if (g->to && g->column == (int)g->rows) /* the rows of a strip are columns here */
         return g->to;
     return g->column < 0 ? "1" : dfg_index(g, out_port(g)->extents[g->column]).c;
 }
@@ -258,7 +240,7 @@ static const char *width_of(struct dfg_gen *g)
 void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
 {
     const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s%s%s", DFG_NAME, dfg_arguments(g), first, rows);
-    const char *begin = g->from && g->column == 0 ? g->from : "0";
+    const char *begin = g->from && g->column == (int)g->rows ? g->from : "0";
     unsigned number = g->stage.number;
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
         if (g->stage.whole[p])
@@ -311,8 +293,11 @@ static void row_loops(struct dfg_gen *g, unsigned d)
     dfg_open(g, &block, (int)d, f->names[d]);
     if (!g->failed)
         row_loops(g, d + 1);
-    const char *from = d == 0 && g->from ? g->from : "0",
-               *to = d == 0 && g->to ? g->to : dfg_index(g, out_port(g)->extents[d]).c;
+    const char *from = "0", *to = dfg_index(g, out_port(g)->extents[d]).c;
+    if (g->from && d == g->rows)
+        from = g->from, to = g->to;
+    else if (g->from && d < g->rows)
+        from = dfg_printf(g, "df_outer%u", d), to = dfg_printf(g, "%s + 1", from);
     dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", f->names[d], from, f->names[d], to,
                                     f->names[d]));
 }

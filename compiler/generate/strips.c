@@ -11,14 +11,23 @@
 
 #include "compiler/fusion/fusion.h"
 
+/* The indices of the dimensions before that which counts rows, each behind `before`. */
+static const char *outer_list(struct dfg_gen *g, const char *before)
+{
+    const char *text = "";
+    for (unsigned d = 0; d < g->rows; d++)
+        text = dfg_printf(g, "%s%s%u", text, before, d);
+    return text;
+}
+
 static void print_stage(struct dfg_gen *g, FILE *out, unsigned s)
 {
     const struct dff_stage *stage = &g->kernel->strips->stages[s];
     char *body = dfg_formulas(g, out, stage->first_formula, stage->n_formulas);
     if (!g->failed)
-        fprintf(out, "static DF_ALONE int df_stage%u_%c(%s%s, const int64_t df_from, const int64_t df_to)\n{\n    int df_good = 1;\n"
+        fprintf(out, "static DF_ALONE int df_stage%u_%c(%s%s%s, const int64_t df_from, const int64_t df_to)\n{\n    int df_good = 1;\n"
                      "%s    return df_good;\n}\n\n",
-                s, DFG_NAME, dfg_parameters(g), dfg_port_parameters(g), body);
+                s, DFG_NAME, dfg_parameters(g), dfg_port_parameters(g), outer_list(g, ", const int64_t df_outer"), body);
     free(body);
 }
 
@@ -30,7 +39,23 @@ static bool is_ring(const struct dfg_gen *g, unsigned port)
 
 static const char *row_of(struct dfg_gen *g, unsigned port)
 {
-    return dfg_row_size(g, &g->kernel->ports[port], 1);
+    return dfg_row_size(g, &g->kernel->ports[port], g->rows + 1);
+}
+
+/* Rows of the whole stream before the first one that the ring holds. */
+static const char *rows_before(struct dfg_gen *g, unsigned port)
+{
+    const struct dff_port *p = &g->kernel->ports[port];
+    struct dff_port lead = { .rank = g->rows + 1 };
+    struct dfg_text at[DF_MAX_RANK] = { { 0 } };
+    for (unsigned d = 0; d <= g->rows; d++) {
+        lead.extents[d] = p->extents[d];
+        at[d] = (struct dfg_text){ d < g->rows ? dfg_printf(g, "df_outer%u", d)
+                                               : dfg_printf(g, "df_stages[%u].have.from", g->kernel->strips->stage_of[p->memory]),
+                                   DFG_ATOM };
+    }
+    const char *text = dfg_offset(g, &lead, at);
+    return g->rows ? dfg_printf(g, "(%s)", text) : text;
 }
 
 /* Ports as a stage takes them: a ring by the place of its row 0. */
@@ -40,8 +65,7 @@ static const char *port_arguments(struct dfg_gen *g)
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         text = dfg_printf(g, "%s, %s", text, dfg_port_name(g, p));
         if (is_ring(g, p))
-            text = dfg_printf(g, "%s - df_stages[%u].have.from * %s", text,
-                              g->kernel->strips->stage_of[g->kernel->ports[p].memory], row_of(g, p));
+            text = dfg_printf(g, "%s - %s * %s", text, rows_before(g, p), row_of(g, p));
     }
     return text + 2;
 }
@@ -83,14 +107,26 @@ static void print_stage_call(struct dfg_gen *g, FILE *out, unsigned s)
             fprintf(out, "            df_strip_move(&df_stages[%u], %s, %s * (int64_t)sizeof *%s);\n", s, dfg_port_name(g, p),
                     row_of(g, p), dfg_port_name(g, p));
     fprintf(out, "            df_strip_made(&df_stages[%u]);\n"
-                 "            df_good = df_stage%u_%c(%s%s, df_stages[%u].make.from, df_stages[%u].make.to);\n        }\n",
-            s, s, DFG_NAME, dfg_arguments(g), port_arguments(g), s, s);
+                 "            df_good = df_stage%u_%c(%s%s%s, df_stages[%u].make.from, df_stages[%u].make.to);\n        }\n",
+            s, s, DFG_NAME, dfg_arguments(g), port_arguments(g), outer_list(g, ", df_outer"), s, s);
+}
+
+/* Loops over the dimensions before that which counts rows. They end with one brace. */
+static void print_outer(struct dfg_gen *g, FILE *out)
+{
+    const struct dff_port *port = &g->kernel->ports[g->kernel->formulas[0].port];
+    for (unsigned d = 0; d < g->rows; d++)
+        fprintf(out, "    for (int64_t df_outer%u = 0; df_good && df_outer%u < %s; df_outer%u++)\n", d, d,
+                dfg_index(g, port->extents[d]).c, d);
+    if (g->rows)
+        fputs("    {\n", out);
 }
 
 void dfg_strips(FILE *out, struct dfg_gen *g)
 {
     const struct dff_strips *s = g->kernel->strips;
     const char *strip = dfg_dim_name(g, s->strip);
+    g->rows = s->dim;
     g->from = "df_from";
     g->to = "df_to";
     for (unsigned k = 0; k < s->n_stages && !g->failed; k++)
@@ -100,6 +136,7 @@ void dfg_strips(FILE *out, struct dfg_gen *g)
         return;
     fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n", DFG_NAME, dfg_parameters(g),
             dfg_port_parameters(g));
+    print_outer(g, out);
     print_tables(g, out);
     print_most(g, out);
     fprintf(out, "    for (int64_t df_row = 0; df_good && df_row < df_most; df_row += %s) {\n"
@@ -107,5 +144,5 @@ void dfg_strips(FILE *out, struct dfg_gen *g)
             strip, s->n_stages, s->n_reads ? "df_reads" : "NULL", s->n_reads, strip);
     for (unsigned k = 0; k < s->n_stages; k++)
         print_stage_call(g, out, k);
-    fputs("    }\n    return df_good;\n}\n\n", out);
+    fprintf(out, "    }\n%s    return df_good;\n}\n\n", g->rows ? "    }\n" : "");
 }

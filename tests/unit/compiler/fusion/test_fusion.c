@@ -27,7 +27,13 @@ static const char kernels[] =
     "kernel code(in a: f32[h, w], out b: f32[h, w]) cpu {{ memcpy(b, a, 4 * h * w); }};\n"
     "kernel lead(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = a[y, x]; } cost cpu 3us;\n"
     "kernel knot(inout a: f32[h, w]) { a[y, x] = a[y, x] + 1; }\n"
-    "kernel fixed(out b: f32[6, 9]) once { b[y, x] = y; }\n";
+    "kernel fixed(out b: f32[6, 9]) once { b[y, x] = y; }\n"
+    "kernel movie(out a: f32[2, 6, 9]) cpu {{ a[0] = 1; }};\n"
+    "kernel watch(in a: f32[t, h, w]) ordered cpu {{ (void)a; }};\n"
+    "kernel lower(in a: f32[t, h, w] border clamp, out b: f32[t, h, w]) { b[p, y, x] = a[p, y - 1, x] + a[p, y + 2, x]; }\n"
+    "kernel later(in a: f32[t, h, w] border clamp, out b: f32[t, h, w]) { b[p, y, x] = a[p - 1, y, x]; }\n"
+    "kernel small(in a: f32[t, h, w] border clamp, out b: f32[t, h, 3]) { b[p, y, x] = a[p, y, x]; }\n"
+    "kernel thin(in a: f32[t, h, 3] border clamp, out b: f32[t, h, 3]) { b[p, y, x] = a[p, y + 1, x]; }\n";
 
 struct made {
     struct dfl_sink *sink;
@@ -202,6 +208,26 @@ static void test_cheap_streams_are_inlined(void **state)
     unmake(&m);
 }
 
+/* Strips run behind the dimensions in which all read at their own place, as long as rows are rows of columns. */
+static void test_strips_run_inside_planes(void **state)
+{
+    static const struct { const char *body; unsigned dim; } cases[] = {
+        { "a = movie(); b = lower(a); c = lower(b); watch(c);", 1 },
+        { "a = movie(); b = later(a); c = lower(b); watch(c);", 1 },
+        { "a = movie(); b = lower(a); c = later(b); watch(c);", 0 },
+        { "a = movie(); b = small(a); c = thin(b); watch(c);", 0 },
+        { "a = src(); b = root(a); c = blur(b); snk(c);", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made m;
+        make(&m, cases[i].body);
+        assert_int_equal(m.front->n_groups, 1);
+        assert_int_equal(m.front->groups[0]->strips->dim, cases[i].dim);
+        unmake(&m);
+    }
+}
+
 static void test_sixteen_members_at_most(void **state)
 {
     char body[2000] = "s0 = src();";
@@ -349,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_same_members_in_other_wiring_have_another_name),
         cmocka_unit_test(test_written_costs_add_up),
         cmocka_unit_test(test_cheap_streams_are_inlined),
+        cmocka_unit_test(test_strips_run_inside_planes),
         cmocka_unit_test(test_sixteen_members_at_most),
         cmocka_unit_test(test_groups_are_limited),
         cmocka_unit_test(test_reads_that_are_no_rows),

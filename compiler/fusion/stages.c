@@ -1,0 +1,170 @@
+/* stages.c - the stages of a group, the dimension that counts their rows, and which rows they read of each other.
+ *
+ * If all members read each other at the same place in the first dimensions (planes of a picture, say), strips run along a
+ * later one: the rows that rings hold are smaller there.
+ */
+#include <string.h>
+
+#include "compiler/fusion/merge.h"
+
+/* ---- the dimension that counts rows ---- */
+
+/* Does a member read all that others make at its own place in dimension d? */
+static bool reads_in_place(const struct dfu_member *member, unsigned d)
+{
+    for (unsigned i = 0; i < member->callee->sig.n_in; i++) {
+        struct dfu_rows rows;
+        if (member->in[i].member >= 0 &&
+            (dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], d, &rows) || rows.low || rows.high ||
+             rows.border != DFF_NONE))
+            return false;
+    }
+    return true;
+}
+
+static bool reads_rows(const struct dfu_member *member, unsigned d)
+{
+    struct dfu_rows rows;
+    for (unsigned i = 0; i < member->callee->sig.n_in; i++)
+        if (member->in[i].member >= 0 && dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], d, &rows))
+            return false;
+    return true;
+}
+
+/* Can dimension d + 1 count rows if d can? */
+static bool goes_behind(const struct dfu_merge *m, const struct dff_kernel *kernel, unsigned d)
+{
+    for (unsigned f = 0; f < kernel->n_formulas; f++) {
+        const struct dff_formula *formula = &kernel->formulas[f];
+        if (dff_column(kernel, formula) <= (int)d + 1 || !formula->is_index[d] || !formula->is_index[d + 1] ||
+            kernel->ports[formula->port].extents[d] != kernel->ports[kernel->formulas[0].port].extents[d])
+            return false;
+    }
+    for (unsigned i = 0; i < m->wiring->n; i++)
+        if (!reads_in_place(&m->wiring->member[i], d) || !reads_rows(&m->wiring->member[i], d + 1))
+            return false;
+    return true;
+}
+
+static unsigned dim_of_rows(const struct dfu_merge *m, const struct dff_kernel *kernel)
+{
+    unsigned d = 0;
+    while (goes_behind(m, kernel, d))
+        d++;
+    return d;
+}
+
+/* ---- stages ---- */
+
+static bool add_read(struct dfu_merge *m, struct dfr_array *reads, struct df_strip_read read)
+{
+    struct df_strip_read *list = reads->items;
+    for (uint32_t i = 0; i < reads->n; i++)
+        if (list[i].reader == read.reader && list[i].made == read.made && list[i].border == read.border) {
+            list[i].low = read.low < list[i].low ? read.low : list[i].low;
+            list[i].high = read.high > list[i].high ? read.high : list[i].high;
+            return true;
+        }
+    struct df_strip_read *added = dfr_array_add(reads, sizeof *added, 1);
+    if (added)
+        *added = read;
+    return added || dfc_no_memory(m->b.u);
+}
+
+/* What a member reads of others, through streams that are inlined too. stage_of: by member. */
+static bool add_reads(struct dfu_merge *m, const uint32_t *stage_of, uint32_t stage, unsigned dim, unsigned reader,
+                      int64_t low, int64_t high, struct dfr_array *reads)
+{
+    const struct dfu_member *member = &m->wiring->member[reader];
+    for (unsigned i = 0; i < member->callee->sig.n_in; i++) {
+        const struct dfu_source *from = &member->in[i];
+        struct dfu_rows rows;
+        if (from->member < 0)
+            continue;
+        dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], dim, &rows);
+        if (!rows.taps)
+            continue;
+        if (m->streams[from->member][from->slot].inlined) {
+            if (!add_reads(m, stage_of, stage, dim, (unsigned)from->member, low + rows.low, high + rows.high, reads))
+                return false;
+        } else if (!add_read(m, reads, (struct df_strip_read){ (uint16_t)stage, (uint16_t)stage_of[from->member],
+                                                               (int32_t)(low + rows.low), (int32_t)(high + rows.high),
+                                                               (int)rows.border })) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_stages(struct dfu_merge *m, struct dff_strips *strips, uint32_t *stage_of, struct dff_stage *stages,
+                        const struct dff_kernel *kernel)
+{
+    uint32_t formula = 0;
+    for (unsigned i = 0; i < m->wiring->n; i++) {
+        const struct dfu_member *member = &m->wiring->member[i];
+        struct dff_stage stage = { .first_formula = formula, .member = i };
+        stage_of[i] = DF_NONE;
+        for (unsigned slot = 0; slot < member->callee->sig.n_out; slot++) {
+            if (m->streams[i][slot].inlined)
+                continue;
+            stage.leaves |= member->leaves[slot];
+            stage.rows = m->ports[m->streams[i][slot].port].extents[strips->dim];
+        }
+        if (!stage.rows)
+            continue;
+        while (formula < kernel->n_formulas &&
+               m->group->ports[kernel->formulas[formula].port].member == i)
+            formula++;
+        stage.n_formulas = formula - stage.first_formula;
+        stage_of[i] = strips->n_stages;
+        stages[strips->n_stages++] = stage;
+    }
+    return true;
+}
+
+/* Each ring has a variable for its rows; one more says how many rows a strip has. */
+static bool add_strip_variables(struct dfu_merge *m, struct dff_strips *strips,
+                                const uint32_t *stage_of)
+{
+    const struct dfc_sig *sig = &m->group->callee->sig;
+    uint32_t *rows = dfc_alloc(m->b.u, (sig->n_ports + 1u) * sizeof *rows);
+    uint32_t *stages = dfc_alloc(m->b.u, (sig->n_ports + 1u) * sizeof *stages);
+    m->group->n_variables = strips->strip = sig->n_variables;
+    strips->ring_rows = rows;
+    strips->stage_of = stages;
+    if (!rows || !stages || !dfu_add_variable(m, "strip", m->group->callee->loc))
+        return false;
+    for (unsigned p = 0; p < sig->n_ports; p++) {
+        const char *name = dfc_printf(m->b.u, "%s_rows", sig->ports[p].ast->name.text);
+        rows[p] = m->ports[p].mode == DF_TMP ? sig->n_variables : DF_NONE;
+        stages[p] = m->group->ports[p].member == DF_NONE ? DF_NONE : stage_of[m->group->ports[p].member];
+        if (!name || (rows[p] != DF_NONE && !dfu_add_variable(m, name, m->group->callee->loc)))
+            return false;
+    }
+    return true;
+}
+
+bool dfu_add_strips(struct dfu_merge *m, struct dff_kernel *kernel)
+{
+    struct dff_strips *strips = dfc_alloc(m->b.u, sizeof *strips);
+    struct dff_stage *stages = dfc_alloc(m->b.u, m->wiring->n * sizeof *stages);
+    uint32_t stage_of[DFU_MOST_MEMBERS];
+    struct dfr_array reads = { 0 };
+    if (strips)
+        strips->dim = dim_of_rows(m, kernel);
+    bool ok = strips && stages && make_stages(m, strips, stage_of, stages, kernel);
+    for (unsigned s = 0; ok && s < strips->n_stages; s++)
+        ok = add_reads(m, stage_of, s, strips->dim, stages[s].member, 0, 0, &reads);
+    struct df_strip_read *kept = ok ? dfc_alloc(m->b.u, (reads.n + 1) * sizeof *kept) : NULL;
+    if (kept && reads.n)
+        memcpy(kept, reads.items, reads.n * sizeof *kept);
+    ok = ok && kept && add_strip_variables(m, strips, stage_of);
+    if (ok) {
+        strips->stages = stages;
+        strips->reads = kept;
+        strips->n_reads = reads.n;
+        kernel->strips = m->group->strips = strips;
+    }
+    dfr_array_free(&reads);
+    return ok;
+}

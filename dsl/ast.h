@@ -131,6 +131,7 @@ struct dfl_variant {
     bool has_args;                     /* "(" … ")" was written */
     struct dfl_expr *args;             /* names of the signature, and expressions */
     struct dfl_name result;            /* "->" NAME; .text NULL: none, so the function's value is its status */
+    struct dfl_name open, close;       /* functions that make and end what it keeps; .text NULL: none */
     struct dfl_loc loc;
     struct dfl_variant *next;
 };

@@ -153,6 +153,17 @@ struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree
     return variant;
 }
 
+void dfl_build_state_function(struct dfl_reader *r, struct dfl_name word, struct dfl_name *place,
+                              struct dfl_name name)
+{
+    if (!place->text) {
+        *place = name;
+        return;
+    }
+    dfl_error(r->sink, word.loc, "'%s' is given twice", word.text);
+    dfl_note(r->sink, place->loc, "the first function is here");
+}
+
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr)
 {
     struct dfl_price *price = NEW(r, dfl_price);

@@ -72,6 +72,9 @@ void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *var
 struct dfl_kernel *dfl_build_kernel_end(struct dfl_kernel *kernel, struct dfl_price *prices);
 /* Gives a variant its files: the first, and a ring of those after it. Each is a string whose `args` are its flags. */
 struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more);
+/* The function behind 'open' or 'close', which is `word`, of a variant. */
+void dfl_build_state_function(struct dfl_reader *r, struct dfl_name word, struct dfl_name *place,
+                              struct dfl_name name);
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr);
 
 /* ---- formulas ---- */

@@ -65,7 +65,8 @@ static bool replace(struct dfl_expectation *e, const char *const *names, const c
 static void simplify(struct dfl_expectation *e, const char *after, bool formula)
 {
     static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'",
-                                             "'flags'", "'cost'", "'split'", "'halo'", "'dynamic'", NULL};
+                                             "'flags'", "'open'", "'close'", "'cost'", "'split'", "'halo'",
+                                             "'dynamic'", NULL};
     static const char *const operators[] = {"'*'", "'/'", "'%'", "'+'", "'-'", "'<'", "'<='", "'>'", "'>='", "'=='",
                                             "'!='", "'&&'", "'||'", NULL};
     static const char *const operands[] = {"a name", "an integer", "a float", "a string", "'!'", "'-'", "'('", NULL};
@@ -83,7 +84,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
     static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'sync'", "'threads'", "'tolerance'", NULL};
     static const char *const only_else[] = {"'else'", NULL};
     static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'border'", "'dynamic'", "'<<<'", "'->'",
-                                                "a string", "a code block", "'flags'", NULL};
+                                                "a string", "a code block", "'flags'", "'open'", "'close'", NULL};
     static const char *const end[] = {"the end of the file", NULL};
 
     if (has(e, "a name") && has_all(e, soft_words))
@@ -161,7 +162,8 @@ static void name_before(const struct dfl_reader *r, char *text, size_t size, con
         {"call", "the call"}, {"expr", "the expression"}, {"unary", "the expression"}, {"primary", "the expression"},
         {"exprs", "the expression"}, {"actual", "the argument"}, {"actuals", "the arguments"}, {"format", "the format"},
         {"dims", "the format"}, {"sig", "the signature"}, {"port", "the port"}, {"ports", "the ports"},
-        {"hint", "the hint"}, {"hints", "the call"}, {"variant", "the variant"}, {"kernel_body", "the variant"},
+        {"hint", "the hint"}, {"hints", "the call"}, {"variant", "the variant"}, {"variant_code", "the variant"},
+        {"kernel_body", "the variant"},
         {"target_call", "the call"}, {"price", "the cost"}, {"prices", "the cost"}, {"a string", "the string"},
         {"more_files", "the string"}, {"code_file", "the string"}, {"flags", "the string"},
         {"a code block", "the code block"}, {"literal", "the default"},

@@ -266,17 +266,26 @@ static void put_items(struct printer *p, size_t first, size_t end)
     }
 }
 
+/* Is the item `open` or `close` behind a variant's code, or the function after such a word? */
+static bool is_of_state(const struct dfl_item *items, size_t i)
+{
+    size_t word = dfl_item_is(&items[i], "open") || dfl_item_is(&items[i], "close") ? i : i - 1;
+    bool opens = dfl_item_is(&items[word], "open") || dfl_item_is(&items[word], "close");
+    return opens && *items[word - 1].text != ':' && *items[word - 1].text != '-';
+}
+
 /* The item behind a variant, or behind the costs, that begins at `first`. */
 static size_t tail_end(const struct dfl_item *items, size_t first, size_t end)
 {
     size_t i = first + 1;
     if (dfl_item_is(&items[first], "cost"))
         return end;
-    /* a class follows a variant; a name in one follows ':' or '->', and flags follow a file */
+    /* a class follows a variant; a name in one follows ':', '->', 'open' or 'close', and flags follow a file */
     for (; i < end; i++) {
         const char c = *items[i].text, before = *items[i - 1].text;
         bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (word && items[i].depth == 0 && before != ':' && before != '-' && !dfl_item_is(&items[i], "flags"))
+        if (word && items[i].depth == 0 && before != ':' && before != '-' && !dfl_item_is(&items[i], "flags") &&
+            !is_of_state(items, i))
             break;
     }
     return i;

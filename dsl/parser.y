@@ -6,7 +6,7 @@
  *            ... '}' as a block of its own. After an error outside blocks it goes on with the next declaration, which
  *            it knows by its reserved word.
  * Words:     the words that begin a declaration or statement, the port modes and else are reserved. Traits, cost,
- *            split, halo, border, let and dynamic are names wherever a name may stand. `table` is a word only where
+ *            split, halo, border, open, close, let and dynamic are names wherever a name may stand. `table` is a word only where
  *            lexer.l sees a declaration begin. Names of reductions, and min and max before '=', are names here.
  * Formulas:  `fexpr` is apart from `expr`, which has neither conditional operators nor operators on bits.
  */
@@ -105,7 +105,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> FOR "'for'" IF "'if'" ELSE "'else'"
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
 %token <name> TOLERANCE "'tolerance'"
-%token <name> FLAGS "'flags'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
+%token <name> FLAGS "'flags'" OPEN "'open'" CLOSE "'close'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
 %token <name> TABLE "'table'" BORDER "'border'" LET "'let'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
@@ -138,7 +138,7 @@ static const struct dfl_tree no_tree = {0};
 %type <kernel> kernel kernel_head kernel_body formula_kernel
 %type <formula> formula formulas formula_block
 %type <ranges> range ranges
-%type <variant> variant target_call target_args
+%type <variant> variant variant_code target_call target_args
 %type <price> price prices
 %type <target> target targets lhs
 %type <actual> actual actuals actuals_opt
@@ -197,7 +197,8 @@ number: INT | FLOAT;
 
 name: value_name | LET;
 
-value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | FLAGS | COST | SPLIT | HALO | BORDER | DYNAMIC;
+value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | FLAGS | OPEN | CLOSE | COST | SPLIT | HALO
+          | BORDER | DYNAMIC;
 
 class: NAME | BORDER | LET;
 
@@ -281,6 +282,12 @@ kernel_head:
 ;
 
 variant:
+  variant_code
+| variant OPEN name                     { $$ = $1; dfl_build_state_function(r, $2, &$1->open, $3); }
+| variant CLOSE name                    { $$ = $1; dfl_build_state_function(r, $2, &$1->close, $3); }
+;
+
+variant_code:
   class code_file more_files            { $$ = dfl_build_files(dfl_build_variant(r, @$, $1), $2, $3); }
 | class code_file more_files ':' target_call
                                         { $$ = dfl_build_files($5, $2, $3); $$->loc = @$; $$->cls = $1; }

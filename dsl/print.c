@@ -239,6 +239,17 @@ static void print_file(FILE *out, const char *path, const struct dfl_expr *flags
     print_string(out, flags->s);
 }
 
+static void print_target_call(FILE *out, const struct dfl_variant *variant)
+{
+    fprintf(out, ": %s", variant->target.text);
+    if (variant->has_launch)
+        print_exprs(out, "<<<", variant->launch, ">>>");
+    if (variant->has_args)
+        print_exprs(out, "(", variant->args, ")");
+    if (variant->result.text)
+        fprintf(out, " -> %s", variant->result.text);
+}
+
 static void print_variant(FILE *out, const struct dfl_variant *variant)
 {
     fprintf(out, " %s ", variant->cls.text);
@@ -250,15 +261,12 @@ static void print_variant(FILE *out, const struct dfl_variant *variant)
     }
     if (variant->code)
         fprintf(out, "%s{{%s}}", variant->path ? " " : "", variant->code);
-    if (!variant->has_target)
-        return;
-    fprintf(out, ": %s", variant->target.text);
-    if (variant->has_launch)
-        print_exprs(out, "<<<", variant->launch, ">>>");
-    if (variant->has_args)
-        print_exprs(out, "(", variant->args, ")");
-    if (variant->result.text)
-        fprintf(out, " -> %s", variant->result.text);
+    if (variant->has_target)
+        print_target_call(out, variant);
+    if (variant->open.text)
+        fprintf(out, " open %s", variant->open.text);
+    if (variant->close.text)
+        fprintf(out, " close %s", variant->close.text);
 }
 
 static void print_formula(FILE *out, const struct dfl_formula *formula)

@@ -74,6 +74,23 @@ struct df_error;
 typedef int df_state_end(void *state, int good, struct df_error *error);
 void *df_state(struct df_call *call, size_t bytes, df_state_end *end);
 
+/* What a kernel keeps open for its jobs: an FFT's plan, a model's handle. A variant that is declared with `open f close g`
+ * has it made by f and ended by g. df_opened() gives it in each job. Code that is called without dfc calls df_open()
+ * itself, first of all.
+ * Open:     df_open() calls `open` unless the worker (on a GPU: the stream) has it open for this work, a kernel with
+ *           these dimensions and scalars. So it is called on that worker's thread, before its first job there, with
+ *           that job's call. It gives DF_OK and sets *state; or it fails, as a kernel does, and the job has failed.
+ * Close:    `close` is called once for each open that succeeded, after the last job of the run or session, also after
+ *           a failure; for a GPU on its worker's thread, else on the thread that ends the run. NULL: there is nothing
+ *           to do.
+ * Gives:    df_open() DF_OK, or DF_FAILED: then the kernel returns it at once. df_opened() what `open` set; NULL: nothing
+ *           is open. A job that asks is not repeated from a recording. */
+union df_scalar;
+typedef int df_open_function(struct df_call *call, const size_t *dims, const union df_scalar *scalars, void **state);
+typedef void df_close_function(void *state);
+int df_open(struct df_call *call, df_open_function *open, df_close_function *close);
+void *df_opened(struct df_call *call);
+
 /* A stream says how many waves it expects to deliver in all, so that --progress can say how long the run will take. It
  * changes nothing else. If several streams say it, the smallest number counts. */
 void df_expect_waves(struct df_call *call, int64_t waves);

@@ -207,6 +207,7 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     bool ok = dfc_code_check(u, variant, dir, &callee->code_hash[gpu]);
     ok &= check_target(u, callee, variant, gpu);
     ok &= check_result(u, variant);
+    ok &= dfc_state_check(u, callee, variant);
     return dfc_launch_check(u, callee, variant, gpu) && ok;
 }
 

@@ -49,6 +49,9 @@ bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const
 bool dfc_flags_check(struct dfc_unit *u, uint32_t file_id, const char *file, bool is_object, struct dfl_loc loc,
                      const struct dfl_expr *flags);
 
+/* state.c: checks the functions behind `open` and `close` of a variant, beside those of all other variants. */
+bool dfc_state_check(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant);
+
 /* call_check.c: checks a call against its callee's signature. */
 bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names);

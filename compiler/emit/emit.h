@@ -33,6 +33,9 @@ void dfc_emit_signature(FILE *out, const struct df_graph *graph, uint32_t kernel
 /* Prints such a function's prototype with its ';'. The names stand in comments, where no macro can change them. */
 void dfc_emit_prototype(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix, bool gpu,
                         bool mutable_inputs);
+/* Prints the prototype of PREFIXOPEN, a variant's open function. */
+void dfc_emit_open_prototype(FILE *out, const struct df_graph *graph, uint32_t kernel, const char *prefix,
+                             const char *open);
 /* Prints what takes away the macros that have the names of the kernel's dimensions, ports and scalars, and what puts
  * them back. Both print whole lines. */
 void dfc_emit_names_free(FILE *out, const struct df_graph *graph, uint32_t kernel);

@@ -52,22 +52,44 @@ void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_
 
 /* ---- calls ---- */
 
-static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)
+static void emit_dims(FILE *out, const struct df_kernel *k)
+{
+    for (unsigned d = 0; d < k->n_dims; d++)
+        fprintf(out, ", dims[%u]", d);
+}
+
+static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_kernel *k)
 {
     static const char *const members[] = {
         [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
     };
+    for (unsigned s = 0; s < k->n_scalars; s++)
+        fprintf(out, ", scalars[%u].%s", s, members[g->kscalars[k->first_scalar + s].type]);
+}
+
+static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)
+{
     const struct df_kernel *k = &g->kernels[kernel];
     fprintf(out, "%s%s_%s(call", prefix, df_graph_string(g, k->name), gpu ? "gpu" : "cpu");
     if (gpu)
         fputs(", (cudaStream_t)stream", out);
-    for (unsigned d = 0; d < k->n_dims; d++)
-        fprintf(out, ", dims[%u]", d);
+    emit_dims(out, k);
     for (unsigned p = 0; p < k->n_ports; p++)
         fprintf(out, ", ports[%u]", p);
-    for (unsigned s = 0; s < k->n_scalars; s++)
-        fprintf(out, ", scalars[%u].%s", s, members[g->kscalars[k->first_scalar + s].type]);
+    emit_scalars(out, g, k);
     fputc(')', out);
+}
+
+/* The function by which libdf calls a variant's open function. */
+static void emit_open(FILE *out, const struct df_graph *g, const struct df_kernel *k, const char *open, bool gpu)
+{
+    fprintf(out,
+            "static int df_open_%s_%s(struct df_call *call, const size_t *dims, const union df_scalar *scalars,\n"
+            "    void **state)\n{\n    (void)dims; (void)scalars;\n    return %s(call",
+            df_graph_string(g, k->name), gpu ? "gpu" : "cpu", open);
+    emit_dims(out, k);
+    emit_scalars(out, g, k);
+    fputs(", state);\n}\n\n", out);
 }
 
 static void emit_variant(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu)
@@ -83,11 +105,16 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
         dfc_emit_prototype(out, front->graph, code->kernel, prefix, gpu, variant->has_target);
         fputs("\n\n", out);
     }
+    if (variant->open.text)
+        emit_open(out, front->graph, &front->graph->kernels[code->kernel], variant->open.text, gpu);
     fprintf(out,
             "static int df_run_%s_%s(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
-            "    const union df_scalar *scalars)\n{\n    (void)stream; (void)dims; (void)ports; (void)scalars;\n    "
-            "return ",
+            "    const union df_scalar *scalars)\n{\n    (void)stream; (void)dims; (void)ports; (void)scalars;\n",
             name, gpu ? "gpu" : "cpu");
+    if (variant->open.text)
+        fprintf(out, "    if (df_open(call, df_open_%s_%s, %s) != DF_OK)\n        return DF_FAILED;\n", name,
+                gpu ? "gpu" : "cpu", variant->close.text ? variant->close.text : "NULL");
+    fputs("    return ", out);
     emit_call(out, front->graph, code->kernel, prefix, gpu);
     fputs(";\n}\n\n", out);
 }

@@ -1,18 +1,31 @@
-/* emit_header.c - prints NAME.df.h: one prototype for each variant that is a function in a user's file. So a kernel
- * that disagrees with its declaration does not compile.
+/* emit_header.c - prints NAME.df.h: one prototype for each variant that is a function in a user's file, and for each
+ * function that opens or closes what a variant keeps. So what disagrees with its declaration does not compile.
  */
 #include "compiler/emit/emit.h"
 
 #include <string.h>
 
+static void emit_state_prototypes(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                                  const struct dfl_variant *variant)
+{
+    if (!variant || !variant->open.text)
+        return;
+    dfc_emit_open_prototype(out, front->graph, code->kernel, "", variant->open.text);
+    fputc('\n', out);
+    if (variant->close.text)
+        fprintf(out, "void %s(void *state);\n", variant->close.text);
+}
+
 static void emit_prototypes(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code)
 {
     const struct dfl_variant *const variants[] = { code->cpu, code->gpu };
-    for (int gpu = 0; gpu < 2; gpu++)
+    for (int gpu = 0; gpu < 2; gpu++) {
+        emit_state_prototypes(out, front, code, variants[gpu]);
         if (variants[gpu] && !variants[gpu]->code && !variants[gpu]->has_target) {
             dfc_emit_prototype(out, front->graph, code->kernel, "", gpu, false);
             fputc('\n', out);
         }
+    }
 }
 
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem)

@@ -39,23 +39,35 @@ static void emit_head(FILE *out, const struct df_graph *g, uint32_t kernel, cons
             gpu ? "gpu" : "cpu", gpu ? ", cudaStream_t stream" : "");
 }
 
-/* Prints the parameters. `open` and `close` stand around each name. */
-static void emit_parameters(FILE *out, const struct df_graph *g, uint32_t kernel, bool mutable_inputs,
-                            const char *open, const char *close)
+/* Prints the dimensions as parameters. `open` and `close` stand around each name. */
+static void emit_sizes(FILE *out, const struct df_graph *g, const struct df_kernel *k, const char *open,
+                       const char *close)
 {
-    const struct df_kernel *k = &g->kernels[kernel];
     for (unsigned d = 0; d < k->n_dims; d++)
         fprintf(out, ", size_t %s%s%s", open, df_graph_string(g, g->dim_names[k->first_dim + d]), close);
-    for (unsigned p = 0; p < k->n_ports; p++) {
-        const struct df_kport *port = &g->kports[k->first_port + p];
-        fprintf(out, ", %s%s *%s%s%s", port->mode == DF_IN && !mutable_inputs ? "const " : "",
-                dfc_c_elem((enum df_elem)port->elem), open, df_graph_string(g, port->name), close);
-    }
+}
+
+static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_kernel *k, const char *open,
+                         const char *close)
+{
     for (unsigned s = 0; s < k->n_scalars; s++) {
         const struct df_kscalar *scalar = &g->kscalars[k->first_scalar + s];
         fprintf(out, ", %s%s%s%s", dfc_c_scalar((enum df_scalar_type)scalar->type), open,
                 df_graph_string(g, scalar->name), close);
     }
+}
+
+static void emit_parameters(FILE *out, const struct df_graph *g, uint32_t kernel, bool mutable_inputs,
+                            const char *open, const char *close)
+{
+    const struct df_kernel *k = &g->kernels[kernel];
+    emit_sizes(out, g, k, open, close);
+    for (unsigned p = 0; p < k->n_ports; p++) {
+        const struct df_kport *port = &g->kports[k->first_port + p];
+        fprintf(out, ", %s%s *%s%s%s", port->mode == DF_IN && !mutable_inputs ? "const " : "",
+                dfc_c_elem((enum df_elem)port->elem), open, df_graph_string(g, port->name), close);
+    }
+    emit_scalars(out, g, k, open, close);
     fputc(')', out);
 }
 
@@ -72,6 +84,16 @@ void dfc_emit_prototype(FILE *out, const struct df_graph *g, uint32_t kernel, co
     emit_head(out, g, kernel, prefix, gpu);
     emit_parameters(out, g, kernel, mutable_inputs, "/* ", " */");
     fputc(';', out);
+}
+
+void dfc_emit_open_prototype(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix,
+                             const char *open)
+{
+    const struct df_kernel *k = &g->kernels[kernel];
+    fprintf(out, "int %s%s(struct df_call *call", prefix, open);
+    emit_sizes(out, g, k, "/* ", " */");
+    emit_scalars(out, g, k, "/* ", " */");
+    fputs(", void **state);", out);
 }
 
 /* The i-th name of a kernel: dimensions, ports, scalars. NULL: it has no more. */

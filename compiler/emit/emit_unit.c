@@ -298,6 +298,16 @@ static const char cxx_prelude[] =
     "template <class F> one count(F *, int);\n"
     "}\n";
 
+/* Asserts that `function` is the name of one function, whose type type_of_FUNCTION has. It stands within df_generated; what
+ * follows is the end of the assertion's text. */
+static void begin_single_check(FILE *out, const char *function, const char *path, const char *text)
+{
+    fprintf(out, "\nmany count(decltype(type_of_%s) *, long);\n", function);
+    dfc_emit_line(out, line_of_function(text, function), path);
+    fprintf(out, "static_assert(decltype(count(&::%s, 0))::value, \"'%s' differs from its declaration, ", function,
+            function);
+}
+
 static void emit_single_check(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu,
                               const char *path, const char *text)
 {
@@ -307,11 +317,19 @@ static void emit_single_check(FILE *out, const struct dfc_front *front, const st
     snprintf(function, sizeof function, "%s_%s", name, cls);
     fprintf(out, "namespace df_generated {\n");
     dfc_emit_prototype(out, g, code->kernel, "type_of_", gpu, false);
-    fprintf(out, "\nmany count(decltype(type_of_%s) *, long);\n", function);
-    dfc_emit_line(out, line_of_function(text, function), path);
-    fprintf(out, "static_assert(decltype(count(&::%s, 0))::value, \"'%s' differs from its declaration, ", function,
-            function);
+    begin_single_check(out, function, path, text);
     dfc_emit_signature(out, g, code->kernel, "", gpu, false);
+    fputs("\");\n}\n", out);
+}
+
+/* The same for the function that opens. It may be in another file: then there is nothing to find. */
+static void emit_open_check(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
+                            const char *open, const char *path, const char *text)
+{
+    fputs("namespace df_generated {\n", out);
+    dfc_emit_open_prototype(out, front->graph, code->kernel, "type_of_", open);
+    begin_single_check(out, open, path, text);
+    dfc_emit_open_prototype(out, front->graph, code->kernel, "", open);
     fputs("\");\n}\n", out);
 }
 
@@ -349,6 +367,8 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
                 emit_target(out, front, code, variant, gpu, cxx);
             else if (cxx)
                 emit_single_check(out, front, code, gpu, path, text);
+            if (cxx && variant->open.text)
+                emit_open_check(out, front, code, variant->open.text, path, text);
             if (!gpu || !dfc_has_device_code(variant))
                 continue;
             if (!device)

@@ -66,6 +66,8 @@ static void unit_free(struct dfc_unit *u)
     dfc_index_free(&u->code_paths);
     dfr_array_free(&u->code_hashes);
     dfr_array_free(&u->code_uses);
+    dfc_index_free(&u->state_names);
+    dfr_array_free(&u->state_uses);
     dfr_array_free(&u->param_items);
     dfr_array_free(&u->type_items);
     dfr_array_free(&u->table_items);

@@ -180,6 +180,8 @@ struct dfc_unit {
     struct dfc_index code_paths;        /* files of variants, and the hashes of what is in them (0: not readable) */
     struct dfr_array code_hashes;
     struct dfr_array code_uses;         /* the first use of each (code_flags.c) */
+    struct dfc_index state_names;       /* functions behind `open` and `close`, and the first use of each (state.c) */
+    struct dfr_array state_uses;
     bool has_dynamic;
     struct dfr_function_port *ports;    /* of options->root, n_ports of them */
     uint32_t n_ports;

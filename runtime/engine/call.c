@@ -1,8 +1,10 @@
 /* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_log(),
- * df_cublas() and df_cublas_function(). */
+ * df_open(), df_opened(), df_cublas() and df_cublas_function(). */
 #include "runtime/engine/call.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/message.h"
 #include "runtime/engine/engine.h"
@@ -55,6 +57,156 @@ void df_log(struct df_call *call, int level, const char *format, ...)
     va_end(list);
     df_node_name(call->run->graph, dfr_job_node(call->job), name, sizeof name);
     dfr_log(call->run, level, "node '%s', wave %lld: %s", name, (long long)call->wave, text);
+}
+
+/* ---- what kernels keep open ---- */
+
+struct dfr_open {                       /* for one work */
+    bool open;
+    uint32_t changes;                   /* calls.scalar_changes when the scalars were last seen to be these */
+    void *state;
+    df_close_function *close;
+    union df_scalar *scalars;           /* that it was opened for; texts are copies */
+};
+
+struct scalars {                        /* of the work at hand */
+    uint32_t n;
+    const struct df_kscalar *types;
+    const union df_scalar *values;
+};
+
+static uint32_t work_of(const struct df_call *call)
+{
+    return call->run->graph->nodes[dfr_job_node(call->job)].work;
+}
+
+static struct scalars scalars_of(const struct df_call *call)
+{
+    const struct df_graph *g = call->run->graph;
+    const struct df_work *work = &g->works[work_of(call)];
+    const struct df_kernel *kernel = &g->kernels[work->kernel];
+    return (struct scalars){ kernel->n_scalars, g->kscalars + kernel->first_scalar,
+                             call->run->memory.scalars + work->first_scalar };
+}
+
+static bool same_scalars(const struct scalars *s, const union df_scalar *kept)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        size_t bytes = s->types[i].type == DF_S_I32 || s->types[i].type == DF_S_F32 ? 4 : 8;
+        bool text = s->types[i].type == DF_S_STR;
+        if (text ? strcmp(s->values[i].str, kept[i].str) != 0 : memcmp(&s->values[i], &kept[i], bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void free_scalars(const struct df_kscalar *types, uint32_t n, union df_scalar *kept)
+{
+    for (uint32_t i = 0; kept && i < n; i++)
+        if (types[i].type == DF_S_STR)
+            free((char *)kept[i].str);
+    free(kept);
+}
+
+/* NULL: no memory. */
+static union df_scalar *copy_scalars(const struct scalars *s)
+{
+    union df_scalar *copy = calloc((size_t)s->n + 1, sizeof *copy);
+    bool good = copy;
+
+    for (uint32_t i = 0; good && i < s->n; i++) {
+        if (s->types[i].type == DF_S_STR)
+            good = (copy[i].str = strdup(s->values[i].str)) != NULL;
+        else
+            copy[i] = s->values[i];
+    }
+    if (!good)
+        free_scalars(s->types, s->n, copy);
+    return good ? copy : NULL;
+}
+
+/* Is it open, and for these scalars? Only a session changes them, between two calls. */
+static bool is_open(const struct df_call *call, struct dfr_open *o)
+{
+    struct scalars s;
+
+    if (!o->open || o->changes == call->run->calls.scalar_changes)
+        return o->open;
+    s = scalars_of(call);
+    if (!same_scalars(&s, o->scalars))
+        return false;
+    o->changes = call->run->calls.scalar_changes;
+    return true;
+}
+
+static void close_one(const struct df_graph *g, uint32_t work, struct dfr_open *o)
+{
+    const struct df_kernel *kernel = &g->kernels[g->works[work].kernel];
+
+    if (o->open && o->close)
+        o->close(o->state);
+    free_scalars(g->kscalars + kernel->first_scalar, kernel->n_scalars, o->scalars);
+    *o = (struct dfr_open){ .open = false };
+}
+
+/* On CUDA a launch may be about to be recorded. That forbids much of what `open` may do, so it has to wait: the launch
+ * is not recorded, because the call varies, and comes again in earnest. */
+static bool must_wait(const struct df_call *call)
+{
+    return call->recorded && call->device && call->device->ops->results_at_once;
+}
+
+static int open_now(struct df_call *call, df_open_function *open, df_close_function *close, struct dfr_open *o)
+{
+    const struct df_graph *g = call->run->graph;
+    const struct scalars s = scalars_of(call);
+    void *state = NULL;
+    int code;
+
+    o->scalars = copy_scalars(&s);
+    if (!o->scalars)
+        return df_fail(call, "out of memory for what kernels keep open");
+    code = open(call, (const size_t *)(g->dims + g->works[work_of(call)].first_dim), s.values, &state);
+    if (code != DF_OK && !call->failed)
+        df_fail(call, "its open function gave %d", code);
+    o->state = state;
+    o->close = close;
+    o->changes = call->run->calls.scalar_changes;
+    o->open = !call->failed;
+    return call->failed ? DF_FAILED : DF_OK;
+}
+
+int df_open(struct df_call *call, df_open_function *open, df_close_function *close)
+{
+    const struct df_graph *g = call->run->graph;
+    struct dfr_opened *opened = call->opened;
+    uint32_t work = work_of(call);
+
+    varies(call);
+    if (opened->of_work && is_open(call, &opened->of_work[work]))
+        return DF_OK;
+    if (must_wait(call))
+        return DF_FAILED;
+    if (!opened->of_work)
+        opened->of_work = calloc(g->n_works, sizeof *opened->of_work);
+    if (!opened->of_work)
+        return df_fail(call, "out of memory for what kernels keep open");
+    close_one(g, work, &opened->of_work[work]);
+    return open_now(call, open, close, &opened->of_work[work]);
+}
+
+void *df_opened(struct df_call *call)
+{
+    varies(call);
+    return call->opened->of_work ? call->opened->of_work[work_of(call)].state : NULL;
+}
+
+void dfr_opened_close(struct dfr_opened *opened, const struct df_graph *graph)
+{
+    for (uint32_t k = 0; opened->of_work && k < graph->n_works; k++)
+        close_one(graph, k, &opened->of_work[k]);
+    free(opened->of_work);
+    opened->of_work = NULL;
 }
 
 struct cublasContext *df_cublas(struct df_call *call)

@@ -5,7 +5,13 @@
 
 #include "runtime/df.h"
 
+struct df_graph;
+struct dfr_opened;
+
 /* Records why the job failed, as df_fail() does, if a device found that out by itself. The message is copied. */
 void dfr_call_failed(struct df_call *call, const char *message);
+
+/* Closes what kernels of the graph have opened there (df_open()). No job is there any more. Again: nothing happens. */
+void dfr_opened_close(struct dfr_opened *opened, const struct df_graph *graph);
 
 #endif

@@ -80,6 +80,11 @@ struct dfr_slot {
 
 enum dfr_stop { DFR_RUNNING, DFR_FINISHED, DFR_FAILED };
 
+/* What kernels keep open (df_open()) for one worker, or for one stream of a GPU. Only jobs there look at it. */
+struct dfr_opened {
+    struct dfr_open *of_work;           /* by work; NULL: nothing is open */
+};
+
 /* What a kernel is called with, and what it may say of itself (call.c). */
 struct df_call {
     struct df_run *run;
@@ -87,7 +92,9 @@ struct df_call {
     int64_t wave;
     unsigned threads;
     struct dfr_device *device;          /* NULL: a CPU job */
+    struct dfr_opened *opened;          /* of the worker or stream; NULL: kernels are not called with this record */
     uint32_t stream;
+    bool recorded;                      /* it belongs to a recording, on whose behalf host code runs (gpu_record.c) */
     bool failed;
     bool varies;                        /* it asked for something that differs from wave to wave, or logged something */
     char message[256];
@@ -120,6 +127,7 @@ struct dfr_worker {
     _Atomic uint64_t held;              /* that job, once its data has come; else DFR_NO_JOB */
     uint32_t n_pushed;                  /* jobs given to the policy since the last wake */
     uint32_t pushed_units[DF_MAX_UNITS];/* of these the queued ones, by unit that may take them */
+    struct dfr_opened opened;           /* for jobs of the CPU; a GPU has its streams' */
     pthread_t thread;
     bool started;                       /* the thread exists */
     bool calls;                         /* in a session: the thread that calls works as this one */
@@ -255,6 +263,7 @@ struct dfr_run_calls {                  /* a session (start/session.c): its wave
                                          * call by the list whose jobs were worth sharing after all */
     _Atomic uint32_t n_ready;           /* threads that have made all that they need */
     _Atomic bool over;                  /* the call's last wave has ended */
+    uint32_t scalar_changes;            /* calls that gave kernels other scalars */
 };
 
 struct dfr_run_outcome {                /* how the run ends; written by the thread that stops it */

@@ -19,6 +19,7 @@ struct dfr_single_gpu {
     uint64_t pool_bytes, spare_bytes;   /* spare: wanted behind the largest job */
     void **places;                      /* by port of the present job: its address on the device */
     size_t *dims;                       /* of the present job */
+    struct dfr_opened opened;
     struct dfr_event *ends[DFR_SINGLE_MOST + 1]; /* of the launches of a batch */
     uint32_t n_ends;
     double bytes_per_s;                 /* of a copy within the device; 0: not measured yet */

@@ -9,6 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/device/devices.h"
+#include "runtime/engine/call.h"
 #include "runtime/threads/clock.h"
 
 #define ALIGNMENT 256u
@@ -21,6 +22,7 @@ void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struc
     call->run = run;
     call->job = dfr_job(0, job->node);
     call->wave = job->wave;
+    call->opened = job->opened;
     call->threads = run->graph->works[run->graph->nodes[job->node].work].threads;
 }
 
@@ -133,6 +135,7 @@ void dfr_single_gpu_close(struct dfr_single_gpu *gpu)
         gpu->ops->drain(gpu->device, NULL);
         gpu->ops->event_destroy(gpu->device, gpu->event);
     }
+    dfr_opened_close(&gpu->opened, gpu->run->graph);
     for (uint32_t i = 0; i < gpu->n_ends; i++)
         gpu->ops->event_destroy(gpu->device, gpu->ends[i]);
     if (gpu->device)
@@ -211,6 +214,7 @@ void dfr_single_prepare(struct dfr_single_gpu *gpu, struct dfr_single_job *job, 
         gpu->dims[d] = g->dims[work->first_dim + d];
     dfr_single_call(gpu->run, job, &l->call);
     l->call.device = gpu->device;
+    l->call.opened = &gpu->opened;
     l->call.stream = DFR_SINGLE_STREAM;
     df_node_name(g, job->node, l->name, sizeof l->name);
     l->copy_bytes = kernel->flags & DF_KERNEL_COPY ? g->port_bytes[work->first_port] : 0;

@@ -24,6 +24,7 @@ struct dfr_single_job {
     uint32_t node;
     int64_t wave;
     void *const *ports;                 /* on the host, tmp ports included */
+    struct dfr_opened *opened;          /* of who calls the cpu variant; a single GPU has its own */
     bool outputs_too;                   /* outputs are copied to the device, too, before the launch */
     int code;                           /* what the kernel returned */
 };

@@ -185,11 +185,12 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
     gpu->jobs = calloc(gpu->capacity, sizeof *gpu->jobs);
     gpu->order = calloc(gpu->capacity, sizeof *gpu->order);
     gpu->stream_jobs = calloc(run->devices.jobs, sizeof *gpu->stream_jobs);
+    gpu->opened = calloc(run->devices.jobs, sizeof *gpu->opened);
     gpu->stream_looked = calloc(run->devices.jobs, sizeof *gpu->stream_looked);
     gpu->loaded = gpu->device->ops->loads_late ? calloc((size_t)run->devices.jobs * run->graph->n_kernels + 1, 1)
                                                : NULL;
     gpu->flying = run->devices.ahead ? calloc((size_t)run->graph->n_nodes * (run->inflight + 1) + 1, 1) : NULL;
-    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || !gpu->stream_looked || (run->devices.ahead && !gpu->flying) ||
+    if (!gpu->jobs || !gpu->order || !gpu->stream_jobs || !gpu->opened || !gpu->stream_looked || (run->devices.ahead && !gpu->flying) ||
         (gpu->device->ops->loads_late && !gpu->loaded)) {
         status = dfr_error_memory(error);
         goto fail;
@@ -250,6 +251,7 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu)
     free(gpu->jobs);
     free(gpu->order);
     free(gpu->stream_jobs);
+    free(gpu->opened);
     free(gpu->stream_looked);
     free(gpu->flying);
     free(gpu->loaded);

@@ -63,6 +63,7 @@ struct dfr_gpu {
     struct gpu_job *jobs;
     uint32_t *order;
     uint32_t *stream_jobs;              /* by compute stream: jobs in flight there */
+    struct dfr_opened *opened;          /* by compute stream */
     struct dfr_flight flight;           /* how many of these streams are used */
     uint8_t *flying;                    /* by job index: launched and not ended; NULL: nothing is launched ahead */
     uint8_t *loaded;                    /* [stream * n_kernels + kernel]: launched there before; NULL: all code is

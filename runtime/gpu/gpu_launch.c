@@ -117,7 +117,8 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
     j->open = gpu->flying && dfr_job_slot(j->job) != dfr_once_slot(run) && !run->options.sync_kernels;
     j->parts = 1;
     j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
-                                .device = gpu->device, .stream = DFR_STREAM_COMPUTE + stream };
+                                .device = gpu->device, .opened = &gpu->opened[stream],
+                                .stream = DFR_STREAM_COMPUTE + stream };
     make_ports(gpu, j);
     df_node_name(run->graph, dfr_job_node(j->job), j->name, DFR_GPU_NAME_BYTES);
     if (gpu->flying) {

@@ -172,6 +172,7 @@ static void copy_jobs(const struct dfr_gpu *gpu, struct gpu_recording *r, struct
         uint32_t n_ports = n_ports_of(gpu, batch[i]);
         r->nodes[i] = dfr_job_node(batch[i]->job);
         r->calls[i] = batch[i]->call;
+        r->calls[i].recorded = true;
         r->results[i] = DF_OK;
         memcpy(r->ports + at, batch[i]->ports, n_ports * sizeof *r->ports);
         memcpy(r->ranges + at, batch[i]->ranges, n_ports * sizeof *r->ranges);
@@ -286,6 +287,7 @@ static int replay(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *
         r->calls[i].job = j->job;
         r->calls[i].wave = j->call.wave;
         r->calls[i].stream = stream;
+        r->calls[i].opened = j->call.opened;
         j->recording = r;
         j->told_by = (uint32_t)(last - gpu->jobs);
         j->part = i;

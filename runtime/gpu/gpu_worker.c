@@ -20,6 +20,7 @@
 #include "runtime/threads/clock.h"
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
+#include "runtime/engine/call.h"
 #include "runtime/engine/log.h"
 #include "runtime/engine/worker.h"
 
@@ -485,11 +486,16 @@ static void bind_near(const struct dfr_gpu *gpu)
                 gpu->run->machine.platform.units[gpu->unit].name, bus_id);
 }
 
-/* What is in flight ends before its memory is freed. If the run has failed, errors of this are not told. */
-static void drain(void *device)
+/* What is in flight ends before its memory is freed, and before what its kernels have opened is closed. If the run has
+ * failed, errors of this are not told. */
+static void drain(void *arg)
 {
+    struct dfr_gpu *gpu = arg;
     struct df_error error;
-    ((struct dfr_device *)device)->ops->drain(device, &error);
+
+    gpu->device->ops->drain(gpu->device, &error);
+    for (uint32_t s = 0; s < gpu->run->devices.jobs; s++)
+        dfr_opened_close(&gpu->opened[s], gpu->run->graph);
 }
 
 /* ---- between calls of a session ---- */
@@ -558,7 +564,7 @@ void *dfr_gpu_main(void *arg)
     bind_near(gpu);
     if (!w->run->rehearsal)             /* a rehearsed device has the clock of its worker */
         calibrate(gpu);
-    pthread_cleanup_push(drain, gpu->device); /* also if a kernel ends this thread */
+    pthread_cleanup_push(drain, gpu); /* also if a kernel ends this thread */
     work(gpu, w);
     pthread_cleanup_pop(1);
     return NULL;

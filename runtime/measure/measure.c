@@ -13,6 +13,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/isa.h"
 #include "runtime/emu/back_end.h"
+#include "runtime/engine/call.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/measure/measure_impl.h"
 #include "runtime/graph/scalars.h"
@@ -225,7 +226,8 @@ static int fire(struct dfr_measure_job *job, struct df_error *error)
 
 static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *ended, struct df_error *error)
 {
-    struct dfr_measure_job job = { .m = m, .job = { .node = node, .wave = wave, .ports = m->ports } };
+    struct dfr_measure_job job = { .m = m, .job = { .node = node, .wave = wave, .ports = m->ports,
+                                                      .opened = &m->opened } };
     uint32_t work = m->graph->nodes[node].work;
     int status = dfr_measure_bind(m, node, error);
     for (uint32_t cls = 0; cls < 2 && status == DF_OK; cls++) {
@@ -427,6 +429,7 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
         status = measure(m, ops, error);
     dfr_measure_watch_end(m);
     dfr_single_gpu_close(m->gpu);
+    dfr_opened_close(&m->opened, graph);
     dfr_measure_report_free(m->report);
     dfr_triad_free(m->triad);
     free_arrays(m);

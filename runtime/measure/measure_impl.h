@@ -44,6 +44,7 @@ struct dfr_measure {
     bool complete;                      /* a stream has ended: the flow was a whole run */
     struct df_run run;                  /* never started: what single_job.h and a kernel's calls look at */
     struct df_call call;                /* of the cpu variant at hand */
+    struct dfr_opened opened;           /* by cpu variants that this thread calls */
     uint8_t *state;                     /* [class * n_works + work], class cpu or gpu: enum dfr_measure_state */
     struct dfr_measure_times *flow;     /* same index */
     void **memory;                      /* by value; NULL: it has none now */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/engine/call.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/measure/beside.h"
 #include "runtime/measure/measure_impl.h"
@@ -40,6 +41,7 @@ struct copies {                         /* of a job, one for each thread beside 
     uint32_t n;
     struct dfr_measure_job *jobs;
     struct df_call *calls;
+    struct dfr_opened *opened;
     void **ports;                       /* [thread * n_ports + port] */
     unsigned n_ports;
 };
@@ -49,20 +51,25 @@ static int make_copies(struct dfr_measure_job *job, struct copies *c, struct df_
     c->n_ports = job->m->graph->kernels[dfr_measure_work(job)->kernel].n_ports;
     c->jobs = calloc(c->n, sizeof *c->jobs);
     c->calls = calloc(c->n, sizeof *c->calls);
+    c->opened = calloc(c->n, sizeof *c->opened);
     c->ports = calloc((size_t)c->n * c->n_ports + 1, sizeof *c->ports);
-    int status = c->jobs && c->calls && c->ports ? DF_OK : dfr_error_memory(error);
+    int status = c->jobs && c->calls && c->opened && c->ports ? DF_OK : dfr_error_memory(error);
     for (uint32_t i = 0; i < c->n && status == DF_OK; i++) {
         c->jobs[i] = *job;
+        c->jobs[i].job.opened = &c->opened[i];
         status = dfr_measure_copy_ports(&c->jobs[i], c->ports + (size_t)i * c->n_ports, error);
     }
     return status;
 }
 
-static void free_copies(struct copies *c)
+static void free_copies(const struct dfr_measure_job *job, struct copies *c)
 {
+    for (uint32_t i = 0; c->opened && i < c->n; i++)
+        dfr_opened_close(&c->opened[i], job->m->graph);
     for (size_t i = 0; c->ports && i < (size_t)c->n * c->n_ports; i++)
         free(c->ports[i]);
     free(c->ports);
+    free(c->opened);
     free(c->calls);
     free(c->jobs);
 }
@@ -121,7 +128,7 @@ int dfr_measure_load_cpu(struct dfr_measure_job *job, struct dfr_load *load, str
         status = make_copies(job, &copies, error);
     if (status == DF_OK)
         status = repeat_beside(job, copies.n, call_copy, &copies, &load->self_s, error);
-    free_copies(&copies);
+    free_copies(job, &copies);
     if (status == DF_OK)
         status = repeat_beside(job, m->n_loaded - 1, dfr_triad_once, m->triad, &load->triad_s, error);
     return status;

@@ -10,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/isa.h"
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/call.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/list.h"
 #include "runtime/engine/steal.h"
@@ -130,6 +131,7 @@ static void run_free(struct df_run *run)
     if (run->choice.state)
         run->choice.policy->destroy(run->choice.state);
     for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++) {
+        dfr_opened_close(&run->threads.workers[i].opened, run->graph);
         free(run->threads.workers[i].ports);
         free(run->threads.workers[i].node_stats);
         free(run->threads.workers[i].tmp);

@@ -35,6 +35,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->unit = unit;
     w->call.run = run;
     w->call.threads = 1;
+    w->call.opened = &w->opened;
     w->call.job = DFR_NO_JOB;
     w->first_s = w->last_s = -1;
     w->kept = w->ready = DFR_NO_JOB;

@@ -212,6 +212,7 @@ static int change_args(struct df_session *s, const union df_scalar *args, struct
     if (n > 0)
         memcpy(s->args, args, n * sizeof *args);
     s->has_args = true;
+    run->calls.scalar_changes++;
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_settle(run->devices.gpus[u], true);
     return DF_OK;

@@ -116,6 +116,13 @@ static void test_long_lines(void **state)
     expect("kernel gather(in first_one: f32[height, width], in second_one: f32[height, width]) cpu \"gather.c\" flags \"-O3 -ffast-math\" \"two.c\" gpu \"g.cu\";",
            "kernel gather(in first_one: f32[height, width], in second_one: f32[height, width])\n"
            "    cpu \"gather.c\" flags \"-O3 -ffast-math\" \"two.c\" gpu \"g.cu\";\n");
+    expect("kernel gather(in first_one: f32[height, width], in second_one: f32[height, width]) cpu \"gather.c\": open open gather_make close gather_end gpu \"g.cu\" open open;",
+           "kernel gather(in first_one: f32[height, width], in second_one: f32[height, width])\n"
+           "    cpu \"gather.c\": open open gather_make close gather_end gpu \"g.cu\" open open;\n");
+    expect("kernel gather(in first_one: f32[height, width], in second_one: f32[height, width]) cpu \"gather.c\" open make_all_the_tables close end_all_the_tables gpu \"g.cu\" open make_all_the_tables close end_all_the_tables;",
+           "kernel gather(in first_one: f32[height, width], in second_one: f32[height, width])\n"
+           "    cpu \"gather.c\" open make_all_the_tables close end_all_the_tables\n"
+           "    gpu \"g.cu\" open make_all_the_tables close end_all_the_tables;\n");
     expect("kernel f(in a: f32[k])   cpu {{\n  one();\n\t}}   gpu \"f.cu\" ;\n",
            "kernel f(in a: f32[k]) cpu {{\n  one();\n\t}} gpu \"f.cu\";\n");
     expect("graph main { some_result = some_kernel(first_argument_of_it, second_argument_of_it, third_argument_of_it, min(4, 5, 6)); }\n",

@@ -131,6 +131,7 @@ static const char canonical[] =
     "kernel sums(in a: f32[k]; x: f64) cpu \"a.c\": f(a, k * (k + 1), -x, 0, \"s\", min(k, 2)) -> void;\n"
     "kernel flagged(in flags: f32[k]) cpu \"a.c\" flags \"-O3 -DA=\\\"b\\\"\" \"b.c\" flags \"-g\": f(flags);\n"
     "kernel with() cpu \"a.c\" flags \"\" {{ f(); }} gpu \"a.cu\" \"b.c\" {{ g(); }};\n"
+    "kernel kept() cpu \"a.c\": f(open) open a close b gpu \"a.cu\" open c cpu {{ g(); }} open open close close;\n"
     "kernel inline() cpu {{ int x = '}'; { /* }} */ } // }}\n    puts(\"}}\"); }} gpu {{}};\n"
     "kernel wild(inout a: f32, tmp t: u8[4, 4], acc z: f32[2] split y halo 3, in y: f32 split z) cost cpu 0 us;\n"
     "table k5: f32[5] = { 1, -4, 6.5, n, -1 };\n"

@@ -337,12 +337,13 @@ mutate: deps
 check-rehearse: deps
 	@$(MAKE) --no-print-directory all
 	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
-# Formulas against the interpreter of tests/formula/: its cases, and N=5000 random programs; what differs is kept in formulas-failed/.
+# Formulas against the interpreter of tests/formula/: its cases, and N=5000 random programs from number FROM=1 on; what differs is kept in
+# formulas-failed/. MODES=';-O1': other options of dfc, each set for all programs.
 check-formulas: deps
 	@$(MAKE) --no-print-directory tests
-	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --modes='$(MODES)' --cases tests/formula/cases/*.df
+	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --all-levels --modes='$(or $(MODES),;--no-fuse)' --cases tests/formula/cases/*.df
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --wild --programs=500
-	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FIRST),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
+	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
 # Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.
 check-math: all
 	@if python3 -c 'import mpmath' 2>/dev/null; then python3 tests/math/coefficients.py --check; else echo 'skip coefficients: no python3-mpmath here'; fi

@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """Random programs of formulas against the oracle: compare.py BUILDDIR [--programs=N] [--first=SEED] [--modes=OPTIONS;…] [--keep=DIR]
 
-Programs of generate.py go to dfc in batches, one library each, once for each set of options (--modes). tests/formula/program/compare.c runs every
-graph on several sizes by the library and by the interpreter, and compares to the bit. A program that differs is made smaller, as long as
-it still differs, and printed with seed, sizes and the first element that differs; it is kept in the folder of --keep. Programs that the
-compiler refuses are counted, with the reasons; more than --refused (a share) fail.
+Programs of generate.py go to dfc in batches, one library each, once for each set of options (--modes). A program of several kernels has two
+graphs: one whose kernels dfc may join, and one whose calls have @nofuse. tests/formula/program/compare.c runs both on several sizes by the
+library, and one by the interpreter, and compares to the bit. A program that differs is made smaller, as long as it still differs, and printed
+with seed, sizes and the first element that differs; it is kept in the folder of --keep. Programs that the compiler refuses are counted, with the
+reasons; more than --refused (a share) fail. After some batches it says how far it is, and with which --first it would go on.
+
+Most of the time goes to the C compiler. So the formulas of a batch are compiled for one level of instructions (level_cc.sh), each batch for
+another of those that this machine runs, and three of four batches with QUICKER. A batch is small, because a library reads its whole source again
+for other sizes.
 
 With --cases=FILE… the graphs of these files are compared instead, on the sizes that lines `// sizes GRAPH: h=1 w=2; …` give.
 
@@ -14,6 +19,7 @@ import argparse
 import collections
 import concurrent.futures
 import copy
+import itertools
 import os
 import re
 import shutil
@@ -21,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import generate  # noqa: E402
@@ -43,9 +50,8 @@ def call(command, folder, **options):
 
 # ---- the calls of a library ----
 
-def call_text(program):
-    """The C functions that call a graph's own ones with arrays, extents and scalars from lists."""
-    g = program.name
+def call_text(program, g):
+    """The C functions that call those of graph g, which has the program's ports, with arrays, extents and scalars from lists."""
     arguments, dims, port = [], program.order(), 0
     seen = []
     for stream in program.streams[:program.n_inputs] + program.outputs:
@@ -65,9 +71,10 @@ def call_text(program):
 
 
 def calls_text(programs):
-    rows = "".join(f'    {{ "{p.name}", open_{p.name}, run_{p.name}, close_{p.name}, {p.name}_error }},\n' for p in programs)
-    return ('#include "compare.h"\n#include "batch.h"\n\n' + "".join(call_text(p) for p in programs)
-            + f"\nconst struct call calls[] = {{\n{rows}}};\nconst unsigned n_calls = {len(programs)};\n")
+    ways = [(p, g) for p in programs for g in p.ways()]
+    rows = "".join(f'    {{ "{p.name}", "{g[len(p.name):].replace("_", " ")}", open_{g}, run_{g}, close_{g}, {g}_error }},\n' for p, g in ways)
+    return ('#include "compare.h"\n#include "batch.h"\n\n' + "".join(call_text(p, g) for p, g in ways)
+            + f"\nconst struct call calls[] = {{\n{rows}}};\nconst unsigned n_calls = {len(ways)};\n")
 
 
 # ---- graphs of files ----
@@ -88,6 +95,9 @@ class Case:
     def sizes(self, _):
         return self.sizes_given
 
+    def ways(self):
+        return [self.name]
+
 
 def cases_of(text):
     cases = []
@@ -102,7 +112,7 @@ def cases_of(text):
     return cases
 
 
-def compare_cases(run, path, modes):
+def compare_cases(run, path, modes, way):
     with open(path, encoding="utf-8") as f:
         text = f.read()
     cases, name = cases_of(text), os.path.splitext(os.path.basename(path))[0]
@@ -113,19 +123,55 @@ def compare_cases(run, path, modes):
             f.write(calls_text(cases))
         for options in modes:
             try:
-                run.compile(folder, options)
+                run.compile(folder, options, way)
             except Failure as failure:
                 print(f"not ok formulas-{name}: {failure}", flush=True)
                 return 1
             if run.given.against:
                 shutil.copy(run.given.against, f"{folder}/batch.df")
-            bad = run.compare(folder, cases, None)
+            bad = run.compare(folder, cases, None, way)
             for case, answers in bad.items():
                 print(f"not ok formulas-{name}-{case.name}: {' '.join(options)}: {answers[0]}", flush=True)
-            print(f"ok formulas-{' '.join([name, *options])}" if not bad else f"# {sum(map(len, bad.values()))} runs differ", flush=True)
+            print(f"ok formulas-{' '.join([name, *options])}{way.said()}" if not bad else f"# {sum(map(len, bad.values()))} runs differ", flush=True)
             if bad:
                 return 1
     return 0
+
+
+# ---- how formulas are compiled ----
+
+QUICKER = "-O2 -fvect-cost-model=dynamic"       # vectors as with -O3, in 6 tenths of its time
+
+# What /proc/cpuinfo must show for the levels that compiler/generate/generate.c names.
+FLAGS_OF = {"v3": {"avx2", "fma", "bmi2"}, "v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}}
+
+
+def levels_here(dfc):
+    """Those for which dfc compiles formulas, as far as this machine runs them."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/one.df", "w", encoding="utf-8") as f:
+            f.write("kernel k(out a: i32[n]) { a[i] = i; }\nkernel s(in a: i32[n]) cpu {{ }};\ngraph main { a: i32[2] = k(); s(a); }\n")
+        made = set(re.findall(r"\bdf_formula_k_(v\d)\b", call([dfc, "one.df", "--emit=c", "-w"], folder).stdout))
+    if not made:
+        return [""]
+    with open("/proc/cpuinfo", encoding="utf-8") as f:
+        flags = set(re.search(r"^flags\s*: (.*)$", f.read(), re.M)[1].split())
+    return [""] + sorted(level for level in made if FLAGS_OF[level] <= flags)
+
+
+class Way(typing.NamedTuple):
+    level: str
+    flags: str = ""
+
+    def said(self):
+        return " ".join([""] + [word for word in (self.level, self.flags) if word])
+
+
+def ways_of(given, levels, n):
+    """Those of the n-th batch or file."""
+    if given.all_levels:
+        return [Way(level) for level in levels]
+    return [Way(levels[n % len(levels)], QUICKER if n // len(levels) % 4 else "")]
 
 
 # ---- a batch ----
@@ -137,7 +183,7 @@ class Run:
         with open(f"{given.build}/obj/flags", encoding="utf-8") as flags:
             self.sanitize = re.findall(r"-fsanitize=\w+", flags.read())
         self.refused = collections.Counter()
-        self.n_refused = self.n_same = self.n_programs = 0
+        self.n_refused = self.n_same = self.n_programs = self.n_joined = 0
         self.seconds = collections.Counter()
 
     def add(self, other):
@@ -146,6 +192,7 @@ class Run:
         self.n_refused += other.n_refused
         self.n_same += other.n_same
         self.n_programs += other.n_programs
+        self.n_joined += other.n_joined
 
     def text(self, programs):
         return generate.HEADER + "".join(p.text() for p in programs)
@@ -187,44 +234,45 @@ class Run:
             first = end
         return bad
 
-    def compile(self, folder, options):
+    def compile(self, folder, options, way):
         # The GPU code of formulas, on the emulated GPU.
-        self.session = "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
+        on_gpu = "--emu-gpu-code" in options
+        self.session = "--device=emu --policy=all-gpu" if on_gpu else "--workers=1"
+        environment = {**os.environ, "CC": f"{SOURCE}/tests/formula/level_cc.sh", "CXX": os.environ.get("CXX", "c++"), "FORMULA_CC": os.environ.get("CC", "cc"),
+                       "FORMULA_LEVEL": "none" if on_gpu or "--nvcc=none" not in options else way.level, "FORMULA_FLAGS": way.flags}
         start = time.monotonic()
-        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *options], folder)
+        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *options], folder, env=environment)
         self.seconds["dfc"] += time.monotonic() - start
         if said.returncode:
-            raise Failure(f"dfc {' '.join(options)}: exit {said.returncode}: {said.stderr[-1500:]}")
+            raise Failure(f"dfc {' '.join(options)}{way.said()}: exit {said.returncode}: {said.stderr[-1500:]}")
+        with open(f"{folder}/libbatch.so", "rb") as f:
+            self.n_joined += len(set(re.findall(rb"\0df_formula_df_group(\d+)_", f.read())))
         build = os.path.realpath(self.given.build)
         said = call(["cc", "-std=c11", "-O0", "-w", *self.sanitize, f"-I{SOURCE}/tests/formula/program", "-I.", "-o", "compare", "calls.c", f"{build}/tests/libformula.a",
                      f"{build}/lib/libdffront.a", f"{build}/lib/libdf.a", "libbatch.so", f"-Wl,-rpath,{folder}", "-lm", "-pthread"], folder)
         if said.returncode:
             raise Failure(f"calls.c: {said.stderr[-600:]}")
 
-    def compare(self, folder, programs, n_sizes):
-        """{program: what is said of each run that differs}, at every level of instructions."""
-        lines, bad = [], collections.defaultdict(list)
+    def compare(self, folder, programs, n_sizes, way):
+        """{program: what is said of each run that differs}"""
+        lines, bad, by_name = [], collections.defaultdict(list), {p.name: p for p in programs}
         for p in programs:
             for n, size in enumerate(p.sizes(n_sizes)):
                 lines.append(f"{p.name} {p.seed * 16 + n} {' '.join(str(size[d]) for d in p.order())}\n")
-        for level in self.given.levels.split():
-            self.compare_level(folder, programs, lines, level, bad)
-        return bad
-
-    def compare_level(self, folder, programs, lines, level, bad):
-        start, by_name = time.monotonic(), {p.name: p for p in programs}
-        said = call(["./compare", "batch.df", self.session], folder, input="".join(lines), env={**os.environ, "DF_ISA_LEVEL": level})
+        start = time.monotonic()
+        said = call(["./compare", "batch.df", self.session], folder, input="".join(lines))
         self.seconds["runs"] += time.monotonic() - start
         answers = said.stdout.splitlines()
         for answer in answers:
             kind, name = re.match(r"(\w+) (\w+)", answer).groups()
             if kind == "same":
-                self.n_same += 1
+                self.n_same += len(by_name[name].ways())
             else:
-                bad[by_name[name]].append(f"{answer} (level {level})")
+                bad[by_name[name]].append(f"{answer}{way.said()}")
         if said.returncode or len(answers) != len(lines):
             where = lines[len(answers)].split() if len(answers) < len(lines) else [programs[0].name]
-            bad[by_name[where[0]]].append(f"fails {' '.join(where)}: exit {said.returncode} (level {level}): {said.stderr[-800:].strip()}")
+            bad[by_name[where[0]]].append(f"fails {' '.join(where)}{way.said()}: exit {said.returncode}: {said.stderr[-800:].strip()}")
+        return bad
 
     def keep(self, program, kind, why):
         if self.given.keep:
@@ -232,7 +280,7 @@ class Run:
             with open(f"{self.given.keep}/{kind}-{program.seed}.df", "w", encoding="utf-8") as f:
                 f.write(f"// {why}\n{generate.HEADER}{program.text()}")
 
-    def differing(self, programs, options):
+    def differing(self, programs, options, way):
         """The same as compare(), of programs that were never compiled before: those that do not compile do not count."""
         with tempfile.TemporaryDirectory() as folder:
             kept = Run(self.given)
@@ -240,10 +288,10 @@ class Run:
             programs = kept.accepted(folder, programs)
             if not programs:
                 return {}
-            kept.compile(folder, options)
-            return kept.compare(folder, programs, self.given.sizes)
+            kept.compile(folder, options, way)
+            return kept.compare(folder, programs, self.given.sizes, way)
 
-    def smaller(self, program, options):
+    def smaller(self, program, options, way):
         """A program of a few steps that still differs, and what is said of it."""
         why, best = None, program
         for _ in range(self.given.shrink):
@@ -251,7 +299,7 @@ class Run:
             if not tries:
                 break
             try:
-                bad = self.differing(tries, options)
+                bad = self.differing(tries, options, way)
             except Failure as failure:
                 return best, why or str(failure)
             if not bad:
@@ -261,16 +309,17 @@ class Run:
             best.name = program.name
         return best, why
 
-    def batch(self, programs, modes):
+    def batch(self, programs, modes, ways):
+        """{program: (options, way, what is said)} of those that differ"""
         bad = {}
         with tempfile.TemporaryDirectory() as folder:
             self.n_programs += len(programs)
             programs = self.accepted(folder, programs)
-            for options in modes:
+            for options, way in itertools.product(modes, ways):
                 if programs:
-                    self.compile(folder, options)
-                    for program, answers in self.compare(folder, programs, self.given.sizes).items():
-                        bad.setdefault(program, (options, answers))
+                    self.compile(folder, options, way)
+                    for program, answers in self.compare(folder, programs, self.given.sizes, way).items():
+                        bad.setdefault(program, (options, way, answers))
         return bad
 
 
@@ -343,37 +392,44 @@ def program_of_one(program, number):
 
 # ---- all of them ----
 
-def try_batch(given, modes, seeds):
+def try_batch(given, modes, seeds, ways):
     """(the run, what to print, how many failed)"""
     run, said, failed = Run(given), [], 0
     try:
-        bad = run.batch([generate.Program(seed, f"g{seed}") for seed in seeds], modes)
+        bad = run.batch([generate.Program(seed, f"g{seed}") for seed in seeds], modes, ways)
     except Failure as failure:
         return run, [f"not ok formulas-{seeds[0]}-{seeds[-1]}: {failure}"], 1
-    for program, (options, answers) in bad.items():
+    for program, (options, way, answers) in bad.items():
         failed += 1
-        small, why = run.smaller(program, options)
+        small, why = run.smaller(program, options, way)
         run.keep(program, "differs", f"{' '.join(options)}: {answers[0]}")
         run.keep(small, "small", f"{' '.join(options)}: {why or answers[0]}")
         said.append(f"not ok formulas-{program.seed}: {' '.join(options)}: {answers[0]}; made smaller, {why or 'not possible'}:")
         said += [f"#   {line}" for line in (generate.HEADER + small.text()).splitlines()]
-    return run, said or [f"ok formulas-{seeds[0]}-{seeds[-1]}"], failed
+    return run, said or [f"ok formulas-{seeds[0]}-{seeds[-1]}{''.join(way.said() for way in ways)}"], failed
 
 
-def compare_random(total, given, modes):
+def said_so_far(total, failed):
+    return (f"{total.n_programs} programs, {total.n_joined} groups of joined kernels, {total.n_same} runs with the same bits, {failed} failures; "
+            + ", ".join(f"{what} {s:.0f} s" for what, s in total.seconds.items()))
+
+
+def compare_random(total, given, modes, levels):
     failed, end = 0, given.first + given.programs
     batches = [range(first, min(first + given.batch, end)) for first in range(given.first, end, given.batch)]
+    ways = [ways_of(given, levels, seeds[0] // given.batch) for seeds in batches]   # the same if the run is cut in two
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for run, said, bad in pool.map(lambda seeds: try_batch(given, modes, seeds), batches):
+        for n, (run, said, bad) in enumerate(pool.map(lambda seeds, way: try_batch(given, modes, seeds, way), batches, ways)):
             print("\n".join(said), flush=True)
             failed += bad
             total.add(run)
+            if n % 10 == 9 and n + 1 < len(batches):
+                print(f"# {said_so_far(total, failed)}; the next is --first={batches[n + 1][0]}", flush=True)
     for why, n in total.refused.most_common(12):
         print(f"# refused {n}: {why}")
     share = total.n_refused / max(1, total.n_programs)
     print(f"{'ok' if share <= given.refused else 'not ok'} formulas-refused: {total.n_refused} of {total.n_programs} programs, at most {given.refused:.1%} may be")
-    print(f"# {total.n_programs} programs, {total.n_same} runs with the same bits, {failed} failures; "
-          + ", ".join(f"{what} {s:.1f} s" for what, s in total.seconds.items()))
+    print(f"# {said_so_far(total, failed)}")
     return failed > 0 or share > given.refused
 
 
@@ -399,13 +455,13 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--programs", type=int, default=50)
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--batch", type=int, default=50)
+    parser.add_argument("--batch", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=1, help="batches at once")
     parser.add_argument("--sizes", type=int, default=6)
     parser.add_argument("--shrink", type=int, default=12, help="at most so many steps that make a failing program smaller")
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'; without --nvcc in it, a set has no CUDA")
-    parser.add_argument("--levels", default="4 3 1", help="of instructions (DF_ISA_LEVEL): the highest that there are, and the baseline")
+    parser.add_argument("--all-levels", action="store_true", help="of instructions, for each batch and file: else one after the other takes the next")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")
@@ -415,9 +471,10 @@ def main():
     modes = [mode.split() + ([] if "--nvcc" in mode else ["--nvcc=none"]) for mode in given.modes.split(";")]
     if given.wild:
         sys.exit(compare_wild(run, given))
+    levels = levels_here(run.dfc)
     if given.cases:
-        sys.exit(any([compare_cases(run, path, modes) for path in given.cases]))
-    sys.exit(compare_random(run, given, modes))
+        sys.exit(any([compare_cases(run, path, modes, way) for n, path in enumerate(given.cases) for way in ways_of(given, levels, n)]))
+    sys.exit(compare_random(run, given, modes, levels))
 
 
 if __name__ == "__main__":

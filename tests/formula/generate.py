@@ -1,8 +1,9 @@
 """Random programs of formulas, for compare.py: Program(seed, name) is a graph with its kernels, right by construction.
 
 Every read is one that the range proof must accept: in ports with a border it goes anywhere; in others it follows from the extents, by one of
-the ways that the language promises to see (shifts, flips, strides, division, conditions on indices). What the text of an expression does is
-kept as a tree of Expr, so that compare.py can make a failing program smaller.
+the ways that the language promises to see (shifts, flips, strides, division, conditions on indices). Many programs are chains of *regular*
+kernels, which read rows at fixed distances, so that dfc joins them. What the text of an expression does is kept as a tree of Expr, so that
+compare.py can make a failing program smaller.
 """
 import random
 import re
@@ -156,12 +157,14 @@ BORDER_NUMBERS = {"i32": ("0", "1", "-3", "77"), "i64": ("0", "-1", "3000000000"
 
 
 class Kernel:
-    def __init__(self, program, name):
-        self.program, self.r, self.name = program, program.r, name
+    """regular: it makes row after row, and reads rows at fixed distances: `y + c`, with c a number or a range between numbers."""
+
+    def __init__(self, program, name, regular=False):
+        self.program, self.r, self.name, self.regular = program, program.r, name, regular
         self.ports, self.scalars, self.lets, self.formulas = [], [], [], []
         self.dims, self.inputs, self.outputs = {}, [], []      # dims: name of the kernel's -> Lin of the graph's
         self.fresh = 0
-        self.local = self.nested = None
+        self.local = self.nested = self.rows = None
 
     def name_new(self, prefix):
         self.fresh += 1
@@ -204,18 +207,31 @@ class Kernel:
 
     def edge(self, elem):
         if self.r.random() < 0.7:
-            return self.r.choice(BORDERS)
+            return self.r.choice(BORDERS if not self.regular or self.r.random() < 0.2 else BORDERS[:3])   # `wrap` is at the end
         return self.r.choice(BORDER_NUMBERS["u" if elem[0] == "u" else "f" if elem[0] == "f" else elem])
 
     def out_extents(self):
         """Extents of an output: what an input has, shrunk, halved, doubled, turned, a dimension less or more."""
         r = self.r
         extents = list(r.choice(self.ports[:len(self.inputs)]).extents) or [number(r.randrange(1, 5))]
+        if self.regular:
+            return [self.rows_made(extents[0])] + self.varied(extents[1:], 3)
+        return self.varied(extents)
+
+    def rows_made(self, extent):
+        """All outputs of a regular kernel have as many rows."""
+        if self.rows is None:
+            turn = self.r.random()
+            self.rows = extent if turn < 0.6 else extent.plus(number(-self.r.randrange(1, 4) if turn < 0.85 and extent.atoms else self.r.randrange(1, 4)))
+        return self.rows
+
+    def varied(self, extents, most=4):
+        r = self.r
         if len(extents) >= 2 and r.random() < 0.15:
             r.shuffle(extents)
         if len(extents) > 1 and r.random() < 0.2:
             extents.pop(r.randrange(len(extents)))
-        elif len(extents) < 4 and r.random() < 0.1:
+        elif len(extents) < most and r.random() < 0.1:
             extents.append(number(r.randrange(1, 4)))
         for d, extent in enumerate(extents):
             turn = r.random()
@@ -312,7 +328,10 @@ class Kernel:
         indices = []
         for d, extent in enumerate(port.extents):
             edge = None if not port.border else port.border[min(d, len(port.border) - 1)]
-            if port.mode == "inout":
+            row = self.row(extent, scope, edge and edge != "none") if self.regular and d == 0 else None
+            if row:
+                indices.append(Expr("i32", row))
+            elif port.mode == "inout":
                 indices.append(Expr("i32", self.left[d]))
             elif edge and edge != "none":
                 near = self.safe(extent, scope)
@@ -322,14 +341,26 @@ class Kernel:
         form = port.name + (f"[{', '.join('{}' for _ in indices)}]" if indices else "")
         return Expr(PROMOTED[port.elem], form, *indices)
 
+    def row(self, extent, scope, has_border):
+        """A row at a fixed distance from the one that is made. None: without a border there is none that is inside."""
+        r, made = self.r, scope[0]
+        if not has_border:
+            spare = extent.minus(made.high)
+            if spare is None or spare < 0:
+                return None
+            return r.choice([self.shifted(made.name, r.randrange(spare + 1)), *self.with_range(made, spare, scope)])
+        ranges = [i for i in scope if i.is_range and not i.high.atoms]
+        text = self.shifted(made.name, r.choice((0, 0, 1, -1, -1, 2, -2, 3, -4, 7)))
+        return f"{text} {r.choice(('+', '-', '+ 2 *'))} {r.choice(ranges).name}" if ranges and r.random() < 0.5 else text
+
     def guarded(self, kind, scope, depth):
         """A read that a condition on an index keeps inside."""
         r = self.r
         for port in r.sample(self.ports, len(self.ports)):
             if port.mode != "in" or PROMOTED[port.elem] != kind or port.border or not port.extents:
                 continue
-            for i in scope:
-                d = r.randrange(len(port.extents))
+            for i in scope[:1] if self.regular else scope:
+                d = 0 if self.regular else r.randrange(len(port.extents))
                 if port.extents[d].minus(i.high) != 0 or i.low < 0:
                     continue
                 by = r.randrange(1, 4)
@@ -530,7 +561,7 @@ class Kernel:
         ways = ["fold"] * 5 + ["lanes"] * 3 + ["nested"]
         if any(not i.is_range and i.low >= 0 and i.high.atoms for i in scope):
             ways += ["running"] * 2
-        which = which or r.choice(ways)
+        which = "fold" if self.regular else which or r.choice(ways)
         if which == "nested":                        # an end holds the range to the left
             outer = self.range_of(scope, r.choice(("fold", "lanes")))
             high = outer[0].high.plus(number(1)) if outer[0].low >= 0 else number(3)
@@ -582,16 +613,18 @@ class Kernel:
         names = r.sample(("y", "x", "z", "c", "u", "v", "j", "k"), len(port.extents))
         parts = [names]
         last = port.extents[-1] if port.extents else None
-        if last is not None and not last.atoms and last.number <= 3 and r.random() < 0.5:
+        if last is not None and not last.atoms and last.number <= 3 and not (self.regular and len(names) == 1) and r.random() < 0.5:
             parts = [names[:-1] + [str(c)] for c in range(last.number)]
         for left in parts:
             self.left = left
             scope = [Index(name, 0, extent) for name, extent in zip(left, port.extents) if not name.isdigit()]
             kind = PROMOTED[port.elem] if r.random() < 0.6 else r.choice(TYPES)
-            if len(scope) < 2 and r.random() < 0.4:
+            if len(scope) < 2 and not self.regular and r.random() < 0.4:
                 value = self.reduction(kind, scope, max(2, self.program.depth - 1), "lanes")
             else:
                 value = self.make(kind, scope, self.program.depth)
+            if self.regular:
+                value = self.with_unread(kind, value, scope)
             if port.elem in ("u8", "u16") and kind[0] == "i" and r.random() < 0.6:      # most would be 0 or the largest
                 value = Expr("i32", f"wrap_{port.elem}({{}})", value)
             if kind != port.elem:
@@ -605,6 +638,14 @@ class Kernel:
                 return product
             self.formulas.append(Formula(port.name + (f"[{', '.join(left)}]" if left else ""), value, times))
 
+    def with_unread(self, kind, value, scope):
+        """Of a regular kernel each input is read, so that what comes of a wrong row is seen."""
+        for port in self.ports:
+            if port.mode == "in" and not any(mentions(text, port.name) for text in [value.text()] + [f.value.text() for f in self.formulas + self.lets]):
+                read = self.read(port, scope, 0)
+                value = Expr(kind, self.r.choice(("({} - {})", "({} + {})")), value, read if read.kind == kind else Expr(kind, f"{kind}({{}})", read))
+        return value
+
     def build(self, streams):
         r = self.r
         self.halved = False
@@ -615,15 +656,15 @@ class Kernel:
             self.scalars.append((f"s{s}", r.choice(TYPES)))
         for o in range(r.choice((1, 1, 1, 2))):
             extents = self.out_extents()
-            if o == 0 and r.random() < 0.2:
+            if o == 0 and not self.regular and r.random() < 0.2:
                 extents = []
-            if r.random() < 0.08 and not self.halved:   # a histogram
+            if r.random() < 0.08 and not self.halved and not self.regular:   # a histogram
                 extents = [number(r.choice((4, 16)))]
             port = Port(f"o{o}", r.choice(ELEMENTS), extents, mode="out")
             self.ports.append(port)
         if self.halved:
             self.mention_dims()
-        if len(streams) > 1 and r.random() < 0.2:
+        if len(streams) > 1 and not self.regular and r.random() < 0.2:
             self.change_in_place()
         for port in [p for p in self.ports if p.mode != "in"]:
             self.define(port)
@@ -649,15 +690,16 @@ class Kernel:
         scalars = "; " + ", ".join(f"{n}: {t}" for n, t in self.scalars) if self.scalars else ""
         used = self.used_lets()
         text = f"kernel {self.name}({ports}{scalars}) {{\n{''.join(let.text() for let in used)}{''.join(f.text() for f in self.formulas)}}}\n"
-        return text + self.nested_text(scalars) if self.nested else text
+        return text + self.nested_text(scalars, "") + self.nested_text(scalars, APART) if self.nested else text
 
-    def nested_text(self, scalars):
+    def nested_text(self, scalars, apart):
         """A graph that calls the kernel, which the program calls in its place."""
         ports = ", ".join(Port(p.name, p.elem, p.extents, None, p.mode).text() for p in self.ports)
         outputs = [p.name for p in self.ports if p.mode == "out"]
         actuals = [p.name for p in self.ports if p.mode == "in"] + [n for n, _ in self.scalars]
         left = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
-        return f"graph {self.nested}({ports}{scalars}) {{\n    {left} = {self.name}({', '.join(actuals)});\n}}\n"
+        hint = " @nofuse" if apart else ""
+        return f"graph {self.nested}{apart}({ports}{scalars}) {{\n    {left} = {self.name}({', '.join(actuals)}){hint};\n}}\n"
 
     def used_lets(self):
         """Those that a formula reaches; making a program smaller leaves others behind."""
@@ -694,14 +736,15 @@ class Program:
     def __init__(self, seed, name, wild=False):
         self.seed, self.name, self.made_as, self.r, self.wild = seed, name, name, random.Random(f"formula {seed}"), wild
         r = self.r
-        self.depth = r.choice((2, 3, 3, 4, 4, 5))
+        self.is_chain = r.random() < 0.4
+        self.depth = r.choice((2, 2, 3, 4) if self.is_chain else (2, 3, 3, 4, 4, 5))
         self.rank = r.choice((1, 2, 2, 2, 2, 3, 4))
         self.dims = list(DIMS[:self.rank])
         self.tables, self.kernels, self.calls = [], [], []
         self.streams, self.scalars, self.outputs = [], [], []
         self.make_tables()
         self.make_inputs()
-        for _ in range(r.choice((1, 1, 2, 3, 4))):
+        for _ in range(r.choice((2, 3, 3, 4, 5) if self.is_chain else (1, 1, 2, 3, 4))):
             self.add_stage()
         self.choose_outputs()
         self.backwards = r.random() < 0.3
@@ -745,7 +788,7 @@ class Program:
 
     def add_stage(self):
         r = self.r
-        kernel = Kernel(self, f"{self.name}_k{len(self.kernels)}")
+        kernel = Kernel(self, f"{self.name}_k{len(self.kernels)}", self.is_chain and r.random() < 0.9)
         weights = [1 + 2 * i for i in range(len(self.streams))]
         chosen = []
         for _ in range(r.choice((1, 1, 2, 3))):
@@ -773,7 +816,7 @@ class Program:
 
     def choose_outputs(self):
         for stream in self.streams[self.n_inputs:]:
-            if not stream.read or self.r.random() < 0.25:
+            if not stream.read or self.r.random() < (0.12 if self.is_chain else 0.25):
                 self.outputs.append(stream)
 
     # -- text --
@@ -787,20 +830,32 @@ class Program:
         shape = f"[{', '.join(e.text() for e in stream.extents)}]" if stream.extents else ""
         return f"{stream.name}: {stream.elem}{shape}"
 
-    def signature(self):
+    def signature(self, apart):
         ports = [f"in {self.annotated(s)}" for s in self.streams[:self.n_inputs]] + [f"out {self.annotated(s)}" for s in self.outputs]
         scalars = "; " + ", ".join(f"{n}: {t}" for n, t in self.scalars) if self.scalars else ""
-        return f"graph {self.name}({', '.join(ports)}{scalars})"
+        return f"graph {self.name}{apart}({', '.join(ports)}{scalars})"
 
-    def text(self):
+    def graph_text(self, apart):
         lines = []
         for kernel, targets, actuals in self.calls:
             said = [s.name if s in self.outputs else self.annotated(s) for s in targets]
             left = said[0] if len(said) == 1 else f"({', '.join(said)})"
-            lines.append(f"    {left} = {kernel.nested or kernel.name}({', '.join(actuals)});\n")
+            callee = kernel.nested + apart if kernel.nested else kernel.name
+            hint = " @nofuse" if apart and not kernel.nested else ""
+            lines.append(f"    {left} = {callee}({', '.join(actuals)}){hint};\n")
         if self.backwards:
             lines.reverse()
-        text = "".join(self.table_texts) + "".join(k.text() for k in self.kernels) + f"{self.signature()} {{\n{''.join(lines)}}}\n"
+        return f"{self.signature(apart)} {{\n{''.join(lines)}}}\n"
+
+    def ways(self):
+        """Names of graphs that make the same: the one whose kernels may be joined, and where there are several, one whose are not."""
+        return [self.name + apart for apart in self.aparts()]
+
+    def aparts(self):
+        return ["", APART] if len(self.calls) > 1 else [""]
+
+    def text(self):
+        text = "".join(self.table_texts) + "".join(k.text() for k in self.kernels) + "".join(self.graph_text(apart) for apart in self.aparts())
         return re.sub(rf"\b{self.made_as}(?=_[ktn]\d)", self.name, text)
 
     # -- sizes --
@@ -830,6 +885,8 @@ class Program:
         lists = ((1,), (1, 2, 3, 5), (16, 17, 23, 31, 33), (1, 7, 11, 13, 17, 19), (2, 3, 4, 6, 8), (1, 40, 64, 97), (1, 3, 33, 101, 257), (1, 2, 3))
         for turn in range(16 * n):
             dims = {d: r.choice(lists[turn % len(lists)]) for d in self.dims}
+            if self.is_chain and turn % 3 == 1 and dims:        # several strips of rows
+                dims = {**{d: r.choice((1, 2, 5, 6, 9)) for d in self.dims}, self.dims[0]: r.choice((63, 64, 65, 67, 130, 211))}
             if turn % len(lists) == len(lists) - 1 and dims:
                 dims[r.choice(self.dims)] = r.choice((1023, 1024, 1025, 1041, 2083, 5000))
             if dims not in found and self.fits(dims, most):
@@ -837,6 +894,9 @@ class Program:
         most_work = max(found, key=lambda dims: sum(kernel.cost(dims) for kernel in self.kernels), default=None)
         return found[:n - 1] + [most_work] if len(found) > n and most_work not in found[:n] else found[:n]
 
+
+# Follows the name of a graph whose calls have @nofuse.
+APART = "_apart"
 
 # What stands before the programs of a file. `reach` may be another one at each start, so reads that hold it are proved then.
 GLOBALS = [("gain", "f32"), ("bias", "i64"), ("steps", "i32")]

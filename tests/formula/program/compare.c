@@ -1,8 +1,8 @@
-/* compare.c - runs graphs of formulas twice, by the oracle and by a library that dfc made, and compares to the bit.
+/* compare.c - runs graphs of formulas by the oracle, and by each way of a library that dfc made, and compares to the bit.
  *
  * compare FILE.df OPTIONS < LINES: a line is `GRAPH SEED EXTENT…`, one extent for each dimension of the graph. OPTIONS are for opening sessions.
- * For each line it prints `same GRAPH …`, `differs GRAPH …: PORT[…] is A and not B`, or `fails GRAPH …: why`. NaNs are equal whatever their
- * sign and payload. Without a library (n_calls 0) it prints what the oracle gives. Exit status 0 if it came to the end, else 2.
+ * For each line it prints `same GRAPH …`, `differs GRAPH …: PORT[…] is A and not B`, or `fails GRAPH …: why`; of several ways, the first that
+ * differs or fails. NaNs are equal whatever their sign and payload. Without a library (n_calls 0) it prints what the oracle gives. Exit status 0 if it came to the end, else 2.
  */
 #include "compare.h"
 
@@ -169,7 +169,8 @@ static bool is_same(struct number a, struct number b)
     return (isnan(a.f) && isnan(b.f)) || (a.f == b.f && signbit(a.f) == signbit(b.f));
 }
 
-static void compare(const struct turn *t)
+/* Prints the first difference. */
+static bool is_same_as_expected(const struct turn *t, const char *way)
 {
     unsigned port = 0;
     for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++) {
@@ -179,17 +180,17 @@ static void compare(const struct turn *t)
             struct number expected = element_load(array->element, t->expected[port], (int64_t)i);
             if (is_same(got, expected))
                 continue;
-            printf("differs %s%s: %s", t->graph, t->sizes, p->name.text);
+            printf("differs %s%s%s: %s", t->graph, t->sizes, way, p->name.text);
             print_place(array, i);
             printf(" is ");
             print_number(got);
             printf(" and not ");
             print_number(expected);
             putchar('\n');
-            return;
+            return false;
         }
     }
-    printf("same %s%s\n", t->graph, t->sizes);
+    return true;
 }
 
 static void print_outputs(const struct turn *t)
@@ -205,39 +206,72 @@ static void print_outputs(const struct turn *t)
         }
 }
 
-static void run_turn(struct turn *t, const struct call *call, void *session)
+/* What an earlier way wrote counts no more. */
+static void clear_outputs(const struct turn *t)
 {
-    if (!oracle_run(t->o, t->graph, t->dims, t->numbers, t->expected))
-        printf("fails %s%s: oracle: %s\n", t->graph, t->sizes, oracle_error(t->o));
-    else if (!call)
-        print_outputs(t);
-    else if (call->run(session, t->got, t->dims, t->scalars) != 0)
-        printf("fails %s%s: %s\n", t->graph, t->sizes, call->error());
-    else
-        compare(t);
+    unsigned port = 0;
+    for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++)
+        if (p->mode != DFL_IN)
+            memset(t->got[port], 0xa5, t->n[port] * element_bytes(t->ports[port].element));
 }
 
-/* ---- the list ---- */
+/* ---- the ways of a graph ---- */
 
-struct session {                  /* the one that is open */
-    const struct call *call;
-    void *handle;
+#define MAX_WAYS 4
+
+struct session {                  /* of the graph that had a turn last */
+    const struct call *ways[MAX_WAYS];
+    void *handles[MAX_WAYS];
+    unsigned n;
 };
+
+static void close_all(struct session *s)
+{
+    while (s->n > 0) {
+        s->n--;
+        s->ways[s->n]->close(s->handles[s->n]);
+    }
+}
 
 static bool open_for(struct session *s, const char *graph, const char *options)
 {
-    if (s->call && strcmp(s->call->graph, graph) == 0)
+    if (s->n && strcmp(s->ways[0]->graph, graph) == 0)
         return true;
-    if (s->call)
-        s->call->close(s->handle);
-    s->call = NULL;
-    for (unsigned c = 0; c < n_calls; c++)
-        if (strcmp(calls[c].graph, graph) == 0 && calls[c].open(options, &s->handle) == 0) {
-            s->call = &calls[c];
-            return true;
+    close_all(s);
+    for (unsigned c = 0; c < n_calls; c++) {
+        if (strcmp(calls[c].graph, graph) != 0)
+            continue;
+        if (s->n == MAX_WAYS || calls[c].open(options, &s->handles[s->n]) != 0) {
+            close_all(s);
+            return false;
         }
-    return n_calls == 0;
+        s->ways[s->n++] = &calls[c];
+    }
+    return s->n > 0 || n_calls == 0;
 }
+
+static void run_turn(struct turn *t, const struct session *s)
+{
+    if (!oracle_run(t->o, t->graph, t->dims, t->numbers, t->expected)) {
+        printf("fails %s%s: oracle: %s\n", t->graph, t->sizes, oracle_error(t->o));
+        return;
+    }
+    for (unsigned w = 0; w < s->n; w++) {
+        clear_outputs(t);
+        if (s->ways[w]->run(s->handles[w], t->got, t->dims, t->scalars) != 0) {
+            printf("fails %s%s%s: %s\n", t->graph, t->sizes, s->ways[w]->way, s->ways[w]->error());
+            return;
+        }
+        if (!is_same_as_expected(t, s->ways[w]->way))
+            return;
+    }
+    if (s->n)
+        printf("same %s%s\n", t->graph, t->sizes);
+    else
+        print_outputs(t);
+}
+
+/* ---- the list ---- */
 
 static void do_line(struct oracle *o, char *line, const char *options, struct session *session)
 {
@@ -259,7 +293,7 @@ static void do_line(struct oracle *o, char *line, const char *options, struct se
         printf("fails %s%s: %s\n", t.graph, t.sizes, d < n_dims ? "an extent is missing" : oracle_error(o));
         return;
     }
-    run_turn(&t, session->call, session->handle);
+    run_turn(&t, session);
     release(&t);
     fflush(stdout);
 }
@@ -289,8 +323,7 @@ int main(int argc, char **argv)
     }
     while (getline(&line, &room, stdin) > 0)
         do_line(o, line, argc > 2 ? argv[2] : "", &session);
-    if (session.call)
-        session.call->close(session.handle);
+    close_all(&session);
     oracle_close(o);
     free(line);
     free(text);

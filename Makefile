@@ -114,7 +114,7 @@ help:
 	@echo '                graphs of 10^6 nodes, each failure of a device at every call, more of explain --what-if,'
 	@echo '                and make gpu-kit with all its steps in an empty root'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
-	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit'
+	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
 	@echo 'make check-math  the largest error of each math function of formulas: f32 over all arguments, f64 over N=100000000, NAME=exp TYPE=f32 that one;'
 	@echo '                and how fast exp is beside the C library'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
@@ -337,11 +337,13 @@ mutate: deps
 check-rehearse: deps
 	@$(MAKE) --no-print-directory all
 	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
-# Formulas against the interpreter of tests/formula/: its cases, and N=5000 random programs from number FROM=1 on; what differs is kept in
-# formulas-failed/. MODES=';-O1': other options of dfc, each set for all programs.
+# Formulas against the interpreter of tests/formula/: its cases, the filters of examples/ on 200 sizes, and N=5000 random programs from number
+# FROM=1 on; what differs is kept in formulas-failed/. MODES=';-O1': other options of dfc, each set for all programs.
 check-formulas: deps
 	@$(MAKE) --no-print-directory tests
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --all-levels --modes='$(or $(MODES),;--no-fuse)' --cases tests/formula/cases/*.df
+	@rm -rf $(BUILDDIR)/filters && mkdir $(BUILDDIR)/filters && python3 tests/formula/filters.py $(BUILDDIR)/filters
+	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --modes='$(or $(MODES),;--no-fuse)' --cases $(BUILDDIR)/filters/*.df
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --wild --programs=500
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
 # Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.

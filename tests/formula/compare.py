@@ -167,8 +167,15 @@ class Way(typing.NamedTuple):
         return " ".join([""] + [word for word in (self.level, self.flags) if word])
 
 
+def is_of_cpu(options):
+    """Does the CPU's code of formulas matter here, and not that for GPUs?"""
+    return "--nvcc=none" in options and "--emu-gpu-code" not in options
+
+
 def ways_of(given, levels, n):
     """Those of the n-th batch or file."""
+    if levels == ["none"]:
+        return [Way("none")]
     if given.all_levels:
         return [Way(level) for level in levels]
     return [Way(levels[n % len(levels)], QUICKER if n // len(levels) % 4 else "")]
@@ -236,10 +243,9 @@ class Run:
 
     def compile(self, folder, options, way):
         # The GPU code of formulas, on the emulated GPU.
-        on_gpu = "--emu-gpu-code" in options
-        self.session = "--device=emu --policy=all-gpu" if on_gpu else "--workers=1"
+        self.session = "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
         environment = {**os.environ, "CC": f"{SOURCE}/tests/formula/level_cc.sh", "CXX": os.environ.get("CXX", "c++"), "FORMULA_CC": os.environ.get("CC", "cc"),
-                       "FORMULA_LEVEL": "none" if on_gpu or "--nvcc=none" not in options else way.level, "FORMULA_FLAGS": way.flags}
+                       "FORMULA_LEVEL": way.level if is_of_cpu(options) else "none", "FORMULA_FLAGS": way.flags}
         start = time.monotonic()
         said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *options], folder, env=environment)
         self.seconds["dfc"] += time.monotonic() - start
@@ -471,7 +477,7 @@ def main():
     modes = [mode.split() + ([] if "--nvcc" in mode else ["--nvcc=none"]) for mode in given.modes.split(";")]
     if given.wild:
         sys.exit(compare_wild(run, given))
-    levels = levels_here(run.dfc)
+    levels = levels_here(run.dfc) if any(map(is_of_cpu, modes)) else ["none"]
     if given.cases:
         sys.exit(any([compare_cases(run, path, modes, way) for n, path in enumerate(given.cases) for way in ways_of(given, levels, n)]))
     sys.exit(compare_random(run, given, modes, levels))

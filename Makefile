@@ -322,6 +322,7 @@ check-long: deps
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
 	@BENCH_PEERS='oneTBB OpenMP StarPU' tests/run.sh $(BUILDDIR) =e2e-bench
 	@GPU_STEPS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-gpu_steps
+	@CLANG_VECTORS=$(shell command -v clang) tests/run.sh $(BUILDDIR) =e2e-filters
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 	@$(if $(NVCC),$(MAKE) --no-print-directory gpu-kit && tests/gpu/chroot.sh build/gpu-kit --device=emu 1-7 && tests/gpu/chroot.sh build/gpu-kit 1-7,echo 'skip gpu-kit: no nvcc')

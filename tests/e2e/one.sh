@@ -45,6 +45,14 @@ same() {
     if cmp -s "$2" "$3"; then pass "$1"; else fail "$1" "differs: $(diff "$2" "$3" | head -n 6 | tr '\n' ' ')"; fi
 }
 
+# formulas_for LEVEL [FLAG…]: from now on dfc compiles the formulas of programs for one level of instructions ("", v3, none: not optimised), which
+# is a part of the time. FLAGs stand behind dfc's own.
+formulas_for() {
+    FORMULA_LEVEL=$1; shift
+    export FORMULA_LEVEL FORMULA_FLAGS=$* FORMULA_CC=${FORMULA_CC:-${CC:-cc}} CC=$DF_SOURCE/tests/formula/level_cc.sh CXX=${CXX:-c++}
+}
+QUICKER='-O2 -fvect-cost-model=dynamic'         # vectors as with -O3, in 6 tenths of its time
+
 cd "$folder" || exit 1
 . "$script"
 exit $((failures > 0))

@@ -1,5 +1,5 @@
 # examples/filters against check.c, which computes each filter by a second way, on pictures of many sides: below the reach, of one pixel, no
-# multiple of the tile; with one worker, with two, and on the emulated GPU. tests/bench/filters.sh runs.
+# multiple of the tile; with one worker, with two, and on the emulated GPU. Their inner loops become vectors. tests/bench/filters.sh runs.
 filters=$DF_SOURCE/examples/filters
 cp "$filters"/*.df "$filters"/follow.c .
 cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$DF_SOURCE/examples/photo/synthetic.c" -lpng -lm
@@ -14,9 +14,29 @@ filtered() { # FILTER SIZE OPTION…: is the picture the one that the oracle mak
     rm -f out.png
     "./$filter" --input="$size.png" --output=out.png "${extents[@]}" "$@" && ./oracle "$filter" "$size.png" out.png
 }
+
+# Of each formula, the loop over the columns of MAIN. A read of bytes by computed indices is no vector: no instruction has that.
+scalar_loops() { # FILTER WORDS: the loops of the filter of which vectors.txt does not say WORDS
+    awk '/^#line .*\.df"$/ { line = $2; at = NR } /for \(int64_t [A-Za-z_0-9]* = (df_from|df_strip)/ && NR == at + 1 { last = line }
+         /^}/ && main { print last } /^static/ { main = /DF_ALONE void df_row/; last = "" }' "$1.dfc/$1_formulas.c" | sort -u | grep . >all.lines
+    grep -o "\.df:[0-9]*:[0-9]*$2" vectors.txt | cut -d: -f2 | sort -u | comm -23 all.lines - |
+        while read -r line; do sed -n "${line}p" "$1.df" | grep -q 'c\[i32(' || echo "$1.df:$line: $(sed -n "${line}p" "$1.df")"; done
+}
+flags= # a sanitizer's loops are no vectors
+grep -q fsanitize "$DF_BUILD/obj/flags" || case $(uname -m)-$(cc --version) in x86_64-*'Free Software Foundation'*) flags=-fopt-info-vec-optimized=$PWD/vectors.txt ;; esac
+formulas_for v3 $flags
 for filter in harris unsharp camera bilateral sobel canny; do
     tile=(); case $filter in harris | unsharp | camera) tile=(-D tile=64) ;; esac
-    check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter "${tile[@]}"
+    check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter --keep "${tile[@]}"
+    scalar_loops $filter ': optimized: loop vectorized' >scalar.out
+    if [ -z "$flags" ]; then skip "$filter-vectors" 'no gcc for x86-64, or a sanitizer'
+    elif [ -s all.lines ] && [ ! -s scalar.out ]; then pass "$filter-vectors"
+    else fail "$filter-vectors" "$(cat scalar.out)"; fi
+    if [ -n "${CLANG_VECTORS:-}" ]; then
+        clang -Rpass=loop-vectorize -c -w -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -march=x86-64-v3 -I"$DF_BUILD/include" \
+            -o vectors.o $filter.dfc/${filter}_formulas.c 2>vectors.txt
+        echo "figure clang: $(scalar_loops $filter '' | wc -l) of $(wc -l <all.lines) loops of $filter are no vectors"
+    fi
     for size in $sizes; do check "$filter-$size" filtered $filter "$size" --device=none --workers=1; done
     check $filter-two-workers filtered $filter 300x200 --device=none --workers=2
     check $filter-emulated filtered $filter 300x200 --device=emu --policy=all-gpu

@@ -1,5 +1,5 @@
-# The C that dfc makes of formulas: the same bits whatever the flags, the state of the floating-point unit and the device; loops that become
-# vectors; text that a person can read. t_formulas.sh compares the values with an interpreter.
+# The C that dfc makes of formulas: the same bits whatever the flags, the state of the floating-point unit and the device; text that a person
+# can read. t_formulas.sh compares the values with an interpreter, t_filters.sh looks whether loops become vectors.
 cp "$programs"/formula_code.df .
 
 # ---- one result ----
@@ -29,6 +29,7 @@ for flags in '-ffast-math -fno-signed-zeros' -march=native; do
     ./flags --waves=1 > flags.out 2>&1
     same "bits $flags" flags.out expected
 done
+formulas_for none                               # from here on values do not depend on how well it is compiled
 check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile --nvcc=none formula_code.df
 # A compiler that does not know a level's flags, as gcc 10 does not: that level is left out.
 for level in v4 v3; do
@@ -106,32 +107,3 @@ graph main { a: f32[2, 3] = source(); b = half(a); show(b); }
 END
 check names-compile "$DFC" names.df --nvcc=none -o names
 expect names-run 0 '^3$' ./names --waves=1
-
-# ---- vectors ----
-# Of each formula, the loop over the columns of MAIN. A read of bytes by computed indices is none: no instruction has that.
-vectors() { # WORDS COMPILER FLAG…: prints the lines of the loops that are no vectors; WORDS stand where one is
-    local words=$1; shift
-    awk '/^#line .*\.df"$/ { line = $2; at = NR } /for \(int64_t [A-Za-z_0-9]* = (df_from|df_strip)/ && NR == at + 1 { last = line }
-         /^}/ && main { print last } /^static/ { main = /DF_ALONE void df_row/; last = "" }' formulas.c | sort -u |
-        grep . > all.lines
-    "$@" -c -w -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -march=x86-64-v3 -I"$DF_BUILD/include" \
-        -o vectors.o formulas.c 2>&1 | grep -o "\.df:[0-9]*:[0-9]*$words" | cut -d: -f2 | sort -u > vector.lines
-    comm -23 all.lines vector.lines
-}
-if [ "$(uname -m)" = x86_64 ] && command -v gcc > gcc.path; then
-    for name in harris unsharp bilateral camera canny sobel; do
-        cp "$DF_SOURCE/examples/filters/"*.df "$DF_SOURCE/examples/filters/follow.c" .
-        "$DFC" --emit=c $name.df | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > formulas.c
-        vectors ': optimized: loop vectorized' gcc -fopt-info-vec-optimized > scalar.lines
-        while read -r line; do
-            sed -n "${line}p" $name.df | grep -q 'c\[i32(' || echo "$name.df:$line: $(sed -n "${line}p" $name.df)"
-        done < scalar.lines > scalar.out
-        if [ -s all.lines ] && [ ! -s scalar.out ]; then pass "$name-vectors"; else fail "$name-vectors" "$(cat scalar.out)"; fi
-        if command -v clang > clang.path; then
-            n=$(vectors '' clang -Rpass=loop-vectorize | wc -l)
-            echo "# clang: $n of $(wc -l < all.lines) loops of $name are no vectors"
-        fi
-    done
-else
-    skip vectors 'no gcc for x86-64'
-fi

@@ -3,7 +3,8 @@
 cp "$programs/kernels.df" .
 n_kernels=$(grep '^kernel' kernels.df | grep -vc ' cpu {{')
 
-check compile "$DFC" kernels.df -o kernels --emu-gpu-code --nvcc=none -w --no-fuse
+formulas_for none
+check compile "$DFC" kernels.df -o kernels --emu-gpu-code --nvcc=none -O1 -w --no-fuse
 [ -e kernels ] || return 0
 for seed in 3 8; do
     ./kernels --seed=$seed --device=none | sort >cpu-$seed || fail run-cpu "seed $seed"
@@ -16,7 +17,7 @@ if cmp -s cpu-3 cpu-8; then fail differs "two seeds have the same hashes"; else 
 if [ "$(wc -l <on-gpu)" = "$n_kernels" ]; then pass on-gpu; else fail on-gpu "$(tr '\n' ' ' <on-gpu), not $n_kernels kernels"; fi
 
 # Fused kernels make the same bits there.
-check compile-fused "$DFC" kernels.df -o fused --emu-gpu-code --nvcc=none -w
+check compile-fused "$DFC" kernels.df -o fused --emu-gpu-code --nvcc=none -O1 -w
 ./fused --seed=3 --device=emu --policy=all-gpu | sort >fused-3 && same bits-fused fused-3 cpu-3
 expect fused-on-gpu 0 '^main/[^ ]*\+[^ ]* +gpu ' ./fused --device=emu --policy=all-gpu --stats
 
@@ -28,7 +29,7 @@ case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0,
 exec g++ "$@"
 X
 chmod +x planting-c++
-check planted-compile env CXX="$PWD/planting-c++" "$DFC" kernels.df -o planted --emu-gpu-code --nvcc=none -w --no-fuse
+check planted-compile env CXX="$PWD/planting-c++" "$DFC" kernels.df -o planted --emu-gpu-code --nvcc=none -O0 -w --no-fuse
 ./planted --seed=3 --device=emu --policy=all-gpu 2>&1 | sort >planted-3
 if cmp -s planted-3 cpu-3; then fail planted "the bits are the same"; else pass planted; fi
 

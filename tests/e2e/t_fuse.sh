@@ -2,7 +2,7 @@
 formula=$DF_SOURCE/tests/formula
 
 # Chains with every border, on sizes below the reach and of several strips, in a library that finds its groups when it is opened.
-python3 "$formula/compare.py" "$DF_BUILD" --cases "$formula/cases/fused.df" || failures=1
+python3 "$formula/compare.py" "$DF_BUILD" --quick --cases "$formula/cases/fused.df" || failures=1
 
 cat >chain.df <<'END'
 param h = 300 dynamic;
@@ -29,7 +29,9 @@ graph main {
     show(e, s);
 }
 END
+formulas_for "" $QUICKER
 check compile "$DFC" chain.df -o fused --nvcc=none
+formulas_for none
 check compile-unfused "$DFC" chain.df -o apart --nvcc=none --no-fuse
 for size in "--h=300 --w=40" "--h=3 --w=3" "--h=4 --w=1000" "--h=1031 --w=3" "--h=64 --w=31" "--h=65 --w=31"; do
     ./apart $size >want && ./fused $size >got && same "program-at-start-${size//[^0-9]/}" got want

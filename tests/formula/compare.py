@@ -178,7 +178,7 @@ def ways_of(given, levels, n):
         return [Way("none")]
     if given.all_levels:
         return [Way(level) for level in levels]
-    return [Way(levels[n % len(levels)], QUICKER if n // len(levels) % 4 else "")]
+    return [Way(levels[n % len(levels)], QUICKER if given.quick or n // len(levels) % 4 else "")]
 
 
 # ---- a batch ----
@@ -468,6 +468,7 @@ def main():
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'; without --nvcc in it, a set has no CUDA")
     parser.add_argument("--all-levels", action="store_true", help="of instructions, for each batch and file: else one after the other takes the next")
+    parser.add_argument("--quick", action="store_true", help=f"all is compiled with {QUICKER}")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")

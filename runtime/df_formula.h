@@ -14,6 +14,12 @@
 #include <stdint.h>
 #include <stddef.h>
 
+/* gcc makes jumps of `a < b ? a : b`, and threads them through what follows. When it makes a vector of that, each way stands
+ * there by itself. */
+#if defined __GNUC__ && !defined __clang__ && !defined __CUDACC__
+#pragma GCC optimize("no-thread-jumps")
+#endif
+
 #ifdef __CUDACC__
 #define DF_OP static __host__ __device__ __forceinline__
 #define DF_CALL static __host__ __device__

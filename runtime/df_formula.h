@@ -160,6 +160,9 @@ DF_OP int64_t df_i64_of_f64(double a)
     return size < 9223372036854775808.0 ? inside : a > 0 ? INT64_MAX : a < 0 ? INT64_MIN : 0;
 }
 DF_OP int64_t df_i64_of_f32(float a) { return df_i64_of_f64(a); }
+/* Of numbers that are known to be from -2^22 to 2^22, or to fit into an i32. */
+DF_OP int32_t df_near_f32(float a) { return (int32_t)((a + 12582912.0f) - 12582912.0f); }
+DF_OP int32_t df_near_f64(double a) { return (int32_t)((a + 6755399441055744.0) - 6755399441055744.0); }
 
 #define DF_NARROW_OPS(name, type)                                                                                            \
     DF_OP int32_t df_u8_of_##name(type a) { return (int32_t)(a < 0 ? 0 : a > 255 ? 255 : a); }                               \
@@ -216,6 +219,7 @@ DF_OP float df_round_f16_i64(int64_t a) { return df_round_f16_f64((double)a); } 
 /* ---- borders: the element that stands at place i of a dimension of n elements ---- */
 
 DF_OP int64_t df_clamp_at(int64_t i, int64_t n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+DF_OP int32_t df_clamp_i32(int32_t i, int32_t n) { return df_max_i32(df_min_i32(i, n - 1), 0); } /* two instructions */
 DF_OP int64_t df_wrap_at(int64_t i, int64_t n)
 {
     i = i % n;

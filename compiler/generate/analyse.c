@@ -3,6 +3,7 @@
  */
 #include "compiler/generate/gen.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- numbers ---- */
@@ -99,8 +100,21 @@ static void span_of_op(struct dfg_gen *g, const struct dff_node *n, struct dfg_f
         set_all(f, n->type);
 }
 
+/* What a float between two numbers is rounded to is between these, rounded. */
+static void narrow_to(struct dfg_fact *f, const struct dfg_fact *a)
+{
+    int64_t low = f->low, high = f->high;
+    if (a->is_number && rint(a->least) > (double)low)
+        low = rint(a->least) < (double)high ? (int64_t)rint(a->least) : high;
+    if (a->is_number && rint(a->most) < (double)high)
+        high = rint(a->most) > (double)low ? (int64_t)rint(a->most) : low;
+    set(f, low, high);
+}
+
 static void span_of(struct dfg_gen *g, const struct dff_node *n)
 {
+    if (n->type == DFF_F32 || n->type == DFF_F64)
+        dfg_float_span(g, n);
     struct dfg_fact *f = &g->facts[n->id];
     const struct dfg_fact *a = n->n_args && n->args[0] ? &g->facts[n->args[0]->id] : NULL;
     switch (n->kind) {
@@ -113,7 +127,9 @@ static void span_of(struct dfg_gen *g, const struct dff_node *n)
     case DFF_CONVERT:
     case DFF_WRAP:
         set_elem(f, n->elem, n->type);
-        if (dfg_is_int(n->args[0]->type) && n->args[0]->type == n->type && a->low >= f->low && a->high <= f->high)
+        if (n->kind == DFF_CONVERT && !dfg_is_int(n->args[0]->type))
+            narrow_to(f, a);
+        else if (dfg_is_int(n->args[0]->type) && n->args[0]->type == n->type && a->low >= f->low && a->high <= f->high)
             *f = (struct dfg_fact){ .low = a->low, .high = a->high, .uses = f->uses, .index = f->index,
                                     .always = f->always, .sometimes = f->sometimes };
         break;

@@ -150,14 +150,24 @@ void dfg_columns_print(struct dfg_gen *g)
     free(seen);
 }
 
-const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n)
+/* The place of the present column in an array. -1: it has none. */
+static int64_t place_of(const struct dfg_gen *g, const struct dfg_column *c)
+{
+    if (c->slot == DF_NONE)
+        return 0;
+    const struct dfg_block *block = dfg_block_of(g, 1u << c->slot);
+    int64_t at = c->by * block->number - c->low;
+    return block->slot == (int)c->slot && block->is_number && at <= c->high - c->low ? at : -1;
+}
+
+const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place)
 {
     for (unsigned i = 0; i < g->n_columns; i++) {
         const struct dfg_column *c = &g->columns[i];
-        const struct dfg_block *block = dfg_block_of(g, 1u << c->slot);
-        int64_t at = c->by * block->number - c->low;
-        if (c->node == n && block->slot == (int)c->slot && block->is_number && at >= 0 && at <= c->high - c->low)
-            return dfg_printf(g, "%s[%s - df_strip + %" PRId64 "]", c->name, g->formula->names[g->column], at);
+        int64_t at = c->node == n && c->is_place == is_place ? place_of(g, c) : -1;
+        if (at >= 0)
+            return dfg_printf(g, "%s[%s - df_strip%s]", c->name, g->formula->names[g->column],
+                              at ? dfg_printf(g, " + %" PRId64, at) : "");
     }
     return NULL;
 }

@@ -340,6 +340,14 @@ static struct dfg_text cast(struct dfg_gen *g, const char *type, const struct df
     return (struct dfg_text){ dfg_printf(g, "(%s)%s", type, dfg_within(g, dfg_value(g, a), DFG_ATOM)), DFG_UNARY };
 }
 
+/* Does a float stay so far from the ends of the integer that it need only be rounded? */
+static bool is_near(const struct dfg_fact *f, const struct dff_node *n)
+{
+    const double end = n->args[0]->type == DFF_F32 ? 4194304 : n->args[0]->type == DFF_F64 ? 2147483647 : 0;
+    const double most = n->elem == DF_U8 ? 255 : n->elem == DF_U16 ? 65535 : end, least = n->elem == DF_I32 ? -end : 0;
+    return n->type == DFF_I32 && f->is_number && f->least >= least && f->most <= most && f->least >= -end && f->most <= end;
+}
+
 static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_node *a = n->args[0];
@@ -352,6 +360,8 @@ static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
         return dfg_value(g, a);
     if (n->elem == DF_I64 && from == DFF_I32)
         return cast(g, "int64_t", a);
+    if (is_near(f, n))
+        return (struct dfg_text){ dfg_printf(g, "df_near_%s(%s)", dfg_type_name(from), dfg_value(g, a).c), DFG_ATOM };
     const char *format = n->elem == DF_F16 ? "df_round_%s_%s(%s)" : "df_%s_of_%s(%s)";
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -430,7 +440,7 @@ struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *n)
     case DFF_SCALAR: return (struct dfg_text){ dfg_scalar_name(g, n->number), DFG_ATOM };
     default: break;
     }
-    const char *column = dfg_columns_value(g, n);
+    const char *column = dfg_columns_value(g, n, false);
     if (column)
         return (struct dfg_text){ column, DFG_ATOM };
     if (!g->block)                      /* an extent, outside of loops: there is no place for a temporary */

@@ -42,6 +42,8 @@ struct dfg_block {
 
 struct dfg_fact {                       /* of a node, within one formula */
     int64_t low, high;                  /* integers and truth values; low > high: never computed */
+    double least, most;                 /* floats, if is_number */
+    bool is_number;                     /* a float that is never NaN */
     uint32_t uses;
     bool index;                         /* part of an index, extent or end of a range, made of + - * */
     bool always, sometimes;             /* reached without and with a condition around it */
@@ -75,9 +77,10 @@ struct dfg_bound {                      /* 0 <= factor * column + rest + constan
 
 #define DFG_MAX_COLUMNS 8
 
-struct dfg_column {                     /* a value that several columns share, in an array (columns.c) */
+struct dfg_column {                     /* a value of each column of a strip, in an array (columns.c, gathers.c) */
     const struct dff_node *node;
-    uint32_t slot;
+    bool is_place;                      /* not the value, but where the element lies that the node reads */
+    uint32_t slot;                      /* that the value depends on, too; DF_NONE: none */
     int64_t by, low, high;              /* column x has by * slot added to it, which is from low to high */
     const char *name;
 };
@@ -152,6 +155,8 @@ const char *dfg_new_name(struct dfg_gen *g);
 void dfg_analyse(struct dfg_gen *g);
 /* Finds g->limit: with it no index of the kernel overflows. */
 void dfg_find_limit(struct dfg_gen *g);
+/* floats.c: between which numbers a float lies. */
+void dfg_float_span(struct dfg_gen *g, const struct dff_node *n);
 /* How often the body of a reduction stands there if its loops are written out; 0: they never are. */
 unsigned dfg_copies(const struct dff_node *n);
 /* Has the range at least one value? */
@@ -167,6 +172,9 @@ struct dfg_text dfg_index(struct dfg_gen *g, const struct dff_node *node);
 bool dfg_affine(const struct dfg_gen *g, const struct dff_node *node, struct dfg_affine *affine);
 struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *node);
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *node);
+/* Where the element lies in its row or table, of a read whose borders are no numbers, and how many indices that is made of. */
+const char *dfg_place(struct dfg_gen *g, const struct dff_node *node);
+unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *node);
 /* The place of an element in a port: row by row. */
 const char *dfg_offset(struct dfg_gen *g, const struct dff_port *port, const struct dfg_text *indices);
 /* Prints the reduction's loops into g->block, and gives the name of its value. */
@@ -185,13 +193,14 @@ struct dfg_text dfg_bordered(struct dfg_gen *g, struct dfg_text index, enum dff_
 /* Does the index go over just the elements of the port's dimension? */
 bool dfg_is_whole(const struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent);
 
-/* ---- columns.c ---- */
+/* ---- columns.c, gathers.c ---- */
 
 /* Prints the arrays of g->formula's row function, and the loops that fill them, into g->block: the strip of columns from
  * df_strip to df_strip_end - 1. None: nothing is printed. */
 void dfg_columns_print(struct dfg_gen *g);
-/* The element of an array that has the node's value. NULL: none has. */
-const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n);
+void dfg_gathers_print(struct dfg_gen *g);
+/* The element of an array that has the node's value, or its place. NULL: none has. */
+const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 
 /* ---- rows.c ---- */
 

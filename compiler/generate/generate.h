@@ -4,11 +4,13 @@
  *   kernel.c     the functions of one kernel.
  *   generate_cuda.c  those of one kernel for GPUs.
  *   analyse.c    what is known of a formula's nodes before anything is printed.
+ *   floats.c     between which numbers floats lie.
  *   expr.c       the text of one value.
  *   place.c      the texts of indices and reads.
  *   reduce.c     reductions as loops.
  *   rows.c       functions of rows, and who calls them.
  *   columns.c    values that columns share.
+ *   gathers.c    bytes that are read at computed places.
  *   scatter.c    histograms: one pass over the data.
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.

@@ -156,11 +156,15 @@ struct dfg_text dfg_bordered(struct dfg_gen *g, struct dfg_text index, enum dff_
     return (struct dfg_text){ dfg_printf(g, "df_%s_at(%s, %s)", names[border], index.c, extent), DFG_ATOM };
 }
 
-/* Is the index a number inside an extent that is one? */
+/* Is the index always inside an extent that is a number? */
 static bool is_inside(const struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
 {
+    const struct dfg_fact *f = &g->facts[index->id];
     struct dfg_affine at;
-    return extent->kind == DFF_CONST && dfg_affine(g, index, &at) && at.n == 0 && at.constant >= 0 && at.constant < extent->i;
+    if (extent->kind != DFF_CONST)
+        return false;
+    return (f->low >= 0 && f->high < extent->i) ||
+           (dfg_affine(g, index, &at) && at.n == 0 && at.constant >= 0 && at.constant < extent->i);
 }
 
 /* What becomes of an index that is outside. NONE: it is inside. */
@@ -280,54 +284,115 @@ static const char *offset_in(struct dfg_gen *g, const struct dff_port *port, uns
     return dfg_offset(g, &rest, indices + lead);
 }
 
-struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
+/* An index that is computed, kept inside as an i32: vectors of int64_t have half the elements. */
+static struct dfg_text clamped(struct dfg_gen *g, const struct dff_node *index, struct dfg_text extent)
+{
+    const char *value = dfg_value(g, index).c, *end = dfg_printf(g, "(int32_t)%s", dfg_within(g, extent, DFG_ATOM));
+    return (struct dfg_text){ g->facts[index->id].low >= 0 ? dfg_printf(g, "df_min_i32(%s, %s - 1)", value, end)
+                                                           : dfg_printf(g, "df_clamp_i32(%s, %s)", value, end), DFG_ATOM };
+}
+
+/* The place in dimension d; *choice: what stands before the element if the border is a number. */
+static struct dfg_text place_in(struct dfg_gen *g, const struct dff_node *n, unsigned d, const char **choice)
 {
     const struct dff_port *port = &g->kernel->ports[n->number];
-    const struct dfg_row own = { .lead = dfg_lead(g), .name = dfg_port_name(g, n->number) }; /* of the row that is written */
-    const struct dfg_row *row = n->number == g->formula->port ? &own : row_of(g, n);
+    enum dff_border border = border_of(g, n, d);
+    struct dfg_affine affine;
+    if (border == DFF_CLAMP && !dfg_affine(g, n->args[d], &affine))
+        return clamped(g, n->args[d], dfg_index(g, port->extents[d]));
+    struct dfg_text at = dfg_index(g, n->args[d]);
+    if (border == DFF_NONE || bound_column(g, n->args[d], port->extents[d]))
+        return at;
+    struct dfg_text extent = dfg_index(g, port->extents[d]);
+    if (border != DFF_NUMBER)
+        return dfg_bordered(g, at, border, extent.c);
+    at = named_index(g, at);
+    *choice = dfg_printf(g, "%s%s < 0 || %s >= %s ? %s : ", *choice, at.c, at.c, dfg_within(g, extent, DFG_PLUS),
+                         dfg_within(g, dfg_value(g, port->outside[d]), DFG_BITS));
+    return at;
+}
+
+/* The row that a read is in, if `own` is that of the row that is written. NULL: the port is read as a whole. */
+static const struct dfg_row *row_read(struct dfg_gen *g, const struct dff_node *n, struct dfg_row *own)
+{
+    *own = (struct dfg_row){ .lead = dfg_lead(g), .name = dfg_port_name(g, n->number) };
+    return n->number == g->formula->port ? own : row_of(g, n);
+}
+
+static const char *place_read(struct dfg_gen *g, const struct dff_node *n, const struct dfg_row *row, const char **choice)
+{
+    const struct dff_port *port = &g->kernel->ports[n->number];
     struct dfg_text at[DF_MAX_RANK] = { { 0 } };
-    const char *choice = "";
+    unsigned lead = row ? row->lead : 0;
+    for (unsigned d = lead; d < port->rank; d++)
+        at[d] = place_in(g, n, d, choice);
+    return offset_in(g, port, lead, at);
+}
+
+struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dfg_row own;
+    const struct dfg_row *row = row_read(g, n, &own);
+    const char *choice = "", *place = dfg_columns_value(g, n, true);
     g->stage.whole[n->number] |= !row;    /* an inout port that is written is not: it has `own` */
-    for (unsigned d = row ? row->lead : 0; d < port->rank; d++) {
-        enum dff_border border = border_of(g, n, d);
-        at[d] = dfg_index(g, n->args[d]);
-        if (border == DFF_NONE || bound_column(g, n->args[d], port->extents[d]))
-            continue;
-        struct dfg_text extent = dfg_index(g, port->extents[d]);
-        if (border != DFF_NUMBER) {
-            at[d] = dfg_bordered(g, at[d], border, extent.c);
-            continue;
-        }
-        at[d] = named_index(g, at[d]);
-        choice = dfg_printf(g, "%s%s < 0 || %s >= %s ? %s : ", choice, at[d].c, at[d].c, dfg_within(g, extent, DFG_PLUS),
-                            dfg_within(g, dfg_value(g, port->outside[d]), DFG_BITS));
-    }
-    const char *element = dfg_printf(g, "%s[%s]", row ? row->name : dfg_port_name(g, n->number),
-                                     offset_in(g, port, row ? row->lead : 0, at));
-    if (port->elem == DF_F16)
+    if (!place)
+        place = place_read(g, n, row, &choice);
+    const char *element = dfg_printf(g, "%s[%s]", row ? row->name : dfg_port_name(g, n->number), place);
+    if (g->kernel->ports[n->number].elem == DF_F16)
         element = dfg_printf(g, "df_f32_of_f16(%s)", element);
     return (struct dfg_text){ dfg_printf(g, "%s%s", choice, element), *choice ? DFG_CHOICE : DFG_ATOM };
+}
+
+static const char *place_table(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_table *table = g->kernel->tables[n->number];
+    const char *at = "";
+    for (unsigned d = 0; d < table->rank; d++) {
+        const struct dfg_fact *f = &g->facts[n->args[d]->id];
+        const bool inside = is_safe(g, n, d, NULL) || (f->low >= 0 && f->high < (int64_t)table->extents[d]);
+        struct dfg_text index = inside ? dfg_index(g, n->args[d])
+                                       : clamped(g, n->args[d], dfg_number(g, DFF_I32, (int64_t)table->extents[d], 0));
+        at = d == 0 ? index.c
+                    : dfg_printf(g, "(%s) * %" PRIu64 " + %s", at, table->extents[d], dfg_within(g, index, DFG_PLUS));
+    }
+    return at;
+}
+
+/* The place in the table if it is known already. */
+static bool known_place(const struct dfg_gen *g, const struct dff_node *n, uint64_t *place)
+{
+    const struct dff_table *table = g->kernel->tables[n->number];
+    *place = 0;
+    for (unsigned d = 0; d < table->rank; d++) {
+        struct dfg_affine affine;
+        if (!dfg_affine(g, n->args[d], &affine) || affine.n || affine.constant < 0 ||
+            (uint64_t)affine.constant >= table->extents[d])
+            return false;
+        *place = *place * table->extents[d] + (uint64_t)affine.constant;
+    }
+    return true;
 }
 
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_table *table = g->kernel->tables[n->number];
-    const char *at = "";
-    uint64_t place = 0;
-    bool known = true;
-    for (unsigned d = 0; d < table->rank; d++) {
-        struct dfg_affine affine;
-        struct dfg_text index = dfg_index(g, n->args[d]);
-        known = known && dfg_affine(g, n->args[d], &affine) && affine.n == 0 && affine.constant >= 0 &&
-                (uint64_t)affine.constant < table->extents[d];
-        place = known ? place * table->extents[d] + (uint64_t)affine.constant : 0;
-        if (!is_safe(g, n, d, NULL) && !known)
-            index = dfg_bordered(g, index, DFF_CLAMP, dfg_printf(g, "%" PRIu64, table->extents[d]));
-        at = d == 0 ? index.c
-                    : dfg_printf(g, "(%s) * %" PRIu64 " + %s", at, table->extents[d], dfg_within(g, index, DFG_PLUS));
-    }
-    if (known)
+    const char *at = dfg_columns_value(g, n, true);
+    uint64_t place;
+    if (known_place(g, n, &place))
         return dfg_number(g, n->type, table->i ? table->i[place] : 0, table->f ? table->f[place] : 0);
-    const char *element = dfg_printf(g, "df_table_%s[%s]", table->decl->name.text, at);
-    return (struct dfg_text){ element, DFG_ATOM };
+    return (struct dfg_text){ dfg_printf(g, "df_table_%s[%s]", table->decl->name.text, at ? at : place_table(g, n)), DFG_ATOM };
+}
+
+const char *dfg_place(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dfg_row own;
+    const char *choice = "";
+    return n->kind == DFF_TABLE ? place_table(g, n) : place_read(g, n, row_read(g, n, &own), &choice);
+}
+
+unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dfg_row own;
+    const struct dfg_row *row = n->kind == DFF_READ ? row_read(g, n, &own) : NULL;
+    return n->n_args - (row ? row->lead : 0);
 }

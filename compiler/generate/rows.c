@@ -96,8 +96,10 @@ static void print_strips(struct dfg_gen *g)
     g->n_columns = 0;
     dfg_open(g, &strip, -1, NULL);
     dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < DF_STRIP ? df_to : df_strip + DF_STRIP;");
-    if (g->mode == DFG_MAIN && !g->failed)
+    if (g->mode == DFG_MAIN && !g->failed) {
         dfg_columns_print(g);
+        dfg_gathers_print(g);
+    }
     if (!g->n_columns) {
         dfg_drop(g, &strip);
         print_columns(g, "df_from", "df_to");

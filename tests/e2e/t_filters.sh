@@ -15,12 +15,13 @@ filtered() { # FILTER SIZE OPTION…: is the picture the one that the oracle mak
     "./$filter" --input="$size.png" --output=out.png "${extents[@]}" "$@" && ./oracle "$filter" "$size.png" out.png
 }
 
-# Of each formula, the loop over the columns of MAIN. A read of bytes by computed indices is no vector: no instruction has that.
+# Of each formula, the loop over the columns of MAIN. One that only reads bytes at computed places is no vector, as no instruction does that; the
+# loop before it, which computes the places, has the same line.
 scalar_loops() { # FILTER WORDS: the loops of the filter of which vectors.txt does not say WORDS
     awk '/^#line .*\.df"$/ { line = $2; at = NR } /for \(int64_t [A-Za-z_0-9]* = (df_from|df_strip)/ && NR == at + 1 { last = line }
          /^}/ && main { print last } /^static/ { main = /DF_ALONE void df_row/; last = "" }' "$1.dfc/$1_formulas.c" | sort -u | grep . >all.lines
     grep -o "\.df:[0-9]*:[0-9]*$2" vectors.txt | cut -d: -f2 | sort -u | comm -23 all.lines - |
-        while read -r line; do sed -n "${line}p" "$1.df" | grep -q 'c\[i32(' || echo "$1.df:$line: $(sed -n "${line}p" "$1.df")"; done
+        while read -r line; do echo "$1.df:$line: $(sed -n "${line}p" "$1.df")"; done
 }
 flags= # a sanitizer's loops are no vectors
 grep -q fsanitize "$DF_BUILD/obj/flags" || case $(uname -m)-$(cc --version) in x86_64-*'Free Software Foundation'*) flags=-fopt-info-vec-optimized=$PWD/vectors.txt ;; esac

@@ -320,8 +320,10 @@ class Kernel:
         text = " + ".join(parts) if parts else "0"
         by = r.choice((0, 0, 1, -1, 2, -2, 3, -5, 8, -40))
         text = self.shifted(text, by)
-        if depth > 0 and r.random() < 0.08:     # a gather
-            return Expr("i32", "({} & 63) + " + text, self.make("i32", scope, depth - 2))
+        if depth > 0 and r.random() < 0.12:     # a gather
+            kind, form = r.choice((("i32", "({} & 63) + "), ("f32", "i32(clamp({}, -3.5, 40)) + "), ("f32", "i32({}) + "), ("f64", "u8({}) + "),
+                                   ("f32", "i32(1000 * clamp({}, 0, 1)) - ")))
+            return Expr("i32", form + text, self.make(kind, scope, depth - 2))
         return Expr("i32", text)
 
     def read(self, port, scope, depth):
@@ -413,6 +415,8 @@ class Kernel:
     def table(self, table, scope):
         name, elem, shape = table
         bytes_ports = [p for p in self.ports if p.elem == "u8" and p.mode == "in"]
+        if shape == [256] and self.r.random() < 0.5:
+            return Expr(PROMOTED[elem], f"{name}[u8({{}})]", self.make(self.r.choice(("i32", "f32")), scope, 1))
         if shape == [256] and bytes_ports:
             return Expr(PROMOTED[elem], f"{name}[{{}}]", self.read(self.r.choice(bytes_ports), scope, 0))
         return Expr(PROMOTED[elem], f"{name}[{', '.join(self.safe(number(n), scope) for n in shape)}]")
@@ -421,7 +425,9 @@ class Kernel:
         r = self.r
         turn = r.random()
         if turn < 0.2 and scope:
-            return Expr("bool", f"{r.choice(scope).name} % {r.choice((2, 3))} == {r.randrange(2)}")
+            i, j = r.choice(scope).name, r.choice(scope).name
+            of = r.choice((i, i, f"({i} + {j})", f"({i} + 1)", f"(2 * {i} + {j})", f"({i} - {j})"))
+            return Expr("bool", f"{of} % {r.choice((2, 2, 3, 4))} {r.choice(('==', '==', '!=', '<'))} {r.randrange(3)}")
         if turn < 0.35 and depth > 1:
             return Expr("bool", r.choice(("({} && {})", "({} || {})")), self.condition(scope, depth - 1), self.condition(scope, depth - 1))
         if turn < 0.42 and depth > 1:

@@ -102,7 +102,7 @@ static void bound_ends(struct dfg_gen *g, const struct dff_node *n, const struct
     struct dfg_block scratch, number;
     const int64_t ends[] = { range->from->i, range->to->i - 1 };
     for (int i = 0; i < 2 && !g->failed; i++) {
-        dfg_open(g, &scratch, g->column, g->formula->names[g->column]);
+        dfg_open_columns(g, &scratch);
         if (!g->failed && dfg_open_number(g, &number, (int)range->slot, ends[i]))
             dfg_value(g, n);
         dfg_close(g, &number, "");
@@ -118,15 +118,15 @@ static void print_array(struct dfg_gen *g, struct dfg_column *c, const struct df
     g->n_columns = 0; /* this loop goes over more columns than other arrays have */
     bound_ends(g, c->node, range);
     dfg_line(g, g->block, "%s %s[DF_STRIP + %" PRId64 "];", dfg_type(c->node->type), c->name, c->high - c->low);
-    dfg_open(g, &loop, g->column, x);
+    dfg_open_columns(g, &loop);
     if (!g->failed && dfg_open_number(g, &number, (int)range->slot, 0)) {
         text = dfg_value(g, c->node).c;
         dfg_line(g, &loop, "%s[%s - df_strip%s] = %s;", c->name, x,
                  c->low ? dfg_printf(g, " %c %" PRId64, c->low < 0 ? '+' : '-', c->low < 0 ? -c->low : c->low) : "", text);
         dfg_close(g, &number, "");
     }
-    dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = df_strip %c %" PRId64 "; %s < df_strip_end + %" PRId64 "; %s++)", x, c->low < 0 ? '-' : '+', c->low < 0 ? -c->low : c->low,
-                                   x, c->high, x));
+    dfg_close_columns(g, &loop, dfg_printf(g, "df_strip %c %" PRId64, c->low < 0 ? '-' : '+', c->low < 0 ? -c->low : c->low),
+                      dfg_printf(g, "df_strip_end + %" PRId64, c->high));
     g->n_columns = before;
 }
 

@@ -211,6 +211,23 @@ struct dfg_block *dfg_block_of(const struct dfg_gen *g, uint32_t slots)
     return block;
 }
 
+bool dfg_open_columns(struct dfg_gen *g, struct dfg_block *loop)
+{
+    bool good = dfg_open(g, loop, g->column, g->formula->names[g->column]);
+    loop->is_column = true;
+    return good;
+}
+
+void dfg_close_columns(struct dfg_gen *g, struct dfg_block *loop, const char *from, const char *to)
+{
+    const char *x = loop->name, *count = "";
+    if (loop->counter) {
+        dfg_line(g, loop->outer, "int32_t %s = (int32_t)%s;", loop->counter, strchr(from, ' ') ? dfg_printf(g, "(%s)", from) : from);
+        count = dfg_printf(g, ", %s++", loop->counter);
+    }
+    dfg_close(g, loop, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++%s)", x, from, x, to, x, count));
+}
+
 const char *dfg_new_name(struct dfg_gen *g)
 {
     return dfg_printf(g, "%s%u", g->prefix, g->n_temporaries++);
@@ -251,12 +268,27 @@ static struct dfg_text arithmetic(struct dfg_gen *g, const struct dff_node *n)
     return infix(g, n, signs[n->op], n->op == DFF_MUL ? DFG_TIMES : DFG_PLUS);
 }
 
+/* Of what is never negative, by a power of two: compilers do not know that it is not. */
+static struct dfg_text by_bits(struct dfg_gen *g, const struct dff_node *n)
+{
+    const int64_t by = n->args[1]->i;
+    const bool is_mod = n->op == DFF_MOD;
+    const char *a = dfg_within(g, dfg_value(g, n->args[0]), DFG_ATOM);
+    return (struct dfg_text){ dfg_printf(g, "%s %s %" PRId64, a, is_mod ? "&" : ">>", is_mod ? by - 1 : __builtin_ctzll((uint64_t)by)),
+                              DFG_BITS };
+}
+
 static struct dfg_text division(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_node *by = n->args[1];
+    int64_t value;
     bool plain = !dfg_is_int(n->type) || (by->kind == DFF_CONST && by->i != 0 && by->i != -1);
     if (!plain)
         return call(g, n, n->op == DFF_DIV ? "div" : "mod", n->type);
+    if (dfg_known(g, n, &value))
+        return dfg_number(g, n->type, value, 0);
+    if (dfg_is_int(n->type) && by->i > 0 && !(by->i & (by->i - 1)) && g->facts[n->args[0]->id].low >= 0)
+        return by_bits(g, n);
     return infix(g, n, n->op == DFF_DIV ? "/" : "%", DFG_TIMES);
 }
 
@@ -300,6 +332,9 @@ static struct dfg_text side(struct dfg_gen *g, const struct dff_node *n)
 
 static struct dfg_text choice(struct dfg_gen *g, const struct dff_node *n)
 {
+    int64_t known;
+    if (dfg_known(g, n->args[0], &known))
+        return dfg_value(g, n->args[known ? 1 : 2]);
     struct dfg_text c = dfg_value(g, n->args[0]), a = side(g, n->args[1]), b = side(g, n->args[2]);
     return (struct dfg_text){ dfg_printf(g, "%s ? %s : %s", dfg_within(g, c, DFG_COMPARE), dfg_within(g, a, DFG_BITS),
                                          dfg_within(g, b, DFG_BITS)), DFG_CHOICE };
@@ -391,10 +426,14 @@ static struct dfg_text cast_node(struct dfg_gen *g, const struct dff_node *n)
 
 static struct dfg_text index_value(struct dfg_gen *g, const struct dff_node *n)
 {
-    const struct dfg_block *block = dfg_block_of(g, 1u << n->number);
+    struct dfg_block *block = dfg_block_of(g, 1u << n->number);
     if (block->is_number)
         return dfg_number(g, DFF_I32, block->number, 0);
-    return (struct dfg_text){ dfg_printf(g, "(int32_t)%s", block->name), DFG_UNARY };
+    if (!block->is_column)
+        return (struct dfg_text){ dfg_printf(g, "(int32_t)%s", block->name), DFG_UNARY };
+    if (!block->counter) /* a vector of it needs no conversion from int64_t */
+        block->counter = dfg_new_name(g);
+    return (struct dfg_text){ block->counter, DFG_ATOM };
 }
 
 static struct dfg_text whole_value(struct dfg_gen *g, const struct dff_node *n)

@@ -39,7 +39,7 @@ static bool is_computed(const struct dfg_gen *g, const struct dff_node *n)
 static bool is_gather(const struct dfg_gen *g, const struct dff_node *n)
 {
     const uint32_t inside = (1u << g->formula->rank) - 1;
-    return g->facts[n->id].uses && is_narrow(g, n) && !(n->slots & ~inside) && is_computed(g, n) &&
+    return g->facts[n->id].uses && is_narrow(g, n) && !(n->slots & ~inside) && is_computed(g, n) && !dfg_is_chosen(g, n) &&
            (n->kind == DFF_TABLE || (n->number != g->formula->port && !has_number(&g->kernel->ports[n->number])));
 }
 
@@ -72,15 +72,15 @@ static void print_array(struct dfg_gen *g, struct dfg_column c)
         return;
     c.name = dfg_printf(g, "df_column%u", g->n_columns);
     dfg_line(g, g->block, "%s %s[DF_STRIP];", type, c.name);
-    dfg_open(g, &loop, g->column, x);
+    bool good = dfg_open_columns(g, &loop);
     loop.loc = &g->formula->ast->loc;
-    if (!g->failed && (c.slot == DF_NONE || dfg_open_number(g, &number, (int)c.slot, c.low))) {
+    if (good && (c.slot == DF_NONE || dfg_open_number(g, &number, (int)c.slot, c.low))) {
         const char *text = c.is_place ? dfg_place(g, c.node) : dfg_value(g, c.node).c;
         dfg_line(g, &loop, "%s[%s - df_strip] = %s;", c.name, x, text);
     }
     if (c.slot != DF_NONE)
         dfg_close(g, &number, "");
-    dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = df_strip; %s < df_strip_end; %s++)", x, x, x));
+    dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
     g->columns[g->n_columns++] = c;
 }
 

@@ -31,6 +31,9 @@ struct dfg_block {
     bool is_shared;                     /* its text is printed to that of the outer one */
     bool is_number;                     /* the slot is `number` here */
     int64_t number;
+    int64_t modulus, residue;           /* the slot is a multiple of `modulus`, and `residue`; modulus 0: nothing is known */
+    bool is_column;                     /* a loop over columns */
+    const char *counter;                /* of such a loop: the column as an int32_t; NULL: not needed yet */
     const char *name;                   /* of the slot */
     FILE *out;                          /* the block's text up to here */
     char *bytes;
@@ -148,6 +151,9 @@ void dfg_line(struct dfg_gen *g, const struct dfg_block *block, const char *form
 struct dfg_block *dfg_block_of(const struct dfg_gen *g, uint32_t slots);
 /* A new name for a temporary. */
 const char *dfg_new_name(struct dfg_gen *g);
+/* Opens the block of a loop over the columns from `from` to `to` - 1, and ends it. */
+bool dfg_open_columns(struct dfg_gen *g, struct dfg_block *loop);
+void dfg_close_columns(struct dfg_gen *g, struct dfg_block *loop, const char *from, const char *to);
 
 /* ---- analyse.c ---- */
 
@@ -163,6 +169,13 @@ unsigned dfg_copies(const struct dff_node *n);
 bool dfg_range_has_values(const struct dff_range *range);
 static inline bool dfg_is_int(enum dff_type type) { return type == DFF_I32 || type == DFF_I64; }
 
+/* ---- known.c ---- */
+
+/* The value of an integer or a condition that is known where g->block is printed. */
+bool dfg_known(const struct dfg_gen *g, const struct dff_node *n, int64_t *value);
+/* A row slot on whose residue by *modulus conditions or tables of g->formula depend. -1: there is none. */
+int dfg_residues(const struct dfg_gen *g, int64_t *modulus);
+
 /* ---- expr.c, place.c, reduce.c ---- */
 
 struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *node);
@@ -172,6 +185,8 @@ struct dfg_text dfg_index(struct dfg_gen *g, const struct dff_node *node);
 bool dfg_affine(const struct dfg_gen *g, const struct dff_node *node, struct dfg_affine *affine);
 struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *node);
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *node);
+/* Do columns choose between a few elements of a table? They are read before the loop. */
+bool dfg_is_chosen(const struct dfg_gen *g, const struct dff_node *n);
 /* Where the element lies in its row or table, of a read whose borders are no numbers, and how many indices that is made of. */
 const char *dfg_place(struct dfg_gen *g, const struct dff_node *node);
 unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *node);

@@ -5,6 +5,7 @@
  *   generate_cuda.c  those of one kernel for GPUs.
  *   analyse.c    what is known of a formula's nodes before anything is printed.
  *   floats.c     between which numbers floats lie.
+ *   known.c      what is known where a value is printed: residues of rows, for one.
  *   expr.c       the text of one value.
  *   place.c      the texts of indices and reads.
  *   reduce.c     reductions as loops.

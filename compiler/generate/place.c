@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define MOST_CHOSEN 8                   /* elements of a table; of more a read is quicker */
+
 /* ---- affine indices ---- */
 
 static bool add_term(struct dfg_affine *a, bool dim, uint32_t number, int64_t factor)
@@ -56,6 +58,11 @@ static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t 
         if (!block->is_number)
             return add_term(a, false, n->number, factor);
         a->constant += factor * block->number;
+        return true;
+    }
+    int64_t known;
+    if (dfg_known(g, n, &known)) {
+        a->constant += factor * known;
         return true;
     }
     if (n->kind != DFF_OP || !g->facts[n->id].index)
@@ -343,19 +350,22 @@ struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
     return (struct dfg_text){ dfg_printf(g, "%s%s", choice, element), *choice ? DFG_CHOICE : DFG_ATOM };
 }
 
-static const char *place_table(struct dfg_gen *g, const struct dff_node *n)
+/* In dimension `given` the index is `number`. */
+static const char *place_table(struct dfg_gen *g, const struct dff_node *n, int given, int64_t number)
 {
     const struct dff_table *table = g->kernel->tables[n->number];
-    const char *at = "";
+    struct dfg_text at = { "", DFG_ATOM };
     for (unsigned d = 0; d < table->rank; d++) {
         const struct dfg_fact *f = &g->facts[n->args[d]->id];
         const bool inside = is_safe(g, n, d, NULL) || (f->low >= 0 && f->high < (int64_t)table->extents[d]);
-        struct dfg_text index = inside ? dfg_index(g, n->args[d])
-                                       : clamped(g, n->args[d], dfg_number(g, DFF_I32, (int64_t)table->extents[d], 0));
-        at = d == 0 ? index.c
-                    : dfg_printf(g, "(%s) * %" PRIu64 " + %s", at, table->extents[d], dfg_within(g, index, DFG_PLUS));
+        struct dfg_text index = (int)d == given ? dfg_number(g, DFF_I32, number, 0)
+                                : inside        ? dfg_index(g, n->args[d])
+                                                : clamped(g, n->args[d], dfg_number(g, DFF_I32, (int64_t)table->extents[d], 0));
+        if (d > 0)
+            index.c = dfg_printf(g, "%s * %" PRIu64 " + %s", dfg_within(g, at, DFG_UNARY), table->extents[d], dfg_within(g, index, DFG_PLUS));
+        at = (struct dfg_text){ index.c, d > 0 ? DFG_PLUS : index.level };
     }
-    return at;
+    return at.c;
 }
 
 /* The place in the table if it is known already. */
@@ -373,21 +383,77 @@ static bool known_place(const struct dfg_gen *g, const struct dff_node *n, uint6
     return true;
 }
 
+/* The dimension in which columns choose between a few elements of a table, if all others are the same for all columns. -1:
+ * there is none. */
+static int chosen_dimension(const struct dfg_gen *g, const struct dff_node *n)
+{
+    int found = -1;
+    for (unsigned d = 0; d < n->n_args && n->kind == DFF_TABLE && g->column >= 0; d++)
+        if (n->args[d]->slots >> (unsigned)g->column) {
+            const struct dfg_fact *f = &g->facts[n->args[d]->id];
+            if (found >= 0 || f->low < 0 || f->high < f->low || f->high - f->low >= MOST_CHOSEN ||
+                f->high >= (int64_t)g->kernel->tables[n->number]->extents[d])
+                return -1;
+            found = (int)d;
+        }
+    return found;
+}
+
+bool dfg_is_chosen(const struct dfg_gen *g, const struct dff_node *n)
+{
+    return chosen_dimension(g, n) >= 0;
+}
+
+/* The element with the number `at` in dimension d, read before the loop over the columns. */
+static const char *element_before(struct dfg_gen *g, const struct dff_node *n, unsigned d, int64_t at)
+{
+    const struct dff_table *table = g->kernel->tables[n->number];
+    struct dfg_block *now = g->block, *before = now;
+    const char *name = dfg_new_name(g);
+    while (!before->is_column)
+        before = before->outer;
+    g->block = before->outer;
+    const char *place = place_table(g, n, (int)d, at);
+    dfg_line(g, g->block, "const %s %s = df_table_%s[%s];", dfg_type(n->type), name, table->decl->name.text, place);
+    g->block = now;
+    return name;
+}
+
+static struct dfg_text chosen(struct dfg_gen *g, const struct dff_node *n, unsigned d)
+{
+    const struct dfg_fact *f = &g->facts[n->args[d]->id];
+    const char *index = dfg_within(g, dfg_value(g, n->args[d]), DFG_PLUS), *text = "";
+    for (int64_t at = f->low; at < f->high; at++)
+        text = dfg_printf(g, "%s%s == %" PRId64 " ? %s : ", text, index, at, element_before(g, n, d, at));
+    return (struct dfg_text){ dfg_printf(g, "%s%s", text, element_before(g, n, d, f->high)), f->low < f->high ? DFG_CHOICE : DFG_ATOM };
+}
+
+static bool in_columns(const struct dfg_gen *g)
+{
+    const struct dfg_block *block = g->block;
+    while (block && !block->is_column)
+        block = block->outer;
+    return block;
+}
+
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_table *table = g->kernel->tables[n->number];
     const char *at = dfg_columns_value(g, n, true);
+    int d = chosen_dimension(g, n);
     uint64_t place;
     if (known_place(g, n, &place))
         return dfg_number(g, n->type, table->i ? table->i[place] : 0, table->f ? table->f[place] : 0);
-    return (struct dfg_text){ dfg_printf(g, "df_table_%s[%s]", table->decl->name.text, at ? at : place_table(g, n)), DFG_ATOM };
+    if (d >= 0 && in_columns(g))
+        return chosen(g, n, (unsigned)d);
+    return (struct dfg_text){ dfg_printf(g, "df_table_%s[%s]", table->decl->name.text, at ? at : place_table(g, n, -1, 0)), DFG_ATOM };
 }
 
 const char *dfg_place(struct dfg_gen *g, const struct dff_node *n)
 {
     struct dfg_row own;
     const char *choice = "";
-    return n->kind == DFF_TABLE ? place_table(g, n) : place_read(g, n, row_read(g, n, &own), &choice);
+    return n->kind == DFF_TABLE ? place_table(g, n, -1, 0) : place_read(g, n, row_read(g, n, &own), &choice);
 }
 
 unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *n)

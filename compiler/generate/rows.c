@@ -81,12 +81,11 @@ static void inner(struct dfg_gen *g, unsigned d)
 static void print_columns(struct dfg_gen *g, const char *from, const char *to)
 {
     struct dfg_block loop;
-    const char *x = g->formula->names[g->column];
-    dfg_open(g, &loop, g->column, x);
+    bool good = dfg_open_columns(g, &loop);
     loop.loc = &g->formula->ast->loc;
-    if (!g->failed)
+    if (good)
         inner(g, (unsigned)g->column + 1);
-    dfg_close(g, &loop, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", x, from, x, to, x));
+    dfg_close_columns(g, &loop, from, to);
 }
 
 /* The loop over the columns. If columns share values, it goes from strip to strip, so that the arrays are small. */
@@ -110,6 +109,26 @@ static void print_strips(struct dfg_gen *g)
     g->n_columns = 0;
 }
 
+/* If the row decides between sides of conditions, a text for each residue of the row. */
+static void print_residues(struct dfg_gen *g)
+{
+    int64_t modulus = 1;
+    int slot = g->mode == DFG_MAIN ? dfg_residues(g, &modulus) : -1;
+    if (slot < 0)
+        print_strips(g);
+    for (int64_t r = 0; slot >= 0 && r < modulus && !g->failed; r++) {
+        struct dfg_block block;
+        const char *y = g->formula->names[slot];
+        bool good = dfg_open(g, &block, slot, y);
+        block.modulus = modulus;
+        block.residue = r;
+        if (good)
+            print_strips(g);
+        dfg_close(g, &block, r == modulus - 1 ? "else" : dfg_printf(g, "%sif (%s %% %" PRId64 " == %" PRId64 ")", r ? "else " : "", y,
+                                                                    modulus, r));
+    }
+}
+
 /* The text of a row function without its head. NULL: no memory. */
 static char *row_text(struct dfg_gen *g)
 {
@@ -126,7 +145,7 @@ static char *row_text(struct dfg_gen *g)
     if (g->column < 0)
         dfg_store(g);
     else
-        print_strips(g);
+        print_residues(g);
     while (n)
         dfg_close(g, &outer[--n], "");
     dfg_close(g, &function, "");

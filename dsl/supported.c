@@ -54,7 +54,7 @@ static bool declared(const struct check *c, const char *name)
 /* Calls of what is to be built in later. Kernels may have these names, those of imported files too. */
 static void check_call(struct check *c, const struct dfl_stmt *stmt)
 {
-    static const char *const builtin[] = {"map", "stencil", "reduce", "select"};
+    static const char *const builtin[] = {"map", "stencil", "reduce"};
     for (size_t i = 0; i < sizeof builtin / sizeof builtin[0]; i++) {
         if (strcmp(stmt->callee.text, builtin[i]) != 0 || c->has_imports || declared(c, builtin[i]))
             continue;

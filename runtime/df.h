@@ -34,7 +34,8 @@ typedef uint16_t df_f16;
 enum {
     DF_OK = 0,
     DF_END = 1,      /* a stream source has no further wave */
-    DF_SKIP = 2,     /* reserved; it is not yet supported, and counts as a failure */
+    DF_SKIP = 2,     /* the job's outputs are empty: readers with an empty input are not called, and their outputs are
+                      * empty, too. A kernel that fires once may not return it */
     DF_FAILED = 3    /* what df_fail() returns */
 };
 
@@ -206,6 +207,13 @@ int df_builder_kernel(struct df_builder *builder, const struct df_kernel_desc *d
 int df_builder_node(struct df_builder *builder, uint32_t kernel, const uint64_t *dims,
                     const uint64_t (*port_dims)[DF_MAX_RANK], const union df_scalar *scalars, uint32_t *node,
                     struct df_error *error);
+
+/* The built-in kernel that passes on the first of its n_in inputs (2 or more) that is not empty in a wave (DF_SKIP). Its
+ * output is empty if all are. *kernel is the kernel's id, the same for the same format and number; a node of it has no
+ * scalars, and its `dims` are ignored. Its ports are, in this order: the first input, the output, the other inputs. All
+ * have this element type and rank, and a node's must have the same extents. */
+int df_builder_select(struct df_builder *builder, enum df_elem elem, unsigned rank, unsigned n_in, uint32_t *kernel,
+                      struct df_error *error);
 
 /* Says how long a job takes on a class of device (DF_CLASS_CPU, DF_CLASS_GPU), as a cost clause does: for each node
  * that is added from now on, in seconds (0 or more, less than 1e18). NaN takes it back: the time is not known, as at

@@ -40,6 +40,8 @@ static const char *scalar_names(struct dfc_unit *u, const struct dfc_sig *sig)
 
 static void note_declared(struct dfc_unit *u, const struct dfc_callee *callee)
 {
+    if (callee->built_in)
+        return;
     dfl_note(u->sink, callee->loc, "'%s' is declared here", callee->name);
 }
 
@@ -191,7 +193,7 @@ static bool check_targets(struct dfc_unit *u, const struct dfl_stmt *stmt, const
     }
     n = 0;
     for (const struct dfl_target *target = stmt->targets; target; target = target->next, n++)
-        if (target->annotation)
+        if (target->annotation && !callee->built_in) /* its format is known with its inputs' */
             ok &= check_annotation(u, target, callee, &sig->ports[sig->out_port[n]], scope);
     return ok;
 }

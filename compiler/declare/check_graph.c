@@ -186,14 +186,19 @@ static bool hint_import(struct dfc_unit *u, const char *name)
 static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stmt)
 {
     struct dfc_unit *u = w->u;
-    uint32_t id;
-    if (!dfc_index_find(&u->callees, stmt->callee.text, &id)) {
+    struct dfc_callee *callee = dfc_callee_called(u, stmt);
+    if (callee && callee->built_in)
+        return callee;
+    if (!callee && strcmp(stmt->callee.text, "select") == 0) {
+        dfc_select_refused(u, stmt);
+        return NULL;
+    }
+    if (!callee) {
         dfl_error(u->sink, stmt->callee.loc, "unknown kernel or graph '%s'", stmt->callee.text);
         if (!hint_import(u, stmt->callee.text))
             dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n);
         return NULL;
     }
-    struct dfc_callee *callee = &dfc_callees(u)[id];
     if (callee->graph && strcmp(callee->name, "main") == 0 && w->graph != callee) {
         dfl_error(u->sink, stmt->callee.loc, "graph 'main' is the program and cannot be called");
         return NULL;
@@ -201,7 +206,8 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
     if (callee->graph) {
         struct dfc_edge *edge = dfr_array_add(w->edges, sizeof *edge, 1);
         if (edge)
-            *edge = (struct dfc_edge){ (uint32_t)(w->graph - dfc_callees(u)), id, stmt->callee.loc };
+            *edge = (struct dfc_edge){ (uint32_t)(w->graph - dfc_callees(u)), (uint32_t)(callee - dfc_callees(u)),
+                                       stmt->callee.loc };
         else
             dfc_no_memory(u);
     }

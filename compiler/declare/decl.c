@@ -157,6 +157,8 @@ static bool enter_callee(struct dfc_unit *u, const struct dfl_decl *decl)
 {
     uint32_t id;
     bool fresh;
+    if (dfc_select_declared(u, &decl->name))
+        return true;
     if (!dfc_index_add(&u->callees, decl->name.text, &id, &fresh))
         return dfc_no_memory(u);
     if (!fresh)

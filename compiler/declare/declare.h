@@ -51,6 +51,12 @@ bool dfc_flags_check(struct dfc_unit *u, uint32_t file_id, const char *file, boo
 
 /* state.c: checks the functions behind `open` and `close` of a variant, beside those of all other variants. */
 bool dfc_state_check(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant);
+/* select.c: what a call calls. A `select` has a callee for each number of inputs. NULL: there is none, or no memory. */
+struct dfc_callee *dfc_callee_called(struct dfc_unit *u, const struct dfl_stmt *stmt);
+/* Reports a call of `select` that has no callee. */
+void dfc_select_refused(struct dfc_unit *u, const struct dfl_stmt *stmt);
+/* true: the name of a kernel or graph is that of the built-in `select`. That is reported. */
+bool dfc_select_declared(struct dfc_unit *u, const struct dfl_name *name);
 
 /* call_check.c: checks a call against its callee's signature. */
 bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,

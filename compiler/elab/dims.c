@@ -49,6 +49,8 @@ static bool all_bound(struct dfc_solve *s)
 static struct dfc_format port_format(const struct dfc_solve *s, unsigned p)
 {
     const struct dfc_port *port = &s->item->callee->sig.ports[p];
+    if (s->item->callee->built_in)
+        return s->formats[s->e->in_values[s->item->first_in]];
     struct dfc_format format = { .elem = (uint8_t)port->elem, .rank = (uint8_t)port->rank };
     memcpy(format.dims, s->port_dims[p], port->rank * sizeof format.dims[0]);
     return format;
@@ -112,6 +114,9 @@ static bool check_once(struct dfc_solve *s)
 static bool fill_node(struct dfc_solve *s, uint32_t id)
 {
     const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims };
+    const struct dfc_format *format = &s->formats[s->item->first_out];
+    if (s->item->callee->built_in)
+        return dfc_fill_select(&s->fill, id, &solved, format) || dfc_solve_failed(s);
     return dfc_fill_node(&s->fill, id, &solved) || dfc_solve_failed(s);
 }
 
@@ -373,6 +378,10 @@ static bool solve_open(struct dfc_solve *s)
         const struct dfc_sig *sig = &dfc_callees(u)[i].sig;
         n_variables = sig->n_variables >= n_variables ? sig->n_variables + 1 : n_variables;
         n_ports = sig->n_ports > n_ports ? sig->n_ports : n_ports;
+    }
+    for (uint32_t i = 0; i < u->selects.n; i++) {
+        const struct dfc_callee *select = ((struct dfc_callee *const *)u->selects.items)[i];
+        n_ports = select->sig.n_ports > n_ports ? select->sig.n_ports : n_ports;
     }
     s->formats = calloc((size_t)s->e->values.n + 1, sizeof *s->formats);
     s->bad = calloc((size_t)s->e->values.n + 1, sizeof *s->bad);

@@ -221,11 +221,11 @@ static bool enter_graph(struct dfc_elab *e, uint32_t item, struct dfc_callee *gr
 
 static bool elab_call(struct dfc_elab *e, uint32_t frame, const struct dfl_stmt *stmt, const struct dfc_env *round)
 {
-    uint32_t id, first_in, item = e->items.n;
+    uint32_t first_in, item = e->items.n;
     const struct dfc_env *env = round ? keep_env(e, round) : NULL;
-    if ((round && !env) || !dfc_index_find(&e->u->callees, stmt->callee.text, &id))
+    struct dfc_callee *callee = dfc_callee_called(e->u, stmt);
+    if ((round && !env) || !callee)
         return false;
-    struct dfc_callee *callee = &dfc_callees(e->u)[id];
     if (!read_inputs(e, stmt, &callee->sig, frame, env, &first_in))
         return false;
     struct dfc_item *added = dfr_array_add(&e->items, sizeof *added, 1);

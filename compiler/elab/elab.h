@@ -152,6 +152,9 @@ struct dfc_fill {
 bool dfc_fill_kernels(struct dfc_unit *u);
 bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e);
 bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved);
+/* The node of a `select`, all of whose ports have this format. */
+bool dfc_fill_select(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved,
+                     const struct dfc_format *format);
 /* The node of a group. member_dims: by member, of its variables. */
 bool dfc_fill_group(struct dfc_fill *fill, uint32_t use, const struct dfc_solved *solved,
                     const uint64_t *const *member_dims);

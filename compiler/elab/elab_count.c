@@ -99,10 +99,9 @@ static bool value_of(struct count *c, const struct dfc_env *env, enum dfc_use us
 
 static bool count_call(struct count *c, const struct dfl_stmt *stmt, struct dfc_tally *sum)
 {
-    uint32_t id;
-    if (!dfc_index_find(&c->u->callees, stmt->callee.text, &id))
+    struct dfc_callee *callee = dfc_callee_called(c->u, stmt);
+    if (!callee)
         return true;
-    struct dfc_callee *callee = &dfc_callees(c->u)[id];
     add(&sum->nodes, 1);
     for (const struct dfl_target *target = stmt->targets; target; target = target->next)
         add(&sum->streams, strcmp(target->name.text, "_") != 0);

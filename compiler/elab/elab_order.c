@@ -198,7 +198,7 @@ bool dfc_order_items(struct dfc_elab *e)
 static bool same_call(const void *context, uint32_t id, const void *key)
 {
     const struct dfc_item *a = &dfc_items((const struct dfc_elab *)context)[id], *b = key;
-    if (a->frame != b->frame || a->callee != b->callee || !a->env != !b->env ||
+    if (a->frame != b->frame || a->callee->name != b->callee->name || !a->env != !b->env ||
         (a->env && a->env->depth != b->env->depth))
         return false;
     const struct dfc_env *x = a->env, *y = b->env;
@@ -210,7 +210,7 @@ static bool same_call(const void *context, uint32_t id, const void *key)
 
 static uint32_t hash_call(const struct dfc_item *item)
 {
-    uint64_t hash = dfr_hash(item->frame, &item->callee, sizeof item->callee);
+    uint64_t hash = dfr_hash(item->frame, &item->callee->name, sizeof item->callee->name);
     for (const struct dfc_env *env = item->env; env; env = env->outer)
         hash = dfr_hash(hash, &env->value, sizeof env->value);
     return dfr_hash_fold(hash);

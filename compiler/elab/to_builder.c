@@ -324,6 +324,40 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
     return connect(fill, e->in_values + item->first_in, callee->sig.n_in, fill->node[id], item->stmt->call_loc);
 }
 
+/* A call of the built-in `select`, whose kernel the builder has by the format of its ports. */
+static bool build_select(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved,
+                         const struct dfc_format *format, struct scratch *scratch)
+{
+    struct dfc_elab *e = fill->e;
+    const struct dfc_item *item = &dfc_items(e)[id];
+    const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
+    struct dfc_hints hints;
+    struct df_error error;
+    struct df_node_desc desc = { .threads = 1, .ordinal = item->ordinal };
+    int rc;
+    if (!dfc_call_hints(e->u, item->stmt, item->callee, &names, &hints))
+        return false;
+    rc = df_builder_select(e->u->builder, (enum df_elem)format->elem, format->rank, item->callee->sig.n_in,
+                           &desc.kernel, &error);
+    if (rc != DF_OK)
+        return builder_failed(e->u, item->stmt->call_loc, rc, &error);
+    desc.hint_class = hints.cls;
+    desc.depth = hints.depth;
+    desc.rate = hints.rate;
+    name_values(e, item, scratch);
+    return add_node(fill, item, solved, scratch, &desc, &fill->node[id]) &&
+           connect(fill, e->in_values + item->first_in, item->callee->sig.n_in, fill->node[id], item->stmt->call_loc);
+}
+
+bool dfc_fill_select(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved,
+                     const struct dfc_format *format)
+{
+    const char *name;
+    char text[1][300];
+    struct scratch scratch = { NULL, &name, text };
+    return build_select(fill, id, solved, format, &scratch);
+}
+
 bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved)
 {
     const struct dfc_sig *sig = &dfc_items(fill->e)[id].callee->sig;

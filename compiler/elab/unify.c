@@ -221,9 +221,34 @@ static bool match_targets(struct dfc_solve *s)
     return true;
 }
 
+/* The inputs of a select have one format, which is its output's. */
+static bool match_alike(struct dfc_solve *s)
+{
+    const uint32_t *values = s->e->in_values + s->item->first_in;
+    const struct dfc_format *first = &s->formats[values[0]];
+    const struct dfc_origin origin = { .kind = DFC_FROM_INPUT };
+    char one[160], two[160], here[700], there[700];
+    for (unsigned i = 1; i < s->item->callee->sig.n_in; i++) {
+        const struct dfc_format *format = &s->formats[values[i]];
+        const struct dfc_origin other = { .kind = DFC_FROM_INPUT, .slot = i };
+        if (memcmp(first, format, sizeof *first) == 0)
+            continue;
+        dfc_format_print(first, one, sizeof one);
+        dfc_format_print(format, two, sizeof two);
+        dfc_origin_print(s, &origin, here, sizeof here);
+        dfc_origin_print(s, &other, there, sizeof there);
+        dfl_error(s->e->u->sink, dfc_solve_loc(s), "the inputs of 'select' have one format, but %s is %s and %s is %s",
+                  here, one, there, two);
+        return dfc_solve_failed(s);
+    }
+    return true;
+}
+
 bool dfc_match_all(struct dfc_solve *s)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
+    if (s->item->callee->built_in)
+        return match_alike(s);
     memset(s->bound, 0, (sig->n_variables + 1) * sizeof *s->bound);
     for (unsigned i = 0; i < sig->n_in; i++)
         if (!match_input(s, i))
@@ -238,6 +263,8 @@ bool dfc_port_extents(struct dfc_solve *s, unsigned p)
 {
     const struct dfc_port *port = &s->item->callee->sig.ports[p];
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = s->item->callee, .dims = s->bound };
+    if (s->item->callee->built_in)
+        memcpy(s->port_dims[p], s->formats[s->e->in_values[s->item->first_in]].dims, sizeof s->port_dims[p]);
     for (unsigned i = 0; i < port->rank; i++) {
         const struct dfc_dim *dim = &port->dims[i];
         bool known;
@@ -272,7 +299,7 @@ bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, 
     char one[160], two[160];
     if (!target->annotation || !dfc_format_fold(s->e->u, &names, target->annotation, &annotated))
         return true;
-    bool same = true;
+    bool same = annotated.elem == format->elem && annotated.rank == format->rank;
     for (unsigned i = 0; i < format->rank; i++)
         same &= annotated.dims[i] == format->dims[i];
     if (same)

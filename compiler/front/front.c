@@ -72,6 +72,7 @@ static void unit_free(struct dfc_unit *u)
     dfr_array_free(&u->type_items);
     dfr_array_free(&u->table_items);
     dfr_array_free(&u->callee_items);
+    dfr_array_free(&u->selects);
     dfr_array_free(&u->files);
     dfr_array_free(&u->sources);
     dfr_array_free(&u->kernels);

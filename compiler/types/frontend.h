@@ -139,6 +139,7 @@ struct dfc_callee {
     struct dfl_loc loc;                 /* of the name */
     struct dfc_sig sig;
     bool ready;                         /* false: its declaration has errors, so its uses are not checked further */
+    bool built_in;                      /* `select` (declare/select.c): nobody declared it, and its ports have no format */
     const struct dfl_kernel *kernel;    /* NULL: a graph */
     uint32_t id;                        /* kernel: its number in the graph */
     uint32_t code_classes, cost_classes; /* kernel: bit c */
@@ -171,6 +172,7 @@ struct dfc_unit {
     struct dfr_array sources;           /* struct dfc_source, same order */
     struct dfc_index params, types, tables, callees; /* names of the records below */
     struct dfr_array param_items, type_items, table_items, callee_items;
+    struct dfr_array selects;           /* struct dfc_callee *: `select`, by number of inputs; not among the callees */
     struct dfr_array kernels;           /* struct dfc_kernel_code: kernels without errors */
     uint32_t n_args;
     struct dfc_index classes;           /* same numbers as in the builder */

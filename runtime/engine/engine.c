@@ -283,7 +283,9 @@ static uint32_t count_readers(const struct df_run *run, uint32_t value)
     return run->graph->values[value].n_readers + dfr_buffers_keep(run, value);
 }
 
-static void publish(struct df_run *run, uint64_t job, uint32_t memory)
+/* The outputs become visible. An empty one has memory if its kernel was called or launched, until its last reader ends; and
+ * on the host it takes over no input's. */
+static void publish(struct df_run *run, uint64_t job, uint32_t memory, bool empty)
 {
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job), first = g->nodes[node].first_out;
@@ -291,12 +293,16 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory)
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y;
         struct dfm_block *b = &run->memory.space->blocks[block];
-        if (memory == 0 && g->values[y].taken_from != DF_NONE)
+        bool takes = memory == 0 && g->values[y].taken_from != DF_NONE, held;
+        if (takes && empty)
+            b->host = NULL;
+        else if (takes)
             dfm_space_move_host(run->memory.space, slot * g->n_values + g->values[y].taken_from, block);
+        held = !empty || memory > 0 || b->host;
         atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
         /* release: the bytes and b->host, to everybody who finds the bit */
-        atomic_store_explicit(&b->valid, 1u << memory, memory_order_release);
-        if (count_readers(run, y) == 0)
+        atomic_store_explicit(&b->valid, held ? 1u << memory : 0, memory_order_release);
+        if (count_readers(run, y) == 0 && held)
             dfm_space_drop(run->memory.space, block, memory);
     }
 }
@@ -345,13 +351,13 @@ static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t 
             give_back(run, w, in[k], slot, memory);
 }
 
-void dfr_engine_pass_tokens(struct df_run *run, uint64_t job)
+void dfr_engine_pass_tokens(struct df_run *run, uint64_t job, bool empty)
 {
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job);
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
 
-    publish(run, job, 0);
+    publish(run, job, 0, empty);
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
         if (is_counted(run, node, in[k]))
             drop_input(run, in[k], dfr_job_slot(job), 0);
@@ -372,12 +378,12 @@ void dfr_engine_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, u
 
 /* Called before the job releases any other. So its wave cannot end here: the job itself, or those that it will release,
  * are still to end. */
-static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
+static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory, bool empty)
 {
     uint32_t node = dfr_job_node(job), first = run->graph->nodes[node].first_out;
 
     for (uint32_t y = first; y < first + df_node_n_out(run->graph, node); y++)
-        if (dfr_buffers_keep(run, y) && memory > 0)
+        if (dfr_buffers_keep(run, y) && memory > 0 && !empty)
             dfr_stage_kept(run, y, dfr_job_slot(job), memory);
         else if (dfr_buffers_keep(run, y))
             end_kept(run, w, y, dfr_job_slot(job));
@@ -421,14 +427,14 @@ static bool succeeded(struct df_run *run, const struct df_call *call, int code, 
     bool stream = run->firing.nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM;
 
     *ended = code == DF_END && stream && !call->failed;
-    if ((code == DF_OK || *ended) && !call->failed)
+    if ((code == DF_OK || *ended || (code == DF_SKIP && !dfr_is_once(run, dfr_job_node(call->job)))) && !call->failed)
         return true;
     if (!call->failed) {
         message = text;
         if (code == DF_END)
             snprintf(text, sizeof text, "returned %d (DF_END), which only a stream source may%s", code, also);
         else if (code == DF_SKIP)
-            snprintf(text, sizeof text, "returned %d (DF_SKIP), which is not yet supported%s", code, also);
+            snprintf(text, sizeof text, "returned %d (DF_SKIP), but it fires once, for all waves%s", code, also);
         else if (code == DF_FAILED)
             snprintf(text, sizeof text, "returned %d (DF_FAILED) and gave no reason%s", code, also);
         else
@@ -438,17 +444,31 @@ static bool succeeded(struct df_run *run, const struct df_call *call, int code, 
     return false;
 }
 
+bool dfr_engine_skipped(struct df_run *run, const struct df_call *call)
+{
+    uint32_t node = dfr_job_node(call->job);
+    bool ended;
+
+    if (!succeeded(run, call, DF_SKIP, &ended))
+        return false;
+    dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
+    dfr_make_empty(run, call->job);
+    return true;
+}
+
 /* The part of the end that is about tokens: they become visible, and inputs are given back. */
-static void end_tokens(struct df_run *run, struct dfr_worker *w, const struct df_call *call, uint32_t memory)
+static void end_tokens(struct df_run *run, struct dfr_worker *w, const struct df_call *call, uint32_t memory,
+                       bool empty)
 {
     if (!run->memory.tokens) {
-        publish(run, call->job, memory);
+        publish(run, call->job, memory, empty);
         give_back_inputs(run, w, call->job, memory);
     }
     if (run->machine.n_gpus > 0) {
-        dfr_stage_outputs(run, call->job, memory);
+        if (!empty)
+            dfr_stage_outputs(run, call->job, memory);
         if (run->memory.buffers)
-            keep_outputs(run, w, call->job, memory);
+            keep_outputs(run, w, call->job, memory, empty);
     }
 }
 
@@ -460,7 +480,7 @@ static void end_free_job(struct df_run *run, struct dfr_worker *w, uint64_t job)
     if (!dfr_ports(run, w, job))
         return;
     dfr_rehearsal_ended(run->rehearsal, slot, node, dfr_rehearsal_cause_s(run->rehearsal, slot, node));
-    end_tokens(run, w, &call, 0);
+    end_tokens(run, w, &call, 0, false);
     dfr_released(run, w, node, slot, call.wave);
 }
 
@@ -490,14 +510,14 @@ void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *w)
 void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code,
                      uint32_t memory)
 {
-    bool ended;
-    if (!succeeded(run, call, code, &ended))
+    bool ended = false;
+    if (code == DF_SKIP ? !dfr_engine_skipped(run, call) : !succeeded(run, call, code, &ended))
         return;
     if (ended) {
         end_stream(run, w, call->wave);
         return;
     }
-    end_tokens(run, w, call, memory);
+    end_tokens(run, w, call, memory, code == DF_SKIP);
     if (run->choice.policy->done && !w->deque)
         run->choice.policy->done(run->choice.state, call->job, w->index);
     dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);

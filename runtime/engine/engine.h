@@ -45,6 +45,7 @@
 #include "memmgr/space.h"
 #include "runtime/policy/policy.h"
 #include "runtime/rehearse/rehearsal.h"
+#include "runtime/skips/skips.h"
 #include "runtime/threads/wake.h"
 #include "runtime/trace/trace.h"
 
@@ -64,7 +65,7 @@ struct dfr_pending {
 };
 
 struct dfr_code {                       /* all that a call of a work's kernel needs, except its ports */
-    df_function *cpu;                   /* NULL: no cpu variant */
+    df_function *cpu;                   /* NULL: no cpu variant. It changes once, when something is skipped (ports.h) */
     const size_t *dims;
     const union df_scalar *scalars;
 };
@@ -103,6 +104,8 @@ struct df_call {
 struct dfr_deque;
 struct dfr_tokens;
 
+#define DFR_LEFT_OUT 32u                /* if there are more such jobs at a time, the others go the way of every job */
+
 struct dfr_worker {
     _Alignas(64) struct df_run *run;
     uint32_t index, unit;
@@ -123,6 +126,8 @@ struct dfr_worker {
     uint64_t free_jobs, ready_jobs;     /* in a rehearsal: ready jobs that take no worker; other jobs that became ready
                                          * while those were ended. Both are lists of rehearsal.h */
     bool ends_free_jobs;                /* it is ending these jobs */
+    uint64_t left_out[DFR_LEFT_OUT];    /* ready jobs that are to be left out (skips.h), and that this worker ends */
+    uint32_t n_left_out;
     bool holds;                         /* in a rehearsal: it has taken a job whose data is still to come (dfr_hold()) */
     _Atomic uint64_t held;              /* that job, once its data has come; else DFR_NO_JOB */
     uint32_t n_pushed;                  /* jobs given to the policy since the last wake */
@@ -302,6 +307,7 @@ struct df_run {
     struct dfr_run_devices devices;
     struct dfr_run_calls calls;
     struct dfr_run_states states;
+    struct dfr_skips skips;             /* which tokens are empty */
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
     struct dfr_rehearsal *rehearsal;    /* NULL: kernels are called */
@@ -384,9 +390,12 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *worker);
 void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct df_call *call, int code,
                      uint32_t memory);
 /* The part of dfr_engine_done() that is about memory, for a run whose tokens are blocks. The job ran on the host: its
- * outputs become valid, and its inputs have one reader less. list.c calls it, because nothing waits for a release
- * there. */
-void dfr_engine_pass_tokens(struct df_run *run, uint64_t job);
+ * outputs become valid, or are empty, and its inputs have one reader less. list.c calls it, because nothing waits for a
+ * release there. */
+void dfr_engine_pass_tokens(struct df_run *run, uint64_t job, bool empty);
+/* The part of dfr_engine_done() that is about a job whose outputs are empty: its kernel returned DF_SKIP, or was not
+ * called. Notes and counts it. false: the job may not be skipped, and the run has failed. */
+bool dfr_engine_skipped(struct df_run *run, const struct df_call *call);
 /* The number of releases that the job (node, slot) still waits for. */
 uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot);
 /* In a rehearsal: ends the jobs of worker->free_jobs, and gives what they make ready to the policy. */

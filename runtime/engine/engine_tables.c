@@ -164,6 +164,8 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
     list_sources(run);
     list_successors(run);
     init_pending(run);
+    if (dfr_skips_create(&run->skips, run->graph, run->inflight + 1, error) != DF_OK)
+        return DF_E_MEMORY;
     if (run->firing.n_once == run->graph->n_nodes)
         atomic_init(&run->firing.limit, 0);    /* there is nothing to do in a wave */
     return DF_OK;
@@ -195,6 +197,7 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
 
 void dfr_engine_destroy(struct df_run *run)
 {
+    dfr_skips_destroy(&run->skips);
     free(run->firing.nodes);
     free(run->firing.successors);
     free(run->firing.codes);

@@ -130,6 +130,8 @@ static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *
                            node->flags & DFR_N_TMP ? dfr_ports(run, w, w->call.job) : ports + node->first_port,
                            code->scalars);
         if (result != DF_OK || w->call.failed || dfr_stopped(run)) {
+            if (result == DF_SKIP && !w->call.failed && !dfr_stopped(run) && dfr_engine_skipped(run, &w->call))
+                continue;
             w->jobs += i + 1;
             if (result != DF_OK || w->call.failed)
                 dfr_engine_done(run, w, &w->call, result, 0);
@@ -152,11 +154,13 @@ static bool run_blocks(struct df_run *run, struct dfr_worker *w, const uint32_t 
         if (ports)
             result = dfr_call_kernel(run, w, ports);
         w->jobs++;
-        if (result != DF_OK || w->call.failed) {
+        if ((result != DF_OK && result != DF_SKIP) || w->call.failed) {
             dfr_engine_done(run, w, &w->call, result, 0);
             return false;
         }
-        dfr_engine_pass_tokens(run, w->call.job);
+        if (result == DF_SKIP && !dfr_engine_skipped(run, &w->call))
+            return false;
+        dfr_engine_pass_tokens(run, w->call.job, result == DF_SKIP);
         if (dfr_stopped(run))
             return false;
     }

@@ -1,8 +1,10 @@
 /* ports.c - finds where the tokens and the scratch memory of a job are on the host (ports.h). Tokens are blocks
- * (memmgr/space.h), or lie at addresses that were fixed before the run (tokens.h).
+ * (memmgr/space.h), or lie at addresses that were fixed before the run (tokens.h). Once there are empty tokens, it calls
+ * kernels, too.
  */
 #include "runtime/engine/ports.h"
 
+#include "runtime/device/device.h"
 #include "runtime/engine/tokens.h"
 
 #define TMP_ALIGNMENT 256u
@@ -79,4 +81,51 @@ void *const *dfr_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
         return make_ports(run, w, job) ? w->ports : NULL;
     return run->firing.nodes[node].flags & DFR_N_TMP ? ports_with_tmp(run, w, node, slot)
                                                      : dfr_tokens_ports(run, node, slot);
+}
+
+/* ---- empty tokens ---- */
+
+void dfr_make_empty(struct df_run *run, uint64_t job)
+{
+    if (!atomic_exchange_explicit(&run->skips.any, true, memory_order_relaxed))
+        for (uint32_t k = 0; k < run->graph->n_works; k++)
+            __atomic_store_n(&run->firing.codes[k].cpu, dfr_call_or_leave_out, __ATOMIC_RELAXED);
+    dfr_skips_set(&run->skips, dfr_job_slot(job), dfr_job_node(job), true);
+}
+
+/* Calls the variant. A copy or a select gets two ports: the input that it passes on, and its output. */
+static int call_variant(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                        const union df_scalar *scalars)
+{
+    const struct df_run *run = call->run;
+    uint32_t node = dfr_job_node(call->job), kernel = run->graph->nodes[node].kernel;
+    const struct df_functions *functions = &run->graph->functions[kernel];
+    df_function *variant = call->device ? dfr_device_function(call->device->ops, &run->options, functions)
+                                        : functions->cpu;
+    void *copied[2];
+
+    if (!(run->graph->kernels[kernel].flags & DF_KERNEL_COPY) || !dfr_skips_any(&run->skips))
+        return variant(call, stream, dims, ports, scalars);
+    copied[0] = ports[df_select_port(dfr_skips_first(&run->skips, dfr_job_slot(call->job), node))];
+    copied[1] = ports[1];
+    return variant(call, stream, dims, copied, scalars);
+}
+
+int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                          const union df_scalar *scalars)
+{
+    struct df_run *run = call->run;
+    uint32_t node = dfr_job_node(call->job), slot = dfr_job_slot(call->job);
+    int code = DF_SKIP;
+
+    if (!dfr_skips_leaves_out(&run->skips, slot, node)) {
+        if (dfr_skips_any(&run->skips))
+            dfr_skips_set(&run->skips, slot, node, false);
+        code = call_variant(call, stream, dims, ports, scalars);
+    }
+    if (code == DF_SKIP) {
+        call->varies = true;
+        dfr_make_empty(run, call->job);
+    }
+    return code;
 }

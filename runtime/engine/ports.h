@@ -12,11 +12,22 @@
 /* Gives pointers to the job's tokens and scratch. Afterwards the outputs have memory. NULL: the run has failed. */
 void *const *dfr_ports(struct df_run *run, struct dfr_worker *worker, uint64_t job);
 
+/* The outputs of the job are empty from now on. At the first time in a run, firing.codes gets dfr_call_or_leave_out() in
+ * place of every cpu variant. So a run in which nothing is skipped never asks whether a token is empty. Any thread may
+ * see the new entry late: before it reads an empty token it sees it, because that token's producer wrote it before. */
+void dfr_make_empty(struct df_run *run, uint64_t job);
+
+/* Calls the variant of the job's kernel for the CPU or for call->device, unless the job is to be left out (skips.h). Of
+ * the inputs of a select it passes on the first that is not empty. Notes whether the job's outputs are empty. Gives
+ * DF_SKIP if they are. Devices launch this in place of a variant that is host code. */
+int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                          const union df_scalar *scalars);
+
 /* Calls the kernel of the job worker->call.job. Gives what the kernel returns. */
 static inline int dfr_call_kernel(const struct df_run *run, struct dfr_worker *w, void *const *ports)
 {
     const struct dfr_code *code = &run->firing.codes[run->firing.nodes[dfr_job_node(w->call.job)].work];
-    return code->cpu(&w->call, NULL, code->dims, ports, code->scalars);
+    return __atomic_load_n(&code->cpu, __ATOMIC_RELAXED)(&w->call, NULL, code->dims, ports, code->scalars);
 }
 
 #endif

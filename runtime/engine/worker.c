@@ -91,10 +91,14 @@ struct dfr_trace_event *dfr_job_timed(struct dfr_worker *w, const struct df_call
 static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
 {
     struct df_call *call = &w->call;
-    void *const *ports = dfr_ports(run, w, call->job);
+    void *const *ports;
     double begin_s;
 
     call->failed = false;
+    *code = DF_SKIP;
+    if (dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), dfr_job_node(call->job)))
+        return true;
+    ports = dfr_ports(run, w, call->job);
     if (run->rehearsal)
         dfr_rehearsal_take(run->rehearsal, dfr_job_slot(call->job), dfr_job_node(call->job));
     call->threads = run->threads.gang ? threads_of(run, call->job) : 1;

@@ -66,6 +66,9 @@ void dfr_split_scalar(enum df_scalar_type type, union df_scalar value, int64_t *
 /* A graph over the builder's arrays, good for names and ports. It is invalid after the next addition. */
 struct df_graph dfr_builder_view(const struct df_builder *b);
 
+/* Selects run on all classes that were named by now. */
+void dfr_builder_selects(struct df_builder *b);
+
 /* Adds the built-in copy kernel, if there is none yet, and the work that copies `bytes` bytes. */
 int dfr_builder_copy_work(struct df_builder *b, uint64_t bytes, uint32_t *work, struct df_error *error);
 

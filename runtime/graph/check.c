@@ -56,7 +56,8 @@ static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *e
     }
     REQUIRE(kernel->n_in == n_in && kernel->n_out == n_out, "kernel %u: slots miscounted", (unsigned)k);
     REQUIRE(!(kernel->flags & DF_KERNEL_COPY) ||
-                (kernel->n_ports == 2 && n_in == 1 && n_out == 1 && kernel->n_dims == 1 && !kernel->n_scalars),
+                (kernel->n_ports >= 2 && n_in == kernel->n_ports - 1 && n_out == 1 &&
+                 g->kports[kernel->first_port + 1].mode == DF_OUT && kernel->n_dims == 1 && !kernel->n_scalars),
             "kernel %u: not the shape of a copy", (unsigned)k);
     return true;
 }
@@ -143,9 +144,9 @@ static bool check_sizes(const struct df_graph *g, uint32_t w, struct df_error *e
             tmp += bytes;
         REQUIRE(!__builtin_add_overflow(job, bytes, &job) && job <= INT64_MAX, "work %u: too large", (unsigned)w);
     }
-    REQUIRE(!(kernel->flags & DF_KERNEL_COPY) || (g->port_bytes[work->first_port] == g->dims[work->first_dim] &&
-                                                  g->port_bytes[work->first_port + 1] == g->dims[work->first_dim]),
-            "work %u: copies another number of bytes", (unsigned)w);
+    for (unsigned p = 0; kernel->flags & DF_KERNEL_COPY && p < kernel->n_ports; p++)
+        REQUIRE(g->port_bytes[work->first_port + p] == g->dims[work->first_dim],
+                "work %u: copies another number of bytes", (unsigned)w);
     REQUIRE(work->tmp_bytes == tmp && work->job_bytes == job, "work %u: bytes miscounted", (unsigned)w);
     return true;
 }

@@ -427,6 +427,7 @@ int df_builder_finish(struct df_builder *b, struct df_graph **graph, struct df_e
     f.scope_copies = calloc(2 * (size_t)dfr_b_count(b, DFR_A_scopes), sizeof *f.scope_copies);
     f.g = calloc(1, sizeof *f.g);
     bool memory = f.order && f.once && f.n_readers && f.value && f.scope_copies && f.g;
+    dfr_builder_selects(b);
     int rc = memory ? make_graph(&f, error) : dfr_error_memory(error);
     if (rc == DF_OK)
         *graph = f.g;

@@ -27,7 +27,10 @@
 #define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH)
 
 /* kernels.flags and nodes.flags */
-enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy: each device runs it by its own copy engine */
+enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy, or a select: each device runs it by its own copy
+                                              * engine. Its port 0 is the first input, port 1 is the output. The other
+                                              * ports are the other inputs of a select, which passes on the first input
+                                              * that is not empty in a wave (DF_SKIP). Its dimension is a number of bytes */
 enum { DF_NODE_ONCE = 1,                     /* fires once, before wave 0: by its own trait, or because all its inputs
                                               * do */
        DF_NODE_INSERTED = 2,                 /* a copy that nobody wrote: the builder inserted it */
@@ -184,6 +187,9 @@ static inline void df_node_stats_add(struct df_node_stats *stats, bool device, d
     *(device ? &stats->device_jobs : &stats->host_jobs) += 1;
     *(device ? &stats->device_s : &stats->host_s) += seconds;
 }
+
+/* The port of a copy or a select that has this in slot. */
+static inline uint32_t df_select_port(uint32_t in_slot) { return in_slot == 0 ? 0 : in_slot + 1; }
 
 size_t df_elem_bytes(enum df_elem elem);
 const char *df_elem_name(enum df_elem elem);

@@ -1,6 +1,8 @@
 /* nodes.c - collecting nodes with their scalars and works, and the arcs between them. Equal scalars and equal works are
  * one record each. Formats are compared when the graph is finished, because every end of an arc is known then. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/graph/builder_impl.h"
@@ -224,19 +226,75 @@ static int intern_work(struct df_builder *b, const struct df_node_desc *desc, ui
     return DF_OK;
 }
 
+static int add_copy_kernel(struct df_builder *b, const char *name, const struct df_port_desc *ports, unsigned n_ports,
+                           uint32_t *kernel, struct df_error *error)
+{
+    static const char *const dims[] = { "n" };
+    const struct df_kernel_desc desc = { .name = name, .n_dims = 1, .dims = dims, .n_ports = n_ports, .ports = ports };
+    int rc = df_builder_kernel(b, &desc, kernel, error);
+    if (rc == DF_OK)
+        dfr_b_kernels(b)[*kernel].flags = DF_KERNEL_COPY;
+    return rc;
+}
+
+/* Every class can copy, those that were named since included. */
+static void can_copy(struct df_builder *b, uint32_t kernel)
+{
+    dfr_b_kernels(b)[kernel].code_classes = (uint16_t)((1u << dfr_b_count(b, DFR_A_class_names)) - 1);
+}
+
+static bool is_select(const struct df_builder *b, uint32_t kernel)
+{
+    return dfr_b_kernels(b)[kernel].flags & DF_KERNEL_COPY && dfr_b_kernels(b)[kernel].n_in > 1;
+}
+
+int df_builder_select(struct df_builder *b, enum df_elem elem, unsigned rank, unsigned n_in, uint32_t *kernel,
+                      struct df_error *error)
+{
+    struct df_port_desc *ports;
+    char (*names)[16];
+    int rc = DF_E_MEMORY;
+
+    if (n_in < 2 || n_in >= DFR_MAX_PORTS)
+        return dfr_error(error, DF_E_ARGUMENT, "a select has from 2 to %d inputs, but this one has %u",
+                         DFR_MAX_PORTS - 1, n_in);
+    for (uint32_t k = 0; k < dfr_b_count(b, DFR_A_kernels); k++) {
+        const struct df_kport *port = &dfr_b_kports(b)[dfr_b_kernels(b)[k].first_port];
+        if (is_select(b, k) && dfr_b_kernels(b)[k].n_in == n_in && port->elem == elem && port->rank == rank) {
+            *kernel = k;
+            return DF_OK;
+        }
+    }
+    ports = calloc(n_in + 1, sizeof *ports);
+    names = calloc(n_in + 1, sizeof *names);
+    if (ports && names) {
+        for (unsigned p = 0; p <= n_in; p++) {
+            snprintf(names[p], sizeof *names, p == 1 ? "result" : "input%u", p == 0 ? 1 : p);
+            ports[p] = (struct df_port_desc){ names[p], p == 1 ? DF_OUT : DF_IN, elem, rank };
+        }
+        rc = add_copy_kernel(b, "select", ports, n_in + 1, kernel, error);
+    } else {
+        dfr_error_memory(error);
+    }
+    free(ports);
+    free(names);
+    return rc;
+}
+
+void dfr_builder_selects(struct df_builder *b)
+{
+    for (uint32_t k = 0; k < dfr_b_count(b, DFR_A_kernels); k++)
+        if (is_select(b, k))
+            can_copy(b, k);
+}
+
 int dfr_builder_copy_work(struct df_builder *b, uint64_t bytes, uint32_t *work, struct df_error *error)
 {
-    uint32_t n_classes = dfr_b_count(b, DFR_A_class_names);
-    if (b->copy_kernel == DF_NONE) {
-        static const char *const dims[] = { "n" };
-        static const struct df_port_desc ports[] = { { "from", DF_IN, DF_U8, 1 }, { "to", DF_OUT, DF_U8, 1 } };
-        const struct df_kernel_desc desc = { .name = "copy", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = ports };
-        int rc = df_builder_kernel(b, &desc, &b->copy_kernel, error);
-        if (rc != DF_OK)
-            return rc;
-        dfr_b_kernels(b)[b->copy_kernel].flags = DF_KERNEL_COPY;
-    }
-    dfr_b_kernels(b)[b->copy_kernel].code_classes = (uint16_t)((1u << n_classes) - 1);
+    static const struct df_port_desc ports[] = { { "from", DF_IN, DF_U8, 1 }, { "to", DF_OUT, DF_U8, 1 } };
+    int rc = b->copy_kernel != DF_NONE ? DF_OK : add_copy_kernel(b, "copy", ports, 2, &b->copy_kernel, error);
+    if (rc != DF_OK)
+        return rc;
+    can_copy(b, b->copy_kernel);
     const uint64_t port_dims[2][DF_MAX_RANK] = { { bytes }, { bytes } };
     const struct df_node_desc desc = { .kernel = b->copy_kernel, .dims = &bytes, .port_dims = port_dims };
     return intern_work(b, &desc, work, error);
@@ -291,10 +349,37 @@ static bool is_zero_cost(const struct df_node_desc *desc)
     return n > 0;
 }
 
-int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, uint32_t *node, struct df_error *error)
+/* Gives the one dimension of a select, the bytes of a token; 0 if they do not fit, which is told elsewhere. */
+static int select_bytes(const struct df_builder *b, const struct df_node_desc *desc, uint64_t *bytes,
+                        struct df_error *error)
 {
-    int rc = check_node(b, desc, error);
-    if (rc != DF_OK)
+    const struct df_kernel *k = &dfr_b_kernels(b)[desc->kernel];
+    const struct df_kport *port = &dfr_b_kports(b)[k->first_port];
+
+    *bytes = df_elem_bytes((enum df_elem)port->elem);
+    for (unsigned i = 0; i < port->rank; i++) {
+        for (unsigned p = 1; p < k->n_ports; p++)
+            if (desc->port_dims[p][i] != desc->port_dims[0][i])
+                return dfr_error(error, DF_E_FORMAT, "node of 'select': its ports do not have the same extents");
+        if (__builtin_mul_overflow(*bytes, desc->port_dims[0][i], bytes))
+            *bytes = 0;
+    }
+    return DF_OK;
+}
+
+int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given, uint32_t *node, struct df_error *error)
+{
+    struct df_node_desc with_bytes;
+    const struct df_node_desc *desc = given;
+    uint64_t bytes;
+    int rc = DF_OK;
+    if (given->kernel < dfr_b_count(b, DFR_A_kernels) && is_select(b, given->kernel) && given->port_dims) {
+        rc = select_bytes(b, given, &bytes, error);
+        with_bytes = *given;
+        with_bytes.dims = &bytes;
+        desc = &with_bytes;
+    }
+    if (rc != DF_OK || (rc = check_node(b, desc, error)) != DF_OK)
         return rc;
     const struct df_kernel *k = &dfr_b_kernels(b)[desc->kernel];
     const unsigned n_in = k->n_in, n_out = k->n_out;

@@ -15,6 +15,7 @@
 #include "runtime/inspect/dump.h"
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
+#include "runtime/engine/ports.h"
 #include "runtime/graph/poison.h"
 #include "runtime/inspect/watchdog.h"
 
@@ -85,12 +86,11 @@ static int call_variant(struct df_run *run, struct dfr_worker *w)
     const struct df_graph *g = run->graph;
     const struct df_node *node = &g->nodes[dfr_job_node(w->call.job)];
     const struct df_work *work = &g->works[node->work];
-    df_function *cpu = g->functions[node->kernel].cpu;
 
-    if (!cpu)
+    if (!g->functions[node->kernel].cpu)
         return dfr_check_only(run->watch.inspect->check, &w->call, w->ports);
-    return cpu(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
-               run->memory.scalars + work->first_scalar);
+    return dfr_call_or_leave_out(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
+                                 run->memory.scalars + work->first_scalar);
 }
 
 static int compare(struct df_run *run, struct dfr_worker *w)

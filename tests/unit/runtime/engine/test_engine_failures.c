@@ -153,7 +153,6 @@ static void test_wrong_codes(void **state)
         const char *message;
     } cases[] = {
         { DF_END, "returned 1 (DF_END), which only a stream source may; if the .df calls a function whose value" },
-        { DF_SKIP, "returned 2 (DF_SKIP), which is not yet supported" },
         { DF_FAILED, "returned 3 (DF_FAILED) and gave no reason; " },
         { 77, "returned 77, which is no DF_... code; if the .df calls a function whose value is no status, '-> void' "
               "after that call says so" },

@@ -1,0 +1,58 @@
+/* skips.h - which tokens of a run are empty. A kernel that returns DF_SKIP makes the outputs of its job empty. A job with
+ * an empty input is *left out*: its kernel is not called, and its outputs are empty, too. A select (graph.h) is left out
+ * only if all its inputs are empty; else it passes on the first one that is not.
+ *
+ * Room:     runtime/skips/ keeps this record, and what the kernels of a run with empty tokens did. It knows the graph. It
+ *           knows no job queue, no memory and no device.
+ * Memory:   create() allocates a byte for each value of each slot, and the counts by node; no page of them is touched
+ *           before something is skipped.
+ * Threads:  The bytes of a job's outputs are written by the thread that calls its kernel or leaves it out, before its
+ *           readers are released. Its readers read them afterwards. The counts are atomic.
+ * Cost:     Nothing is written before the first DF_SKIP of the run. Whoever reads asks dfr_skips_any() first.
+ * Order:    `any` may be relaxed. Whoever reads an empty token has acquired what its producer wrote before, and `any` was
+ *           written before that. A producer that does not see `any` yet leaves its bytes at 0, which they still are.
+ */
+#ifndef DFR_SKIPS_H
+#define DFR_SKIPS_H
+
+#include <stdatomic.h>
+
+#include "runtime/graph/graph.h"
+
+struct dfr_skip_count {                 /* of one node; waves */
+    _Atomic uint64_t skipped;           /* its kernel was called, and returned DF_SKIP */
+    _Atomic uint64_t left_out;          /* its kernel was not called */
+};
+
+struct dfr_skips {
+    const struct df_graph *graph;
+    _Atomic bool any;                   /* something was skipped in this run */
+    uint8_t *empty;                     /* [slot * n_values + value]; once values are never empty */
+    struct dfr_skip_count *counts;      /* by node */
+};
+
+/* n_slots counts the slot of what is made once, too. */
+int dfr_skips_create(struct dfr_skips *skips, const struct df_graph *graph, uint32_t n_slots, struct df_error *error);
+void dfr_skips_destroy(struct dfr_skips *skips);
+
+static inline bool dfr_skips_any(const struct dfr_skips *s)
+{
+    return __builtin_expect(atomic_load_explicit(&((struct dfr_skips *)s)->any, memory_order_relaxed), 0);
+}
+
+/* Is the token of this value empty, in the wave that is in the slot? */
+static inline bool dfr_skips_empty(const struct dfr_skips *s, uint32_t slot, uint32_t value)
+{
+    return dfr_skips_any(s) && s->empty[(size_t)slot * s->graph->n_values + value];
+}
+
+/* The in slot of the first input of the job that is not empty. DF_NONE: all are. */
+uint32_t dfr_skips_first(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
+/* Is the job to be left out? All its inputs must have been made. */
+bool dfr_skips_leaves_out(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
+/* Says of all outputs of the job whether they are empty. */
+void dfr_skips_set(struct dfr_skips *skips, uint32_t slot, uint32_t node, bool empty);
+/* Once for each job whose outputs are empty. */
+void dfr_skips_count(struct dfr_skips *skips, uint32_t node, bool left_out);
+
+#endif

@@ -138,7 +138,7 @@ static void run_copy(struct dfr_emu_engine *engine, struct dfr_emu_stream *strea
 static void end_launch(const struct dfr_launch *launch, int result)
 {
     *launch->result = result;
-    if (launch->broken != NULL && result != DF_OK && result != DF_END)
+    if (launch->broken != NULL && result != DF_OK && result != DF_END && result != DF_SKIP)
         atomic_store_explicit(launch->broken, true, memory_order_relaxed);
 }
 

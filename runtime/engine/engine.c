@@ -111,12 +111,38 @@ static void hold_or_give(struct df_run *run, struct dfr_worker *w, uint64_t job)
     give(run, w, job, false);
 }
 
+/* May a job that is to be left out end now, so that no policy gets it and no input is copied for it? The order of a serial
+ * run has a place for it. A policy that has placed the jobs may be having data copied for it, which must come first. */
+static bool may_end_at_once(const struct df_run *run, uint64_t job)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
+    const uint32_t *in = g->in_value + g->nodes[node].first_in;
+
+    for (uint32_t k = 0; run->choice.policy->units && k < df_node_n_in(g, node); k++)
+        if (!dfr_skips_empty(&run->skips, slot, in[k]) && !dfr_is_once(run, g->values[in[k]].producer))
+            return false;
+    return run->choice.policy != &dfr_policy_serial;
+}
+
+/* In a run with devices: is the job this thread's already? */
+static bool is_own(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    if (run->devices.ahead && run->devices.ahead[dfr_job_index(run, job)]) { /* launched: gpu_launch.c */
+        run->devices.ahead[dfr_job_index(run, job)] = 0;
+        return true;
+    }
+    if (w->n_left_out == DFR_LEFT_OUT || !dfr_skips_leaves_out(&run->skips, dfr_job_slot(job), dfr_job_node(job)) ||
+        !may_end_at_once(run, job))
+        return false;
+    w->left_out[w->n_left_out++] = job;
+    return true;
+}
+
 void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (run->devices.ahead && run->devices.ahead[dfr_job_index(run, job)]) { /* by this thread: gpu_launch.c */
-        run->devices.ahead[dfr_job_index(run, job)] = 0;
+    if (run->machine.n_gpus > 0 && is_own(run, w, job))
         return;
-    }
     if (run->rehearsal && rehearse_ready(run, w, job))
         return;
     if (w->ends_free_jobs)
@@ -133,10 +159,14 @@ static bool may_keep(const struct df_run *run, const struct dfr_worker *w)
            !(run->threads.gang && dfr_gang_gathers(run->threads.gang));
 }
 
+static void end_left_out(struct df_run *run, struct dfr_worker *w);
+
 /* Called after the last release that the end of a job makes. Wakes one sleeper for each job that was queued, except for
  * the one that this worker will take itself. */
 static void flush(struct df_run *run, struct dfr_worker *w)
 {
+    if (w->n_left_out > 0)
+        end_left_out(run, w);
     if (w->ready != DFR_NO_JOB) {
         give(run, w, w->ready, may_keep(run, w));
         w->ready = DFR_NO_JOB;
@@ -469,6 +499,19 @@ static void end_tokens(struct df_run *run, struct dfr_worker *w, const struct df
             dfr_stage_outputs(run, call->job, memory);
         if (run->memory.buffers)
             keep_outputs(run, w, call->job, memory, empty);
+    }
+}
+
+/* Each of them may make others ready that are to be left out. */
+static void end_left_out(struct df_run *run, struct dfr_worker *w)
+{
+    while (w->n_left_out > 0) {
+        uint64_t job = w->left_out[--w->n_left_out];
+        struct df_call call = { .run = run, .job = job, .wave = dfr_job_wave(run, job), .threads = 1 };
+
+        dfr_engine_skipped(run, &call);
+        end_tokens(run, w, &call, 0, true);
+        dfr_released(run, w, dfr_job_node(job), dfr_job_slot(job), call.wave);
     }
 }
 

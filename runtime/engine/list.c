@@ -112,9 +112,10 @@ void dfr_list_destroy(struct dfr_list *list)
 
 /* ---- running ---- */
 
-/* Calls the kernels of these nodes, in a run whose tokens have fixed addresses. false: one failed, a stream ended, or
- * another thread has stopped the run. */
-static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
+/* Calls the kernels of these nodes, in a run whose tokens have fixed addresses, until one does not succeed or the run is
+ * stopped. Gives how many it called, and what the last one returned. */
+static __attribute__((noinline)) uint32_t call_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *list,
+                                                     uint32_t n, uint32_t slot, int *last)
 {
     const struct dfr_node *nodes = run->firing.nodes;
     const struct dfr_code *codes = run->firing.codes;
@@ -130,15 +131,32 @@ static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *
                            node->flags & DFR_N_TMP ? dfr_ports(run, w, w->call.job) : ports + node->first_port,
                            code->scalars);
         if (result != DF_OK || w->call.failed || dfr_stopped(run)) {
-            if (result == DF_SKIP && !w->call.failed && !dfr_stopped(run) && dfr_engine_skipped(run, &w->call))
-                continue;
-            w->jobs += i + 1;
-            if (result != DF_OK || w->call.failed)
-                dfr_engine_done(run, w, &w->call, result, 0);
-            return false;
+            *last = result;
+            return i + 1;
         }
     }
-    w->jobs += n;
+    *last = DF_OK;
+    return n;
+}
+
+/* The same for all of these nodes: goes on behind those that skip. false: one failed, a stream ended, or another thread
+ * has stopped the run. */
+static bool run_fixed(struct df_run *run, struct dfr_worker *w, const uint32_t *list, uint32_t n, uint32_t slot)
+{
+    while (n > 0) {
+        int result;
+        uint32_t n_called = call_fixed(run, w, list, n, slot, &result);
+
+        w->jobs += n_called;
+        list += n_called;
+        n -= n_called;
+        if (w->call.failed || (result == DF_SKIP ? !dfr_engine_skipped(run, &w->call) : result != DF_OK)) {
+            dfr_engine_done(run, w, &w->call, result, 0);
+            return false;
+        }
+        if (dfr_stopped(run))
+            return false;
+    }
     return true;
 }
 

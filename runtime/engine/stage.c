@@ -28,9 +28,12 @@ uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
 uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
 {
     struct df_run *run = arg;
-    uint32_t valid;
+    const struct df_graph *g = run->graph;
+    uint32_t valid, value = g->in_value[g->nodes[dfr_job_node(job)].first_in + k];
     if (!run->memory.space)
         return DFM_HOST;
+    if (dfr_skips_empty(&run->skips, dfr_job_slot(job), value))
+        return UINT32_MAX;              /* nothing of it is copied */
     valid = dfm_block_valid(&run->memory.space->blocks[input_block(run, job, k)]);
     return valid & DFM_HOST ? valid | run->machine.on_host : valid;
 }

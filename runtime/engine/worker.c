@@ -87,28 +87,30 @@ struct dfr_trace_event *dfr_job_timed(struct dfr_worker *w, const struct df_call
                   : NULL;
 }
 
+/* Its kernel is not called. That needs no gang, and takes no time. */
+static bool is_left_out(const struct df_run *run, uint64_t job)
+{
+    return dfr_skips_leaves_out(&run->skips, dfr_job_slot(job), dfr_job_node(job));
+}
+
 /* Calls the kernel of w->call in a run of any kind. false: the run stopped before the call. */
 static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
 {
     struct df_call *call = &w->call;
-    void *const *ports;
+    void *const *ports = dfr_ports(run, w, call->job);
     double begin_s;
 
     call->failed = false;
-    *code = DF_SKIP;
-    if (dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), dfr_job_node(call->job)))
-        return true;
-    ports = dfr_ports(run, w, call->job);
     if (run->rehearsal)
         dfr_rehearsal_take(run->rehearsal, dfr_job_slot(call->job), dfr_job_node(call->job));
-    call->threads = run->threads.gang ? threads_of(run, call->job) : 1;
+    call->threads = run->threads.gang && !is_left_out(run, call->job) ? threads_of(run, call->job) : 1;
     if (w->deque)
         dfr_deque_leave(w->deque);
     if (call->threads > 1 && !lead_gang(run, w))
         return false;
     begin_s = dfr_times_jobs(w) ? dfr_clock_s() : 0;
     *code = !ports ? DF_FAILED : run->watch.call ? run->watch.call(run, w) : dfr_call_kernel(run, w, ports);
-    if (dfr_times_jobs(w))
+    if (dfr_times_jobs(w) && !is_left_out(run, call->job))
         dfr_job_timed(w, call, begin_s, dfr_clock_s());
     if (call->threads > 1 && run->rehearsal)
         dfr_rehearsal_part(run->rehearsal, true);

@@ -26,6 +26,8 @@ struct gpu_job {
     bool loaded;                        /* all copies of its inputs are issued */
     bool ahead;                         /* not taken from the policy, but launched ahead */
     bool open;                          /* in flight: some of its readers may have to be launched behind it */
+    bool left_out;                      /* an input was empty when it was taken: nothing is launched for it, and its claim
+                                         * has neither outputs nor scratch */
     bool loads;                         /* its kernel had not been launched on its stream before */
     uint32_t stream;                    /* while GPU_LAUNCHED: its compute stream, from 0 */
     uint64_t job;
@@ -117,6 +119,9 @@ void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error);
 void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream);
 /* Launches more batches behind those in flight, as far as there is room. false: it launched none. */
 bool dfr_gpu_launch_behind(struct dfr_gpu *gpu);
+/* Is the job enqueued as a copy? So are copies and selects whose inputs are known to be empty or not. On a back end that
+ * tells results late, those that follow a job in flight are launched as functions, which ask when they are called. */
+bool dfr_gpu_copies(const struct dfr_gpu *gpu, const struct gpu_job *j);
 /* Enqueues one job: its kernel, or the copy that it is. `call` and `result` may be a recording's. */
 int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,
                     const struct dfr_range *ranges, const char *name, struct df_error *error);

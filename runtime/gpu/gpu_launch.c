@@ -17,6 +17,7 @@
  *           before. That is left undone if another job waits for a stream and has none: it is more urgent.
  */
 #include "runtime/threads/clock.h"
+#include "runtime/engine/ports.h"
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
 
@@ -65,6 +66,34 @@ static void note_first(struct dfr_gpu *gpu, uint32_t kernel, uint32_t stream)
     gpu->steady_s = dfr_clock_s();
 }
 
+bool dfr_gpu_copies(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    const struct df_graph *g = gpu->run->graph;
+
+    return g->kernels[g->nodes[dfr_job_node(j->job)].kernel].flags & DF_KERNEL_COPY && !gpu->run->rehearsal &&
+           (!j->ahead || gpu->device->ops->results_at_once);
+}
+
+/* The job is a copy, or a select: of the first input that is not empty. */
+static int enqueue_copy(struct dfr_gpu *gpu, const struct gpu_job *j, int *result, void *const *ports,
+                        struct df_error *error)
+{
+    struct df_run *run = gpu->run;
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(j->job), slot = dfr_job_slot(j->job), from = 0;
+
+    if (dfr_skips_any(&run->skips)) {
+        from = dfr_skips_first(&run->skips, slot, node);
+        dfr_skips_set(&run->skips, slot, node, from == DF_NONE);
+    }
+    *result = from == DF_NONE ? DF_SKIP : DF_OK;
+    if (from == DF_NONE)
+        return DF_OK;
+    return gpu->device->ops->copy(gpu->device, DFR_COPY_D2D, ports[1], ports[df_select_port(from)],
+                                  g->port_bytes[g->works[g->nodes[node].work].first_port],
+                                  DFR_STREAM_COMPUTE + j->stream, error);
+}
+
 int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,
                     const struct dfr_range *ranges, const char *name, struct df_error *error)
 {
@@ -76,7 +105,7 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
     const struct df_work *work = &g->works[node->work];
     uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
     struct dfr_launch launch = {
-        .fn = run->rehearsal ? NULL : dfr_device_function(ops, &run->options, &g->functions[node->kernel]),
+        .fn = run->rehearsal ? NULL : dfr_call_or_leave_out,
         .call = call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = ports,
         .scalars = run->rehearsal ? NULL : run->memory.scalars + work->first_scalar, .result = result, .ranges = ranges,
         .n_ranges = kernel->n_ports, .node_name = name, .broken = &gpu->broken,
@@ -84,8 +113,8 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
     };
     int status;
 
-    if (kernel->flags & DF_KERNEL_COPY && !run->rehearsal)
-        return ops->copy(gpu->device, DFR_COPY_D2D, ports[1], ports[0], g->port_bytes[work->first_port], stream, error);
+    if (dfr_gpu_copies(gpu, j))
+        return enqueue_copy(gpu, j, result, ports, error);
     status = ops->launch(gpu->device, &launch, stream, error);
     note_first(gpu, node->kernel, j->stream);
     return status;
@@ -114,14 +143,15 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
     j->complete = false;
     j->waits = waits_for_copies(gpu, j);
     j->loads = false;
-    j->open = gpu->flying && dfr_job_slot(j->job) != dfr_once_slot(run) && !run->options.sync_kernels;
+    j->open = gpu->flying && !j->left_out && dfr_job_slot(j->job) != dfr_once_slot(run) && !run->options.sync_kernels;
     j->parts = 1;
     j->call = (struct df_call){ .run = run, .job = j->job, .wave = dfr_job_wave(run, j->job), .threads = 1,
                                 .device = gpu->device, .opened = &gpu->opened[stream],
                                 .stream = DFR_STREAM_COMPUTE + stream };
-    make_ports(gpu, j);
+    if (!j->left_out)
+        make_ports(gpu, j);
     df_node_name(run->graph, dfr_job_node(j->job), j->name, DFR_GPU_NAME_BYTES);
-    if (gpu->flying) {
+    if (gpu->flying && !j->left_out) {
         gpu->flying[dfr_job_index(run, j->job)] = 1;
         dfm_cache_take_over(gpu->cache, &j->claim);
     }
@@ -130,7 +160,7 @@ static void prepare(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t stream)
 /* ---- what follows ---- */
 
 /* How many of the node's in slots have values that are being made here. UINT32_MAX: the node may not be launched
- * ahead. */
+ * ahead, such as one with an input that is known to be empty. */
 static uint32_t made_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slot)
 {
     const struct df_run *run = gpu->run;
@@ -140,8 +170,13 @@ static uint32_t made_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slo
 
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
         uint32_t producer = g->values[in[k]].producer;
-        if (dfr_is_once(run, producer) || !gpu->flying[(size_t)slot * g->n_nodes + producer])
+        if (dfr_is_once(run, producer))
             continue;
+        if (!gpu->flying[(size_t)slot * g->n_nodes + producer]) {
+            if (dfr_skips_empty(&run->skips, slot, in[k]))
+                return UINT32_MAX;
+            continue;
+        }
         if (run->firing.nodes[producer].flags & DFR_N_STREAM)
             return UINT32_MAX;
         n++;
@@ -194,7 +229,7 @@ static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot,
     j->state = GPU_RESERVED;
     if (gpu->next_use)
         dfr_next_use_taken(gpu->next_use, j->job);
-    j->asked = false;
+    j->asked = j->left_out = false;
     j->loaded = j->ahead = true;
     gpu->run->devices.ahead[dfr_job_index(gpu->run, j->job)] = 1;
     prepare(gpu, j, stream);
@@ -284,9 +319,11 @@ static int launch_one(struct dfr_gpu *gpu, struct gpu_job *j, struct df_error *e
     double steady_s = gpu->steady_s;
     int status = DF_OK;
 
-    if (gpu->run->watch.inspect)
+    if (gpu->run->watch.inspect && !j->left_out)
         status = dfr_inspect_launch(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->ports, error);
-    if (status == DF_OK)
+    if (j->left_out)
+        j->result = DF_SKIP;
+    else if (status == DF_OK)
         status = dfr_gpu_enqueue(gpu, j, &j->call, &j->result, j->ports, j->ranges, j->name, error);
     j->loads = gpu->steady_s > steady_s;
     if (status == DF_OK)
@@ -325,7 +362,7 @@ static void launch_batch(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n
             return;
         }
         launched(gpu, batch[i], now_s);
-        gpu->failed = gpu->device->ops->results_at_once && batch[i]->result != DF_OK;
+        gpu->failed = gpu->device->ops->results_at_once && batch[i]->result != DF_OK && batch[i]->result != DF_SKIP;
         if (gpu->failed)
             break;                      /* it is known already: what the job did not make is not read */
     }

@@ -261,6 +261,21 @@ static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job 
 
 /* ---- replaying ---- */
 
+/* A replay that calls no function asks for no empty tokens. If what the batch itself makes was empty in an earlier wave,
+ * that may be found here; then the batch is launched job by job, and the next one is not. */
+static bool may_be_left_out(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    return gpu->device->ops->results_at_once &&
+           dfr_skips_leaves_out(&gpu->run->skips, dfr_job_slot(j->job), dfr_job_node(j->job));
+}
+
+/* What is replayed without a call of dfr_call_or_leave_out() makes tokens that are not empty. */
+static void make_tokens(const struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    if (dfr_skips_any(&gpu->run->skips) && (gpu->device->ops->results_at_once || dfr_gpu_copies(gpu, j)))
+        dfr_skips_set(&gpu->run->skips, dfr_job_slot(j->job), dfr_job_node(j->job), false);
+}
+
 /* Whether the jobs may be launched again without their host code. Only the author of that code knows whether it does
  * the same in every wave. So, unless --cuda-graphs=on asks for more, only bare __global__ functions are repeated:
  * these have no host code. */
@@ -269,6 +284,8 @@ static bool may_repeat(const struct dfr_gpu *gpu, struct gpu_job *const *batch, 
     const struct df_graph *g = gpu->run->graph;
     for (uint32_t i = 0; i < n; i++) {
         unsigned traits = g->kernels[g->nodes[dfr_job_node(batch[i]->job)].kernel].traits;
+        if (batch[i]->left_out || may_be_left_out(gpu, batch[i]))
+            return false;
         if (traits & DF_SYNC || !(traits & DF_LAUNCH || gpu->record_at_once))
             return false;
     }
@@ -288,6 +305,7 @@ static int replay(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *
         r->calls[i].wave = j->call.wave;
         r->calls[i].stream = stream;
         r->calls[i].opened = j->call.opened;
+        make_tokens(gpu, j);
         j->recording = r;
         j->told_by = (uint32_t)(last - gpu->jobs);
         j->part = i;

@@ -57,6 +57,28 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
     j->claim.tmp_bytes = g->works[g->nodes[node].work].tmp_bytes;
 }
 
+/* The job is ready, so it is known which of its inputs are empty. The first that is not stands in the claim in place of
+ * each that is. A job that is to be left out reads the others all the same: they may be on their way here. */
+static void leave_empty_out(struct dfr_gpu *gpu, struct gpu_job *j)
+{
+    const struct df_run *run = gpu->run;
+    uint32_t node = dfr_job_node(j->job), slot = dfr_job_slot(j->job), n_in = df_node_n_in(run->graph, node);
+    const uint32_t *in = run->graph->in_value + run->graph->nodes[node].first_in;
+    uint32_t first = dfr_skips_any(&run->skips) ? dfr_skips_first(&run->skips, slot, node) : DF_NONE;
+
+    j->left_out = dfr_skips_leaves_out(&run->skips, slot, node);
+    for (uint32_t k = 0; k < n_in && first != DF_NONE; k++)
+        if (j->left_out || dfr_skips_empty(&run->skips, slot, in[k]))
+            j->claim.pieces[k] = (struct dfm_piece){
+                .use = DFM_READ,
+                .block = dfr_block_of(run, in[dfr_skips_empty(&run->skips, slot, in[k]) ? first : k], slot)
+            };
+    if (!j->left_out)
+        return;
+    j->claim.n = first == DF_NONE ? 0 : n_in;
+    j->claim.tmp_bytes = 0;
+}
+
 /* Asks a peer that has the block to send it into the piece's memory. The input is then no longer counted by
  * `missing`: the piece itself is awaited. true: a peer sends it, or it is on its way already. false: no peer has it. */
 static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_t waiter, uint32_t holders)
@@ -171,6 +193,7 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
     j->ahead = false;
     j->job = job;
     dfr_gpu_describe_claim(gpu, j);
+    leave_empty_out(gpu, j);
     return true;
 }
 
@@ -289,8 +312,9 @@ double dfr_gpu_took_s(const struct dfr_gpu *gpu)
 
 static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
-    count_job(gpu, w, j);
-    if (gpu->run->watch.inspect)
+    if (j->result != DF_SKIP || !dfr_skips_leaves_out(&gpu->run->skips, dfr_job_slot(j->job), dfr_job_node(j->job)))
+        count_job(gpu, w, j);
+    if (gpu->run->watch.inspect && !j->left_out)
         j->result = dfr_inspect_finished(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->result, j->ports);
     dfm_cache_release(gpu->cache, &j->claim);
     dfr_gpu_replayed(gpu, j);
@@ -301,7 +325,7 @@ static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
         gpu->flying[dfr_job_index(gpu->run, j->job)] = 0;
     j->state = GPU_EMPTY;
     gpu->ending = j;
-    dfr_engine_done(gpu->run, w, &j->call, j->result, dfr_memory_of(gpu->run, gpu->unit));
+    dfr_engine_done(gpu->run, w, &j->call, j->result, j->left_out ? 0 : dfr_memory_of(gpu->run, gpu->unit));
 }
 
 /* A job ends neither before the jobs that make its inputs, nor before the others that its event tells of. */

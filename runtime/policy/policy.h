@@ -64,6 +64,8 @@ struct dfr_view {                       /* the machine, as a policy sees it */
      * worker asks, in done(). A device's worker may find that several jobs have ended: each has its share of the time
      * then. NULL: jobs take from when they are taken, or from when the one before was done, until they are done. */
     double (*took_s)(void *arg, uint32_t unit);
+    /* Was the kernel of the job not called, because an input is empty? A worker asks, in done(). NULL: all are called. */
+    bool (*left_out)(void *arg, uint64_t job);
     void *arg;
 };
 

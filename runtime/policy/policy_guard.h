@@ -20,7 +20,8 @@
  *           A job leaves a unit only when all that was sent there for it has come (settled of struct dfr_view).
  *
  * Samples:  A job is a sample if its data was there when it was taken. Jobs with threads are none, because they gather
- *           workers first. Jobs that a device was given before it had all their code are none either. A
+ *           workers first. Jobs that a device was given before it had all their code are none either,
+ *           nor those whose kernel was not called. A
  *           job that a device's worker never took, because it launched it behind others, is a sample if the worker can
  *           say how long it took (took_s of struct dfr_view).
  * Memory:   create() allocates all.

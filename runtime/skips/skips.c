@@ -1,22 +1,29 @@
 /* skips.c - the record of empty tokens (skips.h). */
 #include "runtime/skips/skips.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include "runtime/base/error.h"
 
 int dfr_skips_create(struct dfr_skips *s, const struct df_graph *graph, uint32_t n_slots, struct df_error *error)
 {
+    size_t counts_bytes = ((size_t)graph->n_nodes + 1) * sizeof *s->counts;
+
     s->graph = graph;
-    s->empty = calloc((size_t)graph->n_values * n_slots + 1, sizeof *s->empty);
-    s->counts = calloc((size_t)graph->n_nodes + 1, sizeof *s->counts);
-    return s->empty && s->counts ? DF_OK : dfr_error_memory(error);
+    s->bytes = counts_bytes + (size_t)graph->n_values * n_slots;
+    s->counts = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (s->counts == MAP_FAILED) {
+        s->counts = NULL;
+        return dfr_error_memory(error);
+    }
+    s->empty = (uint8_t *)s->counts + counts_bytes;
+    return DF_OK;
 }
 
 void dfr_skips_destroy(struct dfr_skips *s)
 {
-    free(s->empty);
-    free(s->counts);
+    if (s->counts)
+        munmap(s->counts, s->bytes);
 }
 
 static const uint8_t *bytes_of(const struct dfr_skips *s, uint32_t slot)
@@ -34,13 +41,11 @@ uint32_t dfr_skips_first(const struct dfr_skips *s, uint32_t slot, uint32_t node
     return DF_NONE;
 }
 
-bool dfr_skips_leaves_out(const struct dfr_skips *s, uint32_t slot, uint32_t node)
+bool dfr_skips_some_are_empty(const struct dfr_skips *s, uint32_t slot, uint32_t node)
 {
     const uint32_t *in = s->graph->in_value + s->graph->nodes[node].first_in;
 
-    if (!dfr_skips_any(s) || df_node_n_in(s->graph, node) == 0)
-        return false;
-    if (s->graph->kernels[s->graph->nodes[node].kernel].flags & DF_KERNEL_COPY) /* and so is a select */
+    if (s->graph->kernels[s->graph->nodes[node].kernel].flags & DF_KERNEL_COPY) /* and so is a select: all */
         return dfr_skips_first(s, slot, node) == DF_NONE;
     for (uint32_t k = 0; k < df_node_n_in(s->graph, node); k++)
         if (bytes_of(s, slot)[in[k]])

@@ -28,7 +28,8 @@ struct dfr_skips {
     const struct df_graph *graph;
     _Atomic bool any;                   /* something was skipped in this run */
     uint8_t *empty;                     /* [slot * n_values + value]; once values are never empty */
-    struct dfr_skip_count *counts;      /* by node */
+    struct dfr_skip_count *counts;      /* by node; `empty` lies behind them */
+    size_t bytes;                       /* of both */
 };
 
 /* n_slots counts the slot of what is made once, too. */
@@ -49,7 +50,11 @@ static inline bool dfr_skips_empty(const struct dfr_skips *s, uint32_t slot, uin
 /* The in slot of the first input of the job that is not empty. DF_NONE: all are. */
 uint32_t dfr_skips_first(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
 /* Is the job to be left out? All its inputs must have been made. */
-bool dfr_skips_leaves_out(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
+bool dfr_skips_some_are_empty(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
+static inline bool dfr_skips_leaves_out(const struct dfr_skips *skips, uint32_t slot, uint32_t node)
+{
+    return dfr_skips_any(skips) && dfr_skips_some_are_empty(skips, slot, node);
+}
 /* Says of all outputs of the job whether they are empty. */
 void dfr_skips_set(struct dfr_skips *skips, uint32_t slot, uint32_t node, bool empty);
 /* Once for each job whose outputs are empty. */

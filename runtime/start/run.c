@@ -69,6 +69,12 @@ static double steady_s(void *arg, uint32_t unit)
     return unit > 0 ? dfr_gpu_steady_s(run->devices.gpus[unit]) : 0;
 }
 
+static bool left_out(void *arg, uint64_t job)
+{
+    const struct df_run *run = arg;
+    return dfr_skips_leaves_out(&run->skips, dfr_job_slot(job), dfr_job_node(job));
+}
+
 static double took_s(void *arg, uint32_t unit)
 {
     const struct df_run *run = arg;
@@ -93,7 +99,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .stage = dfr_stage,
                                    .wake = wake_unit,
                                    .steady_s = steady_s,
-                                   .took_s = took_s,
+                                   .took_s = took_s, .left_out = left_out,
                                    .settled = dfr_settled,
                                    .comes = dfr_comes,
                                    .guard = run->options.guard,

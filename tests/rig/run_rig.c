@@ -112,9 +112,9 @@ KERNEL(sink)
 
 KERNEL(ordered_sink)
 {
-    int64_t expected = atomic_fetch_add(&next_wave[scalars[0].i64], 1);
-    if (expected != df_wave(call))
-        return df_fail(call, "wave %lld came where %lld was due", (long long)df_wave(call), (long long)expected);
+    int64_t least = atomic_exchange(&next_wave[scalars[0].i64], df_wave(call) + 1);
+    if (df_wave(call) < least)
+        return df_fail(call, "wave %lld came after wave %lld", (long long)df_wave(call), (long long)least - 1);
     return sink(call, stream, dims, ports, scalars);
 }
 
@@ -170,6 +170,24 @@ KERNEL(slow)
     return add1(call, stream, dims, ports, scalars);
 }
 
+static bool skips(const struct df_call *call, const union df_scalar *scalars)
+{
+    return mix(mix(S * 977 + 5) + (uint64_t)df_wave(call) * 131) >> 7 & 1 && S % 8;
+}
+
+KERNEL(skipping)
+{
+    return skips(call, scalars) ? DF_SKIP : add1(call, stream, dims, ports, scalars);
+}
+
+/* What it leaves behind is read by nobody. */
+KERNEL(dropping)
+{
+    EACH PORT(0)[i] = (int64_t)(mix((uint64_t)PORT(0)[i]) + S + i);
+    (void)stream;
+    return skips(call, scalars) ? DF_SKIP : DF_OK;
+}
+
 static const struct {
     const char *name;
     df_function *function;
@@ -193,6 +211,8 @@ static const struct {
     [RIG_TABLE] = { "table", add2, "iio", 0 },
     [RIG_STRAY] = { "stray", stray, "io", 0 },
     [RIG_MEET] = { "meet", meet, "io", 0 },
+    [RIG_SKIP] = { "skip", skipping, "io", 0 },
+    [RIG_DROP] = { "drop", dropping, "b", 0 },
     [RIG_SLOW] = { "slow", slow, "io", 0 },
 };
 
@@ -223,6 +243,7 @@ static void add_kernel(struct rig *r, int k, bool gpu)
 }
 
 double rig_cost_s;
+bool rig_skips;
 
 void rig_begin(struct rig *r, uint64_t n)
 {
@@ -272,6 +293,25 @@ struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, 
     return (struct rig_out){ node, 0 };
 }
 
+struct rig_out rig_select(struct rig *r, struct rig_out a, struct rig_out b)
+{
+    uint64_t port_dims[3][DF_MAX_RANK] = { { r->n }, { r->n }, { r->n } };
+    struct df_error error;
+    uint32_t kernel, node = 0;
+
+    if (df_builder_select(r->builder, DF_I64, 1, 2, &kernel, &error) != DF_OK ||
+        df_builder_node_desc(r->builder, &(struct df_node_desc){
+            .kernel = kernel, .port_dims = (const uint64_t (*)[DF_MAX_RANK])port_dims, .hint_class = r->hint,
+            .depth = r->depth }, &node, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    connect(r, a, node, 0);
+    connect(r, b, node, 1);
+    r->hint = -1;
+    r->depth = 0;
+    r->n_nodes++;
+    return (struct rig_out){ node, 0 };
+}
+
 void rig_sink(struct rig *r, int kernel, struct rig_out a)
 {
     assert_true(r->n_sinks < RIG_SINKS);
@@ -297,7 +337,31 @@ void rig_free(struct rig *r)
 
 /* ---- the reference ---- */
 
-static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, struct df_run *run)
+/* A copy has one input, and a select has several. Its first port is the first input, its second one the output. */
+static bool is_copy(const struct df_graph *g, uint32_t v)
+{
+    return g->functions[g->nodes[v].kernel].cpu && g->kernels[g->nodes[v].kernel].n_dims == 1 &&
+           g->kernels[g->nodes[v].kernel].n_scalars == 0;
+}
+
+/* The first input that is not empty, by its slot; -1: all are empty. */
+static int first_full(const struct df_graph *g, uint32_t v, const bool *empty)
+{
+    for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
+        if (!empty[g->in_value[g->nodes[v].first_in + k]])
+            return (int)k;
+    return -1;
+}
+
+static unsigned count_empty(const struct df_graph *g, uint32_t v, const bool *empty)
+{
+    unsigned n = 0;
+    for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
+        n += empty[g->in_value[g->nodes[v].first_in + k]];
+    return n;
+}
+
+static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, bool *empty, struct df_run *run)
 {
     const struct df_graph *g = r->graph;
     const struct df_node *node = &g->nodes[v];
@@ -309,6 +373,12 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, 
     int n_tmp = 0, status;
 
     if (node->flags & DF_NODE_ONCE && wave > 0)
+        return;
+    bool left_out = is_copy(g, v) ? first_full(g, v, empty) < 0 : count_empty(g, v, empty) > 0;
+    for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, v); y++)
+        empty[y] = left_out;
+    r->expected_left_out += left_out;
+    if (left_out)
         return;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
@@ -326,10 +396,15 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, 
             ports[p] = tmp[n_tmp++] = malloc(bytes);
         }
     }
+    if (is_copy(g, v) && first_full(g, v, empty) > 0)
+        ports[0] = ports[first_full(g, v, empty) + 1];
     if (kernel->n_scalars > 0)
         scalar.i64 = g->scalars[g->node_scalars[work->first_scalar]].i;
     status = g->functions[node->kernel].cpu(&call, NULL, (const size_t *)(g->dims + work->first_dim), ports, &scalar);
-    assert_int_equal(status, DF_OK);
+    assert_true(status == DF_OK || (status == DF_SKIP && !(node->flags & DF_NODE_ONCE)));
+    for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, v); y++)
+        empty[y] = status == DF_SKIP;
+    r->expected_skipped += status == DF_SKIP;
     while (n_tmp > 0)
         free(tmp[--n_tmp]);
 }
@@ -346,15 +421,18 @@ void rig_clear(struct rig *r)
 void rig_expect(struct rig *r, int64_t waves)
 {
     void **memory = calloc(r->graph->n_values + 1, sizeof *memory);
+    bool *empty = calloc(r->graph->n_values + 1, sizeof *empty);
     struct df_run *run = aligned_alloc(64, (sizeof *run + 63) / 64 * 64);
 
     memset(run, 0, sizeof *run);
     run->graph = r->graph;
     rig_clear(r);
+    r->expected_skipped = r->expected_left_out = 0;
     for (int64_t w = 0; w < waves; w++)
         for (uint32_t v = 0; v < r->graph->n_nodes; v++)
-            expect_node(r, v, w, memory, run);
+            expect_node(r, v, w, memory, empty, run);
     *r->expected = *r->record;
+    free(empty);
     for (uint32_t x = 0; x < r->graph->n_values; x++)
         free(memory[x]);
     free(memory);
@@ -426,13 +504,18 @@ void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int
         struct rig_out a = outs[rig_rand(&seed) % n_outs], b = outs[rig_rand(&seed) % n_outs];
         if (kernel == RIG_TABLE)
             b = tables[x >> 5 & 1];
-        if (kernel == RIG_BUMP && (x >> 12) % 8 == 0)
+        if (kernel == RIG_BUMP && !rig_skips && (x >> 12) % 8 == 0)
             a = tables[0];
         if ((x >> 16) % 8 == 0)
             r->depth = 1 + (x >> 20) % 3;
         if ((x >> 24) % 8 == 0)
             r->hint = cpu ? DF_CLASS_CPU : (int)(x >> 30 & 1);
-        outs[n_outs++] = a = rig_node(r, kernel | cpu, x % 1000, a, b);
+        if (rig_skips && (x >> 13) % 4 == 0)
+            kernel = (x >> 21) % 3 ? RIG_SKIP : RIG_DROP;
+        if (rig_skips && kernel == RIG_ADD2 && (x >> 15) % 4)
+            outs[n_outs++] = a = rig_select(r, a, b);
+        else
+            outs[n_outs++] = a = rig_node(r, kernel | cpu, x % 1000, a, b);
         if (kernel == RIG_SPLIT)
             outs[n_outs++] = (struct rig_out){ a.node, 1 };
     }

@@ -29,7 +29,7 @@ enum rig_kernel {
     RIG_SCRATCH,  /* (in, tmp, tmp, out; s) */
     RIG_SPLIT,    /* (in, out, out; s) */
     RIG_SINK,     /* (in; s)              records as sink s */
-    RIG_ORDERED,  /* (in; s) ordered      records as sink s, fails if a wave is out of order */
+    RIG_ORDERED,  /* (in; s) ordered      records as sink s, fails if a wave is not later than the one before */
     RIG_THREADS,  /* (in, out; s)         fails if df_threads() is not the expected number */
     RIG_FAIL,     /* (in, out; s)         fails at wave s */
     RIG_ENDS,     /* (in, out; s)         ends its thread by pthread_exit() at wave s */
@@ -39,6 +39,8 @@ enum rig_kernel {
     RIG_MEET,     /* (in, out; s)         waits until s jobs of this kernel have begun; fails after 600 ms */
     RIG_SLOW,     /* (in, out; s)         takes 20 ms */
     RIG_STRAY,    /* (in, out; s)         writes to its input */
+    RIG_SKIP,     /* (in, out; s)         skips in about half of the waves, unless 8 divides s */
+    RIG_DROP,     /* (inout; s)           the same */
     RIG_KERNELS
 };
 enum { RIG_CPU_ONLY = 64 };
@@ -52,6 +54,7 @@ struct rig {
     int hint;
     uint32_t depth, threads;
     unsigned expected_threads;
+    uint64_t expected_skipped, expected_left_out; /* jobs of each kind, as rig_expect() finds them */
     struct rig_record *record, *expected;
 };
 
@@ -60,6 +63,7 @@ struct rig_out {                        /* an output of a node */
     unsigned slot;
 };
 
+extern bool rig_skips;                  /* random graphs have kernels that skip, and selects; false at first */
 extern double rig_cost_s;               /* the stated cost of each node on each class; 0, as at first: none is stated */
 
 void rig_begin(struct rig *r, uint64_t n);
@@ -67,6 +71,7 @@ void rig_begin(struct rig *r, uint64_t n);
  * than two inputs, the others are not used. */
 struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, struct rig_out b);
 void rig_sink(struct rig *r, int kernel, struct rig_out a); /* RIG_SINK or RIG_ORDERED */
+struct rig_out rig_select(struct rig *r, struct rig_out a, struct rig_out b);
 void rig_end(struct rig *r);
 void rig_free(struct rig *r);
 

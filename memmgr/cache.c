@@ -97,6 +97,12 @@ void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
     dfm_entry_free(c, e);
 }
 
+void dfm_cache_forget(struct dfm_cache *c, uint32_t block)
+{
+    if (!c->config.unified && c->entry_of[block] != DFM_NONE && c->entries[c->entry_of[block]].pins == 0)
+        dfm_cache_drop(c, block);
+}
+
 void dfm_evicted(struct dfm_cache *c, struct dfm_entry *e)
 {
     c->stats.evictions++;

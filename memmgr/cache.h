@@ -170,6 +170,9 @@ bool dfm_cache_busy(const struct dfm_cache *cache); /* copies are in flight */
 uint32_t dfm_cache_culprit(const struct dfm_cache *cache, uint32_t *others);
 /* The block's life has ended: its memory here, if it has any, becomes free. */
 void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
+/* Nobody will read the block, whose bytes mean nothing and which no memory holds by its bits in the space. Unless a claim
+ * still pins it, its memory here becomes free. */
+void dfm_cache_forget(struct dfm_cache *cache, uint32_t block);
 /* Copies the block to the host; nobody waits for it. */
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);

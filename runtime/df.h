@@ -292,6 +292,12 @@ struct df_node_stats {
     double host_s, device_s;
 };
 
+/* How often the outputs of a node were empty. Both are numbers of waves. */
+struct df_node_skips {
+    uint64_t skipped;                   /* its kernel returned DF_SKIP */
+    uint64_t left_out;                  /* its kernel was not called, because an input was empty */
+};
+
 struct df_platform;
 struct df_plan;
 struct df_planner;
@@ -322,6 +328,8 @@ struct df_options {
     struct df_node_stats *node_stats;   /* df_graph_nodes() of them, zero, which the run adds to when it ends. Each job is
                                          * timed by itself then; nodes whose output is given have none. NULL: jobs are
                                          * not timed. The caller's */
+    struct df_node_skips *node_skips;   /* df_graph_nodes() of them, zero, which the run adds to when it ends. NULL: not
+                                         * asked for. The caller's */
     int learn;                          /* leave the times of this run for dfc: runtime/start/learn.h */
     const struct df_platform *platform; /* NULL: a default. Plans and the emulator's links are made from it */
     const struct df_plan *plan;         /* NULL: none was made at compile time. Borrowed for the run */

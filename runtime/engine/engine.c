@@ -112,15 +112,17 @@ static void hold_or_give(struct df_run *run, struct dfr_worker *w, uint64_t job)
 }
 
 /* May a job that is to be left out end now, so that no policy gets it and no input is copied for it? The order of a serial
- * run has a place for it. A policy that has placed the jobs may be having data copied for it, which must come first. */
+ * run has a place for it. An input must not go while it is being copied. A policy that has placed the jobs may be having
+ * it copied for this one; and a device may be writing it back if the host does not have it. */
 static bool may_end_at_once(const struct df_run *run, uint64_t job)
 {
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
 
-    for (uint32_t k = 0; run->choice.policy->units && k < df_node_n_in(g, node); k++)
-        if (!dfr_skips_empty(&run->skips, slot, in[k]) && !dfr_is_once(run, g->values[in[k]].producer))
+    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+        if (!dfr_skips_empty(&run->skips, slot, in[k]) && !dfr_is_once(run, g->values[in[k]].producer) &&
+            (run->choice.policy->units || !(dfr_holders((struct df_run *)run, job, k) & DFM_HOST)))
             return false;
     return run->choice.policy != &dfr_policy_serial;
 }
@@ -313,8 +315,8 @@ static uint32_t count_readers(const struct df_run *run, uint32_t value)
     return run->graph->values[value].n_readers + dfr_buffers_keep(run, value);
 }
 
-/* The outputs become visible. An empty one has memory if its kernel was called or launched, until its last reader ends; and
- * on the host it takes over no input's. */
+/* The outputs become visible. On the host an empty one keeps the memory that its job got, until its last reader ends, and
+ * takes over no input's. On a device the worker sees to its memory (gpu_worker.c), and no bit says that it is there. */
 static void publish(struct df_run *run, uint64_t job, uint32_t memory, bool empty)
 {
     const struct df_graph *g = run->graph;
@@ -328,7 +330,7 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory, bool empt
             b->host = NULL;
         else if (takes)
             dfm_space_move_host(run->memory.space, slot * g->n_values + g->values[y].taken_from, block);
-        held = !empty || memory > 0 || b->host;
+        held = !empty || (memory == 0 && b->host);
         atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
         /* release: the bytes and b->host, to everybody who finds the bit */
         atomic_store_explicit(&b->valid, held ? 1u << memory : 0, memory_order_release);

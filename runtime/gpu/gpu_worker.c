@@ -310,6 +310,18 @@ double dfr_gpu_took_s(const struct dfr_gpu *gpu)
     return gpu->ending->took_s;
 }
 
+/* The memory of empty tokens goes when the last of the jobs ends that were launched with it. So it is never evicted. */
+static void forget_empty(struct dfr_gpu *gpu, const struct gpu_job *j)
+{
+    const struct df_run *run = gpu->run;
+
+    for (uint32_t i = 0; dfr_skips_any(&run->skips) && i < j->claim.n; i++) {
+        uint32_t block = j->claim.pieces[i].block;
+        if (dfr_skips_empty(&run->skips, block / run->graph->n_values, block % run->graph->n_values))
+            dfm_cache_forget(gpu->cache, block);
+    }
+}
+
 static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
     if (j->result != DF_SKIP || !dfr_skips_leaves_out(&gpu->run->skips, dfr_job_slot(j->job), dfr_job_node(j->job)))
@@ -317,6 +329,7 @@ static void finish(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
     if (gpu->run->watch.inspect && !j->left_out)
         j->result = dfr_inspect_finished(gpu->run, gpu->unit, (uint32_t)(j - gpu->jobs), &j->call, j->result, j->ports);
     dfm_cache_release(gpu->cache, &j->claim);
+    forget_empty(gpu, j);
     dfr_gpu_replayed(gpu, j);
     gpu->stream_jobs[j->stream]--;
     gpu->n_ahead -= j->ahead;

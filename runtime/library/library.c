@@ -346,7 +346,9 @@ static int make_stats(struct dfr_library *l)
     int rc = out ? DF_OK : dfr_error_memory(&said);
     if (out) {
         dfr_sized_end(s, stats);
-        dfr_report_json(stats, s->made.graph, s->node_stats, out);
+        dfr_report_json(stats, s->made.graph, s->node_stats, s->node_skips, out);
+        if (s->node_skips)
+            memset(s->node_skips, 0, s->made.graph->n_nodes * sizeof *s->node_skips);
         if (s->node_stats)
             memset(s->node_stats, 0, s->made.graph->n_nodes * sizeof *s->node_stats);
         rc = fclose(out) == 0 ? DF_OK : dfr_error_memory(&said);

@@ -22,6 +22,7 @@ struct dfr_sized {
     struct df_plan *plan;               /* NULL: none could be made */
     struct df_buffer *buffers;          /* by port */
     struct df_node_stats *node_stats;   /* with --stats; else NULL */
+    struct df_node_skips *node_skips;   /* the same */
     union df_scalar *args;              /* those of the file, then the function's scalars; as the last call had them */
     struct df_session *session;         /* NULL: the next call opens it */
     bool has_args;                      /* the session has `args` as they are */

@@ -61,7 +61,9 @@ static int make_buffers(struct dfr_library *l, struct dfr_sized *s, struct df_er
     s->args = calloc((size_t)n_own + f->n_scalars + 1, sizeof *s->args);
     if (by_node)
         s->node_stats = calloc((size_t)s->made.graph->n_nodes + 1, sizeof *s->node_stats);
-    if (!s->buffers || !s->args || (by_node && !s->node_stats))
+    if (l->line.stats != DFR_STATS_NONE)
+        s->node_skips = calloc((size_t)s->made.graph->n_nodes + 1, sizeof *s->node_skips);
+    if (!s->buffers || !s->args || (by_node && !s->node_stats) || (l->line.stats != DFR_STATS_NONE && !s->node_skips))
         return dfr_error_memory(error);
     for (unsigned p = 0; p < f->n_ports; p++)
         s->buffers[p] = (struct df_buffer){ .node = s->made.ports[p].node, .out_slot = s->made.ports[p].out_slot,
@@ -78,6 +80,7 @@ static int open_session(struct dfr_library *l, struct dfr_sized *s, struct df_er
     options.planner = l->program.planner;
     options.args = s->args;
     options.node_stats = s->node_stats;
+    options.node_skips = s->node_skips;
     options.waves = s->many ? MOST_WAVES : 1;
     options.buffers = s->buffers;
     options.n_buffers = l->function->n_ports;
@@ -118,6 +121,7 @@ void dfr_sized_close(struct dfr_sized *s)
     free(s->dims);
     free(s->buffers);
     free(s->node_stats);
+    free(s->node_skips);
     free(s->args);
     *s = (struct dfr_sized){ 0 };
 }

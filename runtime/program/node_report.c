@@ -136,3 +136,61 @@ void dfr_report_nodes(const struct df_graph *graph, const struct df_node_stats *
     free(kernels.rows);
     free(nodes.rows);
 }
+
+/* ---- sinks ---- */
+
+static bool counts(const struct df_graph *g, uint32_t v)
+{
+    return !(g->nodes[v].flags & DF_NODE_ONCE) &&
+           (df_node_n_out(g, v) == 0 || g->kernels[g->nodes[v].kernel].traits & DF_ORDERED);
+}
+
+static bool any_left_out(const struct df_graph *g, const struct df_node_skips *skips)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (skips[v].left_out > 0)
+            return true;
+    return false;
+}
+
+static void sinks_text(const struct df_graph *g, const struct df_node_skips *skips, uint64_t waves, FILE *out)
+{
+    size_t width = strlen("sink or ordered");
+    char name[256];
+
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (counts(g, v) && df_node_name(g, v, name, sizeof name) > width)
+            width = strlen(name);
+    fprintf(out, "\n%-*s  %10s  %10s\n", (int)width, "sink or ordered", "waves", "empty");
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        if (!counts(g, v))
+            continue;
+        df_node_name(g, v, name, sizeof name);
+        fprintf(out, "%-*s  %10" PRIu64 "  %10" PRIu64 "\n", (int)width, name, waves - skips[v].left_out, skips[v].left_out);
+    }
+}
+
+static void sinks_json(const struct df_graph *g, const struct df_node_skips *skips, uint64_t waves, FILE *out)
+{
+    const char *comma = "";
+    char name[256];
+
+    fputs(", \"sinks\": [", out);
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        if (!counts(g, v))
+            continue;
+        df_node_name(g, v, name, sizeof name);
+        fprintf(out, "%s{\"name\": ", comma);
+        dfr_text_json(out, name);
+        fprintf(out, ", \"waves\": %" PRIu64 ", \"empty\": %" PRIu64 "}", waves - skips[v].left_out, skips[v].left_out);
+        comma = ", ";
+    }
+    fputc(']', out);
+}
+
+void dfr_report_sinks(const struct df_graph *graph, const struct df_node_skips *skips, uint64_t waves, bool json,
+                      FILE *out)
+{
+    if (any_left_out(graph, skips))
+        (json ? sinks_json : sinks_text)(graph, skips, waves, out);
+}

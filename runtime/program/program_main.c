@@ -148,7 +148,7 @@ static int write_stats(const struct df_graph *graph, const struct dfr_command_li
     if (rc != DF_OK)
         return rc;
     (line->stats == DFR_STATS_JSON ? dfr_report_json : dfr_report_text)(stats, graph, line->options.node_stats,
-                                                                        output.file);
+                                                                        line->options.node_skips, output.file);
     return opens ? dfr_output_close(&output, true, error) : DF_OK;
 }
 
@@ -158,14 +158,19 @@ static int run_and_report(const struct df_graph *graph, struct dfr_command_line 
     int rc = line->stats && !stats_stream(line) ? dfr_output_check(line->stats_path, error) : DF_OK;
     if (rc != DF_OK)
         return rc;
-    if (line->stats != DFR_STATS_NONE && !line->stats_totals &&
-        !(line->options.node_stats = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_stats)))
-        return dfr_error_memory(error);
-    rc = run_graph(graph, line, stats, error);
+    if ((line->stats != DFR_STATS_NONE && !line->stats_totals &&
+         !(line->options.node_stats = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_stats))) ||
+        (line->stats != DFR_STATS_NONE &&
+         !(line->options.node_skips = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_skips))))
+        rc = dfr_error_memory(error);
+    else
+        rc = run_graph(graph, line, stats, error);
     if (rc == DF_OK && line->stats != DFR_STATS_NONE)
         rc = write_stats(graph, line, stats, error);
     free(line->options.node_stats);
     line->options.node_stats = NULL;
+    free(line->options.node_skips);
+    line->options.node_skips = NULL;
     return rc;
 }
 

@@ -94,7 +94,8 @@ static void report_rehearsal(const struct df_rehearsal_stats *r, FILE *out)
             r->n_late, r->waits);
 }
 
-void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes, FILE *out)
+void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes,
+                     const struct df_node_skips *skips, FILE *out)
 {
     char makespan[24];
     if (s->policy[0])
@@ -112,13 +113,16 @@ void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, con
         report_memories(s, out);
     if (s->n_memories)
         report_caches(s, out);
+    if (skips)
+        dfr_report_sinks(graph, skips, s->waves, false, out);
     if (nodes)
         dfr_report_nodes(graph, nodes, false, out);
 }
 
 /* ---- JSON ---- */
 
-void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes, FILE *out)
+void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes,
+                     const struct df_node_skips *skips, FILE *out)
 {
     fputc('{', out);
     if (s->policy[0]) {
@@ -164,6 +168,8 @@ void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, con
                 m->evicted_bytes, m->writeback_bytes);
     }
     fputc(']', out);
+    if (skips)
+        dfr_report_sinks(graph, skips, s->waves, true, out);
     if (nodes)
         dfr_report_nodes(graph, nodes, true, out);
     fputs("}\n", out);

@@ -6,16 +6,17 @@
 
 #include "runtime/graph/graph.h"
 
-/* nodes: of each node of `graph`, as df_options.node_stats; NULL: that was not asked for. */
+/* nodes, skips: of each node of `graph`, as df_options.node_stats and node_skips; NULL: that was not asked for. */
 void dfr_report_text(const struct df_stats *stats, const struct df_graph *graph, const struct df_node_stats *nodes,
-                     FILE *out);
+                     const struct df_node_skips *skips, FILE *out);
 
 /* Prints one line. Its keys: makespan_s, waves, jobs, inflight, workers: [{name, jobs, busy_s}], memories: [{name,
  * capacity_bytes, peak_bytes, h2d_copies, h2d_bytes, d2h_copies, d2h_bytes, and what the cache counts}]. The keys of
  * a memory are all members of struct df_memory_stats, by their names there. A rehearsal's line also has rehearsal:
  * {scale, waits, late, late_median_s, late_99_s, late_worst_s}. With `nodes`: kernels: [{name, on, jobs, mean_s, total_s,
- * share}], and nodes: the same and `kernel`; `on` is cpu or gpu, and `share` is of the time of all jobs. */
+ * share}], and nodes: the same and `kernel`; `on` is cpu or gpu, and `share` is of the time of all jobs. With `skips`, if
+ * jobs were left out because of empty tokens: sinks: [{name, waves, empty}], the sinks and the ordered nodes. */
 void dfr_report_json(const struct df_stats *stats, const struct df_graph *graph, const struct df_node_stats *nodes,
-                     FILE *out);
+                     const struct df_node_skips *skips, FILE *out);
 
 #endif

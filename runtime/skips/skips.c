@@ -69,3 +69,11 @@ void dfr_skips_count(struct dfr_skips *s, uint32_t node, bool left_out)
 
     atomic_fetch_add_explicit(left_out ? &count->left_out : &count->skipped, 1, memory_order_relaxed);
 }
+
+void dfr_skips_add(const struct dfr_skips *s, struct df_node_skips *sums)
+{
+    for (uint32_t v = 0; dfr_skips_any(s) && v < s->graph->n_nodes; v++) {
+        sums[v].skipped += atomic_load_explicit(&s->counts[v].skipped, memory_order_relaxed);
+        sums[v].left_out += atomic_load_explicit(&s->counts[v].left_out, memory_order_relaxed);
+    }
+}

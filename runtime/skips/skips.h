@@ -57,6 +57,8 @@ static inline bool dfr_skips_leaves_out(const struct dfr_skips *skips, uint32_t 
 }
 /* Says of all outputs of the job whether they are empty. */
 void dfr_skips_set(struct dfr_skips *skips, uint32_t slot, uint32_t node, bool empty);
+/* Adds what was counted, by node. */
+void dfr_skips_add(const struct dfr_skips *skips, struct df_node_skips *sums);
 /* Once for each job whose outputs are empty. */
 void dfr_skips_count(struct dfr_skips *skips, uint32_t node, bool left_out);
 

@@ -370,6 +370,8 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
         fill_stats(run, stats);
     if (run->options.node_stats)
         add_node_stats(run, run->options.node_stats);
+    if (run->options.node_skips)
+        dfr_skips_add(&run->skips, run->options.node_skips);
     if (atomic_load(&run->outcome.stop) == DFR_FAILED) {
         status = run->outcome.failure_status;
         if (error)

@@ -341,13 +341,14 @@ static struct df_stats *make_stats(void)
     return s;
 }
 
-static void report_is(void (*report)(const struct df_stats *, const struct df_graph *, const struct df_node_stats *, FILE *),
+static void report_is(void (*report)(const struct df_stats *, const struct df_graph *, const struct df_node_stats *,
+                                     const struct df_node_skips *, FILE *),
                       const struct df_stats *s, const char *want)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    report(s, NULL, NULL, out);
+    report(s, NULL, NULL, NULL, out);
     fclose(out);
     assert_string_equal(text, want);
     free(text);

@@ -340,6 +340,32 @@ static struct dfg_text choice(struct dfg_gen *g, const struct dff_node *n)
                                          dfg_within(g, b, DFG_BITS)), DFG_CHOICE };
 }
 
+static bool is_in_loop(const struct dfg_gen *g)
+{
+    const struct dfg_block *b = g->block;
+    while (b->outer && b->is_shared)
+        b = b->outer;
+    return b->outer;
+}
+
+/* sin, cos and tan. In a loop it is the function for near arguments, which can be a vector; the row is computed again if one is
+ * far. */
+static struct dfg_text trigonometry(struct dfg_gen *g, const struct dff_node *n, const char *function)
+{
+    bool wide = n->type == DFF_F64;
+    if (!g->near || !is_in_loop(g))
+        return call(g, n, function, n->type);
+    const char *type = dfg_type_name(n->type), *of = dfg_value(g, n->args[0]).c;
+    if (strpbrk(of, " ([")) {
+        const char *name = dfg_new_name(g);
+        dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, of);
+        of = name;
+    }
+    dfg_line(g, g->block, "df_far%s |= df_far_%s(%s);", wide ? "64" : "32", type, of);
+    g->far[wide] = true;
+    return (struct dfg_text){ dfg_printf(g, "df_%s_near_%s(%s)", function, type, of), DFG_ATOM };
+}
+
 static struct dfg_text operation(struct dfg_gen *g, const struct dff_node *n)
 {
     static const char *const compare[] = { "<", "<=", ">", ">=", "==", "!=" };
@@ -364,6 +390,8 @@ static struct dfg_text operation(struct dfg_gen *g, const struct dff_node *n)
     case DFF_CHOOSE: return choice(g, n);
     default:
         g->math |= n->op >= DFF_EXP && n->op <= DFF_TANH;
+        if (n->op == DFF_SIN || n->op == DFF_COS || n->op == DFF_TAN)
+            return trigonometry(g, n, names[n->op]);
         return call(g, n, names[n->op], n->type);
     }
 }

@@ -114,6 +114,8 @@ struct dfg_gen {
     unsigned rows;                      /* dimension that counts these; of those before it, df_outer0 … are computed */
     const char *prefix;                 /* of temporaries */
     unsigned n_temporaries;
+    bool near;                          /* the row function may hold sin, cos and tan of near arguments (df_math.h) */
+    bool far[2];                        /* it does, in f32 and in f64: then it notes in df_far32 and df_far64 what is far */
     bool math, failed;                  /* math: <df_math.h> is needed */
     bool cuda;                          /* for GPUs: a thread for each element */
 };

@@ -4,6 +4,8 @@
  *           Those before it are the *row* indices, those behind it loops inside.
  * MAIN:     computes columns for which every read is inside. So its inner loop has no border in it.
  * EDGE:     computes the other ones: the same text with borders. There is none if every column is MAIN's.
+ * Far:      MAIN takes functions of near arguments for sin, cos and tan. If one was far it calls EDGE, which does not, for all of
+ *           its columns. An inout port has lost by then what EDGE would read, so there MAIN does not.
  */
 #include "compiler/generate/gen.h"
 
@@ -137,6 +139,7 @@ static char *row_text(struct dfg_gen *g)
     if (!dfg_open(g, &function, -1, NULL))
         return NULL;
     g->copies = 1;
+    g->near = g->mode == DFG_MAIN && out_port(g)->mode == DF_OUT;
     for (unsigned d = 0; d < dfg_lead(g); d++)
         if (g->formula->is_index[d]) {
             dfg_open_shared(g, &outer[n], (int)d, g->formula->names[d]); /* a parameter of the row function */
@@ -146,6 +149,7 @@ static char *row_text(struct dfg_gen *g)
         dfg_store(g);
     else
         print_residues(g);
+    g->near = false;
     while (n)
         dfg_close(g, &outer[--n], "");
     dfg_close(g, &function, "");
@@ -172,20 +176,53 @@ static const char *row_parameters(struct dfg_gen *g)
     return dfg_printf(g, "%s, const int64_t df_from, const int64_t df_to", text);
 }
 
+/* The arguments of such a function up to the columns. first: the row's first element; rows: each behind ", ". */
+static const char *row_arguments(struct dfg_gen *g, const char *first, const char *rows)
+{
+    const char *text = dfg_printf(g, "%s%s%s", dfg_arguments(g), first, rows);
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        if (g->stage.whole[p])
+            text = dfg_printf(g, "%s, %s", text, dfg_port_name(g, p));
+    for (unsigned d = 0; d < dfg_lead(g); d++)
+        if (g->formula->is_index[d])
+            text = dfg_printf(g, "%s, %s", text, g->formula->names[d]);
+    return text;
+}
+
+static const char *row_names(struct dfg_gen *g)
+{
+    const char *rows = "";
+    for (unsigned i = 0; i < g->stage.n_rows; i++)
+        rows = dfg_printf(g, "%s, %s", rows, g->stage.rows[i].name);
+    return rows;
+}
+
+/* What MAIN does when something was far. */
+static const char *far_call(struct dfg_gen *g)
+{
+    const char *any = g->far[0] ? g->far[1] ? "df_far32 | df_far64" : "df_far32" : "df_far64";
+    return dfg_printf(g, "    if (%s)\n        df_edge%u_%c(%s, df_from, df_to);\n", any, g->stage.number, DFG_NAME,
+                      row_arguments(g, dfg_port_name(g, g->formula->port), row_names(g)));
+}
+
 void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
 {
     g->stage = (struct dfg_stage){ .number = number };
     g->column = dff_column(g->kernel, g->formula);
     g->mode = DFG_MAIN;
+    g->far[0] = g->far[1] = false;
     char *main_text = row_text(g), *edge_text = NULL;
+    bool far = g->far[0] || g->far[1];
     g->mode = DFG_EDGE;
-    if (g->stage.n_bounds && !g->failed)
+    if ((g->stage.n_bounds || far) && !g->failed)
         edge_text = row_text(g);
     const char *parameters = row_parameters(g);
-    if (!g->failed)
-        fprintf(out, "static DF_ALONE void df_row%u_%c(%s)\n{\n%s}\n\n", number, DFG_NAME, parameters, main_text);
     if (!g->failed && edge_text)
         fprintf(out, "static DF_SELDOM void df_edge%u_%c(%s)\n{\n%s}\n\n", number, DFG_NAME, parameters, edge_text);
+    if (!g->failed)
+        fprintf(out, "static DF_ALONE void df_row%u_%c(%s)\n{\n%s%s%s%s}\n\n", number, DFG_NAME, parameters,
+                g->far[0] ? "    uint32_t df_far32 = 0;\n" : "", g->far[1] ? "    uint64_t df_far64 = 0;\n" : "", main_text,
+                far ? far_call(g) : "");
     free(main_text);
     free(edge_text);
 }
@@ -260,15 +297,9 @@ static const char *width_of(struct dfg_gen *g)
 
 void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
 {
-    const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s%s%s", DFG_NAME, dfg_arguments(g), first, rows);
+    const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s", DFG_NAME, row_arguments(g, first, rows));
     const char *begin = g->from && g->column == (int)g->rows ? g->from : "0";
     unsigned number = g->stage.number;
-    for (unsigned p = 0; p < g->kernel->n_ports; p++)
-        if (g->stage.whole[p])
-            arguments = dfg_printf(g, "%s, %s", arguments, dfg_port_name(g, p));
-    for (unsigned d = 0; d < dfg_lead(g); d++)
-        if (g->formula->is_index[d])
-            arguments = dfg_printf(g, "%s, %s", arguments, g->formula->names[d]);
     if (!g->stage.n_bounds) {
         dfg_line(g, g->block, "df_row%u%s, %s, %s);", number, arguments, begin, width);
         return;
@@ -287,18 +318,16 @@ static void print_row(struct dfg_gen *g)
     const struct dff_port *out = out_port(g);
     struct dfg_text at[DF_MAX_RANK] = { { 0 } };
     struct dff_port lead = { .rank = dfg_lead(g) };
-    const char *rows = "", *first = dfg_port_name(g, g->formula->port);
+    const char *first = dfg_port_name(g, g->formula->port);
     for (unsigned d = 0; d < lead.rank; d++) {
         lead.extents[d] = out->extents[d];
         at[d] = index_of(g, d);
     }
     if (lead.rank)
         first = row_start(g, first, out, &lead, at);
-    for (unsigned i = 0; i < g->stage.n_rows; i++) {
+    for (unsigned i = 0; i < g->stage.n_rows; i++)
         print_row_pointer(g, &g->stage.rows[i]);
-        rows = dfg_printf(g, "%s, %s", rows, g->stage.rows[i].name);
-    }
-    dfg_print_calls(g, first, rows);
+    dfg_print_calls(g, first, row_names(g));
 }
 
 static void row_loops(struct dfg_gen *g, unsigned d)

@@ -107,15 +107,17 @@ DF_MATH double df_scaled_f64(double x, double rounded)
 
 DF_MATH float df_exp_poly_f32(float r)
 {
-    float z = r * r;                                            /* pairs: a shorter chain than Horner's */
+    float z = r * r;                                            /* pairs (Estrin): a shorter chain than Horner's */
     return (0x1p-1f + r * 0x1.5554dcp-3f) + z * ((0x1.55551cp-5f + r * 0x1.120b72p-7f) + z * 0x1.6d0e3ap-10f);
 }
 
 DF_MATH double df_exp_poly_f64(double r)
 {
-    return 0x1p-1 + r * (0x1.5555555555557p-3 + r * (0x1.5555555555556p-5 + r * (0x1.11111111100dap-7 +
-        r * (0x1.6c16c16c1641bp-10 + r * (0x1.a01a01abe89cdp-13 + r * (0x1.a01a01a650a56p-16 + r * (0x1.71de022f9ecc8p-19 +
-        r * (0x1.27e4dccfcbac7p-22 + r * (0x1.af4ded936cd6ap-26 + r * 0x1.1f70637217ceep-29)))))))));
+    double z = r * r, w = z * z;
+    double low = (0x1p-1 + r * 0x1.5555555555557p-3) + z * (0x1.5555555555556p-5 + r * 0x1.11111111100dap-7);
+    double middle = (0x1.6c16c16c1641bp-10 + r * 0x1.a01a01abe89cdp-13) + z * (0x1.a01a01a650a56p-16 + r * 0x1.71de022f9ecc8p-19);
+    double high = (0x1.27e4dccfcbac7p-22 + r * 0x1.af4ded936cd6ap-26) + z * 0x1.1f70637217ceep-29;
+    return low + w * (middle + w * high);
 }
 
 DF_MATH float df_exp_f32(float x)

@@ -72,9 +72,11 @@ static void print_array(struct dfg_gen *g, struct dfg_column c)
         return;
     c.name = dfg_printf(g, "df_column%u", g->n_columns);
     dfg_line(g, g->block, "%s %s[DF_STRIP];", type, c.name);
-    bool good = dfg_open_columns(g, &loop);
+    dfg_open_columns(g, &loop);
     loop.loc = &g->formula->ast->loc;
-    if (good && (c.slot == DF_NONE || dfg_open_number(g, &number, (int)c.slot, c.low))) {
+    if (c.slot != DF_NONE)
+        dfg_open_number(g, &number, (int)c.slot, c.low);
+    if (!g->failed) {
         const char *text = c.is_place ? dfg_place(g, c.node) : dfg_value(g, c.node).c;
         dfg_line(g, &loop, "%s[%s - df_strip] = %s;", c.name, x, text);
     }

@@ -295,8 +295,8 @@ static const char *offset_in(struct dfg_gen *g, const struct dff_port *port, uns
 static struct dfg_text clamped(struct dfg_gen *g, const struct dff_node *index, struct dfg_text extent)
 {
     const char *value = dfg_value(g, index).c, *end = dfg_printf(g, "(int32_t)%s", dfg_within(g, extent, DFG_ATOM));
-    return (struct dfg_text){ g->facts[index->id].low >= 0 ? dfg_printf(g, "df_min_i32(%s, %s - 1)", value, end)
-                                                           : dfg_printf(g, "df_clamp_i32(%s, %s)", value, end), DFG_ATOM };
+    return (struct dfg_text){ g->facts[index->id].low >= 0 ? dfg_printf(g, "(int64_t)df_min_i32(%s, %s - 1)", value, end)
+                                                           : dfg_printf(g, "(int64_t)df_clamp_i32(%s, %s)", value, end), DFG_UNARY };
 }
 
 /* The place in dimension d; *choice: what stands before the element if the border is a number. */
@@ -404,15 +404,22 @@ bool dfg_is_chosen(const struct dfg_gen *g, const struct dff_node *n)
     return chosen_dimension(g, n) >= 0;
 }
 
+/* The loop over columns that is printed now. NULL: none. */
+static struct dfg_block *columns_block(const struct dfg_gen *g)
+{
+    struct dfg_block *block = g->block;
+    while (block && !block->is_column)
+        block = block->outer;
+    return block;
+}
+
 /* The element with the number `at` in dimension d, read before the loop over the columns. */
 static const char *element_before(struct dfg_gen *g, const struct dff_node *n, unsigned d, int64_t at)
 {
     const struct dff_table *table = g->kernel->tables[n->number];
-    struct dfg_block *now = g->block, *before = now;
+    struct dfg_block *now = g->block;
     const char *name = dfg_new_name(g);
-    while (!before->is_column)
-        before = before->outer;
-    g->block = before->outer;
+    g->block = columns_block(g)->outer;
     const char *place = place_table(g, n, (int)d, at);
     dfg_line(g, g->block, "const %s %s = df_table_%s[%s];", dfg_type(n->type), name, table->decl->name.text, place);
     g->block = now;
@@ -428,14 +435,6 @@ static struct dfg_text chosen(struct dfg_gen *g, const struct dff_node *n, unsig
     return (struct dfg_text){ dfg_printf(g, "%s%s", text, element_before(g, n, d, f->high)), f->low < f->high ? DFG_CHOICE : DFG_ATOM };
 }
 
-static bool in_columns(const struct dfg_gen *g)
-{
-    const struct dfg_block *block = g->block;
-    while (block && !block->is_column)
-        block = block->outer;
-    return block;
-}
-
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_table *table = g->kernel->tables[n->number];
@@ -444,7 +443,7 @@ struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *n)
     uint64_t place;
     if (known_place(g, n, &place))
         return dfg_number(g, n->type, table->i ? table->i[place] : 0, table->f ? table->f[place] : 0);
-    if (d >= 0 && in_columns(g))
+    if (d >= 0 && columns_block(g))
         return chosen(g, n, (unsigned)d);
     return (struct dfg_text){ dfg_printf(g, "df_table_%s[%s]", table->decl->name.text, at ? at : place_table(g, n, -1, 0)), DFG_ATOM };
 }

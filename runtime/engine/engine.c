@@ -14,6 +14,7 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
+#include "runtime/engine/log.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/tokens.h"
 
@@ -244,11 +245,27 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
         finish_if_complete(run, w);
 }
 
+/* A stream has delivered a wave that another one does not have. Its node, or the one that has ended, is told once. */
+static void tell_unlike(struct df_run *run, uint32_t node, int64_t waves, const char *what)
+{
+    char name[256];
+
+    if (atomic_exchange_explicit(&run->firing.unlike, true, memory_order_relaxed))
+        return;
+    df_node_name(run->graph, node, name, sizeof name);
+    dfr_log(run, DF_LOG_INFO, "streams of unlike length: '%s' %s %lld waves; what others have beyond them is discarded", name,
+            what, (long long)waves);
+}
+
 /* A stream has no wave `wave`. This wave and all later ones are discarded. None of them can end, because this stream
  * has not delivered it. */
-static void end_stream(struct df_run *run, const struct dfr_worker *w, int64_t wave)
+static void end_stream(struct df_run *run, const struct dfr_worker *w, int64_t wave, uint32_t node)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
+    uint32_t left = atomic_load_explicit(&run->firing.slots[dfr_slot_of(run, wave)].streams_left, memory_order_relaxed);
+
+    if (run->threads.loop == DFR_LOOP_LIST ? node != run->firing.streams[0] : left < run->firing.n_streams)
+        tell_unlike(run, node, wave, "ended after");
     while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, wave,
                                                                   memory_order_seq_cst, memory_order_seq_cst))
         ;
@@ -444,6 +461,8 @@ bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node
         dfr_release(run, w, &node, 1, dfr_slot_of(run, wave + 1));
     if (!(flags & DFR_N_STREAM))
         return true;
+    if (wave >= atomic_load_explicit(&run->firing.limit, memory_order_relaxed) && run->firing.n_streams > 1)
+        tell_unlike(run, node, atomic_load_explicit(&run->firing.limit, memory_order_relaxed), "has more than");
     if (dfr_count_down(w, &run->firing.slots[slot].streams_left, 1))
         open_gate(run, w, slot);
     return false;
@@ -559,7 +578,7 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
     if (code == DF_SKIP ? !dfr_engine_skipped(run, call) : !succeeded(run, call, code, &ended))
         return;
     if (ended) {
-        end_stream(run, w, call->wave);
+        end_stream(run, w, call->wave, dfr_job_node(call->job));
         return;
     }
     end_tokens(run, w, call, memory, code == DF_SKIP);

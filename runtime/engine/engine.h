@@ -198,6 +198,7 @@ struct dfr_run_firing {                 /* which job is ready when */
     uint32_t n_streams, n_sources, n_terminals, n_once, n_once_terminals;
     _Atomic uint32_t once_left;         /* nodes that fire once and are not yet done */
     _Atomic int64_t limit;              /* waves to run; a stream's end lowers it */
+    _Atomic bool unlike;                /* it was told that streams have unlike numbers of waves */
     _Atomic int64_t waves_done;
 };
 

@@ -32,7 +32,8 @@ int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *jo
     const struct df_graph *g = run->graph;
     char name[256];
     bool stream = g->kernels[g->nodes[job->node].kernel].traits & DF_STREAM;
-    if (!call->failed && (job->code == DF_OK || (job->code == DF_END && stream)))
+    bool skips = job->code == DF_SKIP && !(g->nodes[job->node].flags & DF_NODE_ONCE);
+    if (!call->failed && (job->code == DF_OK || skips || (job->code == DF_END && stream)))
         return DF_OK;
     df_node_name(g, job->node, name, sizeof name);
     if (call->failed)

@@ -31,7 +31,8 @@ struct dfr_single_job {
 
 /* Fills the call of a job that runs by itself. */
 void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struct df_call *call);
-/* Judges job->code. Gives DF_OK for DF_OK, and for DF_END of a stream. Otherwise gives the node's failure. */
+/* Judges job->code. Gives DF_OK for DF_OK, for DF_SKIP unless the node fires once, and for DF_END of a stream. Otherwise
+ * gives the node's failure. */
 int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *job, const struct df_call *call,
                        struct df_error *error);
 

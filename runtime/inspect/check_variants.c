@@ -245,6 +245,7 @@ void dfr_check_before(struct dfr_check *c, const struct df_call *call, void *con
     }
 }
 
+/* Gives what the gpu variant returned; DF_FAILED if it failed, which is told then. */
 static int fire(struct dfr_check *c, const struct df_call *call, void *const *ports)
 {
     struct dfr_single_job job = { .node = dfr_job_node(call->job), .wave = call->wave, .ports = ports,
@@ -258,7 +259,7 @@ static int fire(struct dfr_check *c, const struct df_call *call, void *const *po
     if (status == DF_OK)
         status = dfr_single_gpu_fetch(c->gpu, &job, &error);
     if (status == DF_OK)
-        return DF_OK;
+        return job.code;
     dfr_engine_fail(c->run, status, "%.480s (its gpu variant)", error.text);
     return DF_FAILED;
 }
@@ -304,20 +305,23 @@ static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32
     return true;
 }
 
-int dfr_check_after(struct dfr_check *c, struct df_call *call, void *const *ports)
+int dfr_check_after(struct dfr_check *c, struct df_call *call, void *const *ports, int cpu_code)
 {
     uint32_t node = dfr_job_node(call->job);
     struct job_ports p = ports_of(c->run->graph, node);
     int code;
 
     if (c->held != node)
-        return DF_OK;
+        return cpu_code;
     code = fire(c, call, c->buffers);
+    if (code != DF_FAILED && code != cpu_code)
+        code = df_fail(call, "the %s variant skips this wave, and the %s variant does not",
+                       code == DF_SKIP ? "gpu" : "cpu", code == DF_SKIP ? "cpu" : "gpu");
     for (uint32_t i = 0; i < p.kernel->n_ports && code == DF_OK; i++)
         if ((p.ports[i].mode == DF_OUT || p.ports[i].mode == DF_INOUT) &&
             port_differs(c, call, i, ports[i], c->buffers[i]))
             code = DF_FAILED;
-    c->n_compared += code == DF_OK;
+    c->n_compared += code == cpu_code;
     free_buffers(c);
     return code;
 }

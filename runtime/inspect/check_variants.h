@@ -30,9 +30,10 @@ int dfr_check_create(struct df_run *run, struct dfr_check **check, struct df_err
 void dfr_check_destroy(struct dfr_check *check);
 
 /* Around the call of a job's cpu variant. before: keeps what the job will change. after: runs the gpu variant and
- * compares. If they differ, or if the variant fails, the run fails and DF_FAILED is given; else DF_OK. */
+ * compares; if the cpu variant skipped the wave, the gpu variant must, too. If they differ, or if the variant fails, the
+ * run fails and DF_FAILED is given; else cpu_code, which is DF_OK or DF_SKIP. */
 void dfr_check_before(struct dfr_check *check, const struct df_call *call, void *const *ports);
-int dfr_check_after(struct dfr_check *check, struct df_call *call, void *const *ports);
+int dfr_check_after(struct dfr_check *check, struct df_call *call, void *const *ports, int cpu_code);
 /* Instead of these two calls: runs the job of a kernel without a cpu variant. */
 int dfr_check_only(struct dfr_check *check, struct df_call *call, void *const *ports);
 

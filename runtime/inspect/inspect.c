@@ -93,13 +93,13 @@ static int call_variant(struct df_run *run, struct dfr_worker *w)
                                  run->memory.scalars + work->first_scalar);
 }
 
-static int compare(struct df_run *run, struct dfr_worker *w)
+static int compare(struct df_run *run, struct dfr_worker *w, int cpu_code)
 {
     struct dfr_inspect *in = run->watch.inspect;
     int code;
     if (in->watchdog)
         dfr_watchdog_begin(in->watchdog, check_post(run), w->call.job, w->call.wave);
-    code = dfr_check_after(in->check, &w->call, w->ports);
+    code = dfr_check_after(in->check, &w->call, w->ports, cpu_code);
     if (in->watchdog)
         dfr_watchdog_end(in->watchdog, check_post(run));
     return code;
@@ -113,6 +113,8 @@ static int look_into(struct df_run *run, struct dfr_worker *w)
     struct df_call *call = &w->call;
     int code;
 
+    if (dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), dfr_job_node(call->job)))
+        return DF_SKIP;
     if (dfr_buffers_spare(run, dfr_job_node(call->job)))
         return dumps(run, call) ? dump_ports(run, call, w->ports) : DF_OK;
     if (run->options.poison)
@@ -124,10 +126,10 @@ static int look_into(struct df_run *run, struct dfr_worker *w)
     code = call_variant(run, w);
     if (in->watchdog)
         dfr_watchdog_end(in->watchdog, w->index);
-    if (code != DF_OK || call->failed)
+    if ((code != DF_OK && code != DF_SKIP) || call->failed)
         return code;
     if (in->check)
-        code = compare(run, w);
+        code = compare(run, w, code);
     if (code == DF_OK && dumps(run, call))
         code = dump_ports(run, call, w->ports);
     return code;
@@ -225,7 +227,8 @@ void dfr_inspect_end(struct df_run *run, bool well)
         dfr_check_report(run->watch.inspect->check);
     for (unsigned i = 0; run->watch.inspect->dump && i < run->options.n_dumps; i++)
         if ((unmet = dfr_dump_unmet(run->watch.inspect->dump, i)))
-            dfr_log(run, DF_LOG_WARNING, "--dump=%s: there was no such wave, so nothing was written", unmet);
+            dfr_log(run, DF_LOG_WARNING, "--dump=%s: there was no such wave%s, so nothing was written", unmet,
+                    dfr_skips_any(&run->skips) ? ", or it was empty there" : "");
 }
 
 void dfr_inspect_destroy(struct df_run *run)

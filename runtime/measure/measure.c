@@ -219,7 +219,7 @@ static int fire(struct dfr_measure_job *job, struct df_error *error)
     if (status == DF_OK)
         status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error)
                                      : dfr_measure_fire_cpu(job, &seconds, error);
-    if (status == DF_OK && counts && job->job.code == DF_OK)
+    if (status == DF_OK && counts && job->job.code != DF_END)
         status = remember(&m->flow[at(m, cls, work)], seconds, error);
     return status;
 }
@@ -237,6 +237,8 @@ static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *en
     if (status == DF_OK)
         status = fire(&job, error);
     *ended = status == DF_OK && job.job.code == DF_END;
+    if (status == DF_OK && job.job.code == DF_SKIP)
+        dfr_measure_clear(m, node);
     dfr_measure_release(m, node);
     return status;
 }

@@ -93,6 +93,9 @@ uint64_t dfr_measure_port_bytes(const struct df_graph *graph, uint32_t work); /*
 int dfr_measure_allocate(uint64_t bytes, void **memory, struct df_error *error);
 /* Fills m->ports for a node: its inputs, new memory for outputs, scratch for tmp ports. */
 int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *error);
+/* After a node that skipped: its outputs are zeros. Its readers are measured with them, since they would be called in
+ * other waves. */
+void dfr_measure_clear(struct dfr_measure *m, uint32_t node);
 /* After a node: frees its scratch, the values that it was the last to read, and its outputs that nobody reads. */
 void dfr_measure_release(struct dfr_measure *m, uint32_t node);
 

@@ -74,6 +74,14 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
     return status;
 }
 
+void dfr_measure_clear(struct dfr_measure *m, uint32_t node)
+{
+    const struct df_graph *g = m->graph;
+    uint32_t first = g->nodes[node].first_out;
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        memset(m->memory[y], 0, g->values[y].bytes);
+}
+
 void dfr_measure_release(struct dfr_measure *m, uint32_t node)
 {
     const struct df_graph *g = m->graph;

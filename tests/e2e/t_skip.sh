@@ -40,3 +40,36 @@ check example "$DFC" example.df -o example
 ./example --waves=8 --workers=2 >got
 printf '%s\n' '0: 1' '1: 1' '2: 1' '3: 103' '4: 1' '5: 1' '6: 1' '7: 107' >want
 same example-prints got want
+
+# Streams of unlike length end with the shortest, which is told once; a stream may skip, and its wave counts. What looks into a run.
+cat >streams.df <<'X'
+kernel a(out v: i32) stream cpu {{ if (df_wave(call) == 5) return DF_END; if (df_wave(call) == 2) return DF_SKIP; *v = 1; }};
+kernel b(out v: i32) stream cpu {{ if (df_wave(call) == 9) return DF_END; *v = (int)df_wave(call); }};
+kernel add(in x: i32, in y: i32) ordered cpu {{ printf("%d ", *x + *y); }};
+graph main { y = b(); x = a(); add(x, y); }
+X
+check streams "$DFC" streams.df -o streams
+for set in --workers=1 --workers=2 '--workers=2 --policy=ws'; do
+    # shellcheck disable=SC2086
+    [ "$(./streams --device=none $set)" = '1 2 4 5 ' ] && pass "streams $set" || fail "streams $set" "$(./streams --device=none $set)"
+done
+[ "$(./streams --device=none --workers=1 --log=info 2>&1 >/dev/null | grep -c "streams of unlike length: 'main/a' ended after 5 waves")" = 1 ] &&
+    pass told-once || fail told-once "$(./streams --device=none --workers=1 --log=info 2>&1)"
+expect dump-of-nothing 0 'there was no such wave, or it was empty there' ./streams --device=none --dump=main/a:2
+expect dump-of-a-token 0 '1 2 4 5' ./streams --device=none --dump=main/a:3
+[ -e main.a.v.3.npy ] && pass dumped || fail dumped "$(ls)"
+
+# A kernel that skips is measured, and so are its readers.
+cat >measured.df <<'X'
+kernel src(out v: i32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = 1; }};
+kernel never(in v: i32[n], out w: i32[n]) cpu {{ (void)v, (void)w; return DF_SKIP; }};
+kernel reader(in w: i32[n], out x: i32[n]) cpu {{ for (size_t i = 0; i < n; i++) { if (w[i]) return df_fail(call, "no zero"); x[i] = 1; } }};
+kernel sink(in x: i32[n]) cpu {{ (void)x; }};
+graph main { v: i32[64] = src(); w = never(v); x = reader(w); y = select(x, v); sink(y); }
+X
+expect profile 0 '^reader  *1 ' "$DFC" profile measured.df
+
+# What fires once may not skip.
+sed 's/^kernel src(out v: i32\[n\])/& once/' measured.df >once.df
+check once "$DFC" once.df -o once
+expect once-skips 1 "node 'main/never', wave 0: returned 2 \(DF_SKIP\), but it fires once, for all waves" ./once

@@ -189,6 +189,32 @@ static void test_failures(void **state)
     explore(&t, all, 2, 2, 3, 0, 1);
 }
 
+/* Kernels that skip different waves, and a select that gets one token, the other, or none; the token of an inout goes
+ * with them. The first wave in which something is skipped is among the schedules, in which workers see late that they are
+ * to ask for empty tokens. */
+static void test_skips(void **state)
+{
+    (void)state;
+    skip_where_it_cannot();
+    for (unsigned workers = 2; workers <= 3; workers++) {
+        struct trial t;
+        struct rig *r = &t.rig;
+        struct rig_out a, b;
+        memset(&t, 0, sizeof t);
+        rig_begin(r, 1);
+        a = rig_node(r, RIG_SOURCE, 1, NOTHING);
+        b = rig_node(r, RIG_DROP, 5, a, RIG_NOTHING);      /* skips waves 0 and 2 */
+        a = rig_node(r, RIG_SKIP, 17, a, RIG_NOTHING);     /* skips waves 1 and 2 */
+        rig_sink(r, RIG_ORDERED, rig_select(r, a, b));
+        if (workers == 2)
+            rig_sink(r, RIG_SINK, rig_node(r, RIG_ADD2, 1, a, b));
+        rig_end(r);
+        rig_expect(r, 3);
+        assert_true(r->expected_left_out > 0);
+        explore(&t, workers == 2 ? all : some, workers, 4 - workers, 3, 3, 1);
+    }
+}
+
 /* A token has one place for itself: counted one by one, and so is the memory that it lies in. */
 static void test_depth(void **state)
 {
@@ -308,7 +334,7 @@ int main(void)
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_mix),
         cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_depth), cmocka_unit_test(test_skips),
         cmocka_unit_test(test_workers_meet),
         cmocka_unit_test(test_gangs),
     };

@@ -457,6 +457,8 @@ static struct dfg_text index_value(struct dfg_gen *g, const struct dff_node *n)
     struct dfg_block *block = dfg_block_of(g, 1u << n->number);
     if (block->is_number)
         return dfg_number(g, DFF_I32, block->number, 0);
+    if (block->shift)
+        return (struct dfg_text){ dfg_printf(g, "(int32_t)(%s + %" PRId64 ")", block->name, block->shift), DFG_UNARY };
     if (!block->is_column)
         return (struct dfg_text){ dfg_printf(g, "(int32_t)%s", block->name), DFG_UNARY };
     if (!block->counter) /* a vector of it needs no conversion from int64_t */
@@ -477,6 +479,16 @@ static struct dfg_text whole_value(struct dfg_gen *g, const struct dff_node *n)
     }
 }
 
+/* The type of a temporary. Of an integer that fits 16 bits it is one of 16, which makes vectors of twice as many lanes of what it is
+ * made of; C computes with it as with an int32_t. */
+static const char *temporary_type(const struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dfg_fact *f = &g->facts[n->id];
+    if (g->cuda || n->type != DFF_I32 || f->index || f->low > f->high)
+        return dfg_type(n->type);
+    return f->low >= INT16_MIN && f->high <= INT16_MAX ? "int16_t" : f->low >= 0 && f->high <= UINT16_MAX ? "uint16_t" : "int32_t";
+}
+
 /* Computes the node in its own block, so that what is printed for it lands there. */
 static struct dfg_text value_in(struct dfg_gen *g, struct dfg_block *block, const struct dff_node *n)
 {
@@ -486,7 +498,7 @@ static struct dfg_text value_in(struct dfg_gen *g, struct dfg_block *block, cons
     bool short_one = g->facts[n->id].uses < 2 && strlen(text.c) < LONG_TEXT;
     if (n->kind != DFF_REDUCE && !short_one) {
         const char *name = dfg_new_name(g);
-        dfg_line(g, block, "const %s %s = %s;", dfg_type(n->type), name, text.c);
+        dfg_line(g, block, "const %s %s = %s;", temporary_type(g, n), name, text.c);
         text = (struct dfg_text){ name, DFG_ATOM };
     }
     if (n->kind == DFF_REDUCE || !short_one)

@@ -35,6 +35,7 @@ struct dfg_block {
     bool is_column;                     /* a loop over columns */
     const char *counter;                /* of such a loop: the column as an int32_t; NULL: not needed yet */
     const char *name;                   /* of the slot */
+    int64_t shift;                      /* the slot is that much more than what is called so */
     FILE *out;                          /* the block's text up to here */
     char *bytes;
     size_t size;
@@ -94,6 +95,10 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     struct dfg_bound bounds[DFG_MAX_BOUNDS];
     unsigned n_rows, n_bounds;          /* no bounds: every column is MAIN's, and there is no EDGE */
     bool whole[DFL_MAX_PORTS];          /* the port is read in other ways than by rows, too */
+    bool is_pair;                       /* its function computes rows y and y + 1 (pairs.c) */
+    const char *last;                   /* of pairs: C for the row behind the last one */
+    bool has_strips;                    /* its columns share values in arrays (columns.c) */
+    const char *when;                   /* "… && ": MAIN is called then; NULL: always */
 };
 
 struct dfg_gen {
@@ -106,7 +111,9 @@ struct dfg_gen {
     int64_t limit, slot_low[DFF_MAX_SLOTS], slot_high[DFF_MAX_SLOTS];
     enum dfg_mode mode;
     int column;                         /* the slot of the formula's columns; -1: it has none, and there are no row functions */
-    struct dfg_stage stage;             /* of `formula` */
+    struct dfg_stage stage;             /* of `formula`, whose functions are printed or called now */
+    struct dfg_stage pair;              /* if it has a function of two rows */
+    const char *row;                    /* that is written; NULL: it is called as its port */
     struct dfg_column columns[DFG_MAX_COLUMNS];
     unsigned n_columns;
     unsigned copies;                    /* repetitions that are written out around what is printed */
@@ -219,7 +226,16 @@ void dfg_gathers_print(struct dfg_gen *g);
 /* The element of an array that has the node's value, or its place. NULL: none has. */
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 
+/* ---- pairs.c ---- */
+
+/* May a function of two rows be worth it for g->formula, whose row function `text` is? */
+bool dfg_pair_is_wanted(const struct dfg_gen *g, const char *text);
+/* Is g->pair better than two calls of g->stage, and are the columns of MAIN the same ones? */
+bool dfg_pair_is_good(const struct dfg_gen *g);
+
 /* ---- rows.c ---- */
+
+#define DFG_NEXT_ROW "df_next"          /* the second of two rows that are written */
 
 /* The first dimension in which elements of a row differ: the row's pointer stands for those before it. */
 static inline unsigned dfg_lead(const struct dfg_gen *g)

@@ -12,6 +12,7 @@
  *   rows.c       functions of rows, and who calls them.
  *   columns.c    values that columns share.
  *   gathers.c    bytes that are read at computed places.
+ *   pairs.c      which formulas compute two rows at once.
  *   scatter.c    histograms: one pass over the data.
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.
@@ -26,6 +27,8 @@
  *           that the stage reads: where it lies does not matter, so a fused group may hand over rows that it keeps of
  *           another stage. Which rows these are (port, place over y, border) is in dfg_stage.rows (gen.h). Ports that are
  *           read in other ways (tables of data, reductions over all of it) are handed over as they are.
+ *           A formula whose rows read the same rows as their neighbours has df_rows0_NAME, too: it writes the row y, and y + 1
+ *           at df_next, so that compilers compute once what both need.
  *           df_row… may be called for columns from df_low to df_high - 1 alone, where every read is inside its row;
  *           df_edge… has the same parameters and computes any columns, with borders. dfg_print_bounds() computes those two
  *           numbers, dfg_print_calls() calls both. A row outside of its port is chosen by the caller: another one, or one

@@ -55,10 +55,8 @@ static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t 
         return add_term(a, true, n->number, factor);
     if (n->kind == DFF_INDEX) {
         const struct dfg_block *block = dfg_block_of(g, 1u << n->number);
-        if (!block->is_number)
-            return add_term(a, false, n->number, factor);
-        a->constant += factor * block->number;
-        return true;
+        a->constant += factor * (block->is_number ? block->number : block->shift);
+        return block->is_number || add_term(a, false, n->number, factor);
     }
     int64_t known;
     if (dfg_known(g, n, &known)) {
@@ -206,11 +204,13 @@ static bool same_affine(const struct dfg_affine *a, const struct dfg_affine *b)
     return same;
 }
 
+/* Rows at one place are the same: if one is surely inside, the other is. */
 static bool same_row(const struct dfg_row *a, const struct dfg_row *b)
 {
     bool same = a->port == b->port && a->lead == b->lead;
     for (unsigned d = 0; same && d < a->lead; d++)
-        same = a->border[d] == b->border[d] && same_affine(&a->at[d], &b->at[d]);
+        same = (a->border[d] == b->border[d] || a->border[d] == DFF_NONE || b->border[d] == DFF_NONE) &&
+               same_affine(&a->at[d], &b->at[d]);
     return same;
 }
 

@@ -43,7 +43,7 @@ void dfg_store(struct dfg_gen *g)
         rest.extents[d] = port->extents[d + dfg_lead(g)];
         at[d] = index_of(g, d + dfg_lead(g));
     }
-    const char *place = dfg_offset(g, &rest, at), *name = dfg_port_name(g, f->port);
+    const char *place = dfg_offset(g, &rest, at), *name = g->row ? g->row : dfg_port_name(g, f->port);
     dfg_line_of(g, g->block, &f->ast->loc);
     if (port->elem == DF_F16)
         dfg_line(g, g->block, "%s[%s] = df_f16_of_f32(%s);", name, place, value.c);
@@ -80,13 +80,31 @@ static void inner(struct dfg_gen *g, unsigned d)
         channel_loop(g, d);
 }
 
+/* One column of one row, or of two: what does not depend on the row is computed once. */
+static void print_column(struct dfg_gen *g)
+{
+    const unsigned y = dfg_lead(g) - 1;
+    for (int64_t k = 0; g->stage.is_pair && k < 2 && !g->failed; k++) {
+        struct dfg_block copy;
+        if (dfg_open_shared(g, &copy, (int)y, g->formula->names[y])) {
+            copy.shift = k;
+            g->row = k ? DFG_NEXT_ROW : NULL;
+            inner(g, (unsigned)g->column + 1);
+        }
+        dfg_close(g, &copy, "");
+    }
+    g->row = NULL;
+    if (!g->stage.is_pair)
+        inner(g, (unsigned)g->column + 1);
+}
+
 static void print_columns(struct dfg_gen *g, const char *from, const char *to)
 {
     struct dfg_block loop;
     bool good = dfg_open_columns(g, &loop);
     loop.loc = &g->formula->ast->loc;
     if (good)
-        inner(g, (unsigned)g->column + 1);
+        print_column(g);
     dfg_close_columns(g, &loop, from, to);
 }
 
@@ -97,7 +115,7 @@ static void print_strips(struct dfg_gen *g)
     g->n_columns = 0;
     dfg_open(g, &strip, -1, NULL);
     dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < DF_STRIP ? df_to : df_strip + DF_STRIP;");
-    if (g->mode == DFG_MAIN && !g->failed) {
+    if (g->mode == DFG_MAIN && !g->stage.is_pair && !g->failed) {
         dfg_columns_print(g);
         dfg_gathers_print(g);
     }
@@ -106,6 +124,7 @@ static void print_strips(struct dfg_gen *g)
         print_columns(g, "df_from", "df_to");
         return;
     }
+    g->stage.has_strips = true;
     print_columns(g, "df_strip", "df_strip_end");
     dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += DF_STRIP)");
     g->n_columns = 0;
@@ -115,7 +134,7 @@ static void print_strips(struct dfg_gen *g)
 static void print_residues(struct dfg_gen *g)
 {
     int64_t modulus = 1;
-    int slot = g->mode == DFG_MAIN ? dfg_residues(g, &modulus) : -1;
+    int slot = g->mode == DFG_MAIN && !g->stage.is_pair ? dfg_residues(g, &modulus) : -1;
     if (slot < 0)
         print_strips(g);
     for (int64_t r = 0; slot >= 0 && r < modulus && !g->failed; r++) {
@@ -140,7 +159,7 @@ static char *row_text(struct dfg_gen *g)
         return NULL;
     g->copies = 1;
     g->near = g->mode == DFG_MAIN && out_port(g)->mode == DF_OUT;
-    for (unsigned d = 0; d < dfg_lead(g); d++)
+    for (unsigned d = 0; d < dfg_lead(g) - g->stage.is_pair; d++)
         if (g->formula->is_index[d]) {
             dfg_open_shared(g, &outer[n], (int)d, g->formula->names[d]); /* a parameter of the row function */
             n++;
@@ -163,6 +182,8 @@ static const char *row_parameters(struct dfg_gen *g)
     const struct dff_port *out = out_port(g);
     const char *text = dfg_printf(g, "%s%s *restrict %s", dfg_parameters(g), dfg_elem(out->elem),
                                   dfg_port_name(g, g->formula->port));
+    if (g->stage.is_pair)
+        text = dfg_printf(g, "%s, %s *restrict " DFG_NEXT_ROW, text, dfg_elem(out->elem));
     for (unsigned i = 0; i < g->stage.n_rows; i++)
         text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, dfg_elem(g->kernel->ports[g->stage.rows[i].port].elem),
                           g->stage.rows[i].name);
@@ -205,8 +226,25 @@ static const char *far_call(struct dfg_gen *g)
                       row_arguments(g, dfg_port_name(g, g->formula->port), row_names(g)));
 }
 
+/* The function of two rows, if it is better than two calls: g->pair.is_pair says so. */
+static void pair_function(struct dfg_gen *g, FILE *out)
+{
+    const struct dfg_stage one = g->stage;
+    g->stage = (struct dfg_stage){ .number = one.number, .is_pair = true };
+    g->mode = DFG_MAIN;
+    char *text = row_text(g);
+    const char *parameters = row_parameters(g);
+    g->pair = g->stage;
+    g->stage = one;
+    g->pair.is_pair = dfg_pair_is_good(g);
+    if (!g->failed && g->pair.is_pair)
+        fprintf(out, "static DF_ALONE void df_rows%u_%c(%s)\n{\n%s}\n\n", one.number, DFG_NAME, parameters, text);
+    free(text);
+}
+
 void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
 {
+    g->pair.is_pair = false;
     g->stage = (struct dfg_stage){ .number = number };
     g->column = dff_column(g->kernel, g->formula);
     g->mode = DFG_MAIN;
@@ -217,10 +255,12 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     if ((g->stage.n_bounds || far) && !g->failed)
         edge_text = row_text(g);
     const char *parameters = row_parameters(g);
+    if (!g->failed && dfg_pair_is_wanted(g, main_text))
+        pair_function(g, out);
     if (!g->failed && edge_text)
         fprintf(out, "static DF_SELDOM void df_edge%u_%c(%s)\n{\n%s}\n\n", number, DFG_NAME, parameters, edge_text);
     if (!g->failed)
-        fprintf(out, "static DF_ALONE void df_row%u_%c(%s)\n{\n%s%s%s%s}\n\n", number, DFG_NAME, parameters,
+        fprintf(out, "static %s void df_row%u_%c(%s)\n{\n%s%s%s%s}\n\n", g->pair.is_pair ? "DF_SELDOM" : "DF_ALONE", number, DFG_NAME, parameters,
                 g->far[0] ? "    uint32_t df_far32 = 0;\n" : "", g->far[1] ? "    uint64_t df_far64 = 0;\n" : "", main_text,
                 far ? far_call(g) : "");
     free(main_text);
@@ -301,55 +341,98 @@ void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
     const char *begin = g->from && g->column == (int)g->rows ? g->from : "0";
     unsigned number = g->stage.number;
     if (!g->stage.n_bounds) {
-        dfg_line(g, g->block, "df_row%u%s, %s, %s);", number, arguments, begin, width);
+        dfg_line(g, g->block, "df_row%s%u%s, %s, %s);", g->stage.is_pair ? "s" : "", number, arguments, begin, width);
         return;
     }
     dfg_print_bounds(g, begin, width);
+    if (g->stage.is_pair) {
+        dfg_line(g, g->block, "if (df_low < df_high)");
+        dfg_line(g, g->block, "    df_rows%u%s, df_low, df_high);", number, arguments);
+        return;
+    }
     dfg_line(g, g->block, "if (df_low > %s)", begin);
     dfg_line(g, g->block, "    df_edge%u%s, %s, df_low);", number, arguments, begin);
-    dfg_line(g, g->block, "if (df_low < df_high)");
+    dfg_line(g, g->block, "if (%sdf_low < df_high)", g->stage.when ? g->stage.when : "");
     dfg_line(g, g->block, "    df_row%u%s, df_low, df_high);", number, arguments);
     dfg_line(g, g->block, "if (df_high < %s)", width);
     dfg_line(g, g->block, "    df_edge%u%s, df_high, %s);", number, arguments, width);
 }
 
-static void print_row(struct dfg_gen *g)
+/* The first element of the row that is written, or of one of those behind it. */
+static const char *first_of(struct dfg_gen *g, int64_t behind)
 {
     const struct dff_port *out = out_port(g);
     struct dfg_text at[DF_MAX_RANK] = { { 0 } };
     struct dff_port lead = { .rank = dfg_lead(g) };
-    const char *first = dfg_port_name(g, g->formula->port);
     for (unsigned d = 0; d < lead.rank; d++) {
         lead.extents[d] = out->extents[d];
         at[d] = index_of(g, d);
     }
-    if (lead.rank)
-        first = row_start(g, first, out, &lead, at);
+    if (!lead.rank)
+        return dfg_port_name(g, g->formula->port);
+    if (behind)
+        at[lead.rank - 1] = (struct dfg_text){ dfg_printf(g, "%s + %" PRId64, at[lead.rank - 1].c, behind), DFG_PLUS };
+    return row_start(g, dfg_port_name(g, g->formula->port), out, &lead, at);
+}
+
+static void print_row(struct dfg_gen *g)
+{
+    const char *first = first_of(g, 0), *y = g->stage.is_pair ? g->formula->names[dfg_lead(g) - 1] : NULL;
+    if (y) {
+        first = dfg_printf(g, "%s, %s", first, first_of(g, 1));
+        dfg_line(g, g->block, "%s -= %s + 1 == %s;", y, y, g->stage.last);
+    }
     for (unsigned i = 0; i < g->stage.n_rows; i++)
         print_row_pointer(g, &g->stage.rows[i]);
     dfg_print_calls(g, first, row_names(g));
 }
 
+static void row_loops(struct dfg_gen *g, unsigned d);
+
+static void row_loop(struct dfg_gen *g, unsigned d, const char *head)
+{
+    struct dfg_block block;
+    dfg_open(g, &block, (int)d, g->formula->names[d]);
+    if (!g->failed)
+        row_loops(g, d + 1);
+    dfg_close(g, &block, head);
+}
+
+/* Two rows at a time, the last two again if their number is odd. Then, one by one, a row that is alone, and the columns that are
+ * EDGE's. */
+static void pair_loops(struct dfg_gen *g, unsigned d, const char *from, const char *to)
+{
+    const char *y = g->formula->names[d], *begin = dfg_printf(g, "for (int64_t %s = %s; ", y, from),
+               *rows = strcmp(from, "0") == 0 ? to : dfg_printf(g, "%s - %s", to, from);
+    const struct dfg_stage one = g->stage;
+    g->stage = g->pair;
+    g->stage.last = to;
+    row_loop(g, d, dfg_printf(g, "%s%s > 1 && %s < %s; %s += 2)", begin, rows, y, to, y));
+    g->stage = one;
+    const char *alone = dfg_printf(g, "%s == 1 && ", rows);
+    g->stage.when = alone;
+    row_loop(g, d, dfg_printf(g, "%s%s%s < %s; %s++)", begin, one.n_bounds ? "" : alone, y, to, y));
+    g->stage.when = NULL;
+}
+
 static void row_loops(struct dfg_gen *g, unsigned d)
 {
     const struct dff_formula *f = g->formula;
-    struct dfg_block block;
     while (d < dfg_lead(g) && !f->is_index[d])
         d++;
     if (d >= dfg_lead(g)) {
         print_row(g);
         return;
     }
-    dfg_open(g, &block, (int)d, f->names[d]);
-    if (!g->failed)
-        row_loops(g, d + 1);
     const char *from = "0", *to = dfg_index(g, out_port(g)->extents[d]).c;
     if (g->from && d == g->rows)
         from = g->from, to = g->to;
     else if (g->from && d < g->rows)
         from = dfg_printf(g, "df_outer%u", d), to = dfg_printf(g, "%s + 1", from);
-    dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", f->names[d], from, f->names[d], to,
-                                    f->names[d]));
+    if (g->pair.is_pair && d + 1 == dfg_lead(g))
+        pair_loops(g, d, from, to);
+    else
+        row_loop(g, d, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", f->names[d], from, f->names[d], to, f->names[d]));
 }
 
 /* Of the port's rows that may be full of a number, the longest. */

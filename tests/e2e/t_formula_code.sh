@@ -45,6 +45,19 @@ done
 "$DFC" --emit=c formula_code.df > emitted.c
 expect emitted 0 'DF_LEVEL\(df_formula_blur\)' cat emitted.c
 
+# ---- two rows at once, if they read the same rows ----
+cat > pairs.df <<'END'
+kernel window(in a: u8[h, w] border mirror, out b: u8[h, w]) { b[y, x] = u8(sum(j in -1..2: sum(i in -1..2: a[y + j, x + i])) / 9); }
+kernel point(in a: u8[h, w], out b: u8[h, w]) { b[y, x] = u8(255 - a[y, x]); }
+kernel slope(in a: u8[h, w] border clamp, out b: u8[h, w]) { let d = a[y, x + 1] - a[y, x - 1]; b[y, x] = u8(d * d / 99); }
+graph pairs(in a: u8[h, w], out b: u8[h, w]) { c = window(a); d = point(c); b = slope(d); }
+END
+check pairs-compile "$DFC" pairs.df --lib --graph=pairs --nvcc=none --no-fuse --keep -o libpairs.so
+expect pairs-of-a-window 0 'df_rows0_window' cat libpairs.so.dfc/pairs_formulas.c
+expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \+ 2, h\)' cat libpairs.so.dfc/pairs_formulas.c
+grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
+expect numbers-of-16-bits 0 'const int16_t t[0-9]+ = df_a' cat libpairs.so.dfc/pairs_formulas.c
+
 # ---- the state of the floating-point unit ----
 cat > state.df <<'END'
 kernel change(out a: f32[n]) cpu "state.c";

@@ -92,6 +92,7 @@ struct dfl_port {
     struct dfl_name split;       /* .text NULL: none */
     struct dfl_expr *halo;       /* NULL: none */
     struct dfl_expr *border;     /* edges, one or one for each dimension: a name or a number each; NULL: none written */
+    struct dfl_expr *initial;    /* of an acc: what each element is at first, a number; NULL: none written */
     struct dfl_loc loc;
     struct dfl_port *next;
 };

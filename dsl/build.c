@@ -1,5 +1,6 @@
 /* build.c - makes the nodes of the tree, except those of expressions (build_expr.c). The parser calls it. */
 #include "dsl/build.h"
+#include "dsl/parse.h"
 
 #include <string.h>
 
@@ -36,6 +37,20 @@ struct dfl_port *dfl_build_port(struct dfl_reader *r, struct dfl_loc loc, enum d
     port->name = name;
     port->format = format;
     return port;
+}
+
+void dfl_build_initial(struct dfl_reader *r, struct dfl_port *port, struct dfl_loc loc, struct dfl_tree value)
+{
+    if (port->initial) {
+        dfl_error(r->sink, loc, "port '%s' has two first values", port->name.text);
+        dfl_note(r->sink, port->initial->loc, "the first is here");
+        return;
+    }
+    if (port->mode != DFL_ACC) {
+        dfl_error(r->sink, loc, "port '%s' has a first value, but is '%s'", port->name.text, dfl_mode_name(port->mode));
+        dfl_hint(r->sink, "an 'acc' port alone has a value before the first wave");
+    }
+    port->initial = value.e;
 }
 
 struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct dfl_port *ports,

@@ -57,6 +57,8 @@ struct dfl_port *dfl_build_port(struct dfl_reader *r, struct dfl_loc loc, enum d
  * has none, so the edge's name or number is no edge; that is reported. */
 void dfl_build_border(struct dfl_reader *r, struct dfl_port *port, struct dfl_loc loc, struct dfl_tree edge);
 bool dfl_build_border_more(struct dfl_reader *r, struct dfl_port *ports, struct dfl_tree edge);
+/* What an acc is at first. */
+void dfl_build_initial(struct dfl_reader *r, struct dfl_port *port, struct dfl_loc loc, struct dfl_tree value);
 struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct dfl_port *ports,
                               struct dfl_scalar_decl *scalars);
 enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name);

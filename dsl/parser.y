@@ -132,7 +132,7 @@ static const struct dfl_tree no_tree = {0};
 %type <port> port ports ports_opt
 %type <scalar> scalar scalars scalars_opt
 %type <scalar_type> scalar_type
-%type <tree> literal default edge fexpr fexprs fbinary funary fprimary fargs where body left_indices
+%type <tree> literal default edge first fexpr fexprs fbinary funary fprimary fargs where body left_indices
 %type <choices> choice choices
 %type <sig> sig
 %type <kernel> kernel kernel_head kernel_body formula_kernel
@@ -224,6 +224,12 @@ port:
 | mode name ':' format SPLIT name HALO expr
                                         { $$ = dfl_build_port(r, @$, $1, $2, $4); $$->split = $6; $$->halo = $8.e; }
 | port BORDER edge                      { $$ = $1; $$->loc = @$; dfl_build_border(r, $1, @2, $3); }
+| port '=' first                        { $$ = $1; $$->loc = @$; dfl_build_initial(r, $1, @2, $3); }
+;
+
+first:
+  number                                { $$ = dfl_build_plain(r, dfl_build_number(r, @$, $1)); }
+| '-' number                            { $$.e = dfl_build_negative(r, @$, $2); }
 ;
 
 edge:

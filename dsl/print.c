@@ -206,6 +206,10 @@ static void print_sig(FILE *out, const struct dfl_sig *sig)
         }
         if (port->border)
             print_exprs(out, " border ", port->border, "");
+        if (port->initial) {
+            fputs(" = ", out);
+            print_expr(out, port->initial, 0);
+        }
         if (port->next)
             fputs(", ", out);
     }

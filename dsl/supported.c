@@ -13,11 +13,6 @@ struct check {
 
 static void check_port(struct check *c, const struct dfl_port *port)
 {
-    if (port->mode == DFL_ACC) {
-        dfl_error(c->sink, port->loc, "port mode 'acc' is not yet supported");
-        dfl_hint(c->sink,
-                 "keep the sum in the kernel itself: an 'ordered' kernel fires for one wave at a time, in order");
-    }
     if (port->split.text) {
         dfl_error(c->sink, port->split.loc, "'split' is not yet supported");
         dfl_hint(c->sink, "divide the data in the graph: write a kernel that gives the parts, and a 'for' over them");

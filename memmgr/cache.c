@@ -153,7 +153,7 @@ static bool evict_one(struct dfm_cache *c, uint64_t bytes)
 }
 
 /* Whether the claim must wait for one of its inputs: one that is being written back, or one that is being copied out
- * and would be overwritten. */
+ * and would be overwritten or changed. */
 static bool in_the_way(const struct dfm_cache *c, const struct dfm_claim *claim)
 {
     for (uint32_t i = 0; i < claim->n; i++) {
@@ -162,7 +162,7 @@ static bool in_the_way(const struct dfm_cache *c, const struct dfm_claim *claim)
         if (number == DFM_NONE)
             continue;
         if (c->entries[number].state == DFM_LEAVING ||
-            (p->use == DFM_TAKE && c->entries[number].out != DFM_OUT_NONE))
+            ((p->use == DFM_TAKE || p->use == DFM_CHANGE) && c->entries[number].out != DFM_OUT_NONE))
             return true;
     }
     return false;

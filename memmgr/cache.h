@@ -72,6 +72,7 @@ struct dfm_cache_config {
     uint32_t max_pieces;                /* of one claim */
     uint32_t max_claims;                /* that are reserved at the same time */
     bool unified;                       /* the device uses the host's memory */
+    bool nominal;                       /* the device has no bytes, and time passes as in a simulation */
     /* When a job of this device will next read the block: victims.h. The owner thread calls it when the block's last
      * pin goes, so nobody reads the block then. NULL: next uses are not known, and eviction is LRU. */
     uint64_t (*next_use)(void *arg, uint32_t block);
@@ -100,11 +101,12 @@ void dfm_cache_destroy(struct dfm_cache *cache); /* after the device's drain, si
 
 /* ---- claims ---- */
 
-enum dfm_use { DFM_READ, DFM_WRITE, DFM_TAKE };
+enum dfm_use { DFM_READ, DFM_WRITE, DFM_TAKE, DFM_CHANGE };
 
 struct dfm_piece {
     enum dfm_use use;
-    uint32_t block;                     /* READ: the input; WRITE, TAKE: the output */
+    uint32_t block;                     /* READ: the input; WRITE, TAKE: the output; CHANGE: what the job changes where
+                                         * it is */
     uint32_t from;                      /* TAKE: the input whose memory the output takes over */
     uint32_t entry;                     /* set and used by the cache */
     bool awaited;                       /* out: its copy is not issued. Ask its holder if it is not on the host, then
@@ -157,7 +159,8 @@ int dfm_cache_wait(struct dfm_cache *cache, const struct dfm_claim *claim, uint3
 void *dfm_cache_address(const struct dfm_cache *cache, const struct dfm_piece *piece);
 void *dfm_cache_tmp_address(const struct dfm_cache *cache, const struct dfm_claim *claim);
 
-/* The job is complete: its outputs are valid here, and its pins go. The caller sets the outputs' bits in the space. */
+/* The job is complete: its outputs are valid here, and its pins go. The caller sets the outputs' bits in the space, and
+ * says what was changed (dfm_space_changed). */
 void dfm_cache_release(struct dfm_cache *cache, struct dfm_claim *claim);
 
 /* ---- the owner's other calls ---- */

@@ -16,9 +16,15 @@
 
 /* ---- issuing ---- */
 
+/* What no job has changed yet has the same bytes everywhere, so the device makes it from a few of them. */
+static bool is_filled(const struct dfm_cache *c, const struct dfm_link *link, const struct dfm_entry *e)
+{
+    return link->kind == DFR_COPY_H2D && dfm_space_is_first(c->space, e->block);
+}
+
 bool dfm_link_stages(const struct dfm_cache *c, const struct dfm_link *link, const struct dfm_entry *e)
 {
-    return link->staging && dfm_space_staged(c->space, dfm_space_value(c->space, e->block));
+    return link->staging && !is_filled(c, link, e) && dfm_space_staged(c->space, dfm_space_value(c->space, e->block));
 }
 
 static struct dfm_entry *entry_of(const struct dfm_cache *c, const struct dfm_link *link, uint64_t copy)
@@ -38,6 +44,23 @@ static struct dfr_transfer transfer_of(const struct dfm_cache *c, const struct d
                                       : (struct dfr_transfer){ .to = host, .from = here, .bytes = bytes };
 }
 
+/* Copies a page of the block to the device, and there copies what it has behind it, until all is there. */
+static int fill(struct dfm_cache *c, struct dfm_link *link, const struct dfm_entry *e, struct df_error *error)
+{
+    struct dfr_transfer t = transfer_of(c, link, e, dfm_entry_bytes(c, e));
+    uint64_t done = t.bytes < DFM_PAGE ? t.bytes : DFM_PAGE;
+    int status = c->config.nominal ? DF_OK : c->device->ops->copy(c->device, DFR_COPY_H2D, t.to, t.from, done,
+                                                                  link->stream, error);
+
+    while (status == DF_OK && done < t.bytes) {
+        uint64_t more = done < t.bytes - done ? done : t.bytes - done;
+        status = c->device->ops->copy(c->device, DFR_COPY_D2D, (unsigned char *)t.to + done, t.to, more, link->stream,
+                                      error);
+        done += more;
+    }
+    return status;
+}
+
 /* Gives the last `bytes` of copy number link->issued to the stream, or the first part of them. *given: so many of them;
  * 0: the ring is full. */
 static int give(struct dfm_cache *c, struct dfm_link *link, const struct dfm_entry *e, uint64_t bytes, uint64_t *given,
@@ -48,10 +71,12 @@ static int give(struct dfm_cache *c, struct dfm_link *link, const struct dfm_ent
     if (dfm_link_stages(c, link, e))
         return dfm_staging_give(link->staging, t.to, t.from, bytes, given, error);
     *given = bytes;
+    if (is_filled(c, link, e))
+        return fill(c, link, e, error);
     return c->device->ops->copy(c->device, link->kind, t.to, t.from, bytes, link->stream, error);
 }
 
-/* How many copies from number link->issued on are given together. 0: the next is staged, or large. */
+/* How many copies from number link->issued on are given together. 0: the next is staged, filled or large. */
 static uint32_t n_together(const struct dfm_cache *c, const struct dfm_link *link)
 {
     uint64_t bytes = 0;
@@ -60,7 +85,7 @@ static uint32_t n_together(const struct dfm_cache *c, const struct dfm_link *lin
     for (; link->issued + n < link->queued && n < DFR_BATCH; n++) {
         const struct dfm_entry *e = entry_of(c, link, link->issued + n);
         bytes += dfm_entry_bytes(c, e);
-        if (bytes > link->batch_bytes || dfm_link_stages(c, link, e))
+        if (bytes > link->batch_bytes || dfm_link_stages(c, link, e) || is_filled(c, link, e))
             break;
     }
     return n;

@@ -171,11 +171,12 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->blocks = calloc(n * config->n_slots, sizeof *s->blocks);
     s->bytes = malloc(n * sizeof *s->bytes);
     s->cls = malloc(n * sizeof *s->cls);
+    s->first = calloc(n, sizeof *s->first);
     s->waiter_next = malloc(n_waiters * sizeof *s->waiter_next);
     s->asked = malloc(n_waiters * sizeof *s->asked);
     s->peer_asks = calloc(n_waiters, sizeof *s->peer_asks);
     s->sender = config->n_waiters ? calloc(n * config->n_slots, sizeof *s->sender) : NULL;
-    if ((config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->bytes || !s->cls || !s->waiter_next ||
+    if ((config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->first || !s->bytes || !s->cls || !s->waiter_next ||
         !s->asked) {
         dfr_error_memory(error);
         goto fail;
@@ -217,6 +218,7 @@ void dfm_space_destroy(struct dfm_space *s)
     free(s->blocks);
     free(s->bytes);
     free(s->cls);
+    free(s->first);
     free(s->poison);
     free(s->waiter_next);
     free(s->asked);
@@ -258,6 +260,29 @@ void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory)
     }
     if (holders & ~DFM_HOST)
         tell_devices(s, block, holders & ~DFM_HOST, memory);
+}
+
+void dfm_space_first(struct dfm_space *s, uint32_t block)
+{
+    s->first[dfm_space_value(s, block)] = true;
+    atomic_store_explicit(&s->blocks[block].valid, DFM_HOST, memory_order_release);
+}
+
+void dfm_space_changed(struct dfm_space *s, uint32_t block, uint32_t memory)
+{
+    struct dfm_block *b = &s->blocks[block];
+    /* as in dfm_space_drop(); release: the bytes, to everybody who finds the bit */
+    uint32_t others = atomic_exchange_explicit(&b->valid, 1u << memory, memory_order_acq_rel) & ~(1u << memory);
+
+    s->first[dfm_space_value(s, block)] = false;
+    forget_sender(s, block);
+    if (others & DFM_HOST) {
+        void *host = b->host;
+        b->host = NULL;
+        dfm_space_host_give(s, block, host);
+    }
+    if (others & ~DFM_HOST)
+        tell_devices(s, block, others & ~DFM_HOST, memory);
 }
 
 void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to)

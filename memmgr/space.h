@@ -15,10 +15,12 @@
  *     2  filling    valid = 0; the job that makes it has taken memory on the unit that it runs on.
  *     3  valid      valid != 0: every holder has the same bytes. 2 -> 3 by the job's end, before its readers are
  *                   released.
+ *     3  valid      3 -> 3 by a job that changes the bytes where they are (dfm_space_changed): that memory is the only
+ *                   holder then.
  *     4  empty      3 -> 4 by the last reader's end (dfm_space_drop), or by an inout job that takes the storage over.
  *
  * In state 3, a memory becomes a holder when a copy to it is complete, and a device stops being one when it evicts. The
- * host's bit is never cleared before state 4. If several devices hold a block, only one of them, its `sender`, copies
+ * host's bit is cleared only by state 4, or when the block is changed elsewhere. If several devices hold a block, only one of them, its `sender`, copies
  * it to the host: the first that was asked to.
  *
  * Who changes bit m (m > 0) in state 3:
@@ -87,6 +89,7 @@ struct dfm_space {
     unsigned char *planned;             /* the pieces, one slot's after the other */
     uint64_t slot_bytes;
     const struct dfm_lent *const *lent; /* of a value, or NULL: it has none; NULL: no value has */
+    bool *first;                        /* of a value: its block in the last slot is as dfm_space_first() left it */
     int64_t (*wave)(void *arg, uint32_t slot); /* the wave that is in the slot */
     void *wave_arg;
     struct dfm_heap *heap;
@@ -175,7 +178,20 @@ static inline uint32_t dfm_block_valid(const struct dfm_block *b)
  * thread). Other devices get a message. */
 void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory);
 
-/* The same, but the host memory goes to block `to` (of the same size), which is not valid yet. For host threads. */
+/* The host's bytes of this block of the last slot are all that there is of it, and nothing but one page repeated. Until a
+ * job changes it (dfm_space_changed), devices make their copies of its first page. The memory was taken before. */
+void dfm_space_first(struct dfm_space *s, uint32_t block);
+
+static inline bool dfm_space_is_first(const struct dfm_space *s, uint32_t block)
+{
+    return block / s->n_values == s->n_slots - 1 && s->first[dfm_space_value(s, block)];
+}
+
+/* A job has changed the bytes of a valid block in `memory`. The other memories that held it do so no more. Nobody copies
+ * or reads the block meanwhile. */
+void dfm_space_changed(struct dfm_space *s, uint32_t block, uint32_t memory);
+
+/* As dfm_space_drop(), but the host memory goes to block `to` (of the same size), which is not valid yet. For host threads. */
 void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to);
 
 /* For the end of a run that succeeded: the bytes that blocks of waves still have, on the host (without lent memory) and

@@ -271,6 +271,8 @@ static void tell_copied(struct dfm_cache *c, struct dfm_link *link, const struct
     uint64_t bytes = dfm_entry_bytes(c, e);
     struct dfr_event *event = dfm_link_event(link, link->completed);
 
+    if (link->kind == DFR_COPY_H2D && dfm_space_is_first(c->space, e->block))
+        return;                         /* it was filled there */
     if (link->kind == DFR_COPY_H2D) {
         c->stats.h2d_copies++;
         c->stats.h2d_bytes += bytes;

@@ -4,12 +4,12 @@
  *
  * Words:    kernel, node, port, token, wave, job, worker and block are explained in docs/architecture.md. An *in slot*
  *           is the position of a port among its kernel's ports of mode in and inout. An *out slot* is the position
- *           among those of mode out and inout.
+ *           among those of mode out, inout and acc.
  * Memory:   What a call gives (df_builder_finish, df_run_start) is returned by the call named with it. Strings and
  *           arrays that are passed in are copied, unless it is said otherwise.
  * Threads:  A graph is built by one thread. A finished graph is immutable, and several runs may use it at once. Kernels
  *           are called from worker threads. A node may be called for different waves at the same time, unless it is
- *           `ordered`, `stream` or `once`.
+ *           `ordered`, `stream` or `once`, or has an acc port.
  * Errors:   A function that can fail returns DF_OK or a negative DF_E… code. If `error` is not NULL, a failing call
  *           puts a sentence into *error. Out-parameters are set on success only. Nothing here exits or aborts.
  */
@@ -50,7 +50,7 @@ int df_fail(struct df_call *call, const char *format, ...)
 #endif
     ;
 
-int64_t df_wave(const struct df_call *call);     /* the wave's number, from 0 */
+int64_t df_wave(const struct df_call *call);     /* the wave's number, from 0; in a final node the number of waves */
 unsigned df_threads(const struct df_call *call); /* threads that this job may use: 1, unless the kernel has
                                                   * `threads(e)` */
 
@@ -114,7 +114,10 @@ unsigned df_isa_level(void);
 /* ---- formats ---- */
 
 enum df_elem { DF_U8, DF_U16, DF_I32, DF_I64, DF_F16, DF_F32, DF_F64, DF_N_ELEMS };
-enum df_mode { DF_IN, DF_OUT, DF_INOUT, DF_TMP };
+/* An acc port lives over the whole run, or over one call of a session. Its memory has the same value everywhere at first;
+ * a node with such a port fires for one wave after the other, and each of its jobs changes that memory in place. What it
+ * holds after the last wave is the value of its out slot, so a node that reads it is *final*: it fires once, then. */
+enum df_mode { DF_IN, DF_OUT, DF_INOUT, DF_TMP, DF_ACC };
 enum df_scalar_type { DF_S_I32, DF_S_I64, DF_S_F32, DF_S_F64, DF_S_STR };
 enum { DF_ORDERED = 1, DF_STREAM = 2, DF_ONCE = 4, DF_SYNC = 8, DF_THREADS = 16, /* traits */
        DF_LAUNCH = 32 };                /* the gpu variant launches with its arguments and does nothing else */
@@ -200,6 +203,10 @@ void df_builder_free(struct df_builder *builder);
 int df_builder_kernel(struct df_builder *builder, const struct df_kernel_desc *desc, uint32_t *kernel,
                       struct df_error *error);
 
+/* Says what each element of an acc port is before the first wave, if not 0. `element` points to one element. */
+int df_builder_initial(struct df_builder *builder, uint32_t kernel, unsigned port, const void *element,
+                       struct df_error *error);
+
 /* Adds a node. `dims` has a value for each of the kernel's dimension variables. `port_dims` has DF_MAX_RANK extents for
  * each port; those past the port's rank are ignored. `scalars` has one value each. *node is the node's id; ids count
  * from 0, in the order of the calls, and df_builder_finish() numbers the nodes anew. Messages name a node by its
@@ -226,7 +233,8 @@ int df_builder_connect(struct df_builder *builder, uint32_t from, unsigned from_
                        struct df_error *error);
 
 /* Makes the graph. It checks formats and finds cycles (DF_E_CYCLE, with the path in *error). It inserts a `copy` node
- * wherever an inout port would change a value that has another reader. It numbers the nodes in topological order. The
+ * wherever an inout port would change a value that has another reader. A node may not read both what comes in every wave
+ * and what comes once after the last one (DF_E_ARGUMENT). It numbers the nodes in topological order. The
  * builder stays the caller's. df_graph_free() returns the graph. */
 int df_builder_finish(struct df_builder *builder, struct df_graph **graph, struct df_error *error);
 void df_graph_free(struct df_graph *graph);
@@ -506,6 +514,7 @@ struct df_library_port {
     const char *name;
     enum df_mode mode;                  /* DF_IN or DF_OUT */
     enum df_elem elem;
+    int final;                          /* 1: an out port that gets one token a call, after the last wave */
 };
 
 struct df_library_function {
@@ -523,7 +532,7 @@ struct df_library_session;
  * session is closed, and so is the function. */
 int df_library_open(const struct df_program *program, const struct df_library_function *function, const char *options,
                     struct df_library_session **session);
-/* data: by port; the tokens of one port lie one behind the other. dims: by dimension variable. scalars: in order; a text
+/* data: by port; the tokens of one port lie one behind the other; a final one has a single token. dims: by dimension variable. scalars: in order; a text
  * is borrowed for the call. */
 int df_library_run(struct df_library_session *session, const struct df_library_function *function, int64_t waves,
                    void *const *data, const size_t *dims, const union df_scalar *scalars);

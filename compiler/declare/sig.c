@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/declare/declare.h"
+#include "compiler/formula/table.h"
 
 /* ---- names ---- */
 
@@ -147,11 +148,34 @@ static bool check_port(struct dfc_unit *u, const struct dfc_callee *callee, stru
     return ok;
 }
 
+/* What an acc is at first, if a number says it. */
+static bool check_initial(struct dfc_unit *u, struct dfc_port *port)
+{
+    int64_t i = 0;
+    double f = 0;
+    const char *whose = port->ast->initial ? dfc_printf(u, "port '%s'", port->ast->name.text) : NULL;
+    if (!port->ast->initial)
+        return true;
+    if (!whose || !dff_read_number(u, port->ast->initial, port->elem, whose, &i, &f))
+        return false;
+    port->initial = dff_elem_bits(port->elem, i, f);
+    return true;
+}
+
 static bool check_mode(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_port *port)
 {
     if (port->border && !(callee->kernel && callee->kernel->has_formulas)) {
         dfl_error(u->sink, port->border->loc, "a border is for what formulas read, and '%s' has no formulas",
                   callee->name);
+        return false;
+    }
+    unsigned never = callee->kernel && port->mode == DFL_ACC ? callee->kernel->traits & (DFL_ONCE | DFL_STREAM) : 0;
+    if (never) {
+        dfl_error(u->sink, port->loc, "kernel '%s' is '%s', so it has no 'acc'", callee->name,
+                  never & DFL_ONCE ? "once" : "stream");
+        dfl_hint(u->sink, never & DFL_ONCE ? "an acc is changed by every wave: what fires once has an 'out' port"
+                                           : "a stream may end in the middle of a wave: let another kernel read what it "
+                                             "gives, and add it up");
         return false;
     }
     if (callee->kernel || port->mode == DFL_IN || port->mode == DFL_OUT)
@@ -171,7 +195,7 @@ static void number_slots(struct dfc_sig *sig)
             port->in_slot = (int)sig->n_in;
             sig->in_port[sig->n_in++] = (uint16_t)p;
         }
-        if (mode == DFL_OUT || mode == DFL_INOUT) {
+        if (mode == DFL_OUT || mode == DFL_INOUT || mode == DFL_ACC) {
             port->out_slot = (int)sig->n_out;
             sig->out_port[sig->n_out++] = (uint16_t)p;
         }
@@ -200,7 +224,7 @@ bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct d
         ok &= check_mode(u, callee, port);
     }
     for (i = 0; i < sig->n_ports; i++)
-        ok &= check_port(u, callee, &sig->ports[i]);
+        ok &= check_port(u, callee, &sig->ports[i]) && check_initial(u, &sig->ports[i]);
     number_slots(sig);
     return check_names(u, sig) && ok && dfl_sink_errors(u->sink) == before;
 }

@@ -88,28 +88,77 @@ static bool check_provable(struct dfc_solve *s, unsigned p)
     return dfc_solve_failed(s);
 }
 
-/* A kernel that fires before wave 0 can only read what exists by then. A node that reads nothing else fires then
- * too. */
-static bool check_once(struct dfc_solve *s)
+/* ---- phases ---- */
+
+static bool has_acc(const struct dfc_sig *sig)
+{
+    bool acc = false;
+    for (unsigned i = 0; i < sig->n_out; i++)
+        acc |= sig->ports[sig->out_port[i]].ast->mode == DFL_ACC;
+    return acc;
+}
+
+/* A node that reads nothing but what is there before wave 0 fires then, unless it has an acc. One that reads an acc's
+ * result, or what is made of it, fires after the last wave. */
+enum dfc_phase dfc_item_phase(const struct dfc_elab *e, const struct dfc_item *item, uint8_t *phases)
+{
+    const struct dfc_sig *sig = &item->callee->sig;
+    bool before = sig->n_in > 0 && !has_acc(sig), after = false;
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        before &= phases[e->in_values[item->first_in + i]] == DFC_BEFORE;
+        after |= phases[e->in_values[item->first_in + i]] == DFC_AFTER;
+    }
+    before |= (item->callee->kernel->traits & DFL_ONCE) != 0;
+    const enum dfc_phase phase = before ? DFC_BEFORE : after ? DFC_AFTER : DFC_EVERY_WAVE;
+    for (unsigned i = 0; i < sig->n_out; i++)
+        phases[item->first_out + i] = sig->ports[sig->out_port[i]].ast->mode == DFL_ACC ? DFC_AFTER : phase;
+    return phase;
+}
+
+static void print_input(const struct dfc_solve *s, unsigned slot, char *text, size_t size)
+{
+    const struct dfc_origin origin = { .kind = DFC_FROM_INPUT, .slot = slot };
+    dfc_origin_print(s, &origin, text, size);
+}
+
+/* Reports that the node reads what is not there when it fires. in[phase] is an input of that phase, if n[phase] > 0. */
+static bool refuse_phases(struct dfc_solve *s, const unsigned n[3], const unsigned in[3])
 {
     const struct dfc_callee *callee = s->item->callee;
-    bool declared = callee->kernel->traits & DFL_ONCE, all = callee->sig.n_in > 0;
-    for (unsigned i = 0; i < callee->sig.n_in; i++) {
-        if (s->once[s->e->in_values[s->item->first_in + i]])
-            continue;
-        all = false;
-        if (!declared)
-            continue;
-        const struct dfc_origin origin = { .kind = DFC_FROM_INPUT, .slot = i };
-        char text[700];
-        dfc_origin_print(s, &origin, text, sizeof text);
-        dfl_error(s->e->u->sink, dfc_solve_loc(s), "'%s' is 'once', but %s is made for every wave", callee->name, text);
+    const bool once = callee->kernel->traits & DFL_ONCE;
+    const unsigned late = n[DFC_AFTER] ? DFC_AFTER : DFC_EVERY_WAVE;
+    char text[700], beside[700];
+    print_input(s, in[late], text, sizeof text);
+    if (once || n[DFC_EVERY_WAVE] == 0) {
+        dfl_error(s->e->u->sink, dfc_solve_loc(s), "'%s' %s, but %s %s", callee->name, once ? "is 'once'" : "has an 'acc'",
+                  text, late == DFC_AFTER ? "comes after the last wave" : "is made for every wave");
         return dfc_solve_failed(s);
     }
-    for (unsigned i = 0; i < callee->sig.n_out; i++)
-        s->once[s->item->first_out + i] = declared || all;
+    print_input(s, in[DFC_EVERY_WAVE], beside, sizeof beside);
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "'%s' reads %s, which comes in every wave, beside %s, which comes once, after "
+              "the last wave", callee->name, beside, text);
+    dfl_hint(s->e->u->sink, "what is needed of all waves after the last one is the result of an 'acc', too");
+    return dfc_solve_failed(s);
+}
+
+/* What is made for every wave is not there before wave 0, and what is there after the last wave is not there in any. */
+static bool check_phases(struct dfc_solve *s)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    const bool declared = s->item->callee->kernel->traits & DFL_ONCE;
+    unsigned n[3] = { 0 }, in[3] = { 0 };
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        const enum dfc_phase phase = s->phase[s->e->in_values[s->item->first_in + i]];
+        n[phase]++;
+        in[phase] = i;
+    }
+    if ((declared && n[DFC_BEFORE] < sig->n_in) || (n[DFC_AFTER] && (n[DFC_EVERY_WAVE] || has_acc(sig))))
+        return refuse_phases(s, n, in);
+    dfc_item_phase(s->e, s->item, s->phase);
     return true;
 }
+
+/* ---- one node ---- */
 
 static bool fill_node(struct dfc_solve *s, uint32_t id)
 {
@@ -124,7 +173,7 @@ static bool fill_node(struct dfc_solve *s, uint32_t id)
 static bool solve_node(struct dfc_solve *s, uint32_t id)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
-    if (!dfc_match_all(s) || !all_bound(s) || !check_once(s))
+    if (!dfc_match_all(s) || !all_bound(s) || !check_phases(s))
         return false;
     for (unsigned p = 0; p < sig->n_ports; p++)
         if (!dfc_port_extents(s, p) || (sig->ports[p].in_slot >= 0 && !dfc_check_input_exprs(s, p)) ||
@@ -385,11 +434,11 @@ static bool solve_open(struct dfc_solve *s)
     }
     s->formats = calloc((size_t)s->e->values.n + 1, sizeof *s->formats);
     s->bad = calloc((size_t)s->e->values.n + 1, sizeof *s->bad);
-    s->once = calloc((size_t)s->e->values.n + 1, sizeof *s->once);
+    s->phase = calloc((size_t)s->e->values.n + 1, sizeof *s->phase);
     s->bound = calloc(n_variables, sizeof *s->bound);
     s->origins = calloc(n_variables, sizeof *s->origins);
     s->port_dims = calloc(n_ports, sizeof *s->port_dims);
-    return s->formats && s->bad && s->once && s->bound && s->origins && s->port_dims;
+    return s->formats && s->bad && s->phase && s->bound && s->origins && s->port_dims;
 }
 
 bool dfc_solve_dims(struct dfc_elab *e)
@@ -413,7 +462,7 @@ bool dfc_solve_dims(struct dfc_elab *e)
     dfr_array_free(&s.reported_items);
     free(s.formats);
     free(s.bad);
-    free(s.once);
+    free(s.phase);
     free(s.bound);
     free(s.origins);
     free(s.port_dims);

@@ -21,7 +21,7 @@ struct dfc_solve {
     struct dfc_fill fill;
     struct dfc_format *formats;         /* by value */
     bool *bad;                          /* by value: its node had an error */
-    bool *once;                         /* by value: made before wave 0 */
+    uint8_t *phase;                     /* by value: enum dfc_phase, when it can be read */
     struct dfr_table reported;          /* statements */
     struct dfr_array reported_items;
     /* about the present item */

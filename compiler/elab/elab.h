@@ -112,6 +112,11 @@ void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc
 
 /* ---- resolve.c, elab_order.c, fuse.c, dims.c ---- */
 
+enum dfc_phase { DFC_EVERY_WAVE, DFC_BEFORE, DFC_AFTER }; /* in every wave, before wave 0, after the last wave */
+
+/* When a node fires, by what it reads. phases: by value, when it can be read; those of the item's outputs are set. */
+enum dfc_phase dfc_item_phase(const struct dfc_elab *e, const struct dfc_item *item, uint8_t *phases);
+
 /* Finds the value that each input reads, and fills in_values. false: reported. */
 bool dfc_resolve(struct dfc_elab *e);
 /* Finds `order`. false: there is a cycle (reported). */

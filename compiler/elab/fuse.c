@@ -91,7 +91,7 @@ struct fuser {
     uint32_t *items;                    /* by node */
     uint32_t *node_of;                  /* by item */
     uint32_t *makers;                   /* by value: its node */
-    bool *once;                         /* by value */
+    uint8_t *phase;                     /* by value: when it can be read */
     bool *kept;                         /* by value: it is given to the caller of a library */
     uint32_t n_nodes;
     struct dfu_found found;
@@ -117,17 +117,14 @@ static void describe_node(struct fuser *f, uint32_t id)
     const struct dfc_elab *e = f->e;
     const struct dfc_item *item = &dfc_items(e)[id];
     struct dfu_node *node = &f->nodes[f->n_nodes];
-    bool once = item->callee->sig.n_in > 0;
     *node = (struct dfu_node){ .callee = item->callee, .in = e->in_values + item->first_in,
                                .first_out = item->first_out };
-    for (unsigned i = 0; i < item->callee->sig.n_in; i++)
-        once &= f->once[node->in[i]];
-    node->once = once || item->callee->kernel->traits & DFL_ONCE;
+    const enum dfc_phase phase = dfc_item_phase(e, item, f->phase);
+    node->once = phase == DFC_BEFORE;
+    node->final = phase == DFC_AFTER;
     read_hints(e, item->stmt, node);
-    for (unsigned i = 0; i < item->callee->sig.n_out; i++) {
+    for (unsigned i = 0; i < item->callee->sig.n_out; i++)
         f->makers[item->first_out + i] = f->n_nodes;
-        f->once[item->first_out + i] = node->once;
-    }
     f->items[f->n_nodes] = id;
     f->node_of[id] = f->n_nodes++;
 }
@@ -145,9 +142,9 @@ static bool list_nodes(struct fuser *f)
     f->items = malloc(n * sizeof *f->items);
     f->node_of = malloc(n * sizeof *f->node_of);
     f->makers = malloc(n_values * sizeof *f->makers);
-    f->once = calloc(n_values, sizeof *f->once);
+    f->phase = calloc(n_values, sizeof *f->phase);
     f->kept = calloc(n_values, sizeof *f->kept);
-    if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->once || !f->kept)
+    if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->phase || !f->kept)
         return false;
     for (uint32_t k = 0; k < e->items.n; k++)
         if (dfc_items(e)[e->order[k]].inner == DF_NONE)
@@ -369,7 +366,7 @@ bool dfc_fuse(struct dfc_elab *e)
     free(f.items);
     free(f.node_of);
     free(f.makers);
-    free(f.once);
+    free(f.phase);
     free(f.kept);
     dfu_found_free(&f.found);
     return ok;

@@ -376,11 +376,9 @@ static bool check_once(struct dfc_elab *e, const struct dfc_item *item)
     return true;
 }
 
-static bool check_node(struct dfc_elab *e, const struct dfc_item *item, bool *once)
+static bool check_node(struct dfc_elab *e, const struct dfc_item *item, uint8_t *phases)
 {
-    const struct dfc_sig *sig = &item->callee->sig;
     unsigned traits = item->callee->kernel->traits;
-    bool all = sig->n_in > 0;
     if (traits & DFL_STREAM) {
         dfl_error(e->u->sink, item->stmt->call_loc, "'%s' is a stream, and a graph in a library has none",
                   item->callee->name);
@@ -393,21 +391,17 @@ static bool check_node(struct dfc_elab *e, const struct dfc_item *item, bool *on
                   item->callee->name);
         return false;
     }
-    for (unsigned i = 0; i < sig->n_in; i++)
-        all &= once[e->in_values[item->first_in + i]];
-    all |= (traits & DFL_ONCE) != 0;
-    for (unsigned i = 0; i < sig->n_out; i++)
-        once[item->first_out + i] = all;
-    return !all || check_once(e, item);
+    return dfc_item_phase(e, item, phases) != DFC_BEFORE || check_once(e, item);
 }
 
-static bool check_results(struct dfc_elab *e, const bool *once)
+static bool check_results(struct dfc_elab *e, const uint8_t *phases)
 {
     const struct dfc_callee *graph = dfc_frames(e)[1].graph;
     for (unsigned i = 0; i < graph->sig.n_out; i++) {
         const struct dfc_port *port = &graph->sig.ports[graph->sig.out_port[i]];
         uint32_t value = dfc_root_value(e, port);
-        if (value == DF_NONE || !once[value])
+        graph->sig.ports[graph->sig.out_port[i]].final = value != DF_NONE && phases[value] == DFC_AFTER;
+        if (value == DF_NONE || phases[value] != DFC_BEFORE)
             continue;
         dfl_error(e->u->sink, port->ast->name.loc, "'%s' is made once, in the first call of '%s', and later calls "
                   "have other memory for it", port->ast->name.text, graph->name);
@@ -418,13 +412,13 @@ static bool check_results(struct dfc_elab *e, const bool *once)
 
 bool dfc_root_check(struct dfc_elab *e)
 {
-    bool *once = dfc_alloc(e->u, (size_t)e->values.n + 1);
-    if (!once)
+    uint8_t *phases = dfc_alloc(e->u, (size_t)e->values.n + 1);
+    if (!phases)
         return false;
     for (uint32_t k = 0; k < e->items.n; k++) {
         const struct dfc_item *item = &dfc_items(e)[e->order[k]];
-        if (item->inner == DF_NONE && !check_node(e, item, once))
+        if (item->inner == DF_NONE && !check_node(e, item, phases))
             return false;
     }
-    return check_results(e, once);
+    return check_results(e, phases);
 }

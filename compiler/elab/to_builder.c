@@ -23,7 +23,9 @@ static bool builder_failed(struct dfc_unit *u, struct dfl_loc loc, int rc, const
 
 static enum df_mode port_mode(enum dfl_mode mode)
 {
-    return mode == DFL_IN ? DF_IN : mode == DFL_OUT ? DF_OUT : mode == DFL_INOUT ? DF_INOUT : DF_TMP;
+    static const enum df_mode modes[] = { [DFL_IN] = DF_IN, [DFL_OUT] = DF_OUT, [DFL_INOUT] = DF_INOUT,
+                                          [DFL_TMP] = DF_TMP, [DFL_ACC] = DF_ACC };
+    return modes[mode];
 }
 
 static unsigned traits(unsigned ast)
@@ -68,6 +70,9 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
         rc = df_builder_kernel(u->builder, &desc, &id, &error);
         if (rc == DF_OK)
             rc = df_builder_kernel_info(u->builder, id, &info, &error);
+        for (unsigned p = 0; rc == DF_OK && p < sig->n_ports; p++)
+            if (sig->ports[p].initial)
+                rc = df_builder_initial(u->builder, id, p, &sig->ports[p].initial, &error);
     }
     free(dims);
     free(ports);

@@ -112,7 +112,7 @@ static void emit_declarations(FILE *out, const struct dfc_callee *graph)
         fprintf(out, " *     port %u, %s  %s: ", p, is_input(&sig->ports[p]) ? "in " : "out",
                 sig->ports[p].ast->name.text);
         emit_format(out, &sig->ports[p]);
-        fputc('\n', out);
+        fputs(sig->ports[p].final ? ", one token a call\n" : "\n", out);
     }
     for (unsigned s = 0; s < sig->n_scalars; s++)
         fprintf(out, " *     scalar       %s: %s\n", sig->scalars[s]->name.text,
@@ -137,7 +137,8 @@ static const char about[] =
     " * GRAPH_run        Runs one wave. Inputs are read where they lie, and outputs are written where they are to be; no\n"
     " *                  two arrays may have bytes in common, unless both are inputs. A call with sizes of one of the\n"
     " *                  last 4 calls with other sizes allocates nothing.\n"
-    " * GRAPH_run_waves  Runs several. In each array the tokens of the waves lie one behind the other.\n"
+    " * GRAPH_run_waves  Runs several. In each array the tokens of the waves lie one behind the other; what is made once,\n"
+    " *                  after the last wave, is one token.\n"
     " * GRAPH_shape      Gives the extents of a port for these sizes; those past its rank are 1. What the next call with\n"
     " *                  these sizes needs is made then.\n"
     " * GRAPH_stats      What ran where in the calls with the last call's sizes, since this was asked last: a line of JSON,\n"
@@ -221,7 +222,7 @@ static void emit_json(FILE *out, const struct dfc_callee *graph)
         fprintf(out, "        \"%s{\\\"name\\\": \\\"%s\\\", \\\"mode\\\": \\\"%s\\\", \\\"type\\\": \\\"%s\\\", ",
                 p ? ", " : "", port->ast->name.text, is_input(port) ? "in" : "out", df_elem_name(port->elem));
         emit_json_extents(out, port);
-        fputs("}\"\n", out);
+        fputs(port->final ? ", \\\"final\\\": true}\"\n" : "}\"\n", out);
     }
     fputs("        \"], \\\"scalars\\\": [", out);
     for (unsigned s = 0; s < sig->n_scalars; s++)
@@ -244,8 +245,8 @@ static void emit_tables(FILE *out, const struct dfc_callee *graph)
     const struct dfc_sig *sig = &graph->sig;
     fprintf(out, "static const struct df_library_port df_ports_%s[] = {\n", graph->name);
     for (unsigned p = 0; p < sig->n_ports; p++)
-        fprintf(out, "    { \"%s\", %s, %s },\n", sig->ports[p].ast->name.text,
-                is_input(&sig->ports[p]) ? "DF_IN" : "DF_OUT", elems[sig->ports[p].elem]);
+        fprintf(out, "    { \"%s\", %s, %s, %d },\n", sig->ports[p].ast->name.text,
+                is_input(&sig->ports[p]) ? "DF_IN" : "DF_OUT", elems[sig->ports[p].elem], sig->ports[p].final);
     fprintf(out, "};\nstatic const char *const df_dims_%s[] = { ", graph->name);
     for (unsigned v = 0; v < sig->n_variables; v++)
         fprintf(out, "\"%s\", ", sig->variables[v].name.text);

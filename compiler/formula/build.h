@@ -191,5 +191,6 @@ bool dff_check_left(struct dff_build *b, const struct dfl_formula *ast, struct d
                     struct dff_scope scope[DF_MAX_RANK], struct dff_place *place);
 /* Is every out port defined once, for its whole domain? */
 bool dff_check_domains(struct dff_build *b, const struct dff_formula *formulas, unsigned n);
+const char *dff_assign_text(enum dfl_assign assign); /* "+=" */
 
 #endif

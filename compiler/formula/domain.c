@@ -12,6 +12,12 @@
 
 /* ---- the left side ---- */
 
+const char *dff_assign_text(enum dfl_assign assign)
+{
+    static const char *const texts[] = { [DFL_SET] = "=", [DFL_ADD] = "+=", [DFL_LEAST] = "min=", [DFL_MOST] = "max=" };
+    return texts[assign];
+}
+
 static bool find_target(struct dff_build *b, const struct dfl_formula *ast, unsigned *p)
 {
     const char *name = ast->name.text;
@@ -25,12 +31,10 @@ static bool find_target(struct dff_build *b, const struct dfl_formula *ast, unsi
         dfl_error(b->u->sink, ast->name.loc, "'%s' is an in port: formulas define out ports", name);
         return false;
     }
-    if (ast->assign != DFL_SET) {
-        static const char *const texts[] = { [DFL_SET] = "=", [DFL_ADD] = "+=", [DFL_LEAST] = "min=",
-                                             [DFL_MOST] = "max=" };
-        dfl_error(b->u->sink, ast->loc, "'%s' is not yet supported: a formula defines its port by '='",
-                  texts[ast->assign]);
-        dfl_hint(b->u->sink, "sum, min and max over ranges gather what several elements give");
+    if (ast->assign != DFL_SET && b->ports[*p].mode == DF_OUT) {
+        dfl_error(b->u->sink, ast->loc, "'%s' changes what '%s' was before, and an out port was nothing before",
+                  dff_assign_text(ast->assign), name);
+        dfl_hint(b->u->sink, "make it an 'acc' port, which keeps its value from wave to wave; or write '='");
         return false;
     }
     return true;

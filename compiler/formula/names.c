@@ -154,7 +154,7 @@ static bool element(struct dff_build *b, const struct dfl_expr *e, enum dff_kind
                                                                .args = args }), false);
 }
 
-/* An inout port holds old values and new ones, so a formula sees only the element that it is about to write. */
+/* An inout or acc port holds old values and new ones, so a formula sees only the element that it is about to write. */
 static bool check_inout(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e, unsigned port,
                         const struct dff_node *const *args)
 {
@@ -165,8 +165,11 @@ static bool check_inout(struct dff_build *b, const struct dff_place *place, cons
                                  : args[d]->kind == DFF_CONST && args[d]->i == left->at[d];
     if (same)
         return true;
-    dfl_error(b->u->sink, e->loc, "inout port '%s' is read at another element than the one that is written", e->s);
-    dfl_hint(b->u->sink, "make it an 'in' port, and add an 'out' port for the result");
+    dfl_error(b->u->sink, e->loc, "%s port '%s' is read at another element than the one that is written",
+              dfl_mode_name(b->ports[port].ast->mode), e->s);
+    dfl_hint(b->u->sink, b->ports[port].mode == DF_ACC
+                             ? "a kernel that reads the acc's result fires once, after the last wave"
+                             : "make it an 'in' port, and add an 'out' port for the result");
     return false;
 }
 
@@ -182,7 +185,7 @@ static bool read_port(struct dff_build *b, const struct dff_place *place, const 
     }
     if (!check_rank(b, e, "port", port->rank, &port->ast->name.loc) || !read_indices(b, place, e, args))
         return false;
-    if (port->ast->mode == DFL_INOUT && !check_inout(b, place, e, p, args))
+    if (port->ast->mode != DFL_IN && !check_inout(b, place, e, p, args))
         return false;
     return element(b, e, DFF_READ, port->elem, p, port->rank, args, v);
 }

@@ -108,7 +108,6 @@ static bool check_border(struct dff_build *b, struct dff_port *port)
 
 /* ---- ports ---- */
 
-/* The parser has refused 'acc' and 'split', which no kernel can have yet. */
 static bool check_mode(struct dff_build *b, const struct dfl_port *ast)
 {
     if (ast->mode != DFL_TMP)
@@ -121,7 +120,7 @@ static bool check_mode(struct dff_build *b, const struct dfl_port *ast)
 static bool check_port(struct dff_build *b, const struct dfc_port *from, struct dff_port *port)
 {
     static const enum df_mode modes[] = { [DFL_IN] = DF_IN, [DFL_OUT] = DF_OUT, [DFL_INOUT] = DF_INOUT,
-                                          [DFL_TMP] = DF_TMP, [DFL_ACC] = DF_INOUT };
+                                          [DFL_TMP] = DF_TMP, [DFL_ACC] = DF_ACC };
     *port = (struct dff_port){ .ast = from->ast, .elem = from->elem, .mode = modes[from->ast->mode],
                                .rank = from->rank, .memory = (unsigned)(port - b->ports) };
     bool ok = check_mode(b, from->ast);

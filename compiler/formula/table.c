@@ -2,8 +2,10 @@
 #include "compiler/formula/table.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "compiler/formula/build.h"
+#include "runtime/df_formula.h"
 
 static bool check_number(struct dfc_unit *u, const struct dfl_decl *decl, const struct dfc_format *format,
                          uint64_t given)
@@ -26,8 +28,8 @@ static bool check_number(struct dfc_unit *u, const struct dfl_decl *decl, const 
     return false;
 }
 
-static bool read_value(struct dfc_unit *u, const struct dfl_decl *decl, const struct dfl_expr *e, enum df_elem elem,
-                       int64_t *i, double *f)
+bool dff_read_number(struct dfc_unit *u, const struct dfl_expr *e, enum df_elem elem, const char *whose, int64_t *i,
+                     double *f)
 {
     const struct dfc_names names = { .use = DFC_USE_TABLE };
     const char *type = df_elem_name(elem);
@@ -36,25 +38,39 @@ static bool read_value(struct dfc_unit *u, const struct dfl_decl *decl, const st
         return false;
     double real = v.n.kind == DF_KIND_I64 ? (double)v.n.i : v.n.f;
     if (v.n.kind == DF_KIND_STR) {
-        dfl_error(u->sink, e->loc, "a table holds numbers, and this is a string");
+        dfl_error(u->sink, e->loc, "%s holds numbers, and this is a string", whose);
         return false;
     }
     if (dff_elem_is_float(elem)) {
         *f = dff_round_float(real, elem);
         if (isfinite(*f))
             return true;
-        dfl_error(u->sink, e->loc, "%.9g does not fit in %s, the type of table '%s'", real, type, decl->name.text);
+        dfl_error(u->sink, e->loc, "%.9g does not fit in %s, the type of %s", real, type, whose);
         return false;
     }
     *i = v.n.i;
     if (dff_fits(&v.n, elem))
         return true;
     if (v.n.kind == DF_KIND_I64)
-        dfl_error(u->sink, e->loc, "%lld does not fit in %s, the type of table '%s'", (long long)v.n.i, type,
-                  decl->name.text);
+        dfl_error(u->sink, e->loc, "%lld does not fit in %s, the type of %s", (long long)v.n.i, type, whose);
     else
-        dfl_error(u->sink, e->loc, "table '%s' is %s, but %.9g is a number with a point", decl->name.text, type, real);
+        dfl_error(u->sink, e->loc, "%s is %s, but %.9g is a number with a point", whose, type, real);
     return false;
+}
+
+uint64_t dff_elem_bits(enum df_elem elem, int64_t i, double f)
+{
+    const float single = (float)f;
+    uint64_t bits = 0;
+    if (elem == DF_F16)
+        bits = df_f16_of_f64(f);
+    else if (elem == DF_F32)
+        memcpy(&bits, &single, sizeof single);
+    else if (elem == DF_F64)
+        memcpy(&bits, &f, sizeof f);
+    else
+        bits = (uint64_t)i & (UINT64_MAX >> (64 - 8 * df_elem_bytes(elem)));
+    return bits;
 }
 
 const struct dff_table *dff_table_check(struct dfc_unit *u, const struct dfl_decl *decl)
@@ -73,9 +89,10 @@ const struct dff_table *dff_table_check(struct dfc_unit *u, const struct dfl_dec
     double *f = dfc_alloc(u, (n + 1) * sizeof *f);
     if (!table || !i || !f)
         return NULL;
-    bool ok = true;
+    const char *whose = dfc_printf(u, "table '%s'", decl->name.text);
+    bool ok = whose != NULL;
     for (const struct dfl_expr *e = decl->value; e; e = e->next, k++)
-        ok &= read_value(u, decl, e, (enum df_elem)format.elem, &i[k], &f[k]);
+        ok &= dff_read_number(u, e, (enum df_elem)format.elem, whose, &i[k], &f[k]);
     *table = (struct dff_table){ .decl = decl, .elem = (enum df_elem)format.elem, .rank = format.rank };
     for (unsigned d = 0; d < format.rank; d++)
         table->extents[d] = format.dims[d];

@@ -98,7 +98,7 @@ struct dfu_node {                       /* of the graph, after those it reads */
     uint32_t depth;
     double rate;
     const char *apart;                  /* why it is in no group, such as '@nofuse'; NULL: it may be in one */
-    bool once;                          /* it fires before the first wave */
+    bool once, final;                   /* it fires before the first wave; after the last one */
 };
 
 struct dfu_refusal {                    /* two kernels of formulas, one of which reads the other, and are not joined */

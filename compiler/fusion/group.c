@@ -63,7 +63,8 @@ static const char *why_unlike(const struct dfu_node *a, const struct dfu_node *b
         return "their hints name unlike classes";
     if (a->depth != b->depth || a->rate != b->rate)
         return "their hints are unlike";
-    return a->once != b->once ? "one fires before the first wave" : NULL;
+    return a->once != b->once ? "one fires before the first wave"
+           : a->final != b->final ? "one fires after the last wave" : NULL;
 }
 
 /* Reads of group b from group a. */

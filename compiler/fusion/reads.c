@@ -36,7 +36,9 @@ const char *dfu_why_no_member(const struct dfc_callee *callee)
     if (callee->kernel->traits & DFL_ONCE)
         return "it is 'once'";
     for (unsigned p = 0; p < k->n_ports; p++)
-        if (k->ports[p].mode != DF_IN && k->ports[p].mode != DF_OUT)
+        if (k->ports[p].mode == DF_ACC)
+            return "it has an 'acc'";
+        else if (k->ports[p].mode != DF_IN && k->ports[p].mode != DF_OUT)
             return "it changes its input";
     for (unsigned i = 0; i < k->n_nodes; i++)
         if (k->nodes[i]->kind == DFF_REDUCE && k->nodes[i]->order != DFF_ORDER_FOLD)

@@ -232,7 +232,7 @@ static const struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_port *port = &g->kernel->ports[n->number];
     struct dfg_row row = { .port = n->number };
-    if (g->column < 0 || port->mode == DF_INOUT || numbers_differ(port))
+    if (g->column < 0 || port->mode == DF_INOUT || port->mode == DF_ACC || numbers_differ(port))
         return NULL;
     while (row.lead + 1 < port->rank && dfg_affine(g, n->args[row.lead], &row.at[row.lead]) &&
            over_rows(g, &row.at[row.lead])) {

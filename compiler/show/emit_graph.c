@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/df_formula.h"
 #include "runtime/graph/expr.h"
 
 static const char *const scalar_names[] = { "i32", "i64", "f32", "f64", "str" };
-static const char *const mode_names[] = { "in", "out", "inout", "tmp" };
+static const char *const mode_names[] = { "in", "out", "inout", "tmp", "acc" };
 
 /* ---- values and expressions ---- */
 
@@ -166,6 +167,23 @@ static void emit_classes(FILE *out, const struct df_graph *g, const char *what, 
             fprintf(out, " %s", df_graph_string(g, g->class_names[c]));
 }
 
+/* What an acc is at first. */
+static void emit_initial(FILE *out, const struct df_kport *port)
+{
+    float f32;
+    double f64;
+    memcpy(&f32, &port->initial, sizeof f32);
+    memcpy(&f64, &port->initial, sizeof f64);
+    fputs(" = ", out);
+    switch ((enum df_elem)port->elem) {
+    case DF_F16: emit_float(out, df_f32_of_f16((uint16_t)port->initial)); break;
+    case DF_F32: emit_float(out, f32); break;
+    case DF_F64: emit_float(out, f64); break;
+    case DF_I32: fprintf(out, "%" PRId32, (int32_t)port->initial); break;
+    default: fprintf(out, "%" PRId64, (int64_t)port->initial);
+    }
+}
+
 static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
 {
     static const struct { unsigned bit; const char *name; } traits[] = {
@@ -181,6 +199,8 @@ static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
         for (unsigned d = 0; d < port->rank; d++)
             fputs(d ? ", *" : "[*", out);
         fputs(port->rank ? "]" : "", out);
+        if (port->initial)
+            emit_initial(out, port);
     }
     for (unsigned s = 0; s < k->n_scalars; s++) {
         const struct df_kscalar *scalar = &g->kscalars[k->first_scalar + s];
@@ -264,7 +284,7 @@ static void emit_node(FILE *out, const struct df_graph *g, uint32_t id)
         fprintf(out, " @depth(%u)", v->depth);
     if (v->rate != 1.0f)
         fprintf(out, " @rate(%g)", (double)v->rate);
-    fputs(v->flags & DF_NODE_ONCE ? " once" : "", out);
+    fputs(v->flags & DF_NODE_FINAL ? " final" : v->flags & DF_NODE_ONCE ? " once" : "", out);
     fputs(v->flags & DF_NODE_INSERTED ? " inserted" : "", out);
     fputc('\n', out);
 }

@@ -97,6 +97,9 @@ struct dfc_port {
     unsigned rank;
     struct dfc_dim dims[DF_MAX_RANK];
     int in_slot, out_slot;
+    uint64_t initial;                   /* acc: the bits of an element at first */
+    bool final;                         /* out port of a graph that is called: it gets one token a call, after the last
+                                         * wave; known when the graph was elaborated */
 };
 
 struct dfc_variable {                   /* dimension variable */

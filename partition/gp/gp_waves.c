@@ -149,13 +149,14 @@ static uint32_t best_row_count(const struct dfp_compact *c, const struct dfp_rat
     return best;
 }
 
-/* Places nodes that fire once where the first row has them, in all rows. Gives the load per wave. */
+/* Places nodes that fire once where the first row has them, in all rows, and those whose memory stays from wave to wave. Gives the load per wave. */
 static double settle_once(struct dfp_search *joint, uint32_t n_nodes, uint32_t n_waves, double load_s)
 {
-    const struct df_node *nodes = joint->problem->graph->nodes;
+    const struct df_graph *g = joint->problem->graph;
     bool changed = false;
     for (uint32_t i = n_nodes; i < joint->compact.n_nodes; i++)
-        if (nodes[i % n_nodes].flags & DF_NODE_ONCE && joint->place[i] != joint->place[i % n_nodes]) {
+        if ((g->nodes[i % n_nodes].flags & DF_NODE_ONCE || df_node_n_acc(g, i % n_nodes) > 0) &&
+            joint->place[i] != joint->place[i % n_nodes]) {
             joint->place[i] = joint->place[i % n_nodes];
             changed = true;
         }

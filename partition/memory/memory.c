@@ -13,7 +13,7 @@
 
 static bool is_once(const struct df_graph *g, uint32_t value)
 {
-    return g->nodes[g->values[value].producer].flags & DF_NODE_ONCE;
+    return df_value_is_once(g, value);
 }
 
 static bool is_here(const struct df_graph *g, const uint16_t *place, uint32_t unit, uint32_t value)

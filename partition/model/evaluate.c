@@ -11,6 +11,7 @@
  *           moment. The answer depends on nothing else.
  * Time 0:   the values of nodes without cost and without inputs are there before time 0. Of these values, those that
  *           the most urgent reader needs are sent first (highest priority, then lowest number).
+ * Accs:     their values are sent when the wave has ended, and final nodes are jobs of it, too.
  * Once:     this wave is the first of a run, so nodes that fire once a run are jobs of it like the others.
  * Sharing:  if jobs share the bandwidth of the host's memory (simulate.h), the simulator gives the makespan and the
  *           units' busy times. The counts are the same.
@@ -42,7 +43,7 @@ struct simulation {
     uint32_t peers[DF_MAX_UNITS];
     double engine_free_s[DF_MAX_UNITS][3];
     struct dfr_events events;
-    uint32_t done;
+    uint32_t done, wave_left;           /* nodes that have ended; nodes of the wave that have not */
 };
 
 /* At time_s `node` ends (value DF_NONE), or its value arrives in the memory of `unit`. */
@@ -138,6 +139,16 @@ static void arrive(struct simulation *s, uint32_t v, uint32_t unit, double now_s
     }
 }
 
+/* When the last node of the wave has ended, the values of accs are there. */
+static void wave_node_ended(struct simulation *s, uint32_t node, double now_s)
+{
+    if (s->graph->nodes[node].flags & DF_NODE_ONCE || --s->wave_left > 0)
+        return;
+    for (uint32_t v = 0; v < s->graph->n_values; v++)
+        if (df_value_is_acc(s->graph, v))
+            arrive(s, v, s->place[s->graph->values[v].producer], now_s);
+}
+
 static void job_ends(struct simulation *s, uint32_t node, double now_s)
 {
     uint32_t unit = s->place[node], first = s->graph->nodes[node].first_out, n_out = df_node_n_out(s->graph, node);
@@ -145,7 +156,9 @@ static void job_ends(struct simulation *s, uint32_t node, double now_s)
     if (!dfp_node_is_free(s->graph, node))
         s->free_workers[unit] += dfp_model_workers(&s->model, node, unit);
     for (uint32_t v = first; v < first + n_out; v++)
-        arrive(s, v, unit, now_s);
+        if (!df_value_is_acc(s->graph, v))
+            arrive(s, v, unit, now_s);
+    wave_node_ended(s, node, now_s);
 }
 
 /* The job of the highest priority goes first. If it needs more workers than are free, it waits for them, and no other
@@ -181,9 +194,11 @@ static void send_initial(struct simulation *s, uint32_t v, uint32_t unit)
         copy(s, v, home ? home : unit, !home, 0);
 }
 
-static bool is_initial(const struct simulation *s, uint32_t node)
+/* Is the value there before time 0? */
+static bool is_initial(const struct simulation *s, uint32_t value)
 {
-    return dfp_node_is_free(s->graph, node) && !df_node_n_in(s->graph, node);
+    uint32_t node = s->graph->values[value].producer;
+    return dfp_node_is_free(s->graph, node) && !df_node_n_in(s->graph, node) && !df_value_is_acc(s->graph, value);
 }
 
 /* Free sources end before time 0. Then their values are sent, in the order in which the readers are urgent. */
@@ -193,18 +208,20 @@ static void begin(struct simulation *s)
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         if (df_node_n_in(g, v))
             continue;
-        if (!is_initial(s, v)) {
+        if (!dfp_node_is_free(g, v)) {
             become_ready(s, v, 0);
             continue;
         }
         s->done++;
         for (uint32_t o = g->nodes[v].first_out; o < g->nodes[v].first_out + df_node_n_out(g, v); o++)
-            deliver(s, o, s->place[v], 0);
+            if (!df_value_is_acc(g, o))
+                deliver(s, o, s->place[v], 0);
+        wave_node_ended(s, v, 0);
     }
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         const uint32_t *in = g->in_value + g->nodes[v].first_in;
         uint32_t n_in = df_node_n_in(g, v), i = 0;
-        while (i < n_in && !is_initial(s, g->values[in[i]].producer))
+        while (i < n_in && !is_initial(s, in[i]))
             i++;
         if (i < n_in)
             ready_push(s, &s->first_readers, v);
@@ -213,7 +230,7 @@ static void begin(struct simulation *s)
         uint32_t v = dfp_urgents_pop(&s->first_readers);
         const uint32_t *in = g->in_value + g->nodes[v].first_in;
         for (uint32_t i = 0; i < df_node_n_in(g, v); i++)
-            if (is_initial(s, g->values[in[i]].producer))
+            if (is_initial(s, in[i]))
                 send_initial(s, in[i], s->place[v]);
     }
 }
@@ -271,6 +288,7 @@ static int check_places(struct simulation *s, struct df_error *error)
         }
         s->result->nodes[unit]++;
         s->missing[v] = df_node_n_in(s->graph, v);
+        s->wave_left += !(s->graph->nodes[v].flags & DF_NODE_ONCE);
     }
     return DF_OK;
 }

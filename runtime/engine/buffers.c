@@ -146,13 +146,13 @@ static int find_value(struct find *f, uint32_t i)
 /* The number of tokens that need places. INT64_MAX: nobody knows. */
 static int64_t count_waves(const struct find *f, uint32_t i)
 {
-    return f->g->nodes[f->node[i]].flags & DF_NODE_ONCE ? 1 : atomic_load(&f->run->firing.limit);
+    return df_value_is_once(f->g, f->b->value[i]) ? 1 : atomic_load(&f->run->firing.limit);
 }
 
-/* A call of a session says where the memory is. What fires once makes its value in the first call, for all. */
+/* A call of a session says where the memory is. What fires before the waves makes its value in the first call, for all. */
 static bool comes_later(const struct find *f, uint32_t i)
 {
-    return f->run->calls.on && !(f->g->nodes[f->node[i]].flags & DF_NODE_ONCE);
+    return f->run->calls.on && (f->g->nodes[f->node[i]].flags & (DF_NODE_ONCE | DF_NODE_FINAL)) != DF_NODE_ONCE;
 }
 
 /* Bytes from the first to the end of the last of n tokens. */
@@ -400,7 +400,7 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error)
 static void span_call(struct find *f, uint32_t i, int64_t waves)
 {
     const struct dfm_lent *of = &f->b->of[i];
-    if (!f->buffers[i].n_tokens && comes_later(f, i))
+    if (!f->buffers[i].n_tokens && comes_later(f, i) && !df_value_is_once(f->g, f->b->value[i]))
         f->span_bytes[i] = span_of((uint64_t)waves, of->stride_bytes, f->g->values[f->b->value[i]].bytes);
 }
 

@@ -226,11 +226,18 @@ static void finish(struct df_run *run, const struct dfr_worker *w)
         dfr_wake_all(&run->threads.wakes[0]);
 }
 
-static void finish_if_complete(struct df_run *run, const struct dfr_worker *w)
+static void begin_final(struct df_run *run, struct dfr_worker *w);
+
+/* Two threads may see that the waves have ended: the one that ended the last, and the one that lowered the limit. */
+static void finish_if_complete(struct df_run *run, struct dfr_worker *w)
 {
-    if (atomic_load_explicit(&run->firing.waves_done, memory_order_seq_cst) >=
+    if (atomic_load_explicit(&run->firing.waves_done, memory_order_seq_cst) <
         atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
+        return;
+    if (run->firing.n_final_terminals == 0)
         finish(run, w);
+    else if (!run->threads.list && !atomic_exchange_explicit(&run->firing.final_begun, true, memory_order_acq_rel))
+        begin_final(run, w);            /* a list has the final nodes at its end (list.c) */
 }
 
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
@@ -259,7 +266,7 @@ static void tell_unlike(struct df_run *run, uint32_t node, int64_t waves, const 
 
 /* A stream has no wave `wave`. This wave and all later ones are discarded. None of them can end, because this stream
  * has not delivered it. */
-static void end_stream(struct df_run *run, const struct dfr_worker *w, int64_t wave, uint32_t node)
+static void end_stream(struct df_run *run, struct dfr_worker *w, int64_t wave, uint32_t node)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
     uint32_t left = atomic_load_explicit(&run->firing.slots[dfr_slot_of(run, wave)].streams_left, memory_order_relaxed);
@@ -275,8 +282,10 @@ static void end_stream(struct df_run *run, const struct dfr_worker *w, int64_t w
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_relaxed);
+    if (run->firing.n_accs > 0)
+        dfr_acc_begin(run);
     if (limit <= 0) {
-        finish(run, w);
+        finish_if_complete(run, w);
         return;
     }
     for (int64_t wave = 0; wave < run->inflight && wave < limit; wave++)
@@ -286,7 +295,11 @@ static void begin_waves(struct df_run *run, struct dfr_worker *w)
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot, uint32_t n)
 {
     if (slot == dfr_once_slot(run)) {
-        if (dfr_count_down(w, &run->firing.once_left, n))
+        if (!dfr_count_down(w, &run->firing.once_left, n))
+            return;
+        if (atomic_load_explicit(&run->firing.final_begun, memory_order_relaxed)) /* ordered by the count */
+            finish(run, w);
+        else
             begin_waves(run, w);
     } else if (dfr_count_down(w, &run->firing.slots[slot].nodes_left, n)) {
         end_wave(run, w, slot);
@@ -298,7 +311,7 @@ static void end_free_jobs(struct df_run *run, struct dfr_worker *w);
 static void begin_once(struct df_run *run, struct dfr_worker *w)
 {
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)
-        if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0)
+        if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0) /* a final node has inputs */
             dfr_release(run, w, &v, 1, dfr_once_slot(run));
 }
 
@@ -342,6 +355,11 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory, bool empt
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y;
         struct dfm_block *b = &run->memory.space->blocks[block];
+        if (df_value_is_acc(g, y)) {
+            if (!empty)                 /* a job that is skipped leaves its acc as it is */
+                dfm_space_changed(run->memory.space, dfr_block_of(run, y, slot), memory);
+            continue;
+        }
         bool takes = memory == 0 && g->values[y].taken_from != DF_NONE, held;
         if (takes && empty)
             b->host = NULL;
@@ -378,15 +396,18 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
     if (!drop_input(run, x, slot, memory))
         return;
     producer = &run->firing.nodes[value->producer];
-    if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0)
+    if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0 && !(value->flags & DF_VALUE_ACC))
         dfr_release(run, w, &value->producer, 1,
                     dfr_slot_of(run, run->firing.slots[slot].wave + run->graph->nodes[value->producer].depth));
 }
 
-/* Does this reader count? What is made once stays until the run ends, because jobs of all waves read it. */
+/* Does this reader count? What is made before the waves stays until the run ends, because jobs of all waves read it, and
+ * those of all calls of a session. */
 static bool is_counted(const struct df_run *run, uint32_t node, uint32_t x)
 {
-    return run->firing.n_once == 0 || dfr_is_once(run, run->graph->values[x].producer) == dfr_is_once(run, node);
+    const struct df_value *value = &run->graph->values[x];
+    return run->firing.n_once == 0 || value->flags & DF_VALUE_ACC ||
+           ((run->firing.nodes[value->producer].flags ^ run->firing.nodes[node].flags) & DFR_N_PHASE) == 0;
 }
 
 static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory)
@@ -425,6 +446,14 @@ void dfr_engine_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, u
     flush(run, w);
 }
 
+static void keep(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot, uint32_t memory)
+{
+    if (memory > 0)
+        dfr_stage_kept(run, value, slot, memory);
+    else
+        end_kept(run, w, value, slot);
+}
+
 /* Called before the job releases any other. So its wave cannot end here: the job itself, or those that it will release,
  * are still to end. */
 static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job, uint32_t memory, bool empty)
@@ -432,10 +461,22 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
     uint32_t node = dfr_job_node(job), first = run->graph->nodes[node].first_out;
 
     for (uint32_t y = first; y < first + df_node_n_out(run->graph, node); y++)
-        if (dfr_buffers_keep(run, y) && memory > 0 && !empty)
-            dfr_stage_kept(run, y, dfr_job_slot(job), memory);
-        else if (dfr_buffers_keep(run, y))
-            end_kept(run, w, y, dfr_job_slot(job));
+        if (dfr_buffers_keep(run, y) && !df_value_is_acc(run->graph, y)) /* an acc's is kept after the last wave */
+            keep(run, w, y, dfr_job_slot(job), empty ? 0 : memory);
+}
+
+/* The waves have ended. */
+static void begin_final(struct df_run *run, struct dfr_worker *w)
+{
+    run->firing.final_wave = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
+    atomic_store_explicit(&run->firing.once_left, run->firing.n_final_terminals, memory_order_relaxed);
+    if (run->memory.tokens)
+        dfr_tokens_begin_final(run);
+    for (uint32_t i = 0; i < run->firing.n_accs; i++)
+        if (dfr_buffers_keep(run, run->firing.accs[i]))
+            keep(run, w, run->firing.accs[i], dfr_once_slot(run), dfr_acc_holder(run, run->firing.accs[i]));
+    dfr_stage_accs(run);
+    dfr_release(run, w, run->firing.finals, run->firing.n_finals, dfr_once_slot(run));
 }
 
 /* All streams have delivered this wave. Only now their readers and the other sources may fire for it. */
@@ -571,6 +612,15 @@ void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *w)
     flush(run, w);
 }
 
+/* Gives out what the end of a job has made ready. */
+static void settle_after(struct df_run *run, struct dfr_worker *w)
+{
+    if (!w->deque) {
+        end_free_jobs(run, w);
+        flush(run, w);
+    }
+}
+
 void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_call *call, int code,
                      uint32_t memory)
 {
@@ -579,14 +629,12 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
         return;
     if (ended) {
         end_stream(run, w, call->wave, dfr_job_node(call->job));
+        settle_after(run, w);
         return;
     }
     end_tokens(run, w, call, memory, code == DF_SKIP);
     if (run->choice.policy->done && !w->deque)
         run->choice.policy->done(run->choice.state, call->job, w->index);
     dfr_released(run, w, dfr_job_node(call->job), dfr_job_slot(call->job), call->wave);
-    if (!w->deque) {
-        end_free_jobs(run, w);
-        flush(run, w);
-    }
+    settle_after(run, w);
 }

@@ -8,9 +8,9 @@
  *
  * Words:    Several waves are in flight at a time. A *slot* holds one wave in flight. Wave w is in slot w % inflight,
  *           and begins there when wave w - inflight has ended. The *once slot* (number inflight) holds what fires once,
- *           before wave 0. A *release* tells a job that one of the things it waits for has happened. The *need* of a
- *           node is the number of releases that make its job ready: one for each input that is not a once value, and
- *           the extra needs below.
+ *           before wave 0 or, if it is *final*, after the last wave. The values of accs are in this slot, too. A *release* tells a job that one of the things it waits for has happened. The *need* of a
+ *           node is the number of releases that make its job ready: one for each input that is made in the same phase
+ *           (once, wave, final), and the extra needs below.
  *
  * States of a job (node, slot), by its counter of pending releases:
  *     1  waiting    left = the number of releases that are still missing.
@@ -24,13 +24,16 @@
  *                   releases its readers. With tokens at fixed addresses, dfr_released() alone does it.
  * When a run stops, its jobs may be in any state. They are dropped with the run.
  *
- * Extra needs:  A source has one for the beginning of its wave. If there are streams, this release comes when all
- *               streams have delivered the wave. Nodes that are `ordered`, that are a `stream` or that are bounded by
- *               @depth have one for their job of the wave before. A node with @depth(n), n < inflight, has one for each
+ * Extra needs:  A final node has one for the end of the waves. A source has one for the beginning of its wave. If there are streams, this release comes when all
+ *               streams have delivered the wave. Nodes that are `ordered` or a `stream`, that have an acc, or that are
+ *               bounded by @depth have one for their job of the wave before. A node with @depth(n), n < inflight, has one for each
  *               of its outputs that is read: all readers have ended in the wave n waves before.
  * End of wave:  A wave ends when all its *terminal* nodes (those that nobody reads) are done. Every other job releases
  *               its readers as its last act. So when the wave ends, nothing touches the slot any more, and the next
  *               wave may begin in it.
+ * End of run:   When all waves have ended, the final nodes are released, each once. What they wait for beside that are
+ *               the final nodes that they read. Buffers that keep an acc's value (buffers.h) end then, too. Without
+ *               both the run ends with its last wave.
  *
  * Memory:   df_run_start() allocates all of it, df_run_wait() frees it.
  * Threads:  any worker calls dfr_engine_…. The inputs and outputs of a job belong to the worker that took it.
@@ -50,7 +53,9 @@
 #include "runtime/trace/trace.h"
 
 enum { DFR_N_ONCE = 1, DFR_N_SOURCE = 2, DFR_N_STREAM = 4, DFR_N_IN_ORDER = 8, DFR_N_BOUNDED = 16, DFR_N_TERMINAL = 32,
-       DFR_N_COPY = 64, DFR_N_TMP = 128 };
+       DFR_N_COPY = 64, DFR_N_TMP = 128, DFR_N_FINAL = 256 };
+/* The phase of a node: DFR_N_ONCE alone is before wave 0, both are after the last wave, neither is in every wave. */
+#define DFR_N_PHASE (DFR_N_ONCE | DFR_N_FINAL)
 
 struct dfr_node {                       /* four records fill a cache line */
     uint32_t first_successor;           /* index into firing.successors; they end where the next node's begin */
@@ -190,13 +195,18 @@ struct dfr_run_choice {                 /* the policy, and what it sees */
 
 struct dfr_run_firing {                 /* which job is ready when */
     struct dfr_node *nodes;             /* by node, and one more at the end */
-    uint32_t *successors;               /* by node: the nodes that its end releases; for a once node: once nodes */
+    uint32_t *successors;               /* by node: the nodes of its phase that its end releases */
     struct dfr_code *codes;             /* by work */
     struct dfr_pending *pending;        /* [slot * n_nodes + node]; a once node has only one job: it uses slot 0's */
     struct dfr_slot *slots;
     uint32_t *streams, *sources;        /* node numbers; sources without the streams */
+    uint32_t *finals, *accs;            /* final nodes; values of accs */
+    uint32_t n_finals, n_accs;
     uint32_t n_streams, n_sources, n_terminals, n_once, n_once_terminals;
-    _Atomic uint32_t once_left;         /* nodes that fire once and are not yet done */
+    uint32_t n_final_terminals;         /* 0: nothing happens after the last wave */
+    _Atomic uint32_t once_left;         /* terminal nodes of the once slot that are not yet done, of one phase */
+    _Atomic bool final_begun;           /* the final phase has begun */
+    int64_t final_wave;                 /* what final jobs get as their wave: the number of waves */
     _Atomic int64_t limit;              /* waves to run; a stream's end lowers it */
     _Atomic bool unlike;                /* it was told that streams have unlike numbers of waves */
     _Atomic int64_t waves_done;
@@ -250,6 +260,7 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
                                          * that make its inputs. Only this worker will release it, and the policy must
                                          * not get it. NULL: no job is launched in this way */
     uint32_t *waiter_node;              /* by input of the graph: the node that reads it */
+    uint64_t *acc_job;                  /* by value of an acc: the job that waits for it; NULL: there are no accs */
     struct dfr_queue *arrived;          /* staged CPU jobs whose data has come, unless the policy has placed them; and kept
                                          * values that have come */
     _Atomic uint32_t n_staged;          /* CPU jobs that are staged and not yet taken again */
@@ -364,21 +375,22 @@ static inline uint32_t dfr_memory_of(const struct df_run *run, uint32_t unit)
     return run->machine.on_host >> unit & 1 ? 0 : unit;
 }
 
+/* It fires once, before or after the waves. */
 static inline bool dfr_is_once(const struct df_run *run, uint32_t node)
 {
     return run->firing.nodes[node].flags & DFR_N_ONCE;
 }
 
-/* The block of a value for a job in `slot`. A once value has one block for all waves. */
+/* The block of a value for a job in `slot`. A once value, or an acc's, has one block for all waves. */
 static inline uint32_t dfr_block_of(const struct df_run *run, uint32_t value, uint32_t slot)
 {
-    uint32_t s = dfr_is_once(run, run->graph->values[value].producer) ? dfr_once_slot(run) : slot;
+    uint32_t s = df_value_is_once(run->graph, value) ? dfr_once_slot(run) : slot;
     return s * run->graph->n_values + value;
 }
 
 static inline int64_t dfr_job_wave(const struct df_run *run, uint64_t job)
 {
-    return dfr_job_slot(job) == run->inflight ? 0 : run->firing.slots[dfr_job_slot(job)].wave;
+    return dfr_job_slot(job) == run->inflight ? run->firing.final_wave : run->firing.slots[dfr_job_slot(job)].wave;
 }
 
 /* engine.c */
@@ -414,6 +426,12 @@ void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);
 void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 
+/* ports.c: */
+/* Gives the memory of all accs its first value, on the host. Called before the first wave of the run or of a call. */
+void dfr_acc_begin(struct df_run *run);
+/* The memory that has the acc's value; 0: the host. It is called while no job of its node runs. */
+uint32_t dfr_acc_holder(const struct df_run *run, uint32_t value);
+
 /* stage.c: bringing a job's inputs to the memory of the unit that will run it. */
 bool dfr_stage(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
 /* struct dfr_view's. What the host has, unified devices have too. */
@@ -424,6 +442,7 @@ bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_
 void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory);
 bool dfr_comes(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known */
+void dfr_stage_accs(struct df_run *run); /* the same for accs, when the last wave has ended */
 /* A copy to the host is complete; called by the worker of the device that it came from. */
 void dfr_arrived(struct df_run *run, struct dfr_worker *worker, uint32_t waiter);
 /* In a rehearsal: has the inputs brought to the host for a job that takes no worker. When they have come, the job is in
@@ -443,10 +462,13 @@ bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *worker, uint64_t 
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit);
 /* Asks one of the devices in `holders` to copy the block to the host. dfr_arrived() is called with `waiter` then. */
 void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders);
-/* The number by which input k of a job waits for its data. */
-static inline uint32_t dfr_waiter(const struct df_run *run, uint64_t job, uint32_t k)
+/* The block of what a job needs, by number (df_node_need()). */
+static inline uint32_t dfr_need_block(const struct df_run *run, uint64_t job, uint32_t k)
 {
-    return dfr_job_slot(job) * run->graph->n_in_values + run->graph->nodes[dfr_job_node(job)].first_in + k;
+    return dfr_block_of(run, df_node_need(run->graph, dfr_job_node(job), k), dfr_job_slot(job));
 }
+
+/* The number by which a job waits for what it needs. Of the jobs that change an acc, one at a time does. */
+uint32_t dfr_waiter(const struct df_run *run, uint64_t job, uint32_t k);
 
 #endif

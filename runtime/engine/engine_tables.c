@@ -8,13 +8,22 @@
 #include "runtime/engine/buffers.h"
 #include "runtime/threads/large.h"
 
-static bool has_reader(const struct df_run *run, uint32_t node, bool once_only)
+static bool same_phase(const struct df_graph *g, uint32_t v, uint32_t w)
+{
+    return ((g->nodes[v].flags ^ g->nodes[w].flags) & (DF_NODE_ONCE | DF_NODE_FINAL)) == 0;
+}
+
+/* Does a node of the same phase read what the node makes? What a node of every wave makes is read in every wave, unless it is
+ * an acc's. */
+static bool has_reader(const struct df_run *run, uint32_t node)
 {
     const struct df_graph *g = run->graph;
     uint32_t first = g->nodes[node].first_out;
+    bool every_wave = !(g->nodes[node].flags & DF_NODE_ONCE);
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
         for (uint32_t i = 0; i < g->values[y].n_readers; i++)
-            if (!once_only || g->nodes[g->readers[g->values[y].first_reader + i].node].flags & DF_NODE_ONCE)
+            if (every_wave ? !df_value_is_acc(g, y)
+                           : same_phase(g, node, g->readers[g->values[y].first_reader + i].node))
                 return true;
     return false;
 }
@@ -23,23 +32,26 @@ static uint32_t read_outputs(const struct df_graph *g, uint32_t node)
 {
     uint32_t first = g->nodes[node].first_out, n = 0;
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
-        n += g->values[y].n_readers > 0;
+        n += g->values[y].n_readers > 0 && !df_value_is_acc(g, y);
     return n;
 }
 
-/* The number of inputs that come anew with each wave. For a once node: the number of all its inputs. */
+/* The number of inputs that are made in the node's own phase. */
 static uint32_t waited_inputs(const struct df_graph *g, uint32_t node)
 {
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
-    bool once = g->nodes[node].flags & DF_NODE_ONCE;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
-        n += once || !(g->nodes[g->values[in[k]].producer].flags & DF_NODE_ONCE);
+    uint32_t n_in = df_node_n_in(g, node), n = 0;
+    if (g->nodes[node].flags & DF_NODE_ONCE)
+        for (uint32_t k = 0; k < n_in; k++)
+            n += same_phase(g, node, g->values[in[k]].producer);
+    else
+        for (uint32_t k = 0; k < n_in; k++)
+            n += !df_value_is_once(g, in[k]);
     return n;
 }
 
 /* Gives in *need the number of releases that make the node's job ready. A once node that reads nothing is released when
- * the run starts. */
+ * the run starts, and each final node is released once more when the waves have ended. */
 static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
 {
     const struct df_graph *g = run->graph;
@@ -53,11 +65,12 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
     n->work = dfr_buffers_spare(run, v) ? g->n_works : g->nodes[v].work;
     n[1].first_port = n->first_port + kernel->n_ports;
     if (g->nodes[v].flags & DF_NODE_ONCE) {
-        n->flags |= DFR_N_ONCE | (has_reader(run, v, true) ? 0 : DFR_N_TERMINAL);
-        *need += *need == 0;
+        bool final = df_node_is_final(g, v);
+        n->flags |= DFR_N_ONCE | (final ? DFR_N_FINAL : 0) | (has_reader(run, v) ? 0 : DFR_N_TERMINAL);
+        *need += final || *need == 0;
         return;
     }
-    if (!has_reader(run, v, false))
+    if (!has_reader(run, v))
         n->flags |= DFR_N_TERMINAL;
     if (*need == 0) {
         n->flags |= DFR_N_SOURCE | (kernel->traits & DF_STREAM ? DFR_N_STREAM : 0);
@@ -67,14 +80,14 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
         n->flags |= DFR_N_BOUNDED | DFR_N_IN_ORDER;
         *need += read_outputs(g, v);
     }
-    if (kernel->traits & (DF_ORDERED | DF_STREAM))
+    if (df_kernel_in_order(kernel))
         n->flags |= DFR_N_IN_ORDER;
     if (n->flags & DFR_N_IN_ORDER)
         *need += 1;
 }
 
-/* The outputs of a node lie side by side, and so do their readers: a node's successors are a range. A once node
- * releases only once nodes, because other nodes do not wait for it. */
+/* The outputs of a node lie side by side, and so do their readers: a node's successors are a range. A node releases only
+ * nodes of its phase, because those of later phases do not wait for it alone. */
 static void list_successors(struct df_run *run)
 {
     const struct df_graph *g = run->graph;
@@ -82,12 +95,12 @@ static void list_successors(struct df_run *run)
 
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         uint32_t first = g->nodes[v].first_out;
-        bool once = run->firing.nodes[v].flags & DFR_N_ONCE;
+        bool every_wave = !(run->firing.nodes[v].flags & DFR_N_ONCE);
         run->firing.nodes[v].first_successor = n;
         for (uint32_t y = first; y < first + df_node_n_out(g, v); y++)
             for (uint32_t i = 0; i < g->values[y].n_readers; i++) {
                 uint32_t reader = g->readers[g->values[y].first_reader + i].node;
-                if (!once || run->firing.nodes[reader].flags & DFR_N_ONCE)
+                if (every_wave ? !df_value_is_acc(g, y) : same_phase(g, v, reader))
                     run->firing.successors[n++] = reader;
             }
     }
@@ -100,6 +113,11 @@ static void describe_nodes(struct df_run *run)
         uint32_t flags;
         describe_node(run, v, &run->firing.pending[v].need);
         flags = run->firing.nodes[v].flags;
+        if (flags & DFR_N_ONCE && flags & DFR_N_FINAL) {
+            run->firing.n_finals++;
+            run->firing.n_final_terminals += (flags & DFR_N_TERMINAL) != 0;
+            continue;
+        }
         if (flags & DFR_N_ONCE) {
             run->firing.n_once++;
             run->firing.n_once_terminals += (flags & DFR_N_TERMINAL) != 0;
@@ -111,10 +129,33 @@ static void describe_nodes(struct df_run *run)
     }
     for (uint32_t i = 0; i < dfr_buffers_count(run); i++) { /* a wave's end waits for kept values, too */
         uint32_t y = run->memory.buffers->value[i];
-        bool once = run->firing.nodes[run->graph->values[y].producer].flags & DFR_N_ONCE;
-        *(once ? &run->firing.n_once_terminals : &run->firing.n_terminals) += dfr_buffers_keep(run, y);
+        uint32_t phase = run->firing.nodes[run->graph->values[y].producer].flags & DFR_N_PHASE;
+        bool final = phase & DFR_N_FINAL || df_value_is_acc(run->graph, y);
+        *(final   ? &run->firing.n_final_terminals
+          : phase ? &run->firing.n_once_terminals
+                  : &run->firing.n_terminals) += dfr_buffers_keep(run, y);
     }
     atomic_init(&run->firing.once_left, run->firing.n_once_terminals);
+}
+
+static void count_accs(struct df_run *run)
+{
+    uint32_t n_kernels = 0;
+    for (uint32_t k = 0; k < run->graph->n_kernels; k++)
+        n_kernels += run->graph->kernels[k].n_acc > 0;
+    for (uint32_t v = 0; n_kernels > 0 && v < run->graph->n_nodes; v++)
+        run->firing.n_accs += df_node_n_acc(run->graph, v);
+}
+
+static void list_finals(struct df_run *run)
+{
+    uint32_t n_finals = 0, n_accs = 0;
+    for (uint32_t v = 0; run->firing.n_accs > 0 && v < run->graph->n_nodes; v++) {
+        if (run->firing.nodes[v].flags & DFR_N_FINAL)
+            run->firing.finals[n_finals++] = v;
+        for (uint32_t i = 0; i < df_node_n_acc(run->graph, v); i++)
+            run->firing.accs[n_accs++] = df_node_acc(run->graph, v, i);
+    }
 }
 
 static void list_sources(struct df_run *run)
@@ -154,14 +195,19 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
         return dfr_error_memory(error);
     memset(run->firing.nodes, 0, (n_nodes + 1) * sizeof *run->firing.nodes);
     describe_nodes(run);
+    count_accs(run);
     run->firing.successors = dfr_large_alloc(((size_t)run->graph->n_readers + 1) * sizeof *run->firing.successors);
     run->firing.slots = aligned_alloc(64, (run->inflight + 1) * sizeof *run->firing.slots);
     run->firing.streams = malloc(((size_t)run->firing.n_streams + 1) * sizeof *run->firing.streams);
     run->firing.sources = malloc(((size_t)run->firing.n_sources + 1) * sizeof *run->firing.sources);
-    if (!run->firing.successors || !run->firing.slots || !run->firing.streams || !run->firing.sources)
+    run->firing.finals = malloc(((size_t)run->firing.n_finals + 1) * sizeof *run->firing.finals);
+    run->firing.accs = malloc(((size_t)run->firing.n_accs + 1) * sizeof *run->firing.accs);
+    if (!run->firing.successors || !run->firing.slots || !run->firing.streams || !run->firing.sources ||
+        !run->firing.finals || !run->firing.accs)
         return dfr_error_memory(error);
     memset(run->firing.slots, 0, (run->inflight + 1) * sizeof *run->firing.slots);
     list_sources(run);
+    list_finals(run);
     list_successors(run);
     init_pending(run);
     if (dfr_skips_create(&run->skips, run->graph, run->inflight + 1, error) != DF_OK)
@@ -205,4 +251,6 @@ void dfr_engine_destroy(struct df_run *run)
     free(run->firing.slots);
     free(run->firing.streams);
     free(run->firing.sources);
+    free(run->firing.finals);
+    free(run->firing.accs);
 }

@@ -2,6 +2,7 @@
 #include "runtime/engine/list.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/engine/ports.h"
@@ -55,11 +56,13 @@ static void order_jobs(struct making *m)
     uint32_t n = run->graph->n_nodes;
 
     for (uint32_t v = 0; v < n; v++) {
-        if (dfr_is_once(run, v))
-            m->nodes[m->n++] = v;       /* nodes are numbered in topological order */
-        else
+        if (dfr_is_once(run, v)) {
+            m->nodes[m->n] = v;         /* nodes are numbered in topological order */
+            m->n += !(run->firing.nodes[v].flags & DFR_N_FINAL);
+        } else {
             for (uint32_t s = run->firing.nodes[v].first_successor; s < run->firing.nodes[v + 1].first_successor; s++)
                 m->left[run->firing.successors[s]]++;
+        }
     }
     for (uint32_t i = 0; i < run->firing.n_streams; i++)
         m->nodes[m->n++] = run->firing.streams[i];
@@ -68,6 +71,8 @@ static void order_jobs(struct making *m)
     for (uint32_t i = 0; i < run->firing.n_sources; i++)
         push(m->run, run->firing.sources[i]);
     drain(m);
+    for (uint32_t i = 0; i < run->firing.n_finals; i++)
+        m->nodes[m->n++] = run->firing.finals[i];
 }
 
 static void give_back_tables(struct df_run *run)
@@ -94,7 +99,8 @@ int dfr_list_create(struct df_run *run, struct df_error *error)
     }
     order_jobs(&m);
     free(m.left);
-    *list = (struct dfr_list){ run->firing.n_once, run->graph->n_nodes - run->firing.n_once, m.nodes };
+    *list = (struct dfr_list){ run->firing.n_once, run->graph->n_nodes - run->firing.n_once - run->firing.n_finals,
+                               run->firing.n_finals, m.nodes };
     run->threads.list = list;
     if (m.n != run->graph->n_nodes)
         return dfr_error(error, DF_FAILED, "internal error: policy '%s' gave %u of %u jobs", run->choice.policy->name,
@@ -208,22 +214,38 @@ static bool run_jobs(struct df_run *run, struct dfr_worker *w, const uint32_t *l
     return run->memory.tokens ? run_fixed(run, w, list, n, slot) : run_blocks(run, w, list, n, slot);
 }
 
+/* A stream may have ended the waves. Then it has set the limit, and the run goes on. */
+static void run_finals(struct df_run *run, struct dfr_worker *w, const struct dfr_list *list)
+{
+    int64_t limit = atomic_load(&run->firing.limit);
+
+    if (list->n_final == 0 || dfr_stopped(run) || atomic_load(&run->firing.waves_done) < limit)
+        return;
+    w->call.wave = run->firing.final_wave = limit;
+    if (run->memory.tokens)
+        dfr_tokens_begin_final(run);
+    run_jobs(run, w, list->nodes + list->n_once + list->n_wave, list->n_final, dfr_once_slot(run));
+}
+
 static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr_list *list)
 {
     if (!run->calls.begun && !run_jobs(run, w, list->nodes, list->n_once, dfr_once_slot(run)))
         return;
     run->calls.begun = true;
+    if (run->firing.n_accs > 0)
+        dfr_acc_begin(run);
     for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit); wave++) {
         w->call.wave = wave;
         atomic_store_explicit(&run->firing.slots[0].wave, wave, memory_order_relaxed);
         if (run->memory.tokens)
             dfr_tokens_begin(run, 0, wave);
         if (!run_jobs(run, w, list->nodes + list->n_once, list->n_wave, 0))
-            return;
+            break;
         atomic_store_explicit(&run->firing.waves_done, wave + 1, memory_order_relaxed);
     }
     if (list->n_wave == 0)
         atomic_store(&run->firing.waves_done, atomic_load(&run->firing.limit)); /* every wave is empty */
+    run_finals(run, w, list);
 }
 
 /* Gives the seconds that it took. */
@@ -259,7 +281,7 @@ void *dfr_list_main(void *arg)
 
 int dfr_list_for_calls(struct df_run *run, struct df_error *error)
 {
-    uint32_t n = run->graph->n_nodes, n_once = 0;
+    uint32_t n = run->graph->n_nodes, n_once = 0, n_wave = 0;
     struct dfr_list *list;
 
     if (!run->calls.on || !run->threads.deques || !run->memory.tokens || run->firing.n_streams > 0 || run->threads.gang)
@@ -267,9 +289,12 @@ int dfr_list_for_calls(struct df_run *run, struct df_error *error)
     list = run->calls.list = calloc(1, sizeof *list);
     if (!list || !(list->nodes = malloc(((size_t)n + 1) * sizeof *list->nodes)))
         return dfr_error_memory(error);
-    *list = (struct dfr_list){ run->firing.n_once, n - run->firing.n_once, list->nodes };
+    *list = (struct dfr_list){ run->firing.n_once, n - run->firing.n_once - run->firing.n_finals, run->firing.n_finals,
+                               list->nodes };
     for (uint32_t v = 0; v < n; v++)    /* nodes are numbered in topological order */
-        list->nodes[dfr_is_once(run, v) ? n_once++ : list->n_once + v - n_once] = v;
+        if (!(run->firing.nodes[v].flags & DFR_N_FINAL))
+            list->nodes[dfr_is_once(run, v) ? n_once++ : list->n_once + n_wave++] = v;
+    memcpy(list->nodes + list->n_once + list->n_wave, run->firing.finals, list->n_final * sizeof *list->nodes);
     run->calls.next_shared = 1;
     return DF_OK;
 }

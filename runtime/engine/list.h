@@ -5,7 +5,8 @@
  *
  * When:     there is one worker and no device, and neither a trace nor an inspecting option, which want to see each
  *           job.
- * Order:    what the policy's own push and pop give for one wave. What fires once comes first, before wave 0. In a wave
+ * Order:    what the policy's own push and pop give for one wave. What fires once comes first, before wave 0, or is
+ *           final and comes last, each in the order of its numbers. In a wave
  *           the streams come first, because nothing else of a wave may fire before they have all delivered. The other
  *           nodes follow, each after those that make what it reads.
  * Waves:    they run one after the other, all in slot 0.
@@ -24,8 +25,8 @@
 #include "runtime/engine/engine.h"
 
 struct dfr_list {
-    uint32_t n_once, n_wave;
-    uint32_t *nodes;                    /* what fires once, then the nodes of a wave */
+    uint32_t n_once, n_wave, n_final;
+    uint32_t *nodes;                    /* what fires before the waves, the nodes of a wave, what fires after the waves */
 };
 
 /* Needs the policy's state. Makes run->threads.list, and destroys the policy's state. */

@@ -1,10 +1,11 @@
 /* ports.c - finds where the tokens and the scratch memory of a job are on the host (ports.h). Tokens are blocks
  * (memmgr/space.h), or lie at addresses that were fixed before the run (tokens.h). Once there are empty tokens, it calls
- * kernels, too.
+ * kernels, too. It gives accs their first value.
  */
 #include "runtime/engine/ports.h"
 
 #include "runtime/device/device.h"
+#include "runtime/engine/buffers.h"
 #include "runtime/engine/tokens.h"
 
 #define TMP_ALIGNMENT 256u
@@ -45,6 +46,9 @@ static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
             if (!make_output(run, job, y))
                 return false;
             w->ports[p] = run->memory.space->blocks[dfr_job_slot(job) * g->n_values + y].host;
+            break;
+        case DF_ACC:
+            w->ports[p] = run->memory.space->blocks[dfr_block_of(run, y, dfr_job_slot(job))].host;
             break;
         default:
             w->ports[p] = tmp;
@@ -128,4 +132,43 @@ int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims
         dfr_make_empty(run, call->job);
     }
     return code;
+}
+
+/* ---- accs ---- */
+
+/* The memory of an acc, which nobody uses, as the first value. A value that nobody has read is still there after a
+ * session's last call. */
+static void begin_block(struct df_run *run, uint32_t value)
+{
+    struct dfm_space *space = run->memory.space;
+    uint32_t block = dfr_block_of(run, value, 0);
+    struct dfm_block *b = &space->blocks[block];
+
+    if (dfm_block_valid(b))
+        dfm_space_drop(space, block, 0);
+    b->host = dfm_space_host_take(space, block);
+    if (!b->host) {
+        dfr_engine_fail(run, DF_E_MEMORY, "internal error: more tokens live than were planned");
+        return;
+    }
+    if (!run->rehearsal)
+        df_acc_first(run->graph, value, b->host);
+    atomic_store_explicit(&b->readers, run->graph->values[value].n_readers + dfr_buffers_keep(run, value),
+                          memory_order_relaxed);
+    dfm_space_first(space, block);
+}
+
+void dfr_acc_begin(struct df_run *run)
+{
+    for (uint32_t i = 0; i < run->firing.n_accs; i++)
+        if (run->memory.tokens)
+            df_acc_first(run->graph, run->firing.accs[i], dfr_tokens_acc(run, run->firing.accs[i]));
+        else
+            begin_block(run, run->firing.accs[i]);
+}
+
+uint32_t dfr_acc_holder(const struct df_run *run, uint32_t value)
+{
+    uint32_t valid = dfm_block_valid(&run->memory.space->blocks[dfr_block_of(run, value, 0)]);
+    return (uint32_t)__builtin_ctz(valid);
 }

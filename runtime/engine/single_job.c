@@ -48,6 +48,12 @@ static uint64_t aligned(uint64_t bytes)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* Does a job change what the port holds? Then the device keeps a copy of it for the next launch. */
+static bool changes(unsigned mode)
+{
+    return mode == DF_INOUT || mode == DF_ACC;
+}
+
 uint64_t dfr_single_gpu_need(const struct df_graph *graph, uint32_t work)
 {
     const struct df_work *w = &graph->works[work];
@@ -55,7 +61,7 @@ uint64_t dfr_single_gpu_need(const struct df_graph *graph, uint32_t work)
     uint64_t need = 0;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         uint64_t bytes = aligned(graph->port_bytes[w->first_port + p]);
-        need += graph->kports[kernel->first_port + p].mode == DF_INOUT ? 2 * bytes : bytes;
+        need += changes(graph->kports[kernel->first_port + p].mode) ? 2 * bytes : bytes;
     }
     return need;
 }
@@ -185,7 +191,7 @@ int dfr_single_gpu_bring(struct dfr_single_gpu *gpu, const struct dfr_single_job
         at += aligned(p.bytes[i]);
         if (mode == DF_IN || (mode == DF_OUT && job->outputs_too)) {
             status = dfr_single_copy(gpu, DFR_COPY_H2D, gpu->places[i], job->ports[i], p.bytes[i], error);
-        } else if (mode == DF_INOUT) {
+        } else if (changes(mode)) {
             status = dfr_single_copy(gpu, DFR_COPY_H2D, at, job->ports[i], p.bytes[i], error);
             at += aligned(p.bytes[i]);
         }
@@ -199,7 +205,7 @@ int dfr_single_restore(struct dfr_single_gpu *gpu, const struct dfr_single_job *
     int status = DF_OK;
 
     for (unsigned i = 0; i < p.n && status == DF_OK; i++)
-        if (p.ports[i].mode == DF_INOUT)
+        if (changes(p.ports[i].mode))
             status = dfr_single_copy(gpu, DFR_COPY_D2D, gpu->places[i],
                                      (unsigned char *)gpu->places[i] + aligned(p.bytes[i]), p.bytes[i], error);
     return status;
@@ -274,7 +280,7 @@ int dfr_single_gpu_fetch(struct dfr_single_gpu *gpu, const struct dfr_single_job
     int status = DF_OK;
 
     for (unsigned i = 0; i < p.n && status == DF_OK; i++)
-        if (p.ports[i].mode == DF_OUT || p.ports[i].mode == DF_INOUT)
+        if (p.ports[i].mode == DF_OUT || changes(p.ports[i].mode))
             status = dfr_single_copy(gpu, DFR_COPY_D2H, job->ports[i], gpu->places[i], p.bytes[i], error);
     return status == DF_OK ? finish(gpu, error) : status;
 }

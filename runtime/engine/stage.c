@@ -14,12 +14,6 @@
 #define NO_TAKER DF_MAX_UNITS           /* of a job that takes no worker */
 #define NOT_YET_HELD DF_NONE            /* in `holder`: data was asked for, and no worker has taken the job */
 
-static uint32_t input_block(const struct df_run *run, uint64_t job, uint32_t k)
-{
-    const struct df_graph *g = run->graph;
-    return dfr_block_of(run, g->in_value[g->nodes[dfr_job_node(job)].first_in + k], dfr_job_slot(job));
-}
-
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
 {
     return run->machine.n_gpus > 1 && run->devices.ops->copy_peer ? df_platform_peers(&run->machine.platform, unit) : 0;
@@ -29,12 +23,12 @@ uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)
 {
     struct df_run *run = arg;
     const struct df_graph *g = run->graph;
-    uint32_t valid, value = g->in_value[g->nodes[dfr_job_node(job)].first_in + k];
+    uint32_t valid, value = df_node_need(g, dfr_job_node(job), k);
     if (!run->memory.space)
         return DFM_HOST;
     if (dfr_skips_empty(&run->skips, dfr_job_slot(job), value))
         return UINT32_MAX;              /* nothing of it is copied */
-    valid = dfm_block_valid(&run->memory.space->blocks[input_block(run, job, k)]);
+    valid = dfm_block_valid(&run->memory.space->blocks[dfr_need_block(run, job, k)]);
     return valid & DFM_HOST ? valid | run->machine.on_host : valid;
 }
 
@@ -56,29 +50,29 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
 
 static bool all_on_host(struct df_run *run, uint64_t job)
 {
-    uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job));
+    uint32_t n = df_node_n_needs(run->graph, dfr_job_node(job));
 
-    for (uint32_t k = 0; k < n_in; k++)
+    for (uint32_t k = 0; k < n; k++)
         if (!(dfr_holders(run, job, k) & DFM_HOST))
             return false;
     return true;
 }
 
-/* Asks for the inputs that the host does not have. The job waits for them, and for `more` further decrements of
+/* Asks for what the job needs and the host does not have. The job waits for them, and for `more` further decrements of
  * `missing`. false: it waits for nothing. */
 static bool fetch(struct df_run *run, uint64_t job, uint32_t more, uint8_t taker)
 {
     _Atomic uint32_t *missing = &run->devices.missing[dfr_job_index(run, job)];
-    uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job)), present = 1;
+    uint32_t n = df_node_n_needs(run->graph, dfr_job_node(job)), present = 1;
 
     run->devices.taker[dfr_job_index(run, job)] = taker;
-    atomic_store_explicit(missing, n_in + 1 + more, memory_order_relaxed);
-    for (uint32_t k = 0; k < n_in; k++) {
+    atomic_store_explicit(missing, n + 1 + more, memory_order_relaxed);
+    for (uint32_t k = 0; k < n; k++) {
         uint32_t holders = dfr_holders(run, job, k);
         if (holders & DFM_HOST)
             present++;
         else
-            dfr_ask(run, dfr_waiter(run, job, k), input_block(run, job, k), holders);
+            dfr_ask(run, dfr_waiter(run, job, k), dfr_need_block(run, job, k), holders);
     }
     return atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present; /* else all came meanwhile */
 }
@@ -126,16 +120,16 @@ static void announce(struct df_run *run, uint32_t unit, uint32_t block)
 bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
 {
     struct df_run *run = arg;
-    uint32_t n_in = df_node_n_in(run->graph, dfr_job_node(job));
+    uint32_t n = df_node_n_needs(run->graph, dfr_job_node(job));
 
     if (run->machine.n_gpus == 0)
         return false;
     if (unit == 0)
         return stage_on_host(run, job);
-    for (uint32_t k = 0; k < n_in; k++) {
+    for (uint32_t k = 0; k < n; k++) {
         uint32_t holders = dfr_holders(run, job, k);
         if (holders & DFM_HOST && !(holders >> unit & 1))
-            announce(run, unit, input_block(run, job, k));
+            announce(run, unit, dfr_need_block(run, job, k));
     }
     return false;
 }
@@ -146,8 +140,8 @@ bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
 bool dfr_settled(void *arg, uint64_t job, uint32_t unit)
 {
     struct df_run *run = arg;
-    for (uint32_t k = 0; k < df_node_n_in(run->graph, dfr_job_node(job)); k++) {
-        if (unit > 0 && dfm_cache_prefetch_pends(run->memory.space->caches[unit], input_block(run, job, k)))
+    for (uint32_t k = 0; k < df_node_n_needs(run->graph, dfr_job_node(job)); k++) {
+        if (unit > 0 && dfm_cache_prefetch_pends(run->memory.space->caches[unit], dfr_need_block(run, job, k)))
             return false;
         if (!(dfr_holders(run, job, k) >> unit & 1))
             return false;
@@ -171,8 +165,8 @@ bool dfr_comes(void *arg, uint64_t job, uint32_t unit)
 
     if (run->devices.hasty[unit])
         return false;
-    for (uint32_t k = 0; k < df_node_n_in(run->graph, node); k++)
-        if (dfm_cache_loads(run->memory.space->caches[unit], input_block(run, job, k)) ||
+    for (uint32_t k = 0; k < df_node_n_needs(run->graph, node); k++)
+        if (dfm_cache_loads(run->memory.space->caches[unit], dfr_need_block(run, job, k)) ||
             (planned && comes_to_host(run, job, k, unit)))
             return true;
     return false;
@@ -208,7 +202,7 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t others = reader_memories(run, dfr_job_slot(job), y, memory), block = dfr_job_slot(job) * g->n_values + y;
         struct df_error error;
-        if (others == 0)
+        if (others == 0 || df_value_is_acc(g, y)) /* an acc's readers wait for the last wave */
             continue;
         if (memory > 0 && others & ~dfr_peers(run, memory) &&
             dfm_cache_to_host(run->memory.space->caches[memory], block, &error) != DF_OK)
@@ -232,14 +226,47 @@ void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory)
             dfr_wake_unit(run, u);      /* it may have put off a job that reads this */
 }
 
-/* ---- kept values (buffers.h) ---- */
+/* ---- waiters ---- */
 
-/* Waiters for kept values have numbers after those of all inputs. Their items in `arrived` have node numbers after the
- * graph's. */
+/* Waiters for kept values (buffers.h) have numbers after those of all inputs. Their items in `arrived` have node numbers
+ * after the graph's. Waiters for accs follow, one for each value. */
 
 static uint32_t first_keeper(const struct df_run *run)
 {
     return run->graph->n_in_values * (run->inflight + 1);
+}
+
+static uint32_t first_of_accs(const struct df_run *run)
+{
+    return first_keeper(run) + dfr_buffers_count(run) * (run->inflight + 1);
+}
+
+uint32_t dfr_waiter(const struct df_run *run, uint64_t job, uint32_t k)
+{
+    uint32_t node = dfr_job_node(job), value;
+
+    if (k < df_node_n_in(run->graph, node))
+        return dfr_job_slot(job) * run->graph->n_in_values + run->graph->nodes[node].first_in + k;
+    value = df_node_need(run->graph, node, k);
+    run->devices.acc_job[value] = job;
+    return first_of_accs(run) + value;
+}
+
+void dfr_stage_accs(struct df_run *run)
+{
+    if (run->machine.n_gpus == 0 || !run->choice.policy->units)
+        return;
+    for (uint32_t i = 0; i < run->firing.n_accs; i++) {
+        uint32_t value = run->firing.accs[i], memory = dfr_acc_holder(run, value), block = dfr_block_of(run, value, 0);
+        uint32_t others = reader_memories(run, dfr_once_slot(run), value, memory);
+        if (memory > 0 && others & ~dfr_peers(run, memory)) {
+            run->devices.acc_job[value] = DFR_NO_JOB;
+            dfr_ask(run, first_of_accs(run) + value, block, 1u << memory);
+        }
+        for (uint32_t u = 1; memory == 0 && u < run->machine.n_units; u++)
+            if (others >> u & 1)
+                announce(run, u, block);
+    }
 }
 
 void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory)
@@ -292,12 +319,17 @@ void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
     uint32_t n_in_values = run->graph->n_in_values, slot, index;
     uint64_t job;
 
-    if (waiter >= first_keeper(run)) {
+    if (waiter >= first_of_accs(run)) {
+        job = run->devices.acc_job[waiter - first_of_accs(run)];
+        if (job == DFR_NO_JOB)          /* nobody waits: it was sent ahead */
+            return;
+    } else if (waiter >= first_keeper(run)) {
         kept_arrived(run, waiter - first_keeper(run));
         return;
+    } else {
+        job = dfr_job(waiter / n_in_values, run->devices.waiter_node[waiter % n_in_values]);
     }
-    slot = waiter / n_in_values;
-    job = dfr_job(slot, run->devices.waiter_node[waiter % n_in_values]);
+    slot = dfr_job_slot(job);
     index = dfr_job_index(run, job);
     if (atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1)
         return;

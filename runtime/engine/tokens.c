@@ -67,7 +67,7 @@ uint64_t dfr_tokens_lay_out(const struct df_run *run, uint64_t *offset, bool onc
     uint64_t bytes = 0;
 
     for (uint32_t x = 0; x < g->n_values; x++) {
-        if (dfr_is_once(run, g->values[x].producer) != once || dfr_buffers_lent(run, x))
+        if (df_value_is_once(g, x) != once || dfr_buffers_lent(run, x))
             continue;
         if (g->values[x].taken_from != DF_NONE) {
             offset[x] = offset[g->values[x].taken_from];
@@ -119,23 +119,25 @@ static void point_ports(const struct df_run *run, struct dfr_tokens *t, const ui
                     continue;
                 }
                 x = value_at(g, node, port);
-                if (dfr_buffers_lent(run, x)) { /* a once value's stays; others are set by wave */
+                if (dfr_buffers_lent(run, x)) { /* that of a value made before wave 0 stays; others are set later */
                     ports[p] = dfm_lent_at(dfr_buffers_lent(run, x), 0);
                     continue;
                 }
-                ports[p] = (dfr_is_once(run, g->values[x].producer) ? once_memory : t->memory + slot_bytes * s) +
-                           offset[x];
+                ports[p] = (df_value_is_once(g, x) ? once_memory : t->memory + slot_bytes * s) + offset[x];
             }
         }
 }
 
-static bool is_set_by_wave(const struct df_run *run, const struct df_node *node, const struct df_kport *port)
+/* Does the memory of the port's value change with the wave, or with the call of a session? */
+static bool is_set_later(const struct df_run *run, const struct df_node *node, const struct df_kport *port)
 {
     uint32_t x;
     if (port->mode == DF_TMP)
         return false;
     x = value_at(run->graph, node, port);
-    return dfr_buffers_lent(run, x) && !dfr_is_once(run, run->graph->values[x].producer);
+    return dfr_buffers_lent(run, x) &&
+           (df_value_is_acc(run->graph, x) ||
+            (run->firing.nodes[run->graph->values[x].producer].flags & DFR_N_PHASE) != DFR_N_ONCE);
 }
 
 /* Notes in `list` each port that is to be set for each wave, and gives their number. If `list` is NULL, only counts. */
@@ -149,10 +151,11 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
         const struct df_kernel *kernel = &g->kernels[node->kernel];
         for (uint32_t p = 0; p < kernel->n_ports; p++) {
             const struct df_kport *port = &g->kports[kernel->first_port + p];
-            if (!is_set_by_wave(run, node, port))
+            if (!is_set_later(run, node, port))
                 continue;
             if (list)
                 list[n] = (struct dfr_lent_port){ .port = run->firing.nodes[v].first_port + p,
+                                                  .final = node->flags & DF_NODE_FINAL,
                                                   .lent = dfr_buffers_lent(run, value_at(g, node, port)) };
             n++;
         }
@@ -165,6 +168,28 @@ void dfr_tokens_begin(const struct df_run *run, uint32_t slot, int64_t wave)
     const struct dfr_tokens *t = run->memory.tokens;
     for (uint32_t i = 0; i < t->n_lent; i++)
         t->ports[(size_t)slot * t->n_ports + t->lent[i].port] = dfm_lent_at(t->lent[i].lent, wave);
+}
+
+void dfr_tokens_begin_final(const struct df_run *run)
+{
+    const struct dfr_tokens *t = run->memory.tokens;
+    for (uint32_t i = 0; i < t->n_lent; i++)
+        if (t->lent[i].final)
+            t->ports[t->lent[i].port] = dfm_lent_at(t->lent[i].lent, 0);
+}
+
+void *dfr_tokens_acc(const struct df_run *run, uint32_t value)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_value *v = &g->values[value];
+    const struct df_kport *ports = g->kports + g->kernels[g->nodes[v->producer].kernel].first_port;
+    uint32_t p = v->slot;               /* its port has this index or a higher one */
+
+    if (dfr_buffers_lent(run, value))
+        return dfm_lent_at(dfr_buffers_lent(run, value), 0);
+    while (ports[p].out_slot != v->slot)
+        p++;
+    return dfr_tokens_ports(run, v->producer, 0)[p];
 }
 
 int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, struct df_error *error)

@@ -18,6 +18,7 @@
 
 struct dfr_lent_port {
     uint32_t port;                      /* its number among the ports of a slot */
+    bool final;                         /* of a final node: it is set when the waves have ended */
     const struct dfm_lent *lent;
 };
 
@@ -44,6 +45,8 @@ void dfr_tokens_destroy(struct dfr_tokens *tokens);     /* NULL is allowed */
 
 /* Called when the wave begins in this slot, before its first job. */
 void dfr_tokens_begin(const struct df_run *run, uint32_t slot, int64_t wave);
+void dfr_tokens_begin_final(const struct df_run *run);  /* the same for final nodes */
+void *dfr_tokens_acc(const struct df_run *run, uint32_t value); /* the memory of an acc */
 
 /* The first of the pointers of a slot. */
 static inline void *const *dfr_tokens_slot_ports(const struct df_run *run, uint32_t slot)

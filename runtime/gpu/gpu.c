@@ -143,6 +143,7 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .max_pieces = n_ports,
         .max_claims = gpu->capacity,
         .unified = gpu->run->machine.platform.units[gpu->unit].unified,
+        .nominal = gpu->run->rehearsal != NULL,
         .place = room->page ? place : NULL,
         .planned_bytes = room->planned_bytes,
         .scratch_bytes = room->scratch_bytes,

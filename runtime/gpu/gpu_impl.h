@@ -31,7 +31,7 @@ struct gpu_job {
     bool loads;                         /* its kernel had not been launched on its stream before */
     uint32_t stream;                    /* while GPU_LAUNCHED: its compute stream, from 0 */
     uint64_t job;
-    struct dfm_claim claim;             /* inputs by in slot, then outputs that take no input's memory over */
+    struct dfm_claim claim;             /* inputs by in slot, then accs, then outputs that take no input's memory over */
     struct df_call call;
     void **ports;
     struct dfr_range *ranges;

@@ -37,7 +37,7 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
     const struct df_node *node = &g->nodes[dfr_job_node(j->job)];
     const struct df_kernel *kernel = &g->kernels[node->kernel];
     const uint64_t *bytes = g->port_bytes + g->works[node->work].first_port;
-    const struct dfm_piece *output = j->claim.pieces + kernel->n_in;
+    const struct dfm_piece *acc = j->claim.pieces + kernel->n_in, *output = acc + kernel->n_acc;
     unsigned char *tmp = j->claim.tmp_bytes ? dfm_cache_tmp_address(gpu->cache, &j->claim) : NULL;
 
     for (uint32_t p = 0; p < kernel->n_ports; p++) {
@@ -46,6 +46,8 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
         if (port->in_slot >= 0) {
             set_port(j, p, dfm_cache_address(gpu->cache, &j->claim.pieces[port->in_slot]), bytes[p],
                      port->mode == DF_INOUT, name);
+        } else if (port->mode == DF_ACC) {
+            set_port(j, p, dfm_cache_address(gpu->cache, acc++), bytes[p], true, name);
         } else if (port->mode == DF_OUT) {
             set_port(j, p, dfm_cache_address(gpu->cache, output++), bytes[p], true, name);
         } else {
@@ -236,6 +238,12 @@ static struct gpu_job *follow(struct dfr_gpu *gpu, uint32_t node, uint32_t slot,
     return j;
 }
 
+/* Readers that may fire when the value's job has ended. Those of an acc wait for the last wave. */
+static uint32_t n_readers_now(const struct df_graph *g, uint32_t y)
+{
+    return df_value_is_acc(g, y) ? 0 : g->values[y].n_readers;
+}
+
 /* Does another unit wait for what the job makes? */
 static bool is_awaited(const struct dfr_gpu *gpu, const struct gpu_job *j)
 {
@@ -243,7 +251,7 @@ static bool is_awaited(const struct dfr_gpu *gpu, const struct gpu_job *j)
     uint32_t node = dfr_job_node(j->job), first = g->nodes[node].first_out;
 
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
-        for (uint32_t r = 0; r < g->values[y].n_readers; r++)
+        for (uint32_t r = 0; r < n_readers_now(g, y); r++)
             if (!is_here(gpu, g->readers[g->values[y].first_reader + r].node, dfr_job_slot(j->job)))
                 return true;
     return false;
@@ -258,7 +266,7 @@ static bool add_readers(struct dfr_gpu *gpu, struct gpu_job *from, struct gpu_jo
     bool open = false;
 
     for (uint32_t y = first; from->open && y < first + df_node_n_out(g, node); y++)
-        for (uint32_t r = 0; r < g->values[y].n_readers; r++) {
+        for (uint32_t r = 0; r < n_readers_now(g, y); r++) {
             uint32_t reader = g->readers[g->values[y].first_reader + r].node;
             if (*n == DFR_GPU_BATCH)
                 return false;

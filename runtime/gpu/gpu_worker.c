@@ -38,10 +38,12 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
     uint32_t first = g->nodes[node].first_out, n_in = df_node_n_in(g, node);
     struct dfm_piece *p = j->claim.pieces;
 
-    for (uint32_t k = 0; k < n_in; k++)
-        *p++ = (struct dfm_piece){ .use = DFM_READ, .block = dfr_block_of(run, in[k], slot) };
+    for (uint32_t k = 0; k < df_node_n_needs(g, node); k++)
+        *p++ = (struct dfm_piece){ .use = k < n_in ? DFM_READ : DFM_CHANGE, .block = dfr_need_block(run, j->job, k) };
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y, taken = g->values[y].taken_from;
+        if (df_value_is_acc(g, y))
+            continue;
         if (taken == DF_NONE) {
             *p++ = (struct dfm_piece){ .use = DFM_WRITE, .block = block };
             continue;
@@ -58,13 +60,14 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
 }
 
 /* The job is ready, so it is known which of its inputs are empty. The first that is not stands in the claim in place of
- * each that is. A job that is to be left out reads the others all the same: they may be on their way here. */
+ * each that is. A job that is to be left out reads the others all the same, and its accs: they may be on their way here. */
 static void leave_empty_out(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     const struct df_run *run = gpu->run;
     uint32_t node = dfr_job_node(j->job), slot = dfr_job_slot(j->job), n_in = df_node_n_in(run->graph, node);
     const uint32_t *in = run->graph->in_value + run->graph->nodes[node].first_in;
     uint32_t first = dfr_skips_any(&run->skips) ? dfr_skips_first(&run->skips, slot, node) : DF_NONE;
+    uint32_t n_acc = df_node_n_acc(run->graph, node), n_read = first == DF_NONE ? 0 : n_in;
 
     j->left_out = dfr_skips_leaves_out(&run->skips, slot, node);
     for (uint32_t k = 0; k < n_in && first != DF_NONE; k++)
@@ -75,7 +78,10 @@ static void leave_empty_out(struct dfr_gpu *gpu, struct gpu_job *j)
             };
     if (!j->left_out)
         return;
-    j->claim.n = first == DF_NONE ? 0 : n_in;
+    for (uint32_t k = n_read; n_acc > 0 && k < n_in + n_acc; k++) /* an acc in place of inputs that are all empty */
+        j->claim.pieces[k] = (struct dfm_piece){ .use = DFM_READ,
+                                                 .block = dfr_need_block(run, j->job, k < n_in ? n_in : k) };
+    j->claim.n = n_acc > 0 ? n_in + n_acc : n_read;
     j->claim.tmp_bytes = 0;
 }
 
@@ -111,7 +117,7 @@ static void ask_for_inputs(struct dfr_gpu *gpu, struct gpu_job *j)
         return;
     run->devices.taker[index] = (uint8_t)gpu->unit;
     atomic_store_explicit(&run->devices.missing[index], n + 1, memory_order_relaxed);
-    for (uint32_t k = 0; k < j->claim.n; k++) { /* only inputs are awaited, so k is the in slot */
+    for (uint32_t k = 0; k < j->claim.n; k++) { /* only what the job needs is awaited, and comes first */
         const struct dfm_piece *p = &j->claim.pieces[k];
         uint32_t block = p->use == DFM_TAKE ? p->from : p->block, holders;
         if (!p->awaited)

@@ -227,7 +227,7 @@ static int check_kernel(const struct df_kernel_desc *desc, struct df_error *erro
         const struct df_port_desc *port = &desc->ports[i];
         if (!port->name || !*port->name)
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port %u has no name", desc->name, i);
-        if ((unsigned)port->mode > DF_TMP || (unsigned)port->elem >= DF_N_ELEMS)
+        if ((unsigned)port->mode > DF_ACC || (unsigned)port->elem >= DF_N_ELEMS)
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port '%s' has an unknown mode or element type",
                              desc->name, port->name);
         if (port->rank > DF_MAX_RANK)
@@ -236,6 +236,9 @@ static int check_kernel(const struct df_kernel_desc *desc, struct df_error *erro
         if ((desc->traits & DF_STREAM) && (port->mode == DF_IN || port->mode == DF_INOUT))
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is a stream, so '%s' cannot be an input", desc->name,
                              port->name);
+        if (port->mode == DF_ACC && desc->traits & (DF_STREAM | DF_ONCE))
+            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is %s, so '%s' cannot be an acc port", desc->name,
+                             desc->traits & DF_STREAM ? "a stream" : "once", port->name);
     }
     return DF_OK;
 }
@@ -248,7 +251,8 @@ static void fill_ports(struct df_kernel *kernel, struct df_kport *ports, const s
         ports[i].elem = (uint8_t)desc->ports[i].elem;
         ports[i].rank = (uint8_t)desc->ports[i].rank;
         ports[i].in_slot = mode == DF_IN || mode == DF_INOUT ? (int16_t)kernel->n_in++ : -1;
-        ports[i].out_slot = mode == DF_OUT || mode == DF_INOUT ? (int16_t)kernel->n_out++ : -1;
+        ports[i].out_slot = mode == DF_OUT || mode == DF_INOUT || mode == DF_ACC ? (int16_t)kernel->n_out++ : -1;
+        kernel->n_acc += mode == DF_ACC;
     }
 }
 
@@ -292,6 +296,18 @@ int df_builder_kernel(struct df_builder *b, const struct df_kernel_desc *desc, u
                                  (desc->functions.gpu ? 1u << DF_CLASS_GPU : 0));
     fill_ports(k, ports, desc);
     *kernel = id;
+    return DF_OK;
+}
+
+int df_builder_initial(struct df_builder *b, uint32_t kernel, unsigned port, const void *element,
+                       struct df_error *error)
+{
+    const struct df_kernel *k = kernel < dfr_b_count(b, DFR_A_kernels) ? &dfr_b_kernels(b)[kernel] : NULL;
+    struct df_kport *p = k && port < k->n_ports ? &dfr_b_kports(b)[k->first_port + port] : NULL;
+    if (!p || p->mode != DF_ACC || !element)
+        return dfr_error(error, DF_E_ARGUMENT, "kernel %u has no acc port %u, or no element is given", (unsigned)kernel,
+                         port);
+    memcpy(&p->initial, element, df_elem_bytes((enum df_elem)p->elem)); /* this is a little-endian machine's layout */
     return DF_OK;
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/graph/expr.h"
 #include "runtime/graph/graph.h"
 
-#define ALL_NODE_FLAGS (DF_NODE_ONCE | DF_NODE_INSERTED | DF_NODE_ZERO_COST)
+#define ALL_NODE_FLAGS (DF_NODE_ONCE | DF_NODE_INSERTED | DF_NODE_ZERO_COST | DF_NODE_FINAL)
 
 #define REQUIRE(condition, ...)                                 \
     do {                                                        \
@@ -44,17 +44,23 @@ static bool check_strings(const struct df_graph *g, struct df_error *error)
 static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *error)
 {
     const struct df_kernel *kernel = &g->kernels[k];
-    int n_in = 0, n_out = 0;
+    int n_in = 0, n_out = 0, n_acc = 0;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         REQUIRE(port->name < g->n_string_bytes, "kernel %u, port %u: name out of range", (unsigned)k, p);
-        REQUIRE(port->mode <= DF_TMP && port->elem < DF_N_ELEMS && port->rank <= DF_MAX_RANK,
+        REQUIRE(port->mode <= DF_ACC && port->elem < DF_N_ELEMS && port->rank <= DF_MAX_RANK,
                 "kernel %u, port %u: no such format", (unsigned)k, p);
-        bool in = port->mode == DF_IN || port->mode == DF_INOUT, out = port->mode == DF_OUT || port->mode == DF_INOUT;
+        bool in = port->mode == DF_IN || port->mode == DF_INOUT, acc = port->mode == DF_ACC;
+        bool out = acc || port->mode == DF_OUT || port->mode == DF_INOUT;
         REQUIRE(port->in_slot == (in ? n_in++ : -1) && port->out_slot == (out ? n_out++ : -1),
                 "kernel %u, port %u: slots out of order", (unsigned)k, p);
+        n_acc += acc;
+        REQUIRE(acc || !port->initial, "kernel %u, port %u: a first value, and no acc", (unsigned)k, p);
     }
-    REQUIRE(kernel->n_in == n_in && kernel->n_out == n_out, "kernel %u: slots miscounted", (unsigned)k);
+    REQUIRE(kernel->n_in == n_in && kernel->n_out == n_out && kernel->n_acc == n_acc, "kernel %u: slots miscounted",
+            (unsigned)k);
+    REQUIRE(!n_acc || !(kernel->traits & (DF_ONCE | DF_STREAM)), "kernel %u: an acc in a kernel that is once or a stream",
+            (unsigned)k);
     REQUIRE(!(kernel->flags & DF_KERNEL_COPY) ||
                 (kernel->n_ports >= 2 && n_in == kernel->n_ports - 1 && n_out == 1 &&
                  g->kports[kernel->first_port + 1].mode == DF_OUT && kernel->n_dims == 1 && !kernel->n_scalars),
@@ -258,6 +264,10 @@ static bool check_values(const struct df_graph *g, struct df_error *error)
                     "node %u, output %d: not its value", (unsigned)v, port->out_slot);
             uint32_t taken =
                 port->mode == DF_INOUT ? g->in_value[g->nodes[v].first_in + (unsigned)port->in_slot] : DF_NONE;
+            REQUIRE(value->flags == (port->mode == DF_ACC                       ? DF_VALUE_ONCE | DF_VALUE_ACC
+                                     : g->nodes[v].flags & DF_NODE_ONCE ? DF_VALUE_ONCE
+                                                                        : 0),
+                    "node %u, output %d: wrong flags", (unsigned)v, port->out_slot);
             REQUIRE(value->taken_from == taken, "node %u, output %d: takes over another value", (unsigned)v,
                     port->out_slot);
         }
@@ -301,6 +311,18 @@ static bool same_format(const struct df_graph *g, uint32_t v, unsigned p, uint32
                   DF_MAX_RANK * sizeof(uint64_t)) == 0;
 }
 
+enum phase { EVERY_WAVE, BEFORE, AFTER };
+
+static enum phase node_phase(const struct df_graph *g, uint32_t v)
+{
+    return !(g->nodes[v].flags & DF_NODE_ONCE) ? EVERY_WAVE : g->nodes[v].flags & DF_NODE_FINAL ? AFTER : BEFORE;
+}
+
+static enum phase value_phase(const struct df_graph *g, const struct df_value *value)
+{
+    return value->flags & DF_VALUE_ACC ? AFTER : node_phase(g, value->producer);
+}
+
 static bool check_arc(const struct df_graph *g, uint32_t v, unsigned p, struct df_error *error)
 {
     const struct df_kport *port = &g->kports[g->kernels[g->nodes[v].kernel].first_port + p];
@@ -312,23 +334,29 @@ static bool check_arc(const struct df_graph *g, uint32_t v, unsigned p, struct d
     REQUIRE(same_format(g, v, p, value->producer, q), "node %u, input %d: another format than what it reads",
             (unsigned)v, port->in_slot);
     if (port->mode == DF_INOUT)
-        REQUIRE(value->n_readers == 1 && (!(g->nodes[value->producer].flags & DF_NODE_ONCE) ||
-                                          (g->nodes[v].flags & DF_NODE_ONCE)),
+        REQUIRE(value->n_readers == 1 && (value_phase(g, value) != BEFORE || node_phase(g, v) == BEFORE),
                 "node %u, input %d: changes a value under another reader", (unsigned)v, port->in_slot);
     return true;
 }
 
-static bool check_once(const struct df_graph *g, uint32_t v, struct df_error *error)
+static bool check_phase(const struct df_graph *g, uint32_t v, struct df_error *error)
 {
     const struct df_kernel *kernel = &g->kernels[g->nodes[v].kernel];
-    bool once = g->nodes[v].flags & DF_NODE_ONCE, all = true;
+    enum phase phase = node_phase(g, v);
+    unsigned n[3] = { 0 };
     for (unsigned s = 0; s < kernel->n_in; s++)
-        all &= (g->nodes[g->values[g->in_value[g->nodes[v].first_in + s]].producer].flags & DF_NODE_ONCE) != 0;
+        n[value_phase(g, &g->values[g->in_value[g->nodes[v].first_in + s]])]++;
+    bool before = kernel->n_in && n[BEFORE] == kernel->n_in && !kernel->n_acc;
+    REQUIRE(!(g->nodes[v].flags & DF_NODE_FINAL) || phase == AFTER, "node %u: final, but not once", (unsigned)v);
+    REQUIRE(!kernel->n_acc || phase == EVERY_WAVE, "node %u: an acc, and no waves", (unsigned)v);
     if (g->nodes[v].flags & DF_NODE_INSERTED)   /* it fires with the node that it serves */
-        REQUIRE(all || !once, "node %u: once, but not its inputs", (unsigned)v);
+        REQUIRE(n[phase] || n[BEFORE], "node %u: fires before its input is there, or after", (unsigned)v);
+    else if (kernel->traits & DF_ONCE)
+        REQUIRE(phase == BEFORE && n[BEFORE] == kernel->n_in, "node %u: wrong about firing once", (unsigned)v);
     else
-        REQUIRE(once == ((kernel->traits & DF_ONCE) || (kernel->n_in && all)) && (!once || all),
-                "node %u: wrong about firing once", (unsigned)v);
+        REQUIRE(phase == (n[AFTER] ? AFTER : before ? BEFORE : EVERY_WAVE), "node %u: wrong about firing once",
+                (unsigned)v);
+    REQUIRE(!n[AFTER] || !n[EVERY_WAVE], "node %u: reads values of every wave beside final ones", (unsigned)v);
     return true;
 }
 
@@ -339,7 +367,7 @@ static bool check_arcs(const struct df_graph *g, struct df_error *error)
         for (unsigned p = 0; p < kernel->n_ports; p++)
             if (g->kports[kernel->first_port + p].in_slot >= 0 && !check_arc(g, v, p, error))
                 return false;
-        if (!check_once(g, v, error))
+        if (!check_phase(g, v, error))
             return false;
     }
     return true;

@@ -1,8 +1,8 @@
 /* finish.c - from what the builder collected to the graph. Afterwards every input has its source, formats agree, there
- * is no cycle, `once` has spread to the nodes whose inputs all fire once, copies are inserted, and all nodes are
+ * is no cycle, each node has its phase (graph.h), copies are inserted, and all nodes are
  * numbered in topological order.
  *
- * Order of the passes: inputs and formats -> order -> once -> copies decided -> storage -> nodes and values -> readers.
+ * Order of the passes: inputs and formats -> order -> phases -> copies decided -> storage -> nodes and values -> readers.
  * Each is a loop over the builder's arrays. A copy comes right before the node that it serves. So an order that was
  * topological stays topological, and the order of two nodes never depends on a copy.
  */
@@ -17,11 +17,14 @@
 
 #define CYCLE_SHOWN 12
 
+enum phase { EVERY_WAVE, BEFORE, AFTER };
+
 struct finish {
     struct df_builder *b;
     uint32_t n, n_sources;              /* nodes and values as they were collected */
     uint32_t *order;                    /* the builder's node numbers, in topological order */
-    uint8_t *once;                      /* by the builder's node number */
+    uint8_t *phase;                     /* by the builder's node number: enum phase */
+    bool accs, phases;                  /* some kernel has an acc; some node does not fire in every wave, or has an acc */
     uint32_t *n_readers;                /* by the builder's value number */
     uint32_t *value;                    /* the graph's value number, by the builder's */
     struct dfr_array copies;            /* work of each copy (uint32_t), in the order in which the copies will be
@@ -200,44 +203,84 @@ static int find_order(struct finish *f, struct df_error *error)
     return rc == DF_E_CYCLE ? report_cycle(f, cycle, n_cycle, error) : rc;
 }
 
-/* ---- once, and copies ---- */
+/* ---- phases, and copies ---- */
 
-static int spread_once(struct finish *f, struct df_error *error)
+static bool is_acc(const struct finish *f, uint32_t value)
 {
+    uint32_t v = source_of(f, value)->node;
+    return port_of(f, v, out_port(f, v, value - dfr_b_nodes(f->b)[v].first_out))->mode == DF_ACC;
+}
+
+/* When the value can be read: an acc's after the last wave, every other when its node has fired. */
+static inline enum phase value_phase(const struct finish *f, uint32_t value)
+{
+    return f->accs && is_acc(f, value) ? AFTER : f->phase[source_of(f, value)->node];
+}
+
+/* The node that makes the last input of that phase; there is one. */
+static uint32_t maker_of(const struct finish *f, uint32_t v, enum phase phase)
+{
+    unsigned s = kernel_of(f, v)->n_in - 1u;
+    while (value_phase(f, input_of(f, v, s)) != phase)
+        s--;
+    return source_of(f, input_of(f, v, s))->node;
+}
+
+static int refuse_phases(const struct finish *f, uint32_t v, bool after, struct df_error *error)
+{
+    enum phase other = after ? AFTER : EVERY_WAVE;
+    char name[160], from[160], beside[160];
+
+    node_name(f, v, name, sizeof name);
+    node_name(f, maker_of(f, v, other), from, sizeof from);
+    if (kernel_of(f, v)->traits & DF_ONCE)
+        return dfr_error(error, DF_E_ARGUMENT, "%s is once, but it reads %s, which %s", name, from,
+                         other == AFTER ? "comes after the last wave" : "fires for every wave");
+    if (kernel_of(f, v)->n_acc > 0)
+        return dfr_error(error, DF_E_ARGUMENT, "%s has an acc port, but it reads %s, which comes after the last wave",
+                         name, from);
+    node_name(f, maker_of(f, v, EVERY_WAVE), beside, sizeof beside);
+    return dfr_error(error, DF_E_ARGUMENT, "%s reads %s, which fires for every wave, and %s, which comes once, after the "
+                     "last wave", name, beside, from);
+}
+
+static int spread_phases(struct finish *f, struct df_error *error)
+{
+    for (uint32_t k = 0; k < dfr_b_count(f->b, DFR_A_kernels); k++)
+        f->accs |= dfr_b_kernels(f->b)[k].n_acc > 0;
+    f->phases = f->accs;
     for (uint32_t value = 0; value < f->n_sources; value++)
         f->n_readers[value] = source_of(f, value)->kept;
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t v = f->order[i];
         const struct df_kernel *k = kernel_of(f, v);
-        unsigned n_once = 0, other = 0;
+        bool declared = k->traits & DF_ONCE;
+        unsigned before = 0, after = 0;
         for (unsigned s = 0; s < k->n_in; s++) {
             uint32_t value = input_of(f, v, s);
             f->n_readers[value]++;
-            if (f->once[source_of(f, value)->node])
-                n_once++;
-            else
-                other = s;
+            enum phase phase = value_phase(f, value);
+            before += phase == BEFORE;
+            after += phase == AFTER;
         }
-        f->once[v] = (k->traits & DF_ONCE) || (k->n_in && n_once == k->n_in);
-        if ((k->traits & DF_ONCE) && n_once < k->n_in) {
-            char name[200], from[200];
-            node_name(f, v, name, sizeof name);
-            node_name(f, source_of(f, input_of(f, v, other))->node, from, sizeof from);
-            return dfr_error(error, DF_E_ARGUMENT, "%s is once, but it reads %s, which fires for every wave", name,
-                             from);
-        }
+        if ((declared && before < k->n_in) || (after > 0 && (before + after < k->n_in || k->n_acc > 0)))
+            return refuse_phases(f, v, after > 0, error);
+        f->phase[v] = after > 0                                                    ? AFTER
+                      : declared || (k->n_in && before == k->n_in && !k->n_acc) ? BEFORE
+                                                                                 : EVERY_WAVE;
+        f->phases |= f->phase[v] != EVERY_WAVE;
     }
     return DF_OK;
 }
 
-/* Would this port change a value that somebody else still reads: another reader, or later waves of a value made
- * once? */
+/* Would this port change a value that somebody else still reads: another reader, or a later phase of a value that is made
+ * before the first wave? */
 static bool needs_copy(const struct finish *f, uint32_t v, const struct df_kport *port)
 {
     if (port->mode != DF_INOUT)
         return false;
     uint32_t value = input_of(f, v, (unsigned)port->in_slot);
-    return f->n_readers[value] > 1 || (f->once[source_of(f, value)->node] && !f->once[v]);
+    return f->n_readers[value] > 1 || (value_phase(f, value) == BEFORE && f->phase[v] != BEFORE);
 }
 
 static int decide_copies(struct finish *f, struct df_error *error)
@@ -294,6 +337,12 @@ static int make_storage(struct finish *f, struct df_error *error)
     return DF_OK;
 }
 
+static uint8_t node_flags(enum phase phase)
+{
+    static const uint8_t flags[] = { [BEFORE] = DF_NODE_ONCE, [AFTER] = DF_NODE_ONCE | DF_NODE_FINAL };
+    return flags[phase];
+}
+
 /* Where the next record of each kind goes. */
 struct place {
     uint32_t node, value, input, copy;
@@ -317,7 +366,7 @@ static void write_copy(struct finish *f, struct place *at, uint32_t v, uint32_t 
         .kernel = f->b->copy_kernel, .work = ((const uint32_t *)f->copies.items)[at->copy++], .first_in = at->input,
         .first_out = at->value, .scope = reader->scope, .ordinal = f->scope_copies[reader->scope] > 1 ? number : 0,
         .first_index = reader->first_index, .n_indices = reader->n_indices, .hint_class = -1,
-        .flags = (uint8_t)(DF_NODE_INSERTED | (f->once[v] ? DF_NODE_ONCE : 0)), .rate = reader->rate,
+        .flags = (uint8_t)(DF_NODE_INSERTED | node_flags(f->phase[v])), .rate = reader->rate,
         .file = reader->file, .line = reader->line, .col = reader->col,
     };
     ((uint32_t *)f->g->in_value)[at->input++] = f->value[value];
@@ -346,7 +395,7 @@ static void write_node(struct finish *f, struct place *at, uint32_t v)
     *node = dfr_b_nodes(f->b)[v];
     node->first_in = at->input;
     node->first_out = at->value;
-    node->flags |= f->once[v] ? DF_NODE_ONCE : 0;
+    node->flags |= node_flags(f->phase[v]);
     ((struct df_work *)f->g->works)[node->work].n_nodes++;
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = port_of(f, v, p);
@@ -360,6 +409,19 @@ static void write_node(struct finish *f, struct place *at, uint32_t v)
     at->input += k->n_in;
     at->value += k->n_out;
     at->node++;
+}
+
+/* The flags of values, which are 0 before. */
+static void mark_values(struct df_graph *g)
+{
+    struct df_value *values = (struct df_value *)g->values;
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        uint16_t flags = g->nodes[v].flags & DF_NODE_ONCE ? DF_VALUE_ONCE : 0;
+        for (uint32_t i = 0; i < df_node_n_out(g, v); i++)
+            values[g->nodes[v].first_out + i].flags = flags;
+        for (uint32_t i = 0; i < df_node_n_acc(g, v); i++)
+            values[df_node_acc(g, v, i)].flags = DF_VALUE_ONCE | DF_VALUE_ACC;
+    }
 }
 
 /* The readers of each value, in order of nodes and slots: they are counted, placed, then filled in. */
@@ -397,7 +459,7 @@ static int make_graph(struct finish *f, struct df_error *error)
     if (rc == DF_OK)
         rc = find_order(f, error);
     if (rc == DF_OK)
-        rc = spread_once(f, error);
+        rc = spread_phases(f, error);
     if (rc == DF_OK)
         rc = decide_copies(f, error);
     if (rc == DF_OK)
@@ -411,6 +473,8 @@ static int make_graph(struct finish *f, struct df_error *error)
         write_node(f, &at, f->order[i]);
     for (uint32_t c = 0; c < f->copies.n; c++)
         ((struct df_work *)f->g->works)[((const uint32_t *)f->copies.items)[c]].n_nodes++;
+    if (f->phases)
+        mark_values(f->g);
     write_readers(f->g);
     assert(df_graph_check(f->g, error));
     return DF_OK;
@@ -421,12 +485,12 @@ int df_builder_finish(struct df_builder *b, struct df_graph **graph, struct df_e
     struct finish f = { .b = b, .n = dfr_b_count(b, DFR_A_nodes), .n_sources = b->sources.n };
     size_t n = (size_t)f.n + 1, n_sources = (size_t)f.n_sources + 1;
     f.order = malloc(n * sizeof *f.order);
-    f.once = malloc(n);
+    f.phase = malloc(n);
     f.n_readers = calloc(n_sources, sizeof *f.n_readers);
     f.value = malloc(n_sources * sizeof *f.value);
     f.scope_copies = calloc(2 * (size_t)dfr_b_count(b, DFR_A_scopes), sizeof *f.scope_copies);
     f.g = calloc(1, sizeof *f.g);
-    bool memory = f.order && f.once && f.n_readers && f.value && f.scope_copies && f.g;
+    bool memory = f.order && f.phase && f.n_readers && f.value && f.scope_copies && f.g;
     dfr_builder_selects(b);
     int rc = memory ? make_graph(&f, error) : dfr_error_memory(error);
     if (rc == DF_OK)
@@ -434,7 +498,7 @@ int df_builder_finish(struct df_builder *b, struct df_graph **graph, struct df_e
     else
         df_graph_free(f.g);
     free(f.order);
-    free(f.once);
+    free(f.phase);
     free(f.n_readers);
     free(f.value);
     free(f.scope_copies);

@@ -25,7 +25,7 @@ bool dfr_everything_fits(const struct df_graph *g, uint64_t memory_bytes, uint32
 {
     double bytes = 0, scratch = 0;      /* no overflow */
     for (uint32_t y = 0; y < g->n_values; y++) {
-        uint32_t copies = g->nodes[g->values[y].producer].flags & DF_NODE_ONCE ? 1 : inflight;
+        uint32_t copies = df_value_is_once(g, y) ? 1 : inflight;
         bytes += (double)dfr_whole_pages(g->values[y].bytes) * copies;
     }
     for (uint32_t w = 0; w < g->n_works; w++) {

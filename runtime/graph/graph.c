@@ -117,6 +117,29 @@ const char *df_elem_name(enum df_elem elem)
     return (unsigned)elem < DF_N_ELEMS ? elems[elem].name : "?";
 }
 
+uint32_t df_node_acc(const struct df_graph *g, uint32_t v, uint32_t i)
+{
+    const struct df_kport *port = g->kports + g->kernels[g->nodes[v].kernel].first_port;
+    while (port->mode != DF_ACC || i-- > 0)
+        port++;
+    return g->nodes[v].first_out + (uint32_t)port->out_slot;
+}
+
+void df_acc_first(const struct df_graph *g, uint32_t x, void *memory)
+{
+    const struct df_value *value = &g->values[x];
+    const struct df_kport *port = g->kports + g->kernels[g->nodes[value->producer].kernel].first_port;
+    while (port->out_slot != value->slot)
+        port++;
+    size_t size = df_elem_bytes((enum df_elem)port->elem);
+    if (!port->initial) {
+        memset(memory, 0, value->bytes);
+        return;
+    }
+    for (uint64_t at = 0; at < value->bytes; at += size)
+        memcpy((char *)memory + at, &port->initial, size); /* the low bytes come first */
+}
+
 /* ---- names ---- */
 
 struct text {

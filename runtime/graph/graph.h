@@ -12,6 +12,8 @@
  * Memory:   A graph is built by df_builder_finish() or laid over an image (image.h). df_graph_free() returns it in both
  *           cases. Arrays laid over an image borrow the image.
  * Threads:  immutable; anyone may read it.
+ * Phases:   Nodes fire before wave 0 (once), in every wave, or after the last wave (final). The acc values of a node
+ *           that fires in every wave are read in the last phase alone.
  * Ports:    A port of mode inout is one port with an in slot and an out slot. Its output value takes over the storage
  *           of its input value. That input has no other reader: if it had one, the builder inserted a copy node.
  */
@@ -31,11 +33,18 @@ enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy, or a select: 
                                               * engine. Its port 0 is the first input, port 1 is the output. The other
                                               * ports are the other inputs of a select, which passes on the first input
                                               * that is not empty in a wave (DF_SKIP). Its dimension is a number of bytes */
-enum { DF_NODE_ONCE = 1,                     /* fires once, before wave 0: by its own trait, or because all its inputs
-                                              * do */
+enum { DF_NODE_ONCE = 1,                     /* fires once: before wave 0, by its own trait or because all its inputs
+                                              * do; or see DF_NODE_FINAL */
        DF_NODE_INSERTED = 2,                 /* a copy that nobody wrote: the builder inserted it */
-       DF_NODE_ZERO_COST = 4 };              /* its cost is 0 on every class that it has; it takes no worker in
+       DF_NODE_ZERO_COST = 4,                /* its cost is 0 on every class that it has; it takes no worker in
                                               * models */
+       DF_NODE_FINAL = 8 };                  /* beside DF_NODE_ONCE: it fires after the last wave, and not before wave
+                                              * 0, because it reads an acc's result or another final node's */
+
+/* values.flags */
+enum { DF_VALUE_ONCE = 1,                    /* there is one token of it in a run: it is made by a node that fires once,
+                                              * or it is an acc's */
+       DF_VALUE_ACC = 2 };                   /* it is the memory of an acc port: each job of its producer changes it */
 
 struct df_kernel {
     uint32_t name;                           /* offset into strings */
@@ -47,7 +56,7 @@ struct df_kernel {
     uint16_t flags;
     uint16_t code_classes;                   /* bit c: the declaration has code for class c */
     uint16_t cost_classes;                   /* bit c: the declaration has a cost for class c */
-    uint16_t pad;
+    uint16_t n_acc;                          /* acc ports; each has an out slot, too */
     uint64_t code_hash[2];                   /* of the sources of the cpu variant and of the gpu variant; 0: none */
     struct df_tolerance tolerance;           /* between its variants */
 };
@@ -56,6 +65,8 @@ struct df_kport {
     uint32_t name;
     uint8_t mode, elem, rank, pad;
     int16_t in_slot, out_slot;               /* -1: none */
+    uint32_t pad4;
+    uint64_t initial;                        /* acc: the bits of an element at first */
 };
 
 struct df_kscalar {
@@ -181,6 +192,37 @@ static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
     return g->kernels[g->nodes[v].kernel].n_out;
 }
 
+static inline bool df_value_is_once(const struct df_graph *g, uint32_t x) { return g->values[x].flags & DF_VALUE_ONCE; }
+static inline bool df_value_is_acc(const struct df_graph *g, uint32_t x) { return g->values[x].flags & DF_VALUE_ACC; }
+static inline bool df_node_is_final(const struct df_graph *g, uint32_t v) { return g->nodes[v].flags & DF_NODE_FINAL; }
+
+static inline uint32_t df_node_n_acc(const struct df_graph *g, uint32_t v)
+{
+    return g->kernels[g->nodes[v].kernel].n_acc;
+}
+
+/* The i-th acc value of a node, in the order of its ports; i < df_node_n_acc(). */
+uint32_t df_node_acc(const struct df_graph *g, uint32_t v, uint32_t i);
+/* The values that must be where a job runs: what it reads, by in slot, then the accs that it changes. */
+static inline uint32_t df_node_n_needs(const struct df_graph *g, uint32_t v)
+{
+    return df_node_n_in(g, v) + df_node_n_acc(g, v);
+}
+
+static inline uint32_t df_node_need(const struct df_graph *g, uint32_t v, uint32_t k)
+{
+    uint32_t n_in = df_node_n_in(g, v);
+    return k < n_in ? g->in_value[g->nodes[v].first_in + k] : df_node_acc(g, v, k - n_in);
+}
+
+/* Fills memory with what an acc value is before the first wave. */
+void df_acc_first(const struct df_graph *g, uint32_t x, void *memory);
+
+/* Do jobs of this kernel run one at a time, in the order of waves? */
+static inline bool df_kernel_in_order(const struct df_kernel *k)
+{
+    return k->traits & (DF_ORDERED | DF_STREAM) || k->n_acc > 0;
+}
 
 static inline void df_node_stats_add(struct df_node_stats *stats, bool device, double seconds)
 {

@@ -12,7 +12,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/base/error.h"
 
-#define VERSION 7
+#define VERSION 8
 #define BYTE_ORDER_MARK 0x01020304u
 #define ALIGN 64
 
@@ -345,7 +345,7 @@ static bool check_layout(const struct df_graph *g, const struct df_plan *plan)
         return false;
     for (uint32_t x = 0; x < g->n_values; x++) {
         const struct df_memory_need *need = &plan->memory[0];
-        bool once = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE;
+        bool once = df_value_is_once(g, x);
         uint64_t any = once ? need->once_bytes : need->wave_bytes, bytes = g->values[x].bytes;
         uint64_t sequence = once ? need->once_bytes : need->sequence_bytes;
         if (bytes > any || (uint64_t)layout->any_line[x] * DF_LINE_BYTES > any - bytes ||
@@ -366,7 +366,7 @@ static bool check_devices(const struct df_graph *g, const struct df_plan *plan)
     for (uint64_t i = 0; i < n; i++) {
         const struct df_memory_need *need = &plan->memory[1 + i / of_unit];
         const struct df_value *value = &g->values[i % g->n_values];
-        uint64_t most = g->nodes[value->producer].flags & DF_NODE_ONCE ? need->once_bytes : need->wave_bytes;
+        uint64_t most = value->flags & DF_VALUE_ONCE ? need->once_bytes : need->wave_bytes;
         uint64_t bytes = value->bytes ? value->bytes : 1, at = (uint64_t)plan->devices.page[i] * DF_PAGE_BYTES;
         if (plan->devices.page[i] != DF_NONE && (bytes > most || at > most - bytes))
             return false;

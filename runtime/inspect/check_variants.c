@@ -226,7 +226,7 @@ static bool make_buffers(struct dfr_check *c, uint32_t node, void *const *ports)
         c->buffers[i] = malloc(p.bytes[i] ? p.bytes[i] : 1);
         if (!c->buffers[i])
             return false;
-        if (p.ports[i].mode == DF_INOUT) {
+        if (p.ports[i].mode == DF_INOUT || p.ports[i].mode == DF_ACC) {
             memcpy(c->buffers[i], ports[i], p.bytes[i]);
         } else {
             memset(c->buffers[i], fill, p.bytes[i]);
@@ -318,7 +318,7 @@ int dfr_check_after(struct dfr_check *c, struct df_call *call, void *const *port
         code = df_fail(call, "the %s variant skips this wave, and the %s variant does not",
                        code == DF_SKIP ? "gpu" : "cpu", code == DF_SKIP ? "cpu" : "gpu");
     for (uint32_t i = 0; i < p.kernel->n_ports && code == DF_OK; i++)
-        if ((p.ports[i].mode == DF_OUT || p.ports[i].mode == DF_INOUT) &&
+        if (p.ports[i].mode != DF_IN && p.ports[i].mode != DF_TMP &&
             port_differs(c, call, i, ports[i], c->buffers[i]))
             code = DF_FAILED;
     c->n_compared += code == cpu_code;

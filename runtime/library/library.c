@@ -175,20 +175,20 @@ static int check_dims(const struct df_library_function *f, const size_t *dims)
 }
 
 /* The bytes of all tokens of a port. */
-static uint64_t span_of(const struct dfr_sized *s, unsigned port, int64_t waves)
+static uint64_t span_of(const struct df_library_function *f, const struct dfr_sized *s, unsigned port, int64_t waves)
 {
-    uint64_t bytes;
-    return __builtin_mul_overflow(s->made.ports[port].bytes, (uint64_t)waves, &bytes) ? UINT64_MAX : bytes;
+    uint64_t bytes, n = f->ports[port].final ? 1 : (uint64_t)waves;
+    return __builtin_mul_overflow(s->made.ports[port].bytes, n, &bytes) ? UINT64_MAX : bytes;
 }
 
 static int check_apart(const struct df_library_function *f, const struct dfr_sized *s, int64_t waves,
                        void *const *data, unsigned p)
 {
     uintptr_t at = (uintptr_t)data[p];
-    uint64_t span = span_of(s, p, waves);
+    uint64_t span = span_of(f, s, p, waves);
     for (unsigned q = 0; q < p; q++) {
         uintptr_t other = (uintptr_t)data[q];
-        bool apart = at < other ? other - at >= span : at - other >= span_of(s, q, waves);
+        bool apart = at < other ? other - at >= span : at - other >= span_of(f, s, q, waves);
         if (!apart && (f->ports[p].mode != DF_IN || f->ports[q].mode != DF_IN))
             return dfr_error(&said, DF_E_ARGUMENT, "%s: '%s' and '%s' have bytes in common", f->name, f->ports[q].name,
                              f->ports[p].name);
@@ -202,7 +202,7 @@ static int check_data(const struct df_library_function *f, const struct dfr_size
     int rc = DF_OK;
     for (unsigned p = 0; p < f->n_ports && rc == DF_OK; p++) {
         size_t elem_bytes = df_elem_bytes(f->ports[p].elem);
-        uint64_t span = span_of(s, p, waves);
+        uint64_t span = span_of(f, s, p, waves);
         if ((uintptr_t)data[p] % elem_bytes)
             return dfr_error(&said, DF_E_ARGUMENT, "%s: '%s' is at %p, and its elements of %zu bytes begin at multiples "
                              "of that", f->name, f->ports[p].name, data[p], elem_bytes);

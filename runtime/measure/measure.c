@@ -226,10 +226,11 @@ static int fire(struct dfr_measure_job *job, struct df_error *error)
 
 static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *ended, struct df_error *error)
 {
-    struct dfr_measure_job job = { .m = m, .job = { .node = node, .wave = wave, .ports = m->ports,
+    struct dfr_measure_job job = { .m = m, .job = { .node = node, .ports = m->ports,
                                                       .opened = &m->opened } };
     uint32_t work = m->graph->nodes[node].work;
     int status = dfr_measure_bind(m, node, error);
+    job.job.wave = df_node_is_final(m->graph, node) ? 2 : wave; /* a final node is told how many waves there were */
     for (uint32_t cls = 0; cls < 2 && status == DF_OK; cls++) {
         if (m->state[at(m, cls, work)] == DFR_M_WANTED && !flow_only(kernel_of(m, work)))
             status = repeat(&job, cls, error);

@@ -14,14 +14,15 @@
 
 #define MOST_TURNS 1024u                /* copies; tokens so small that this matters stay in the caches in a run, too */
 
-/* The flow's own values do not change. An inout port is given its input again; that is no part of the measured time. */
+/* The flow's own values do not change. An inout port is given its input again, and an acc what it was; that is no part of the measured time. */
 static void restore_inouts(struct dfr_measure_job *job, void *const *ports)
 {
     struct dfr_measure *m = job->m;
     const struct df_work *work = dfr_measure_work(job);
     const struct df_kernel *kernel = &m->graph->kernels[work->kernel];
     for (unsigned p = 0; p < kernel->n_ports; p++) {
-        if (m->graph->kports[kernel->first_port + p].mode == DF_INOUT)
+        if (m->graph->kports[kernel->first_port + p].mode == DF_INOUT ||
+            m->graph->kports[kernel->first_port + p].mode == DF_ACC)
             memcpy(ports[p], m->ports[p], m->graph->port_bytes[work->first_port + p]);
     }
 }

@@ -12,7 +12,7 @@
 /* Values that are made once stay: later waves read them again. */
 static bool stays(const struct dfr_measure *m, uint32_t value)
 {
-    return m->n_waves > 1 && (m->graph->nodes[m->graph->values[value].producer].flags & DF_NODE_ONCE);
+    return m->n_waves > 1 && df_value_is_once(m->graph, value);
 }
 
 static void release_value(struct dfr_measure *m, uint32_t value)
@@ -45,6 +45,18 @@ static int take_over(struct dfr_measure *m, uint32_t input, uint32_t output, uin
     return status;
 }
 
+/* An acc has its first value, or what the waves before have made of it. */
+static int keep_acc(struct dfr_measure *m, uint32_t value, struct df_error *error)
+{
+    int status = DF_OK;
+    if (m->memory[value])
+        return DF_OK;
+    status = dfr_measure_allocate(m->graph->values[value].bytes, &m->memory[value], error);
+    if (status == DF_OK)
+        df_acc_first(m->graph, value, m->memory[value]);
+    return status;
+}
+
 int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *error)
 {
     const struct df_graph *g = m->graph;
@@ -65,6 +77,7 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
             status = dfr_measure_allocate(bytes, &m->ports[p], error);
         else
             status = port->mode == DF_INOUT ? take_over(m, input, output, bytes, error)
+                     : port->mode == DF_ACC ? keep_acc(m, output, error)
                                             : dfr_measure_allocate(bytes, &m->memory[output], error);
         if (output != DF_NONE)
             m->ports[p] = m->memory[output];

@@ -56,16 +56,16 @@ bool dfr_locality_find(struct dfr_locality *l, uint32_t unit, uint64_t *job)
     return best >= 0;
 }
 
-/* Time of the copies of what the job reads and the unit's memory does not have. */
+/* Time of the copies of what the job needs and the unit's memory does not have. */
 static double transfer_s(const struct dfr_view *view, uint64_t job, uint32_t unit)
 {
     const struct df_graph *g = view->graph;
-    const struct df_node *node = &g->nodes[dfr_job_node(job)];
+    uint32_t node = dfr_job_node(job);
     double sum_s = 0;
 
-    for (uint32_t k = 0; k < df_node_n_in(g, dfr_job_node(job)); k++) {
+    for (uint32_t k = 0; k < df_node_n_needs(g, node); k++) {
         uint32_t holders = view->holders(view->arg, job, k);
-        uint64_t bytes = g->values[g->in_value[node->first_in + k]].bytes;
+        uint64_t bytes = g->values[df_node_need(g, node, k)].bytes;
         uint32_t peers = holders & df_platform_peers(view->platform, unit);
         if (holders >> unit & 1 || bytes == 0)
             continue;

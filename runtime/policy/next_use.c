@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 
 #define NO_WAVE (-1)
+#define AFTER_ALL_WAVES (DFM_NEVER - 1)
 
 struct cursor {
     int64_t wave;                       /* the wave that it is about */
@@ -21,8 +22,8 @@ struct dfr_next_use {
     void *policy_state;
     uint32_t unit, n_nodes, n_values, n_slots;
     uint32_t *first;                    /* by value: where its readers begin in `readers`; n_values + 1 entries */
-    uint32_t *readers;                  /* nodes, by rank. For a value that is made once, the readers that fire once
-                                         * come first */
+    uint32_t *readers;                  /* nodes, by rank. For a value that is made once, the readers that fire before
+                                         * the waves come first, and final ones last. An acc's node counts as a reader */
     uint32_t *rank;                     /* by node, for nodes that are readers here */
     int64_t *taken;                     /* by job, the slot of what fires once included: the last wave in which it was
                                          * taken */
@@ -30,9 +31,14 @@ struct dfr_next_use {
     struct cursor *cursors;             /* [slot * n_values + value], the slot of what is made once included */
 };
 
+static bool is_final(const struct dfr_next_use *n, uint32_t node)
+{
+    return df_node_is_final(n->view->graph, node);
+}
+
 static bool is_once(const struct dfr_next_use *n, uint32_t node)
 {
-    return n->view->graph->nodes[node].flags & DF_NODE_ONCE;
+    return n->view->graph->nodes[node].flags & DF_NODE_ONCE && !is_final(n, node);
 }
 
 /* ---- asking ---- */
@@ -66,9 +72,8 @@ static uint32_t first_to_come(struct dfr_next_use *n, uint32_t slot, uint32_t va
 
 /* The next use of a value that is made once, by the readers in one slot. The slot's wave may be ending, so this goes by
  * what was taken there, and looks at nothing else. */
-static uint64_t next_in_slot(struct dfr_next_use *n, uint32_t slot, uint32_t value, uint32_t from)
+static uint64_t next_in_slot(struct dfr_next_use *n, uint32_t slot, uint32_t value, uint32_t from, uint32_t end)
 {
-    uint32_t end = n->first[value + 1];
     int64_t wave = n->wave[slot] == NO_WAVE ? (int64_t)slot : n->wave[slot];
     uint32_t at = first_to_come(n, slot, value, wave, from, end, true);
 
@@ -80,13 +85,16 @@ static uint64_t next_of_once(struct dfr_next_use *n, uint32_t value)
     uint32_t first = n->first[value], end = n->first[value + 1], waves = first, at;
     uint64_t next = DFM_NEVER;
 
+    for (; end > first && is_final(n, n->readers[end - 1]); end--)
+        next = AFTER_ALL_WAVES;
+
     while (waves < end && is_once(n, n->readers[waves]))
         waves++;
     at = first_to_come(n, n->n_slots, value, 0, first, waves, true);
     if (at < waves)
         return use_number(n, 0, n->readers[at]);
     for (uint32_t slot = 0; waves < end && slot < n->n_slots; slot++) {
-        uint64_t use = next_in_slot(n, slot, value, waves);
+        uint64_t use = next_in_slot(n, slot, value, waves, end);
         next = use < next ? use : next;
     }
     return next;
@@ -124,7 +132,7 @@ static bool is_here(const struct dfr_next_use *n, uint32_t node)
 }
 
 struct ranked {
-    uint32_t later;                     /* it fires in each wave */
+    uint32_t later;                     /* 1: it fires in each wave; 2: after the last one */
     uint32_t rank, node;
 };
 
@@ -136,6 +144,14 @@ static int by_rank(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+static void add_reader(struct dfr_next_use *n, uint32_t node, struct ranked *list, uint32_t *n_here)
+{
+    if (!is_here(n, node))
+        return;
+    n->rank[node] = n->policy->rank(n->policy_state, n->unit, node);
+    list[(*n_here)++] = (struct ranked){ is_once(n, node) ? 0 : is_final(n, node) ? 2 : 1, n->rank[node], node };
+}
+
 /* Lists the readers of all values here. `list` has room for those of the value that has most. */
 static void list_readers(struct dfr_next_use *n, struct ranked *list)
 {
@@ -145,13 +161,10 @@ static void list_readers(struct dfr_next_use *n, struct ranked *list)
     for (uint32_t value = 0; value < n->n_values; value++) {
         const struct df_value *y = &g->values[value];
         uint32_t n_here = 0;
-        for (uint32_t r = y->first_reader; r < y->first_reader + y->n_readers; r++) {
-            uint32_t node = g->readers[r].node;
-            if (!is_here(n, node))
-                continue;
-            n->rank[node] = n->policy->rank(n->policy_state, n->unit, node);
-            list[n_here++] = (struct ranked){ !is_once(n, node), n->rank[node], node };
-        }
+        for (uint32_t r = y->first_reader; r < y->first_reader + y->n_readers; r++)
+            add_reader(n, g->readers[r].node, list, &n_here);
+        if (y->flags & DF_VALUE_ACC)
+            add_reader(n, y->producer, list, &n_here);
         qsort(list, n_here, sizeof *list, by_rank);
         n->first[value] = total;
         for (uint32_t i = 0; i < n_here; i++)
@@ -194,8 +207,9 @@ struct dfr_next_use *dfr_next_use_create(const struct dfr_view *view, const stru
     *n = (struct dfr_next_use){ .view = view, .policy = policy, .policy_state = policy_state, .unit = unit,
                                 .n_nodes = g->n_nodes, .n_values = g->n_values, .n_slots = view->n_slots };
     for (uint32_t value = 0; value < g->n_values; value++) {
-        n_readers += g->values[value].n_readers;
-        most = g->values[value].n_readers > most ? g->values[value].n_readers : most;
+        uint32_t n_here = g->values[value].n_readers + df_value_is_acc(g, value);
+        n_readers += n_here;
+        most = n_here > most ? n_here : most;
     }
     list = malloc(most * sizeof *list);
     if (!list || !allocate(n, n_readers)) {

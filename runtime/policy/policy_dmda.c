@@ -140,14 +140,14 @@ static size_t job_index(const struct dmda *d, uint64_t job)
 static uint32_t input_of(const struct dmda *d, uint64_t job, uint32_t k)
 {
     const struct df_graph *g = d->view->graph;
-    return g->in_value[g->nodes[dfr_job_node(job)].first_in + k];
+    return df_node_need(g, dfr_job_node(job), k);
 }
 
 /* When a token that was sent to this unit is expected there. */
 static _Atomic double *there(const struct dmda *d, uint64_t job, uint32_t value, uint32_t unit)
 {
     const struct df_graph *g = d->view->graph;
-    bool once = g->nodes[g->values[value].producer].flags & DF_NODE_ONCE;
+    bool once = df_value_is_once(g, value);
     size_t slot = once ? d->view->n_slots : dfr_job_slot(job);
     return &d->there_s[(slot * g->n_values + value) * d->n_units + unit];
 }
@@ -201,7 +201,7 @@ static double data_there_s(struct dmda *d, uint64_t job, uint32_t unit, double n
     const struct df_unit *units = d->view->platform->units;
     double all_s = now, in_free_s = load(&d->links[unit].in_free_s);
 
-    for (uint32_t k = 0; k < df_node_n_in(d->view->graph, dfr_job_node(job)); k++) {
+    for (uint32_t k = 0; k < df_node_n_needs(d->view->graph, dfr_job_node(job)); k++) {
         uint32_t holders = d->view->holders(d->view->arg, job, k), value = input_of(d, job, k);
         double out_free_s = -1, at_s = now, sent_s = now;
         if (holders >> unit & 1 || d->view->graph->values[value].bytes == 0 || is_counted(d, job, k))

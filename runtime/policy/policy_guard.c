@@ -190,9 +190,9 @@ static double data_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
     uint32_t node = dfr_job_node(job);
     double s = 0;
 
-    for (uint32_t k = 0; k < df_node_n_in(graph, node); k++) {
+    for (uint32_t k = 0; k < df_node_n_needs(graph, node); k++) {
         uint32_t holders = g->view->holders(g->view->arg, job, k);
-        uint64_t bytes = graph->values[graph->in_value[graph->nodes[node].first_in + k]].bytes;
+        uint64_t bytes = graph->values[df_node_need(graph, node, k)].bytes;
         if (bytes && !(holders >> unit & 1))
             s += df_platform_copy_s(g->view->platform, holders ? (uint32_t)__builtin_ctz(holders) : 0, unit, bytes);
     }
@@ -211,7 +211,7 @@ static double out_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
     for (uint32_t y = first; y < first + df_node_n_out(graph, node); y++) {
         const struct df_value *value = &graph->values[y];
         uint32_t away = 0;
-        for (uint32_t i = 0; value->bytes && i < value->n_readers; i++)
+        for (uint32_t i = 0; value->bytes && !(value->flags & DF_VALUE_ACC) && i < value->n_readers; i++)
             away |= 1u << dfr_places_of(g->places, dfr_job_slot(job), graph->readers[value->first_reader + i].node);
         away &= ~(1u << unit);
         if (away & ~peers && unit > 0)

@@ -1,7 +1,7 @@
 /* policy_serial.c - what --serial runs by: one job at a time, each wave in the order of the nodes' numbers, which is a
  * topological one. It needs one slot (one wave in flight).
  *
- * Order:    First comes what fires once. Then come, for each wave, the streams and after them the other nodes: nothing
+ * Order:    First comes what fires once before the waves; last what fires once after them. Between come, for each wave, the streams and after them the other nodes: nothing
  *           else of a wave may fire before all streams have delivered. `next` is the place in that order of the only
  *           job that may be taken. It moves on when that job is done. A job that becomes ready before its turn is
  *           marked, and waits.
@@ -18,7 +18,7 @@
 
 struct serial {
     const struct dfr_view *view;
-    uint32_t n_once, n;                 /* of order[] */
+    uint32_t n_once, n_before_finals, n; /* of order[] */
     uint32_t *order;                    /* nodes */
     uint32_t *position;                 /* by node */
     uint8_t *unit;                      /* by position */
@@ -41,12 +41,12 @@ static uint8_t first_unit(uint32_t able)
     return (uint8_t)__builtin_ctz(able);
 }
 
-enum kind { ONCE, STREAM, OTHER };
+enum kind { ONCE, STREAM, OTHER, FINAL };
 
 static enum kind kind_of(const struct df_graph *g, uint32_t node)
 {
     if (g->nodes[node].flags & DF_NODE_ONCE)
-        return ONCE;
+        return df_node_is_final(g, node) ? FINAL : ONCE;
     return g->kernels[g->nodes[node].kernel].traits & DF_STREAM ? STREAM : OTHER;
 }
 
@@ -84,6 +84,8 @@ static int serial_create(const struct dfr_policy *policy, const struct dfr_view 
     s->n_once = s->n;
     add_all(s, STREAM);
     add_all(s, OTHER);
+    s->n_before_finals = s->n;
+    add_all(s, FINAL);
     *state = s;
     return DF_OK;
 }
@@ -95,6 +97,8 @@ static enum dfr_pushed serial_push(void *state, uint64_t job, uint32_t by, bool 
 
     (void)by, (void)lone;
     atomic_store(&s->ready[at], 1);
+    if (at == s->n_before_finals)       /* the first final node: the waves have ended */
+        atomic_store(&s->next, at);
     *units = 1u << s->unit[at];
     return DFR_QUEUED;
 }
@@ -106,7 +110,7 @@ static bool serial_pop(void *state, uint32_t worker, uint64_t *job)
 
     if (at >= s->n || s->unit[at] != s->view->unit_of[worker] || !atomic_exchange(&s->ready[at], 0))
         return false;
-    *job = dfr_job(at < s->n_once ? s->view->n_slots : 0, s->order[at]);
+    *job = dfr_job(at < s->n_once || at >= s->n_before_finals ? s->view->n_slots : 0, s->order[at]);
     return true;
 }
 
@@ -116,7 +120,7 @@ static void serial_done(void *state, uint64_t job, uint32_t worker)
     uint32_t next = s->position[dfr_job_node(job)] + 1;
 
     (void)worker;
-    if (next == s->n)
+    if (next == s->n_before_finals || next == s->n)
         next = s->n_once;
     atomic_store(&s->next, next);
     if (next < s->n && atomic_load(&s->ready[next]))

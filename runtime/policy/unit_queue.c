@@ -102,16 +102,16 @@ static bool older(uint64_t a, uint64_t b)
     return (int32_t)((uint32_t)(a >> 32) - (uint32_t)(b >> 32)) < 0;
 }
 
-/* Bytes of the inputs that the unit's memory does not have. */
+/* Bytes of what the job needs that the unit's memory does not have. */
 static uint64_t missing_bytes(const struct dfr_unit_queue *q, uint64_t job)
 {
     const struct df_graph *g = q->view->graph;
-    const struct df_node *node = &g->nodes[dfr_job_node(job)];
+    uint32_t node = dfr_job_node(job);
     uint64_t bytes = 0;
 
-    for (uint32_t k = 0; k < df_node_n_in(g, dfr_job_node(job)); k++)
+    for (uint32_t k = 0; k < df_node_n_needs(g, node); k++)
         if (!(q->view->holders(q->view->arg, job, k) >> q->unit & 1))
-            bytes += g->values[g->in_value[node->first_in + k]].bytes;
+            bytes += g->values[df_node_need(g, node, k)].bytes;
     return bytes;
 }
 

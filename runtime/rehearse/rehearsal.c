@@ -148,7 +148,11 @@ void dfr_rehearsal_ready(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, 
 
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
         uint32_t producer = g->values[in[k]].producer;
-        bool once = g->nodes[producer].flags & DF_NODE_ONCE;
+        bool once = df_value_is_once(g, in[k]);
+        if (df_value_is_acc(g, in[k])) {
+            now = true;                 /* it waited for the last wave */
+            continue;
+        }
         cause_s = fmax(cause_s, load(&r->end_s[index_of(r, once ? r->n_slots : slot, producer)]));
         now = now || (once && slot != r->n_slots);  /* it may have waited for the wave, too */
     }

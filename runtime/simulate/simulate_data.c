@@ -101,6 +101,19 @@ static void tell(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, boo
         sim_event_end(s, slot, node, s->now_s);
 }
 
+/* Is it an acc's block, whose readers wait for the last wave? */
+static bool still_changes(const struct sim *s, uint32_t block)
+{
+    return !s->final && df_value_is_acc(s->graph, block % s->graph->n_values);
+}
+
+/* An acc has come to the memory of `unit`. One job at most waits for it. */
+static void tell_changer(struct sim *s, uint32_t block, uint32_t unit, uint32_t by)
+{
+    for (uint32_t i = 0; i < s->inflight; i++)
+        tell(s, i, s->graph->values[block % s->graph->n_values].producer, unit, false, by);
+}
+
 /* Tells the readers of a block that it is in the memory of `unit`. With `release`, readers that were not released are:
  * those whose place is `unit`; all, if the policy is not placed. A once value may come to a further memory because
  * later waves are placed there; for that, only readers of the first waves waited. */
@@ -108,6 +121,10 @@ static void tell_readers(struct sim *s, uint32_t block, uint32_t unit, bool rele
 {
     const struct df_value *value = &s->graph->values[block % s->graph->n_values];
     uint32_t slot = block / s->graph->n_values, last = s->inflight < s->waves ? s->inflight : s->waves;
+    if (still_changes(s, block)) {
+        tell_changer(s, block, unit, by);
+        return;
+    }
     for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++) {
         uint32_t node = s->graph->readers[r].node;
         uint32_t first = slot, end = slot + 1;
@@ -188,7 +205,7 @@ static void arrive(struct sim *s, uint32_t block, uint32_t unit, bool produced, 
                 b->wanted &= ~(1u << u);
                 copy(s, block, 0, u);
             }
-    if (s->place && !s->begins)
+    if (s->place && !s->begins && !still_changes(s, block))
         send_on(s, block, unit, by);
 }
 
@@ -262,6 +279,45 @@ void sim_copied(struct sim *s, const struct dfr_event *event)
     }
 }
 
+/* A job has changed an acc. */
+static void change(struct sim *s, uint32_t block, uint32_t unit)
+{
+    struct sim_block *b = &s->blocks[block];
+    uint32_t memory = memory_of(s, unit);
+    *b = (struct sim_block){ .valid = memory == 0 ? s->on_host : 1u << memory, .life = b->life + 1, .home = memory };
+    sim_room_changed(s, block, memory);
+}
+
+void sim_begin_accs(struct sim *s)
+{
+    for (uint32_t y = 0; y < s->graph->n_values; y++)
+        if (df_value_is_acc(s->graph, y))
+            s->blocks[sim_block_of(s, y, 0)].valid = (1u << s->n_units) - 1; /* each memory makes it by itself */
+}
+
+/* The acc's readers learn of it in each memory that has it. */
+static void begin_final(struct sim *s, uint32_t value)
+{
+    uint32_t block = sim_block_of(s, value, 0), rest;
+    struct sim_block *b = &s->blocks[block];
+    b->left = s->graph->values[value].n_readers;
+    b->released = 0;
+    b->home = (uint32_t)__builtin_ctz(b->valid);
+    for (rest = b->valid & 1 ? b->valid & ~s->on_host : b->valid; rest; rest &= rest - 1)
+        if ((uint32_t)__builtin_ctz(rest) != b->home)
+            arrive(s, block, (uint32_t)__builtin_ctz(rest), false, DFR_NOBODY);
+    arrive(s, block, b->home, true, DFR_NOBODY);
+}
+
+void sim_begin_final(struct sim *s)
+{
+    for (uint32_t y = 0; y < s->graph->n_values; y++)
+        if (df_value_is_acc(s->graph, y)) {
+            s->final = s->began = true;
+            begin_final(s, y);
+        }
+}
+
 void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by)
 {
     const struct df_graph *g = s->graph;
@@ -269,6 +325,10 @@ void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uin
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y;
         struct sim_block *b = &s->blocks[block];
+        if (df_value_is_acc(g, y)) {
+            change(s, sim_block_of(s, y, slot), unit);
+            continue;
+        }
         *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1, .home = memory_of(s, unit) };
         arrive(s, block, memory_of(s, unit), true, by);
         if (!b->left && slot != s->inflight)
@@ -290,10 +350,9 @@ void sim_load(struct sim *s, uint64_t key)
     const struct df_graph *g = s->graph;
     uint32_t node = dfr_job_node(key), slot = dfr_job_slot(key);
     struct sim_job *job = sim_job(s, slot, node);
-    const uint32_t *in = g->in_value + g->nodes[node].first_in;
     job->missing = 0;
-    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
-        uint32_t block = sim_block_of(s, in[k], slot);
+    for (uint32_t k = 0; k < df_node_n_needs(g, node); k++) {
+        uint32_t block = sim_block_of(s, df_node_need(g, node, k), slot);
         if (s->blocks[block].valid >> job->unit & 1)
             continue;
         job->missing++;
@@ -306,14 +365,13 @@ uint32_t sim_holders(void *arg, uint64_t job, uint32_t k)
 {
     struct sim *s = arg;
     const struct df_graph *g = s->graph;
-    const struct df_node *node = &g->nodes[dfr_job_node(job)];
-    return s->blocks[sim_block_of(s, g->in_value[node->first_in + k], dfr_job_slot(job))].valid;
+    return s->blocks[sim_block_of(s, df_node_need(g, dfr_job_node(job), k), dfr_job_slot(job))].valid;
 }
 
 bool sim_settled(void *arg, uint64_t job, uint32_t unit)
 {
     struct sim *s = arg;
-    for (uint32_t k = 0; k < df_node_n_in(s->graph, dfr_job_node(job)); k++)
+    for (uint32_t k = 0; k < df_node_n_needs(s->graph, dfr_job_node(job)); k++)
         if (!(sim_holders(s, job, k) >> unit & 1))
             return false;
     return true;
@@ -324,10 +382,9 @@ bool sim_stage(void *arg, uint64_t job, uint32_t unit)
     struct sim *s = arg;
     const struct df_graph *g = s->graph;
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
-    if (s->place && sim_place(s, slot, node) == unit)
-        return false;                   /* the block is there already: it released the job */
-    for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
-        uint32_t block = sim_block_of(s, g->in_value[g->nodes[node].first_in + k], slot);
+    bool in_place = s->place && sim_place(s, slot, node) == unit; /* inputs are there already: they released the job */
+    for (uint32_t k = in_place ? df_node_n_in(g, node) : 0; k < df_node_n_needs(g, node); k++) {
+        uint32_t block = sim_block_of(s, df_node_need(g, node, k), slot);
         if (!((s->blocks[block].valid | s->blocks[block].coming | s->blocks[block].wanted) >> unit & 1))
             prefetch(s, block, unit);
     }

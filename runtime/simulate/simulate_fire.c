@@ -5,6 +5,8 @@
  *           a source needs the beginning of its wave. Jobs of `ordered`, `stream` and depth-bounded nodes need the end
  *           of the same node's job of the wave before. With @depth(n), n < inflight, a job needs for each output that
  *           is read that all readers have read the wave n before.
+ * Final:    When the last wave has ended, the values of accs are there for their readers, as if they were made then. A job
+ *           that changes an acc needs it in its unit's memory, but waits for it when it is taken.
  * Once:     What fires once is part of the first waves. Jobs of these waves wait for the values that they read, not for
  *           all of them.
  */
@@ -20,7 +22,7 @@ static uint32_t read_outputs(const struct df_graph *g, uint32_t node)
 {
     uint32_t n = 0, first = g->nodes[node].first_out;
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
-        n += g->values[y].n_readers > 0;
+        n += g->values[y].n_readers > 0 && !df_value_is_acc(g, y);
     return n;
 }
 
@@ -33,7 +35,7 @@ static bool is_bounded(const struct sim *s, uint32_t node)
 static bool is_in_order(const struct sim *s, uint32_t node)
 {
     const struct df_kernel *kernel = &s->graph->kernels[s->graph->nodes[node].kernel];
-    return !sim_is_once(s, node) && (kernel->traits & (DF_ORDERED | DF_STREAM) || is_bounded(s, node));
+    return !sim_is_once(s, node) && (df_kernel_in_order(kernel) || is_bounded(s, node));
 }
 
 static uint32_t once_inputs(const struct sim *s, uint32_t node)
@@ -41,7 +43,7 @@ static uint32_t once_inputs(const struct sim *s, uint32_t node)
     const struct df_graph *g = s->graph;
     uint32_t n = 0;
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
-        n += sim_is_once(s, g->values[g->in_value[g->nodes[node].first_in + k]].producer);
+        n += df_value_is_once(g, g->in_value[g->nodes[node].first_in + k]);
     return n;
 }
 
@@ -184,7 +186,7 @@ static void send_initial(struct sim *s, uint32_t slot)
             continue;
         for (uint32_t k = 0; k < df_node_n_in(g, v); k++) {
             uint32_t producer = g->values[in[k]].producer;
-            if (sim_is_free(s, producer) && df_node_n_in(g, producer) == 0)
+            if (sim_is_free(s, producer) && df_node_n_in(g, producer) == 0 && !df_value_is_acc(g, in[k]))
                 sim_send_to(s, sim_block_of(s, in[k], slot), sim_place(s, slot, v));
         }
     }
@@ -213,6 +215,7 @@ static void begin_wave(struct sim *s, uint32_t slot, int64_t wave)
                 sim_release(s, slot, v, DFR_NOBODY);
         s->begins = false;
         wave += s->inflight;
+        s->waves_ended += s->wave_left[slot] == 0;
     } while (s->wave_left[slot] == 0 && wave < (int64_t)s->waves);
     if (s->place)
         send_initial(s, slot);
@@ -224,6 +227,7 @@ void sim_fire_start(struct sim *s)
         s->wave[slot] = slot;           /* a once value may be told to a slot before the slot's wave begins */
         place_slot(s, slot);
     }
+    sim_begin_accs(s);
     s->begins = s->began = true;
     s->begin_slot = s->inflight;
     for (uint32_t v = 0; v < s->graph->n_nodes; v++)
@@ -244,7 +248,7 @@ static void give_back(struct sim *s, uint32_t slot, uint32_t value, uint32_t by)
     if (sim_is_once(s, producer) || --s->blocks[block].left)
         return;                         /* once values stay */
     sim_drop(s, block);
-    if (is_bounded(s, producer))
+    if (is_bounded(s, producer) && slot != s->inflight)
         sim_release(s, (uint32_t)((s->wave[slot] + s->graph->nodes[producer].depth) % s->inflight), producer, by);
 }
 
@@ -284,6 +288,11 @@ void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node)
         return;
     if (is_in_order(s, node))
         sim_release(s, (uint32_t)((s->wave[slot] + 1) % s->inflight), node, by);
-    if (--s->wave_left[slot] == 0 && !s->begins && s->wave[slot] + s->inflight < (int64_t)s->waves)
+    if (--s->wave_left[slot] > 0 || s->begins)
+        return;
+    s->waves_ended++;
+    if (s->wave[slot] + s->inflight < (int64_t)s->waves)
         begin_wave(s, slot, s->wave[slot] + s->inflight);
+    else if (s->waves_ended == s->waves)
+        sim_begin_final(s);
 }

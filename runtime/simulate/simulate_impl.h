@@ -155,6 +155,8 @@ struct sim {
     int64_t *wave;                      /* the wave in each slot */
     uint32_t *wave_left;                /* jobs of that wave that have not ended */
     uint32_t n_wave_nodes, n_once;
+    uint32_t waves_ended;
+    bool final;                         /* all waves have ended, and there are accs */
     bool began;                         /* a wave began since jobs were last given to the policy */
     bool begins;                        /* a wave is beginning: initial data is produced, and sent afterwards */
     uint32_t begin_slot;                /* the slot of that wave */
@@ -193,7 +195,7 @@ static inline uint32_t sim_place(const struct sim *s, uint32_t slot, uint32_t no
 }
 
 static inline uint32_t sim_wave(const struct sim *s,
-                                uint32_t slot) { return slot == s->inflight ? 0 : (uint32_t)s->wave[slot]; }
+                                uint32_t slot) { return slot < s->inflight ? (uint32_t)s->wave[slot] : s->final ? s->waves : 0; }
 static inline uint64_t sim_order(const struct sim *s, uint32_t slot, uint32_t node)
 {
     return (uint64_t)sim_wave(s, slot) << 32 | node;
@@ -213,7 +215,7 @@ static inline bool sim_is_recorded(const struct sim *s, uint32_t slot)
 
 static inline uint32_t sim_block_of(const struct sim *s, uint32_t value, uint32_t slot)
 {
-    return (sim_is_once(s, s->graph->values[value].producer) ? s->inflight : slot) * s->graph->n_values + value;
+    return (df_value_is_once(s->graph, value) ? s->inflight : slot) * s->graph->n_values + value;
 }
 
 /* simulate_machine.c: units, workers, times. DF_E_ARGUMENT, DF_E_REFUSED, DF_E_MEMORY. */
@@ -230,6 +232,8 @@ void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node);
 /* simulate_data.c */
 void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uint32_t by);
 void sim_send_to(struct sim *s, uint32_t block, uint32_t unit);     /* for the initial data of a placed policy */
+void sim_begin_accs(struct sim *s);     /* before the first wave */
+void sim_begin_final(struct sim *s);    /* the last wave has ended */
 void sim_copied(struct sim *s, const struct dfr_event *event);
 void sim_request(struct sim *s, uint32_t block, uint32_t unit); /* the unit has room for it */
 void sim_load(struct sim *s, uint64_t job);         /* brings a taken job's inputs to its unit */
@@ -266,6 +270,7 @@ bool sim_room_claim(struct sim *s, uint32_t unit, uint64_t job, bool must);
 void sim_room_release(struct sim *s, uint32_t unit, uint64_t job); /* the job has ended; its outputs stay */
 void sim_room_arrived(struct sim *s, uint32_t block, uint32_t unit);
 void sim_room_dropped(struct sim *s, uint32_t block);
+void sim_room_changed(struct sim *s, uint32_t block, uint32_t unit); /* only that memory has it now */
 bool sim_room_check(const struct sim *s); /* after the last job: checks every count against every other */
 
 #endif

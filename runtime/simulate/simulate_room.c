@@ -118,22 +118,39 @@ void sim_room_dropped(struct sim *s, uint32_t block)
             take_room(s, s->rooms[u], block);
 }
 
+/* A write-back of what the block was before is of no use any more. */
+void sim_room_changed(struct sim *s, uint32_t block, uint32_t unit)
+{
+    for (uint32_t u = 1; u < s->n_units; u++) {
+        struct sim_room *m = s->rooms[u];
+        if (!m || !(m->flags[block] & HAS_ROOM))
+            continue;
+        if (u != unit) {
+            take_room(s, m, block);
+        } else if (m->flags[block] & LEAVING) {
+            m->flags[block] &= (uint8_t)~LEAVING;
+            m->leaving -= block_pages(s, block);
+            list(s, u, m, block);
+        }
+    }
+}
+
 /* ---- claims ---- */
 
-/* The blocks that a job needs in a memory: its inputs, and those outputs that take nothing over. */
+/* The blocks that a job needs in a memory: its inputs, its accs, and those outputs that take nothing over. */
 static uint32_t claimed_block(const struct sim *s, uint64_t job, uint32_t i)
 {
     const struct df_graph *g = s->graph;
-    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job), n_in = df_node_n_in(g, node), y;
-    if (i < n_in)
-        return sim_block_of(s, g->in_value[g->nodes[node].first_in + i], slot);
-    y = g->nodes[node].first_out + i - n_in;
-    return g->values[y].taken_from == DF_NONE ? slot * g->n_values + y : DF_NONE;
+    uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job), n_needs = df_node_n_needs(g, node), y;
+    if (i < n_needs)
+        return sim_block_of(s, df_node_need(g, node, i), slot);
+    y = g->nodes[node].first_out + i - n_needs;
+    return g->values[y].taken_from == DF_NONE && !df_value_is_acc(g, y) ? slot * g->n_values + y : DF_NONE;
 }
 
 static uint32_t n_claimed(const struct sim *s, uint64_t job)
 {
-    return df_node_n_in(s->graph, dfr_job_node(job)) + df_node_n_out(s->graph, dfr_job_node(job));
+    return df_node_n_needs(s->graph, dfr_job_node(job)) + df_node_n_out(s->graph, dfr_job_node(job));
 }
 
 static uint64_t scratch(const struct sim *s, uint64_t job)

@@ -59,7 +59,8 @@ void dfr_skips_set(struct dfr_skips *s, uint32_t slot, uint32_t node, bool empty
     uint32_t first = s->graph->nodes[node].first_out;
 
     for (uint32_t y = first; y < first + df_node_n_out(s->graph, node); y++)
-        if (bytes[y] != empty)          /* what is said twice is written once: somebody may be reading it */
+        if (bytes[y] != empty && !df_value_is_acc(s->graph, y)) /* what is said twice is written once: somebody may be
+                                                                 * reading it. An acc is as it was */
             bytes[y] = empty;
 }
 

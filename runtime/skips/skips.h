@@ -27,7 +27,7 @@ struct dfr_skip_count {                 /* of one node; waves */
 struct dfr_skips {
     const struct df_graph *graph;
     _Atomic bool any;                   /* something was skipped in this run */
-    uint8_t *empty;                     /* [slot * n_values + value]; once values are never empty */
+    uint8_t *empty;                     /* [slot * n_values + value]; once values and accs are never empty */
     struct dfr_skip_count *counts;      /* by node; `empty` lies behind them */
     size_t bytes;                       /* of both */
 };

@@ -150,6 +150,7 @@ static void run_free(struct df_run *run)
     free(run->devices.holder);
     free(run->devices.ahead);
     free(run->devices.waiter_node);
+    free(run->devices.acc_job);
     if (run->devices.arrived)
         dfr_queue_destroy(run->devices.arrived);
     dfr_gang_destroy(run->threads.gang);

@@ -31,7 +31,8 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
     run->devices.taker = calloc(n_jobs + 1, sizeof *run->devices.taker);
     run->devices.waiter_node = malloc((g->n_in_values + 1) * sizeof *run->devices.waiter_node);
     run->devices.arrived = dfr_queue_create((uint32_t)(n_jobs + n_kept));
-    if (!run->devices.missing || !run->devices.taker || !run->devices.waiter_node || !run->devices.arrived)
+    run->devices.acc_job = run->firing.n_accs > 0 ? calloc(g->n_values, sizeof *run->devices.acc_job) : NULL;
+    if ((run->firing.n_accs > 0 && !run->devices.acc_job) || !run->devices.missing || !run->devices.taker || !run->devices.waiter_node || !run->devices.arrived)
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < g->n_nodes; v++)
         for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
@@ -137,7 +138,7 @@ static int make_space(struct df_run *run, struct df_error *error)
     }
     for (uint32_t x = 0; x < g->n_values; x++) {
         bytes[x] = g->values[x].bytes;
-        count[x] = g->nodes[g->values[x].producer].flags & DF_NODE_ONCE ? 1 : run->inflight;
+        count[x] = df_value_is_once(g, x) ? 1 : run->inflight;
         if (dfr_buffers_lent(run, x))
             count[x] = 0;
     }
@@ -151,7 +152,8 @@ static int make_space(struct df_run *run, struct df_error *error)
         config.pinned_limit_bytes = UINT64_MAX;
     }
     if (run->machine.n_gpus > 0) {
-        config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1);
+        config.n_waiters = (g->n_in_values + dfr_buffers_count(run)) * (run->inflight + 1) +
+                           (run->firing.n_accs > 0 ? g->n_values : 0);
     }
     if (any_copies(run) && run->options.rehearse == 0) {
         config.pinned = run->devices.ops;

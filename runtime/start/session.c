@@ -224,6 +224,7 @@ static void begin(struct df_run *run, int64_t limit)
     run->calls.first_slot = dfr_slot_of(run, run->calls.passed);
     run->calls.passed = limit;
     atomic_store_explicit(&run->firing.waves_done, 0, memory_order_relaxed);
+    atomic_store_explicit(&run->firing.final_begun, false, memory_order_relaxed);
     atomic_store_explicit(&run->firing.limit, limit, memory_order_relaxed);
     atomic_store_explicit(&run->calls.over, false, memory_order_relaxed);
 }

@@ -106,7 +106,7 @@ struct wants {                          /* what may come to one device takes so 
 
 static bool is_once(const struct df_graph *g, uint32_t value)
 {
-    return g->nodes[g->values[value].producer].flags & DF_NODE_ONCE;
+    return df_value_is_once(g, value);
 }
 
 static bool may_come(const struct df_run *run, uint32_t u, uint32_t value)

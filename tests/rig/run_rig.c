@@ -87,6 +87,14 @@ KERNEL(scratch)
     return DF_OK;
 }
 
+KERNEL(accumulate)
+{
+    UNUSED;
+    EACH PORT(1)[i] = (int64_t)(mix((uint64_t)PORT(1)[i] + i) + (uint64_t)PORT(0)[i] * 3 + S);
+    EACH PORT(2)[i] = PORT(1)[i] ^ PORT(0)[i];
+    return DF_OK;
+}
+
 KERNEL(split)
 {
     UNUSED;
@@ -191,7 +199,7 @@ KERNEL(dropping)
 static const struct {
     const char *name;
     df_function *function;
-    const char *modes;                  /* i in, o out, b inout, t tmp */
+    const char *modes;                  /* i in, o out, b inout, t tmp, a acc */
     unsigned traits;
 } kernels[RIG_KERNELS] = {
     [RIG_SOURCE] = { "source", source, "o", 0 },
@@ -210,6 +218,7 @@ static const struct {
     [RIG_ONCE] = { "once", once, "o", DF_ONCE },
     [RIG_TABLE] = { "table", add2, "iio", 0 },
     [RIG_STRAY] = { "stray", stray, "io", 0 },
+    [RIG_ACC] = { "acc", accumulate, "iao", 0 },
     [RIG_MEET] = { "meet", meet, "io", 0 },
     [RIG_SKIP] = { "skip", skipping, "io", 0 },
     [RIG_DROP] = { "drop", dropping, "b", 0 },
@@ -217,6 +226,8 @@ static const struct {
 };
 
 /* ---- building ---- */
+
+static const int64_t acc_first = -7;
 
 static void add_kernel(struct rig *r, int k, bool gpu)
 {
@@ -231,7 +242,7 @@ static void add_kernel(struct rig *r, int k, bool gpu)
     for (unsigned p = 0; p < n; p++) {
         char mode = kernels[k].modes[p];
         desc[p] = (struct df_port_desc){ ports[p], mode == 'i' ? DF_IN : mode == 'o' ? DF_OUT :
-                                         mode == 'b' ? DF_INOUT : DF_TMP, DF_I64, 1 };
+                                         mode == 'b' ? DF_INOUT : mode == 'a' ? DF_ACC : DF_TMP, DF_I64, 1 };
     }
     snprintf(name, sizeof name, "%s%s", kernels[k].name, gpu ? "" : "_cpu");
     if (df_builder_kernel(r->builder, &(struct df_kernel_desc){
@@ -240,6 +251,8 @@ static void add_kernel(struct rig *r, int k, bool gpu)
             .functions = { kernels[k].function, gpu ? kernels[k].function : NULL } }, &id, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_int_equal(id, (uint32_t)k + (gpu ? 0 : RIG_KERNELS));
+    if (k == RIG_ACC && df_builder_initial(r->builder, id, 1, &acc_first, &error) != DF_OK)
+        fail_msg("%s", error.text);
 }
 
 double rig_cost_s;
@@ -361,7 +374,9 @@ static unsigned count_empty(const struct df_graph *g, uint32_t v, const bool *em
     return n;
 }
 
-static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, bool *empty, struct df_run *run)
+/* Wave number `waves` is what final nodes get. */
+static void expect_node(struct rig *r, uint32_t v, int64_t wave, int64_t waves, void **memory, bool *empty,
+                        struct df_run *run)
 {
     const struct df_graph *g = r->graph;
     const struct df_node *node = &g->nodes[v];
@@ -372,18 +387,20 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, 
     void *ports[4] = { NULL }, *tmp[4] = { NULL };
     int n_tmp = 0, status;
 
-    if (node->flags & DF_NODE_ONCE && wave > 0)
+    if (node->flags & DF_NODE_FINAL ? wave < waves : node->flags & DF_NODE_ONCE ? wave > 0 : wave == waves)
         return;
     bool left_out = is_copy(g, v) ? first_full(g, v, empty) < 0 : count_empty(g, v, empty) > 0;
     for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, v); y++)
-        empty[y] = left_out;
+        empty[y] = left_out && !df_value_is_acc(g, y);
     r->expected_left_out += left_out;
     if (left_out)
         return;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         uint64_t bytes = g->port_bytes[work->first_port + p];
-        if (port->out_slot >= 0) {
+        if (port->mode == DF_ACC) {
+            ports[p] = memory[node->first_out + (uint32_t)port->out_slot];
+        } else if (port->out_slot >= 0) {
             uint32_t y = node->first_out + (uint32_t)port->out_slot;
             free(memory[y]);
             memory[y] = malloc(bytes);
@@ -403,7 +420,7 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, void **memory, 
     status = g->functions[node->kernel].cpu(&call, NULL, (const size_t *)(g->dims + work->first_dim), ports, &scalar);
     assert_true(status == DF_OK || (status == DF_SKIP && !(node->flags & DF_NODE_ONCE)));
     for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, v); y++)
-        empty[y] = status == DF_SKIP;
+        empty[y] = status == DF_SKIP && !df_value_is_acc(g, y);
     r->expected_skipped += status == DF_SKIP;
     while (n_tmp > 0)
         free(tmp[--n_tmp]);
@@ -418,6 +435,19 @@ void rig_clear(struct rig *r)
     atomic_store(&met, 0);
 }
 
+static void first_accs(const struct rig *r, void **memory)
+{
+    for (uint32_t y = 0; y < r->graph->n_values; y++) {
+        uint64_t n = r->graph->values[y].bytes / sizeof acc_first;
+        if (strncmp(r->graph->strings + r->graph->kernels[r->graph->nodes[r->graph->values[y].producer].kernel].name, "acc",
+                    3) != 0 || r->graph->values[y].slot != 0)
+            continue;
+        memory[y] = malloc(n * sizeof acc_first + 1);
+        for (uint64_t i = 0; i < n; i++)
+            ((int64_t *)memory[y])[i] = acc_first;
+    }
+}
+
 void rig_expect(struct rig *r, int64_t waves)
 {
     void **memory = calloc(r->graph->n_values + 1, sizeof *memory);
@@ -428,9 +458,10 @@ void rig_expect(struct rig *r, int64_t waves)
     run->graph = r->graph;
     rig_clear(r);
     r->expected_skipped = r->expected_left_out = 0;
-    for (int64_t w = 0; w < waves; w++)
+    first_accs(r, memory);
+    for (int64_t w = 0; w <= waves; w++)
         for (uint32_t v = 0; v < r->graph->n_nodes; v++)
-            expect_node(r, v, w, memory, empty, run);
+            expect_node(r, v, w, waves, memory, empty, run);
     *r->expected = *r->record;
     free(empty);
     for (uint32_t x = 0; x < r->graph->n_values; x++)
@@ -453,7 +484,8 @@ bool rig_same(const struct rig *r, int64_t waves)
 {
     for (uint32_t s = 0; s < r->n_sinks; s++)
         for (int64_t w = 0; w < RIG_WAVES; w++) {
-            uint32_t count = r->record->count[s][w], due = w < waves ? r->expected->count[s][w] : 0;
+            uint32_t count = r->record->count[s][w];
+            uint32_t due = w < waves + r->finals ? r->expected->count[s][w] : 0;
             if (count != due || (due > 0 && r->record->sum[s][w] != r->expected->sum[s][w])) {
                 print_message("sink %u, wave %lld: came %u times in place of %u, %016llx in place of %016llx\n", s,
                               (long long)w, count, due, (unsigned long long)r->record->sum[s][w],
@@ -481,10 +513,27 @@ void rig_seeds(unsigned *first, unsigned *last)
         assert_int_equal(sscanf(seeds, "%u-%u", first, last), 2);
 }
 
+bool rig_accs;
+
+/* Nodes over the results of accs, and sinks of what they make. */
+static void add_finals(struct rig *r, uint32_t *seed, struct rig_out *outs, uint32_t n, const struct rig_out *tables)
+{
+    static const int choice[] = { RIG_ADD1, RIG_ADD2, RIG_BUMP, RIG_SCRATCH, RIG_TABLE };
+    for (uint32_t i = 0; n > 0 && i < 6; i++) {
+        uint32_t x = rig_rand(seed);
+        struct rig_out a = outs[rig_rand(seed) % n], b = outs[rig_rand(seed) % n];
+        outs[n++] = rig_node(r, choice[x % 5] | (x >> 8 & 1 ? RIG_CPU_ONLY : 0), x % 1000, a,
+                             choice[x % 5] == RIG_TABLE ? tables[x >> 9 & 1] : b);
+    }
+    for (uint32_t i = 0; i < 4 && i < n; i++)
+        rig_sink(r, RIG_SINK | (i & 1 ? RIG_CPU_ONLY : 0), outs[n - 1 - i]);
+    r->finals = n > 0;
+}
+
 void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int64_t end)
 {
-    struct rig_out outs[512], tables[2];
-    uint32_t n_outs = 0, n_streams = end > 0 ? 1 + seed % 2 : 0;
+    struct rig_out outs[512], finals[512], tables[2];
+    uint32_t n_outs = 0, n_finals = 0, n_streams = end > 0 ? 1 + seed % 2 : 0;
 
     seed = seed * 2654435761u | 1;
     rig_begin(r, elements);
@@ -506,11 +555,15 @@ void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int
             b = tables[x >> 5 & 1];
         if (kernel == RIG_BUMP && !rig_skips && (x >> 12) % 8 == 0)
             a = tables[0];
+        if (rig_accs && (i == 0 || (x >> 13) % 4 == 0)) {
+            kernel = RIG_ACC;
+            a = (x >> 15) % 16 ? a : tables[1];
+        }
         if ((x >> 16) % 8 == 0)
             r->depth = 1 + (x >> 20) % 3;
         if ((x >> 24) % 8 == 0)
             r->hint = cpu ? DF_CLASS_CPU : (int)(x >> 30 & 1);
-        if (rig_skips && (x >> 13) % 4 == 0)
+        if (rig_skips && kernel != RIG_ACC && (x >> (rig_accs ? 15 : 13)) % 4 == 0)
             kernel = (x >> 21) % 3 ? RIG_SKIP : RIG_DROP;
         if (rig_skips && kernel == RIG_ADD2 && (x >> 15) % 4)
             outs[n_outs++] = a = rig_select(r, a, b);
@@ -518,9 +571,14 @@ void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int
             outs[n_outs++] = a = rig_node(r, kernel | cpu, x % 1000, a, b);
         if (kernel == RIG_SPLIT)
             outs[n_outs++] = (struct rig_out){ a.node, 1 };
+        if (kernel == RIG_ACC) {
+            finals[n_finals++] = a;
+            outs[n_outs - 1].slot = 1;
+        }
     }
     for (uint32_t i = 0; i < 6; i++)
         rig_sink(r, (i & 1 ? RIG_ORDERED : RIG_SINK) | (i % 3 ? RIG_CPU_ONLY : 0), outs[n_outs - 1 - i % n_outs]);
+    add_finals(r, &seed, finals, n_finals, tables);
     rig_end(r);
 }
 

@@ -41,6 +41,7 @@ enum rig_kernel {
     RIG_STRAY,    /* (in, out; s)         writes to its input */
     RIG_SKIP,     /* (in, out; s)         skips in about half of the waves, unless 8 divides s */
     RIG_DROP,     /* (inout; s)           the same */
+    RIG_ACC,      /* (in, acc, out; s)    what it adds up depends on the order of waves; its result is output 0 */
     RIG_KERNELS
 };
 enum { RIG_CPU_ONLY = 64 };
@@ -55,6 +56,7 @@ struct rig {
     uint32_t depth, threads;
     unsigned expected_threads;
     uint64_t expected_skipped, expected_left_out; /* jobs of each kind, as rig_expect() finds them */
+    bool finals;                        /* there are final nodes: they record as wave number `waves` */
     struct rig_record *record, *expected;
 };
 
@@ -95,6 +97,7 @@ bool rig_same(const struct rig *r, int64_t waves);
 struct df_stats rig_check(struct rig *r, const struct df_options *options, int64_t waves);
 
 /* Makes a random graph of about n nodes with sinks. end > 0: it has streams, which end at wave `end` and later. */
+extern bool rig_accs;                   /* the graphs of rig_random() have accs and final nodes, too; false at first */
 void rig_random(struct rig *r, uint32_t seed, uint32_t n, uint64_t elements, int64_t end);
 
 uint32_t rig_rand(uint32_t *state);

@@ -8,7 +8,8 @@ load(path) gives an object with one Graph for each graph of the library. A Graph
 Inputs:   anything with the buffer protocol, or with DLPack on a CPU. An array in another order than C's is copied, and nothing else is.
           Elements of another type are refused, never converted.
 Outputs:  new arrays, or those given as out=. Extents follow from the inputs'. A dimension that is found in none is a keyword: h=480.
-Waves:    edges(stack, waves=10) takes ten tokens behind one another, with one more extent in front of every array.
+Waves:    edges(stack, waves=10) takes ten tokens behind one another, with one more extent in front of every array. What is made
+          once, after the last wave (the result of an acc), has none.
 Threads:  a Graph may be called by one thread at a time. copy() gives another one, with a session of its own. Calls release the GIL.
 Ctrl-C:   ends a call as soon as the jobs that run have ended.
 Errors:   TypeError and ValueError for a wrong call, GraphError for one that failed. The next call begins anew.
@@ -143,6 +144,7 @@ class Graph:
 
     def _check(self, port, value, waves, writes):
         """The array of a port, of the right type and rank, in C's order."""
+        waves = None if port.get("final") else waves
         name, dtype, rank = port["name"], _numpy.dtype(_DTYPES[port["type"]]), len(port["dims"]) + (waves is not None)
         try:
             array = _array(value)
@@ -166,7 +168,8 @@ class Graph:
         dims, where = {}, {}
         for port in self._signature["ports"]:
             array = arrays.get(port["name"])
-            for extent, size in zip(port["dims"], array.shape[waves is not None:] if array is not None else ()):
+            many = waves is not None and not port.get("final")
+            for extent, size in zip(port["dims"], array.shape[many:] if array is not None else ()):
                 if extent not in self._signature["dims"]:
                     continue
                 if dims.setdefault(extent, size) != size:
@@ -223,7 +226,7 @@ class Graph:
         """All arrays by name. Those that are not given are made."""
         arrays, before = dict(given), () if waves is None else (waves,)
         for port, shape in zip(self._signature["ports"], self._shapes(dims)):
-            name, shape = port["name"], before + shape
+            name, shape = port["name"], shape if port.get("final") else before + shape
             if name not in arrays:
                 arrays[name] = _numpy.empty(shape, _DTYPES[port["type"]])
             elif arrays[name].shape != shape:

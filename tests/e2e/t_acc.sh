@@ -1,0 +1,50 @@
+# Accumulators: the examples of docs/language.md; a volume under every policy, with much memory and little; errors of programs.
+export NVCC=none DFC_PROFILE=$PWD/profile.db
+
+# The blocks of the section: files have a name behind the fence, `sh` is run, and each line of `text` must be in what it said.
+awk '/^## /{ on = $2 == "Accumulators" } !on { next }
+     /^```./ { kind = substr($1, 4); n++; name = kind == "df" ? $2 : sprintf("%03d.%s", n, kind); printf "" > name; next }
+     /^```$/ { kind = ""; next }
+     kind { print > name }' "$DF_SOURCE/docs/language.md"
+export PATH=${DFC%/*}:$PATH
+for block in [0-9][0-9][0-9].*; do
+    case $block in
+        *.sh) if sh -e "$block" >said 2>&1; then pass "runs-${block%.sh}"; else fail "runs-${block%.sh}" "$(tail -n 5 said)"; fi ;;
+        *.text) while IFS= read -r line; do
+                if grep -qxF -- "$line" said; then pass "says-${block%.text}"; else fail "says-${block%.text}" "$line: $(cat said)"; fi
+            done <"$block" ;;
+    esac
+done
+
+# A volume of 16 KiB, changed by 50 waves, and what is made of it afterwards.
+cat >volume.df <<'EOF'
+kernel gen(out p: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) p[i] = (float)((i * 7 + 13 * df_wave(call)) % 101) / 7; }};
+kernel filter(in p: f32[n], out q: f32[n]) { q[i] = sqrt(p[i] + 1); }
+kernel project(in q: f32[n], acc vol: f32[z, n] = 0.125, out trace: f32) cpu {{
+    for (size_t k = 0; k < z; k++)
+        for (size_t i = 0; i < n; i++)
+            vol[k * n + i] = vol[k * n + i] * 0.999f + q[(i + k) % n];
+    *trace = vol[0];
+}} cost cpu 200us gpu 20us;
+kernel scale(inout v: f32[z, n], in t: f32[n]) { v[k, i] = v[k, i] * t[i]; }
+kernel table(out t: f32[n]) once { t[i] = 1 + i * 0.5; }
+kernel each(in t: f32) ordered cpu {{ printf("%d %a\n", (int)df_wave(call), *t); }};
+kernel show(in v: f32[m, n]) cpu {{ for (size_t i = 0; i < m * n; i += 7) printf("%a ", v[i]); printf("of %d\n", (int)df_wave(call)); }};
+graph main {
+    p: f32[256] = gen();
+    q = filter(p);
+    (vol: f32[16, 256], trace) = project(q);
+    t: f32[256] = table();
+    w = scale(vol, t);
+    show(w);
+    each(trace);
+}
+EOF
+if "$DFC" volume.df -o volume 2>said && ./volume --waves=50 >want; then pass volume; else fail volume "$(cat said)"; fi
+for policy in eager ws ddwrr random dmda dmdas gp gp-thesis heft peft all-cpu all-gpu pats; do
+    for options in "--workers=2 --inflight=3" "--device=emu --emu-all --inflight=8" \
+        "--device=emu --emu-all --inflight=4 --gpu-mem=32KiB" "--device=emu --emu-all --inflight=1 --workers=2 --gpu-mem=24KiB"; do
+        if ./volume --waves=50 --policy="$policy" $options >got 2>said && cmp -s want got; then pass "same-$policy"
+        else fail "same-$policy" "$options: $(head -c 300 said)"; fi
+    done
+done

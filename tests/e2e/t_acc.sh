@@ -48,3 +48,43 @@ for policy in eager ws ddwrr random dmda dmdas gp gp-thesis heft peft all-cpu al
         else fail "same-$policy" "$options: $(head -c 300 said)"; fi
     done
 done
+
+# A library: each call begins anew, and a result has one token a call.
+cat >tally.df <<'EOF'
+kernel stats(in p: f32[n], acc sum: f64[n], acc low: f32[n], out twice: f32[n]) {
+    sum[i] += p[i];
+    low[i] min= p[i];
+    twice[i] = 2 * p[i];
+}
+kernel above(in sum: f64[n], in low: f32[n], out m: f64[n]) { m[i] = sum[i] - low[i]; }
+graph tally(in p: f32[n], out total: f64[n], out m: f64[n], out twice: f32[n]) {
+    (total, low, twice) = stats(p);
+    m = above(total, low);
+}
+EOF
+cat >call.c <<'EOF'
+#include <stdio.h>
+#include "tally.h"
+int main(int argc, char **argv)
+{
+    struct tally_session *s;
+    float p[18], twice[18];
+    double total[3], m[3];
+    for (int i = 0; i < 18; i++)
+        p[i] = (float)(i % 5) - 1.5f;
+    if (tally_open(argc > 1 ? argv[1] : NULL, &s))
+        return puts(tally_error());
+    for (int waves = 1; waves <= 5; waves += 2) {
+        if (tally_run_waves(s, waves, p, 3, total, m, twice))
+            return puts(tally_error());
+        printf("%d: %g %g %g, %g %g %g, %g\n", waves, total[0], total[1], total[2], m[0], m[1], m[2], twice[3 * waves - 1]);
+    }
+    return tally_close(s);
+}
+EOF
+printf '1: -1.5 -0.5 0.5, 0 0 0, 1\n3: -0.5 2.5 0.5, 1 3 2, 3\n5: 2.5 2.5 2.5, 4 4 4, 5\n' >want
+if "$DFC" --lib tally.df -o libtally.so 2>said && cc -o call call.c -L. -ltally -Wl,-rpath,. 2>>said; then pass library; else fail library "$(cat said)"; fi
+check says-one-token grep -q 'total: f64\[n\], one token a call' tally.h
+for options in "--workers=1" "--workers=2" "--device=emu --emu-all --policy=all-gpu"; do
+    if ./call "$options" >got 2>said && cmp -s want got; then pass "calls $options"; else fail "calls $options" "$(cat got said)"; fi
+done

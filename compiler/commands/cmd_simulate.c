@@ -378,7 +378,8 @@ static bool simulate_all(const struct request *r, const struct dfc_loaded *loade
 
 /* Finds a bound: no schedule of so many waves is faster. It is one wave's bound, or the work of all waves if that is
  * more. In the work, a node that fires once counts with an equal share in each wave. So do copies of its
- * value: a unit that needs it in any wave gets it at least once, and the mean over the waves is at most that. */
+ * value: a unit that needs it in any wave gets it at least once, and the mean over the waves is at most that. Of several
+ * waves each node counts as often as its @rate says. */
 static int find_bound(const struct dfp_problem *problem, uint32_t waves, double *bound_s, struct df_error *error)
 {
     struct dfp_compact compact;
@@ -387,6 +388,8 @@ static int find_bound(const struct dfp_problem *problem, uint32_t waves, double 
     int code = dfp_compact_make(problem, &compact, error);
     if (code)
         return code;
+    if (waves > 1)
+        dfp_compact_apply_rates(&compact, 1);
     *bound_s = dfp_bound_s(&compact, &wave_s, price);
     if (waves > 1) {
         dfp_compact_spread_once(&compact, waves);

@@ -142,11 +142,15 @@ int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *comp
     return code;
 }
 
-static void scale_node(struct dfp_compact *c, uint32_t v, double factor)
+static void scale_jobs(struct dfp_compact *c, uint32_t v, double factor)
 {
     for (uint32_t u = 0; u < c->n_units; u++)
         c->time_s[(size_t)v * c->n_units + u] *= factor;
-    for (size_t i = (size_t)c->first_out[v] * c->n_units; i < (size_t)c->first_out[v + 1] * c->n_units; i++) {
+}
+
+static void scale_copies(struct dfp_compact *c, uint32_t value, double factor)
+{
+    for (size_t i = (size_t)value * c->n_units; i < ((size_t)value + 1) * c->n_units; i++) {
         c->to_s[i] *= factor;
         c->from_s[i] *= factor;
         if (c->has_peers)
@@ -154,10 +158,20 @@ static void scale_node(struct dfp_compact *c, uint32_t v, double factor)
     }
 }
 
+static void scale_node(struct dfp_compact *c, uint32_t v, double factor)
+{
+    scale_jobs(c, v, factor);
+    for (uint32_t x = c->first_out[v]; x < c->first_out[v + 1]; x++)
+        scale_copies(c, x, factor);
+}
+
 void dfp_compact_apply_rates(struct dfp_compact *c, uint32_t n_waves)
 {
+    const struct df_graph *g = c->model.problem->graph;
     for (uint32_t v = 0; v < c->n_nodes; v++)
-        scale_node(c, v, c->model.problem->graph->nodes[v].rate);
+        scale_jobs(c, v, g->nodes[v].rate);
+    for (uint32_t x = 0; x < c->n_values; x++)
+        scale_copies(c, x, df_value_rate(g, x));
     dfp_compact_spread_once(c, n_waves);
 }
 

@@ -39,8 +39,8 @@ struct dfp_compact {
 };
 
 int dfp_compact_make(const struct dfp_problem *problem, struct dfp_compact *compact, struct df_error *error);
-/* Makes all times what a wave costs on average: times and copies of a node are multiplied by its @rate, and those of a
- * node that fires once a run are divided by the number of waves. */
+/* Makes all times what a wave costs on average: a node's times are multiplied by its @rate, copies of a value by how often
+ * it is read (df_value_rate()), and both are divided by the number of waves for a node that fires once a run. */
 void dfp_compact_apply_rates(struct dfp_compact *compact, uint32_t n_waves);
 /* Only divides the times of nodes that fire once by the number of waves. */
 void dfp_compact_spread_once(struct dfp_compact *compact, uint32_t n_waves);

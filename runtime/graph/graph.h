@@ -233,6 +233,18 @@ static inline void df_node_stats_add(struct df_node_stats *stats, bool device, d
 /* The port of a copy or a select that has this in slot. */
 static inline uint32_t df_select_port(uint32_t in_slot) { return in_slot == 0 ? 0 : in_slot + 1; }
 
+/* How often a token of the value is made and read, as @rate says: as often as its node fires, and no more often than the
+ * reader that fires most often. */
+static inline double df_value_rate(const struct df_graph *g, uint32_t value)
+{
+    const struct df_value *x = &g->values[value];
+    float most = x->n_readers ? 0 : 1;
+
+    for (uint32_t r = x->first_reader; r < x->first_reader + x->n_readers; r++)
+        most = g->nodes[g->readers[r].node].rate > most ? g->nodes[g->readers[r].node].rate : most;
+    return (double)(most < g->nodes[x->producer].rate ? most : g->nodes[x->producer].rate);
+}
+
 size_t df_elem_bytes(enum df_elem elem);
 const char *df_elem_name(enum df_elem elem);
 

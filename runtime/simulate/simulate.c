@@ -129,7 +129,8 @@ static void start(struct sim *s, uint32_t w)
         struct sim_job *job = sim_job(s, slot, node);
         if (job->state != SIM_LOADED)
             continue;
-        double time_s = s->true_s[(size_t)worker->unit * s->graph->n_works + s->graph->nodes[node].work];
+        double time_s = s->true_s[(size_t)worker->unit * s->graph->n_works + s->graph->nodes[node].work] *
+                        sim_rate(s, node);
         worker->running = true;
         worker->began_s = s->now_s;
         job->state = SIM_RUNNING;

@@ -39,9 +39,9 @@ static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
     if (bytes) {
         double *free_s = &s->engine_free_s[device][engine];
         double start_s = *free_s > s->now_s ? *free_s : s->now_s;
-        double time_s = df_platform_copy_s(s->platform, from, to, bytes);
+        double time_s = df_platform_copy_s(s->platform, from, to, bytes) * sim_copy_rate(s, value);
         *free_s = end_s = start_s + time_s;
-        count_copy(s->result, from, to, bytes, time_s);
+        count_copy(s->result, from, to, sim_copy_bytes(s, value), time_s);
         if (s->result->copied)
             s->result->copied(s->result->arg, from, to, value, sim_wave(s, slot), start_s, end_s);
     }
@@ -54,7 +54,7 @@ static void end_copy(struct sim *s, const struct dfr_event *event)
 {
     struct sim_copy copy = sim_share_copied(s, event);
     uint32_t value = event->arrives % s->graph->n_values;
-    count_copy(s->result, copy.from, copy.to, s->graph->values[value].bytes, s->now_s - copy.begin_s);
+    count_copy(s->result, copy.from, copy.to, sim_copy_bytes(s, value), s->now_s - copy.begin_s);
     if (s->result->copied)
         s->result->copied(s->result->arg, copy.from, copy.to, value, copy.wave, copy.begin_s, s->now_s);
 }

@@ -189,6 +189,20 @@ static inline bool sim_is_once(const struct sim *s,
                                uint32_t node) { return s->graph->nodes[node].flags & DF_NODE_ONCE; }
 static inline bool sim_is_free(const struct sim *s,
                                uint32_t node) { return s->graph->nodes[node].flags & DF_NODE_ZERO_COST; }
+/* What a job or a copy takes on average, and the bytes that are copied: by @rate. A single wave counts as one in which
+ * every node fires. */
+static inline double sim_rate(const struct sim *s, uint32_t node)
+{
+    return s->waves > 1 ? (double)s->graph->nodes[node].rate : 1;
+}
+static inline double sim_copy_rate(const struct sim *s, uint32_t value)
+{
+    return s->waves > 1 ? df_value_rate(s->graph, value) : 1;
+}
+static inline uint64_t sim_copy_bytes(const struct sim *s, uint32_t value)
+{
+    return (uint64_t)((double)s->graph->values[value].bytes * sim_copy_rate(s, value) + 0.5);
+}
 static inline uint32_t sim_place(const struct sim *s, uint32_t slot, uint32_t node)
 {
     return s->place[(size_t)slot * s->graph->n_nodes + node];

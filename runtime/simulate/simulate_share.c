@@ -146,12 +146,13 @@ static void begin_copy(struct sim *s, struct sim_engine *engine)
 {
     struct sim_copy *copy = &engine->copies[engine->first];
     const struct df_unit *unit = &s->platform->units[copy->from ? copy->from : copy->to];
-    uint64_t bytes = s->graph->values[copy->event.arrives % s->graph->n_values].bytes;
+    uint32_t value = copy->event.arrives % s->graph->n_values;
+    uint64_t bytes = s->graph->values[value].bytes;
     double time_s = df_platform_copy_s(s->platform, copy->from, copy->to, bytes);
     double latency_s = copy->from ? unit->d2h.latency_s : unit->h2d.latency_s;
     struct sim_need need = need_of_copy(s, bytes, time_s, latency_s);
     copy->begin_s = s->now_s;
-    sim_share_begin(s, time_s, &need, &copy->event);
+    sim_share_begin(s, time_s * sim_copy_rate(s, value), &need, &copy->event);
 }
 
 void sim_share_copy(struct sim *s, uint32_t from, uint32_t to, uint32_t wave, struct dfr_event event)

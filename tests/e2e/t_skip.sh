@@ -73,3 +73,26 @@ expect profile 0 '^reader  *1 ' "$DFC" profile measured.df
 sed 's/^kernel src(out v: i32\[n\])/& once/' measured.df >once.df
 check once "$DFC" once.df -o once
 expect once-skips 1 "node 'main/never', wave 0: returned 2 \(DF_SKIP\), but it fires once, for all waves" ./once
+
+# What fires in a quarter of the waves takes a quarter of the time, and so do the copies of what it reads.
+cat >rate.df <<'X'
+platform p { cpu h { workers = 1; } gpu g { memory = 1 GiB; h2d = 1 GB/s, 0 us; d2h = 1 GB/s, 0 us; engines = 2; } }
+kernel src(out v: f32[k]) cost cpu 1us;
+kernel gate(in v: f32[k], out w: f32[k]) cost cpu 1us;
+kernel fine(in w: f32[k], out x: f32[k]) cost gpu 1ms;
+kernel sink(in x: f32[k]) cost cpu 1us;
+graph main { v: f32[100000] = src(); w = gate(v); x = fine(w) @rate(0.25); sink(x) @rate(0.25); }
+X
+for policy in gp dmda; do
+    "$DFC" simulate rate.df --waves=100 --policy=$policy --format=json >$policy.json 2>err
+    python3 -c "
+import json, sys
+def find(x):
+    if isinstance(x, dict):
+        if 'h2d_bytes' in x: return x
+        x = list(x.values())
+    for y in x if isinstance(x, list) else []:
+        if find(y): return find(y)
+r = find(json.load(open('$policy.json')))
+assert r['h2d_bytes'] == 100 * 100000 and 0.025 <= r['makespan_s'] < 0.026, r" 2>err && pass "rate $policy" || fail "rate $policy" "$(tail -n 1 err)"
+done

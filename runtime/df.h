@@ -291,6 +291,9 @@ struct df_buffer {
     uint64_t stride_bytes;              /* 0: the tokens lie one after the other */
     uint64_t n_tokens;                  /* 0: each wave has a place of its own */
     int given;
+    unsigned char *empty;               /* by wave, or by place if tokens lie in turn. The run writes 1 for a token that is
+                                         * empty (DF_SKIP), whose bytes mean nothing, and nothing else. The caller clears
+                                         * it. NULL: not asked for */
 };
 
 /* What the jobs of one node took, by where they ran. A job on a GPU counts from its begin to its end there. Jobs that the
@@ -449,6 +452,7 @@ struct df_session_call {
     int64_t waves;                      /* -1: as many as the session was opened for */
     void *const *data;                  /* by buffer of the options: where it lies now. NULL, or NULL for one of them: where
                                          * it was in the call before, or when the session was opened */
+    unsigned char *const *empty;        /* by buffer: as df_buffer.empty, for this call; NULL: as it was */
     const union df_scalar *args;        /* the graph's args, in order; NULL: as they were. Their texts are borrowed until
                                          * the next call with args, or the end of the session */
 };

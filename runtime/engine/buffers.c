@@ -388,6 +388,7 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error)
         free(f.taker);
         return dfr_error_memory(error);
     }
+    f.b->given = run->options.buffers;
     f.order = f.b->order;
     f.node = f.b->node;
     f.span_bytes = f.b->span_bytes;
@@ -424,7 +425,20 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_
         status = check_apart(&f);
     for (uint32_t i = 0; i < b->n && status == DF_OK; i++)
         b->of[i].data = buffers[i].data;
-    if (status == DF_OK)
+    if (status == DF_OK) {
+        b->given = buffers;
         dfr_buffers_mark_pinned(b);
+    }
     return status;
+}
+
+void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave)
+{
+    const struct dfr_buffers *b = run->memory.buffers;
+
+    for (uint32_t i = 0; b && i < b->n; i++) {
+        const struct df_buffer *buffer = &b->given[i];
+        if (buffer->empty && run->graph->values[b->value[i]].producer == dfr_job_node(job))
+            buffer->empty[buffer->n_tokens ? (uint64_t)wave % buffer->n_tokens : (uint64_t)wave] = 1;
+    }
 }

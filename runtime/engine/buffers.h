@@ -34,6 +34,7 @@ struct dfr_buffers {
     uint64_t *span_bytes;               /* by buffer: from data to the end of its last token */
     uint32_t *order;                    /* buffers, sorted by address */
     struct dfm_lent *of;                /* by buffer */
+    const struct df_buffer *given;      /* by buffer: as the options, or the session's last call, have it; borrowed */
     struct dfr_pinned *pinned;          /* n_pinned ranges */
     uint32_t n_pinned;
     uint64_t pinned_bytes;
@@ -53,6 +54,9 @@ void dfr_buffers_destroy(struct df_run *run);
 /* Lends the memory that these buffers have, in place of what was lent, for so many waves. They are those of the run's
  * options but for `data`. DF_E_ARGUMENT: nothing has changed then. */
 int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_t waves, struct df_error *error);
+
+/* The outputs of the job are empty in that wave: writes that where the caller wants to know it. */
+void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave);
 
 /* The largest number of waves in flight, at most n, with which each wave has places of its own. */
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);

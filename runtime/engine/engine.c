@@ -545,6 +545,7 @@ bool dfr_engine_skipped(struct df_run *run, const struct df_call *call)
         return false;
     dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
     dfr_make_empty(run, call->job);
+    dfr_buffers_empty(run, call->job, call->wave);
     return true;
 }
 

@@ -540,6 +540,10 @@ int df_library_open(const struct df_program *program, const struct df_library_fu
  * is borrowed for the call. */
 int df_library_run(struct df_library_session *session, const struct df_library_function *function, int64_t waves,
                    void *const *data, const size_t *dims, const union df_scalar *scalars);
+/* Which tokens of an output are empty (DF_SKIP): a byte for each wave of the last call, 1 if the token is empty, whose bytes
+ * mean nothing then. It lives until the next call. NULL: none of them is, or the port is none of the outputs. */
+const unsigned char *df_library_empty(struct df_library_session *session, const struct df_library_function *function,
+                                      unsigned port);
 /* Gives the extents of a port for these sizes, 1 past its rank. It makes what a call of one wave needs. */
 int df_library_shape(struct df_library_session *session, const struct df_library_function *function,
                      const size_t *dims, unsigned port, size_t extents[DF_MAX_RANK]);

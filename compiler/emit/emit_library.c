@@ -124,10 +124,11 @@ static void emit_declarations(FILE *out, const struct dfc_callee *graph)
     emit_prototype(out, graph, "run_waves", true);
     fprintf(out, ";\nint %s_shape(struct %s_session *session", name, name);
     emit_dims(out, sig, true);
-    fprintf(out, ", unsigned port, size_t extents[4]);\nconst char *%s_stats(struct %s_session *session);\n"
+    fprintf(out, ", unsigned port, size_t extents[4]);\nconst unsigned char *%s_empty(struct %s_session *session, unsigned port);\n"
+                 "const char *%s_stats(struct %s_session *session);\n"
                  "int %s_close(struct %s_session *session);\nconst char *%s_error(void);\n"
                  "void %s_stop(struct %s_session *session);\nint64_t %s_progress(struct %s_session *session);\n"
-                 "const char *%s_signature(void);\n\n", name, name, name, name, name, name, name, name, name, name);
+                 "const char *%s_signature(void);\n\n", name, name, name, name, name, name, name, name, name, name, name, name);
 }
 
 static const char about[] =
@@ -141,6 +142,8 @@ static const char about[] =
     " *                  after the last wave, is one token.\n"
     " * GRAPH_shape      Gives the extents of a port for these sizes; those past its rank are 1. What the next call with\n"
     " *                  these sizes needs is made then.\n"
+    " * GRAPH_empty      Which tokens of an output are empty, because a kernel skipped them: a byte for each wave of the\n"
+    " *                  last call, 1 if the token is empty. Its bytes mean nothing then. NULL: none is.\n"
     " * GRAPH_stats      What ran where in the calls with the last call's sizes, since this was asked last: a line of JSON,\n"
     " *                  good until it is asked again or the session is closed. If the session was opened with --stats,\n"
     " *                  it says what each kernel and node took. The next call is slower. NULL: GRAPH_error() says why.\n"
@@ -302,6 +305,8 @@ static void emit_functions(FILE *out, const struct dfc_front *front, const struc
     emit_run(out, graph, false);
     emit_run(out, graph, true);
     emit_shape(out, graph);
+    fprintf(out, "const unsigned char *%s_empty(struct %s_session *session, unsigned port)\n{\n    return df_library_empty("
+                 "(struct df_library_session *)session, &df_function_%s, port);\n}\n\n", name, name, name);
     fprintf(out, "const char *%s_stats(struct %s_session *session)\n{\n    return df_library_stats((struct "
                  "df_library_session *)session, &df_function_%s);\n}\n\n", name, name, name);
     fprintf(out, "int %s_close(struct %s_session *session)\n{\n    return df_library_close((struct df_library_session "
@@ -325,7 +330,7 @@ void dfc_emit_library(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
 
 /* ---- what is exported ---- */
 
-static const char *const suffixes[] = { "open", "run", "run_waves", "shape", "stats", "stop", "progress", "close", "error", "signature" };
+static const char *const suffixes[] = { "open", "run", "run_waves", "shape", "empty", "stats", "stop", "progress", "close", "error", "signature" };
 enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
 void dfc_emit_exports(FILE *out, const struct dfc_front *front, bool script)

@@ -291,8 +291,11 @@ static int run(struct df_library_session *handle, int64_t waves, void *const *da
     if (take_scalars(f, s->args + l->image.graph->n_args, scalars))
         s->has_args = false;
     rc = s->session ? DF_OK : dfr_sized_open(l, s, &why);
+    if (rc == DF_OK)
+        rc = dfr_sized_waves(l, s, waves, &why);
     if (rc == DF_OK) {
-        const struct df_session_call call = { .waves = waves, .data = data, .args = s->has_args ? NULL : s->args };
+        const struct df_session_call call = { .waves = waves, .data = data, .empty = s->empty,
+                                              .args = s->has_args ? NULL : s->args };
         atomic_store(&handle->running, s->session);
         rc = df_session_run(s->session, &call, &why);
         end_looks(handle);
@@ -311,6 +314,20 @@ int df_library_run(struct df_library_session *session, const struct df_library_f
     rc = run(session, waves, data, dims, scalars);
     pthread_cleanup_pop(1);
     return rc;
+}
+
+const unsigned char *df_library_empty(struct df_library_session *session, const struct df_library_function *f,
+                                      unsigned port)
+{
+    const struct dfr_sized *s;
+    const unsigned char *empty = NULL;
+    if (enter(session, f) != DF_OK)
+        return NULL;
+    s = session->library.last;
+    if (s && s->waves > 0 && port < f->n_ports && f->ports[port].mode == DF_OUT && memchr(s->empty[port], 1, (size_t)s->waves))
+        empty = s->empty[port];
+    leave(session);
+    return empty;
 }
 
 int df_library_shape(struct df_library_session *session, const struct df_library_function *f, const size_t *dims,

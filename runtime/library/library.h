@@ -25,6 +25,8 @@ struct dfr_sized {
     struct df_node_skips *node_skips;   /* the same */
     union df_scalar *args;              /* those of the file, then the function's scalars; as the last call had them */
     struct df_session *session;         /* NULL: the next call opens it */
+    unsigned char **empty;              /* by port: a byte for each wave of the last call; room for most_waves */
+    int64_t waves, most_waves;          /* of the last call; 0: there was none */
     bool has_args;                      /* the session has `args` as they are */
 };
 
@@ -51,6 +53,8 @@ int dfr_sized_get(struct dfr_library *library, const size_t *dims, bool many, st
                   struct df_error *error);
 /* Opens its session, for which `args` must be set. */
 int dfr_sized_open(struct dfr_library *library, struct dfr_sized *sized, struct df_error *error);
+/* Makes room for what a call of so many waves says of empty tokens, and clears it. */
+int dfr_sized_waves(struct dfr_library *library, struct dfr_sized *sized, int64_t waves, struct df_error *error);
 /* Ends the session of these sizes, if there is one; stats may be NULL. The second forgets the sizes, too. */
 void dfr_sized_end(struct dfr_sized *sized, struct df_stats *stats);
 void dfr_sized_close(struct dfr_sized *sized);

@@ -104,6 +104,27 @@ int dfr_sized_open(struct dfr_library *l, struct dfr_sized *s, struct df_error *
     return others ? open_session(l, s, error) : rc;
 }
 
+int dfr_sized_waves(struct dfr_library *l, struct dfr_sized *s, int64_t waves, struct df_error *error)
+{
+    unsigned n = l->function->n_ports;
+    size_t bytes = n * sizeof *s->empty + n * (size_t)waves;
+
+    s->waves = 0;
+    if (waves > s->most_waves) {
+        free(s->empty);
+        s->empty = malloc(bytes + 1);
+        s->most_waves = s->empty ? waves : 0;
+        if (!s->empty)
+            return dfr_error_memory(error);
+    }
+    for (unsigned p = 0; p < n; p++) {
+        s->empty[p] = (unsigned char *)(s->empty + n) + p * (size_t)s->most_waves;
+        memset(s->empty[p], 0, (size_t)waves);
+    }
+    s->waves = waves;
+    return DF_OK;
+}
+
 /* ---- one of them ---- */
 
 void dfr_sized_end(struct dfr_sized *s, struct df_stats *stats)
@@ -122,6 +143,7 @@ void dfr_sized_close(struct dfr_sized *s)
     free(s->buffers);
     free(s->node_stats);
     free(s->node_skips);
+    free(s->empty);
     free(s->args);
     *s = (struct dfr_sized){ 0 };
 }

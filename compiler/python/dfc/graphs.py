@@ -10,6 +10,8 @@ Inputs:   anything with the buffer protocol, or with DLPack on a CPU. An array i
 Outputs:  new arrays, or those given as out=. Extents follow from the inputs'. A dimension that is found in none is a keyword: h=480.
 Waves:    edges(stack, waves=10) takes ten tokens behind one another, with one more extent in front of every array. What is made
           once, after the last wave (the result of an acc), has none.
+Empty:    an output that a kernel skipped is None. With waves=, its array holds anything there, and edges.empty["out"] is an array of
+          truth values, one for each wave; outputs without empty tokens are not in edges.empty.
 Threads:  a Graph may be called by one thread at a time. copy() gives another one, with a session of its own. Calls release the GIL.
 Ctrl-C:   ends a call as soon as the jobs that run have ended.
 Errors:   TypeError and ValueError for a wrong call, GraphError for one that failed. The next call begins anew.
@@ -68,6 +70,7 @@ class Graph:
     def __init__(self, library, signature, options="", source=None):
         self._library, self._signature, self._options, self._source = library, signature, options, source
         self._session, self._calling, self._seconds, self._sizes = None, _threading.Lock(), 0.0, {}
+        self.empty = {}
         self.__name__ = signature["name"]
         self.__doc__ = f"{self.signature}\n\nA graph that dfc compiled; options: {options or 'none'}."
 
@@ -252,9 +255,21 @@ class Graph:
             self._open()
             arrays = self._take_outputs(arrays, dims, waves)
             self._run(arrays, dims, scalars, waves, progress)
+            self.empty = self._take_empty(waves)
         self._last = dims
-        results = tuple(arrays[port["name"]] for port in self._ports("out"))
+        results = tuple(None if waves is None and port["name"] in self.empty else arrays[port["name"]] for port in self._ports("out"))
         return results[0] if len(results) == 1 else results
+
+    def _take_empty(self, waves):
+        """The outputs of which some token is empty: by name, True, or for several waves an array of truth values."""
+        empty = {}
+        for number, port in enumerate(self._signature["ports"]):
+            if port["mode"] == "out":
+                mask = self._function("empty", _ctypes.c_void_p)(self._session, _ctypes.c_uint(number))
+                if mask:
+                    bytes_ = _ctypes.string_at(mask, waves or 1)
+                    empty[port["name"]] = True if waves is None else _numpy.frombuffer(bytes_, "uint8") != 0
+        return empty
 
     def _take_out(self, out):
         ports = self._ports("out")

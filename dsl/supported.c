@@ -19,23 +19,10 @@ static void check_port(struct check *c, const struct dfl_port *port)
     }
 }
 
-/* Bounded extents: a comparison in the place of a dimension. */
-static void check_format(struct check *c, const struct dfl_format *format)
-{
-    for (const struct dfl_expr *dim = format ? format->dims : NULL; dim; dim = dim->next) {
-        if (dim->kind != DFL_EXPR_BINARY || dim->op != DFL_OP_LE)
-            continue;
-        dfl_error(c->sink, dim->loc, "bounded extents ('name <= bound') are not yet supported");
-        dfl_hint(c->sink, "give the dimension its largest size, and pass the actual size in a token of its own");
-    }
-}
-
 static void check_sig(struct check *c, const struct dfl_sig *sig)
 {
-    for (const struct dfl_port *port = sig ? sig->ports : NULL; port; port = port->next) {
+    for (const struct dfl_port *port = sig ? sig->ports : NULL; port; port = port->next)
         check_port(c, port);
-        check_format(c, port->format);
-    }
 }
 
 static bool declared(const struct check *c, const char *name)
@@ -56,8 +43,6 @@ static void check_call(struct check *c, const struct dfl_stmt *stmt)
         dfl_error(c->sink, stmt->callee.loc, "'%s' is not yet supported", builtin[i]);
         dfl_hint(c->sink, "declare a kernel that does it, with its code in C");
     }
-    for (const struct dfl_target *target = stmt->targets; target; target = target->next)
-        check_format(c, target->annotation);
 }
 
 static void check_block(struct check *c, const struct dfl_block *block);
@@ -92,8 +77,6 @@ void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file)
     for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next)
         c.has_imports |= decl->kind == DFL_IMPORT;
     for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next) {
-        if (decl->kind == DFL_TYPE)
-            check_format(&c, decl->format);
         if (decl->kind == DFL_KERNEL)
             check_sig(&c, decl->kernel->sig);
         if (decl->kind == DFL_GRAPH) {

@@ -36,7 +36,7 @@ static struct dfm_entry *entry_of(const struct dfm_cache *c, const struct dfm_li
 static struct dfr_transfer transfer_of(const struct dfm_cache *c, const struct dfm_link *link, const struct dfm_entry *e,
                                        uint64_t bytes)
 {
-    uint64_t at = dfm_entry_bytes(c, e) - bytes;
+    uint64_t at = e->moved_bytes - bytes;
     unsigned char *here = c->base + e->offset + at;
     unsigned char *host = (unsigned char *)(link->kind == DFR_COPY_H2D ? c->space->blocks[e->block].host : e->host) + at;
 
@@ -84,7 +84,7 @@ static uint32_t n_together(const struct dfm_cache *c, const struct dfm_link *lin
 
     for (; link->issued + n < link->queued && n < DFR_BATCH; n++) {
         const struct dfm_entry *e = entry_of(c, link, link->issued + n);
-        bytes += dfm_entry_bytes(c, e);
+        bytes += e->moved_bytes;
         if (bytes > link->batch_bytes || dfm_link_stages(c, link, e) || is_filled(c, link, e))
             break;
     }
@@ -105,7 +105,7 @@ static int give_together(struct dfm_cache *c, struct dfm_link *link, uint32_t n,
 
     for (uint32_t i = 0; i < n; i++) {
         const struct dfm_entry *e = entry_of(c, link, link->issued + i);
-        struct dfr_transfer t = transfer_of(c, link, e, dfm_entry_bytes(c, e));
+        struct dfr_transfer t = transfer_of(c, link, e, e->moved_bytes);
         struct dfr_transfer *before = joins && !is_lent(c, e) ? &copies[n_copies - 1] : NULL;
         if (before && (unsigned char *)before->to + before->bytes == t.to &&
             (const unsigned char *)before->from + before->bytes == t.from)
@@ -140,7 +140,7 @@ int dfm_link_issue(struct dfm_cache *c, struct dfm_link *link, struct df_error *
 
     while (link->issued < link->queued && staged_bytes < DFM_STAGING_CHUNK_BYTES) {
         const struct dfm_entry *e = entry_of(c, link, link->issued);
-        uint64_t left = dfm_entry_bytes(c, e) - link->given_bytes, given = 0;
+        uint64_t left = e->moved_bytes - link->given_bytes, given = 0;
         uint32_t n = n_together(c, link);
         int status;
 
@@ -174,7 +174,7 @@ int dfm_link_issue(struct dfm_cache *c, struct dfm_link *link, struct df_error *
 static int take_parts(struct dfm_cache *c, struct dfm_link *link, bool *progress, struct df_error *error)
 {
     const struct dfr_device_ops *ops = c->device->ops;
-    uint64_t bytes = dfm_entry_bytes(c, entry_of(c, link, link->completed));
+    uint64_t bytes = entry_of(c, link, link->completed)->moved_bytes;
 
     while (link->taken_bytes < bytes) {
         struct dfr_event *event;
@@ -201,7 +201,7 @@ int dfm_link_complete(struct dfm_cache *c, struct dfm_link *link, bool *done, bo
     *done = link->completed < link->ended;
     if (*done || status != DF_OK || link->completed == link->issued)
         return status;
-    if (staged && link->taken_bytes < dfm_entry_bytes(c, e))
+    if (staged && link->taken_bytes < e->moved_bytes)
         return DF_OK;
     status = c->device->ops->event_query(c->device, dfm_link_event(link, link->completed), done, error);
     if (status == DF_OK && *done)

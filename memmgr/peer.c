@@ -103,8 +103,10 @@ int dfm_peer_issue(struct dfm_cache *c, struct df_error *error)
         uint32_t waiter = c->send_first, at = (uint32_t)(c->peer.issued % c->peer.capacity);
         const struct dfm_peer_ask *ask = &c->space->peer_asks[waiter];
         struct dfm_entry *e = &c->entries[c->entry_of[c->space->asked[waiter]]];
-        int status = ops->copy_peer(c->device, ask->receiver->device, ask->address, c->base + e->offset,
-                                    dfm_entry_bytes(c, e), c->peer.stream, error);
+        int status;
+        e->moved_bytes = dfm_space_token_bytes(c->space, e->block);
+        status = ops->copy_peer(c->device, ask->receiver->device, ask->address, c->base + e->offset, e->moved_bytes,
+                                c->peer.stream, error);
         if (status == DF_OK)
             status = ops->event_record(c->device, c->peer.events[at], c->peer.stream, error);
         if (status != DF_OK) {

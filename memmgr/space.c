@@ -168,6 +168,8 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->staged = config->staged;
     s->wave = config->wave;
     s->wave_arg = config->wave_arg;
+    s->token_bytes = config->token_bytes;
+    s->token_arg = config->token_arg;
     s->blocks = calloc(n * config->n_slots, sizeof *s->blocks);
     s->bytes = malloc(n * sizeof *s->bytes);
     s->cls = malloc(n * sizeof *s->cls);

@@ -92,6 +92,8 @@ struct dfm_space {
     bool *first;                        /* of a value: its block in the last slot is as dfm_space_first() left it */
     int64_t (*wave)(void *arg, uint32_t slot); /* the wave that is in the slot */
     void *wave_arg;
+    uint64_t (*token_bytes)(void *arg, uint32_t value, uint32_t slot); /* as in the configuration */
+    void *token_arg;
     struct dfm_heap *heap;
     struct dfm_heap_source source;
     bool staged;                        /* as in the configuration */
@@ -120,6 +122,9 @@ struct dfm_space_config {
     const struct dfm_lent *const *lent;
     int64_t (*wave)(void *arg, uint32_t slot);
     void *wave_arg;
+    /* The bytes of a valid token, if they may be fewer than `bytes`: so many are copied. NULL: all tokens have those. */
+    uint64_t (*token_bytes)(void *arg, uint32_t value, uint32_t slot);
+    void *token_arg;
     uint32_t n_waiters;                 /* 0: there are no devices */
     const struct dfr_device_ops *pinned;/* its host_alloc gives host memory; NULL: plain memory */
     uint64_t pinned_limit_bytes;        /* if more than this would be pinned, plain memory is taken */
@@ -131,6 +136,14 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
 void dfm_space_destroy(struct dfm_space *space);
 
 static inline uint32_t dfm_space_value(const struct dfm_space *s, uint32_t block) { return block % s->n_values; }
+
+/* The bytes of the valid block, at least 1. */
+static inline uint64_t dfm_space_token_bytes(const struct dfm_space *s, uint32_t block)
+{
+    uint32_t value = dfm_space_value(s, block);
+    uint64_t bytes = s->token_bytes ? s->token_bytes(s->token_arg, value, block / s->n_values) : s->bytes[value];
+    return bytes > 0 ? bytes : 1;
+}
 
 static inline const struct dfm_lent *dfm_space_lent(const struct dfm_space *s, uint32_t value)
 {

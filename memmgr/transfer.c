@@ -129,8 +129,8 @@ static void prefetch(struct dfm_cache *c, uint32_t block)
     if (!e)
         return;
     c->stats.prefetches++;
-    c->stats.prefetch_bytes += dfm_entry_bytes(c, e);
     dfm_load_queue(c, e);
+    c->stats.prefetch_bytes += e->moved_bytes;
 }
 
 void dfm_prefetch_cancel(struct dfm_cache *c, uint32_t block)
@@ -210,6 +210,7 @@ int dfm_messages(struct dfm_cache *c, bool *progress, struct df_error *error)
 
 static void queue_copy(struct dfm_cache *c, struct dfm_link *link, struct dfm_entry *e)
 {
+    e->moved_bytes = dfm_space_token_bytes(c->space, e->block);
     link->entries[link->queued++ % link->capacity] = (uint32_t)(e - c->entries);
 }
 
@@ -268,7 +269,7 @@ int dfm_cache_to_host(struct dfm_cache *c, uint32_t block, struct df_error *erro
 static void tell_copied(struct dfm_cache *c, struct dfm_link *link, const struct dfm_entry *e)
 {
     double begin_s, end_s;
-    uint64_t bytes = dfm_entry_bytes(c, e);
+    uint64_t bytes = e->moved_bytes;
     struct dfr_event *event = dfm_link_event(link, link->completed);
 
     if (link->kind == DFR_COPY_H2D && dfm_space_is_first(c->space, e->block))
@@ -313,7 +314,7 @@ static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
     if (e->state == DFM_LEAVING) {
         c->leaving_bytes -= dfm_entry_bytes(c, e);
         c->stats.writebacks++;
-        c->stats.writeback_bytes += dfm_entry_bytes(c, e);
+        c->stats.writeback_bytes += e->moved_bytes;
         atomic_fetch_and_explicit(&b->valid, ~c->bit, memory_order_acq_rel);
         dfm_evicted(c, e);
     } else {

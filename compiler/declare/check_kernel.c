@@ -169,6 +169,29 @@ static bool check_result(struct dfc_unit *u, const struct dfl_variant *variant)
     return true;
 }
 
+/* What the function decides has no value before it is called. */
+static bool check_decides(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant)
+{
+    bool *decides = dfc_alloc(u, (callee->sig.n_variables + 1) * sizeof *decides), any = false;
+    if (!decides)
+        return false;
+    for (unsigned v = 0; v < callee->sig.n_variables; v++)
+        any |= decides[v] = callee->sig.variables[v].bound != NULL;
+    if (any && variant->has_launch) {
+        dfl_error(u->sink, variant->launch_loc, "'%s' decides an extent in each wave, which a __global__ function cannot: "
+                  "its host code does", callee->name);
+        dfl_hint(u->sink, "write host code that decides, and launches: 'gpu \"%s.cu\"'", callee->name);
+        return false;
+    }
+    for (const struct dfl_expr *arg = any ? variant->args : NULL; arg; arg = arg->next)
+        if (arg->kind != DFL_EXPR_NAME && dfc_extent_is_bounded(&callee->sig, arg, decides)) {
+            dfl_error(u->sink, arg->loc, "an extent that '%s' decides has no value here: alone, its name is a pointer",
+                      callee->name);
+            return false;
+        }
+    return true;
+}
+
 /* The class may be what other systems call the cpu or the gpu, or a word misspelt. */
 static void hint_class(struct dfc_unit *u, const char *cls)
 {
@@ -207,6 +230,7 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
     bool ok = dfc_code_check(u, variant, dir, &callee->code_hash[gpu]);
     ok &= check_target(u, callee, variant, gpu);
     ok &= check_result(u, variant);
+    ok &= check_decides(u, callee, variant);
     ok &= dfc_state_check(u, callee, variant);
     return dfc_launch_check(u, callee, variant, gpu) && ok;
 }

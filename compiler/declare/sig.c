@@ -76,18 +76,21 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
     for (const struct dfl_port *port = ast->ports; port; port = port->next) {
         const struct dfl_expr *e = dfc_elem_find(port->format->name.text, &elem) ? port->format->dims : NULL;
         for (; e; e = e->next) {
-            if (e->kind != DFL_EXPR_NAME)
+            const struct dfl_expr *name = dfc_extent_has_bound(e) && port->mode == DFL_OUT ? e->a : e;
+            if (name->kind != DFL_EXPR_NAME)
                 continue;
-            unsigned v = find_variable(sig, e->s);
+            unsigned v = find_variable(sig, name->s);
             if (v == sig->n_variables)
-                sig->variables[sig->n_variables++].name = (struct dfl_name){ e->s, e->loc };
+                sig->variables[sig->n_variables++].name = (struct dfl_name){ name->s, name->loc };
+            if (name != e && !sig->variables[v].bound)
+                sig->variables[v].bound = e->b;
             sig->variables[v].from_input |= port->mode == DFL_IN || port->mode == DFL_INOUT;
             given[v] |= port->mode != DFL_TMP;
         }
     }
     bool ok = true;
     for (unsigned v = 0; v < sig->n_variables; v++) {
-        sig->needs_annotation |= !sig->variables[v].from_input;
+        sig->needs_annotation |= !sig->variables[v].from_input && !sig->variables[v].bound;
         if (given[v])
             continue;
         const struct dfl_name *name = &sig->variables[v].name;
@@ -100,6 +103,39 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
 }
 
 /* ---- ports ---- */
+
+/* 'h <= 4096' in an out port. */
+static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e,
+                        struct dfc_dim *dim)
+{
+    const struct dfc_names names = { .use = DFC_USE_MOST };
+    struct dfc_variable *variable;
+    bool known;
+    if (e->a->kind != DFL_EXPR_NAME) {
+        dfl_error(u->sink, e->a->loc, "a bound needs a dimension variable before '<=', a name: 'n <= 100'");
+        return false;
+    }
+    *dim = (struct dfc_dim){ .kind = DFC_DIM_VARIABLE, .variable = find_variable(&callee->sig, e->a->s), .expr = e->a,
+                             .own = true };
+    variable = &callee->sig.variables[dim->variable];
+    if (variable->from_input || variable->bound != e->b) {
+        if (variable->from_input)
+            dfl_error(u->sink, e->loc, "dimension '%s' comes from an input, so '%s' cannot decide it", e->a->s,
+                      callee->name);
+        else
+            dfl_error(u->sink, e->loc, "dimension '%s' has two bounds", e->a->s);
+        dfl_note(u->sink, variable->from_input ? variable->name.loc : variable->bound->loc, "the first use is here");
+        dfl_hint(u->sink, variable->from_input ? "another name is a dimension of its own: 'n <= 100'"
+                                               : "the other ports have its name alone");
+        return false;
+    }
+    if (callee->kernel && callee->kernel->has_formulas) {
+        dfl_error(u->sink, e->loc, "'%s' has formulas, which say nothing of an extent", callee->name);
+        dfl_hint(u->sink, "a kernel with code decides extents; kernels with formulas can read what it makes");
+        return false;
+    }
+    return dfc_fold_extent(u, &names, e->b, &variable->most, &known);
+}
 
 static bool check_dim(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e,
                       struct dfc_dim *dim)
@@ -137,7 +173,8 @@ static bool check_port(struct dfc_unit *u, const struct dfc_callee *callee, stru
     uint64_t bytes;
     for (const struct dfl_expr *e = format->dims; e; e = e->next, port->rank++) {
         struct dfc_dim *dim = &port->dims[port->rank];
-        ok &= check_dim(u, callee, e, dim);
+        ok &= dfc_extent_has_bound(e) && port->ast->mode == DFL_OUT ? check_bound(u, callee, e, dim)
+                                                                    : check_dim(u, callee, e, dim);
         fixed &= ok && dim->kind == DFC_DIM_NUMBER;
         whole.dims[port->rank] = dim->number;
     }

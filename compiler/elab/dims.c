@@ -51,7 +51,8 @@ static struct dfc_format port_format(const struct dfc_solve *s, unsigned p)
     const struct dfc_port *port = &s->item->callee->sig.ports[p];
     if (s->item->callee->built_in)
         return s->formats[s->e->in_values[s->item->first_in]];
-    struct dfc_format format = { .elem = (uint8_t)port->elem, .rank = (uint8_t)port->rank };
+    struct dfc_format format = { .elem = (uint8_t)port->elem, .rank = (uint8_t)port->rank,
+                                 .bounded = s->port_bounded[p] };
     memcpy(format.dims, s->port_dims[p], port->rank * sizeof format.dims[0]);
     return format;
 }
@@ -325,6 +326,10 @@ static bool solve_entry(struct dfc_solve *s)
         if (inner->graph->sig.ports[p].in_slot >= 0 && (!dfc_port_extents(s, p) || !dfc_check_input_exprs(s, p)))
             return false;
     memcpy(inner->dims, s->bound, inner->graph->sig.n_variables * sizeof *inner->dims);
+    inner->bounded = dfc_alloc(s->e->u, (inner->graph->sig.n_variables + 1) * sizeof *inner->bounded);
+    if (!inner->bounded)
+        return false;
+    memcpy(inner->bounded, s->bounded, inner->graph->sig.n_variables * sizeof *inner->bounded);
     return enter_scalars(s, inner);
 }
 
@@ -356,20 +361,25 @@ static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigne
     for (unsigned i = 0; i < port->rank; i++) {
         const struct dfc_dim *dim = &port->dims[i];
         uint64_t want = dim->number;
-        bool known;
+        bool known, bounded = false, has_bound = format->bounded >> i & 1;
         if (dim->kind == DFC_DIM_VARIABLE) {
-            if (!inner->dims[dim->variable])
+            if (!inner->dims[dim->variable]) {
                 inner->dims[dim->variable] = format->dims[i];
+                inner->bounded[dim->variable] = has_bound;
+            }
             want = inner->dims[dim->variable];
+            bounded = inner->bounded[dim->variable];
         }
         if (dim->kind == DFC_DIM_EXPR && !dfc_fold_extent(e->u, &names, dim->expr, &want, &known))
             return dfc_solve_failed(s);
-        if (want == format->dims[i])
+        if (dim->kind == DFC_DIM_EXPR)
+            bounded = dfc_extent_is_bounded(sig, dim->expr, inner->bounded);
+        if (want == format->dims[i] && bounded == has_bound)
             continue;
         dfl_error(e->u->sink, assigned->loc,
-                  "dimension %u of out port '%s' of graph '%s' is %llu, but it is assigned %llu", i + 1,
-                  port->ast->name.text, inner->graph->name, (unsigned long long)want,
-                  (unsigned long long)format->dims[i]);
+                  "dimension %u of out port '%s' of graph '%s' is %s%llu, but it is assigned %s%llu", i + 1,
+                  port->ast->name.text, inner->graph->name, bounded ? "at most " : "", (unsigned long long)want,
+                  has_bound ? "at most " : "", (unsigned long long)format->dims[i]);
         dfc_solve_note_port(s, port);
         return dfc_solve_failed(s);
     }
@@ -436,9 +446,11 @@ static bool solve_open(struct dfc_solve *s)
     s->bad = calloc((size_t)s->e->values.n + 1, sizeof *s->bad);
     s->phase = calloc((size_t)s->e->values.n + 1, sizeof *s->phase);
     s->bound = calloc(n_variables, sizeof *s->bound);
+    s->bounded = calloc(n_variables, sizeof *s->bounded);
     s->origins = calloc(n_variables, sizeof *s->origins);
     s->port_dims = calloc(n_ports, sizeof *s->port_dims);
-    return s->formats && s->bad && s->phase && s->bound && s->origins && s->port_dims;
+    s->port_bounded = calloc(n_ports, sizeof *s->port_bounded);
+    return s->formats && s->bad && s->phase && s->bound && s->bounded && s->origins && s->port_dims && s->port_bounded;
 }
 
 bool dfc_solve_dims(struct dfc_elab *e)
@@ -464,7 +476,9 @@ bool dfc_solve_dims(struct dfc_elab *e)
     free(s.bad);
     free(s.phase);
     free(s.bound);
+    free(s.bounded);
     free(s.origins);
     free(s.port_dims);
+    free(s.port_bounded);
     return ok;
 }

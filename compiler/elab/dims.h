@@ -27,8 +27,10 @@ struct dfc_solve {
     /* about the present item */
     const struct dfc_item *item;
     uint64_t *bound;                    /* by variable; 0: not bound yet */
+    bool *bounded;                      /* by variable: it is at most that, and another one in each wave */
     struct dfc_origin *origins;
     uint64_t (*port_dims)[DF_MAX_RANK];
+    uint8_t *port_bounded;              /* by port: a bit for each of these extents, as in struct dfc_format */
 };
 
 /* Ends the report of an error in the present item: notes where it is and marks its statement as reported. Gives

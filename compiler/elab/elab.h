@@ -17,11 +17,13 @@
 
 #include "compiler/declare/declare.h"
 #include "compiler/fusion/fusion.h"
+#include "runtime/graph/builder.h"
 
 struct dfc_frame {
     const struct dfc_callee *graph;
     uint32_t parent, item;              /* DF_NONE: the root */
     uint64_t *dims;                     /* of its variables; 0: not known, or not yet */
+    bool *bounded;                      /* by variable: it differs from wave to wave; NULL: none does, or not yet known */
     struct dfc_value *scalars;          /* NULL until its entry was solved */
     bool bad;                           /* its entry had an error, so what is inside is skipped */
 };
@@ -136,7 +138,8 @@ static inline struct dfc_names dfc_frame_names(const struct dfc_elab *e, uint32_
                                                enum dfc_use use)
 {
     const struct dfc_frame *f = &dfc_frames(e)[frame];
-    return (struct dfc_names){ .use = use, .callee = f->graph, .dims = f->dims, .scalars = f->scalars, .env = env };
+    return (struct dfc_names){ .use = use, .callee = f->graph, .dims = f->dims, .bounded = f->bounded,
+                               .scalars = f->scalars, .env = env };
 }
 
 /* ---- to_builder.c: a node, once its formats are known, goes to the builder ---- */
@@ -169,6 +172,16 @@ uint32_t dfc_fill_slot(const struct dfc_fill *fill, uint32_t value);
 bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee);
 bool dfc_fill_finish(struct dfc_fill *fill);
 void dfc_fill_free(struct dfc_fill *fill);
+
+/* ---- extents.c ---- */
+
+/* Do extents of the item, a node, differ from wave to wave? bounded: by value, as in struct dfc_format; those of the item's
+ * outputs are written. */
+bool dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, uint8_t *bounded);
+/* Does some kernel of the unit decide an extent in each wave? Then the builder gets, for each kernel, how the extents of
+ * its ports follow from its dimension variables. Gives a code of df.h. */
+bool dfc_has_bounds(const struct dfc_unit *u);
+int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error);
 
 /* ---- root.c: a graph with ports as the root, called by a program that has its tokens ---- */
 

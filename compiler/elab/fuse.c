@@ -93,6 +93,7 @@ struct fuser {
     uint32_t *makers;                   /* by value: its node */
     uint8_t *phase;                     /* by value: when it can be read */
     bool *kept;                         /* by value: it is given to the caller of a library */
+    uint8_t *bounded;                   /* by value: as in struct dfc_format; NULL: no kernel decides an extent */
     uint32_t n_nodes;
     struct dfu_found found;
 };
@@ -123,6 +124,8 @@ static void describe_node(struct fuser *f, uint32_t id)
     node->once = phase == DFC_BEFORE;
     node->final = phase == DFC_AFTER;
     read_hints(e, item->stmt, node);
+    if (f->bounded && dfc_item_varies(e, item, f->bounded))
+        node->apart = "its extents differ from wave to wave";
     for (unsigned i = 0; i < item->callee->sig.n_out; i++)
         f->makers[item->first_out + i] = f->n_nodes;
     f->items[f->n_nodes] = id;
@@ -145,6 +148,9 @@ static bool list_nodes(struct fuser *f)
     f->phase = calloc(n_values, sizeof *f->phase);
     f->kept = calloc(n_values, sizeof *f->kept);
     if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->phase || !f->kept)
+        return false;
+    f->bounded = dfc_has_bounds(e->u) ? calloc(n_values, sizeof *f->bounded) : NULL;
+    if (dfc_has_bounds(e->u) && !f->bounded)
         return false;
     for (uint32_t k = 0; k < e->items.n; k++)
         if (dfc_items(e)[e->order[k]].inner == DF_NONE)
@@ -367,6 +373,7 @@ bool dfc_fuse(struct dfc_elab *e)
     free(f.node_of);
     free(f.makers);
     free(f.phase);
+    free(f.bounded);
     free(f.kept);
     dfu_found_free(&f.found);
     return ok;

@@ -410,6 +410,26 @@ static bool check_results(struct dfc_elab *e, const uint8_t *phases)
     return true;
 }
 
+/* A caller has arrays for results, and no place yet where their extents of a wave would be told. */
+static bool check_extents(struct dfc_elab *e)
+{
+    const struct dfc_sig *sig = &dfc_frames(e)[1].graph->sig;
+    uint8_t *bounded = dfc_has_bounds(e->u) ? dfc_alloc(e->u, (size_t)e->values.n + 1) : NULL;
+    for (uint32_t k = 0; bounded && k < e->items.n; k++)
+        if (dfc_items(e)[e->order[k]].inner == DF_NONE)
+            dfc_item_varies(e, &dfc_items(e)[e->order[k]], bounded);
+    for (unsigned p = 0; bounded && p < sig->n_ports; p++) {
+        const uint32_t value = dfc_root_value(e, &sig->ports[p]);
+        if (value == DF_NONE || !bounded[value])
+            continue;
+        dfl_error(e->u->sink, sig->ports[p].ast->loc, "out port '%s' of graph '%s' has an extent that differs from wave to "
+                  "wave, which a caller is not told", sig->ports[p].ast->name.text, dfc_frames(e)[1].graph->name);
+        dfl_hint(e->u->sink, "give out tokens of the largest size, by a kernel that copies, and their extents beside them");
+        return false;
+    }
+    return !e->u->no_memory;
+}
+
 bool dfc_root_check(struct dfc_elab *e)
 {
     uint8_t *phases = dfc_alloc(e->u, (size_t)e->values.n + 1);
@@ -420,5 +440,5 @@ bool dfc_root_check(struct dfc_elab *e)
         if (item->inner == DF_NONE && !check_node(e, item, phases))
             return false;
     }
-    return check_results(e, phases);
+    return check_results(e, phases) && check_extents(e);
 }

@@ -92,33 +92,45 @@ void dfc_solve_note_port(const struct dfc_solve *s, const struct dfc_port *port)
 
 /* ---- binding ---- */
 
-static bool bind(struct dfc_solve *s, unsigned variable, uint64_t extent, const struct dfc_origin *origin)
+static void hint_bounded(const struct dfc_solve *s)
+{
+    dfl_hint(s->e->u->sink, "an extent with a bound may be less in a wave, so it meets only extents with the same bound");
+}
+
+static bool bind(struct dfc_solve *s, unsigned variable, uint64_t extent, bool bounded, const struct dfc_origin *origin)
 {
     if (!s->bound[variable]) {
         s->bound[variable] = extent;
+        s->bounded[variable] = bounded;
         s->origins[variable] = *origin;
         return true;
     }
-    if (s->bound[variable] == extent)
+    if (s->bound[variable] == extent && s->bounded[variable] == bounded)
         return true;
     char one[700], two[700];
     dfc_origin_print(s, &s->origins[variable], one, sizeof one);
     dfc_origin_print(s, origin, two, sizeof two);
-    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s is %llu from %s, but %llu from %s",
-              s->item->callee->sig.variables[variable].name.text, (unsigned long long)s->bound[variable], one,
-              (unsigned long long)extent, two);
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s is %s%llu from %s, but %s%llu from %s",
+              s->item->callee->sig.variables[variable].name.text, s->bounded[variable] ? "at most " : "",
+              (unsigned long long)s->bound[variable], one, bounded ? "at most " : "", (unsigned long long)extent, two);
+    if (s->bounded[variable] || bounded)
+        hint_bounded(s);
     return dfc_solve_failed(s);
 }
 
-static bool same_extent(struct dfc_solve *s, const struct dfc_port *port, unsigned dim, uint64_t want, uint64_t have,
-                        const struct dfc_origin *origin)
+static bool same_extent(struct dfc_solve *s, const struct dfc_port *port, unsigned dim, uint64_t want, bool bounded,
+                        const struct dfc_format *format, const struct dfc_origin *origin)
 {
     char text[700];
-    if (want == have)
+    bool has_bound = format->bounded >> dim & 1;
+    if (want == format->dims[dim] && bounded == has_bound)
         return true;
     dfc_origin_print(s, origin, text, sizeof text);
-    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %u of %s is %llu, but port '%s' of '%s' takes %llu", dim + 1,
-              text, (unsigned long long)have, port->ast->name.text, s->item->callee->name, (unsigned long long)want);
+    dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %u of %s is %s%llu, but port '%s' of '%s' takes %s%llu",
+              dim + 1, text, has_bound ? "at most " : "", (unsigned long long)format->dims[dim], port->ast->name.text,
+              s->item->callee->name, bounded ? "at most " : "", (unsigned long long)want);
+    if (bounded != has_bound)
+        hint_bounded(s);
     dfc_solve_note_port(s, port);
     return dfc_solve_failed(s);
 }
@@ -147,9 +159,9 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
     for (unsigned i = 0; i < port->rank && ok; i++) {
         const struct dfc_dim *dim = &port->dims[i];
         if (dim->kind == DFC_DIM_VARIABLE)
-            ok = bind(s, dim->variable, format->dims[i], &origin);
+            ok = bind(s, dim->variable, format->dims[i], format->bounded >> i & 1, &origin);
         else if (dim->kind == DFC_DIM_NUMBER)
-            ok = same_extent(s, port, i, dim->number, format->dims[i], &origin);
+            ok = same_extent(s, port, i, dim->number, false, format, &origin);
     }
     return ok;
 }
@@ -165,8 +177,8 @@ static bool match_annotation(struct dfc_solve *s, const struct dfl_target *targe
     if (!dfc_format_fold(s->e->u, &names, target->annotation, &format))
         return dfc_solve_failed(s);
     for (unsigned i = 0; i < port->rank && ok; i++)
-        if (port->dims[i].kind == DFC_DIM_VARIABLE)
-            ok = bind(s, port->dims[i].variable, format.dims[i], &origin);
+        if (port->dims[i].kind == DFC_DIM_VARIABLE && !s->bounded[port->dims[i].variable])
+            ok = bind(s, port->dims[i].variable, format.dims[i], false, &origin); /* a bounded one is compared later */
     return ok;
 }
 
@@ -200,7 +212,7 @@ static bool match_out_port(struct dfc_solve *s, const struct dfl_target *target,
             if (port->dims[i].kind != DFC_DIM_VARIABLE || s->bound[port->dims[i].variable])
                 continue;
             if (!stated_extent(s, &given->dims[i], &extent) ||
-                (extent && !bind(s, port->dims[i].variable, extent, &origin)))
+                (extent && !bind(s, port->dims[i].variable, extent, false, &origin)))
                 return false;
         }
     }
@@ -250,6 +262,12 @@ bool dfc_match_all(struct dfc_solve *s)
     if (s->item->callee->built_in)
         return match_alike(s);
     memset(s->bound, 0, (sig->n_variables + 1) * sizeof *s->bound);
+    memset(s->bounded, 0, (sig->n_variables + 1) * sizeof *s->bounded);
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        if (sig->variables[v].bound) {
+            s->bound[v] = sig->variables[v].most;
+            s->bounded[v] = true;
+        }
     for (unsigned i = 0; i < sig->n_in; i++)
         if (!match_input(s, i))
             return false;
@@ -265,6 +283,7 @@ bool dfc_port_extents(struct dfc_solve *s, unsigned p)
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = s->item->callee, .dims = s->bound };
     if (s->item->callee->built_in)
         memcpy(s->port_dims[p], s->formats[s->e->in_values[s->item->first_in]].dims, sizeof s->port_dims[p]);
+    s->port_bounded[p] = 0;
     for (unsigned i = 0; i < port->rank; i++) {
         const struct dfc_dim *dim = &port->dims[i];
         bool known;
@@ -272,6 +291,10 @@ bool dfc_port_extents(struct dfc_solve *s, unsigned p)
             dfl_note(s->e->u->sink, dfc_solve_loc(s), "in this use of '%s'", s->item->callee->name);
             return dfc_solve_failed(s);
         }
+        if (dim->kind == DFC_DIM_EXPR && dfc_extent_is_bounded(&s->item->callee->sig, dim->expr, s->bounded))
+            s->port_bounded[p] |= (uint8_t)(1u << i);
+        if (dim->kind == DFC_DIM_VARIABLE && s->bounded[dim->variable])
+            s->port_bounded[p] |= (uint8_t)(1u << i);
         if (dim->kind != DFC_DIM_EXPR)
             s->port_dims[p][i] = dim->kind == DFC_DIM_NUMBER ? dim->number : s->bound[dim->variable];
     }
@@ -284,9 +307,10 @@ bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p)
     const struct dfc_port *port = &s->item->callee->sig.ports[p];
     const struct dfc_format *format = &s->formats[s->e->in_values[s->item->first_in + (unsigned)port->in_slot]];
     for (unsigned i = 0; i < port->rank; i++)
-        if (port->dims[i].kind == DFC_DIM_EXPR && s->port_dims[p][i] != format->dims[i]) {
+        if (port->dims[i].kind == DFC_DIM_EXPR) {
             const struct dfc_origin origin = { .kind = DFC_FROM_INPUT, .slot = (unsigned)port->in_slot };
-            return same_extent(s, port, i, s->port_dims[p][i], format->dims[i], &origin);
+            if (!same_extent(s, port, i, s->port_dims[p][i], s->port_bounded[p] >> i & 1, format, &origin))
+                return false;
         }
     return true;
 }
@@ -301,12 +325,14 @@ bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, 
         return true;
     bool same = annotated.elem == format->elem && annotated.rank == format->rank;
     for (unsigned i = 0; i < format->rank; i++)
-        same &= annotated.dims[i] == format->dims[i];
+        same &= annotated.dims[i] == format->dims[i] && !(format->bounded >> i & 1);
     if (same)
         return true;
     dfc_format_print(&annotated, one, sizeof one);
     dfc_format_print(format, two, sizeof two);
     dfl_error(s->e->u->sink, target->annotation->loc, "'%s' is annotated as %s, but '%s' gives %s", target->name.text,
               one, s->item->callee->name, two);
+    if (format->bounded)
+        dfl_hint(s->e->u->sink, "extents with a bound are not annotated: leave out ': %s'", one);
     return dfc_solve_failed(s);
 }

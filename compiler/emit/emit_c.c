@@ -52,10 +52,11 @@ void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_
 
 /* ---- calls ---- */
 
-static void emit_dims(FILE *out, const struct df_kernel *k)
+/* decides: what the kernel decides is passed by address. */
+static void emit_dims(FILE *out, const struct df_graph *g, const struct df_kernel *k, bool decides)
 {
     for (unsigned d = 0; d < k->n_dims; d++)
-        fprintf(out, ", dims[%u]", d);
+        fprintf(out, ", %sdims[%u]", decides && df_kernel_decides(g, k, d) ? "(size_t *)&" : "", d);
 }
 
 static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_kernel *k)
@@ -73,7 +74,7 @@ static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, cons
     fprintf(out, "%s%s_%s(call", prefix, df_graph_string(g, k->name), gpu ? "gpu" : "cpu");
     if (gpu)
         fputs(", (cudaStream_t)stream", out);
-    emit_dims(out, k);
+    emit_dims(out, g, k, true);
     for (unsigned p = 0; p < k->n_ports; p++)
         fprintf(out, ", ports[%u]", p);
     emit_scalars(out, g, k);
@@ -87,7 +88,7 @@ static void emit_open(FILE *out, const struct df_graph *g, const struct df_kerne
             "static int df_open_%s_%s(struct df_call *call, const size_t *dims, const union df_scalar *scalars,\n"
             "    void **state)\n{\n    (void)dims; (void)scalars;\n    return %s(call",
             df_graph_string(g, k->name), gpu ? "gpu" : "cpu", open);
-    emit_dims(out, k);
+    emit_dims(out, g, k, false);
     emit_scalars(out, g, k);
     fputs(", state);\n}\n\n", out);
 }

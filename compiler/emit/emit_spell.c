@@ -39,12 +39,14 @@ static void emit_head(FILE *out, const struct df_graph *g, uint32_t kernel, cons
             gpu ? "gpu" : "cpu", gpu ? ", cudaStream_t stream" : "");
 }
 
-/* Prints the dimensions as parameters. `open` and `close` stand around each name. */
-static void emit_sizes(FILE *out, const struct df_graph *g, const struct df_kernel *k, const char *open,
+/* Prints the dimensions as parameters. `open` and `close` stand around each name. decides: those that the kernel decides
+ * are pointers. */
+static void emit_sizes(FILE *out, const struct df_graph *g, const struct df_kernel *k, bool decides, const char *open,
                        const char *close)
 {
     for (unsigned d = 0; d < k->n_dims; d++)
-        fprintf(out, ", size_t %s%s%s", open, df_graph_string(g, g->dim_names[k->first_dim + d]), close);
+        fprintf(out, ", size_t %s%s%s%s", decides && df_kernel_decides(g, k, d) ? "*" : "", open,
+                df_graph_string(g, g->dim_names[k->first_dim + d]), close);
 }
 
 static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_kernel *k, const char *open,
@@ -61,7 +63,7 @@ static void emit_parameters(FILE *out, const struct df_graph *g, uint32_t kernel
                             const char *open, const char *close)
 {
     const struct df_kernel *k = &g->kernels[kernel];
-    emit_sizes(out, g, k, open, close);
+    emit_sizes(out, g, k, true, open, close);
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
         fprintf(out, ", %s%s *%s%s%s", port->mode == DF_IN && !mutable_inputs ? "const " : "",
@@ -91,7 +93,7 @@ void dfc_emit_open_prototype(FILE *out, const struct df_graph *g, uint32_t kerne
 {
     const struct df_kernel *k = &g->kernels[kernel];
     fprintf(out, "int %s%s(struct df_call *call", prefix, open);
-    emit_sizes(out, g, k, "/* ", " */");
+    emit_sizes(out, g, k, false, "/* ", " */");
     emit_scalars(out, g, k, "/* ", " */");
     fputs(", void **state);", out);
 }

@@ -235,6 +235,11 @@ static void emit_argument_type(FILE *out, const struct dfc_front *front, const s
             return;
         }
     }
+    for (unsigned d = 0; d < k->n_dims; d++)
+        if (strcmp(df_graph_string(g, g->dim_names[k->first_dim + d]), name) == 0 && df_kernel_decides(g, k, d)) {
+            fputs("size_t *", out);
+            return;
+        }
     fputs(strcmp(name, "call") == 0     ? "struct df_call *"
           : strcmp(name, "stream") == 0 ? "cudaStream_t"
                                         : "size_t",

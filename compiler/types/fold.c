@@ -305,6 +305,15 @@ bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const st
                      bool *known)
 {
     struct dfc_value v;
+    if (dfc_extent_has_bound(e)) {
+        dfl_error(u->sink, e->loc, "an extent with a bound cannot stand in %s: it is for 'out' ports",
+                  names->use == DFC_USE_PORT ? "this port" : dfc_use_words(names->use));
+        if (names->use == DFC_USE_PORT)
+            dfl_hint(u->sink, "what reads such a stream has a dimension variable: its name alone, without '<='");
+        else
+            dfl_hint(u->sink, "the kernel that decides the extent says it: 'out v: f32[n <= 100]'");
+        return false;
+    }
     if (!fold(u, names, e, &v))
         return false;
     if (v.n.kind != DF_KIND_I64) {

@@ -24,6 +24,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_PLATFORM: return "a platform";
     case DFC_USE_ARGUMENT: return "an argument of a function";
     case DFC_USE_TABLE: return "a table";
+    case DFC_USE_MOST: return "the bound of an extent";
     }
     return "an expression";
 }
@@ -57,6 +58,12 @@ static bool fold_variable(struct dfc_unit *u, const struct dfc_names *names, con
         dfl_error(u->sink, e->loc, "dimension '%s' of '%s' is not known here: none of its in ports has it", e->s,
                   names->callee->name);
         dfl_hint(u->sink, "annotate the target where '%s' is called", names->callee->name);
+        return false;
+    }
+    if (names->bounded && names->bounded[variable]) {
+        dfl_error(u->sink, e->loc, "dimension '%s' of '%s' may differ from wave to wave, so it is no number in %s", e->s,
+                  names->callee->name, dfc_use_words(names->use));
+        dfl_hint(u->sink, "kernels that read the stream get its extents, in each wave");
         return false;
     }
     *value = dfc_value_integer((int64_t)names->dims[variable]);

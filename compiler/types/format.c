@@ -71,11 +71,29 @@ bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const st
     return ok;
 }
 
+static bool in_list(const struct dfc_sig *sig, const struct dfl_expr *list, const bool *bounded)
+{
+    for (const struct dfl_expr *e = list; e; e = e->next)
+        if (dfc_extent_is_bounded(sig, e, bounded))
+            return true;
+    return false;
+}
+
+bool dfc_extent_is_bounded(const struct dfc_sig *sig, const struct dfl_expr *e, const bool *bounded)
+{
+    for (unsigned v = 0; e->kind == DFL_EXPR_NAME && v < sig->n_variables; v++)
+        if (bounded[v] && strcmp(sig->variables[v].name.text, e->s) == 0)
+            return true;
+    return (e->a && dfc_extent_is_bounded(sig, e->a, bounded)) || (e->b && dfc_extent_is_bounded(sig, e->b, bounded)) ||
+           in_list(sig, e->args, bounded);
+}
+
 void dfc_format_print(const struct dfc_format *format, char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "%s", df_elem_name((enum df_elem)format->elem));
     for (unsigned i = 0; i < format->rank && n < size; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%llu", i ? ", " : "[", (unsigned long long)format->dims[i]);
+        n += (size_t)snprintf(text + n, size - n, "%s%s%llu", i ? ", " : "[", format->bounded >> i & 1 ? "<= " : "",
+                              (unsigned long long)format->dims[i]);
     if (format->rank && n < size)
         snprintf(text + n, size - n, "]");
 }

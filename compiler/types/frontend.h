@@ -74,6 +74,7 @@ struct dfc_param {                      /* param or arg */
 struct dfc_format {
     uint64_t dims[DF_MAX_RANK];
     uint8_t elem, rank;
+    uint8_t bounded;                    /* bit i: extent i is at most dims[i], and another one in each wave */
 };
 
 struct dfc_type {
@@ -89,6 +90,7 @@ struct dfc_dim {
     uint32_t variable;
     uint64_t number;
     const struct dfl_expr *expr;        /* as written; NULL: the extent comes from a type */
+    bool own;                           /* a variable with its bound, as in 'h <= 4096' */
 };
 
 struct dfc_port {
@@ -104,7 +106,10 @@ struct dfc_port {
 
 struct dfc_variable {                   /* dimension variable */
     struct dfl_name name;               /* the place at which it first stands alone */
-    bool from_input;                    /* an input gives it; false: the target's annotation must */
+    bool from_input;                    /* an input gives it */
+    const struct dfl_expr *bound;       /* 'h <= bound': the kernel decides it in each wave; of a graph: so it comes from
+                                         * inside. NULL: there is none; then an input gives it, or an annotation */
+    uint64_t most;                      /* the bound's value */
 };
 
 struct dfc_hidden {                      /* a scalar whose value is a param or an arg that the formulas name */
@@ -217,7 +222,7 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
                DFC_USE_TOLERANCE, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
-               DFC_USE_PLATFORM, DFC_USE_TABLE };
+               DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_MOST };
 
 struct dfc_env {                        /* a loop variable, and those of the loops around it */
     const char *name;
@@ -231,6 +236,7 @@ struct dfc_names {                      /* what the names of an expression stand
     enum dfc_use use;
     const struct dfc_callee *callee;    /* its dimensions and scalars are in scope; NULL: none are */
     const uint64_t *dims;               /* values of its variables, 0: not known; NULL: any value */
+    const bool *bounded;                /* by variable: it may differ from wave to wave, so it is no number; NULL: none */
     const struct dfc_value *scalars;    /* values of its scalars; NULL: any value */
     const struct dfc_env *env;
     bool kinds_only;                    /* numbers and params, too, count by their kind alone */
@@ -242,7 +248,7 @@ bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct df
 /* The same for an i64; any other kind is reported. If only the kind is known, *value is 0 and *known is false. */
 bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value,
                   bool *known);
-/* One extent of a format: an i64 of at least 1. */
+/* One extent of a format: an i64 of at least 1, without a bound. */
 bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, uint64_t *value,
                      bool *known);
 /* Converts a value to a scalar's type. An error is reported at `loc`; `what` says what the value is for: "scalar 'n' of
@@ -259,6 +265,13 @@ bool dfc_elem_find(const char *name, enum df_elem *elem);
 /* Finds a format's extents. An extent that `names` gives no value for is 0. */
 bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_format *ast,
                      struct dfc_format *format);
+/* Is one of the signature's variables for which `bounded` says so in the expression? */
+bool dfc_extent_is_bounded(const struct dfc_sig *sig, const struct dfl_expr *e, const bool *bounded);
+/* Is it 'a <= b', an extent with a bound? */
+static inline bool dfc_extent_has_bound(const struct dfl_expr *e)
+{
+    return e->kind == DFL_EXPR_BINARY && e->op == DFL_OP_LE;
+}
 void dfc_format_print(const struct dfc_format *format, char *text, size_t size);
 /* Bytes of a token. false: they are more than 2^63 - 1. */
 bool dfc_format_bytes(const struct dfc_format *format, uint64_t *bytes);

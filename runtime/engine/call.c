@@ -59,6 +59,48 @@ void df_log(struct df_call *call, int level, const char *format, ...)
     dfr_log(call->run, level, "node '%s', wave %lld: %s", name, (long long)call->wave, text);
 }
 
+/* ---- extents that differ from wave to wave ---- */
+
+/* Outputs with an extent of 0 are empty. DF_SKIP: all are. */
+static int note_empty(struct df_call *call, uint64_t empty)
+{
+    struct df_run *run = call->run;
+    uint32_t node = dfr_job_node(call->job), n_out = df_node_n_out(run->graph, node);
+
+    if (empty == 0 || !run->skips.empty)    /* no empty tokens are kept where jobs are measured by themselves */
+        return DF_OK;
+    for (uint32_t y = 0; y < n_out && y < 64; y++)
+        if (empty >> y & 1)
+            dfr_skips_set_one(&run->skips, dfr_job_slot(call->job), run->graph->nodes[node].first_out + y);
+    return (uint32_t)__builtin_popcountll(empty) == n_out ? DF_SKIP : DF_OK;
+}
+
+int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed, void *stream, const size_t *dims,
+                     void *const *ports, const union df_scalar *scalars)
+{
+    struct dfr_extents *x = call->run->extents;
+    const struct df_graph *g = call->run->graph;
+    uint32_t node = dfr_job_node(call->job), slot = dfr_job_slot(call->job);
+    size_t own[g->kernels[g->nodes[node].kernel].n_dims + 1u];
+    char why[DFR_EXTENTS_WHY];
+    uint64_t empty;
+    int code;
+
+    if (!dfr_extents_node_varies(x, node))
+        return variant(call, stream, dims, ports, scalars);
+    call->varies = true;
+    code = dfr_extents_bind(x, node, slot, passed, own, why);
+    if (code == DF_FAILED)
+        return df_fail(call, "%s", why);
+    if (code == DF_OK)
+        code = variant(call, stream, own, ports, scalars);
+    if (code != DF_OK || call->failed)
+        return code;
+    if (dfr_extents_made(x, node, slot, passed, own, &empty, why) != DF_OK)
+        return df_fail(call, "%s", why);
+    return note_empty(call, empty);
+}
+
 /* ---- what kernels keep open ---- */
 
 struct dfr_open {                       /* for one work */

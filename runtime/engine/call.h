@@ -11,6 +11,11 @@ struct dfr_opened;
 /* Records why the job failed, as df_fail() does, if a device found that out by itself. The message is copied. */
 void dfr_call_failed(struct df_call *call, const char *message);
 
+/* Calls the variant, with the dimensions that this job has in its wave; then notes the extents of its outputs. DF_SKIP:
+ * its outputs are empty. It is for runs that have extents. `passed`: the in slot of what a copy or select passes on. */
+int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed, void *stream, const size_t *dims,
+                     void *const *ports, const union df_scalar *scalars);
+
 /* Closes what kernels of the graph have opened there (df_open()). No job is there any more. Again: nothing happens. */
 void dfr_opened_close(struct dfr_opened *opened, const struct df_graph *graph);
 

@@ -46,6 +46,7 @@
 
 #include "memmgr/cache.h"
 #include "memmgr/space.h"
+#include "runtime/extents/extents.h"
 #include "runtime/policy/policy.h"
 #include "runtime/rehearse/rehearsal.h"
 #include "runtime/skips/skips.h"
@@ -320,6 +321,7 @@ struct df_run {
     struct dfr_run_calls calls;
     struct dfr_run_states states;
     struct dfr_skips skips;             /* which tokens are empty */
+    struct dfr_extents *extents;        /* of tokens whose extents differ from wave to wave; NULL: there are none */
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
     struct dfr_rehearsal *rehearsal;    /* NULL: kernels are called */

@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/ports.h"
 #include "runtime/threads/large.h"
 
 static bool same_phase(const struct df_graph *g, uint32_t v, uint32_t w)
@@ -187,6 +188,7 @@ static void init_pending(struct df_run *run)
 
 int dfr_engine_create(struct df_run *run, struct df_error *error)
 {
+    int status;
     size_t n_nodes = run->graph->n_nodes ? run->graph->n_nodes : 1;
 
     run->firing.nodes = dfr_large_alloc((n_nodes + 1) * sizeof *run->firing.nodes);
@@ -212,6 +214,9 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
     init_pending(run);
     if (dfr_skips_create(&run->skips, run->graph, run->inflight + 1, error) != DF_OK)
         return DF_E_MEMORY;
+    if (run->options.rehearse == 0 &&   /* else no kernel says what its extents are: all are the largest */
+        (status = dfr_extents_create(run->graph, run->inflight, &run->extents, error)) != DF_OK)
+        return status;
     if (run->firing.n_once == run->graph->n_nodes)
         atomic_init(&run->firing.limit, 0);    /* there is nothing to do in a wave */
     return DF_OK;
@@ -234,7 +239,7 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
     if (!run->firing.codes)
         return dfr_error_memory(error);
     for (uint32_t k = 0; k < g->n_works; k++)
-        run->firing.codes[k] = (struct dfr_code){ .cpu = g->functions[g->works[k].kernel].cpu,
+        run->firing.codes[k] = (struct dfr_code){ .cpu = dfr_wave_function(run, g->functions[g->works[k].kernel].cpu),
                                            .dims = (const size_t *)(g->dims + g->works[k].first_dim),
                                            .scalars = run->memory.scalars + g->works[k].first_scalar };
     run->firing.codes[g->n_works] = (struct dfr_code){ .cpu = nothing };
@@ -244,6 +249,7 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
 void dfr_engine_destroy(struct df_run *run)
 {
     dfr_skips_destroy(&run->skips);
+    dfr_extents_destroy(run->extents);
     free(run->firing.nodes);
     free(run->firing.successors);
     free(run->firing.codes);

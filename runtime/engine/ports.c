@@ -6,6 +6,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/call.h"
 #include "runtime/engine/tokens.h"
 
 #define TMP_ALIGNMENT 256u
@@ -107,12 +108,16 @@ static int call_variant(struct df_call *call, void *stream, const size_t *dims, 
     df_function *variant = call->device ? dfr_device_function(call->device->ops, &run->options, functions)
                                         : functions->cpu;
     void *copied[2];
+    uint32_t passed = 0;
 
-    if (!(run->graph->kernels[kernel].flags & DF_KERNEL_COPY) || !dfr_skips_any(&run->skips))
-        return variant(call, stream, dims, ports, scalars);
-    copied[0] = ports[df_select_port(dfr_skips_first(&run->skips, dfr_job_slot(call->job), node))];
-    copied[1] = ports[1];
-    return variant(call, stream, dims, copied, scalars);
+    if (run->graph->kernels[kernel].flags & DF_KERNEL_COPY && dfr_skips_any(&run->skips)) {
+        passed = dfr_skips_first(&run->skips, dfr_job_slot(call->job), node);
+        copied[0] = ports[df_select_port(passed)];
+        copied[1] = ports[1];
+        ports = copied;
+    }
+    return run->extents ? dfr_call_bounded(call, variant, passed, stream, dims, ports, scalars)
+                        : variant(call, stream, dims, ports, scalars);
 }
 
 int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
@@ -127,7 +132,7 @@ int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims
             dfr_skips_set(&run->skips, slot, node, false);
         code = call_variant(call, stream, dims, ports, scalars);
     }
-    if (code == DF_SKIP) {
+    if (code == DF_SKIP && run->firing.codes) { /* else the job is measured by itself, in no run */
         call->varies = true;
         dfr_make_empty(run, call->job);
     }

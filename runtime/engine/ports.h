@@ -23,6 +23,12 @@ void dfr_make_empty(struct df_run *run, uint64_t job);
 int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                           const union df_scalar *scalars);
 
+/* What is called, or launched, in place of a variant from the beginning of a run. NULL has none. */
+static inline df_function *dfr_wave_function(const struct df_run *run, df_function *variant)
+{
+    return variant && run->extents ? dfr_call_or_leave_out : variant;
+}
+
 /* Calls the kernel of the job worker->call.job. Gives what the kernel returns. */
 static inline int dfr_call_kernel(const struct df_run *run, struct dfr_worker *w, void *const *ports)
 {

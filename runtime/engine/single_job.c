@@ -10,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/device/devices.h"
 #include "runtime/engine/call.h"
+#include "runtime/engine/ports.h"
 #include "runtime/threads/clock.h"
 
 #define ALIGNMENT 256u
@@ -20,7 +21,7 @@ void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struc
 {
     memset(call, 0, sizeof *call);
     call->run = run;
-    call->job = dfr_job(0, job->node);
+    call->job = dfr_job(job->slot, job->node);
     call->wave = job->wave;
     call->opened = job->opened;
     call->threads = run->graph->works[run->graph->nodes[job->node].work].threads;
@@ -227,7 +228,8 @@ void dfr_single_prepare(struct dfr_single_gpu *gpu, struct dfr_single_job *job, 
     l->copy_bytes = kernel->flags & DF_KERNEL_COPY ? g->port_bytes[work->first_port] : 0;
     l->copies = kernel->flags & DF_KERNEL_COPY;
     l->launch = (struct dfr_launch){
-        .fn = dfr_device_function(gpu->ops, &gpu->run->options, &g->functions[work->kernel]),
+        .fn = dfr_wave_function(gpu->run, dfr_device_function(gpu->ops, &gpu->run->options,
+                                                              &g->functions[work->kernel])),
         .call = &l->call,
         .dims = gpu->dims,
         .ports = gpu->places,

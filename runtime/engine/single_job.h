@@ -23,6 +23,7 @@ struct dfr_single_gpu;
 struct dfr_single_job {
     uint32_t node;
     int64_t wave;
+    uint32_t slot;                      /* that it finds its extents in */
     void *const *ports;                 /* on the host, tmp ports included */
     struct dfr_opened *opened;          /* of who calls the cpu variant; a single GPU has its own */
     bool outputs_too;                   /* outputs are copied to the device, too, before the launch */

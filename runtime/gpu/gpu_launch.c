@@ -76,12 +76,21 @@ bool dfr_gpu_copies(const struct dfr_gpu *gpu, const struct gpu_job *j)
            (!j->ahead || gpu->device->ops->results_at_once);
 }
 
+/* The input has been made, or on CUDA its host code has run, so its extents are known. */
+static uint64_t copied_bytes(const struct df_run *run, uint32_t node, uint32_t slot, uint32_t in_slot)
+{
+    const struct df_graph *g = run->graph;
+    uint64_t bytes = run->extents
+                         ? dfr_extents_bytes(run->extents, g->in_value[g->nodes[node].first_in + in_slot], slot)
+                         : g->port_bytes[g->works[g->nodes[node].work].first_port];
+    return bytes > 0 ? bytes : 1;
+}
+
 /* The job is a copy, or a select: of the first input that is not empty. */
 static int enqueue_copy(struct dfr_gpu *gpu, const struct gpu_job *j, int *result, void *const *ports,
                         struct df_error *error)
 {
     struct df_run *run = gpu->run;
-    const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(j->job), slot = dfr_job_slot(j->job), from = 0;
 
     if (dfr_skips_any(&run->skips)) {
@@ -91,9 +100,10 @@ static int enqueue_copy(struct dfr_gpu *gpu, const struct gpu_job *j, int *resul
     *result = from == DF_NONE ? DF_SKIP : DF_OK;
     if (from == DF_NONE)
         return DF_OK;
+    if (run->extents)
+        dfr_extents_pass(run->extents, node, slot, from);
     return gpu->device->ops->copy(gpu->device, DFR_COPY_D2D, ports[1], ports[df_select_port(from)],
-                                  g->port_bytes[g->works[g->nodes[node].work].first_port],
-                                  DFR_STREAM_COMPUTE + j->stream, error);
+                                  copied_bytes(run, node, slot, from), DFR_STREAM_COMPUTE + j->stream, error);
 }
 
 int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,

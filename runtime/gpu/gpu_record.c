@@ -286,6 +286,8 @@ static bool may_repeat(const struct dfr_gpu *gpu, struct gpu_job *const *batch, 
         unsigned traits = g->kernels[g->nodes[dfr_job_node(batch[i]->job)].kernel].traits;
         if (batch[i]->left_out || may_be_left_out(gpu, batch[i]))
             return false;
+        if (gpu->run->extents && dfr_extents_node_varies(gpu->run->extents, dfr_job_node(batch[i]->job)))
+            return false;               /* other waves have other dimensions */
         if (traits & DF_SYNC || !(traits & DF_LAUNCH || gpu->record_at_once))
             return false;
     }

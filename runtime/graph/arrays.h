@@ -15,6 +15,7 @@
     X(class_names, uint32_t, n_classes, 1, true)                  \
     X(kernels, struct df_kernel, n_kernels, 1, true)              \
     X(kports, struct df_kport, n_kports, 1, true)                 \
+    X(extents, struct df_extent, n_extents, 1, true)              \
     X(dim_names, uint32_t, n_dim_names, 1, true)                  \
     X(kscalars, struct df_kscalar, n_kscalars, 1, true)           \
     X(args, struct df_arg, n_args, 1, true)                       \

@@ -287,6 +287,7 @@ int df_builder_kernel(struct df_builder *b, const struct df_kernel_desc *desc, u
     k->first_port = first_port;
     k->first_dim = first_dim;
     k->first_scalar = first_scalar;
+    k->first_extent = DF_NONE;
     k->n_ports = (uint16_t)desc->n_ports;
     k->n_dims = (uint16_t)desc->n_dims;
     k->n_scalars = (uint16_t)desc->n_scalars;
@@ -308,6 +309,28 @@ int df_builder_initial(struct df_builder *b, uint32_t kernel, unsigned port, con
         return dfr_error(error, DF_E_ARGUMENT, "kernel %u has no acc port %u, or no element is given", (unsigned)kernel,
                          port);
     memcpy(&p->initial, element, df_elem_bytes((enum df_elem)p->elem)); /* this is a little-endian machine's layout */
+    return DF_OK;
+}
+
+int df_builder_extents(struct df_builder *b, uint32_t kernel, const struct df_extent_desc *extents, struct df_error *error)
+{
+    if (kernel >= dfr_b_count(b, DFR_A_kernels))
+        return dfr_error(error, DF_E_ARGUMENT, "no such kernel");
+    uint32_t n_ports = dfr_b_kernels(b)[kernel].n_ports, first = dfr_b_count(b, DFR_A_extents);
+    if (!dfr_builder_add(b, DFR_A_extents, (size_t)n_ports * DF_MAX_RANK))
+        return dfr_error_memory(error);
+    for (uint32_t i = 0; i < n_ports * DF_MAX_RANK; i++) {
+        struct df_kport *port = &dfr_b_kports(b)[dfr_b_kernels(b)[kernel].first_port + i / DF_MAX_RANK];
+        uint32_t first_code = dfr_b_count(b, DFR_A_code);
+        uint64_t *code = dfr_builder_add(b, DFR_A_code, extents[i].n_code);
+        if (!code)
+            return dfr_error_memory(error);
+        if (extents[i].n_code > 0)
+            memcpy(code, extents[i].code, extents[i].n_code * sizeof *code);
+        dfr_b_extents(b)[first + i] = (struct df_extent){ first_code, extents[i].n_code };
+        port->own |= (uint8_t)(extents[i].own << i % DF_MAX_RANK);
+    }
+    dfr_b_kernels(b)[kernel].first_extent = first;
     return DF_OK;
 }
 

@@ -14,6 +14,16 @@ struct df_kernel_info {                 /* of a kernel that was added already */
 int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct df_kernel_info *info,
                            struct df_error *error);
 
+struct df_extent_desc {                 /* an extent of a port, as in struct df_extent */
+    const uint64_t *code;
+    uint32_t n_code;
+    bool own;                           /* a variable alone, which the kernel decides; of an out port */
+};
+/* Says how the extents of a kernel's ports follow from its dimension variables, DF_MAX_RANK for each port. If an extent of
+ * some port of the graph is `own`, it is said of every kernel, before its nodes are added. */
+int df_builder_extents(struct df_builder *b, uint32_t kernel, const struct df_extent_desc *extents,
+                       struct df_error *error);
+
 /* Gives the number of a class name, a new one if the name is new ("cpu" is 0, "gpu" is 1). DF_E_ARGUMENT past
  * DF_MAX_CLASSES. */
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error);

@@ -68,6 +68,25 @@ static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *e
     return true;
 }
 
+static bool check_extents(const struct df_graph *g, uint32_t k, struct df_error *error)
+{
+    const struct df_kernel *kernel = &g->kernels[k];
+    bool kept = kernel->first_extent != DF_NONE;
+    REQUIRE(!kept || within(kernel->first_extent, (uint64_t)kernel->n_ports * DF_MAX_RANK, g->n_extents),
+            "kernel %u: extents out of range", (unsigned)k);
+    for (unsigned i = 0; i < kernel->n_ports * DF_MAX_RANK; i++) {
+        const struct df_kport *port = &g->kports[kernel->first_port + i / DF_MAX_RANK];
+        const struct df_extent *e = kept ? &g->extents[kernel->first_extent + i] : NULL;
+        bool own = port->own >> i % DF_MAX_RANK & 1;
+        REQUIRE(!e || !e->n_code || (i % DF_MAX_RANK < port->rank && within(e->first_code, e->n_code, g->n_code) &&
+                                     df_expr_check(g->code + e->first_code, e->n_code, 0, kernel->n_dims)),
+                "kernel %u: malformed extent", (unsigned)k);
+        REQUIRE(!own || (port->mode == DF_OUT && df_extent_variable(g, kernel, i / DF_MAX_RANK, i % DF_MAX_RANK) != DF_NONE),
+                "kernel %u: an extent that it cannot decide", (unsigned)k);
+    }
+    return true;
+}
+
 static bool check_kernels(const struct df_graph *g, struct df_error *error)
 {
     uint32_t classes = (1u << g->n_classes) - 1;
@@ -90,7 +109,7 @@ static bool check_kernels(const struct df_graph *g, struct df_error *error)
             REQUIRE(scalar->name < g->n_string_bytes && scalar->type <= DF_S_STR, "kernel %u: scalar %u has no type",
                     (unsigned)k, i);
         }
-        if (!check_ports(g, k, error))
+        if (!check_ports(g, k, error) || !check_extents(g, k, error))
             return false;
         REQUIRE(!(kernel->traits & DF_STREAM) || (!kernel->n_in && !(kernel->traits & DF_ONCE)),
                 "kernel %u: a stream with inputs, or once", (unsigned)k);

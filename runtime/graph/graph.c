@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/graph/arrays.h"
+#include "runtime/graph/expr.h"
 #include "runtime/base/error.h"
 
 #define INFO(field, type, count, factor, owns) \
@@ -106,6 +107,24 @@ static const struct {
     [DF_U8] = { "u8", 1 },   [DF_U16] = { "u16", 2 }, [DF_I32] = { "i32", 4 }, [DF_I64] = { "i64", 8 },
     [DF_F16] = { "f16", 2 }, [DF_F32] = { "f32", 4 }, [DF_F64] = { "f64", 8 },
 };
+
+uint32_t df_extent_variable(const struct df_graph *g, const struct df_kernel *kernel, uint32_t port, unsigned i)
+{
+    const struct df_extent *e;
+    if (kernel->first_extent == DF_NONE)
+        return DF_NONE;
+    e = &g->extents[kernel->first_extent + port * DF_MAX_RANK + i];
+    return e->n_code == 2 && g->code[e->first_code] == DF_X_ARG ? (uint32_t)g->code[e->first_code + 1] : DF_NONE;
+}
+
+bool df_kernel_decides(const struct df_graph *g, const struct df_kernel *kernel, uint32_t dim)
+{
+    for (uint32_t i = 0; i < (uint32_t)kernel->n_ports * DF_MAX_RANK; i++)
+        if (g->kports[kernel->first_port + i / DF_MAX_RANK].own >> i % DF_MAX_RANK & 1 &&
+            df_extent_variable(g, kernel, i / DF_MAX_RANK, i % DF_MAX_RANK) == dim)
+            return true;
+    return false;
+}
 
 size_t df_elem_bytes(enum df_elem elem)
 {

@@ -57,16 +57,25 @@ struct df_kernel {
     uint16_t code_classes;                   /* bit c: the declaration has code for class c */
     uint16_t cost_classes;                   /* bit c: the declaration has a cost for class c */
     uint16_t n_acc;                          /* acc ports; each has an out slot, too */
+    uint32_t first_extent;                   /* into extents: DF_MAX_RANK for each port; DF_NONE: they are not kept, because
+                                              * no port of the graph has an extent with a bound */
     uint64_t code_hash[2];                   /* of the sources of the cpu variant and of the gpu variant; 0: none */
     struct df_tolerance tolerance;           /* between its variants */
 };
 
 struct df_kport {
     uint32_t name;
-    uint8_t mode, elem, rank, pad;
+    uint8_t mode, elem, rank;
+    uint8_t own;                             /* bit i, of an out port: extent i is a dimension variable whose value the
+                                              * kernel decides in each wave; a node's dims have the most that it may be */
     int16_t in_slot, out_slot;               /* -1: none */
     uint32_t pad4;
     uint64_t initial;                        /* acc: the bits of an element at first */
+};
+
+/* An extent of a kernel's port, over its dimension variables: postfix code (expr.h) in which DF_X_ARG d is variable d. */
+struct df_extent {
+    uint32_t first_code, n_code;             /* into code; 0 words: a number, which port_dims of the work has */
 };
 
 struct df_kscalar {
@@ -152,9 +161,10 @@ struct df_graph {
     const char *name;                        /* name of the program */
     uint32_t n_kernels, n_kports, n_dim_names, n_kscalars, n_works, n_nodes, n_values, n_in_values, n_readers;
     uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
-    uint32_t n_string_bytes;
+    uint32_t n_string_bytes, n_extents;
     const struct df_kernel *kernels;
     const struct df_kport *kports;
+    const struct df_extent *extents;
     const uint32_t *dim_names;
     const struct df_kscalar *kscalars;
     const struct df_work *works;
@@ -223,6 +233,11 @@ static inline bool df_kernel_in_order(const struct df_kernel *k)
 {
     return k->traits & (DF_ORDERED | DF_STREAM) || k->n_acc > 0;
 }
+
+/* Does the kernel decide this dimension variable in each wave? */
+bool df_kernel_decides(const struct df_graph *g, const struct df_kernel *kernel, uint32_t dim);
+/* The variable that stands alone as extent i of port p of the kernel. DF_NONE: something else does. */
+uint32_t df_extent_variable(const struct df_graph *g, const struct df_kernel *kernel, uint32_t port, unsigned i);
 
 static inline void df_node_stats_add(struct df_node_stats *stats, bool device, double seconds)
 {

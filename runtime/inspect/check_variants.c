@@ -249,6 +249,7 @@ void dfr_check_before(struct dfr_check *c, const struct df_call *call, void *con
 static int fire(struct dfr_check *c, const struct df_call *call, void *const *ports)
 {
     struct dfr_single_job job = { .node = dfr_job_node(call->job), .wave = call->wave, .ports = ports,
+                                  .slot = dfr_job_slot(call->job),
                                   .outputs_too = true };
     struct df_error error = { "" };
     double seconds;
@@ -282,6 +283,41 @@ static void print_index(const uint64_t *dims, unsigned rank, uint64_t number, ch
                               i + 1 == rank ? "]" : "");
 }
 
+/* What the token of an output has in this wave. NULL: what the graph says. */
+static const uint64_t *extents_of(const struct dfr_check *c, const struct df_call *call, const struct df_kport *port)
+{
+    uint32_t value = c->run->graph->nodes[dfr_job_node(call->job)].first_out + (uint32_t)port->out_slot;
+    return c->run->extents ? dfr_extents_of(c->run->extents, value, dfr_job_slot(call->job)) : NULL;
+}
+
+/* The extents of all outputs, by port, as the variant that was called last decided them. */
+static void keep_extents(const struct dfr_check *c, const struct df_call *call, uint64_t (*kept)[DF_MAX_RANK])
+{
+    struct job_ports p = ports_of(c->run->graph, dfr_job_node(call->job));
+    for (uint32_t i = 0; c->run->extents && i < p.kernel->n_ports; i++)
+        if (p.ports[i].out_slot >= 0)
+            memcpy(kept[i], extents_of(c, call, &p.ports[i]), sizeof kept[i]);
+}
+
+/* Do both variants decide the same extents of port i? If not, that is told as the run's failure. */
+static bool extents_differ(struct dfr_check *c, const struct df_call *call, uint32_t i, const uint64_t *cpu)
+{
+    const struct df_graph *g = c->run->graph;
+    const struct df_kport *port = &ports_of(g, dfr_job_node(call->job)).ports[i];
+    const uint64_t *gpu = extents_of(c, call, port);
+    char name[160];
+    for (unsigned k = 0; gpu && k < port->rank; k++) {
+        if (cpu[k] == gpu[k])
+            continue;
+        df_node_name(g, dfr_job_node(call->job), name, sizeof name);
+        dfr_engine_fail(c->run, DF_E_KERNEL, "node '%s', wave %lld: extent %u of output '%.64s' is %llu by cpu, and %llu by gpu",
+                        name, (long long)call->wave, k + 1, df_graph_string(g, port->name), (unsigned long long)cpu[k],
+                        (unsigned long long)gpu[k]);
+        return true;
+    }
+    return false;
+}
+
 /* Compares one port. The first difference is told as the run's failure. */
 static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32_t i, const void *cpu, const void *gpu)
 {
@@ -289,14 +325,18 @@ static bool port_differs(struct dfr_check *c, const struct df_call *call, uint32
     uint32_t node = dfr_job_node(call->job), wport = g->works[g->nodes[node].work].first_port + i;
     struct job_ports p = ports_of(g, node);
     const struct df_kport *port = &p.ports[i];
-    uint64_t n = p.bytes[i] / df_elem_bytes((enum df_elem)port->elem);
+    const uint64_t *dims = extents_of(c, call, port);
+    uint64_t n = 1;
     struct dfr_difference d;
     char name[160], index[96];
 
+    dims = dims ? dims : g->port_dims + (size_t)wport * DF_MAX_RANK;
+    for (unsigned k = 0; k < port->rank; k++)
+        n *= dims[k];
     if (!dfr_differ((enum df_elem)port->elem, cpu, gpu, n, p.kernel->tolerance, &d))
         return false;
     df_node_name(g, node, name, sizeof name);
-    print_index(g->port_dims + (size_t)wport * DF_MAX_RANK, port->rank, d.first, index, sizeof index);
+    print_index(dims, port->rank, d.first, index, sizeof index);
     dfr_engine_fail(c->run, DF_E_KERNEL,
                     "node '%s', wave %lld: output '%.64s'%s (index %llu): cpu %s, gpu %s, differs by %.3g, "
                     "allowed %.3g; %llu of %llu elements differ",
@@ -309,17 +349,19 @@ int dfr_check_after(struct dfr_check *c, struct df_call *call, void *const *port
 {
     uint32_t node = dfr_job_node(call->job);
     struct job_ports p = ports_of(c->run->graph, node);
+    uint64_t kept[p.kernel->n_ports + 1u][DF_MAX_RANK];
     int code;
 
     if (c->held != node)
         return cpu_code;
+    keep_extents(c, call, kept);
     code = fire(c, call, c->buffers);
     if (code != DF_FAILED && code != cpu_code)
         code = df_fail(call, "the %s variant skips this wave, and the %s variant does not",
                        code == DF_SKIP ? "gpu" : "cpu", code == DF_SKIP ? "cpu" : "gpu");
     for (uint32_t i = 0; i < p.kernel->n_ports && code == DF_OK; i++)
         if (p.ports[i].mode != DF_IN && p.ports[i].mode != DF_TMP &&
-            port_differs(c, call, i, ports[i], c->buffers[i]))
+            (extents_differ(c, call, i, kept[i]) || port_differs(c, call, i, ports[i], c->buffers[i])))
             code = DF_FAILED;
     c->n_compared += code == cpu_code;
     free_buffers(c);

@@ -222,14 +222,15 @@ static int make_path(const struct dfr_dump *d, uint32_t node, int64_t wave, cons
     return DF_OK;
 }
 
-int dfr_dump_write(struct dfr_dump *d, uint32_t node, int64_t wave, uint32_t out_slot, const void *memory,
-                   struct df_error *error)
+int dfr_dump_write(struct dfr_dump *d, uint32_t node, int64_t wave, uint32_t out_slot, const uint64_t *extents,
+                   const void *memory, struct df_error *error)
 {
     const struct df_graph *g = d->graph;
     const struct df_kernel *kernel = &g->kernels[g->nodes[node].kernel];
     const struct df_kport *port = dfr_out_port(g, node, out_slot);
     uint32_t wport = g->works[g->nodes[node].work].first_port + (uint32_t)(port - (g->kports + kernel->first_port));
     struct df_npy npy = { .elem = (enum df_elem)port->elem, .rank = port->rank };
+    uint64_t bytes = df_elem_bytes((enum df_elem)port->elem);
     struct dfr_output output;
     char *path;
     int status = make_path(d, node, wave, df_graph_string(g, port->name), &path, error);
@@ -239,9 +240,12 @@ int dfr_dump_write(struct dfr_dump *d, uint32_t node, int64_t wave, uint32_t out
     free(path);
     if (status != DF_OK)
         return status;
-    memcpy(npy.extents, g->port_dims + (size_t)wport * DF_MAX_RANK, port->rank * sizeof *npy.extents);
+    for (unsigned i = 0; i < port->rank; i++) {
+        npy.extents[i] = (extents ? extents : g->port_dims + (size_t)wport * DF_MAX_RANK)[i];
+        bytes *= npy.extents[i];
+    }
     df_npy_write(output.file, &npy);
-    fwrite(memory, 1, g->port_bytes[wport], output.file); /* closing the file tells of a failure */
+    fwrite(memory, 1, bytes, output.file); /* closing the file tells of a failure */
     status = dfr_output_close(&output, true, error);
     for (unsigned i = 0; i < d->n_requests && status == DF_OK && out_slot == 0; i++) {
         char name[NAME_BYTES];

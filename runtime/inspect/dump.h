@@ -22,9 +22,9 @@ void dfr_dump_destroy(struct dfr_dump *dump);
 
 bool dfr_dump_wants(const struct dfr_dump *dump, uint32_t node, int64_t wave);
 
-/* Writes one output of a job. `memory` is on the host. */
-int dfr_dump_write(struct dfr_dump *dump, uint32_t node, int64_t wave, uint32_t out_slot, const void *memory,
-                   struct df_error *error);
+/* Writes one output of a job. `memory` is on the host, and dense by these extents; NULL: those of the graph. */
+int dfr_dump_write(struct dfr_dump *dump, uint32_t node, int64_t wave, uint32_t out_slot, const uint64_t *extents,
+                   const void *memory, struct df_error *error);
 
 /* Request `i` if nothing was written for it, else NULL. Called after the run. */
 const char *dfr_dump_unmet(const struct dfr_dump *dump, unsigned i);

@@ -58,6 +58,13 @@ static void poison_scratch(const struct df_graph *g, uint32_t node, void *const 
     }
 }
 
+/* What this wave's token has. NULL: what the graph says. */
+static const uint64_t *extents_of(const struct df_run *run, const struct df_call *call, uint32_t out_slot)
+{
+    uint32_t value = run->graph->nodes[dfr_job_node(call->job)].first_out + out_slot;
+    return run->extents ? dfr_extents_of(run->extents, value, dfr_job_slot(call->job)) : NULL;
+}
+
 /* Writes the outputs, which lie on the host at ports[]. A failure counts as the job's own. */
 static int dump_ports(struct df_run *run, struct df_call *call, void *const *ports)
 {
@@ -69,7 +76,8 @@ static int dump_ports(struct df_run *run, struct df_call *call, void *const *por
     for (uint32_t p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         if (port->out_slot >= 0 && dfr_dump_write(run->watch.inspect->dump, node, call->wave, (uint32_t)port->out_slot,
-                                                  ports[p], &error) != DF_OK)
+                                                  extents_of(run, call, (uint32_t)port->out_slot), ports[p],
+                                                  &error) != DF_OK)
             return df_fail(call, "%s", error.text);
     }
     return DF_OK;
@@ -296,8 +304,8 @@ static int dump_device(struct df_run *run, struct df_call *call, uint32_t out_sl
     if (status == DF_OK)
         status = device->ops->drain(device, &error);
     if (status == DF_OK)
-        status = dfr_dump_write(run->watch.inspect->dump, dfr_job_node(call->job), call->wave, out_slot, memory,
-                                &error);
+        status = dfr_dump_write(run->watch.inspect->dump, dfr_job_node(call->job), call->wave, out_slot,
+                                extents_of(run, call, out_slot), memory, &error);
     device->ops->host_free(memory, bytes);
     return status == DF_OK ? DF_OK : df_fail(call, "%s", error.text);
 }

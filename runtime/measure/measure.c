@@ -240,6 +240,8 @@ static int run_node(struct dfr_measure *m, uint32_t node, int64_t wave, bool *en
     *ended = status == DF_OK && job.job.code == DF_END;
     if (status == DF_OK && job.job.code == DF_SKIP)
         dfr_measure_clear(m, node);
+    if (m->run.extents)
+        dfr_extents_fill(m->run.extents, node, 0, job.job.code == DF_OK);
     dfr_measure_release(m, node);
     return status;
 }
@@ -427,12 +429,15 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
         status = dfr_error_memory(error);
     }
     if (status == DF_OK)
+        status = dfr_extents_create(graph, 1, &m->run.extents, error);
+    if (status == DF_OK)
         status = dfr_measure_report_new(out, known, &m->report, error);
     if (status == DF_OK)
         status = measure(m, ops, error);
     dfr_measure_watch_end(m);
     dfr_single_gpu_close(m->gpu);
     dfr_opened_close(&m->opened, graph);
+    dfr_extents_destroy(m->run.extents);
     dfr_measure_report_free(m->report);
     dfr_triad_free(m->triad);
     free_arrays(m);

@@ -9,6 +9,7 @@
 
 #include "runtime/threads/clock.h"
 #include "runtime/engine/crash.h"
+#include "runtime/engine/ports.h"
 #include "runtime/base/error.h"
 #include "runtime/measure/measure_impl.h"
 
@@ -36,7 +37,7 @@ static int call_cpu(struct dfr_measure_job *job, void *const *ports, double *sec
     dfr_measure_call_begins(job, DF_CLASS_CPU);
     double begin_s = dfr_clock_s();
     job->job.code =
-        m->graph->functions[work->kernel].cpu(&m->call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
+        dfr_wave_function(&m->run, m->graph->functions[work->kernel].cpu)(&m->call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
     *seconds = dfr_clock_s() - begin_s;
     dfr_measure_call_ended(m);
     dfr_crash_call(NULL);
@@ -52,7 +53,7 @@ int dfr_measure_call_beside(struct dfr_measure_job *job, struct df_call *call, v
     dfr_single_call(&m->run, &job->job, call);
     dfr_crash_call(call);
     job->job.code =
-        m->graph->functions[work->kernel].cpu(call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
+        dfr_wave_function(&m->run, m->graph->functions[work->kernel].cpu)(call, NULL, m->dims, ports, m->run.memory.scalars + work->first_scalar);
     dfr_crash_call(NULL);
     return dfr_single_outcome(&m->run, &job->job, call, error);
 }

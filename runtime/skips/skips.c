@@ -64,6 +64,12 @@ void dfr_skips_set(struct dfr_skips *s, uint32_t slot, uint32_t node, bool empty
             bytes[y] = empty;
 }
 
+void dfr_skips_set_one(struct dfr_skips *s, uint32_t slot, uint32_t value)
+{
+    s->empty[(size_t)slot * s->graph->n_values + value] = 1;
+    atomic_store_explicit(&s->any, true, memory_order_relaxed);
+}
+
 void dfr_skips_count(struct dfr_skips *s, uint32_t node, bool left_out)
 {
     struct dfr_skip_count *count = &s->counts[node];

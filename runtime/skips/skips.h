@@ -59,6 +59,8 @@ static inline bool dfr_skips_leaves_out(const struct dfr_skips *skips, uint32_t 
 void dfr_skips_set(struct dfr_skips *skips, uint32_t slot, uint32_t node, bool empty);
 /* Adds what was counted, by node. */
 void dfr_skips_add(const struct dfr_skips *skips, struct df_node_skips *sums);
+/* Says that one output is, of a job whose other outputs may not be. */
+void dfr_skips_set_one(struct dfr_skips *skips, uint32_t slot, uint32_t value);
 /* Once for each job whose outputs are empty. */
 void dfr_skips_count(struct dfr_skips *skips, uint32_t node, bool left_out);
 

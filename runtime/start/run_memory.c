@@ -122,6 +122,11 @@ static bool any_copies(const struct df_run *run)
     return run->machine.on_host != (1u << run->machine.n_units) - 1;
 }
 
+static uint64_t token_bytes(void *run, uint32_t value, uint32_t slot)
+{
+    return dfr_extents_bytes(((const struct df_run *)run)->extents, value, slot);
+}
+
 static int make_space(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -146,6 +151,10 @@ static int make_space(struct df_run *run, struct df_error *error)
         config.lent = run->memory.buffers->lent;
         config.wave = dfr_run_wave_of;
         config.wave_arg = run;
+    }
+    if (run->extents) {
+        config.token_bytes = token_bytes;
+        config.token_arg = run;
     }
     if (run->options.rehearse != 0) {   /* addresses that nobody may touch */
         config.pinned = run->devices.ops;

@@ -1,0 +1,85 @@
+# Extents that differ from wave to wave: random graphs under policies, devices, small memories and 1 to 8 waves in flight, beside what
+# programs/bounded/random.py computes; failures that name node, wave and port; dumps; the example of docs/language.md.
+# DF_BOUNDED="FIRST LAST" gives other seeds.
+cp "$programs"/* .
+read -r first last <<<"${DF_BOUNDED:-2 2}"
+for ((seed = first; seed <= last; seed++)); do
+    python3 random.py "$seed" 20 12
+    "$DFC" -w graph.df -o graph >err 2>&1 || { fail "random-$seed" "$(head -n 3 err)"; continue; }
+    for o in --workers=1 '--workers=2 --inflight=1' '--workers=3 --policy=eager --inflight=8' '--workers=2 --policy=dmda --poison' \
+             '--device=emu --emu-all --policy=all-gpu' '--device=emu --emu-all --policy=all-gpu --cuda-graphs=on --gpu-jobs=3' \
+             '--device=emu --emu-all --policy=dmda --workers=2 --inflight=8 --gpu-mem=32768' '--device=emu --emu-all --policy=random --inflight=3'; do
+        # shellcheck disable=SC2086
+        timeout 60 ./graph --waves=12 $o 2>err | sort >got; same "random-$seed $o" got want
+    done
+done
+
+# What the kernels decide is checked, and every failure says of whom it is.
+cat >fails.df <<'X'
+arg what: i32 = 0;
+kernel load(out p: u8[h <= 9, w <= 5]; what: i32) cpu {{
+    *h = what == 1 && df_wave(call) == 2 ? 10 : 4;
+    *w = 3;
+    memset(p, 1, 12);
+}};
+kernel other(out p: u8[h <= 9, w <= 5]; what: i32) cpu {{
+    *h = what == 2 && df_wave(call) == 3 ? 5 : 4;
+    *w = 3;
+    memset(p, 1, 15);
+}};
+kernel add(in a: u8[h, w], in b: u8[h, w], out c: u8[h, w]) { c[y, x] = wrap_u8(a[y, x] + b[y, x]); }
+kernel less(in a: u8[n], in b: u8[n - 1]) ordered cpu {{ (void)a; (void)b; }};
+kernel list(out a: u8[n <= 9], out b: u8[m <= 8]; what: i32) cpu {{
+    *n = 5;
+    *m = what == 3 ? 3 : 4;
+    a[0] = b[0] = 1;
+}};
+kernel grow(in a: u8[n], out b: u8[10 - n]) cpu {{ b[0] = a[0]; }};
+kernel sink(in a: u8[h, w]) ordered cpu {{ (void)a; }};
+kernel end(in a: u8[n]) ordered cpu {{ (void)a; }};
+kernel first(out v: u8[n <= 3]; what: i32) once cpu {{ *n = what == 5 ? 0 : 2; v[0] = 1; }};
+graph main {
+    a = load(what);
+    b = other(what);
+    c = add(a, b);
+    sink(c);
+    (l, m) = list(what);
+    less(l, m);
+    v = first(what);
+    end(v);
+}
+X
+check fails-compile "$DFC" fails.df -o fails
+check fails-not ./fails --waves=4
+for o in --workers=1 --workers=2 '--device=emu --emu-all --policy=all-gpu'; do
+    # shellcheck disable=SC2086
+    {
+        expect "too-large $o" 1 "^fails: error: node 'main/load', wave 2: extent 1 of 'p' is 10, and it may be at most 9$" ./fails --waves=4 --what=1 $o
+        expect "meet $o" 1 "^fails: error: node 'main/add', wave 3: dimension h is 4 from 'a', made by 'main/load', but 5 from 'b', made by 'main/other'$" \
+            ./fails --waves=4 --what=2 $o
+        expect "derived $o" 1 "^fails: error: node 'main/less', wave 0: extent 1 of 'b', made by 'main/list' is 3, but its other inputs make it 4$" \
+            ./fails --waves=1 --what=3 $o
+        expect "once $o" 1 "^fails: error: node 'main/first', wave 0: returned 2 \(DF_SKIP\), but it fires once" ./fails --waves=1 --what=5 $o
+    }
+done
+sed 's/less(l, m);/g = grow(l); less(l, m); end(g);/; s/\*n = 5;/*n = what == 4 ? 3 : 9;/; s/\*m = what == 3 ? 3 : 4;/*m = *n - 1;/' fails.df >grow.df
+check grow-compile "$DFC" grow.df -o grow
+expect grow 1 "^grow: error: node 'main/grow', wave 0: extent 1 of 'b' is 7, and it may be at most 1$" ./grow --waves=1 --what=4
+
+# Whoever looks at tokens sees this wave's: dumps, comparing variants, profiles.
+check dump ./fails --waves=2 --dump=main/load --dump-dir=.
+python3 - <<'X' && pass dump-shape || fail dump-shape "$(head -c 128 main.load.p.0.npy | tr -d '\0')"
+header = open("main.load.p.0.npy", "rb").read()
+assert b"'shape': (4, 3)" in header and header.endswith(b"\1" * 12), header
+X
+check variants ./fails --waves=3 --check=variants --device=emu --emu-all
+check profile "$DFC" profile fails.df --max-time=5ms
+
+# The example of docs/language.md.
+awk '/^### /{ on = $0 == "### Extents of each wave" } /^```/{ if (!code && on) n++; code = !code; next } on && code { print > ("example" n) }' \
+    "$DF_SOURCE/docs/language.md"
+cp example1 peaks.df; check example "$DFC" peaks.df -o peaks
+for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
+    # shellcheck disable=SC2086
+    ./peaks --waves=4 $o >got 2>&1; same "example $o" got example2
+done

@@ -105,12 +105,13 @@ static int call_variant(struct df_call *call, void *stream, const size_t *dims, 
     const struct df_run *run = call->run;
     uint32_t node = dfr_job_node(call->job), kernel = run->graph->nodes[node].kernel;
     const struct df_functions *functions = &run->graph->functions[kernel];
-    df_function *variant = call->device ? dfr_device_function(call->device->ops, &run->options, functions)
-                                        : functions->cpu;
+    bool copies = run->graph->kernels[kernel].flags & DF_KERNEL_COPY; /* launched only where the host's code runs */
+    df_function *variant = call->device && !copies
+                               ? dfr_device_function(call->device->ops, &run->options, functions) : functions->cpu;
     void *copied[2];
     uint32_t passed = 0;
 
-    if (run->graph->kernels[kernel].flags & DF_KERNEL_COPY && dfr_skips_any(&run->skips)) {
+    if (copies && dfr_skips_any(&run->skips)) {
         passed = dfr_skips_first(&run->skips, dfr_job_slot(call->job), node);
         copied[0] = ports[df_select_port(passed)];
         copied[1] = ports[1];

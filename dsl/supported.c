@@ -11,20 +11,6 @@ struct check {
     bool has_imports;
 };
 
-static void check_port(struct check *c, const struct dfl_port *port)
-{
-    if (port->split.text) {
-        dfl_error(c->sink, port->split.loc, "'split' is not yet supported");
-        dfl_hint(c->sink, "divide the data in the graph: write a kernel that gives the parts, and a 'for' over them");
-    }
-}
-
-static void check_sig(struct check *c, const struct dfl_sig *sig)
-{
-    for (const struct dfl_port *port = sig ? sig->ports : NULL; port; port = port->next)
-        check_port(c, port);
-}
-
 static bool declared(const struct check *c, const char *name)
 {
     for (const struct dfl_decl *decl = c->file->decls; decl; decl = decl->next)
@@ -76,12 +62,7 @@ void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file)
     struct check c = {sink, file, false};
     for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next)
         c.has_imports |= decl->kind == DFL_IMPORT;
-    for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next) {
-        if (decl->kind == DFL_KERNEL)
-            check_sig(&c, decl->kernel->sig);
-        if (decl->kind == DFL_GRAPH) {
-            check_sig(&c, decl->graph->sig);
+    for (const struct dfl_decl *decl = file->decls; decl; decl = decl->next)
+        if (decl->kind == DFL_GRAPH)
             check_block(&c, decl->graph->body);
-        }
-    }
 }

@@ -94,7 +94,7 @@ static uint32_t n_together(const struct dfm_cache *c, const struct dfm_link *lin
 /* Memory that somebody has lent may be pinned apart from its neighbours, and no copy may be of both. */
 static bool is_lent(const struct dfm_cache *c, const struct dfm_entry *e)
 {
-    return dfm_space_lent(c->space, dfm_space_value(c->space, e->block)) != NULL;
+    return dfm_space_lent(c->space, dfm_space_root(c->space, dfm_space_value(c->space, e->block))) != NULL;
 }
 
 static int give_together(struct dfm_cache *c, struct dfm_link *link, uint32_t n, struct df_error *error)

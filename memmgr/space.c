@@ -2,6 +2,7 @@
  * it. */
 #include "memmgr/space.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,8 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->wave_arg = config->wave_arg;
     s->token_bytes = config->token_bytes;
     s->token_arg = config->token_arg;
+    s->ranges = config->ranges;
+    s->wholes = config->ranges ? calloc(n * config->n_slots, sizeof *s->wholes) : NULL;
     s->blocks = calloc(n * config->n_slots, sizeof *s->blocks);
     s->bytes = malloc(n * sizeof *s->bytes);
     s->cls = malloc(n * sizeof *s->cls);
@@ -178,7 +181,7 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->asked = malloc(n_waiters * sizeof *s->asked);
     s->peer_asks = calloc(n_waiters, sizeof *s->peer_asks);
     s->sender = config->n_waiters ? calloc(n * config->n_slots, sizeof *s->sender) : NULL;
-    if ((config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->first || !s->bytes || !s->cls || !s->waiter_next ||
+    if ((config->ranges && !s->wholes) || (config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->first || !s->bytes || !s->cls || !s->waiter_next ||
         !s->asked) {
         dfr_error_memory(error);
         goto fail;
@@ -222,11 +225,69 @@ void dfm_space_destroy(struct dfm_space *s)
     free(s->cls);
     free(s->first);
     free(s->poison);
+    free(s->wholes);
     free(s->waiter_next);
     free(s->asked);
     free(s->peer_asks);
     free((void *)s->sender);
     free(s);
+}
+
+/* ---- ranges ---- */
+
+/* Taken by one of several threads at a time; the others wait for it, which takes no longer than taking a buffer of the
+ * heap. */
+static unsigned char *take_whole(struct dfm_space *s, uint32_t block)
+{
+    struct dfm_whole *whole = &s->wholes[block];
+    uint64_t memory = 0;
+
+    if (atomic_compare_exchange_strong_explicit(&whole->memory, &memory, 1, memory_order_acquire,
+                                                memory_order_acquire)) {
+        memory = (uintptr_t)dfm_space_own_take(s, block);
+        atomic_store_explicit(&whole->memory, memory, memory_order_release);
+    }
+    while (memory == 1) {
+        sched_yield();
+        memory = atomic_load_explicit(&whole->memory, memory_order_acquire);
+    }
+    return (unsigned char *)(uintptr_t)memory;
+}
+
+/* The block of the value in the same slot. */
+static uint32_t beside(const struct dfm_space *s, uint32_t block, uint32_t value)
+{
+    return block - dfm_space_value(s, block) + value;
+}
+
+void *dfm_space_range_take(struct dfm_space *s, uint32_t block)
+{
+    const struct dfm_range *range = &s->ranges[dfm_space_value(s, block)];
+    unsigned char *whole;
+
+    if (range->whole == DFM_NONE)
+        return take_whole(s, block);
+    if (range->view)
+        whole = s->blocks[beside(s, block, range->whole)].host;
+    else
+        whole = take_whole(s, beside(s, block, range->whole));
+    return whole ? whole + range->offset : NULL;
+}
+
+void dfm_space_range_drop(struct dfm_space *s, uint32_t block)
+{
+    const struct dfm_range *range = &s->ranges[dfm_space_value(s, block)];
+    uint32_t at = range->whole == DFM_NONE ? block : beside(s, block, range->whole);
+    struct dfm_whole *whole = &s->wholes[at];
+
+    /* acq_rel: what all have read and written comes before the memory is used again */
+    if (range->view || atomic_fetch_add_explicit(&whole->dropped, 1, memory_order_acq_rel) <
+                           s->ranges[dfm_space_value(s, at)].n_pieces)
+        return;
+    uint64_t memory = atomic_exchange_explicit(&whole->memory, 0, memory_order_relaxed);
+    atomic_store_explicit(&whole->dropped, 0, memory_order_relaxed);
+    if (memory)
+        dfm_space_host_give(s, at, (void *)(uintptr_t)memory);
 }
 
 /* ---- giving back ---- */
@@ -255,11 +316,12 @@ void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory)
     uint32_t holders = atomic_exchange_explicit(&b->valid, 0, memory_order_acq_rel);
 
     forget_sender(s, block);
-    if (holders & DFM_HOST) {
-        void *host = b->host;
+    if (dfm_space_shares(s, block))
+        dfm_space_range_drop(s, block);
+    else if (holders & DFM_HOST)
+        dfm_space_host_give(s, block, b->host);
+    if (holders & DFM_HOST)
         b->host = NULL;
-        dfm_space_host_give(s, block, host);
-    }
     if (holders & ~DFM_HOST)
         tell_devices(s, block, holders & ~DFM_HOST, memory);
 }

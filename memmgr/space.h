@@ -8,7 +8,9 @@
  * Words:    *memory* 0 is the host, memory m > 0 the pool of device m. A *slot* holds one wave in flight; the last slot
  *           holds what is made once a run. A *block* is the record of one value in one slot; `block` as a number is
  *           slot * n_values + value. A *holder* is a memory whose bit is set in `valid`. A value has *lent* memory if
- *           its tokens lie in memory that somebody else keeps, who lends it for the run.
+ *           its tokens lie in memory that somebody else keeps, who lends it for the run. A *range* is a value whose host
+ *           memory is a part of another one's, its *whole*; on devices it has memory of its own. It is a *view* if the
+ *           whole is made first, and a *piece* if the whole is made of it.
  *
  * States of a block (`valid` says which):
  *     1  empty      valid = 0, no memory.
@@ -72,6 +74,21 @@ static inline void *dfm_lent_at(const struct dfm_lent *lent, int64_t wave)
     return lent->data + (uint64_t)wave % lent->n_tokens * lent->stride_bytes;
 }
 
+struct dfm_range {
+    uint32_t whole;                     /* a value, itself no range; DFM_NONE: this one is no range */
+    bool view;
+    uint64_t offset;                    /* bytes from the beginning of the whole */
+    uint32_t n_pieces;                  /* of a whole: so many pieces it has */
+    bool viewed;                        /* there are views of it */
+};
+
+/* The memory of a whole is taken when the first of its pieces gets host memory. It is given back when the whole and all
+ * pieces have been dropped. */
+struct dfm_whole {
+    _Atomic uint64_t memory;            /* its address; 0: not taken; 1: somebody is about to take it */
+    _Atomic uint32_t dropped;           /* of the whole and its pieces, in this life */
+};
+
 /* Where a waiter wants its block. A device asks a peer to send it directly into memory that the device has reserved. */
 struct dfm_peer_ask {
     struct dfm_cache *receiver;         /* NULL: the waiter wants it on the host */
@@ -94,6 +111,8 @@ struct dfm_space {
     void *wave_arg;
     uint64_t (*token_bytes)(void *arg, uint32_t value, uint32_t slot); /* as in the configuration */
     void *token_arg;
+    const struct dfm_range *ranges;     /* of a value; NULL: there are none */
+    struct dfm_whole *wholes;           /* of a block; NULL: there are no ranges */
     struct dfm_heap *heap;
     struct dfm_heap_source source;
     bool staged;                        /* as in the configuration */
@@ -125,6 +144,7 @@ struct dfm_space_config {
     /* The bytes of a valid token, if they may be fewer than `bytes`: so many are copied. NULL: all tokens have those. */
     uint64_t (*token_bytes)(void *arg, uint32_t value, uint32_t slot);
     void *token_arg;
+    const struct dfm_range *ranges;     /* by value, borrowed until destroy; NULL: there are none */
     uint32_t n_waiters;                 /* 0: there are no devices */
     const struct dfr_device_ops *pinned;/* its host_alloc gives host memory; NULL: plain memory */
     uint64_t pinned_limit_bytes;        /* if more than this would be pinned, plain memory is taken */
@@ -150,16 +170,27 @@ static inline const struct dfm_lent *dfm_space_lent(const struct dfm_space *s, u
     return s->lent ? s->lent[value] : NULL;
 }
 
+/* The value in whose host memory this one lies: itself, if it is no range. */
+static inline uint32_t dfm_space_root(const struct dfm_space *s, uint32_t value)
+{
+    return s->ranges && s->ranges[value].whole != DFM_NONE ? s->ranges[value].whole : value;
+}
+
+static inline bool dfm_space_is_viewed(const struct dfm_space *s, uint32_t value)
+{
+    return s->ranges && s->ranges[value].viewed;
+}
+
 /* The value's host memory is not pinned, so copies to a device and back go through pinned memory. */
 static inline bool dfm_space_staged(const struct dfm_space *s, uint32_t value)
 {
-    const struct dfm_lent *lent = dfm_space_lent(s, value);
+    const struct dfm_lent *lent = dfm_space_lent(s, dfm_space_root(s, value));
     return s->staged && !(lent ? lent->pinned : s->pinned);
 }
 bool dfm_space_stages(const struct dfm_space *s); /* copies of some value do */
 
-/* Host memory for the block; sets no bit. NULL only if more blocks are live than were declared. */
-static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t block)
+/* Host memory of a block of its own. */
+static inline void *dfm_space_own_take(struct dfm_space *s, uint32_t block)
 {
     uint32_t value = dfm_space_value(s, block), slot = block / s->n_values;
     const struct dfm_lent *lent = dfm_space_lent(s, value);
@@ -179,6 +210,23 @@ static inline void dfm_space_host_give(struct dfm_space *s, uint32_t block, void
         memset(memory, s->poison[value], s->bytes[value]);
     if (!s->line)
         dfm_heap_free(s->heap, s->cls[value], memory);
+}
+
+/* The same for a range and for a whole of pieces. */
+void *dfm_space_range_take(struct dfm_space *s, uint32_t block);
+/* Such a block has been dropped, whether it had host memory or not. */
+void dfm_space_range_drop(struct dfm_space *s, uint32_t block);
+
+static inline bool dfm_space_shares(const struct dfm_space *s, uint32_t block)
+{
+    const struct dfm_range *range = s->ranges ? &s->ranges[dfm_space_value(s, block)] : NULL;
+    return range && (range->whole != DFM_NONE || range->n_pieces);
+}
+
+/* Host memory for the block; sets no bit. NULL only if more blocks are live than were declared. */
+static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t block)
+{
+    return dfm_space_shares(s, block) ? dfm_space_range_take(s, block) : dfm_space_own_take(s, block);
 }
 
 static inline uint32_t dfm_block_valid(const struct dfm_block *b)

@@ -65,6 +65,18 @@ void df_log(struct df_call *call, int level, const char *format, ...)
 #endif
     ;
 
+/* Which rows a job makes, if its kernel can be divided (`split`). Rows are counted by the divided dimension. Ports that the
+ * kernel makes have the rows first … first + rows - 1, and begin with row `first`. A port that it reads has, besides, the
+ * rows of its halo that exist: min(halo, first) before these rows and min(halo, whole - first - rows) behind them. `before`
+ * and `behind` are these numbers for the port that has most. An undivided node has all rows. All 0: the kernel is not one
+ * that can be divided. */
+struct df_part {
+    size_t first, rows, whole, before, behind;
+};
+struct df_part df_part(const struct df_call *call);
+/* The first row of the port (from 0, by the signature) that is there. 0: the port is whole. */
+size_t df_part_row(const struct df_call *call, unsigned port);
+
 /* Memory that stays with the node from wave to wave: `bytes` of it, zeroed at the node's first call; the same memory at
  * each later one. It is for cpu variants. If the kernel has no trait, several jobs may be in it at once.
  * End:      After the last wave `end` is called once, unless it is NULL, on the thread that waits for the run; in a

@@ -100,7 +100,7 @@ static inline void df_strips_next(struct df_strip_stage *stages, unsigned n_stag
 /* Moves the rows that a ring holds and this strip needs to its beginning. */
 static inline void df_strip_move(const struct df_strip_stage *stage, void *ring, int64_t row_bytes)
 {
-    char *bytes = ring;
+    char *bytes = (char *)ring;
     if (stage->make.from > stage->need.from && stage->need.from > stage->have.from)
         memmove(bytes, bytes + (stage->need.from - stage->have.from) * row_bytes,
                 (size_t)((stage->have.to - stage->need.from) * row_bytes));

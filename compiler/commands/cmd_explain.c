@@ -297,7 +297,7 @@ static void print_run_as(FILE *out, const struct dfc_explained *e)
 }
 
 static bool print_summary(FILE *out, const struct request *r, const struct dfc_explained *e,
-                          const struct dfc_front *front)
+                          const struct dfc_loaded *loaded)
 {
     const struct df_plan *plan = e->plan;
     char time[32], bound[32], text[500];
@@ -320,7 +320,8 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
         return false;
     dfc_print_shared(out, e->problem);
     fputc('\n', out);
-    dfc_emit_fusion(out, front);
+    dfc_emit_fusion(out, loaded->front);
+    dfc_emit_divisions(out, loaded);
     return !ferror(out);
 }
 
@@ -349,12 +350,12 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
     return n >= 0;
 }
 
-static bool print_all(FILE *out, const struct request *r, struct dfc_explained *e, const struct dfc_front *front,
+static bool print_all(FILE *out, const struct request *r, struct dfc_explained *e, const struct dfc_loaded *loaded,
                       const char *policy)
 {
     if (r->form == DFC_FORM_CSV)
         return r->what_if ? print_changes(out, r, e, policy) : print_nodes(out, r, e);
-    return (r->node || print_summary(out, r, e, front)) && print_nodes(out, r, e) &&
+    return (r->node || print_summary(out, r, e, loaded)) && print_nodes(out, r, e) &&
            (!r->what_if || print_changes(out, r, e, policy));
 }
 
@@ -373,7 +374,7 @@ static int explain(const struct request *r, const struct dfc_loaded *loaded)
     if (good) {
         good = dfc_output_open(&output, r->common.output);
         if (good) {
-            good = print_all(output.file, r, &explained, loaded->front, policy);
+            good = print_all(output.file, r, &explained, loaded, policy);
             good = dfc_output_close(&output, good) && good;
         }
         dfc_explained_free(&explained);

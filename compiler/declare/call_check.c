@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/declare/declare.h"
+#include "runtime/graph/builder.h"
 
 /* ---- phrases of messages ---- */
 
@@ -206,11 +207,19 @@ static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const st
     struct dfc_value value;
     if (!hint->arg) {
         dfl_error(u->sink, hint->loc, "'@%s' needs a value: '@%s(%s)'", hint->name.text, hint->name.text,
-                  hint->name.text[0] == 'd' ? "2" : "0.5");
+                  hint->name.text[0] == 'r' ? "0.5" : "2");
         return false;
     }
     if (!dfc_fold(u, names, hint->arg, &value))
         return false;
+    if (strcmp(hint->name.text, "parts") == 0) {
+        if (value.n.kind != DF_KIND_I64 || (value.known && (value.n.i < 1 || value.n.i > DF_MAX_PARTS))) {
+            dfl_error(u->sink, hint->arg->loc, "'@parts' takes a number of parts, from 1 to %u", DF_MAX_PARTS);
+            return false;
+        }
+        hints->parts = value.known ? (uint32_t)value.n.i : 0;
+        return true;
+    }
     if (strcmp(hint->name.text, "depth") == 0) {
         if (value.n.kind != DF_KIND_I64 || (value.known && (value.n.i < 1 || value.n.i > 65535))) {
             dfl_error(u->sink, hint->arg->loc, "'@depth' takes a number of tokens, from 1 to 65535");
@@ -247,17 +256,18 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
-        if ((item = dfr_array_add(&list, sizeof *item, 4))) {
+        if ((item = dfr_array_add(&list, sizeof *item, 5))) {
             item[0] = "depth";
             item[1] = "rate";
             item[2] = "quiet";
             item[3] = "nofuse";
+            item[4] = "parts";
         }
         const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else
-            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @quiet and @nofuse");
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @quiet and @nofuse");
         dfr_array_free(&list);
         return false;
     }
@@ -296,6 +306,17 @@ static bool hint_nofuse(struct dfc_unit *u, const struct dfl_hint *hint, const s
     return false;
 }
 
+static bool hint_parts(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee,
+                       const struct dfc_names *names, struct dfc_hints *hints)
+{
+    if (callee->sig.split || callee->kernel->has_formulas)
+        return hint_value(u, hint, names, hints);
+    dfl_error(u->sink, hint->loc, "'@parts' on '%s', which cannot be divided", callee->name);
+    note_declared(u, callee);
+    dfl_hint(u->sink, "'split' on its ports says along which dimension it can, and 'halo' what a part reads besides");
+    return false;
+}
+
 bool dfc_call_is_quiet(const struct dfl_stmt *stmt)
 {
     const struct dfl_hint *hint = stmt->hints;
@@ -315,20 +336,21 @@ bool dfc_call_is_apart(const struct dfl_stmt *stmt)
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *scope, struct dfc_hints *hints)
 {
-    const struct dfl_hint *given[5] = { NULL };         /* class, depth, rate, quiet, nofuse */
+    const struct dfl_hint *given[6] = { NULL };         /* class, depth, rate, quiet, nofuse, parts */
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
     *hints = (struct dfc_hints){ .cls = -1, .rate = 1 };
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
-                       : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : 0;
+                       : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : 0;
         if (callee->graph && which != 3) {
             dfl_error(u->sink, hint->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
             return false;
         }
         ok &= which == 3 ? hint_alone(u, hint)
             : which == 4 ? hint_nofuse(u, hint, callee)
+            : which == 5 ? hint_parts(u, hint, callee, &names, hints)
             : which      ? hint_value(u, hint, &names, hints)
                          : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {

@@ -34,6 +34,8 @@ bool dfc_order_references(struct dfc_unit *u, const char *what, const char *verb
 
 /* Makes a callee's signature. false: reported. */
 bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast);
+/* split.c: checks the words 'split' and 'halo' of a signature whose ports are known. false: reported. */
+bool dfc_split_check(struct dfc_unit *u, struct dfc_callee *callee);
 /* Checks a kernel's traits, variants and costs; dir: the folder of its .df. false: reported. */
 bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
 /* Is this time possible as a cost? false: reported at the expression. */
@@ -69,6 +71,7 @@ struct dfc_hints {
     int cls;                            /* -1: none */
     uint32_t depth;                     /* 0: none */
     double rate;                        /* 1 if none is given */
+    uint32_t parts;                     /* 0: none */
 };
 /* Reads a call's hints. One whose value depends on something unknown keeps its default. */
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,

@@ -263,5 +263,6 @@ bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct d
     for (i = 0; i < sig->n_ports; i++)
         ok &= check_port(u, callee, &sig->ports[i]) && check_initial(u, &sig->ports[i]);
     number_slots(sig);
+    ok = ok && dfc_split_check(u, callee);
     return check_names(u, sig) && ok && dfl_sink_errors(u->sink) == before;
 }

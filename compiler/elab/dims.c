@@ -165,9 +165,10 @@ static bool fill_node(struct dfc_solve *s, uint32_t id)
 {
     const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims };
     const struct dfc_format *format = &s->formats[s->item->first_out];
+    struct dfc_rows rows;
     if (s->item->callee->built_in)
         return dfc_fill_select(&s->fill, id, &solved, format) || dfc_solve_failed(s);
-    return dfc_fill_node(&s->fill, id, &solved) || dfc_solve_failed(s);
+    return (dfc_rows_of_node(s, &rows) && dfc_fill_node(&s->fill, id, &solved, &rows)) || dfc_solve_failed(s);
 }
 
 /* Finds the formats of a node. It is filled in at once if there are no groups, which wait for their last member. */
@@ -269,12 +270,14 @@ static bool fill_group(struct dfc_solve *s, uint32_t id)
     for (unsigned v = 0; v < use->group->n_variables; v++)
         dims[v] = member_dims[use->group->variables[v].member][use->group->variables[v].number];
     group_formats(s, use, formats);
-    const bool fits = dfu_strips_plan(use->group, formats, dims, &ring_bytes);
+    const bool fits = dfu_strips_plan(use->group, formats, (struct df_rows){ 0, INT64_MAX }, dims, &ring_bytes);
     const uint64_t strip = dims[use->group->strips->strip];
     if (fits) {
         group_port_dims(use->group, formats, dims, port_dims);
         const struct dfc_solved solved = { dims, (const uint64_t (*)[DF_MAX_RANK])port_dims };
-        return dfc_fill_group(&s->fill, id, &solved, member_dims)
+        struct dfc_rows rows;
+        return dfc_rows_of_group(s, use, formats, &solved, &rows) &&
+                       dfc_fill_group(&s->fill, id, &solved, member_dims, &rows)
                    ? note_group(s, use, strip, ring_bytes, s->fill.node[use->items[0]]) : dfc_solve_failed(s);
     }
     if (!note_group(s, use, strip, ring_bytes, DF_NONE))

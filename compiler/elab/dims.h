@@ -48,6 +48,10 @@ bool dfc_match_all(struct dfc_solve *s);
  * input's own format, if they are expressions. */
 bool dfc_port_extents(struct dfc_solve *s, unsigned p);
 bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p);
+/* divide.c: how the present item, or a group, could be divided. Extents are known. false: no memory. */
+bool dfc_rows_of_node(struct dfc_solve *s, struct dfc_rows *rows);
+bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const struct dfc_format *formats,
+                       const struct dfc_solved *solved, struct dfc_rows *rows);
 /* Checks a target's annotation, if it has one, against the format of the output. */
 bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_format *format);
 

@@ -148,26 +148,38 @@ struct dfc_solved {
     const uint64_t *dims;               /* of the callee's variables */
     const uint64_t (*port_dims)[DF_MAX_RANK];
 };
+
+struct dfc_rows {                       /* how a node could be divided */
+    const char *why;                    /* why it cannot; NULL: it can */
+    uint64_t whole;                     /* rows of what it makes */
+    /* Of formulas; NULL in kernels whose ports say it. */
+    const struct dfu_wiring *wiring;
+    const uint64_t *const *in_rows;     /* as dfu_part_rows() takes them */
+    const uint32_t *outside;            /* of a group: by port, the number of the stream from outside; else NULL */
+    const bool *divides;                /* by port: parts read ranges of it; else each reads it whole */
+    const struct dfu_group *group;      /* of a group: with the formats of its ports */
+    const struct dfc_format *formats;
+};
 struct dfc_fill {
     struct dfc_elab *e;
     uint32_t *node;                     /* by item: its number in the builder */
     uint32_t *scope;                    /* by frame: its number in the builder */
     uint32_t n_nodes;
     uint32_t *moved;                    /* by value of a member: its out slot in the group; NULL: there are no groups */
+    const void **divided;               /* by value: its parts, if the builder has parts of it (parts.c); NULL: of none */
+    struct dfr_array views;
 };
 /* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
  * false: reported. */
 bool dfc_fill_kernels(struct dfc_unit *u);
 bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e);
-bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved);
+bool dfc_fill_node(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved, const struct dfc_rows *rows);
 /* The node of a `select`, all of whose ports have this format. */
 bool dfc_fill_select(struct dfc_fill *fill, uint32_t item, const struct dfc_solved *solved,
                      const struct dfc_format *format);
 /* The node of a group. member_dims: by member, of its variables. */
 bool dfc_fill_group(struct dfc_fill *fill, uint32_t use, const struct dfc_solved *solved,
-                    const uint64_t *const *member_dims);
-/* The out slot of a value that was filled in. */
-uint32_t dfc_fill_slot(const struct dfc_fill *fill, uint32_t value);
+                    const uint64_t *const *member_dims, const struct dfc_rows *rows);
 /* Gives the builder a kernel: the next number is its own. */
 bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee);
 bool dfc_fill_finish(struct dfc_fill *fill);
@@ -182,6 +194,45 @@ bool dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, uint
  * its ports follow from its dimension variables. Gives a code of df.h. */
 bool dfc_has_bounds(const struct dfc_unit *u);
 int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error);
+/* ---- parts.c: nodes that are divided ---- */
+
+struct dfc_parts {                      /* n ranges of rows */
+    unsigned n;
+    uint64_t whole;
+    uint64_t *first, *rows;             /* by range; first[n] is `whole`, if they are what parts make */
+};
+struct dfc_divide {                     /* a node with parts */
+    const struct dfc_callee *callee;
+    const struct dfc_rows *rows;
+    const struct dfc_parts *parts;
+    const struct df_node_desc *desc;    /* of any of them */
+    uint32_t *nodes;                    /* by part: its number in the builder */
+};
+struct dfc_part {                       /* one of them */
+    struct dfc_solved solved;
+    struct df_part_rows rows;
+    const uint64_t *port_rows;          /* by port: the first row that it has */
+};
+struct dfc_hints;
+
+/* Decides how many parts the node of this description has. *parts: NULL if its kernel cannot be divided. false: reported. */
+bool dfc_parts_choose(struct dfc_fill *fill, const struct dfc_rows *rows, const struct df_node_desc *desc,
+                      const struct dfc_hints *hints, struct dfl_loc loc, struct dfc_parts **parts);
+/* Do parts have ranges of this port's rows? Which: *first … *end - 1 for those that make from … to - 1. */
+bool dfc_parts_divides(const struct dfc_rows *rows, const struct dfc_callee *callee, unsigned port);
+void dfc_parts_port(const struct dfc_rows *rows, const struct dfc_callee *callee, unsigned port, uint64_t from,
+                    uint64_t to, uint64_t *first, uint64_t *end);
+/* Dimensions and formats of part k. false: reported. */
+bool dfc_parts_solve(struct dfc_unit *u, const struct dfc_divide *divide, const struct dfc_solved *whole, unsigned k,
+                     struct dfc_part *part);
+/* Connects an in port of all parts with what they read of a value; dims: of the value. false: reported. */
+bool dfc_parts_connect(struct dfc_fill *fill, const struct dfc_divide *divide, unsigned port, uint32_t value,
+                       const uint64_t *dims);
+/* Says that the parts make the value; dims: of the value. */
+bool dfc_parts_made(struct dfc_fill *fill, const struct dfc_divide *divide, unsigned port, uint32_t value,
+                    const char *value_name, const uint64_t *dims);
+/* Where the builder has the value, which is joined if there are only parts of it. false: reported. */
+bool dfc_fill_from(struct dfc_fill *fill, uint32_t value, uint32_t *node, uint32_t *slot);
 
 /* ---- root.c: a graph with ports as the root, called by a program that has its tokens ---- */
 
@@ -199,6 +250,6 @@ bool dfc_root_reserve(struct dfc_unit *u);
 bool dfc_root_check(struct dfc_elab *e);
 /* Once all nodes are with the builder: finds the unit's `ports`, and has the builder keep their tokens as they are. formats:
  * by value. false: no memory. */
-bool dfc_root_ports(const struct dfc_fill *fill, const struct dfc_format *formats);
+bool dfc_root_ports(struct dfc_fill *fill, const struct dfc_format *formats);
 
 #endif

@@ -312,7 +312,7 @@ uint32_t dfc_root_value(const struct dfc_elab *e, const struct dfc_port *port)
     return dfc_stream_value(e, dfc_port_streams(e)[items[call].first_out + (uint32_t)port->out_slot], &last);
 }
 
-bool dfc_root_ports(const struct dfc_fill *fill, const struct dfc_format *formats)
+bool dfc_root_ports(struct dfc_fill *fill, const struct dfc_format *formats)
 {
     struct dfc_elab *e = fill->e;
     struct dfc_unit *u = e->u;
@@ -322,8 +322,9 @@ bool dfc_root_ports(const struct dfc_fill *fill, const struct dfc_format *format
     if (!u->ports)
         return false;
     for (unsigned p = 0; p < sig->n_ports; p++) {
-        uint32_t value = dfc_root_value(e, &sig->ports[p]), item = dfc_outputs(e)[value].item;
-        uint32_t slot = dfc_fill_slot(fill, value), node = fill->node[item];
+        uint32_t value = dfc_root_value(e, &sig->ports[p]), slot, node;
+        if (!dfc_fill_from(fill, value, &node, &slot))
+            return false;
         struct dfr_function_port *port = &u->ports[u->n_ports++];
         size_t n = df_builder_node_name(u->builder, node, NULL, 0) + 1;
         if (!(port->node = dfc_alloc(u, n)) || df_builder_keep(u->builder, node, slot, &error) != DF_OK)

@@ -40,14 +40,17 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
     const char **dims = calloc(sig->n_variables + 1u, sizeof *dims);
     struct df_port_desc *ports = calloc(sig->n_ports + 1u, sizeof *ports);
     struct df_scalar_desc *scalars = calloc(sig->n_scalars + 1u, sizeof *scalars);
+    uint8_t *split = calloc(sig->n_ports + 1u, 1);
     struct df_error error;
     uint32_t id;
-    int rc = dims && ports && scalars ? DF_OK : DF_E_MEMORY;
+    int rc = dims && ports && scalars && split ? DF_OK : DF_E_MEMORY;
     for (unsigned i = 0; rc == DF_OK && i < sig->n_variables; i++)
         dims[i] = sig->variables[i].name.text;
     for (unsigned i = 0; rc == DF_OK && i < sig->n_ports; i++)
         ports[i] = (struct df_port_desc){ sig->ports[i].ast->name.text, port_mode(sig->ports[i].ast->mode),
                                           sig->ports[i].elem, sig->ports[i].rank };
+    for (unsigned i = 0; rc == DF_OK && i < sig->n_ports; i++)
+        split[i] = sig->ports[i].split && sig->ports[i].ast->mode != DFL_TMP;
     for (unsigned i = 0; rc == DF_OK && i < sig->n_scalars; i++)
         scalars[i] = (struct df_scalar_desc){ sig->scalars[i]->name.text, dfc_scalar_type(sig->scalars[i]->type) };
     if (rc == DF_OK) {
@@ -66,6 +69,7 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
             .file = dfl_sink_file_name(u->sink, callee->loc.file), .line = callee->loc.line,
             .code_classes = callee->code_classes, .cost_classes = callee->cost_classes,
             .code_hash = { callee->code_hash[0], callee->code_hash[1] },
+            .split = split,
         };
         rc = df_builder_kernel(u->builder, &desc, &id, &error);
         if (rc == DF_OK)
@@ -79,6 +83,7 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
     free(dims);
     free(ports);
     free(scalars);
+    free(split);
     return rc == DF_OK || builder_failed(u, callee->loc, rc, &error);
 }
 
@@ -166,6 +171,8 @@ void dfc_fill_free(struct dfc_fill *fill)
     free(fill->node);
     free(fill->scope);
     free(fill->moved);
+    free(fill->divided);
+    dfr_array_free(&fill->views);
     *fill = (struct dfc_fill){ 0 };
 }
 
@@ -232,7 +239,25 @@ struct scratch {
     uint32_t *scalars;
     const char **names;
     char (*texts)[300];
+    uint32_t *values;                   /* by out slot */
 };
+
+static bool scratch_make(struct scratch *s, const struct dfc_sig *sig)
+{
+    *s = (struct scratch){ malloc((sig->n_scalars + 1u) * sizeof *s->scalars),
+                           malloc((sig->n_out + 1u) * sizeof *s->names),
+                           malloc((sig->n_out + 1u) * sizeof *s->texts),
+                           malloc((sig->n_out + 1u) * sizeof *s->values) };
+    return s->scalars && s->names && s->texts && s->values;
+}
+
+static void scratch_free(struct scratch *s)
+{
+    free(s->scalars);
+    free(s->names);
+    free(s->texts);
+    free(s->values);
+}
 
 static void name_value(const struct dfc_elab *e, uint32_t value, unsigned slot, struct scratch *scratch)
 {
@@ -250,39 +275,29 @@ static void name_values(const struct dfc_elab *e, const struct dfc_item *item, s
         name_value(e, item->first_out + i, i, scratch);
 }
 
-uint32_t dfc_fill_slot(const struct dfc_fill *fill, uint32_t value)
-{
-    const uint32_t from = dfc_outputs(fill->e)[value].item;
-    return fill->moved && fill->moved[value] != DF_NONE ? fill->moved[value]
-                                                        : value - dfc_items(fill->e)[from].first_out;
-}
-
 /* Connects what a node reads, n values, by in slot. */
 static bool connect(struct dfc_fill *fill, const uint32_t *values, unsigned n, uint32_t node, struct dfl_loc loc)
 {
     const struct dfc_elab *e = fill->e;
     struct df_error error;
     for (unsigned i = 0; i < n; i++) {
-        int rc = df_builder_connect(e->u->builder, fill->node[dfc_outputs(e)[values[i]].item],
-                                    dfc_fill_slot(fill, values[i]), node, i, &error);
+        uint32_t from, slot;
+        if (!dfc_fill_from(fill, values[i], &from, &slot))
+            return false;
+        int rc = df_builder_connect(e->u->builder, from, slot, node, i, &error);
         if (rc != DF_OK)
             return builder_failed(e->u, loc, rc, &error);
     }
     return true;
 }
 
-/* Completes the description with where and how the node is called, and gives it to the builder. */
-static bool add_node(struct dfc_fill *fill, const struct dfc_item *item, const struct dfc_solved *solved,
-                     const struct scratch *scratch, struct df_node_desc *desc, uint32_t *node)
+/* Where and how a node is called. */
+static void describe_call(const struct dfc_fill *fill, const struct dfc_item *item, const struct scratch *scratch,
+                          struct df_node_desc *desc, int32_t indices[DFC_MAX_LOOPS])
 {
-    struct dfc_unit *u = fill->e->u;
+    const struct dfc_unit *u = fill->e->u;
     const struct dfl_loc loc = item->stmt->call_loc;
-    int32_t indices[DFC_MAX_LOOPS];
-    struct df_error error;
-    desc->dims = solved->dims;
-    desc->port_dims = solved->port_dims;
     desc->scalars = scratch->scalars;
-    desc->value_names = scratch->names;
     desc->n_cost = u->classes.names.n;
     desc->scope = fill->scope[item->frame];
     desc->indices = indices;
@@ -290,45 +305,128 @@ static bool add_node(struct dfc_fill *fill, const struct dfc_item *item, const s
     desc->file = dfl_sink_file_name(u->sink, loc.file);
     desc->line = loc.line;
     desc->col = loc.col;
-    int rc = df_builder_node_desc(u->builder, desc, node, &error);
+}
+
+static bool add_node(struct dfc_fill *fill, const struct dfc_solved *solved, const struct df_node_desc *desc,
+                     struct dfl_loc loc, uint32_t *node)
+{
+    struct df_node_desc own = *desc;
+    struct df_error error;
+    own.dims = solved->dims;
+    own.port_dims = solved->port_dims;
+    int rc = df_builder_node_desc(fill->e->u->builder, &own, node, &error);
     if (rc != DF_OK)
-        return builder_failed(u, loc, rc, &error);
+        return builder_failed(fill->e->u, loc, rc, &error);
     fill->n_nodes++;
     return true;
 }
 
-static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved, struct scratch *scratch)
+/* ---- a node that has one part or several ---- */
+
+/* A call that becomes nodes: of a kernel, or of a group of them. */
+struct call {
+    const struct dfc_item *item;        /* the one that says where */
+    const struct dfc_callee *callee;
+    const struct dfc_solved *solved;
+    const struct dfc_rows *rows;
+    const uint32_t *in, *out;           /* values, by slot */
+    const struct dfc_joined *use;       /* of a group; else NULL */
+    const uint64_t *const *member_dims; /* of a group */
+};
+
+static bool part_costs(struct dfc_fill *fill, const struct call *call, const struct dfc_part *part,
+                       double cost_s[DF_MAX_CLASSES], bool *any);
+
+/* Adds part k, or the whole node if `divide` has no parts. */
+static bool add_part(struct dfc_fill *fill, const struct call *call, const struct dfc_divide *divide, unsigned k,
+                     uint32_t *node)
+{
+    struct dfc_unit *u = fill->e->u;
+    const struct dfl_stmt *stmt = call->item->stmt;
+    struct dfc_part part = { .solved = *call->solved };
+    struct df_node_desc desc = *divide->desc;
+    double cost_s[DF_MAX_CLASSES];
+    bool any_cost;
+    if (divide->parts && !dfc_parts_solve(u, divide, call->solved, k, &part))
+        return false;
+    if (!part_costs(fill, call, &part, cost_s, &any_cost))
+        return false;
+    if (!call->use && (!build_threads(u, stmt, call->callee, &part.solved, &desc.threads) ||
+                       !dfc_launch_check_use(u, stmt, call->callee, part.solved.dims) ||
+                       !dfc_arguments_check_use(u, stmt, call->callee, part.solved.dims)))
+        return false;
+    desc.cost_s = any_cost ? cost_s : NULL;
+    desc.part = divide->parts ? &part.rows : NULL;
+    desc.port_rows = part.port_rows;
+    if (part.rows.n > 1)
+        desc.value_names = NULL;
+    return add_node(fill, &part.solved, &desc, stmt->call_loc, node);
+}
+
+/* Connects all parts, and says what they make. */
+static bool wire_parts(struct dfc_fill *fill, const struct call *call, const struct dfc_divide *divide,
+                       const struct scratch *scratch)
+{
+    const struct dfc_sig *sig = &call->callee->sig;
+    for (unsigned i = 0; i < sig->n_in; i++)
+        if (!dfc_parts_connect(fill, divide, sig->in_port[i], call->in[i], call->solved->port_dims[sig->in_port[i]]))
+            return false;
+    for (unsigned i = 0; i < sig->n_out; i++)
+        if (!dfc_parts_made(fill, divide, sig->out_port[i], call->out[i], scratch->names[i],
+                            call->solved->port_dims[sig->out_port[i]]))
+            return false;
+    return true;
+}
+
+/* *node: the number of the node, or of its first part. */
+static bool add_call(struct dfc_fill *fill, const struct call *call, const struct dfc_hints *hints,
+                     const struct scratch *scratch, struct df_node_desc *desc, uint32_t *node)
+{
+    struct dfc_divide divide = { .callee = call->callee, .rows = call->rows, .desc = desc };
+    struct dfc_parts *parts = NULL;
+    int32_t indices[DFC_MAX_LOOPS];
+    describe_call(fill, call->item, scratch, desc, indices);
+    if (!dfc_parts_choose(fill, call->rows, desc, hints, call->item->stmt->call_loc, &parts))
+        return false;
+    divide.parts = parts;
+    const unsigned n = parts ? parts->n : 1;
+    divide.nodes = dfc_alloc(fill->e->u, n * sizeof *divide.nodes);
+    desc->value_names = scratch->names;
+    for (unsigned k = 0; k < n; k++)
+        if (!divide.nodes || !add_part(fill, call, &divide, k, &divide.nodes[k]))
+            return false;
+    *node = divide.nodes[0];
+    return n > 1 ? wire_parts(fill, call, &divide, scratch)
+                 : connect(fill, call->in, call->callee->sig.n_in, *node, call->item->stmt->call_loc);
+}
+
+static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved, const struct dfc_rows *rows,
+                       struct scratch *scratch)
 {
     struct dfc_elab *e = fill->e;
     struct dfc_unit *u = e->u;
     const struct dfc_item *item = &dfc_items(e)[id];
     const struct dfc_callee *callee = item->callee;
     const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
-    double cost_s[DF_MAX_CLASSES];
     struct dfc_hints hints;
-    uint32_t threads;
     for (unsigned i = 0; i < callee->sig.n_scalars; i++)
         if (!build_scalar(u, &names, item->stmt, callee, i, &scratch->scalars[i]))
             return false;
-    if (!build_costs(u, item->stmt, callee, solved, cost_s) ||
-        !build_threads(u, item->stmt, callee, solved, &threads) ||
-        !dfc_launch_check_use(u, item->stmt, callee, solved->dims) ||
-        !dfc_arguments_check_use(u, item->stmt, callee, solved->dims) ||
-        !dfc_call_hints(u, item->stmt, callee, &names, &hints))
+    if (!dfc_call_hints(u, item->stmt, callee, &names, &hints))
         return false;
     name_values(e, item, scratch);
+    for (unsigned i = 0; i < callee->sig.n_out; i++)
+        scratch->values[i] = item->first_out + i;
     struct df_node_desc desc = {
         .kernel = callee->id,
-        .threads = threads,
-        .cost_s = callee->cost_classes ? cost_s : NULL,
         .ordinal = item->ordinal,
         .hint_class = hints.cls,
         .depth = hints.depth,
         .rate = hints.rate,
     };
-    if (!add_node(fill, item, solved, scratch, &desc, &fill->node[id]))
-        return false;
-    return connect(fill, e->in_values + item->first_in, callee->sig.n_in, fill->node[id], item->stmt->call_loc);
+    const struct call call = { .item = item, .callee = callee, .solved = solved, .rows = rows,
+                               .in = e->in_values + item->first_in, .out = scratch->values };
+    return add_call(fill, &call, &hints, scratch, &desc, &fill->node[id]);
 }
 
 /* A call of the built-in `select`, whose kernel the builder has by the format of its ports. */
@@ -341,6 +439,7 @@ static bool build_select(struct dfc_fill *fill, uint32_t id, const struct dfc_so
     struct dfc_hints hints;
     struct df_error error;
     struct df_node_desc desc = { .threads = 1, .ordinal = item->ordinal };
+    int32_t indices[DFC_MAX_LOOPS];
     int rc;
     if (!dfc_call_hints(e->u, item->stmt, item->callee, &names, &hints))
         return false;
@@ -352,7 +451,9 @@ static bool build_select(struct dfc_fill *fill, uint32_t id, const struct dfc_so
     desc.depth = hints.depth;
     desc.rate = hints.rate;
     name_values(e, item, scratch);
-    return add_node(fill, item, solved, scratch, &desc, &fill->node[id]) &&
+    describe_call(fill, item, scratch, &desc, indices);
+    desc.value_names = scratch->names;
+    return add_node(fill, solved, &desc, item->stmt->call_loc, &fill->node[id]) &&
            connect(fill, e->in_values + item->first_in, item->callee->sig.n_in, fill->node[id], item->stmt->call_loc);
 }
 
@@ -361,28 +462,22 @@ bool dfc_fill_select(struct dfc_fill *fill, uint32_t id, const struct dfc_solved
 {
     const char *name;
     char text[1][300];
-    struct scratch scratch = { NULL, &name, text };
+    struct scratch scratch = { NULL, &name, text, NULL };
     return build_select(fill, id, solved, format, &scratch);
 }
 
-bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved)
+bool dfc_fill_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved, const struct dfc_rows *rows)
 {
     const struct dfc_sig *sig = &dfc_items(fill->e)[id].callee->sig;
     enum { FEW = 8 };
-    uint32_t few_scalars[FEW];
+    uint32_t few_scalars[FEW], few_values[FEW];
     const char *few_names[FEW];
     char few_texts[FEW][300];
-    struct scratch scratch = { few_scalars, few_names, few_texts };
+    struct scratch scratch = { few_scalars, few_names, few_texts, few_values };
     if (sig->n_scalars <= FEW && sig->n_out <= FEW)
-        return build_node(fill, id, solved, &scratch);
-    scratch.scalars = malloc((sig->n_scalars + 1u) * sizeof *scratch.scalars);
-    scratch.names = malloc((sig->n_out + 1u) * sizeof *scratch.names);
-    scratch.texts = malloc((sig->n_out + 1u) * sizeof *scratch.texts);
-    bool ok = scratch.scalars && scratch.names && scratch.texts ? build_node(fill, id, solved, &scratch)
-                                                                : dfc_no_memory(fill->e->u);
-    free(scratch.scalars);
-    free(scratch.names);
-    free(scratch.texts);
+        return build_node(fill, id, solved, rows, &scratch);
+    bool ok = scratch_make(&scratch, sig) ? build_node(fill, id, solved, rows, &scratch) : dfc_no_memory(fill->e->u);
+    scratch_free(&scratch);
     return ok;
 }
 
@@ -430,56 +525,72 @@ static void group_outs(struct dfc_fill *fill, const struct dfc_joined *use, stru
         const struct dfu_value *from = &use->group->outs[i];
         const uint32_t value = dfc_items(e)[use->items[from->member]].first_out + from->number;
         fill->moved[value] = i;
+        scratch->values[i] = value;
         name_value(e, value, i, scratch);
     }
 }
 
+/* What the part costs on each class, by what is written. Formulas have the dimensions of the whole, so their costs are
+ * divided as their rows are. */
+static bool part_costs(struct dfc_fill *fill, const struct call *call, const struct dfc_part *part,
+                       double cost_s[DF_MAX_CLASSES], bool *any)
+{
+    *any = call->callee->cost_classes != 0;
+    if (call->use ? !group_costs(fill, call->use, call->member_dims, cost_s, any)
+                  : !build_costs(fill->e->u, call->item->stmt, call->callee, &part->solved, cost_s))
+        return false;
+    for (unsigned c = 0; c < DF_MAX_CLASSES && call->rows->wiring && part->rows.n > 1; c++)
+        cost_s[c] *= (double)part->rows.rows / (double)part->rows.whole;
+    return true;
+}
+
 /* A group stands where its last member is called. */
 static bool build_group(struct dfc_fill *fill, const struct dfc_joined *use, const struct dfc_solved *solved,
-                        const uint64_t *const *member_dims, struct scratch *scratch)
+                        const uint64_t *const *member_dims, const struct dfc_rows *rows, struct scratch *scratch)
 {
     struct dfc_elab *e = fill->e;
     struct dfc_unit *u = e->u;
     const struct dfc_callee *callee = use->group->callee;
     const struct dfc_item *last = &dfc_items(e)[use->items[use->group->wiring.n - 1]];
     const struct dfc_names names = dfc_frame_names(e, last->frame, last->env, DFC_USE_SCALAR);
-    double cost_s[DF_MAX_CLASSES];
-    struct dfc_hints hints;
+    struct dfc_hints hints, other;
     uint32_t node;
-    bool any_cost;
-    if (!group_scalars(fill, use, scratch->scalars) || !group_costs(fill, use, member_dims, cost_s, &any_cost) ||
+    if (!group_scalars(fill, use, scratch->scalars) ||
         !dfc_call_hints(u, last->stmt, last->callee, &names, &hints))
         return false;
+    for (unsigned m = 0; m + 1 < use->group->wiring.n; m++) { /* any of them may say how it is divided */
+        const struct dfc_item *item = &dfc_items(e)[use->items[m]];
+        const struct dfc_names own = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
+        if (!dfc_call_hints(u, item->stmt, item->callee, &own, &other))
+            return false;
+        hints.parts = hints.parts ? hints.parts : other.parts;
+    }
     group_outs(fill, use, scratch);
     struct df_node_desc desc = {
         .kernel = callee->id,
         .threads = 1,
-        .cost_s = any_cost ? cost_s : NULL,
         .ordinal = use->ordinal,
         .hint_class = hints.cls,
         .depth = hints.depth,
         .rate = hints.rate,
     };
-    if (!add_node(fill, last, solved, scratch, &desc, &node))
+    const struct call call = { .item = last, .callee = callee, .solved = solved, .rows = rows, .in = use->outside,
+                               .out = scratch->values, .use = use, .member_dims = member_dims };
+    if (!add_call(fill, &call, &hints, scratch, &desc, &node))
         return false;
     for (unsigned m = 0; m < use->group->wiring.n; m++)
         fill->node[use->items[m]] = node;
-    return connect(fill, use->outside, callee->sig.n_in, node, last->stmt->call_loc);
+    return true;
 }
 
 bool dfc_fill_group(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved,
-                    const uint64_t *const *member_dims)
+                    const uint64_t *const *member_dims, const struct dfc_rows *rows)
 {
     const struct dfc_joined *use = (const struct dfc_joined *)fill->e->uses.items + id;
-    const struct dfc_sig *sig = &use->group->callee->sig;
-    struct scratch scratch = { malloc((sig->n_scalars + 1u) * sizeof *scratch.scalars),
-                               malloc((sig->n_out + 1u) * sizeof *scratch.names),
-                               malloc((sig->n_out + 1u) * sizeof *scratch.texts) };
-    bool ok = scratch.scalars && scratch.names && scratch.texts
-                  ? build_group(fill, use, solved, member_dims, &scratch) : dfc_no_memory(fill->e->u);
-    free(scratch.scalars);
-    free(scratch.names);
-    free(scratch.texts);
+    struct scratch scratch;
+    bool ok = scratch_make(&scratch, &use->group->callee->sig)
+                  ? build_group(fill, use, solved, member_dims, rows, &scratch) : dfc_no_memory(fill->e->u);
+    scratch_free(&scratch);
     return ok;
 }
 

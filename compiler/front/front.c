@@ -194,6 +194,7 @@ static void fill_front(struct dfc_front *front, struct dfc_unit *u)
     front->platforms = u->platforms.items;
     front->n_platforms = u->platforms.n;
     front->has_dynamic = u->has_dynamic;
+    front->parts = u->options->parts;
     front->import_dirs = u->import_dirs.items;
     front->n_import_dirs = u->import_dirs.n;
     front->groups = u->groups.items;
@@ -226,6 +227,31 @@ static bool fill_params(struct dfc_front *front, struct dfc_unit *u)
     return front->params;
 }
 
+/* A part of formulas has the dimensions of the whole, and does its rows' share of the operations. */
+static void share_operations(const struct df_graph *g, const struct dfc_unit *u, struct dfw_operations *operations)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_node *node = &g->nodes[v];
+        const struct df_part_rows *part = node->part == DF_NONE ? NULL : &g->parts[node->part];
+        struct dfw_operations *o = &operations[node->work];
+        if (!part || part->n == 1 || o->shared || node->kernel >= u->kernels.n ||
+            !((const struct dfc_kernel_code *)u->kernels.items)[node->kernel].formula)
+            continue;
+        const double share = (double)part->rows / (double)part->whole;
+        for (int i = 0; i < 2; i++) {
+            o->flops[i] *= share;
+            o->divisions[i] *= share;
+            o->functions[i] *= share;
+        }
+        o->integers *= share;
+        o->bytes_read *= share;
+        o->bytes_written *= share;
+        o->random_reads *= share;
+        o->atomics *= share;
+        o->shared = true;
+    }
+}
+
 static bool fill_operations(struct dfc_front *front, struct dfc_unit *u)
 {
     bool any = false;
@@ -239,6 +265,8 @@ static bool fill_operations(struct dfc_front *front, struct dfc_unit *u)
         if (u->graph->works[w].kernel < u->kernels.n && code->formula)
             front->operations[w] = dff_count(u, code->formula, u->graph, w);
     }
+    if (front->operations)
+        share_operations(u->graph, u, front->operations);
     return front->operations;
 }
 

@@ -14,6 +14,7 @@ struct dfc_pack {                       /* its strings are borrowed from the pac
     const char **dirs;
     const char **groups;                /* by their text */
     struct dfc_pack_file *files;        /* main first */
+    uint32_t parts;
     size_t n_defines, n_dirs, n_groups, n_files;
 };
 

@@ -84,7 +84,7 @@ static int run_front(struct dfc_pack *pack, const struct values *values, const s
     const struct dfc_front_options options = {
         .path = pack->files[0].path, .defines = values->defines, .n_defines = values->n, .read = read_pack,
         .read_arg = pack, .import_dirs = pack->dirs, .n_import_dirs = pack->n_dirs, .root = root,
-        .groups = &groups,
+        .groups = &groups, .parts = pack->parts,
     };
     char *said = NULL;
     size_t said_bytes;

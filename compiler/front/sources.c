@@ -1,6 +1,6 @@
-/* sources.c - the pack of sources: "DFSRC2\0\0"; then the numbers of definitions, folders, groups and files; then their
- * texts (runtime/base/bytes.h). A definition is a name and a value, a group is the text of its wiring (compiler/fusion/), a
- * file is a path and a text.
+/* sources.c - the pack of sources: "DFSRC3\0\0"; then into how many parts nodes are divided (dfc_front_options), and the
+ * numbers of definitions, folders, groups and files; then their texts (runtime/base/bytes.h). A definition is a name and a
+ * value, a group is the text of its wiring (compiler/fusion/), a file is a path and a text.
  */
 #include "compiler/front/pack.h"
 #include "compiler/fusion/fusion.h"
@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "runtime/base/bytes.h"
+#include "runtime/graph/builder.h"
 #include "runtime/base/error.h"
 
-static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC2";
+static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC3";
 
 /* ---- writing: once to count, once to fill ---- */
 
@@ -19,6 +20,7 @@ static void put_all(struct dfr_bytes_writer *w, const struct dfc_front *front, c
                     size_t n_defines)
 {
     dfr_bytes_put(w, magic, sizeof magic);
+    dfr_bytes_put_number(w, front->parts);
     dfr_bytes_put_number(w, n_defines);
     dfr_bytes_put_number(w, front->n_import_dirs);
     dfr_bytes_put_number(w, front->n_groups);
@@ -62,10 +64,12 @@ int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack
 {
     struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
     struct dfc_pack p = { 0 };
+    uint64_t parts = dfr_bytes_get_number(&r);
     uint64_t n_defines = dfr_bytes_get_number(&r), n_dirs = dfr_bytes_get_number(&r);
     uint64_t n_groups = dfr_bytes_get_number(&r), n_files = dfr_bytes_get_number(&r);
-    if (!r.ok || !n_files || n_defines > size || n_dirs > size || n_groups > size || n_files > size)
+    if (!r.ok || !n_files || parts > DF_MAX_PARTS || n_defines > size || n_dirs > size || n_groups > size || n_files > size)
         return dfr_error(error, DF_E_FORMAT, "the program's sources cannot be read");
+    p.parts = (uint32_t)parts;
     p.n_defines = (size_t)n_defines;
     p.n_dirs = (size_t)n_dirs;
     p.n_groups = (size_t)n_groups;

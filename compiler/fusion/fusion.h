@@ -19,6 +19,7 @@
 #include "runtime/df_strips.h"
 
 #define DFU_MOST_MEMBERS 16
+#define DFU_MOST_OUTSIDE 64             /* streams from outside of a node that is divided */
 #define DFU_MOST_RING_BYTES (1u << 20)  /* of one group: more, and its members run one after the other */
 
 /* ---- wiring ---- */
@@ -131,11 +132,20 @@ bool dfu_wiring_read(struct dfc_unit *u, const char *text, struct dfu_wiring *wi
 /* Makes the group's kernel. NULL: no memory, or it would be too large (u->no_memory tells). */
 struct dfu_group *dfu_merge(struct dfc_unit *u, const struct dfu_wiring *wiring);
 
+/* ---- parts.c ---- */
+
+/* Why a node of this wiring cannot be divided, if all that leaves has one number of rows; NULL: it can. */
+const char *dfu_why_no_parts(const struct dfu_wiring *wiring);
+/* The rows of each stream from outside that are read for the rows `made` of what leaves. in_rows: by member and in slot, the
+ * rows of that stream. A stream with rows 0 to 0 has no dimensions, or no row of it is read. */
+void dfu_part_rows(const struct dfu_wiring *wiring, const uint64_t *const *in_rows, struct df_rows made,
+                   struct df_rows *need);
+
 /* ---- strips.c ---- */
 
-/* Finds how many rows a strip and each ring have, and writes them to the callee's variables for these, in dims. formats: by
- * port; a ring's is that of its whole stream. ring_bytes: of all rings. false: they would be too large. */
-bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, uint64_t *dims,
+/* Finds how many rows a strip and each ring have if the group makes these rows of what leaves, and writes them to the callee's
+ * variables for these, in dims. formats: by port; a ring's is that of its whole stream. Rows beyond the last one do not count. ring_bytes: of all rings. false: they would be too large. */
+bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, struct df_rows made, uint64_t *dims,
                      uint64_t *ring_bytes);
 
 #endif

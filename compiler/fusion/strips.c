@@ -23,15 +23,15 @@ static uint64_t row_bytes(const struct dfc_format *f, unsigned dim)
 }
 
 /* Runs through all strips. rows: by stage, the most that its rings hold. */
-static void count_rows(const struct dff_strips *s, struct df_strip_stage *stages, uint64_t most, uint64_t strip,
+static void count_rows(const struct dff_strips *s, struct df_strip_stage *stages, struct df_rows made, uint64_t strip,
                        int64_t *rows)
 {
     for (unsigned k = 0; k < s->n_stages; k++) {
         stages[k].have = (struct df_rows){ 0, 0 };
         rows[k] = 1;
     }
-    for (uint64_t y = 0; y < most; y += strip) {
-        df_strips_next(stages, s->n_stages, s->reads, s->n_reads, (int64_t)y, (int64_t)(y + strip));
+    for (int64_t y = made.from; y < made.to; y += (int64_t)strip) {
+        df_strips_next(stages, s->n_stages, s->reads, s->n_reads, y, df_strip_least(y + (int64_t)strip, made.to));
         for (unsigned k = 0; k < s->n_stages; k++) {
             const struct df_rows *need = &stages[k].need;
             if (!stages[k].make.to)
@@ -56,7 +56,7 @@ static uint64_t write_rows(const struct dfu_group *group, const struct dfc_forma
     return bytes;
 }
 
-bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, uint64_t *dims,
+bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, struct df_rows made, uint64_t *dims,
                      uint64_t *ring_bytes)
 {
     const struct dff_strips *s = group->strips;
@@ -73,10 +73,11 @@ bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *for
         if (stage->leaves && formats[p].dims[s->dim] > most)
             most = formats[p].dims[s->dim];
     }
+    made.to = df_strip_least(made.to, (int64_t)most);
     const uint64_t least = most / MOST_STRIPS + 1 > LEAST_STRIP ? most / MOST_STRIPS + 1 : LEAST_STRIP;
     strip = strip > least ? strip : least;
     for (;;) {
-        count_rows(s, stages, most, strip, rows);
+        count_rows(s, stages, made, strip, rows);
         *ring_bytes = write_rows(group, formats, rows, strip, dims);
         if (*ring_bytes <= RING_BYTES || strip / 2 < least)
             return *ring_bytes <= DFU_MOST_RING_BYTES;

@@ -270,6 +270,19 @@ char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n);
 /* Parameters for the ports. */
 const char *dfg_port_parameters(struct dfg_gen *g);
 
+/* ---- parts.c: kernels whose nodes may be divided compute rows df_from … df_to - 1 ---- */
+
+/* May they? */
+bool dfg_has_parts(const struct dfg_gen *g);
+/* Parameters behind those of the ports, and the arguments where libdf's function calls; each begins with ", ". */
+const char *dfg_part_parameters(const struct dfg_gen *g);
+const char *dfg_part_arguments(const struct dfg_gen *g);
+/* Prints what makes these arguments, in the function that libdf calls. */
+void dfg_part_print(FILE *out, struct dfg_gen *g);
+/* Prints, in the kernel's function, what makes df_to the end of all rows if the node is not divided, and lets the pointers of
+ * ports stand for row 0, though it is not there. */
+void dfg_part_begin(FILE *out, struct dfg_gen *g);
+
 /* ---- strips.c ---- */
 
 /* Prints df_kernel_NAME for a group: its stages, and the loop over strips of rows that calls them. */

@@ -197,7 +197,7 @@ static void print_head(FILE *out, const char *stem, bool math, bool group, bool 
 {
     fprintf(out, "/* %s_formulas.%s - made by dfc: the formulas of %s.df, for %s. */\n#include <df.h>\n#include <df_formula%s.h>\n%s%s\n%s",
             stem, cuda ? "cu" : "c", stem, cuda ? "GPUs" : "CPUs", cuda ? "_gpu" : "", math ? "#include <df_math.h>\n" : "",
-            group && !cuda ? "#include <df_strips.h>\n" : "",
+            group ? "#include <df_strips.h>\n" : "",
             cuda ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
 }
 

@@ -8,9 +8,11 @@
  * Launch:  by DF_LAUNCH of df_formula_gpu.h, which is a loop over blocks and threads where the compiler is not nvcc.
  */
 #include "compiler/generate/gen.h"
-#include "compiler/fusion/fusion.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+#include "compiler/fusion/fusion.h"
 
 #define FEW 32                          /* a dimension of fewer elements is a loop */
 
@@ -35,12 +37,14 @@ static struct axes find_axes(const struct dfg_gen *g)
 
 static const char *loop_head(struct dfg_gen *g, const struct axes *axes, unsigned d, const char *name)
 {
-    const char *extent = dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS);
+    const bool part = d == 0 && dfg_has_parts(g);
+    const char *begin = part ? "df_from + " : "";
+    const char *extent = part ? "df_to" : dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS);
     for (int a = 0; a < 3; a++)
         if (axes->of[a] == (int)d)
-            return dfg_printf(g, "for (int64_t %s = df_first_%c(); %s < %s; %s += df_step_%c())", name,
-                              "xyz"[a], name, extent, name, "xyz"[a]);
-    return dfg_printf(g, "for (int64_t %s = 0; %s < %s; %s++)", name, name, extent, name);
+            return dfg_printf(g, "for (int64_t %s = %sdf_first_%c(); %s < %s; %s += df_step_%c())", name,
+                              begin, "xyz"[a], name, extent, name, "xyz"[a]);
+    return dfg_printf(g, "for (int64_t %s = %s0; %s < %s; %s++)", name, begin, name, extent, name);
 }
 
 /* ---- a formula ---- */
@@ -82,8 +86,9 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
     if (dfg_open(g, &block, -1, NULL))
         print_loops(g, &axes, 0);
     dfg_close(g, &block, NULL);
-    fprintf(out, "static __global__ void df_kernel_%c_%u(%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g),
-            port_parameters(g), g->failed ? "" : block.bytes);
+    fprintf(out, "static __global__ void df_kernel_%c_%u(%s%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g),
+            port_parameters(g), dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",
+            g->failed ? "" : block.bytes);
     free(block.bytes);
 }
 
@@ -95,16 +100,31 @@ static bool is_ring(const struct dfg_gen *g, unsigned memory)
     return g->kernel->strips && g->kernel->strips->ring_rows[memory] != DF_NONE;
 }
 
+/* The rows that a group's ring has: those of its stage, or the planes of the part. */
+static const char *ring_rows(struct dfg_gen *g, unsigned memory, const char *end)
+{
+    const struct dff_strips *strips = g->kernel->strips;
+    return strips->dim ? dfg_printf(g, "df_%s", end) : dfg_printf(g, "df_stages[%u].need.%s", strips->stage_of[memory], end);
+}
+
+/* Ports as kernels take them: by the place of row 0, though it may not be there. */
 static const char *port_arguments(struct dfg_gen *g)
 {
     const char *text = "";
-    for (unsigned p = 0; p < g->kernel->n_ports; p++)
-        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, p ? ", " : "", dfg_elem(g->kernel->ports[p].elem),
-                          is_ring(g, g->kernel->ports[p].memory) ? "df_rings" : "df_ports", g->kernel->ports[p].memory);
+    for (unsigned p = 0; p < g->kernel->n_ports; p++) {
+        const struct dff_port *port = &g->kernel->ports[p];
+        const bool ring = is_ring(g, port->memory);
+        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, p ? ", " : "", dfg_elem(port->elem), ring ? "df_rings" : "df_ports",
+                          port->memory);
+        if (port->rank && dfg_has_parts(g))
+            text = dfg_printf(g, "%s - %s * (%s)", text, ring ? ring_rows(g, port->memory, "from")
+                                                              : dfg_printf(g, "df_first[%u]", port->memory),
+                              dfg_row_size(g, port, 1));
+    }
     return text;
 }
 
-/* On a GPU a ring has all rows of its stream: launches for each strip would be too small. false: there are no rings. */
+/* On a GPU a ring has all rows that the part needs: launches for each strip would be too small. false: there are no rings. */
 static bool print_rings(struct dfg_gen *g)
 {
     const unsigned n = g->kernel->callee->sig.n_ports;
@@ -117,8 +137,9 @@ static bool print_rings(struct dfg_gen *g)
     dfg_line(g, g->block, "bool df_good = true;");
     for (unsigned p = 0; p < n; p++)
         if (is_ring(g, p))
-            dfg_line(g, g->block, "df_good = df_good && (df_rings[%u] = df_ring(stream, %s * (int64_t)sizeof(%s)));", p,
-                     dfg_row_size(g, &g->kernel->ports[p], 0), dfg_elem(g->kernel->ports[p].elem));
+            dfg_line(g, g->block, "df_good = df_good && (df_rings[%u] = df_ring(stream, (%s - %s) * (%s) * (int64_t)sizeof(%s)));",
+                     p, ring_rows(g, p, "to"), ring_rows(g, p, "from"), dfg_row_size(g, &g->kernel->ports[p], 1),
+                     dfg_elem(g->kernel->ports[p].elem));
     return true;
 }
 
@@ -131,16 +152,66 @@ static void print_rings_end(struct dfg_gen *g)
     dfg_line(g, g->block, "    return df_fail(call, \"no memory on the device for streams inside a group\");");
 }
 
+/* The rows that the formula computes. */
+static const char *formula_rows(struct dfg_gen *g, unsigned number, const char *end)
+{
+    const struct dff_strips *strips = g->kernel->strips;
+    for (unsigned s = 0; strips && !strips->dim && s < strips->n_stages; s++)
+        if (number - strips->stages[s].first_formula < strips->stages[s].n_formulas)
+            return dfg_printf(g, "df_stages[%u].make.%s", s, end);
+    return dfg_printf(g, "df_%s", end);
+}
+
 static void print_launch(struct dfg_gen *g, unsigned number)
 {
     const struct axes axes = find_axes(g);
     const struct dff_port *port = &g->kernel->ports[g->formula->port];
-    const char *block = axes.of[0] < 0 ? "1" : axes.of[1] < 0 ? "256" : "32, 8", *extents[3];
+    const char *block = axes.of[0] < 0 ? "1" : axes.of[1] < 0 ? "256" : "32, 8", *extents[3], *rows = "";
+    const char *from = formula_rows(g, number, "from"), *to = formula_rows(g, number, "to");
     for (int a = 0; a < 3; a++)
-        extents[a] = axes.of[a] < 0 ? "1" : dfg_index(g, port->extents[axes.of[a]]).c;
-    dfg_line(g, g->block, "DF_LAUNCH(df_kernel_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s);",
-             DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
-             port_arguments(g));
+        extents[a] = axes.of[a] < 0 ? "1" : axes.of[a] == 0 && dfg_has_parts(g) ? dfg_printf(g, "%s - %s", to, from)
+                                                                               : dfg_index(g, port->extents[axes.of[a]]).c;
+    if (dfg_has_parts(g)) {
+        dfg_line(g, g->block, "if (%s > %s)", to, from);
+        rows = dfg_printf(g, ", %s, %s", from, to);
+    }
+    dfg_line(g, g->block, "%sDF_LAUNCH(df_kernel_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s);",
+             *rows ? "    " : "", DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
+             port_arguments(g), rows);
+}
+
+/* Which rows the node makes, and in a group those of each stage. */
+static void print_rows(struct dfg_gen *g)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const unsigned n = g->kernel->callee->sig.n_ports;
+    if (!dfg_has_parts(g))
+        return;
+    dfg_line(g, g->block, "const struct df_part df_rows = df_part(call);");
+    dfg_line(g, g->block, "const int64_t df_from = (int64_t)df_rows.first;");
+    dfg_line(g, g->block, "int64_t df_to = (int64_t)(df_rows.first + df_rows.rows), df_first[%u] = { 0 };", n);
+    dfg_line(g, g->block, "for (unsigned df_i = 0; df_rows.rows && df_i < %u; df_i++)", n);
+    dfg_line(g, g->block, "    df_first[df_i] = (int64_t)df_part_row(call, df_i);");
+    for (unsigned p = 0; p < g->kernel->n_ports; p++) {
+        const struct dff_port *port = &g->kernel->ports[p];
+        if (port->mode == DF_OUT && port->rank && !is_ring(g, port->memory)) {
+            const char *rows = dfg_index(g, port->extents[0]).c;
+            dfg_line(g, g->block, "df_to = df_rows.rows || df_to > %s ? df_to : %s;", rows, rows);
+        }
+    }
+    if (!s || s->dim)
+        return;
+    dfg_line(g, g->block, "struct df_strip_stage df_stages[%u] = {};", s->n_stages);
+    for (unsigned k = 0; k < s->n_stages; k++) {
+        dfg_line(g, g->block, "df_stages[%u].extent = %s;", k, dfg_index(g, s->stages[k].rows).c);
+        dfg_line(g, g->block, "df_stages[%u].leaves = %d;", k, s->stages[k].leaves);
+    }
+    dfg_line(g, g->block, "static const struct df_strip_read df_reads[%u] = {", s->n_reads + 1);
+    for (unsigned r = 0; r < s->n_reads; r++)
+        dfg_line(g, g->block, "    { %u, %u, %" PRId32 ", %" PRId32 ", %d },", s->reads[r].reader, s->reads[r].made,
+                 s->reads[r].low, s->reads[r].high, s->reads[r].border);
+    dfg_line(g, g->block, "};");
+    dfg_line(g, g->block, "df_strips_next(df_stages, %u, df_reads, %u, df_from, df_to);", s->n_stages, s->n_reads);
 }
 
 static void print_host(FILE *out, struct dfg_gen *g)
@@ -155,6 +226,7 @@ static void print_host(FILE *out, struct dfg_gen *g)
             dfg_line(g, g->block, "const auto %s = df_scalars[%u].%s;", dfg_scalar_name(g, s), s,
                      dfg_scalar_member(sig->scalars[s]->type));
         struct dfg_block good;
+        print_rows(g);
         const bool rings = print_rings(g);
         if (rings)
             dfg_open(g, &good, -1, NULL);

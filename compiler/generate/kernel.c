@@ -108,10 +108,11 @@ static void print_call(FILE *out, struct dfg_gen *g)
                  "    const union df_scalar *df_scalars)\n{\n    (void)call; (void)stream; (void)df_dims; (void)df_scalars;\n",
             DFG_NAME);
     dfg_print_limit(out, g);
-    fprintf(out, "    const unsigned df_state = df_float_begin();\n    const int df_good = df_kernel_%c(%s);\n"
+    dfg_part_print(out, g);
+    fprintf(out, "    const unsigned df_state = df_float_begin();\n    const int df_good = df_kernel_%c(%s%s);\n"
                  "    df_float_end(df_state);\n"
                  "    return df_good ? DF_OK : df_fail(call, \"out of memory\");\n}\n\n",
-            DFG_NAME, call_arguments(g));
+            DFG_NAME, call_arguments(g), dfg_part_arguments(g));
 }
 
 char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
@@ -134,10 +135,18 @@ char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
 
 static void print_kernel(FILE *out, struct dfg_gen *g)
 {
+    const bool parts = dfg_has_parts(g);
+    g->from = parts ? "df_from" : NULL;
+    g->to = parts ? "df_to" : NULL;
+    g->rows = 0;
     char *body = dfg_formulas(g, out, 0, g->kernel->n_formulas);
-    if (!g->failed)
-        fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n%s    return df_good;\n}\n\n", DFG_NAME,
-                dfg_parameters(g), dfg_port_parameters(g), body);
+    g->from = g->to = NULL;
+    if (!g->failed) {
+        fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s%s)\n{\n    int df_good = 1;\n", DFG_NAME, dfg_parameters(g),
+                dfg_port_parameters(g), dfg_part_parameters(g));
+        dfg_part_begin(out, g);
+        fprintf(out, "%s    return df_good;\n}\n\n", body);
+    }
     free(body);
 }
 

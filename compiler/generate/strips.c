@@ -116,8 +116,8 @@ static void print_outer(struct dfg_gen *g, FILE *out)
 {
     const struct dff_port *port = &g->kernel->ports[g->kernel->formulas[0].port];
     for (unsigned d = 0; d < g->rows; d++)
-        fprintf(out, "    for (int64_t df_outer%u = 0; df_good && df_outer%u < %s; df_outer%u++)\n", d, d,
-                dfg_index(g, port->extents[d]).c, d);
+        fprintf(out, "    for (int64_t df_outer%u = %s; df_good && df_outer%u < %s; df_outer%u++)\n", d,
+                d == 0 ? "df_from" : "0", d, d == 0 ? "df_to" : dfg_index(g, port->extents[d]).c, d);
     if (g->rows)
         fputs("    {\n", out);
 }
@@ -134,14 +134,16 @@ void dfg_strips(FILE *out, struct dfg_gen *g)
     g->from = g->to = NULL;
     if (g->failed)
         return;
-    fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s)\n{\n    int df_good = 1;\n", DFG_NAME, dfg_parameters(g),
-            dfg_port_parameters(g));
+    fprintf(out, "static DF_ALONE int df_kernel_%c(%s%s%s)\n{\n    int df_good = 1;\n", DFG_NAME, dfg_parameters(g),
+            dfg_port_parameters(g), dfg_part_parameters(g));
+    dfg_part_begin(out, g);
     print_outer(g, out);
     print_tables(g, out);
     print_most(g, out);
-    fprintf(out, "    for (int64_t df_row = 0; df_good && df_row < df_most; df_row += %s) {\n"
-                 "        df_strips_next(df_stages, %u, %s, %u, df_row, df_row + %s);\n",
-            strip, s->n_stages, s->n_reads ? "df_reads" : "NULL", s->n_reads, strip);
+    const char *from = g->rows ? "0" : "df_from", *to = g->rows ? "df_most" : "df_strip_least(df_to, df_most)";
+    fprintf(out, "    for (int64_t df_row = %s; df_good && df_row < %s; df_row += %s) {\n"
+                 "        df_strips_next(df_stages, %u, %s, %u, df_row, df_strip_least(df_row + %s, %s));\n",
+            from, to, strip, s->n_stages, s->n_reads ? "df_reads" : "NULL", s->n_reads, strip, to);
     for (unsigned k = 0; k < s->n_stages; k++)
         print_stage_call(g, out, k);
     fprintf(out, "    }\n%s    return df_good;\n}\n\n", g->rows ? "    }\n" : "");

@@ -32,6 +32,7 @@ struct dfc_common {
     bool no_warnings;                   /* -w */
     uint64_t gpu_mem_bytes;
     unsigned workers, inflight, gpu_jobs;
+    unsigned parts;                     /* --parts; 0: dfc decides */
     struct dfp_options partition;       /* --ratio, --vertex-weight, --seed, --objective, --budget, --time-cap */
 };
 
@@ -46,6 +47,8 @@ struct dfc_loaded {
     struct dfw_known known;             /* what the times were made of */
     struct df_times times;
     struct dfp_problem problem;
+    struct dfc_division *divisions;     /* that dfc decided by itself */
+    size_t n_divisions;
 };
 /* Loads the graph, its platform and its times. -o is checked by dfc_output_check(); a command checks its other outputs
  * itself. need_code: every kernel that is used must have code, and its files must exist. false: reported. */
@@ -53,6 +56,14 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
 /* Loads the graph alone: no platform, no times, no problem. false: reported. */
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
+/* The front end, with a graph in which these nodes are divided. false: reported. */
+bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct dfc_division *divisions,
+                   size_t n_divisions, struct dfl_sink *sink, struct dfc_front **front);
+
+/* divide.c: divides nodes if that is predicted to be faster: `divisions`, and a new graph with its times. dfc_load() calls
+ * it. */
+void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
+void dfc_divisions_free(struct dfc_loaded *loaded);
 
 /* Gives the platform's classes the graph's numbers, because planners compare them. A platform's own text numbers its
  * classes in its own order. So the graph's classes come first, in the graph's order, and those that it does not know

@@ -170,7 +170,8 @@ void dfc_report_senseless(const struct dfw_db *db)
                     dfw_db_senseless(db));
 }
 
-static bool run_front(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct dfc_division *divisions,
+                   size_t n_divisions, struct dfl_sink *sink, struct dfc_front **front)
 {
     const struct dfc_root root = { .graph = common->graph };
     static const struct dfc_groups none;
@@ -185,8 +186,10 @@ static bool run_front(const struct dfc_common *common, bool need_code, struct df
         .need_code_files = need_code,
         .emu_all = common->emu_all,
         .groups = common->no_fuse ? &none : NULL,
+        .parts = common->parts,
+        .divisions = divisions, .n_divisions = n_divisions,
     };
-    return dfc_front_run(loaded->sink, &options, &loaded->front) && (!need_code || check_code(loaded));
+    return dfc_front_run(sink, &options, front);
 }
 
 static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
@@ -240,7 +243,8 @@ bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_
         dfl_sink_no_warnings(loaded->sink);
     if (common->json)
         dfl_sink_json(loaded->sink, stdout);
-    if (!run_front(common, need_code, loaded) || !dfc_output_check(common, loaded, common->output))
+    if (!dfc_run_front(common, need_code, NULL, 0, loaded->sink, &loaded->front) || (need_code && !check_code(loaded)) ||
+        !dfc_output_check(common, loaded, common->output))
         return give_up(loaded);
     dfl_sink_summary(loaded->sink);
     return true;
@@ -252,6 +256,7 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
         return false;
     if (!weigh(common, loaded))
         return give_up(loaded);
+    dfc_divide(common, need_code, loaded);
     loaded->problem = (struct dfp_problem){ loaded->front->graph, &loaded->platform, &loaded->times };
     return true;
 }
@@ -260,6 +265,7 @@ void dfc_unload(struct dfc_loaded *loaded)
 {
     if (loaded->sink)
         dfl_sink_summary(loaded->sink);
+    dfc_divisions_free(loaded);
     dfr_times_free(&loaded->times);
     dfw_known_free(&loaded->known);
     dfc_front_free(loaded->front);

@@ -168,6 +168,7 @@ const struct dfc_option dfc_options_common[] = {
     { "--device", "auto|none|emu|cuda|sim", "GPUs to use (auto: cuda or none)" },
     { "-w", NULL, "no warnings; errors are told" },
     { "--no-fuse", NULL, "every kernel of formulas is a node of its own" },
+    { "--parts", "N", "divide each node that can be divided into N parts (1: none)" },
     { "--emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU" },
     { "--gpu-mem", "SIZE", "use no more of each GPU's memory (6GiB, 512MiB, …)" },
     { "--workers", "N", "CPU workers" },
@@ -180,6 +181,7 @@ static int count_option(struct dfc_common *common, int argc, char **argv, int *i
 {
     const struct { const char *name; unsigned *count; unsigned long least, most; } counts[] = {
         { "--workers", &common->workers, 1, DF_MAX_WORKERS },
+        { "--parts", &common->parts, 1, DF_MAX_PARTS },
         { "--inflight", &common->inflight, 1, DFR_MAX_INFLIGHT },
         { "--gpu-jobs", &common->gpu_jobs, 1, DFR_MAX_GPU_JOBS }, /* or "auto" */
         { "--seed", &common->partition.seed, 0, UINT32_MAX },

@@ -120,6 +120,27 @@ void dfc_emit_fusion(FILE *out, const struct dfc_front *front)
         fputc('\n', out);
 }
 
+void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded)
+{
+    for (size_t i = 0; i < loaded->n_divisions; i++) {
+        const struct dfc_division *d = &loaded->divisions[i];
+        char before[32], after[32];
+        double total = 0;
+        bool equal = true;
+        for (uint32_t k = 0; k < d->n; k++) {
+            total += d->weights[k];
+            equal &= d->weights[k] <= d->weights[0] && d->weights[k] >= d->weights[0];
+        }
+        fprintf(out, "divided: %s in %u parts, %s", d->node, d->n, d->why);
+        for (uint32_t k = 0; k < d->n && !equal; k++)
+            fprintf(out, "%s%.1f", k ? " : " : " (", 100 * d->weights[k] / total);
+        fprintf(out, "%s: a wave takes %s in place of %s\n", equal ? "" : " %)",
+                dfr_text_seconds_6(d->after_s, after, sizeof after), dfr_text_seconds_6(d->before_s, before, sizeof before));
+    }
+    if (loaded->n_divisions)
+        fputc('\n', out);
+}
+
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
                    const struct dfp_evaluation *e)
 {
@@ -143,6 +164,7 @@ void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_p
     emit_times(out, g, &loaded->times);
     fputc('\n', out);
     dfc_emit_fusion(out, loaded->front);
+    dfc_emit_divisions(out, loaded);
     if (plan->n_waves > 1)
         fprintf(out, "%u waves placed jointly: wave w goes by column w %% %u\n", plan->n_waves, plan->n_waves);
     for (uint32_t v = 0; v < g->n_nodes; v++) {

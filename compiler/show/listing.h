@@ -16,6 +16,8 @@ void dfc_emit_graph(FILE *out, const struct df_graph *graph);
 void dfc_emit_work_name(FILE *out, const struct df_graph *graph, uint32_t work);
 /* Prints which kernels of formulas are fused and which are not, and why. Nothing if there are none. */
 void dfc_emit_fusion(FILE *out, const struct dfc_front *front);
+/* Prints which nodes dfc divided by itself, and why. Nothing if there are none. */
+void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded);
 /* e: the plan's evaluation, by dfp_evaluate(). */
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
                    const struct dfp_evaluation *e);

@@ -20,6 +20,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_COST: return "a cost";
     case DFC_USE_THREADS: return "a number of threads";
     case DFC_USE_TOLERANCE: return "a tolerance";
+    case DFC_USE_HALO: return "a halo";
     case DFC_USE_LAUNCH: return "the extent of a launch";
     case DFC_USE_PLATFORM: return "a platform";
     case DFC_USE_ARGUMENT: return "an argument of a function";

@@ -102,6 +102,8 @@ struct dfc_port {
     uint64_t initial;                   /* acc: the bits of an element at first */
     bool final;                         /* out port of a graph that is called: it gets one token a call, after the last
                                          * wave; known when the graph was elaborated */
+    bool split;                         /* written: parts of a node have ranges of its rows */
+    uint32_t halo;                      /* rows that a part reads, besides its own, on each side */
 };
 
 struct dfc_variable {                   /* dimension variable */
@@ -126,6 +128,8 @@ struct dfc_sig {
     const struct dfc_hidden *hidden;    /* n_scalars - n_given */
     uint16_t *in_port, *out_port;       /* by slot */
     bool needs_annotation;              /* some variable comes from no input */
+    bool split;                         /* of a kernel: its nodes can be divided, along this variable: */
+    uint32_t split_variable;
 };
 
 struct dff_table;                       /* compiler/formula/formula.h */
@@ -221,7 +225,7 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
 
 enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
-               DFC_USE_TOLERANCE, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
+               DFC_USE_TOLERANCE, DFC_USE_HALO, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
                DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_MOST };
 
 struct dfc_env {                        /* a loop variable, and those of the loops around it */

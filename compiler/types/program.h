@@ -31,6 +31,14 @@ struct dfc_groups {                     /* by the text of their wiring (compiler
     size_t n;
 };
 
+struct dfc_division {                   /* a node that is made in parts */
+    const char *node;                   /* the name that it has if it is not divided */
+    uint32_t n;
+    const double *weights;              /* by part, of its rows; NULL: they are equal */
+    const char *why;                    /* for those who decided it, with what a wave took before and takes now */
+    double before_s, after_s;
+};
+
 struct dfc_front_options {
     const char *path;                   /* the .df file */
     const struct dfc_define *defines;   /* each must name a param of the files; if not, an error suggests the closest */
@@ -47,6 +55,10 @@ struct dfc_front_options {
     const struct dfc_root *root;        /* NULL: the root is main */
     const struct dfc_library *exported; /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
     const struct dfc_groups *groups;    /* of kernels of formulas: these and no others; NULL: those that are found */
+    uint32_t parts;                     /* so many of each node that can be divided and that nothing else says it of; 0:
+                                         * one, unless `divisions` says otherwise */
+    const struct dfc_division *divisions;
+    size_t n_divisions;
     bool need_code_files;               /* check that variants' files exist (for -o; --emit=graph does not need them) */
 };
 
@@ -99,6 +111,7 @@ struct dfc_front {
     struct df_platform *platforms;      /* declared platforms, in order */
     size_t n_platforms;
     bool has_dynamic;
+    uint32_t parts;                     /* as given in the options, for dfc_sources_pack() */
     const struct dfr_function_port *ports; /* of options.root, as declared */
     uint32_t n_ports;
     const struct dfc_callee **exports;  /* of options.exported: the graphs, in order of declaration or as named */

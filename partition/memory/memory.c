@@ -41,19 +41,44 @@ static bool add_tenant(struct dfp_memory *m, uint32_t value, uint64_t bytes)
     return t->bytes != UINT64_MAX;
 }
 
+/* The value is one more of a tenant that exists. */
+static void join_tenant(const struct df_graph *g, struct dfp_memory *m, uint32_t tenant, uint32_t value)
+{
+    struct dfp_tenant *t = &m->tenants[tenant];
+    uint32_t end = dfp_value_end(g, value);
+    m->of_value[value] = tenant;
+    m->next[value] = t->last != value ? t->last : DF_NONE; /* so `last` begins the list */
+    t->last = value;
+    t->end = end > t->end ? end : t->end;
+}
+
+/* The tenant of which the value is one more; DF_NONE: it has its own. */
+static uint32_t tenant_for(const struct df_graph *g, const uint16_t *place, uint32_t unit, struct dfp_memory *m,
+                           uint32_t value)
+{
+    const uint32_t whole = place ? DF_NONE : g->values[value].whole;
+    if (whole != DF_NONE && m->of_value[whole] != DF_NONE)
+        m->tenants[m->of_value[whole]].shared = true;
+    return whole != DF_NONE                 ? m->of_value[whole]
+           : m->of_value[value] != DF_NONE ? m->of_value[value] /* a piece of it came first */
+                                           : heir_of(g, place, unit, m->of_value, value);
+}
+
 static int find_tenants(const struct df_graph *g, const uint16_t *place, uint32_t unit, bool once,
                         struct dfp_memory *m, struct df_error *error)
 {
     for (uint32_t v = 0; v < g->n_values; v++) {
         if (is_once(g, v) != once || !is_here(g, place, unit, v))
             continue;
-        uint32_t heir = heir_of(g, place, unit, m->of_value, v);
-        if (heir != DF_NONE) {
-            m->tenants[heir].last = v;
-            m->of_value[v] = heir;
-        } else if (!add_tenant(m, v, g->values[v].bytes)) {
+        const uint32_t heir = tenant_for(g, place, unit, m, v), whole = place ? DF_NONE : g->values[v].whole;
+        const uint64_t bytes = g->values[whole != DF_NONE ? whole : v].bytes;
+        if (heir == DF_NONE && !add_tenant(m, v, bytes))
             return dfr_error(error, DF_E_REFUSED, "a token of %llu bytes is too large to be addressed",
-                             (unsigned long long)g->values[v].bytes);
+                             (unsigned long long)bytes);
+        join_tenant(g, m, heir == DF_NONE ? m->of_value[v] : heir, v);
+        if (heir == DF_NONE && whole != DF_NONE) { /* its first piece */
+            m->of_value[whole] = m->of_value[v];
+            m->tenants[m->of_value[v]].shared = m->tenants[m->of_value[v]].joined = true;
         }
     }
     return DF_OK;
@@ -213,7 +238,8 @@ int dfp_memory_make(const struct df_graph *g, const uint16_t *place, uint32_t un
 
     m.of_value = malloc(((size_t)g->n_values + 1) * sizeof *m.of_value);
     m.tenants = malloc(((size_t)g->n_values + 1) * sizeof *m.tenants);
-    if (!m.of_value || !m.tenants) {
+    m.next = malloc(((size_t)g->n_values + 1) * sizeof *m.next);
+    if (!m.of_value || !m.tenants || !m.next) {
         dfp_memory_free(&m);
         return dfr_error_memory(error);
     }
@@ -240,6 +266,7 @@ int dfp_memory_make(const struct df_graph *g, const uint16_t *place, uint32_t un
 void dfp_memory_free(struct dfp_memory *m)
 {
     free(m->of_value);
+    free(m->next);
     free(m->tenants);
     *m = (struct dfp_memory){ 0 };
 }

@@ -7,6 +7,9 @@
  *           from its first value to its last. A tenant's *writer* is the node that makes the first value. Its *ends*
  *           are the nodes that read the last value; if there are none, its end is the node that makes that value. A
  *           tenant *follows* another if it takes bytes that the other one had.
+ * Ranges:   on the host a whole and its ranges are one tenant, which is *shared*: its ends are those of all its values. A
+ *           whole that is made of pieces has several writers, in any order. So such a tenant follows no other, in the
+ *           plan for any order. On a device each range is a tenant.
  * Any:      a plan for any order. A tenant follows another only if every end of the other one is a proper ancestor of
  *           its writer. So the plan holds for every policy, every number of workers and all times.
  * Sequence: a plan for one worker that runs the nodes of a wave one after the other, in order of their numbers.
@@ -25,6 +28,8 @@
 
 struct dfp_tenant {
     uint32_t first, last;               /* values */
+    uint32_t end;                       /* its end with the highest number */
+    bool shared, joined;                /* it has ranges; it is made of pieces */
     uint64_t bytes;                     /* rounded to the alignment */
     uint64_t any, sequence;             /* offsets in both plans; equal if made once, in memory of its own */
 };
@@ -33,6 +38,7 @@ struct dfp_memory {
     uint64_t alignment;
     uint32_t n_wave, n;                 /* tenants[0] … [n_wave - 1] are of a wave, those up to [n - 1] are made once */
     uint32_t *of_value;                 /* of a value: its tenant; DF_NONE: it is not in this memory */
+    uint32_t *next;                     /* of a value of a shared tenant: the next one of the tenant; DF_NONE */
     struct dfp_tenant *tenants;
     uint64_t any_bytes, any_bound_bytes, sequence_bytes, sequence_bound_bytes, once_bytes;
 };
@@ -59,10 +65,16 @@ static inline uint32_t dfp_tenant_writer(const struct df_graph *g, const struct 
     return g->values[t->first].producer;
 }
 
-/* The tenant's end with the highest number. */
 static inline uint32_t dfp_tenant_last_end(const struct df_graph *g, const struct dfp_tenant *t)
 {
-    const struct df_value *v = &g->values[t->last];
+    (void)g;
+    return t->end;
+}
+
+/* The last of the jobs that make or read the value. */
+static inline uint32_t dfp_value_end(const struct df_graph *g, uint32_t value)
+{
+    const struct df_value *v = &g->values[value];
     uint32_t end = v->producer;
     for (uint32_t r = v->first_reader; r < v->first_reader + v->n_readers; r++)
         end = g->readers[r].node > end ? g->readers[r].node : end;

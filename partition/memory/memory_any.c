@@ -81,7 +81,13 @@ static bool has_left(const struct search *s, uint32_t w, uint32_t x, uint32_t te
 static void consider(struct search *s, uint32_t w, uint32_t x)
 {
     uint32_t tenant = s->m->of_value[x];
-    if (tenant < s->m->n_wave && s->m->tenants[tenant].last == x && has_left(s, w, x, tenant))
+    if (tenant >= s->m->n_wave || (!s->m->tenants[tenant].shared && s->m->tenants[tenant].last != x))
+        return;
+    bool left = has_left(s, w, s->m->tenants[tenant].last, tenant);
+    for (uint32_t y = s->m->next[s->m->tenants[tenant].last]; s->m->tenants[tenant].shared && left && y != DF_NONE;
+         y = s->m->next[y])
+        left = has_left(s, w, y, tenant);
+    if (left)
         found(s, w, tenant);
 }
 
@@ -211,6 +217,18 @@ static void keep_rest(struct search *s, uint32_t w)
         kept[n] = DF_NONE;
 }
 
+/* Places the tenants from number t on that w writes first, those made of pieces or the others. false: too large. */
+static bool place_tenants(struct search *s, uint32_t t, uint32_t w, bool joined)
+{
+    bool good = true;
+    for (; good && t < s->m->n_wave && dfp_tenant_writer(s->g, &s->m->tenants[t]) == w; t++) {
+        struct dfp_tenant *tenant = &s->m->tenants[t];
+        if (tenant->joined == joined)
+            good = dfm_layout_place(s->layout, t, tenant->bytes, s->last_end[t], &tenant->any);
+    }
+    return good;
+}
+
 static int place_all(struct search *s, struct df_error *error)
 {
     uint32_t t = 0;
@@ -219,13 +237,13 @@ static int place_all(struct search *s, struct df_error *error)
         if (once(s->g, w))
             continue;
         offer_left(s, w);
-        for (; t < s->m->n_wave && dfp_tenant_writer(s->g, &s->m->tenants[t]) == w; t++) {
-            struct dfp_tenant *tenant = &s->m->tenants[t];
-            if (!dfm_layout_place(s->layout, t, tenant->bytes, s->last_end[t], &tenant->any))
-                return dfr_error(error, DF_E_REFUSED, "the tokens of a wave are too large to be addressed");
-        }
+        bool good = place_tenants(s, t, w, false);
         keep_rest(s, w);
         dfm_layout_withdraw(s->layout);
+        if (!place_tenants(s, t, w, true) || !good)
+            return dfr_error(error, DF_E_REFUSED, "the tokens of a wave are too large to be addressed");
+        while (t < s->m->n_wave && dfp_tenant_writer(s->g, &s->m->tenants[t]) == w)
+            t++;
     }
     s->m->any_bytes = dfm_layout_bytes(s->layout);
     return DF_OK;

@@ -37,8 +37,10 @@ static void begin(struct walk *w)
     const struct df_graph *g = w->g;
     w->held = w->ready = 0;
     for (uint32_t t = 0; t < w->m->n_wave; t++) {
-        uint32_t n = g->values[w->m->tenants[t].last].n_readers;
-        w->left[t] = n ? n : 1;
+        const struct dfp_tenant *tenant = &w->m->tenants[t];
+        w->left[t] = 0;
+        for (uint32_t x = tenant->last; x != DF_NONE; x = tenant->shared ? w->m->next[x] : DF_NONE)
+            w->left[t] += g->values[x].n_readers ? g->values[x].n_readers : 1;
     }
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         w->waits_for[v] = 0;
@@ -53,7 +55,7 @@ static void begin(struct walk *w)
 static void end_of(struct walk *w, uint32_t value)
 {
     uint32_t t = w->m->of_value[value];
-    if (t < w->m->n_wave && w->m->tenants[t].last == value && --w->left[t] == 0)
+    if (t < w->m->n_wave && (w->m->tenants[t].shared || w->m->tenants[t].last == value) && --w->left[t] == 0)
         w->held -= w->m->tenants[t].bytes;
 }
 

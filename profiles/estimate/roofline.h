@@ -15,6 +15,7 @@
 
 struct dfw_operations {
     bool known;                         /* false: nobody counted, or could */
+    bool shared;                        /* of a part of a node: its share of the node's */
     double flops[2], divisions[2], functions[2]; /* in f32, in f64 */
     double integers;                    /* operations on integers and truth values, and reads that caches serve: as many
                                          * take as long as those in f32 */

@@ -7,7 +7,7 @@
 #include "runtime/device/device.h"
 #include "runtime/graph/graph.h"
 
-/* Copies need no code. The emulator runs gpu variants that were made for it; and it runs the cpu variant if the kernel has
+/* Copies need no code. Ranges are of the host's memory. The emulator runs gpu variants that were made for it; and it runs the cpu variant if the kernel has
  * a gpu variant, too, or if --emu-all is given. */
 static inline bool dfr_device_can(const struct dfr_device_ops *ops, const struct df_options *options,
                                   const struct df_graph *g, uint32_t kernel)
@@ -16,6 +16,8 @@ static inline bool dfr_device_can(const struct dfr_device_ops *ops, const struct
 
     if (g->kernels[kernel].flags & DF_KERNEL_COPY)
         return true;
+    if (g->kernels[kernel].flags & DF_KERNEL_RANGES)
+        return false;
     if (!ops->runs_cpu_code)
         return f->gpu != NULL;
     return (options->emu_gpu_code && f->gpu) ||

@@ -1,5 +1,5 @@
-/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_log(),
- * df_open(), df_opened(), df_cublas() and df_cublas_function(). */
+/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_part(),
+ * df_part_row(), df_log(), df_open(), df_opened(), df_cublas() and df_cublas_function(). */
 #include "runtime/engine/call.h"
 
 #include <stdarg.h>
@@ -42,6 +42,38 @@ int64_t df_wave(const struct df_call *call)
 unsigned df_threads(const struct df_call *call)
 {
     return call->threads;
+}
+
+static const struct df_node *node_of(const struct df_call *call)
+{
+    return &call->run->graph->nodes[dfr_job_node(call->job)];
+}
+
+struct df_part df_part(const struct df_call *call)
+{
+    const struct df_graph *g = call->run->graph;
+    const struct df_node *node = node_of(call);
+    const struct df_part_rows *p = node->part == DF_NONE ? NULL : &g->parts[node->part];
+    struct df_part part = { 0 };
+
+    if (!p)
+        return part;
+    part = (struct df_part){ .first = p->first, .rows = p->rows, .whole = p->whole };
+    for (uint32_t i = 0; i < g->kernels[node->kernel].n_ports; i++) {
+        uint64_t first = g->port_rows[p->first_port + i];
+        uint64_t end = first + g->port_dims[((size_t)g->works[node->work].first_port + i) * DF_MAX_RANK];
+        if (!(g->kports[g->kernels[node->kernel].first_port + i].split))
+            continue;
+        part.before = p->first > first + part.before ? p->first - first : part.before;
+        part.behind = end > p->first + p->rows + part.behind ? end - p->first - p->rows : part.behind;
+    }
+    return part;
+}
+
+size_t df_part_row(const struct df_call *call, unsigned port)
+{
+    const struct df_node *node = node_of(call);
+    return node->part == DF_NONE ? 0 : call->run->graph->port_rows[call->run->graph->parts[node->part].first_port + port];
 }
 
 void df_log(struct df_call *call, int level, const char *format, ...)

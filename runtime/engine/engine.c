@@ -72,6 +72,36 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
     }
 }
 
+void dfr_engine_free_job(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    if (run->rehearsal) {
+        dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
+        return;
+    }
+    run->firing.free_next[dfr_job_index(run, job)] = w->free_jobs;
+    w->free_jobs = job;
+}
+
+static uint64_t pop_free(struct df_run *run, struct dfr_worker *w)
+{
+    uint64_t job = w->free_jobs;
+
+    if (run->rehearsal)
+        return dfr_rehearsal_pop(run->rehearsal, &w->free_jobs);
+    if (job != DFR_NO_REHEARSED)
+        w->free_jobs = run->firing.free_next[dfr_job_index(run, job)];
+    return job;
+}
+
+/* A job that takes no worker is ready. If inputs of it are not on the host they are asked for; the thread that sees the
+ * last of them arrive ends it. Gives true. */
+static bool free_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+{
+    if (!dfr_stage_free(run, job))
+        dfr_engine_free_job(run, w, job);
+    return true;
+}
+
 /* A rehearsal ends jobs that cost nothing as soon as their inputs are on the host. So they take no worker, as in virtual
  * time. */
 static bool takes_no_worker(const struct df_run *run, uint64_t job)
@@ -82,18 +112,13 @@ static bool takes_no_worker(const struct df_run *run, uint64_t job)
            (!run->choice.policy->units || run->choice.policy->units(run->choice.state, dfr_job_slot(job), node) & 1);
 }
 
-/* true: the job takes no worker. If its inputs are on the host, it is in the list of those that end here. Else they are
- * asked for; the thread that sees the last of them arrive ends it. */
+/* true: the job takes no worker. */
 static bool rehearse_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
     bool more = run->firing.n_streams > 0 || run->firing.nodes[dfr_job_node(job)].flags & (DFR_N_IN_ORDER | DFR_N_BOUNDED);
 
     dfr_rehearsal_ready(run->rehearsal, dfr_job_slot(job), dfr_job_node(job), more);
-    if (!takes_no_worker(run, job))
-        return false;
-    if (!dfr_stage_free(run, job))
-        dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
-    return true;
+    return takes_no_worker(run, job) && free_ready(run, w, job);
 }
 
 /* If the end of a job makes only one job ready, this job is offered to the worker itself. So the first job is held back
@@ -148,7 +173,11 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
         return;
     if (run->rehearsal && rehearse_ready(run, w, job))
         return;
-    if (w->ends_free_jobs)
+    if (run->firing.free_next && df_node_is_ranges(run->graph, dfr_job_node(job))) {
+        free_ready(run, w, job);
+        return;
+    }
+    if (w->ends_free_jobs && run->rehearsal)
         dfr_rehearsal_push(run->rehearsal, &w->ready_jobs, job);
     else
         hold_or_give(run, w, job);
@@ -339,10 +368,26 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
 
 /* ---- the end of a job ---- */
 
+static bool is_view(const struct df_graph *g, uint32_t node)
+{
+    return g->kernels[g->nodes[node].kernel].flags & DF_KERNEL_VIEW;
+}
+
 /* The jobs that read the value, and the buffer that keeps it. */
 static uint32_t count_readers(const struct df_run *run, uint32_t value)
 {
     return run->graph->values[value].n_readers + dfr_buffers_keep(run, value);
+}
+
+/* A view ends for its input when its ranges do. So each range is one reader of the whole. */
+static void share(struct df_run *run, uint32_t node, uint32_t slot)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t block = slot * g->n_values + g->in_value[g->nodes[node].first_in];
+
+    /* relaxed: the job itself is still one of the readers */
+    atomic_fetch_add_explicit(&run->memory.space->blocks[block].readers, df_node_n_out(g, node) - 1,
+                              memory_order_relaxed);
 }
 
 /* The outputs become visible. On the host an empty one keeps the memory that its job got, until its last reader ends, and
@@ -352,6 +397,8 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory, bool empt
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job), first = g->nodes[node].first_out;
 
+    if (is_view(g, node))
+        share(run, node, slot);
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
         uint32_t block = slot * g->n_values + y;
         struct dfm_block *b = &run->memory.space->blocks[block];
@@ -380,7 +427,7 @@ static bool drop_input(struct df_run *run, uint32_t x, uint32_t slot, uint32_t m
     uint32_t block = slot * run->graph->n_values + x;
 
     /* acq_rel: what all other readers read comes before the memory is used again */
-    if (count_readers(run, x) > 1 &&
+    if ((count_readers(run, x) > 1 || dfm_space_is_viewed(run->memory.space, x)) &&
         atomic_fetch_sub_explicit(&run->memory.space->blocks[block].readers, 1, memory_order_acq_rel) != 1)
         return false;
     dfm_space_drop(run->memory.space, block, memory);
@@ -395,6 +442,8 @@ static void give_back(struct df_run *run, struct dfr_worker *w, uint32_t x, uint
 
     if (!drop_input(run, x, slot, memory))
         return;
+    if (df_value_is_view(run->graph, x))
+        give_back(run, w, value->whole, slot, memory);
     producer = &run->firing.nodes[value->producer];
     if (producer->flags & DFR_N_BOUNDED && value->n_readers > 0 && !(value->flags & DF_VALUE_ACC))
         dfr_release(run, w, &value->producer, 1,
@@ -416,7 +465,7 @@ static void give_back_inputs(struct df_run *run, struct dfr_worker *w, uint64_t 
     uint32_t node = dfr_job_node(job), slot = dfr_job_slot(job);
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
 
-    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
+    for (uint32_t k = 0; k < df_node_n_in(g, node) && !is_view(g, node); k++)
         if (is_counted(run, node, in[k]))
             give_back(run, w, in[k], slot, memory);
 }
@@ -428,9 +477,9 @@ void dfr_engine_pass_tokens(struct df_run *run, uint64_t job, bool empty)
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
 
     publish(run, job, 0, empty);
-    for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
-        if (is_counted(run, node, in[k]))
-            drop_input(run, in[k], dfr_job_slot(job), 0);
+    for (uint32_t k = 0; k < df_node_n_in(g, node) && !is_view(g, node); k++)
+        if (is_counted(run, node, in[k]) && drop_input(run, in[k], dfr_job_slot(job), 0) && df_value_is_view(g, in[k]))
+            drop_input(run, g->values[in[k]].whole, dfr_job_slot(job), 0);
 }
 
 /* The buffer that keeps the value was one more reader of it, and one more terminal node of its wave. Both end here. */
@@ -583,9 +632,18 @@ static void end_free_job(struct df_run *run, struct dfr_worker *w, uint64_t job)
     uint32_t slot = dfr_job_slot(job), node = dfr_job_node(job);
     struct df_call call = { .run = run, .job = job, .wave = dfr_job_wave(run, job), .threads = 1 };
 
+    if (dfr_skips_leaves_out(&run->skips, slot, node)) { /* a whole is empty if a part of it is */
+        dfr_engine_skipped(run, &call);
+        end_tokens(run, w, &call, 0, true);
+        dfr_released(run, w, node, slot, call.wave);
+        return;
+    }
+    if (dfr_skips_any(&run->skips))
+        dfr_skips_set(&run->skips, slot, node, false);
     if (!dfr_ports(run, w, job))
         return;
-    dfr_rehearsal_ended(run->rehearsal, slot, node, dfr_rehearsal_cause_s(run->rehearsal, slot, node));
+    if (run->rehearsal)
+        dfr_rehearsal_ended(run->rehearsal, slot, node, dfr_rehearsal_cause_s(run->rehearsal, slot, node));
     end_tokens(run, w, &call, 0, false);
     dfr_released(run, w, node, slot, call.wave);
 }
@@ -599,9 +657,11 @@ static void end_free_jobs(struct df_run *run, struct dfr_worker *w)
     if (w->free_jobs == DFR_NO_REHEARSED)
         return;
     w->ends_free_jobs = true;
-    while ((job = dfr_rehearsal_pop(run->rehearsal, &w->free_jobs)) != DFR_NO_REHEARSED)
+    while ((job = pop_free(run, w)) != DFR_NO_REHEARSED)
         end_free_job(run, w, job);
     w->ends_free_jobs = false;
+    if (!run->rehearsal)
+        return;
     dfr_rehearsal_sort(run->rehearsal, &w->ready_jobs);
     while ((job = dfr_rehearsal_pop(run->rehearsal, &w->ready_jobs)) != DFR_NO_REHEARSED)
         hold_or_give(run, w, job);

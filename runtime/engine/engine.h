@@ -129,7 +129,7 @@ struct dfr_worker {
     double busy_s, first_s, last_s;     /* when its first job began and its last one ended; first_s < 0: no job yet */
     uint64_t ready;                     /* while jobs are released: the first one, which the policy does not have yet,
                                          * because it may turn out to be the only one */
-    uint64_t free_jobs, ready_jobs;     /* in a rehearsal: ready jobs that take no worker; other jobs that became ready
+    uint64_t free_jobs, ready_jobs;     /* ready jobs that take no worker; in a rehearsal, other jobs that became ready
                                          * while those were ended. Both are lists of rehearsal.h */
     bool ends_free_jobs;                /* it is ending these jobs */
     uint64_t left_out[DFR_LEFT_OUT];    /* ready jobs that are to be left out (skips.h), and that this worker ends */
@@ -201,6 +201,8 @@ struct dfr_run_firing {                 /* which job is ready when */
     struct dfr_pending *pending;        /* [slot * n_nodes + node]; a once node has only one job: it uses slot 0's */
     struct dfr_slot *slots;
     uint32_t *streams, *sources;        /* node numbers; sources without the streams */
+    uint64_t *free_next;                /* by job: lists of ready views and joins, which take no worker. NULL: they are jobs
+                                         * as others are */
     uint32_t *finals, *accs;            /* final nodes; values of accs */
     uint32_t n_finals, n_accs;
     uint32_t n_streams, n_sources, n_terminals, n_once, n_once_terminals;
@@ -218,6 +220,7 @@ struct dfr_run_memory {                 /* where tokens lie on the host */
     struct dfr_tokens *tokens;          /* tokens at fixed addresses (tokens.h); NULL: they are blocks in `space` */
     struct dfr_buffers *buffers;        /* the caller's memory (buffers.h); NULL: none */
     uint32_t *own_line;                 /* where `space` has its tokens, if this run laid them out; NULL: it did not */
+    struct dfm_range *ranges;           /* of `space`, by value; NULL: there are none */
     union df_scalar *scalars;           /* values of graph->node_scalars */
 };
 
@@ -413,7 +416,9 @@ void dfr_engine_pass_tokens(struct df_run *run, uint64_t job, bool empty);
 bool dfr_engine_skipped(struct df_run *run, const struct df_call *call);
 /* The number of releases that the job (node, slot) still waits for. */
 uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot);
-/* In a rehearsal: ends the jobs of worker->free_jobs, and gives what they make ready to the policy. */
+/* Adds a job that takes no worker to worker->free_jobs. */
+void dfr_engine_free_job(struct df_run *run, struct dfr_worker *worker, uint64_t job);
+/* Ends the jobs of worker->free_jobs, and gives what they make ready to the policy. */
 void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *worker);
 /* Parts of dfr_engine_done(), for firing.h: */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *worker, uint32_t node, uint32_t slot, int64_t wave);

@@ -336,7 +336,7 @@ void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
     if (run->rehearsal)
         dfr_rehearsal_arrived(run->rehearsal, slot, dfr_job_node(job));
     if (run->devices.taker[index] == NO_TAKER) {
-        dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
+        dfr_engine_free_job(run, w, job);
         return;
     }
     if (run->devices.taker[index] == 0 && run->choice.policy->units) {

@@ -35,7 +35,7 @@ static bool are_small(const struct df_run *run)
     uint64_t bytes = 0, most = MOST_BYTES_A_VALUE * (uint64_t)g->n_values;
 
     for (uint32_t x = 0; x < g->n_values; x++) {
-        if (dfr_buffers_lent(run, x))
+        if (dfr_buffers_lent(run, x) || g->values[x].whole != DF_NONE)
             continue;
         if (g->values[x].bytes > MOST_BYTES || bytes > most + MOST_BYTES)
             return false;
@@ -67,7 +67,7 @@ uint64_t dfr_tokens_lay_out(const struct df_run *run, uint64_t *offset, bool onc
     uint64_t bytes = 0;
 
     for (uint32_t x = 0; x < g->n_values; x++) {
-        if (df_value_is_once(g, x) != once || dfr_buffers_lent(run, x))
+        if (df_value_is_once(g, x) != once || dfr_buffers_lent(run, x) || g->values[x].whole != DF_NONE)
             continue;
         if (g->values[x].taken_from != DF_NONE) {
             offset[x] = offset[g->values[x].taken_from];
@@ -75,6 +75,11 @@ uint64_t dfr_tokens_lay_out(const struct df_run *run, uint64_t *offset, bool onc
         }
         offset[x] = bytes;
         bytes += rounded_bytes(&g->values[x]);
+    }
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        uint64_t from, root = df_value_root(g, x, &from);
+        if (root != x && df_value_is_once(g, x) == once && !dfr_buffers_lent(run, (uint32_t)root))
+            offset[x] = offset[root] + from;
     }
     return bytes;
 }
@@ -90,8 +95,11 @@ static void find_places(const struct df_run *run, uint64_t *offset, uint64_t *sl
     }
     *slot_bytes = plan->memory[0].wave_bytes;
     *once_bytes = plan->memory[0].once_bytes;
-    for (uint32_t x = 0; x < run->graph->n_values; x++)
-        offset[x] = (uint64_t)plan->layout.any_line[x] * DFM_LINE;
+    for (uint32_t x = 0; x < run->graph->n_values; x++) {
+        uint64_t from;
+        offset[x] = (uint64_t)plan->layout.any_line[df_value_root(run->graph, x, &from)] * DFM_LINE;
+        offset[x] += from;
+    }
 }
 
 /* The value that a port reads or makes. */
@@ -99,6 +107,12 @@ static uint32_t value_at(const struct df_graph *g, const struct df_node *node, c
 {
     return port->in_slot >= 0 ? g->in_value[node->first_in + (uint32_t)port->in_slot]
                               : node->first_out + (uint32_t)port->out_slot;
+}
+
+/* The lent memory that the value lies in, and from which byte on. NULL: it lies in none. */
+static const struct dfm_lent *lent_at(const struct df_run *run, uint32_t x, uint64_t *from)
+{
+    return dfr_buffers_lent(run, df_value_root(run->graph, x, from));
 }
 
 static void point_ports(const struct df_run *run, struct dfr_tokens *t, const uint64_t *offset, uint64_t slot_bytes)
@@ -113,14 +127,15 @@ static void point_ports(const struct df_run *run, struct dfr_tokens *t, const ui
             void **ports = t->ports + (size_t)s * t->n_ports + run->firing.nodes[v].first_port;
             for (uint32_t p = 0; p < kernel->n_ports; p++) {
                 const struct df_kport *port = &g->kports[kernel->first_port + p];
+                uint64_t from;
                 uint32_t x;
                 if (port->mode == DF_TMP) {
                     ports[p] = NULL;
                     continue;
                 }
                 x = value_at(g, node, port);
-                if (dfr_buffers_lent(run, x)) { /* that of a value made before wave 0 stays; others are set later */
-                    ports[p] = dfm_lent_at(dfr_buffers_lent(run, x), 0);
+                if (lent_at(run, x, &from)) { /* that of a value made before wave 0 stays; others are set later */
+                    ports[p] = (unsigned char *)dfm_lent_at(lent_at(run, x, &from), 0) + from;
                     continue;
                 }
                 ports[p] = (df_value_is_once(g, x) ? once_memory : t->memory + slot_bytes * s) + offset[x];
@@ -131,11 +146,12 @@ static void point_ports(const struct df_run *run, struct dfr_tokens *t, const ui
 /* Does the memory of the port's value change with the wave, or with the call of a session? */
 static bool is_set_later(const struct df_run *run, const struct df_node *node, const struct df_kport *port)
 {
+    uint64_t from;
     uint32_t x;
     if (port->mode == DF_TMP)
         return false;
     x = value_at(run->graph, node, port);
-    return dfr_buffers_lent(run, x) &&
+    return lent_at(run, x, &from) &&
            (df_value_is_acc(run->graph, x) ||
             (run->firing.nodes[run->graph->values[x].producer].flags & DFR_N_PHASE) != DFR_N_ONCE);
 }
@@ -153,10 +169,11 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
             const struct df_kport *port = &g->kports[kernel->first_port + p];
             if (!is_set_later(run, node, port))
                 continue;
-            if (list)
+            if (list) {
                 list[n] = (struct dfr_lent_port){ .port = run->firing.nodes[v].first_port + p,
-                                                  .final = node->flags & DF_NODE_FINAL,
-                                                  .lent = dfr_buffers_lent(run, value_at(g, node, port)) };
+                                                  .final = node->flags & DF_NODE_FINAL };
+                list[n].lent = lent_at(run, value_at(g, node, port), &list[n].offset);
+            }
             n++;
         }
     }
@@ -167,7 +184,8 @@ void dfr_tokens_begin(const struct df_run *run, uint32_t slot, int64_t wave)
 {
     const struct dfr_tokens *t = run->memory.tokens;
     for (uint32_t i = 0; i < t->n_lent; i++)
-        t->ports[(size_t)slot * t->n_ports + t->lent[i].port] = dfm_lent_at(t->lent[i].lent, wave);
+        t->ports[(size_t)slot * t->n_ports + t->lent[i].port] =
+            (unsigned char *)dfm_lent_at(t->lent[i].lent, wave) + t->lent[i].offset;
 }
 
 void dfr_tokens_begin_final(const struct df_run *run)

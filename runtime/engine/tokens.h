@@ -20,6 +20,7 @@ struct dfr_lent_port {
     uint32_t port;                      /* its number among the ports of a slot */
     bool final;                         /* of a final node: it is set when the waves have ended */
     const struct dfm_lent *lent;
+    uint64_t offset;                    /* of a range: bytes from the beginning of the lent token */
 };
 
 struct dfr_tokens {

@@ -470,7 +470,7 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
         return true;
     }
     progress |= finish_complete(gpu, w);
-    if (gpu->run->rehearsal)
+    if (gpu->run->rehearsal || gpu->run->firing.free_next)
         dfr_engine_end_free_jobs(gpu->run, w);
     progress |= take_and_reserve(gpu, w);
     progress |= launch_ready(gpu, w);

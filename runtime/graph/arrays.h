@@ -30,6 +30,8 @@
     X(cost_s, double, n_works, 0, false)                          \
     X(scopes, struct df_scope, n_scopes, 1, true)                 \
     X(indices, int32_t, n_indices, 1, true)                       \
+    X(parts, struct df_part_rows, n_parts, 1, true)               \
+    X(port_rows, uint64_t, n_port_rows, 1, true)                  \
     X(nodes, struct df_node, n_nodes, 1, true)                    \
     X(in_value, uint32_t, n_in_values, 1, true)                   \
     X(values, struct df_value, n_values, 1, true)                 \
@@ -57,6 +59,10 @@ void dfr_graph_array_set(struct df_graph *g, unsigned a, const void *items);
 
 /* Gives the graph one zeroed allocation for all its arrays, by its counts. false: no memory. */
 bool dfr_graph_allocate(struct df_graph *g);
+
+/* As df_node_name(), of a node that is perhaps not in the graph, with these loop indices. */
+size_t dfr_call_name(const struct df_graph *g, const struct df_node *node, const int32_t *indices, char *buffer,
+                     size_t size);
 
 /* Attaches the functions of the first n kernels; kernels past n have none. The built-in copy gets its own function.
  * DF_E_MEMORY. */

@@ -10,6 +10,7 @@ struct df_kernel_info {                 /* of a kernel that was added already */
     uint32_t line;
     uint32_t code_classes, cost_classes; /* bit c */
     uint64_t code_hash[2];
+    const uint8_t *split;               /* by port: df_kport.split; NULL: none is divided */
 };
 int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct df_kernel_info *info,
                            struct df_error *error);
@@ -62,8 +63,31 @@ struct df_node_desc {
     const char *file;
     uint32_t line, col;
     const char *const *value_names;     /* by out slot; an entry may be NULL; NULL: no names */
+    const struct df_part_rows *part;    /* what the node makes of its kernel's rows; first_port is not read. NULL: the
+                                         * kernel is not divided */
+    const uint64_t *port_rows;          /* by port: the first row that is there; with `part` */
 };
 int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, uint32_t *node, struct df_error *error);
+
+/* ---- parts.c: views and joins ---- */
+
+#define DF_MAX_PARTS 512u               /* of one node */
+
+struct df_ranges {                      /* n ranges of rows of one array */
+    const char *name;                   /* of the built-in kernel */
+    enum df_elem elem;
+    unsigned rank, n;
+    const uint64_t *dims;               /* of the whole */
+    const uint64_t *first, *rows;       /* by range */
+    const struct df_node_desc *of;      /* the node whose part they are: its scope, ordinal, indices and place */
+};
+/* Adds a node that gives n ranges of a value; range i is its out slot i. Ranges may overlap. */
+int df_builder_view(struct df_builder *b, const struct df_ranges *ranges, uint32_t from, unsigned from_slot,
+                    uint32_t *node, struct df_error *error);
+/* Adds a node that makes a value of n parts: slots[i] of node from[i] is range i. The ranges follow each other, from row 0
+ * to the last one. value_name: what the outcome is called, or NULL. */
+int df_builder_join(struct df_builder *b, const struct df_ranges *ranges, const uint32_t *from, unsigned from_slot,
+                    const char *value_name, uint32_t *node, struct df_error *error);
 
 /* Somebody outside the graph reads what this out slot yields, too. So no inout port changes it: a copy is inserted in
  * front of such a port. */
@@ -71,6 +95,8 @@ int df_builder_keep(struct df_builder *b, uint32_t node, unsigned out_slot, stru
 
 /* The name that df_node_name() will give this node. Gives the length of the whole name. */
 size_t df_builder_node_name(const struct df_builder *b, uint32_t node, char *buffer, size_t size);
+/* The name that a node of this description would have, if it is not divided. */
+size_t df_builder_desc_name(const struct df_builder *b, const struct df_node_desc *desc, char *buffer, size_t size);
 
 /* ---- shared by the builder and by whoever sorts before there is a graph ---- */
 

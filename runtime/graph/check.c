@@ -61,6 +61,10 @@ static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *e
             (unsigned)k);
     REQUIRE(!n_acc || !(kernel->traits & (DF_ONCE | DF_STREAM)), "kernel %u: an acc in a kernel that is once or a stream",
             (unsigned)k);
+    REQUIRE(!(kernel->flags & DF_KERNEL_RANGES) ||
+                (n_in + n_out == kernel->n_ports && (kernel->flags & DF_KERNEL_VIEW ? n_in : n_out) == 1 &&
+                 !kernel->n_dims && !kernel->n_scalars && !(kernel->flags & DF_KERNEL_COPY)),
+            "kernel %u: not the shape of a view or a join", (unsigned)k);
     REQUIRE(!(kernel->flags & DF_KERNEL_COPY) ||
                 (kernel->n_ports >= 2 && n_in == kernel->n_ports - 1 && n_out == 1 &&
                  g->kports[kernel->first_port + 1].mode == DF_OUT && kernel->n_dims == 1 && !kernel->n_scalars),
@@ -98,7 +102,7 @@ static bool check_kernels(const struct df_graph *g, struct df_error *error)
                     within(kernel->first_dim, kernel->n_dims, g->n_dim_names) &&
                     within(kernel->first_scalar, kernel->n_scalars, g->n_kscalars),
                 "kernel %u: ports, dimensions or scalars out of range", (unsigned)k);
-        REQUIRE(!(kernel->traits & ~DF_ALL_TRAITS) && !(kernel->flags & ~DF_KERNEL_COPY) &&
+        REQUIRE(!(kernel->traits & ~DF_ALL_TRAITS) && !(kernel->flags & ~(DF_KERNEL_COPY | DF_KERNEL_RANGES)) &&
                     !((kernel->code_classes | kernel->cost_classes) & ~classes),
                 "kernel %u: unknown traits, flags or classes", (unsigned)k);
         for (unsigned i = 0; i < kernel->n_dims; i++)
@@ -232,6 +236,9 @@ static bool check_node(const struct df_graph *g, uint32_t v, uint64_t in, uint64
     REQUIRE(node->hint_class >= -1 && node->hint_class < (int)g->n_classes && !(node->flags & ~ALL_NODE_FLAGS) &&
                 node->rate > 0 && !isinf(node->rate),
             "node %u: no such hint, flag or rate", (unsigned)v);
+    REQUIRE(node->part == DF_NONE ||
+                (node->part < g->n_parts && within(g->parts[node->part].first_port, kernel->n_ports, g->n_port_rows)),
+            "node %u: no such part", (unsigned)v);
     REQUIRE(!(node->flags & DF_NODE_INSERTED) || (kernel->flags & DF_KERNEL_COPY), "node %u: inserted, but no copy",
             (unsigned)v);
     unsigned n_costs = 0;
@@ -291,6 +298,52 @@ static bool check_values(const struct df_graph *g, struct df_error *error)
                     port->out_slot);
         }
     }
+    return true;
+}
+
+/* Does the node change this value in place, into a value of the same range? */
+static bool takes_over(const struct df_graph *g, uint32_t v, uint32_t x)
+{
+    const uint32_t first = g->nodes[v].first_out;
+    bool takes = false;
+    for (uint32_t y = first; y < first + df_node_n_out(g, v); y++)
+        takes |= g->values[y].taken_from == x && g->values[y].whole == g->values[x].whole;
+    return takes;
+}
+
+/* Checks that a range is inside its whole, and that a view gives it or a join reads it. */
+static bool check_range(const struct df_graph *g, uint32_t x, struct df_error *error)
+{
+    const struct df_value *value = &g->values[x], *whole = NULL;
+    const struct df_node *maker;
+    bool joined = false;
+    if (value->whole == DF_NONE) {
+        REQUIRE(value->offset == 0 && !(g->kernels[g->nodes[value->producer].kernel].flags & DF_KERNEL_VIEW),
+                "value %u: no range", (unsigned)x);
+        return true;
+    }
+    REQUIRE(value->whole < g->n_values && value->whole != x, "value %u: no such whole", (unsigned)x);
+    whole = &g->values[value->whole];
+    REQUIRE(whole->whole == DF_NONE && value->bytes <= whole->bytes &&
+                value->offset <= whole->bytes - value->bytes,
+            "value %u: not inside its whole", (unsigned)x);
+    maker = &g->nodes[value->whole < x ? value->producer : whole->producer];
+    if (value->whole < x) {
+        REQUIRE(g->kernels[maker->kernel].flags & DF_KERNEL_VIEW && g->in_value[maker->first_in] == value->whole,
+                "value %u: a range of what its view does not read", (unsigned)x);
+        return true;
+    }
+    for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
+        joined |= g->readers[r].node == whole->producer || takes_over(g, g->readers[r].node, x);
+    REQUIRE(joined && g->kernels[maker->kernel].flags & DF_KERNEL_JOIN, "value %u: no part of its join", (unsigned)x);
+    return true;
+}
+
+static bool check_ranges(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t x = 0; x < g->n_values; x++)
+        if (!check_range(g, x, error))
+            return false;
     return true;
 }
 
@@ -411,5 +464,5 @@ bool df_graph_check(const struct df_graph *g, struct df_error *error)
 {
     return check_strings(g, error) && check_kernels(g, error) && check_scalars(g, error) && check_works(g, error) &&
            check_scopes(g, error) && check_nodes(g, error) && check_values(g, error) && check_readers(g, error) &&
-           check_arcs(g, error) && check_node_counts(g, error);
+           check_arcs(g, error) && check_ranges(g, error) && check_node_counts(g, error);
 }

@@ -274,12 +274,14 @@ static int spread_phases(struct finish *f, struct df_error *error)
 }
 
 /* Would this port change a value that somebody else still reads: another reader, or a later phase of a value that is made
- * before the first wave? */
+ * before the first wave? Of ranges and of what is made of them others may have the same bytes. */
 static bool needs_copy(const struct finish *f, uint32_t v, const struct df_kport *port)
 {
     if (port->mode != DF_INOUT)
         return false;
     uint32_t value = input_of(f, v, (unsigned)port->in_slot);
+    if (kernel_of(f, source_of(f, value)->node)->flags & DF_KERNEL_RANGES)
+        return true;
     return f->n_readers[value] > 1 || (value_phase(f, value) == BEFORE && f->phase[v] != BEFORE);
 }
 
@@ -352,7 +354,8 @@ static void write_value(struct finish *f, uint32_t value, uint32_t producer, uin
                         uint32_t taken_from, uint32_t name)
 {
     ((struct df_value *)f->g->values)[value] = (struct df_value){
-        .producer = producer, .slot = (uint16_t)slot, .bytes = bytes, .taken_from = taken_from, .name = name
+        .producer = producer, .slot = (uint16_t)slot, .bytes = bytes, .taken_from = taken_from, .name = name,
+        .whole = DF_NONE
     };
 }
 
@@ -367,7 +370,7 @@ static void write_copy(struct finish *f, struct place *at, uint32_t v, uint32_t 
         .first_out = at->value, .scope = reader->scope, .ordinal = f->scope_copies[reader->scope] > 1 ? number : 0,
         .first_index = reader->first_index, .n_indices = reader->n_indices, .hint_class = -1,
         .flags = (uint8_t)(DF_NODE_INSERTED | node_flags(f->phase[v])), .rate = reader->rate,
-        .file = reader->file, .line = reader->line, .col = reader->col,
+        .file = reader->file, .line = reader->line, .col = reader->col, .part = DF_NONE,
     };
     ((uint32_t *)f->g->in_value)[at->input++] = f->value[value];
     *taken = at->value;
@@ -444,6 +447,21 @@ static void write_readers(struct df_graph *g)
         }
 }
 
+/* Says which values are ranges. A copy that an inout port changes in place lies where its outcome does. */
+static void write_ranges(struct finish *f)
+{
+    struct df_value *values = (struct df_value *)f->g->values;
+    for (uint32_t value = 0; value < f->n_sources; value++) {
+        const struct dfr_source *source = source_of(f, value);
+        if (source->whole == DF_NONE)
+            continue;
+        for (uint32_t x = f->value[value]; x != DF_NONE; x = values[x].taken_from) {
+            values[x].whole = f->value[source->whole];
+            values[x].offset = source->offset;
+        }
+    }
+}
+
 static int attach_functions(struct finish *f, struct df_error *error)
 {
     const struct df_functions *functions = f->b->functions.items;
@@ -476,6 +494,7 @@ static int make_graph(struct finish *f, struct df_error *error)
     if (f->phases)
         mark_values(f->g);
     write_readers(f->g);
+    write_ranges(f);
     assert(df_graph_check(f->g, error));
     return DF_OK;
 }

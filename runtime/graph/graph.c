@@ -82,6 +82,14 @@ static int copy_cpu(struct df_call *call, void *stream, const size_t *dims, void
     return DF_OK;
 }
 
+/* The built-in view and join: their ports are in one memory. */
+static int ranges_cpu(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
+                      const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
 int dfr_graph_set_functions(struct df_graph *g, const struct df_functions *functions, size_t n, struct df_error *error)
 {
     struct df_functions *own = calloc((size_t)g->n_kernels + 1, sizeof *own);
@@ -92,6 +100,8 @@ int dfr_graph_set_functions(struct df_graph *g, const struct df_functions *funct
             own[k] = functions[k];
         if (g->kernels[k].flags & DF_KERNEL_COPY)
             own[k].cpu = copy_cpu;
+        if (g->kernels[k].flags & DF_KERNEL_RANGES)
+            own[k].cpu = ranges_cpu;
     }
     free((void *)g->functions);
     g->functions = own;
@@ -178,13 +188,13 @@ static void put(struct text *text, const char *string)
     text->length += n;
 }
 
-static void put_part(const struct df_graph *g, struct text *text, uint32_t name, uint32_t first_index,
+static void put_part(const struct df_graph *g, struct text *text, uint32_t name, const int32_t *indices,
                      uint32_t n_indices, uint32_t ordinal)
 {
     char number[24];
     put(text, df_graph_string(g, name));
     for (uint32_t i = 0; i < n_indices; i++) {
-        snprintf(number, sizeof number, "%s%d", i ? "," : "[", (int)g->indices[first_index + i]);
+        snprintf(number, sizeof number, "%s%d", i ? "," : "[", (int)indices[i]);
         put(text, number);
     }
     if (n_indices)
@@ -200,10 +210,10 @@ unsigned df_graph_nodes(const struct df_graph *graph)
     return graph->n_nodes;
 }
 
-size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size)
+size_t dfr_call_name(const struct df_graph *g, const struct df_node *n, const int32_t *indices, char *buffer,
+                     size_t size)
 {
     struct text text = { buffer, size, 0 };
-    const struct df_node *n = &g->nodes[node];
     if (size)
         buffer[0] = '\0';
     unsigned depth = 0;
@@ -215,9 +225,20 @@ size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_
         for (unsigned i = 0; i < depth; i++)
             s = g->scopes[s].parent;
         const struct df_scope *scope = &g->scopes[s];
-        put_part(g, &text, scope->name, scope->first_index, scope->n_indices, scope->ordinal);
+        put_part(g, &text, scope->name, scope->n_indices ? g->indices + scope->first_index : NULL, scope->n_indices, scope->ordinal);
         put(&text, "/");
     }
-    put_part(g, &text, g->kernels[n->kernel].name, n->first_index, n->n_indices, n->ordinal);
+    put_part(g, &text, g->kernels[n->kernel].name, indices, n->n_indices, n->ordinal);
+    if (n->part != DF_NONE && g->parts[n->part].n > 1) {
+        char number[24];
+        snprintf(number, sizeof number, ".part[%u]", (unsigned)g->parts[n->part].number);
+        put(&text, number);
+    }
     return text.length;
+}
+
+size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_t size)
+{
+    const struct df_node *n = &g->nodes[node];
+    return dfr_call_name(g, n, n->n_indices ? g->indices + n->first_index : NULL, buffer, size);
 }

@@ -16,6 +16,10 @@
  *           that fires in every wave are read in the last phase alone.
  * Ports:    A port of mode inout is one port with an in slot and an out slot. Its output value takes over the storage
  *           of its input value. That input has no other reader: if it had one, the builder inserted a copy node.
+ * Parts:    A node may be one of n parts of a node of the source. Each makes a range of rows, which are counted by the
+ *           first dimension. A *view* gives ranges of a *whole*: on the host they are the same bytes. A *join* makes a
+ *           whole of its parts, which lie in its memory on the host from the beginning. Both are built-in kernels that
+ *           run on the host and move nothing. A value that such a kernel reads or makes as a range is a *range*.
  */
 #ifndef DF_GRAPH_H
 #define DF_GRAPH_H
@@ -29,10 +33,13 @@
 #define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH)
 
 /* kernels.flags and nodes.flags */
-enum { DF_KERNEL_COPY = 1 };                 /* the built-in copy, or a select: each device runs it by its own copy
+enum { DF_KERNEL_COPY = 1,                   /* the built-in copy, or a select: each device runs it by its own copy
                                               * engine. Its port 0 is the first input, port 1 is the output. The other
                                               * ports are the other inputs of a select, which passes on the first input
                                               * that is not empty in a wave (DF_SKIP). Its dimension is a number of bytes */
+       DF_KERNEL_VIEW = 2,                   /* a built-in view: its outputs are ranges of its input */
+       DF_KERNEL_JOIN = 4,                   /* a built-in join: its inputs are ranges of its output */
+       DF_KERNEL_RANGES = DF_KERNEL_VIEW | DF_KERNEL_JOIN };
 enum { DF_NODE_ONCE = 1,                     /* fires once: before wave 0, by its own trait or because all its inputs
                                               * do; or see DF_NODE_FINAL */
        DF_NODE_INSERTED = 2,                 /* a copy that nobody wrote: the builder inserted it */
@@ -69,7 +76,8 @@ struct df_kport {
     uint8_t own;                             /* bit i, of an out port: extent i is a dimension variable whose value the
                                               * kernel decides in each wave; a node's dims have the most that it may be */
     int16_t in_slot, out_slot;               /* -1: none */
-    uint32_t pad4;
+    uint8_t split;                           /* 1: parts of a node have ranges of its rows */
+    uint8_t pad[3];
     uint64_t initial;                        /* acc: the bits of an element at first */
 };
 
@@ -108,6 +116,16 @@ struct df_node {
     uint32_t depth;                          /* @depth, 0: none given */
     float rate;                              /* @rate, 1 */
     uint32_t file, line, col;                /* place of the call */
+    uint32_t part;                           /* into parts; DF_NONE: its kernel is not divided */
+};
+
+/* The rows that a node makes, if its kernel can be divided. An undivided node has all of them. */
+struct df_part_rows {
+    uint64_t first, rows, whole;             /* of the outputs: first row, number of rows, and the rows of all parts */
+    uint32_t number, n;                      /* part `number` of n; n is 1 if the node is not divided */
+    uint32_t first_port;                     /* into port_rows: for each port the first row that is there. Ports that are
+                                              * not divided have row 0 */
+    uint32_t pad;
 };
 
 struct df_value {
@@ -118,6 +136,10 @@ struct df_value {
     uint64_t bytes;
     uint32_t taken_from;                     /* value whose storage this one takes over (inout), or DF_NONE */
     uint32_t name;                           /* as written; "": none */
+    uint32_t whole;                          /* of a range: the value, itself no range, that it lies in. It has a lower number if this is what
+                                              * a view gives, a higher one if it is part of a join. DF_NONE: no range */
+    uint32_t pad;
+    uint64_t offset;                         /* bytes from the beginning of the whole */
 };
 
 struct df_reader {
@@ -162,6 +184,7 @@ struct df_graph {
     uint32_t n_kernels, n_kports, n_dim_names, n_kscalars, n_works, n_nodes, n_values, n_in_values, n_readers;
     uint32_t n_scopes, n_indices, n_scalars, n_node_scalars, n_code, n_args, n_params, n_dims, n_wports;
     uint32_t n_string_bytes, n_extents;
+    uint32_t n_parts, n_port_rows;
     const struct df_kernel *kernels;
     const struct df_kport *kports;
     const struct df_extent *extents;
@@ -182,6 +205,8 @@ struct df_graph {
     const int32_t *indices;
     const struct df_arg *args;
     const struct df_param *params;
+    const struct df_part_rows *parts;
+    const uint64_t *port_rows;
     const char *strings;                     /* [0] is the empty string */
     const double *cost_s;                    /* [class * n_works + work]: from cost clauses; NaN: none */
     uint32_t n_classes;                      /* cpu, gpu and the other classes that are named */
@@ -238,6 +263,24 @@ static inline bool df_kernel_in_order(const struct df_kernel *k)
 bool df_kernel_decides(const struct df_graph *g, const struct df_kernel *kernel, uint32_t dim);
 /* The variable that stands alone as extent i of port p of the kernel. DF_NONE: something else does. */
 uint32_t df_extent_variable(const struct df_graph *g, const struct df_kernel *kernel, uint32_t port, unsigned i);
+/* Is this the outcome of a view? Else a value with a whole is a part of a join, or a copy that becomes one. */
+static inline bool df_value_is_view(const struct df_graph *g, uint32_t value)
+{
+    return g->values[value].whole < value;
+}
+
+/* The value in whose memory this one lies on the host, and from which byte on: the value itself if it is no range. */
+static inline uint32_t df_value_root(const struct df_graph *g, uint32_t value, uint64_t *offset)
+{
+    *offset = g->values[value].offset;  /* 0 if it is no range; no range lies in another one */
+    return g->values[value].whole == DF_NONE ? value : g->values[value].whole;
+}
+
+/* Does the node only say where ranges lie? Then its job moves nothing and takes no worker. */
+static inline bool df_node_is_ranges(const struct df_graph *g, uint32_t v)
+{
+    return g->kernels[g->nodes[v].kernel].flags & DF_KERNEL_RANGES;
+}
 
 static inline void df_node_stats_add(struct df_node_stats *stats, bool device, double seconds)
 {

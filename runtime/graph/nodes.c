@@ -349,6 +349,24 @@ static bool is_zero_cost(const struct df_node_desc *desc)
     return n > 0;
 }
 
+static int add_part(struct df_builder *b, const struct df_node_desc *desc, uint32_t *part, struct df_error *error)
+{
+    const unsigned n_ports = dfr_b_kernels(b)[desc->kernel].n_ports;
+    const uint32_t id = dfr_b_count(b, DFR_A_parts), first_port = dfr_b_count(b, DFR_A_port_rows);
+    *part = DF_NONE;
+    if (!desc->part)
+        return DF_OK;
+    struct df_part_rows *item = dfr_builder_add(b, DFR_A_parts, 1);
+    uint64_t *rows = item ? dfr_builder_add(b, DFR_A_port_rows, n_ports) : NULL;
+    if (!rows)
+        return dfr_error_memory(error);
+    *item = *desc->part;
+    item->first_port = first_port;
+    memcpy(rows, desc->port_rows, n_ports * sizeof *rows);
+    *part = id;
+    return DF_OK;
+}
+
 /* Gives the one dimension of a select, the bytes of a token; 0 if they do not fit, which is told elsewhere. */
 static int select_bytes(const struct df_builder *b, const struct df_node_desc *desc, uint64_t *bytes,
                         struct df_error *error)
@@ -383,9 +401,11 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
         return rc;
     const struct df_kernel *k = &dfr_b_kernels(b)[desc->kernel];
     const unsigned n_in = k->n_in, n_out = k->n_out;
-    uint32_t work, first_index, file = df_builder_string(b, desc->file);
+    uint32_t work, first_index, part, file = df_builder_string(b, desc->file);
     if (file == DF_NONE)
         return dfr_error_memory(error);
+    if ((rc = add_part(b, desc, &part, error)) != DF_OK)
+        return rc;
     if ((rc = intern_work(b, desc, &work, error)) != DF_OK)
         return rc;
     if ((rc = dfr_builder_add_indices(b, desc->indices, desc->n_indices, &first_index, error)) != DF_OK)
@@ -395,7 +415,7 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
     struct dfr_source *sources = dfr_array_add(&b->sources, sizeof *sources, n_out);
     bool memory = inputs && sources;
     for (unsigned i = 0; memory && i < n_out; i++) {
-        sources[i].node = id;
+        sources[i] = (struct dfr_source){ .node = id, .whole = DF_NONE };
         sources[i].name = desc->value_names ? df_builder_string(b, desc->value_names[i]) : 0;
         memory = sources[i].name != DF_NONE;
     }
@@ -412,10 +432,18 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
         .ordinal = desc->ordinal, .first_index = first_index, .n_indices = (uint16_t)desc->n_indices,
         .hint_class = (int8_t)desc->hint_class, .flags = is_zero_cost(desc) ? DF_NODE_ZERO_COST : 0,
         .depth = desc->depth, .rate = desc->rate > 0 ? (float)desc->rate : 1.0f, .file = file, .line = desc->line,
-        .col = desc->col,
+        .col = desc->col, .part = part,
     };
     *node = id;
     return DF_OK;
+}
+
+size_t df_builder_desc_name(const struct df_builder *b, const struct df_node_desc *desc, char *buffer, size_t size)
+{
+    const struct df_graph view = dfr_builder_view(b);
+    const struct df_node node = { .kernel = desc->kernel, .scope = desc->scope, .ordinal = desc->ordinal,
+                                  .n_indices = (uint16_t)desc->n_indices, .part = DF_NONE };
+    return dfr_call_name(&view, &node, desc->indices, buffer, size);
 }
 
 /* Several nodes of one kernel get numbers that tell them apart, as the compiler numbers calls of one name. */

@@ -15,7 +15,7 @@ uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_
 {
     const struct df_kernel *kernel = &graph->kernels[graph->works[work].kernel];
     uint32_t classes = kernel->code_classes | kernel->cost_classes;
-    if (emu_all && (kernel->code_classes & 1u << DF_CLASS_CPU))
+    if (emu_all && (kernel->code_classes & 1u << DF_CLASS_CPU) && !(kernel->flags & DF_KERNEL_RANGES))
         classes |= 1u << DF_CLASS_GPU;
     return classes & ((1u << graph->n_classes) - 1);
 }

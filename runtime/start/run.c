@@ -158,6 +158,8 @@ static void run_free(struct df_run *run)
     dfr_engine_destroy(run);
     dfm_space_destroy(run->memory.space);
     free(run->memory.own_line);
+    free(run->memory.ranges);
+    free(run->firing.free_next);
     dfr_tokens_destroy(run->memory.tokens);
     dfr_steal_destroy(run);
     dfr_list_destroy(run->threads.list);

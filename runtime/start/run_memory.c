@@ -9,12 +9,25 @@
 #include "runtime/inspect/inspect.h"
 #include "runtime/start/run_impl.h"
 
+static bool has_ranges(const struct df_graph *g)
+{
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        if (g->kernels[k].flags & DF_KERNEL_RANGES)
+            return true;
+    return false;
+}
+
 /* Makes the tables for data that is on its way. A run without devices has none. */
 int dfr_run_make_staging(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
     size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1), n_kept = dfr_buffers_count(run) * (run->inflight + 1);
 
+    if (has_ranges(g) && run->options.rehearse == 0 && !run->options.serial && !dfr_inspect_wanted(run)) {
+        run->firing.free_next = calloc(n_jobs + 1, sizeof *run->firing.free_next);
+        if (!run->firing.free_next)
+            return dfr_error_memory(error);
+    }
     if (run->machine.n_gpus == 0)
         return DF_OK;
     if (run->choice.policy->units && !dfr_inspect_wanted(run) && run->options.rehearse == 0) {
@@ -92,7 +105,7 @@ static int fix_places(struct df_run *run, struct dfm_space_config *config, struc
     }
     wave_bytes = dfr_tokens_lay_out(run, offset, false);
     once_bytes = dfr_tokens_lay_out(run, offset, true);
-    for (uint32_t x = 0; x < n; x++)
+    for (uint32_t x = 0; x < n; x++)    /* a range lies where its whole does */
         run->memory.own_line[x] = (uint32_t)(offset[x] / DFM_LINE);
     free(offset);
     if (wave_bytes / DFM_LINE >= DFM_NONE || once_bytes / DFM_LINE >= DFM_NONE || once_bytes > most ||
@@ -127,6 +140,31 @@ static uint64_t token_bytes(void *run, uint32_t value, uint32_t slot)
     return dfr_extents_bytes(((const struct df_run *)run)->extents, value, slot);
 }
 
+/* Says which values are ranges of others. *ranges stays NULL if none is. */
+static int list_ranges(const struct df_graph *g, struct dfm_range **ranges, struct df_error *error)
+{
+    uint32_t n_ranges = 0;
+
+    for (uint32_t x = 0; x < g->n_values; x++)
+        n_ranges += g->values[x].whole != DF_NONE;
+    if (n_ranges == 0)
+        return DF_OK;
+    *ranges = calloc(g->n_values, sizeof **ranges);
+    if (!*ranges)
+        return dfr_error_memory(error);
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        uint32_t whole = g->values[x].whole;
+        (*ranges)[x].whole = whole;
+        (*ranges)[x].view = df_value_is_view(g, x);
+        (*ranges)[x].offset = g->values[x].offset;
+        if (whole != DF_NONE && df_value_is_view(g, x))
+            (*ranges)[whole].viewed = true;
+        else if (whole != DF_NONE)
+            (*ranges)[whole].n_pieces++;
+    }
+    return DF_OK;
+}
+
 static int make_space(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
@@ -144,7 +182,7 @@ static int make_space(struct df_run *run, struct df_error *error)
     for (uint32_t x = 0; x < g->n_values; x++) {
         bytes[x] = g->values[x].bytes;
         count[x] = df_value_is_once(g, x) ? 1 : run->inflight;
-        if (dfr_buffers_lent(run, x))
+        if (dfr_buffers_lent(run, x) || g->values[x].whole != DF_NONE)
             count[x] = 0;
     }
     if (run->memory.buffers) {
@@ -170,7 +208,10 @@ static int make_space(struct df_run *run, struct df_error *error)
         config.staged = true;
     }
     use_plan(run, &config);
-    status = fix_places(run, &config, error);
+    status = list_ranges(g, &run->memory.ranges, error);
+    config.ranges = run->memory.ranges;
+    if (status == DF_OK)
+        status = fix_places(run, &config, error);
     if (status == DF_OK)
         status = dfm_space_create(&config, &run->memory.space, error);
 done:

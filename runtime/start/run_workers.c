@@ -48,6 +48,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
 int dfr_run_make_workers(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
+    const bool frees = run->options.rehearse != 0 || run->firing.free_next; /* any of them may end a job that takes none */
     uint64_t tmp_bytes = 0, n_ports = 1, bytes;
 
     run->threads.workers = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.workers);
@@ -65,7 +66,7 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
         init_worker(run, w, i, run->machine.unit_of[i]);
         if (run->options.node_stats && !(w->node_stats = calloc((size_t)g->n_nodes + 1, sizeof *w->node_stats)))
             return dfr_error_memory(error);
-        if (i >= run->machine.n_cpu_workers && run->options.rehearse == 0)
+        if (i >= run->machine.n_cpu_workers && !frees)
             continue;
         w->ports = calloc(n_ports, sizeof *w->ports);
         w->tmp = tmp_bytes ? aligned_alloc(4096, (tmp_bytes + 4095) / 4096 * 4096) : NULL;
@@ -73,7 +74,7 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
             return dfr_error_memory(error);
     }
     init_worker(run, &run->threads.starter, DFR_NOBODY, UINT32_MAX);
-    if (run->options.rehearse != 0 && !(run->threads.starter.ports = calloc(n_ports, sizeof(void *))))
+    if (frees && !(run->threads.starter.ports = calloc(n_ports, sizeof(void *))))
         return dfr_error_memory(error);
     return DF_OK;
 }

@@ -1,0 +1,146 @@
+/* divide.c - how a node could be divided: how many rows it makes, and what its parts read of them. Kernels with 'split' on
+ * their ports say it; of formulas compiler/fusion/ finds it out.
+ */
+#include <string.h>
+
+#include "compiler/elab/dims.h"
+
+/* Is there anything by which this call could be divided? Else nobody needs to know. */
+static bool is_asked(const struct dfc_unit *u, const struct dfl_stmt *stmt)
+{
+    bool asked = u->options->parts > 1 || u->options->n_divisions;
+    for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next)
+        asked |= strcmp(hint->name.text, "parts") == 0;
+    return asked;
+}
+
+/* The number of the stream from outside that the port is. */
+static uint32_t stream_of(const struct dfc_rows *r, const struct dfc_sig *sig, unsigned port)
+{
+    return r->outside ? r->outside[port] : (uint32_t)sig->ports[port].in_slot;
+}
+
+/* Finds the in ports of which all reads go to rows at fixed distances. */
+static bool find_divided(struct dfc_unit *u, const struct dfc_sig *sig, struct dfc_rows *r)
+{
+    const struct dfu_wiring *w = r->wiring;
+    bool *divides = dfc_alloc(u, sig->n_ports + 1u), *told = dfc_alloc(u, w->n_outside + 1u),
+         *read = dfc_alloc(u, w->n_outside + 1u);
+    if (!divides || !told || !read)
+        return false;
+    memset(told, true, w->n_outside);
+    for (unsigned m = 0; m < w->n; m++)
+        for (unsigned i = 0; i < w->member[m].callee->sig.n_in; i++) {
+            const struct dfu_source *from = &w->member[m].in[i];
+            struct dfu_rows rows;
+            if (from->member >= 0)
+                continue;
+            told[from->slot] &= !dfu_why_no_rows(w->member[m].callee, w->member[m].callee->sig.in_port[i], 0, &rows);
+            read[from->slot] |= rows.taps > 0;
+        }
+    for (unsigned p = 0; p < sig->n_ports; p++)
+        divides[p] = sig->ports[p].in_slot >= 0 && told[stream_of(r, sig, p)] && read[stream_of(r, sig, p)];
+    r->divides = divides;
+    return true;
+}
+
+/* All that leaves must have one number of rows. */
+static const char *find_whole(const struct dfc_sig *sig, const uint64_t (*port_dims)[DF_MAX_RANK], struct dfc_rows *r)
+{
+    r->whole = port_dims[sig->out_port[0]][0];
+    for (unsigned i = 1; i < sig->n_out; i++)
+        if (port_dims[sig->out_port[i]][0] != r->whole)
+            return "its outputs have unlike numbers of rows";
+    return NULL;
+}
+
+static bool find_rows(struct dfc_unit *u, const struct dfc_sig *sig, const uint64_t (*port_dims)[DF_MAX_RANK],
+                      struct dfc_rows *r)
+{
+    r->why = dfu_why_no_parts(r->wiring);
+    if (!r->why)
+        r->why = find_whole(sig, port_dims, r);
+    if (!r->why && r->wiring->n_outside > DFU_MOST_OUTSIDE)
+        r->why = "it reads too many streams";
+    return r->why || find_divided(u, sig, r);
+}
+
+/* A kernel of formulas, as a group of one member. */
+static bool rows_of_formulas(struct dfc_solve *s, struct dfc_rows *r)
+{
+    struct dfc_unit *u = s->e->u;
+    const struct dfc_callee *callee = s->item->callee;
+    const struct dfc_sig *sig = &callee->sig;
+    struct dfu_wiring *w = dfc_alloc(u, sizeof *w);
+    struct dfu_source *in = dfc_alloc(u, (sig->n_in + 1u) * sizeof *in);
+    bool *leaves = dfc_alloc(u, sig->n_out + 1u);
+    uint64_t *rows = dfc_alloc(u, (sig->n_in + 1u) * sizeof *rows), **in_rows = dfc_alloc(u, sizeof *in_rows);
+    if (!w || !in || !leaves || !rows || !in_rows)
+        return false;
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        in[i] = (struct dfu_source){ -1, i };
+        rows[i] = sig->ports[sig->in_port[i]].rank ? s->port_dims[sig->in_port[i]][0] : 0;
+    }
+    memset(leaves, true, sig->n_out);
+    w->n = 1;
+    w->n_outside = sig->n_in;
+    w->member[0] = (struct dfu_member){ callee, in, leaves };
+    in_rows[0] = rows;
+    r->wiring = w;
+    r->in_rows = (const uint64_t *const *)in_rows;
+    return find_rows(u, sig, (const uint64_t (*)[DF_MAX_RANK])s->port_dims, r);
+}
+
+bool dfc_rows_of_node(struct dfc_solve *s, struct dfc_rows *r)
+{
+    const struct dfc_callee *callee = s->item->callee;
+    *r = (struct dfc_rows){ .why = "its ports do not say 'split'" };
+    for (unsigned p = 0; p < callee->sig.n_ports; p++)
+        if (s->port_bounded[p]) {
+            r->why = "its extents differ from wave to wave";
+            return true;
+        }
+    if (callee->kernel->has_formulas)
+        return !is_asked(s->e->u, s->item->stmt) || rows_of_formulas(s, r);
+    if (callee->sig.split)
+        *r = (struct dfc_rows){ .whole = s->bound[callee->sig.split_variable] };
+    return true;
+}
+
+/* By member and in slot: rows of the streams. */
+static const uint64_t *const *member_rows(const struct dfc_solve *s, const struct dfc_joined *use)
+{
+    const struct dfu_wiring *w = &use->group->wiring;
+    uint64_t **in_rows = dfc_alloc(s->e->u, (w->n + 1u) * sizeof *in_rows);
+    for (unsigned m = 0; in_rows && m < w->n; m++) {
+        const struct dfc_item *item = &dfc_items(s->e)[use->items[m]];
+        const unsigned n_in = item->callee->sig.n_in;
+        if (!(in_rows[m] = dfc_alloc(s->e->u, (n_in + 1u) * sizeof **in_rows)))
+            return NULL;
+        for (unsigned i = 0; i < n_in; i++) {
+            const struct dfc_format *format = &s->formats[s->e->in_values[item->first_in + i]];
+            in_rows[m][i] = format->rank ? format->dims[0] : 0;
+        }
+    }
+    return (const uint64_t *const *)in_rows;
+}
+
+bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const struct dfc_format *formats,
+                       const struct dfc_solved *solved, struct dfc_rows *r)
+{
+    const struct dfc_sig *sig = &use->group->callee->sig;
+    bool asked = false;
+    *r = (struct dfc_rows){ .why = "nobody asked" };
+    for (unsigned m = 0; m < use->group->wiring.n; m++)
+        asked |= is_asked(s->e->u, dfc_items(s->e)[use->items[m]].stmt);
+    if (!asked)
+        return true;
+    uint32_t *outside = dfc_alloc(s->e->u, (sig->n_ports + 1u) * sizeof *outside);
+    *r = (struct dfc_rows){ .wiring = &use->group->wiring, .in_rows = member_rows(s, use), .outside = outside,
+                            .group = use->group, .formats = formats };
+    if (!outside || !r->in_rows)
+        return false;
+    for (unsigned p = 0; p < sig->n_ports; p++)
+        outside[p] = use->group->ports[p].number;
+    return find_rows(s->e->u, sig, solved->port_dims, r);
+}

@@ -1,0 +1,83 @@
+# Nodes that are divided: the same bits as undivided, in any number of parts, under every policy, in little device memory.
+compile() { # PARTS FILE NAME [OPTION…]
+    local parts=$1 file=$2 name=$3; shift 3
+    "$DFC" "$file" --parts="$parts" -o "$name" --nvcc=none "$@" >compile.out 2>&1 || fail "$name-compile" "$(head -3 compile.out)"
+}
+runs() { # NAME REFERENCE WAVES MEMORY: this program as its reference
+    local name=$1 bad=""
+    for run in "--device=none --workers=1" "--device=none --workers=2 --policy=ws" "--device=none --workers=3 --policy=eager" \
+               "--device=none --serial" "--device=emu --serial --emu-all" "--device=emu --poison --policy=random"; do
+        ./"$name" --waves="$3" $run >run.out 2>run.err && cmp -s run.out "$2" || bad="$bad; $run: $(head -1 run.err)"
+    done
+    for policy in eager random ws dmda gp all-gpu; do
+        for more in "" "--gpu-mem=$4"; do
+            ./"$name" --waves="$3" --device=emu --emu-all --policy=$policy $more >run.out 2>run.err && cmp -s run.out "$2" ||
+                bad="$bad; $policy $more: $(head -1 run.err)"
+        done
+    done
+    if [ -z "$bad" ]; then pass "$name"; else fail "$name" "${bad:0:300}"; fi
+}
+
+# 37 rows: no number of parts divides them. In 37 parts the halo is larger than a part; 64 are more than there are rows.
+compile 1 "$programs/rows.df" rows-1
+./rows-1 --waves=5 --device=none >rows.ref
+for n in 3 37; do
+    compile $n "$programs/rows.df" rows-$n
+    runs rows-$n rows.ref 5 40KiB
+done
+sed 's/param h = 37/param h = 1/' "$programs/rows.df" >one.df
+compile 1 one.df one-1 && ./one-1 --waves=5 --device=none >one.ref
+compile 3 one.df one-3 && ./one-3 --waves=5 >one.out && same one-3 one.out one.ref
+
+# Formulas: borders, a group, one dimension, extents that the halo is larger than.
+compile 1 "$programs/formulas.df" formulas-1
+./formulas-1 --waves=4 --device=none >formulas.ref
+compile 3 "$programs/formulas.df" formulas-3 && runs formulas-3 formulas.ref 4 48KiB
+for n in 2 41; do
+    for fuse in "" --no-fuse; do
+        compile $n "$programs/formulas.df" formulas-$n$fuse $fuse
+        ./formulas-$n$fuse --waves=4 --device=emu --policy=random >formulas.out && same formulas-$n$fuse formulas.out formulas.ref
+    done
+done
+expect few 0 'blur.part\[36\]' "$DFC" "$programs/rows.df" --parts=64 --emit=graph
+expect copies-none 0 '^n4 main/bump.part\[0\] .* in place of' \
+    bash -c '"$DFC" "$1" --parts=3 --emit=graph | sed "s/^n9 /n4 /"' - "$programs/rows.df"
+
+# @parts is obeyed, and stands before --parts.
+sed 's/blur(a, t);/blur(a, t) @parts(4);/' "$programs/rows.df" >hint.df
+expect hint 0 'blur.part\[3\]' "$DFC" hint.df --emit=graph
+expect hint-first 0 'blur.a.view.* -> v[0-9]*, v[0-9]*, v[0-9]*, v[0-9]*$' "$DFC" hint.df --parts=2 --emit=graph
+expect none 0 'main/blur w' "$DFC" "$programs/rows.df" --parts=1 --emit=graph
+expect usage 2 "parts" "$DFC" "$programs/rows.df" --parts=0
+
+# A device with an eighth of the memory that a token takes: the parts run there.
+for kind in rows formulas; do
+    for n in 1 32; do compile $n "$programs/$kind.df" large-$kind-$n -D h=4096 -D w=64; done
+    ./large-$kind-1 --waves=2 --device=none >large.ref
+    ./large-$kind-32 --waves=2 --device=emu --emu-all --policy=all-gpu --gpu-mem=128KiB --stats >large.out 2>large.err
+    same eighth-$kind large.out large.ref
+    expect eighth-$kind-there 0 '/blur.*\.part\[[0-9]*\]  *gpu' cat large.err
+done
+
+# Nobody says it: a node is shared by a GPU and two workers, as large as they are fast, and a rehearsal comes to what is promised.
+# The GPU alone takes 9.36 ms, and 7 ms would be ideal.
+expect shared 0 '^divided: main/f in 3 parts, by the speeds of the units \(75\.[0-9] : 12\.[0-9] : 12\.[0-9] %\): a wave takes 7\..* in place of 9\.' \
+    "$DFC" "$programs/share.df" --emit=plan
+expect shared-told 0 '^divided: main/f in 3 parts' "$DFC" explain "$programs/share.df"
+expect shared-rehearsed 0 '^gp  *7\.[0-4][0-9]* ms' "$DFC" compare "$programs/share.df" --rehearse --policy=gp
+expect declined 0 '^n1 main/f u1' "$DFC" "$programs/share.df" --emit=plan --parts=1
+# Jobs of 40 us are not divided; nor are those of a graph whose times nobody knows.
+sed 's/28.6ns/0.02ns/; s/4.0ns/0.02ns/' "$programs/share.df" >short.df
+expect short 0 '^n1 main/f ' "$DFC" short.df --emit=plan
+sed 's/ cost cpu (28.6ns.*;/ cpu {{ (void)0; }};/' "$programs/share.df" >unknown.df
+expect unknown 0 '^n1 main/f ' "$DFC" unknown.df --emit=plan
+# For the workers alone, and because the GPU's memory is short.
+expect workers 0 '^divided: main/f in 2 parts, for the CPU workers: ' "$DFC" "$programs/share.df" --emit=plan --device=none
+sed 's/workers = 2/workers = 1/; s/28.6ns/400.0ns/' "$programs/share.df" >room.df
+expect room 0 '^divided: main/f in [0-9]* parts, because a job does not fit in a device' "$DFC" room.df --emit=plan --gpu-mem=2MiB
+
+# A part that skips makes the whole empty.
+for n in 1 3; do compile $n "$programs/skips.df" skips-$n; done
+./skips-1 --waves=8 --device=none >skips.ref
+expect skips 0 '^5$' bash -c 'wc -l <skips.ref'
+runs skips-3 skips.ref 8 40KiB

@@ -10,7 +10,7 @@
 #include "compiler/elab/elab.h"
 #include "runtime/graph/builder.h"
 
-#define MOST_MADE 128u                  /* members of all kernels of groups: so their code is compiled in seconds */
+#define MOST_MADE 96u                   /* members of all kernels of groups: so their code is compiled in seconds */
 
 /* ---- kernels of groups ---- */
 

@@ -264,8 +264,8 @@ static void test_groups_are_limited(void **state)
     free(body);
     for (size_t i = 0; i < m.front->n_groups; i++)
         members += m.front->groups[i]->wiring.n;
-    assert_int_equal(members, 128);
-    assert_int_equal(m.front->graph->n_nodes, 2 + 600 - 128 + 8);
+    assert_int_equal(members, 96);
+    assert_int_equal(m.front->graph->n_nodes, 2 + 600 - 96 + 6);
     assert_string_equal(m.front->unfused[m.front->n_unfused - 1].why,
                         "the program has as many groups as are compiled in short time");
     unmake(&m);

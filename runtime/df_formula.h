@@ -98,6 +98,19 @@ DF_OP void df_float_end(unsigned before) { fesetround((int)before); }
 #define df_trunc_f64 __builtin_trunc
 #define df_fma_f32 __builtin_fmaf
 #define df_fma_f64 __builtin_fma
+/* Negation of an fma, by its bits: of -fma(a, b, c) gcc makes -(a * b) - c, which is 0 where the result is -0. */
+DF_OP float df_neg_f32(float a)
+{
+    union { float f; uint32_t u; } v = { a };
+    v.u ^= UINT32_C(1) << 31;
+    return v.f;
+}
+DF_OP double df_neg_f64(double a)
+{
+    union { double f; uint64_t u; } v = { a };
+    v.u ^= UINT64_C(1) << 63;
+    return v.f;
+}
 
 /* ---- integers: they wrap, and a division by zero gives 0 ---- */
 

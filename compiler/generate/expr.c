@@ -313,6 +313,8 @@ static struct dfg_text prefix(struct dfg_gen *g, const struct dff_node *n, const
 
 static struct dfg_text negation(struct dfg_gen *g, const struct dff_node *n)
 {
+    if (n->args[0]->op == DFF_FMA)
+        return (struct dfg_text){ dfg_printf(g, "df_neg_%s(%s)", dfg_type_name(n->type), dfg_value(g, n->args[0]).c), DFG_ATOM };
     if (!dfg_is_int(n->type) || fits(g, n))
         return prefix(g, n, "-");
     return (struct dfg_text){ dfg_printf(g, "df_sub_%s(0, %s)", dfg_type_name(n->type), dfg_value(g, n->args[0]).c),

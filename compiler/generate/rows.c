@@ -130,7 +130,8 @@ static void print_strips(struct dfg_gen *g)
     g->n_columns = 0;
 }
 
-/* If the row decides between sides of conditions, a text for each residue of the row. */
+/* If the row decides between sides of conditions, a text for each residue of the row. There is no `else`: what one of them needs of
+ * the block around it is printed between them. */
 static void print_residues(struct dfg_gen *g)
 {
     int64_t modulus = 1;
@@ -145,8 +146,7 @@ static void print_residues(struct dfg_gen *g)
         block.residue = r;
         if (good)
             print_strips(g);
-        dfg_close(g, &block, r == modulus - 1 ? "else" : dfg_printf(g, "%sif (%s %% %" PRId64 " == %" PRId64 ")", r ? "else " : "", y,
-                                                                    modulus, r));
+        dfg_close(g, &block, dfg_printf(g, "if (%s %% %" PRId64 " == %" PRId64 ")", y, modulus, r));
     }
 }
 

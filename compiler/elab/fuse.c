@@ -92,6 +92,7 @@ struct fuser {
     uint32_t *node_of;                  /* by item */
     uint32_t *makers;                   /* by value: its node */
     uint8_t *phase;                     /* by value: when it can be read */
+    uint32_t *origin;                   /* by value: the node that decides whether it is empty in a wave; DF_NONE: it never is */
     bool *kept;                         /* by value: it is given to the caller of a library */
     uint8_t *bounded;                   /* by value: as in struct dfc_format; NULL: no kernel decides an extent */
     uint32_t n_nodes;
@@ -113,6 +114,24 @@ static void read_hints(const struct dfc_elab *e, const struct dfl_stmt *stmt, st
     }
 }
 
+/* A written kernel may skip a wave. One of formulas is left out if an input is empty. */
+static uint32_t origin_of(const struct fuser *f, uint32_t number, enum dfc_phase phase)
+{
+    const struct dfu_node *node = &f->nodes[number];
+    uint32_t origin = DF_NONE;
+    if (phase != DFC_EVERY_WAVE)
+        return DF_NONE;
+    if (!node->callee->formula)
+        return number;
+    for (unsigned i = 0; i < node->callee->sig.n_in; i++) {
+        const uint32_t one = f->origin[node->in[i]];
+        if (origin != DF_NONE && one != DF_NONE && one != origin)
+            return number;              /* either of two: decided here */
+        origin = one == DF_NONE ? origin : one;
+    }
+    return origin;
+}
+
 static void describe_node(struct fuser *f, uint32_t id)
 {
     const struct dfc_elab *e = f->e;
@@ -126,8 +145,10 @@ static void describe_node(struct fuser *f, uint32_t id)
     read_hints(e, item->stmt, node);
     if (f->bounded && dfc_item_varies(e, item, f->bounded))
         node->apart = "its extents differ from wave to wave";
-    for (unsigned i = 0; i < item->callee->sig.n_out; i++)
+    for (unsigned i = 0; i < item->callee->sig.n_out; i++) {
         f->makers[item->first_out + i] = f->n_nodes;
+        f->origin[item->first_out + i] = origin_of(f, f->n_nodes, phase);
+    }
     f->items[f->n_nodes] = id;
     f->node_of[id] = f->n_nodes++;
 }
@@ -146,8 +167,9 @@ static bool list_nodes(struct fuser *f)
     f->node_of = malloc(n * sizeof *f->node_of);
     f->makers = malloc(n_values * sizeof *f->makers);
     f->phase = calloc(n_values, sizeof *f->phase);
+    f->origin = malloc(n_values * sizeof *f->origin);
     f->kept = calloc(n_values, sizeof *f->kept);
-    if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->phase || !f->kept)
+    if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->phase || !f->origin || !f->kept)
         return false;
     f->bounded = dfc_has_bounds(e->u) ? calloc(n_values, sizeof *f->bounded) : NULL;
     if (dfc_has_bounds(e->u) && !f->bounded)
@@ -245,6 +267,41 @@ static bool add_member(struct fuser *f, struct dfc_joined *use, struct dfu_wirin
     return true;
 }
 
+/* Adds what may leave the stream from outside empty to the list. Gives its bit; 0: nothing may. false in *fits: there are too many. */
+static uint64_t origin_bit(uint32_t origin, uint32_t *origins, unsigned *n, bool *fits)
+{
+    unsigned k = 0;
+    if (origin == DF_NONE)
+        return 0;
+    while (k < *n && origins[k] != origin)
+        k++;
+    *fits &= k < 64;
+    if (k == *n && *fits)
+        origins[(*n)++] = origin;
+    return *fits ? UINT64_C(1) << k : 0;
+}
+
+/* A group is left out as one. So all that leaves it must be empty in the same waves as it would be without the group. */
+static bool empty_together(const struct fuser *f, const struct dfc_joined *use, const struct dfu_wiring *w)
+{
+    uint64_t needs[DFU_MOST_MEMBERS] = { 0 }, all = 0;
+    uint32_t origins[64];
+    unsigned n = 0;
+    bool fits = true;
+    for (unsigned m = 0; m < w->n; m++) {
+        for (unsigned i = 0; i < w->member[m].callee->sig.n_in; i++) {
+            const struct dfu_source *from = &w->member[m].in[i];
+            needs[m] |= from->member >= 0 ? needs[from->member]
+                                          : origin_bit(f->origin[use->outside[from->slot]], origins, &n, &fits);
+        }
+        all |= needs[m];
+    }
+    for (unsigned m = 0; m < w->n; m++)
+        for (unsigned i = 0; i < w->member[m].callee->sig.n_out; i++)
+            fits &= !w->member[m].leaves[i] || needs[m] == all;
+    return fits;
+}
+
 /* The use of a group in this graph. Its group is NULL if it may not be made. false: no memory. */
 static bool add_use(struct fuser *f, uint32_t first, const uint8_t *reads)
 {
@@ -259,6 +316,9 @@ static bool add_use(struct fuser *f, uint32_t first, const uint8_t *reads)
     for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
         if (!add_member(f, &use, &wiring, v, reads))
             return false;
+    if (!empty_together(f, &use, &wiring))
+        return note_refusal(f, first, f->node_of[use.items[wiring.n - 1]],
+                            "what leaves them may be empty in unlike waves, as it does not all read the same kernels");
     if (!(use.group = get_group(e->u, &wiring))) /* its members stay nodes */
         return !e->u->no_memory && note_refusal(f, first, f->node_of[use.items[wiring.n - 1]],
                                                 "the program has as many groups as are compiled in short time");
@@ -373,6 +433,7 @@ bool dfc_fuse(struct dfc_elab *e)
     free(f.node_of);
     free(f.makers);
     free(f.phase);
+    free(f.origin);
     free(f.bounded);
     free(f.kept);
     dfu_found_free(&f.found);

@@ -108,3 +108,9 @@ else
         [ "$(cat got)" = right ] && pass "python $set" || fail "python $set" "$(tail -n 1 err)"
     done
 fi
+
+# Kernels of formulas are fused only if all that leaves them is empty in the same waves.
+cp "$DF_SOURCE/tests/e2e/programs/skip/unlike.df" .
+check unlike-compile "$DFC" unlike.df --nvcc=none -o unlike
+expect unlike-waves 0 '^0: 1 0: 101 1: 2 2: 103 2: 3 3: 4 $' sh -c "./unlike --waves=4 | sort | tr '\\n' ' '"
+expect unlike-told 0 '^not fused: one and both, line 6: what leaves them may be empty in unlike waves' "$DFC" unlike.df --emit=plan

@@ -97,7 +97,8 @@ UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner pictures pictures-inner
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner pictures pictures-inner \
+        examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
 
 all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(IMPORTS) $(PYTHON) $(BUILDDIR)/pkgconfig
@@ -123,6 +124,8 @@ help:
 	@echo '                SEED=1, ONLY=runtime/engine'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make gpu-kit    build/gpu-kit/: all programs of gpu-check and of the GPU bench, to be carried to a machine with a GPU and run there by run.sh'
+	@echo 'make examples-check  each application of examples/ against its oracle; T=name takes one'
+	@echo 'make examples-bench  each application beside what one would use today; PEERS=1 installs what it is compared with'
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1, UPDATE=1'
 	@echo 'make bench-filters  filter chains as formulas beside Halide (libhalide14-0-dev) and OpenCV (libopencv-dev), where installed; QUICK=1'
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
@@ -376,6 +379,14 @@ demo: deps
 	@$(MAKE) --no-print-directory demo-inner
 demo-inner: all
 	@examples/demo.sh $(BUILDDIR) build/demo
+
+# examples/NAME/check.sh and bench.sh, of each example that has one: both take BUILDDIR and a folder to write into. T=name takes one example.
+examples-check examples-bench: examples-%: deps
+	@$(MAKE) --no-print-directory examples-$*-inner
+examples-check-inner examples-bench-inner: examples-%-inner: all
+	@failed=; for script in $(wildcard examples/*$(T)*/$*.sh); do name=$$(basename $$(dirname $$script)); echo "== $$name"; \
+	    mkdir -p build/examples/$$name; $$script $(BUILDDIR) build/examples/$$name || failed="$$failed $$name"; done; \
+	[ -z "$$failed" ] || { echo "examples-$*: failed:$$failed"; exit 1; }
 
 bench: deps
 	@$(MAKE) --no-print-directory bench-inner

@@ -98,6 +98,7 @@ bool dfc_rows_of_node(struct dfc_solve *s, struct dfc_rows *r)
     for (unsigned p = 0; p < callee->sig.n_ports; p++)
         if (s->port_bounded[p]) {
             r->why = "its extents differ from wave to wave";
+            r->whole = callee->sig.split ? s->bound[callee->sig.split_variable] : 0;
             return true;
         }
     if (callee->kernel->has_formulas)

@@ -78,14 +78,14 @@ bool dfc_parts_choose(struct dfc_fill *fill, const struct dfc_rows *rows, const 
     struct dfc_unit *u = fill->e->u;
     const struct dfc_division *division = rows->why ? NULL : chosen(fill, desc);
     const uint64_t n_wanted = hints->parts ? hints->parts : division ? division->n : u->options->parts;
-    const uint64_t n = n_wanted > 1 ? (n_wanted < rows->whole ? n_wanted : rows->whole) : 1;
+    const uint64_t n = n_wanted > 1 && !rows->why ? (n_wanted < rows->whole ? n_wanted : rows->whole) : 1;
     *result = NULL;
     if (rows->why && hints->parts > 1) {
         dfl_error(u->sink, loc, "this node cannot be divided: %s", rows->why);
         return false;
     }
-    if (rows->why || (rows->wiring && n == 1))
-        return true;
+    if (rows->whole == 0 || (rows->wiring && n == 1))
+        return true;                    /* else code may ask for its rows, also undivided */
     struct dfc_parts *parts = dfc_alloc(u, sizeof *parts);
     if (!parts || !(parts->first = dfc_alloc(u, (n + 1) * sizeof *parts->first)) ||
         !(parts->rows = dfc_alloc(u, (n + 1) * sizeof *parts->rows)))

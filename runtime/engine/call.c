@@ -49,6 +49,22 @@ static const struct df_node *node_of(const struct df_call *call)
     return &call->run->graph->nodes[dfr_job_node(call->job)];
 }
 
+/* The rows that a job of a node with all rows makes, as many as what it reads has in this wave. */
+static uint64_t rows_of_wave(const struct df_call *call, const struct df_node *node, uint64_t planned)
+{
+    const struct df_graph *g = call->run->graph;
+    const struct df_kport *port = &g->kports[g->kernels[node->kernel].first_port];
+    uint32_t in = node->first_in;
+
+    for (uint32_t i = 0; i < g->kernels[node->kernel].n_ports; i++)
+        if (port[i].mode == DF_IN || port[i].mode == DF_INOUT) {
+            if (port[i].split)
+                return dfr_extents_of(call->run->extents, g->in_value[in], dfr_job_slot(call->job))[0];
+            in++;
+        }
+    return planned;
+}
+
 struct df_part df_part(const struct df_call *call)
 {
     const struct df_graph *g = call->run->graph;
@@ -58,6 +74,10 @@ struct df_part df_part(const struct df_call *call)
 
     if (!p)
         return part;
+    if (call->run->extents && dfr_extents_node_varies(call->run->extents, dfr_job_node(call->job))) {
+        part.rows = part.whole = rows_of_wave(call, node, p->whole);
+        return part;
+    }
     part = (struct df_part){ .first = p->first, .rows = p->rows, .whole = p->whole };
     for (uint32_t i = 0; i < g->kernels[node->kernel].n_ports; i++) {
         uint64_t first = g->port_rows[p->first_port + i];

@@ -75,6 +75,17 @@ X
 check variants ./fails --waves=3 --check=variants --device=emu --emu-all
 check profile "$DFC" profile fails.df --max-time=5ms
 
+# A kernel that could be divided reads tokens of each wave's extents.
+printf '%s\n' '1 rows: 999, then -1' '2 rows: 2002, then -1' '3 rows: 3002, then -1' >want
+for parts in '' --parts=3; do
+    # shellcheck disable=SC2086
+    check "split-compile $parts" "$DFC" split.df $parts -o split
+    for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
+        # shellcheck disable=SC2086
+        ./split --waves=3 $o >got 2>&1; same "split $parts $o" got want
+    done
+done
+
 # The example of docs/language.md.
 awk '/^### /{ on = $0 == "### Extents of each wave" } /^```/{ if (!code && on) n++; code = !code; next } on && code { print > ("example" n) }' \
     "$DF_SOURCE/docs/language.md"

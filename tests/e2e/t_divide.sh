@@ -81,3 +81,8 @@ for n in 1 3; do compile $n "$programs/skips.df" skips-$n; done
 ./skips-1 --waves=8 --device=none >skips.ref
 expect skips 0 '^5$' bash -c 'wc -l <skips.ref'
 runs skips-3 skips.ref 8 40KiB
+# Views of a token that is empty, and has no memory.
+for n in 1 3; do compile $n "$programs/empty.df" empty-$n; done
+./empty-1 --waves=6 --device=none >empty.ref
+expect empty 0 '^5 12 36$' cat empty.ref
+runs empty-3 empty.ref 6 40KiB

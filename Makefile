@@ -352,10 +352,10 @@ check-formulas: deps
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --modes='$(or $(MODES),;--no-fuse)' --cases $(BUILDDIR)/filters/*.df
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --wild --programs=500
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
-# Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.
 # Random programs of streams, from number FROM=1 on, against tests/random/streams_model.py; what differs is kept in streams-failed/.
 check-streams: all
 	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),2000) --first=$(or $(FROM),1) --keep=$(BUILDDIR)/streams-failed
+# Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.
 check-math: all
 	@if python3 -c 'import mpmath' 2>/dev/null; then python3 tests/math/coefficients.py --check; else echo 'skip coefficients: no python3-mpmath here'; fi
 	@for level in x86-64 x86-64-v3 'x86-64-v4 -mprefer-vector-width=512'; do echo "$$level:"; $(CC) -O3 -march=$$level -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-builtin \

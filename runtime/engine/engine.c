@@ -192,13 +192,16 @@ static bool may_keep(const struct df_run *run, const struct dfr_worker *w)
 }
 
 static void end_left_out(struct df_run *run, struct dfr_worker *w);
+static void end_free_jobs(struct df_run *run, struct dfr_worker *w);
 
 /* Called after the last release that the end of a job makes. Wakes one sleeper for each job that was queued, except for
  * the one that this worker will take itself. */
 static void flush(struct df_run *run, struct dfr_worker *w)
 {
-    if (w->n_left_out > 0)
+    while (w->n_left_out > 0) {         /* each end may make jobs of the other kind ready */
         end_left_out(run, w);
+        end_free_jobs(run, w);
+    }
     if (w->ready != DFR_NO_JOB) {
         give(run, w, w->ready, may_keep(run, w));
         w->ready = DFR_NO_JOB;
@@ -334,8 +337,6 @@ void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot
         end_wave(run, w, slot);
     }
 }
-
-static void end_free_jobs(struct df_run *run, struct dfr_worker *w);
 
 static void begin_once(struct df_run *run, struct dfr_worker *w)
 {

@@ -86,3 +86,8 @@ for n in 1 3; do compile $n "$programs/empty.df" empty-$n; done
 ./empty-1 --waves=6 --device=none >empty.ref
 expect empty 0 '^5 12 36$' cat empty.ref
 runs empty-3 empty.ref 6 40KiB
+# Final nodes begin when a job is left out, and the first of them takes no worker.
+compile 3 "$programs/final.df" final-3
+for policy in eager ddfcfs dmda gp all-cpu; do
+    expect "final $policy" 0 '^104$' timeout 60 ./final-3 --waves=4 --device=emu --workers=1 --policy=$policy
+done

@@ -292,12 +292,14 @@ static inline void df_node_stats_add(struct df_node_stats *stats, bool device, d
 static inline uint32_t df_select_port(uint32_t in_slot) { return in_slot == 0 ? 0 : in_slot + 1; }
 
 /* How often a token of the value is made and read, as @rate says: as often as its node fires, and no more often than the
- * reader that fires most often. */
+ * reader that fires most often. An acc has one result, however often its node fires. */
 static inline double df_value_rate(const struct df_graph *g, uint32_t value)
 {
     const struct df_value *x = &g->values[value];
     float most = x->n_readers ? 0 : 1;
 
+    if (x->flags & DF_VALUE_ACC)
+        return 1;
     for (uint32_t r = x->first_reader; r < x->first_reader + x->n_readers; r++)
         most = g->nodes[g->readers[r].node].rate > most ? g->nodes[g->readers[r].node].rate : most;
     return (double)(most < g->nodes[x->producer].rate ? most : g->nodes[x->producer].rate);

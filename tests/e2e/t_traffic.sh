@@ -47,3 +47,20 @@ batched together pair 20
 batched too-large far 0
 batched traced pair 0 --trace=t.json
 expect together-said 0 '^emu0: 20 copies went in 10 batches ' ./pair --device=emu --policy=ws --waves=10 --inflight=1 --stats=totals
+
+# The simulator copies what the engine copies: accs, what final nodes read, parts with and without halo, and waves that are empty.
+agree() { # NAME GRAPH
+    local name=$1 options=(--policy=all-gpu --waves=8) got want
+    cp "$programs/agree.df" "$name.df"; echo "graph main { v: i32[64, 16] = make(); $2 }" >>"$name.df"
+    "$DFC" "$name.df" -o "$name" --nvcc=none -w --parts=1 2>/dev/null || fail "$name-compiles" "exit $?"
+    got=$("./$name" --device=emu --platform="$name.df" --stats=json "${options[@]}" 2>&1 | grep -oE '"(h2d_bytes|d2h_bytes)": [0-9]+' | head -n 2)
+    want=$("$DFC" simulate "$name.df" --parts=1 -w --format=json "${options[@]}" | grep -oE '"(h2d_bytes|d2h_bytes)": [0-9]+')
+    if [ "$got" = "$want" ] && [ "$got" = "$(printf '"h2d_bytes": %d\n"d2h_bytes": %d' "$3" "$4")" ]; then pass "agree-$name"
+    else fail "agree-$name" "engine: ${got//$'\n'/ }; simulator: ${want//$'\n'/ }; expected $3 $4"; fi
+}
+agree acc '(s, n) = collect(v); count(n); check(s);' 32768 4128
+agree final '(s, n) = collect(v); b = twice(s) @parts(2); check(b); count(n);' 36864 8224
+agree parts 'b = blur(v) @parts(3); c = twice(b) @parts(3); check(c);' 36864 32768
+agree halo 'b = blur(v) @parts(4); c = blur(b) @parts(4); check(c);' 77824 65536
+agree skip 'w = gate(v); b = blur(w) @rate(0.25); check(b) @rate(0.25);' 8192 8192
+agree skipped-acc 'w = gate(v); b = twice(w) @rate(0.25) @parts(2); (s, n) = collect(b) @rate(0.25); count(n) @rate(0.25); check(s);' 16384 12296

@@ -29,6 +29,7 @@
 #endif
 
 #define DF_STRIP 1024 /* columns whose shared values are kept at a time */
+#define DF_KEPT (512 << 10) /* bytes of values that rows keep for later rows, at most: they should stay in the second cache */
 #define DF_SELDOM __attribute__((noinline, cold))
 #define DF_ALONE __attribute__((noinline)) /* a function of its own, so that `restrict` holds for its loops */
 

@@ -521,7 +521,9 @@ struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *n)
     case DFF_SCALAR: return (struct dfg_text){ dfg_scalar_name(g, n->number), DFG_ATOM };
     default: break;
     }
-    const char *column = dfg_columns_value(g, n, false);
+    const char *column = dfg_kept_value(g, n);
+    if (!column)
+        column = dfg_columns_value(g, n, false);
     if (column)
         return (struct dfg_text){ column, DFG_ATOM };
     if (!g->block)                      /* an extent, outside of loops: there is no place for a temporary */

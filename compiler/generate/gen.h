@@ -95,10 +95,35 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     struct dfg_bound bounds[DFG_MAX_BOUNDS];
     unsigned n_rows, n_bounds;          /* no bounds: every column is MAIN's, and there is no EDGE */
     bool whole[DFL_MAX_PORTS];          /* the port is read in other ways than by rows, too */
-    bool is_pair;                       /* its function computes rows y and y + 1 (pairs.c) */
+    bool is_pair;                       /* its function computes rows y and y + 1 (shared.c) */
     const char *last;                   /* of pairs: C for the row behind the last one */
+    bool is_half;                       /* its function computes values that are kept (shared.c) */
     bool has_strips;                    /* its columns share values in arrays (columns.c) */
     const char *when;                   /* "… && ": MAIN is called then; NULL: always */
+};
+
+#define DFG_MAX_PLANES 32
+#define DFG_MAX_KEPT_RANGES 4
+
+struct dfg_plane {                      /* the value for one repetition of the sum, of each column */
+    int64_t number[DFG_MAX_KEPT_RANGES]; /* the ranges there */
+    int64_t row, column;                /* how far the neighbour is */
+    bool here, there;                   /* the element reads it, the neighbour does */
+};
+
+/* A value of a sum that two elements have for each other (shared.c): of the element at (y, x) and ranges s it is that of the
+ * element at (y + row, x + column) and -s. */
+struct dfg_kept {
+    const struct dff_node *node;        /* NULL: the formula has none */
+    const struct dff_range *ranges;     /* of the sum */
+    unsigned n_ranges;
+    int64_t row_by[DFG_MAX_KEPT_RANGES], column_by[DFG_MAX_KEPT_RANGES]; /* row = sum of row_by * range */
+    bool is_settled;                    /* there are no other planes than these */
+    bool is_read;                       /* what is printed now reads the values and does not compute them */
+    struct dfg_plane planes[DFG_MAX_PLANES];
+    unsigned n_planes;
+    int64_t rows, columns;              /* the farthest neighbours */
+    struct dfg_stage half;              /* the function that computes the planes of a row */
 };
 
 struct dfg_gen {
@@ -113,6 +138,7 @@ struct dfg_gen {
     int column;                         /* the slot of the formula's columns; -1: it has none, and there are no row functions */
     struct dfg_stage stage;             /* of `formula`, whose functions are printed or called now */
     struct dfg_stage pair;              /* if it has a function of two rows */
+    struct dfg_kept kept;               /* if it has functions that share values between rows */
     const char *row;                    /* that is written; NULL: it is called as its port */
     struct dfg_column columns[DFG_MAX_COLUMNS];
     unsigned n_columns;
@@ -226,12 +252,21 @@ void dfg_gathers_print(struct dfg_gen *g);
 /* The element of an array that has the node's value, or its place. NULL: none has. */
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 
-/* ---- pairs.c ---- */
+/* ---- shared.c ---- */
 
 /* May a function of two rows be worth it for g->formula, whose row function `text` is? */
 bool dfg_pair_is_wanted(const struct dfg_gen *g, const char *text);
 /* Is g->pair better than two calls of g->stage, and are the columns of MAIN the same ones? */
 bool dfg_pair_is_good(const struct dfg_gen *g);
+/* Finds g->kept of g->formula. */
+void dfg_kept_find(struct dfg_gen *g);
+/* The element of a plane that has the node's value where g->block is printed. NULL: there is none. */
+const char *dfg_kept_value(struct dfg_gen *g, const struct dff_node *n);
+/* Drops planes that one side alone reads: beyond the elements of the other side nothing is known to be inside. */
+void dfg_kept_settle(struct dfg_gen *g);
+/* Prints the statements that compute the planes of the row y for the columns df_from … df_to - 1, and beside them those that
+ * these columns of other rows read. */
+void dfg_kept_print(struct dfg_gen *g);
 
 /* ---- rows.c ---- */
 

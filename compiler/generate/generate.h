@@ -12,7 +12,7 @@
  *   rows.c       functions of rows, and who calls them.
  *   columns.c    values that columns share.
  *   gathers.c    bytes that are read at computed places.
- *   pairs.c      which formulas compute two rows at once.
+ *   shared.c     values that rows share: functions of two rows, and values kept for later rows.
  *   scatter.c    histograms: one pass over the data.
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.

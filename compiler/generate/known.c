@@ -61,6 +61,17 @@ static bool known_both(const struct dfg_gen *g, const struct dff_node *n, int64_
     return first && second;
 }
 
+/* A sum or product that does not wrap. */
+static bool known_sum(const struct dfg_gen *g, const struct dff_node *n, int64_t *value)
+{
+    int64_t a, b;
+    if (n->type != DFF_I32 || (n->op != DFF_ADD && n->op != DFF_SUB && n->op != DFF_MUL) || !dfg_known(g, n->args[0], &a) ||
+        !dfg_known(g, n->args[1], &b))
+        return false;
+    *value = n->op == DFF_ADD ? a + b : n->op == DFF_SUB ? a - b : a * b;
+    return *value >= INT32_MIN && *value <= INT32_MAX;
+}
+
 bool dfg_known(const struct dfg_gen *g, const struct dff_node *n, int64_t *value)
 {
     if (n->type != DFF_BOOL && n->type != DFF_I32)
@@ -82,6 +93,8 @@ bool dfg_known(const struct dfg_gen *g, const struct dff_node *n, int64_t *value
         *value = !*value;
         return true;
     }
+    if (known_sum(g, n, value))
+        return true;
     return ((n->op >= DFF_LT && n->op <= DFF_NE) || n->op == DFF_AND || n->op == DFF_OR) && known_both(g, n, value);
 }
 

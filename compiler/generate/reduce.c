@@ -115,6 +115,12 @@ static void fold_term(struct dfg_gen *g, const struct fold *f)
 {
     const struct dff_node *n = f->node;
     const struct dff_node *condition = n->n_args > 1 ? n->args[1] : NULL;
+    int64_t is_taken = 1;
+    if (condition && dfg_known(g, condition, &is_taken)) {
+        if (!is_taken)
+            return;
+        condition = NULL;
+    }
     const char *when = condition ? dfg_within(g, dfg_value(g, condition), DFG_COMPARE) : "";
     if (f->any && !f->best)
         dfg_line(g, g->block, "%s |= %s;", f->any, condition ? when : "1");

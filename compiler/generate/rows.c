@@ -115,7 +115,7 @@ static void print_strips(struct dfg_gen *g)
     g->n_columns = 0;
     dfg_open(g, &strip, -1, NULL);
     dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < DF_STRIP ? df_to : df_strip + DF_STRIP;");
-    if (g->mode == DFG_MAIN && !g->stage.is_pair && !g->failed) {
+    if (g->mode == DFG_MAIN && !g->stage.is_pair && !g->kept.is_read && !g->failed) {
         dfg_columns_print(g);
         dfg_gathers_print(g);
     }
@@ -166,6 +166,8 @@ static char *row_text(struct dfg_gen *g)
         }
     if (g->column < 0)
         dfg_store(g);
+    else if (g->stage.is_half)
+        dfg_kept_print(g);
     else
         print_residues(g);
     g->near = false;
@@ -177,13 +179,10 @@ static char *row_text(struct dfg_gen *g)
 
 /* ---- the functions ---- */
 
-static const char *row_parameters(struct dfg_gen *g)
+/* Those behind what is written: what is read, the row's indices, and the columns. */
+static const char *read_parameters(struct dfg_gen *g)
 {
-    const struct dff_port *out = out_port(g);
-    const char *text = dfg_printf(g, "%s%s *restrict %s", dfg_parameters(g), dfg_elem(out->elem),
-                                  dfg_port_name(g, g->formula->port));
-    if (g->stage.is_pair)
-        text = dfg_printf(g, "%s, %s *restrict " DFG_NEXT_ROW, text, dfg_elem(out->elem));
+    const char *text = "";
     for (unsigned i = 0; i < g->stage.n_rows; i++)
         text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, dfg_elem(g->kernel->ports[g->stage.rows[i].port].elem),
                           g->stage.rows[i].name);
@@ -195,6 +194,34 @@ static const char *row_parameters(struct dfg_gen *g)
         if (g->formula->is_index[d])
             text = dfg_printf(g, "%s, const int64_t %s", text, g->formula->names[d]);
     return dfg_printf(g, "%s, const int64_t df_from, const int64_t df_to", text);
+}
+
+static const char *row_parameters(struct dfg_gen *g)
+{
+    const struct dff_port *out = out_port(g);
+    const char *text = dfg_printf(g, "%s%s *restrict %s", dfg_parameters(g), dfg_elem(out->elem),
+                                  dfg_port_name(g, g->formula->port));
+    if (g->stage.is_pair)
+        text = dfg_printf(g, "%s, %s *restrict " DFG_NEXT_ROW, text, dfg_elem(out->elem));
+    return dfg_printf(g, "%s%s", text, read_parameters(g));
+}
+
+/* What kept values are computed into: a row of each plane, which are pointers of their own so that loops become vectors. */
+static const char *plane_parameters(struct dfg_gen *g)
+{
+    const char *text = dfg_parameters(g);
+    for (unsigned p = 0; p < g->kept.n_planes; p++)
+        text = dfg_printf(g, "%s%s%s *restrict df_plane_%u", text, p ? ", " : "", dfg_type(g->kept.node->type), p);
+    return text;
+}
+
+/* What they are read from: the row y - i of all planes is df_kept_i. */
+static const char *kept_parameters(struct dfg_gen *g)
+{
+    const char *text = "";
+    for (int64_t k = 0; k <= g->kept.rows; k++)
+        text = dfg_printf(g, "%sconst %s *restrict df_kept_%" PRId64 ", ", text, dfg_type(g->kept.node->type), k);
+    return dfg_printf(g, "%sconst int64_t df_stride", text);
 }
 
 /* The arguments of such a function up to the columns. first: the row's first element; rows: each behind ", ". */
@@ -210,11 +237,11 @@ static const char *row_arguments(struct dfg_gen *g, const char *first, const cha
     return text;
 }
 
-static const char *row_names(struct dfg_gen *g)
+static const char *row_names(struct dfg_gen *g, const struct dfg_stage *stage)
 {
     const char *rows = "";
-    for (unsigned i = 0; i < g->stage.n_rows; i++)
-        rows = dfg_printf(g, "%s, %s", rows, g->stage.rows[i].name);
+    for (unsigned i = 0; i < stage->n_rows; i++)
+        rows = dfg_printf(g, "%s, %s", rows, stage->rows[i].name);
     return rows;
 }
 
@@ -223,7 +250,7 @@ static const char *far_call(struct dfg_gen *g)
 {
     const char *any = g->far[0] ? g->far[1] ? "df_far32 | df_far64" : "df_far32" : "df_far64";
     return dfg_printf(g, "    if (%s)\n        df_edge%u_%c(%s, df_from, df_to);\n", any, g->stage.number, DFG_NAME,
-                      row_arguments(g, dfg_port_name(g, g->formula->port), row_names(g)));
+                      row_arguments(g, dfg_port_name(g, g->formula->port), row_names(g, &g->stage)));
 }
 
 /* The function of two rows, if it is better than two calls: g->pair.is_pair says so. */
@@ -242,8 +269,59 @@ static void pair_function(struct dfg_gen *g, FILE *out)
     free(text);
 }
 
+/* The border of a dimension in which some row of the port may be outside. A row that always is inside for elements of the output is
+ * read beyond these, too. */
+static void set_borders(const struct dfg_stage *one, struct dfg_stage *half)
+{
+    for (unsigned i = 0; i < half->n_rows; i++)
+        for (unsigned k = 0; k < one->n_rows; k++)
+            for (unsigned d = 0; half->rows[i].port == one->rows[k].port && d < half->rows[i].lead && d < one->rows[k].lead; d++)
+                if (one->rows[k].border[d] != DFF_NONE)
+                    half->rows[i].border[d] = one->rows[k].border[d];
+}
+
+/* The text of a row function that reads kept values, and then of the one that computes them. */
+static char *kept_text(struct dfg_gen *g, bool are_read)
+{
+    g->kept.is_read = are_read;
+    if (!are_read) /* the other one has the parameters of MAIN */
+        g->stage = (struct dfg_stage){ .number = g->stage.number, .is_half = true };
+    g->mode = DFG_MAIN;
+    char *text = row_text(g);
+    g->kept.is_read = false;
+    return text;
+}
+
+/* The two functions of a formula that shares values between rows. */
+static void kept_functions(struct dfg_gen *g, FILE *out)
+{
+    const struct dfg_stage one = g->stage;
+    const char *parameters = row_parameters(g);
+    free(kept_text(g, true));           /* it says which planes are read */
+    dfg_kept_settle(g);
+    g->stage = one;
+    char *text = kept_text(g, true), *half = NULL;
+    bool good = g->kept.n_planes && g->stage.n_rows == one.n_rows && memcmp(g->stage.whole, one.whole, sizeof one.whole) == 0;
+    if (good && !g->failed) {
+        half = kept_text(g, false);
+        const char *half_parameters = dfg_printf(g, "%s%s", plane_parameters(g), read_parameters(g));
+        g->kept.half = g->stage;
+        set_borders(&one, &g->kept.half);
+        good = !g->failed && g->kept.half.n_rows && !memchr(g->kept.half.whole, 1, sizeof g->kept.half.whole);
+        if (good)
+            fprintf(out, "static DF_ALONE void df_half%u_%c(%s)\n{\n%s}\n\nstatic DF_ALONE void df_shared%u_%c(%s, %s)\n{\n%s}\n\n",
+                    one.number, DFG_NAME, half_parameters, half, one.number, DFG_NAME, kept_parameters(g), parameters, text);
+    }
+    if (!good)
+        g->kept.node = NULL;
+    g->stage = one;
+    free(text);
+    free(half);
+}
+
 void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
 {
+    g->kept.node = NULL;
     g->pair.is_pair = false;
     g->stage = (struct dfg_stage){ .number = number };
     g->column = dff_column(g->kernel, g->formula);
@@ -257,6 +335,10 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     const char *parameters = row_parameters(g);
     if (!g->failed && dfg_pair_is_wanted(g, main_text))
         pair_function(g, out);
+    if (!g->failed && !far)
+        dfg_kept_find(g);
+    if (!g->failed && g->kept.node)
+        kept_functions(g, out);
     if (!g->failed && edge_text)
         fprintf(out, "static DF_SELDOM void df_edge%u_%c(%s)\n{\n%s}\n\n", number, DFG_NAME, parameters, edge_text);
     if (!g->failed)
@@ -328,11 +410,74 @@ void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
     dfg_line(g, g->block, "df_order(&df_low, &df_high, %s);", width);
 }
 
+/* The rows that are computed, in dimension d. */
+static void row_ends(struct dfg_gen *g, unsigned d, const char **from, const char **to)
+{
+    *from = "0";
+    *to = dfg_index(g, out_port(g)->extents[d]).c;
+    if (g->from && d == g->rows)
+        *from = g->from, *to = g->to;
+    else if (g->from && d < g->rows)
+        *from = dfg_printf(g, "df_outer%u", d), *to = dfg_printf(g, "%s + 1", *from);
+}
+
+/* Where the values of the row y - k are kept: in a ring of rows. */
+static const char *kept_row(struct dfg_gen *g, int64_t k)
+{
+    const unsigned d = dfg_lead(g) - 1;
+    const char *from, *to;
+    row_ends(g, d, &from, &to);
+    return dfg_printf(g, "df_kept + (%s - (%s) + %" PRId64 ") %% %" PRId64 " * df_ring", g->formula->names[d], from,
+                      g->kept.rows - k, g->kept.rows + 1);
+}
+
 static const char *width_of(struct dfg_gen *g)
 {
     if (g->to && g->column == (int)g->rows) /* the rows of a strip are columns here */
         return g->to;
     return g->column < 0 ? "1" : dfg_index(g, out_port(g)->extents[g->column]).c;
+}
+
+/* The call of a row function that reads kept values, before `else`. arguments: those of the other one, behind its number. */
+static void print_shared_call(struct dfg_gen *g, const char *arguments, const char *from, const char *to)
+{
+    const char *kept = "";
+    if (!g->kept.node)
+        return;
+    for (int64_t k = 0; k <= g->kept.rows; k++)
+        kept = dfg_printf(g, "%s%s, ", kept, kept_row(g, k));
+    dfg_line(g, g->block, "if (df_kept && %s < %s)", from, to);
+    dfg_line(g, g->block, "    df_shared%u_%c(%sdf_stride, %s, %s, %s);", g->stage.number, DFG_NAME, kept, strchr(arguments, '(') + 1, from, to);
+    dfg_line(g, g->block, "else");
+}
+
+/* Computes the values of a row that are kept. Rows before those that are written have no other use. */
+static void print_half(struct dfg_gen *g, const char *from)
+{
+    const struct dfg_stage one = g->stage;
+    struct dfg_block block;
+    const char *y = g->formula->names[dfg_lead(g) - 1], *low = "0", *high = width_of(g);
+    if (dfg_open(g, &block, -1, NULL)) {
+        for (unsigned i = 0; i < g->kept.half.n_rows; i++)
+            print_row_pointer(g, &g->kept.half.rows[i]);
+        if (g->stage.n_bounds) {
+            dfg_print_bounds(g, low, high);
+            low = "df_low";
+            high = "df_high";
+        }
+        g->stage = g->kept.half;
+        const char *planes = "";
+        for (unsigned p = 0; p < g->kept.n_planes; p++)
+            planes = dfg_printf(g, "%s%sdf_row_kept + %u * df_stride", planes, p ? ", " : "", p);
+        const char *arguments = row_arguments(g, planes, row_names(g, &g->kept.half));
+        g->stage = one;
+        dfg_line(g, g->block, "%s *const df_row_kept = %s;", dfg_type(g->kept.node->type), kept_row(g, 0));
+        dfg_line(g, g->block, "if (%s < %s)", low, high);
+        dfg_line(g, g->block, "    df_half%u_%c(%s, %s, %s);", one.number, DFG_NAME, arguments, low, high);
+    }
+    dfg_close(g, &block, "if (df_kept)");
+    dfg_line(g, g->block, "if (%s < %s)", y, from);
+    dfg_line(g, g->block, "    continue;");
 }
 
 void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
@@ -341,6 +486,7 @@ void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
     const char *begin = g->from && g->column == (int)g->rows ? g->from : "0";
     unsigned number = g->stage.number;
     if (!g->stage.n_bounds) {
+        print_shared_call(g, arguments, begin, width);
         dfg_line(g, g->block, "df_row%s%u%s, %s, %s);", g->stage.is_pair ? "s" : "", number, arguments, begin, width);
         return;
     }
@@ -352,6 +498,7 @@ void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
     }
     dfg_line(g, g->block, "if (df_low > %s)", begin);
     dfg_line(g, g->block, "    df_edge%u%s, %s, df_low);", number, arguments, begin);
+    print_shared_call(g, arguments, "df_low", "df_high");
     dfg_line(g, g->block, "if (%sdf_low < df_high)", g->stage.when ? g->stage.when : "");
     dfg_line(g, g->block, "    df_row%u%s, df_low, df_high);", number, arguments);
     dfg_line(g, g->block, "if (df_high < %s)", width);
@@ -382,9 +529,14 @@ static void print_row(struct dfg_gen *g)
         first = dfg_printf(g, "%s, %s", first, first_of(g, 1));
         dfg_line(g, g->block, "%s -= %s + 1 == %s;", y, y, g->stage.last);
     }
+    if (g->kept.node) {
+        const char *from, *to;
+        row_ends(g, dfg_lead(g) - 1, &from, &to);
+        print_half(g, from);
+    }
     for (unsigned i = 0; i < g->stage.n_rows; i++)
         print_row_pointer(g, &g->stage.rows[i]);
-    dfg_print_calls(g, first, row_names(g));
+    dfg_print_calls(g, first, row_names(g, &g->stage));
 }
 
 static void row_loops(struct dfg_gen *g, unsigned d);
@@ -424,15 +576,14 @@ static void row_loops(struct dfg_gen *g, unsigned d)
         print_row(g);
         return;
     }
-    const char *from = "0", *to = dfg_index(g, out_port(g)->extents[d]).c;
-    if (g->from && d == g->rows)
-        from = g->from, to = g->to;
-    else if (g->from && d < g->rows)
-        from = dfg_printf(g, "df_outer%u", d), to = dfg_printf(g, "%s + 1", from);
+    const char *from, *to, *before = "";
+    row_ends(g, d, &from, &to);
+    if (g->kept.node && d + 1 == dfg_lead(g))
+        before = dfg_printf(g, " - (df_kept ? %" PRId64 " : 0)", g->kept.rows);
     if (g->pair.is_pair && d + 1 == dfg_lead(g))
         pair_loops(g, d, from, to);
     else
-        row_loop(g, d, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", f->names[d], from, f->names[d], to, f->names[d]));
+        row_loop(g, d, dfg_printf(g, "for (int64_t %s = %s%s; %s < %s; %s++)", f->names[d], from, before, f->names[d], to, f->names[d]));
 }
 
 /* Of the port's rows that may be full of a number, the longest. */
@@ -473,6 +624,20 @@ static bool print_outside_rows(struct dfg_gen *g, bool free_them)
     return any;
 }
 
+/* The ring of kept values; NULL if there are few rows, or the ring would be large, or there is no memory: then nothing is kept. */
+static void print_kept(struct dfg_gen *g)
+{
+    const struct dfg_kept *k = &g->kept;
+    const char *type = dfg_type(k->node->type), *from, *to;
+    row_ends(g, dfg_lead(g) - 1, &from, &to);
+    dfg_line(g, g->block, "const int64_t df_stride = %s + %" PRId64 ", df_ring = %u * df_stride;",
+             dfg_within(g, dfg_index(g, out_port(g)->extents[g->column]), DFG_PLUS), 2 * k->columns, k->n_planes);
+    dfg_line(g, g->block, "%s *const df_kept_all = %s - (%s) >= %" PRId64 " && %" PRId64 " * df_ring <= DF_KEPT / (int64_t)sizeof(%s) ?",
+             type, to, from, 8 * (k->rows ? k->rows : 1), k->rows + 1, type);
+    dfg_line(g, g->block, "    __builtin_malloc(sizeof(%s) * (size_t)(%" PRId64 " * df_ring)) : 0;", type, k->rows + 1);
+    dfg_line(g, g->block, "%s *const df_kept = df_kept_all ? df_kept_all + %" PRId64 " : 0;", type, k->columns);
+}
+
 void dfg_row_loops(struct dfg_gen *g, FILE *out)
 {
     struct dfg_block block;
@@ -481,8 +646,12 @@ void dfg_row_loops(struct dfg_gen *g, FILE *out)
         bool outside = print_outside_rows(g, false);
         if (outside)
             dfg_open(g, &good, -1, NULL);
+        if (!g->failed && g->kept.node)
+            print_kept(g);
         if (!g->failed)
             row_loops(g, 0);
+        if (!g->failed && g->kept.node)
+            dfg_line(g, g->block, "__builtin_free(df_kept_all);");
         if (outside)
             dfg_close(g, &good, "if (df_good)");
         print_outside_rows(g, true);

@@ -128,17 +128,37 @@ static enum alike both(struct sides *s, const struct dff_node *a, const struct d
     return x < y ? x : y;
 }
 
+static const struct dff_node *without_sign(const struct dff_node *n, bool *negative)
+{
+    for (; n->kind == DFF_OP && n->op == DFF_NEG; n = n->args[0])
+        *negative = !*negative;
+    return n;
+}
+
+/* What the product is the square of, or the negative of that; NULL: it is none. */
+static const struct dff_node *root_of(const struct dff_node *product, bool *negative)
+{
+    *negative = false;
+    const struct dff_node *x = without_sign(product->args[0], negative), *y = without_sign(product->args[1], negative);
+    return x == y ? x : NULL;
+}
+
+static enum alike products(struct sides *s, const struct dff_node *a, const struct dff_node *b)
+{
+    bool minus_a, minus_b;
+    const struct dff_node *x = root_of(a, &minus_a), *y = root_of(b, &minus_b);
+    if (x && y && minus_a == minus_b)
+        return alike(s, x, y) ? SAME : UNLIKE;
+    const enum alike straight = both(s, a, b, 0);
+    return straight ? straight : both(s, a, b, 1);
+}
+
 static enum alike operations(struct sides *s, const struct dff_node *a, const struct dff_node *b)
 {
-    enum alike straight;
     switch (a->op) {
     case DFF_ABS: return alike(s, a->args[0], b->args[0]) ? SAME : UNLIKE;
     case DFF_NEG: return alike(s, a->args[0], b->args[0]);
-    case DFF_MUL:
-        if (a->args[0] == a->args[1] && b->args[0] == b->args[1])
-            return alike(s, a->args[0], b->args[0]) ? SAME : UNLIKE;
-        straight = both(s, a, b, 0);
-        return straight ? straight : both(s, a, b, 1);
+    case DFF_MUL: return products(s, a, b);
     case DFF_SUB: return both(s, a, b, 0) == SAME ? SAME : both(s, a, b, 1) == SAME ? SIZE : UNLIKE;
     case DFF_ADD: return both(s, a, b, 0) == SAME || both(s, a, b, 1) == SAME ? SAME : UNLIKE;
     default: break;

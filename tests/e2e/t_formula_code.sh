@@ -58,6 +58,33 @@ expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \
 grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
 expect numbers-of-16-bits 0 'const int16_t t[0-9]+ = df_a' cat libpairs.so.dfc/pairs_formulas.c
 
+# ---- values that two elements have for each other ----
+cat > mutual.df <<'END'
+kernel square(in v: f32[h, w] border mirror, out o: f32[h, w]) {
+    let d[j, i] = v[y + j, x + i] - v[y, x];
+    o[y, x] = sum(j in -1..2, i in -1..2: exp(-(i * i + j * j) - d[j, i] * d[j, i]) * v[y + j, x + i]);
+}
+kernel signed(in v: f32[h, w] border mirror, out o: f32[h, w]) { o[y, x] = sum(j in -1..2, i in -1..2: exp(v[y, x] - v[y + j, x + i])); }
+kernel leaning(in v: f32[h, w] border mirror, out o: f32[h, w]) {
+    o[y, x] = sum(j in -1..2, i in -1..2: exp(-abs(v[y, x] - v[y + j, x + i]) - 0.1 * i));
+}
+kernel one_side(in v: f32[h, w] border mirror, out o: f32[h, w]) {
+    o[y, x] = sum(j in -1..2, i in -1..2 if 3 * j + i > 0: exp(-abs(v[y, x] - v[y + j, x + i])));
+}
+graph mutual(in v: f32[h, w], out a: f32[h, w], out b: f32[h, w], out c: f32[h, w], out d: f32[h, w]) {
+    a = square(v);
+    b = signed(v);
+    c = leaning(v);
+    d = one_side(v);
+}
+END
+check mutual-compile "$DFC" mutual.df --lib --graph=mutual --nvcc=none --no-fuse --keep -o libmutual.so
+grep -oE '^static DF_ALONE void df_(half|shared)[0-9]+_[a-z_]+' libmutual.so.dfc/mutual_formulas.c | sed 's/.* //' > mutual.functions
+printf 'df_half0_square\ndf_shared0_square\n' > mutual.expected
+same mutual-functions mutual.functions mutual.expected
+sed -n '/^static DF_ALONE void df_half0_square/,/^    }/p' libmutual.so.dfc/mutual_formulas.c > half.c
+if [ "$(grep -c 'df_plane_[0-9]*\[x\] = ' half.c)" = 4 ]; then pass mutual-half; else fail mutual-half 'not 4 of 8 neighbours'; fi
+
 # ---- the state of the floating-point unit ----
 cat > state.df <<'END'
 kernel change(out a: f32[n]) cpu "state.c";

@@ -610,6 +610,29 @@ class Kernel:
                 return Expr("i32", f"{r.choice(('argmin', 'argmax'))}({text}: {{}})", *kids, self.make(r.choice(TYPES), inner, depth - 1), times=cost)
         return Expr(kind, f"{r.choice(names)}({text}: {{}})", *kids, self.make(kind, inner, depth - 1), times=cost)
 
+    def mutual(self, kind, scope):
+        """A sum over a window whose terms hold a value that two elements have for each other, or one that only looks like it. None: no input
+        has what it takes."""
+        r = self.r
+        ports = [p for p in self.ports if p.mode == "in" and p.border and "none" not in p.border and len(p.extents) >= 2 and PROMOTED[p.elem] == kind]
+        if len(scope) < 2 or not ports:
+            return None
+        port, (y, x), j, i = r.choice(ports), scope[-2:] if len(scope) == len(self.left) else scope[:2], self.name_new("r"), self.name_new("r")
+        if self.regular and y is not scope[0]:
+            y, x = scope[:2]
+        other = len(port.extents) - 2
+        ahead = "".join(f"{self.safe(e, scope) if d or not self.regular else y.name}, " for d, e in enumerate(port.extents[:other]))
+        here, there = f"{port.name}[{ahead}{y.name}, {x.name}]", f"{port.name}[{ahead}{y.name} + {j}, {x.name} + {i}]"
+        far = f"({there} - {here})"
+        alike = r.choice((f"{far} * {far}", f"abs({far})", f"{here} * {there}", f"abs({there} + {here})", far, f"({there} - 2 * {here})"))
+        weight = r.choice(("exp(-0.25 * ({}))", "exp(-({}))", "tanh({})", "log(1 + abs({}))", "pow(abs({}), 0.5)")).format(alike)
+        if r.random() < 0.5:
+            weight = f"{weight} * {r.choice(('1', '0.5 * ' + there, f'({there} - {here})'))}"
+        reach = [r.randrange(1, 3) for _ in range(2)]
+        ranges = ", ".join(f"{name} in {-by + (r.random() < 0.1)}..{by + 1}" for name, by in zip((j, i), reach))
+        when = r.choice(("", "", f" if {j} * {j} + {i} * {i} <= 2", f" if {i} >= 0"))
+        return Expr(kind, f"sum({ranges}{when}: {weight})", times=lambda dims: 30 * (2 * reach[0] + 1) * (2 * reach[1] + 1))
+
     # -- a kernel --
 
     def define(self, port):
@@ -629,6 +652,9 @@ class Kernel:
                 value = self.reduction(kind, scope, max(2, self.program.depth - 1), "lanes")
             else:
                 value = self.make(kind, scope, self.program.depth)
+            mutual = self.mutual(kind, scope) if kind[0] == "f" and r.random() < 0.3 else None
+            if mutual:
+                value = Expr(kind, "({} + {})", value, mutual)
             if self.regular:
                 value = self.with_unread(kind, value, scope)
             if port.elem in ("u8", "u16") and kind[0] == "i" and r.random() < 0.6:      # most would be 0 or the largest

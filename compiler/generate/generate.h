@@ -29,6 +29,8 @@
  *           read in other ways (tables of data, reductions over all of it) are handed over as they are.
  *           A formula whose rows read the same rows as their neighbours has df_rows0_NAME, too: it writes the row y, and y + 1
  *           at df_next, so that compilers compute once what both need.
+ *           A formula whose sum holds a value that two elements have for each other (shared.c) has df_half0_NAME and df_shared0_NAME, too:
+ *           the first computes half of these values of a row, the second reads them and is else df_row0_NAME.
  *           df_row… may be called for columns from df_low to df_high - 1 alone, where every read is inside its row;
  *           df_edge… has the same parameters and computes any columns, with borders. dfg_print_bounds() computes those two
  *           numbers, dfg_print_calls() calls both. A row outside of its port is chosen by the caller: another one, or one

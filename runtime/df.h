@@ -87,6 +87,16 @@ struct df_error;
 typedef int df_state_end(void *state, int good, struct df_error *error);
 void *df_state(struct df_call *call, size_t bytes, df_state_end *end);
 
+/* Runs the pieces of a job, some of them on workers that have no job at the moment: calls piece(arg, i) once for each i < n,
+ * and returns when all have ended. It is for cpu variants whose work falls into pieces of some 100 us or more.
+ * Threads:  Pieces run at the same time, in any order, on the calling thread and on CPU workers' threads. No worker is
+ *           waited for: if none is idle, the caller runs all pieces one after the other. That is so, too, on a GPU's
+ *           worker, in a serial run, where kernels are measured, and if a piece itself calls df_pieces().
+ * Errors:   A piece keeps in *arg what went wrong. It does not call df_fail(), because other pieces may do so at the same
+ *           time. A job's times in a trace and in --stats are those of its own worker. */
+typedef void df_piece(void *arg, size_t i);
+void df_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg);
+
 /* What a kernel keeps open for its jobs: an FFT's plan, a model's handle. A variant that is declared with `open f close g`
  * has it made by f and ended by g. df_opened() gives it in each job. Code that is called without dfc calls df_open()
  * itself, first of all.

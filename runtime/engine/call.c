@@ -1,5 +1,5 @@
-/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_part(),
- * df_part_row(), df_log(), df_open(), df_opened(), df_cublas() and df_cublas_function(). */
+/* call.c - the functions of df.h that a kernel may call with its df_call: df_fail(), df_wave(), df_threads(), df_pieces(),
+ * df_part(), df_part_row(), df_log(), df_open(), df_opened(), df_cublas() and df_cublas_function(). */
 #include "runtime/engine/call.h"
 
 #include <stdarg.h>
@@ -42,6 +42,17 @@ int64_t df_wave(const struct df_call *call)
 unsigned df_threads(const struct df_call *call)
 {
     return call->threads;
+}
+
+void df_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg)
+{
+    struct df_run *run = call->run;
+
+    if (n > 1 && call->pieces && !dfr_pieces_offers(call->pieces))
+        dfr_pieces_run(call->pieces, n, piece, arg, &run->threads.wakes[0], run->machine.n_cpu_workers - 1);
+    else
+        for (size_t i = 0; i < n; i++)
+            piece(arg, i);
 }
 
 static const struct df_node *node_of(const struct df_call *call)

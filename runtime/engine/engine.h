@@ -50,6 +50,7 @@
 #include "runtime/policy/policy.h"
 #include "runtime/rehearse/rehearsal.h"
 #include "runtime/skips/skips.h"
+#include "runtime/threads/pieces.h"
 #include "runtime/threads/wake.h"
 #include "runtime/trace/trace.h"
 
@@ -98,6 +99,7 @@ struct df_call {
     uint64_t job;
     int64_t wave;
     unsigned threads;
+    struct dfr_pieces *pieces;          /* of the worker; NULL: nobody helps with df_pieces() */
     struct dfr_device *device;          /* NULL: a CPU job */
     struct dfr_opened *opened;          /* of the worker or stream; NULL: kernels are not called with this record */
     uint32_t stream;
@@ -114,6 +116,7 @@ struct dfr_tokens;
 
 struct dfr_worker {
     _Alignas(64) struct df_run *run;
+    struct dfr_pieces pieces;           /* of its job, for workers that have none */
     uint32_t index, unit;
     bool busy;                          /* devices: it has a job, and is counted in n_busy */
     bool put_off;                       /* devices: it is counted in n_put_off */

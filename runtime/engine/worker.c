@@ -1,6 +1,7 @@
 /* worker.c - the loop of a CPU worker, which is the main function of the worker's thread (worker.h). */
 #include "runtime/engine/worker.h"
 
+#include "runtime/engine/crash.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/ports.h"
@@ -418,6 +419,28 @@ static bool is_over(const struct df_run *run, const struct dfr_worker *w)
     return dfr_stopped(run) || (w->calls && atomic_load_explicit(&r->calls.over, memory_order_seq_cst));
 }
 
+/* The next worker, in turn, that offers pieces of its job. NULL: none of the others does. */
+static struct dfr_worker *owner_of_pieces(struct df_run *run, const struct dfr_worker *w)
+{
+    for (uint32_t i = 1; i < run->machine.n_cpu_workers; i++) {
+        struct dfr_worker *other = &run->threads.workers[(w->index + i) % run->machine.n_cpu_workers];
+        if (dfr_pieces_offered(&other->pieces))
+            return other;
+    }
+    return NULL;
+}
+
+/* Runs a piece of another worker's job. While it runs, that job is the one that crashes are told of. */
+static void help(struct dfr_worker *w, struct dfr_worker *owner)
+{
+    const struct df_call *before = dfr_crash_call(&owner->call);
+    double begin_s = dfr_clock_s();
+
+    if (dfr_pieces_help(&owner->pieces))
+        w->busy_s += dfr_clock_s() - begin_s;
+    dfr_crash_call(before);
+}
+
 /* Sleeps until there may be a job. true: one was found at the last look, and *job is it. */
 static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
@@ -427,7 +450,7 @@ static bool sleep_or_take(struct df_run *run, struct dfr_worker *w, uint64_t *jo
 
     if (w->deque)
         dfr_deque_barrier(run->threads.fences); /* pairs with dfr_steal_wake(), which looks for sleepers after a push */
-    if (is_over(run, w) || gang_gathers(run) ||
+    if (is_over(run, w) || gang_gathers(run) || owner_of_pieces(run, w) ||
         (w->deque ? dfr_steal_victim(run, w) != NULL : (found = take(run, w, job))) ||
         is_over(run, w))                /* again: take() may have ended the call, and then nobody wakes this thread */
         dfr_wake_cancel(wake, key);
@@ -452,6 +475,7 @@ static bool get_job(struct df_run *run, struct dfr_worker *w, uint64_t *job, str
     while (!is_over(run, w)) {
         uint32_t key = dfr_wake_key(&run->threads.wakes[0]);
         struct dfr_deque *victim = w->deque ? dfr_steal_victim(run, w) : NULL;
+        struct dfr_worker *owner;
         if (gang_gathers(run)) {
             join_gang(run, w);
             looks = 0;
@@ -460,6 +484,9 @@ static bool get_job(struct df_run *run, struct dfr_worker *w, uint64_t *job, str
                 return dfr_deque_pop(w->deque, job);
         } else if (!w->deque && take(run, w, job)) {
             return true;
+        } else if ((owner = owner_of_pieces(run, w))) {
+            help(w, owner);
+            looks = 0;
         } else if (looks++ < run->threads.spins) {
             spin();
         } else if (sleep_or_take(run, w, job)) {

@@ -36,6 +36,8 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->call.run = run;
     w->call.threads = 1;
     w->call.opened = &w->opened;
+    if (unit == 0 && run->machine.n_cpu_workers > 1 && !run->options.serial)
+        w->call.pieces = &w->pieces;
     w->call.job = DFR_NO_JOB;
     w->first_s = w->last_s = -1;
     w->kept = w->ready = DFR_NO_JOB;

@@ -32,7 +32,7 @@ pictures() { # png and tiff: grey and with channels, whole and as tiles
 echo "// $format.df: made by kernels.sh; docs/io.md explains the kernels"
 case $format in
 raw | npy) arrays ;;
-png) echo 'link "png";'; pictures ;;
+png) printf 'link "png";\nlink "z";\n'; pictures ;;
 tiff) echo 'link "tiff";'; pictures ;;
 csv) for elem in u8 u16 i32 i64 f32 f64; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered cpu \"csv.c\";"; done ;;
 *) echo "kernels.sh: no format '$format'" >&2; exit 2 ;;

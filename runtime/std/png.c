@@ -6,6 +6,7 @@
  *           picture with alpha is laid on white if no alpha is asked for.
  * Packing:  Every row is filtered by Paeth's predictor, and runs alone are looked for. That takes a sixth of the time of
  *           libpng's own choice. Photographs come out as small; what repeats itself comes out larger (tests/bench/png.c).
+ *           libpng writes all but the compressed bytes, which are made in bands (png_pack.h).
  */
 #if !__has_include(<png.h>)
 #error "std/png.df needs libpng: sudo apt-get install libpng-dev"
@@ -14,6 +15,7 @@
 #include <zlib.h>
 
 #include "pictures.h"
+#include "png_pack.h"
 
 struct picture {
     struct df_call *call;               /* the job that runs */
@@ -24,7 +26,9 @@ struct picture {
     int writes;
     enum df_elem elem;
     size_t samples;                     /* in a row */
-    uint16_t *wide;                     /* f32: a row of 16 bits */
+    uint16_t *wide;                     /* reading f32: a row of 16 bits */
+    struct packer *packer;              /* writing */
+    uLong adler;                        /* writing: of the rows that have been written */
     unsigned char *whole;               /* an interlaced picture, which comes as a whole; NULL: rows come one by one */
     size_t row_bytes, y;
 };
@@ -51,6 +55,7 @@ static void picture_close(struct picture *p)
         png_destroy_read_struct(&p->png, &p->info, NULL);
     if (p->file && !p->writes)
         fclose(p->file);
+    packer_close(p->packer);
     free(p->path);
     free(p->wide);
     free(p->whole);
@@ -74,14 +79,6 @@ static struct picture *picture_new(struct df_call *call, const char *path, enum 
     picture_close(p);
     df_fail(call, "out of memory for '%s'", path);
     return NULL;
-}
-
-static int make_wide(struct df_call *call, struct picture *p, size_t samples)
-{
-    p->samples = samples;
-    if (p->elem == DF_F32 && !(p->wide = calloc(samples, sizeof *p->wide)))
-        return df_fail(call, "out of memory for a row of '%s'", p->path);
-    return DF_OK;
 }
 
 /* ---- reading ---- */
@@ -145,8 +142,9 @@ static int read_header(struct df_call *call, struct picture *p, size_t channels,
     extents[1] = png_get_image_width(p->png, p->info);
     extents[2] = png_get_channels(p->png, p->info);
     p->row_bytes = png_get_rowbytes(p->png, p->info);
-    if (make_wide(call, p, (size_t)extents[1] * channels) != DF_OK)
-        return DF_FAILED;
+    p->samples = (size_t)extents[1] * channels;
+    if (p->elem == DF_F32 && !(p->wide = calloc(p->samples, sizeof *p->wide)))
+        return df_fail(call, "out of memory for a row of '%s'", p->path);
     return read_whole(call, p, passes);
 }
 
@@ -199,28 +197,31 @@ static int picture_row(void *source, void *row, struct df_call *call)
 
 /* ---- writing ---- */
 
+static void write_chunk(struct picture *p, const char *name, const unsigned char *data, size_t bytes)
+{
+    png_write_chunk(p->png, (png_const_bytep)name, data, bytes);
+}
+
 static int write_header(struct df_call *call, struct picture *p, const uint64_t *extents)
 {
     static const int types[] = { PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                  PNG_COLOR_TYPE_RGB_ALPHA };
-    const uint16_t one = 1;
+    static const unsigned char zlib_header[] = { 0x78, 0x01 };
     if (extents[2] < 1 || extents[2] > 4)
         return df_fail(call, "a PNG has 1 to 4 channels, and the token has %llu", (unsigned long long)extents[2]);
     if (extents[0] > PNG_UINT_31_MAX || extents[1] > PNG_UINT_31_MAX)
         return df_fail(call, "a PNG has at most %d x %d pixels", PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    if (make_wide(call, p, (size_t)extents[1] * (size_t)extents[2]) != DF_OK)
-        return DF_FAILED;
     if (setjmp(png_jmpbuf(p->png)))
         return DF_FAILED;
     png_init_io(p->png, p->file);
     png_set_IHDR(p->png, p->info, (png_uint_32)extents[1], (png_uint_32)extents[0], p->elem == DF_U8 ? 8 : 16,
                  types[extents[2] - 1], PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_filter(p->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
-    png_set_compression_strategy(p->png, Z_RLE);
     png_write_info(p->png, p->info);
-    if (p->elem != DF_U8 && *(const unsigned char *)&one)
-        png_set_swap(p->png);
-    return DF_OK;
+    write_chunk(p, "IDAT", zlib_header, sizeof zlib_header);
+    p->samples = (size_t)extents[1] * (size_t)extents[2];
+    p->row_bytes = png_get_rowbytes(p->png, p->info);
+    p->packer = packer_new((size_t)extents[0], p->row_bytes, p->row_bytes / (size_t)extents[1]);
+    return p->packer ? DF_OK : df_fail(call, "out of memory for rows of '%s'", p->path);
 }
 
 static int picture_create(struct df_call *call, FILE *file, const char *path, enum df_elem elem, const uint64_t *extents,
@@ -230,6 +231,7 @@ static int picture_create(struct df_call *call, FILE *file, const char *path, en
     if (!p)
         return DF_FAILED;
     p->file = file;
+    p->adler = adler32(0, NULL, 0);
     if (write_header(call, p, extents) != DF_OK) {
         picture_close(p);
         return DF_FAILED;
@@ -243,24 +245,45 @@ static uint16_t wide_of(float v)
     return v > 0 ? v < 1 ? (uint16_t)(v * 65535 + 0.5f) : 65535 : 0; /* NaN: 0 */
 }
 
+/* A sample of 16 bits has its high byte first. */
+static void put_samples(const struct picture *p, const void *row, unsigned char *to)
+{
+    for (size_t i = 0; i < p->samples; i++) {
+        uint16_t v = p->elem == DF_F32 ? wide_of(((const float *)row)[i]) : ((const uint16_t *)row)[i];
+        to[2 * i] = (unsigned char)(v >> 8);
+        to[2 * i + 1] = (unsigned char)v;
+    }
+}
+
 static int picture_put(void *sink, const void *row, struct df_call *call)
 {
     struct picture *p = sink;
     p->call = call;
-    for (size_t i = 0; p->wide && i < p->samples; i++)
-        p->wide[i] = wide_of(((const float *)row)[i]);
+    if (p->elem == DF_U8)
+        memcpy(packer_row(p->packer), row, p->row_bytes);
+    else
+        put_samples(p, row, packer_row(p->packer));
+    size_t n = packer_put(call, p->packer);
     if (setjmp(png_jmpbuf(p->png)))
         return DF_FAILED;
-    png_write_row(p->png, p->wide ? (const unsigned char *)p->wide : row);
+    for (const struct band *b = p->packer->bands; n > 0; b++, n--) {
+        if (!b->good)
+            return df_fail(call, "out of memory for packing '%s'", p->path);
+        p->adler = adler32_combine(p->adler, b->adler, (z_off_t)b->filtered_bytes);
+        write_chunk(p, "IDAT", b->packed, b->packed_bytes);
+    }
     return DF_OK;
 }
 
 static int picture_finish(struct df_call *call, struct picture *p)
 {
+    const unsigned char adler[4] = { (unsigned char)(p->adler >> 24), (unsigned char)(p->adler >> 16),
+                                     (unsigned char)(p->adler >> 8), (unsigned char)p->adler };
     p->call = call;
     if (setjmp(png_jmpbuf(p->png)))
         return DF_FAILED;
-    png_write_end(p->png, p->info);
+    write_chunk(p, "IDAT", adler, sizeof adler);
+    write_chunk(p, "IEND", NULL, 0);
     return DF_OK;
 }
 

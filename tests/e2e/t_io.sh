@@ -98,6 +98,14 @@ sed 's/FORMAT/png/g' "$programs/tiles.df" >tiles.df; compile tiles; sed 's/FORMA
 ./tiles --input=png.rgb --output=again.png; cmp png.rgb again.png >/dev/null && pass png-tiles || fail png-tiles differs
 printf 'png.rgb\npng.rgb\n' >list.txt
 ./copy --input=@list.txt --output='page%d.png'; same png-list png.rgb page1.png
+# What is compressed in bands, on all idle workers, comes back, and its bytes are the same for any number of workers.
+for step in made found; do sed "s/STEP/$step/" "$programs/bands.df" >bands-$step.df; compile bands-$step; done
+./bands-made --workers=1; cp high.png high1.png; cp wide.png wide1.png
+check png-bands-found ./bands-found
+for workers in 2 4; do
+    ./bands-made --workers=$workers
+    cmp high.png high1.png && cmp wide.png wide1.png && pass png-bands-$workers || fail png-bands-$workers differs
+done
 rm -f out.png
 expect png-one-file-for-two 1 "wave 1: 'out.png' is written already: with %d" ./copy --input=@list.txt
 rm -f out.png

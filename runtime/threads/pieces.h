@@ -1,0 +1,50 @@
+/* pieces.h - a job whose work is in pieces, which workers without jobs may run too (df_pieces() of df.h).
+ *
+ * Words:    The *owner* is the thread that runs the job. A *helper* is another thread. The pieces are *on offer* from the
+ *           owner's call of dfr_pieces_run() until all of them have been taken.
+ * Memory:   a struct dfr_pieces that is all zero has nothing on offer. It outlives all owners and helpers.
+ * Threads:  One owner at a time; any number of helpers.
+ * Progress: The owner waits only for pieces that helpers are running. It spins briefly and then sleeps.
+ * Order:    What the owner wrote before is there in each piece, and what the pieces wrote is there for the owner after.
+ */
+#ifndef DFR_PIECES_H
+#define DFR_PIECES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/df.h"
+
+struct dfr_wake;
+
+struct dfr_pieces {
+    _Alignas(64) _Atomic uint64_t n;    /* pieces on offer; 0: none */
+    _Atomic uint64_t next;              /* the first one that nobody has taken, or more than n */
+    _Atomic uint32_t helpers;           /* threads that may be in a piece; a futex word */
+    df_piece *piece;
+    void *arg;
+};
+
+/* Runs n pieces and returns when all have ended. At most `most` sleepers of `wake` are woken to help. */
+void dfr_pieces_run(struct dfr_pieces *pieces, uint64_t n, df_piece *piece, void *arg, struct dfr_wake *wake,
+                    uint32_t most);
+
+/* Runs one piece, if one is on offer. */
+bool dfr_pieces_help(struct dfr_pieces *pieces);
+
+/* Does the owner run pieces? For the owner and its helpers. */
+static inline bool dfr_pieces_offers(const struct dfr_pieces *pieces)
+{
+    return atomic_load_explicit(&((struct dfr_pieces *)pieces)->n, memory_order_relaxed) > 0;
+}
+
+/* Is there a piece that nobody has taken? A glance that may be out of date. */
+static inline bool dfr_pieces_offered(const struct dfr_pieces *pieces)
+{
+    struct dfr_pieces *p = (struct dfr_pieces *)pieces;
+    uint64_t n = atomic_load_explicit(&p->n, memory_order_seq_cst);
+    return n > 0 && atomic_load_explicit(&p->next, memory_order_relaxed) < n;
+}
+
+#endif

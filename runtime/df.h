@@ -92,7 +92,7 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end);
  * Threads:  Pieces run at the same time, in any order, on the calling thread and on CPU workers' threads. No worker is
  *           waited for: if none is idle, the caller runs all pieces one after the other. That is so, too, on a GPU's
  *           worker, in a serial run, where kernels are measured, and if a piece itself calls df_pieces().
- * Errors:   A piece keeps in *arg what went wrong. It does not call df_fail(), because other pieces may do so at the same
+ * Errors:   A piece keeps in *arg what went wrong. No two pieces may call df_fail(), because they may do so at the same
  *           time. A job's times in a trace and in --stats are those of its own worker. */
 typedef void df_piece(void *arg, size_t i);
 void df_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg);

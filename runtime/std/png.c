@@ -16,6 +16,7 @@
 
 #include "pictures.h"
 #include "png_pack.h"
+#include "png_unpack.h"
 
 struct picture {
     struct df_call *call;               /* the job that runs */
@@ -26,7 +27,9 @@ struct picture {
     int writes;
     enum df_elem elem;
     size_t samples;                     /* in a row */
-    uint16_t *wide;                     /* reading f32: a row of 16 bits */
+    struct unpacker *unpacker;          /* reading; NULL: libpng reads the file itself */
+    unsigned char *rows;                /* reading: rows of the unpacker's current band, as libpng gives them */
+    size_t rows_at, rows_end;           /* of these: the next one, and how many there are; SIZE_MAX: libpng failed */
     struct packer *packer;              /* writing */
     uLong adler;                        /* writing: of the rows that have been written */
     unsigned char *whole;               /* an interlaced picture, which comes as a whole; NULL: rows come one by one */
@@ -56,8 +59,9 @@ static void picture_close(struct picture *p)
     if (p->file && !p->writes)
         fclose(p->file);
     packer_close(p->packer);
+    unpacker_close(p->unpacker);
+    free(p->rows);
     free(p->path);
-    free(p->wide);
     free(p->whole);
     free(p);
 }
@@ -82,6 +86,36 @@ static struct picture *picture_new(struct df_call *call, const char *path, enum 
 }
 
 /* ---- reading ---- */
+
+static void read_bytes(png_structp png, png_bytep to, size_t n)
+{
+    struct picture *p = png_get_io_ptr(png);
+    int is_header = (png_get_io_state(png) & PNG_IO_MASK_LOC) == PNG_IO_CHUNK_HDR;
+    if (p->unpacker) {
+        unpacker_read(p->unpacker, is_header, to, n);
+        return;
+    }
+    if (fread(to, 1, n, p->file) != n)
+        png_error(png, "Read Error");
+    if (!is_header || n != 8 || memcmp(to + 4, "IDAT", 4) != 0 || png_get_interlace_type(png, p->info) != PNG_INTERLACE_NONE)
+        return;
+    p->unpacker = unpacker_new(p->file, big_endian(to));
+    if (!p->unpacker)
+        png_error(png, "out of memory");
+    begin_chunk(p->unpacker, to);
+}
+
+/* libpng need not check what the unpacker has made. */
+static int begin_unpacking(struct df_call *call, struct picture *p, size_t line_bytes, size_t height)
+{
+    png_set_crc_action(p->png, PNG_CRC_QUIET_USE, PNG_CRC_NO_CHANGE);
+    png_set_option(p->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+    if (!unpacker_sizes(p->unpacker, line_bytes, height) ||
+        !(p->rows = malloc(p->unpacker->band_rows * p->row_bytes)))
+        return df_fail(call, "out of memory for rows of '%s'", p->path);
+    unpack_band(p->unpacker);
+    return DF_OK;
+}
 
 /* Has libpng give `channels` of the element. */
 static int transform(struct df_call *call, struct picture *p, size_t channels)
@@ -131,9 +165,10 @@ static int read_header(struct df_call *call, struct picture *p, size_t channels,
 {
     if (setjmp(png_jmpbuf(p->png)))
         return DF_FAILED;
-    png_init_io(p->png, p->file);
+    png_set_read_fn(p->png, p, read_bytes);
     png_set_sig_bytes(p->png, 8);
     png_read_info(p->png, p->info);
+    size_t line_bytes = 1 + png_get_rowbytes(p->png, p->info);
     if (transform(call, p, channels) != DF_OK)
         return DF_FAILED;
     int passes = png_set_interlace_handling(p->png);
@@ -143,9 +178,7 @@ static int read_header(struct df_call *call, struct picture *p, size_t channels,
     extents[2] = png_get_channels(p->png, p->info);
     p->row_bytes = png_get_rowbytes(p->png, p->info);
     p->samples = (size_t)extents[1] * channels;
-    if (p->elem == DF_F32 && !(p->wide = calloc(p->samples, sizeof *p->wide)))
-        return df_fail(call, "out of memory for a row of '%s'", p->path);
-    return read_whole(call, p, passes);
+    return p->unpacker ? begin_unpacking(call, p, line_bytes, (size_t)extents[0]) : read_whole(call, p, passes);
 }
 
 static int picture_open(struct df_call *call, const char *path, enum df_elem elem, size_t channels,
@@ -179,19 +212,56 @@ static int64_t picture_pages(const struct picture *p)
     return 1;
 }
 
+/* The pieces: the next band is inflated, and libpng makes the rows of the current one. The job's own worker takes the first
+ * piece. It is the longer one, so that worker does not sleep until the other ends. */
+static void read_piece(void *picture, size_t i)
+{
+    struct picture *p = picture;
+    struct unpacker *u = p->unpacker;
+    if (i == 0) {
+        unpack_band(u);
+        return;
+    }
+    p->rows_end = SIZE_MAX;
+    if (setjmp(png_jmpbuf(p->png)))
+        return;                         /* only this piece fails the job */
+    for (size_t y = 0; y < u->bands[u->current].rows; y++)
+        png_read_row(p->png, p->rows + y * p->row_bytes, NULL);
+    p->rows_end = u->bands[u->current].rows;
+}
+
+static int next_rows(struct df_call *call, struct picture *p)
+{
+    struct unpacker *u = p->unpacker;
+    u->current = !u->current;
+    if (u->bands[u->current].why)
+        return df_fail(call, "cannot read '%s': %s", p->path, u->bands[u->current].why);
+    p->rows_at = 0;
+    df_pieces(call, 2, read_piece, p);
+    return p->rows_end == SIZE_MAX ? DF_FAILED : DF_OK;
+}
+
+/* Where libpng's next row is. NULL: it failed. */
+static const unsigned char *row_of(struct df_call *call, struct picture *p)
+{
+    if (p->whole)
+        return p->whole + p->y++ * p->row_bytes;
+    if (p->rows_at == p->rows_end && next_rows(call, p) != DF_OK)
+        return NULL;
+    return p->rows + p->rows_at++ * p->row_bytes;
+}
+
 static int picture_row(void *source, void *row, struct df_call *call)
 {
     struct picture *p = source;
-    void *to = p->wide ? (void *)p->wide : row;
     p->call = call;
-    if (setjmp(png_jmpbuf(p->png)))
+    const unsigned char *from = row_of(call, p);
+    if (!from)
         return DF_FAILED;
-    if (p->whole)
-        memcpy(to, p->whole + p->y++ * p->row_bytes, p->row_bytes);
-    else
-        png_read_row(p->png, to, NULL);
-    for (size_t i = 0; p->wide && i < p->samples; i++)
-        ((float *)row)[i] = (float)p->wide[i] / 65535;
+    if (p->elem != DF_F32)
+        memcpy(row, from, p->row_bytes);
+    for (size_t i = 0; p->elem == DF_F32 && i < p->samples; i++)
+        ((float *)row)[i] = (float)((const uint16_t *)(const void *)from)[i] / 65535;
     return DF_OK;
 }
 

@@ -112,6 +112,13 @@ rm -f out.png
 expect png-extents 1 "'png.grey' is u8\[37, 53, 3\], and the token is u8\[38, 53, 3\]: give --h=37$" ./copy --input=png.grey --h=38
 head -c 300 png.rgb >cut.png; expect png-cut 1 "cannot read 'cut.png'" ./copy --input=cut.png
 expect png-full-disk 1 "wave 0: cannot write '/dev/full': No space left" ./copy --input=png.rgb --output=/dev/full
+python3 chunks.py png.rgb
+./copy --input=many.png --output=many-out.png; same png-many-chunks png.rgb many-out.png
+expect png-crc 1 "cannot read 'crc.png': IDAT: CRC error" ./copy --input=crc.png
+expect png-short 1 "cannot read 'short.png': Not enough image data" ./copy --input=short.png
+expect png-deflate 1 "cannot read 'deflate.png': invalid block type" ./copy --input=deflate.png
+head -c $(($(stat -c %s png.rgb) - 20)) png.rgb >cut.png
+expect png-cut-at-end 1 "cannot read 'cut.png': Read Error" ./copy --input=cut.png
 nothing_left png-nothing-half-written 'out[.]png'
 expect tiles-halo 1 "a tile of 16 x 16 has no pixel inside a halo of 8" ./tiles --input=png.rgb --halo=8
 expect tiles-of-another-size 1 "is the token as large as a core" ./tiles --input=png.rgb --halo=1

@@ -104,7 +104,7 @@ static bool check_whole(struct dfc_unit *u, const struct dfc_callee *callee, con
     else if (has && mode != DFL_TMP)
         dfl_error(u->sink, port->ast->loc, "'%s' is divided along '%s', which '%s' has in another place", callee->name,
                   split->text, port->ast->name.text);
-    else if (!port->split && (mode == DFL_OUT || mode == DFL_INOUT))
+    else if (!port->split && (mode == DFL_OUT || mode == DFL_INOUT || mode == DFL_ACC))
         dfl_error(u->sink, port->ast->loc, "'%s' is divided along '%s', but each part would make all of '%s'",
                   callee->name, split->text, port->ast->name.text);
     else
@@ -132,12 +132,6 @@ static bool check_kernel(struct dfc_unit *u, const struct dfc_callee *callee, co
                   kernel->traits & DFL_STREAM ? "stream" : "ordered");
         return false;
     }
-    for (unsigned p = 0; p < callee->sig.n_ports; p++)
-        if (callee->sig.ports[p].ast->mode == DFL_ACC) {
-            dfl_error(u->sink, split->loc, "'%s' has the acc '%s', and is not divided yet", callee->name,
-                      callee->sig.ports[p].ast->name.text);
-            return false;
-        }
     if (callee->sig.n_out)
         return true;
     dfl_error(u->sink, split->loc, "'%s' has no output, so there is nothing of which parts could be made", callee->name);

@@ -86,6 +86,8 @@ struct dfu_rows {                       /* of a port that a kernel reads: for ro
 };
 /* Why the kernel can be no member; NULL: it can. */
 const char *dfu_why_no_member(const struct dfc_callee *callee);
+/* Why its nodes cannot be divided, apart from how its outputs are read; NULL: they can. */
+const char *dfu_why_no_part(const struct dfc_callee *callee);
 /* Why the rows that it reads of an in port cannot be told, if dimension `dim` counts rows; NULL: *rows says them. */
 const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, unsigned dim, struct dfu_rows *rows);
 

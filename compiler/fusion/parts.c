@@ -23,7 +23,7 @@ const char *dfu_why_no_parts(const struct dfu_wiring *w)
 {
     const char *why = NULL;
     for (unsigned m = 0; m < w->n && !why; m++)
-        why = dfu_why_no_member(w->member[m].callee);
+        why = dfu_why_no_part(w->member[m].callee);
     for (unsigned m = 0; m < w->n && !why; m++)
         if (reads_beside(w, m))
             why = "one of its outputs is read inside of it, at other rows";

@@ -26,7 +26,7 @@ static const char *why_no_formula(const struct dff_kernel *k)
     return NULL;
 }
 
-const char *dfu_why_no_member(const struct dfc_callee *callee)
+const char *dfu_why_no_part(const struct dfc_callee *callee)
 {
     const struct dff_kernel *k = callee->formula;
     if (!k || !callee->proof)
@@ -36,14 +36,20 @@ const char *dfu_why_no_member(const struct dfc_callee *callee)
     if (callee->kernel->traits & DFL_ONCE)
         return "it is 'once'";
     for (unsigned p = 0; p < k->n_ports; p++)
-        if (k->ports[p].mode == DF_ACC)
-            return "it has an 'acc'";
-        else if (k->ports[p].mode != DF_IN && k->ports[p].mode != DF_OUT)
+        if (k->ports[p].mode != DF_IN && k->ports[p].mode != DF_OUT && k->ports[p].mode != DF_ACC)
             return "it changes its input";
     for (unsigned i = 0; i < k->n_nodes; i++)
         if (k->nodes[i]->kind == DFF_REDUCE && k->nodes[i]->order != DFF_ORDER_FOLD)
             return "it reduces over data";
     return why_no_formula(k);
+}
+
+const char *dfu_why_no_member(const struct dfc_callee *callee)
+{
+    for (unsigned p = 0; p < callee->sig.n_ports; p++)
+        if (callee->formula && callee->formula->ports[p].mode == DF_ACC)
+            return "it has an 'acc'";
+    return dfu_why_no_part(callee);
 }
 
 /* ---- rows ---- */

@@ -7,7 +7,7 @@
 
 bool dfg_has_parts(const struct dfg_gen *g)
 {
-    return g->kernel->strips || !dfu_why_no_member(g->kernel->callee);
+    return g->kernel->strips || !dfu_why_no_part(g->kernel->callee);
 }
 
 const char *dfg_part_parameters(const struct dfg_gen *g)
@@ -41,7 +41,7 @@ static void print_end(FILE *out, struct dfg_gen *g)
 {
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
-        const char *rows = port->mode == DF_OUT && port->rank && !is_ring(g, port) ? dfg_index(g, port->extents[0]).c : NULL;
+        const char *rows = (port->mode == DF_OUT || port->mode == DF_ACC) && port->rank && !is_ring(g, port) ? dfg_index(g, port->extents[0]).c : NULL;
         if (rows)
             fprintf(out, "        df_to = df_to > %s ? df_to : %s;\n", rows, rows);
     }

@@ -350,6 +350,8 @@ struct df_options {
     unsigned workers;                   /* 0: this machine's cores, less one for each GPU in use */
     int64_t waves;                      /* -1: until a stream ends; 1 if there is no stream */
     unsigned inflight;                  /* waves in flight at once; 0: the run chooses */
+    unsigned passes;                    /* how often the waves go by, for the parts of a divided acc in turn; 0: the run
+                                         * chooses, so that the parts of one pass fit in the devices' memory together */
     unsigned gpu_jobs;                  /* jobs in flight per GPU. DF_FIND_JOBS: found while it runs. 0: the number that
                                          * the platform has; if it has none, found while it runs (in virtual time:
                                          * one) */
@@ -434,6 +436,7 @@ struct df_stats {
                                          * in virtual time */
     uint64_t waves, jobs;
     unsigned inflight;                  /* waves that were allowed in flight at once */
+    unsigned passes;                    /* how often the waves went by */
     unsigned n_workers, n_memories;
     uint64_t left_bytes;                /* memory of tokens that is still taken after a good end. It is 0, unless waves
                                          * were begun beyond a stream's end. Values that fire once and buffers are not

@@ -49,6 +49,8 @@ void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const c
 {
     char name[256];
     df_node_name(run->graph, dfr_job_node(job), name, sizeof name);
+    if (dfr_job_slot(job) != dfr_once_slot(run))
+        wave = dfr_skips_wave(&run->skips, wave);
     dfr_engine_fail(run, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)wave, message);
 }
 
@@ -169,6 +171,10 @@ static bool is_own(struct df_run *run, struct dfr_worker *w, uint64_t job)
 
 void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
+    if (run->skips.passes && dfr_skips_passes_over(&run->skips, dfr_job_slot(job), dfr_job_node(job))) {
+        dfr_engine_free_job(run, w, job);
+        return;
+    }
     if (run->machine.n_gpus > 0 && is_own(run, w, job))
         return;
     if (run->rehearsal && rehearse_ready(run, w, job))
@@ -236,6 +242,7 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
 {
     struct dfr_slot *s = &run->firing.slots[slot];
     atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
+    dfr_skips_begin(&run->skips, slot, wave);
     if (run->memory.tokens)
         dfr_tokens_begin(run, slot, wave);
     atomic_store_explicit(&s->nodes_left, run->firing.n_terminals, memory_order_relaxed);
@@ -409,10 +416,13 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory, bool empt
             continue;
         }
         bool takes = memory == 0 && g->values[y].taken_from != DF_NONE, held;
+        bool again = empty && dfr_skips_comes_again(&run->skips, slot, y);
         if (takes && empty)
             b->host = NULL;
         else if (takes)
             dfm_space_move_host(run->memory.space, slot * g->n_values + g->values[y].taken_from, block);
+        if (again)                      /* it is where it was kept */
+            b->host = dfm_space_host_take(run->memory.space, block);
         held = !empty || (memory == 0 && b->host);
         atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
         /* release: the bytes and b->host, to everybody who finds the bit */
@@ -493,6 +503,7 @@ static void end_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, u
 void dfr_engine_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot)
 {
     end_kept(run, w, value, slot);
+    end_free_jobs(run, w);
     flush(run, w);
 }
 
@@ -515,10 +526,16 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
             keep(run, w, y, dfr_job_slot(job), empty ? 0 : memory);
 }
 
+int64_t dfr_engine_waves(const struct df_run *run)
+{
+    return run->skips.passes ? run->skips.passes->waves
+                             : atomic_load_explicit(&((struct df_run *)run)->firing.limit, memory_order_seq_cst);
+}
+
 /* The waves have ended. */
 static void begin_final(struct df_run *run, struct dfr_worker *w)
 {
-    run->firing.final_wave = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
+    run->firing.final_wave = dfr_engine_waves(run);
     atomic_store_explicit(&run->firing.once_left, run->firing.n_final_terminals, memory_order_relaxed);
     if (run->memory.tokens)
         dfr_tokens_begin_final(run);
@@ -593,7 +610,8 @@ bool dfr_engine_skipped(struct df_run *run, const struct df_call *call)
 
     if (!succeeded(run, call, DF_SKIP, &ended))
         return false;
-    dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
+    if (!dfr_skips_passes_over(&run->skips, dfr_job_slot(call->job), node))
+        dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
     dfr_make_empty(run, call->job);
     dfr_buffers_empty(run, call->job, call->wave);
     return true;

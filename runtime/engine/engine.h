@@ -330,6 +330,7 @@ struct df_run {
     struct dfr_extents *extents;        /* of tokens whose extents differ from wave to wave; NULL: there are none */
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
+    struct dfr_pass_memory *passes;     /* tokens that come again (start/passes.h); NULL: none do */
     struct dfr_rehearsal *rehearsal;    /* NULL: kernels are called */
 };
 
@@ -433,6 +434,8 @@ void dfr_engine_kept(struct df_run *run, struct dfr_worker *worker, uint32_t val
 int dfr_engine_codes(struct df_run *run, struct df_error *error);
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The number of waves: the limit, as far as it is known, which counts rounds if there are several passes. */
+int64_t dfr_engine_waves(const struct df_run *run);
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);
 void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 

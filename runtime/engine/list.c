@@ -221,7 +221,7 @@ static void run_finals(struct df_run *run, struct dfr_worker *w, const struct df
 
     if (list->n_final == 0 || dfr_stopped(run) || atomic_load(&run->firing.waves_done) < limit)
         return;
-    w->call.wave = run->firing.final_wave = limit;
+    w->call.wave = run->firing.final_wave = dfr_engine_waves(run);
     if (run->memory.tokens)
         dfr_tokens_begin_final(run);
     run_jobs(run, w, list->nodes + list->n_once + list->n_wave, list->n_final, dfr_once_slot(run));
@@ -237,6 +237,7 @@ static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr
     for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit); wave++) {
         w->call.wave = wave;
         atomic_store_explicit(&run->firing.slots[0].wave, wave, memory_order_relaxed);
+        dfr_skips_begin(&run->skips, 0, wave);
         if (run->memory.tokens)
             dfr_tokens_begin(run, 0, wave);
         if (!run_jobs(run, w, list->nodes + list->n_once, list->n_wave, 0))

@@ -178,7 +178,8 @@ static uint32_t reader_memories(struct df_run *run, uint32_t slot, uint32_t valu
     const struct df_value *y = &run->graph->values[value];
     uint32_t units = 0;
     for (uint32_t i = 0; i < y->n_readers; i++)
-        units |= run->choice.policy->units(run->choice.state, slot, run->graph->readers[y->first_reader + i].node);
+        if (!dfr_skips_passes_over(&run->skips, slot, run->graph->readers[y->first_reader + i].node))
+            units |= run->choice.policy->units(run->choice.state, slot, run->graph->readers[y->first_reader + i].node);
     if (units & run->machine.on_host)
         units = (units & ~run->machine.on_host) | DFM_HOST;
     return units & ~(1u << memory);

@@ -180,6 +180,8 @@ static uint32_t made_here(const struct dfr_gpu *gpu, uint32_t node, uint32_t slo
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
     uint32_t n = 0;
 
+    if (dfr_skips_passes_over(&run->skips, slot, node))
+        return UINT32_MAX;
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++) {
         uint32_t producer = g->values[in[k]].producer;
         if (dfr_is_once(run, producer))

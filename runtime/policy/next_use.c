@@ -53,6 +53,17 @@ static uint64_t use_number(const struct dfr_next_use *n, int64_t wave, uint32_t 
     return (uint64_t)wave * n->n_nodes + n->rank[node];
 }
 
+/* The same, if the node fires in one pass. */
+static uint64_t use_in_pass(const struct dfr_next_use *n, int64_t wave, uint32_t node)
+{
+    const uint32_t *of = n->view->pass_of;
+    int64_t begin = of && of[node] != DF_NONE ? (int64_t)of[node] * n->view->pass_waves : 0;
+
+    if (of && of[node] != DF_NONE && wave >= begin + n->view->pass_waves)
+        return DFM_NEVER;
+    return use_number(n, wave > begin ? wave : begin, node);
+}
+
 /* The first reader in readers[from … end) that this wave has yet to take here, or `end`. */
 static uint32_t first_to_come(struct dfr_next_use *n, uint32_t slot, uint32_t value, int64_t wave, uint32_t from,
                               uint32_t end, bool elsewhere_too)
@@ -77,7 +88,7 @@ static uint64_t next_in_slot(struct dfr_next_use *n, uint32_t slot, uint32_t val
     int64_t wave = n->wave[slot] == NO_WAVE ? (int64_t)slot : n->wave[slot];
     uint32_t at = first_to_come(n, slot, value, wave, from, end, true);
 
-    return at < end ? use_number(n, wave, n->readers[at]) : use_number(n, wave + n->n_slots, n->readers[from]);
+    return at < end ? use_in_pass(n, wave, n->readers[at]) : use_in_pass(n, wave + n->n_slots, n->readers[from]);
 }
 
 static uint64_t next_of_once(struct dfr_next_use *n, uint32_t value)

@@ -4,6 +4,7 @@
 
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
+#include "runtime/graph/builder.h"
 #include "runtime/policy/policy.h"
 
 int dfr_set_policy(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -24,6 +25,11 @@ static int set_workers(struct dfr_command_line *line, const char *name, const ch
 static int set_inflight(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     return dfr_parse_unsigned(name, text, DFR_MAX_INFLIGHT, &line->options.inflight, error);
+}
+
+static int set_passes(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_unsigned(name, text, DF_MAX_PARTS, &line->options.passes, error);
 }
 
 static int set_guard(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
@@ -153,6 +159,8 @@ const struct dfr_option dfr_options_run[] = {
     { "waves", "N", "waves to run; of a stream, at most (default: 1, or until the stream ends)", set_waves, 0 },
     { "workers", "N", "CPU workers (default: cores less one per GPU in use)", set_workers, 0 },
     { "inflight", "N", "waves in flight (default: the program chooses)", set_inflight, 0 },
+    { "passes", "N", "the waves go by N times, for the parts of a divided acc in turn (default: as often as these need to fit in a "
+      "device's memory)", set_passes, 0 },
     { "platform", "FILE", "the machine to plan for and to emulate, as a platform declaration", set_platform, 0 },
     { "rehearse", "[10x]", "no kernel is called: kernels and copies are waits of their times on the platform, 10 times as "
       "long; the figures are given at 1x (default: a scale at which waiting is exact)", set_rehearse, 0 },

@@ -104,6 +104,8 @@ void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, con
         fprintf(out, "worker loop      %s (%s)\n", s->loop, s->loop_why);
     fprintf(out, "makespan         %s\n", dfr_text_seconds(s->makespan_s, makespan, sizeof makespan));
     fprintf(out, "waves            %" PRIu64 "\n", s->waves);
+    if (s->passes > 1)
+        fprintf(out, "passes           %u: for the parts of a divided acc in turn\n", s->passes);
     fprintf(out, "jobs             %" PRIu64 "\n", s->jobs);
     fprintf(out, "waves in flight  %u\n", s->inflight);
     if (s->rehearsal.scale > 0)
@@ -138,8 +140,8 @@ void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, con
                 s->rehearsal.waits, s->rehearsal.n_late, s->rehearsal.late_median_s, s->rehearsal.late_99_s,
                 s->rehearsal.late_worst_s);
     fprintf(out,
-            "\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"jobs\": %" PRIu64 ", \"inflight\": %u, \"workers\": [",
-            s->makespan_s, s->waves, s->jobs, s->inflight);
+            "\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"passes\": %u, \"jobs\": %" PRIu64 ", \"inflight\": %u, \"workers\": [",
+            s->makespan_s, s->waves, s->passes, s->jobs, s->inflight);
     for (unsigned i = 0; i < s->n_workers; i++) {
         fprintf(out, "%s{\"name\": ", i ? ", " : "");
         dfr_text_json(out, s->workers[i].name);

@@ -1,6 +1,7 @@
 /* skips.c - the record of empty tokens (skips.h). */
 #include "runtime/skips/skips.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "runtime/base/error.h"
@@ -17,11 +18,40 @@ int dfr_skips_create(struct dfr_skips *s, const struct df_graph *graph, uint32_t
         return dfr_error_memory(error);
     }
     s->empty = (uint8_t *)s->counts + counts_bytes;
-    return DF_OK;
+    if (s->passes) {
+        s->passes->n_slots = n_slots - 1;
+        s->passes->round = calloc(n_slots, sizeof *s->passes->round);
+        atomic_init(&s->any, true);
+    }
+    return s->passes && !s->passes->round ? dfr_error_memory(error) : DF_OK;
+}
+
+int dfr_skips_make_passes(struct dfr_skips *s, const struct df_graph *graph, const bool *kept, uint32_t n, int64_t waves,
+                          int64_t stride, struct df_error *error)
+{
+    struct dfr_passes *p = s->passes = calloc(1, sizeof *p);
+    uint32_t n_kept = 0;
+
+    if (!p)
+        return dfr_error_memory(error);
+    *p = (struct dfr_passes){ .n = n, .waves = waves, .stride = stride,
+                              .of_node = calloc((size_t)graph->n_nodes + 1, sizeof *p->of_node),
+                              .kept = malloc(((size_t)graph->n_values + 1) * sizeof *p->kept) };
+    for (uint32_t x = 0; p->kept && x < graph->n_values; x++)
+        p->kept[x] = kept[x] ? n_kept++ : DF_NONE;
+    p->was_empty = calloc((size_t)n_kept * (size_t)waves + 1, 1);
+    return p->of_node && p->kept && p->was_empty ? DF_OK : dfr_error_memory(error);
 }
 
 void dfr_skips_destroy(struct dfr_skips *s)
 {
+    if (s->passes) {
+        free(s->passes->of_node);
+        free(s->passes->kept);
+        free(s->passes->was_empty);
+        free((void *)s->passes->round);
+        free(s->passes);
+    }
     if (s->counts)
         munmap(s->counts, s->bytes);
 }
@@ -30,6 +60,45 @@ static const uint8_t *bytes_of(const struct dfr_skips *s, uint32_t slot)
 {
     return s->empty + (size_t)slot * s->graph->n_values;
 }
+
+/* ---- passes ---- */
+
+static int64_t round_of(const struct dfr_passes *p, uint32_t slot)
+{
+    return atomic_load_explicit(&p->round[slot], memory_order_relaxed);
+}
+
+bool dfr_skips_passes_over(const struct dfr_skips *s, uint32_t slot, uint32_t node)
+{
+    const struct dfr_passes *p = s->passes;
+
+    if (!p || slot >= p->n_slots || s->graph->nodes[node].flags & DF_NODE_ONCE)
+        return false;
+    if (round_of(p, slot) % p->stride >= p->waves)
+        return true;
+    return p->of_node[node] != DF_NONE && p->of_node[node] != (uint64_t)(round_of(p, slot) / p->stride);
+}
+
+bool dfr_skips_comes_again(const struct dfr_skips *s, uint32_t slot, uint32_t value)
+{
+    const struct dfr_passes *p = s->passes;
+
+    if (!p || slot >= p->n_slots || p->kept[value] == DF_NONE || round_of(p, slot) < p->stride ||
+        round_of(p, slot) % p->stride >= p->waves)
+        return false;
+    return !p->was_empty[(uint64_t)p->kept[value] * (uint64_t)p->waves + (uint64_t)(round_of(p, slot) % p->stride)];
+}
+
+/* Notes in pass 0 whether a token that comes again is empty. */
+static void note_kept(struct dfr_skips *s, uint32_t slot, uint32_t value, bool empty)
+{
+    struct dfr_passes *p = s->passes;
+
+    if (p && slot < p->n_slots && p->kept[value] != DF_NONE && round_of(p, slot) < p->waves)
+        p->was_empty[(uint64_t)p->kept[value] * (uint64_t)p->waves + (uint64_t)round_of(p, slot)] = empty;
+}
+
+/* ---- jobs ---- */
 
 uint32_t dfr_skips_first(const struct dfr_skips *s, uint32_t slot, uint32_t node)
 {
@@ -45,6 +114,8 @@ bool dfr_skips_some_are_empty(const struct dfr_skips *s, uint32_t slot, uint32_t
 {
     const uint32_t *in = s->graph->in_value + s->graph->nodes[node].first_in;
 
+    if (dfr_skips_passes_over(s, slot, node))
+        return true;
     if (s->graph->kernels[s->graph->nodes[node].kernel].flags & DF_KERNEL_COPY) /* and so is a select: all */
         return dfr_skips_first(s, slot, node) == DF_NONE;
     for (uint32_t k = 0; k < df_node_n_in(s->graph, node); k++)
@@ -58,10 +129,13 @@ void dfr_skips_set(struct dfr_skips *s, uint32_t slot, uint32_t node, bool empty
     uint8_t *bytes = s->empty + (size_t)slot * s->graph->n_values;
     uint32_t first = s->graph->nodes[node].first_out;
 
-    for (uint32_t y = first; y < first + df_node_n_out(s->graph, node); y++)
-        if (bytes[y] != empty && !df_value_is_acc(s->graph, y)) /* what is said twice is written once: somebody may be
-                                                                 * reading it. An acc is as it was */
-            bytes[y] = empty;
+    for (uint32_t y = first; y < first + df_node_n_out(s->graph, node); y++) {
+        bool none = empty && !dfr_skips_comes_again(s, slot, y);
+        note_kept(s, slot, y, empty);
+        if (bytes[y] != none && !df_value_is_acc(s->graph, y)) /* what is said twice is written once: somebody may be
+                                                                * reading it. An acc is as it was */
+            bytes[y] = none;
+    }
 }
 
 void dfr_skips_set_one(struct dfr_skips *s, uint32_t slot, uint32_t value)

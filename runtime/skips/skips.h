@@ -24,8 +24,20 @@ struct dfr_skip_count {                 /* of one node; waves */
     _Atomic uint64_t left_out;          /* its kernel was not called */
 };
 
+/* A run whose waves go by several times (start/passes.h). */
+struct dfr_passes {
+    uint32_t n;
+    int64_t waves, stride;              /* waves; rounds of a pass, of which those behind the waves have none */
+    uint32_t *of_node;                  /* the pass in which the node fires; DF_NONE: each */
+    uint32_t *kept;                     /* by value: a number from 0 for what comes again; DF_NONE: it does not */
+    uint8_t *was_empty;                 /* [number * waves + wave]: it was empty in pass 0 */
+    _Atomic int64_t *round;             /* by slot */
+    uint32_t n_slots;
+};
+
 struct dfr_skips {
     const struct df_graph *graph;
+    struct dfr_passes *passes;          /* NULL: there is one */
     _Atomic bool any;                   /* something was skipped in this run */
     uint8_t *empty;                     /* [slot * n_values + value]; once values and accs are never empty */
     struct dfr_skip_count *counts;      /* by node; `empty` lies behind them */
@@ -35,6 +47,27 @@ struct dfr_skips {
 /* n_slots counts the slot of what is made once, too. */
 int dfr_skips_create(struct dfr_skips *skips, const struct df_graph *graph, uint32_t n_slots, struct df_error *error);
 void dfr_skips_destroy(struct dfr_skips *skips);
+
+/* kept: by value. of_node is left to be filled. DF_E_MEMORY. */
+int dfr_skips_make_passes(struct dfr_skips *skips, const struct df_graph *graph, const bool *kept, uint32_t n, int64_t waves,
+                          int64_t stride, struct df_error *error);
+/* The round begins in the slot. */
+static inline void dfr_skips_begin(struct dfr_skips *s, uint32_t slot, int64_t round)
+{
+    if (s->passes)
+        atomic_store_explicit(&s->passes->round[slot], round, memory_order_relaxed); /* the wave's first release orders it */
+}
+
+/* The wave of a round, which kernels see. */
+static inline int64_t dfr_skips_wave(const struct dfr_skips *s, int64_t round)
+{
+    return s->passes ? round % s->passes->stride : round;
+}
+
+/* Does the node not fire in this round, because that is of another pass, or has no wave? */
+bool dfr_skips_passes_over(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
+/* Is this a token of a wave of pass 0, which comes again in the slot's round? */
+bool dfr_skips_comes_again(const struct dfr_skips *skips, uint32_t slot, uint32_t value);
 
 static inline bool dfr_skips_any(const struct dfr_skips *s)
 {

@@ -21,6 +21,7 @@
 #include "runtime/inspect/inspect.h"
 #include "runtime/io/state.h"
 #include "runtime/start/learn.h"
+#include "runtime/start/passes.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/start/run_machine.h"
 #include "runtime/start/run_rehearse.h"
@@ -94,6 +95,8 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .locality = run->options.locality,
                                    .seed = 1,
                                    .now_s = now_s,
+                                   .pass_of = run->skips.passes ? run->skips.passes->of_node : NULL,
+                                   .pass_waves = run->skips.passes ? run->skips.passes->stride : 0,
                                    .wave = dfr_run_wave_of,
                                    .holders = dfr_holders,
                                    .stage = dfr_stage,
@@ -165,6 +168,7 @@ static void run_free(struct df_run *run)
     dfr_list_destroy(run->threads.list);
     dfr_list_destroy(run->calls.list);
     dfr_buffers_destroy(run);
+    dfr_passes_destroy(run);
     free(run->memory.scalars);
     free(run->choice.able);
     free(run->choice.time_s);
@@ -213,8 +217,9 @@ static int prepare(struct df_run *run, struct df_error *error)
     set_limit(run);                                     /* firing.limit: how many waves */
     if (status != DF_OK ||
         (status = find_policy(run, error)) != DF_OK ||          /* choice.policy, if one was asked for */
-        (status = dfr_buffers_create(run, error)) != DF_OK ||   /* memory.buffers: the caller's arrays */
         (status = dfr_machine_find(run, error)) != DF_OK ||     /* machine.platform, devices.ops: what there is */
+        (status = dfr_passes_create(run, error)) != DF_OK ||    /* skips.passes, if the waves go by several times */
+        (status = dfr_buffers_create(run, error)) != DF_OK ||   /* memory.buffers: the caller's arrays */
         (status = dfr_admit(run, error)) != DF_OK)              /* choice.able: who can run what; or a refusal */
         return status;
     dfr_machine_number(run);                            /* machine: units and workers have their numbers */
@@ -305,7 +310,8 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     snprintf(stats->policy_why, sizeof stats->policy_why, "%s", run->choice.why);
     snprintf(stats->loop, sizeof stats->loop, "%s", loops[run->threads.loop]);
     snprintf(stats->loop_why, sizeof stats->loop_why, "%s", run->threads.loop_why);
-    stats->waves = (uint64_t)atomic_load(&run->firing.waves_done);
+    stats->passes = run->skips.passes ? run->skips.passes->n : 1;
+    stats->waves = run->skips.passes ? (uint64_t)run->skips.passes->waves : (uint64_t)atomic_load(&run->firing.waves_done);
     stats->inflight = run->inflight;
     stats->n_workers = run->machine.n_workers;
     stats->n_memories = run->machine.n_gpus;

@@ -1,0 +1,23 @@
+/* passes.h - which part of a divided acc is in which pass, if the waves go by several times (runtime/start/passes.h), and
+ * how many passes make the parts fit in a memory.
+ *
+ * Parts:   nodes that change parts of a divided acc and make nothing else. Part k of n is in pass k * passes / n, rounded down.
+ * Threads: nothing is kept here.
+ */
+#ifndef DF_PASSES_H
+#define DF_PASSES_H
+
+#include "runtime/graph/graph.h"
+
+/* The most parts that an acc of the graph is divided into; 0: none is divided. */
+uint32_t dfr_passes_most(const struct df_graph *graph);
+/* The pass in which the node fires: 0 for all but parts; DF_NONE: in each pass, as views do. kept: by value, as below. */
+uint32_t dfr_passes_of(const struct df_graph *graph, uint32_t node, uint32_t n_passes, const bool *kept);
+/* Sets kept[value] for what parts read in each wave: no ranges, but the wholes that they lie in. Gives the bytes that all of them
+ * take in a wave, each in whole lines. */
+uint64_t dfr_passes_kept(const struct df_graph *graph, bool *kept);
+/* The least number of passes in which the parts of one pass fit in so many bytes, with some tokens of what they read; 1 if no
+ * number helps. */
+uint32_t dfr_passes_that_fit(const struct df_graph *graph, uint64_t bytes, uint64_t kept_bytes);
+
+#endif

@@ -1,0 +1,152 @@
+/* passes.c - how many passes a run has, which part is in which, and the memory of the tokens that come again (passes.h). */
+#include "runtime/start/passes.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/text.h"
+#include "runtime/engine/host_room.h"
+#include "runtime/engine/log.h"
+#include "runtime/graph/passes.h"
+
+#define STRIDE 8u                       /* a pass has a multiple of so many rounds, unless a number in flight is asked for */
+#define NAME_BYTES 512
+
+struct dfr_pass_memory {
+    struct df_buffer *buffers;
+    char (*names)[NAME_BYTES];
+    uint32_t n;
+    unsigned char *memory;
+    uint64_t bytes;
+};
+
+/* ---- how many ---- */
+
+static uint64_t device_bytes(const struct df_run *run)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        if (!run->machine.platform.units[u].unified && run->devices.limit_bytes[u] < least)
+            least = run->devices.limit_bytes[u];
+    return least;
+}
+
+/* Why the waves of this run go by once. NULL: they may go by several times. */
+static const char *why_once(const struct df_run *run)
+{
+    const struct df_graph *g = run->graph;
+    if (dfr_passes_most(g) < 2)
+        return "no acc is divided, or its kernel makes something else in each wave";
+    if (run->calls.on || run->options.n_buffers > 0)
+        return "the tokens lie in memory of the caller";
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
+            return "nobody knows how many waves a stream has";
+    if (run->options.serial || run->options.rehearse != 0 || run->options.poison || run->options.n_dumps > 0 ||
+        run->options.check_variants)
+        return "it is looked into, or rehearsed";
+    return atomic_load(&run->firing.limit) < 1 ? "it has no waves" : NULL;
+}
+
+/* ---- making ---- */
+
+static int make_buffers(struct df_run *run, const bool *kept, uint64_t stride, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    struct dfr_pass_memory *m = run->passes;
+    uint64_t at = 0;
+
+    m->buffers = calloc((size_t)g->n_values + 1, sizeof *m->buffers);
+    m->names = calloc((size_t)g->n_values + 1, sizeof *m->names);
+    m->memory = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (m->memory == MAP_FAILED)
+        m->memory = NULL;
+    if (!m->buffers || !m->names || !m->memory)
+        return dfr_error_memory(error);
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        uint64_t bytes = (g->values[x].bytes + DFM_LINE - 1) / DFM_LINE * DFM_LINE;
+        if (!kept[x])
+            continue;
+        df_node_name(g, g->values[x].producer, m->names[m->n], NAME_BYTES);
+        m->buffers[m->n] = (struct df_buffer){ .node = m->names[m->n], .out_slot = g->values[x].slot, .data = m->memory + at,
+                                               .bytes = bytes * stride, .stride_bytes = bytes, .n_tokens = stride };
+        at += bytes * stride;
+        m->n++;
+    }
+    run->options.buffers = m->buffers;
+    run->options.n_buffers = m->n;
+    return DF_OK;
+}
+
+static int say_room(const struct df_run *run, uint32_t n, uint64_t bytes, bool asked, struct df_error *error)
+{
+    char need[16], have[16];
+    dfr_text_bytes(bytes, need, sizeof need);
+    dfr_text_bytes(dfr_host_bytes(), have, sizeof have);
+    if (asked)
+        return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: to keep what the parts read of all waves takes %s of host memory, and "
+                         "half of this machine's %s may be used", n, need, have);
+    dfr_log(run, DF_LOG_WARNING, "a divided acc does not fit in a device's memory, and is copied in each wave: to run part by part "
+            "takes %s of host memory, and half of this machine's %s may be used", need, have);
+    return DF_OK;
+}
+
+/* Fills run->skips: the pass of each node, and which values come again. */
+static int set_passes(struct df_run *run, const bool *kept, uint32_t n, int64_t waves, int64_t stride, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    int status = dfr_skips_make_passes(&run->skips, g, kept, n, waves, stride, error);
+    for (uint32_t v = 0; status == DF_OK && v < g->n_nodes; v++)
+        run->skips.passes->of_node[v] = dfr_passes_of(g, v, n, kept);
+    return status;
+}
+
+int dfr_passes_create(struct df_run *run, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    const bool asked = run->options.passes > 1;
+    const char *why = why_once(run);
+    int64_t waves = atomic_load(&run->firing.limit);
+
+    if (asked && why)
+        return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: the waves of this run go by once, because %s", run->options.passes, why);
+    if (why || run->options.passes == 1 || (!asked && run->machine.n_gpus == 0))
+        return DF_OK;
+    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
+    if (!kept)
+        return dfr_error_memory(error);
+    const uint64_t kept_bytes = dfr_passes_kept(g, kept);
+    const uint64_t step = run->options.inflight ? run->options.inflight : STRIDE;
+    const uint64_t stride = ((uint64_t)waves + step - 1) / step * step;
+    uint32_t n = asked ? run->options.passes : dfr_passes_that_fit(g, device_bytes(run), kept_bytes), most = dfr_passes_most(g);
+    int status = DF_OK;
+    n = n < most ? n : most;
+    if (n > 1 && stride > dfr_host_bytes() / 2 / (kept_bytes ? kept_bytes : 1)) {
+        status = say_room(run, n, stride > UINT64_MAX / (kept_bytes + 1) ? UINT64_MAX : stride * kept_bytes, asked, error);
+        n = 1;
+    }
+    if (n > 1 && !(run->passes = calloc(1, sizeof *run->passes)))
+        status = dfr_error_memory(error);
+    if (n > 1 && status == DF_OK) {
+        run->passes->bytes = stride * kept_bytes;
+        status = make_buffers(run, kept, stride, error);
+        if (status == DF_OK)
+            status = set_passes(run, kept, n, waves, (int64_t)stride, error);
+        atomic_store(&run->firing.limit, (int64_t)stride * (n - 1) + waves);
+    }
+    free(kept);
+    return status;
+}
+
+void dfr_passes_destroy(struct df_run *run)
+{
+    struct dfr_pass_memory *m = run->passes;
+    if (!m)
+        return;
+    if (m->memory)
+        munmap(m->memory, m->bytes);
+    free(m->buffers);
+    free(m->names);
+    free(m);
+}

@@ -1,0 +1,20 @@
+/* passes.h - runs part by part. If the parts of a divided acc do not fit in a device's memory together, the waves go by
+ * several times: in pass 0 for the first parts, in pass 1 for the next ones, and so on.
+ *
+ * Words:    A *round* is a wave of one pass; the engine counts rounds where it counts waves. A pass has `stride` rounds, of which
+ *           the last ones may have no wave. Kernels see waves.
+ * Tokens:   What the parts read of each wave is kept in host memory in pass 0, in buffers (buffers.h) that the run makes itself.
+ *           In later passes the nodes that made it are not called, and its tokens are there again. All other nodes fire in
+ *           pass 0 alone.
+ */
+#ifndef DFR_PASSES_H
+#define DFR_PASSES_H
+
+#include "runtime/engine/engine.h"
+
+/* Chooses the number of passes by the option and by the memory of the devices. If it is more than 1, run->skips has them,
+ * firing.limit counts rounds, and the options have the buffers. DF_E_ARGUMENT: so many passes were asked for, and cannot be. */
+int dfr_passes_create(struct df_run *run, struct df_error *error);
+void dfr_passes_destroy(struct df_run *run);
+
+#endif

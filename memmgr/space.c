@@ -154,6 +154,13 @@ static int make_heap(struct dfm_space *s, const struct dfm_space_config *config,
     return DF_OK;
 }
 
+/* Could all tables be made that this configuration asks for? */
+static bool has_tables(const struct dfm_space *s, const struct dfm_space_config *config)
+{
+    return s->blocks && s->bytes && s->cls && s->first && s->waiter_next && s->asked && s->peer_asks &&
+           (s->wholes || !config->ranges) && (s->sender || !config->n_waiters);
+}
+
 int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **space, struct df_error *error)
 {
     struct dfm_space *s = calloc(1, sizeof *s);
@@ -181,8 +188,7 @@ int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **s
     s->asked = malloc(n_waiters * sizeof *s->asked);
     s->peer_asks = calloc(n_waiters, sizeof *s->peer_asks);
     s->sender = config->n_waiters ? calloc(n * config->n_slots, sizeof *s->sender) : NULL;
-    if ((config->ranges && !s->wholes) || (config->n_waiters && !s->sender) || !s->peer_asks || !s->blocks || !s->first || !s->bytes || !s->cls || !s->waiter_next ||
-        !s->asked) {
+    if (!has_tables(s, config)) {
         dfr_error_memory(error);
         goto fail;
     }
@@ -235,8 +241,11 @@ void dfm_space_destroy(struct dfm_space *s)
 
 /* ---- ranges ---- */
 
-/* Taken by one of several threads at a time; the others wait for it, which takes no longer than taking a buffer of the
- * heap. */
+/* The memory of a whole is taken by the first of its pieces that wants some. The others wait for it by giving up their
+ * processor, and not on a futex. The wait has a bound: the first takes a buffer of the lock-free heap, which blocks on
+ * nothing, and fills it with --poison. The wait is rare: two pieces of one token must begin within these few
+ * instructions. A longer one needs that the system stops the first one there, and each turn then lends it this
+ * processor. */
 static unsigned char *take_whole(struct dfm_space *s, uint32_t block)
 {
     struct dfm_whole *whole = &s->wholes[block];

@@ -316,6 +316,8 @@ struct df_buffer {
     unsigned char *empty;               /* by wave, or by place if tokens lie in turn. The run writes 1 for a token that is
                                          * empty (DF_SKIP), whose bytes mean nothing, and nothing else. The caller clears
                                          * it. NULL: not asked for */
+    size_t *extents;                    /* as `empty`, DF_MAX_RANK numbers for each token. If its extents differ from wave
+                                         * to wave, the run writes those of a token that is not empty, 1 past its rank */
 };
 
 /* What the jobs of one node took, by where they ran. A job on a GPU counts from its begin to its end there. Jobs that the
@@ -478,6 +480,7 @@ struct df_session_call {
     void *const *data;                  /* by buffer of the options: where it lies now. NULL, or NULL for one of them: where
                                          * it was in the call before, or when the session was opened */
     unsigned char *const *empty;        /* by buffer: as df_buffer.empty, for this call; NULL: as it was */
+    size_t *const *extents;             /* by buffer: as df_buffer.extents, the same */
     const union df_scalar *args;        /* the graph's args, in order; NULL: as they were. Their texts are borrowed until
                                          * the next call with args, or the end of the session */
 };
@@ -544,13 +547,14 @@ struct df_library_port {
     enum df_mode mode;                  /* DF_IN or DF_OUT */
     enum df_elem elem;
     int final;                          /* 1: an out port that gets one token a call, after the last wave */
+    int varies;                         /* 1: an out port whose extents differ from wave to wave */
 };
 
 struct df_library_function {
     const char *name;                   /* of the graph */
     unsigned n_ports, n_dims, n_scalars;
     const struct df_library_port *ports;
-    const char *const *dims;            /* names of its dimension variables */
+    const char *const *dims;            /* names of its dimension variables, but for those that kernels decide */
     const enum df_scalar_type *scalars;
 };
 
@@ -569,7 +573,12 @@ int df_library_run(struct df_library_session *session, const struct df_library_f
  * mean nothing then. It lives until the next call. NULL: none of them is, or the port is none of the outputs. */
 const unsigned char *df_library_empty(struct df_library_session *session, const struct df_library_function *function,
                                       unsigned port);
-/* Gives the extents of a port for these sizes, 1 past its rank. It makes what a call of one wave needs. */
+/* The extents of an output that differ from wave to wave: DF_MAX_RANK numbers for each token of the last call, 1 past the rank; 0
+ * if the token is empty. A token lies dense by these at the beginning of its room, which is what df_library_shape() says. It
+ * lives until the next call. NULL: the port is none of those, or the last call failed before it ran. */
+const size_t *df_library_extents(struct df_library_session *session, const struct df_library_function *function,
+                                 unsigned port);
+/* Gives the extents of a port for these sizes, the largest of those that differ, 1 past its rank. It makes what a call of one wave needs. */
 int df_library_shape(struct df_library_session *session, const struct df_library_function *function,
                      const size_t *dims, unsigned port, size_t extents[DF_MAX_RANK]);
 /* One line of JSON, as --stats=json prints it, of the calls with the last call's sizes; it lives until this is called again

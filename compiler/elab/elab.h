@@ -240,6 +240,8 @@ bool dfc_fill_from(struct dfc_fill *fill, uint32_t value, uint32_t *node, uint32
  * dimension variable; NULL: the graph is not made but only checked, which needs none. NULL: no memory, or an extent
  * cannot be (reported). */
 struct dfc_callee *dfc_root_make(struct dfc_unit *u, uint32_t id, const uint64_t *dims);
+/* The same for a call's dims: those of the variables without a bound, in order. */
+struct dfc_callee *dfc_root_sized(struct dfc_unit *u, uint32_t id, const uint64_t *given, size_t n_given);
 /* The same for a text such as "edges:h=480,w=640", a graph's name and its dimension variables. NULL: reported. */
 struct dfc_callee *dfc_root_named(struct dfc_unit *u, const char *text);
 /* The value that the tokens of a port of the called graph are of. */

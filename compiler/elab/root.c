@@ -8,6 +8,7 @@
  * The node `edges.image` is not called: the caller gives what it would make. Elaboration then goes as for any program,
  * and says what it says of any. dfc_root_check() refuses what a call cannot do.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,8 @@ static bool add_targets(struct dfc_unit *u, const struct dfc_callee *graph, cons
         uint64_t extents[DF_MAX_RANK];
         if (!find_extents(u, graph, port, dims, extents) || !(*end = make_target(u, "_", port, extents)))
             return false;
+        if (dfc_port_varies(sig, port))
+            (*end)->annotation = NULL;  /* extents with a bound are not annotated */
         end = &(*end)->next;
     }
     return true;
@@ -243,6 +246,20 @@ struct dfc_callee *dfc_root_make(struct dfc_unit *u, uint32_t id, const uint64_t
     return root;
 }
 
+struct dfc_callee *dfc_root_sized(struct dfc_unit *u, uint32_t id, const uint64_t *given, size_t n_given)
+{
+    const struct dfc_sig *sig = &dfc_callees(u)[id].sig;
+    uint64_t *dims = dfc_alloc(u, (sig->n_variables + 1) * sizeof *dims);
+    size_t n = 0;
+    if (!dims)
+        return NULL;
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        dims[v] = sig->variables[v].bound ? sig->variables[v].most : given[n++];
+    assert(n == n_given);
+    (void)n_given;
+    return dfc_root_make(u, id, dims);
+}
+
 /* Reads one "h=480" of the text. false: reported. */
 static bool read_dim(struct dfc_unit *u, const struct dfc_callee *graph, const char *word, size_t length, uint64_t *dims)
 {
@@ -251,7 +268,7 @@ static bool read_dim(struct dfc_unit *u, const struct dfc_callee *graph, const c
     size_t n = equals ? (size_t)(equals - word) : length;
     unsigned v = 0;
     char *end;
-    while (v < graph->sig.n_variables && (strlen(graph->sig.variables[v].name.text) != n ||
+    while (v < graph->sig.n_variables && (graph->sig.variables[v].bound || strlen(graph->sig.variables[v].name.text) != n ||
                                           strncmp(graph->sig.variables[v].name.text, word, n) != 0))
         v++;
     if (v == graph->sig.n_variables) {
@@ -290,12 +307,15 @@ struct dfc_callee *dfc_root_named(struct dfc_unit *u, const char *text)
         if (!read_dim(u, graph, word, strcspn(word, ","), dims))
             return NULL;
     }
-    for (unsigned v = 0; v < graph->sig.n_variables; v++)
+    for (unsigned v = 0; v < graph->sig.n_variables; v++) {
+        if (graph->sig.variables[v].bound)
+            dims[v] = graph->sig.variables[v].most;
         if (!dims[v]) {
             dfl_error(u->sink, nowhere, "--graph: graph '%s' has a dimension '%s': say how large it is, as in --graph=%s:%s=480",
                       name, graph->sig.variables[v].name.text, name, graph->sig.variables[v].name.text);
             return NULL;
         }
+    }
     return dfc_root_make(u, id, dims);
 }
 
@@ -411,21 +431,28 @@ static bool check_results(struct dfc_elab *e, const uint8_t *phases)
     return true;
 }
 
-/* A caller has arrays for results, and no place yet where their extents of a wave would be told. */
+/* A caller is told which results have extents that differ from wave to wave, so the out ports must say it. */
 static bool check_extents(struct dfc_elab *e)
 {
-    const struct dfc_sig *sig = &dfc_frames(e)[1].graph->sig;
-    uint8_t *bounded = dfc_has_bounds(e->u) ? dfc_alloc(e->u, (size_t)e->values.n + 1) : NULL;
+    const struct dfc_callee *graph = dfc_frames(e)[1].graph;
+    uint8_t *bounded = dfc_alloc(e->u, (size_t)e->values.n + 1);
     for (uint32_t k = 0; bounded && k < e->items.n; k++)
         if (dfc_items(e)[e->order[k]].inner == DF_NONE)
             dfc_item_varies(e, &dfc_items(e)[e->order[k]], bounded);
-    for (unsigned p = 0; bounded && p < sig->n_ports; p++) {
-        const uint32_t value = dfc_root_value(e, &sig->ports[p]);
-        if (value == DF_NONE || !bounded[value])
+    for (unsigned i = 0; bounded && i < graph->sig.n_out; i++) {
+        const struct dfc_port *port = &graph->sig.ports[graph->sig.out_port[i]];
+        const uint32_t value = dfc_root_value(e, port);
+        if (value == DF_NONE || bounded[value] == dfc_port_varies(&graph->sig, port))
             continue;
-        dfl_error(e->u->sink, sig->ports[p].ast->loc, "out port '%s' of graph '%s' has an extent that differs from wave to "
-                  "wave, which a caller is not told", sig->ports[p].ast->name.text, dfc_frames(e)[1].graph->name);
-        dfl_hint(e->u->sink, "give out tokens of the largest size, by a kernel that copies, and their extents beside them");
+        if (bounded[value] & ~dfc_port_varies(&graph->sig, port)) {
+            dfl_error(e->u->sink, port->ast->name.loc, "out port '%s' of graph '%s' has an extent that differs from wave to "
+                      "wave, and its format does not say so", port->ast->name.text, graph->name);
+            dfl_hint(e->u->sink, "write the bound there, too: 'n <= 100'");
+        } else {
+            dfl_error(e->u->sink, port->ast->name.loc, "out port '%s' of graph '%s' has an extent with a bound, and no kernel "
+                      "decides it", port->ast->name.text, graph->name);
+            dfl_hint(e->u->sink, "leave out '<=': the extents of a port that is not decided inside follow from inputs");
+        }
         return false;
     }
     return !e->u->no_memory;

@@ -38,6 +38,17 @@ static bool is_input(const struct dfc_port *port)
 
 /* ---- arguments ---- */
 
+/* A dimension variable that the caller gives. Those with a bound are decided inside. */
+static void emit_dim(FILE *out, const struct dfc_sig *sig, unsigned v, bool named)
+{
+    if (sig->variables[v].bound)
+        return;
+    if (named)
+        fprintf(out, ", size_t /* %s */", sig->variables[v].name.text);
+    else
+        fprintf(out, ", size_t d%u", v);
+}
+
 /* Prints the arguments of a call. named: as in a header, names in comments; else as in a definition, p0 h0 and the
  * like. */
 static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool named)
@@ -51,13 +62,8 @@ static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool named)
         else
             fprintf(out, "p%u", p);
         for (unsigned i = 0; i < port->rank; i++)
-            if (port->dims[i].kind == DFC_DIM_VARIABLE && port->dims[i].variable == next) {
-                if (named)
-                    fprintf(out, ", size_t /* %s */", sig->variables[next].name.text);
-                else
-                    fprintf(out, ", size_t d%u", next);
-                next++;
-            }
+            if (port->dims[i].kind == DFC_DIM_VARIABLE && port->dims[i].variable == next)
+                emit_dim(out, sig, next++, named);
     }
     for (unsigned s = 0; s < sig->n_scalars; s++) {
         fprintf(out, ", %s", dfc_c_scalar(dfc_scalar_type(sig->scalars[s]->type)));
@@ -71,10 +77,25 @@ static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool named)
 static void emit_dims(FILE *out, const struct dfc_sig *sig, bool named)
 {
     for (unsigned v = 0; v < sig->n_variables; v++)
-        if (named)
-            fprintf(out, ", size_t /* %s */", sig->variables[v].name.text);
-        else
-            fprintf(out, ", size_t d%u", v);
+        emit_dim(out, sig, v, named);
+}
+
+static unsigned count_dims(const struct dfc_sig *sig)
+{
+    unsigned n = 0;
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        n += !sig->variables[v].bound;
+    return n;
+}
+
+/* The sizes of a call, in a table of C that is not empty. */
+static void emit_sizes(FILE *out, const struct dfc_sig *sig)
+{
+    fputs("    const size_t df_sizes[] = { ", out);
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        if (!sig->variables[v].bound)
+            fprintf(out, "d%u, ", v);
+    fputs("0 };\n", out);
 }
 
 static void emit_prototype(FILE *out, const struct dfc_callee *graph, const char *verb, bool named)
@@ -87,7 +108,15 @@ static void emit_prototype(FILE *out, const struct dfc_callee *graph, const char
     fputc(')', out);
 }
 
-static void emit_format(FILE *out, const struct dfc_port *port)
+/* 'n', or 'n <= 100' where it is decided. */
+static void emit_extent(FILE *out, const struct dfc_sig *sig, const struct dfc_dim *dim)
+{
+    dfl_print_expr(out, dim->expr);
+    if (dim->own)
+        fprintf(out, " <= %llu", (unsigned long long)sig->variables[dim->variable].most);
+}
+
+static void emit_format(FILE *out, const struct dfc_sig *sig, const struct dfc_port *port)
 {
     fputs(df_elem_name(port->elem), out);
     for (unsigned i = 0; i < port->rank; i++) {
@@ -95,7 +124,7 @@ static void emit_format(FILE *out, const struct dfc_port *port)
         if (port->dims[i].kind == DFC_DIM_NUMBER)
             fprintf(out, "%llu", (unsigned long long)port->dims[i].number);
         else
-            dfl_print_expr(out, port->dims[i].expr);
+            emit_extent(out, sig, &port->dims[i]);
     }
     if (port->rank)
         fputc(']', out);
@@ -111,7 +140,7 @@ static void emit_declarations(FILE *out, const struct dfc_callee *graph)
     for (unsigned p = 0; p < sig->n_ports; p++) {
         fprintf(out, " *     port %u, %s  %s: ", p, is_input(&sig->ports[p]) ? "in " : "out",
                 sig->ports[p].ast->name.text);
-        emit_format(out, &sig->ports[p]);
+        emit_format(out, sig, &sig->ports[p]);
         fputs(sig->ports[p].final ? ", one token a call\n" : "\n", out);
     }
     for (unsigned s = 0; s < sig->n_scalars; s++)
@@ -125,10 +154,10 @@ static void emit_declarations(FILE *out, const struct dfc_callee *graph)
     fprintf(out, ";\nint %s_shape(struct %s_session *session", name, name);
     emit_dims(out, sig, true);
     fprintf(out, ", unsigned port, size_t extents[4]);\nconst unsigned char *%s_empty(struct %s_session *session, unsigned port);\n"
-                 "const char *%s_stats(struct %s_session *session);\n"
+                 "const size_t *%s_extents(struct %s_session *session, unsigned port);\nconst char *%s_stats(struct %s_session *session);\n"
                  "int %s_close(struct %s_session *session);\nconst char *%s_error(void);\n"
                  "void %s_stop(struct %s_session *session);\nint64_t %s_progress(struct %s_session *session);\n"
-                 "const char *%s_signature(void);\n\n", name, name, name, name, name, name, name, name, name, name, name, name);
+                 "const char *%s_signature(void);\n\n", name, name, name, name, name, name, name, name, name, name, name, name, name, name);
 }
 
 static const char about[] =
@@ -144,6 +173,10 @@ static const char about[] =
     " *                  these sizes needs is made then.\n"
     " * GRAPH_empty      Which tokens of an output are empty, because a kernel skipped them: a byte for each wave of the\n"
     " *                  last call, 1 if the token is empty. Its bytes mean nothing then. NULL: none is.\n"
+    " * GRAPH_extents    The extents of an output that differ from wave to wave ('n <= 100'): 4 numbers for each wave of the\n"
+    " *                  last call, 1 past the rank, 0 if the token is empty. The token lies dense by these at the\n"
+    " *                  beginning of its room, for which GRAPH_shape gives the bounds. Good until the next call. NULL: the\n"
+    " *                  extents do not differ.\n"
     " * GRAPH_stats      What ran where in the calls with the last call's sizes, since this was asked last: a line of JSON,\n"
     " *                  good until it is asked again or the session is closed. If the session was opened with --stats,\n"
     " *                  it says what each kernel and node took. The next call is slower. NULL: GRAPH_error() says why.\n"
@@ -217,14 +250,16 @@ static void emit_json(FILE *out, const struct dfc_callee *graph)
 {
     const struct dfc_sig *sig = &graph->sig;
     fprintf(out, "    return \"{\\\"name\\\": \\\"%s\\\", \\\"dims\\\": [", graph->name);
-    for (unsigned v = 0; v < sig->n_variables; v++)
-        fprintf(out, "%s\\\"%s\\\"", v ? ", " : "", sig->variables[v].name.text);
+    for (unsigned v = 0, n = 0; v < sig->n_variables; v++)
+        if (!sig->variables[v].bound)
+            fprintf(out, "%s\\\"%s\\\"", n++ ? ", " : "", sig->variables[v].name.text);
     fputs("], \\\"ports\\\": [\"\n", out);
     for (unsigned p = 0; p < sig->n_ports; p++) {
         const struct dfc_port *port = &sig->ports[p];
         fprintf(out, "        \"%s{\\\"name\\\": \\\"%s\\\", \\\"mode\\\": \\\"%s\\\", \\\"type\\\": \\\"%s\\\", ",
                 p ? ", " : "", port->ast->name.text, is_input(port) ? "in" : "out", df_elem_name(port->elem));
         emit_json_extents(out, port);
+        fputs(dfc_port_varies(sig, port) ? ", \\\"varies\\\": true" : "", out);
         fputs(port->final ? ", \\\"final\\\": true}\"\n" : "}\"\n", out);
     }
     fputs("        \"], \\\"scalars\\\": [", out);
@@ -248,17 +283,19 @@ static void emit_tables(FILE *out, const struct dfc_callee *graph)
     const struct dfc_sig *sig = &graph->sig;
     fprintf(out, "static const struct df_library_port df_ports_%s[] = {\n", graph->name);
     for (unsigned p = 0; p < sig->n_ports; p++)
-        fprintf(out, "    { \"%s\", %s, %s, %d },\n", sig->ports[p].ast->name.text,
-                is_input(&sig->ports[p]) ? "DF_IN" : "DF_OUT", elems[sig->ports[p].elem], sig->ports[p].final);
+        fprintf(out, "    { \"%s\", %s, %s, %d, %d },\n", sig->ports[p].ast->name.text,
+                is_input(&sig->ports[p]) ? "DF_IN" : "DF_OUT", elems[sig->ports[p].elem], sig->ports[p].final,
+                dfc_port_varies(sig, &sig->ports[p]) != 0);
     fprintf(out, "};\nstatic const char *const df_dims_%s[] = { ", graph->name);
     for (unsigned v = 0; v < sig->n_variables; v++)
-        fprintf(out, "\"%s\", ", sig->variables[v].name.text);
+        if (!sig->variables[v].bound)
+            fprintf(out, "\"%s\", ", sig->variables[v].name.text);
     fprintf(out, "NULL };\nstatic const enum df_scalar_type df_scalars_%s[] = { ", graph->name);
     for (unsigned s = 0; s < sig->n_scalars; s++)
         fprintf(out, "%s, ", scalars[dfc_scalar_type(sig->scalars[s]->type)]);
     fprintf(out, "DF_S_I32 };\nstatic const struct df_library_function df_function_%s = {\n"
                  "    \"%s\", %u, %u, %u, df_ports_%s, df_dims_%s, df_scalars_%s\n};\n\n",
-            graph->name, graph->name, sig->n_ports, sig->n_variables, sig->n_scalars, graph->name, graph->name,
+            graph->name, graph->name, sig->n_ports, count_dims(sig), sig->n_scalars, graph->name, graph->name,
             graph->name);
 }
 
@@ -272,10 +309,9 @@ static void emit_run(FILE *out, const struct dfc_callee *graph, bool many)
     fputs("\n{\n    void *const df_data[] = { ", out);
     for (unsigned p = 0; p < sig->n_ports; p++)
         fprintf(out, "(void *)p%u, ", p);
-    fputs("NULL };\n    const size_t df_sizes[] = { ", out);
-    for (unsigned v = 0; v < sig->n_variables; v++)
-        fprintf(out, "d%u, ", v);
-    fputs("0 };\n    const union df_scalar df_values[] = { ", out);
+    fputs("NULL };\n", out);
+    emit_sizes(out, sig);
+    fputs("    const union df_scalar df_values[] = { ", out);
     for (unsigned s = 0; s < sig->n_scalars; s++)
         fprintf(out, "{ .%s = s%u }, ", members[dfc_scalar_type(sig->scalars[s]->type)], s);
     fprintf(out, "{ .i64 = 0 } };\n    return df_library_run((struct df_library_session *)session, &df_function_%s, %s, "
@@ -286,10 +322,9 @@ static void emit_shape(FILE *out, const struct dfc_callee *graph)
 {
     fprintf(out, "int %s_shape(struct %s_session *session", graph->name, graph->name);
     emit_dims(out, &graph->sig, false);
-    fputs(", unsigned port, size_t extents[4])\n{\n    const size_t df_sizes[] = { ", out);
-    for (unsigned v = 0; v < graph->sig.n_variables; v++)
-        fprintf(out, "d%u, ", v);
-    fprintf(out, "0 };\n    return df_library_shape((struct df_library_session *)session, &df_function_%s, df_sizes, "
+    fputs(", unsigned port, size_t extents[4])\n{\n", out);
+    emit_sizes(out, &graph->sig);
+    fprintf(out, "    return df_library_shape((struct df_library_session *)session, &df_function_%s, df_sizes, "
                  "port, extents);\n}\n\n", graph->name);
 }
 
@@ -306,6 +341,8 @@ static void emit_functions(FILE *out, const struct dfc_front *front, const struc
     emit_run(out, graph, true);
     emit_shape(out, graph);
     fprintf(out, "const unsigned char *%s_empty(struct %s_session *session, unsigned port)\n{\n    return df_library_empty("
+                 "(struct df_library_session *)session, &df_function_%s, port);\n}\n\n", name, name, name);
+    fprintf(out, "const size_t *%s_extents(struct %s_session *session, unsigned port)\n{\n    return df_library_extents("
                  "(struct df_library_session *)session, &df_function_%s, port);\n}\n\n", name, name, name);
     fprintf(out, "const char *%s_stats(struct %s_session *session)\n{\n    return df_library_stats((struct "
                  "df_library_session *)session, &df_function_%s);\n}\n\n", name, name, name);
@@ -330,7 +367,8 @@ void dfc_emit_library(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
 
 /* ---- what is exported ---- */
 
-static const char *const suffixes[] = { "open", "run", "run_waves", "shape", "empty", "stats", "stop", "progress", "close", "error", "signature" };
+static const char *const suffixes[] = { "open", "run", "run_waves", "shape", "empty", "extents",
+                                         "stats", "stop", "progress", "close", "error", "signature" };
 enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
 void dfc_emit_exports(FILE *out, const struct dfc_front *front, bool script)

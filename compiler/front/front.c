@@ -1,7 +1,6 @@
 /* front.c - the front end from beginning to end, step by step. Each step relies on what the step before it has checked.
  * The step that reports errors is the last one, except that unused graphs are checked even if main is wrong.
  */
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,8 +98,7 @@ static struct dfc_callee *find_root(struct dfc_unit *u)
         return dfc_root_named(u, root->graph);
     if (!dfc_index_find(&u->callees, root ? root->graph : "main", &id))
         return NULL;
-    assert(!root || root->n_dims == dfc_callees(u)[id].sig.n_variables);
-    return root ? dfc_root_make(u, id, root->dims) : &dfc_callees(u)[id];
+    return root ? dfc_root_sized(u, id, root->dims, root->n_dims) : &dfc_callees(u)[id];
 }
 
 /* Makes the program: flattened, connected, ordered, with formats, and given to the builder. */

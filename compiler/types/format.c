@@ -88,6 +88,18 @@ bool dfc_extent_is_bounded(const struct dfc_sig *sig, const struct dfl_expr *e, 
            in_list(sig, e->args, bounded);
 }
 
+uint8_t dfc_port_varies(const struct dfc_sig *sig, const struct dfc_port *port)
+{
+    bool bounded[sig->n_variables + 1u];
+    uint8_t varies = 0;
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        bounded[v] = sig->variables[v].bound != NULL;
+    for (unsigned i = 0; i < port->rank; i++)
+        if (port->dims[i].expr && dfc_extent_is_bounded(sig, port->dims[i].expr, bounded))
+            varies |= (uint8_t)(1u << i);
+    return varies;
+}
+
 void dfc_format_print(const struct dfc_format *format, char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "%s", df_elem_name((enum df_elem)format->elem));

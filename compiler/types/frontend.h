@@ -271,6 +271,8 @@ bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const st
                      struct dfc_format *format);
 /* Is one of the signature's variables for which `bounded` says so in the expression? */
 bool dfc_extent_is_bounded(const struct dfc_sig *sig, const struct dfl_expr *e, const bool *bounded);
+/* A bit for each extent of the port that has a bound by the signature alone, as in struct dfc_format. */
+uint8_t dfc_port_varies(const struct dfc_sig *sig, const struct dfc_port *port);
 /* Is it 'a <= b', an extent with a bound? */
 static inline bool dfc_extent_has_bound(const struct dfl_expr *e)
 {

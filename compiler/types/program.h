@@ -17,7 +17,7 @@ struct dfc_define {                     /* -D name=value; or a dynamic param's v
 
 struct dfc_root {                       /* a graph with ports that is called, in place of main */
     const char *graph;                  /* its name; behind a colon, if `dims` is NULL: "edges:h=480,w=640" */
-    const uint64_t *dims;               /* by dimension variable, n_dims of them */
+    const uint64_t *dims;               /* by dimension variable without a bound, n_dims of them */
     size_t n_dims;
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/message.h"
 #include "runtime/base/suggest.h"
+#include "runtime/extents/extents.h"
 #include "runtime/graph/poison.h"
 
 #define NAME_BYTES 1024
@@ -432,6 +433,14 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_
     return status;
 }
 
+/* The buffer's place of a token of that wave. What is final has one token. */
+static uint64_t place_of(const struct df_run *run, const struct df_buffer *buffer, uint64_t job, int64_t wave)
+{
+    if (run->graph->nodes[dfr_job_node(job)].flags & DF_NODE_FINAL)
+        return 0;
+    return buffer->n_tokens ? (uint64_t)wave % buffer->n_tokens : (uint64_t)wave;
+}
+
 void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave)
 {
     const struct dfr_buffers *b = run->memory.buffers;
@@ -439,6 +448,24 @@ void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave)
     for (uint32_t i = 0; b && i < b->n; i++) {
         const struct df_buffer *buffer = &b->given[i];
         if (buffer->empty && run->graph->values[b->value[i]].producer == dfr_job_node(job))
-            buffer->empty[buffer->n_tokens ? (uint64_t)wave % buffer->n_tokens : (uint64_t)wave] = 1;
+            buffer->empty[place_of(run, buffer, job, wave)] = 1;
+    }
+}
+
+void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t wave)
+{
+    const struct dfr_buffers *b = run->memory.buffers;
+
+    for (uint32_t i = 0; b && i < b->n; i++) {
+        const struct df_buffer *buffer = &b->given[i];
+        uint32_t value = b->value[i], slot = dfr_job_slot(job);
+        if (run->graph->values[value].producer != dfr_job_node(job) || !dfr_extents_value_varies(run->extents, value))
+            continue;
+        uint64_t place = place_of(run, buffer, job, wave);
+        bool empty = dfr_extents_bytes(run->extents, value, slot) == 0;
+        if (empty && buffer->empty)
+            buffer->empty[place] = 1;
+        for (unsigned k = 0; k < DF_MAX_RANK && buffer->extents && !empty; k++)
+            buffer->extents[place * DF_MAX_RANK + k] = (size_t)dfr_extents_of(run->extents, value, slot)[k];
     }
 }

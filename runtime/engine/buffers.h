@@ -58,6 +58,10 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_
 /* The outputs of the job are empty in that wave: writes that where the caller wants to know it. */
 void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave);
 
+/* The node has made its outputs of that wave, and their extents differ from wave to wave: writes them where the caller wants
+ * to know them. An output with an extent of 0 is empty. */
+void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t wave);
+
 /* The largest number of waves in flight, at most n, with which each wave has places of its own. */
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);
 

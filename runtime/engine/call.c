@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/message.h"
+#include "runtime/engine/buffers.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
 
@@ -162,6 +163,7 @@ int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed
         return code;
     if (dfr_extents_made(x, node, slot, passed, own, &empty, why) != DF_OK)
         return df_fail(call, "%s", why);
+    dfr_buffers_extents(call->run, call->job, call->wave);
     return note_empty(call, empty);
 }
 

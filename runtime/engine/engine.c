@@ -523,7 +523,8 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
 
     for (uint32_t y = first; y < first + df_node_n_out(run->graph, node); y++)
         if (dfr_buffers_keep(run, y) && !df_value_is_acc(run->graph, y)) /* an acc's is kept after the last wave */
-            keep(run, w, y, dfr_job_slot(job), empty ? 0 : memory);
+            keep(run, w, y, dfr_job_slot(job),
+                 empty || dfr_skips_empty(&run->skips, dfr_job_slot(job), y) ? 0 : memory); /* nothing is to be fetched */
 }
 
 int64_t dfr_engine_waves(const struct df_run *run)

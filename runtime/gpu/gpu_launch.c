@@ -16,10 +16,11 @@
  *           readers and launched behind them, on the same stream. So the device has it before it has done the one
  *           before. That is left undone if another job waits for a stream and has none: it is more urgent.
  */
-#include "runtime/threads/clock.h"
+#include "runtime/engine/buffers.h"
 #include "runtime/engine/ports.h"
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
+#include "runtime/threads/clock.h"
 
 #define TMP_ALIGNMENT 256u
 
@@ -100,8 +101,10 @@ static int enqueue_copy(struct dfr_gpu *gpu, const struct gpu_job *j, int *resul
     *result = from == DF_NONE ? DF_SKIP : DF_OK;
     if (from == DF_NONE)
         return DF_OK;
-    if (run->extents)
+    if (run->extents && dfr_extents_node_varies(run->extents, node)) {
         dfr_extents_pass(run->extents, node, slot, from);
+        dfr_buffers_extents(run, j->job, dfr_job_wave(run, j->job));
+    }
     return gpu->device->ops->copy(gpu->device, DFR_COPY_D2D, ports[1], ports[df_select_port(from)],
                                   copied_bytes(run, node, slot, from), DFR_STREAM_COMPUTE + j->stream, error);
 }

@@ -295,6 +295,7 @@ static int run(struct df_library_session *handle, int64_t waves, void *const *da
         rc = dfr_sized_waves(l, s, waves, &why);
     if (rc == DF_OK) {
         const struct df_session_call call = { .waves = waves, .data = data, .empty = s->empty,
+                                              .extents = s->extents,
                                               .args = s->has_args ? NULL : s->args };
         atomic_store(&handle->running, s->session);
         rc = df_session_run(s->session, &call, &why);
@@ -328,6 +329,16 @@ const unsigned char *df_library_empty(struct df_library_session *session, const 
         empty = s->empty[port];
     leave(session);
     return empty;
+}
+
+const size_t *df_library_extents(struct df_library_session *session, const struct df_library_function *f, unsigned port)
+{
+    if (enter(session, f) != DF_OK)
+        return NULL;
+    const struct dfr_sized *s = session->library.last;
+    const size_t *extents = s && s->waves > 0 && port < f->n_ports ? s->extents[port] : NULL;
+    leave(session);
+    return extents;
 }
 
 int df_library_shape(struct df_library_session *session, const struct df_library_function *f, const size_t *dims,

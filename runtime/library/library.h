@@ -26,6 +26,7 @@ struct dfr_sized {
     union df_scalar *args;              /* those of the file, then the function's scalars; as the last call had them */
     struct df_session *session;         /* NULL: the next call opens it */
     unsigned char **empty;              /* by port: a byte for each wave of the last call; room for most_waves */
+    size_t **extents;                   /* by port: of each of its tokens, DF_MAX_RANK of them; NULL: they do not differ */
     int64_t waves, most_waves;          /* of the last call; 0: there was none */
     bool has_args;                      /* the session has `args` as they are */
 };

@@ -104,6 +104,25 @@ int dfr_sized_open(struct dfr_library *l, struct dfr_sized *s, struct df_error *
     return others ? open_session(l, s, error) : rc;
 }
 
+/* For the ports whose extents differ, behind one another. */
+static int make_extents(const struct df_library_function *f, struct dfr_sized *s, int64_t waves, struct df_error *error)
+{
+    size_t n = 0, numbers;
+    for (unsigned p = 0; p < f->n_ports; p++)
+        n += f->ports[p].varies != 0;
+    free(s->extents);
+    s->extents = NULL;
+    if (__builtin_mul_overflow(n * DF_MAX_RANK * sizeof **s->extents, (size_t)waves, &numbers) ||
+        __builtin_add_overflow(numbers, (f->n_ports + 1) * sizeof *s->extents, &numbers) || !(s->extents = malloc(numbers)))
+        return dfr_error_memory(error);
+    size_t *next = (size_t *)(s->extents + f->n_ports + 1);
+    for (unsigned p = 0; p < f->n_ports; p++) {
+        s->extents[p] = f->ports[p].varies ? next : NULL;
+        next += f->ports[p].varies ? (size_t)waves * DF_MAX_RANK : 0;
+    }
+    return DF_OK;
+}
+
 int dfr_sized_waves(struct dfr_library *l, struct dfr_sized *s, int64_t waves, struct df_error *error)
 {
     unsigned n = l->function->n_ports;
@@ -113,13 +132,18 @@ int dfr_sized_waves(struct dfr_library *l, struct dfr_sized *s, int64_t waves, s
     if (waves > s->most_waves) {
         free(s->empty);
         s->empty = malloc(bytes + 1);
-        s->most_waves = s->empty ? waves : 0;
+        s->most_waves = 0;
         if (!s->empty)
             return dfr_error_memory(error);
+        if (make_extents(l->function, s, waves, error) != DF_OK)
+            return DF_E_MEMORY;
+        s->most_waves = waves;
     }
     for (unsigned p = 0; p < n; p++) {
         s->empty[p] = (unsigned char *)(s->empty + n) + p * (size_t)s->most_waves;
         memset(s->empty[p], 0, (size_t)waves);
+        if (s->extents[p])
+            memset(s->extents[p], 0, (size_t)waves * DF_MAX_RANK * sizeof *s->extents[p]);
     }
     s->waves = waves;
     return DF_OK;
@@ -144,6 +168,7 @@ void dfr_sized_close(struct dfr_sized *s)
     free(s->node_stats);
     free(s->node_skips);
     free(s->empty);
+    free(s->extents);
     free(s->args);
     *s = (struct dfr_sized){ 0 };
 }

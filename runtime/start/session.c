@@ -183,7 +183,7 @@ static int check_waves(const struct df_session *s, int64_t asked, int64_t *waves
 
 /* Lends the memory of this call. */
 static int move_buffers(struct df_session *s, int64_t waves, void *const *data, unsigned char *const *empty,
-                        struct df_error *error)
+                        size_t *const *extents, struct df_error *error)
 {
     uint32_t n = s->options.n_buffers;
     int status;
@@ -194,6 +194,8 @@ static int move_buffers(struct df_session *s, int64_t waves, void *const *data, 
         s->next[i].data = data && data[i] ? data[i] : s->buffers[i].data;
     for (uint32_t i = 0; i < n && empty; i++)
         s->next[i].empty = empty[i];
+    for (uint32_t i = 0; i < n && extents; i++)
+        s->next[i].extents = extents[i];
     status = dfr_buffers_move(s->run, s->next, waves, error);
     for (uint32_t i = 0; i < n && status == DF_OK; i++)
         s->buffers[i].data = s->next[i].data;
@@ -277,7 +279,7 @@ static int call(struct df_session *s, const struct df_session_call *c, struct df
         status = open_run(s, error);
     if (status != DF_OK ||
         (status = check_waves(s, c->waves, &waves, error)) != DF_OK ||
-        (status = move_buffers(s, waves, c->data, c->empty, error)) != DF_OK ||
+        (status = move_buffers(s, waves, c->data, c->empty, c->extents, error)) != DF_OK ||
         (status = change_args(s, c->args, error)) != DF_OK)
         return status;
     return run_waves(s, waves, error);

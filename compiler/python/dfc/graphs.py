@@ -12,6 +12,9 @@ Waves:    edges(stack, waves=10) takes ten tokens behind one another, with one m
           once, after the last wave (the result of an acc), has none.
 Empty:    an output that a kernel skipped is None. With waves=, its array holds anything there, and edges.empty["out"] is an array of
           truth values, one for each wave; outputs without empty tokens are not in edges.empty.
+Bounds:   an output with an extent that a kernel decides ('n <= 100') has the shape that it decided: a view of the array for the
+          largest one. With waves= it is a list of arrays, one for each wave, and None for an empty one. out= takes arrays for
+          the largest extents.
 Threads:  a Graph may be called by one thread at a time. copy() gives another one, with a session of its own. Calls release the GIL.
 Ctrl-C:   ends a call as soon as the jobs that run have ended.
 Errors:   TypeError and ValueError for a wrong call, GraphError for one that failed. The next call begins anew.
@@ -256,8 +259,10 @@ class Graph:
             arrays = self._take_outputs(arrays, dims, waves)
             self._run(arrays, dims, scalars, waves, progress)
             self.empty = self._take_empty(waves)
+            decided = self._take_extents(arrays, waves)
         self._last = dims
-        results = tuple(None if waves is None and port["name"] in self.empty else arrays[port["name"]] for port in self._ports("out"))
+        results = tuple(decided[port["name"]] if port["name"] in decided else
+                        None if waves is None and port["name"] in self.empty else arrays[port["name"]] for port in self._ports("out"))
         return results[0] if len(results) == 1 else results
 
     def _take_empty(self, waves):
@@ -270,6 +275,25 @@ class Graph:
                     bytes_ = _ctypes.string_at(mask, waves or 1)
                     empty[port["name"]] = True if waves is None else _numpy.frombuffer(bytes_, "uint8") != 0
         return empty
+
+    def _take_extents(self, arrays, waves):
+        """The outputs whose extents differ from wave to wave, by name, with the shapes that they have."""
+        decided = {}
+        for number, port in enumerate(self._signature["ports"]):
+            if not port.get("varies"):
+                continue
+            function = self._function("extents", _ctypes.POINTER(_ctypes.c_size_t))
+            extents, rank = function(self._session, _ctypes.c_uint(number)), len(port["dims"])
+            one = waves is None or port.get("final")
+            rooms = arrays[port["name"]][_numpy.newaxis] if one else arrays[port["name"]]
+            tokens = [self._token(room, tuple(extents[4 * wave:4 * wave + rank])) for wave, room in enumerate(rooms)]
+            decided[port["name"]] = tokens[0] if one else tokens
+        return decided
+
+    @staticmethod
+    def _token(room, shape):
+        """The token at the beginning of its room; None: it is empty."""
+        return room.reshape(-1)[:_numpy.prod(shape, dtype="int64")].reshape(shape) if all(shape) else None
 
     def _take_out(self, out):
         ports = self._ports("out")

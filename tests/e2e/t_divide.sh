@@ -91,3 +91,21 @@ compile 3 "$programs/final.df" final-3
 for policy in eager ddfcfs dmda gp all-cpu; do
     expect "final $policy" 0 '^104$' timeout 60 ./final-3 --waves=4 --device=emu --workers=1 --policy=$policy
 done
+
+# The example of docs/language.md: a kernel of code with a halo. Its results have the same bits in 1, 3 and 8 parts.
+awk '/^## /{ on = $0 == "## Nodes in parts" } /^```/{ code = !code; n += on && code; next } on && code && n == 1' "$DF_SOURCE/docs/language.md" >example.df
+cat >>example.df <<'X2'
+kernel volume(out a: f32[z, y, x]) cpu {{
+    for (size_t i = 0; i < z * y * x; i++) a[i] = (float)((i * 37 + (size_t)df_wave(call) * 11) % 101);
+}};
+kernel weights(out t: f32[k]) once cpu {{ for (size_t i = 0; i < k; i++) t[i] = (float)(i + 1) / 15; }};
+kernel print(in b: f32[z, y, x]) ordered cpu {{ for (size_t i = 0; i < z * y * x; i++) printf("%.9g\n", b[i]); }};
+graph main { a: f32[9, 3, 4] = volume(); t: f32[5] = weights(); b = blur(a, t); print(b); }
+X2
+check example-whole "$DFC" -w example.df --parts=1 -o whole
+./whole --waves=3 >want
+expect example-sum 0 '^324 ' awk '{ n++; s += $1 } END { print n, s }' want
+for n in 3 8; do
+    check "example-parts-$n" "$DFC" -w example.df --parts=$n -o parts
+    ./parts --waves=3 --workers=3 >got; same "example-in-$n" got want
+done

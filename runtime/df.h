@@ -578,7 +578,8 @@ const unsigned char *df_library_empty(struct df_library_session *session, const 
  * lives until the next call. NULL: the port is none of those, or the last call failed before it ran. */
 const size_t *df_library_extents(struct df_library_session *session, const struct df_library_function *function,
                                  unsigned port);
-/* Gives the extents of a port for these sizes, the largest of those that differ, 1 past its rank. It makes what a call of one wave needs. */
+/* Gives the extents of a port for these sizes, the largest of those that differ, 1 past its rank. It makes what a call of one
+ * wave needs. */
 int df_library_shape(struct df_library_session *session, const struct df_library_function *function,
                      const size_t *dims, unsigned port, size_t extents[DF_MAX_RANK]);
 /* One line of JSON, as --stats=json prints it, of the calls with the last call's sizes; it lives until this is called again

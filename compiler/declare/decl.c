@@ -377,6 +377,21 @@ static void evaluate_arg(struct dfc_unit *u, struct dfc_param *arg)
                  dfc_convert(u, decl->value->loc, what, decl->scalar, &arg->value);
 }
 
+/* -D may replace an element type that a declared type stands for, and no format. */
+static void check_define_of_type(struct dfc_unit *u, const struct dfc_define *define, const struct dfl_decl *type)
+{
+    const struct dfl_loc nowhere = { .file = DFL_NO_FILE };
+    enum df_elem elem;
+    if (!dfc_elem_find(type->format->name.text, &elem) || type->format->dims) {
+        dfl_error(u->sink, nowhere, "-D %s=%s: the type '%s' is no element type, so it cannot be replaced", define->name,
+                  define->value, define->name);
+        dfl_note(u->sink, type->name.loc, "it is declared here");
+    } else if (!dfc_elem_find(define->value, &elem)) {
+        dfl_error(u->sink, nowhere, "-D %s=%s: '%s' is no element type", define->name, define->value, define->value);
+        dfl_hint(u->sink, DFC_ELEM_TYPES);
+    }
+}
+
 static void check_defines(struct dfc_unit *u)
 {
     const struct dfc_front_options *o = u->options;
@@ -384,6 +399,10 @@ static void check_defines(struct dfc_unit *u)
         uint32_t id;
         const char *name = o->defines[i].name;
         bool found = dfc_index_find(&u->params, name, &id);
+        if (!found && dfc_index_find(&u->types, name, &id)) {
+            check_define_of_type(u, &o->defines[i], dfc_types(u)[id].decl);
+            continue;
+        }
         if (found && dfc_params(u)[id].arg == DF_NONE)
             continue;
         if (!found && o->platform && dfc_platform_has_param(o->platform, name))

@@ -74,7 +74,7 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
     if (!sig->variables || !given)
         return false;
     for (const struct dfl_port *port = ast->ports; port; port = port->next) {
-        const struct dfl_expr *e = dfc_elem_find(port->format->name.text, &elem) ? port->format->dims : NULL;
+        const struct dfl_expr *e = dfc_elem_of(u, port->format->name.text, &elem) ? port->format->dims : NULL;
         for (; e; e = e->next) {
             const struct dfl_expr *name = dfc_extent_has_bound(e) && port->mode == DFL_OUT ? e->a : e;
             if (name->kind != DFL_EXPR_NAME)
@@ -159,7 +159,7 @@ static bool check_port(struct dfc_unit *u, const struct dfc_callee *callee, stru
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = callee };
     struct dfc_format whole;
     bool ok = true;
-    if (!dfc_elem_find(format->name.text, &port->elem)) { /* it is a declared type, whose extents are all numbers */
+    if (!dfc_elem_of(u, format->name.text, &port->elem)) { /* it is a declared type, whose extents are all numbers */
         if (!dfc_format_fold(u, &names, format, &whole))
             return false;
         port->elem = (enum df_elem)whole.elem;

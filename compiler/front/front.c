@@ -305,8 +305,9 @@ void dfc_front_free(struct dfc_front *front)
     free(front);
 }
 
-bool dfc_front_has_param(const struct dfc_front *front, const char *name)
+bool dfc_front_has_name(const struct dfc_front *front, const char *name)
 {
     uint32_t id;
-    return dfc_index_find(&((const struct dfc_unit *)front->owner)->params, name, &id);
+    const struct dfc_unit *u = front->owner;
+    return dfc_index_find(&u->params, name, &id) || dfc_index_find(&u->types, name, &id);
 }

@@ -19,7 +19,7 @@
 /* Runs the front end. *front is set only if true is given. */
 bool dfc_front_run(struct dfl_sink *sink, const struct dfc_front_options *options, struct dfc_front **front);
 void dfc_front_free(struct dfc_front *front);
-/* Do its files declare that param or arg? */
-bool dfc_front_has_param(const struct dfc_front *front, const char *name);
+/* Do its files declare that param, arg or type? */
+bool dfc_front_has_name(const struct dfc_front *front, const char *name);
 
 #endif

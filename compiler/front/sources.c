@@ -46,7 +46,7 @@ bool dfc_sources_pack(const struct dfc_front *front, const struct dfc_define *de
     size_t n = 0;
     struct dfc_define *own = calloc(n_defines + 1, sizeof *own);
     for (size_t i = 0; own && i < n_defines; i++)       /* others are of the file of --platform */
-        if (dfc_front_has_param(front, defines[i].name))
+        if (dfc_front_has_name(front, defines[i].name))
             own[n++] = defines[i];
     put_all(&count, front, own, own ? n : 0);
     struct dfr_bytes_writer fill = { own ? malloc(count.n) : NULL, 0 };

@@ -18,6 +18,31 @@ bool dfc_elem_find(const char *name, enum df_elem *elem)
     return false;
 }
 
+/* Does the last -D of that name give an element type? */
+static bool is_defined(const struct dfc_unit *u, const char *name, enum df_elem *elem)
+{
+    const struct dfc_front_options *o = u->options;
+    for (size_t i = o->n_defines; i-- > 0;)
+        if (strcmp(o->defines[i].name, name) == 0)
+            return dfc_elem_find(o->defines[i].value, elem);
+    return false;
+}
+
+bool dfc_elem_of(const struct dfc_unit *u, const char *name, enum df_elem *elem)
+{
+    uint32_t id;
+    for (uint32_t step = 0; step <= u->type_items.n; step++) { /* more steps: types that refer to each other */
+        if (dfc_elem_find(name, elem))
+            return true;
+        if (!dfc_index_find(&u->types, name, &id) || dfc_types(u)[id].decl->format->dims)
+            return false;
+        if (is_defined(u, name, elem))
+            return true;
+        name = dfc_types(u)[id].decl->format->name.text;
+    }
+    return false;
+}
+
 static void unknown_type(struct dfc_unit *u, const struct dfl_name *name)
 {
     struct dfr_array list = { 0 };
@@ -40,7 +65,7 @@ static void unknown_type(struct dfc_unit *u, const struct dfl_name *name)
     if (close)
         dfl_hint(u->sink, "did you mean '%s'?", close);
     else
-        dfl_hint(u->sink, "element types are u8 (or bytes), u16, i32, i64, f16, f32 and f64");
+        dfl_hint(u->sink, DFC_ELEM_TYPES);
     dfr_array_free(&list);
 }
 
@@ -49,14 +74,16 @@ bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const st
 {
     enum df_elem elem;
     *format = (struct dfc_format){ .rank = (uint8_t)ast->rank };
-    if (!dfc_elem_find(ast->name.text, &elem)) {
+    if (!dfc_elem_of(u, ast->name.text, &elem)) {
         uint32_t id;
         if (!dfc_index_find(&u->types, ast->name.text, &id)) {
             unknown_type(u, &ast->name);
             return false;
         }
+        if (ast->dims && !dfc_types(u)[id].ready)
+            return false;                               /* which was reported */
         if (ast->dims) {
-            dfl_error(u->sink, ast->loc, "'%s' is a declared type: brackets may only follow an element type",
+            dfl_error(u->sink, ast->loc, "'%s' is a declared type that has extents: brackets may only follow an element type",
                       ast->name.text);
             return false;
         }

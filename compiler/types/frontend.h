@@ -265,7 +265,11 @@ enum df_scalar_type dfc_scalar_type(enum dfl_scalar type);
 
 /* ---- format.c ---- */
 
+#define DFC_ELEM_TYPES "element types are u8 (or bytes), u16, i32, i64, f16, f32 and f64"
+
 bool dfc_elem_find(const char *name, enum df_elem *elem);
+/* The same, or the element type that a declared type without extents stands for, which -D may have replaced. */
+bool dfc_elem_of(const struct dfc_unit *u, const char *name, enum df_elem *elem);
 /* Finds a format's extents. An extent that `names` gives no value for is 0. */
 bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_format *ast,
                      struct dfc_format *format);

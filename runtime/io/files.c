@@ -159,22 +159,36 @@ static const char *param_of(const struct df_graph *g, const char *dimension, uin
     return n == 1 ? only : NULL;
 }
 
+/* The param of extent i, or NULL if the extent is right or nothing shows which it is. */
+static const char *param_at(const struct df_call *call, const size_t *token, const uint64_t *in_file, unsigned i)
+{
+    const struct df_graph *g = call->run->graph;
+    const struct df_kernel *k = &g->kernels[g->nodes[dfr_job_node(call->job)].kernel];
+    return token[i] == in_file[i] ? NULL : param_of(g, df_graph_string(g, g->dim_names[k->first_dim + i]), token[i]);
+}
+
 /* Writes "give --h=480 --w=640" into text, or what can be done if nothing shows which params they are. */
 static void advise(const struct df_call *call, unsigned rank, const size_t *token, const uint64_t *in_file, char *text,
                    size_t size)
 {
-    const struct df_graph *g = call->run->graph;
-    const struct df_kernel *k = &g->kernels[g->nodes[dfr_job_node(call->job)].kernel];
     size_t n = (size_t)snprintf(text, size, "give");
     for (unsigned i = 0; i < rank; i++) {
+        const char *name = param_at(call, token, in_file, i), *other;
+        unsigned before = 0;                            /* extent of the same param */
         if (token[i] == in_file[i])
             continue;
-        const char *name = param_of(g, df_graph_string(g, g->dim_names[k->first_dim + i]), token[i]);
+        while (before < i && !(name && (other = param_at(call, token, in_file, before)) && strcmp(other, name) == 0))
+            before++;
         if (!name || n >= size) {
             snprintf(text, size, "a 'param ... dynamic' makes a size one that is given at the start");
             return;
         }
-        n += (size_t)snprintf(text + n, size - n, " --%s=%llu", name, (unsigned long long)in_file[i]);
+        if (before < i && in_file[before] != in_file[i]) {
+            snprintf(text, size, "no --%s gives both", name);
+            return;
+        }
+        if (before == i)
+            n += (size_t)snprintf(text + n, size - n, " --%s=%llu", name, (unsigned long long)in_file[i]);
     }
 }
 

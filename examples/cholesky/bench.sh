@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# bench.sh BUILDDIR OUTDIR - the factorisation alone of a 4096 x 4096 matrix, in turns with OpenBLAS's potrf on one and two threads, in f64 and f32, and in
+# f32, which is all that it has, with StarPU's cholesky_implicit if Debian's starpu-examples is there (PEERS=1 installs it). N=2048 takes other rows, TILES=8 other tiles, ROUNDS=7 other rounds.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
+n=${N:-4096} tiles=${TILES:-8} rounds=${ROUNDS:-7}
+mkdir -p "$2" && cd "$2" || exit 1
+peer=$(command -v cholesky_implicit || find /usr/lib -path '*starpu*' -name cholesky_implicit 2>/dev/null | head -n 1)
+if [ -z "$peer" ] && [ "${PEERS:-}" = 1 ]; then
+    sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get install -y starpu-examples >apt.log 2>&1 || tail -n 3 apt.log
+    peer=$(command -v cholesky_implicit || find /usr/lib -path '*starpu*' -name cholesky_implicit 2>/dev/null | head -n 1)
+fi
+for real in f64 f32; do
+    mkdir -p $real && "$dfc" "$here/cholesky.df" --lib --nvcc=none -w -D real=$real -D tiles="$tiles" -o $real/libcholesky.so 2>compile.log || { cat compile.log; exit 1; }
+    cc -std=c11 -D_GNU_SOURCE -O2 $([ $real = f64 ] || echo -DSINGLE) -I$real -o $real/bench "$here/bench.c" -L$real -lcholesky -lopenblas -Wl,-rpath,"$PWD/$real" || exit 1
+done
+rm -f times-*
+starpu() { OPENBLAS_NUM_THREADS=1 STARPU_NCPU=$1 STARPU_NCUDA=0 STARPU_SCHED=dmda STARPU_SILENT=1 "$peer" -size "$n" -nblocks "$2" 2>&1 | awk '/^[0-9]+[ \t]/ { print $2 / 1000 }'; }
+for ((r = 0; r < rounds; r++)); do for w in 1 2; do
+    for real in f64 f32; do
+        ./$real/bench openblas "$n" $w 1 >>times-openblas-$real-$w && ./$real/bench dfc "$n" $w 1 >>times-dfc-$real-$w || exit 1
+    done
+    [ -z "$peer" ] || for blocks in "$tiles" $((2 * tiles)); do starpu $w $blocks >>times-starpu.$blocks-f32-$w; done
+done; done
+figure() { sort -n "times-$1" | awk -v best="${2:-}" '{ t[NR] = $1 } END { print best ? t[1] : t[int((NR + 1) / 2)] }'; }
+for real in f64 f32; do for w in 1 2; do for times in times-*-$real-$w; do
+    [ -s "$times" ] || continue
+    who=${times#times-}
+    awk -v who="${who%%-*}" -v real=$real -v w=$w -v t="$(figure "$who")" -v least="$(figure "$who" best)" -v own="$(figure dfc-$real-$w)" -v n="$n" 'BEGIN {
+        printf "%s, %d threads, %-10s median %6.1f ms, least %6.1f ms, %5.1f GF/s; dfc is %.2f times as fast\n", real, w, who, 1e3 * t, 1e3 * least,
+            n * n * n / 3 / t * 1e-9, t / own }'
+done; done; done
+for real in f64 f32; do
+    awk -v real=$real -v a="$(figure dfc-$real-1)" -v b="$(figure dfc-$real-2)" 'BEGIN { printf "%s: dfc on two workers is %.2f times as fast as on one\n", real, a / b }'
+done
+[ -n "$peer" ] || echo "left out: StarPU, because starpu-examples is not installed (PEERS=1 installs it)"

@@ -1,0 +1,43 @@
+/* tiles.c - what the kernels of tiles.df do with a tile on the CPU, for f32 and f64: OpenBLAS, with one thread for each worker. The macros
+ * take the function of the type of their pointers. */
+#include <cblas.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define BLAS(name, a) _Generic(*(a), float: cblas_s##name, double: cblas_d##name)
+#define OURS(name, a) _Generic(*(a), float: name##_f32, double: name##_f64)
+#define GEMM(b_is, m, n, k, a, b, ldb, c) OURS(subtract, c)(b_is, m, n, k, a, b, ldb, c)
+#define SYRK(m, k, a, c) OURS(square, c)(m, k, a, c)
+#define SOLVE(m, n, l, x) OURS(solve, x)(m, n, l, n, x, n)
+#define POTRF(call, n, a, row) OURS(factor, a)(call, n, a, row)
+#define GETRF(call, n, a, row) OURS(eliminate, a)(call, n, n, a, row)
+#define PUT(call, n, h, w, t, a, row, column, lower) OURS(put, t)(call, n, h, w, t, a, (size_t)(row), (size_t)(column), lower)
+
+extern void spotrf_(const char *uplo, const int *n, float *a, const int *lda, int *info);
+extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+
+/* Workers are dfc's: a BLAS with threads of its own in each would only get in their way. Both factorisations begin with the kernel that has
+ * this as its `open`. */
+int one_thread(struct df_call *call, size_t n, int64_t row, void **state)
+{
+    (void)call, (void)n, (void)row;
+    openblas_set_num_threads(1);
+    *state = NULL;
+    return DF_OK;
+}
+
+#define REAL float
+#define IN(name) name##_f32
+#define LAPACK(name) s##name
+#define CBLAS(name) cblas_s##name
+#include "blocks.h"
+#undef REAL
+#undef IN
+#undef LAPACK
+#undef CBLAS
+#define REAL double
+#define IN(name) name##_f64
+#define LAPACK(name) d##name
+#define CBLAS(name) cblas_d##name
+#include "blocks.h"

@@ -10,7 +10,7 @@
 #define GEMM(b_is, m, n, k, a, b, ldb, c) OURS(subtract, c)(b_is, m, n, k, a, b, ldb, c)
 #define SYRK(m, k, a, c) OURS(square, c)(m, k, a, c)
 #define SOLVE(m, n, l, x) OURS(solve, x)(m, n, l, n, x, n)
-#define POTRF(call, n, a, row) OURS(factor, a)(call, n, a, row)
+#define POTRF(call, n, a, row) OURS(factor, a)(call, n, n, a, row)
 #define GETRF(call, n, a, row) OURS(eliminate, a)(call, n, n, a, row)
 #define PUT(call, n, h, w, t, a, row, column, lower) OURS(put, t)(call, n, h, w, t, a, (size_t)(row), (size_t)(column), lower)
 

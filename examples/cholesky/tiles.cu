@@ -138,13 +138,11 @@ template <class T> static __global__ void factor(size_t n, T *a, int symmetric)
 /* cuSOLVER factors the transpose, so u has the ones. With d on the diagonal, column j of l is divided by d[j], and row i of u takes d[i]. */
 template <class T> static __global__ void move_ones(size_t n, T *a)
 {
-    for (size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x; e < n * n; e += (size_t)gridDim.x * blockDim.x) {
-        size_t i = e / n, j = e % n;
-        if (i > j)
-            a[e] /= a[j * n + j];
-        else if (i < j)
-            a[e] *= a[i * n + i];
-    }
+    size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x, i = e / n, j = e % n;
+    if (i < n && i > j)
+        a[e] /= a[j * n + j];
+    else if (i < j)
+        a[e] *= a[i * n + i];
 }
 
 template <class F> static F *bound(struct df_call *call, cudaStream_t stream, struct solver *s, const char *name)
@@ -182,6 +180,6 @@ template <class T> static int getrf(struct df_call *call, cudaStream_t stream, s
     function *f = bound<function>(call, stream, s, of_type(a, "cusolverDnSgetrf", "cusolverDnDgetrf"));
     if (!f || done(call, "cusolver getrf", f(s->handle, (int)n, (int)n, a, (int)n, (T *)s->work, NULL, s->info)) != DF_OK)
         return DF_FAILED;
-    move_ones<<<256, 256, 0, stream>>>(n, a);
+    move_ones<<<(unsigned)((n * n + 255) / 256), 256, 0, stream>>>(n, a);
     return DF_OK;
 }

@@ -58,8 +58,9 @@ int df_output_close(struct df_output *output, int keep, struct df_error *error);
 int df_output_close_job(struct df_call *call, struct df_output *output, int keep);
 
 /* The path of the file for the call's wave: `pattern` with the wave's number in place of %d, or of %5d and %05d, which
- * fill up with zeros; %% is a percent sign. A pattern without a number serves wave 0 alone. *path is malloc'ed. */
-int df_wave_path(struct df_call *call, const char *pattern, char **path);
+ * fill up with zeros; %% is a percent sign. A pattern without a number serves one call alone: that it is `written` is a
+ * failure. *path is malloc'ed. */
+int df_wave_path(struct df_call *call, const char *pattern, int written, char **path);
 int df_path_has_wave(const char *pattern);
 
 /* ---- .npy, NumPy's format ---- */

@@ -99,7 +99,7 @@ int df_path_has_wave(const char *pattern)
     return 0;
 }
 
-int df_wave_path(struct df_call *call, const char *pattern, char **path)
+int df_wave_path(struct df_call *call, const char *pattern, int written, char **path)
 {
     int64_t wave = df_wave(call);
     char *text = NULL;
@@ -110,7 +110,7 @@ int df_wave_path(struct df_call *call, const char *pattern, char **path)
         df_fail(call, "out of memory");
     else if (numbers < 0)
         df_fail(call, "'%s': after a %% stands d, as in %%d or %%04d for the wave's number, or a second %%", pattern);
-    else if (numbers == 0 && wave > 0)
+    else if (numbers == 0 && written)
         df_fail(call, "'%s' is written already: with %%d in the name, each wave has a file of its own", text);
     else {
         *path = text;

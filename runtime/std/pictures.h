@@ -138,8 +138,10 @@ static int write_picture(struct df_call *call, const struct token *token, const 
 {
     struct df_output *output;
     char *path;
-    if (df_wave_path(call, pattern, &path) != DF_OK)
+    int *written = df_state(call, sizeof *written, NULL);
+    if (!written || df_wave_path(call, pattern, *written, &path) != DF_OK)
         return DF_FAILED;
+    *written = 1;
     int status = df_output_open(call, path, &output);
     if (status == DF_OK) {
         status = write_rows(call, df_output_resume(output), path, token, image);

@@ -108,6 +108,23 @@ for workers in 2 4; do
 done
 rm -f out.png
 expect png-one-file-for-two 1 "wave 1: 'out.png' is written already: with %d" ./copy --input=@list.txt
+# Of the waves of one file, the first that comes may be another than wave 0; and a final node comes after the last.
+cat >late.df <<'EOT'
+import "std/io.df";
+kernel late(out a: u8[n, m], out v: i32[k]) cpu {{ if (df_wave(call) != 2) return DF_SKIP; memset(a, 9, n * m); memset(v, 0, 4 * k); }};
+kernel add(in v: i32[k], acc s: i32[k]) { s[i] += v[i] + 5; }
+graph main {
+    (a: u8[3, 4], v: i32[2]) = late();
+    write_png(a, "late.png");
+    write_npy_i32(v, "late.npy");
+    s = add(v);
+    write_npy_i32(s, "final.npy");
+}
+EOT
+compile late
+check late-waves ./late --waves=4
+[ "$(tail -c 8 final.npy | od -An -tx1 | tr -d ' ')" = 0500000005000000 ] && pass late-final || fail late-final "$(od -c final.npy)"
+{ [ -s late.png ] && [ -s late.npy ]; } && pass late-files || fail late-files "$(ls)"
 rm -f out.png
 expect png-extents 1 "'png.grey' is u8\[37, 53, 3\], and the token is u8\[38, 53, 3\]: give --h=37$" ./copy --input=png.grey --h=38
 head -c 300 png.rgb >cut.png; expect png-cut 1 "cannot read 'cut.png'" ./copy --input=cut.png

@@ -38,6 +38,7 @@ struct dfl_sink {
     struct source *sources;
     uint32_t n_sources, room;
     unsigned errors, warnings, errors_told;
+    uint64_t shown[DFL_MAX_ERRORS];     /* hashes of the errors that were shown */
     struct kind kinds[KINDS];
     bool no_warnings;
     bool json, open; /* open: the last JSON object still lacks the end of its notes */
@@ -303,12 +304,32 @@ static void print_message(struct dfl_sink *sink, struct dfl_loc loc, const char 
         print_source(sink, loc);
 }
 
+/* Was this error shown before? A formula that is written out in several places is wrong in each of them. Else notes it. */
+static bool again(struct dfl_sink *sink, struct dfl_loc loc, const char *format, va_list args)
+{
+    char text[DFR_MESSAGE_BYTES];
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    dfr_message(text, sizeof text, format, args);
+    for (const char *p = text; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    hash = (hash ^ ((uint64_t)loc.file << 40 ^ (uint64_t)loc.line << 16 ^ loc.col)) * 1099511628211u;
+    for (unsigned i = 0; i < sink->errors; i++)
+        if (sink->shown[i] == hash)
+            return true;
+    sink->shown[sink->errors] = hash;
+    return false;
+}
+
 void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
 {
-    sink->muted = sink->errors++ >= DFL_MAX_ERRORS || !sink->out;
+    va_list args;
+    va_start(args, format);
+    const bool repeated = sink->errors < DFL_MAX_ERRORS && again(sink, loc, format, args);
+    va_end(args);
+    sink->muted = repeated || sink->errors >= DFL_MAX_ERRORS || !sink->out;
+    sink->errors += !repeated;
     if (sink->muted)
         return;
-    va_list args;
     va_start(args, format);
     print_message(sink, loc, "error", format, args);
     va_end(args);

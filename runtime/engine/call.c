@@ -50,7 +50,7 @@ void df_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg)
 {
     struct df_run *run = call->run;
 
-    if (n > 1 && call->pieces && !dfr_pieces_offers(call->pieces))
+    if (n > 1 && call->pieces && !dfr_pieces_runs(call->pieces))
         dfr_pieces_run(call->pieces, n, piece, arg, &run->threads.wakes[0], run->machine.n_cpu_workers - 1);
     else
         for (size_t i = 0; i < n; i++)

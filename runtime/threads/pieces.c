@@ -35,6 +35,7 @@ static void end_offer(void *arg)
             dfr_relax();
         else
             dfr_futex_wait(&p->helpers, helpers, -1);
+    atomic_store_explicit(&p->runs, false, memory_order_relaxed);
 }
 
 static bool run_one(struct dfr_pieces *p, uint64_t n)
@@ -47,6 +48,7 @@ static bool run_one(struct dfr_pieces *p, uint64_t n)
 
 void dfr_pieces_run(struct dfr_pieces *p, uint64_t n, df_piece *piece, void *arg, struct dfr_wake *wake, uint32_t most)
 {
+    atomic_store_explicit(&p->runs, true, memory_order_relaxed);
     p->piece = piece;
     p->arg = arg;
     atomic_store_explicit(&p->next, 0, memory_order_relaxed);

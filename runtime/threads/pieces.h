@@ -22,6 +22,7 @@ struct dfr_pieces {
     _Alignas(64) _Atomic uint64_t n;    /* pieces on offer; 0: none */
     _Atomic uint64_t next;              /* the first one that nobody has taken, or more than n */
     _Atomic uint32_t helpers;           /* threads that may be in a piece; a futex word */
+    _Atomic bool runs;                  /* the owner is in dfr_pieces_run() */
     df_piece *piece;
     void *arg;
 };
@@ -33,10 +34,10 @@ void dfr_pieces_run(struct dfr_pieces *pieces, uint64_t n, df_piece *piece, void
 /* Runs one piece, if one is on offer. */
 bool dfr_pieces_help(struct dfr_pieces *pieces);
 
-/* Does the owner run pieces? For the owner and its helpers. */
-static inline bool dfr_pieces_offers(const struct dfr_pieces *pieces)
+/* Is the owner in dfr_pieces_run()? A piece may ask, on any thread: then it is. */
+static inline bool dfr_pieces_runs(const struct dfr_pieces *pieces)
 {
-    return atomic_load_explicit(&((struct dfr_pieces *)pieces)->n, memory_order_relaxed) > 0;
+    return atomic_load_explicit(&((struct dfr_pieces *)pieces)->runs, memory_order_relaxed);
 }
 
 /* Is there a piece that nobody has taken? A glance that may be out of date. */

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "runtime/threads/pieces.h"
 #include "runtime/threads/wake.h"
@@ -75,10 +76,32 @@ static void each_piece_runs_once(void **unused)
         assert_int_equal(atomic_load(&job.inside), 0);
         for (int i = 0; i < PIECES; i++)
             assert_int_equal(job.runs[i], 1);
-        assert_false(dfr_pieces_offers(&pieces));
+        assert_false(dfr_pieces_runs(&pieces));
     }
     stop(threads);
     assert_true(atomic_load(&helped) > 0);
+}
+
+/* The owner is done long before the helpers, which then ask. */
+static void ask(void *arg, size_t i)
+{
+    _Atomic uint32_t *n_told = arg;
+    if (i > 0)
+        usleep(2000);
+    if (dfr_pieces_runs(&pieces))
+        atomic_fetch_add(n_told, 1);
+}
+
+static void a_piece_knows_that_it_is_one(void **unused)
+{
+    pthread_t threads[HELPERS];
+    _Atomic uint32_t n_told = 0;
+    (void)unused;
+    start(threads, help);
+    for (int k = 0; k < 10; k++)
+        dfr_pieces_run(&pieces, 1 + HELPERS, ask, &n_told, &idle, HELPERS);
+    stop(threads);
+    assert_int_equal(atomic_load(&n_told), 10 * (1 + HELPERS));
 }
 
 static pthread_t owner;
@@ -127,7 +150,7 @@ static void an_owner_that_ends_offers_nothing(void **unused)
     (void)unused;
     assert_int_equal(pthread_create(&thread, NULL, own, NULL), 0);
     pthread_join(thread, NULL);
-    assert_false(dfr_pieces_offers(&pieces));
+    assert_false(dfr_pieces_runs(&pieces));
     assert_false(dfr_pieces_help(&pieces));
 }
 
@@ -135,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_piece_runs_once),
+        cmocka_unit_test(a_piece_knows_that_it_is_one),
         cmocka_unit_test(a_thread_that_ends_is_not_waited_for),
         cmocka_unit_test(an_owner_that_ends_offers_nothing),
     };

@@ -13,6 +13,8 @@
 #include "compiler/show/shared.h"
 #include "compiler/show/simulate_report.h"
 #include "partition/gp/gp.h"
+#include "runtime/graph/builder.h"
+#include "runtime/graph/passes.h"
 #include "runtime/program/args.h"
 #include "runtime/threads/clock.h"
 #include "runtime/policy/next_use.h"
@@ -40,6 +42,8 @@ static const struct dfc_option own_options[] = {
     { "--schedule", "FILE", "the jobs of all waves and the copies, with unit, worker, start and end: CSV if FILE ends in "
                             ".csv, JSON if it ends in .json; all policies in one file" },
     { "--waves", "N", "waves to run (1); several are in flight together, and gp plans for throughput" },
+    { "--passes", "N", "the waves go by N times, for the parts of a divided acc in turn (as often as these need to fit in a device's "
+                       "memory)" },
     { "--dl", NULL, "data locality: after a job, a device prefers one that reads what that job made" },
     { "--prefetch", NULL, "a device takes one job more than it runs, and loads its data meanwhile" },
     { "--guard", "on|off", "gp leaves its plan if times turn out wrong (on)" },
@@ -61,7 +65,7 @@ struct request {
     const char *policies[MAX_POLICIES];
     unsigned n_policies;
     enum dfc_form form;
-    uint32_t waves;
+    uint32_t waves, passes;
     bool locality, prefetch, all;       /* all: --policy=all, of which some may not apply */
     bool fewer;                         /* no --inflight was given: fewer waves are in flight if more do not fit, as in
                                          * a run */
@@ -178,6 +182,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     }
     if ((taken = dfc_option_value("--waves", argc, argv, i, &value)))
         return taken > 0 && parse_number("--waves", value, MAX_WAVES, &r->waves) ? 1 : -1;
+    if ((taken = dfc_option_value("--passes", argc, argv, i, &value)))
+        return taken > 0 && parse_number("--passes", value, DF_MAX_PARTS, &r->passes) ? 1 : -1;
     if ((taken = dfc_option_value("--guard", argc, argv, i, &value)))
         return taken > 0 && parse_guard(value, &r->no_guard) ? 1 : -1;
     if ((taken = dfc_option_value("--evict", argc, argv, i, &value)))
@@ -286,7 +292,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
 {
     const struct dfp_problem *problem = &loaded->problem;
     struct df_plan *plan = NULL;
-    struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .inflight = r->common.inflight,
+    struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .passes = r->passes, .inflight = r->common.inflight,
                                             .seed = r->common.partition.seed, .locality = r->locality,
                                             .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
                                             .no_guard = r->no_guard, .evict = evict(r) };
@@ -301,7 +307,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
         row->least_load_s = plan->least_load_s;
         row->load_bound_s = plan->load_bound_s;
         options.plan = plan;
-        if (r->fewer)
+        if (r->fewer && dfr_passes_choose(problem->graph, problem->platform, r->waves, r->passes) == 1)
             options.inflight = dfr_plan_waves(plan, problem->platform, options.inflight);
     }
     if (gantt)
@@ -443,7 +449,7 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
 /* --error: prints another table, from many runs. */
 static bool study_errors(const struct request *r, const struct dfc_loaded *loaded)
 {
-    const struct dfr_simulate_options how = { .waves = r->waves, .inflight = r->common.inflight,
+    const struct dfr_simulate_options how = { .waves = r->waves, .passes = r->passes, .inflight = r->common.inflight,
                                               .seed = r->common.partition.seed, .locality = r->locality,
                                               .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
                                               .no_guard = r->no_guard, .evict = evict(r) };

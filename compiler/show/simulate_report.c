@@ -67,6 +67,8 @@ void dfc_simulate_json(const struct dfc_simulate_report *r, FILE *out)
                 ", \"h2d_copies\": %u, \"d2h_copies\": %u, \"evictions\": %u, \"plan_ms\": %.3f", s->makespan_s,
                 s->h2d_bytes, s->d2h_bytes, (unsigned)s->h2d_copies, (unsigned)s->d2h_copies, (unsigned)s->evictions,
                 r->rows[i].plan_ms);
+        if (s->passes > 1)
+            fprintf(out, ", \"passes\": %u", (unsigned)s->passes);
         if (s->peer_copies)
             fprintf(out, ", \"peer_bytes\": %" PRIu64 ", \"peer_copies\": %u", s->peer_bytes, (unsigned)s->peer_copies);
         if (r->rows[i].load_bound_s > 0)

@@ -180,6 +180,9 @@ void dfp_compact_spread_once(struct dfp_compact *c, uint32_t n_waves)
     for (uint32_t v = 0; v < c->n_nodes; v++)
         if (c->model.problem->graph->nodes[v].flags & DF_NODE_ONCE)
             scale_node(c, v, 1.0 / n_waves);
+    for (uint32_t x = 0; x < c->n_values; x++)
+        if (df_value_is_acc(c->model.problem->graph, x) && n_waves > 1)
+            scale_copies(c, x, 1.0 / n_waves); /* it is read once, after the last wave */
 }
 
 /* ---- the same graph several times side by side ---- */

@@ -1,6 +1,10 @@
 /* passes.c - the passes of a graph whose accs are divided (passes.h). */
 #include "runtime/graph/passes.h"
 
+#include <stdlib.h>
+
+#include "runtime/graph/plan.h"
+
 #define TOKENS 3u                       /* of what parts read: so many are in a device's memory beside the parts */
 #define LINE 64u
 
@@ -59,10 +63,40 @@ static uint64_t pass_bytes(const struct df_graph *g, uint32_t n_passes)
     return most;
 }
 
-uint32_t dfr_passes_that_fit(const struct df_graph *g, uint64_t bytes, uint64_t kept_bytes)
+static uint64_t device_bytes(const struct df_platform *p)
 {
-    uint64_t tokens = TOKENS * kept_bytes;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t u = 1; u < p->n_units; u++)
+        if (!p->units[u].unified && p->units[u].memory_bytes && p->units[u].memory_bytes < least)
+            least = p->units[u].memory_bytes;
+    return least;
+}
+
+static uint64_t tokens_bytes(const struct df_graph *g)
+{
+    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
+    uint64_t bytes = kept ? TOKENS * dfr_passes_kept(g, kept) : 0;
+    free(kept);
+    return bytes;
+}
+
+static bool has_streams(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
+            return true;
+    return false;
+}
+
+uint32_t dfr_passes_choose(const struct df_graph *g, const struct df_platform *platform, int64_t waves, uint32_t asked)
+{
+    uint64_t bytes = device_bytes(platform), tokens;
     uint32_t n = 1, most = dfr_passes_most(g);
+    if (most == 0 || has_streams(g))
+        return 1;
+    if (asked || waves <= 1)
+        return asked == 0 ? 1 : asked < most ? asked : most;
+    tokens = tokens_bytes(g);
     while (n <= most && (bytes < tokens || pass_bytes(g, n) > bytes - tokens))
         n++;
     return n <= most ? n : 1;

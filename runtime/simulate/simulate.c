@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/graph/passes.h"
 #include "runtime/policy/order.h"
 #include "runtime/simulate/simulate_impl.h"
 
@@ -273,6 +274,7 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .time_s = s->time_s,
                                  .now_s = now_s,
                                  .wave = wave_of,
+                                 .pass_of = s->pass_of, .pass_waves = s->pass_waves, .pass_stride = s->stride,
                                  .holders = sim_holders,
                                  .stage = sim_stage,
                                  .wake = wake,
@@ -308,6 +310,26 @@ static int choose_policy(struct sim *s, struct df_error *error)
     return s->policy ? DF_OK : DF_E_ARGUMENT;
 }
 
+/* Fills pass_of, and counts the waves of all passes. */
+static int choose_passes(struct sim *s, struct df_error *error)
+{
+    const struct df_graph *g = s->graph;
+    uint32_t n = dfr_passes_choose(g, s->platform, s->waves, s->options->passes);
+    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
+    if (!kept)
+        return dfr_error_memory(error);
+    dfr_passes_kept(g, kept);
+    s->pass_waves = s->waves;
+    s->stride = s->waves + s->inflight;
+    s->n_passes = s->result->passes = n > 1 && s->stride <= UINT32_MAX / n ? n : 1;
+    s->waves += s->stride * (s->n_passes - 1);
+    s->pass_of = s->n_passes > 1 ? malloc(g->n_nodes * sizeof *s->pass_of) : NULL;
+    for (uint32_t v = 0; s->pass_of && v < g->n_nodes; v++)
+        s->pass_of[v] = dfr_passes_of(g, v, s->n_passes, kept);
+    free(kept);
+    return s->n_passes > 1 && !s->pass_of ? dfr_error_memory(error) : DF_OK;
+}
+
 static int check_options(struct sim *s, struct df_error *error)
 {
     int status = choose_policy(s, error);
@@ -317,6 +339,8 @@ static int check_options(struct sim *s, struct df_error *error)
     s->inflight = s->options->inflight ? s->options->inflight : 1;
     if (s->inflight > s->waves)
         s->inflight = s->waves;
+    if ((status = choose_passes(s, error)) != DF_OK)
+        return status;
     if (((uint64_t)s->inflight + 1) * ((uint64_t)s->graph->n_values + 1) >= UINT32_MAX)
         return dfr_error(error, DF_E_ARGUMENT, "%u waves in flight of this graph are too many", (unsigned)s->inflight);
     s->n_blocks = (s->inflight + 1) * s->graph->n_values;
@@ -370,6 +394,7 @@ static void unmake(struct sim *s)
     sim_share_destroy(s);
     free(s->demand);
     free(s->able);
+    free(s->pass_of);
     free(s->time_s);
     free(s->true_s);
     free(s->taken);

@@ -46,6 +46,8 @@ struct dfr_simulate_options {
     const struct df_plan *plan;         /* for policies that need one. Other policies that place nodes use its memory
                                          * alone. Or NULL */
     uint32_t waves, inflight;           /* 1, 1 by default */
+    uint32_t passes;                    /* how often the waves go by (runtime/start/passes.h); 0: as often as the parts of a
+                                         * divided acc need to fit in the devices' memory. At most as often as it has parts */
     uint32_t seed;                      /* for policies that draw */
     bool locality;                      /* --dl: after a job, a device prefers a job that reads what the first one
                                          * made */
@@ -61,6 +63,7 @@ struct dfr_simulate_options {
 
 struct dfr_simulation {
     double makespan_s;
+    uint32_t passes;                    /* how often the waves went by */
     uint64_t h2d_bytes, d2h_bytes, peer_bytes;
     uint32_t h2d_copies, d2h_copies, peer_copies, evictions;
     uint64_t peak_bytes[DF_MAX_UNITS];  /* of a device's memory; 0: it has room for everything, so it is not counted */

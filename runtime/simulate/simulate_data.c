@@ -145,7 +145,8 @@ static uint32_t reader_units(const struct sim *s, uint32_t slot, const struct df
 {
     uint32_t units = 0;
     for (uint32_t r = value->first_reader; r < value->first_reader + value->n_readers; r++)
-        units |= s->policy->units(s->policy_state, slot, s->graph->readers[r].node);
+        units |= sim_passes_over(s, slot, s->graph->readers[r].node)
+                     ? 1u : s->policy->units(s->policy_state, slot, s->graph->readers[r].node);
     return units;
 }
 
@@ -326,7 +327,8 @@ void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uin
         uint32_t block = slot * g->n_values + y;
         struct sim_block *b = &s->blocks[block];
         if (df_value_is_acc(g, y)) {
-            change(s, sim_block_of(s, y, slot), unit);
+            if (!sim_passes_over(s, slot, node))
+                change(s, sim_block_of(s, y, slot), unit);
             continue;
         }
         *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1, .home = memory_of(s, unit) };
@@ -351,7 +353,7 @@ void sim_load(struct sim *s, uint64_t key)
     uint32_t node = dfr_job_node(key), slot = dfr_job_slot(key);
     struct sim_job *job = sim_job(s, slot, node);
     job->missing = 0;
-    for (uint32_t k = 0; k < df_node_n_needs(g, node); k++) {
+    for (uint32_t k = 0; k < (sim_passes_over(s, slot, node) ? df_node_n_in(g, node) : df_node_n_needs(g, node)); k++) {
         uint32_t block = sim_block_of(s, df_node_need(g, node, k), slot);
         if (s->blocks[block].valid >> job->unit & 1)
             continue;

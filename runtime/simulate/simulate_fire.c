@@ -120,13 +120,15 @@ static void list_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
 static void run_free(struct sim *s, uint32_t slot, uint32_t node)
 {
     struct sim_job *job = sim_job(s, slot, node);
-    job->unit = s->place ? (uint8_t)sim_place(s, slot, node) : (uint8_t)__builtin_ctz(s->able[node]);
+    job->unit = sim_passes_over(s, slot, node) ? 0
+                : s->place ? (uint8_t)sim_place(s, slot, node) : (uint8_t)__builtin_ctz(s->able[node]);
     job->worker = DF_NONE;
-    sim_room_claim(s, job->unit, dfr_job(slot, node), true);
+    if (!sim_passes_over(s, slot, node))
+        sim_room_claim(s, job->unit, dfr_job(slot, node), true);
     sim_load(s, dfr_job(slot, node));
     if (job->state != SIM_LOADED)
         return;
-    if (s->begins && slot == s->begin_slot && df_node_n_in(s->graph, node) == 0)
+    if (s->begins && slot == s->begin_slot && df_node_n_in(s->graph, node) == 0 && !sim_passes_over(s, slot, node))
         sim_job_ends(s, slot, node);    /* its output was there before the wave */
     else
         sim_event_end(s, slot, node, s->now_s);
@@ -134,7 +136,7 @@ static void run_free(struct sim *s, uint32_t slot, uint32_t node)
 
 static void become_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
 {
-    if (sim_is_free(s, node))
+    if (sim_is_free(s, node) || sim_passes_over(s, slot, node))
         run_free(s, slot, node);
     else
         list_ready(s, slot, node, by);
@@ -197,7 +199,7 @@ static void place_slot(struct sim *s, uint32_t slot)
 {
     for (uint32_t v = 0; s->place && v < s->graph->n_nodes; v++)
         s->place[(size_t)slot * s->graph->n_nodes + v] =
-            (uint8_t)__builtin_ctz(s->policy->units(s->policy_state, slot, v));
+            sim_passes_over(s, slot, v) ? 0 : (uint8_t)__builtin_ctz(s->policy->units(s->policy_state, slot, v));
 }
 
 /* Begins a wave. A wave that only makes initial data ends at once, and the wave after it begins. */
@@ -255,7 +257,7 @@ static void give_back(struct sim *s, uint32_t slot, uint32_t value, uint32_t by)
 static void record(struct sim *s, uint32_t slot, uint32_t node)
 {
     const struct sim_job *job = sim_job(s, slot, node);
-    if (!sim_is_recorded(s, slot))
+    if (!sim_is_recorded(s, slot) || sim_passes_over(s, slot, node))
         return;
     if (s->result->place)
         s->result->place[node] = job->unit;
@@ -275,10 +277,12 @@ void sim_job_ends(struct sim *s, uint32_t slot, uint32_t node)
     s->done++;
     s->result->makespan_s = s->now_s;
     record(s, slot, node);
-    if (worker == DF_NONE && s->result->passed)
+    const bool over = sim_passes_over(s, slot, node);
+    if (worker == DF_NONE && s->result->passed && !over)
         s->result->passed(s->result->arg, unit, node, sim_wave(s, slot), s->now_s);
     job->state = SIM_WAITING;
-    sim_room_release(s, unit, dfr_job(slot, node));
+    if (!over)
+        sim_room_release(s, unit, dfr_job(slot, node));
     sim_produce(s, slot, node, unit, by);
     for (uint32_t k = 0; k < df_node_n_in(g, node); k++)
         give_back(s, slot, g->in_value[g->nodes[node].first_in + k], by);

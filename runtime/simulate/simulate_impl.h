@@ -133,7 +133,9 @@ struct sim {
     const struct dfr_policy *policy;
     void *policy_state;
     struct dfr_view view;
-    uint32_t waves, inflight, n_units, n_workers, n_blocks;
+    uint32_t waves, inflight, n_units, n_workers, n_blocks; /* waves of all passes */
+    uint32_t n_passes, pass_waves, stride; /* a pass has so many waves, and rounds (runtime/start/passes.h) */
+    uint32_t *pass_of;                  /* by node: the pass in which it fires, or DF_NONE: in each; NULL: there is one */
 
     /* the machine: simulate_machine.c */
     uint32_t on_host;                   /* bit u: unit u has the host's memory */
@@ -180,6 +182,16 @@ struct sim {
     struct sim_sharing sharing;
 };
 
+/* Does the node not fire in the wave that is in the slot, because that is of another pass? Such a job takes no worker. What
+ * it makes is on the host at once: it is kept there, or nobody who fires reads it. */
+static inline bool sim_passes_over(const struct sim *s, uint32_t slot, uint32_t node)
+{
+    if (!s->pass_of || slot >= s->inflight || s->graph->nodes[node].flags & DF_NODE_ONCE)
+        return false;
+    return s->wave[slot] % s->stride >= s->pass_waves ||
+           (s->pass_of[node] != DF_NONE && s->pass_of[node] != (uint64_t)s->wave[slot] / s->stride);
+}
+
 static inline struct sim_job *sim_job(struct sim *s, uint32_t slot, uint32_t node)
 {
     return &s->jobs[(size_t)slot * s->graph->n_nodes + node];
@@ -224,7 +236,7 @@ static inline void sim_event_end(struct sim *s, uint32_t slot, uint32_t node, do
 /* Does the result tell of this slot? It tells of the last wave, and of what fires once. */
 static inline bool sim_is_recorded(const struct sim *s, uint32_t slot)
 {
-    return slot == s->inflight || s->wave[slot] + 1 == (int64_t)s->waves;
+    return slot == s->inflight || s->wave[slot] % s->stride + 1 == s->pass_waves;
 }
 
 static inline uint32_t sim_block_of(const struct sim *s, uint32_t value, uint32_t slot)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/graph/passes.h"
 #include "runtime/policy/policy.h"
 #include "runtime/policy/policy_default.h"
 #include "runtime/simulate/simulate.h"
@@ -172,6 +173,8 @@ static uint32_t choose_inflight(const struct virtual_run *run, const struct df_o
     uint32_t planned = plan && plan->inflight ? plan->inflight : DF_DEFAULT_INFLIGHT;
     uint32_t wanted = options->inflight ? options->inflight : planned;
     wanted = wanted < waves ? wanted : waves;
+    if (dfr_passes_choose(run->graph, &run->platform, waves, options->passes) > 1)
+        return wanted;                  /* a pass leaves room for some tokens */
     return options->inflight || !plan ? wanted : dfr_plan_waves(plan, &run->platform, wanted);
 }
 
@@ -222,6 +225,7 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
         struct dfr_simulate_options how = { .policy = policy->name,
                                             .plan = plan,
                                             .waves = waves,
+                                            .passes = options->passes,
                                             .inflight = choose_inflight(run, options, plan, waves),
                                             .seed = 1,
                                             .find_jobs = options->gpu_jobs == DF_FIND_JOBS,
@@ -230,6 +234,7 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
         status = dfr_simulate(run->graph, &run->platform, times, &how, &result, error);
         snprintf(run->stats->policy, sizeof run->stats->policy, "%s", policy->name);
         run->stats->waves = waves;
+        run->stats->passes = result.passes;
         run->stats->inflight = how.inflight;
         for (uint32_t u = 1; u < run->platform.n_units; u++)
             run->stats->memories[u - 1].jobs = result.jobs[u];

@@ -10,7 +10,6 @@
 #include "runtime/engine/log.h"
 #include "runtime/graph/passes.h"
 
-#define STRIDE 8u                       /* a pass has a multiple of so many rounds, unless a number in flight is asked for */
 #define NAME_BYTES 512
 
 struct dfr_pass_memory {
@@ -20,17 +19,6 @@ struct dfr_pass_memory {
     unsigned char *memory;
     uint64_t bytes;
 };
-
-/* ---- how many ---- */
-
-static uint64_t device_bytes(const struct df_run *run)
-{
-    uint64_t least = UINT64_MAX;
-    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
-        if (!run->machine.platform.units[u].unified && run->devices.limit_bytes[u] < least)
-            least = run->devices.limit_bytes[u];
-    return least;
-}
 
 /* Why the waves of this run go by once. NULL: they may go by several times. */
 static const char *why_once(const struct df_run *run)
@@ -117,11 +105,10 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
     if (!kept)
         return dfr_error_memory(error);
     const uint64_t kept_bytes = dfr_passes_kept(g, kept);
-    const uint64_t step = run->options.inflight ? run->options.inflight : STRIDE;
-    const uint64_t stride = ((uint64_t)waves + step - 1) / step * step;
-    uint32_t n = asked ? run->options.passes : dfr_passes_that_fit(g, device_bytes(run), kept_bytes), most = dfr_passes_most(g);
+    const uint64_t step = run->options.inflight ? run->options.inflight : DF_DEFAULT_INFLIGHT;
+    const uint64_t stride = ((uint64_t)waves + 2 * step - 1) / step * step;
+    uint32_t n = dfr_passes_choose(g, &run->machine.platform, waves, run->options.passes);
     int status = DF_OK;
-    n = n < most ? n : most;
     if (n > 1 && stride > dfr_host_bytes() / 2 / (kept_bytes ? kept_bytes : 1)) {
         status = say_room(run, n, stride > UINT64_MAX / (kept_bytes + 1) ? UINT64_MAX : stride * kept_bytes, asked, error);
         n = 1;
@@ -130,6 +117,7 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
         status = dfr_error_memory(error);
     if (n > 1 && status == DF_OK) {
         run->passes->bytes = stride * kept_bytes;
+        run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone */
         status = make_buffers(run, kept, stride, error);
         if (status == DF_OK)
             status = set_passes(run, kept, n, waves, (int64_t)stride, error);

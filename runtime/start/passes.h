@@ -2,7 +2,8 @@
  * several times: in pass 0 for the first parts, in pass 1 for the next ones, and so on.
  *
  * Words:    A *round* is a wave of one pass; the engine counts rounds where it counts waves. A pass has `stride` rounds, of which
- *           the last ones may have no wave. Kernels see waves.
+ *           the last ones, as many as are in flight at least, have no wave. So no part is changed before the parts of the pass
+ *           before it are done, which leave the device then. Kernels see waves.
  * Tokens:   What the parts read of each wave is kept in host memory in pass 0, in buffers (buffers.h) that the run makes itself.
  *           In later passes the nodes that made it are not called, and its tokens are there again. All other nodes fire in
  *           pass 0 alone.

@@ -322,6 +322,7 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     fputc('\n', out);
     dfc_emit_fusion(out, loaded->front);
     dfc_emit_divisions(out, loaded);
+    dfc_emit_passes(out, loaded);
     return !ferror(out);
 }
 

@@ -6,7 +6,7 @@
  * Choice:   the graph is elaborated with the candidate, planned by heft, and its makespan predicted. The best candidate is
  *           taken if it is better than the graph without it by GAIN. Then the next node is tried.
  * Declined: parts that would take less than LEAST_PART_S. Graphs that are for throughput (with streams, say), because waves
- *           keep the units busy. Graphs whose times are not known, and large ones, because each try takes as long as
+ *           keep the units busy; there, only what fits nowhere is divided. Graphs whose times are not known, and large ones, because each try takes as long as
  *           reading the graph. Programs with sizes that are given at start, and libraries.
  */
 #include <math.h>
@@ -270,13 +270,14 @@ void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_load
 {
     const struct df_graph *g = loaded->front->graph;
     if (common->parts || common->exported || common->graph || loaded->front->has_dynamic || g->n_nodes > MOST_NODES ||
-        dfp_is_for_rate(g, &common->partition) || !dfr_times_known(g, &loaded->times))
+        !dfr_times_known(g, &loaded->times))
         return;
+    const bool must = dfp_is_for_rate(g, &common->partition); /* then only what fits nowhere is divided */
     bool any = false;
     for (uint32_t v = 0; v < g->n_nodes && !any; v++)
         any = can_divide(loaded->front, v) && least_time_s(loaded, v) > 2 * LEAST_PART_S;
     double now_s = any ? predict(g, &loaded->platform, &loaded->times) : 0;
-    for (uint32_t done = 0; any && done < MOST_TRIED; done++) {
+    for (uint32_t done = 0; any && done < MOST_TRIED && (!must || isinf(now_s)); done++) {
         const uint32_t n_nodes = loaded->front->graph->n_nodes;
         bool *tried = calloc((size_t)n_nodes + 1, sizeof *tried);
         if (!tried)

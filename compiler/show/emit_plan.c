@@ -6,9 +6,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "compiler/fusion/fusion.h"
 #include "runtime/base/text.h"
+#include "runtime/graph/passes.h"
 
 static void emit_seconds(FILE *out, double s)
 {
@@ -134,11 +136,25 @@ void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded)
         fprintf(out, "divided: %s in %u parts, %s", d->node, d->n, d->why);
         for (uint32_t k = 0; k < d->n && !equal; k++)
             fprintf(out, "%s%.1f", k ? " : " : " (", 100 * d->weights[k] / total);
-        fprintf(out, "%s: a wave takes %s in place of %s\n", equal ? "" : " %)",
-                dfr_text_seconds_6(d->after_s, after, sizeof after), dfr_text_seconds_6(d->before_s, before, sizeof before));
+        fprintf(out, "%s: a wave takes %s%s%s\n", equal ? "" : " %)", dfr_text_seconds_6(d->after_s, after, sizeof after),
+                isinf(d->before_s) ? "; undivided it fits nowhere" : " in place of ",
+                isinf(d->before_s) ? "" : dfr_text_seconds_6(d->before_s, before, sizeof before));
     }
     if (loaded->n_divisions)
         fputc('\n', out);
+}
+
+void dfc_emit_passes(FILE *out, const struct dfc_loaded *loaded)
+{
+    const struct df_graph *g = loaded->front->graph;
+    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
+    uint32_t n = dfr_passes_choose(g, &loaded->platform, INT64_MAX, 0);
+    char bytes[16];
+    if (kept && n > 1)
+        fprintf(out, "part by part: several waves go by %u times, because %u parts of an acc do not fit in a device's memory together; each "
+                "wave leaves %s in host memory for it\n\n", n, dfr_passes_most(g),
+                dfr_text_bytes(dfr_passes_kept(g, kept), bytes, sizeof bytes));
+    free(kept);
 }
 
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
@@ -165,6 +181,7 @@ void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_p
     fputc('\n', out);
     dfc_emit_fusion(out, loaded->front);
     dfc_emit_divisions(out, loaded);
+    dfc_emit_passes(out, loaded);
     if (plan->n_waves > 1)
         fprintf(out, "%u waves placed jointly: wave w goes by column w %% %u\n", plan->n_waves, plan->n_waves);
     for (uint32_t v = 0; v < g->n_nodes; v++) {

@@ -18,6 +18,8 @@ void dfc_emit_work_name(FILE *out, const struct df_graph *graph, uint32_t work);
 void dfc_emit_fusion(FILE *out, const struct dfc_front *front);
 /* Prints which nodes dfc divided by itself, and why. Nothing if there are none. */
 void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded);
+/* Says that a divided acc is changed part by part, and why. Prints nothing if it is not. */
+void dfc_emit_passes(FILE *out, const struct dfc_loaded *loaded);
 /* e: the plan's evaluation, by dfp_evaluate(). */
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,
                    const struct dfp_evaluation *e);

@@ -87,3 +87,14 @@ bytes = [(n, r['h2d_bytes'], r['d2h_bytes']) for n, r in rows.items()]
 if bytes != [(n, n * 496 * 960 * 1248 * 4, 1 << 32) for n in rows]: sys.exit(str(bytes))
 if max(r['makespan_s'] for r in rows.values()) > 1.01 * rows[1]['makespan_s']: sys.exit('slower')"
 done
+for what in "--emit=plan" explain; do
+    expect "says-$what" 0 "part by part: several waves go by 4 times, because 8 parts of an acc do not fit in a device's memory together; each wave leaves 4.* KiB" \
+        "$DFC" $what "$parts" --platform gpu.df --parts=8
+done
+
+# dfc divides what fits nowhere else, and the waves go by as often as its parts need.
+thesis=$DF_SOURCE/tests/e2e/programs/volume/thesis.df
+expect says-divided 0 'divided: main/back in 10 parts, because a job does not fit in a device.s memory: a wave takes .*; undivided it fits nowhere' \
+    "$DFC" explain "$thesis" -D limit=4
+expect divided 0 '"passes": 5' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=gp --format=json
+expect many 0 '"passes": 10' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=gp --format=json --passes=10

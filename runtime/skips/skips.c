@@ -134,7 +134,7 @@ void dfr_skips_set(struct dfr_skips *s, uint32_t slot, uint32_t node, bool empty
         note_kept(s, slot, y, empty);
         if (bytes[y] != none && !df_value_is_acc(s->graph, y)) /* what is said twice is written once: somebody may be
                                                                 * reading it. An acc is as it was */
-            bytes[y] = none;
+            __atomic_store_n(&bytes[y], none, __ATOMIC_RELAXED);
     }
 }
 

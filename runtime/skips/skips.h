@@ -7,7 +7,8 @@
  * Memory:   create() allocates a byte for each value of each slot, and the counts by node; no page of them is touched
  *           before something is skipped.
  * Threads:  The bytes of a job's outputs are written by the thread that calls its kernel or leaves it out, before its
- *           readers are released. Its readers read them afterwards. The counts are atomic.
+ *           readers are released. Its readers read them afterwards; who launches jobs ahead may look before, and then looks
+ *           again (gpu_launch.c). So they are atomic, and so are the counts.
  * Cost:     Nothing is written before the first DF_SKIP of the run. Whoever reads asks dfr_skips_any() first.
  * Order:    `any` may be relaxed. Whoever reads an empty token has acquired what its producer wrote before, and `any` was
  *           written before that. A producer that does not see `any` yet leaves its bytes at 0, which they still are.
@@ -77,7 +78,7 @@ static inline bool dfr_skips_any(const struct dfr_skips *s)
 /* Is the token of this value empty, in the wave that is in the slot? */
 static inline bool dfr_skips_empty(const struct dfr_skips *s, uint32_t slot, uint32_t value)
 {
-    return dfr_skips_any(s) && s->empty[(size_t)slot * s->graph->n_values + value];
+    return dfr_skips_any(s) && __atomic_load_n(&s->empty[(size_t)slot * s->graph->n_values + value], __ATOMIC_RELAXED);
 }
 
 /* The in slot of the first input of the job that is not empty. DF_NONE: all are. */

@@ -325,6 +325,46 @@ struct rig_out rig_select(struct rig *r, struct rig_out a, struct rig_out b)
     return (struct rig_out){ node, 0 };
 }
 
+static const struct df_node_desc of_none = { .kernel = 0 };
+
+/* The halves of a token of r->n elements. */
+static struct df_ranges halves(const struct rig *r, const char *name, uint64_t first[2], uint64_t rows[2])
+{
+    first[0] = 0;
+    first[1] = rows[0] = r->n / 2;
+    rows[1] = r->n - rows[0];
+    return (struct df_ranges){ .name = name, .elem = DF_I64, .rank = 1, .n = 2, .dims = &r->n, .first = first, .rows = rows,
+                               .of = &of_none };
+}
+
+void rig_view(struct rig *r, struct rig_out a, struct rig_out parts[2])
+{
+    uint64_t first[2], rows[2];
+    const struct df_ranges ranges = halves(r, "view", first, rows);
+    struct df_error error;
+    uint32_t node = 0;
+
+    if (df_builder_view(r->builder, &ranges, a.node, a.slot, &node, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    parts[0] = (struct rig_out){ node, 0 };
+    parts[1] = (struct rig_out){ node, 1 };
+    r->n_nodes++;
+}
+
+struct rig_out rig_join(struct rig *r, struct rig_out a, struct rig_out b)
+{
+    uint64_t first[2], rows[2];
+    const struct df_ranges ranges = halves(r, "join", first, rows);
+    struct df_error error;
+    uint32_t node = 0;
+
+    assert_int_equal(a.slot, b.slot);
+    if (df_builder_join(r->builder, &ranges, (uint32_t[]){ a.node, b.node }, a.slot, NULL, &node, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    r->n_nodes++;
+    return (struct rig_out){ node, 0 };
+}
+
 void rig_sink(struct rig *r, int kernel, struct rig_out a)
 {
     assert_true(r->n_sinks < RIG_SINKS);
@@ -374,6 +414,20 @@ static unsigned count_empty(const struct df_graph *g, uint32_t v, const bool *em
     return n;
 }
 
+/* A view's outputs are ranges of its input, and a join's inputs are ranges of its output. */
+static void expect_ranges(const struct df_graph *g, uint32_t v, void **memory)
+{
+    const struct df_node *node = &g->nodes[v];
+    uint32_t out = node->first_out;
+
+    for (uint32_t y = out; g->values[y].whole != DF_NONE && y < out + df_node_n_out(g, v); y++)
+        memcpy(memory[y], (char *)memory[g->in_value[node->first_in]] + g->values[y].offset, g->values[y].bytes);
+    for (uint32_t k = 0; g->values[out].whole == DF_NONE && k < df_node_n_in(g, v); k++) {
+        uint32_t x = g->in_value[node->first_in + k];
+        memcpy((char *)memory[out] + g->values[x].offset, memory[x], g->values[x].bytes);
+    }
+}
+
 /* Wave number `waves` is what final nodes get. */
 static void expect_node(struct rig *r, uint32_t v, int64_t wave, int64_t waves, void **memory, bool *empty,
                         struct df_run *run)
@@ -389,7 +443,7 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, int64_t waves, 
 
     if (node->flags & DF_NODE_FINAL ? wave < waves : node->flags & DF_NODE_ONCE ? wave > 0 : wave == waves)
         return;
-    bool left_out = is_copy(g, v) ? first_full(g, v, empty) < 0 : count_empty(g, v, empty) > 0;
+    bool left_out = is_copy(g, v) && !df_node_is_ranges(g, v) ? first_full(g, v, empty) < 0 : count_empty(g, v, empty) > 0;
     for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, v); y++)
         empty[y] = left_out && !df_value_is_acc(g, y);
     r->expected_left_out += left_out;
@@ -412,6 +466,10 @@ static void expect_node(struct rig *r, uint32_t v, int64_t wave, int64_t waves, 
         } else {
             ports[p] = tmp[n_tmp++] = malloc(bytes);
         }
+    }
+    if (df_node_is_ranges(g, v)) {
+        expect_ranges(g, v, memory);
+        return;
     }
     if (is_copy(g, v) && first_full(g, v, empty) > 0)
         ports[0] = ports[first_full(g, v, empty) + 1];

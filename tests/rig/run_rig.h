@@ -74,6 +74,9 @@ void rig_begin(struct rig *r, uint64_t n);
 struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, struct rig_out b);
 void rig_sink(struct rig *r, int kernel, struct rig_out a); /* RIG_SINK or RIG_ORDERED */
 struct rig_out rig_select(struct rig *r, struct rig_out a, struct rig_out b);
+/* Halves of a token, and a token of halves; r->n elements are those of the whole. Kernels between the two get r->n / 2. */
+void rig_view(struct rig *rig, struct rig_out a, struct rig_out parts[2]);
+struct rig_out rig_join(struct rig *rig, struct rig_out a, struct rig_out b);
 void rig_end(struct rig *r);
 void rig_free(struct rig *r);
 

@@ -215,6 +215,29 @@ static void test_skips(void **state)
     }
 }
 
+/* Parts of a token, of which one or the other skips, or both; the whole of them is empty then. */
+static void test_parts(void **state)
+{
+    struct trial t;
+    struct rig *r = &t.rig;
+    struct rig_out parts[2];
+
+    (void)state;
+    skip_where_it_cannot();
+    memset(&t, 0, sizeof t);
+    rig_begin(r, 2);
+    rig_view(r, rig_node(r, RIG_SOURCE, 1, NOTHING), parts);
+    r->n = 1;
+    parts[0] = rig_node(r, RIG_SKIP, 17, parts[0], RIG_NOTHING);     /* skips waves 1 and 2 */
+    parts[1] = rig_node(r, RIG_SKIP, 13, parts[1], RIG_NOTHING);     /* skips wave 1 */
+    r->n = 2;
+    rig_sink(r, RIG_ORDERED, rig_join(r, parts[0], parts[1]));
+    rig_end(r);
+    rig_expect(r, 3);
+    assert_int_equal(r->expected_left_out, 4);
+    explore(&t, all, 2, 2, 3, 3, 1);
+}
+
 /* A token has one place for itself: counted one by one, and so is the memory that it lies in. */
 static void test_depth(void **state)
 {
@@ -334,7 +357,7 @@ int main(void)
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_mix),
         cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_depth), cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_depth), cmocka_unit_test(test_skips), cmocka_unit_test(test_parts),
         cmocka_unit_test(test_workers_meet),
         cmocka_unit_test(test_gangs),
     };

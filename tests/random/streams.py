@@ -29,6 +29,9 @@ LIMIT_S = 300
 POLICIES = ("eager ddfcfs ddwrr random ws dmda dmdas dmdar pats padas pams heft peft gp-thesis gp all-cpu all-gpu").split()
 CALLS = ("alloc", "copy", "launch", "event", "wait", "query", "late-copy", "late-launch")
 
+DIVIDES_ACCS = False                    # dfc refuses 'split' on the ports of a kernel with an acc
+CAN_DIVIDE = ("blur", "near", "raise", "holes") + ("absorb",) * DIVIDES_ACCS
+
 KERNELS = """
 kernel gen(out v: i32[y, x]; s: i32) cpu "streams.o";
 kernel table(out v: i32[y, x]; s: i32) once cpu "streams.o";
@@ -69,6 +72,8 @@ graph either(in a: i32[y, x], in t: i32[p, q], out c: i32[y, x]) {
 }
 graph main {
 """
+if DIVIDES_ACCS:
+    KERNELS = re.sub(r"absorb\(inout a: i32\[y, x\], acc v: i32\[y, x\] ", r"absorb(inout a: i32[y, x] split y, acc v: i32[y, x] split y ", KERNELS)
 
 
 class Stream:
@@ -131,7 +136,7 @@ class Program:
         name = text.split("(")[0]
         choice = self.r.choice(["", "", "", " @cpu", f" @depth({self.r.randint(1, 3)})", f" @rate(0.{self.r.randint(1, 9)})", "parts"])
         if choice == "parts":
-            choice = f" @parts({self.r.randint(1, 5)})" if name in ("blur", "near", "raise", "holes") and self.can_be_divided else ""
+            choice = f" @parts({self.r.randint(1, 5)})" if name in CAN_DIVIDE and self.can_be_divided else ""
         return "" if name in ("select", "either") else choice
 
     def pick(self, test=lambda s: True):

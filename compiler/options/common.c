@@ -150,7 +150,7 @@ static int define(struct dfc_common *common, const char *text)
 
 const struct dfc_option dfc_options_common[] = {
     { NULL, NULL, "common options" },
-    { "-D", "NAME=VALUE", "gives a param another value" },
+    { "-D", "NAME=VALUE", "gives a param another value, or a type without extents another element type" },
     { "-I", "DIR", "a folder in which imported files are looked for, after the importing file's own" },
     { "-L", "DIR", "a folder with libraries for the linker" },
     { "-l", "NAME", "a library for the linker" },

@@ -41,7 +41,7 @@ struct dfc_division {                   /* a node that is made in parts */
 
 struct dfc_front_options {
     const char *path;                   /* the .df file */
-    const struct dfc_define *defines;   /* each must name a param of the files; if not, an error suggests the closest */
+    const struct dfc_define *defines;   /* each must name a param or a type of the files; if not, an error suggests the closest */
     size_t n_defines;
     const char *platform;               /* --platform; a define may name a param of that file instead. NULL: none */
     /* Reads a whole file, malloc'ed into *text. Relative paths are resolved already, against the importing file. NULL:

@@ -140,8 +140,8 @@ void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, con
                 s->rehearsal.waits, s->rehearsal.n_late, s->rehearsal.late_median_s, s->rehearsal.late_99_s,
                 s->rehearsal.late_worst_s);
     fprintf(out,
-            "\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"passes\": %u, \"jobs\": %" PRIu64 ", \"inflight\": %u, \"workers\": [",
-            s->makespan_s, s->waves, s->passes, s->jobs, s->inflight);
+            "\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"jobs\": %" PRIu64 ", \"inflight\": %u, \"passes\": %u, \"workers\": [",
+            s->makespan_s, s->waves, s->jobs, s->inflight, s->passes);
     for (unsigned i = 0; i < s->n_workers; i++) {
         fprintf(out, "%s{\"name\": ", i ? ", " : "");
         dfr_text_json(out, s->workers[i].name);

@@ -10,6 +10,13 @@ int64_t df_wave(const struct df_call *call)
     return call->wave;
 }
 
+void df_pieces(struct df_call *call, size_t n, void (*piece)(void *arg, size_t i), void *arg)
+{
+    (void)call;
+    for (size_t i = 0; i < n; i++)
+        piece(arg, i);
+}
+
 int df_fail(struct df_call *call, const char *format, ...)
 {
     va_list list;

@@ -27,6 +27,7 @@ struct tile {
 
 int64_t df_wave(const struct df_call *call);
 int df_fail(struct df_call *call, const char *format, ...);
+void df_pieces(struct df_call *call, size_t n, void (*piece)(void *arg, size_t i), void *arg);
 int read_png_tiles_rgb_cpu(struct df_call *call, size_t h, size_t w, size_t c, uint8_t *tile, int64_t *at,
                            const char *path, int32_t halo);
 int grey_cpu(struct df_call *call, size_t h, size_t w, const uint8_t *t, uint8_t *g);

@@ -178,15 +178,20 @@ static void test_limits_of_what_is_shown(void **state)
     struct dfl_loc nowhere = {.file = DFL_NO_FILE};
     said_start(&s);
     for (int i = 0; i < DFL_MAX_ERRORS + 5; i++) {
-        dfl_error(s.sink, nowhere, "e");
+        dfl_error(s.sink, nowhere, "e %d", i);
         dfl_note(s.sink, nowhere, "n");
         dfl_hint(s.sink, "h");
+        if (i > 2)
+            continue;
+        dfl_error(s.sink, nowhere, "e %d", 0); /* is not told again, nor counted */
+        dfl_note(s.sink, nowhere, "again");
     }
     dfl_warning(s.sink, nowhere, "w"); /* still shown: warnings have their own count */
     dfl_hint(s.sink, "of w");
     dfl_sink_summary(s.sink);
     fflush(s.out);
-    assert_int_equal(count(s.text, "error: e\n"), DFL_MAX_ERRORS);
+    assert_int_equal(count(s.text, "error: e "), DFL_MAX_ERRORS);
+    assert_null(strstr(s.text, "again"));
     assert_int_equal(count(s.text, "note: n\n"), DFL_MAX_ERRORS);
     assert_int_equal(count(s.text, "hint: h\n"), DFL_MAX_ERRORS);
     assert_non_null(strstr(s.text, "warning: w\nhint: of w\n20 errors shown, 5 more\n"));

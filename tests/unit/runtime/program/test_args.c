@@ -323,6 +323,7 @@ static struct df_stats *make_stats(void)
     s->waves = 3;
     s->jobs = 12;
     s->inflight = 2;
+    s->passes = 1;
     s->n_workers = 2;
     strcpy(s->workers[0].name, "cpu0");
     s->workers[0].jobs = 9;
@@ -379,7 +380,7 @@ static void test_report(void **state)
               "gpu0    belady          7   7.00 MiB          4   2.00 MiB          2   1.00 MiB          4   4.00 MiB  "
               "          1   1.00 MiB\n");
     report_is(dfr_report_json, s,
-              "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"workers\": ["
+              "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"passes\": 1, \"workers\": ["
               "{\"name\": \"cpu0\", \"jobs\": 9, \"busy_s\": 0.001}, "
               "{\"name\": \"gpu \\\"0\\\"\", \"jobs\": 3, \"busy_s\": 0.0005}], \"memories\": ["
               "{\"name\": \"gpu0\", \"capacity_bytes\": 67108864, \"peak_bytes\": 12582912, "
@@ -391,7 +392,7 @@ static void test_report(void **state)
               "\"prefetch_bytes\": 1048576, \"evicted_bytes\": 4194304, \"writeback_bytes\": 1048576}]}\n");
     s->n_memories = s->n_workers = 0;
     report_is(dfr_report_json, s,
-              "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"workers\": [], "
+              "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"passes\": 1, \"workers\": [], "
               "\"memories\": []}\n");
     free(s);
 }

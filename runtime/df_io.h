@@ -58,9 +58,10 @@ int df_output_close(struct df_output *output, int keep, struct df_error *error);
 int df_output_close_job(struct df_call *call, struct df_output *output, int keep);
 
 /* The path of the file for the call's wave: `pattern` with the wave's number in place of %d, or of %5d and %05d, which
- * fill up with zeros; %% is a percent sign. A pattern without a number serves one call alone: that it is `written` is a
- * failure. *path is malloc'ed. */
-int df_wave_path(struct df_call *call, const char *pattern, int written, char **path);
+ * fill up with zeros; %% is a percent sign. *path is malloc'ed. A pattern without a number names one file: df_wave_path()
+ * gives it for wave 0 and in final nodes, df_output_path() unless it is `written`; else it is a failure. */
+int df_wave_path(struct df_call *call, const char *pattern, char **path);
+int df_output_path(struct df_call *call, const char *pattern, int written, char **path);
 int df_path_has_wave(const char *pattern);
 
 /* ---- .npy, NumPy's format ---- */

@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
+#include "runtime/engine/engine.h"
 
 struct df_output {
     struct dfr_output to;
@@ -99,7 +100,7 @@ int df_path_has_wave(const char *pattern)
     return 0;
 }
 
-int df_wave_path(struct df_call *call, const char *pattern, int written, char **path)
+int df_output_path(struct df_call *call, const char *pattern, int written, char **path)
 {
     int64_t wave = df_wave(call);
     char *text = NULL;
@@ -118,4 +119,10 @@ int df_wave_path(struct df_call *call, const char *pattern, int written, char **
     }
     free(text);
     return DF_FAILED;
+}
+
+int df_wave_path(struct df_call *call, const char *pattern, char **path)
+{
+    const int final = df_node_is_final(call->run->graph, dfr_job_node(call->job));
+    return df_output_path(call, pattern, df_wave(call) > 0 && !final, path);
 }

@@ -157,7 +157,7 @@ static int end_sink(void *state, int good, struct df_error *error)
 static int open_sink(struct df_call *call, struct sink *s, const struct token *token, const char *pattern)
 {
     char *path;
-    if (df_wave_path(call, pattern, 0, &path) != DF_OK)
+    if (df_output_path(call, pattern, 0, &path) != DF_OK)
         return DF_FAILED;
     int status = df_output_open(call, path, &s->output);
     free(path);

@@ -139,7 +139,7 @@ static int write_picture(struct df_call *call, const struct token *token, const 
     struct df_output *output;
     char *path;
     int *written = df_state(call, sizeof *written, NULL);
-    if (!written || df_wave_path(call, pattern, *written, &path) != DF_OK)
+    if (!written || df_output_path(call, pattern, *written, &path) != DF_OK)
         return DF_FAILED;
     *written = 1;
     int status = df_output_open(call, path, &output);

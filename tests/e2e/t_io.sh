@@ -107,6 +107,14 @@ for workers in 2 4; do
     cmp high.png high1.png && cmp wide.png wide1.png && pass png-bands-$workers || fail png-bands-$workers differs
 done
 rm -f out.png
+cat >final.df <<'EOT'
+import "std/png.df";
+kernel give(out p: u8[h, w]) cpu {{ memset(p, 40 + (int)df_wave(call), h * w); }};
+kernel sum(in p: u8[h, w], acc s: u8[h, w]) { s[y, x] += p[y, x]; }
+graph main { p: u8[4, 5] = give(); s = sum(p); write_png(s, "final.png"); }
+EOT
+compile final
+for workers in 1 2; do rm -f final.png; check "png-final-$workers" ./final --waves=3 --workers=$workers; [ -s final.png ] || fail png-final "no final.png"; done
 expect png-one-file-for-two 1 "wave 1: 'out.png' is written already: with %d" ./copy --input=@list.txt
 # Of the waves of one file, the first that comes may be another than wave 0; and a final node comes after the last.
 cat >late.df <<'EOT'

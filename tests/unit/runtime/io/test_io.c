@@ -204,7 +204,7 @@ static void try_path(const char *pattern, int64_t wave, const char *wanted)
     struct df_run run = { 0 };
     struct df_call call = { .run = &run, .wave = wave };
     char *path = NULL;
-    int status = df_wave_path(&call, pattern, wave > 0, &path);
+    int status = df_output_path(&call, pattern, wave > 0, &path);
     assert_int_equal(status, wanted ? DF_OK : DF_FAILED);
     if (wanted)
         assert_string_equal(path, wanted);

@@ -1,0 +1,101 @@
+#!/bin/bash
+# check.sh BUILDDIR OUTDIR: reconstructs the phantom, and holds the volume against the phantom, against plain loops in double precision, and
+# against itself on other units. QUICK=1 takes 124 views and 64 voxels a side at most. CXX and CC are the compilers.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
+mkdir -p "$2" && cd "$2" || exit 1
+bad=0
+ok() { echo "ok     $1"; }
+failed() { echo "FAILED $1"; bad=1; }
+try() { # NAME COMMAND…: its lines of ok and FAILED, or one with its name
+    local name=$1 status; shift
+    "$@" >said 2>&1; status=$?
+    if grep -qE '^(ok|FAILED)' said; then sed -E "s/^(ok|FAILED) +/&$name: /" said; elif [ $status = 0 ]; then ok "$name"; else failed "$name: $(tail -n 3 said)"; fi
+    [ $status = 0 ] || bad=1
+}
+build() { # NAME FILE.df OPTIONS…
+    local name=$1; shift
+    try "compiled: $name" "$dfc" "$@" -o "$name"
+    [ -x "$name" ] || exit 1
+}
+${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} -O2 -o check "$here/check.c" -lm || exit 1
+build ct "$here/ct.df" --nvcc=none -w
+build ct1 "$here/ct.df" --nvcc=none -w -D batch=3
+build rabbitct "$here/rabbitct.df" --nvcc=none -w
+
+reconstruct() { # PROGRAM N VIEWS WIDTH HEIGHT OUT OPTIONS…
+    local program=$1 n=$2 views=$3 w=$4 h=$5 out=$6; shift 6
+    [ -e "$views.$w.rct" ] || ./phantom "$views" "$w" "$h" "$views.$w.rct" || return 1
+    ./"$program" --n="$n" --w="$w" --h="$h" --input="$views.$w.rct" --density="$out.f32" --volume="$out.vol" --picture="$out.png" "$@"
+}
+# The phantom, at the sizes for which the bounds are known.
+if [ "${QUICK-}" ]; then sizes='128 124 312 240 0.02 0.07'; else sizes='128 496 312 240 0.01 0.02'; fi
+read -r n views w h points rms <<<"$sizes"
+try "$n^3 of $views views" reconstruct ct "$n" "$views" "$w" "$h" large
+try "$n^3 of $views views" ./check phantom "$n" large.f32 "$points" "$rms"
+try "$n^3 of $views views" ./check vol "$n" large.f32 large.vol
+
+# Plain loops in double precision: weights and filter by convolution, then back-projection by both rules.
+try filtered reconstruct ct 40 30 156 120 small
+./check filter 30.156.rct filtered.rct
+try 'FDK in double precision' ./check plain 40 filtered.rct small.f32 floor 5e-5
+for rule in floor truncate; do
+    try "$rule" ./rabbitct --input=filtered.rct --n=40 --w=156 --h=120 --rule=$rule --density=rule.f32 --volume=rule.vol
+    try "rabbitct, $rule" ./check plain 40 filtered.rct rule.f32 $rule 5e-5
+done
+# Matrices of no circle: each view's is turned and sheared a little.
+python3 - <<'PY'
+import struct
+data = bytearray(open('filtered.rct', 'rb').read())
+record = 96 + 4 * 156 * 120
+for i in range(30):
+    a = list(struct.unpack_from('<12d', data, 20 + i * record))
+    for r in range(3):
+        x, y, z = a[r], a[3 + r], a[6 + r]
+        a[r], a[3 + r], a[6 + r] = x + 0.1 * z + 0.02 * y, y - 0.07 * z, z - 0.1 * x + 0.05 * y
+    struct.pack_into('<12d', data, 20 + i * record, *a)
+open('oblique.rct', 'wb').write(data)
+PY
+try oblique ./rabbitct --input=oblique.rct --n=40 --w=156 --h=120 --rule=floor --density=oblique.f32 --volume=
+try 'matrices of no circle' ./check plain 40 oblique.rct oblique.f32 floor 5e-5
+# The same bits however it is run.
+same() { # NAME PROGRAM OPTIONS…
+    local name=$1 program=$2; shift 2
+    try "$name" reconstruct "$program" 40 30 156 120 other "$@"
+    try "$name" ./check same small.f32 other.f32 0
+}
+same 'three views a wave' ct1
+same 'one worker' ct --workers=1
+for policy in eager ws dmda gp; do same "emu, $policy" ct --device=emu --policy=$policy; done
+same 'emu, one wave in flight, all on the GPU' ct --device=emu --emu-all --policy=all-gpu --inflight=1
+same 'emu, eight waves in flight' ct --device=emu --emu-all --policy=dmda --inflight=8
+
+# The GPU's code, run on the host, with cuFFT's calls done by FFTW.
+rm -rf gpu && mkdir gpu && cp "$here"/*.df "$here"/*.c "$here"/*.cu gpu
+for f in filter backproject; do mv gpu/$f.cu gpu/$f.gpu.cpp; done
+sed -i -E 's/gpu "([a-z]*)[.]cu"/gpu "\1.gpu.cpp"/' gpu/kernels.df
+${CC:-cc} -O2 -shared -fPIC -o gpu/libcufft.so.12 "$here/cufft_host.c" -lfftw3f
+build ct_gpu gpu/ct.df --nvcc=none --emu-gpu-code -w
+export LD_LIBRARY_PATH=$PWD/gpu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+for rule in floor truncate; do
+    try "GPU's code" reconstruct ct 40 30 156 120 cpu --rule=$rule
+    try "GPU's code" reconstruct ct_gpu 40 30 156 120 gpu1 --device=emu --policy=all-gpu --rule=$rule
+    try "GPU's code, $rule, beside the CPU's" ./check same cpu.f32 gpu1.f32 5e-5
+done
+
+# What is wrong is told, and nothing is written.
+refused() { # NAME PATTERN OPTIONS…
+    local name=$1 pattern=$2 status; shift 2
+    rm -f out.vol out.png
+    ./ct --volume=out.vol --picture=out.png "$@" >said 2>&1; status=$?
+    if [ $status = 1 ] && grep -qE "$pattern" said && [ ! -e out.vol ] && [ ! -e out.png ]; then ok "refused: $name"; else failed "refused: $name: $status, $(head -c 300 said)"; fi
+}
+head -c 100000 30.156.rct >cut.rct; printf abc >tiny.rct; head -c 4000 /dev/zero >zero.rct
+refused truncated "cut.rct.* has 100000 bytes, but 30 views of 156 x 120 pixels have .*truncated" --input=cut.rct --w=156 --h=120
+refused tiny "tiny.rct' is no .rct file" --input=tiny.rct
+refused zeros "zero.rct' is no .rct file" --input=zero.rct
+refused missing "nowhere.rct" --input=nowhere.rct
+refused size "30.156.rct' is f32\[120, 156\], and the token is f32\[240, 312\]: give --h=120 --w=156" --input=30.156.rct
+refused rule "no rule 'round': there are floor and truncate" --input=30.156.rct --w=156 --h=120 --rule=round
+refused side "lies in the volume: give a smaller --side" --input=30.156.rct --w=156 --h=120 --side=3000
+exit $bad

@@ -145,7 +145,7 @@ help:
 # ---- packages ----
 
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
-            libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev libtiff-dev librsvg2-bin python3
+            libfftw3-dev libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev libtiff-dev librsvg2-bin python3
 
 # Shell: $$missing is what is missing; where nothing is, or nobody can tell, that is the end.
 FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \

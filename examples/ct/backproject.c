@@ -1,7 +1,7 @@
 /* backproject.c - back-projection on the CPU.
  *
  * A row of the volume is done in chunks, and each chunk for all views of the wave. First the places and weights on the detector of all voxels of a chunk are
- * computed, then pixels are read and blended, four voxels at a time: one load of 16 bytes has the four pixels of a voxel, because each
+ * computed, then pixels are read and blended, eight voxels at a time: one load of 16 bytes has the four pixels of a voxel, because each
  * pixel lies beside the one below it.
  *
  * Places:  Sums are in single precision, and relative to a pixel near the middle of the chunk, which is found in double precision. So they are as
@@ -19,15 +19,24 @@
 #define FOR_EACH_ISA
 #endif
 
-enum { CHUNK = 64, EDGE = 2 };          /* EDGE: zeros around an image */
+enum { CHUNK = 128, LANES = 16, EDGE = 2 }; /* EDGE: zeros around an image */
 
 typedef float four __attribute__((vector_size(16)));
-typedef int four_i __attribute__((vector_size(16)));
+typedef float eight __attribute__((vector_size(32)));
 
 struct image {
     const float *pairs;                 /* pixel (row, column) at 2 * (row * c + column) */
     int m, c;                           /* with the edge */
 };
+
+/* The four pixels at p and those at q. A macro, so that it is compiled for the instructions of the function that has it. */
+#define BOTH(p, q)                                                                                                                         \
+    ({                                                                                                                                     \
+        four of_p, of_q;                                                                                                                   \
+        memcpy(&of_p, p, sizeof of_p);                                                                                                     \
+        memcpy(&of_q, q, sizeof of_q);                                                                                                     \
+        __builtin_shufflevector(of_p, of_q, 0, 1, 2, 3, 4, 5, 6, 7);                                                                       \
+    })
 
 /* Numerators and denominator at a voxel, and what they change by from a voxel to the next. */
 struct line {
@@ -50,7 +59,8 @@ FOR_EACH_ISA static void add_chunk(float *restrict to, int n, struct line l, str
                 bottom = (float)(image.m - 2 * EDGE - rv), first_u = (float)(ru + (double)shift), first_v = (float)(rv + (double)shift);
     const int c = image.c, back = EDGE - (int)shift;
     const int back_u = (int)ru + (int)shift, back_v = (int)rv + (int)shift;
-    for (int i = 0; i < CHUNK; i++) {
+    const int end = (n + LANES - 1) / LANES * LANES;
+    for (int i = 0; i < end; i++) {
         float one = 1 / (w + (float)i * dw);
         float pu = (u + (float)i * du) * one, pv = (v + (float)i * dv) * one;
         pu = pu > left ? pu : left;
@@ -63,23 +73,21 @@ FOR_EACH_ISA static void add_chunk(float *restrict to, int n, struct line l, str
         weight[i] = one * one;
         at[i] = 2 * ((iv + back) * c + iu + back);
     }
-    for (int i = 0; i < CHUNK; i += 4) {
-        four p0, p1, p2, p3, a, b, g;
-        memcpy(&p0, image.pairs + at[i], 16);
-        memcpy(&p1, image.pairs + at[i + 1], 16);
-        memcpy(&p2, image.pairs + at[i + 2], 16);
-        memcpy(&p3, image.pairs + at[i + 3], 16);
-        memcpy(&a, alpha + i, 16);
-        memcpy(&b, beta + i, 16);
-        memcpy(&g, weight + i, 16);
-        four l01 = __builtin_shuffle(p0, p1, (four_i){ 0, 4, 1, 5 }), r01 = __builtin_shuffle(p0, p1, (four_i){ 2, 6, 3, 7 });
-        four l23 = __builtin_shuffle(p2, p3, (four_i){ 0, 4, 1, 5 }), r23 = __builtin_shuffle(p2, p3, (four_i){ 2, 6, 3, 7 });
-        four tl = __builtin_shuffle(l01, l23, (four_i){ 0, 1, 4, 5 }), bl = __builtin_shuffle(l01, l23, (four_i){ 2, 3, 6, 7 });
-        four tr = __builtin_shuffle(r01, r23, (four_i){ 0, 1, 4, 5 }), br = __builtin_shuffle(r01, r23, (four_i){ 2, 3, 6, 7 });
-        four t = tl + a * (tr - tl), d = bl + a * (br - bl), sum;
-        memcpy(&sum, to + i, 16);
+    for (int i = 0; i < end; i += 8) {
+        eight p04 = BOTH(image.pairs + at[i], image.pairs + at[i + 4]), p15 = BOTH(image.pairs + at[i + 1], image.pairs + at[i + 5]);
+        eight p26 = BOTH(image.pairs + at[i + 2], image.pairs + at[i + 6]), p37 = BOTH(image.pairs + at[i + 3], image.pairs + at[i + 7]);
+        eight a, b, g, sum;
+        memcpy(&a, alpha + i, 32);
+        memcpy(&b, beta + i, 32);
+        memcpy(&g, weight + i, 32);
+        memcpy(&sum, to + i, 32);
+        eight l01 = __builtin_shufflevector(p04, p15, 0, 8, 1, 9, 4, 12, 5, 13), r01 = __builtin_shufflevector(p04, p15, 2, 10, 3, 11, 6, 14, 7, 15);
+        eight l23 = __builtin_shufflevector(p26, p37, 0, 8, 1, 9, 4, 12, 5, 13), r23 = __builtin_shufflevector(p26, p37, 2, 10, 3, 11, 6, 14, 7, 15);
+        eight tl = __builtin_shufflevector(l01, l23, 0, 1, 8, 9, 4, 5, 12, 13), bl = __builtin_shufflevector(l01, l23, 2, 3, 10, 11, 6, 7, 14, 15);
+        eight tr = __builtin_shufflevector(r01, r23, 0, 1, 8, 9, 4, 5, 12, 13), br = __builtin_shufflevector(r01, r23, 2, 3, 10, 11, 6, 7, 14, 15);
+        eight t = tl + a * (tr - tl), d = bl + a * (br - bl);
         sum += g * (t + b * (d - t));
-        memcpy(to + i, &sum, 16);
+        memcpy(to + i, &sum, 32);
     }
 }
 

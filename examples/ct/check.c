@@ -3,6 +3,7 @@
  *     check phantom N FILE.f32 POINT HOMOGENEOUS    densities at five points, and the root mean square of what is wrong in homogeneous places
  *     check plain N VIEWS.rct FILE.f32 floor|truncate BOUND    back-projection again, of filtered views: greatest difference, which may be BOUND
  *     check same A.f32 B.f32 BOUND                  greatest difference of two volumes; BOUND 0: they have the same bits
+ *     check shape N A.f32 B.f32 BOUND               A and B but for a factor and an offset, within the phantom: what differs, over B's deviation
  *     check vol N A.f32 A.vol                       the .vol is what the densities say
  *     check filter IN.rct OUT.rct                   weights and filters views in double precision, by convolution: IN is raw, OUT is filtered
  *     check compare A.vol B.vol                     as RabbitCT tells it: root mean square, greatest, PSNR and a histogram of differences
@@ -245,6 +246,23 @@ static int check_same(const char *one, const char *other, double bound)
     return told("volumes differ by", most, bound);
 }
 
+static int check_shape(int n, const char *one, const char *other, double bound)
+{
+    float *a = volume(one, n), *b = volume(other, n);
+    double count = 0, sa = 0, sb = 0, saa = 0, sab = 0, sbb = 0;
+    for (size_t i = 0; i < (size_t)n * (size_t)n * (size_t)n; i++) {
+        double x = centre_of(n, (int)(i % (size_t)n)), y = centre_of(n, (int)(i / (size_t)n % (size_t)n)),
+               z = centre_of(n, (int)(i / (size_t)n / (size_t)n));
+        if (x * x + y * y > PHANTOM_MM * PHANTOM_MM || fabs(z) > PHANTOM_MM / 2)
+            continue;
+        count++;
+        sa += a[i], sb += b[i];
+        saa += (double)a[i] * a[i], sab += (double)a[i] * b[i], sbb += (double)b[i] * b[i];
+    }
+    double vaa = saa - sa * sa / count, vab = sab - sa * sb / count, vbb = sbb - sb * sb / count;
+    return told("shapes differ by", sqrt(fmax(0, 1 - vab * vab / (vaa * vbb))), bound);
+}
+
 static int check_vol(int n, const char *densities, const char *path)
 {
     size_t bytes, voxels = (size_t)n * (size_t)n * (size_t)n, wrong = 0;
@@ -288,6 +306,8 @@ int main(int argc, char **argv)
         return check_plain(atoi(argv[2]), argv[3], argv[4], argv[5], atof(argv[6]));
     if (strcmp(what, "same") == 0 && argc == 5)
         return check_same(argv[2], argv[3], atof(argv[4]));
+    if (strcmp(what, "shape") == 0 && argc == 6)
+        return check_shape(atoi(argv[2]), argv[3], argv[4], atof(argv[5]));
     if (strcmp(what, "vol") == 0 && argc == 5)
         return check_vol(atoi(argv[2]), argv[3], argv[4]);
     if (strcmp(what, "filter") == 0 && argc == 4)

@@ -1,0 +1,61 @@
+#!/bin/bash
+# bench.sh BUILDDIR OUTDIR: ct beside `plastimatch fdk`: the same views (496 of 312 x 240 pixels), the same volume (128 voxels a side), whole processes, in
+# turns, the least time of ROUNDS (3). PEERS=1 installs plastimatch by apt if it is missing.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
+n=128 views=${VIEWS-496} w=312 h=240
+mkdir -p "$2" && cd "$2" || exit 1
+[ "${PEERS-}" ] && ! command -v plastimatch >/dev/null && apt-get install -y -qq --no-install-recommends plastimatch >/dev/null
+${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} -O2 -o check "$here/check.c" -lm || exit 1
+"$dfc" "$here/ct.df" --nvcc=none -w -o ct || exit 1
+[ -e "$views.$w.rct" ] || ./phantom $views $w $h $views.$w.rct || exit 1
+
+# plastimatch reads an image and a matrix for each view. Its matrices have the principal point apart, and w in units of the detector's distance.
+views_of_plastimatch() {
+    rm -rf views && mkdir views && python3 - $views.$w.rct <<'PY'
+import struct, sys
+with open(sys.argv[1], 'rb') as f:
+    width, height, n = struct.unpack('<3I8x', f.read(20))
+    for i in range(n):
+        a, pixels = struct.unpack('<12d', f.read(96)), f.read(4 * width * height)
+        rows = [[a[3 * j + r] for j in range(4)] for r in range(3)]
+        centre = rows[0][3], rows[1][3]
+        for r in 0, 1:
+            rows[r] = [x - centre[r] * y for x, y in zip(rows[r], rows[2])]
+        scaled = [[x * 785 / 1200 for x in row] for row in rows]
+        normal = [785 * x for x in rows[2][:3]]
+        u = [x * 785 / (1200 / (1248 * .308 / width)) for x in rows[0][:3]]
+        numbers = lambda rows: ''.join(' '.join('%.8e' % x for x in row) + '\n' for row in rows)
+        with open('views/p_%04d.txt' % i, 'w') as t:
+            t.write(numbers([centre]) + numbers(scaled) + '785\n1200\n' + numbers([normal]) + 'Extrinsic\n' +
+                    numbers([u + [0], [0, 0, 1, 0], normal + [785], [0, 0, 0, 1]]) + 'Intrinsic\n' +
+                    numbers([[1 / (1248 * .308 / width), 0, 0, 0], [0, 1 / (1248 * .308 / width), 0, 0], [0, 0, 1 / 1200, 0]]))
+        with open('views/p_%04d.pfm' % i, 'wb') as p:
+            p.write(b'Pf\n%d %d\n-1\n' % (width, height) + pixels)
+PY
+}
+ours() { ./ct --input=$views.$w.rct --density=ours.f32 --picture=ours.png --device=none --workers="$1" --stats >stats 2>&1; }
+theirs() { OMP_NUM_THREADS=$1 plastimatch fdk -I views -O theirs.mha -r "$n $n $n" -z '256 256 256' >theirs.log 2>&1; }
+seconds() { # COMMAND…: the wall's
+    local begin=$EPOCHREALTIME
+    "$@" || { echo "FAILED $*: $(tail -n 2 stats theirs.log)" >&2; exit 1; }
+    awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'
+}
+least() { sort -g | head -n 1; }
+peer=; command -v plastimatch >/dev/null && peer=1
+[ "$peer" ] && views_of_plastimatch || echo 'left out: plastimatch is not installed (PEERS=1 installs it)'
+for threads in 1 2; do
+    : >ours.$threads; : >theirs.$threads
+    for _ in $(seq "${ROUNDS-3}"); do
+        seconds ours $threads >>ours.$threads
+        [ "$peer" ] && seconds theirs $threads >>theirs.$threads
+    done
+    echo "ct, $threads workers: $(least <ours.$threads) s; back-projection $(awk -v g="$n" -v v=$views '$1 == "backproject" { s = $7 == "ms" ? $6 / 1000 : $6; printf "%.2f GUPS a core", g * g * g * v / s / 1024 ^ 3; exit }' stats)"
+    [ "$peer" ] && echo "plastimatch fdk, OMP_NUM_THREADS=$threads: $(least <theirs.$threads) s, which is $(awk -v a="$(least <ours.$threads)" -v b="$(least <theirs.$threads)" 'BEGIN { printf "%.2f", b / a }') of ct's"
+done
+awk -v a="$(least <ours.1)" -v b="$(least <ours.2)" 'BEGIN { printf "two workers are %.2f times as fast as one\n", a / b }'
+[ "$views" != 496 ] || ./check phantom $n ours.f32 0.01 0.02 | tail -n 2
+if [ "$peer" ]; then
+    tail -c $((4 * n * n * n)) theirs.mha >theirs.f32
+    ./check shape $n ours.f32 theirs.f32 0.25
+fi

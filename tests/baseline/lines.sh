@@ -1,0 +1,19 @@
+#!/bin/bash
+# lines.sh: the lines that a user writes, with dfc and by hand with CUDA and pthreads. Empty lines and comments do not count.
+cd "$(dirname "$0")/../.." || exit 1
+code() { # FILE…: their lines of code
+    cat "$@" | sed -e 's,/\*.*\*/,,' -e '/^ *\/\*/,/\*\//d' -e 's,//.*,,' | grep -c '[^[:space:]]'
+}
+row() { # WHAT DFC HAND
+    awk -v what="$1" -v a="$2" -v b="$3" 'BEGIN { printf "%-58s %5d %5d  %5.1f %% fewer\n", what, a, b, 100 * (1 - a / b) }'
+}
+part() { # FILE FIRST-SECTION NEXT-SECTION: the lines between two heads `// ---- NAME ----`
+    sed -n "/^\/\/ ---- $2/,/^\/\/ ---- $3/p" "$1"
+}
+printf '%-58s %5s %5s\n' '' dfc 'by hand'
+ct=examples/ct hand=tests/baseline/ct/ct.cu
+shared=$(code $ct/filter.c $ct/filter.cu $ct/backproject.c $ct/backproject.cu $ct/geometry.c)
+dfc=$(code $ct/ct.df $ct/kernels.df $ct/rct.c) by_hand=$(code $hand)
+row 'ct: all' $((dfc + shared)) $((by_hand + shared))
+row 'ct: without filter and back-projection, which both have' "$dfc" "$by_hand"
+row 'ct: the .df files, beside all but files and results' "$(code $ct/ct.df $ct/kernels.df)" "$(part $hand 'batches of views' 'results' | code -)"

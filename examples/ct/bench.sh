@@ -54,6 +54,7 @@ for threads in 1 2; do
     [ "$peer" ] && echo "plastimatch fdk, OMP_NUM_THREADS=$threads: $(least <theirs.$threads) s, which is $(awk -v a="$(least <ours.$threads)" -v b="$(least <theirs.$threads)" 'BEGIN { printf "%.2f", b / a }') of ct's"
 done
 awk -v a="$(least <ours.1)" -v b="$(least <ours.2)" 'BEGIN { printf "two workers are %.2f times as fast as one\n", a / b }'
+${CC:-cc} -O3 -march=native -ffast-math -o check_native "$here/check.c" -lm && ./check_native loop $n $views.$w.rct
 [ "$views" != 496 ] || ./check phantom $n ours.f32 0.01 0.02 | tail -n 2
 if [ "$peer" ]; then
     tail -c $((4 * n * n * n)) theirs.mha >theirs.f32

@@ -6,6 +6,7 @@
  *     check shape N A.f32 B.f32 BOUND               A and B but for a factor and an offset, within the phantom: what differs, over B's deviation
  *     check vol N A.f32 A.vol                       the .vol is what the densities say
  *     check filter IN.rct OUT.rct                   weights and filters views in double precision, by convolution: IN is raw, OUT is filtered
+ *     check loop N VIEWS.rct                        how fast a plain loop in single precision is, in GUPS
  *     check compare A.vol B.vol                     as RabbitCT tells it: root mean square, greatest, PSNR and a histogram of differences
  */
 #include <math.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "phantom.h"
 
@@ -205,6 +207,46 @@ static void add_view(double *sum, int n, const double *a, const float *image, st
             }
 }
 
+/* The same loop in single precision, as one would write it first. */
+static void add_quickly(float *sum, int n, const double *matrix, const float *image, int width, int height)
+{
+    float a[12], first = (float)centre_of(n, 0), step = (float)(SIDE_MM / n);
+    for (int i = 0; i < 12; i++)
+        a[i] = (float)matrix[i];
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < n; j++)
+            for (int i = 0; i < n; i++) {
+                float x = first + (float)i * step, y = first + (float)j * step, z = first + (float)k * step;
+                float w = 1 / (a[2] * x + a[5] * y + a[8] * z + a[11]);
+                float p = (a[0] * x + a[3] * y + a[6] * z + a[9]) * w, q = (a[1] * x + a[4] * y + a[7] * z + a[10]) * w;
+                int l = (int)p, m = (int)q;
+                float s = p - (float)l, t = q - (float)m, v[4];
+                for (int c = 0; c < 4; c++) {
+                    int u = l + c % 2, r = m + c / 2;
+                    v[c] = u < 0 || r < 0 || u >= width || r >= height ? 0 : image[r * width + u];
+                }
+                sum[((size_t)k * (size_t)n + (size_t)j) * (size_t)n + (size_t)i] +=
+                    w * w * ((1 - t) * ((1 - s) * v[0] + s * v[1]) + t * ((1 - s) * v[2] + s * v[3]));
+            }
+}
+
+static int time_loop(int n, const char *rct)
+{
+    struct views v = views_of(rct);
+    float *sum = calloc((size_t)n * (size_t)n * (size_t)n, sizeof *sum);
+    double a[12];
+    if (!sum)
+        give_up("no memory", "");
+    clock_t begin = clock();
+    for (uint32_t i = 0; i < v.n; i++) {
+        const float *image = view_of(v, i, a);
+        add_quickly(sum, n, a, image, (int)v.width, (int)v.height);
+    }
+    double s = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    printf("a plain loop: %.3f GUPS, sum %g\n", (double)v.n * n * n * n / s / 1073741824.0, (double)sum[0]);
+    return 0;
+}
+
 static double greatest_difference(const float *a, const double *b, size_t n)
 {
     double most = 0;
@@ -312,6 +354,8 @@ int main(int argc, char **argv)
         return check_vol(atoi(argv[2]), argv[3], argv[4]);
     if (strcmp(what, "filter") == 0 && argc == 4)
         return check_filter(argv[2], argv[3]);
+    if (strcmp(what, "loop") == 0 && argc == 4)
+        return time_loop(atoi(argv[2]), argv[3]);
     if (strcmp(what, "compare") == 0 && argc == 4)
         return compare(argv[2], argv[3]);
     fprintf(stderr, "usage: the head of check.c\n");

@@ -110,8 +110,8 @@ rm -f out.png
 cat >final.df <<'EOT'
 import "std/png.df";
 kernel give(out p: u8[h, w]) cpu {{ memset(p, 40 + (int)df_wave(call), h * w); }};
-kernel sum(in p: u8[h, w], acc s: u8[h, w]) { s[y, x] += p[y, x]; }
-graph main { p: u8[4, 5] = give(); s = sum(p); write_png(s, "final.png"); }
+kernel most(in p: u8[h, w], acc s: u8[h, w]) { s[y, x] max= p[y, x]; }
+graph main { p: u8[4, 5] = give(); s = most(p); write_png(s, "final.png"); }
 EOT
 compile final
 for workers in 1 2; do rm -f final.png; check "png-final-$workers" ./final --waves=3 --workers=$workers; [ -s final.png ] || fail png-final "no final.png"; done

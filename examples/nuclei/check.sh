@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Checks nuclei: check.sh BUILDDIR OUTDIR. QUICK=1 leaves out most policies and the libraries, and compiles once.
+#   each operation against oracle.c, and against SciPy, OpenCV and scikit-image if they are installed (check.py)
+#   the GPU variants against the CPU's bytes: compiled for the host (device.h), and run by the emulated GPU
+#   every policy, on CPUs and the emulated GPU, with much and little memory, with 1 and 8 waves in flight: the same bytes
+set -u
+here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
+dfc=$build/bin/dfc failed=0
+export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
+told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
+must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
+
+# shellcheck disable=SC2046
+must make-synthetic "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
+must make-oracle "${CC:-cc}" -std=c11 -O2 -o oracle "$here/oracle.c" -lm
+# QUICK: one program, whose GPU variants the emulated GPU runs, is both.
+mkdir -p gpu; cp "$here"/*.df "$here"/*.c "$here"/*.h "$here"/*.cu gpu/
+for file in components flood features; do
+    echo "#include \"$file.cu\"" >"gpu/on_host_$file.cpp"
+    sed -i "s/gpu \"$file.cu\"/gpu \"on_host_$file.cpp\"/" gpu/*.df
+done
+must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=256
+if [ -n "${QUICK:-}" ]; then ln -sf nuclei_gpu nuclei; else must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=256; fi
+must picture ./synthetic 700 500 2 many.png        # 3 x 2 tiles; those at the right are background, those below are cut off
+must small-picture ./synthetic 250 180 5 one.png
+
+run() { # NAME PROGRAM OPTION…: the table and the overlay are those of the first run
+    local name=$1; shift
+    rm -f t.csv t.png
+    if timeout 120 "$@" --input=many.png --table=t.csv --overlay=t.png >log 2>&1 && cmp -s t.csv all.csv && cmp -s t.png all.png; then told 0 "$name"
+    else told 1 "$name: $(tail -n 2 log | tr '\n' ' ')"; fi
+}
+
+# ---- operations ----
+rm -rf dumps; mkdir dumps
+must dump ./nuclei --device=none --input=one.png --dump='main/*' --dump-dir=dumps --table=one.csv --overlay=one-out.png
+./oracle dumps | sed 's/^\(ok\|FAILED\) /\1 oracle: /'; told "${PIPESTATUS[0]}" oracle
+must all ./nuclei --device=none --input=many.png --table=all.csv --overlay=all.png
+[ "$(wc -l <all.csv)" -gt 40 ]; told $? 'there are nuclei'
+
+if [ -z "${QUICK:-}" ]; then
+    for python in python3 /usr/bin/python3; do "$python" -c 'import cv2, scipy, skimage' 2>/dev/null && break; done
+    "$python" "$here/check.py" one.png dumps one.csv | sed 's/^\(ok\|FAILED\) /\1 libraries: /'
+    case ${PIPESTATUS[0]} in 0) ;; 77) echo 'skipped: python3-opencv, python3-scipy or python3-skimage is not installed' ;; *) told 1 libraries ;; esac
+fi
+
+# ---- GPU variants ----
+run gpu-variants ./nuclei_gpu --device=emu --policy=all-gpu
+run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem=2MiB --gpu-jobs=1
+
+# ---- policies ----
+policies='eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu'
+[ -z "${QUICK:-}" ] || policies=gp
+for policy in $policies; do
+    for waves in 1 8; do
+        run "cpu-$policy-$waves" ./nuclei --device=none --policy=$policy --inflight=$waves
+        run "emu-$policy-$waves" ./nuclei --device=emu --policy=$policy --inflight=$waves
+        run "emu-small-$policy-$waves" ./nuclei --device=emu --policy=$policy --inflight=$waves --gpu-mem=2MiB
+    done
+done
+run emu-all-gpu-8 ./nuclei --device=emu --policy=all-gpu --inflight=8
+run one-worker ./nuclei --device=none --workers=1
+
+# ---- wrong input ----
+printf 'not a picture' >bad.png; head -c 9000 many.png >cut.png
+refused() { # NAME TEXT FILE
+    rm -f refused.csv refused.png
+    ./nuclei --input="$3" --table=refused.csv --overlay=refused.png >log 2>&1; local status=$?
+    [ $status = 1 ] && grep -q "$2" log && [ ! -e refused.csv ] && [ ! -e refused.png ]; told $? "$1"
+}
+refused bad-picture 'is not a PNG' bad.png
+refused cut-picture "cannot read 'cut.png'" cut.png
+refused no-picture 'No such file' nowhere.png
+if [ -z "${QUICK:-}" ]; then
+    must compile-few "$dfc" "$here/nuclei.df" --nvcc=none -o few -D tile=256 -D most=3
+    ./few --input=many.png --table=few.csv --overlay=few.png >log 2>&1; status=$?
+    [ $status = 1 ] && grep -q 'more than 3 nuclei in one tile: compile with -D most=12' log; told $? too-many-nuclei
+fi
+exit $failed

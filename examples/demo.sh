@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The main job, on real input: demo.sh BUILDDIR OUTDIR. Compiles matrix and photo, draws their partitions, compares the schedules on
-# the emulated GPU (and on a real one if there is one), rehearses the thesis's graphs on the platform that they are studied on, runs photo,
+# The main job, on real input: demo.sh BUILDDIR OUTDIR. Finds the nuclei in a picture of tissue and compares the schedules of that, compiles
+# matrix and photo, draws their partitions, compares the schedules on the emulated GPU (and on a real one if there is one), rehearses the thesis's graphs on the platform that they are studied on, runs photo,
 # checks the results, and says where everything is.
-#   PHOTO=picture.png make demo      on a picture of yours (default: one that is made here)
+#   PHOTO=picture.png TISSUE=stained.png make demo      on pictures of yours (default: some that are made here)
 #   DEMO_N=384  DEMO_WAVES=5  DEMO_RUNS=3    rows of the matrices, waves in a run, runs of each policy
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,6 +14,22 @@ export DFC_PROFILE=${DFC_PROFILE:-$(realpath "$out")/profile.db}   # the demo's 
 
 devices=(emu)
 if nvidia-smi -L >/dev/null 2>&1; then devices+=(cuda); else echo 'No GPU found: the emulated one stands in for it.'; fi
+
+png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
+tissue=${TISSUE:-$out/nuclei-in.png}
+if [ -z "${TISSUE:-}" ]; then
+    # shellcheck disable=SC2086
+    $host_cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/tissue" examples/nuclei/synthetic.c $png -lm
+    "$out/tissue" 1500 1000 1 "$tissue"
+fi
+say "nuclei: what lies in $tissue, as a picture and as a table"
+"$dfc" examples/nuclei/nuclei.df -o "$out/nuclei" -D tile=512 --nvcc=none
+"$out/nuclei" --input="$tissue" --overlay="$out/nuclei-out.png" --table="$out/nuclei.csv" --device=emu --stats=totals
+head -n 4 "$out/nuclei.csv" | cut -d, -f1-11
+say 'nuclei: schedules (emu), run for real'
+"$dfc" compare examples/nuclei/nuclei.df -D tile=512 --device=emu --runs=1 --csv="$out/nuclei-emu.csv" --svg="$out/nuclei-emu.svg" -- \
+    --emu-check=off --input="$tissue" --overlay="$out/nuclei-compared.png" --table="$out/nuclei-compared.csv"
+rm -f "$out/nuclei-compared.png" "$out/nuclei-compared.csv"
 
 say "matrix: 38 kernels, 75 dependencies, matrices of $n x $n"
 $host_cc -std=c11 -O2 -o "$out/generate" examples/matrix/generate.c
@@ -55,7 +71,6 @@ for kind in ma mm; do
     "$dfc" compare "$rehearsed.df" --rehearse --runs="$runs" --csv="$rehearsed.csv" --svg="$rehearsed.svg"
 done
 
-png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
 picture=${PHOTO:-$out/photo-in.png}
 if [ -z "${PHOTO:-}" ]; then
     # shellcheck disable=SC2086
@@ -78,6 +93,8 @@ partitions as pictures    $(printf '%s ' "$out"/*-partition-*.svg)
 comparison charts         $(printf '%s\n' "$out"/*.svg | grep -v partition | tr '\n' ' ')
 predicted and rehearsed   $(printf '%s ' "$out"/rehearsed/*.svg)
                           (the figures of both as .csv beside them)
+nuclei, in and out        $tissue
+                          $out/nuclei-out.png   $out/nuclei.csv
 photo, in and out         $picture
                           $out/photo-out.png
 trace of photo's run      $out/photo-trace.json   (open it in ui.perfetto.dev or chrome://tracing)

@@ -445,7 +445,7 @@ HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(HEADERS)
 DOC_DIR       = $(DESTDIR)$(PREFIX)/share/doc/dfc
 DOC_FILES     = README.md LICENSE $(wildcard docs/*.md docs/*/*.* docs/*/*/*.*)
 EXAMPLE_DIR   = $(DESTDIR)$(PREFIX)/share/dfc
-EXAMPLE_FILES = $(wildcard examples/*/*)
+EXAMPLE_FILES = $(filter-out %/kernels,$(wildcard examples/*/* examples/*/kernels/*))
 BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
 install: all

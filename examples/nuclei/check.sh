@@ -14,10 +14,10 @@ must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1;
 must make-synthetic "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
 must make-oracle "${CC:-cc}" -std=c11 -O2 -o oracle "$here/oracle.c" -lm
 # QUICK: one program, whose GPU variants the emulated GPU runs, is both.
-mkdir -p gpu; cp "$here"/*.df "$here"/*.c "$here"/*.h "$here"/*.cu gpu/
+mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in components flood features; do
-    echo "#include \"$file.cu\"" >"gpu/on_host_$file.cpp"
-    sed -i "s/gpu \"$file.cu\"/gpu \"on_host_$file.cpp\"/" gpu/*.df
+    echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"
+    sed -i "s,gpu \"kernels/$file.cu\",gpu \"kernels/on_host_$file.cpp\"," gpu/*.df
 done
 must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=256
 if [ -n "${QUICK:-}" ]; then ln -sf nuclei_gpu nuclei; else must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=256; fi

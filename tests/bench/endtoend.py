@@ -33,7 +33,7 @@ def build(home, out):
         objects.append(os.path.join(out, os.path.basename(source)[:-1] + "o"))
         make(*CC, "-std=c11", "-D_GNU_SOURCE", "-O2", "-I", plain, "-I", os.path.join(home, "include"), "-include", header, "-c", "-o", objects[-1],
              source)
-    libraries = [os.path.join(home, "lib/libdf.a"), "-lpng", "-lhwloc", "-lm", "-pthread"]
+    libraries = [os.path.join(home, "lib/libdf.a"), "-lpng", "-lz", "-lhwloc", "-lm", "-pthread"]
     make(*CC, "-std=c11", "-D_GNU_SOURCE", "-O2", "-o", out + "/synthetic", os.path.join(PHOTO, "synthetic.c"), "-lpng", "-lm")
     make(*CC, "-std=c11", "-O2", "-o", out + "/plain", os.path.join(plain, "plain.c"), *objects, *libraries)
     shutil.copy(os.path.join(PHOTO, "photo.df"), out)

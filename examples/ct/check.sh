@@ -81,10 +81,10 @@ build ct_parts "$here/ct.df" --nvcc=none -w -D parts=16
 same "16 parts, little memory" ct_parts --device=emu --emu-all --policy=all-gpu --gpu-mem=1536000
 
 # The GPU's code, run on the host, with cuFFT's calls done by FFTW.
-rm -rf gpu && mkdir gpu && cp "$here"/*.df "$here"/*.c "$here"/*.cu gpu
-for f in filter backproject; do mv gpu/$f.cu gpu/$f.gpu.cpp; done
-sed -i -E 's/gpu "([a-z]*)[.]cu"/gpu "\1.gpu.cpp"/' gpu/kernels.df
-${CC:-cc} -O2 -shared -fPIC -o gpu/libcufft.so.12 "$here/cufft_host.c" -lfftw3f
+rm -rf gpu && mkdir gpu && cp -r "$here"/*.df "$here"/kernels gpu
+for f in filter backproject; do mv gpu/kernels/$f.cu gpu/kernels/$f.gpu.cpp; done
+sed -i -E 's/gpu "([a-z/]*)[.]cu"/gpu "\1.gpu.cpp"/' gpu/kernels.df
+${CC:-cc} -O2 -shared -fPIC -o gpu/libcufft.so.12 "$here/kernels/cufft_host.c" -lfftw3f
 build ct_gpu gpu/ct.df --nvcc=none --emu-gpu-code -w
 export LD_LIBRARY_PATH=$PWD/gpu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 for rule in floor truncate; do

@@ -12,8 +12,8 @@ part() { # FILE FIRST-SECTION NEXT-SECTION: the lines between two heads `// ----
 }
 printf '%-58s %5s %5s\n' '' dfc 'by hand'
 ct=examples/ct hand=tests/baseline/ct/ct.cu
-shared=$(code $ct/filter.c $ct/filter.cu $ct/backproject.c $ct/backproject.cu $ct/geometry.c)
-dfc=$(code $ct/ct.df $ct/kernels.df $ct/rct.c) by_hand=$(code $hand)
+shared=$(code $ct/kernels/{filter,backproject}.{c,cu} $ct/kernels/geometry.c)
+dfc=$(code $ct/ct.df $ct/kernels.df $ct/kernels/rct.c) by_hand=$(code $hand)
 row 'ct: all' $((dfc + shared)) $((by_hand + shared))
 row 'ct: without filter and back-projection, which both have' "$dfc" "$by_hand"
 row 'ct: the .df files, beside all but files and results' "$(code $ct/ct.df $ct/kernels.df)" "$(part $hand 'batches of views' 'results' | code -)"

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "call.h"
-#include "../../../examples/ct/filter.cu"
-#include "../../../examples/ct/backproject.cu"
+#include "../../../examples/ct/kernels/filter.cu"
+#include "../../../examples/ct/kernels/backproject.cu"
 
 extern "C" {
 int rays_cpu(struct df_call *call, size_t k, const double *a, const int32_t *views, float *f);

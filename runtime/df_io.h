@@ -40,6 +40,11 @@ char *df_extents_text(char *text, size_t size, enum df_elem elem, unsigned rank,
 int df_extents_check(struct df_call *call, const char *path, enum df_elem elem, unsigned rank, const size_t *token,
                      const uint64_t *in_file);
 
+/* The same for a kernel that decides extents: bit i of `decided` says that token[i] is the bound of extent i, which the file
+ * may have less of. On success token[] has the extents of what is in the file. */
+int df_extents_take(struct df_call *call, const char *path, enum df_elem elem, unsigned rank, unsigned decided,
+                    size_t *token, const uint64_t *in_file);
+
 /* ---- writing ---- */
 
 /* A file that appears whole or not at all: it is written under a temporary name and renamed when it is closed with

@@ -90,7 +90,8 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
     }
     bool ok = true;
     for (unsigned v = 0; v < sig->n_variables; v++) {
-        sig->needs_annotation |= !sig->variables[v].from_input && !sig->variables[v].bound;
+        sig->needs_annotation |=
+            !sig->variables[v].from_input && (!sig->variables[v].bound || dfc_bound_is_open(sig->variables[v].bound));
         if (given[v])
             continue;
         const struct dfl_name *name = &sig->variables[v].name;
@@ -112,7 +113,7 @@ static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, con
     struct dfc_variable *variable;
     bool known;
     if (e->a->kind != DFL_EXPR_NAME) {
-        dfl_error(u->sink, e->a->loc, "a bound needs a dimension variable before '<=', a name: 'n <= 100'");
+        dfl_error(u->sink, e->a->loc, DFC_BOUND_NEEDS_NAME);
         return false;
     }
     *dim = (struct dfc_dim){ .kind = DFC_DIM_VARIABLE, .variable = find_variable(&callee->sig, e->a->s), .expr = e->a,
@@ -134,7 +135,13 @@ static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, con
         dfl_hint(u->sink, "a kernel with code decides extents; kernels with formulas can read what it makes");
         return false;
     }
-    return dfc_fold_extent(u, &names, e->b, &variable->most, &known);
+    if (!dfc_bound_is_open(e->b))
+        return dfc_fold_extent(u, &names, e->b, &variable->most, &known);
+    if (callee->kernel)
+        return true;
+    dfl_error(u->sink, e->b->loc, "'_' leaves the bound to the calls of a kernel, and '%s' is a graph", callee->name);
+    dfl_hint(u->sink, "write the bound, or leave out '<= _': what is assigned inside says it");
+    return false;
 }
 
 static bool check_dim(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e,

@@ -25,8 +25,9 @@ static void hint_annotation(const struct dfc_solve *s, unsigned variable)
         for (unsigned d = 0; d < port->rank; d++) {
             if (port->dims[d].kind != DFC_DIM_VARIABLE || port->dims[d].variable != variable)
                 continue;
-            dfl_hint(s->e->u->sink, "annotate the target: '%s: %s[...] = %s(...)'", target->name.text,
-                     df_elem_name(port->elem), s->item->callee->name);
+            dfl_hint(s->e->u->sink, "annotate the target: '%s: %s[%s%s...] = %s(...)'", target->name.text,
+                     df_elem_name(port->elem), s->bounded[variable] ? sig->variables[variable].name.text : "",
+                     s->bounded[variable] ? " <= " : "", s->item->callee->name);
             return;
         }
     }
@@ -38,8 +39,12 @@ static bool all_bound(struct dfc_solve *s)
     for (unsigned v = 0; v < sig->n_variables; v++) {
         if (s->bound[v])
             continue;
-        dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s of '%s' is found in none of its inputs",
-                  sig->variables[v].name.text, s->item->callee->name);
+        if (sig->variables[v].bound)
+            dfl_error(s->e->u->sink, dfc_solve_loc(s), "'%s' leaves the bound of dimension %s to its calls, and this one says none",
+                      s->item->callee->name, sig->variables[v].name.text);
+        else
+            dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s of '%s' is found in none of its inputs",
+                      sig->variables[v].name.text, s->item->callee->name);
         hint_annotation(s, v);
         return dfc_solve_failed(s);
     }

@@ -168,6 +168,33 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
 
 /* ---- annotations ---- */
 
+/* 'h <= 480' is of the dimension that the port calls h, so extents cannot be confused. */
+static bool same_name(struct dfc_solve *s, unsigned variable, const struct dfl_expr *extent)
+{
+    const char *name = s->item->callee->sig.variables[variable].name.text;
+    if (strcmp(extent->a->s, name) == 0)
+        return true;
+    dfl_error(s->e->u->sink, extent->a->loc, "'%s' calls this dimension '%s', and the annotation '%s'",
+              s->item->callee->name, name, extent->a->s);
+    return dfc_solve_failed(s);
+}
+
+/* Only what the kernel decides has a bound, and it has one. */
+static bool same_kind(struct dfc_solve *s, unsigned variable, const struct dfl_target *target, bool bounded)
+{
+    const char *name = s->item->callee->sig.variables[variable].name.text;
+    if (bounded == s->bounded[variable])
+        return true;
+    if (bounded)
+        dfl_error(s->e->u->sink, target->annotation->loc, "dimension '%s' of '%s' is the same in all waves, so it has no bound",
+                  name, s->item->callee->name);
+    else
+        dfl_error(s->e->u->sink, target->annotation->loc, "'%s' decides dimension '%s' in each wave, so it has a bound",
+                  s->item->callee->name, name);
+    dfl_hint(s->e->u->sink, bounded ? "leave out '%s <='" : "write '%s <= ' before the extent", name);
+    return dfc_solve_failed(s);
+}
+
 static bool match_annotation(struct dfc_solve *s, const struct dfl_target *target, const struct dfc_port *port)
 {
     const struct dfc_names names = dfc_frame_names(s->e, s->item->frame, s->item->env, DFC_USE_ANNOTATION);
@@ -176,14 +203,22 @@ static bool match_annotation(struct dfc_solve *s, const struct dfl_target *targe
     bool ok = true;
     if (!dfc_format_fold(s->e->u, &names, target->annotation, &format))
         return dfc_solve_failed(s);
-    for (unsigned i = 0; i < port->rank && ok; i++)
-        if (port->dims[i].kind == DFC_DIM_VARIABLE && !s->bounded[port->dims[i].variable])
-            ok = bind(s, port->dims[i].variable, format.dims[i], false, &origin); /* a bounded one is compared later */
+    const struct dfl_expr *e = target->annotation->dims; /* NULL: it is a declared type */
+    for (unsigned i = 0; i < port->rank && i < format.rank && ok; i++, e = e ? e->next : NULL) {
+        const unsigned v = port->dims[i].variable;
+        const bool bounded = format.bounded >> i & 1;
+        if (port->dims[i].kind != DFC_DIM_VARIABLE)
+            continue;
+        if ((bounded && !same_name(s, v, e)) || (!s->bound[v] && !same_kind(s, v, target, bounded)))
+            ok = false;
+        else if (!s->bound[v] || !s->bounded[v]) /* a bound of the declaration is compared later */
+            ok = bind(s, v, format.dims[i], bounded, &origin);
+    }
     return ok;
 }
 
 /* An extent that an out port of the graph around the call gives. 0: the port leaves it open. */
-static bool stated_extent(struct dfc_solve *s, const struct dfc_dim *dim, uint64_t *extent)
+static bool stated_extent(struct dfc_solve *s, const struct dfc_dim *dim, uint64_t *extent, bool *bounded)
 {
     const struct dfc_frame *frame = &dfc_frames(s->e)[s->item->frame];
     const struct dfc_names names = { .use = DFC_USE_PORT, .callee = frame->graph, .dims = frame->dims };
@@ -191,6 +226,8 @@ static bool stated_extent(struct dfc_solve *s, const struct dfc_dim *dim, uint64
     *extent = dim->kind == DFC_DIM_NUMBER ? dim->number : 0;
     if (dim->kind == DFC_DIM_VARIABLE)
         *extent = frame->dims[dim->variable];
+    *bounded = dim->kind != DFC_DIM_NUMBER && frame->bounded &&
+               dfc_extent_is_bounded(&frame->graph->sig, dim->expr, frame->bounded);
     for (unsigned v = 0; v < frame->graph->sig.n_variables; v++)
         if (!frame->dims[v])
             return true;
@@ -209,11 +246,13 @@ static bool match_out_port(struct dfc_solve *s, const struct dfl_target *target,
         const struct dfc_origin origin = { DFC_FROM_OUT_PORT, 0, given->ast->name.text, given->ast->loc };
         for (unsigned i = 0; i < port->rank; i++) {
             uint64_t extent;
+            bool bounded;
             if (port->dims[i].kind != DFC_DIM_VARIABLE || s->bound[port->dims[i].variable])
                 continue;
-            if (!stated_extent(s, &given->dims[i], &extent) ||
-                (extent && !bind(s, port->dims[i].variable, extent, false, &origin)))
+            if (!stated_extent(s, &given->dims[i], &extent, &bounded))
                 return false;
+            if (extent && bounded == s->bounded[port->dims[i].variable])
+                bind(s, port->dims[i].variable, extent, bounded, &origin);
         }
     }
     return true;
@@ -325,7 +364,8 @@ bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, 
         return true;
     bool same = annotated.elem == format->elem && annotated.rank == format->rank;
     for (unsigned i = 0; i < format->rank; i++)
-        same &= annotated.dims[i] == format->dims[i] && !(format->bounded >> i & 1);
+        same &= annotated.dims[i] == format->dims[i];
+    same &= annotated.bounded == format->bounded;
     if (same)
         return true;
     dfc_format_print(&annotated, one, sizeof one);
@@ -333,6 +373,6 @@ bool dfc_check_annotation(struct dfc_solve *s, const struct dfl_target *target, 
     dfl_error(s->e->u->sink, target->annotation->loc, "'%s' is annotated as %s, but '%s' gives %s", target->name.text,
               one, s->item->callee->name, two);
     if (format->bounded)
-        dfl_hint(s->e->u->sink, "extents with a bound are not annotated: leave out ': %s'", one);
+        dfl_hint(s->e->u->sink, "write the same bounds, as in 'n <= 100', or leave out ': %s'", one);
     return dfc_solve_failed(s);
 }

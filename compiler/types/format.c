@@ -69,6 +69,16 @@ static void unknown_type(struct dfc_unit *u, const struct dfl_name *name)
     dfr_array_free(&list);
 }
 
+/* 'h <= 480' in an annotation. The name is compared where the call is known. */
+static bool fold_bound(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, uint64_t *most)
+{
+    bool known;
+    if (e->a->kind == DFL_EXPR_NAME)
+        return dfc_fold_extent(u, names, e->b, most, &known);
+    dfl_error(u->sink, e->a->loc, DFC_BOUND_NEEDS_NAME);
+    return false;
+}
+
 bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_format *ast,
                      struct dfc_format *format)
 {
@@ -93,8 +103,12 @@ bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const st
     format->elem = (uint8_t)elem;
     bool ok = true, known;
     unsigned i = 0;
-    for (const struct dfl_expr *e = ast->dims; e; e = e->next, i++)
-        ok &= dfc_fold_extent(u, names, e, &format->dims[i], &known);
+    for (const struct dfl_expr *e = ast->dims; e; e = e->next, i++) {
+        const bool has_bound = dfc_extent_has_bound(e) && names->use == DFC_USE_ANNOTATION;
+        format->bounded |= (uint8_t)(has_bound << i);
+        ok &= has_bound ? fold_bound(u, names, e, &format->dims[i])
+                        : dfc_fold_extent(u, names, e, &format->dims[i], &known);
+    }
     return ok;
 }
 

@@ -19,6 +19,8 @@
 #ifndef DFC_FRONTEND_H
 #define DFC_FRONTEND_H
 
+#include <string.h>
+
 #include "compiler/types/program.h"
 #include "dsl/arena.h"
 #include "runtime/base/intern.h"
@@ -111,7 +113,7 @@ struct dfc_variable {                   /* dimension variable */
     bool from_input;                    /* an input gives it */
     const struct dfl_expr *bound;       /* 'h <= bound': the kernel decides it in each wave; of a graph: so it comes from
                                          * inside. NULL: there is none; then an input gives it, or an annotation */
-    uint64_t most;                      /* the bound's value */
+    uint64_t most;                      /* the bound's value; 0: it is '_', so the annotation of a call says it */
 };
 
 struct dfc_hidden {                      /* a scalar whose value is a param or an arg that the formulas name */
@@ -265,6 +267,7 @@ enum df_scalar_type dfc_scalar_type(enum dfl_scalar type);
 
 /* ---- format.c ---- */
 
+#define DFC_BOUND_NEEDS_NAME "a bound needs a dimension variable before '<=', a name: 'n <= 100'"
 #define DFC_ELEM_TYPES "element types are u8 (or bytes), u16, i32, i64, f16, f32 and f64"
 
 bool dfc_elem_find(const char *name, enum df_elem *elem);
@@ -281,6 +284,11 @@ uint8_t dfc_port_varies(const struct dfc_sig *sig, const struct dfc_port *port);
 static inline bool dfc_extent_has_bound(const struct dfl_expr *e)
 {
     return e->kind == DFL_EXPR_BINARY && e->op == DFL_OP_LE;
+}
+/* Is the bound '_', which the annotation of each call gives? */
+static inline bool dfc_bound_is_open(const struct dfl_expr *bound)
+{
+    return bound && bound->kind == DFL_EXPR_NAME && strcmp(bound->s, "_") == 0;
 }
 void dfc_format_print(const struct dfc_format *format, char *text, size_t size);
 /* Bytes of a token. false: they are more than 2^63 - 1. */

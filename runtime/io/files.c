@@ -159,53 +159,104 @@ static const char *param_of(const struct df_graph *g, const char *dimension, uin
     return n == 1 ? only : NULL;
 }
 
-/* The param of extent i, or NULL if the extent is right or nothing shows which it is. */
-static const char *param_at(const struct df_call *call, const size_t *token, const uint64_t *in_file, unsigned i)
+/* What is compared: the extents of a token, or their bounds, with those of a file. */
+struct sizes {
+    const struct df_call *call;
+    unsigned rank, decided;             /* a bit for each extent with a bound */
+    const size_t *token;
+    const uint64_t *in_file;
+};
+
+static const char *name_at(const struct sizes *s, unsigned i)
 {
-    const struct df_graph *g = call->run->graph;
-    const struct df_kernel *k = &g->kernels[g->nodes[dfr_job_node(call->job)].kernel];
-    return token[i] == in_file[i] ? NULL : param_of(g, df_graph_string(g, g->dim_names[k->first_dim + i]), token[i]);
+    const struct df_graph *g = s->call->run->graph;
+    return df_graph_string(g, g->dim_names[g->kernels[g->nodes[dfr_job_node(s->call->job)].kernel].first_dim + i]);
 }
 
-/* Writes "give --h=480 --w=640" into text, or what can be done if nothing shows which params they are. */
-static void advise(const struct df_call *call, unsigned rank, const size_t *token, const uint64_t *in_file, char *text,
-                   size_t size)
+static bool fits_at(const struct sizes *s, unsigned i)
+{
+    return s->decided >> i & 1 ? s->in_file[i] <= s->token[i] : s->in_file[i] == s->token[i];
+}
+
+/* The param of extent i, or NULL if the extent is right or nothing shows which it is. */
+static const char *param_at(const struct sizes *s, unsigned i)
+{
+    return fits_at(s, i) ? NULL : param_of(s->call->run->graph, name_at(s, i), s->token[i]);
+}
+
+/* Writes "[h <= 500, w <= 640, 3]" into text: the file's extents where those of the token are too small. */
+static void write_bounds(const struct sizes *s, bool enough, char *text, size_t size)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < s->rank && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%s%s%llu", i ? ", " : "[", s->decided >> i & 1 ? name_at(s, i) : "",
+                              s->decided >> i & 1 ? " <= " : "",
+                              (unsigned long long)(enough && !fits_at(s, i) ? s->in_file[i] : s->token[i]));
+    if (n < size)
+        snprintf(text + n, size - n, "]");
+}
+
+/* What can be done if nothing shows which params give the sizes. */
+static void advise_to_edit(const struct sizes *s, char *text, size_t size)
+{
+    char bounds[160];
+    write_bounds(s, true, bounds, sizeof bounds);
+    if (s->decided)
+        snprintf(text, size, "annotate the stream with %s", bounds);
+    else
+        snprintf(text, size, "a 'param ... dynamic' makes a size one that is given at the start");
+}
+
+/* Writes "give --h=480 --w=640" into text, or what can be done. */
+static void advise(const struct sizes *s, char *text, size_t size)
 {
     size_t n = (size_t)snprintf(text, size, "give");
-    for (unsigned i = 0; i < rank; i++) {
-        const char *name = param_at(call, token, in_file, i), *other;
+    for (unsigned i = 0; i < s->rank; i++) {
+        const char *name = param_at(s, i), *other;
         unsigned before = 0;                            /* extent of the same param */
-        if (token[i] == in_file[i])
+        if (fits_at(s, i))
             continue;
-        while (before < i && !(name && (other = param_at(call, token, in_file, before)) && strcmp(other, name) == 0))
+        while (before < i && !(name && (other = param_at(s, before)) && strcmp(other, name) == 0))
             before++;
         if (!name || n >= size) {
-            snprintf(text, size, "a 'param ... dynamic' makes a size one that is given at the start");
+            advise_to_edit(s, text, size);
             return;
         }
-        if (before < i && in_file[before] != in_file[i]) {
+        if (before < i && s->in_file[before] != s->in_file[i]) {
             snprintf(text, size, "no --%s gives both", name);
             return;
         }
         if (before == i)
-            n += (size_t)snprintf(text + n, size - n, " --%s=%llu", name, (unsigned long long)in_file[i]);
+            n += (size_t)snprintf(text + n, size - n, " --%s=%llu", name, (unsigned long long)s->in_file[i]);
     }
+}
+
+static int check_sizes(struct df_call *call, const char *path, enum df_elem elem, const struct sizes *s)
+{
+    char has[96], type[8], wanted[160], advice[200];
+    bool fit = true;
+    for (unsigned i = 0; i < s->rank; i++)
+        fit &= fits_at(s, i);
+    if (fit)
+        return DF_OK;
+    advise(s, advice, sizeof advice);
+    write_bounds(s, false, wanted, sizeof wanted);
+    return df_fail(call, "'%s' is %s, and the token is %s%s: %s", path,
+                   df_extents_text(has, sizeof has, elem, s->rank, s->in_file),
+                   df_extents_text(type, sizeof type, elem, 0, NULL), wanted, advice);
 }
 
 int df_extents_check(struct df_call *call, const char *path, enum df_elem elem, unsigned rank, const size_t *token,
                      const uint64_t *in_file)
 {
-    char has[96], wanted[96], advice[160];
-    uint64_t extents[DF_MAX_RANK];
-    bool same = true;
-    for (unsigned i = 0; i < rank; i++) {
-        extents[i] = token[i];
-        same &= token[i] == in_file[i];
-    }
-    if (same)
-        return DF_OK;
-    advise(call, rank, token, in_file, advice, sizeof advice);
-    return df_fail(call, "'%s' is %s, and the token is %s: %s", path,
-                   df_extents_text(has, sizeof has, elem, rank, in_file),
-                   df_extents_text(wanted, sizeof wanted, elem, rank, extents), advice);
+    return check_sizes(call, path, elem, &(struct sizes){ call, rank, 0, token, in_file });
+}
+
+int df_extents_take(struct df_call *call, const char *path, enum df_elem elem, unsigned rank, unsigned decided,
+                    size_t *token, const uint64_t *in_file)
+{
+    int status = check_sizes(call, path, elem, &(struct sizes){ call, rank, decided, token, in_file });
+    for (unsigned i = 0; i < rank && status == DF_OK; i++)
+        token[i] = (size_t)in_file[i];
+    return status;
 }

@@ -13,8 +13,8 @@
 
 #include "elements.h"
 
-/* Reads up to the first token, and checks that the file holds tokens like this one. *n: how many; -1: as many as come,
- * because the file is a pipe. */
+/* Reads up to the first token, and checks that the file holds tokens like this one, whose bounds become the extents of
+ * those in the file. *n: how many; -1: as many as come, because the file is a pipe. */
 static int begin_file(struct df_call *call, const char *path, FILE *file, const struct token *token, int64_t *n);
 /* Writes what precedes n tokens. */
 static void begin_output(FILE *file, const struct token *token, int64_t n);
@@ -36,6 +36,7 @@ struct source {
     const char *path;
     FILE *file;                         /* NULL: none is open */
     int64_t left;                       /* tokens in it; -1: until it ends */
+    size_t extents[DF_MAX_RANK];        /* of each of them */
 };
 
 static int end_source(void *state, int good, struct df_error *error)
@@ -54,8 +55,9 @@ static int next_file(struct df_call *call, struct source *s, const struct token 
         fclose(s->file);
     s->file = NULL;
     s->path = df_files_path(s->files, s->next++);
-    return df_file_open(call, s->path, &s->file) == DF_OK ? begin_file(call, s->path, s->file, token, &s->left)
-                                                          : DF_FAILED;
+    memcpy(s->extents, token->extents, token->rank * sizeof *s->extents);
+    const struct token own = { token->elem, token->rank, s->extents, token->decided };
+    return df_file_open(call, s->path, &s->file) == DF_OK ? begin_file(call, s->path, s->file, &own, &s->left) : DF_FAILED;
 }
 
 /* Looks at all files before the first wave, so that a wrong one is told at once and the number of waves is known. Pipes
@@ -80,10 +82,11 @@ static int look_ahead(struct df_call *call, const struct df_files *files, const 
     return status;
 }
 
-/* Reads one token. DF_END: a pipe has ended before it. */
-static int read_token(struct df_call *call, struct source *s, size_t bytes, void *v)
+/* Reads one token, and says how large it is. DF_END: a pipe has ended before it. */
+static int read_token(struct df_call *call, struct source *s, const struct token *token, void *v)
 {
-    size_t n = fread(v, 1, bytes, s->file);
+    memcpy(token->extents, s->extents, token->rank * sizeof *s->extents);
+    size_t bytes = token_bytes(token), n = fread(v, 1, bytes, s->file);
     if (n == bytes)
         return DF_OK;
     if (ferror(s->file))
@@ -100,7 +103,7 @@ static int read_array(struct df_call *call, const struct token *token, void *v, 
     if (s && !s->files && ((status = df_files_open(call, path, &s->files)) == DF_OK))
         status = look_ahead(call, s->files, token);
     while (status == DF_OK) {
-        if (s->file && s->left != 0 && (status = read_token(call, s, token_bytes(token), v)) != DF_END) {
+        if (s->file && s->left != 0 && (status = read_token(call, s, token, v)) != DF_END) {
             s->left -= s->left > 0;
             return status;
         }
@@ -118,11 +121,12 @@ static int load_array(struct df_call *call, const struct token *token, void *v, 
     int status = df_file_open(call, path, &s.file);
     if (status != DF_OK)
         return status;
+    memcpy(s.extents, token->extents, token->rank * sizeof *s.extents);
     status = begin_file(call, path, s.file, token, &s.left);
     if (status == DF_OK && s.left >= 0 && s.left != 1)
         status = df_fail(call, "'%s' holds %lld tokens, and one is loaded: a kernel read_... reads one a wave", path,
                          (long long)s.left);
-    if (status == DF_OK && (status = read_token(call, &s, token_bytes(token), v)) == DF_END)
+    if (status == DF_OK && (status = read_token(call, &s, token, v)) == DF_END)
         status = df_fail(call, "'%s' is empty", path);
     fclose(s.file);
     return status;
@@ -170,6 +174,19 @@ static int open_sink(struct df_call *call, struct sink *s, const struct token *t
     return DF_OK;
 }
 
+static int unlike(struct df_call *call, const char *path, const struct token *token, const size_t *first)
+{
+    uint64_t here[DF_MAX_RANK], there[DF_MAX_RANK];
+    char one[96], two[96];
+    for (unsigned i = 0; i < token->rank; i++) {
+        here[i] = token->extents[i];
+        there[i] = first[i];
+    }
+    return df_fail(call, "this token is %s, and '%s' holds tokens %s: with %%d in its name each wave has a file",
+                   df_extents_text(one, sizeof one, token->elem, token->rank, here), path,
+                   df_extents_text(two, sizeof two, token->elem, token->rank, there));
+}
+
 /* One file for each wave if the path has a %d, else one for all. */
 static int write_array(struct df_call *call, const struct token *token, const void *v, const char *pattern)
 {
@@ -177,6 +194,8 @@ static int write_array(struct df_call *call, const struct token *token, const vo
     int status = !s ? DF_FAILED : s->output ? DF_OK : open_sink(call, s, token, pattern);
     if (status != DF_OK)
         return status;
+    if (counts_tokens && !same_extents(token, s->extents))
+        return unlike(call, pattern, token, s->extents);
     fwrite(v, 1, token_bytes(token), df_output_resume(s->output)); /* df_output_pause() tells of a failure */
     s->n++;
     status = df_output_pause(call, s->output);

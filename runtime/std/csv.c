@@ -21,14 +21,16 @@ static int end_table(void *state, int good, struct df_error *error)
 static FILE *table_file(struct df_call *call, struct table *t, size_t n, const char *path, const char *header)
 {
     size_t names = 1;
-    if (!t || t->output)
-        return t ? df_output_resume(t->output) : NULL;
+    if (!t)
+        return NULL;
     for (const char *p = header; *p; p++)
         names += *p == ',';
     if (*header && names != n) {
         df_fail(call, "the header '%s' names %zu columns, and a row has %zu", header, names, n);
         return NULL;
     }
+    if (t->output)
+        return df_output_resume(t->output);
     if (df_output_open(call, path, &t->output) != DF_OK)
         return NULL;
     FILE *file = df_output_resume(t->output);

@@ -23,7 +23,8 @@ static const size_t element_bytes[DF_N_ELEMS] = { [DF_U8] = 1,  [DF_U16] = 2, [D
 struct token {
     enum df_elem elem;
     unsigned rank;
-    const size_t *extents;
+    size_t *extents;
+    unsigned decided;                   /* bit i: extents[i] is a bound at first, and the file says how large it is */
 };
 
 static inline size_t token_bytes(const struct token *token)
@@ -32,6 +33,15 @@ static inline size_t token_bytes(const struct token *token)
     for (unsigned i = 0; i < token->rank; i++)
         bytes *= token->extents[i];
     return bytes;
+}
+
+/* Does the token have these extents? A stream whose extents have bounds may have others in each wave. */
+static inline int same_extents(const struct token *token, const size_t *extents)
+{
+    for (unsigned i = 0; i < token->rank; i++)
+        if (token->extents[i] != extents[i])
+            return 0;
+    return 1;
 }
 
 #endif

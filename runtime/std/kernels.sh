@@ -9,6 +9,7 @@ arrays() { # raw and npy: each element, one to four extents
         for extents in n 'h, w' 'd, h, w' 't, d, h, w'; do
             case $extents in n) rank= ;; h*) rank=_2d ;; d*) rank=_3d ;; *) rank=_4d ;; esac
             three "_$elem$rank" "v: $elem[$extents]"
+            if [ $format = npy ]; then up_to "_$elem$rank" "v: $elem[$(bounds "$extents")]"; fi
         done
     done
 }
@@ -17,12 +18,19 @@ three() { # SUFFIX PORT
     echo "kernel load_$format$1(out $2; path: str) once cpu \"$format.c\";"
     echo "kernel write_$format$1(in $2; path: str) ordered cpu \"$format.c\";"
 }
+bounds() { # 'h, w' is 'h <= _, w <= _': a call's annotation says how large they may be
+    echo "$1" | sed 's/[a-z]/& <= _/g'
+}
+up_to() { # SUFFIX PORT
+    echo "kernel read_${format}_up_to$1(out $2; path: str) stream cpu \"$format.c\";"
+}
 pictures() { # png and tiff: grey and with channels, whole and as tiles
     for elem in u8 u16 f32; do
         suffix=$([ $elem = u8 ] || echo _$elem)
         for kind in '' _rgb; do
             extents=$([ "$kind" ] && echo 'h, w, c' || echo 'h, w')
             three "$kind$suffix" "image: $elem[$extents]"
+            up_to "$kind$suffix" "image: $elem[$(bounds 'h, w')${extents#h, w}]"
             echo "kernel read_${format}_tiles$kind$suffix(out tile: $elem[$extents], out at: i64[4]; path: str, halo: i32) stream cpu \"$format.c\";"
             echo "kernel write_${format}_tiles$kind$suffix(in tile: $elem[$extents], in at: i64[4]; path: str) ordered cpu \"$format.c\";"
         done

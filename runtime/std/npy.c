@@ -24,11 +24,11 @@ static int begin_file(struct df_call *call, const char *path, FILE *file, const 
     if (npy.rank != token->rank && !waves)
         return df_fail(call, "'%s' has %u extents, and the token has %u (one more would be the waves)", path, npy.rank,
                        token->rank);
-    if (df_extents_check(call, path, npy.elem, token->rank, token->extents, npy.extents + waves) != DF_OK)
+    if (df_extents_take(call, path, npy.elem, token->rank, token->decided, token->extents, npy.extents + waves) != DF_OK)
         return DF_FAILED;
     uint64_t tokens = waves ? npy.extents[0] : 1;
     int64_t size = size_of(file), header = ftell(file), bytes = (int64_t)token_bytes(token);
-    if (tokens > INT64_MAX || (size >= 0 && (uint64_t)((size - header) / bytes) < tokens))
+    if (tokens > INT64_MAX || (size >= 0 && bytes > 0 && (uint64_t)((size - header) / bytes) < tokens))
         return df_fail(call, "'%s' is cut off: its header says %llu tokens of %lld bytes, and %lld bytes are there", path,
                        (unsigned long long)tokens, (long long)bytes, (long long)(size - header));
     *n = (int64_t)tokens;
@@ -45,5 +45,28 @@ static void begin_output(FILE *file, const struct token *token, int64_t n)
     df_npy_write(file, &npy);
 }
 
-#define NPY(ELEM, TYPE, NUMBER) ARRAYS(npy, ELEM, TYPE, NUMBER)
+/* Arrays of different sizes. */
+#define UP_TO(NAME, TYPE, NUMBER, RANK, EXTENTS, ...)                                                                \
+    int read_npy_up_to_##NAME##_cpu(struct df_call *call, EXTENTS, TYPE *v, const char *path)                        \
+    {                                                                                                                \
+        size_t *const decided[] = { __VA_ARGS__ };                                                                   \
+        return read_up_to(call, &(struct token){ NUMBER, RANK, (size_t[RANK]){ 0 }, (1u << RANK) - 1 }, v, path, decided); \
+    }
+#define NPY(ELEM, TYPE, NUMBER)                                                                                      \
+    ARRAYS(npy, ELEM, TYPE, NUMBER)                                                                                  \
+    UP_TO(ELEM, TYPE, NUMBER, 1, size_t *n, n)                                                                       \
+    UP_TO(ELEM##_2d, TYPE, NUMBER, 2, size_t *h COMMA size_t *w, h, w)                                               \
+    UP_TO(ELEM##_3d, TYPE, NUMBER, 3, size_t *d COMMA size_t *h COMMA size_t *w, d, h, w)                            \
+    UP_TO(ELEM##_4d, TYPE, NUMBER, 4, size_t *t COMMA size_t *d COMMA size_t *h COMMA size_t *w, t, d, h, w)
+
+static int read_up_to(struct df_call *call, const struct token *token, void *v, const char *path, size_t *const *decided)
+{
+    for (unsigned i = 0; i < token->rank; i++)
+        token->extents[i] = *decided[i];
+    int status = read_array(call, token, v, path);
+    for (unsigned i = 0; i < token->rank; i++)
+        *decided[i] = token->extents[i];
+    return status;
+}
+
 EACH_ELEMENT(NPY)

@@ -66,8 +66,8 @@ static int end_source(void *state, int good, struct df_error *error)
 static int read_rows(struct df_call *call, struct picture *picture, const char *path, const uint64_t *extents,
                      const struct token *token, void *image)
 {
+    int status = df_extents_take(call, path, token->elem, token->rank, token->decided, token->extents, extents);
     size_t row_bytes = token->extents[1] * pixel_bytes_of(token);
-    int status = df_extents_check(call, path, token->elem, token->rank, token->extents, extents);
     for (size_t y = 0; y < token->extents[0] && status == DF_OK; y++)
         status = picture_row(picture, (unsigned char *)image + y * row_bytes, call);
     return status;
@@ -104,6 +104,16 @@ static int read_picture(struct df_call *call, const struct token *token, void *i
     int status = next_picture(call, s, token, extents);
     return status != DF_OK ? status
                            : read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image);
+}
+
+/* Pictures of different sizes: the bounds become the size of this one. */
+static int read_picture_up_to(struct df_call *call, const struct token *token, void *image, const char *path, size_t *h,
+                              size_t *w)
+{
+    int status = read_picture(call, token, image, path);
+    *h = token->extents[0];
+    *w = token->extents[1];
+    return status;
 }
 
 static int load_picture(struct df_call *call, const struct token *token, void *image, const char *path)
@@ -200,6 +210,7 @@ struct tile_sink {
     struct df_output *output;
     struct picture *picture;
     struct df_tiles_write *tiles;
+    size_t extents[3];                  /* of every tile */
 };
 
 static int end_tile_sink(void *state, int good, struct df_error *error)
@@ -217,6 +228,7 @@ static int begin_picture(struct df_call *call, struct tile_sink *s, const struct
                          const char *path)
 {
     const uint64_t extents[3] = { (uint64_t)at[2], (uint64_t)at[3], channels_of(token) };
+    memcpy(s->extents, token->extents, token->rank * sizeof *s->extents);
     if (df_tiles_write_open(call, at, pixel_bytes_of(token), token->extents[0], token->extents[1], &s->tiles) != DF_OK ||
         df_output_open(call, path, &s->output) != DF_OK)
         return DF_FAILED;
@@ -229,6 +241,8 @@ static int write_tile(struct df_call *call, const struct token *token, const voi
     struct tile_sink *s = df_state(call, sizeof *s, end_tile_sink);
     if (!s || (!s->picture && begin_picture(call, s, token, at, path) != DF_OK))
         return DF_FAILED;
+    if (!same_extents(token, s->extents))
+        return df_fail(call, "a tile of '%s' has another size than those before it", path);
     df_output_resume(s->output);
     int status = df_tiles_write(call, s->tiles, tile, at, picture_put, s->picture);
     if (status == DF_OK && df_tiles_write_done(s->tiles, NULL) != DF_OK)
@@ -264,11 +278,18 @@ static int write_tile(struct df_call *call, const struct token *token, const voi
     {                                                                                                                     \
         return write_tile(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ } }, tile, at, path);              \
     }
+#define PICTURE_UP_TO(NAME, TYPE, NUMBER, RANK, EXTENTS, ...)                                                             \
+    int read_##NAME##_cpu(struct df_call *call, EXTENTS, TYPE *image, const char *path)                                   \
+    {                                                                                                                     \
+        return read_picture_up_to(call, &(struct token){ NUMBER, RANK, (size_t[]){ __VA_ARGS__ }, 3 }, image, path, h, w); \
+    }
 #define COMMA ,
 #define PICTURE_OF(FORMAT, SUFFIX, TYPE, NUMBER)                                                                          \
     PICTURE(FORMAT##SUFFIX, FORMAT##_tiles##SUFFIX, TYPE, NUMBER, 2, size_t h COMMA size_t w, h, w)                       \
     PICTURE(FORMAT##_rgb##SUFFIX, FORMAT##_tiles_rgb##SUFFIX, TYPE, NUMBER, 3, size_t h COMMA size_t w COMMA size_t c,    \
-            h, w, c)
+            h, w, c)                                                                                                      \
+    PICTURE_UP_TO(FORMAT##_up_to##SUFFIX, TYPE, NUMBER, 2, size_t *h COMMA size_t *w, *h, *w)                             \
+    PICTURE_UP_TO(FORMAT##_up_to_rgb##SUFFIX, TYPE, NUMBER, 3, size_t *h COMMA size_t *w COMMA size_t c, *h, *w, c)
 #define PICTURES(FORMAT)                                                                                                  \
     PICTURE_OF(FORMAT, , uint8_t, DF_U8)                                                                                  \
     PICTURE_OF(FORMAT, _u16, uint16_t, DF_U16)                                                                            \

@@ -13,6 +13,7 @@ nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fai
           printf "w%d: %s[%s] = load_raw_%s_%dd(\"x\"); p%d: i64[4] = load_raw_i64(\"x\"); %s(w%d, p%d, \"y\");\n", NR, elem, ones, elem, rank, NR, name, NR, NR
       else if (name ~ /^write/)
           printf "w%d: %s[%s] = load_raw_%s%s(\"x\"); %s(w%d, \"y\"%s);\n", NR, elem, ones, elem, d, name, NR, name ~ /csv/ ? ", \"\"" : ""
+      else if (name ~ /up_to/) { gsub(/_/, "1", extents); sub(/c$/, "1", extents); printf "r%d: %s[%s] = %s(\"x\");\n", NR, elem, extents, name }
       else if (name ~ /^read.*tiles/) printf "(r%d: %s[%s], q%d: i64[4]) = %s(\"x\", 0);\n", NR, elem, ones, NR, name
       else printf "r%d: %s[%s] = %s(\"x\");\n", NR, elem, ones, name
   }'; echo '}'; } >all.df

@@ -216,7 +216,7 @@ static bool add_targets(struct dfc_unit *u, const struct dfc_callee *graph, cons
         if (!find_extents(u, graph, port, dims, extents) || !(*end = make_target(u, "_", port, extents)))
             return false;
         if (dfc_port_varies(sig, port))
-            (*end)->annotation = NULL;  /* extents with a bound are not annotated */
+            (*end)->annotation = NULL;  /* the format of the graph's port says the bounds */
         end = &(*end)->next;
     }
     return true;

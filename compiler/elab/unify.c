@@ -179,11 +179,11 @@ static bool same_name(struct dfc_solve *s, unsigned variable, const struct dfl_e
     return dfc_solve_failed(s);
 }
 
-/* Only what the kernel decides has a bound, and it has one. */
+/* Only what a kernel decides has a bound, and it has one. What a graph gives is compared when its inside is known. */
 static bool same_kind(struct dfc_solve *s, unsigned variable, const struct dfl_target *target, bool bounded)
 {
     const char *name = s->item->callee->sig.variables[variable].name.text;
-    if (bounded == s->bounded[variable])
+    if (bounded == s->bounded[variable] || s->item->callee->graph)
         return true;
     if (bounded)
         dfl_error(s->e->u->sink, target->annotation->loc, "dimension '%s' of '%s' is the same in all waves, so it has no bound",

@@ -174,6 +174,7 @@ static int open_sink(struct df_call *call, struct sink *s, const struct token *t
     return DF_OK;
 }
 
+/* Where the number of tokens is written, so is what they are. */
 static int unlike(struct df_call *call, const char *path, const struct token *token, const size_t *first)
 {
     uint64_t here[DF_MAX_RANK], there[DF_MAX_RANK];

@@ -86,7 +86,7 @@ for parts in '' --parts=3; do
     done
 done
 
-# The example of docs/language.md.
+# The examples of docs/language.md.
 awk '/^### /{ on = $0 == "### Extents of each wave" } /^```/{ if (!code && on) n++; code = !code; next } on && code { print > ("example" n) }' \
     "$DF_SOURCE/docs/language.md"
 cp example1 peaks.df; check example "$DFC" peaks.df -o peaks
@@ -94,3 +94,5 @@ for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
     ./peaks --waves=4 $o >got 2>&1; same "example $o" got example2
 done
+cp example3 count.df; check example-bounds "$DFC" count.df -o count
+./count --waves=5 >got 2>&1; same example-bounds-of-calls got example4

@@ -16,6 +16,12 @@ for o in --workers=1 '--workers=3 --policy=eager' '--device=emu --emu-all --poli
     done
 done
 
+# In a library the graph's port says the bound.
+echo 'kernel some(out v: i32[n <= _]; few: i32) cpu {{ *n = (size_t)few; memset(v, 0, 4 * *n); }};
+graph some_of(out v: i32[n <= 5]; few: i32) { v = some(few); }' >some.df
+check library "$DFC" some.df --lib -o libsome.so
+expect library-header 0 'i32\[n <= 5\]' cat some.h
+
 # Empty arrays are empty waves; a file may hold several waves; one file for all waves needs one size.
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     /usr/bin/python3 arrays.py

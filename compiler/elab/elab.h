@@ -190,7 +190,7 @@ void dfc_fill_free(struct dfc_fill *fill);
 /* Do extents of the item, a node, differ from wave to wave? bounded: by value, as in struct dfc_format; those of the item's
  * outputs are written. */
 bool dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, uint8_t *bounded);
-/* Does some kernel of the unit decide an extent in each wave? Then the builder gets, for each kernel, how the extents of
+/* Does some kernel that a graph calls decide an extent in each wave? Then the builder gets, for each kernel, how the extents of
  * its ports follow from its dimension variables. Gives a code of df.h. */
 bool dfc_has_bounds(const struct dfc_unit *u);
 int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error);

@@ -100,10 +100,13 @@ bool dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, uint
 
 bool dfc_has_bounds(const struct dfc_unit *u)
 {
-    for (uint32_t i = 0; i < u->callee_items.n; i++)
-        for (unsigned v = 0; dfc_callees(u)[i].kernel && v < dfc_callees(u)[i].sig.n_variables; v++)
-            if (dfc_callees(u)[i].sig.variables[v].bound)
+    const struct dfc_kernel_code *codes = u->kernels.items;
+    for (uint32_t i = 0; i < u->callee_items.n; i++) {
+        const struct dfc_callee *callee = &dfc_callees(u)[i];
+        for (unsigned v = 0; callee->kernel && codes[callee->id].called && v < callee->sig.n_variables; v++)
+            if (callee->sig.variables[v].bound)
                 return true;
+    }
     return false;
 }
 

@@ -238,7 +238,7 @@ static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const st
         dfl_hint(u->sink, "the least rate is %.2g", (double)FLT_TRUE_MIN);
         return false;
     }
-    hints->rate = value.known ? rate : 1;
+    hints->rate = value.known ? rate : 0;
     return true;
 }
 
@@ -340,7 +340,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
-    *hints = (struct dfc_hints){ .cls = -1, .rate = 1 };
+    *hints = (struct dfc_hints){ .cls = -1 };
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
                        : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : 0;

@@ -70,7 +70,7 @@ const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct
 struct dfc_hints {
     int cls;                            /* -1: none */
     uint32_t depth;                     /* 0: none */
-    double rate;                        /* 1 if none is given */
+    double rate;                        /* 0 if none is given */
     uint32_t parts;                     /* 0: none */
 };
 /* Reads a call's hints. One whose value depends on something unknown keeps its default. */

@@ -114,7 +114,7 @@ struct df_node {
     int8_t hint_class;                       /* @cpu, @gpu; -1: none */
     uint8_t flags;
     uint32_t depth;                          /* @depth, 0: none given */
-    float rate;                              /* @rate, 1 */
+    float rate;                              /* @rate, or what follows from the inputs */
     uint32_t file, line, col;                /* place of the call */
     uint32_t part;                           /* into parts; DF_NONE: its kernel is not divided */
 };

@@ -431,7 +431,7 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
         .kernel = desc->kernel, .work = work, .first_in = first_in, .first_out = first_out, .scope = desc->scope,
         .ordinal = desc->ordinal, .first_index = first_index, .n_indices = (uint16_t)desc->n_indices,
         .hint_class = (int8_t)desc->hint_class, .flags = is_zero_cost(desc) ? DF_NODE_ZERO_COST : 0,
-        .depth = desc->depth, .rate = desc->rate > 0 ? (float)desc->rate : 1.0f, .file = file, .line = desc->line,
+        .depth = desc->depth, .rate = (float)desc->rate, .file = file, .line = desc->line,
         .col = desc->col, .part = part,
     };
     *node = id;

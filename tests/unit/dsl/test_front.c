@@ -364,6 +364,48 @@ static void test_costs(void **state)
     unmake(&m);
 }
 
+static void rate_is(const struct df_graph *g, const char *node, float want)
+{
+    float rate = g->nodes[find(g, node)].rate;
+    if (fabsf(rate - want) > 1e-6f)
+        fail_msg("%s: rate %g instead of %g", node, (double)rate, (double)want);
+}
+
+/* What is stated wins; else the least of the inputs, and for a select their sum, at most 1. */
+static void test_rates(void **state)
+{
+    struct made m;
+    (void)state;
+    make_clean(&m, "kernel src(out a: f32[4]) cpu \"k.c\";\n"
+                   "kernel table(out a: f32[4]) once cpu \"k.c\";\n"
+                   "kernel f(in a: f32[4], out b: f32[4]) cpu \"k.c\";\n"
+                   "kernel two(in a: f32[4], in b: f32[4], out c: f32[4]) cpu \"k.c\";\n"
+                   "kernel change(inout a: f32[4]) cpu \"k.c\";\n"
+                   "kernel sum(in a: f32[4], acc s: f32[4]) cpu \"k.c\";\n"
+                   "kernel full(in a: f32[4]) cpu \"k.c\";\n"
+                   "kernel sink(in a: f32[4], in b: f32[4]) cpu \"k.c\";\n"
+                   "graph main {\n"
+                   "    a: f32[4] = src(); t: f32[4] = table(); b = f(a) @rate(0.5); c = f(a) @rate(0.125); d = f(b);\n"
+                   "    e = two(d, c); g = f(e) @rate(1); h = two(t, d); i = select(b, c); j = select(i, d); k = change(h);\n"
+                   "    s = sum(c); full(s); sink(e, g); sink(j, a); sink(k, h); sink(i, t);\n"
+                   "}\n");
+    rate_is(m.g, "main/src", 1);
+    rate_is(m.g, "main/table", 1);
+    rate_is(m.g, "main/f#3", 0.5f);
+    rate_is(m.g, "main/two#1", 0.125f);
+    rate_is(m.g, "main/f#4", 1);            /* stated, so not its input's */
+    rate_is(m.g, "main/two#2", 0.5f);
+    rate_is(m.g, "main/select#1", 0.625f);
+    rate_is(m.g, "main/select#2", 1);       /* 1.125 */
+    rate_is(m.g, "main/change", 0.5f);
+    rate_is(m.g, "main/sum", 0.125f);
+    rate_is(m.g, "main/full", 1);           /* of an acc there is a token */
+    rate_is(m.g, "main/sink#1", 0.125f);
+    rate_is(m.g, "main/sink#2", 1);
+    rate_is(m.g, "main/sink#4", 0.625f);
+    unmake(&m);
+}
+
 static void test_once(void **state)
 {
     struct made m;
@@ -603,6 +645,7 @@ int main(void)
         cmocka_unit_test(test_any_order),
         cmocka_unit_test(test_feedback_through_a_graph),
         cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_rates),
         cmocka_unit_test(test_once),
         cmocka_unit_test(test_params),
         cmocka_unit_test(test_imports),

@@ -37,7 +37,7 @@
 struct dfw_db;
 
 struct dfw_imported {                   /* what was taken in that programs had learned (--learn) */
-    uint32_t files, samples;
+    uint32_t files, samples, rates;
     uint32_t unreadable;                /* files that could not be read: they were renamed to end in .bad */
     char why[320];                      /* about the first of these: its name, the line and the field */
     char failure[512];                  /* why nothing could be taken in; "": no failure */
@@ -107,6 +107,24 @@ int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, co
                        const struct dfw_figures *figures, bool emulated, struct df_error *error);
 int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *platform, bool *found,
                           struct df_error *error);
+
+/* ---- rates ---- */
+
+/* Which nodes of a program do not fire in each wave, by its latest run with --learn, in the order of strcmp(). */
+struct dfw_rates {
+    size_t n;
+    struct dfw_rate {
+        char *node;
+        float rate;
+    } *items;
+};
+/* db NULL: nothing was learnt. *rates is freed by dfw_rates_free(). */
+int dfw_rates_load(struct dfw_db *db, const struct df_graph *graph, struct dfw_rates *rates, struct df_error *error);
+void dfw_rates_free(struct dfw_rates *rates);
+/* 0: none was learnt. */
+float dfw_rate_of(const struct dfw_rates *rates, const struct df_graph *graph, uint32_t node);
+/* Gives the nodes without @rate their rates, learnt or inherited. */
+int dfw_rates_give(const struct dfw_rates *rates, struct df_graph *graph, struct df_error *error);
 
 /* ---- this machine ---- */
 

@@ -367,7 +367,7 @@ struct df_options {
                                          * not timed. The caller's */
     struct df_node_skips *node_skips;   /* df_graph_nodes() of them, zero, which the run adds to when it ends. NULL: not
                                          * asked for. The caller's */
-    int learn;                          /* leave the times of this run for dfc: runtime/start/learn.h */
+    int learn;                          /* leave the times and rates of this run for dfc: runtime/start/learn.h */
     const struct df_platform *platform; /* NULL: a default. Plans and the emulator's links are made from it */
     const struct df_plan *plan;         /* NULL: none was made at compile time. Borrowed for the run */
     const struct df_planner *planner;   /* NULL: policies that need a placement are refused */

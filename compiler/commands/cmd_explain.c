@@ -45,6 +45,7 @@ struct request {
     const char *node;                   /* a pattern, or NULL: those that matter most */
     unsigned long top;
     bool what_if;
+    const struct dfw_rates *rates;      /* that the program learnt */
     enum dfc_form form;
 };
 
@@ -94,7 +95,22 @@ static void work_name(const struct df_graph *g, uint32_t node, char *text, size_
 
 /* ---- nodes ---- */
 
-static void print_node(FILE *out, const struct dfc_explained *e, uint32_t node, const struct dfc_node_facts *f)
+/* learnt: 0 if it is not known. */
+static void print_node_rate(FILE *out, const struct df_graph *g, uint32_t node, float learnt)
+{
+    const float rate = g->nodes[node].rate;
+    const bool stated = g->nodes[node].flags & DF_NODE_RATED, differs = learnt > 0 && learnt != rate;
+    if (rate != 1.0f || differs)
+        fprintf(out, "    rate    it fires in %.4g of the waves (%s)", (double)rate,
+                stated ? "stated" : learnt > 0 ? "learnt" : "as its inputs");
+    if (differs)
+        fprintf(out, "; learnt: %.4g", (double)learnt);
+    if (rate != 1.0f || differs)
+        fputc('\n', out);
+}
+
+static void print_node(FILE *out, const struct dfc_explained *e, const struct dfw_rates *rates, uint32_t node,
+                       const struct dfc_node_facts *f)
 {
     char name[256], work[160], reason[400], a[32], b[32];
     df_node_name(e->problem->graph, node, name, sizeof name);
@@ -115,6 +131,7 @@ static void print_node(FILE *out, const struct dfc_explained *e, uint32_t node, 
             fprintf(out, ", %s on %s", dfp_text_time(b, f->other_copies_s), unit_name(e, f->other));
         fputc('\n', out);
     }
+    print_node_rate(out, e->problem->graph, node, dfw_rate_of(rates, e->problem->graph, node));
     fprintf(out, "    why     %s\n", reason);
 }
 
@@ -211,7 +228,7 @@ static bool print_nodes(FILE *out, const struct request *r, struct dfc_explained
         if (good && r->form == DFC_FORM_CSV)
             csv_node(out, e, order[i], &facts);
         else if (good)
-            print_node(out, e, order[i], &facts);
+            print_node(out, e, r->rates, order[i], &facts);
     }
     if (good && r->form != DFC_FORM_CSV && shown && shown < n)
         fprintf(out, "… and %u more nodes: --top=%u shows all\n", (unsigned)(n - shown), (unsigned)n);
@@ -395,6 +412,7 @@ static int run(int argc, char **argv)
     if (!status && !dfc_load(&r.common, false, &loaded)) {
         status = 1;
     } else if (!status) {
+        r.rates = &loaded.rates;
         status = dfc_check_room(&loaded) ? explain(&r, &loaded) : 1;
         dfc_unload(&loaded);
     }

@@ -66,6 +66,7 @@ static bool attempt_make(const struct dfc_common *common, bool need_code, const 
     dfl_sink_program(a->sink, "dfc");
     dfl_sink_no_warnings(a->sink);      /* they were told */
     bool made = dfc_run_front(common, need_code, loaded->divisions, loaded->n_divisions, a->sink, &a->front) &&
+                dfw_rates_give(&loaded->rates, a->front->graph, &error) == DF_OK &&
                 dfw_known_times(&loaded->known, a->front->graph, &a->times, &error) == DF_OK;
     if (made && dfw_roofline_times(&loaded->known, a->front->graph, a->front->operations, &a->times, &error) == DF_OK) {
         a->predicted_s = predict(a->front->graph, &loaded->platform, &a->times);

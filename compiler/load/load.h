@@ -45,6 +45,7 @@ struct dfc_loaded {
     struct df_platform platform;
     const char *platform_source;        /* "file", "graph", "probe" or "default" */
     struct dfw_known known;             /* what the times were made of */
+    struct dfw_rates rates;             /* that the program learnt */
     struct df_times times;
     struct dfp_problem problem;
     struct dfc_division *divisions;     /* that dfc decided by itself */

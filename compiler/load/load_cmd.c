@@ -158,9 +158,13 @@ void dfc_report_learned(const struct dfw_db *db)
         dfc_warning("%u file%s in '%s.learned' %s no times that a program learned: renamed to end in .bad; %s%s",
                     (unsigned)i->unreadable, i->unreadable == 1 ? "" : "s", dfw_db_path(db),
                     i->unreadable == 1 ? "has" : "have", i->unreadable == 1 ? "" : "the first: ", i->why);
+    char rates[64] = "";
+    if (i && i->rates)
+        snprintf(rates, sizeof rates, " and the rate%s of %u node%s", i->rates == 1 ? "" : "s", (unsigned)i->rates,
+                 i->rates == 1 ? "" : "s");
     if (i && i->files)
-        dfc_note("the profile database has %u time%s more, from %u run%s with --learn", (unsigned)i->samples,
-                 i->samples == 1 ? "" : "s", (unsigned)i->files, i->files == 1 ? "" : "s");
+        dfc_note("the profile database has %u time%s%s more, from %u run%s with --learn", (unsigned)i->samples,
+                 i->samples == 1 ? "" : "s", rates, (unsigned)i->files, i->files == 1 ? "" : "s");
 }
 
 void dfc_report_senseless(const struct dfw_db *db)
@@ -203,13 +207,17 @@ static bool weigh(const struct dfc_common *common, struct dfc_loaded *loaded)
     if (good) {
         apply_limits(common, &loaded->platform);
         const char *gpu = common->device && strcmp(common->device, "emu") == 0 ? DFW_EMULATOR : NULL;
-        const struct df_graph *graph = loaded->front->graph;
+        struct df_graph *graph = loaded->front->graph;
         int status = dfw_known_load(db, graph, gpu, common->emu_all, &loaded->known, &error);
         if (status != DF_OK && db) { /* a damaged database makes the plan less precise, but the program can still be
                                       * made */
             dfc_warning("the profile database is not used: %s", error.text);
             status = dfw_known_load(NULL, graph, gpu, common->emu_all, &loaded->known, &error);
         }
+        if (status == DF_OK && dfw_rates_load(db, graph, &loaded->rates, &error) != DF_OK)
+            dfc_warning("the rates that programs learned are not used: %s", error.text);
+        if (status == DF_OK)
+            status = dfw_rates_give(&loaded->rates, graph, &error);
         if (status == DF_OK)
             status = dfw_known_times(&loaded->known, graph, &loaded->times, &error);
         dfw_known_machine(&loaded->known, &loaded->platform, !gpu);
@@ -268,6 +276,7 @@ void dfc_unload(struct dfc_loaded *loaded)
     dfc_divisions_free(loaded);
     dfr_times_free(&loaded->times);
     dfw_known_free(&loaded->known);
+    dfw_rates_free(&loaded->rates);
     dfc_front_free(loaded->front);
     dfl_sink_free(loaded->sink);
     memset(loaded, 0, sizeof *loaded);

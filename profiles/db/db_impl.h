@@ -49,6 +49,10 @@ int dfw_sample_functions(struct dfw_db *db, struct df_error *error);
 bool dfw_learned_waits(const char *db_path);
 void dfw_learned_import(struct dfw_db *db);
 
+/* rates.c: takes in the rates that the first line of a program's file has, in place of those that the program left before.
+ * *n: how many. *good: they make sense; else nothing was taken. */
+int dfw_rates_take(struct dfw_db *db, const char *header, uint32_t *n, bool *good, struct df_error *error);
+
 /* db_schema.c: called when the file was opened. DF_E_IO: another program's file, or one of a newer version. */
 int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error);
 

@@ -72,6 +72,7 @@ struct reading {                        /* of one file */
     sqlite3_stmt *s;                    /* fields_sql */
     const char *name;
     enum outcome *outcome;
+    uint32_t n_rates;
     uint32_t workers;                   /* that computed on the host's cores in the run; 1: one, or the file says none */
 };
 
@@ -192,6 +193,11 @@ static int take_lines(struct reading *r, FILE *file, uint32_t *n, struct df_erro
     size_t capacity = 0;
     int status = DF_OK;
     bool good = getline(&line, &capacity, file) > 0 ? is_header(r, line) : refuse(r, 0, "it is empty");
+    if (good && *r->outcome == TAKEN) {
+        bool sense;
+        status = dfw_rates_take(r->db, line, &r->n_rates, &sense, error);
+        good = status != DF_OK || sense || refuse(r, 1, "its rates make no sense");
+    }
     for (unsigned number = 2; good && *r->outcome == TAKEN && status == DF_OK && getline(&line, &capacity, file) > 0;
          number++) {
         good = take_line(r, number, line, &status, error);
@@ -268,12 +274,14 @@ static int take_all(struct dfw_db *db, const char *folder, struct dirent **entri
         uint32_t samples = 0;
         r.name = entries[i]->d_name;
         r.outcome = &outcomes[i];
+        r.n_rates = 0;
         status = asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0
                      ? dfr_error_memory(error)
                      : take_file(&r, path, &samples, error);
         free(path);
         db->imported.files += outcomes[i] == TAKEN;
         db->imported.unreadable += outcomes[i] == NOT_READABLE;
+        db->imported.rates += outcomes[i] == TAKEN ? r.n_rates : 0;
         db->imported.samples += outcomes[i] == TAKEN ? samples : 0;
     }
     sqlite3_finalize(r.s);

@@ -59,7 +59,7 @@ struct df_node_desc {
     unsigned n_indices;
     int hint_class;                     /* -1: none */
     uint32_t depth;
-    double rate;                        /* 0: none given, it follows from the inputs (finish.c: find_rates()) */
+    double rate;                        /* 0: none given, it follows from the inputs (rates.c) */
     const char *file;
     uint32_t line, col;
     const char *const *value_names;     /* by out slot; an entry may be NULL; NULL: no names */

@@ -369,7 +369,7 @@ static void write_copy(struct finish *f, struct place *at, uint32_t v, uint32_t 
         .kernel = f->b->copy_kernel, .work = ((const uint32_t *)f->copies.items)[at->copy++], .first_in = at->input,
         .first_out = at->value, .scope = reader->scope, .ordinal = f->scope_copies[reader->scope] > 1 ? number : 0,
         .first_index = reader->first_index, .n_indices = reader->n_indices, .hint_class = -1,
-        .flags = (uint8_t)(DF_NODE_INSERTED | node_flags(f->phase[v])), .rate = reader->rate,
+        .flags = (uint8_t)(DF_NODE_INSERTED | node_flags(f->phase[v]) | (reader->flags & DF_NODE_RATED)), .rate = reader->rate,
         .file = reader->file, .line = reader->line, .col = reader->col, .part = DF_NONE,
     };
     ((uint32_t *)f->g->in_value)[at->input++] = f->value[value];
@@ -425,34 +425,6 @@ static void mark_values(struct df_graph *g)
         for (uint32_t i = 0; i < df_node_n_acc(g, v); i++)
             values[df_node_acc(g, v, i)].flags = DF_VALUE_ONCE | DF_VALUE_ACC;
     }
-}
-
-/* The part of the waves in which node v fires, if that follows from its inputs, each of which has a token as often as its
- * producer fires. Empty ones mostly come together, so the least rate counts, not the product. A select passes on any
- * token: in the worst case no two come in one wave. A once node counts as 1, and so does what it makes. */
-static float inherited_rate(const struct df_graph *g, uint32_t v)
-{
-    const struct df_node *node = &g->nodes[v];
-    bool selects = g->kernels[node->kernel].flags & DF_KERNEL_COPY && df_node_n_in(g, v) > 1;
-    float least = 1, sum = 0;
-    if (node->flags & DF_NODE_ONCE)
-        return 1;
-    for (uint32_t i = 0; i < df_node_n_in(g, v); i++) {
-        const struct df_value *value = &g->values[g->in_value[node->first_in + i]];
-        float rate = value->flags & DF_VALUE_ONCE ? 1 : g->nodes[value->producer].rate;
-        least = rate < least ? rate : least;
-        sum += rate;
-    }
-    return !selects ? least : sum < 1 ? sum : 1;
-}
-
-/* Gives each node without a rate one. Producers have lower numbers than their readers. */
-static void find_rates(struct df_graph *g)
-{
-    struct df_node *nodes = (struct df_node *)g->nodes;
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (nodes[v].rate <= 0)
-            nodes[v].rate = inherited_rate(g, v);
 }
 
 /* The readers of each value, in order of nodes and slots: they are counted, placed, then filled in. */
@@ -521,7 +493,7 @@ static int make_graph(struct finish *f, struct df_error *error)
         ((struct df_work *)f->g->works)[((const uint32_t *)f->copies.items)[c]].n_nodes++;
     if (f->phases)
         mark_values(f->g);
-    find_rates(f->g);
+    df_graph_find_rates(f->g, NULL);
     write_readers(f->g);
     write_ranges(f);
     assert(df_graph_check(f->g, error));

@@ -45,8 +45,9 @@ enum { DF_NODE_ONCE = 1,                     /* fires once: before wave 0, by it
        DF_NODE_INSERTED = 2,                 /* a copy that nobody wrote: the builder inserted it */
        DF_NODE_ZERO_COST = 4,                /* its cost is 0 on every class that it has; it takes no worker in
                                               * models */
-       DF_NODE_FINAL = 8 };                  /* beside DF_NODE_ONCE: it fires after the last wave, and not before wave
+       DF_NODE_FINAL = 8,                    /* beside DF_NODE_ONCE: it fires after the last wave, and not before wave
                                               * 0, because it reads an acc's result or another final node's */
+       DF_NODE_RATED = 16 };                 /* its rate was stated */
 
 /* values.flags */
 enum { DF_VALUE_ONCE = 1,                    /* there is one token of it in a run: it is made by a node that fires once,
@@ -114,7 +115,7 @@ struct df_node {
     int8_t hint_class;                       /* @cpu, @gpu; -1: none */
     uint8_t flags;
     uint32_t depth;                          /* @depth, 0: none given */
-    float rate;                              /* @rate, or what follows from the inputs */
+    float rate;                              /* @rate, or what was learnt, or what follows from the inputs */
     uint32_t file, line, col;                /* place of the call */
     uint32_t part;                           /* into parts; DF_NONE: its kernel is not divided */
 };
@@ -304,6 +305,12 @@ static inline double df_value_rate(const struct df_graph *g, uint32_t value)
         most = g->nodes[g->readers[r].node].rate > most ? g->nodes[g->readers[r].node].rate : most;
     return (double)(most < g->nodes[x->producer].rate ? most : g->nodes[x->producer].rate);
 }
+
+/* Gives each node without @rate its rate: learnt[v] if that is above 0, else the one that follows from its inputs. learnt
+ * NULL: nothing was learnt. */
+void df_graph_find_rates(struct df_graph *g, const float *learnt);
+/* Of the sources of all kernels. */
+uint64_t df_graph_code_hash(const struct df_graph *g);
 
 size_t df_elem_bytes(enum df_elem elem);
 const char *df_elem_name(enum df_elem elem);

@@ -174,7 +174,7 @@ const struct dfr_option dfr_options_run[] = {
     { "progress", "auto|on|off", "a line on stderr with the waves that are done, their rate and the time left (default auto: if "
       "stderr is a terminal)", set_progress, 0 },
     { "trace", "FILE", "write what ran when, for 'dfc gantt', Perfetto or chrome://tracing", set_trace, 0 },
-    { "learn", NULL, "keep how long kernels took, so that dfc knows their times better", DFR_FLAG(learn) },
+    { "learn", NULL, "keep how long kernels took and how often they fired, so that dfc knows it better", DFR_FLAG(learn) },
     { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },
     { "version", NULL, "print the version", set_version, 0 },
     { "help", NULL, "print this; so does -h", set_help, 0 },

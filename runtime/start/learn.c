@@ -24,7 +24,7 @@ struct learning {
     size_t *first;                      /* [unit * n_works + work]: where its times begin; one more at the end */
     double *times_s, *scratch;
     struct dfr_trace_event *sorted;     /* scratch: a GPU's jobs in order of their begin */
-    uint32_t n_samples;
+    uint32_t n_samples, n_rates;
 };
 
 /* ---- jobs ---- */
@@ -203,6 +203,28 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
     return DF_OK;
 }
 
+/* Of the nodes that did not fire in each wave. */
+static void print_rates(struct learning *l, FILE *out)
+{
+    const struct df_run *run = l->run;
+    const uint64_t waves = (uint64_t)atomic_load(&run->firing.waves_done);
+    char code[DFR_CODE_TEXT], name[512];
+    if (run->skips.passes || !waves)
+        return;
+    dfr_learn_code(run->graph, code);
+    fprintf(out, ", \"code\": \"%s\", \"waves\": %" PRIu64 ", \"rates\": {", code, waves);
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++) {
+        const uint64_t not_fired = atomic_load(&run->skips.counts[v].left_out);
+        if (!not_fired)
+            continue;
+        df_node_name(run->graph, v, name, sizeof name);
+        fputs(l->n_rates++ ? ", " : "", out);
+        dfr_text_json(out, name);
+        fprintf(out, ": %" PRIu64, not_fired < waves ? waves - not_fired : 0);
+    }
+    fputc('}', out);
+}
+
 static int print_all(struct learning *l, FILE *out, struct df_error *error)
 {
     const struct df_run *run = l->run;
@@ -213,7 +235,9 @@ static int print_all(struct learning *l, FILE *out, struct df_error *error)
     print_field(out, "machine", machine);
     print_field(out, "program", run->graph->name);
     uint32_t emulated = run->machine.n_gpus && run->devices.ops->runs_cpu_code ? run->machine.n_gpus : 0;
-    fprintf(out, "\"workers\": %" PRIu32 "}\n", run->machine.n_cpu_workers + emulated);
+    fprintf(out, "\"workers\": %" PRIu32, run->machine.n_cpu_workers + emulated);
+    print_rates(l, out);
+    fputs("}\n", out);
     for (uint32_t u = 0; u < l->n_units && status == DF_OK; u++)
         for (uint32_t w = 0; w < l->n_works && status == DF_OK; w++)
             status = print_sample(l, out, u, w, error);
@@ -252,7 +276,7 @@ static int write_file(struct learning *l, const char *stem, struct df_error *err
     int status = dfr_output_open(&output, path, error); /* the temporary name begins with a dot, so dfc does not read it */
     if (status == DF_OK) {
         status = print_all(l, output.file, error);
-        int closed = dfr_output_close(&output, status == DF_OK && l->n_samples > 0, error);
+        int closed = dfr_output_close(&output, status == DF_OK && (l->n_samples > 0 || l->n_rates > 0), error);
         status = status == DF_OK ? closed : status;
     }
     free(path);

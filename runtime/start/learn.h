@@ -10,6 +10,9 @@
  *           device: {"device", "variant", "kernel", "dims", "scalars", "hash", "job_bytes", "median_s", "ci_s", "runs",
  *           "dropped"}. These are the fields of a sample's key (profiles.h; hash in 16
  *           hex digits), and what was measured. ci_s is null if it is unknown.
+ * Rates:    the first line also has "code", of the kernels' sources, "waves", and "rates": {NODE: N, …}, which says in how many
+ *           of the waves a node fired that did not fire in all. A kernel fires in a wave if it is called, so one that returns
+ *           DF_SKIP fires and its readers do not. A run that went over its stream several times tells no rates.
  * Overlap:  a job that shared an emulated GPU with another is left out. CUDA does not say when the GPU began a job, but
  *           when the job's stream came to it. So a job on CUDA counts from the end of the job before it on that GPU, if
  *           that is later. Jobs that truly ran side by side then count with what each added.
@@ -29,6 +32,7 @@
 #define DFR_LEARN_EVENTS (UINT64_C(1) << 17)
 
 struct df_run;
+struct df_graph;
 
 /* Gives the path of the profile database, unless a command is told another one (profiles.h). The caller frees it.
  * Without a home folder it makes a folder for it, and DF_E_IO says if that cannot be trusted. */
@@ -40,6 +44,10 @@ void dfr_learn_make_folders(const char *path);
 
 /* A name that distinguishes machines which share a home folder: the CPU's model, and the number of CPUs. */
 void dfr_learn_machine(char *buffer, size_t size);
+
+/* The code of a graph's kernels as text: an edited kernel changes it. */
+#define DFR_CODE_TEXT 17
+void dfr_learn_code(const struct df_graph *graph, char text[DFR_CODE_TEXT]);
 
 /* Called before the run: makes the folder, and finds out whether files can be made there, so that no long run is in
  * vain. DF_E_IO with the folder's name if not. */

@@ -2,6 +2,7 @@
  * call this: the programs that write, and profiles/, which reads.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/graph/graph.h"
 #include "runtime/start/learn.h"
 
 /* Makes the folder, for the user alone. DF_E_IO: it is there, and somebody else could put a database into it. The folder
@@ -97,6 +99,11 @@ int dfr_learn_check(struct df_error *error)
     free(database);
     free(folder);
     return status;
+}
+
+void dfr_learn_code(const struct df_graph *graph, char text[DFR_CODE_TEXT])
+{
+    snprintf(text, DFR_CODE_TEXT, "%016" PRIx64, df_graph_code_hash(graph));
 }
 
 void dfr_learn_machine(char *buffer, size_t size)

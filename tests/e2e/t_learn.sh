@@ -62,7 +62,43 @@ expect taken-new 0 "has 4 times more, from" "$DFC" partition sum.df --device=emu
 expect used-emu 0 "measured, |[0-9] measured" "$DFC" partition sum.df --device=emu
 is emu "$(query "SELECT device, variant, runs > 0 FROM samples WHERE kernel = 'add'")" "emu gpu 1"
 
+# In which part of the waves nodes fire: gate skips 6 of 8 waves, and the graph's times are stated, so nothing depends on the machine.
+export DFC_PROFILE=$PWD/rates.db
+cat >rates.df <<'X'
+kernel src(out v: i32[k]) stream cpu {{ if (df_wave(call) == 80) return DF_END; v[0] = (int32_t)df_wave(call); }} cost cpu 1us;
+kernel gate(in v: i32[k], out w: i32[k]) cpu {{ if (v[0] % 8 > 1) return DF_SKIP; memcpy(w, v, k * sizeof *w); }} cost cpu 1us;
+kernel fine(in w: i32[k], out x: i32[k]) cpu {{ memcpy(x, w, k * sizeof *x); }} cost cpu 10ms;
+kernel sink(in x: i32[k]) ordered cpu {{ (void)x; }} cost cpu 1us;
+graph main { v: i32[4] = src(); w = gate(v); x = fine(w); y = fine(x); sink(y); }
+X
+sed 's/y = fine(x);/y = fine(x) @rate(0.5);/' rates.df >stated.df
+makespan() { "$DFC" simulate "$1" --policy=eager --waves=80 --workers=1 --format=csv 2>/dev/null | tail -n 1 | cut -d, -f4 | cut -c 1-4; }
+is rates-before "$(makespan rates.df)" 1.60
+for graph in rates stated; do
+    check "build-$graph" "$DFC" $graph.df -o $graph --nvcc=none
+    check "run-$graph" ./$graph --learn --workers=2 --policy=eager
+    expect "taken-$graph" 0 "has 0 times and the rates of 3 nodes more, from 1 run with --learn" "$DFC" partition $graph.df
+done
+is rates-rows "$(query "SELECT program, node, fired, waves FROM rates ORDER BY program, node LIMIT 3")" "rates main/fine#1 20 80
+rates main/fine#2 20 80
+rates main/sink 20 80"
+is rates-used "$(makespan rates.df)" 0.40
+is stated-wins "$(makespan stated.df)" 0.60
+expect rates-explained 0 'rate    it fires in 0.25 of the waves \(learnt\)$' "$DFC" explain rates.df --node='fine#1'
+expect stated-explained 0 'rate    it fires in 0.5 of the waves \(stated\); learnt: 0.25$' "$DFC" explain stated.df --node='fine#2'
+# An edited kernel makes what was learnt void; what makes no sense is refused, and what was known stays.
+sed 's/% 8 > 1/% 8 > 3/' rates.df >edit.df && mv edit.df rates.df
+is rates-edited "$(makespan rates.df)" 1.60
+check build-edited "$DFC" rates.df -o rates --nvcc=none
+check run-edited ./rates --learn
+is rates-again "$(makespan rates.df)" 0.80
+check run-last ./rates --learn
+sed -i 's/"main.sink": 40/"main\/sink": 81/' rates.db.learned/rates-*.jsonl
+expect rates-senseless 0 "1 file in .*line 1: its rates make no sense" "$DFC" partition rates.df
+is rates-kept "$(makespan rates.df)" 0.80
+
 # What goes wrong.
+export DFC_PROFILE=$PWD/new/data.db
 expect virtual 2 "error: --learn: nothing is measured in the virtual time" ./sum --learn --device=sim
 rm -f t.json
 expect unwritable 1 "error: --learn: cannot write into '/proc/none/p.db.learned': No such file" env DFC_PROFILE=/proc/none/p.db ./sum --learn
@@ -71,7 +107,7 @@ check build-bad "$DFC" bad.df -o bad --nvcc=none
 expect failed-run 1 "negative" ./bad --learn
 is failed-leaves-nothing "$(left 'bad*')" 0
 cp sum.df 'odd"name.df' && check odd-name "$DFC" 'odd"name.df' -o odd --nvcc=none && check odd-name-run ./odd --learn
-expect odd-name-program 0 '"program": "odd\\"name", "workers": [0-9]+}$' sh -c 'head -n 1 new/data.db.learned/odd*.jsonl'
+expect odd-name-program 0 '"program": "odd\\"name", "workers": [0-9]+, "code": "[0-9a-f]{16}", "waves": 1, "rates": \{\}}$' sh -c 'head -n 1 new/data.db.learned/odd*.jsonl'
 rm new/data.db.learned/odd*.jsonl
 echo 'no json' > new/data.db.learned/x.jsonl
 expect unreadable 0 "1 file in '.*data.db.learned' has no times that a program learned: renamed to end in .bad; 'x.jsonl', line 1: it is no JSON" \

@@ -281,10 +281,11 @@ static void finish_if_complete(struct df_run *run, struct dfr_worker *w)
 
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
-    int64_t next = run->firing.slots[slot].wave + run->inflight;
+    int64_t wave = run->firing.slots[slot].wave, next = dfr_skips_next(&run->skips, wave, run->inflight);
     /* seq_cst, as in end_stream(): if the last wave ends while the limit is lowered, the later of both sees the other's
-     * write */
-    atomic_fetch_add_explicit(&run->firing.waves_done, 1, memory_order_seq_cst);
+     * write. Rounds between passes that do not begin count, too */
+    atomic_fetch_add_explicit(&run->firing.waves_done, run->skips.passes ? (next - wave) / run->inflight : 1,
+                              memory_order_seq_cst);
     if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
         begin_wave(run, w, slot, next);
     else
@@ -303,19 +304,39 @@ static void tell_unlike(struct df_run *run, uint32_t node, int64_t waves, const 
             what, (long long)waves);
 }
 
-/* A stream has no wave `wave`. This wave and all later ones are discarded. None of them can end, because this stream
- * has not delivered it. */
-static void end_stream(struct df_run *run, struct dfr_worker *w, int64_t wave, uint32_t node)
+/* A stream has no wave `wave`. */
+static void lower_limit(struct df_run *run, int64_t wave, uint32_t node, int64_t new_limit)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
     uint32_t left = atomic_load_explicit(&run->firing.slots[dfr_slot_of(run, wave)].streams_left, memory_order_relaxed);
 
-    if (run->threads.loop == DFR_LOOP_LIST ? node != run->firing.streams[0] : left < run->firing.n_streams)
+    if (wave < dfr_engine_waves(run) &&
+        (run->threads.loop == DFR_LOOP_LIST ? node != run->firing.streams[0] : left < run->firing.n_streams))
         tell_unlike(run, node, wave, "ended after");
-    while (wave < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, wave,
-                                                                  memory_order_seq_cst, memory_order_seq_cst))
+    while (new_limit < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, new_limit,
+                                                                       memory_order_seq_cst, memory_order_seq_cst))
         ;
+}
+
+/* This wave and all later ones are discarded. None of them can end, because this stream has not delivered it. */
+static void end_stream(struct df_run *run, struct dfr_worker *w, int64_t wave, uint32_t node)
+{
+    lower_limit(run, wave, node, wave);
     finish_if_complete(run, w);
+}
+
+/* If the waves go by several times, the streams are called in pass 0 alone. The rounds behind the waves have none, and end. None of
+ * them has begun but those in flight, because each waits for what all streams say. */
+int dfr_engine_end_of_pass(struct df_run *run, struct df_call *call)
+{
+    struct dfr_passes *p = run->skips.passes;
+    uint32_t node = dfr_job_node(call->job);
+
+    if (!(run->firing.nodes[node].flags & DFR_N_STREAM))
+        return DF_END;
+    lower_limit(run, call->wave, node, p->stride * (p->n - 1) + call->wave);
+    dfr_skips_end(&run->skips, call->wave);
+    return DF_SKIP;
 }
 
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
@@ -529,7 +550,7 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
 
 int64_t dfr_engine_waves(const struct df_run *run)
 {
-    return run->skips.passes ? run->skips.passes->waves
+    return run->skips.passes ? dfr_passes_waves(run->skips.passes)
                              : atomic_load_explicit(&((struct df_run *)run)->firing.limit, memory_order_seq_cst);
 }
 

@@ -234,7 +234,8 @@ static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr
     run->calls.begun = true;
     if (run->firing.n_accs > 0)
         dfr_acc_begin(run);
-    for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit); wave++) {
+    for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit);
+         wave = dfr_skips_next(&run->skips, wave, 1)) {
         w->call.wave = wave;
         atomic_store_explicit(&run->firing.slots[0].wave, wave, memory_order_relaxed);
         dfr_skips_begin(&run->skips, 0, wave);
@@ -242,7 +243,7 @@ static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr
             dfr_tokens_begin(run, 0, wave);
         if (!run_jobs(run, w, list->nodes + list->n_once, list->n_wave, 0))
             break;
-        atomic_store_explicit(&run->firing.waves_done, wave + 1, memory_order_relaxed);
+        atomic_store_explicit(&run->firing.waves_done, dfr_skips_next(&run->skips, wave, 1), memory_order_relaxed);
     }
     if (list->n_wave == 0)
         atomic_store(&run->firing.waves_done, atomic_load(&run->firing.limit)); /* every wave is empty */

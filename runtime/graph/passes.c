@@ -80,19 +80,11 @@ static uint64_t tokens_bytes(const struct df_graph *g)
     return bytes;
 }
 
-static bool has_streams(const struct df_graph *g)
-{
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
-            return true;
-    return false;
-}
-
 uint32_t dfr_passes_choose(const struct df_graph *g, const struct df_platform *platform, int64_t waves, uint32_t asked)
 {
     uint64_t bytes = device_bytes(platform), tokens;
     uint32_t n = 1, most = dfr_passes_most(g);
-    if (most == 0 || has_streams(g))
+    if (most == 0)
         return 1;
     if (asked || waves <= 1)
         return asked == 0 ? 1 : asked < most ? asked : most;

@@ -17,8 +17,7 @@ uint32_t dfr_passes_of(const struct df_graph *graph, uint32_t node, uint32_t n_p
  * take in a wave, each in whole lines. */
 uint64_t dfr_passes_kept(const struct df_graph *graph, bool *kept);
 /* The number of passes: as asked for, but no more than there are parts. If asked is 0: the least with which the parts of one pass fit in
- * each device's memory, with some tokens of what they read; 1 if no number helps, or if there is a single wave. A graph with
- * a stream has one pass. */
+ * each device's memory, with some tokens of what they read; 1 if no number helps, or if there is a single wave. */
 uint32_t dfr_passes_choose(const struct df_graph *graph, const struct df_platform *platform, int64_t waves, uint32_t asked);
 
 #endif

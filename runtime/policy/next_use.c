@@ -59,7 +59,7 @@ static uint64_t use_in_pass(const struct dfr_next_use *n, int64_t wave, uint32_t
     const uint32_t *of = n->view->pass_of;
     int64_t begin = of && of[node] != DF_NONE ? (int64_t)of[node] * n->view->pass_stride : 0;
 
-    if (of && of[node] != DF_NONE && wave >= begin + n->view->pass_waves)
+    if (of && of[node] != DF_NONE && wave >= begin + *n->view->pass_waves)
         return DFM_NEVER;
     return use_number(n, wave > begin ? wave : begin, node);
 }

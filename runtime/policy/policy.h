@@ -43,7 +43,8 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     double (*now_s)(void *arg);
     const uint32_t *pass_of;            /* by node: it fires in pass_waves waves from pass_of * pass_stride on; DF_NONE: in all.
                                          * NULL: all nodes fire in all (skips.h) */
-    int64_t pass_waves, pass_stride;
+    const _Atomic int64_t *pass_waves;  /* the end of a stream lowers it */
+    int64_t pass_stride;
     int64_t (*wave)(void *arg, uint32_t slot); /* the wave that is in flight in the slot; slot < n_slots */
     /* Bit u: the memory of unit u holds the value that the job reads in its in slot `k`. */
     uint32_t (*holders)(void *arg, uint64_t job, uint32_t k);

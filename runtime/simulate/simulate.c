@@ -274,7 +274,7 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .time_s = s->time_s,
                                  .now_s = now_s,
                                  .wave = wave_of,
-                                 .pass_of = s->pass_of, .pass_waves = s->pass_waves, .pass_stride = s->stride,
+                                 .pass_of = s->pass_of, .pass_waves = &s->pass_waves, .pass_stride = s->stride,
                                  .holders = sim_holders,
                                  .stage = sim_stage,
                                  .wake = wake,

@@ -134,7 +134,8 @@ struct sim {
     void *policy_state;
     struct dfr_view view;
     uint32_t waves, inflight, n_units, n_workers, n_blocks; /* waves of all passes */
-    uint32_t n_passes, pass_waves, stride; /* a pass has so many waves, and rounds (runtime/start/passes.h) */
+    uint32_t n_passes, stride;
+    _Atomic int64_t pass_waves;         /* a pass has so many waves, and `stride` rounds (runtime/start/passes.h) */
     uint32_t *pass_of;                  /* by node: the pass in which it fires, or DF_NONE: in each; NULL: there is one */
 
     /* the machine: simulate_machine.c */

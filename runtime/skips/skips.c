@@ -34,7 +34,7 @@ int dfr_skips_make_passes(struct dfr_skips *s, const struct df_graph *graph, con
 
     if (!p)
         return dfr_error_memory(error);
-    *p = (struct dfr_passes){ .n = n, .waves = waves, .stride = stride,
+    *p = (struct dfr_passes){ .n = n, .waves = waves, .most_waves = waves, .stride = stride,
                               .of_node = calloc((size_t)graph->n_nodes + 1, sizeof *p->of_node),
                               .kept = malloc(((size_t)graph->n_values + 1) * sizeof *p->kept) };
     for (uint32_t x = 0; p->kept && x < graph->n_values; x++)
@@ -68,13 +68,22 @@ static int64_t round_of(const struct dfr_passes *p, uint32_t slot)
     return atomic_load_explicit(&p->round[slot], memory_order_relaxed);
 }
 
+void dfr_skips_end(struct dfr_skips *s, int64_t wave)
+{
+    int64_t waves = dfr_passes_waves(s->passes);
+
+    while (wave < waves && !atomic_compare_exchange_weak_explicit(&s->passes->waves, &waves, wave, memory_order_relaxed,
+                                                                  memory_order_relaxed))
+        ;
+}
+
 bool dfr_skips_passes_over(const struct dfr_skips *s, uint32_t slot, uint32_t node)
 {
     const struct dfr_passes *p = s->passes;
 
     if (!p || slot >= p->n_slots || s->graph->nodes[node].flags & DF_NODE_ONCE)
         return false;
-    if (round_of(p, slot) % p->stride >= p->waves)
+    if (round_of(p, slot) % p->stride >= dfr_passes_waves(p))
         return true;
     return p->of_node[node] != DF_NONE && p->of_node[node] != (uint64_t)(round_of(p, slot) / p->stride);
 }
@@ -84,9 +93,9 @@ bool dfr_skips_comes_again(const struct dfr_skips *s, uint32_t slot, uint32_t va
     const struct dfr_passes *p = s->passes;
 
     if (!p || slot >= p->n_slots || p->kept[value] == DF_NONE || round_of(p, slot) < p->stride ||
-        round_of(p, slot) % p->stride >= p->waves)
+        round_of(p, slot) % p->stride >= dfr_passes_waves(p))
         return false;
-    return !p->was_empty[(uint64_t)p->kept[value] * (uint64_t)p->waves + (uint64_t)(round_of(p, slot) % p->stride)];
+    return !p->was_empty[(uint64_t)p->kept[value] * (uint64_t)p->most_waves + (uint64_t)(round_of(p, slot) % p->stride)];
 }
 
 /* Notes in pass 0 whether a token that comes again is empty. */
@@ -94,8 +103,8 @@ static void note_kept(struct dfr_skips *s, uint32_t slot, uint32_t value, bool e
 {
     struct dfr_passes *p = s->passes;
 
-    if (p && slot < p->n_slots && p->kept[value] != DF_NONE && round_of(p, slot) < p->waves)
-        p->was_empty[(uint64_t)p->kept[value] * (uint64_t)p->waves + (uint64_t)round_of(p, slot)] = empty;
+    if (p && slot < p->n_slots && p->kept[value] != DF_NONE && round_of(p, slot) < dfr_passes_waves(p))
+        p->was_empty[(uint64_t)p->kept[value] * (uint64_t)p->most_waves + (uint64_t)round_of(p, slot)] = empty;
 }
 
 /* ---- jobs ---- */

@@ -28,10 +28,12 @@ struct dfr_skip_count {                 /* of one node; waves */
 /* A run whose waves go by several times (start/passes.h). */
 struct dfr_passes {
     uint32_t n;
-    int64_t waves, stride;              /* waves; rounds of a pass, of which those behind the waves have none */
+    _Atomic int64_t waves;              /* of a pass. The end of a stream lowers it, before a round behind them begins */
+    int64_t most_waves;                 /* what it was at first */
+    int64_t stride;                     /* from a pass to the next, in rounds; a multiple of n_slots */
     uint32_t *of_node;                  /* the pass in which the node fires; DF_NONE: each */
     uint32_t *kept;                     /* by value: a number from 0 for what comes again; DF_NONE: it does not */
-    uint8_t *was_empty;                 /* [number * waves + wave]: it was empty in pass 0 */
+    uint8_t *was_empty;                 /* [number * most_waves + wave]: it was empty in pass 0 */
     _Atomic int64_t *round;             /* by slot */
     uint32_t n_slots;
 };
@@ -65,6 +67,25 @@ static inline int64_t dfr_skips_wave(const struct dfr_skips *s, int64_t round)
     return s->passes ? round % s->passes->stride : round;
 }
 
+/* The waves of a pass. Relaxed: until a stream has ended, no round behind its waves can end; afterwards its release orders it. */
+static inline int64_t dfr_passes_waves(const struct dfr_passes *p)
+{
+    return atomic_load_explicit(&((struct dfr_passes *)p)->waves, memory_order_relaxed);
+}
+
+/* The round that follows in the slot: in its pass until at least n_slots rounds have had no wave, then in the next one. */
+static inline int64_t dfr_skips_next(const struct dfr_skips *s, int64_t round, uint32_t n_slots)
+{
+    const struct dfr_passes *p = s->passes;
+
+    round += n_slots;
+    if (p && round % p->stride >= (dfr_passes_waves(p) + 2 * (int64_t)n_slots - 1) / n_slots * n_slots)
+        round = (round / p->stride + 1) * p->stride + round % n_slots;
+    return round;
+}
+
+/* A stream has no wave `wave`: no pass has it. */
+void dfr_skips_end(struct dfr_skips *skips, int64_t wave);
 /* Does the node not fire in this round, because that is of another pass, or has no wave? */
 bool dfr_skips_passes_over(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
 /* Is this a token of a wave of pass 0, which comes again in the slot's round? */

@@ -28,9 +28,8 @@ static const char *why_once(const struct df_run *run)
         return "no acc is divided, or its kernel makes something else in each wave";
     if (run->calls.on || run->options.n_buffers > 0)
         return "the tokens lie in memory of the caller";
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
-            return "nobody knows how many waves a stream has";
+    if (atomic_load(&run->firing.limit) == INT64_MAX)
+        return "nobody knows how many waves its stream has: --waves=N says how many it has at most";
     if (run->options.serial || run->options.rehearse != 0 || run->options.poison || run->options.n_dumps > 0 ||
         run->options.check_variants)
         return "it is looked into, or rehearsed";

@@ -7,6 +7,8 @@
  * Tokens:   What the parts read of each wave is kept in host memory in pass 0, in buffers (buffers.h) that the run makes itself.
  *           In later passes the nodes that made it are not called, and its tokens are there again. All other nodes fire in
  *           pass 0 alone.
+ * Streams:  A pass has no more waves than the run may have. If a stream ends earlier, all passes have as many as came. Then rounds that
+ *           no pass needs do not begin, and count as done (dfr_skips_next()).
  */
 #ifndef DFR_PASSES_H
 #define DFR_PASSES_H

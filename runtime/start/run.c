@@ -96,7 +96,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .seed = 1,
                                    .now_s = now_s,
                                    .pass_of = run->skips.passes ? run->skips.passes->of_node : NULL,
-                                   .pass_waves = run->skips.passes ? run->skips.passes->waves : 0,
+                                   .pass_waves = run->skips.passes ? &run->skips.passes->waves : NULL,
                                    .pass_stride = run->skips.passes ? run->skips.passes->stride : 0,
                                    .wave = dfr_run_wave_of,
                                    .holders = dfr_holders,
@@ -312,7 +312,7 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
     snprintf(stats->loop, sizeof stats->loop, "%s", loops[run->threads.loop]);
     snprintf(stats->loop_why, sizeof stats->loop_why, "%s", run->threads.loop_why);
     stats->passes = run->skips.passes ? run->skips.passes->n : 1;
-    stats->waves = run->skips.passes ? (uint64_t)run->skips.passes->waves : (uint64_t)atomic_load(&run->firing.waves_done);
+    stats->waves = run->skips.passes ? (uint64_t)dfr_passes_waves(run->skips.passes) : (uint64_t)atomic_load(&run->firing.waves_done);
     stats->inflight = run->inflight;
     stats->n_workers = run->machine.n_workers;
     stats->n_memories = run->machine.n_gpus;

@@ -57,6 +57,37 @@ expect asked-waves 1 "because it is looked into, or rehearsed" ./parts-2 --waves
 expect too-long 1 "passes=2: to keep what the parts read of all waves takes .*iB of host memory, and half of this machine's .*iB may be used" \
     ./parts-2 --waves=1000000000000 --passes=2
 
+# A stream goes by several times, too: it ends early, at the cap, in the first wave, or behind a cap that it does not come near;
+# it skips, and so does the node behind it.
+stream=$DF_SOURCE/tests/e2e/programs/volume/stream.df
+for n in 1 8; do
+    if "$DFC" "$stream" --parts=$n -o stream-$n 2>said; then pass "stream-$n"; else fail "stream-$n" "$(cat said)"; fi
+done
+for shape in "30 20 100" "20 20 100" "20 50 100" "30 20 5" "20 0 5" "1 5 5" "100000 9 2" "7 1 3"; do
+    read -r waves end gaps <<<"$shape"
+    ./stream-1 --waves="$waves" --end="$end" --gaps="$gaps" --device=none >want 2>said
+    check "stream-counts $shape" grep -aq " of $((end < waves ? end : waves))$" want
+    for policy in eager dmda gp; do
+        for options in "--device=none --workers=1 --passes=2" "--device=none --workers=2 --inflight=3 --passes=8" \
+            "--device=emu --emu-all --inflight=4 --passes=3" "--device=emu --emu-all --workers=2 --gpu-mem=272KiB"; do
+            if timeout 20 ./stream-8 --waves="$waves" --end="$end" --gaps="$gaps" --policy="$policy" $options --stats=json,totals --stats-file=stats >got 2>said &&
+                cmp -s want got && grep -q "\"waves\": $((end < waves ? end : waves))," stats; then pass "stream-$policy"
+            else fail "stream-$policy $shape" "$options: $(head -c 300 said)"; fi
+        done
+    done
+done
+for policy in eager dmda gp all-gpu; do
+    ./stream-8 --waves=60 --end=50 --policy=$policy --device=emu --emu-all --gpu-mem=272KiB --stats=json,totals --stats-file=stats >got 2>said
+    check "stream-bytes-$policy" python3 -c "
+import json, sys
+s = json.load(open('stats'))
+m = s['memories'][0]
+got = s['waves'], s['passes'], m['h2d_bytes'], m['d2h_bytes']
+if got != (50, 4, 49 * 4096 * 4, 1 << 20): sys.exit(str(got)) # weigh skips one"
+done
+expect stream-no-cap 1 "passes=2: the waves of this run go by once, because nobody knows how many waves its stream has: --waves=N says how many it has at most" \
+    ./stream-8 --passes=2
+
 # The simulator copies what the engine copies.
 cat >gpu.df <<'EOF'
 platform p { cpu host { workers = 2; } gpu emu0 { memory = 272 KiB; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; engines = 2; launch = 8 us; } }

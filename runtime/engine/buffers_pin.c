@@ -55,6 +55,8 @@ static bool is_wanted(const struct df_run *run)
     bool wanted = run->options.pin == DF_PIN_ON;
     for (uint32_t u = 1; run->options.pin == DF_PIN_AUTO && u <= run->machine.n_gpus; u++)
         wanted = wanted || run->machine.platform.units[u].registers != DF_REGISTER_NO;
+    if (run->skips.passes && run->skips.passes->reserved)
+        return false;                   /* most of it will not be used */
     return wanted && run->machine.n_gpus > 0 && run->devices.ops->host_register;
 }
 

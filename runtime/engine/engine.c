@@ -325,18 +325,24 @@ static void end_stream(struct df_run *run, struct dfr_worker *w, int64_t wave, u
     finish_if_complete(run, w);
 }
 
-/* If the waves go by several times, the streams are called in pass 0 alone. The rounds behind the waves have none, and end. None of
- * them has begun but those in flight, because each waits for what all streams say. */
-int dfr_engine_end_of_pass(struct df_run *run, struct df_call *call)
+/* The streams are called in pass 0 alone. The rounds behind the waves have none, and end. None of them has begun but those in flight,
+ * because each waits for what all streams say. */
+int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code)
 {
     struct dfr_passes *p = run->skips.passes;
     uint32_t node = dfr_job_node(call->job);
 
-    if (!(run->firing.nodes[node].flags & DFR_N_STREAM))
-        return DF_END;
-    lower_limit(run, call->wave, node, p->stride * (p->n - 1) + call->wave);
-    dfr_skips_end(&run->skips, call->wave);
-    return DF_SKIP;
+    if (call->failed || !(run->firing.nodes[node].flags & DFR_N_STREAM))
+        return code;
+    if (code == DF_END) {
+        lower_limit(run, call->wave, node, p->stride * (p->n - 1) + call->wave);
+        dfr_skips_end(&run->skips, call->wave);
+        return DF_SKIP;
+    }
+    if (p->reserved && call->wave + 1 == p->most_waves)
+        return df_fail(call, "the stream has more than %lld waves, and half of this machine's host memory keeps no more of them for %u "
+                             "passes; with --passes=1 they go by once", (long long)call->wave, p->n);
+    return code;
 }
 
 static void begin_waves(struct df_run *run, struct dfr_worker *w)

@@ -436,8 +436,9 @@ void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The number of waves: the limit, as far as it is known, which counts rounds if there are several passes. */
 int64_t dfr_engine_waves(const struct df_run *run);
-/* For a run whose waves go by several times: the kernel returned DF_END. Gives DF_SKIP; or DF_END, if it may not. */
-int dfr_engine_end_of_pass(struct df_run *run, struct df_call *call);
+/* For a run whose waves go by several times: a kernel returned `code`. Gives DF_SKIP if that is the end of a stream, and fails if the
+ * stream has more waves than can be kept. */
+int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code);
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);
 void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 

@@ -133,9 +133,9 @@ int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims
         if (dfr_skips_any(&run->skips))
             dfr_skips_set(&run->skips, slot, node, false);
         code = call_variant(call, stream, dims, ports, scalars);
+        if (run->skips.passes)
+            code = dfr_engine_stream_said(run, call, code);
     }
-    if (code == DF_END && run->skips.passes && !call->failed)
-        code = dfr_engine_end_of_pass(run, call);
     if (code == DF_SKIP && run->firing.codes) { /* else the job is measured by itself, in no run */
         call->varies = true;
         dfr_make_empty(run, call->job);

@@ -59,7 +59,10 @@ void dfr_progress_text(char *text, unsigned size, int64_t done, int64_t total, d
 static int64_t total_of(const struct df_run *run)
 {
     struct df_run *r = (struct df_run *)run; /* atomics of a const run can be read */
+    const struct dfr_passes *p = run->skips.passes;
     int64_t limit = atomic_load(&r->firing.limit), expected = atomic_load(&r->states.expected_waves);
+    if (p)                              /* rounds */
+        return p->reserved && dfr_passes_waves(p) == p->most_waves ? 0 : limit;
     if (limit == INT64_MAX)
         return expected;
     return expected > 0 && expected < limit ? expected : limit;

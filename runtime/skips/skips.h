@@ -30,6 +30,7 @@ struct dfr_passes {
     uint32_t n;
     _Atomic int64_t waves;              /* of a pass. The end of a stream lowers it, before a round behind them begins */
     int64_t most_waves;                 /* what it was at first */
+    bool reserved;                      /* it was so many because there is no memory to keep tokens of more. A stream must end before */
     int64_t stride;                     /* from a pass to the next, in rounds; a multiple of n_slots */
     uint32_t *of_node;                  /* the pass in which the node fires; DF_NONE: each */
     uint32_t *kept;                     /* by value: a number from 0 for what comes again; DF_NONE: it does not */

@@ -28,8 +28,6 @@ static const char *why_once(const struct df_run *run)
         return "no acc is divided, or its kernel makes something else in each wave";
     if (run->calls.on || run->options.n_buffers > 0)
         return "the tokens lie in memory of the caller";
-    if (atomic_load(&run->firing.limit) == INT64_MAX)
-        return "nobody knows how many waves its stream has: --waves=N says how many it has at most";
     if (run->options.serial || run->options.rehearse != 0 || run->options.poison || run->options.n_dumps > 0 ||
         run->options.check_variants)
         return "it is looked into, or rehearsed";
@@ -79,6 +77,13 @@ static int say_room(const struct df_run *run, uint32_t n, uint64_t bytes, bool a
     return DF_OK;
 }
 
+/* Nobody knows how many waves come. Gives the rounds whose tokens half of the host's memory keeps; at least those of one wave. */
+static uint64_t reserved_stride(uint64_t kept_bytes, uint64_t step)
+{
+    uint64_t stride = dfr_host_bytes() / 2 / (kept_bytes ? kept_bytes : 1) / step * step;
+    return stride > 2 * step ? stride : 2 * step;
+}
+
 /* Fills run->skips: the pass of each node, and which values come again. */
 static int set_passes(struct df_run *run, const bool *kept, uint32_t n, int64_t waves, int64_t stride, struct df_error *error)
 {
@@ -95,6 +100,7 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
     const bool asked = run->options.passes > 1;
     const char *why = why_once(run);
     int64_t waves = atomic_load(&run->firing.limit);
+    const bool unknown = waves == INT64_MAX;
 
     if (asked && why)
         return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: the waves of this run go by once, because %s", run->options.passes, why);
@@ -105,9 +111,15 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
         return dfr_error_memory(error);
     const uint64_t kept_bytes = dfr_passes_kept(g, kept);
     const uint64_t step = run->options.inflight ? run->options.inflight : DF_DEFAULT_INFLIGHT;
-    const uint64_t stride = ((uint64_t)waves + 2 * step - 1) / step * step;
+    const uint64_t stride = unknown ? reserved_stride(kept_bytes, step) : ((uint64_t)waves + 2 * step - 1) / step * step;
     uint32_t n = dfr_passes_choose(g, &run->machine.platform, waves, run->options.passes);
     int status = DF_OK;
+    if (n > 1 && unknown && !asked) {
+        dfr_log(run, DF_LOG_WARNING, "a divided acc does not fit in a device's memory, and is copied in each wave, because nobody knows how "
+                "many waves its stream has: --waves=N says how many at most, or --passes=%u keeps what comes", n);
+        n = 1;
+    }
+    waves = unknown ? (int64_t)(stride - step) : waves;
     if (n > 1 && stride > dfr_host_bytes() / 2 / (kept_bytes ? kept_bytes : 1)) {
         status = say_room(run, n, stride > UINT64_MAX / (kept_bytes + 1) ? UINT64_MAX : stride * kept_bytes, asked, error);
         n = 1;
@@ -120,6 +132,8 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
         status = make_buffers(run, kept, stride, error);
         if (status == DF_OK)
             status = set_passes(run, kept, n, waves, (int64_t)stride, error);
+        if (status == DF_OK)
+            run->skips.passes->reserved = unknown;
         atomic_store(&run->firing.limit, (int64_t)stride * (n - 1) + waves);
     }
     free(kept);

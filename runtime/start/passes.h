@@ -8,7 +8,8 @@
  *           In later passes the nodes that made it are not called, and its tokens are there again. All other nodes fire in
  *           pass 0 alone.
  * Streams:  A pass has no more waves than the run may have. If a stream ends earlier, all passes have as many as came. Then rounds that
- *           no pass needs do not begin, and count as done (dfr_skips_next()).
+ *           no pass needs do not begin, and count as done (dfr_skips_next()). If nobody knows how many waves a stream has, and
+ *           passes are asked for, a pass has as many as half of the host's memory keeps. The run fails if more come.
  */
 #ifndef DFR_PASSES_H
 #define DFR_PASSES_H

@@ -85,8 +85,36 @@ m = s['memories'][0]
 got = s['waves'], s['passes'], m['h2d_bytes'], m['d2h_bytes']
 if got != (50, 4, 49 * 4096 * 4, 1 << 20): sys.exit(str(got)) # weigh skips one"
 done
-expect stream-no-cap 1 "passes=2: the waves of this run go by once, because nobody knows how many waves its stream has: --waves=N says how many it has at most" \
-    ./stream-8 --passes=2
+
+# Without a cap a stream goes by several times if --passes says so. Else a warning says what helps.
+for end in 0 1 20; do
+    ./stream-1 --end=$end --device=none >want 2>said
+    for options in "--device=none --workers=1" "--device=none --workers=2 --policy=eager" "--device=emu --emu-all --gpu-mem=272KiB --policy=gp"; do
+        if timeout 20 ./stream-8 --end=$end --passes=3 $options --stats=json,totals --stats-file=stats >got 2>said && cmp -s want got &&
+            grep -q "\"waves\": $end, .*\"passes\": 3" stats; then pass "no-cap-$end"
+        else fail "no-cap-$end" "$options: $(head -c 300 said)"; fi
+    done
+done
+expect no-cap-warning 0 "is copied in each wave, because nobody knows how many waves its stream has: --waves=N says how many at most, or --passes=4 keeps what comes" \
+    ./stream-8 --device=emu --emu-all --gpu-mem=272KiB
+printf %s 'arg left: i64; arg right: i64; param n = 100000000;
+kernel project(out p: u8[n]; end: i64) stream cpu {{ p[0] = (uint8_t)df_wave(call); return df_wave(call) < end ? DF_OK : DF_END; }};
+kernel back(in p: u8[n], in q: u8[n], acc vol: i64[z] split z) cpu {{ for (size_t k = 0; k < z; k++) vol[k] += p[0] + 100 * q[0]; }};
+kernel tell(in vol: i64[z]) cpu {{ printf("%lld %lld of %lld\n", (long long)vol[0], (long long)vol[1], (long long)df_wave(call)); }};
+graph main { p: u8[n] = project(left); q: u8[n] = project(right); vol: i64[2] = back(p, q); tell(vol); }' >pair.df
+"$DFC" pair.df --parts=2 -o pair
+for ends in "2 2" "2 3" "3 1" "0 2"; do
+    read -r left right <<<"$ends"
+    least=$((left < right ? left : right)) sum=$((least * (least - 1) / 2 * 101))
+    for policy in eager gp; do
+        for workers in 1 2; do
+            expect "pair $ends $policy" 0 "^$sum $sum of $least\$" \
+                timeout 20 ./pair --left="$left" --right="$right" --passes=2 --inflight=1 --policy=$policy --workers=$workers --device=none
+        done
+    done
+done
+expect pair-too-long 1 "the stream has more than [0-9]* waves, and half of this machine's host memory keeps no more of them for 2 passes; with --passes=1 they go by once" \
+    timeout 20 ./pair --left=1000000 --right=1000000 --passes=2 --inflight=1 --workers=2 --device=none
 
 # The simulator copies what the engine copies.
 cat >gpu.df <<'EOF'

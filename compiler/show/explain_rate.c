@@ -23,12 +23,13 @@ struct listener {
     const struct dfp_model *model;
     struct dfc_rate *rate;              /* sums over the waves that count */
     uint32_t block;                     /* its length in waves */
+    uint32_t waves;
     double *end_s;                      /* by wave */
 };
 
 static bool counts(const struct listener *l, uint32_t node, uint32_t wave, double end_s)
 {
-    if (l->model->problem->graph->nodes[node].flags & DF_NODE_ONCE)
+    if (l->model->problem->graph->nodes[node].flags & DF_NODE_ONCE || wave >= l->waves) /* or of a later pass */
         return false;
     if (end_s > l->end_s[wave])
         l->end_s[wave] = end_s;
@@ -84,9 +85,9 @@ int dfc_rate_find(const struct dfp_problem *problem, const struct df_plan *plan,
     struct dfr_simulate_options how = { .policy = "gp", .plan = &as_run, .seed = options->seed,
                                         .inflight = dfc_rate_inflight(problem, plan, options) };
     struct dfp_model model;
-    struct listener l = { &model, rate, block_waves(problem->graph, plan->n_waves, how.inflight), NULL };
+    struct listener l = { &model, rate, block_waves(problem->graph, plan->n_waves, how.inflight), 0, NULL };
     struct dfr_simulation run = { .ran = ran, .copied = copied, .arg = &l };
-    how.waves = 3 * l.block + how.inflight;
+    how.waves = l.waves = 3 * l.block + how.inflight;
     *rate = (struct dfc_rate){ .wave_s = 0 };
     l.end_s = calloc(how.waves, sizeof *l.end_s);
     if (!l.end_s)

@@ -151,8 +151,9 @@ void dfc_emit_passes(FILE *out, const struct dfc_loaded *loaded)
     uint32_t n = dfr_passes_choose(g, &loaded->platform, INT64_MAX, 0);
     char bytes[16];
     if (kept && n > 1)
-        fprintf(out, "part by part: several waves go by %u times, because %u parts of an acc do not fit in a device's memory together; each "
-                "wave leaves %s in host memory for it\n\n", n, dfr_passes_most(g),
+        fprintf(out, "part by part: several waves go by %u times%s, because %u parts of an acc do not fit in a device's memory together; "
+                "each wave leaves %s in host memory for it\n\n",
+                n, df_graph_has_streams(g) ? ", if --waves says how many at most" : "", dfr_passes_most(g),
                 dfr_text_bytes(dfr_passes_kept(g, kept), bytes, sizeof bytes));
     free(kept);
 }

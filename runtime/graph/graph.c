@@ -242,3 +242,11 @@ size_t df_node_name(const struct df_graph *g, uint32_t node, char *buffer, size_
     const struct df_node *n = &g->nodes[node];
     return dfr_call_name(g, n, n->n_indices ? g->indices + n->first_index : NULL, buffer, size);
 }
+
+bool df_graph_has_streams(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
+            return true;
+    return false;
+}

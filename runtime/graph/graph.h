@@ -228,6 +228,8 @@ static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
     return g->kernels[g->nodes[v].kernel].n_out;
 }
 
+/* Does a stream say how many waves there are? */
+bool df_graph_has_streams(const struct df_graph *g);
 static inline bool df_value_is_once(const struct df_graph *g, uint32_t x) { return g->values[x].flags & DF_VALUE_ONCE; }
 static inline bool df_value_is_acc(const struct df_graph *g, uint32_t x) { return g->values[x].flags & DF_VALUE_ACC; }
 static inline bool df_node_is_final(const struct df_graph *g, uint32_t v) { return g->nodes[v].flags & DF_NODE_FINAL; }

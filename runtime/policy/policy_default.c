@@ -6,14 +6,6 @@
 #include "runtime/base/text.h"
 #include "runtime/policy/policy.h"
 
-static bool has_streams(const struct df_graph *g)
-{
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
-            return true;
-    return false;
-}
-
 /* Mean time of a node's job on the CPU, in seconds. Copies that the compiler added are left out. */
 static double mean_job_s(const struct df_graph *g, const struct df_times *times)
 {
@@ -38,7 +30,7 @@ static const char *without_devices(const struct dfr_default_facts *f, bool good_
         snprintf(why, size, "one CPU worker and no device: nodes in the order of their numbers");
         return "all-cpu";
     }
-    if (f->waves > 1 || (f->waves < 0 && has_streams(f->graph))) {
+    if (f->waves > 1 || (f->waves < 0 && df_graph_has_streams(f->graph))) {
         snprintf(why, size, "several waves and no device: there is always a job for an idle worker");
         return "ws";
     }

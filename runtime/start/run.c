@@ -37,19 +37,11 @@ void df_options_default(struct df_options *options)
 
 /* ---- steps of the start ---- */
 
-static bool has_streams(const struct df_graph *g)
-{
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->kernels[g->nodes[v].kernel].traits & DF_STREAM)
-            return true;
-    return false;
-}
-
 static void set_limit(struct df_run *run)
 {
     int64_t waves = run->options.waves;
     if (waves < 0)
-        waves = has_streams(run->graph) ? INT64_MAX : 1;
+        waves = df_graph_has_streams(run->graph) ? INT64_MAX : 1;
     atomic_init(&run->firing.limit, waves);
 }
 

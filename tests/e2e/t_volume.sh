@@ -149,6 +149,8 @@ done
 for what in "--emit=plan" explain; do
     expect "says-$what" 0 "part by part: several waves go by 4 times, because 8 parts of an acc do not fit in a device's memory together; each wave leaves 4.* KiB" \
         "$DFC" $what "$parts" --platform gpu.df --parts=8
+    expect "says-stream-$what" 0 "part by part: several waves go by 4 times, if --waves says how many at most, because 8 parts" \
+        "$DFC" $what "$stream" --platform gpu.df --parts=8
 done
 
 # dfc divides what fits nowhere else, and the waves go by as often as its parts need.

@@ -103,7 +103,8 @@ bool dfc_has_bounds(const struct dfc_unit *u)
     const struct dfc_kernel_code *codes = u->kernels.items;
     for (uint32_t i = 0; i < u->callee_items.n; i++) {
         const struct dfc_callee *callee = &dfc_callees(u)[i];
-        for (unsigned v = 0; callee->kernel && codes[callee->id].called && v < callee->sig.n_variables; v++)
+        const bool called = callee->kernel && callee->id < u->kernels.n && codes[callee->id].called;
+        for (unsigned v = 0; called && v < callee->sig.n_variables; v++) /* the ports of a graph that is called have no code */
             if (callee->sig.variables[v].bound)
                 return true;
     }

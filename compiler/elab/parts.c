@@ -268,6 +268,16 @@ static const struct dfc_parts *read_ranges(struct dfc_unit *u, const struct dfc_
     return ranges;
 }
 
+/* If a part of the node before skips, the whole is empty, and no row of an acc may change in that wave. So the parts of a node
+ * with an acc read views of the whole. */
+static bool has_acc(const struct dfc_callee *callee)
+{
+    bool any = false;
+    for (unsigned p = 0; p < callee->sig.n_ports; p++)
+        any |= callee->sig.ports[p].ast->mode == DFL_ACC;
+    return any;
+}
+
 bool dfc_parts_connect(struct dfc_fill *fill, const struct dfc_divide *d, unsigned port, uint32_t value,
                        const uint64_t *dims)
 {
@@ -275,7 +285,7 @@ bool dfc_parts_connect(struct dfc_fill *fill, const struct dfc_divide *d, unsign
     const unsigned in_slot = (unsigned)d->callee->sig.ports[port].in_slot;
     const bool divides = dfc_parts_divides(d->rows, d->callee, port);
     const struct dfc_parts *ranges = divides ? read_ranges(u, d, port) : NULL;
-    const struct divided *same = ranges ? same_parts(fill, value, ranges) : NULL;
+    const struct divided *same = ranges && !has_acc(d->callee) ? same_parts(fill, value, ranges) : NULL;
     struct df_error error;
     uint32_t node, slot;
     if ((divides && !ranges) || (divides && !same && !get_view(fill, d, port, value, ranges, dims, &node)) ||

@@ -81,6 +81,10 @@ for n in 1 3; do compile $n "$programs/skips.df" skips-$n; done
 ./skips-1 --waves=8 --device=none >skips.ref
 expect skips 0 '^5$' bash -c 'wc -l <skips.ref'
 runs skips-3 skips.ref 8 40KiB
+# Parts of which one skips, and accs that are divided alike.
+for n in 1 3; do compile $n "$programs/kept.df" kept-$n; done
+./kept-1 --waves=20 --device=none >kept.ref
+runs kept-3 kept.ref 20 40KiB
 # Views of a token that is empty, and has no memory.
 for n in 1 3; do compile $n "$programs/empty.df" empty-$n; done
 ./empty-1 --waves=6 --device=none >empty.ref

@@ -29,8 +29,7 @@ LIMIT_S = 300
 POLICIES = ("eager ddfcfs ddwrr random ws dmda dmdas dmdar pats padas pams heft peft gp-thesis gp all-cpu all-gpu").split()
 CALLS = ("alloc", "copy", "launch", "event", "wait", "query", "late-copy", "late-launch")
 
-DIVIDES_ACCS = False                    # dfc refuses 'split' on the ports of a kernel with an acc
-CAN_DIVIDE = ("blur", "near", "raise", "holes") + ("absorb",) * DIVIDES_ACCS
+CAN_DIVIDE = ("blur", "near", "raise", "holes", "absorb")
 
 KERNELS = """
 kernel gen(out v: i32[y, x]; s: i32) cpu "streams.o";
@@ -52,7 +51,7 @@ kernel raise(inout a: i32[y, x] split y) cpu "streams.o";
 kernel holes(in a: i32[y, x] split y, out b: i32[y, x] split y; s: i32) cpu "streams.o";
 kernel count(in a: i32[y, x], out b: i32[y, x]; s: i32, p: i32) ordered cpu "streams.o";
 kernel collect(in a: i32[y, x], acc v: i32[y, x], acc w: i32[y, x] = 12345, out so_far: i32[y, x]; s: i32, p: i32) cpu "streams.o";
-kernel absorb(inout a: i32[y, x], acc v: i32[y, x] = -5) cpu "streams.o";
+kernel absorb(inout a: i32[y, x] split y, acc v: i32[y, x] split y = -5) cpu "streams.o";
 kernel bins(in a: i32[y, x], acc h: i32[13, 1]) cpu "streams.o";
 kernel keeps(in a: i32[y, x], out b: i32[y, x]; s: i32) cpu "streams.o" open keeps_open close keeps_close;
 kernel smooth(in a: i32[y, x] border clamp, out b: i32[y, x]) { b[i, j] = a[i - 2, j] + 2 * a[i, j - 1] + a[i + 1, j] + i; }
@@ -72,8 +71,6 @@ graph either(in a: i32[y, x], in t: i32[p, q], out c: i32[y, x]) {
 }
 graph main {
 """
-if DIVIDES_ACCS:
-    KERNELS = re.sub(r"absorb\(inout a: i32\[y, x\], acc v: i32\[y, x\] ", r"absorb(inout a: i32[y, x] split y, acc v: i32[y, x] split y ", KERNELS)
 
 
 class Stream:

@@ -173,7 +173,7 @@ static double least_time_s(const struct dfc_loaded *loaded, uint32_t v)
     return least;
 }
 
-/* The node of the longest job below `limit_s` that can be divided. DF_NONE: there is none. */
+/* Of the nodes that were not tried, the one of the longest job that can be divided. DF_NONE: there is none. */
 static uint32_t longest(const struct dfc_loaded *loaded, const bool *tried)
 {
     const struct df_graph *g = loaded->front->graph;

@@ -371,12 +371,12 @@ class Program:
     # -- writing --
 
     def text(self):
-        r, lines, todo = random.Random(self.order), [], list(self.shown)
-        while todo:                     # only what is shown, and what that is made of
-            line = todo.pop().line
+        r, lines, wanted = random.Random(self.order), [], list(self.shown)
+        while wanted:                     # only what is shown, and what that is made of
+            line = wanted.pop().line
             if line not in lines:
                 lines.append(line)
-                todo += line.inputs
+                wanted += line.inputs
         counts = [int(m[1]) for line in lines for m in re.finditer(r"= src\(\d+, (\d+)", line.text)]
         self.length = min([self.waves] + counts)
         body = sorted((line.text for line in lines), key=lambda t: int(re.search(r"s(\d+)", t)[1]))

@@ -43,6 +43,16 @@ DF_OP int df_beyond(const size_t *dims, unsigned n, int64_t limit)
     return 0;
 }
 
+/* Can an i32 count the terms of ranges that have so many values? */
+DF_OP int df_counts_terms(const int64_t *values, unsigned n)
+{
+    int64_t terms = 1;
+    for (unsigned i = 0; i < n; i++)
+        if (values[i] <= 0 || __builtin_mul_overflow(terms, values[i], &terms))
+            return values[i] <= 0;
+    return terms <= 2147483647;
+}
+
 #ifndef __CUDACC__
 #if defined __SSE2__
 /* Rounding to nearest, denormal numbers on, no traps; gives what was set before. */

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/count/one_pass.h"
+
 #define CACHED_BYTES (UINT64_C(1) << 20) /* a port of so many bytes stays in a cache that is near */
 
 struct counter {
@@ -20,6 +22,7 @@ struct counter {
     uint32_t visits;
     struct { uint32_t slots, visit; } around[DFF_MAX_SLOTS + 1]; /* reductions around, the outermost first; [0] the formula */
     uint32_t depth;
+    const struct dff_node *running;     /* it takes one term more for each element; NULL: none does */
     double reads[256];                  /* by port, DFL_MAX_PORTS: elements read by address */
 };
 
@@ -155,7 +158,7 @@ static void visit_reduction(struct counter *c, const struct dff_node *n, double 
     uint32_t own = 0;
     for (uint32_t r = 0; r < n->n_ranges; r++)
         own |= 1u << n->ranges[r].slot;
-    add_reduction(c, n, times * (n->order == DFF_ORDER_RUNNING ? 1 : terms));
+    add_reduction(c, n, times * (n == c->running ? 1 : terms));
     c->depth++;
     c->around[c->depth].slots = own;
     c->around[c->depth].visit = ++c->visits;
@@ -199,6 +202,13 @@ static void count_formula(struct counter *c, const struct dff_formula *f)
         c->middle[d] = floor(extent / 2);
         elements *= c->trips[d];
     }
+    struct dff_one_pass pass;
+    const enum dff_pass pass_kind = dff_one_pass(c->kernel, f, &pass);
+    if (pass_kind == DFF_PASS_JOINED)
+        c->trips[pass.slot] = 1;
+    if (pass_kind == DFF_PASS_RUNNING)
+        c->middle[pass.slot] = c->trips[pass.slot] - 1; /* all terms of the last element are what there is to do */
+    c->running = pass_kind == DFF_PASS_RUNNING ? pass.reduce : NULL;
     c->depth = 0;
     c->around[0].visit = ++c->visits;
     visit(c, f->value);

@@ -229,6 +229,10 @@ unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *node);
 const char *dfg_offset(struct dfg_gen *g, const struct dff_port *port, const struct dfg_text *indices);
 /* Prints the reduction's loops into g->block, and gives the name of its value. */
 const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *node);
+/* What its loops begin with: joined with it every term stays what it is. */
+const char *dfg_start_of(const struct dff_node *node);
+/* What there is, joined with one more term. */
+const char *dfg_joined(struct dfg_gen *g, const struct dff_node *node, const char *all, struct dfg_text term);
 struct dfg_loop {                       /* of a range */
     const char *from, *to, *name;
 };
@@ -280,9 +284,11 @@ static inline unsigned dfg_lead(const struct dfg_gen *g)
 
 /* Prints the row functions of g->formula, which is analysed, and fills in g->stage. */
 void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out);
-/* scatter.c: a count or sum of integers that is joined to an index by `==`, as in c[b] = count(y in 0..h, x in 0..w if
- * g[y, x] == b). Prints one pass over the terms in place of one for each b. false: the formula is none, nothing is printed. */
-bool dfg_scatter(struct dfg_gen *g, FILE *out);
+/* one_pass.c: prints a formula whose elements are made in one pass over the terms. false: it is none, nothing is printed.
+ * *also_rows: this stands behind an `if`, and an `else` that the rows of the formula belong to. */
+bool dfg_one_pass(struct dfg_gen *g, FILE *out, bool *also_rows);
+/* The indices of dimension d that are computed, *from … *to - 1: of a part or strip not all. */
+void dfg_row_ends(struct dfg_gen *g, unsigned d, const char **from, const char **to);
 /* Prints the loops over all rows that call them. */
 void dfg_row_loops(struct dfg_gen *g, FILE *out);
 /* Prints what computes the bounds df_low and df_high of the columns of MAIN, of those from `first` to `width`, into

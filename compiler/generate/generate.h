@@ -13,7 +13,7 @@
  *   columns.c    values that columns share.
  *   gathers.c    bytes that are read at computed places.
  *   shared.c     values that rows share: functions of two rows, and values kept for later rows.
- *   scatter.c    histograms: one pass over the data.
+ *   one_pass.c   histograms and running sums: one pass over the data.
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.
  * Needs:    a kernel whose reads are proved to be inside, or have borders (compiler/proof/).

@@ -123,9 +123,12 @@ char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
     g->failed |= !body;
     for (unsigned i = first; i < first + n && !g->failed; i++) {
         g->formula = &g->kernel->formulas[i];
+        bool also_rows = false;
         dfg_analyse(g);
-        if (dfg_scatter(g, body))
+        if (dfg_one_pass(g, body, &also_rows) && !also_rows)
             continue;
+        if (also_rows)
+            dfg_analyse(g);
         dfg_row_functions(g, i, out);
         dfg_row_loops(g, body);
     }

@@ -1,7 +1,7 @@
 /* reduce.c - the C of reductions: loops that take the terms in the order that the language promises.
  *
  * Identity:  a fold begins with the operation's identity and not with its first term: -0 for a sum of floats, and what is
- *            written in start_of() else. Joined with it every term stays what it is, to the bit.
+ *            written in dfg_start_of() else. Joined with it every term stays what it is, to the bit.
  */
 #include "compiler/generate/gen.h"
 
@@ -24,7 +24,7 @@ static const char *greatest_of(enum dff_type type)
     return type == DFF_I32 ? "2147483647" : type == DFF_I64 ? "INT64_MAX" : "__builtin_inf()";
 }
 
-static const char *start_of(const struct dff_node *n)
+const char *dfg_start_of(const struct dff_node *n)
 {
     switch (n->op) {
     case DFF_SUM: return n->type == DFF_F32 ? "-0.0f" : n->type == DFF_F64 ? "-0.0" : "0";
@@ -37,7 +37,7 @@ static const char *start_of(const struct dff_node *n)
 }
 
 /* Joins what there is with one more value. */
-static const char *joined(struct dfg_gen *g, const struct dff_node *n, const char *all, struct dfg_text value)
+const char *dfg_joined(struct dfg_gen *g, const struct dff_node *n, const char *all, struct dfg_text value)
 {
     const char *type = dfg_type_name(n->type);
     switch (n->op) {
@@ -132,9 +132,9 @@ static void fold_term(struct dfg_gen *g, const struct fold *f)
     if (f->best)
         fold_best(g, f, value, when);
     else if (condition)
-        dfg_line(g, g->block, "%s = %s ? %s : %s;", f->name, when, joined(g, n, f->name, value), f->name);
+        dfg_line(g, g->block, "%s = %s ? %s : %s;", f->name, when, dfg_joined(g, n, f->name, value), f->name);
     else
-        dfg_line(g, g->block, "%s = %s;", f->name, joined(g, n, f->name, value));
+        dfg_line(g, g->block, "%s = %s;", f->name, dfg_joined(g, n, f->name, value));
 }
 
 /* Opens the loop of range r, and inside it those of the ranges r + step, … */
@@ -208,7 +208,7 @@ static const char *fold(struct dfg_gen *g, const struct dff_node *n)
         dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->args[0]->type), f.best);
     }
     if (!copies || !begins_with_term(&f))
-        dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), f.name, start_of(n));
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), f.name, dfg_start_of(n));
     int outermost = backwards ? (int)n->n_ranges - 1 : 0, step = backwards ? -1 : 1;
     bool first = true;
     if (copies) {
@@ -244,7 +244,7 @@ static void print_lanes(struct dfg_gen *g, const struct dff_node *n, const struc
     if (dfg_open(g, &block, (int)n->ranges[n->n_ranges - 1].slot, loop->name)) {
         dfg_line(g, &block, "const int64_t %s = df_at + df_l;", loop->name);
         const char *when = condition ? dfg_within(g, dfg_value(g, condition), DFG_COMPARE) : NULL;
-        const char *next = joined(g, n, "df_lane[df_l]", dfg_value(g, n->args[0]));
+        const char *next = dfg_joined(g, n, "df_lane[df_l]", dfg_value(g, n->args[0]));
         if (when)
             dfg_line(g, &block, "df_has[df_l] |= %s;", when);
         if (when)
@@ -267,7 +267,7 @@ static void print_blocks(struct dfg_gen *g, const struct dff_node *n, const char
              loop.to, loop.to);
     dfg_line(g, &block, "%s df_lane[DF_LANES];", dfg_type(n->type));
     dfg_line(g, &block, "for (int df_l = 0; df_l < DF_LANES; df_l++)");
-    dfg_line(g, &block, "    df_lane[df_l] = %s;", start_of(n));
+    dfg_line(g, &block, "    df_lane[df_l] = %s;", dfg_start_of(n));
     if (condition)
         dfg_line(g, &block, "int df_has[DF_LANES] = { 0 };");
     dfg_line(g, &block, "int64_t df_at = df_block;");
@@ -313,6 +313,6 @@ const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *n)
     if (n->order != DFF_ORDER_LANES || !is_float(n->type))
         return fold(g, n);
     const char *name = lanes_of(g, n, 0, &any);
-    dfg_line(g, g->block, "%s = %s ? %s : %s;", name, any, name, n->op == DFF_SUM ? "0" : start_of(n));
+    dfg_line(g, g->block, "%s = %s ? %s : %s;", name, any, name, n->op == DFF_SUM ? "0" : dfg_start_of(n));
     return name;
 }

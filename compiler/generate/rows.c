@@ -410,8 +410,7 @@ void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
     dfg_line(g, g->block, "df_order(&df_low, &df_high, %s);", width);
 }
 
-/* The rows that are computed, in dimension d. */
-static void row_ends(struct dfg_gen *g, unsigned d, const char **from, const char **to)
+void dfg_row_ends(struct dfg_gen *g, unsigned d, const char **from, const char **to)
 {
     *from = "0";
     *to = dfg_index(g, out_port(g)->extents[d]).c;
@@ -426,7 +425,7 @@ static const char *kept_row(struct dfg_gen *g, int64_t k)
 {
     const unsigned d = dfg_lead(g) - 1;
     const char *from, *to;
-    row_ends(g, d, &from, &to);
+    dfg_row_ends(g, d, &from, &to);
     return dfg_printf(g, "df_kept + (%s - (%s) + %" PRId64 ") %% %" PRId64 " * df_ring", g->formula->names[d], from,
                       g->kept.rows - k, g->kept.rows + 1);
 }
@@ -531,7 +530,7 @@ static void print_row(struct dfg_gen *g)
     }
     if (g->kept.node) {
         const char *from, *to;
-        row_ends(g, dfg_lead(g) - 1, &from, &to);
+        dfg_row_ends(g, dfg_lead(g) - 1, &from, &to);
         print_half(g, from);
     }
     for (unsigned i = 0; i < g->stage.n_rows; i++)
@@ -577,7 +576,7 @@ static void row_loops(struct dfg_gen *g, unsigned d)
         return;
     }
     const char *from, *to, *before = "";
-    row_ends(g, d, &from, &to);
+    dfg_row_ends(g, d, &from, &to);
     if (g->kept.node && d + 1 == dfg_lead(g))
         before = dfg_printf(g, " - (df_kept ? %" PRId64 " : 0)", g->kept.rows);
     if (g->pair.is_pair && d + 1 == dfg_lead(g))
@@ -629,7 +628,7 @@ static void print_kept(struct dfg_gen *g)
 {
     const struct dfg_kept *k = &g->kept;
     const char *type = dfg_type(k->node->type), *from, *to;
-    row_ends(g, dfg_lead(g) - 1, &from, &to);
+    dfg_row_ends(g, dfg_lead(g) - 1, &from, &to);
     dfg_line(g, g->block, "const int64_t df_stride = %s + %" PRId64 ", df_ring = %u * df_stride;",
              dfg_within(g, dfg_index(g, out_port(g)->extents[g->column]), DFG_PLUS), 2 * k->columns, k->n_planes);
     dfg_line(g, g->block, "%s *const df_kept_all = %s - (%s) >= %" PRId64 " && %" PRId64 " * df_ring <= DF_KEPT / (int64_t)sizeof(%s) ?",

@@ -56,7 +56,7 @@ for kind in rows formulas; do
     ./large-$kind-1 --waves=2 --device=none >large.ref
     ./large-$kind-32 --waves=2 --device=emu --emu-all --policy=all-gpu --gpu-mem=128KiB --stats >large.out 2>large.err
     same eighth-$kind large.out large.ref
-    expect eighth-$kind-there 0 '/blur.*\.part\[[0-9]*\]  *gpu' cat large.err
+    expect eighth-$kind-there 0 'main/.*\.part\[[0-9]*\]  *gpu' cat large.err
 done
 
 # Nobody says it: a node is shared by a GPU and two workers, as large as they are fast, and a rehearsal comes to what is promised.

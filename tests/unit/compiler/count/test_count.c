@@ -116,9 +116,14 @@ static void reductions(void **state)
     assert_counts(ONE("o: f32[h, w]", "o[y, x] = a[y, x] * sum(j in 0..w: a[0, j]);"),
                   &(struct dfw_operations){ .flops = { N + W }, .integers = N + W, .bytes_read = 4 * N,
                                             .bytes_written = 4 * N });
-    /* Prefix sums are linear. */
+    /* Prefix sums are linear, if they are all of the formula. */
     assert_counts(ONE("o: f32[w]", "o[x] = sum(j in 0..x + 1: a[0, j]);"),
-                  &(struct dfw_operations){ .flops = { W }, .integers = 11, .bytes_read = 4 * 11, .bytes_written = 4 * W });
+                  &(struct dfw_operations){ .flops = { W }, .integers = W, .bytes_read = 4 * W, .bytes_written = 4 * W });
+    assert_counts(ONE("o: f32[w]", "o[x] = 2 * sum(j in 0..x + 1: a[0, j]);"),
+                  &(struct dfw_operations){ .flops = { 11 * W + W }, .integers = 11, .bytes_read = 4 * 11, .bytes_written = 4 * W });
+    /* A histogram takes one pass: a term is read, compared and added. */
+    assert_counts(ONE("o: i32[256]", "o[l] = count(y in 0..h, x in 0..w if b[y, x] == l);"),
+                  &(struct dfw_operations){ .integers = 3 * N, .bytes_read = N, .bytes_written = 4 * 256 });
     /* Two reductions, equal but for their ranges: the slots mean something else. */
     assert_counts(ONE("o: f32", "o = sum(j in 0..w: a[0, j]) + sum(j in 0..h: a[0, j]);"),
                   &(struct dfw_operations){ .flops = { W + H + 1 }, .integers = W + H, .bytes_read = 4 * (W + H),

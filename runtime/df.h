@@ -388,6 +388,7 @@ struct df_options {
     double rehearse;                    /* not 0: kernels and copies are waits of their expected times, on the platform
                                          * that is described: docs/rehearse.md. The number is the scale, real seconds for
                                          * one of those; DF_REHEARSE: the run chooses it */
+    int feed;                           /* the caller begins the waves: df_run_feed() */
     const struct df_buffer *buffers;    /* n_buffers of them; borrowed for the run. A simulation ignores them */
     unsigned n_buffers;
 };
@@ -458,6 +459,30 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
 /* Waits for the end, returns everything and frees the run. DF_E_KERNEL: a kernel failed; *error names its node and wave
  * and has its message. `stats` may be NULL. */
 int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error);
+
+/* ---- runs that are fed ---- */
+
+/* In a run with `feed` of its options the caller begins each wave, when the wave's given tokens lie in their buffers, and is
+ * told when a wave has ended, so that its results lie there. Several waves are in flight, and may end in another order
+ * than they began. `waves` is -1; such a run has one pass, is no rehearsal, and is not simulated.
+ * Places:   Buffers have places for n_tokens waves, a multiple of `inflight` of the options, in turn: wave w has place
+ *           w % n_tokens. The caller fills the place of the next wave, and then begins it. The place of a wave is the
+ *           caller's again when df_run_ended() has told this wave.
+ * Threads:  one thread at a time makes these calls, any thread.
+ * Streams:  If the graph has some, each wave that is begun asks them for a token. When one ends, the run ends.
+ */
+
+/* How many waves may begin now. 0 until what fires once has been made, and after the end. */
+unsigned df_run_room(const struct df_run *run);
+/* Begins the next wave, and gives it: 0, 1, … `number` is what df_wave() and messages tell of it, from 0. -1: there is no
+ * room. */
+int64_t df_run_feed(struct df_run *run, int64_t number);
+/* Waits until a wave has ended whose end was not told yet: at most timeout_s seconds, less than 0: without limit. *wave is the
+ * oldest such wave. It is -1 if time is up, or if no wave is in flight and one may begin. DF_E_STOPPED: the run has ended, and
+ * df_run_wait() says how. */
+int df_run_ended(struct df_run *run, double timeout_s, int64_t *wave);
+/* There will be no more waves. When those in flight have ended, the run ends, after the nodes that come after the last wave. */
+void df_run_feed_end(struct df_run *run);
 
 /* ---- sessions: a graph as a function ---- */
 

@@ -37,8 +37,7 @@ static void varies(const struct df_call *call)
 int64_t df_wave(const struct df_call *call)
 {
     varies(call);
-    return call->run && dfr_job_slot(call->job) != dfr_once_slot(call->run) ? dfr_skips_wave(&call->run->skips, call->wave)
-                                                                            : call->wave;
+    return call->run ? dfr_told_wave(call->run, call->job, call->wave) : call->wave;
 }
 
 unsigned df_threads(const struct df_call *call)

@@ -20,6 +20,14 @@
 
 /* ---- stopping ---- */
 
+static void tell_feeder(struct df_run *run)
+{
+    if (!run->feed.slots)
+        return;
+    atomic_fetch_add_explicit(&run->feed.events, 1, memory_order_seq_cst);
+    dfr_futex_wake(&run->feed.events, 1);
+}
+
 void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
 {
     uint32_t running = DFR_RUNNING;
@@ -31,6 +39,7 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
         dfr_wake_all(&run->threads.wakes[u]);
     if (run->threads.gang)
         dfr_gang_wake(run->threads.gang);
+    tell_feeder(run);
 }
 
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
@@ -49,9 +58,7 @@ void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const c
 {
     char name[256];
     df_node_name(run->graph, dfr_job_node(job), name, sizeof name);
-    if (dfr_job_slot(job) != dfr_once_slot(run))
-        wave = dfr_skips_wave(&run->skips, wave);
-    dfr_engine_fail(run, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)wave, message);
+    dfr_engine_fail(run, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)dfr_told_wave(run, job, wave), message);
 }
 
 /* ---- giving ready jobs to the policy ---- */
@@ -286,10 +293,15 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
      * write. Rounds between passes that do not begin count, too */
     atomic_fetch_add_explicit(&run->firing.waves_done, run->skips.passes ? (next - wave) / run->inflight : 1,
                               memory_order_seq_cst);
-    if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
-        begin_wave(run, w, slot, next);
-    else
+    if (run->feed.slots) {
+        atomic_store_explicit(&run->feed.slots[slot].ended, true, memory_order_release); /* the wave's results */
+        tell_feeder(run);
         finish_if_complete(run, w);
+    } else if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst)) {
+        begin_wave(run, w, slot, next);
+    } else {
+        finish_if_complete(run, w);
+    }
 }
 
 /* A stream has delivered a wave that another one does not have. Its node, or the one that has ended, is told once. */
@@ -354,6 +366,11 @@ static void begin_waves(struct df_run *run, struct dfr_worker *w)
         finish_if_complete(run, w);
         return;
     }
+    if (run->feed.slots) {
+        atomic_store_explicit(&run->feed.open, true, memory_order_release); /* what was made once */
+        tell_feeder(run);
+        return;
+    }
     for (int64_t wave = 0; wave < run->inflight && wave < limit; wave++)
         begin_wave(run, w, dfr_slot_of(run, wave), wave);
 }
@@ -399,6 +416,22 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *w)
         begin_once(run, w);
     run->calls.begun = true;
     settle(run, w);
+}
+
+void dfr_engine_feed(struct df_run *run, int64_t wave)
+{
+    begin_wave(run, &run->threads.starter, dfr_slot_of(run, wave), wave);
+    settle(run, &run->threads.starter);
+}
+
+void dfr_engine_no_more(struct df_run *run, int64_t waves)
+{
+    int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
+    while (waves < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, waves, memory_order_seq_cst,
+                                                                   memory_order_seq_cst))
+        ;
+    finish_if_complete(run, &run->threads.starter);
+    settle(run, &run->threads.starter);
 }
 
 /* ---- the end of a job ---- */

@@ -290,6 +290,20 @@ struct dfr_run_calls {                  /* a session (start/session.c): its wave
     uint32_t scalar_changes;            /* calls that gave kernels other scalars */
 };
 
+struct dfr_fed_slot {
+    int64_t number;                     /* what df_wave() tells; written before the wave's first release */
+    _Atomic bool ended;                 /* its wave has ended, and nobody was told */
+    bool taken;                         /* the feeder's own: a wave was begun in it, and its end was not told */
+};
+
+struct dfr_run_feed {                   /* a run that is fed (start/feed.c): its waves begin when the caller says so */
+    struct dfr_fed_slot *slots;         /* by slot; NULL: the run is not fed */
+    _Atomic bool open;                  /* what fires once has ended */
+    _Atomic uint32_t events;            /* a futex word: it changes when a wave ends, at `open`, and when the run stops */
+    int64_t n_fed;                      /* the feeder's own: waves that it has begun */
+    bool over;                          /* the feeder's own: there will be no more */
+};
+
 struct dfr_run_outcome {                /* how the run ends; written by the thread that stops it */
     _Atomic uint32_t stop;              /* enum dfr_stop */
     _Atomic bool failure_claimed;       /* one thread sets it first: it alone writes what follows */
@@ -325,6 +339,7 @@ struct df_run {
     struct dfr_run_threads threads;
     struct dfr_run_devices devices;
     struct dfr_run_calls calls;
+    struct dfr_run_feed feed;
     struct dfr_run_states states;
     struct dfr_skips skips;             /* which tokens are empty */
     struct dfr_extents *extents;        /* of tokens whose extents differ from wave to wave; NULL: there are none */
@@ -402,11 +417,22 @@ static inline int64_t dfr_job_wave(const struct df_run *run, uint64_t job)
     return dfr_job_slot(job) == run->inflight ? run->firing.final_wave : run->firing.slots[dfr_job_slot(job)].wave;
 }
 
+/* The wave of a job as kernels and people see it. */
+static inline int64_t dfr_told_wave(const struct df_run *run, uint64_t job, int64_t wave)
+{
+    if (dfr_job_slot(job) == run->inflight)
+        return wave;
+    return run->feed.slots ? run->feed.slots[dfr_job_slot(job)].number : dfr_skips_wave(&run->skips, wave);
+}
+
 /* engine.c */
 int dfr_engine_create(struct df_run *run, struct df_error *error); /* needs inflight, limit and options */
 void dfr_engine_destroy(struct df_run *run);
 /* Releases the first jobs of the run, or of a session's next call. */
 void dfr_engine_start(struct df_run *run, struct dfr_worker *worker);
+/* In a run that is fed: begins the wave, whose slot is free. The feeder ends it by dfr_engine_no_more(). */
+void dfr_engine_feed(struct df_run *run, int64_t wave);
+void dfr_engine_no_more(struct df_run *run, int64_t waves);
 /* The job ran, and its kernel returned `code`. Its outputs' blocks have memory; their bit `memory` becomes valid here.
  * If `code` is not a success, the run stops. */
 void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct df_call *call, int code,

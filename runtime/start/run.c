@@ -41,7 +41,7 @@ static void set_limit(struct df_run *run)
 {
     int64_t waves = run->options.waves;
     if (waves < 0)
-        waves = df_graph_has_streams(run->graph) ? INT64_MAX : 1;
+        waves = run->options.feed || df_graph_has_streams(run->graph) ? INT64_MAX : 1;
     atomic_init(&run->firing.limit, waves);
 }
 
@@ -156,6 +156,7 @@ static void run_free(struct df_run *run)
     free(run->memory.own_line);
     free(run->memory.ranges);
     free(run->firing.free_next);
+    free(run->feed.slots);
     dfr_tokens_destroy(run->memory.tokens);
     dfr_steal_destroy(run);
     dfr_list_destroy(run->threads.list);
@@ -219,6 +220,7 @@ static int prepare(struct df_run *run, struct df_error *error)
     if ((status = dfr_machine_plan(run, error)) != DF_OK ||     /* choice.time_s, choice.policy for good, plan */
         (status = dfr_size(run, error)) != DF_OK ||             /* inflight, devices.rooms: what memory is used for */
         (status = dfr_rehearse_create(run, error)) != DF_OK ||  /* rehearsal, if the run is one */
+        (status = dfr_feed_create(run, error)) != DF_OK ||      /* feed, if the caller begins the waves */
         (status = dfr_engine_create(run, error)) != DF_OK ||    /* firing: counters, slots */
         (status = dfr_run_make_wakes(run, error)) != DF_OK ||   /* threads.wakes */
         (status = dfr_run_make_staging(run, error)) != DF_OK || /* devices: tables of data on its way */

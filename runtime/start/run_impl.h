@@ -26,6 +26,9 @@ int dfr_run_start_threads(struct df_run *run, struct df_error *error);
 void dfr_run_join(struct df_run *run);
 void dfr_run_call(struct df_run *run);                /* the waves of a session's call, on the calling thread too */
 
+/* feed.c */
+int dfr_feed_create(struct df_run *run, struct df_error *error);
+
 /* run_trace.c */
 int dfr_run_make_trace(struct df_run *run, struct df_error *error);
 void dfr_run_name_rows(struct df_run *run);

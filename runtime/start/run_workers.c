@@ -43,7 +43,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->kept = w->ready = DFR_NO_JOB;
     atomic_init(&w->held, DFR_NO_JOB);
     w->free_jobs = w->ready_jobs = DFR_NO_REHEARSED;
-    w->alone = run->machine.n_workers == 1;
+    w->alone = run->machine.n_workers == 1 && !run->feed.slots; /* the feeder releases jobs, too */
     w->calls = run->calls.on && index == 0;
 }
 
@@ -117,6 +117,8 @@ static void choose_loop(struct df_run *run)
 
     if (run->options.rehearse != 0)
         set_loop(run, DFR_LOOP_POLICY, "a rehearsal asks the policy for each job");
+    else if (run->feed.slots)
+        set_loop(run, DFR_LOOP_POLICY, "the caller begins the waves");
     else if (alone && !run->watch.trace && !run->options.serial && !dfr_inspect_wanted(run))
         set_loop(run, DFR_LOOP_LIST, "one worker has one order, found before the run");
     else if (run->machine.n_gpus == 0 && run->choice.policy->any_worker)

@@ -1,0 +1,94 @@
+/* feed.c - runs that are fed: df_run_feed() and its like, of the public df.h. The engine begins no wave by itself then. When
+ * a wave has ended it says so in its slot, and the slot stays free until the feeder begins another wave in it.
+ */
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/start/run_impl.h"
+#include "runtime/threads/clock.h"
+
+int dfr_feed_create(struct df_run *run, struct df_error *error)
+{
+    const struct df_options *o = &run->options;
+    const char *refused = run->calls.on ? "in a session" : o->rehearse != 0 ? "in a rehearsal"
+                          : run->skips.passes ? "in several passes" : o->waves >= 0 ? "for a number of waves" : NULL;
+
+    if (!o->feed)
+        return DF_OK;
+    if (refused)
+        return dfr_error(error, DF_E_ARGUMENT, "a run that is fed cannot be run %s", refused);
+    run->feed.slots = calloc(run->inflight, sizeof *run->feed.slots);
+    return run->feed.slots ? DF_OK : dfr_error_memory(error);
+}
+
+static struct dfr_fed_slot *slot_of(struct df_run *run, int64_t wave)
+{
+    return &run->feed.slots[dfr_slot_of(run, wave)];
+}
+
+unsigned df_run_room(const struct df_run *run)
+{
+    unsigned room = 0;
+
+    if (!run->feed.slots || run->feed.over || !atomic_load_explicit(&((struct df_run *)run)->feed.open, memory_order_acquire))
+        return 0;
+    while (room < run->inflight && !slot_of((struct df_run *)run, run->feed.n_fed + room)->taken)
+        room++;
+    return room;
+}
+
+int64_t df_run_feed(struct df_run *run, int64_t number)
+{
+    int64_t wave = run->feed.n_fed;
+
+    if (df_run_room(run) == 0 || number < 0)
+        return -1;
+    *slot_of(run, wave) = (struct dfr_fed_slot){ .number = number, .taken = true };
+    run->feed.n_fed++;
+    dfr_engine_feed(run, wave);
+    return wave;
+}
+
+void df_run_feed_end(struct df_run *run)
+{
+    if (!run->feed.slots || run->feed.over)
+        return;
+    run->feed.over = true;
+    dfr_engine_no_more(run, run->feed.n_fed);
+}
+
+/* The oldest wave whose end was not told; -1: there is none. */
+static int64_t find_ended(struct df_run *run)
+{
+    int64_t first = run->feed.n_fed > run->inflight ? run->feed.n_fed - run->inflight : 0;
+
+    for (int64_t wave = first; wave < run->feed.n_fed; wave++) {
+        struct dfr_fed_slot *slot = slot_of(run, wave);
+        if (slot->taken && atomic_load_explicit(&slot->ended, memory_order_acquire)) {
+            slot->taken = false;
+            return wave;
+        }
+    }
+    return -1;
+}
+
+int df_run_ended(struct df_run *run, double timeout_s, int64_t *wave)
+{
+    double until_s = dfr_clock_s() + timeout_s;
+
+    *wave = -1;
+    while (run->feed.slots) {
+        uint32_t seen = atomic_load_explicit(&run->feed.events, memory_order_seq_cst);
+        bool stopped = dfr_stopped(run), idle = df_run_room(run) == run->inflight;
+        double left_s = timeout_s < 0 ? 1e9 : until_s - dfr_clock_s();
+
+        if ((*wave = find_ended(run)) >= 0)
+            return DF_OK;
+        if (stopped)
+            return DF_E_STOPPED;
+        if (left_s <= 0 || idle)
+            return DF_OK;
+        dfr_futex_wait(&run->feed.events, seen, timeout_s < 0 ? -1 : (int64_t)(left_s * 1e9) + 1);
+    }
+    return DF_E_ARGUMENT;
+}

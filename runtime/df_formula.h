@@ -15,9 +15,10 @@
 #include <stddef.h>
 
 /* gcc makes jumps of `a < b ? a : b`, and threads them through what follows. When it makes a vector of that, each way stands
- * there by itself. */
+ * there by itself. If it orders instructions before it chooses registers (level 4), it shall not use up more than there are:
+ * else it reads the same elements again. clang takes neither as an option. */
 #if defined __GNUC__ && !defined __clang__ && !defined __CUDACC__
-#pragma GCC optimize("no-thread-jumps")
+#pragma GCC optimize("no-thread-jumps", "sched-pressure")
 #endif
 
 #ifdef __CUDACC__

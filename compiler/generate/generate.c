@@ -22,7 +22,8 @@ const struct dfg_level *dfg_level(unsigned number)
     static const struct dfg_level levels[] = {
         { "", "", 1 },
         { "v3", "-march=x86-64-v3", 3 },
-        { "v4", "-march=x86-64-v4 -mprefer-vector-width=512 -fschedule-insns", 4 }, /* runtime/base/isa.c says on which processors */
+        /* runtime/base/isa.c says on which processors. The scheduler keeps values in registers (df_formula.h). */
+        { "v4", "-march=x86-64-v4 -mprefer-vector-width=512 -fschedule-insns --param=sched-pressure-algorithm=2", 4 },
     };
 #else
     static const struct dfg_level levels[] = { { "", "", 1 } };

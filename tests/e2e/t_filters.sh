@@ -42,6 +42,18 @@ for filter in harris unsharp camera bilateral sobel canny; do
     check $filter-two-workers filtered $filter 300x200 --device=none --workers=2
     check $filter-emulated filtered $filter 300x200 --device=emu --policy=all-gpu
 done
+
+# Two rows of corners are made of 24 vectors around them. With the flags of level 4 the loop reads few of these twice.
+formulas_for none
+check compile-library "$DFC" harris.df --lib --graph=harris --nvcc=none -o libharris.so --keep
+level4=$(sed -n 's/.*{ "v4", "\([^"]*\)".*/\1/p' "$DF_SOURCE/compiler/generate/generate.c")
+if [ -n "$flags" ] && cc -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -w $level4 -I"$DF_BUILD/include" -c libharris.so.dfc/harris_formulas.c; then
+    n=$(objdump -d --no-show-raw-insn harris_formulas.o | awk '/^[0-9a-f]+ </ { name = $2 } /zmm/ && /\(%/ { n[name]++ } END { for (k in n) print n[k] }' |
+        sort -n | tail -n 1)
+    if [ "$n" -ge 26 ] && [ "$n" -le 32 ]; then pass harris-loads; else fail harris-loads "$n loads and stores"; fi
+else
+    skip harris-loads 'no gcc that knows level 4, or a sanitizer'
+fi
 expect other-size 1 "give --h=200 --w=300" ./sobel --input=300x200.png --output=out.png
 expect oracle-usage 2 'usage: check FILTER' ./oracle blur 1x1.png 1x1.png
 ./harris --input=300x200.png --output=corners.png --device=none

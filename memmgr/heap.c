@@ -14,7 +14,8 @@
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+
+#include "runtime/base/pages.h"
 
 #define NONE UINT32_MAX
 #define LINE 64
@@ -67,13 +68,9 @@ static bool measure(const struct dfm_heap_class *classes, uint32_t n_classes, ui
 
 static void *reserve(struct dfm_heap *heap)
 {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *memory;
-
     if (heap->source.alloc != NULL)
         return heap->source.alloc(heap->source.arg, heap->reserved_bytes);
-    memory = mmap(NULL, heap->reserved_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    return memory == MAP_FAILED ? NULL : memory;
+    return dfr_pages_reserve(heap->reserved_bytes);
 }
 
 /* Makes all buffers free, with the first one on top. */

@@ -21,6 +21,7 @@
 #include "runtime/measure/beside.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/large.h"
 
 #define TIMES_CACHE 4                   /* STREAM's rule */
 #define SHARE_OF_MEMORY 8
@@ -114,7 +115,7 @@ static int crew_make(struct crew *c, uint32_t n, uint64_t array_bytes, struct df
     c->timed = aligned_alloc(_Alignof(struct timed), n * sizeof *c->timed);
     bool good = c->timed;
     for (int i = 0; i < 3; i++)
-        good = (c->arrays.of[i] = malloc(c->arrays.length * sizeof(double))) && good;
+        good = (c->arrays.of[i] = dfr_large_alloc(c->arrays.length * sizeof(double))) && good;
     if (!good)
         return dfr_error_memory(error);
     memset(c->timed, 0, n * sizeof *c->timed);

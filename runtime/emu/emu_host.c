@@ -15,7 +15,7 @@
 
 #include "runtime/emu/emu.h"
 #include "runtime/base/error.h"
-#include "runtime/threads/pages.h"
+#include "runtime/base/pages.h"
 
 struct range {
     uintptr_t begin, end;
@@ -36,12 +36,9 @@ uint64_t dfr_emu_whole_pages(uint64_t bytes)
 
 void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error)
 {
-    void *memory = MAP_FAILED;
+    void *memory = bytes <= SIZE_MAX / 2 ? dfr_pages_reserve(dfr_emu_whole_pages(bytes)) : NULL;
 
-    if (bytes <= SIZE_MAX / 2)
-        memory = mmap(NULL, dfr_emu_whole_pages(bytes), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
+    if (memory == NULL) {
         dfr_error(error, DF_E_MEMORY, "cannot reserve %llu bytes of host memory", (unsigned long long)bytes);
         return NULL;
     }

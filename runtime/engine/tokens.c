@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/pages.h"
 #include "runtime/engine/buffers.h"
 
 #define ALIGNMENT DFM_LINE
@@ -226,9 +227,7 @@ int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, stru
     t->bytes = slot_bytes * run->inflight + once_bytes + ALIGNMENT;
     t->n_ports = run->firing.nodes[g->n_nodes].first_port;
     t->ports = malloc(((size_t)t->n_ports * run->inflight + 1) * sizeof *t->ports);
-    t->memory = mmap(NULL, t->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (t->memory == MAP_FAILED)
-        t->memory = NULL;
+    t->memory = dfr_pages_reserve(t->bytes);
     t->n_lent = list_lent(run, NULL);
     t->lent = malloc(((size_t)t->n_lent + 1) * sizeof *t->lent);
     if (!t->ports || !t->memory || !t->lent)

@@ -10,6 +10,7 @@
 #include "runtime/measure/beside.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/large.h"
 
 #define LEAST_ARRAY_BYTES (UINT64_C(4) << 20)
 #define MOST_ARRAY_BYTES (UINT64_C(64) << 20)
@@ -54,8 +55,9 @@ int dfr_triad_new(uint32_t threads, struct dfr_triad **triad, struct df_error *e
     t->length = (blocks ? blocks : 1) * BLOCK;
     bool good = true;
     for (uint32_t i = 0; i < threads; i++) {
-        t->own[i] = (struct own){ .a = malloc(t->length * sizeof(double)), .b = malloc(t->length * sizeof(double)),
-                                  .c = malloc(t->length * sizeof(double)), .seconds = malloc(TIMED * sizeof(float)) };
+        size_t bytes = t->length * sizeof(double);
+        t->own[i] = (struct own){ .a = dfr_large_alloc(bytes), .b = dfr_large_alloc(bytes),
+                                  .c = dfr_large_alloc(bytes), .seconds = malloc(TIMED * sizeof(float)) };
         good = good && t->own[i].a && t->own[i].b && t->own[i].c && t->own[i].seconds;
     }
     if (!good) {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/pages.h"
 #include "runtime/base/text.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/engine/log.h"
@@ -44,9 +45,7 @@ static int make_buffers(struct df_run *run, const bool *kept, uint64_t stride, s
 
     m->buffers = calloc((size_t)g->n_values + 1, sizeof *m->buffers);
     m->names = calloc((size_t)g->n_values + 1, sizeof *m->names);
-    m->memory = mmap(NULL, m->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (m->memory == MAP_FAILED)
-        m->memory = NULL;
+    m->memory = dfr_pages_reserve(m->bytes);
     if (!m->buffers || !m->names || !m->memory)
         return dfr_error_memory(error);
     for (uint32_t x = 0; x < g->n_values; x++) {

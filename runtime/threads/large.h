@@ -4,9 +4,8 @@
 #define DFR_LARGE_H
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#define DFR_HUGE_BYTES ((size_t)2 << 20)
+#include "runtime/base/pages.h"
 
 static inline void *dfr_large_alloc(size_t bytes)
 {
@@ -16,7 +15,7 @@ static inline void *dfr_large_alloc(size_t bytes)
     bytes = (bytes + DFR_HUGE_BYTES - 1) / DFR_HUGE_BYTES * DFR_HUGE_BYTES;
     table = aligned_alloc(DFR_HUGE_BYTES, bytes);
     if (table)
-        madvise(table, bytes, MADV_HUGEPAGE); /* if this fails, the table is as good, and slower */
+        dfr_pages_huge(table, bytes);
     return table;
 }
 

@@ -1,0 +1,67 @@
+/* pages.h - memory of tokens: how the system gives its pages.
+ *
+ * Huge:     if a token lies in small pages, its kernel waits for page tables, and how long that takes depends on which
+ *           pages the process happened to get. So two runs of one program differ, and memory is asked for in huge pages.
+ * Given:    the system gives a page of fresh memory when it is first touched. That takes longer than most kernels take
+ *           for the page, and so a kernel would pay for it that happens to be the first there. So memory that is timed
+ *           has its pages before it is used.
+ * Most:     of large memory this is done for the first part alone: 1 GiB, and 1/16 of the machine's memory.
+ * Errors:   if the system refuses huge pages, memory has small ones. If it refuses to give pages beforehand, they come
+ *           when they are first touched.
+ */
+#ifndef DFR_PAGES_H
+#define DFR_PAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define DFR_HUGE_BYTES ((size_t)2 << 20)
+#define DFR_PAGES_MOST_BYTES (UINT64_C(1) << 30)
+#define DFR_PAGES_PART 16
+
+/* Asks for huge pages where the memory has room for them. It begins with a page. */
+static inline void dfr_pages_huge(void *memory, uint64_t bytes)
+{
+    if (bytes >= DFR_HUGE_BYTES)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+}
+
+/* Address space for zeros: memory is taken when a page is first touched. It begins with a huge page if it is as large as
+ * one. munmap(memory, bytes) returns it. NULL: there is none. */
+static inline void *dfr_pages_reserve(uint64_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), spare, before;
+    unsigned char *memory;
+
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
+    bytes = (bytes + page - 1) / page * page;
+    spare = bytes >= DFR_HUGE_BYTES ? DFR_HUGE_BYTES : 0;
+    memory = mmap(NULL, bytes + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    before = spare ? -(uintptr_t)memory % spare : 0;
+    if (before)
+        munmap(memory, before);
+    if (spare)
+        munmap(memory + before + bytes, spare - before);
+    dfr_pages_huge(memory + before, bytes);
+    return memory + before;
+}
+
+static inline uint64_t dfr_pages_most(uint64_t bytes)
+{
+    uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) / DFR_PAGES_PART * (uint64_t)sysconf(_SC_PAGESIZE);
+    most = most < DFR_PAGES_MOST_BYTES ? most : DFR_PAGES_MOST_BYTES;
+    return bytes < most ? bytes : most;
+}
+
+/* `memory` begins with a page. What lies in it stays. */
+static inline void dfr_pages_give(void *memory, uint64_t bytes)
+{
+    madvise(memory, dfr_pages_most(bytes), MADV_POPULATE_WRITE);
+}
+
+#endif

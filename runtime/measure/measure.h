@@ -25,7 +25,8 @@
  *           variant's time is its own: several launches wait behind a delay until all of them are enqueued, so what a
  *           launch costs the host is not in it. The model adds that for each job (struct df_unit, launch_s).
  * Caches:   a cpu variant is repeated on several copies of its ports in turns, which take as much memory as the tokens
- *           of a wave. So the caches hold as much of its inputs as in a run. The emulator copies as many bytes as other
+ *           of a wave. So the caches hold as much of its inputs as in a run. Each thread that runs it beside the
+ *           measurement has as many. The emulator copies as many bytes as other
  *           tokens have before each repeated launch.
  * Cold:     if asked for, as many bytes as the device's cache has are written before each repeated launch. Otherwise a
  *           repetition on a real GPU finds its inputs there as far as they fit.

@@ -65,24 +65,24 @@ int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df
 
 /* ---- repetitions ---- */
 
-struct turns {                          /* copies of a job's ports, used in turns */
-    struct dfr_measure_job *job;
-    uint32_t n, next;
-    unsigned n_ports;
-    void **ports;                       /* [copy * n_ports + port] */
-};
+void *const *dfr_measure_turn(struct dfr_measure_turns *t)
+{
+    void *const *ports = t->ports + (size_t)t->next * t->n_ports;
+    t->next = (t->next + 1) % t->n;
+    return ports;
+}
 
 /* A callback of the sampler. */
 static int repeat(void *arg, double *seconds, struct df_error *error)
 {
-    struct turns *t = arg;
-    void **ports = t->ports + (size_t)t->next * t->n_ports;
-    t->next = (t->next + 1) % t->n;
+    struct dfr_measure_turns *t = arg;
+    void *const *ports = dfr_measure_turn(t);
     restore_inouts(t->job, ports);
     return call_cpu(t->job, ports, seconds, error);
 }
 
-int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_error *error)
+/* What was made is in ports[] after failures, too; the others are NULL. */
+static int copy_ports(struct dfr_measure_job *job, void **ports, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
     const struct df_work *work = dfr_measure_work(job);
@@ -100,32 +100,25 @@ int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_
     return DF_OK;
 }
 
-void dfr_measure_free_ports(const struct dfr_measure_job *job, void **ports)
-{
-    const struct df_kernel *kernel = &job->m->graph->kernels[dfr_measure_work(job)->kernel];
-    for (unsigned p = 0; p < kernel->n_ports; p++)
-        free(ports[p]);
-}
-
-static int make_turns(struct dfr_measure_job *job, struct turns *t, struct df_error *error)
+int dfr_measure_turns_make(struct dfr_measure_job *job, struct dfr_measure_turns *t, struct df_error *error)
 {
     const struct dfr_measure *m = job->m;
     uint32_t work = m->graph->nodes[job->job.node].work;
     uint64_t own = dfr_measure_port_bytes(m->graph, work);
-    *t = (struct turns){ .job = job, .n_ports = m->graph->kernels[dfr_measure_work(job)->kernel].n_ports };
+    *t = (struct dfr_measure_turns){ .job = job, .n_ports = m->graph->kernels[dfr_measure_work(job)->kernel].n_ports };
     t->n = 1 + (uint32_t)(own ? dfr_measure_other_bytes(m, work) / own : 0);
     t->n = t->n < MOST_TURNS ? t->n : MOST_TURNS;
     t->ports = calloc((size_t)t->n * t->n_ports + 1, sizeof *t->ports);
     int status = t->ports ? DF_OK : dfr_error_memory(error);
     for (uint32_t i = 0; i < t->n && status == DF_OK; i++)
-        status = dfr_measure_copy_ports(job, t->ports + (size_t)i * t->n_ports, error);
+        status = copy_ports(job, t->ports + (size_t)i * t->n_ports, error);
     return status;
 }
 
-static void free_turns(struct turns *t)
+void dfr_measure_turns_free(struct dfr_measure_turns *t)
 {
-    for (uint32_t i = 0; t->ports && i < t->n; i++)
-        dfr_measure_free_ports(t->job, t->ports + (size_t)i * t->n_ports);
+    for (size_t i = 0; t->ports && i < (size_t)t->n * t->n_ports; i++)
+        free(t->ports[i]);
     free(t->ports);
 }
 
@@ -134,14 +127,14 @@ int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sampl
     struct dfr_measure *m = job->m;
     double warm_up;                     /* the first run touches pages, fills caches, and may set up libraries */
     struct dfr_sampler_options sampler = m->sampler;
-    struct turns turns;
+    struct dfr_measure_turns turns;
     if (m->n_loaded)
         sampler.max_s /= 3;             /* alone, beside itself, beside the triad */
-    int status = make_turns(job, &turns, error);
+    int status = dfr_measure_turns_make(job, &turns, error);
     if (status == DF_OK)
         status = repeat(&turns, &warm_up, error);
     if (status == DF_OK)
         status = dfr_sample_until(&sampler, repeat, &turns, sample, error);
-    free_turns(&turns);
+    dfr_measure_turns_free(&turns);
     return status;
 }

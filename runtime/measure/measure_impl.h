@@ -105,10 +105,17 @@ int dfr_measure_fire_cpu(struct dfr_measure_job *job, double *seconds, struct df
  * the memory of a wave's tokens: the caches hold as much of a job's inputs as in a run. */
 int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
-/* Makes memory for all ports of a job, with copies of its inputs. What was made is in ports[] after failures, too; the
- * others are NULL. */
-int dfr_measure_copy_ports(struct dfr_measure_job *job, void **ports, struct df_error *error);
-void dfr_measure_free_ports(const struct dfr_measure_job *job, void **ports);
+/* These copies, for one thread. _make() may fail when some are made: _free() frees those. */
+struct dfr_measure_turns {
+    struct dfr_measure_job *job;
+    uint32_t n, next;
+    unsigned n_ports;
+    void **ports;                       /* [copy * n_ports + port] */
+};
+
+int dfr_measure_turns_make(struct dfr_measure_job *job, struct dfr_measure_turns *turns, struct df_error *error);
+void dfr_measure_turns_free(struct dfr_measure_turns *turns);
+void *const *dfr_measure_turn(struct dfr_measure_turns *turns); /* the ports whose turn it is */
 /* Calls the cpu variant once on such ports, for a thread beside the measurement: no watchdog looks at the call. Its
  * inouts are given their inputs again before that. *call is filled; it outlives the thread (crash.h). */
 int dfr_measure_call_beside(struct dfr_measure_job *job, struct df_call *call, void *const *ports,

@@ -30,34 +30,34 @@ const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uin
         return "no other worker runs beside it";
     if (m->graph->works[work].threads > 1)
         return "one job of it takes several workers";
-    if (dfr_measure_port_bytes(m->graph, work) > dfr_host_bytes() / SHARE_OF_MEMORY / m->n_loaded)
+    if (dfr_measure_port_bytes(m->graph, work) + dfr_measure_other_bytes(m, work) > dfr_host_bytes() / SHARE_OF_MEMORY / m->n_loaded)
         return "the machine has no memory for so many copies";
     return NULL;
 }
 
 /* ---- beside itself ---- */
 
-struct copies {                         /* of a job, one for each thread beside it */
+/* Of a job, one for each thread beside it. If a thread had one copy of the ports alone, that would stay in the caches, and
+ * the thread would ask for less of the memory than a worker of a run. */
+struct copies {
     uint32_t n;
     struct dfr_measure_job *jobs;
     struct df_call *calls;
     struct dfr_opened *opened;
-    void **ports;                       /* [thread * n_ports + port] */
-    unsigned n_ports;
+    struct dfr_measure_turns *turns;
 };
 
 static int make_copies(struct dfr_measure_job *job, struct copies *c, struct df_error *error)
 {
-    c->n_ports = job->m->graph->kernels[dfr_measure_work(job)->kernel].n_ports;
     c->jobs = calloc(c->n, sizeof *c->jobs);
     c->calls = calloc(c->n, sizeof *c->calls);
     c->opened = calloc(c->n, sizeof *c->opened);
-    c->ports = calloc((size_t)c->n * c->n_ports + 1, sizeof *c->ports);
-    int status = c->jobs && c->calls && c->opened && c->ports ? DF_OK : dfr_error_memory(error);
+    c->turns = calloc(c->n, sizeof *c->turns);
+    int status = c->jobs && c->calls && c->opened && c->turns ? DF_OK : dfr_error_memory(error);
     for (uint32_t i = 0; i < c->n && status == DF_OK; i++) {
         c->jobs[i] = *job;
         c->jobs[i].job.opened = &c->opened[i];
-        status = dfr_measure_copy_ports(&c->jobs[i], c->ports + (size_t)i * c->n_ports, error);
+        status = dfr_measure_turns_make(&c->jobs[i], &c->turns[i], error);
     }
     return status;
 }
@@ -66,9 +66,9 @@ static void free_copies(const struct dfr_measure_job *job, struct copies *c)
 {
     for (uint32_t i = 0; c->opened && i < c->n; i++)
         dfr_opened_close(&c->opened[i], job->m->graph);
-    for (size_t i = 0; c->ports && i < (size_t)c->n * c->n_ports; i++)
-        free(c->ports[i]);
-    free(c->ports);
+    for (uint32_t i = 0; c->turns && i < c->n; i++)
+        dfr_measure_turns_free(&c->turns[i]);
+    free(c->turns);
     free(c->opened);
     free(c->calls);
     free(c->jobs);
@@ -77,7 +77,7 @@ static void free_copies(const struct dfr_measure_job *job, struct copies *c)
 static int call_copy(void *arg, uint32_t thread, struct df_error *error)
 {
     struct copies *c = arg;
-    return dfr_measure_call_beside(&c->jobs[thread], &c->calls[thread], c->ports + (size_t)thread * c->n_ports, error);
+    return dfr_measure_call_beside(&c->jobs[thread], &c->calls[thread], dfr_measure_turn(&c->turns[thread]), error);
 }
 
 /* ---- measuring ---- */

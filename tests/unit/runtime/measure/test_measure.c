@@ -60,8 +60,10 @@ static int bump(struct df_call *call, void *stream, const size_t *dims, void *co
     return DF_OK;
 }
 
-static const void *read_from[8];        /* where add found its first input */
-static unsigned n_read_from;
+static const void *read_from[8];        /* where add found its first input; under load, in one of the threads beside */
+static _Atomic unsigned n_read_from;
+static unsigned awaited;                /* the measuring thread waits until the one beside it was at so many */
+static pthread_t measuring, beside;
 
 static void note_place(const void *input)
 {
@@ -72,14 +74,29 @@ static void note_place(const void *input)
         read_from[n_read_from++] = input;
 }
 
+static void note_place_beside(const void *input)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    if (pthread_equal(pthread_self(), measuring)) {
+        for (int i = 0; i < 5000 && n_read_from > 0 && n_read_from < awaited; i++)
+            usleep(1000);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    if (n_read_from == 0)
+        beside = pthread_self();
+    if (pthread_equal(pthread_self(), beside))
+        note_place(input);
+    pthread_mutex_unlock(&lock);
+}
+
 static int add(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                const union df_scalar *scalars)
 {
     const float *a = ports[0], *b = ports[1];
     float *c = ports[2];
     (void)call, (void)stream, (void)scalars;
-    if (!loaded)
-        note_place(a);
+    (loaded ? note_place_beside : note_place)(a);
     adds++;
     for (size_t i = 0; i < dims[0]; i++)
         c[i] = a[i] + b[i];
@@ -288,6 +305,27 @@ static void repetitions_use_as_much_memory_as_a_wave(void **state)
     df_graph_free(narrow);
 }
 
+/* Threads that run it beside have as much memory each, or what they read would stay in the caches. */
+static void threads_beside_use_as_much_memory_as_a_wave(void **state)
+{
+    (void)state;
+    struct df_graph *wide = make_wide_graph();
+    struct df_error error = { "" };
+    char *text;
+    measuring = pthread_self();
+    loaded = true;
+    awaited = 3;
+    if (measure(wide, DF_DEVICE_NONE, NULL, &text, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    loaded = false;
+    awaited = 0;
+    free(text);
+    df_graph_free(wide);
+    if (dfr_cores_count() < 2)
+        skip();                         /* nothing runs beside */
+    assert_int_equal(n_read_from, 3);
+}
+
 static void expire(void *arg)
 {
     (void)arg;
@@ -334,6 +372,7 @@ static void load_is_measured_beside_others(void **state)
     struct df_error error = { "" };
     char *text, *again;
     bool several = dfr_cores_count() > 1;
+    measuring = pthread_self();
     loaded = true;
     if (measure(graph, DF_DEVICE_EMU, "cpu\tcpu\tadd\tk=1000\t\t0000000000000abc\t12000\n", &text, &error) != DF_OK)
         fail_msg("%s", error.text);
@@ -591,6 +630,7 @@ int main(void)
         cmocka_unit_test(the_emulator_is_measured_too),
         cmocka_unit_test(repetitions_use_as_much_memory_as_a_wave),
         cmocka_unit_test(a_call_that_takes_too_long_is_told),
+        cmocka_unit_test(threads_beside_use_as_much_memory_as_a_wave),
         cmocka_unit_test(load_is_measured_beside_others),
         cmocka_unit_test(no_wave_leaves_memory),
         cmocka_unit_test(flow_kernels_run_once_in_each_wave_of_a_run),

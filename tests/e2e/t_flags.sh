@@ -42,3 +42,35 @@ fi
 # A main() that cannot be hidden is said.
 mkdir bin && for tool in gcc g++ cc c++ as ld collect2; do ln -s "$(command -v $tool)" bin/ 2>/dev/null; done
 expect no-objcopy 1 "^dfc: error: 'scale.c' may have a main\(\) of its own, and objcopy" env PATH="$PWD/bin" "$DFC" both.df -o none --cc=gcc --nvcc=none
+
+# A kernel takes as long in every program: wherever it lies, its function begins with a cache line, and a short loop does not cross one.
+cat > lines.c <<'EOT'
+#include <stddef.h>
+__asm__(".text\n.skip 16, 0x90");
+int halve_cpu(struct df_call *call, size_t k, const float *a, float *b)
+{
+    (void)call;
+    for (size_t i = 0; i < k; i++)
+        b[i] = (a[i] + 1) * 0.5f;
+    return DF_OK;
+}
+EOT
+cat > lines.df <<'EOT'
+kernel count(out v: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (float)i; }};
+kernel halve(in a: f32[k], out b: f32[k]) cpu "lines.c";
+kernel show(in v: f32[k]) cpu {{ printf("%g\n", v[k - 1]); }};
+graph main { v: f32[10] = count(); w = halve(v); show(w); }
+EOT
+build_lines() { "$DFC" lines.df -o lines "$@" && nm lines | sed -n 's/^0*\([0-9a-f]*\) T halve_cpu$/\1/p'; }
+if [ "$(uname -m)" != x86_64 ]; then
+    skip lines 'no x86-64'
+else
+    at=$(build_lines)
+    ((16#${at:-1} % 64 == 0)) && pass lines-function || fail lines-function "halve_cpu is at ${at:-nowhere}"
+    loop=$(objdump -d --no-show-raw-insn lines | awk '/<halve_cpu>:/ { inside = 1 } /^$/ { inside = 0 }
+        inside && $2 ~ /^j/ { sub(":", "", $1); print $1, $3 }' |
+        while read -r from to; do ((16#$to < 16#$from)) && echo "$to"; done | tail -1)
+    ((16#${loop:-1} % 32 == 0)) && pass lines-loop || fail lines-loop "its loop is at ${loop:-nowhere}"
+    at=$(build_lines --cflags=-falign-functions=16)
+    ((16#${at:-0} % 64 != 0)) && pass lines-asked || fail lines-asked "halve_cpu at $at although 16 was asked for"
+fi

@@ -284,7 +284,7 @@ $(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include -fvisibility=default
 unit_obj = $(filter %/$(1).o,$(UNIT_OBJ))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 $(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS)
-ON_MOCK := $(addprefix $(BUILDDIR)/tests/test_cuda_,mock times machine figures)
+ON_MOCK := $(addprefix $(BUILDDIR)/tests/test_cuda_,mock times machine figures streams)
 $(ON_MOCK): MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
 $(ON_MOCK): $(MOCK_OBJ)
 

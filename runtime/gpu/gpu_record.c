@@ -2,8 +2,9 @@
  * once (on CUDA as a CUDA Graph), and from then on one call carries it out. gpu_launch.c asks for this for each
  * batch.
  *
- * A batch is known by its nodes and the addresses of their ports. Its place in the table is the first one from its hash
- * on that was empty when it came. States of a place:
+ * A batch is known by its nodes, the addresses of their ports, and whether its first job is a copy of the device's, which
+ * calls no function. Its place in the table is the first one from its hash on that was empty when it came. States of a
+ * place:
  *     1  empty      no batch of this hash has come yet.
  *     2  seen       1 -> 2 when one has come; it was launched job by job.
  *     3  recorded   2 -> 3 when it comes again (1 -> 3 with --cuda-graphs=on); from then on it is replayed.
@@ -40,6 +41,7 @@ enum place { EMPTY, SEEN, RECORDED, NEVER };
 struct gpu_recording {
     uint64_t hash, used;                /* used: the count of batches (n_batches) when it last came */
     enum place state;
+    bool copies;                        /* dfr_gpu_copies() of the first job; the others are launched ahead in each batch */
     uint32_t n, n_ports, left;          /* left: jobs of the replay in flight that have not ended yet */
     uint32_t *nodes;
     struct df_call *calls;
@@ -99,7 +101,7 @@ static uint32_t n_ports_of(const struct dfr_gpu *gpu, const struct gpu_job *j)
 
 static uint64_t hash_batch(const struct dfr_gpu *gpu, struct gpu_job *const *batch, uint32_t n)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = 0xcbf29ce484222325u ^ dfr_gpu_copies(gpu, batch[0]);
     for (uint32_t i = 0; i < n; i++) {
         hash = (hash ^ dfr_job_node(batch[i]->job)) * 0x100000001b3u;
         for (uint32_t p = 0; p < n_ports_of(gpu, batch[i]); p++)
@@ -135,7 +137,7 @@ static struct gpu_recording *find(struct dfr_gpu *gpu, uint64_t hash)
 static bool is_of(const struct dfr_gpu *gpu, const struct gpu_recording *r, struct gpu_job *const *batch, uint32_t n)
 {
     void *const *ports = r->ports;
-    if (r->n != n)
+    if (r->n != n || r->copies != dfr_gpu_copies(gpu, batch[0]))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t n_ports = n_ports_of(gpu, batch[i]);
@@ -168,6 +170,7 @@ static bool allocate(const struct dfr_gpu *gpu, struct gpu_recording *r, struct 
 static void copy_jobs(const struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job *const *batch)
 {
     uint32_t at = 0;
+    r->copies = dfr_gpu_copies(gpu, batch[0]);
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t n_ports = n_ports_of(gpu, batch[i]);
         r->nodes[i] = dfr_job_node(batch[i]->job);
@@ -261,12 +264,17 @@ static bool record(struct dfr_gpu *gpu, struct gpu_recording *r, struct gpu_job 
 
 /* ---- replaying ---- */
 
-/* A replay that calls no function asks for no empty tokens. If what the batch itself makes was empty in an earlier wave,
- * that may be found here; then the batch is launched job by job, and the next one is not. */
-static bool may_be_left_out(const struct dfr_gpu *gpu, const struct gpu_job *j)
+/* A replay that calls no function asks for no empty tokens: it leaves no job out, and a select copies its first input. If
+ * what the batch itself makes was empty in an earlier wave, that may be found here; then the batch is launched job by job,
+ * and the next one is not. */
+static bool depends_on_empty(const struct dfr_gpu *gpu, const struct gpu_job *j)
 {
-    return gpu->device->ops->results_at_once &&
-           dfr_skips_leaves_out(&gpu->run->skips, dfr_job_slot(j->job), dfr_job_node(j->job));
+    const struct dfr_skips *skips = &gpu->run->skips;
+    uint32_t slot = dfr_job_slot(j->job), node = dfr_job_node(j->job);
+
+    return gpu->device->ops->results_at_once && dfr_skips_any(skips) &&
+           ((df_node_n_in(gpu->run->graph, node) > 0 && dfr_skips_first(skips, slot, node) != 0) ||
+            dfr_skips_leaves_out(skips, slot, node));
 }
 
 /* What is replayed without a call of dfr_call_or_leave_out() makes tokens that are not empty. */
@@ -284,7 +292,7 @@ static bool may_repeat(const struct dfr_gpu *gpu, struct gpu_job *const *batch, 
     const struct df_graph *g = gpu->run->graph;
     for (uint32_t i = 0; i < n; i++) {
         unsigned traits = g->kernels[g->nodes[dfr_job_node(batch[i]->job)].kernel].traits;
-        if (batch[i]->left_out || may_be_left_out(gpu, batch[i]))
+        if (batch[i]->left_out || depends_on_empty(gpu, batch[i]))
             return false;
         if (gpu->run->extents && dfr_extents_node_varies(gpu->run->extents, dfr_job_node(batch[i]->job)))
             return false;               /* other waves have other dimensions */

@@ -42,6 +42,8 @@ static int launches(struct df_call *call, void *stream, const size_t *dims, void
 {
     uint32_t number;
     const struct df_kernel *k = kernel_of(call, &number);
+    if ((number == RIG_SKIP || number == RIG_DROP) && rig_would_skip(call, scalars))
+        return DF_SKIP;
     struct launched l = { .fn = call->run->graph->functions[number].cpu, .call = *call, .dims = { dims[0] },
                           .scalars = { scalars[0] } };
     memcpy(l.ports, ports, k->n_ports * sizeof *ports);
@@ -80,7 +82,8 @@ void use_launches(struct rig *r)
     for (uint32_t k = 0; k < RIG_KERNELS; k++) {
         functions[k].gpu = launches;
         functions[k].device = device_code;
-        if (k != RIG_SOURCE && k != RIG_SINK && k != RIG_ORDERED && !(k == RIG_SPLIT && misbehaves != WELL))
+        if (k != RIG_SOURCE && k != RIG_SINK && k != RIG_ORDERED && k != RIG_SKIP && k != RIG_DROP &&
+            !(k == RIG_SPLIT && misbehaves != WELL))
             kernels[k].traits |= DF_LAUNCH;
     }
 }

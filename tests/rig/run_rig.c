@@ -178,14 +178,14 @@ KERNEL(slow)
     return add1(call, stream, dims, ports, scalars);
 }
 
-static bool skips(const struct df_call *call, const union df_scalar *scalars)
+bool rig_would_skip(const struct df_call *call, const union df_scalar *scalars)
 {
     return mix(mix(S * 977 + 5) + (uint64_t)df_wave(call) * 131) >> 7 & 1 && S % 8;
 }
 
 KERNEL(skipping)
 {
-    return skips(call, scalars) ? DF_SKIP : add1(call, stream, dims, ports, scalars);
+    return rig_would_skip(call, scalars) ? DF_SKIP : add1(call, stream, dims, ports, scalars);
 }
 
 /* What it leaves behind is read by nobody. */
@@ -193,7 +193,7 @@ KERNEL(dropping)
 {
     EACH PORT(0)[i] = (int64_t)(mix((uint64_t)PORT(0)[i]) + S + i);
     (void)stream;
-    return skips(call, scalars) ? DF_SKIP : DF_OK;
+    return rig_would_skip(call, scalars) ? DF_SKIP : DF_OK;
 }
 
 static const struct {

@@ -65,6 +65,9 @@ struct rig_out {                        /* an output of a node */
     unsigned slot;
 };
 
+/* Does a job of RIG_SKIP or RIG_DROP skip? For host code that decides before the kernel runs. */
+bool rig_would_skip(const struct df_call *call, const union df_scalar *scalars);
+
 extern bool rig_skips;                  /* random graphs have kernels that skip, and selects; false at first */
 extern double rig_cost_s;               /* the stated cost of each node on each class; 0, as at first: none is stated */
 

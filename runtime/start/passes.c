@@ -126,7 +126,7 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
     if (n > 1 && !(run->passes = calloc(1, sizeof *run->passes)))
         status = dfr_error_memory(error);
     if (n > 1 && status == DF_OK) {
-        run->passes->bytes = stride * kept_bytes;
+        run->passes->bytes = stride * kept_bytes + 1; /* not 0, as it would be if the parts read only what is once */
         run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone */
         status = make_buffers(run, kept, stride, error);
         if (status == DF_OK)

@@ -54,6 +54,15 @@ if got != (50, $n, 50 * 4096 * $n, 1 << 20): sys.exit(str(got))"
 done
 expect asked-once 1 "passes=2: the waves of this run go by once, because no acc is divided" ./parts --waves=3 --passes=2
 expect asked-waves 1 "because it is looked into, or rehearsed" ./parts-2 --waves=3 --passes=2 --poison
+# Parts that read only what is once: nothing is kept of the waves.
+printf %s 'kernel table(out p: f32[n]) once cpu {{ for (size_t i = 0; i < n; i++) p[i] = (float)i; }};
+kernel back(in p: f32[n] split n, acc vol: f32[n] split n) cpu {{ for (size_t i = 0; i < n; i++) vol[i] += p[i] + (float)df_wave(call); }};
+kernel tell(in vol: f32[n]) cpu {{ printf("%g %g\n", vol[0], vol[n - 1]); }};
+graph main { p: f32[4] = table(); vol: f32[4] = back(p); tell(vol); }' >once.df
+"$DFC" once.df --parts=4 -o once
+for options in "--device=none --passes=4" "--device=emu --emu-all --passes=3"; do
+    expect "once $options" 0 '^10 25$' ./once --waves=5 $options
+done
 expect too-long 1 "passes=2: to keep what the parts read of all waves takes .*iB of host memory, and half of this machine's .*iB may be used" \
     ./parts-2 --waves=1000000000000 --passes=2
 

@@ -212,6 +212,22 @@ int absorb_cpu(struct df_call *call, size_t y, size_t x, int32_t *a, int32_t *v)
     return DF_OK;
 }
 
+int pour_cpu(struct df_call *call, size_t y, size_t x, const int32_t *a, int32_t *v)
+{
+    follow(v, a, y * x);
+    for (size_t i = 0; i < y * x; i++)
+        U(v)[i] += (uint32_t)(df_part(call).first + i / x);
+    return DF_OK;
+}
+
+/* Each element of the acc takes one of the token, which is whole for each part. */
+int spread_cpu(struct df_call *call, size_t p, size_t q, size_t y, size_t x, const int32_t *a, int32_t *v, int32_t s)
+{
+    for (size_t i = 0; i < y * x; i++)
+        U(v)[i] = U(v)[i] * 5 + C(a)[(df_part(call).first * x + i + (size_t)s) % (p * q)];
+    return DF_OK;
+}
+
 int bins_cpu(struct df_call *call, size_t y, size_t x, const int32_t *a, int32_t *h)
 {
     (void)call;

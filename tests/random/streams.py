@@ -6,7 +6,8 @@
 All of acc ports and final nodes, kernels that skip, select, bounded extents, `open`, `split` and @parts, streams of unlike length, formulas and
 nested graphs stand in one program. What it prints is computed here (streams_model.py), apart from dfc. Each program is compiled once and run
 under every policy, and with other options of a run that its seed draws: devices, little memory, waves in flight, recordings, stirred order.
-Calls of the emulated GPU fail, too: such a run must end with an error that names the call, or be right. --run runs these options alone.
+If an acc is divided whose kernel makes nothing else, the waves go by several times, too (--passes). Calls of the emulated GPU fail: such a run
+must end with an error that names the call, or be right. --run runs these options alone.
 
 A program that differs is made smaller, and kept in the folder of --keep. Prints lines as tests/run.sh reads them.
 """
@@ -29,7 +30,8 @@ LIMIT_S = 300
 POLICIES = ("eager ddfcfs ddwrr random ws dmda dmdas dmdar pats padas pams heft peft gp-thesis gp all-cpu all-gpu").split()
 CALLS = ("alloc", "copy", "launch", "event", "wait", "query", "late-copy", "late-launch")
 
-CAN_DIVIDE = ("blur", "near", "raise", "holes", "absorb")
+CAN_DIVIDE = ("blur", "near", "raise", "holes", "absorb", "pour", "spread", "gather")
+MAY_PASS = ("pour", "spread", "gather")
 
 KERNELS = """
 kernel gen(out v: i32[y, x]; s: i32) cpu "streams.o";
@@ -52,6 +54,8 @@ kernel holes(in a: i32[y, x] split y, out b: i32[y, x] split y; s: i32) cpu "str
 kernel count(in a: i32[y, x], out b: i32[y, x]; s: i32, p: i32) ordered cpu "streams.o";
 kernel collect(in a: i32[y, x], acc v: i32[y, x], acc w: i32[y, x] = 12345, out so_far: i32[y, x]; s: i32, p: i32) cpu "streams.o";
 kernel absorb(inout a: i32[y, x] split y, acc v: i32[y, x] split y = -5) cpu "streams.o";
+kernel pour(in a: i32[y, x] split y, acc v: i32[y, x] split y = 7) cpu "streams.o";
+kernel spread(in a: i32[p, q], acc v: i32[y, x] split y; s: i32) cpu "streams.o";
 kernel bins(in a: i32[y, x], acc h: i32[13, 1]) cpu "streams.o";
 kernel keeps(in a: i32[y, x], out b: i32[y, x]; s: i32) cpu "streams.o" open keeps_open close keeps_close;
 kernel smooth(in a: i32[y, x] border clamp, out b: i32[y, x]) { b[i, j] = a[i - 2, j] + 2 * a[i, j - 1] + a[i + 1, j] + i; }
@@ -94,6 +98,7 @@ class Program:
         self.r = random.Random(seed)
         self.waves = self.r.choice([1, 2, 5, 8, 13])
         self.length = self.waves        # of the shortest stream, once text() was called
+        self.passes = 1                 # how often the waves may go by, the same
         self.streams, self.steps = [], 0
         self.formulas = self.r.random() < 0.4
         self.sources()
@@ -166,8 +171,8 @@ class Program:
         made.phase = "once" if kind == "table" else "wave"
 
     def step(self):
-        kinds = ("scale add bump skips gang less wide cut blur blur near near raise holes count collect collect absorb bins keeps select select "
-                 "either").split() + (["smooth", "inner", "blend", "gather"] * 2 if self.formulas else [])
+        kinds = ("scale add bump skips gang less wide cut blur blur near near raise holes count collect collect absorb pour spread bins keeps select "
+                 "select either").split() + (["smooth", "inner", "blend", "gather"] * 2 if self.formulas else [])
         kind, a = self.r.choice(kinds), self.pick()
         if kind == "cut" and self.r.random() < 0.5:
             a = self.pick(lambda s: not s.fixed()) or a
@@ -341,6 +346,19 @@ class Program:
         made[0].phase = "wave"
         self.finals(made[1:])
 
+    def pour(self, a):
+        if self.acc_ok(a):
+            state = self.accs(a, (self.constant(a, 7),), lambda now, t: (model.each(lambda i, x, y: x * 3 + y + i // t[1], now[0], t),))
+            self.finals(self.new(Line(f"pour({a.name})", [a]), [(a.extents, a.bounds, self.last(state, 0))]))
+
+    def spread(self, a):
+        if self.acc_ok(a):
+            s, y, x = self.r.randint(0, 99), self.r.choice([1, 2, 7, 16, 37]), self.r.choice([1, 3, 13])
+            state = self.accs(a, ((y, x, [0] * (y * x)),), lambda now, t: (model.each(lambda i, v: v * 5 + t[2][(i + s) % len(t[2])], now[0]),))
+            line = Line(f"spread({a.name}, {s})", [a])
+            self.finals(self.new(line, [((y, x), (y, x), self.last(state, 0))]))
+            line.text = line.text.replace(" =", f": i32[{y}, {x}] =", 1)
+
     def bins(self, a):
         if a.phase == "final":
             return
@@ -379,6 +397,7 @@ class Program:
                 wanted += line.inputs
         counts = [int(m[1]) for line in lines for m in re.finditer(r"= src\(\d+, (\d+)", line.text)]
         self.length = min([self.waves] + counts)
+        self.passes = max(self.parts_of(line) for line in lines)
         body = sorted((line.text for line in lines), key=lambda t: int(re.search(r"s(\d+)", t)[1]))
         body += [f"report({s.name}, {n});" for n, s in enumerate(self.streams) if s in self.shown]
         if self.order < 0.7:
@@ -389,6 +408,12 @@ class Program:
                 kernels = re.sub(rf"kernel {name}\([^}}]*}}\n", "", kernels)
         kernels = re.sub(r'kernel (\w+)\(.*', lambda m: m[0][:-1] + self.costs.get(m[1], "") + ";" if m[0].endswith('"streams.o";') else m[0], kernels)
         return kernels + "".join(f"    {line}\n" for line in body) + "}\n"
+
+    def parts_of(self, line):
+        """Of an acc that passes may take in turn; else 1."""
+        said = re.search(r"@parts\((\d+)", line.text) or re.match(r"--parts=(\d+)", self.parts)
+        rows = next(s.bounds[0] for s in self.streams if s.line is line)
+        return min(int(said[1]), rows) if said and re.search(r"= (\w+)", line.text)[1] in MAY_PASS else 1
 
     def expected(self):
         """By stream shown: its lines in order."""
@@ -426,8 +451,8 @@ def least_memory(dfc, folder, options):
     return max(int(found[1]), 4096)
 
 
-def ways(seed, least):
-    """Options of runs, each policy once or more."""
+def ways(seed, least, passes):
+    """Options of runs, each policy once or more. passes: how often the waves may go by."""
     r = random.Random(seed)
     for policy in POLICIES:
         way = [f"--policy={policy}"] + [f"--inflight={r.randint(1, 9)}"] * (r.random() < 0.6)
@@ -444,8 +469,16 @@ def ways(seed, least):
     yield ["--device=none", "--workers=3", f"--inflight={r.randint(1, 9)}"]
     yield ["--serial", r.choice(["--device=none", "--device=emu"])]
     yield ["--check=variants", "--device=emu", "--emu-all"]
+    for policy in ("all-gpu", r.choice(("heft", "gp", "gp-thesis"))):     # these launch jobs ahead, which are what is recorded
+        yield ["--device=emu", "--emu-all", f"--policy={policy}", "--cuda-graphs=on", f"--inflight={r.randint(1, 4)}",
+               f"--gpu-jobs={r.randint(1, 3)}", f"--gpu-mem={least * r.choice([1, 2, 9])}"]
+    several = [f"--passes={r.randint(2, passes)}"] if passes > 1 else []
+    for _ in range(2 if several else 0):
+        yield [*several, "--device=none", f"--policy={r.choice(POLICIES)}", f"--workers={r.randint(1, 3)}", f"--inflight={r.randint(1, 9)}"]
+        yield [*several, "--device=emu", "--emu-all", f"--policy={r.choice(POLICIES)}", f"--inflight={r.randint(1, 9)}",
+               f"--gpu-mem={least * r.choice([1, 2, 9])}", r.choice(["--cuda-graphs=on", "--pin=off", f"DF_EMU_TRIAL=reorder={r.randint(1, 999)}"])]
     for _ in range(3):
-        yield ["--device=emu", "--emu-all", f"--policy={r.choice(POLICIES)}", f"--gpu-mem={least * r.choice([1, 9])}",
+        yield [*several, "--device=emu", "--emu-all", f"--policy={r.choice(POLICIES)}", f"--gpu-mem={least * r.choice([1, 9])}",
                f"DF_EMU_TRIAL=fail={r.choice(CALLS)}:{r.randint(1, 60)}"]
 
 
@@ -500,7 +533,8 @@ class Trial:
     def all(self):
         self.compile()
         given = self.given.run.split() if self.given.run else None
-        for way in [given] if given else ways(self.seed, least_memory(self.dfc, self.folder, self.program.options)):
+        least = least_memory(self.dfc, self.folder, self.program.options)
+        for way in [given] if given else ways(self.seed, least, self.program.passes):
             why = self.fails(way)
             if why:
                 why += self.smaller(way)

@@ -96,7 +96,7 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bundle bundle-inner install \
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bundle bundle-inner install \
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
@@ -117,6 +117,7 @@ help:
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
 	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there'
+	@echo 'make check-streams-long  10^5 waves in the shape of NBIA (WAVES=), and a volume of four times the GPU'"'"'s memory, under every policy; half an hour'
 	@echo 'make check-math  the largest error of each math function of formulas: f32 over all arguments, f64 over N=100000000, NAME=exp TYPE=f32 that one;'
 	@echo '                and how fast exp is beside the C library'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
@@ -355,6 +356,8 @@ check-formulas: deps
 # Random programs of streams, from number FROM=1 on, against tests/random/streams_model.py; what differs is kept in streams-failed/.
 check-streams: all
 	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),2000) --first=$(or $(FROM),1) --keep=$(BUILDDIR)/streams-failed
+check-streams-long: all
+	@python3 tests/random/streams_long.py $(BUILDDIR) $(if $(WAVES),--waves=$(WAVES))
 # Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.
 check-math: all
 	@if python3 -c 'import mpmath' 2>/dev/null; then python3 tests/math/coefficients.py --check; else echo 'skip coefficients: no python3-mpmath here'; fi

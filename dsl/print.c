@@ -225,6 +225,8 @@ static void print_traits(FILE *out, const struct dfl_kernel *kernel)
     for (unsigned bit = 0; bit < sizeof names / sizeof names[0]; bit++)
         if (kernel->traits & (1u << bit))
             fprintf(out, " %s", names[bit]);
+    if (kernel->traits & DFL_RESTART)
+        fputs(" restart", out);
     if (kernel->traits & DFL_THREADS) {
         fputs(" threads(", out);
         print_expr(out, kernel->threads, 0);

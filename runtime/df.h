@@ -82,7 +82,9 @@ size_t df_part_row(const struct df_call *call, unsigned port);
  * End:      After the last wave `end` is called once, unless it is NULL, on the thread that waits for the run; in a
  *           session, after each call. `good` is 0 if the run has failed: then what was begun is to be undone. It gives
  *           DF_OK, or a DF_E… code with a sentence in *error, and the run fails. Then the memory is freed.
- * Errors:   NULL: there is no memory. The failure is recorded, so the kernel can return DF_FAILED. */
+ * Passes:   If a source that is a stream or ordered is called again from wave 0 on (DF_RESTART), its state is ended, and zeroed
+ *           anew, when it asks in the new pass.
+ * Errors:   NULL: there is no memory, or a pass's `end` failed. The failure is recorded, so the kernel can return DF_FAILED. */
 struct df_error;
 typedef int df_state_end(void *state, int good, struct df_error *error);
 void *df_state(struct df_call *call, size_t bytes, df_state_end *end);
@@ -142,7 +144,9 @@ enum df_elem { DF_U8, DF_U16, DF_I32, DF_I64, DF_F16, DF_F32, DF_F64, DF_N_ELEMS
 enum df_mode { DF_IN, DF_OUT, DF_INOUT, DF_TMP, DF_ACC };
 enum df_scalar_type { DF_S_I32, DF_S_I64, DF_S_F32, DF_S_F64, DF_S_STR };
 enum { DF_ORDERED = 1, DF_STREAM = 2, DF_ONCE = 4, DF_SYNC = 8, DF_THREADS = 16, /* traits */
-       DF_LAUNCH = 32 };                /* the gpu variant launches with its arguments and does nothing else */
+       DF_LAUNCH = 32,                  /* the gpu variant launches with its arguments and does nothing else */
+       DF_RESTART = 64 };               /* a source: called again for a wave, it gives the same. If the waves go by several times
+                                         * (options.passes), it is, from wave 0 on in each pass, and its tokens are not kept */
 
 #define DF_MAX_RANK 4
 #define DF_MAX_CLASSES 8

@@ -35,6 +35,16 @@ static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
         dfl_error(u->sink, trait_loc(kernel, DFL_ONCE), "kernel '%s' is both 'stream' and 'once'", callee->name);
         ok = false;
     }
+    if ((kernel->traits & DFL_RESTART) && callee->sig.n_in) {
+        dfl_error(u->sink, trait_loc(kernel, DFL_RESTART), "kernel '%s' is 'restart' and has inputs", callee->name);
+        dfl_hint(u->sink, "only sources are called again; what is behind them is, too, unless it is 'ordered' or has an acc");
+        ok = false;
+    }
+    if ((kernel->traits & DFL_RESTART) && (kernel->traits & DFL_ONCE)) {
+        dfl_error(u->sink, trait_loc(kernel, DFL_RESTART), "kernel '%s' is both 'restart' and 'once'", callee->name);
+        dfl_hint(u->sink, "what fires once is there in all passes, and is not called again");
+        ok = false;
+    }
     uint32_t classes = callee->code_classes | callee->cost_classes;
     if ((kernel->traits & DFL_SYNC) && !(classes & 1u << DF_CLASS_GPU))
         dfl_warning(u->sink, trait_loc(kernel, DFL_SYNC), "'sync' has no effect: kernel '%s' has no gpu variant",
@@ -243,7 +253,7 @@ static bool check_formula_traits(struct dfc_unit *u, const struct dfc_callee *ca
     static const struct {
         unsigned trait;
         const char *name;
-    } traits[] = { { DFL_ORDERED, "ordered" }, { DFL_STREAM, "stream" }, { DFL_SYNC, "sync" },
+    } traits[] = { { DFL_ORDERED, "ordered" }, { DFL_STREAM, "stream" }, { DFL_RESTART, "restart" }, { DFL_SYNC, "sync" },
                    { DFL_THREADS, "threads" }, { DFL_TOLERANCE, "tolerance" } };
     const struct dfl_kernel *kernel = callee->kernel;
     bool ok = true;

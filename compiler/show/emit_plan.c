@@ -147,15 +147,19 @@ void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded)
 void dfc_emit_passes(FILE *out, const struct dfc_loaded *loaded)
 {
     const struct df_graph *g = loaded->front->graph;
-    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
     uint32_t n = dfr_passes_choose(g, &loaded->platform, INT64_MAX, 0);
+    struct dfr_again again;
+    struct df_error error;
     char bytes[16];
-    if (kept && n > 1)
-        fprintf(out, "part by part: several waves go by %u times%s, because %u parts of an acc do not fit in a device's memory together; "
-                "each wave leaves %s in host memory for it\n\n",
-                n, df_graph_has_streams(g) ? ", if --waves says how many at most" : "", dfr_passes_most(g),
-                dfr_text_bytes(dfr_passes_kept(g, kept), bytes, sizeof bytes));
-    free(kept);
+    if (dfr_again_find(g, &again, &error) == DF_OK && n > 1) {
+        fprintf(out, "part by part: several waves go by %u times%s, because %u parts of an acc do not fit in a device's memory together; ",
+                n, df_graph_has_streams(g) && again.kept_bytes ? ", if --waves says how many at most" : "", dfr_passes_most(g));
+        if (again.kept_bytes)
+            fprintf(out, "each wave leaves %s in host memory for it\n\n", dfr_text_bytes(again.kept_bytes, bytes, sizeof bytes));
+        else
+            fputs("the sources are called again\n\n", out);
+    }
+    dfr_again_free(&again);
 }
 
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,

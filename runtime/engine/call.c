@@ -120,7 +120,7 @@ void df_log(struct df_call *call, int level, const char *format, ...)
     dfr_message_text(text, sizeof text, format, list);
     va_end(list);
     df_node_name(call->run->graph, dfr_job_node(call->job), name, sizeof name);
-    dfr_log(call->run, level, "node '%s', wave %lld: %s", name, (long long)call->wave, text);
+    dfr_log(call->run, level, "node '%s', wave %lld: %s", name, (long long)df_wave(call), text);
 }
 
 /* ---- extents that differ from wave to wave ---- */

@@ -337,8 +337,8 @@ static void end_stream(struct df_run *run, struct dfr_worker *w, int64_t wave, u
     finish_if_complete(run, w);
 }
 
-/* The streams are called in pass 0 alone. The rounds behind the waves have none, and end. None of them has begun but those in flight,
- * because each waits for what all streams say. */
+/* In pass 0 the end of a stream lowers the waves of all passes. The rounds behind them have none, and end. None of them has begun but those
+ * in flight, because each waits for what all streams say. In later passes streams are called for these waves, and have them. */
 int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code)
 {
     struct dfr_passes *p = run->skips.passes;
@@ -346,6 +346,9 @@ int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code)
 
     if (call->failed || !(run->firing.nodes[node].flags & DFR_N_STREAM))
         return code;
+    if (code == DF_END && call->wave >= p->stride)
+        return df_fail(call, "the stream is 'restart' and ended here in pass %lld; in pass 0 it had %lld waves",
+                       (long long)(call->wave / p->stride), (long long)dfr_passes_waves(p));
     if (code == DF_END) {
         lower_limit(run, call->wave, node, p->stride * (p->n - 1) + call->wave);
         dfr_skips_end(&run->skips, call->wave);

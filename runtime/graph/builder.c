@@ -217,6 +217,8 @@ static int check_kernel(const struct df_kernel_desc *desc, struct df_error *erro
         return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' has unknown traits", desc->name);
     if ((desc->traits & DF_STREAM) && (desc->traits & DF_ONCE))
         return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is both stream and once", desc->name);
+    if ((desc->traits & DF_RESTART) && (desc->traits & DF_ONCE))
+        return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is both restart and once", desc->name);
     for (unsigned i = 0; i < desc->n_dims; i++)
         if (!desc->dims[i] || !*desc->dims[i])
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': dimension %u has no name", desc->name, i);
@@ -233,12 +235,12 @@ static int check_kernel(const struct df_kernel_desc *desc, struct df_error *erro
         if (port->rank > DF_MAX_RANK)
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': port '%s' has %u dimensions; at most %d are possible",
                              desc->name, port->name, port->rank, DF_MAX_RANK);
-        if ((desc->traits & DF_STREAM) && (port->mode == DF_IN || port->mode == DF_INOUT))
-            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is a stream, so '%s' cannot be an input", desc->name,
-                             port->name);
-        if (port->mode == DF_ACC && desc->traits & (DF_STREAM | DF_ONCE))
+        if (desc->traits & (DF_STREAM | DF_RESTART) && (port->mode == DF_IN || port->mode == DF_INOUT))
+            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is %s, so '%s' cannot be an input", desc->name,
+                             desc->traits & DF_STREAM ? "a stream" : "restart", port->name);
+        if (port->mode == DF_ACC && desc->traits & (DF_STREAM | DF_ONCE | DF_RESTART))
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is %s, so '%s' cannot be an acc port", desc->name,
-                             desc->traits & DF_STREAM ? "a stream" : "once", port->name);
+                             desc->traits & DF_STREAM ? "a stream" : desc->traits & DF_ONCE ? "once" : "restart", port->name);
     }
     return DF_OK;
 }

@@ -59,7 +59,7 @@ static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *e
     }
     REQUIRE(kernel->n_in == n_in && kernel->n_out == n_out && kernel->n_acc == n_acc, "kernel %u: slots miscounted",
             (unsigned)k);
-    REQUIRE(!n_acc || !(kernel->traits & (DF_ONCE | DF_STREAM)), "kernel %u: an acc in a kernel that is once or a stream",
+    REQUIRE(!n_acc || !(kernel->traits & (DF_ONCE | DF_STREAM | DF_RESTART)), "kernel %u: an acc in a kernel that is once or a stream",
             (unsigned)k);
     REQUIRE(!(kernel->flags & DF_KERNEL_RANGES) ||
                 (n_in + n_out == kernel->n_ports && (kernel->flags & DF_KERNEL_VIEW ? n_in : n_out) == 1 &&
@@ -115,7 +115,7 @@ static bool check_kernels(const struct df_graph *g, struct df_error *error)
         }
         if (!check_ports(g, k, error) || !check_extents(g, k, error))
             return false;
-        REQUIRE(!(kernel->traits & DF_STREAM) || (!kernel->n_in && !(kernel->traits & DF_ONCE)),
+        REQUIRE(!(kernel->traits & (DF_STREAM | DF_RESTART)) || (!kernel->n_in && !(kernel->traits & DF_ONCE)),
                 "kernel %u: a stream with inputs, or once", (unsigned)k);
     }
     return true;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "runtime/base/error.h"
+#include "runtime/base/text.h"
 #include "runtime/graph/plan.h"
 
 #define TOKENS 3u                       /* of what parts read: so many are in a device's memory beside the parts */
@@ -23,29 +25,106 @@ uint32_t dfr_passes_most(const struct df_graph *g)
     return n;
 }
 
-uint32_t dfr_passes_of(const struct df_graph *g, uint32_t v, uint32_t n_passes, const bool *kept)
+/* ---- what comes again ---- */
+
+static bool may_be_called_again(const struct df_graph *g, uint32_t v, const bool *again)
+{
+    const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+    const uint32_t *in = g->in_value + g->nodes[v].first_in;
+    if (g->nodes[v].flags & DF_NODE_ONCE || df_node_n_acc(g, v) > 0 || df_node_n_in(g, v) == 0)
+        return k->traits & DF_RESTART;
+    for (uint32_t i = 0; i < df_node_n_in(g, v); i++)
+        if (!df_value_is_once(g, in[i]) && !again[g->values[in[i]].producer])
+            return false;
+    return !(k->traits & DF_ORDERED);
+}
+
+/* Notes the nodes that make the value, if they may be called again. Nodes are in topological order. */
+static void note_called(const struct df_graph *g, struct dfr_again *a, const bool *again)
+{
+    for (uint32_t v = g->n_nodes; v-- > 0;)
+        for (uint32_t i = 0; a->called[v] && i < df_node_n_in(g, v); i++) {
+            uint32_t producer = g->values[g->in_value[g->nodes[v].first_in + i]].producer;
+            a->called[producer] |= again[producer];
+        }
+}
+
+static void note_read(const struct df_graph *g, uint32_t v, struct dfr_again *a, const bool *again)
+{
+    uint64_t offset;
+    for (uint32_t k = 0; k < df_node_n_in(g, v); k++) {
+        uint32_t x = df_value_root(g, g->in_value[g->nodes[v].first_in + k], &offset), producer = g->values[x].producer;
+        uint64_t bytes = (g->values[x].bytes + LINE - 1) / LINE * LINE;
+        if (df_value_is_once(g, x) || a->kept[x])
+            continue;
+        a->kept[x] = true;
+        a->read_bytes += bytes;
+        a->kept_bytes += again[producer] ? 0 : bytes;
+        a->called[producer] |= again[producer];
+    }
+}
+
+int dfr_again_find(const struct df_graph *g, struct dfr_again *a, struct df_error *error)
+{
+    bool *again = calloc((size_t)g->n_nodes + 1, sizeof *again);
+    *a = (struct dfr_again){ .kept = calloc((size_t)g->n_values + 1, sizeof *a->kept),
+                             .called = calloc((size_t)g->n_nodes + 1, sizeof *a->called) };
+    if (!again || !a->kept || !a->called) {
+        free(again);
+        return dfr_error_memory(error);
+    }
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        again[v] = may_be_called_again(g, v, again);
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (is_part(g, v))
+            note_read(g, v, a, again);
+    note_called(g, a, again);
+    for (uint32_t x = 0; x < g->n_values; x++)
+        a->kept[x] &= !again[g->values[x].producer];
+    free(again);
+    return DF_OK;
+}
+
+void dfr_again_free(struct dfr_again *a)
+{
+    free(a->kept);
+    free(a->called);
+}
+
+uint64_t dfr_again_bytes(const struct dfr_again *a, int64_t waves)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(a->kept_bytes, (uint64_t)waves, &bytes) ? UINT64_MAX : bytes;
+}
+
+int dfr_again_admit(const struct df_graph *g, const struct dfr_again *a, int64_t waves, uint64_t host_bytes, struct df_error *error)
+{
+    uint64_t bytes = dfr_again_bytes(a, waves);
+    uint32_t largest = DF_NONE;
+    char name[256], need[16], have[16];
+    if (bytes <= host_bytes)
+        return DF_OK;
+    for (uint32_t x = 0; x < g->n_values; x++)
+        if (a->kept[x] && (largest == DF_NONE || g->values[x].bytes > g->values[largest].bytes))
+            largest = x;
+    df_node_name(g, g->values[largest].producer, name, sizeof name);
+    return dfr_error(error, DF_E_REFUSED, "the parts of an acc do not fit in a device's memory together, and to keep what they read of "
+                     "%lld waves for the later passes takes %s of host memory, of which %s may be used; 'restart' at the source of '%s' "
+                     "keeps nothing, more device memory takes fewer passes, and --passes=1 copies the acc in each wave",
+                     (long long)waves, dfr_text_bytes(bytes, need, sizeof need), dfr_text_bytes(host_bytes, have, sizeof have), name);
+}
+
+/* ---- passes ---- */
+
+uint32_t dfr_passes_of(const struct df_graph *g, uint32_t v, uint32_t n_passes, const struct dfr_again *again)
 {
     const struct df_part_rows *part = &g->parts[g->nodes[v].part];
     if (is_part(g, v))
         return (uint32_t)((uint64_t)part->number * (part->n < n_passes ? part->n : n_passes) / part->n);
     for (uint32_t y = g->nodes[v].first_out; y < g->nodes[v].first_out + df_node_n_out(g, v); y++)
-        if (kept[y])                    /* of a join, too: the parts of it do not come again */
+        if (again->kept[y])             /* of a join, too: the parts of it do not come again */
             return 0;
-    return df_node_is_ranges(g, v) ? DF_NONE : 0;
-}
-
-uint64_t dfr_passes_kept(const struct df_graph *g, bool *kept)
-{
-    uint64_t bytes = 0, offset;
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        for (uint32_t k = 0; is_part(g, v) && k < df_node_n_in(g, v); k++) {
-            uint32_t x = df_value_root(g, g->in_value[g->nodes[v].first_in + k], &offset);
-            if (df_value_is_once(g, x) || kept[x])
-                continue;
-            bytes += (g->values[x].bytes + LINE - 1) / LINE * LINE;
-            kept[x] = true;
-        }
-    return bytes;
+    return again->called[v] || df_node_is_ranges(g, v) ? DF_NONE : 0;
 }
 
 /* What the parts of the largest pass take together. */
@@ -72,11 +151,13 @@ static uint64_t device_bytes(const struct df_platform *p)
     return least;
 }
 
+/* UINT64_MAX: there is no memory to find out. */
 static uint64_t tokens_bytes(const struct df_graph *g)
 {
-    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
-    uint64_t bytes = kept ? TOKENS * dfr_passes_kept(g, kept) : 0;
-    free(kept);
+    struct dfr_again again;
+    struct df_error error;
+    uint64_t bytes = dfr_again_find(g, &again, &error) == DF_OK ? TOKENS * again.read_bytes : UINT64_MAX;
+    dfr_again_free(&again);
     return bytes;
 }
 

@@ -1,7 +1,10 @@
-/* passes.h - which part of a divided acc is in which pass, if the waves go by several times (runtime/start/passes.h), and
- * how many passes make the parts fit in a memory.
+/* passes.h - which part of a divided acc is in which pass, if the waves go by several times (runtime/start/passes.h). It says how what
+ * the parts read comes again, and how many passes make the parts fit in a memory.
  *
  * Parts:   nodes that change parts of a divided acc and make nothing else. Part k of n is in pass k * passes / n, rounded down.
+ * Again:   What the parts read of a wave is made again in each pass if it comes from sources that may be called again (DF_RESTART)
+ *          alone, through nodes that are not ordered and have no acc. All these nodes fire in each pass. Else it is *kept* in host
+ *          memory, and what makes it fires in pass 0 alone.
  * Threads: nothing is kept here.
  */
 #ifndef DF_PASSES_H
@@ -9,13 +12,24 @@
 
 #include "runtime/graph/graph.h"
 
+struct dfr_again {
+    bool *kept;                         /* by value: it is kept. No ranges, but the wholes that they lie in */
+    bool *called;                       /* by node: it makes what the parts read, again in each pass */
+    uint64_t read_bytes, kept_bytes;    /* of a wave, each value in whole lines: what the parts read; what of it is kept */
+};
+
+/* Call dfr_again_free() also after an error. DF_E_MEMORY. */
+int dfr_again_find(const struct df_graph *graph, struct dfr_again *again, struct df_error *error);
+void dfr_again_free(struct dfr_again *again);
+/* The bytes that are kept of so many waves; UINT64_MAX: more than can be counted. DF_E_REFUSED: they are more than may be used, host_bytes. The
+ * message says what would help. */
+uint64_t dfr_again_bytes(const struct dfr_again *again, int64_t waves);
+int dfr_again_admit(const struct df_graph *graph, const struct dfr_again *again, int64_t waves, uint64_t host_bytes, struct df_error *error);
+
 /* The most parts that an acc of the graph is divided into; 0: none is divided. */
 uint32_t dfr_passes_most(const struct df_graph *graph);
-/* The pass in which the node fires: 0 for all but parts; DF_NONE: in each pass, as views do. kept: by value, as below. */
-uint32_t dfr_passes_of(const struct df_graph *graph, uint32_t node, uint32_t n_passes, const bool *kept);
-/* Sets kept[value] for what parts read in each wave: no ranges, but the wholes that they lie in. Gives the bytes that all of them
- * take in a wave, each in whole lines. */
-uint64_t dfr_passes_kept(const struct df_graph *graph, bool *kept);
+/* The pass in which the node fires: 0 for all but parts; DF_NONE: in each pass, as views do, and nodes that are called again. */
+uint32_t dfr_passes_of(const struct df_graph *graph, uint32_t node, uint32_t n_passes, const struct dfr_again *again);
 /* The number of passes: as asked for, but no more than there are parts. If asked is 0: the least with which the parts of one pass fit in
  * each device's memory, with some tokens of what they read; 1 if no number helps, or if there is a single wave. */
 uint32_t dfr_passes_choose(const struct df_graph *graph, const struct df_platform *platform, int64_t waves, uint32_t asked);

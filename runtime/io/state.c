@@ -13,6 +13,7 @@
 
 struct dfr_state {
     df_state_end *end;
+    int64_t pass;                       /* in which it was made */
     alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -29,17 +30,39 @@ static _Atomic(struct dfr_state *) *place_of(struct df_run *run, uint32_t node)
     return table ? &table[node] : NULL;
 }
 
-static struct dfr_state *add_state(struct df_run *run, uint32_t node, size_t bytes, df_state_end *end)
+static struct dfr_state *add_state(struct df_run *run, uint32_t node, int64_t pass, size_t bytes, df_state_end *end)
 {
     struct dfr_state *state = NULL;
     pthread_mutex_lock(&adding);
     _Atomic(struct dfr_state *) *place = place_of(run, node);
     if (place && !(state = atomic_load(place)) && (state = calloc(1, sizeof *state + bytes))) {
         state->end = end;
+        state->pass = pass;
         atomic_store(place, state);
     }
     pthread_mutex_unlock(&adding);
     return state;
+}
+
+/* The pass in which a state is to have been made: the job's if a source is called again in order, so that its pass begins with wave 0; else 0. */
+static int64_t pass_of(const struct df_run *run, const struct df_call *call)
+{
+    const struct df_graph *g = run->graph;
+    uint32_t node = dfr_job_node(call->job);
+    bool again = g->kernels[g->nodes[node].kernel].traits & DF_RESTART && df_kernel_in_order(&g->kernels[g->nodes[node].kernel]);
+    return again && run->skips.passes ? call->wave / run->skips.passes->stride : 0;
+}
+
+/* Ends the state of the pass before. false: that failed. */
+static bool end_pass(struct df_call *call, _Atomic(struct dfr_state *) *place, struct dfr_state *state)
+{
+    struct df_error why = { "" };
+    int ended = state->end ? state->end(state->bytes, 1, &why) : DF_OK;
+    atomic_store(place, NULL);          /* no other job of the node runs: they are in order */
+    free(state);
+    if (ended != DF_OK)
+        df_fail(call, "at the end of a pass: %s", why.text);
+    return ended == DF_OK;
 }
 
 void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
@@ -48,8 +71,14 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
     uint32_t node = dfr_job_node(call->job);
     _Atomic(struct dfr_state *) *table = atomic_load_explicit(&run->states.of_node, memory_order_acquire);
     struct dfr_state *state = table ? atomic_load_explicit(&table[node], memory_order_acquire) : NULL;
+    int64_t pass = pass_of(run, call);
     call->varies = true;
-    if (!state && !(state = add_state(run, node, bytes, end))) {
+    if (state && state->pass < pass) {
+        if (!end_pass(call, &table[node], state))
+            return NULL;
+        state = NULL;
+    }
+    if (!state && !(state = add_state(run, node, pass, bytes, end))) {
         df_fail(call, "out of memory for the node's state, %zu bytes", bytes);
         return NULL;
     }

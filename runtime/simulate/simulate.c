@@ -314,20 +314,21 @@ static int choose_policy(struct sim *s, struct df_error *error)
 static int choose_passes(struct sim *s, struct df_error *error)
 {
     const struct df_graph *g = s->graph;
+    const uint64_t host_bytes = s->platform->units[0].memory_bytes;
     uint32_t n = dfr_passes_choose(g, s->platform, s->waves, s->options->passes);
-    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
-    if (!kept)
-        return dfr_error_memory(error);
-    dfr_passes_kept(g, kept);
+    struct dfr_again again;
+    int status = dfr_again_find(g, &again, error);
+    if (status == DF_OK && n > 1 && host_bytes)
+        status = dfr_again_admit(g, &again, s->waves, host_bytes / 2, error);
     s->pass_waves = s->waves;
     s->stride = s->waves + s->inflight;
     s->n_passes = s->result->passes = n > 1 && s->stride <= UINT32_MAX / n ? n : 1;
     s->waves += s->stride * (s->n_passes - 1);
     s->pass_of = s->n_passes > 1 ? malloc(g->n_nodes * sizeof *s->pass_of) : NULL;
-    for (uint32_t v = 0; s->pass_of && v < g->n_nodes; v++)
-        s->pass_of[v] = dfr_passes_of(g, v, s->n_passes, kept);
-    free(kept);
-    return s->n_passes > 1 && !s->pass_of ? dfr_error_memory(error) : DF_OK;
+    for (uint32_t v = 0; status == DF_OK && s->pass_of && v < g->n_nodes; v++)
+        s->pass_of[v] = dfr_passes_of(g, v, s->n_passes, &again);
+    dfr_again_free(&again);
+    return s->n_passes > 1 && !s->pass_of ? dfr_error_memory(error) : status;
 }
 
 static int check_options(struct sim *s, struct df_error *error)

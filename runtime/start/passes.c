@@ -12,6 +12,7 @@
 #include "runtime/graph/passes.h"
 
 #define NAME_BYTES 512
+#define MOST_WAVES ((uint64_t)1 << 48)  /* of a pass, if nobody knows how many come, and nothing is kept */
 
 struct dfr_pass_memory {
     struct df_buffer *buffers;
@@ -63,79 +64,89 @@ static int make_buffers(struct df_run *run, const bool *kept, uint64_t stride, s
     return DF_OK;
 }
 
-static int say_room(const struct df_run *run, uint32_t n, uint64_t bytes, bool asked, struct df_error *error)
+/* Are the tokens of so many waves more than half of the host's memory? */
+static int check_room(const struct df_run *run, const struct dfr_again *again, uint32_t n, int64_t waves, struct df_error *error)
 {
+    const uint64_t bytes = dfr_again_bytes(again, waves);
     char need[16], have[16];
-    dfr_text_bytes(bytes, need, sizeof need);
-    dfr_text_bytes(dfr_host_bytes(), have, sizeof have);
-    if (asked)
-        return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: to keep what the parts read of all waves takes %s of host memory, and "
-                         "half of this machine's %s may be used", n, need, have);
-    dfr_log(run, DF_LOG_WARNING, "a divided acc does not fit in a device's memory, and is copied in each wave: to run part by part "
-            "takes %s of host memory, and half of this machine's %s may be used", need, have);
-    return DF_OK;
+    if (run->options.passes == 0)
+        return dfr_again_admit(run->graph, again, waves, dfr_host_bytes() / 2, error);
+    if (bytes <= dfr_host_bytes() / 2)
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: to keep what the parts read of all waves takes %s of host memory, and "
+                     "half of this machine's %s may be used", n, dfr_text_bytes(bytes, need, sizeof need),
+                     dfr_text_bytes(dfr_host_bytes(), have, sizeof have));
 }
 
 /* Nobody knows how many waves come. Gives the rounds whose tokens half of the host's memory keeps; at least those of one wave. */
 static uint64_t reserved_stride(uint64_t kept_bytes, uint64_t step)
 {
-    uint64_t stride = dfr_host_bytes() / 2 / (kept_bytes ? kept_bytes : 1) / step * step;
+    uint64_t stride = kept_bytes ? dfr_host_bytes() / 2 / kept_bytes : MOST_WAVES;
+    stride = stride / step * step;
     return stride > 2 * step ? stride : 2 * step;
 }
 
 /* Fills run->skips: the pass of each node, and which values come again. */
-static int set_passes(struct df_run *run, const bool *kept, uint32_t n, int64_t waves, int64_t stride, struct df_error *error)
+static int set_passes(struct df_run *run, const struct dfr_again *again, uint32_t n, int64_t waves, int64_t stride, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
-    int status = dfr_skips_make_passes(&run->skips, g, kept, n, waves, stride, error);
+    int status = dfr_skips_make_passes(&run->skips, g, again->kept, n, waves, stride, error);
     for (uint32_t v = 0; status == DF_OK && v < g->n_nodes; v++)
-        run->skips.passes->of_node[v] = dfr_passes_of(g, v, n, kept);
+        run->skips.passes->of_node[v] = dfr_passes_of(g, v, n, again);
+    return status;
+}
+
+/* The waves go by n times, which is more than once. */
+static int make(struct df_run *run, const struct dfr_again *again, uint32_t n, struct df_error *error)
+{
+    int64_t waves = atomic_load(&run->firing.limit);
+    const bool unknown = waves == INT64_MAX;
+    const uint64_t step = run->options.inflight ? run->options.inflight : DF_DEFAULT_INFLIGHT;
+    const uint64_t stride = unknown ? reserved_stride(again->kept_bytes, step) : ((uint64_t)waves + 2 * step - 1) / step * step;
+    int status;
+
+    waves = unknown ? (int64_t)(stride - step) : waves;
+    if ((status = check_room(run, again, n, waves, error)) != DF_OK)
+        return status;
+    run->passes = calloc(1, sizeof *run->passes);
+    if (!run->passes)
+        return dfr_error_memory(error);
+    run->passes->bytes = stride * again->kept_bytes;
+    run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone */
+    if (again->kept_bytes > 0)
+        status = make_buffers(run, again->kept, stride, error);
+    if (status == DF_OK)
+        status = set_passes(run, again, n, waves, (int64_t)stride, error);
+    if (status == DF_OK)
+        run->skips.passes->reserved = unknown;
+    atomic_store(&run->firing.limit, (int64_t)stride * (n - 1) + waves);
     return status;
 }
 
 int dfr_passes_create(struct df_run *run, struct df_error *error)
 {
-    const struct df_graph *g = run->graph;
     const bool asked = run->options.passes > 1;
     const char *why = why_once(run);
-    int64_t waves = atomic_load(&run->firing.limit);
-    const bool unknown = waves == INT64_MAX;
+    const int64_t waves = atomic_load(&run->firing.limit);
+    struct dfr_again again;
+    uint32_t n;
+    int status;
 
     if (asked && why)
         return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: the waves of this run go by once, because %s", run->options.passes, why);
     if (why || run->options.passes == 1 || (!asked && run->machine.n_gpus == 0))
         return DF_OK;
-    bool *kept = calloc((size_t)g->n_values + 1, sizeof *kept);
-    if (!kept)
-        return dfr_error_memory(error);
-    const uint64_t kept_bytes = dfr_passes_kept(g, kept);
-    const uint64_t step = run->options.inflight ? run->options.inflight : DF_DEFAULT_INFLIGHT;
-    const uint64_t stride = unknown ? reserved_stride(kept_bytes, step) : ((uint64_t)waves + 2 * step - 1) / step * step;
-    uint32_t n = dfr_passes_choose(g, &run->machine.platform, waves, run->options.passes);
-    int status = DF_OK;
-    if (n > 1 && unknown && !asked) {
+    n = dfr_passes_choose(run->graph, &run->machine.platform, waves, run->options.passes);
+    if (n == 1)
+        return DF_OK;
+    status = dfr_again_find(run->graph, &again, error);
+    if (status == DF_OK && waves == INT64_MAX && !asked && again.kept_bytes > 0)
         dfr_log(run, DF_LOG_WARNING, "a divided acc does not fit in a device's memory, and is copied in each wave, because nobody knows how "
-                "many waves its stream has: --waves=N says how many at most, or --passes=%u keeps what comes", n);
-        n = 1;
-    }
-    waves = unknown ? (int64_t)(stride - step) : waves;
-    if (n > 1 && stride > dfr_host_bytes() / 2 / (kept_bytes ? kept_bytes : 1)) {
-        status = say_room(run, n, stride > UINT64_MAX / (kept_bytes + 1) ? UINT64_MAX : stride * kept_bytes, asked, error);
-        n = 1;
-    }
-    if (n > 1 && !(run->passes = calloc(1, sizeof *run->passes)))
-        status = dfr_error_memory(error);
-    if (n > 1 && status == DF_OK) {
-        run->passes->bytes = stride * kept_bytes + 1; /* not 0, as it would be if the parts read only what is once */
-        run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone */
-        status = make_buffers(run, kept, stride, error);
-        if (status == DF_OK)
-            status = set_passes(run, kept, n, waves, (int64_t)stride, error);
-        if (status == DF_OK)
-            run->skips.passes->reserved = unknown;
-        atomic_store(&run->firing.limit, (int64_t)stride * (n - 1) + waves);
-    }
-    free(kept);
+                "many waves its stream has: --waves=N says how many at most, --passes=%u keeps what comes, and 'restart' at the stream "
+                "keeps nothing", n);
+    else if (status == DF_OK)
+        status = make(run, &again, n, error);
+    dfr_again_free(&again);
     return status;
 }
 

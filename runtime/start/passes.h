@@ -4,12 +4,13 @@
  * Words:    A *round* is a wave of one pass; the engine counts rounds where it counts waves. A pass has `stride` rounds, of which
  *           the last ones, as many as are in flight at least, have no wave. So no part is changed before the parts of the pass
  *           before it are done, which leave the device then. Kernels see waves.
- * Tokens:   What the parts read of each wave is kept in host memory in pass 0, in buffers (buffers.h) that the run makes itself.
- *           In later passes the nodes that made it are not called, and its tokens are there again. All other nodes fire in
- *           pass 0 alone.
+ * Tokens:   What the parts read of each wave is made again in each pass, or kept in host memory (runtime/graph/passes.h). It is kept in
+ *           pass 0, in buffers (buffers.h) that the run makes itself. In later passes the nodes that made it are not called, and its
+ *           tokens are there again. All other nodes fire in pass 0 alone.
  * Streams:  A pass has no more waves than the run may have. If a stream ends earlier, all passes have as many as came. Then rounds that
  *           no pass needs do not begin, and count as done (dfr_skips_next()). If nobody knows how many waves a stream has, and
- *           passes are asked for, a pass has as many as half of the host's memory keeps. The run fails if more come.
+ *           passes are asked for, a pass has as many as half of the host's memory keeps. The run fails if more come. A stream
+ *           that is called again ends at the same wave in each pass, or the run fails.
  */
 #ifndef DFR_PASSES_H
 #define DFR_PASSES_H
@@ -17,7 +18,8 @@
 #include "runtime/engine/engine.h"
 
 /* Chooses the number of passes by the option and by the memory of the devices. If it is more than 1, run->skips has them,
- * firing.limit counts rounds, and the options have the buffers. DF_E_ARGUMENT: so many passes were asked for, and cannot be. */
+ * firing.limit counts rounds, and the options have the buffers. DF_E_ARGUMENT: so many passes were asked for, and cannot be.
+ * DF_E_REFUSED: they are needed, and the host has no memory for what is to be kept. */
 int dfr_passes_create(struct df_run *run, struct df_error *error);
 void dfr_passes_destroy(struct df_run *run);
 

@@ -1,0 +1,80 @@
+# Passes whose sources are called again (`restart`), so that nothing is kept; and runs that are refused because too much would be.
+export NVCC=none DFC_PROFILE=$PWD/profile.db
+programs=$DF_SOURCE/tests/e2e/programs/volume
+for n in 1 8; do "$DFC" "$programs/restart.df" --parts=$n -o restart-$n; done
+"$DFC" "$programs/restart.df" --parts=8 -D ordered=1 -o restart-ordered
+for n in 1 4 8; do "$DFC" "$programs/parts.df" --parts=$n -o parts-$n; done
+
+# The stream ends early, at the cap, in the first wave, or there is no cap; it skips. Its state is a new one in each pass.
+for shape in "30 20 100" "20 50 3" "20 0 5" "1000000000000 9 2" "7 1 1" "0 20 4"; do
+    read -r waves end gaps <<<"$shape"
+    cap=--waves=$waves
+    if [ "$waves" = 0 ]; then cap=--inflight=2; fi
+    ./restart-1 "$cap" --end="$end" --gaps="$gaps" --device=none >want 2>said
+    for policy in eager dmda gp; do
+        for options in "4 --device=none --workers=1 --passes=4" "3 --device=none --workers=2 --passes=3" \
+            "8 --device=emu --emu-all --passes=8" "4 --device=emu --emu-all --workers=2 --gpu-mem=272KiB"; do
+            states=${options%% *}
+            if [ "$end" = 0 ]; then states=1; fi
+            if timeout 20 ./restart-8 "$cap" --end="$end" --gaps="$gaps" --policy="$policy" ${options#* } >got 2>said && cmp -s want got &&
+                [ "$(grep -c '^state [0-9]*: [0-9]*$' said)" = "$states" ]; then pass "restart-$policy"
+            else fail "restart-$policy $shape" "$options: $(head -c 300 said)"; fi
+        done
+    done
+done
+./restart-1 --device=none >want 2>said
+expect late 1 "node 'main/project', wave 18: the stream is 'restart' and ended here in pass 1; in pass 0 it had 20 waves" \
+    ./restart-8 --passes=2 --late=18 --device=none
+# What is behind a kernel in order is kept.
+./restart-ordered --passes=4 --device=none >got 2>said
+same ordered got want
+expect ordered-once 0 '^1$' grep -c "^state 0: 20" said
+./restart-ordered --passes=4 --gaps=5 --device=none --stats >got 2>said
+check empty grep -q "^main/in_turn  *16  *4$" said
+
+# A source that is no stream is called again, too. What is copied: the volume once, and a projection once a pass.
+sed 's/out p: f32\[n\]) cpu/out p: f32[n]) restart cpu/' "$programs/parts.df" >again.df
+"$DFC" again.df --parts=8 -o again && ./parts-1 --waves=50 >want 2>said
+for policy in eager ws random dmda gp all-gpu; do
+    ./again --waves=50 --policy=$policy --device=emu --emu-all --gpu-mem=272KiB --stats=json,totals --stats-file=stats >got 2>said
+    same "again-$policy" got want
+    check "again-bytes-$policy" python3 -c "
+import json, sys
+s = json.load(open('stats'))
+m = s['memories'][0]
+got = s['waves'], s['passes'], m['h2d_bytes'], m['d2h_bytes']
+if got != (50, 4, 50 * 4096 * 4, 1 << 20): sys.exit(str(got))"
+done
+
+# 200 tokens of 1 MiB are kept, or none is.
+printf %s 'kernel large(out p: u8[n]) WORD cpu {{ memset(p, (int)df_wave(call), n); }};
+kernel add(in p: u8[n], acc t: i64[z] split z) cpu {{ for (size_t k = 0; k < z; k++) t[k] += p[n - 1]; }};
+kernel tell(in t: i64[z]) cpu {{ printf("%lld\n", (long long)t[z - 1]); }};
+graph main { p: u8[1048576] = large(); t: i64[2] = add(p) @parts(2); tell(t); }' >large.df
+for word in "" restart; do
+    sed "s/WORD/$word/" large.df >"large-$word.df"
+    "$DFC" "large-$word.df" -o "large-$word"
+done
+check memory python3 -c "
+import os, subprocess
+def mib(name):
+    p = subprocess.Popen([name, '--waves=200', '--passes=2', '--device=none'], stdout=subprocess.PIPE)
+    out = p.stdout.read()
+    _, status, usage = os.wait4(p.pid, 0)
+    p.returncode = status
+    assert status == 0 and out == b'19900\n', out
+    return usage.ru_maxrss / 1024
+kept, again = mib('./large-'), mib('./large-restart')
+assert kept > 200 and again < 100, (kept, again)"
+
+# What would have to be kept is more than half of the host's memory.
+expect refused 1 "to keep what they read of 1000000000000 waves for the later passes takes .*PiB of host memory, of which .*iB may be used; 'restart' at the source of 'main/project' keeps nothing" \
+    ./parts-4 --waves=1000000000000 --device=emu --emu-all --gpu-mem=528KiB
+cat >small.df <<'EOF'
+platform p { cpu host { workers = 2; memory = 128 KiB; } gpu emu0 { memory = 272 KiB; h2d = 6 GB/s, 10 us; d2h = 6 GB/s, 10 us; engines = 2; launch = 8 us; } }
+EOF
+expect refused-before 1 "to keep what they read of 50 waves for the later passes takes 200 KiB of host memory, of which 64.0 KiB may be used" \
+    "$DFC" simulate "$programs/parts.df" --platform small.df --parts=8 --waves=50
+expect restart-before 0 '"passes": 4' "$DFC" simulate again.df --platform small.df --parts=8 --waves=50 --policy=gp --format=json
+expect restart-said 0 "part by part: several waves go by 4 times, because 8 parts of an acc .*; the sources are called again" \
+    "$DFC" explain again.df --platform small.df --parts=8

@@ -321,7 +321,9 @@ struct df_buffer {
                                          * empty (DF_SKIP), whose bytes mean nothing, and nothing else. The caller clears
                                          * it. NULL: not asked for */
     size_t *extents;                    /* as `empty`, DF_MAX_RANK numbers for each token. If its extents differ from wave
-                                         * to wave, the run writes those of a token that is not empty, 1 past its rank */
+                                         * to wave, the run writes those of a token that is not empty, 1 past its rank. If
+                                         * tokens are given, the caller says there how large each is, from 1 to the largest;
+                                         * NULL: all are of the largest size */
 };
 
 /* What the jobs of one node took, by where they ran. A job on a GPU counts from its begin to its end there. Jobs that the
@@ -566,6 +568,7 @@ int df_main(int argc, char **argv, const struct df_program *program);
 
 /* A graph with ports is a function of the library: NAME_open() and the others of its header call these. They give DF_OK
  * or a DF_E… code, and df_library_error() says why the last failing call of this thread failed.
+ * Bounds:   An extent of an input with a bound is given for each wave. So all calls have the same sizes in that respect.
  * Sizes:    A call that brings new extents makes graph, plan and session for them. The last DF_LIBRARY_SIZES are kept; a
  *           call with one of those allocates nothing. Calls of one wave and of several count apart.
  * Threads:  One thread at a time may be in a call of a session. Several sessions may be in calls at once. */
@@ -576,14 +579,22 @@ struct df_library_port {
     enum df_mode mode;                  /* DF_IN or DF_OUT */
     enum df_elem elem;
     int final;                          /* 1: an out port that gets one token a call, after the last wave */
-    int varies;                         /* 1: an out port whose extents differ from wave to wave */
+    int varies;                         /* 1: a port whose extents differ from wave to wave */
+    unsigned bound[DF_MAX_RANK];        /* in port: by extent, its number in `bounds` from 1 on, if the caller gives it for
+                                         * each wave; 0: it is the same in all */
+};
+
+struct df_library_bound {               /* a dimension variable that the caller gives for each wave */
+    const char *name;
+    uint64_t most;
 };
 
 struct df_library_function {
     const char *name;                   /* of the graph */
-    unsigned n_ports, n_dims, n_scalars;
+    unsigned n_ports, n_dims, n_bounds, n_scalars;
     const struct df_library_port *ports;
-    const char *const *dims;            /* names of its dimension variables, but for those that kernels decide */
+    const char *const *dims;            /* names of its dimension variables without a bound */
+    const struct df_library_bound *bounds;
     const enum df_scalar_type *scalars;
 };
 
@@ -594,15 +605,16 @@ struct df_library_session;
  * session is closed, and so is the function. */
 int df_library_open(const struct df_program *program, const struct df_library_function *function, const char *options,
                     struct df_library_session **session);
-/* data: by port; the tokens of one port lie one behind the other; a final one has a single token. dims: by dimension variable. scalars: in order; a text
- * is borrowed for the call. */
+/* data: by port; the tokens of one port lie one behind the other; a final one has a single token. Tokens whose extents differ
+ * lie dense by them at the beginning of rooms for the largest. dims: by dimension variable. given: by bound, a number for each
+ * wave. scalars: in order; a text is borrowed for the call. */
 int df_library_run(struct df_library_session *session, const struct df_library_function *function, int64_t waves,
-                   void *const *data, const size_t *dims, const union df_scalar *scalars);
+                   void *const *data, const size_t *dims, const size_t *const *given, const union df_scalar *scalars);
 /* Which tokens of an output are empty (DF_SKIP): a byte for each wave of the last call, 1 if the token is empty, whose bytes
  * mean nothing then. It lives until the next call. NULL: none of them is, or the port is none of the outputs. */
 const unsigned char *df_library_empty(struct df_library_session *session, const struct df_library_function *function,
                                       unsigned port);
-/* The extents of an output that differ from wave to wave: DF_MAX_RANK numbers for each token of the last call, 1 past the rank; 0
+/* The extents of a port that differ from wave to wave: DF_MAX_RANK numbers for each token of the last call, 1 past the rank; 0
  * if the token is empty. A token lies dense by these at the beginning of its room, which is what df_library_shape() says. It
  * lives until the next call. NULL: the port is none of those, or the last call failed before it ran. */
 const size_t *df_library_extents(struct df_library_session *session, const struct df_library_function *function,

@@ -62,9 +62,16 @@ static unsigned find_variable(const struct dfc_sig *sig, const char *name)
     return i;
 }
 
-/* Finds the dimension variables, in the order of their first appearance. */
-static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const struct dfl_sig *ast)
+/* 'h <= 4096' in an out port: it is decided inside. In an in port of a graph: callers decide it. */
+static bool takes_bound(const struct dfc_callee *callee, const struct dfl_port *port, const struct dfl_expr *e)
 {
+    return dfc_extent_has_bound(e) && (port->mode == DFL_OUT || (port->mode == DFL_IN && callee->graph));
+}
+
+/* Finds the dimension variables, in the order of their first appearance. */
+static bool collect_variables(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_sig *ast)
+{
+    struct dfc_sig *sig = &callee->sig;
     unsigned room = 0;
     enum df_elem elem;
     for (const struct dfl_port *port = ast->ports; port; port = port->next)
@@ -76,7 +83,7 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
     for (const struct dfl_port *port = ast->ports; port; port = port->next) {
         const struct dfl_expr *e = dfc_elem_of(u, port->format->name.text, &elem) ? port->format->dims : NULL;
         for (; e; e = e->next) {
-            const struct dfl_expr *name = dfc_extent_has_bound(e) && port->mode == DFL_OUT ? e->a : e;
+            const struct dfl_expr *name = takes_bound(callee, port, e) ? e->a : e;
             if (name->kind != DFL_EXPR_NAME)
                 continue;
             unsigned v = find_variable(sig, name->s);
@@ -105,9 +112,8 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_sig *sig, const str
 
 /* ---- ports ---- */
 
-/* 'h <= 4096' in an out port. */
-static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e,
-                        struct dfc_dim *dim)
+static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_port *port,
+                        const struct dfl_expr *e, struct dfc_dim *dim)
 {
     const struct dfc_names names = { .use = DFC_USE_MOST };
     struct dfc_variable *variable;
@@ -119,15 +125,16 @@ static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, con
     *dim = (struct dfc_dim){ .kind = DFC_DIM_VARIABLE, .variable = find_variable(&callee->sig, e->a->s), .expr = e->a,
                              .own = true };
     variable = &callee->sig.variables[dim->variable];
-    if (variable->from_input || variable->bound != e->b) {
-        if (variable->from_input)
+    const bool taken = variable->from_input && port->mode == DFL_OUT;
+    if (taken || variable->bound != e->b) {
+        if (taken)
             dfl_error(u->sink, e->loc, "dimension '%s' comes from an input, so '%s' cannot decide it", e->a->s,
                       callee->name);
         else
             dfl_error(u->sink, e->loc, "dimension '%s' has two bounds", e->a->s);
-        dfl_note(u->sink, variable->from_input ? variable->name.loc : variable->bound->loc, "the first use is here");
-        dfl_hint(u->sink, variable->from_input ? "another name is a dimension of its own: 'n <= 100'"
-                                               : "the other ports have its name alone");
+        dfl_note(u->sink, taken ? variable->name.loc : variable->bound->loc, "the first use is here");
+        dfl_hint(u->sink, taken ? "another name is a dimension of its own: 'n <= 100'"
+                                : "the other ports have its name alone");
         return false;
     }
     if (callee->kernel && callee->kernel->has_formulas) {
@@ -140,7 +147,8 @@ static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, con
     if (callee->kernel)
         return true;
     dfl_error(u->sink, e->b->loc, "'_' leaves the bound to the calls of a kernel, and '%s' is a graph", callee->name);
-    dfl_hint(u->sink, "write the bound, or leave out '<= _': what is assigned inside says it");
+    dfl_hint(u->sink, port->mode == DFL_OUT ? "write the bound, or leave out '<= _': what is assigned inside says it"
+                                            : "write the bound: 'n <= 100'");
     return false;
 }
 
@@ -180,8 +188,7 @@ static bool check_port(struct dfc_unit *u, const struct dfc_callee *callee, stru
     uint64_t bytes;
     for (const struct dfl_expr *e = format->dims; e; e = e->next, port->rank++) {
         struct dfc_dim *dim = &port->dims[port->rank];
-        ok &= dfc_extent_has_bound(e) && port->ast->mode == DFL_OUT ? check_bound(u, callee, e, dim)
-                                                                    : check_dim(u, callee, e, dim);
+        ok &= takes_bound(callee, port->ast, e) ? check_bound(u, callee, port->ast, e, dim) : check_dim(u, callee, e, dim);
         fixed &= ok && dim->kind == DFC_DIM_NUMBER;
         whole.dims[port->rank] = dim->number;
     }
@@ -263,7 +270,7 @@ bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct d
     for (const struct dfl_scalar_decl *scalar = ast->scalars; scalar; scalar = scalar->next)
         sig->scalars[sig->n_scalars++] = scalar;
     sig->n_given = sig->n_scalars;
-    bool ok = collect_variables(u, sig, ast);
+    bool ok = collect_variables(u, callee, ast);
     for (const struct dfl_port *port = ast->ports; port; port = port->next, i++) {
         sig->ports[i].ast = port;
         sig->n_ports++;

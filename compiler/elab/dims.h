@@ -7,7 +7,7 @@
 
 #include "compiler/elab/elab.h"
 
-enum dfc_origin_kind { DFC_FROM_INPUT, DFC_FROM_ANNOTATION, DFC_FROM_OUT_PORT };
+enum dfc_origin_kind { DFC_FROM_INPUT, DFC_FROM_ANNOTATION, DFC_FROM_OUT_PORT, DFC_FROM_BOUND };
 
 struct dfc_origin {                     /* where a variable's extent was found; put into words for messages only */
     enum dfc_origin_kind kind;

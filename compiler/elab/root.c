@@ -133,33 +133,62 @@ static uint32_t add_kernel(struct dfc_unit *u, const struct dfl_kernel *kernel)
         dfc_no_memory(u);
         return DF_NONE;
     }
-    *code = (struct dfc_kernel_code){ .ast = kernel, .kernel = u->kernels.n - 1, .dir = "." };
+    *code = (struct dfc_kernel_code){ .ast = kernel, .kernel = u->kernels.n - 1, .dir = ".", .called = true };
     return code->kernel;
+}
+
+/* The caller decides an extent with a bound in each wave, so the source has a variable of this name. false: no memory, or
+ * reported. */
+static bool add_variable(struct dfc_unit *u, const struct dfc_sig *from, const struct dfc_port *given, unsigned dim,
+                         struct dfc_sig *sig)
+{
+    const struct dfc_dim *extent = &given->dims[dim];
+    const struct dfc_variable *variable = &from->variables[extent->variable];
+    unsigned v = 0;
+    if (extent->kind != DFC_DIM_VARIABLE) {
+        dfl_error(u->sink, extent->expr->loc, "a graph that is called from outside has an extent with a bound alone in an in port, "
+                  "not in an expression");
+        dfl_hint(u->sink, "give it another name with a bound: 'm <= 200'; kernels that read both ports compare them in each wave");
+        return false;
+    }
+    while (v < sig->n_variables && strcmp(sig->variables[v].name.text, variable->name.text) != 0)
+        v++;
+    if (v == sig->n_variables) {
+        sig->variables[sig->n_variables] = *variable;
+        sig->variables[sig->n_variables++].from_input = false;
+    }
+    sig->ports[0].dims[dim] = (struct dfc_dim){ .kind = DFC_DIM_VARIABLE, .variable = v, .expr = extent->expr, .own = true };
+    return true;
 }
 
 /* The kernel that stands for what the caller gives to an in port. It costs nothing, on the host. If the graph is only
  * checked, the kernel gets no number. */
-static bool add_source(struct dfc_unit *u, const char *name, const struct dfc_port *given, const uint64_t *extents,
-                       bool numbered)
+static bool add_source(struct dfc_unit *u, const char *name, const struct dfc_sig *sig, const struct dfc_port *given,
+                       const uint64_t *extents, bool numbered)
 {
     const struct dfl_loc loc = given->ast->name.loc;
+    const uint8_t varies = dfc_port_varies(sig, given);
     struct dfl_port *ast = dfc_alloc(u, sizeof *ast);
     struct dfc_port *port = dfc_alloc(u, sizeof *port);
     struct dfl_kernel *kernel = dfc_alloc(u, sizeof *kernel);
     struct dfl_expr *cost = make_expr(u, DFL_EXPR_QUANTITY, "s", 0, loc);
     uint16_t *slots = dfc_alloc(u, sizeof *slots);
-    if (!ast || !port || !kernel || !cost || !slots)
+    struct dfc_variable *variables = dfc_alloc(u, DF_MAX_RANK * sizeof *variables);
+    if (!ast || !port || !kernel || !cost || !slots || !variables)
         return false;
     *ast = (struct dfl_port){ .mode = DFL_OUT, .name = given->ast->name, .format = given->ast->format, .loc = loc };
     *port = (struct dfc_port){ .ast = ast, .elem = given->elem, .rank = given->rank, .in_slot = -1 };
-    for (unsigned i = 0; i < port->rank; i++)
-        port->dims[i] = (struct dfc_dim){ .kind = DFC_DIM_NUMBER, .number = extents[i] };
     *kernel = (struct dfl_kernel){ .name = { name, loc }, .loc = loc };
-    const struct dfc_callee callee = {
+    struct dfc_callee callee = {
         .name = name, .loc = loc, .ready = true, .kernel = kernel,
         .id = numbered ? add_kernel(u, kernel) : DF_NONE, .cost_classes = 1, .cost = { cost },
-        .sig = { .n_ports = 1, .n_out = 1, .ports = port, .in_port = slots, .out_port = slots },
+        .sig = { .n_ports = 1, .n_out = 1, .ports = port, .in_port = slots, .out_port = slots, .variables = variables },
     };
+    for (unsigned i = 0; i < port->rank; i++)
+        if (!(varies >> i & 1))
+            port->dims[i] = (struct dfc_dim){ .kind = DFC_DIM_NUMBER, .number = extents[i] };
+        else if (!add_variable(u, sig, given, i, &callee.sig))
+            return false;
     return !u->no_memory && add_callee(u, &callee);
 }
 
@@ -191,12 +220,14 @@ static bool add_inputs(struct dfc_unit *u, const struct dfc_callee *graph, const
         const struct dfl_name *name = &port->ast->name;
         uint64_t extents[DF_MAX_RANK];
         const char *source = inner_name(u, graph->name, name->text);
-        if (!find_extents(u, graph, port, dims, extents) || !add_source(u, source, port, extents, dims != NULL))
+        if (!find_extents(u, graph, port, dims, extents) || !add_source(u, source, sig, port, extents, dims != NULL))
             return false;
         struct dfl_stmt *stmt = add_call(u, stmts, source, name->loc);
         if (!stmt || !(stmt->targets = make_target(u, name->text, port, extents)) ||
             !add_actual(u, actuals, name->text, name->loc))
             return false;
+        if (dfc_port_varies(sig, port))
+            stmt->targets->annotation = NULL;   /* the source says the bounds */
     }
     for (unsigned i = 0; i < sig->n_scalars; i++) {
         const char *arg = inner_name(u, graph->name, sig->scalars[i]->name.text);

@@ -70,7 +70,7 @@ static struct dfl_loc port_loc(const struct dfc_elab *e, const struct dfc_stream
 /* For an input: the stream as the call names it, and the line that assigns it. */
 void dfc_origin_print(const struct dfc_solve *s, const struct dfc_origin *origin, char *text, size_t size)
 {
-    static const char *const before[] = { "", "the annotation of ", "out port " };
+    static const char *const before[] = { "", "the annotation of ", "out port ", "the bound of " };
     char where[300], name[300];
     struct dfl_loc loc = origin->loc;
     if (origin->kind == DFC_FROM_INPUT) {
@@ -306,6 +306,8 @@ bool dfc_match_all(struct dfc_solve *s)
         if (sig->variables[v].bound) {
             s->bound[v] = sig->variables[v].most;
             s->bounded[v] = true;
+            s->origins[v] = (struct dfc_origin){ DFC_FROM_BOUND, 0, sig->variables[v].name.text,
+                                                 sig->variables[v].bound->loc };
         }
     for (unsigned i = 0; i < sig->n_in; i++)
         if (!match_input(s, i))

@@ -2,7 +2,8 @@
  * program in C or C++ includes. The header needs no other file of dfc.
  *
  * Arguments: each port in order; behind the first port in which a dimension variable stands alone, that variable; then
- *           the scalars. In the header names stand in comments, where no macro can change them.
+ *           the scalars. In the header names stand in comments, where no macro can change them. Of a call of several waves
+ *           a variable with a bound is an array, with a number for each wave.
  */
 #include "compiler/emit/emit.h"
 
@@ -38,20 +39,30 @@ static bool is_input(const struct dfc_port *port)
 
 /* ---- arguments ---- */
 
-/* A dimension variable that the caller gives. Those with a bound are decided inside. */
-static void emit_dim(FILE *out, const struct dfc_sig *sig, unsigned v, bool named)
+/* A dimension variable that is the same in all waves of a call. */
+static bool is_size(const struct dfc_variable *variable)
 {
-    if (sig->variables[v].bound)
-        return;
-    if (named)
-        fprintf(out, ", size_t /* %s */", sig->variables[v].name.text);
-    else
-        fprintf(out, ", size_t d%u", v);
+    return !variable->bound;
 }
 
-/* Prints the arguments of a call. named: as in a header, names in comments; else as in a definition, p0 h0 and the
- * like. */
-static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool named)
+/* One that the caller gives for each wave. Other variables with a bound are decided inside. */
+static bool is_given(const struct dfc_variable *variable)
+{
+    return variable->bound && variable->from_input;
+}
+
+static void emit_dim(FILE *out, const struct dfc_sig *sig, unsigned v, bool many, bool named)
+{
+    const char *type = many && is_given(&sig->variables[v]) ? "const size_t *" : "size_t ";
+    if (named)
+        fprintf(out, ", %s/* %s */", type, sig->variables[v].name.text);
+    else
+        fprintf(out, ", %sd%u", type, v);
+}
+
+/* Prints the arguments of a call. many: it is for several waves. named: as in a header, names in comments; else as in a
+ * definition, p0 h0 and the like. */
+static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool many, bool named)
 {
     unsigned next = 0;                  /* variables are numbered in this order */
     for (unsigned p = 0; p < sig->n_ports; p++) {
@@ -62,8 +73,11 @@ static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool named)
         else
             fprintf(out, "p%u", p);
         for (unsigned i = 0; i < port->rank; i++)
-            if (port->dims[i].kind == DFC_DIM_VARIABLE && port->dims[i].variable == next)
-                emit_dim(out, sig, next++, named);
+            if (port->dims[i].kind == DFC_DIM_VARIABLE && port->dims[i].variable == next) {
+                if (is_size(&sig->variables[next]) || is_given(&sig->variables[next]))
+                    emit_dim(out, sig, next, many, named);
+                next++;
+            }
     }
     for (unsigned s = 0; s < sig->n_scalars; s++) {
         fprintf(out, ", %s", dfc_c_scalar(dfc_scalar_type(sig->scalars[s]->type)));
@@ -77,15 +91,17 @@ static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool named)
 static void emit_dims(FILE *out, const struct dfc_sig *sig, bool named)
 {
     for (unsigned v = 0; v < sig->n_variables; v++)
-        emit_dim(out, sig, v, named);
+        if (is_size(&sig->variables[v]))
+            emit_dim(out, sig, v, false, named);
 }
 
-static unsigned count_dims(const struct dfc_sig *sig)
+/* How many of the first n variables are of that kind. */
+static unsigned count_dims(const struct dfc_sig *sig, unsigned n, bool (*kind)(const struct dfc_variable *))
 {
-    unsigned n = 0;
-    for (unsigned v = 0; v < sig->n_variables; v++)
-        n += !sig->variables[v].bound;
-    return n;
+    unsigned count = 0;
+    for (unsigned v = 0; v < n; v++)
+        count += kind(&sig->variables[v]);
+    return count;
 }
 
 /* The sizes of a call, in a table of C that is not empty. */
@@ -93,9 +109,19 @@ static void emit_sizes(FILE *out, const struct dfc_sig *sig)
 {
     fputs("    const size_t df_sizes[] = { ", out);
     for (unsigned v = 0; v < sig->n_variables; v++)
-        if (!sig->variables[v].bound)
+        if (is_size(&sig->variables[v]))
             fprintf(out, "d%u, ", v);
     fputs("0 };\n", out);
+}
+
+/* Where the extents lie that the caller gives for each wave. */
+static void emit_given(FILE *out, const struct dfc_sig *sig, bool many)
+{
+    fputs("    const size_t *const df_given[] = { ", out);
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        if (is_given(&sig->variables[v]))
+            fprintf(out, "%sd%u, ", many ? "" : "&", v);
+    fputs("NULL };\n", out);
 }
 
 static void emit_prototype(FILE *out, const struct dfc_callee *graph, const char *verb, bool named)
@@ -104,11 +130,11 @@ static void emit_prototype(FILE *out, const struct dfc_callee *graph, const char
     fprintf(out, "int %s_%s(struct %s_session *session", name, verb, name);
     if (verb[3])
         fputs(", int64_t waves", out);
-    emit_arguments(out, &graph->sig, named);
+    emit_arguments(out, &graph->sig, verb[3] != '\0', named);
     fputc(')', out);
 }
 
-/* 'n', or 'n <= 100' where it is decided. */
+/* 'n', or 'n <= 100' where the bound stands. */
 static void emit_extent(FILE *out, const struct dfc_sig *sig, const struct dfc_dim *dim)
 {
     dfl_print_expr(out, dim->expr);
@@ -168,12 +194,14 @@ static const char about[] =
     " *                  two arrays may have bytes in common, unless both are inputs. A call with sizes of one of the\n"
     " *                  last 4 calls with other sizes allocates nothing.\n"
     " * GRAPH_run_waves  Runs several. In each array the tokens of the waves lie one behind the other; what is made once,\n"
-    " *                  after the last wave, is one token.\n"
+    " *                  after the last wave, is one token. An extent of an input with a bound ('h <= 480') is an array,\n"
+    " *                  with a number from 1 to the bound for each wave. Such tokens lie dense by these at the beginning\n"
+    " *                  of their rooms, for which GRAPH_shape gives the bounds.\n"
     " * GRAPH_shape      Gives the extents of a port for these sizes; those past its rank are 1. What the next call with\n"
     " *                  these sizes needs is made then.\n"
     " * GRAPH_empty      Which tokens of an output are empty, because a kernel skipped them: a byte for each wave of the\n"
     " *                  last call, 1 if the token is empty. Its bytes mean nothing then. NULL: none is.\n"
-    " * GRAPH_extents    The extents of an output that differ from wave to wave ('n <= 100'): 4 numbers for each wave of the\n"
+    " * GRAPH_extents    The extents of a port that differ from wave to wave ('n <= 100'): 4 numbers for each wave of the\n"
     " *                  last call, 1 past the rank, 0 if the token is empty. The token lies dense by these at the\n"
     " *                  beginning of its room, for which GRAPH_shape gives the bounds. Good until the next call. NULL: the\n"
     " *                  extents do not differ.\n"
@@ -251,9 +279,14 @@ static void emit_json(FILE *out, const struct dfc_callee *graph)
     const struct dfc_sig *sig = &graph->sig;
     fprintf(out, "    return \"{\\\"name\\\": \\\"%s\\\", \\\"dims\\\": [", graph->name);
     for (unsigned v = 0, n = 0; v < sig->n_variables; v++)
-        if (!sig->variables[v].bound)
+        if (is_size(&sig->variables[v]))
             fprintf(out, "%s\\\"%s\\\"", n++ ? ", " : "", sig->variables[v].name.text);
-    fputs("], \\\"ports\\\": [\"\n", out);
+    fputs("], \\\"bounds\\\": {", out);
+    for (unsigned v = 0, n = 0; v < sig->n_variables; v++)
+        if (!is_size(&sig->variables[v]))
+            fprintf(out, "%s\\\"%s\\\": %llu", n++ ? ", " : "", sig->variables[v].name.text,
+                    (unsigned long long)sig->variables[v].most);
+    fputs("}, \\\"ports\\\": [\"\n", out);
     for (unsigned p = 0; p < sig->n_ports; p++) {
         const struct dfc_port *port = &sig->ports[p];
         fprintf(out, "        \"%s{\\\"name\\\": \\\"%s\\\", \\\"mode\\\": \\\"%s\\\", \\\"type\\\": \\\"%s\\\", ",
@@ -271,6 +304,17 @@ static void emit_json(FILE *out, const struct dfc_callee *graph)
 
 /* ---- the functions ---- */
 
+/* For each extent of an in port the number of its variable among those that the caller gives for each wave, from 1. */
+static void emit_given_extents(FILE *out, const struct dfc_sig *sig, const struct dfc_port *port)
+{
+    for (unsigned i = 0; i < DF_MAX_RANK; i++) {
+        const struct dfc_dim *dim = &port->dims[i];
+        const bool given = is_input(port) && i < port->rank && dim->kind == DFC_DIM_VARIABLE &&
+                           is_given(&sig->variables[dim->variable]);
+        fprintf(out, "%u, ", given ? count_dims(sig, dim->variable, is_given) + 1 : 0);
+    }
+}
+
 /* Elements of an array that C does not allow to be empty. */
 static void emit_tables(FILE *out, const struct dfc_callee *graph)
 {
@@ -282,21 +326,28 @@ static void emit_tables(FILE *out, const struct dfc_callee *graph)
                                            [DF_S_F64] = "DF_S_F64", [DF_S_STR] = "DF_S_STR" };
     const struct dfc_sig *sig = &graph->sig;
     fprintf(out, "static const struct df_library_port df_ports_%s[] = {\n", graph->name);
-    for (unsigned p = 0; p < sig->n_ports; p++)
-        fprintf(out, "    { \"%s\", %s, %s, %d, %d },\n", sig->ports[p].ast->name.text,
+    for (unsigned p = 0; p < sig->n_ports; p++) {
+        fprintf(out, "    { \"%s\", %s, %s, %d, %d, { ", sig->ports[p].ast->name.text,
                 is_input(&sig->ports[p]) ? "DF_IN" : "DF_OUT", elems[sig->ports[p].elem], sig->ports[p].final,
                 dfc_port_varies(sig, &sig->ports[p]) != 0);
+        emit_given_extents(out, sig, &sig->ports[p]);
+        fputs("} },\n", out);
+    }
     fprintf(out, "};\nstatic const char *const df_dims_%s[] = { ", graph->name);
     for (unsigned v = 0; v < sig->n_variables; v++)
-        if (!sig->variables[v].bound)
+        if (is_size(&sig->variables[v]))
             fprintf(out, "\"%s\", ", sig->variables[v].name.text);
-    fprintf(out, "NULL };\nstatic const enum df_scalar_type df_scalars_%s[] = { ", graph->name);
+    fprintf(out, "NULL };\nstatic const struct df_library_bound df_bounds_%s[] = { ", graph->name);
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        if (is_given(&sig->variables[v]))
+            fprintf(out, "{ \"%s\", %lluu }, ", sig->variables[v].name.text, (unsigned long long)sig->variables[v].most);
+    fprintf(out, "{ NULL, 0 } };\nstatic const enum df_scalar_type df_scalars_%s[] = { ", graph->name);
     for (unsigned s = 0; s < sig->n_scalars; s++)
         fprintf(out, "%s, ", scalars[dfc_scalar_type(sig->scalars[s]->type)]);
     fprintf(out, "DF_S_I32 };\nstatic const struct df_library_function df_function_%s = {\n"
-                 "    \"%s\", %u, %u, %u, df_ports_%s, df_dims_%s, df_scalars_%s\n};\n\n",
-            graph->name, graph->name, sig->n_ports, count_dims(sig), sig->n_scalars, graph->name, graph->name,
-            graph->name);
+                 "    \"%s\", %u, %u, %u, %u, df_ports_%s, df_dims_%s, df_bounds_%s, df_scalars_%s\n};\n\n",
+            graph->name, graph->name, sig->n_ports, count_dims(sig, sig->n_variables, is_size),
+            count_dims(sig, sig->n_variables, is_given), sig->n_scalars, graph->name, graph->name, graph->name, graph->name);
 }
 
 static void emit_run(FILE *out, const struct dfc_callee *graph, bool many)
@@ -311,11 +362,12 @@ static void emit_run(FILE *out, const struct dfc_callee *graph, bool many)
         fprintf(out, "(void *)p%u, ", p);
     fputs("NULL };\n", out);
     emit_sizes(out, sig);
+    emit_given(out, sig, many);
     fputs("    const union df_scalar df_values[] = { ", out);
     for (unsigned s = 0; s < sig->n_scalars; s++)
         fprintf(out, "{ .%s = s%u }, ", members[dfc_scalar_type(sig->scalars[s]->type)], s);
     fprintf(out, "{ .i64 = 0 } };\n    return df_library_run((struct df_library_session *)session, &df_function_%s, %s, "
-                 "df_data, df_sizes,\n                          df_values);\n}\n\n", graph->name, many ? "waves" : "1");
+                 "df_data, df_sizes,\n                          df_given, df_values);\n}\n\n", graph->name, many ? "waves" : "1");
 }
 
 static void emit_shape(FILE *out, const struct dfc_callee *graph)

@@ -306,7 +306,7 @@ bool dfc_fold_extent(struct dfc_unit *u, const struct dfc_names *names, const st
 {
     struct dfc_value v;
     if (dfc_extent_has_bound(e)) {
-        dfl_error(u->sink, e->loc, "an extent with a bound cannot stand in %s: it is for 'out' ports",
+        dfl_error(u->sink, e->loc, "an extent with a bound cannot stand in %s: it is for 'out' ports, and for 'in' ports of graphs",
                   names->use == DFC_USE_PORT ? "this port" : dfc_use_words(names->use));
         if (names->use == DFC_USE_PORT)
             dfl_hint(u->sink, "what reads such a stream has a dimension variable: its name alone, without '<='");

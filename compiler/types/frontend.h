@@ -112,7 +112,8 @@ struct dfc_variable {                   /* dimension variable */
     struct dfl_name name;               /* the place at which it first stands alone */
     bool from_input;                    /* an input gives it */
     const struct dfl_expr *bound;       /* 'h <= bound': the kernel decides it in each wave; of a graph: so it comes from
-                                         * inside. NULL: there is none; then an input gives it, or an annotation */
+                                         * inside, or from an input. NULL: there is none; then an input gives it, or an
+                                         * annotation */
     uint64_t most;                      /* the bound's value; 0: it is '_', so the annotation of a call says it */
 };
 

@@ -240,6 +240,40 @@ static int check_spared(struct find *f, uint32_t i)
     return DF_OK;
 }
 
+static const struct df_kport *port_of(const struct find *f, uint32_t i)
+{
+    const struct df_value *y = &f->g->values[f->b->value[i]];
+    return dfr_out_port(f->g, y->producer, y->slot);
+}
+
+static const uint64_t *largest_of(const struct find *f, uint32_t i)
+{
+    const struct df_node *node = &f->g->nodes[f->g->values[f->b->value[i]].producer];
+    uint32_t port = (uint32_t)(port_of(f, i) - &f->g->kports[f->g->kernels[node->kernel].first_port]);
+    return f->g->port_dims + (f->g->works[node->work].first_port + port) * (size_t)DF_MAX_RANK;
+}
+
+/* How large n tokens are that are given, if the caller says it. */
+static int check_given_extents(struct find *f, uint32_t i, uint64_t n)
+{
+    const struct df_kport *port = port_of(f, i);
+    const size_t *extents = f->buffers[i].given && port->own ? f->buffers[i].extents : NULL;
+
+    for (uint64_t k = 0; extents && k < n * DF_MAX_RANK; k++) {
+        uint64_t most = largest_of(f, i)[k % DF_MAX_RANK];
+        if (port->own >> k % DF_MAX_RANK & 1 ? extents[k] < 1 || extents[k] > most : extents[k] != most)
+            return refuse(f, i, "extent %u of token %llu is %zu, and it may be %s%llu", (unsigned)(k % DF_MAX_RANK) + 1,
+                          (unsigned long long)(k / DF_MAX_RANK), extents[k],
+                          port->own >> k % DF_MAX_RANK & 1 ? "from 1 to " : "", (unsigned long long)most);
+    }
+    return DF_OK;
+}
+
+static int check_extents(struct find *f, uint32_t i)
+{
+    return check_given_extents(f, i, f->b->of[i].n_tokens);
+}
+
 /* ---- common bytes ---- */
 
 static int by_address(const void *a, const void *b, void *arg)
@@ -335,7 +369,7 @@ static void lend(struct find *f, uint32_t i)
 static int find_all(struct find *f)
 {
     int (*const checks[])(struct find *f, uint32_t i) = { find_value, check_room, check_alignment, check_given,
-                                                          check_turn };
+                                                          check_extents, check_turn };
     int status = find_nodes(f);
 
     find_takers(f);
@@ -402,8 +436,16 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error)
 static void span_call(struct find *f, uint32_t i, int64_t waves)
 {
     const struct dfm_lent *of = &f->b->of[i];
-    if (!f->buffers[i].n_tokens && comes_later(f, i) && !df_value_is_once(f->g, f->b->value[i]))
-        f->span_bytes[i] = span_of((uint64_t)waves, of->stride_bytes, f->g->values[f->b->value[i]].bytes);
+    const size_t *extents = f->buffers[i].given && port_of(f, i)->own ? f->buffers[i].extents : NULL;
+    uint64_t bytes = f->g->values[f->b->value[i]].bytes;
+    if (f->buffers[i].n_tokens || !comes_later(f, i) || df_value_is_once(f->g, f->b->value[i]))
+        return;
+    if (extents && waves > 0) {         /* the last token ends where its own extents end */
+        bytes = df_elem_bytes((enum df_elem)port_of(f, i)->elem);
+        for (unsigned k = 0; k < DF_MAX_RANK; k++)
+            bytes *= extents[(waves - 1) * DF_MAX_RANK + k];
+    }
+    f->span_bytes[i] = span_of((uint64_t)waves, of->stride_bytes, bytes);
 }
 
 int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_t waves, struct df_error *error)
@@ -418,8 +460,8 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_
             status = refuse(&f, i, "its data is NULL, and no call before has said where it lies");
         else if (buffers[i].data != b->of[i].data && !comes_later(&f, i))
             status = refuse(&f, i, "its node fires once, so it stays where it was when the session was opened");
-        else
-            status = check_alignment(&f, i);
+        else if ((status = check_alignment(&f, i)) == DF_OK)
+            status = check_given_extents(&f, i, buffers[i].n_tokens ? buffers[i].n_tokens : (uint64_t)waves);
     for (uint32_t i = 0; i < b->n; i++)
         span_call(&f, i, waves);
     if (status == DF_OK)
@@ -449,6 +491,25 @@ void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave)
         const struct df_buffer *buffer = &b->given[i];
         if (buffer->empty && run->graph->values[b->value[i]].producer == dfr_job_node(job))
             buffer->empty[place_of(run, buffer, job, wave)] = 1;
+    }
+}
+
+void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t wave, size_t *dims)
+{
+    const struct dfr_buffers *b = run->memory.buffers;
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *kernel = &g->kernels[g->nodes[dfr_job_node(job)].kernel];
+
+    for (uint32_t i = 0; b && i < b->n; i++) {
+        const struct df_buffer *buffer = &b->given[i];
+        const struct df_value *value = &g->values[b->value[i]];
+        if (value->producer != dfr_job_node(job) || !buffer->extents)
+            continue;
+        const struct df_kport *port = dfr_out_port(g, value->producer, value->slot);
+        uint32_t p = (uint32_t)(port - &g->kports[kernel->first_port]);
+        for (unsigned k = 0; k < port->rank; k++)
+            if (port->own >> k & 1)
+                dims[df_extent_variable(g, kernel, p, k)] = buffer->extents[place_of(run, buffer, job, wave) * DF_MAX_RANK + k];
     }
 }
 

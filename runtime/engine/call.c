@@ -166,6 +166,23 @@ int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed
     return note_empty(call, empty);
 }
 
+int dfr_call_given(struct df_call *call)
+{
+    struct dfr_extents *x = call->run->extents;
+    const struct df_graph *g = call->run->graph;
+    uint32_t node = dfr_job_node(call->job), slot = dfr_job_slot(call->job);
+    size_t own[g->kernels[g->nodes[node].kernel].n_dims + 1u];
+    char why[DFR_EXTENTS_WHY];
+    uint64_t empty;
+
+    if (!x || !dfr_extents_node_varies(x, node))
+        return DF_OK;
+    if (dfr_extents_bind(x, node, slot, 0, own, why) != DF_OK)
+        return df_fail(call, "%s", why);
+    dfr_buffers_given_extents(call->run, call->job, call->wave, own);
+    return dfr_extents_made(x, node, slot, 0, own, &empty, why) == DF_OK ? DF_OK : df_fail(call, "%s", why);
+}
+
 /* ---- what kernels keep open ---- */
 
 struct dfr_open {                       /* for one work */

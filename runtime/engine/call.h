@@ -16,6 +16,9 @@ void dfr_call_failed(struct df_call *call, const char *message);
 int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed, void *stream, const size_t *dims,
                      void *const *ports, const union df_scalar *scalars);
 
+/* The job is of a spared node (buffers.h), which is not called: notes the extents that the caller gives in this wave. */
+int dfr_call_given(struct df_call *call);
+
 /* Closes what kernels of the graph have opened there (df_open()). No job is there any more. Again: nothing happens. */
 void dfr_opened_close(struct dfr_opened *opened, const struct df_graph *graph);
 

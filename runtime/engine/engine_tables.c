@@ -6,6 +6,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/call.h"
 #include "runtime/engine/ports.h"
 #include "runtime/threads/large.h"
 
@@ -223,11 +224,10 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
 }
 
 /* The cpu variant of a spared node (buffers.h), whose outputs are given. */
-static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
-                   const union df_scalar *scalars)
+static int given(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
 {
-    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
-    return DF_OK;
+    (void)stream, (void)dims, (void)ports, (void)scalars;
+    return dfr_call_given(call);
 }
 
 int dfr_engine_codes(struct df_run *run, struct df_error *error)
@@ -244,7 +244,7 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
                                                       : dfr_wave_function(run, g->functions[g->works[k].kernel].cpu),
                                            .dims = (const size_t *)(g->dims + g->works[k].first_dim),
                                            .scalars = run->memory.scalars + g->works[k].first_scalar };
-    run->firing.codes[g->n_works] = (struct dfr_code){ .cpu = nothing };
+    run->firing.codes[g->n_works] = (struct dfr_code){ .cpu = given };
     return DF_OK;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/call.h"
 #include "runtime/inspect/check_variants.h"
 #include "runtime/inspect/dump.h"
 #include "runtime/base/error.h"
@@ -123,8 +124,10 @@ static int look_into(struct df_run *run, struct dfr_worker *w)
 
     if (dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), dfr_job_node(call->job)))
         return DF_SKIP;
-    if (dfr_buffers_spare(run, dfr_job_node(call->job)))
-        return dumps(run, call) ? dump_ports(run, call, w->ports) : DF_OK;
+    if (dfr_buffers_spare(run, dfr_job_node(call->job))) {
+        code = dfr_call_given(call);
+        return code == DF_OK && dumps(run, call) ? dump_ports(run, call, w->ports) : code;
+    }
     if (run->options.poison)
         poison_scratch(run->graph, dfr_job_node(call->job), w->ports);
     if (in->check)

@@ -174,21 +174,56 @@ static int check_dims(const struct df_library_function *f, const size_t *dims)
     return DF_OK;
 }
 
-/* The bytes of all tokens of a port. */
-static uint64_t span_of(const struct df_library_function *f, const struct dfr_sized *s, unsigned port, int64_t waves)
+/* Each extent with a bound, in each wave. */
+static int check_given(const struct df_library_function *f, int64_t waves, const size_t *const *given)
 {
-    uint64_t bytes, n = f->ports[port].final ? 1 : (uint64_t)waves;
-    return __builtin_mul_overflow(s->made.ports[port].bytes, n, &bytes) ? UINT64_MAX : bytes;
+    for (unsigned i = 0; i < f->n_bounds; i++) {
+        const struct df_library_bound *bound = &f->bounds[i];
+        if (!given[i])
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: the extents %s of the waves are NULL", f->name, bound->name);
+        for (int64_t w = 0; w < waves; w++) {
+            char wave[32] = "";
+            if (given[i][w] >= 1 && given[i][w] <= bound->most)
+                continue;
+            if (waves > 1)
+                snprintf(wave, sizeof wave, " in wave %lld", (long long)w);
+            return dfr_error(&said, DF_E_ARGUMENT, "%s: %s is %zu%s, and it may be from 1 to %llu", f->name, bound->name,
+                             given[i][w], wave, (unsigned long long)bound->most);
+        }
+    }
+    return DF_OK;
+}
+
+/* Extent i of port p in that wave. */
+static size_t extent_of(const struct df_library_function *f, const struct dfr_sized *s, unsigned p, unsigned i, int64_t wave,
+                        const size_t *const *given)
+{
+    const unsigned bound = f->ports[p].bound[i];
+    return bound ? given[bound - 1][wave] : (size_t)s->made.ports[p].dims[i];
+}
+
+/* The bytes of all tokens of a port. Of those that are given, the last one ends where its own extents end. */
+static uint64_t span_of(const struct df_library_function *f, const struct dfr_sized *s, unsigned port, int64_t waves,
+                        const size_t *const *given)
+{
+    const bool is_given = f->ports[port].varies && f->ports[port].mode == DF_IN;
+    uint64_t bytes, n = f->ports[port].final ? 1 : (uint64_t)waves, last = df_elem_bytes(f->ports[port].elem);
+    for (unsigned i = 0; i < DF_MAX_RANK && is_given; i++)
+        last *= extent_of(f, s, port, i, waves - 1, given);
+    if (!is_given)
+        last = s->made.ports[port].bytes;
+    return __builtin_mul_overflow(s->made.ports[port].bytes, n - 1, &bytes) ||
+           __builtin_add_overflow(bytes, last, &bytes) ? UINT64_MAX : bytes;
 }
 
 static int check_apart(const struct df_library_function *f, const struct dfr_sized *s, int64_t waves,
-                       void *const *data, unsigned p)
+                       void *const *data, const size_t *const *given, unsigned p)
 {
     uintptr_t at = (uintptr_t)data[p];
-    uint64_t span = span_of(f, s, p, waves);
+    uint64_t span = span_of(f, s, p, waves, given);
     for (unsigned q = 0; q < p; q++) {
         uintptr_t other = (uintptr_t)data[q];
-        bool apart = at < other ? other - at >= span : at - other >= span_of(f, s, q, waves);
+        bool apart = at < other ? other - at >= span : at - other >= span_of(f, s, q, waves, given);
         if (!apart && (f->ports[p].mode != DF_IN || f->ports[q].mode != DF_IN))
             return dfr_error(&said, DF_E_ARGUMENT, "%s: '%s' and '%s' have bytes in common", f->name, f->ports[q].name,
                              f->ports[p].name);
@@ -197,12 +232,12 @@ static int check_apart(const struct df_library_function *f, const struct dfr_siz
 }
 
 static int check_data(const struct df_library_function *f, const struct dfr_sized *s, int64_t waves,
-                      void *const *data)
+                      void *const *data, const size_t *const *given)
 {
     int rc = DF_OK;
     for (unsigned p = 0; p < f->n_ports && rc == DF_OK; p++) {
         size_t elem_bytes = df_elem_bytes(f->ports[p].elem);
-        uint64_t span = span_of(f, s, p, waves);
+        uint64_t span = span_of(f, s, p, waves, given);
         if ((uintptr_t)data[p] % elem_bytes)
             return dfr_error(&said, DF_E_ARGUMENT, "%s: '%s' is at %p, and its elements of %zu bytes begin at multiples "
                              "of that", f->name, f->ports[p].name, data[p], elem_bytes);
@@ -210,7 +245,7 @@ static int check_data(const struct df_library_function *f, const struct dfr_size
             return dfr_error(&said, DF_E_ARGUMENT, "%s: %lld tokens of %llu bytes in '%s' are more than there are "
                              "addresses", f->name, (long long)waves, (unsigned long long)s->made.ports[p].bytes,
                              f->ports[p].name);
-        rc = check_apart(f, s, waves, data, p);
+        rc = check_apart(f, s, waves, data, given, p);
     }
     return rc;
 }
@@ -270,8 +305,17 @@ static int find_sized(struct dfr_library *l, const size_t *dims, bool many, stru
     return dfr_error(&said, rc, "%s: %s", sizes, why.text);
 }
 
+/* Says how large each token of the inputs is. */
+static void say_given(const struct df_library_function *f, const struct dfr_sized *s, int64_t waves,
+                      const size_t *const *given)
+{
+    for (unsigned p = 0; p < f->n_ports; p++)
+        for (int64_t k = 0; s->extents[p] && f->ports[p].mode == DF_IN && k < waves * DF_MAX_RANK; k++)
+            s->extents[p][k] = extent_of(f, s, p, k % DF_MAX_RANK, k / DF_MAX_RANK, given);
+}
+
 static int run(struct df_library_session *handle, int64_t waves, void *const *data, const size_t *dims,
-               const union df_scalar *scalars)
+               const size_t *const *given, const union df_scalar *scalars)
 {
     struct dfr_library *l = &handle->library;
     const struct df_library_function *f = l->function;
@@ -280,11 +324,13 @@ static int run(struct df_library_session *handle, int64_t waves, void *const *da
     end_looks(handle);                  /* a kernel may have ended the thread of the call before */
     int rc = check_call(f, waves, data, dims);
     if (rc == DF_OK)
+        rc = check_given(f, waves, given);
+    if (rc == DF_OK)
         rc = check_scalars(f, scalars);
     if (rc == DF_OK)
         rc = find_sized(l, dims, waves > 1, &s);
     if (rc == DF_OK)
-        rc = check_data(f, s, waves, data);
+        rc = check_data(f, s, waves, data, given);
     if (rc != DF_OK)
         return rc;
     l->last = s;
@@ -294,6 +340,7 @@ static int run(struct df_library_session *handle, int64_t waves, void *const *da
     if (rc == DF_OK)
         rc = dfr_sized_waves(l, s, waves, &why);
     if (rc == DF_OK) {
+        say_given(f, s, waves, given);
         const struct df_session_call call = { .waves = waves, .data = data, .empty = s->empty,
                                               .extents = s->extents,
                                               .args = s->has_args ? NULL : s->args };
@@ -306,13 +353,13 @@ static int run(struct df_library_session *handle, int64_t waves, void *const *da
 }
 
 int df_library_run(struct df_library_session *session, const struct df_library_function *f, int64_t waves,
-                   void *const *data, const size_t *dims, const union df_scalar *scalars)
+                   void *const *data, const size_t *dims, const size_t *const *given, const union df_scalar *scalars)
 {
     int rc = enter(session, f);
     if (rc != DF_OK)
         return rc;
     pthread_cleanup_push(leave, session); /* a kernel may end this thread */
-    rc = run(session, waves, data, dims, scalars);
+    rc = run(session, waves, data, dims, given, scalars);
     pthread_cleanup_pop(1);
     return rc;
 }

@@ -96,3 +96,12 @@ for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
 done
 cp example3 count.df; check example-bounds "$DFC" count.df -o count
 ./count --waves=5 >got 2>&1; same example-bounds-of-calls got example4
+cp example5 turn.df; check example-inputs "$DFC" turn.df --lib --python -o libturn.so
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null && ! grep -q fsanitize "$DF_BUILD/obj/flags"; then
+    check example-inputs-called /usr/bin/python3 -c 'import numpy as np, turn
+for size in (2, 3), (480, 640), (7, 1):
+    p = np.arange(size[0] * size[1], dtype="u4").astype("u1").reshape(size)
+    assert (turn.turn(p) == p.T).all()'
+else
+    skip example-inputs-called "no Python with NumPy, or a sanitizer"
+fi

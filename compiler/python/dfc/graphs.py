@@ -14,7 +14,9 @@ Empty:    an output that a kernel skipped is None. With waves=, its array holds 
           truth values, one for each wave; outputs without empty tokens are not in edges.empty.
 Bounds:   an output with an extent that a kernel decides ('n <= 100') has the shape that it decided: a view of the array for the
           largest one. With waves= it is a list of arrays, one for each wave, and None for an empty one. out= takes arrays for
-          the largest extents.
+          the largest extents. An input with such an extent may have any size up to the bound; with waves= it is a list of
+          arrays, one for each wave, or one array if all have the same size. Its tokens are copied then, unless they are of
+          the largest size.
 Threads:  a Graph may be called by one thread at a time. copy() gives another one, with a session of its own. Calls release the GIL.
 Ctrl-C:   ends a call as soon as the jobs that run have ended.
 Errors:   TypeError and ValueError for a wrong call, GraphError for one that failed. The next call begins anew.
@@ -41,8 +43,10 @@ class GraphError(Exception):
     """A call that failed, with the sentence that libdf gave."""
 
 
-def _format(port):
-    dims = ", ".join(str(extent) for extent in port["dims"])
+def _format(port, bounds=None):
+    """The format of a port. Each of the bounds is printed and taken out where its dimension stands alone first."""
+    bounds = {} if bounds is None else bounds
+    dims = ", ".join(f"{extent} <= {bounds.pop(extent)}" if extent in bounds else str(extent) for extent in port["dims"])
     return f"{port['type']}[{dims}]" if dims else port["type"]
 
 
@@ -80,7 +84,8 @@ class Graph:
     @property
     def signature(self):
         """The graph's ports and scalars, as in its declaration."""
-        ports = ", ".join(f"{p['mode']} {p['name']}: {_format(p)}" for p in self._signature["ports"])
+        bounds = dict(self._signature["bounds"])
+        ports = ", ".join(f"{p['mode']} {p['name']}: {_format(p, bounds)}" for p in self._signature["ports"])
         scalars = ", ".join(f"{s['name']}: {s['type']}" for s in self._signature["scalars"])
         return f"{self.__name__}({ports}{'; ' if scalars else ''}{scalars})"
 
@@ -169,13 +174,52 @@ class Graph:
             raise ValueError(f"{self.__name__}: '{name}' is written, so its array must be contiguous and writable")
         return array if array.flags.c_contiguous else _numpy.ascontiguousarray(array)
 
-    def _take_dims(self, arrays, waves, keywords):
-        """The dimension variables by name: those that stand alone in a port, or are given as keywords."""
+    def _check_tokens(self, port, value, waves):
+        """The arrays of an in port whose extents differ from wave to wave, one for each wave."""
+        if waves is None:
+            return [self._check(port, value, None, False)]
+        if not isinstance(value, (list, tuple)):
+            return list(self._check(port, value, waves, False))
+        if len(value) != waves:
+            raise ValueError(f"{self.__name__}: '{port['name']}' has tokens for {len(value)} waves, and the call is of {waves}")
+        return [self._check(port, one, None, False) for one in value]
+
+    def _take_given(self, tokens):
+        """The extents with a bound that the inputs have, by name: a list with one for each wave."""
+        given, where, bounds = {}, {}, self._signature["bounds"]
+        for name, arrays in tokens.items():
+            port = next(port for port in self._signature["ports"] if port["name"] == name)
+            for place, extent in enumerate(port["dims"]):
+                if extent not in bounds:
+                    continue
+                sizes = [array.shape[place] for array in arrays]
+                where.setdefault(extent, name)
+                for wave, (first, size) in enumerate(zip(given.setdefault(extent, sizes), sizes)):
+                    when = f" in wave {wave}" if len(sizes) > 1 else ""
+                    if first != size:
+                        raise ValueError(f"{self.__name__}: {extent} is {first} in '{where[extent]}' and {size} in '{name}'{when}")
+                    if not 1 <= size <= bounds[extent]:
+                        raise ValueError(f"{self.__name__}: {extent} is {size} in '{name}'{when}, and it may be from 1 to "
+                                         f"{bounds[extent]}")
+        return given
+
+    @staticmethod
+    def _rooms(tokens, shape):
+        """The tokens of several waves, each at the beginning of a room of that shape."""
+        rooms = _numpy.empty((len(tokens), *shape), tokens[0].dtype)
+        for room, token in zip(rooms, tokens):
+            room.reshape(-1)[:token.size] = token.reshape(-1)
+        return rooms
+
+    def _take_dims(self, arrays, tokens, waves, keywords):
+        """The dimension variables without a bound by name: those that stand alone in a port, or are given as keywords."""
         dims, where = {}, {}
         for port in self._signature["ports"]:
-            array = arrays.get(port["name"])
             many = waves is not None and not port.get("final")
-            for extent, size in zip(port["dims"], array.shape[many:] if array is not None else ()):
+            shapes = [array.shape for array in tokens.get(port["name"], ())]
+            if port["name"] in arrays:
+                shapes = [arrays[port["name"]].shape[many:]]
+            for extent, size in (pair for shape in shapes for pair in zip(port["dims"], shape)):
                 if extent not in self._signature["dims"]:
                     continue
                 if dims.setdefault(extent, size) != size:
@@ -228,12 +272,14 @@ class Graph:
             self._sizes[key] = shapes
         return self._sizes[key]
 
-    def _take_outputs(self, given, dims, waves):
+    def _take_rooms(self, given, tokens, dims, waves):
         """All arrays by name. Those that are not given are made."""
         arrays, before = dict(given), () if waves is None else (waves,)
         for port, shape in zip(self._signature["ports"], self._shapes(dims)):
             name, shape = port["name"], shape if port.get("final") else before + shape
-            if name not in arrays:
+            if name in tokens:
+                arrays[name] = tokens[name][0] if waves is None else self._rooms(tokens[name], shape[1:])
+            elif name not in arrays:
                 arrays[name] = _numpy.empty(shape, _DTYPES[port["type"]])
             elif arrays[name].shape != shape:
                 raise ValueError(f"{self.__name__}: '{name}' is {_format(port)}, here {shape}, and the array's shape is {arrays[name].shape}")
@@ -249,15 +295,17 @@ class Graph:
         outputs = self._take_out(out)
         scalars = self._take_scalars(keywords)
         values.update(outputs)
+        tokens = {port["name"]: self._check_tokens(port, values.pop(port["name"]), waves)
+                  for port in self._ports("in") if port.get("varies")}
         arrays = {port["name"]: self._check(port, values[port["name"]], waves, port["mode"] == "out")
                   for port in self._signature["ports"] if port["name"] in values}
-        dims = self._take_dims(arrays, waves, keywords)
+        dims, given = self._take_dims(arrays, tokens, waves, keywords), self._take_given(tokens)
         if keywords:
             raise TypeError(f"{self.__name__}: it has no '{next(iter(keywords))}': {self.signature}")
         with _once(self):
             self._open()
-            arrays = self._take_outputs(arrays, dims, waves)
-            self._run(arrays, dims, scalars, waves, progress)
+            arrays = self._take_rooms(arrays, tokens, dims, waves)
+            self._run(arrays, {**dims, **given}, scalars, waves, progress)
             self.empty = self._take_empty(waves)
             decided = self._take_extents(arrays, waves)
         self._last = dims
@@ -280,7 +328,7 @@ class Graph:
         """The outputs whose extents differ from wave to wave, by name, with the shapes that they have."""
         decided = {}
         for number, port in enumerate(self._signature["ports"]):
-            if not port.get("varies"):
+            if port["mode"] == "in" or not port.get("varies"):
                 continue
             function = self._function("extents", _ctypes.POINTER(_ctypes.c_size_t))
             extents, rank = function(self._session, _ctypes.c_uint(number)), len(port["dims"])
@@ -317,7 +365,10 @@ class Graph:
             arguments.append(_ctypes.c_void_p(arrays[port["name"]].ctypes.data))
             for extent in port["dims"]:
                 if extent in dims and extent not in said:
-                    arguments.append(_ctypes.c_size_t(dims[extent]))
+                    size = dims[extent]  # of one with a bound: for each wave
+                    many = isinstance(size, list) and waves is not None
+                    arguments.append((_ctypes.c_size_t * waves)(*size) if many else
+                                     _ctypes.c_size_t(size[0] if isinstance(size, list) else size))
                     said.add(extent)
         return arguments + scalars
 

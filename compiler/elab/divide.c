@@ -137,6 +137,11 @@ bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const 
     if (!asked)
         return true;
     uint32_t *outside = dfc_alloc(s->e->u, (sig->n_ports + 1u) * sizeof *outside);
+    for (unsigned p = 0; p < sig->n_ports; p++)
+        if (formats[p].bounded) {
+            r->why = "its extents differ from wave to wave";
+            return true;
+        }
     *r = (struct dfc_rows){ .wiring = &use->group->wiring, .in_rows = member_rows(s, use), .outside = outside,
                             .group = use->group, .formats = formats };
     if (!outside || !r->in_rows)

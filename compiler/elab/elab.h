@@ -185,11 +185,34 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee);
 bool dfc_fill_finish(struct dfc_fill *fill);
 void dfc_fill_free(struct dfc_fill *fill);
 
+/* ---- forms.c ---- */
+
+struct dfc_form {                       /* an extent in a wave: scale * what its class has in it + offset */
+    uint32_t class;                     /* 0: it is the same in all waves */
+    int64_t scale, offset;
+    bool number;                        /* class 0: it is `offset`; else nobody knows it yet */
+};
+
+struct dfc_forms {
+    struct dfc_form (*of)[DF_MAX_RANK]; /* by value */
+    uint32_t n;                         /* classes */
+    const struct dfc_sig *given;        /* of a graph that is called from outside; NULL: there is none */
+};
+
+struct dfc_varying {                    /* about a node */
+    bool varies;                        /* an extent of a port differs from wave to wave */
+    bool unlike;                        /* inputs must agree in an extent, and it is not known that they do */
+    bool may_be_empty;                  /* an extent of an output may be below 1 */
+    bool dynamic;                       /* an extent follows from a dynamic param, too */
+};
+
+bool dfc_forms_make(const struct dfc_elab *e, struct dfc_forms *forms);
+/* Do extents of the item, a node, differ from wave to wave? The forms of its inputs are known; those of its outputs are
+ * written. */
+struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, struct dfc_forms *forms);
+
 /* ---- extents.c ---- */
 
-/* Do extents of the item, a node, differ from wave to wave? bounded: by value, as in struct dfc_format; those of the item's
- * outputs are written. */
-bool dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, uint8_t *bounded);
 /* Does some kernel that a graph calls decide an extent in each wave? Then the builder gets, for each kernel, how the extents of
  * its ports follow from its dimension variables. Gives a code of df.h. */
 bool dfc_has_bounds(const struct dfc_unit *u);

@@ -1,5 +1,8 @@
 /* extents.c - the extents of kernels' ports as code over their dimension variables, for programs in which some kernel
  * decides an extent in each wave. The runtime finds the extents of each wave by it. to_builder.c calls it for every kernel.
+ *
+ * Groups:   a group is not called if a stream inside it would have an extent below 1: then what leaves it is empty, too. So
+ *           the first extent of each port that leaves is multiplied by 0 in such a wave. Rings have their rows in all waves.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,33 +74,6 @@ static void write_expr(struct writer *w, const struct dfl_expr *e)
     }
 }
 
-bool dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, uint8_t *bounded)
-{
-    const struct dfc_sig *sig = &item->callee->sig;
-    const uint32_t *in = e->in_values + item->first_in;
-    bool *variables = dfc_alloc(e->u, (sig->n_variables + 1u) * sizeof *variables), varies = false;
-    for (unsigned v = 0; variables && v < sig->n_variables; v++)
-        variables[v] = sig->variables[v].bound != NULL;
-    for (unsigned i = 0; variables && i < sig->n_in; i++) {
-        const struct dfc_port *port = &sig->ports[sig->in_port[i]];
-        varies |= bounded[in[i]] != 0;
-        for (unsigned d = 0; d < port->rank; d++)
-            if (port->dims[d].kind == DFC_DIM_VARIABLE && bounded[in[i]] >> d & 1)
-                variables[port->dims[d].variable] = true;
-    }
-    for (unsigned i = 0; variables && i < sig->n_out; i++) {
-        const struct dfc_port *port = &sig->ports[sig->out_port[i]];
-        uint8_t *of = &bounded[item->first_out + i];
-        if (item->callee->built_in)
-            *of = bounded[in[0]];
-        for (unsigned d = 0; d < port->rank; d++)
-            if (port->dims[d].expr && dfc_extent_is_bounded(sig, port->dims[d].expr, variables))
-                *of |= (uint8_t)(1u << d);
-        varies |= *of != 0;
-    }
-    return varies;
-}
-
 bool dfc_has_bounds(const struct dfc_unit *u)
 {
     const struct dfc_kernel_code *codes = u->kernels.items;
@@ -111,26 +87,74 @@ bool dfc_has_bounds(const struct dfc_unit *u)
     return false;
 }
 
+/* ---- groups ---- */
+
+/* Extents of formulas are sums of variables times numbers, also divided by a number. */
+static void write_node(struct writer *w, const struct dff_node *n)
+{
+    static const enum df_x operators[] = { [DFF_NEG] = DF_X_NEG, [DFF_ADD] = DF_X_ADD, [DFF_SUB] = DF_X_SUB,
+                                           [DFF_MUL] = DF_X_MUL, [DFF_DIV] = DF_X_DIV, [DFF_MOD] = DF_X_MOD };
+    if (n->kind == DFF_OP && n->op < sizeof operators / sizeof *operators) {
+        for (uint32_t i = 0; i < n->n_args; i++)
+            write_node(w, n->args[i]);
+        put(w, operators[n->op]);
+    } else {
+        put_operand(w, n->kind == DFF_DIM ? DF_X_ARG : DF_X_INT, n->kind == DFF_DIM ? n->number : (uint64_t)n->i);
+    }
+}
+
+/* 1 if the extent is 1 or more, else 0. */
+static void write_is_there(struct writer *w, const struct dff_node *extent)
+{
+    write_node(w, extent);
+    put_operand(w, DF_X_INT, 0);
+    put(w, DF_X_MAX);
+    put_operand(w, DF_X_INT, 1);
+    put(w, DF_X_MIN);
+}
+
+static bool write_group(struct writer *w, unsigned port, unsigned d)
+{
+    const struct dff_kernel *kernel = w->callee->formula;
+    const struct dff_port *p = &kernel->ports[port];
+    if (d >= p->rank || kernel->strips->ring_rows[port] != DF_NONE)
+        return false;
+    write_node(w, p->extents[d]);
+    for (unsigned i = 0; i < kernel->strips->n_inside && p->mode == DF_OUT && d == 0; i++) {
+        write_is_there(w, kernel->strips->inside[i]);
+        put(w, DF_X_MUL);
+    }
+    return true;
+}
+
+static bool write_extent(struct writer *w, unsigned port, unsigned d)
+{
+    const struct dfc_dim *dim = &w->callee->sig.ports[port].dims[d];
+    if (w->callee->formula && w->callee->formula->strips)
+        return write_group(w, port, d);
+    if (d >= w->callee->sig.ports[port].rank || dim->kind == DFC_DIM_NUMBER)
+        return false;
+    write_expr(w, dim->expr);
+    return true;
+}
+
 int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error)
 {
     const struct dfc_sig *sig = &callee->sig;
     struct df_extent_desc *extents = dfc_alloc(u, (sig->n_ports + 1u) * DF_MAX_RANK * sizeof *extents);
     for (unsigned i = 0; extents && i < sig->n_ports * DF_MAX_RANK; i++) {
         const struct dfc_port *port = &sig->ports[i / DF_MAX_RANK];
-        const struct dfc_dim *dim = &port->dims[i % DF_MAX_RANK];
-        struct writer w = { .u = u, .callee = callee };
-        if (i % DF_MAX_RANK >= port->rank || dim->kind == DFC_DIM_NUMBER)
-            continue;
-        w.words = dfc_alloc(u, MOST_WORDS * sizeof *w.words);
+        struct writer w = { .u = u, .callee = callee, .words = dfc_alloc(u, MOST_WORDS * sizeof *w.words) };
         if (!w.words)
             return DF_E_MEMORY;
-        write_expr(&w, dim->expr);
+        if (!write_extent(&w, i / DF_MAX_RANK, i % DF_MAX_RANK))
+            continue;
         if (w.full) {
             snprintf(error->text, sizeof error->text, "an extent of port '%s' of '%s' is too long an expression",
                      port->ast->name.text, callee->name);
             return DF_E_ARGUMENT;
         }
-        extents[i] = (struct df_extent_desc){ w.words, w.n, dim->own };
+        extents[i] = (struct df_extent_desc){ w.words, w.n, port->dims[i % DF_MAX_RANK].own };
     }
     return extents ? df_builder_extents(u->builder, kernel, extents, error) : DF_E_MEMORY;
 }

@@ -94,7 +94,8 @@ struct fuser {
     uint8_t *phase;                     /* by value: when it can be read */
     uint32_t *origin;                   /* by value: the node that decides whether it is empty in a wave; DF_NONE: it never is */
     bool *kept;                         /* by value: it is given to the caller of a library */
-    uint8_t *bounded;                   /* by value: as in struct dfc_format; NULL: no kernel decides an extent */
+    bool *may_be_empty;                 /* by node: of formulas, and an extent of an output may be below 1 in a wave */
+    struct dfc_forms forms;             /* of extents; `of` is NULL: no kernel decides one */
     uint32_t n_nodes;
     struct dfu_found found;
 };
@@ -114,14 +115,14 @@ static void read_hints(const struct dfc_elab *e, const struct dfl_stmt *stmt, st
     }
 }
 
-/* A written kernel may skip a wave. One of formulas is left out if an input is empty. */
+/* A written kernel may skip a wave. One of formulas is left out if an input is empty, or an extent of an output below 1. */
 static uint32_t origin_of(const struct fuser *f, uint32_t number, enum dfc_phase phase)
 {
     const struct dfu_node *node = &f->nodes[number];
     uint32_t origin = DF_NONE;
     if (phase != DFC_EVERY_WAVE)
         return DF_NONE;
-    if (!node->callee->formula)
+    if (!node->callee->formula || f->may_be_empty[number])
         return number;
     for (unsigned i = 0; i < node->callee->sig.n_in; i++) {
         const uint32_t one = f->origin[node->in[i]];
@@ -130,6 +131,17 @@ static uint32_t origin_of(const struct fuser *f, uint32_t number, enum dfc_phase
         origin = one == DF_NONE ? origin : one;
     }
     return origin;
+}
+
+/* A member's extents must follow from what the group reads: nothing compares those of streams inside it. */
+static void describe_extents(struct fuser *f, const struct dfc_item *item, struct dfu_node *node)
+{
+    const struct dfc_varying how = f->forms.of ? dfc_item_varies(f->e, item, &f->forms) : (struct dfc_varying){ 0 };
+    f->may_be_empty[f->n_nodes] = how.may_be_empty && item->callee->formula;
+    if (how.varies && how.unlike)
+        node->apart = "extents of its inputs differ from wave to wave, and need not be equal";
+    else if (how.dynamic)
+        node->apart = "its extents differ from wave to wave, and follow from a dynamic param, too";
 }
 
 static void describe_node(struct fuser *f, uint32_t id)
@@ -143,8 +155,7 @@ static void describe_node(struct fuser *f, uint32_t id)
     node->once = phase == DFC_BEFORE;
     node->final = phase == DFC_AFTER;
     read_hints(e, item->stmt, node);
-    if (f->bounded && dfc_item_varies(e, item, f->bounded))
-        node->apart = "its extents differ from wave to wave";
+    describe_extents(f, item, node);
     for (unsigned i = 0; i < item->callee->sig.n_out; i++) {
         f->makers[item->first_out + i] = f->n_nodes;
         f->origin[item->first_out + i] = origin_of(f, f->n_nodes, phase);
@@ -169,10 +180,10 @@ static bool list_nodes(struct fuser *f)
     f->phase = calloc(n_values, sizeof *f->phase);
     f->origin = malloc(n_values * sizeof *f->origin);
     f->kept = calloc(n_values, sizeof *f->kept);
-    if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->phase || !f->origin || !f->kept)
+    f->may_be_empty = calloc(n, sizeof *f->may_be_empty);
+    if (!f->nodes || !f->items || !f->node_of || !f->makers || !f->phase || !f->origin || !f->kept || !f->may_be_empty)
         return false;
-    f->bounded = dfc_has_bounds(e->u) ? calloc(n_values, sizeof *f->bounded) : NULL;
-    if (dfc_has_bounds(e->u) && !f->bounded)
+    if (dfc_has_bounds(e->u) && !dfc_forms_make(e, &f->forms))
         return false;
     for (uint32_t k = 0; k < e->items.n; k++)
         if (dfc_items(e)[e->order[k]].inner == DF_NONE)
@@ -294,6 +305,8 @@ static bool empty_together(const struct fuser *f, const struct dfc_joined *use, 
             needs[m] |= from->member >= 0 ? needs[from->member]
                                           : origin_bit(f->origin[use->outside[from->slot]], origins, &n, &fits);
         }
+        const uint32_t node = f->node_of[use->items[m]];
+        needs[m] |= f->may_be_empty[node] ? origin_bit(node, origins, &n, &fits) : 0;
         all |= needs[m];
     }
     for (unsigned m = 0; m < w->n; m++)
@@ -302,23 +315,52 @@ static bool empty_together(const struct fuser *f, const struct dfc_joined *use, 
     return fits;
 }
 
+/* The wiring of the group that begins with that node. false: no memory. */
+static bool wire(struct fuser *f, uint32_t first, const uint8_t *reads, struct dfc_joined *use, struct dfu_wiring *wiring)
+{
+    unsigned n_in = 0;
+    *use = (struct dfc_joined){ .group = NULL };
+    wiring->n = wiring->n_outside = 0;
+    for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
+        n_in += f->nodes[v].callee->sig.n_in;
+    if (!(use->outside = dfc_alloc(f->e->u, (n_in + 1) * sizeof *use->outside)))
+        return false;
+    for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
+        if (!add_member(f, use, wiring, v, reads))
+            return false;
+    return true;
+}
+
+/* If not all that leaves a group is empty in the same waves, members whose extents may be below 1 stay apart. Without them
+ * the others may be a group. false: no memory. */
+static bool keep_apart(struct fuser *f, const uint8_t *reads, bool *any)
+{
+    for (uint32_t g = 0; g < f->found.n_groups; g++) {
+        struct dfu_wiring wiring;
+        struct dfc_joined use;
+        if (!wire(f, f->found.first[g], reads, &use, &wiring))
+            return false;
+        bool fits = empty_together(f, &use, &wiring);
+        for (uint32_t v = f->found.first[g]; !fits && v != DF_NONE; v = f->found.next[v])
+            if (f->may_be_empty[v]) {
+                f->nodes[v].apart = "its extents may be below 1 in a wave, in which others are not";
+                *any = true;
+            }
+    }
+    return true;
+}
+
 /* The use of a group in this graph. Its group is NULL if it may not be made. false: no memory. */
 static bool add_use(struct fuser *f, uint32_t first, const uint8_t *reads)
 {
     struct dfc_elab *e = f->e;
-    struct dfu_wiring wiring = { 0 };
-    struct dfc_joined use = { .group = NULL };
-    unsigned n_in = 0;
-    for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
-        n_in += f->nodes[v].callee->sig.n_in;
-    if (!(use.outside = dfc_alloc(e->u, (n_in + 1) * sizeof *use.outside)))
+    struct dfu_wiring wiring;
+    struct dfc_joined use;
+    if (!wire(f, first, reads, &use, &wiring))
         return false;
-    for (uint32_t v = first; v != DF_NONE; v = f->found.next[v])
-        if (!add_member(f, &use, &wiring, v, reads))
-            return false;
     if (!empty_together(f, &use, &wiring))
         return note_refusal(f, first, f->node_of[use.items[wiring.n - 1]],
-                            "what leaves them may be empty in unlike waves, as it does not all read the same kernels");
+                            "what leaves them may be empty in unlike waves");
     if (!(use.group = get_group(e->u, &wiring))) /* its members stay nodes */
         return !e->u->no_memory && note_refusal(f, first, f->node_of[use.items[wiring.n - 1]],
                                                 "the program has as many groups as are compiled in short time");
@@ -392,10 +434,25 @@ static bool order_nodes(struct fuser *f)
 
 /* ---- all of it ---- */
 
+/* Finds the groups; again, if some of their members are to stay apart. */
+static bool find_groups(struct fuser *f)
+{
+    bool again = false;
+    if (!list_nodes(f) || !dfu_find(f->nodes, f->n_nodes, f->makers, &f->found))
+        return false;
+    uint8_t *reads = f->forms.of ? list_reads(f) : NULL;
+    bool ok = !f->forms.of || (reads && keep_apart(f, reads, &again));
+    free(reads);
+    if (!ok || !again)
+        return ok;
+    dfu_found_free(&f->found);
+    return dfu_find(f->nodes, f->n_nodes, f->makers, &f->found);
+}
+
 static bool fuse(struct fuser *f)
 {
     struct dfc_elab *e = f->e;
-    if (!list_nodes(f) || !dfu_find(f->nodes, f->n_nodes, f->makers, &f->found))
+    if (!find_groups(f))
         return dfc_no_memory(e->u);
     if (!note_refusals(f) || !f->found.n_groups)
         return !e->u->no_memory;
@@ -434,7 +491,7 @@ bool dfc_fuse(struct dfc_elab *e)
     free(f.makers);
     free(f.phase);
     free(f.origin);
-    free(f.bounded);
+    free(f.may_be_empty);
     free(f.kept);
     dfu_found_free(&f.found);
     return ok;

@@ -466,16 +466,20 @@ static bool check_results(struct dfc_elab *e, const uint8_t *phases)
 static bool check_extents(struct dfc_elab *e)
 {
     const struct dfc_callee *graph = dfc_frames(e)[1].graph;
-    uint8_t *bounded = dfc_alloc(e->u, (size_t)e->values.n + 1);
-    for (uint32_t k = 0; bounded && k < e->items.n; k++)
+    struct dfc_forms forms;
+    bool made = dfc_forms_make(e, &forms);
+    for (uint32_t k = 0; made && k < e->items.n; k++)
         if (dfc_items(e)[e->order[k]].inner == DF_NONE)
-            dfc_item_varies(e, &dfc_items(e)[e->order[k]], bounded);
-    for (unsigned i = 0; bounded && i < graph->sig.n_out; i++) {
+            dfc_item_varies(e, &dfc_items(e)[e->order[k]], &forms);
+    for (unsigned i = 0; made && i < graph->sig.n_out; i++) {
         const struct dfc_port *port = &graph->sig.ports[graph->sig.out_port[i]];
         const uint32_t value = dfc_root_value(e, port);
-        if (value == DF_NONE || bounded[value] == dfc_port_varies(&graph->sig, port))
+        uint8_t varies = 0;
+        for (unsigned d = 0; d < DF_MAX_RANK && value != DF_NONE; d++)
+            varies |= (uint8_t)((forms.of[value][d].class != 0) << d);
+        if (value == DF_NONE || varies == dfc_port_varies(&graph->sig, port))
             continue;
-        if (bounded[value] & ~dfc_port_varies(&graph->sig, port)) {
+        if (varies & ~dfc_port_varies(&graph->sig, port)) {
             dfl_error(e->u->sink, port->ast->name.loc, "out port '%s' of graph '%s' has an extent that differs from wave to "
                       "wave, and its format does not say so", port->ast->name.text, graph->name);
             dfl_hint(e->u->sink, "write the bound there, too: 'n <= 100'");

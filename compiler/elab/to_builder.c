@@ -78,7 +78,7 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
         for (unsigned p = 0; rc == DF_OK && p < sig->n_ports; p++)
             if (sig->ports[p].initial)
                 rc = df_builder_initial(u->builder, id, p, &sig->ports[p].initial, &error);
-        if (rc == DF_OK && !(callee->formula && callee->formula->strips) && dfc_has_bounds(u))
+        if (rc == DF_OK && dfc_has_bounds(u))
             rc = dfc_fill_extents(u, callee, id, &error);
     }
     free(dims);

@@ -57,6 +57,8 @@ struct dff_strips {                     /* how a group's kernel is computed; dff
     uint32_t strip;                     /* variable: rows of a strip */
     const uint32_t *ring_rows;          /* by port: the variable that says how many rows a ring holds; DF_NONE: no ring */
     const uint32_t *stage_of;           /* by port: the stage that makes it; DF_NONE: it comes from outside */
+    unsigned n_inside;
+    const struct dff_node *const *inside; /* extents of streams that do not leave, if they are no variable and no number */
 };
 
 struct dfu_value {                      /* where a group's scalar, variable or port comes from */

@@ -198,6 +198,19 @@ static bool number_ports(struct dfu_merge *m)
     return true;
 }
 
+/* Notes extents of a stream that does not leave. */
+static void note_inside(struct dfu_merge *m, const struct dff_port *stream)
+{
+    for (unsigned d = 0; d < stream->rank; d++) {
+        const struct dff_node *extent = stream->extents[d];
+        unsigned i = 0;
+        while (i < m->n_inside && m->inside[i] != extent)
+            i++;
+        if (i == m->n_inside && extent->kind == DFF_OP)
+            m->inside[m->n_inside++] = extent;
+    }
+}
+
 /* ---- members ---- */
 
 /* A member's formulas. Those of streams that are inlined only leave their value. */
@@ -235,7 +248,10 @@ static bool add_member(struct dfu_merge *m, struct dff_port *streams[], struct d
             ok = set_extents(m, &k->ports[sig->in_port[i]], &m->ports[member->in[i].slot]);
     for (unsigned slot = 0; ok && slot < sig->n_out; slot++) {
         struct dff_port *stream = &streams[m->member][slot];
+        stream->rank = k->ports[sig->out_port[slot]].rank;
         ok = set_extents(m, &k->ports[sig->out_port[slot]], stream);
+        if (ok && !member->leaves[slot])
+            note_inside(m, stream);
         if (ok && !m->streams[m->member][slot].inlined)
             memcpy(m->ports[m->streams[m->member][slot].port].extents, stream->extents, sizeof stream->extents);
     }
@@ -270,6 +286,7 @@ static bool make_callee(struct dfu_merge *m)
     m->group->ports = dfc_alloc(u, n_ports * sizeof *m->group->ports);
     m->group->outs = dfc_alloc(u, n_ports * sizeof *m->group->outs);
     m->ports = dfc_alloc(u, 2 * n_ports * sizeof *m->ports);
+    m->inside = dfc_alloc(u, n_ports * DF_MAX_RANK * sizeof *m->inside);
     m->has_border = dfc_alloc(u, 2 * n_ports * sizeof *m->has_border);
     if (!callee || !ast || u->no_memory)
         return false;

@@ -30,6 +30,8 @@ struct dfu_merge {
     struct dfc_index names;             /* that things of the group have */
     unsigned member;                    /* that is worked on */
     const struct dff_node **memo;       /* by id of its nodes */
+    const struct dff_node **inside;     /* as in struct dff_strips */
+    unsigned n_inside;
 };
 
 /* ---- inline.c ---- */

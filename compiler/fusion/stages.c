@@ -163,6 +163,8 @@ bool dfu_add_strips(struct dfu_merge *m, struct dff_kernel *kernel)
         strips->stages = stages;
         strips->reads = kept;
         strips->n_reads = reads.n;
+        strips->inside = m->inside;
+        strips->n_inside = m->n_inside;
         kernel->strips = m->group->strips = strips;
     }
     dfr_array_free(&reads);

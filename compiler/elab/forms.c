@@ -1,0 +1,213 @@
+/* forms.c - how extents that differ from wave to wave follow from those that kernels decide, before any size is known. So it
+ * is seen which of them are equal in every wave, and which may be below 1.
+ *
+ * A form is scale * c + offset, where c is what its class has in a wave, 1 or more. Forms are equal if all three are. What
+ * is no such form, as n / 2, gets a class of its own.
+ */
+#include <string.h>
+
+#include "compiler/elab/elab.h"
+
+struct walk {                           /* of one item */
+    const struct dfc_elab *e;
+    const struct dfc_item *item;
+    struct dfc_forms *forms;
+    struct dfc_form *variables;         /* by dimension variable */
+    struct dfc_varying *how;
+};
+
+static const struct dfc_form same = { 0 };
+
+static bool equal(const struct dfc_form *a, const struct dfc_form *b)
+{
+    return a->class == b->class && (!a->class || (a->scale == b->scale && a->offset == b->offset));
+}
+
+static struct dfc_form new_class(struct walk *w)
+{
+    return (struct dfc_form){ .class = ++w->forms->n, .scale = 1 };
+}
+
+/* An extent of which no more is known than that it differs. */
+static struct dfc_form unknown(struct walk *w)
+{
+    w->how->may_be_empty = true;
+    return new_class(w);
+}
+
+static bool may_be_below_1(const struct dfc_form *f)
+{
+    int64_t least;
+    return f->class && (f->scale < 0 || __builtin_add_overflow(f->scale, f->offset, &least) || least < 1);
+}
+
+static bool is_number(const struct dfc_form *f)
+{
+    return !f->class && f->number;
+}
+
+/* a + sign * b. */
+static bool add(const struct dfc_form *a, const struct dfc_form *b, int sign, struct dfc_form *sum)
+{
+    int64_t scale, offset;
+    if ((!a->class && !a->number) || (!b->class && !b->number) || (a->class && b->class && a->class != b->class) ||
+        __builtin_mul_overflow(b->scale, sign, &scale) || __builtin_mul_overflow(b->offset, sign, &offset) ||
+        __builtin_add_overflow(a->scale, scale, &scale) || __builtin_add_overflow(a->offset, offset, &offset))
+        return false;
+    *sum = (struct dfc_form){ scale ? a->class | b->class : 0, scale, offset, true };
+    return true;
+}
+
+static bool multiply(const struct dfc_form *a, const struct dfc_form *b, struct dfc_form *product)
+{
+    const struct dfc_form *form = a->class ? a : b, *number = a->class ? b : a;
+    if (!is_number(number) || number->offset == 0)
+        return false;
+    product->class = form->class;
+    return !__builtin_mul_overflow(form->scale, number->offset, &product->scale) &&
+           !__builtin_mul_overflow(form->offset, number->offset, &product->offset);
+}
+
+static struct dfc_form form_of(struct walk *w, const struct dfl_expr *e);
+
+static struct dfc_form form_of_variable(const struct walk *w, const char *name)
+{
+    const struct dfc_sig *sig = &w->item->callee->sig;
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        if (strcmp(sig->variables[v].name.text, name) == 0)
+            return w->variables[v];
+    return same;
+}
+
+static struct dfc_form form_of_operator(struct walk *w, const struct dfl_expr *e)
+{
+    const struct dfc_form a = form_of(w, e->a), b = e->b ? form_of(w, e->b) : same;
+    struct dfc_form result = same;
+    if (!a.class && !b.class)
+        return same;
+    if (e->b && ((e->op == DFL_OP_ADD && add(&a, &b, 1, &result)) || (e->op == DFL_OP_SUB && add(&a, &b, -1, &result)) ||
+                 (e->op == DFL_OP_MUL && multiply(&a, &b, &result))))
+        return result;
+    return unknown(w);
+}
+
+static struct dfc_form form_of(struct walk *w, const struct dfl_expr *e)
+{
+    const struct dfc_names names = { .use = DFC_USE_PORT, .callee = w->item->callee };
+    struct dfc_value value;
+    bool varies = false;
+    if (!dfc_fold(w->e->u, &names, e, &value))
+        return same;
+    w->how->dynamic |= value.dynamic != NULL;
+    if (value.known)
+        return (struct dfc_form){ .offset = value.n.i, .number = true };
+    if (e->kind == DFL_EXPR_NAME)
+        return form_of_variable(w, e->s);
+    if (e->kind != DFL_EXPR_CALL)
+        return form_of_operator(w, e);
+    for (const struct dfl_expr *arg = e->args; arg; arg = arg->next)
+        varies |= form_of(w, arg).class != 0;
+    return varies ? unknown(w) : same;
+}
+
+/* Of a kernel that stands for what a caller gives, variables of one name are one. */
+static struct dfc_form decided(struct walk *w, const char *name)
+{
+    const struct dfc_sig *sig = w->forms->given;
+    for (unsigned v = 0; sig && strchr(w->item->callee->name, '.') && v < sig->n_variables; v++)
+        if (strcmp(sig->variables[v].name.text, name) == 0)
+            return (struct dfc_form){ .class = v + 1, .scale = 1 };
+    return new_class(w);
+}
+
+static struct dfc_form *input(const struct walk *w, unsigned slot)
+{
+    return w->forms->of[w->e->in_values[w->item->first_in + slot]];
+}
+
+/* What in ports have alone gives the variables. All ends must agree. */
+static void bind_inputs(struct walk *w)
+{
+    const struct dfc_sig *sig = &w->item->callee->sig;
+    bool known[sig->n_variables + 1u];
+    memset(known, 0, sizeof known);
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        const struct dfc_port *port = &sig->ports[sig->in_port[i]];
+        for (unsigned d = 0; d < port->rank; d++) {
+            const struct dfc_form *form = &input(w, i)[d];
+            const uint32_t v = port->dims[d].variable;
+            w->how->varies |= form->class != 0;
+            if (port->dims[d].kind != DFC_DIM_VARIABLE)
+                continue;
+            w->how->unlike |= known[v] && !equal(&w->variables[v], form);
+            if (!known[v])
+                w->variables[v] = *form;
+            known[v] = true;
+        }
+    }
+    for (unsigned i = 0; i < sig->n_in; i++) {
+        const struct dfc_port *port = &sig->ports[sig->in_port[i]];
+        for (unsigned d = 0; d < port->rank; d++) {
+            const struct dfc_form form = port->dims[d].kind == DFC_DIM_EXPR ? form_of(w, port->dims[d].expr) : same;
+            w->how->unlike |= port->dims[d].kind != DFC_DIM_VARIABLE && !equal(&form, &input(w, i)[d]);
+        }
+    }
+}
+
+static void find_output(struct walk *w, unsigned slot)
+{
+    const struct dfc_sig *sig = &w->item->callee->sig;
+    const struct dfc_port *port = &sig->ports[sig->out_port[slot]];
+    struct dfc_form *of = w->forms->of[w->item->first_out + slot];
+    for (unsigned d = 0; d < port->rank; d++) {
+        const struct dfc_dim *dim = &port->dims[d];
+        of[d] = dim->kind == DFC_DIM_VARIABLE ? w->variables[dim->variable]
+                : dim->kind == DFC_DIM_EXPR ? form_of(w, dim->expr) : same;
+        w->how->varies |= of[d].class != 0;
+        w->how->may_be_empty |= may_be_below_1(&of[d]);
+    }
+}
+
+/* A select passes on one of its inputs. */
+static void find_select(struct walk *w)
+{
+    struct dfc_form *of = w->forms->of[w->item->first_out];
+    memcpy(of, input(w, 0), sizeof w->forms->of[0]);
+    for (unsigned i = 1; i < w->item->callee->sig.n_in; i++)
+        for (unsigned d = 0; d < DF_MAX_RANK; d++)
+            if (!equal(&of[d], &input(w, i)[d]))
+                of[d] = new_class(w);
+    for (unsigned d = 0; d < DF_MAX_RANK; d++)
+        w->how->varies |= of[d].class != 0;
+}
+
+bool dfc_forms_make(const struct dfc_elab *e, struct dfc_forms *forms)
+{
+    *forms = (struct dfc_forms){ .of = dfc_alloc(e->u, ((size_t)e->values.n + 1) * sizeof *forms->of) };
+    if (e->u->options->root || e->u->options->exported) {
+        forms->given = &dfc_frames(e)[1].graph->sig;
+        forms->n = forms->given->n_variables;
+    }
+    return forms->of;
+}
+
+struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, struct dfc_forms *forms)
+{
+    const struct dfc_sig *sig = &item->callee->sig;
+    struct dfc_varying how = { 0 };
+    struct walk w = { e, item, forms, dfc_alloc(e->u, (sig->n_variables + 1u) * sizeof *w.variables), &how };
+    if (!w.variables)
+        return how;
+    if (item->callee->built_in) {
+        find_select(&w);
+        return how;
+    }
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        w.variables[v] = sig->variables[v].bound ? decided(&w, sig->variables[v].name.text) : same;
+    bind_inputs(&w);
+    for (unsigned i = 0; i < sig->n_out; i++)
+        find_output(&w, i);
+    how.dynamic &= how.varies;
+    how.may_be_empty &= how.varies;
+    return how;
+}

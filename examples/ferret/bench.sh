@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# ferret beside the same search with OpenCV and NumPy (peer.py), whole processes in turns, one and two workers: bench.sh BUILDDIR OUTDIR
+#   PEERS=1 installs python3-opencv    RUNS=3    COUNT=1000 WANTED=200 pictures in the index, and looked for    SIDE=128
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
+runs=${RUNS:-3} count=${COUNT:-1000} wanted=${WANTED:-200} side=${SIDE:-128}
+export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+[ -z "${PEERS:-}" ] || apt-get install -y -qq python3-opencv >/dev/null
+for python in python3 /usr/bin/python3 none; do "$python" -c 'import cv2' 2>/dev/null && break; done
+[ "$python" != none ] || echo 'left out: python3-opencv is not installed (PEERS=1 installs it)'
+# shellcheck disable=SC2046
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
+rm -rf pictures queries
+./synthetic "$count" "$side" 1 pictures; ./synthetic "$wanted" "$side" 2 queries
+ls pictures/*.png >pictures.txt; ls queries/*.png >queries.txt
+"$build/bin/dfc" "$here/index.df" --nvcc=none -w -o index 2>/dev/null
+"$build/bin/dfc" "$here/ferret.df" --nvcc=none -w -o ferret 2>/dev/null
+"$build/bin/dfc" "$here/ferret.df" --nvcc=none -w -D html=0 -o tables 2>/dev/null
+sizes="--h=$side --w=$side --device=none --progress=off" room="--images=$count"
+seconds() { local from=$EPOCHREALTIME; "$@" >/dev/null 2>&1; awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
+median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+times() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / b }'; }
+rm -f times.*
+# shellcheck disable=SC2086
+for _ in $(seq "$runs"); do
+    for workers in 1 2; do
+        seconds ./index $sizes --workers=$workers >>times.index.$workers
+        seconds ./ferret $sizes $room --workers=$workers >>times.ferret.$workers
+        seconds ./tables $sizes $room --workers=$workers >>times.tables.$workers
+    done
+    [ "$python" = none ] || { seconds "$python" "$here/peer.py" index pictures.txt peer.npz >>times.peer.index
+        seconds "$python" "$here/peer.py" search queries.txt peer.npz peer.csv >>times.peer.tables; }
+done
+for program in index tables ferret; do
+    paste times.$program.1 times.$program.2 | awk '{ print $1 / $2 }' >times.ratio
+    echo "$program: $(median times.$program.1) s with one worker, $(median times.$program.2) s with two: $(median times.ratio) x as fast"
+    [ "$python" = none ] || [ $program = ferret ] ||
+        echo "    OpenCV, one thread: $(median times.peer.$program) s, $(times "$(median times.peer.$program)" "$(median times.$program.1)") x as long as one worker"
+done

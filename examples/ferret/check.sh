@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Checks ferret: check.sh BUILDDIR OUTDIR. QUICK=1 makes fewer pictures and leaves out most policies, and Python.
+#   regions, features, distances and the search against check.c: the nearest of all pictures must be found, nine of ten at least
+#   distances against SciPy's linear programming, if it is installed (check.py)
+#   the GPU variants against the CPU's bytes: compiled for the host (kernels/device.h), and run by the emulated GPU
+#   every policy, on CPUs and the emulated GPU, with much and little memory, with 1 and 8 waves in flight: the same index, table and page
+#   wrong files
+set -u
+here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
+dfc=$build/bin/dfc failed=0 count=${COUNT:-600} wanted=${WANTED:-40}
+[ -z "${QUICK:-}" ] || { count=100 wanted=12; }
+export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
+told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
+must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
+png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
+
+# shellcheck disable=SC2086
+must make-synthetic "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $png -lm
+# shellcheck disable=SC2086
+must make-check "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o check "$here/check.c" $png -lm
+mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
+for file in segment extract rank; do
+    echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"
+    sed -i "s,gpu \"kernels/$file.cu\",gpu \"kernels/on_host_$file.cpp\"," gpu/*.df
+done
+if [ -n "${QUICK:-}" ]; then            # one program of each; ferret's has all kernels with GPU variants, which the emulated GPU runs
+    must compile-index "$dfc" "$here/index.df" -O1 --nvcc=none -w -o index
+    must compile-ferret "$dfc" gpu/ferret.df -O1 --emu-gpu-code -w -o ferret
+    ln -sf index index_gpu; ln -sf ferret ferret_gpu
+else
+    for program in index ferret; do
+        must compile-$program "$dfc" "$here/$program.df" --nvcc=none -w -o $program
+        must compile-$program-with-gpu-variants "$dfc" gpu/$program.df --emu-gpu-code -w -o ${program}_gpu
+    done
+fi
+rm -rf pictures queries dumps; mkdir dumps
+must make-pictures ./synthetic "$count" 64-96 1 pictures
+must make-queries ./synthetic "$wanted" 48-96 2 queries
+ls pictures/*.png >pictures.txt; ls queries/*.png >queries.txt
+sizes="--h=96 --w=96"
+
+# ---- the definitions ----
+# shellcheck disable=SC2086
+must index ./index $sizes --device=none
+# shellcheck disable=SC2086
+must search ./ferret $sizes --device=none --images=$count --dump='main/segment*' --dump='main/extract*' --dump-dir=dumps
+./check emd; told $? emd
+for wave in 0 1 2 3 4; do ./check picture "$(sed -n $((wave + 1))p queries.txt)" dumps $wave; told $? "picture $wave"; done
+./check search pictures.ferret ferret.csv dumps; told $? search
+if [ -z "${QUICK:-}" ]; then
+    for python in python3 /usr/bin/python3; do "$python" -c 'import scipy' 2>/dev/null && break; done
+    "$python" "$here/check.py" pictures.ferret ferret.csv dumps
+    case $? in 0) ;; 77) echo 'skipped: python3-scipy is not installed' ;; *) told 1 'linear programming' ;; esac
+fi
+
+# ---- same bits ----
+cp pictures.ferret want.ferret; cp ferret.csv want.csv; cp ferret.html want.html
+run() { # NAME INDEX FERRET OPTION…: all three files are those of the first run
+    local name=$1 index=$2 ferret=$3; shift 3
+    rm -f pictures.ferret ferret.csv ferret.html
+    # shellcheck disable=SC2086
+    if timeout 120 $index $sizes "$@" >log 2>&1 && timeout 120 $ferret $sizes --images=$count "$@" >log 2>&1 &&
+        cmp -s pictures.ferret want.ferret && cmp -s ferret.csv want.csv && cmp -s ferret.html want.html; then told 0 "$name"
+    else told 1 "$name: $(tail -n 2 log | tr '\n' ' ')"; fi
+}
+little=${LITTLE:-1400KiB}
+[ -z "${QUICK:-}" ] || little=600KiB
+run gpu-variants ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu
+run gpu-variants-little-memory ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu --gpu-mem=$little --gpu-jobs=1
+policies='eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu'
+[ -z "${QUICK:-}" ] || policies=gp
+for policy in $policies; do
+    for waves in 1 8; do
+        run "cpu-$policy-$waves" ./index ./ferret --device=none --policy=$policy --inflight=$waves
+        run "emu-$policy-$waves" ./index ./ferret --device=emu --emu-check=off --policy=$policy --inflight=$waves
+        run "emu-little-$policy-$waves" ./index ./ferret --device=emu --emu-check=off --policy=$policy --inflight=$waves --gpu-mem=$little
+    done
+done
+run one-worker ./index ./ferret --device=none --workers=1
+
+# ---- wrong files ----
+refused() { # NAME TEXT COMMAND…: it fails with that text, and writes nothing
+    local name=$1 text=$2; shift 2
+    rm -f no.ferret no.csv no.html
+    "$@" >log 2>&1; local status=$?
+    [ $status = 1 ] && grep -qE "$text" log && [ ! -e no.ferret ] && [ ! -e no.csv ] && [ ! -e no.html ]; told $? "$name"
+}
+looks() { local index=$1; shift; ./ferret $sizes --table=no.csv --page=no.html --index="$index" "$@"; }
+bytes=$(stat -c %s want.ferret)
+head -c $((bytes - 8)) want.ferret >cut.ferret; head -c 40 want.ferret >head.ferret; cp want.ferret damaged.ferret
+printf '\377\377\377\177' | dd of=damaged.ferret bs=1 seek=$((bytes - 16)) conv=notrunc 2>/dev/null
+printf 'no picture' >bad.png; head -c 3000 "$(head -n 1 pictures.txt)" >cut.png; : >empty.txt; printf 'queries.txt\n' >wrong.txt
+refused no-index "cannot open the index 'no.ferret': No such file or directory; the program of index.df makes it" looks no.ferret
+refused wrong-index "'ferret.csv' is no index of ferret" looks ferret.csv
+refused folder-as-index "'pictures' is no index of ferret" looks pictures
+refused cut-index "'cut.ferret' is an index that was cut off" looks cut.ferret
+refused cut-header "'head.ferret' is no index of ferret" looks head.ferret
+refused damaged-index "'damaged.ferret' is an index that is damaged" looks damaged.ferret
+refused large-index "has $count pictures, and memory is planned for 50: give --images=$count" looks want.ferret --images=50
+refused no-probes "probes is from 1 to" looks want.ferret --probes=0
+refused no-pictures "the list 'empty.txt' names no file" ./index --input=@empty.txt --index=no.ferret
+refused no-list "cannot read 'nowhere.txt'" ./index --input=@nowhere.txt --index=no.ferret
+refused bad-picture "'bad.png' is not a PNG" ./index --input=bad.png --index=no.ferret
+refused cut-picture "cannot read 'cut.png'" ./index --input=cut.png --index=no.ferret
+refused large-picture "give --h=.* --w=" ./index --input=@pictures.txt --h=40 --w=40 --index=no.ferret
+refused no-folder "cannot write 'nowhere/no.ferret'" ./index $sizes --index=nowhere/no.ferret
+if [ -z "${QUICK:-}" ]; then
+    must compile-other-numbers "$dfc" "$here/ferret.df" --nvcc=none -w -D tables=3 -o other
+    refused other-numbers "made with other numbers: compile with -D regions=12 -D tables=4 -D bits=12 -D width=4.8" ./other $sizes --table=no.csv --page=no.html --index=want.ferret
+fi
+exit $failed

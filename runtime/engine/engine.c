@@ -623,6 +623,20 @@ static void open_gate(struct df_run *run, struct dfr_worker *w, uint32_t slot)
         dfr_engine_terminal(run, w, slot, n_terminal);
 }
 
+/* The node's job of the next wave. In a deque it is older than what this wave's end makes ready: a worker that is alone goes on
+ * with the oldest wave, and a thief begins the next one. Else a source would run until no slot is left, and the oldest wave,
+ * without which no slot becomes free, would be the last. */
+static void release_next(struct df_run *run, struct dfr_worker *w, uint32_t node, int64_t wave)
+{
+    uint64_t kept = w->kept;
+
+    dfr_release(run, w, &node, 1, dfr_slot_of(run, wave + 1));
+    if (w->deque && w->kept != kept) {
+        dfr_deque_push(w->deque, w->kept);
+        w->kept = DFR_NO_JOB;
+    }
+}
+
 /* For a node whose jobs run in order: called before its readers are released. false: the node is a stream, and the
  * caller must not release its readers. */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node, uint32_t slot, int64_t wave)
@@ -630,7 +644,7 @@ bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node
     uint32_t flags = run->firing.nodes[node].flags;
 
     if (flags & DFR_N_IN_ORDER)
-        dfr_release(run, w, &node, 1, dfr_slot_of(run, wave + 1));
+        release_next(run, w, node, wave);
     if (!(flags & DFR_N_STREAM))
         return true;
     if (wave >= atomic_load_explicit(&run->firing.limit, memory_order_relaxed) && run->firing.n_streams > 1)

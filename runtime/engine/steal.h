@@ -3,6 +3,7 @@
  * worker.c calls these functions.
  *
  * Order:     a worker runs its newest job first. That leaves the oldest jobs, on which most depends, to thieves.
+ *            An ordered node's job of the next wave counts as older than what this wave's job makes ready.
  * Worth:     nobody steals from a worker whose jobs are shorter than DFR_WORTH_S, because two workers would need longer
  *            for them than one. A thief watches for DFR_WATCH_S how many jobs its victim ends. If they are too short,
  *            the thief takes a nap before it looks again, and each nap is longer than the one before. This costs the

@@ -230,6 +230,40 @@ static void test_trace(void **state)
     unlink(path);
 }
 
+/* A worker that is alone begins a wave of a stream when the one before it has ended, although more may be in flight. A trace
+ * gives it the loop with deques. */
+static void test_oldest_wave_first(void **state)
+{
+    char path[] = "/tmp/df-loops-XXXXXX", line[4096];
+    int file = mkstemp(path), n_jobs = 0;
+    struct df_options o = options("ws", 1, -1, 4);
+    long long last = 0;
+    struct rig r;
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    rig_begin(&r, 3);
+    struct rig_out x = rig_node(&r, RIG_STREAM, 9, RIG_NOTHING, RIG_NOTHING);
+    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_ADD1, 1, rig_node(&r, RIG_ADD1, 1, x, RIG_NOTHING), RIG_NOTHING));
+    rig_end(&r);
+    rig_expect(&r, 9);
+    o.trace_path = path;
+    run_well(&r, &o, 9);
+    FILE *trace = fopen(path, "r");
+    assert_non_null(trace);
+    while (fgets(line, sizeof line, trace))
+        for (const char *at = line; (at = strstr(at, "\"wave\":")); n_jobs++) {
+            long long wave = strtoll(at += 7, NULL, 10);
+            assert_in_range(wave, last, last + 1);
+            last = wave;
+        }
+    assert_true(n_jobs >= 9 * 4);
+    fclose(trace);
+    unlink(path);
+    rig_free(&r);
+}
+
 /* A stream delivers nothing at all. The once nodes run all the same. */
 static void test_no_waves(void **state)
 {
@@ -682,7 +716,7 @@ int main(void)
         cmocka_unit_test(test_random),   cmocka_unit_test(test_streams),      cmocka_unit_test(test_heap),
         cmocka_unit_test(test_depth),    cmocka_unit_test(test_trace),        cmocka_unit_test(test_no_waves),
         cmocka_unit_test(test_few_jobs), cmocka_unit_test(test_at_once),      cmocka_unit_test(test_gangs),
-        cmocka_unit_test(test_gang_next_job),
+        cmocka_unit_test(test_gang_next_job), cmocka_unit_test(test_oldest_wave_first),
         cmocka_unit_test(test_failures), cmocka_unit_test(test_codes),        cmocka_unit_test(test_fences),
         cmocka_unit_test(test_defaults), cmocka_unit_test(test_default_plan), cmocka_unit_test(test_asked),
         cmocka_unit_test(test_all_lists), cmocka_unit_test(test_large),       cmocka_unit_test(test_idle),

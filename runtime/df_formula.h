@@ -4,8 +4,8 @@
  * One text:  C11, C++ and CUDA C++ read this file. On every device the same operands give the same bits; of a NaN, sign and
  *            payload are not promised.
  * Compile:   as df_math.h says.
- * Types:     i32 is int32_t, i64 int64_t, f32 float, f64 double, f16 the bits of an IEEE binary16. A name ends with the type
- *            of its operands.
+ * Types:     u8 is uint8_t, u16 uint16_t, i32 int32_t, i64 int64_t, f32 float, f64 double, f16 the bits of an IEEE binary16.
+ *            A name ends with the type of its operands.
  * Threads:   any.
  */
 #ifndef DF_FORMULA_H
@@ -142,6 +142,8 @@ DF_INTEGER_OPS(i64, int64_t, uint64_t, 64)
 #define DF_ORDERED_OPS(name, type)                                                                                           \
     DF_OP type df_min_##name(type a, type b) { return a < b ? a : b; }                                                       \
     DF_OP type df_max_##name(type a, type b) { return a > b ? a : b; }
+DF_ORDERED_OPS(u8, uint8_t)
+DF_ORDERED_OPS(u16, uint16_t)
 DF_ORDERED_OPS(i32, int32_t)
 DF_ORDERED_OPS(i64, int64_t)
 DF_ORDERED_OPS(f32, float)

@@ -243,6 +243,26 @@ static struct dfg_text call(struct dfg_gen *g, const struct dff_node *n, const c
     return (struct dfg_text){ dfg_printf(g, "%s)", text), DFG_ATOM };
 }
 
+const char *dfg_order_type(const struct dfg_gen *g, enum dff_type type, const struct dff_node *const *values, uint32_t n)
+{
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (uint32_t k = 0; k < n; k++) {
+        const struct dfg_fact *f = &g->facts[values[k]->id];
+        low = f->low < low ? f->low : low;
+        high = f->high > high ? f->high : high;
+    }
+    if (g->cuda || type != DFF_I32 || low < 0 || low > high || high > UINT16_MAX)
+        return dfg_type_name(type);
+    return high <= UINT8_MAX ? "u8" : "u16";
+}
+
+static struct dfg_text lesser(struct dfg_gen *g, const struct dff_node *n, const char *function)
+{
+    const char *type = dfg_order_type(g, n->type, n->args, 2);
+    const char *a = dfg_value(g, n->args[0]).c, *b = dfg_value(g, n->args[1]).c;
+    return (struct dfg_text){ dfg_printf(g, "df_%s_%s(%s, %s)", function, type, a, b), DFG_ATOM };
+}
+
 static struct dfg_text infix(struct dfg_gen *g, const struct dff_node *n, const char *op, unsigned level)
 {
     unsigned operands = level >= DFG_COMPARE ? DFG_ATOM : level;
@@ -390,6 +410,7 @@ static struct dfg_text operation(struct dfg_gen *g, const struct dff_node *n)
     case DFF_LT: case DFF_LE: case DFF_GT: case DFF_GE: case DFF_EQ: case DFF_NE:
         return infix(g, n, compare[n->op - DFF_LT], DFG_COMPARE);
     case DFF_CHOOSE: return choice(g, n);
+    case DFF_MIN: case DFF_MAX: return lesser(g, n, names[n->op]);
     default:
         g->math |= n->op >= DFF_EXP && n->op <= DFF_TANH;
         if (n->op == DFF_SIN || n->op == DFF_COS || n->op == DFF_TAN)

@@ -214,6 +214,10 @@ int dfg_residues(const struct dfg_gen *g, int64_t *modulus);
 /* ---- expr.c, place.c, reduce.c ---- */
 
 struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *node);
+/* The type in which the least or greatest of these values is found, as df_formula.h names it. If all fit a byte it is u8, of which a
+ * vector has four times as many lanes as of int32_t. The greatest and the least int32_t, with which reductions begin, become the
+ * greatest and the least byte in it. */
+const char *dfg_order_type(const struct dfg_gen *g, enum dff_type type, const struct dff_node *const *values, uint32_t n);
 /* An index as an int64_t. */
 struct dfg_text dfg_index(struct dfg_gen *g, const struct dff_node *node);
 /* false: it is something else. */

@@ -45,8 +45,9 @@ const char *dfg_joined(struct dfg_gen *g, const struct dff_node *n, const char *
         if (is_float(n->type))
             return dfg_printf(g, "%s %c %s", all, n->op == DFF_SUM ? '+' : '*', dfg_within(g, value, DFG_UNARY));
         return dfg_printf(g, "df_%s_%s(%s, %s)", n->op == DFF_SUM ? "add" : "mul", type, all, value.c);
-    case DFF_LEAST: return dfg_printf(g, "df_min_%s(%s, %s)", type, all, value.c);
-    case DFF_GREATEST: return dfg_printf(g, "df_max_%s(%s, %s)", type, all, value.c);
+    case DFF_LEAST: case DFF_GREATEST:
+        type = dfg_order_type(g, n->type, n->args, 1);
+        return dfg_printf(g, "df_%s_%s(%s, %s)", n->op == DFF_LEAST ? "min" : "max", type, all, value.c);
     case DFF_ANY: return dfg_printf(g, "%s | %s", all, dfg_within(g, value, DFG_ATOM));
     case DFF_ALL: return dfg_printf(g, "%s & %s", all, dfg_within(g, value, DFG_ATOM));
     default: return dfg_printf(g, "%s + %s", all, dfg_within(g, value, DFG_UNARY)); /* COUNT */

@@ -58,6 +58,21 @@ expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \
 grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
 expect numbers-of-16-bits 0 'const int16_t t[0-9]+ = df_a' cat libpairs.so.dfc/pairs_formulas.c
 
+# ---- the least and greatest of bytes are found as bytes ----
+cat > ordered.df <<'END'
+kernel k_ordered(in a: u8[h, w] border 0, in b: u16[h, w] border 0, out c: u8[h, w], out d: u8[h, w], out e: u16[h, w], out f: i32[h, w]) {
+    c[y, x] = max(a[y, x], a[y - 1, x], 7);
+    d[y, x] = u8(min(i in -1..2: a[y, x + i]));
+    e[y, x] = max(a[y, x], b[y, x + 1]);
+    f[y, x] = min(a[y, x], b[y, x] - 1);
+}
+graph ordered(in a: u8[h, w], in b: u16[h, w], out c: u8[h, w], out d: u8[h, w], out e: u16[h, w], out f: i32[h, w]) { (c, d, e, f) = k_ordered(a, b); }
+END
+check ordered-compile "$DFC" ordered.df --lib --graph=ordered --nvcc=none --keep -o libordered.so
+grep -oE 'df_(min|max)_[a-z0-9]+' libordered.so.dfc/ordered_formulas.c | sort -u > ordered.functions
+printf 'df_max_u16\ndf_max_u8\ndf_min_i32\ndf_min_u8\n' > ordered.expected
+same ordered-functions ordered.functions ordered.expected
+
 # ---- values that two elements have for each other ----
 cat > mutual.df <<'END'
 kernel square(in v: f32[h, w] border mirror, out o: f32[h, w]) {

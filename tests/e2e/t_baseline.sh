@@ -1,10 +1,24 @@
-# tests/baseline: what is written by hand makes the volume that examples/ct makes, on one and on two threads; it needs nvcc to be compiled. Its lines are counted.
-base=$DF_SOURCE/tests/baseline ct=$DF_SOURCE/examples/ct
+# tests/baseline: what is written by hand with CUDA and pthreads makes what examples/ct and examples/matrix make, on one and on two threads. ct needs nvcc to
+# be compiled; matrix runs on the emulated GPU. Their lines are counted.
+base=$DF_SOURCE/tests/baseline ct=$DF_SOURCE/examples/ct matrix=$DF_SOURCE/examples/matrix
 "$base/lines.sh" >lines.txt
-fewer=$(awk '/beside all but/ { print int($(NF - 2)) }' lines.txt)
-if [ "${fewer:-0}" -ge 80 ]; then pass lines; else fail lines "$(cat lines.txt)"; fi
+fewer=$(awk '/beside all but|without the kernels/ && $(NF - 2) >= 80 { n++ } END { print n }' lines.txt)
+if [ "${fewer:-0}" = 2 ]; then pass lines; else fail lines "$(cat lines.txt)"; fi
 sed 's/^/figure /' lines.txt
+cc -std=c11 -O2 -o generate "$matrix/generate.c"
+cp "$matrix"/matrix.c "$matrix"/matrix.cu .
+./generate --kind=mixed --n=96 >mixed.df
+check matrix-dfc "$DFC" mixed.df --nvcc=none -w -o mixed
+./mixed | sort >mixed.out
+check matrix-compile "$base/matrix/build.sh" ./matrix_by_hand "$DF_BUILD/lib"
+for options in '' threads=2 cpu 'cpu threads=2'; do
+    check "matrix-by-hand $options" eval "./matrix_by_hand 96 $options | sort >hand.out"
+    same "matrix-same $options" mixed.out hand.out
+done
 if ! command -v nvcc >/dev/null; then skip ct 'no nvcc here'; exit 0; fi
+check matrix-nvcc "$base/matrix/build.sh" ./matrix_cuda
+check matrix-cuda eval './matrix_cuda 96 cpu | sort >hand.out'
+same matrix-cuda-same mixed.out hand.out
 pkg-config --exists fftw3f || { skip ct 'no libfftw3-dev'; exit 0; }
 check compile "$base/ct/build.sh" ./by_hand
 cc -O2 -o phantom "$ct/phantom.c" -lm

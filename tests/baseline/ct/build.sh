@@ -6,5 +6,5 @@ trap 'rm -rf "$work"' EXIT
 for f in filter backproject geometry; do
     ${CC:-cc} -std=gnu11 -O3 -I"$here/../../../runtime" -include df.h -include stddef.h -c "$here/../../../examples/ct/kernels/$f.c" -o "$work/$f.o"
 done
-${CC:-cc} -std=gnu11 -O2 -I"$here/../../../runtime" -c "$here/call.c" -o "$work/call.o"
-${NVCC:-nvcc} -O3 -I"$here/../../../runtime" -I"$here" "$here/ct.cu" "$work"/*.o -o "$out" -lpng -lfftw3f -lpthread
+${CC:-cc} -std=gnu11 -O2 -I"$here/../../../runtime" -c "$here/../call.c" -o "$work/call.o"
+${NVCC:-nvcc} -O3 -I"$here/../../../runtime" "$here/ct.cu" "$work"/*.o -o "$out" -lpng -lfftw3f -lpthread

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "call.h"
+#include "../call.h"
 #include "../../../examples/ct/kernels/filter.cu"
 #include "../../../examples/ct/kernels/backproject.cu"
 

@@ -1,4 +1,4 @@
-/* call.c - the calls of df.h that kernels of examples/ct make, without libdf. */
+/* call.c - the calls of df.h that kernels of examples/ct and examples/matrix make, without libdf. */
 #include "call.h"
 
 #include <stdarg.h>

@@ -126,7 +126,7 @@ help:
 	@echo '                SEED=1, ONLY=runtime/engine'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
 	@echo 'make gpu-kit    build/gpu-kit/: all programs of gpu-check and of the GPU bench, to be carried to a machine with a GPU and run there by run.sh'
-	@echo 'make examples-check  each application of examples/ against its oracle; T=name takes one'
+	@echo 'make examples-check  each application of examples/ against its oracle; T=name takes one; FULL=1 tries every policy'
 	@echo 'make examples-bench  each application beside what one would use today; PEERS=1 installs what it is compared with'
 	@echo 'make bench      figures of this machine, with oneTBB, OpenMP, StarPU and Concurrency Kit beside them where installed; QUICK=1, UPDATE=1'
 	@echo 'make bench-filters  filter chains as formulas beside Halide (libhalide14-0-dev) and OpenCV (libopencv-dev), where installed; QUICK=1'
@@ -388,7 +388,7 @@ demo: deps
 demo-inner: all
 	@examples/demo.sh $(BUILDDIR) build/demo
 
-# examples/NAME/check.sh and bench.sh, of each example that has one: both take BUILDDIR and a folder to write into. T=name takes one example.
+# examples/NAME/check.sh and bench.sh, of each example that has one: both take BUILDDIR and a folder to write into. T=name takes one example. FULL=1: examples/policies.sh.
 examples-check examples-bench: examples-%: deps
 	@$(MAKE) --no-print-directory examples-$*-inner
 examples-check-inner examples-bench-inner: examples-%-inner: all
@@ -448,7 +448,7 @@ HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(HEADERS)
 DOC_DIR       = $(DESTDIR)$(PREFIX)/share/doc/dfc
 DOC_FILES     = README.md LICENSE $(wildcard docs/*.md docs/*/*.* docs/*/*/*.*)
 EXAMPLE_DIR   = $(DESTDIR)$(PREFIX)/share/dfc
-EXAMPLE_FILES = $(filter-out %/kernels,$(wildcard examples/*/* examples/*/kernels/*))
+EXAMPLE_FILES = examples/policies.sh $(filter-out %/kernels,$(wildcard examples/*/* examples/*/kernels/*))
 BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
 install: all

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# check.sh BUILDDIR OUTDIR - factors of many sizes, tile counts and both types, by the residual (check.c); and the same bits under every policy, on the
-# CPU and the emulated GPU, with all its memory and the least that a job needs, and with 1 and 8 waves in flight.
+# check.sh BUILDDIR OUTDIR - factors of many sizes, tile counts and both types, by the residual (check.c); and the same bits under every policy
+# (policies.sh).
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc failed=0
 mkdir -p "$2" && cd "$2" || exit 1
+# shellcheck source=../policies.sh
+. "$here/../policies.sh"
 verdict() { if [ "$1" = 0 ]; then echo "ok      $2"; else echo "FAILED  $2"; failed=1; fi; }
 cc -std=c11 -O2 -o check "$here/check.c" -lm || exit 1
 
@@ -15,19 +17,16 @@ for graph in cholesky lu; do for real in f64 f32; do for tiles in 1 3 4; do
     done
 done; done; done
 
-# A job has three tiles of 32 x 32 f64, two pages each.
 for graph in cholesky lu; do
-    program=./$graph-f64-4 policies="eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu all-gpu"
+    program=./$graph-f64-4
     $program --n=128 --waves=8 --device=none --workers=1 --output=want%d.npy || failed=1
-    for policy in $policies; do for where in --device=none --device=emu "--device=emu --gpu-mem=24576"; do for inflight in 1 8; do
+    try() {
+        local w
         rm -f got*.npy
-        # shellcheck disable=SC2086
-        $program --n=128 --waves=8 --policy=$policy $where --inflight=$inflight --output=got%d.npy 2>run.log
-        same=$?
-        for w in 0 1 2 3 4 5 6 7; do cmp -s want$w.npy got$w.npy || same=1; done
-        if [ $same != 0 ]; then cat run.log; verdict 1 "$graph --policy=$policy $where --inflight=$inflight: the same bits"; fi
-    done; done; done
-    verdict $failed "$graph: the same bits under $(echo "$policies" | wc -w) policies, on CPU and emulated GPU, with little memory, 1 and 8 waves in flight"
+        $program --n=128 --waves=8 --output=got%d.npy "$@" || return 1
+        for w in 0 1 2 3 4 5 6 7; do cmp want$w.npy got$w.npy || return 1; done
+    }
+    everywhere "$graph" try
 done
 
 python3=$(for p in python3 /usr/bin/python3; do "$p" -c 'import numpy' 2>/dev/null && { echo "$p"; break; }; done)

@@ -1,9 +1,12 @@
 #!/bin/bash
 # check.sh BUILDDIR OUTDIR: reconstructs the phantom, and holds the volume against the phantom, against plain loops in double precision, and
-# against itself on other units. QUICK=1 takes 124 views instead of 496, and one policy. CXX and CC are the compilers.
+# against itself on other units. QUICK=1 takes 124 views instead of 496, and no policies. RABBITCT=DIR compares with RabbitCT's own algorithm, whose
+# source is in that folder. FULL=1 has every policy (policies.sh). CXX and CC are the compilers.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
 mkdir -p "$2" && cd "$2" || exit 1
+# shellcheck source=../policies.sh
+. "$here/../policies.sh"
 bad=0
 ok() { echo "ok     $1"; }
 failed() { echo "FAILED $1"; bad=1; }
@@ -58,6 +61,18 @@ open('oblique.rct', 'wb').write(data)
 PY
 try oblique ./rabbitct --input=oblique.rct --n=40 --w=156 --h=120 --rule=floor --density=oblique.f32 --volume=
 try 'matrices of no circle' ./check plain 40 oblique.rct oblique.f32 floor 5e-5
+# RabbitCT's own reference algorithm, if RABBITCT names a folder with its program's source.
+if [ "${RABBITCT-}" ]; then
+    rm -rf rabbit && cp -r "$RABBITCT" rabbit && cp rabbit/mk/config-default.mk rabbit/config.mk && make -C rabbit >rabbit.log 2>&1
+    runner=$(ls rabbit/rabbitRunner-* 2>/dev/null)
+    for views in filtered oblique; do
+        try "LolaBunny, $views" "${runner:-false}" -i $views.rct -m LolaBunny -s 128 -o lola.f32
+        try "LolaBunny, $views" ./rabbitct --input=$views.rct --n=128 --w=156 --h=120 --rule=truncate --density=rule.f32 --volume=
+        try "beside LolaBunny, $views" ./check same lola.f32 rule.f32 5e-5
+    done
+else
+    echo 'left out: RABBITCT=DIR, a clone of github.com/HPC-Dwarfs/RabbitCT, to compare with its LolaBunny'
+fi
 # The same bits however it is run.
 same() { # NAME PROGRAM OPTIONS…
     local name=$1 program=$2; shift 2
@@ -66,10 +81,12 @@ same() { # NAME PROGRAM OPTIONS…
 }
 [ "${QUICK-}" ] || same 'three views a wave' ct1
 same 'one worker' ct --workers=1
-if [ "${QUICK-}" ]; then policies=gp; else policies='eager ws dmda dmdas heft random gp'; fi
-for policy in $policies; do same "emu, $policy" ct --device=emu --policy=$policy; done
+same 'emu, gp' ct --device=emu --policy=gp
 same 'emu, one wave in flight, all on the GPU' ct --device=emu --emu-all --policy=all-gpu --inflight=1
 same 'emu, eight waves in flight' ct --device=emu --emu-all --policy=dmda --inflight=8
+verdict() { if [ "$1" = 0 ]; then ok "$2"; else failed "$2"; fi; }
+again() { reconstruct ct 40 30 156 120 other "$@" && ./check same small.f32 other.f32 0; }
+[ "${QUICK-}" ] || everywhere ct again
 # The volume in parts, which are slabs of z; and in a GPU's memory that holds a few of 16 slabs.
 if [ "${QUICK-}" ]; then parts='1'; else parts='1 2 8 16'; fi
 for p in $parts; do

@@ -448,7 +448,7 @@ HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(HEADERS)
 DOC_DIR       = $(DESTDIR)$(PREFIX)/share/doc/dfc
 DOC_FILES     = README.md LICENSE $(wildcard docs/*.md docs/*/*.* docs/*/*/*.*)
 EXAMPLE_DIR   = $(DESTDIR)$(PREFIX)/share/dfc
-EXAMPLE_FILES = examples/policies.sh $(filter-out %/kernels,$(wildcard examples/*/* examples/*/kernels/*))
+EXAMPLE_FILES = $(filter-out $(patsubst %/,%,$(wildcard examples/*/ examples/*/*/)),$(wildcard examples/*.sh examples/*/* examples/*/*/*))
 BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
 install: all

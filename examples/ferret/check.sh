@@ -33,6 +33,7 @@ else
         must compile-$program-with-gpu-variants "$dfc" gpu/$program.df --emu-gpu-code -w -o ${program}_gpu
     done
 fi
+must compile-unfused "$dfc" "$here/ferret.df" -O1 --nvcc=none --no-fuse -w -o ferret_unfused     # its tokens are those of every operation
 rm -rf pictures queries dumps; mkdir dumps
 must make-pictures ./synthetic "$count" 64-96 1 pictures
 must make-queries ./synthetic "$wanted" 48-96 2 queries
@@ -43,7 +44,7 @@ sizes="--h=96 --w=96"
 # shellcheck disable=SC2086
 must index ./index $sizes --device=none
 # shellcheck disable=SC2086
-must search ./ferret $sizes --device=none --images=$count --dump='main/segment*' --dump='main/extract*' --dump-dir=dumps
+must search ./ferret_unfused $sizes --device=none --images=$count --dump='main/segment*' --dump='main/extract*' --dump-dir=dumps
 ./check emd; told $? emd
 for wave in 0 1 2 3 4; do ./check picture "$(sed -n $((wave + 1))p queries.txt)" dumps $wave; told $? "picture $wave"; done
 ./check search pictures.ferret ferret.csv dumps; told $? search

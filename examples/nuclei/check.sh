@@ -21,6 +21,7 @@ for file in components flood features; do
 done
 must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=256
 if [ -n "${QUICK:-}" ]; then ln -sf nuclei_gpu nuclei; else must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=256; fi
+must compile-unfused "$dfc" "$here/nuclei.df" --nvcc=none --no-fuse -o nuclei_unfused -D tile=256   # its tokens are those of every operation
 must picture ./synthetic 700 500 2 many.png        # 3 x 2 tiles; those at the right are background, those below are cut off
 must small-picture ./synthetic 250 180 5 one.png
 
@@ -33,7 +34,7 @@ run() { # NAME PROGRAM OPTION…: the table and the overlay are those of the fir
 
 # ---- operations ----
 rm -rf dumps; mkdir dumps
-must dump ./nuclei --device=none --input=one.png --dump='main/*' --dump-dir=dumps --table=one.csv --overlay=one-out.png
+must dump ./nuclei_unfused --device=none --input=one.png --dump='main/*' --dump-dir=dumps --table=one.csv --overlay=one-out.png
 ./oracle dumps | sed 's/^\(ok\|FAILED\) /\1 oracle: /'; told "${PIPESTATUS[0]}" oracle
 must all ./nuclei --device=none --input=many.png --table=all.csv --overlay=all.png
 [ "$(wc -l <all.csv)" -gt 40 ]; told $? 'there are nuclei'
@@ -59,6 +60,7 @@ for policy in $policies; do
     done
 done
 run emu-all-gpu-8 ./nuclei --device=emu --policy=all-gpu --inflight=8
+run unfused ./nuclei_unfused --device=none
 run one-worker ./nuclei --device=none --workers=1
 
 # ---- the tables of simulated machines ----

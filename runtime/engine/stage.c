@@ -317,8 +317,9 @@ static void give_to_holder(struct df_run *run, uint64_t job)
 
 void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
 {
-    uint32_t n_in_values = run->graph->n_in_values, slot, index;
+    uint32_t n_in_values = run->graph->n_in_values, index;
     uint64_t job;
+    uint8_t taker;
 
     if (waiter >= first_of_accs(run)) {
         job = run->devices.acc_job[waiter - first_of_accs(run)];
@@ -330,25 +331,25 @@ void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
     } else {
         job = dfr_job(waiter / n_in_values, run->devices.waiter_node[waiter % n_in_values]);
     }
-    slot = dfr_job_slot(job);
     index = dfr_job_index(run, job);
+    taker = run->devices.taker[index]; /* once nothing is missing the job may run, and that of the next wave be staged */
     if (atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1)
         return;
     if (run->rehearsal)
-        dfr_rehearsal_arrived(run->rehearsal, slot, dfr_job_node(job));
-    if (run->devices.taker[index] == NO_TAKER) {
+        dfr_rehearsal_arrived(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
+    if (taker == NO_TAKER) {
         dfr_engine_free_job(run, w, job);
         return;
     }
-    if (run->devices.taker[index] == 0 && run->choice.policy->units) {
+    if (taker == 0 && run->choice.policy->units) {
         give_back(run, job);
         return;
     }
-    if (run->devices.taker[index] == 0 && run->devices.holder) {
+    if (taker == 0 && run->devices.holder) {
         give_to_holder(run, job);
         return;
     }
-    if (run->devices.taker[index] == 0)
+    if (taker == 0)
         dfr_queue_push(run->devices.arrived, job); /* has room for every job: never full */
-    dfr_wake_unit(run, run->devices.taker[index]);
+    dfr_wake_unit(run, taker);
 }

@@ -56,12 +56,14 @@ static void add(struct sums *sums, const struct df_stats *stats)
 }
 
 /* Random graphs as the rig's switches say, by each policy. */
-static struct sums run_random(uint32_t seeds)
+static struct sums run_random(unsigned last)
 {
     const struct df_platform linked = two_that_are_linked();
     struct sums sums = { 0 };
+    unsigned first = 1;
 
-    for (uint32_t seed = 1; seed <= seeds; seed++) {
+    rig_seeds(&first, &last);
+    for (uint32_t seed = first; seed <= last; seed++) {
         struct rig r;
         rig_random(&r, seed, 40, 50, 0);
         use_launches(&r);

@@ -39,6 +39,7 @@ static void random_options(struct df_options *o, uint32_t *x, uint64_t elements)
     o->device = rig_rand(x) % 4 ? DF_DEVICE_EMU : DF_DEVICE_NONE;
     o->workers = 1 + rig_rand(x) % 3;
     o->inflight = 1 + rig_rand(x) % 8;
+    o->cuda_graphs = (int)(rig_rand(x) % 3);
     if (rig_rand(x) % 3 == 0)
         o->platform = two_gpus();
     if (rig_rand(x) % 2)                /* enough for one job: five tokens at most */

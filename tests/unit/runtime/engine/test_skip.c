@@ -79,7 +79,7 @@ static void test_random_graphs(void **state)
             o.inflight = rig_rand(&x) % 5;
             o.locality = rig_rand(&x) % 2;
             o.prefetch = rig_rand(&x) % 2;
-            o.cuda_graphs = rig_rand(&x) % 3 ? DF_GRAPHS_AUTO : DF_GRAPHS_OFF;
+            o.cuda_graphs = (int)(rig_rand(&x) % 3);
             o.gpu_jobs = rig_rand(&x) % 4;
             o.emu_all = rig_rand(&x) % 2;
             if (rig_rand(&x) % 2)

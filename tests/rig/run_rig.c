@@ -87,10 +87,16 @@ KERNEL(scratch)
     return DF_OK;
 }
 
-KERNEL(accumulate)
+KERNEL(pour)
 {
     UNUSED;
     EACH PORT(1)[i] = (int64_t)(mix((uint64_t)PORT(1)[i] + i) + (uint64_t)PORT(0)[i] * 3 + S);
+    return DF_OK;
+}
+
+KERNEL(accumulate)
+{
+    pour(call, stream, dims, ports, scalars);
     EACH PORT(2)[i] = PORT(1)[i] ^ PORT(0)[i];
     return DF_OK;
 }
@@ -219,6 +225,7 @@ static const struct {
     [RIG_TABLE] = { "table", add2, "iio", 0 },
     [RIG_STRAY] = { "stray", stray, "io", 0 },
     [RIG_ACC] = { "acc", accumulate, "iao", 0 },
+    [RIG_POUR] = { "acc_pour", pour, "ia", 0 },
     [RIG_MEET] = { "meet", meet, "io", 0 },
     [RIG_SKIP] = { "skip", skipping, "io", 0 },
     [RIG_DROP] = { "drop", dropping, "b", 0 },
@@ -251,7 +258,7 @@ static void add_kernel(struct rig *r, int k, bool gpu)
             .functions = { kernels[k].function, gpu ? kernels[k].function : NULL } }, &id, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_int_equal(id, (uint32_t)k + (gpu ? 0 : RIG_KERNELS));
-    if (k == RIG_ACC && df_builder_initial(r->builder, id, 1, &acc_first, &error) != DF_OK)
+    if ((k == RIG_ACC || k == RIG_POUR) && df_builder_initial(r->builder, id, 1, &acc_first, &error) != DF_OK)
         fail_msg("%s", error.text);
 }
 
@@ -285,6 +292,7 @@ struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, 
     int k = kernel & ~RIG_CPU_ONLY;
     const double cost_s[2] = { rig_cost_s, rig_cost_s };
     uint64_t port_dims[4][DF_MAX_RANK] = { { r->n }, { r->n }, { r->n }, { r->n } }, n = r->n;
+    const uint64_t first = r->part ? r->part->first : 0, port_rows[4] = { first, first, first, first };
     const char *modes = kernels[k].modes;
     struct df_error error;
     uint32_t node = 0, scalar;
@@ -294,7 +302,7 @@ struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, 
             .kernel = (uint32_t)k + (kernel & RIG_CPU_ONLY ? RIG_KERNELS : 0), .dims = &n,
             .port_dims = (const uint64_t (*)[DF_MAX_RANK])port_dims, .scalars = &scalar, .threads = r->threads,
             .cost_s = rig_cost_s > 0 ? cost_s : NULL, .n_cost = rig_cost_s > 0 ? 2 : 0, .hint_class = r->hint,
-            .depth = r->depth }, &node, &error) != DF_OK)
+            .depth = r->depth, .part = r->part, .port_rows = port_rows }, &node, &error) != DF_OK)
         fail_msg("%s", error.text);
     if (modes[0] == 'i' || modes[0] == 'b')
         connect(r, a, node, 0);
@@ -302,6 +310,7 @@ struct rig_out rig_node(struct rig *r, int kernel, int64_t s, struct rig_out a, 
         connect(r, b, node, 1);
     r->hint = -1;
     r->depth = r->threads = 0;
+    r->part = NULL;
     r->n_nodes++;
     return (struct rig_out){ node, 0 };
 }

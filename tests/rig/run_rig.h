@@ -42,6 +42,7 @@ enum rig_kernel {
     RIG_SKIP,     /* (in, out; s)         skips in about half of the waves, unless 8 divides s */
     RIG_DROP,     /* (inout; s)           the same */
     RIG_ACC,      /* (in, acc, out; s)    what it adds up depends on the order of waves; its result is output 0 */
+    RIG_POUR,     /* (in, acc; s)         the same, and nothing in each wave */
     RIG_KERNELS
 };
 enum { RIG_CPU_ONLY = 64 };
@@ -54,6 +55,7 @@ struct rig {
     /* for the next node */
     int hint;
     uint32_t depth, threads;
+    const struct df_part_rows *part;    /* of the whole that it makes; NULL: it is no part */
     unsigned expected_threads;
     uint64_t expected_skipped, expected_left_out; /* jobs of each kind, as rig_expect() finds them */
     bool finals;                        /* there are final nodes: they record as wave number `waves` */

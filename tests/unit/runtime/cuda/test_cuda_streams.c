@@ -312,6 +312,57 @@ static void test_parts_anywhere(void **state)
     }
 }
 
+/* Halves of an acc, each of which is changed on the GPU in a pass of its own: what it reads is kept for it on the host. A
+ * source that skips makes tokens that stay empty in each pass. */
+static void make_passes(struct rig *r, bool skips)
+{
+    struct rig_out source, parts[2];
+    const struct df_part_rows rows[2] = { { .number = 0, .n = 2, .first = 0, .rows = 25, .whole = 50 },
+                                          { .number = 1, .n = 2, .first = 25, .rows = 25, .whole = 50 } };
+
+    rig_begin(r, 50);
+    source = rig_node(r, RIG_SOURCE | RIG_CPU_ONLY, 1, RIG_NOTHING, RIG_NOTHING);
+    if (skips)
+        source = rig_node(r, RIG_SKIP | RIG_CPU_ONLY, 17, source, RIG_NOTHING);
+    rig_view(r, source, parts);
+    r->n = 25;
+    for (int k = 0; k < 2; k++) {
+        r->part = &rows[k];
+        parts[k] = rig_node(r, RIG_POUR, 3, parts[k], RIG_NOTHING);
+    }
+    r->n = 50;
+    rig_sink(r, RIG_SINK | RIG_CPU_ONLY, rig_join(r, parts[0], parts[1]));
+    r->finals = true;
+    rig_end(r);
+    use_launches(r);
+    rig_expect(r, WAVES);
+}
+
+static void test_passes(void **state)
+{
+    (void)state;
+    need_mock();
+    for (uint32_t seed = 1; seed <= 16; seed++) {
+        struct rig r;
+        mock_begin(1, MEMORY, seed);
+        make_passes(&r, seed % 2);
+        uint64_t n_full = WAVES - r.expected_skipped;
+        assert_int_equal(n_full < WAVES, seed % 2);
+        struct df_options o = options_of(policies[seed / 2 % 4]);
+        o.passes = 2;
+        o.inflight = 1 + seed % 3;
+        o.cuda_graphs = (int)(seed % 3);
+        struct df_stats stats = rig_check(&r, &o, WAVES);
+        assert_int_equal(stats.passes, 2);
+        if (seed / 2 % 4 == 3) {        /* all-gpu */
+            assert_int_equal(stats.memories[0].h2d_bytes, n_full * TOKEN);
+            assert_int_equal(stats.memories[0].d2h_bytes, TOKEN);
+        }
+        assert_nothing_left();
+        rig_free(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +370,7 @@ int main(void)
         cmocka_unit_test_setup(test_select, cuda_set_up),       cmocka_unit_test_setup(test_random_accs, cuda_set_up),
         cmocka_unit_test_setup(test_acc_stays, cuda_set_up),    cmocka_unit_test_setup(test_acc_moves, cuda_set_up),
         cmocka_unit_test_setup(test_parts, cuda_set_up),        cmocka_unit_test_setup(test_parts_anywhere, cuda_set_up),
+        cmocka_unit_test_setup(test_passes, cuda_set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

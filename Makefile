@@ -112,12 +112,12 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
-	@echo '                graphs of 10^6 nodes, each failure of a device at every call, more of explain --what-if,'
+	@echo '                graphs of 10^6 nodes, what check-streams-long does, each failure of a device at every call, more of explain --what-if,'
 	@echo '                and make gpu-kit with all its steps in an empty root'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
 	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there'
-	@echo 'make check-streams-long  10^5 waves in the shape of NBIA (WAVES=), and a volume of four times the GPU'"'"'s memory, under every policy; half an hour'
+	@echo 'make check-streams-long  10^5 waves in the shape of NBIA (WAVES=), and a volume of four times the GPU'"'"'s memory, under every policy; minutes'
 	@echo 'make check-math  the largest error of each math function of formulas: f32 over all arguments, f64 over N=100000000, NAME=exp TYPE=f32 that one;'
 	@echo '                and how fast exp is beside the C library'
 	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
@@ -323,6 +323,7 @@ check-long: deps
 	@DF_RANDOM_GRAPHS=$(or $(N),1000) DF_TEST_LIMIT_S=36000 tests/run.sh $(BUILDDIR) random
 	@tests/random/room.sh $(BUILDDIR) $(or $(N),1000)
 	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),1000) --keep=$(BUILDDIR)/streams-failed
+	@python3 tests/random/streams_long.py $(BUILDDIR)
 	@LARGE=all tests/run.sh $(BUILDDIR) large
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong

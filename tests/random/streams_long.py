@@ -21,8 +21,9 @@ import sys
 import tempfile
 import time
 
+from streams import POLICIES
+
 PROGRAMS = f"{os.path.dirname(os.path.abspath(__file__))}/../e2e/programs"
-POLICIES = ("eager ddfcfs ddwrr random ws dmda dmdas dmdar pats padas pams heft peft gp-thesis gp all-cpu all-gpu").split()
 LIMIT_S = 1800
 GROWTH_KIB = 1024
 VOLUME, PROJECTION, PROJECTIONS = 1 << 20, 4096, 50

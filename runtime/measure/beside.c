@@ -81,6 +81,8 @@ int dfr_beside_start(uint32_t n, int (*once)(void *arg, uint32_t thread, struct 
     b->arg = arg;
     b->cores = dfr_cores_create();
     b->n = n;
+    if (b->cores)
+        dfr_cores_bind(b->cores, 0);
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->all_begun, NULL);
     uint32_t made = 0;
@@ -115,6 +117,8 @@ int dfr_beside_stop(struct dfr_beside *b, struct df_error *error)
         *error = b->error;
     pthread_cond_destroy(&b->all_begun);
     pthread_mutex_destroy(&b->lock);
+    if (b->cores)
+        dfr_cores_release(b->cores);
     dfr_cores_destroy(b->cores);
     free(b);
     return code;

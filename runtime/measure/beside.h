@@ -1,7 +1,8 @@
 /* beside.h - threads that work beside a measurement, so that what is measured shares the machine with them.
  *
- * Cores:    thread i is bound to core i + 1 of this process, as a run's workers are. The caller is not bound: the system
- *           finds that core 0 is free.
+ * Cores:    the caller is bound to core 0 of this process until it stops the threads, and thread i to core i + 1, as a run's
+ *           workers are. If the system were to put two of them on one core, they would take turns, and a call in between
+ *           would seem to take as long as alone.
  * Threads:  one thread starts, stops and measures. once() is called from all others, each with its own number.
  * Errors:   DF_E_MEMORY if a thread cannot be made; else the first failure of once(), which ends that thread. If once()
  *           ends its thread itself, that is DF_E_KERNEL, or the end of the process (crash.h).

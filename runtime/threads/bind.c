@@ -109,6 +109,11 @@ bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index)
     return bound;
 }
 
+void dfr_cores_release(const struct dfr_cores *cores)
+{
+    hwloc_set_cpubind(cores->topology, cores->allowed, HWLOC_CPUBIND_THREAD);
+}
+
 /* Linux says of each PCI device which cores are near it. hwloc would find the same, but a topology with its PCI devices
  * takes tens of milliseconds to load, before the first job of every run. */
 static bool read_near(const char *bus_id, hwloc_cpuset_t near)

@@ -26,6 +26,9 @@ void dfr_cores_destroy(struct dfr_cores *cores);                 /* NULL: nothin
 bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index); /* binds the calling thread to core number index %
                                                                      * cores */
 
+/* The calling thread may run on all of these cores again. */
+void dfr_cores_release(const struct dfr_cores *cores);
+
 /* Binds the calling thread to the cores nearest to a PCI device (those of its package or NUMA node), if these are not
  * all that the thread may use. true: it is bound. */
 bool dfr_bind_near(const char *bus_id);

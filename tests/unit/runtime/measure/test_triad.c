@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -43,6 +44,33 @@ static void each_works_until_it_is_stopped(void **state)
     for (volatile int i = 0; i < 1000000; i++)
         ;
     assert_int_equal(atomic_load(&calls[1]), before);
+}
+
+static int note_core(void *core, uint32_t thread, struct df_error *error)
+{
+    (void)error;
+    if (thread == 0)
+        atomic_store((_Atomic int *)core, sched_getcpu());
+    return DF_OK;
+}
+
+/* The caller measures meanwhile, so it never shares its core with the first threads. */
+static void the_caller_has_a_core_of_its_own(void **state)
+{
+    (void)state;
+    struct dfr_beside *beside;
+    cpu_set_t before, meanwhile, after;
+    _Atomic int core = -1;
+    if (dfr_cores_count() < 2)
+        skip();
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(dfr_beside_start(1, note_core, &core, &beside, NULL), DF_OK);
+    assert_int_equal(sched_getaffinity(0, sizeof meanwhile, &meanwhile), 0);
+    assert_int_equal(dfr_beside_stop(beside, NULL), DF_OK);
+    assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
+    assert_true(CPU_COUNT(&meanwhile) < CPU_COUNT(&before));
+    assert_false(CPU_ISSET(core, &meanwhile));
+    assert_true(CPU_EQUAL(&after, &before));
 }
 
 static void a_failure_is_told(void **state)
@@ -131,6 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_works_until_it_is_stopped),
+        cmocka_unit_test(the_caller_has_a_core_of_its_own),
         cmocka_unit_test(a_failure_is_told),
         cmocka_unit_test(a_thread_that_is_ended_is_told),
         cmocka_unit_test(the_triad_moves_bytes),

@@ -42,8 +42,27 @@ static void test_near(void **state)
         closedir(devices);
 }
 
+/* A thread that was bound to a core may run everywhere again. */
+static void test_release(void **state)
+{
+    cpu_set_t before, now;
+    struct dfr_cores *cores = dfr_cores_create();
+
+    (void)state;
+    if (!cores)
+        skip();                         /* hwloc cannot say */
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_true(dfr_cores_bind(cores, 1));
+    assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+    assert_true(CPU_COUNT(&now) == 1 || CPU_COUNT(&now) < CPU_COUNT(&before));
+    dfr_cores_release(cores);
+    assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+    assert_true(CPU_EQUAL(&now, &before));
+    dfr_cores_destroy(cores);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_near) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_near), cmocka_unit_test(test_release) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,10 @@
  * Words:    a *stage* makes rows of one or more streams from rows of streams that earlier stages make. A *strip* is a range
  *           of rows of the group's outputs. A *ring* is memory for the rows of a stream that stays inside the group: it
  *           holds those that the present strip needs. The outermost dimension of a stream counts its rows.
+ *           A ring *turns* if row y of the stream is always at df_strip_row(y, its rows). The rows that it needs at a time
+ *           fit into it, so they do not meet.
  * Order:    for each strip, from row 0 on: df_strips_next(); then, for each stage in order whose `make` is not empty,
- *           df_strip_move() for each of its rings, df_strip_made(), and the rows of `make`.
+ *           df_strip_move() for each of its rings that does not turn, df_strip_made(), and the rows of `make`.
  */
 #ifndef DF_STRIPS_H
 #define DF_STRIPS_H
@@ -97,7 +99,13 @@ static inline void df_strips_next(struct df_strip_stage *stages, unsigned n_stag
     }
 }
 
-/* Moves the rows that a ring holds and this strip needs to its beginning. */
+/* The row of a ring of `rows` rows that holds row `row` of the stream, if the ring turns. */
+static inline int64_t df_strip_row(int64_t row, int64_t rows)
+{
+    return (uint32_t)row % (uint32_t)rows;
+}
+
+/* Moves the rows that a ring holds and this strip needs to its beginning, if it does not turn. */
 static inline void df_strip_move(const struct df_strip_stage *stage, void *ring, int64_t row_bytes)
 {
     char *bytes = (char *)ring;

@@ -1,7 +1,7 @@
 /* strips.c - how many rows a strip and each ring of a group have, once the sizes are known.
  *
  * All rings together should stay in a part of the second cache, so strips are as high as that allows. Rows that two strips
- * need are moved, not made again, so low strips cost little.
+ * need are kept, not made again, so low strips cost little.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -145,6 +145,8 @@ struct dfg_gen {
     unsigned copies;                    /* repetitions that are written out around what is printed */
     const char *from, *to;              /* the rows that are computed; NULL: all of them */
     unsigned rows;                      /* dimension that counts these; of those before it, df_outer0 … are computed */
+    bool rings_turn;                    /* row y of a stream is row y % n of its ring (strips.c) */
+    bool rings_are_whole;               /* a ring is used in other ways than by rows, so they may not turn */
     const char *prefix;                 /* of temporaries */
     unsigned n_temporaries;
     bool near;                          /* the row function may hold sin, cos and tan of near arguments (df_math.h) */
@@ -330,6 +332,8 @@ void dfg_part_begin(FILE *out, struct dfg_gen *g);
 
 /* ---- strips.c ---- */
 
+/* Is a port of the callee, which is a group, a stream that stays inside? */
+bool dfg_is_ring(const struct dfg_gen *g, unsigned memory);
 /* Prints df_kernel_NAME for a group: its stages, and the loop over strips of rows that calls them. */
 void dfg_strips(FILE *out, struct dfg_gen *g);
 

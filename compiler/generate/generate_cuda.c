@@ -94,12 +94,6 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
 
 /* ---- the kernel ---- */
 
-/* In a group: is it a stream that stays inside? */
-static bool is_ring(const struct dfg_gen *g, unsigned memory)
-{
-    return g->kernel->strips && g->kernel->strips->ring_rows[memory] != DF_NONE;
-}
-
 /* The rows that a group's ring has: those of its stage, or the planes of the part. */
 static const char *ring_rows(struct dfg_gen *g, unsigned memory, const char *end)
 {
@@ -113,7 +107,7 @@ static const char *port_arguments(struct dfg_gen *g)
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
-        const bool ring = is_ring(g, port->memory);
+        const bool ring = dfg_is_ring(g, port->memory);
         text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, p ? ", " : "", dfg_elem(port->elem), ring ? "df_rings" : "df_ports",
                           port->memory);
         if (port->rank && dfg_has_parts(g))
@@ -130,13 +124,13 @@ static bool print_rings(struct dfg_gen *g)
     const unsigned n = g->kernel->callee->sig.n_ports;
     bool any = false;
     for (unsigned p = 0; p < n; p++)
-        any |= is_ring(g, p);
+        any |= dfg_is_ring(g, p);
     if (!any)
         return false;
     dfg_line(g, g->block, "void *df_rings[%u] = { NULL };", n);
     dfg_line(g, g->block, "bool df_good = true;");
     for (unsigned p = 0; p < n; p++)
-        if (is_ring(g, p))
+        if (dfg_is_ring(g, p))
             dfg_line(g, g->block, "df_good = df_good && (df_rings[%u] = df_ring(stream, (%s - %s) * (%s) * (int64_t)sizeof(%s)));",
                      p, ring_rows(g, p, "to"), ring_rows(g, p, "from"), dfg_row_size(g, &g->kernel->ports[p], 1),
                      dfg_elem(g->kernel->ports[p].elem));
@@ -194,7 +188,7 @@ static void print_rows(struct dfg_gen *g)
     dfg_line(g, g->block, "    df_first[df_i] = (int64_t)df_part_row(call, df_i);");
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
-        if (port->mode == DF_OUT && port->rank && !is_ring(g, port->memory)) {
+        if (port->mode == DF_OUT && port->rank && !dfg_is_ring(g, port->memory)) {
             const char *rows = dfg_index(g, port->extents[0]).c;
             dfg_line(g, g->block, "df_to = df_rows.rows || df_to > %s ? df_to : %s;", rows, rows);
         }

@@ -115,6 +115,17 @@ static void print_call(FILE *out, struct dfg_gen *g)
             DFG_NAME, call_arguments(g), dfg_part_arguments(g));
 }
 
+/* Does the formula read or write a ring in other ways than by rows? */
+static bool uses_whole_ring(const struct dfg_gen *g)
+{
+    bool whole = dfg_is_ring(g, g->kernel->ports[g->formula->port].memory) && dfg_lead(g) <= g->rows;
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        whole |= g->stage.whole[p] && dfg_is_ring(g, g->kernel->ports[p].memory);
+    for (unsigned i = 0; i < g->stage.n_rows; i++)
+        whole |= g->stage.rows[i].lead <= g->rows && dfg_is_ring(g, g->kernel->ports[g->stage.rows[i].port].memory);
+    return whole;
+}
+
 char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
 {
     char *text = NULL;
@@ -130,6 +141,7 @@ char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
         if (also_rows)
             dfg_analyse(g);
         dfg_row_functions(g, i, out);
+        g->rings_are_whole |= uses_whole_ring(g);
         dfg_row_loops(g, body);
     }
     g->failed |= body && fclose(body) != 0;

@@ -30,18 +30,12 @@ void dfg_part_print(FILE *out, struct dfg_gen *g)
                  "        df_first[df_i] = (int64_t)df_part_row(call, df_i);\n", n, n);
 }
 
-/* Is the port's memory that of a ring, which begins with other rows? */
-static bool is_ring(const struct dfg_gen *g, const struct dff_port *port)
-{
-    return g->kernel->strips && g->kernel->strips->ring_rows[port->memory] != DF_NONE;
-}
-
 /* Rows of what leaves, of the port that has most. */
 static void print_end(FILE *out, struct dfg_gen *g)
 {
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
-        const char *rows = (port->mode == DF_OUT || port->mode == DF_ACC) && port->rank && !is_ring(g, port) ? dfg_index(g, port->extents[0]).c : NULL;
+        const char *rows = (port->mode == DF_OUT || port->mode == DF_ACC) && port->rank && !dfg_is_ring(g, port->memory) ? dfg_index(g, port->extents[0]).c : NULL;
         if (rows)
             fprintf(out, "        df_to = df_to > %s ? df_to : %s;\n", rows, rows);
     }
@@ -56,7 +50,7 @@ void dfg_part_begin(FILE *out, struct dfg_gen *g)
     fputs("    }\n", out);
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
-        if (port->rank && !is_ring(g, port))
+        if (port->rank && !dfg_is_ring(g, port->memory))
             fprintf(out, "    %s -= df_first[%u] * %s;\n", dfg_port_name(g, p), port->memory,
                     dfg_within(g, (struct dfg_text){ dfg_row_size(g, port, 1), DFG_PLUS }, DFG_UNARY));
     }

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/fusion/fusion.h"
+
 /* ---- the formula ---- */
 
 static const struct dff_port *out_port(const struct dfg_gen *g)
@@ -363,7 +365,17 @@ const char *dfg_row_size(struct dfg_gen *g, const struct dff_port *port, unsigne
 static const char *row_start(struct dfg_gen *g, const char *name, const struct dff_port *port, const struct dff_port *lead,
                              const struct dfg_text *at)
 {
-    struct dfg_text place = { dfg_offset(g, lead, at), lead->rank == 1 ? at[0].level : DFG_PLUS };
+    struct dff_port dims = *lead;
+    struct dfg_text index[DF_MAX_RANK];
+    memcpy(index, at, sizeof index);
+    if (g->rings_turn && lead->rank > g->rows && dfg_is_ring(g, port->memory)) { /* it has no dimensions before its rows */
+        dims.rank -= g->rows;
+        memmove(dims.extents, dims.extents + g->rows, dims.rank * sizeof *dims.extents);
+        memmove(index, index + g->rows, dims.rank * sizeof *index);
+        const char *rows = dfg_dim_name(g, g->kernel->strips->ring_rows[port->memory]);
+        index[0] = (struct dfg_text){ dfg_printf(g, "df_strip_row(%s, %s)", index[0].c, rows), DFG_ATOM };
+    }
+    struct dfg_text place = { dfg_offset(g, &dims, index), dims.rank == 1 ? index[0].level : DFG_PLUS };
     return dfg_printf(g, "%s + %s * %s", name, dfg_within(g, place, DFG_UNARY), dfg_row_size(g, port, lead->rank));
 }
 

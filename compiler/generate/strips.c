@@ -1,8 +1,9 @@
 /* strips.c - the code of a group: a function for each stage, which computes some of its rows, and a loop over strips that
  * calls them. df_strips.h says at run time which rows these are.
  *
- * A stage reads and writes a ring as if all rows of the stream were there: the pointer that it gets is that of row 0, which
- * would stand before the ring.
+ * A ring of n rows turns: row y of the stream is its row y % n. If a stage uses a ring in other ways than by rows, no ring of the
+ * group turns. Then it reads and writes rings as if all rows of the stream were there: the pointer that it gets is that of
+ * row 0, which would stand before the ring, and rows that the next strip needs are moved to the beginning.
  */
 #include "compiler/generate/gen.h"
 
@@ -31,10 +32,37 @@ static void print_stage(struct dfg_gen *g, FILE *out, unsigned s)
     free(body);
 }
 
-static bool is_ring(const struct dfg_gen *g, unsigned port)
+/* The text of all stages, which the caller frees. It is of no use if it sets g->rings_are_whole and rings turn. NULL: no memory. */
+static char *stages_text(struct dfg_gen *g)
 {
-    const struct dff_port *p = &g->kernel->ports[port];
-    return g->kernel->strips->ring_rows[p->memory] != DF_NONE;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    g->failed |= !out;
+    g->rings_are_whole = false;
+    for (unsigned s = 0; s < g->kernel->strips->n_stages && !g->failed && !(g->rings_turn && g->rings_are_whole); s++)
+        print_stage(g, out, s);
+    g->failed |= out && fclose(out) != 0;
+    return text;
+}
+
+static void print_stages(struct dfg_gen *g, FILE *out)
+{
+    g->rings_turn = true;
+    char *text = stages_text(g);
+    if (g->rings_are_whole && !g->failed) {
+        free(text);
+        g->rings_turn = false;
+        text = stages_text(g);
+    }
+    if (!g->failed)
+        fputs(text, out);
+    free(text);
+}
+
+bool dfg_is_ring(const struct dfg_gen *g, unsigned memory)
+{
+    return g->kernel->strips && g->kernel->strips->ring_rows[memory] != DF_NONE;
 }
 
 static const char *row_of(struct dfg_gen *g, unsigned port)
@@ -58,13 +86,13 @@ static const char *rows_before(struct dfg_gen *g, unsigned port)
     return g->rows ? dfg_printf(g, "(%s)", text) : text;
 }
 
-/* Ports as a stage takes them: a ring by the place of its row 0. */
+/* Ports as a stage takes them: a ring that does not turn by the place of its row 0. */
 static const char *port_arguments(struct dfg_gen *g)
 {
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         text = dfg_printf(g, "%s, %s", text, dfg_port_name(g, p));
-        if (is_ring(g, p))
+        if (!g->rings_turn && dfg_is_ring(g, g->kernel->ports[p].memory))
             text = dfg_printf(g, "%s - %s * %s", text, rows_before(g, p), row_of(g, p));
     }
     return text + 2;
@@ -103,7 +131,7 @@ static void print_stage_call(struct dfg_gen *g, FILE *out, unsigned s)
     const struct dff_strips *strips = g->kernel->strips;
     fprintf(out, "        if (df_good && df_stages[%u].make.to) {\n", s);
     for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++)
-        if (is_ring(g, p) && strips->stage_of[p] == s)
+        if (!g->rings_turn && dfg_is_ring(g, p) && strips->stage_of[p] == s)
             fprintf(out, "            df_strip_move(&df_stages[%u], %s, %s * (int64_t)sizeof *%s);\n", s, dfg_port_name(g, p),
                     row_of(g, p), dfg_port_name(g, p));
     fprintf(out, "            df_strip_made(&df_stages[%u]);\n"
@@ -129,8 +157,7 @@ void dfg_strips(FILE *out, struct dfg_gen *g)
     g->rows = s->dim;
     g->from = "df_from";
     g->to = "df_to";
-    for (unsigned k = 0; k < s->n_stages && !g->failed; k++)
-        print_stage(g, out, k);
+    print_stages(g, out);
     g->from = g->to = NULL;
     if (g->failed)
         return;

@@ -39,6 +39,20 @@ done
 [ "$(./fused)" = "$(sed 's/blur(g)/blur(g) @nofuse/' chain.df >hint.df && "$DFC" run hint.df --nvcc=none)" ] && pass nofuse-same ||
     fail nofuse-same "the result is another"
 
+# Rows of a ring stay where they are, unless a stream has no rows but elements.
+"$DFC" chain.df --emit=c >chain.c
+cat >line.df <<'END'
+kernel make(out v: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = (float)i; }};
+kernel mean(in v: f32[n] border mirror, out b: f32[n]) { b[i] = (v[i - 1] + v[i + 1]) / 2; }
+kernel show(in v: f32[n]) cpu {{ printf("%g\n", v[n - 1]); }};
+graph main { v: f32[300] = make(); a = mean(v); b = mean(a); c = mean(b); show(c); }
+END
+"$DFC" line.df --emit=c >line.c
+expect rings-turn 0 'df_strip_row\(df_mirror_at' cat chain.c
+grep -q df_strip_move chain.c && fail rings-stay 'rows are moved' || pass rings-stay
+expect line-moves 0 'df_strip_move\(&df_stages' cat line.c
+expect line-runs 0 '^297.5$' "$DFC" run line.df --nvcc=none
+
 # What is told.
 expect graph-has-one-node 0 '^n1 main/grey\+blur\+sobel w1 ' "$DFC" chain.df --emit=graph
 expect graph-unfused 0 '^n3 main/sobel w3 ' "$DFC" chain.df --no-fuse --emit=graph

@@ -1,4 +1,5 @@
-/* test_strips.c - strips of random groups: every row that is read is there, and every row that leaves is made once it is due.
+/* test_strips.c - strips of random groups: every row that is read is there, also in rings that turn, and every row that leaves is
+ * made once it is due.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@ struct group {
     unsigned n_stages, n_reads;
     int64_t strip;
     bool made[STAGES][MOST_ROWS];
+    int64_t rows[STAGES], ring[STAGES][MOST_ROWS]; /* of a ring that turns, and the rows that it holds */
 };
 
 static uint32_t state = 7;
@@ -70,16 +72,39 @@ static void check_reads(const struct group *g, unsigned s)
                 const int64_t row = row_at(at, from->extent, read->border);
                 assert_true(from->have.from <= row && row < from->have.to);
                 assert_true(g->made[read->made][row]);
+                assert_int_equal(g->ring[read->made][df_strip_row(row, g->rows[read->made])], row);
+            }
+    }
+}
+
+static int64_t rows_that_leave(const struct group *g)
+{
+    int64_t most = 0;
+    for (unsigned s = 0; s < g->n_stages; s++)
+        if (g->stages[s].leaves && g->stages[s].extent > most)
+            most = g->stages[s].extent;
+    return most;
+}
+
+/* A ring has as many rows as a strip needs at most. */
+static void find_rows(struct group *g)
+{
+    struct df_strip_stage stages[STAGES];
+    const int64_t most = rows_that_leave(g);
+    memcpy(stages, g->stages, sizeof stages);
+    for (int64_t y = 0; y < most; y += g->strip) {
+        df_strips_next(stages, g->n_stages, g->reads, g->n_reads, y, y + g->strip);
+        for (unsigned s = 0; s < g->n_stages; s++)
+            if (stages[s].make.to) {
+                g->rows[s] = df_strip_most(g->rows[s], stages[s].need.to - stages[s].need.from);
+                df_strip_made(&stages[s]);
             }
     }
 }
 
 static void run(struct group *g)
 {
-    int64_t most = 0;
-    for (unsigned s = 0; s < g->n_stages; s++)
-        if (g->stages[s].leaves && g->stages[s].extent > most)
-            most = g->stages[s].extent;
+    const int64_t most = rows_that_leave(g);
     for (int64_t y = 0; y < most; y += g->strip) {
         df_strips_next(g->stages, g->n_stages, g->reads, g->n_reads, y, y + g->strip);
         for (unsigned s = 0; s < g->n_stages; s++) {
@@ -89,8 +114,10 @@ static void run(struct group *g)
             assert_true(stage->make.from >= 0 && stage->make.to <= stage->extent);
             df_strip_made(stage);
             check_reads(g, s);
-            for (int64_t row = stage->make.from; row < stage->make.to; row++)
+            for (int64_t row = stage->make.from; row < stage->make.to; row++) {
                 g->made[s][row] = true;
+                g->ring[s][df_strip_row(row, g->rows[s])] = row;
+            }
         }
         for (unsigned s = 0; s < g->n_stages; s++)
             for (int64_t row = 0; g->stages[s].leaves && row < y + g->strip && row < g->stages[s].extent; row++)
@@ -104,6 +131,7 @@ static void test_random_groups(void **unused)
     (void)unused;
     for (int i = 0; i < 20000; i++) {
         make_group(&g);
+        find_rows(&g);
         run(&g);
     }
 }

@@ -474,7 +474,7 @@ DF_MATH_SLOW double df_reduced_far_f64(double x, double *rest, uint64_t *q)
     /* Six words of the fraction, highest first, and two bits before them. */
     uint32_t part[7];
     for (int k = 0; k < 7; k++) {
-        int low = point + 2 - 32 * (k + 1), word = low / 32, shift = low % 32;
+        int low = point + 2 - 32 * (k + 1), word = low / 32, shift = low & 31; /* below the product low < 0 */
         uint64_t two = low < 0 ? 0 : product[word] | (uint64_t)product[word + 1] << 32;
         part[k] = (uint32_t)(two >> shift);
     }

@@ -23,6 +23,7 @@ build() { # NAME COMMAND…: prints the hashes into NAME, and compares them with
 {
     build scalar gcc -O1 -ffp-contract=off "$programs/bits.c"
     build baseline gcc $flags "$programs/bits.c"
+    build undefined gcc -O1 -ffp-contract=off -fsanitize=undefined -fno-sanitize-recover=undefined "$programs/bits.c"
     if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 gcc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
     if grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 gcc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
     else skip v4 "no AVX-512 here"; fi

@@ -20,9 +20,10 @@ extern "C" {
 
 /* ---- reading ---- */
 
-/* The files of a source: the one that `path` names; or, if it begins with '@', those that the file behind '@' lists, one
- * path a line. Empty lines do not count. Paths are relative to the folder that the program runs in. Files are not looked
- * at. A list without paths is a failure. */
+/* The files of a source: the one that `path` names. If it begins with '@', those that the file behind '@' lists, one path a
+ * line; empty lines do not count. If it has a '*' or '?' and no file has that name, those that match it as in a shell, in the
+ * order of their bytes. Paths are relative to the folder that the program runs in. Files are not looked at. That there is
+ * no path is a failure. */
 struct df_files;
 int df_files_open(struct df_call *call, const char *path, struct df_files **files);
 size_t df_files_n(const struct df_files *files);

@@ -2,9 +2,11 @@
 #include "runtime/df_io.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/engine/engine.h"
 
@@ -12,6 +14,7 @@
 
 struct df_files {
     char *text;                         /* the list, cut into paths by NULs; or the one path */
+    glob_t matches;                     /* or the paths that match a pattern */
     const char **paths;
     size_t n;
 };
@@ -81,12 +84,31 @@ static int take_path(struct df_call *call, struct df_files *files, const char *p
     return DF_OK;
 }
 
+static bool is_pattern(const char *path)
+{
+    return strpbrk(path, "*?") && access(path, F_OK) != 0;
+}
+
+static int take_matches(struct df_call *call, struct df_files *files, const char *pattern)
+{
+    int result = glob(pattern, GLOB_NOESCAPE, NULL, &files->matches);
+    if (result == GLOB_NOMATCH)
+        return df_fail(call, "no file matches '%s'", pattern);
+    files->paths = result == 0 ? calloc(files->matches.gl_pathc, sizeof *files->paths) : NULL;
+    if (!files->paths)
+        return df_fail(call, result == GLOB_ABORTED ? "cannot read the folders of '%s'" : "out of memory for '%s'", pattern);
+    for (files->n = 0; files->n < files->matches.gl_pathc; files->n++)
+        files->paths[files->n] = files->matches.gl_pathv[files->n];
+    return DF_OK;
+}
+
 int df_files_open(struct df_call *call, const char *path, struct df_files **files)
 {
     struct df_files *made = calloc(1, sizeof *made);
-    int status = !made            ? df_fail(call, "out of memory")
-                 : path[0] == '@' ? read_list(call, made, path + 1)
-                                  : take_path(call, made, path);
+    int status = !made              ? df_fail(call, "out of memory")
+                 : path[0] == '@'   ? read_list(call, made, path + 1)
+                 : is_pattern(path) ? take_matches(call, made, path)
+                                    : take_path(call, made, path);
     if (status == DF_OK)
         *files = made;
     else
@@ -109,6 +131,7 @@ void df_files_close(struct df_files *files)
     if (!files)
         return;
     free(files->text);
+    globfree(&files->matches);
     free(files->paths);
     free(files);
 }

@@ -26,6 +26,9 @@ expect raw-needs-no-library 1 '^$' sh -c 'ldd ./raw | grep -E "png|tiff"'
 printf 'abcdefghijkl' >a.raw; printf 'mnop' >b.raw; printf 'a.raw\r\n\nb.raw\n' >list.txt
 ./raw --input=a.raw; same raw a.raw out.raw
 ./raw --input=@list.txt; cat a.raw b.raw >want; same raw-list want out.raw
+./raw --input='?.ra*'; same raw-pattern want out.raw
+expect raw-pattern-none 1 "no file matches '\*[.]none'$" ./raw --input='*.none'
+cp a.raw '[*].raw'; ./raw --input='[*].raw'; same raw-name-like-a-pattern a.raw out.raw; rm '[*].raw'
 cat a.raw b.raw | ./raw --input=/dev/stdin; same raw-pipe want out.raw
 ./raw --input=a.raw --output='part%03d.raw'; cat part000.raw part001.raw part002.raw >got; same raw-file-a-wave a.raw got
 rm -f out.raw; printf 'abcde' >odd.raw; : >empty.raw; : >empty.txt

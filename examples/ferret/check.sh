@@ -7,7 +7,7 @@
 #   wrong files
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
-dfc=$build/bin/dfc failed=0 count=${COUNT:-600} wanted=${WANTED:-40}
+dfc=$build/bin/dfc failed=0 count=${COUNT:-400} wanted=${WANTED:-40}
 [ -z "${QUICK:-}" ] || { count=100 wanted=12; }
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
 told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
@@ -37,7 +37,7 @@ must compile-unfused "$dfc" "$here/ferret.df" -O1 --nvcc=none --no-fuse -w -o fe
 rm -rf pictures queries dumps; mkdir dumps
 must make-pictures ./synthetic "$count" 64-96 1 pictures
 must make-queries ./synthetic "$wanted" 48-96 2 queries
-ls pictures/*.png >pictures.txt; ls queries/*.png >queries.txt
+ls queries/*.png >queries.txt
 sizes="--h=96 --w=96"
 
 # ---- the definitions ----
@@ -90,7 +90,7 @@ looks() { local index=$1; shift; ./ferret $sizes --table=no.csv --page=no.html -
 bytes=$(stat -c %s want.ferret)
 head -c $((bytes - 8)) want.ferret >cut.ferret; head -c 40 want.ferret >head.ferret; cp want.ferret damaged.ferret
 printf '\377\377\377\177' | dd of=damaged.ferret bs=1 seek=$((bytes - 16)) conv=notrunc 2>/dev/null
-printf 'no picture' >bad.png; head -c 3000 "$(head -n 1 pictures.txt)" >cut.png; : >empty.txt; printf 'queries.txt\n' >wrong.txt
+printf 'no picture' >bad.png; head -c 900 "$(head -n 1 queries.txt)" >cut.png; : >empty.txt; mkdir -p empty
 refused no-index "cannot open the index 'no.ferret': No such file or directory; the program of index.df makes it" looks no.ferret
 refused wrong-index "'ferret.csv' is no index of ferret" looks ferret.csv
 refused folder-as-index "'pictures' is no index of ferret" looks pictures
@@ -99,11 +99,12 @@ refused cut-header "'head.ferret' is no index of ferret" looks head.ferret
 refused damaged-index "'damaged.ferret' is an index that is damaged" looks damaged.ferret
 refused large-index "has $count pictures, and memory is planned for 50: give --images=$count" looks want.ferret --images=50
 refused no-probes "probes is from 1 to" looks want.ferret --probes=0
-refused no-pictures "the list 'empty.txt' names no file" ./index --input=@empty.txt --index=no.ferret
+refused empty-folder "no file matches 'empty/[*].png'" ./index --input='empty/*.png' --index=no.ferret
+refused empty-list "the list 'empty.txt' names no file" ./index --input=@empty.txt --index=no.ferret
 refused no-list "cannot read 'nowhere.txt'" ./index --input=@nowhere.txt --index=no.ferret
 refused bad-picture "'bad.png' is not a PNG" ./index --input=bad.png --index=no.ferret
 refused cut-picture "cannot read 'cut.png'" ./index --input=cut.png --index=no.ferret
-refused large-picture "give --h=.* --w=" ./index --input=@pictures.txt --h=40 --w=40 --index=no.ferret
+refused large-picture "give --h=.* --w=" ./index --h=40 --w=40 --index=no.ferret
 refused no-folder "cannot write 'nowhere/no.ferret'" ./index $sizes --index=nowhere/no.ferret
 if [ -z "${QUICK:-}" ]; then
     must compile-other-numbers "$dfc" "$here/ferret.df" --nvcc=none -w -D tables=3 -o other

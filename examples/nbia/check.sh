@@ -37,12 +37,14 @@ same() { # NAME [options]
     verdict $? "nbia $name"
 }
 little=$((tile * tile * 10 + 20480))         # lab, which needs the most: the tile, L*, the levels, and their ends of pages
-for policy in $("$dfc" simulate "$here/../sum/sum.df" --policy=all --format=csv 2>/dev/null | tail -n +2 | cut -d, -f3 | sort -u); do
+policies=$(./nbia --policy=? 2>&1 | sed -n 's/,\| and / /g; s/.*there are //p')
+[ "$(wc -w <<<"$policies")" -ge 17 ]; verdict $? 'all policies'
+for policy in $policies; do
     for inflight in 1 8; do
         same "$policy, cpu, $inflight in flight" --policy=$policy --inflight=$inflight
         same "$policy, emu, $inflight in flight" --policy=$policy --inflight=$inflight --device=emu --emu-check=off
+        same "$policy, emu, little memory, $inflight in flight" --policy=$policy --inflight=$inflight --device=emu --emu-check=off --gpu-mem=$little
     done
-    same "$policy, emu, little memory" --policy=$policy --device=emu --emu-check=off --gpu-mem=$little
 done
 for seed in 1 2; do ./nbia --rate=0.16 --seed=$seed --output=rate$seed.csv --map=rate.png --progress=off; done
 cmp -s rate1.csv rate2.csv; verdict $((1 - $?)) 'another seed looks at other tiles again'

@@ -2,7 +2,7 @@
 # Checks nuclei: check.sh BUILDDIR OUTDIR. QUICK=1 leaves out most policies and the libraries, and compiles once.
 #   each operation against oracle.c, and against SciPy, OpenCV and scikit-image if they are installed (check.py)
 #   the GPU variants against the CPU's bytes: compiled for the host (device.h), and run by the emulated GPU
-#   every policy, on CPUs and the emulated GPU, with much and little memory, with 1 and 8 waves in flight: the same bytes
+#   every policy, on CPUs and the emulated GPU, with all of its memory and the smallest possible, 1 and 8 waves in flight: the same bytes
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
 dfc=$build/bin/dfc failed=0
@@ -50,15 +50,22 @@ run gpu-variants ./nuclei_gpu --device=emu --policy=all-gpu
 run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem=2MiB --gpu-jobs=1
 
 # ---- policies ----
-policies='eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu'
-[ -z "${QUICK:-}" ] || policies=gp
+# The smallest memory in which every node runs on the GPU, and no more: until nothing is said, the room that the next node lacks.
+little=4096
+while needs=$(./nuclei --device=emu --policy=all-gpu --gpu-mem=$little --input=many.png --table=t.csv --overlay=t.png 2>&1 |
+    sed -n 's/.* runs on the CPU: one job needs \([0-9]*\) bytes.*/\1/p') && [ -n "$needs" ]; do little=$needs; done
+run gpu-variants-smallest-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem="$little"
+[ "$little" -gt 1000000 ]; told $? "the smallest memory is $little bytes"
+policies=gp
+[ -n "${QUICK:-}" ] || policies=$(./nuclei --policy=? 2>&1 | sed -n 's/,\| and / /g; s/.*there are //p')
 for policy in $policies; do
     for waves in 1 8; do
-        run "cpu-$policy-$waves" ./nuclei --device=none --policy=$policy --inflight=$waves
-        run "emu-$policy-$waves" ./nuclei --device=emu --policy=$policy --inflight=$waves
-        run "emu-small-$policy-$waves" ./nuclei --device=emu --policy=$policy --inflight=$waves --gpu-mem=2MiB
+        run "cpu-$policy-$waves" ./nuclei --device=none --policy="$policy" --inflight=$waves
+        run "emu-$policy-$waves" ./nuclei --device=emu --policy="$policy" --inflight=$waves
+        run "emu-smallest-$policy-$waves" ./nuclei --device=emu --policy="$policy" --inflight=$waves --gpu-mem="$little"
     done
 done
+[ -n "${QUICK:-}" ] || { [ "$(wc -w <<<"$policies")" -ge 17 ]; told $? 'all policies'; }
 run emu-all-gpu-8 ./nuclei --device=emu --policy=all-gpu --inflight=8
 run unfused ./nuclei_unfused --device=none
 run one-worker ./nuclei --device=none --workers=1

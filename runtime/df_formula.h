@@ -178,6 +178,11 @@ DF_OP int32_t df_i32_of_f32(float a)
     int32_t inside = (int32_t)(size < 2147483648.0f ? rounded + 0.0f : 0); /* no -0: gcc makes trunc of (float)(int32_t) */
     return size < 2147483648.0f ? inside : a > 0 ? 2147483647 : a < 0 ? -2147483647 - 1 : 0;
 }
+DF_OP int32_t df_i32_of_whole_f32(float a) /* of an integer, an infinity or NaN */
+{
+    int32_t inside = (int32_t)(a > -2147483648.0f && a < 2147483648.0f ? a : 0);
+    return a >= 2147483648.0f ? 2147483647 : a <= -2147483648.0f ? -2147483647 - 1 : inside;
+}
 DF_OP int64_t df_i64_of_f64(double a)
 {
     double size = a < 0 ? -a : a, low = size < 4503599627370496.0 ? size : 0;

@@ -434,6 +434,18 @@ static bool is_near(const struct dfg_fact *f, const struct dff_node *n)
     return n->type == DFF_I32 && f->is_number && f->least >= least && f->most <= most && f->least >= -end && f->most <= end;
 }
 
+static bool is_rounded(const struct dff_node *a)
+{
+    return a->kind == DFF_OP && (a->op == DFF_FLOOR || a->op == DFF_CEIL || a->op == DFF_ROUND || a->op == DFF_TRUNC);
+}
+
+/* Is the float an integer that the type has? Then it is converted as C does it. */
+static bool is_whole(const struct dfg_fact *f, const struct dff_node *n)
+{
+    const double least = n->elem == DF_I32 ? INT32_MIN : 0, most = n->elem == DF_U8 ? 255 : n->elem == DF_U16 ? 65535 : INT32_MAX;
+    return is_rounded(n->args[0]) && n->type == DFF_I32 && f->is_number && f->least >= least && f->most <= most;
+}
+
 static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_node *a = n->args[0];
@@ -446,8 +458,12 @@ static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
         return dfg_value(g, a);
     if (n->elem == DF_I64 && from == DFF_I32)
         return cast(g, "int64_t", a);
+    if (is_whole(f, n))
+        return cast(g, "int32_t", a);
     if (is_near(f, n))
         return (struct dfg_text){ dfg_printf(g, "df_near_%s(%s)", dfg_type_name(from), dfg_value(g, a).c), DFG_ATOM };
+    if (is_rounded(a) && n->elem == DF_I32 && from == DFF_F32)
+        return (struct dfg_text){ dfg_printf(g, "df_i32_of_whole_f32(%s)", dfg_value(g, a).c), DFG_ATOM };
     const char *format = n->elem == DF_F16 ? "df_round_%s_%s(%s)" : "df_%s_of_%s(%s)";
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

@@ -79,7 +79,7 @@ struct dfg_bound {                      /* 0 <= factor * column + rest + constan
     const struct dff_node *extent;
 };
 
-#define DFG_MAX_COLUMNS 8
+#define DFG_MAX_COLUMNS 24
 
 struct dfg_column {                     /* a value of each column of a strip, in an array (columns.c, gathers.c) */
     const struct dff_node *node;

@@ -11,7 +11,7 @@
  *   reduce.c     reductions as loops.
  *   rows.c       functions of rows, and who calls them.
  *   columns.c    values that columns share.
- *   gathers.c    bytes that are read at computed places.
+ *   gathers.c    elements that are read at computed places.
  *   shared.c     values that rows share: functions of two rows, and values kept for later rows.
  *   one_pass.c   histograms and running sums: one pass over the data.
  *

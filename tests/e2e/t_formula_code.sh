@@ -163,21 +163,25 @@ END
 check names-compile "$DFC" names.df --nvcc=none -o names
 expect names-run 0 '^3$' ./names --waves=1
 
-# ---- vectors: of trigonometry; e2e-filters looks at those of the filters ----
+# ---- vectors: of trigonometry, and around reads of four neighbours at a computed place; e2e-filters looks at those of the filters ----
 if [ "$(uname -m)" = x86_64 ] && command -v gcc > gcc.path; then
-    cat > trig.df <<'END'
+    cat > vectors.df <<'END'
 kernel turn(in a: f32[h, w], in r: f64[h, w], out x: f32[h, w], out y: f64[h, w]) {
     x[j, i] = cos(a[j, i]) - tan(a[j, i]) * sin(2 * a[j, i]);
     y[j, i] = r[j, i] * sin(r[j, i] + j);
 }
+kernel warp(in q: f32[h, w] border clamp, in u: f32[h, w], out o: f32[h, w]) {
+    let row[k] = q[i32(floor(u[j, i])) + k, i32(floor(u[j, i])) + i] - q[i32(floor(u[j, i])) + k, i32(floor(u[j, i])) - i];
+    o[j, i] = row[1] + u[j, i] * (row[1] - row[0]);
+}
 kernel zero(out a: f32[9, 9], out r: f64[9, 9]) cpu {{ a[0] = 0; r[0] = 0; }};
-kernel show(in x: f32[h, w], in y: f64[h, w]) cpu {{ printf("%g %g\n", x[0], y[0]); }};
-graph main { (a, r) = zero(); (x, y) = turn(a, r); show(x, y); }
+kernel show(in x: f32[h, w], in y: f64[h, w], in o: f32[h, w]) cpu {{ printf("%g %g %g\n", x[0], y[0], o[0]); }};
+graph main { (a, r) = zero(); (x, y) = turn(a, r); o = warp(x, a); show(x, y, o); }
 END
-    "$DFC" --emit=c trig.df | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > formulas.c
+    "$DFC" --emit=c vectors.df | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > formulas.c
     gcc -c -w -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -march=x86-64-v3 -I"$DF_BUILD/include" -fopt-info-vec-optimized \
         -o vectors.o formulas.c 2>&1 | grep -o '\.df:[0-9]*:[0-9]*: optimized: loop vectorized' | cut -d: -f2 | sort -u > vector.lines
-    if [ "$(tr '\n' ' ' < vector.lines)" = '2 3 ' ]; then pass trig-vectors; else fail trig-vectors "$(cat vector.lines)"; fi
+    if [ "$(tr '\n' ' ' < vector.lines)" = '2 3 7 ' ]; then pass vectors; else fail vectors "$(cat vector.lines)"; fi
 else
-    skip trig-vectors 'no gcc for x86-64'
+    skip vectors 'no gcc for x86-64'
 fi

@@ -29,7 +29,8 @@ build rabbitct "$here/rabbitct.df" --nvcc=none -w
 reconstruct() { # PROGRAM N VIEWS WIDTH HEIGHT OUT OPTIONS…
     local program=$1 n=$2 views=$3 w=$4 h=$5 out=$6; shift 6
     [ -e "$views.$w.rct" ] || ./phantom "$views" "$w" "$h" "$views.$w.rct" || return 1
-    ./"$program" --n="$n" --w="$w" --h="$h" --input="$views.$w.rct" --density="$out.f32" --volume="$out.vol" --picture="$out.png" "$@"
+    local volume=--volume=$out.vol; [ "$program" != formula ] || volume=
+    ./"$program" --n="$n" --w="$w" --h="$h" --input="$views.$w.rct" --density="$out.f32" ${volume:+"$volume"} --picture="$out.png" "$@"
 }
 # The phantom, at the sizes for which the bounds are known.
 if [ "${QUICK-}" ]; then sizes='128 124 312 240 0.02 0.07'; else sizes='128 496 312 240 0.01 0.02'; fi
@@ -61,6 +62,11 @@ open('oblique.rct', 'wb').write(data)
 PY
 try oblique ./rabbitct --input=oblique.rct --n=40 --w=156 --h=120 --rule=floor --density=oblique.f32 --volume=
 try 'matrices of no circle' ./check plain 40 oblique.rct oblique.f32 floor 5e-5
+build formula "$here/formula.df" --nvcc=none -w
+try formula reconstruct formula 40 30 156 120 formula
+try 'back-projection as a formula' ./check same small.f32 formula.f32 5e-5
+try formula reconstruct formula 40 30 156 120 other --device=emu --policy=all-gpu --inflight=8
+try 'the formula on emu' ./check same formula.f32 other.f32 0
 # RabbitCT's own reference algorithm, if RABBITCT names a folder with its program's source.
 if [ "${RABBITCT-}" ]; then
     rm -rf rabbit && cp -r "$RABBITCT" rabbit && cp rabbit/mk/config-default.mk rabbit/config.mk && make -C rabbit >rabbit.log 2>&1

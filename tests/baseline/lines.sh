@@ -17,6 +17,8 @@ dfc=$(code $ct/ct.df $ct/kernels.df $ct/kernels/rct.c) by_hand=$(code $hand)
 row 'ct: all' $((dfc + shared)) $((by_hand + shared))
 row 'ct: without filter and back-projection, which both have' "$dfc" "$by_hand"
 row 'ct: the .df files, beside all but files and results' "$(code $ct/ct.df $ct/kernels.df)" "$(part $hand 'batches of views' 'results' | code -)"
+formula=$(code $ct/formula.df $ct/kernels.df $ct/kernels/rct.c $ct/kernels/geometry.c $ct/kernels/filter.c $ct/kernels/filter.cu)
+row 'ct: all, with back-projection as a formula (formula.df)' "$formula" $((by_hand + shared))
 matrix=tests/baseline/matrix/matrix.cu graph=$(mktemp -d)
 cc -std=c11 -O2 -o "$graph/generate" examples/matrix/generate.c && "$graph/generate" --kind=mixed >"$graph/mixed.df"
 shared=$(code examples/matrix/matrix.c examples/matrix/matrix.cu) dfc=$(code "$graph/mixed.df") by_hand=$(code $matrix)

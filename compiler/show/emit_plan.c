@@ -151,7 +151,7 @@ void dfc_emit_passes(FILE *out, const struct dfc_loaded *loaded)
     struct dfr_again again;
     struct df_error error;
     char bytes[16];
-    if (dfr_again_find(g, &again, &error) == DF_OK && n > 1) {
+    if (dfr_again_find(g, NULL, &again, &error) == DF_OK && n > 1) {
         fprintf(out, "part by part: several waves go by %u times%s, because %u parts of an acc do not fit in a device's memory together; ",
                 n, df_graph_has_streams(g) && again.kept_bytes ? ", if --waves says how many at most" : "", dfr_passes_most(g));
         if (again.kept_bytes)

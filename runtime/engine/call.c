@@ -162,7 +162,7 @@ int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed
         return code;
     if (dfr_extents_made(x, node, slot, passed, own, &empty, why) != DF_OK)
         return df_fail(call, "%s", why);
-    dfr_buffers_extents(call->run, call->job, call->wave);
+    dfr_buffers_extents(call->run, call->job, dfr_skips_wave(&call->run->skips, call->wave));
     return note_empty(call, empty);
 }
 
@@ -175,11 +175,13 @@ int dfr_call_given(struct df_call *call)
     char why[DFR_EXTENTS_WHY];
     uint64_t empty;
 
+    if (call->run->skips.passes)        /* empty in rounds without a wave (skips.h), and here not */
+        dfr_skips_set(&call->run->skips, slot, node, false);
     if (!x || !dfr_extents_node_varies(x, node))
         return DF_OK;
     if (dfr_extents_bind(x, node, slot, 0, own, why) != DF_OK)
         return df_fail(call, "%s", why);
-    dfr_buffers_given_extents(call->run, call->job, call->wave, own);
+    dfr_buffers_given_extents(call->run, call->job, dfr_skips_wave(&call->run->skips, call->wave), own);
     return dfr_extents_made(x, node, slot, 0, own, &empty, why) == DF_OK ? DF_OK : df_fail(call, "%s", why);
 }
 

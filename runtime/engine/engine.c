@@ -688,10 +688,12 @@ bool dfr_engine_skipped(struct df_run *run, const struct df_call *call)
 
     if (!succeeded(run, call, DF_SKIP, &ended))
         return false;
-    if (!dfr_skips_passes_over(&run->skips, dfr_job_slot(call->job), node))
+    bool over = dfr_skips_passes_over(&run->skips, dfr_job_slot(call->job), node);
+    if (!over)
         dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
     dfr_make_empty(run, call->job);
-    dfr_buffers_empty(run, call->job, call->wave);
+    if (!over)
+        dfr_buffers_empty(run, call->job, dfr_skips_wave(&run->skips, call->wave));
     return true;
 }
 

@@ -184,6 +184,7 @@ static uint32_t list_lent(const struct df_run *run, struct dfr_lent_port *list)
 void dfr_tokens_begin(const struct df_run *run, uint32_t slot, int64_t wave)
 {
     const struct dfr_tokens *t = run->memory.tokens;
+    wave = dfr_skips_wave(&run->skips, wave);
     for (uint32_t i = 0; i < t->n_lent; i++)
         t->ports[(size_t)slot * t->n_ports + t->lent[i].port] =
             (unsigned char *)dfm_lent_at(t->lent[i].lent, wave) + t->lent[i].offset;
@@ -194,7 +195,7 @@ void dfr_tokens_begin_final(const struct df_run *run)
     const struct dfr_tokens *t = run->memory.tokens;
     for (uint32_t i = 0; i < t->n_lent; i++)
         if (t->lent[i].final)
-            t->ports[t->lent[i].port] = dfm_lent_at(t->lent[i].lent, 0);
+            t->ports[t->lent[i].port] = (unsigned char *)dfm_lent_at(t->lent[i].lent, 0) + t->lent[i].offset;
 }
 
 void *dfr_tokens_acc(const struct df_run *run, uint32_t value)
@@ -203,9 +204,10 @@ void *dfr_tokens_acc(const struct df_run *run, uint32_t value)
     const struct df_value *v = &g->values[value];
     const struct df_kport *ports = g->kports + g->kernels[g->nodes[v->producer].kernel].first_port;
     uint32_t p = v->slot;               /* its port has this index or a higher one */
+    uint64_t from;
 
-    if (dfr_buffers_lent(run, value))
-        return dfm_lent_at(dfr_buffers_lent(run, value), 0);
+    if (lent_at(run, value, &from))     /* a part of an acc lies in the lent memory of the whole */
+        return (unsigned char *)dfm_lent_at(lent_at(run, value, &from), 0) + from;
     while (ports[p].out_slot != v->slot)
         p++;
     return dfr_tokens_ports(run, v->producer, 0)[p];

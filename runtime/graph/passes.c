@@ -27,12 +27,12 @@ uint32_t dfr_passes_most(const struct df_graph *g)
 
 /* ---- what comes again ---- */
 
-static bool may_be_called_again(const struct df_graph *g, uint32_t v, const bool *again)
+static bool may_be_called_again(const struct df_graph *g, uint32_t v, const uint8_t *given, const bool *again)
 {
     const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
     const uint32_t *in = g->in_value + g->nodes[v].first_in;
     if (g->nodes[v].flags & DF_NODE_ONCE || df_node_n_acc(g, v) > 0 || df_node_n_in(g, v) == 0)
-        return k->traits & DF_RESTART;
+        return k->traits & DF_RESTART || (given && given[v]);
     for (uint32_t i = 0; i < df_node_n_in(g, v); i++)
         if (!df_value_is_once(g, in[i]) && !again[g->values[in[i]].producer])
             return false;
@@ -64,7 +64,7 @@ static void note_read(const struct df_graph *g, uint32_t v, struct dfr_again *a,
     }
 }
 
-int dfr_again_find(const struct df_graph *g, struct dfr_again *a, struct df_error *error)
+int dfr_again_find(const struct df_graph *g, const uint8_t *given, struct dfr_again *a, struct df_error *error)
 {
     bool *again = calloc((size_t)g->n_nodes + 1, sizeof *again);
     *a = (struct dfr_again){ .kept = calloc((size_t)g->n_values + 1, sizeof *a->kept),
@@ -74,7 +74,7 @@ int dfr_again_find(const struct df_graph *g, struct dfr_again *a, struct df_erro
         return dfr_error_memory(error);
     }
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        again[v] = may_be_called_again(g, v, again);
+        again[v] = may_be_called_again(g, v, given, again);
     for (uint32_t v = 0; v < g->n_nodes; v++)
         if (is_part(g, v))
             note_read(g, v, a, again);
@@ -156,7 +156,7 @@ static uint64_t tokens_bytes(const struct df_graph *g)
 {
     struct dfr_again again;
     struct df_error error;
-    uint64_t bytes = dfr_again_find(g, &again, &error) == DF_OK ? TOKENS * again.read_bytes : UINT64_MAX;
+    uint64_t bytes = dfr_again_find(g, NULL, &again, &error) == DF_OK ? TOKENS * again.read_bytes : UINT64_MAX;
     dfr_again_free(&again);
     return bytes;
 }

@@ -2,8 +2,8 @@
  * the parts read comes again, and how many passes make the parts fit in a memory.
  *
  * Parts:   nodes that change parts of a divided acc and make nothing else. Part k of n is in pass k * passes / n, rounded down.
- * Again:   What the parts read of a wave is made again in each pass if it comes from sources that may be called again (DF_RESTART)
- *          alone, through nodes that are not ordered and have no acc. All these nodes fire in each pass. Else it is *kept* in host
+ * Again:   Sources may be called again if they are DF_RESTART, or if the caller gives what they make. What the parts read of a wave is made
+ *          again in each pass if it comes from such sources alone, through nodes that are not ordered and have no acc. All these fire in each pass. Else it is *kept* in host
  *          memory, and what makes it fires in pass 0 alone.
  * Threads: nothing is kept here.
  */
@@ -18,8 +18,9 @@ struct dfr_again {
     uint64_t read_bytes, kept_bytes;    /* of a wave, each value in whole lines: what the parts read; what of it is kept */
 };
 
-/* Call dfr_again_free() also after an error. DF_E_MEMORY. */
-int dfr_again_find(const struct df_graph *graph, struct dfr_again *again, struct df_error *error);
+/* given: by node, not 0 for sources whose tokens lie in memory of the caller; NULL: there are none. Call dfr_again_free() also after an
+ * error. DF_E_MEMORY. */
+int dfr_again_find(const struct df_graph *graph, const uint8_t *given, struct dfr_again *again, struct df_error *error);
 void dfr_again_free(struct dfr_again *again);
 /* The bytes that are kept of so many waves; UINT64_MAX: more than can be counted. DF_E_REFUSED: they are more than may be used, host_bytes. The
  * message says what would help. */

@@ -61,8 +61,8 @@ static int64_t total_of(const struct df_run *run)
     struct df_run *r = (struct df_run *)run; /* atomics of a const run can be read */
     const struct dfr_passes *p = run->skips.passes;
     int64_t limit = atomic_load(&r->firing.limit), expected = atomic_load(&r->states.expected_waves);
-    if (p)                              /* rounds */
-        return p->reserved && dfr_passes_waves(p) == p->most_waves ? 0 : limit;
+    if (p)                              /* those of each pass count */
+        return p->reserved && dfr_passes_waves(p) == p->most_waves ? 0 : dfr_passes_waves(p) * p->n;
     if (limit == INT64_MAX)
         return expected;
     return expected > 0 && expected < limit ? expected : limit;
@@ -72,6 +72,8 @@ static void draw(struct dfr_progress *p)
 {
     char text[160], line[420];
     int64_t done = atomic_load(&((struct df_run *)p->run)->firing.waves_done);
+    if (p->run->skips.passes)
+        done = dfr_passes_done(p->run->skips.passes, done);
     dfr_progress_text(text, sizeof text, done, total_of(p->run), dfr_clock_s() - p->started_s);
     snprintf(line, sizeof line, "%s: %s", dfr_program_name(), text);
     dfr_status_draw(line);

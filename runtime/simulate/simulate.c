@@ -317,7 +317,7 @@ static int choose_passes(struct sim *s, struct df_error *error)
     const uint64_t host_bytes = s->platform->units[0].memory_bytes;
     uint32_t n = dfr_passes_choose(g, s->platform, s->waves, s->options->passes);
     struct dfr_again again;
-    int status = dfr_again_find(g, &again, error);
+    int status = dfr_again_find(g, NULL, &again, error);
     if (status == DF_OK && n > 1 && host_bytes)
         status = dfr_again_admit(g, &again, s->waves, host_bytes / 2, error);
     s->pass_waves = s->waves;

@@ -74,6 +74,14 @@ static inline int64_t dfr_passes_waves(const struct dfr_passes *p)
     return atomic_load_explicit(&((struct dfr_passes *)p)->waves, memory_order_relaxed);
 }
 
+/* Of so many rounds that are done: the waves, those of each pass counted. */
+static inline int64_t dfr_passes_done(const struct dfr_passes *p, int64_t rounds)
+{
+    int64_t waves = dfr_passes_waves(p), in_pass = rounds % p->stride;
+
+    return rounds / p->stride * waves + (in_pass < waves ? in_pass : waves);
+}
+
 /* The round that follows in the slot: in its pass until at least n_slots rounds have had no wave, then in the next one. */
 static inline int64_t dfr_skips_next(const struct dfr_skips *s, int64_t round, uint32_t n_slots)
 {

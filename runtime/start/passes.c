@@ -7,6 +7,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/pages.h"
 #include "runtime/base/text.h"
+#include "runtime/engine/buffers.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/passes.h"
@@ -20,6 +21,7 @@ struct dfr_pass_memory {
     uint32_t n;
     unsigned char *memory;
     uint64_t bytes;
+    struct dfr_again again;
 };
 
 /* Why the waves of this run go by once. NULL: they may go by several times. */
@@ -28,8 +30,6 @@ static const char *why_once(const struct df_run *run)
     const struct df_graph *g = run->graph;
     if (dfr_passes_most(g) < 2)
         return "no acc is divided, or its kernel makes something else in each wave";
-    if (run->calls.on || run->options.n_buffers > 0)
-        return "the tokens lie in memory of the caller";
     if (run->options.serial || run->options.rehearse != 0 || run->options.poison || run->options.n_dumps > 0 ||
         run->options.check_variants)
         return "it is looked into, or rehearsed";
@@ -86,41 +86,67 @@ static uint64_t reserved_stride(uint64_t kept_bytes, uint64_t step)
     return stride > 2 * step ? stride : 2 * step;
 }
 
-/* Fills run->skips: the pass of each node, and which values come again. */
-static int set_passes(struct df_run *run, const struct dfr_again *again, uint32_t n, int64_t waves, int64_t stride, struct df_error *error)
+/* How many rounds a pass has. If nothing is kept they cost nothing, so any call of a session has room in them; and whatever number of
+ * waves will be in flight divides them. */
+static int64_t choose_stride(const struct dfr_again *again, int64_t waves, uint64_t step)
 {
-    const struct df_graph *g = run->graph;
-    int status = dfr_skips_make_passes(&run->skips, g, again->kept, n, waves, stride, error);
-    for (uint32_t v = 0; status == DF_OK && v < g->n_nodes; v++)
-        run->skips.passes->of_node[v] = dfr_passes_of(g, v, n, again);
-    return status;
+    const uint64_t turns = 720720 * step;       /* 1 to 16 divide it, and what was asked for */
+    if (again->kept_bytes == 0)
+        return (int64_t)((MOST_WAVES + turns - 1) / turns * turns);
+    return (int64_t)(waves == INT64_MAX ? reserved_stride(again->kept_bytes, step) : ((uint64_t)waves + 2 * step - 1) / step * step);
+}
+
+/* Sets the pass of each node, for so many waves that go by n times. Gives the number of rounds. */
+static int64_t set_passes(struct df_run *run, uint32_t n, int64_t waves)
+{
+    struct dfr_passes *p = run->skips.passes;
+    p->n = n;
+    p->most_waves = waves;
+    atomic_store(&p->waves, waves);
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+        p->of_node[v] = dfr_passes_of(run->graph, v, n, &run->passes->again);
+    return p->stride * (n - 1) + waves;
 }
 
 /* The waves go by n times, which is more than once. */
-static int make(struct df_run *run, const struct dfr_again *again, uint32_t n, struct df_error *error)
+static int make(struct df_run *run, uint32_t n, struct df_error *error)
 {
+    const struct dfr_again *again = &run->passes->again;
+    const uint64_t step = run->options.inflight ? run->options.inflight : DF_DEFAULT_INFLIGHT;
     int64_t waves = atomic_load(&run->firing.limit);
     const bool unknown = waves == INT64_MAX;
-    const uint64_t step = run->options.inflight ? run->options.inflight : DF_DEFAULT_INFLIGHT;
-    const uint64_t stride = unknown ? reserved_stride(again->kept_bytes, step) : ((uint64_t)waves + 2 * step - 1) / step * step;
+    const int64_t stride = choose_stride(again, waves, step);
     int status;
 
-    waves = unknown ? (int64_t)(stride - step) : waves;
+    waves = waves < stride - (int64_t)step ? waves : stride - (int64_t)step;
     if ((status = check_room(run, again, n, waves, error)) != DF_OK)
         return status;
-    run->passes = calloc(1, sizeof *run->passes);
-    if (!run->passes)
-        return dfr_error_memory(error);
-    run->passes->bytes = stride * again->kept_bytes;
-    run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone */
-    if (again->kept_bytes > 0)
-        status = make_buffers(run, again->kept, stride, error);
+    run->passes->bytes = (uint64_t)stride * again->kept_bytes;
+    if (again->kept_bytes > 0) {
+        run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone */
+        status = make_buffers(run, again->kept, (uint64_t)stride, error);
+    }
     if (status == DF_OK)
-        status = set_passes(run, again, n, waves, (int64_t)stride, error);
-    if (status == DF_OK)
-        run->skips.passes->reserved = unknown;
-    atomic_store(&run->firing.limit, (int64_t)stride * (n - 1) + waves);
-    return status;
+        status = dfr_skips_make_passes(&run->skips, run->graph, again->kept, n, waves, stride, error);
+    if (status != DF_OK)
+        return status;
+    run->skips.passes->reserved = unknown;
+    atomic_store(&run->firing.limit, set_passes(run, n, waves));
+    return again->kept_bytes > 0 ? dfr_buffers_create(run, error) : DF_OK;
+}
+
+/* What the parts read would have to be kept, and cannot be. NULL: it can, or need not. */
+static const char *why_not_kept(const struct df_run *run, int64_t waves)
+{
+    if (run->passes->again.kept_bytes == 0)
+        return NULL;
+    if (run->calls.on || run->options.n_buffers > 0)
+        return "what the parts read is neither the caller's nor of sources that are 'restart', and is not kept where tokens lie in "
+               "memory of the caller";
+    return waves == INT64_MAX && run->options.passes == 0
+               ? "nobody knows how many waves its stream has: --waves=N says how many at most, --passes=N keeps what comes, and 'restart' at "
+                 "the stream keeps nothing"
+               : NULL;
 }
 
 int dfr_passes_create(struct df_run *run, struct df_error *error)
@@ -128,26 +154,35 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
     const bool asked = run->options.passes > 1;
     const char *why = why_once(run);
     const int64_t waves = atomic_load(&run->firing.limit);
-    struct dfr_again again;
     uint32_t n;
     int status;
 
+    if (!why && run->options.passes != 1 && (asked || run->machine.n_gpus > 0)) {
+        n = dfr_passes_choose(run->graph, &run->machine.platform, waves, run->options.passes);
+        if (n == 1)
+            return DF_OK;
+        run->passes = calloc(1, sizeof *run->passes);
+        if (!run->passes)
+            return dfr_error_memory(error);
+        status = dfr_again_find(run->graph, run->memory.buffers ? run->memory.buffers->spared : NULL, &run->passes->again, error);
+        if (status != DF_OK)
+            return status;
+        why = why_not_kept(run, waves);
+        if (!why)
+            return make(run, n, error);
+        if (!asked)
+            dfr_log(run, DF_LOG_WARNING, "a divided acc does not fit in a device's memory, and is copied in each wave, because %s", why);
+    }
     if (asked && why)
         return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: the waves of this run go by once, because %s", run->options.passes, why);
-    if (why || run->options.passes == 1 || (!asked && run->machine.n_gpus == 0))
-        return DF_OK;
-    n = dfr_passes_choose(run->graph, &run->machine.platform, waves, run->options.passes);
-    if (n == 1)
-        return DF_OK;
-    status = dfr_again_find(run->graph, &again, error);
-    if (status == DF_OK && waves == INT64_MAX && !asked && again.kept_bytes > 0)
-        dfr_log(run, DF_LOG_WARNING, "a divided acc does not fit in a device's memory, and is copied in each wave, because nobody knows how "
-                "many waves its stream has: --waves=N says how many at most, --passes=%u keeps what comes, and 'restart' at the stream "
-                "keeps nothing", n);
-    else if (status == DF_OK)
-        status = make(run, &again, n, error);
-    dfr_again_free(&again);
-    return status;
+    return DF_OK;
+}
+
+int64_t dfr_passes_call(struct df_run *run, int64_t waves)
+{
+    if (!run->skips.passes)
+        return waves;
+    return set_passes(run, dfr_passes_choose(run->graph, &run->machine.platform, waves, run->options.passes), waves);
 }
 
 void dfr_passes_destroy(struct df_run *run)
@@ -159,5 +194,6 @@ void dfr_passes_destroy(struct df_run *run)
         munmap(m->memory, m->bytes);
     free(m->buffers);
     free(m->names);
+    dfr_again_free(&m->again);
     free(m);
 }

@@ -212,8 +212,9 @@ static int prepare(struct df_run *run, struct df_error *error)
     if (status != DF_OK ||
         (status = find_policy(run, error)) != DF_OK ||          /* choice.policy, if one was asked for */
         (status = dfr_machine_find(run, error)) != DF_OK ||     /* machine.platform, devices.ops: what there is */
-        (status = dfr_passes_create(run, error)) != DF_OK ||    /* skips.passes, if the waves go by several times */
         (status = dfr_buffers_create(run, error)) != DF_OK ||   /* memory.buffers: the caller's arrays */
+        (status = dfr_passes_create(run, error)) != DF_OK ||    /* skips.passes, if the waves go by several times; and then
+                                                                 * perhaps memory.buffers of the run itself */
         (status = dfr_admit(run, error)) != DF_OK)              /* choice.able: who can run what; or a refusal */
         return status;
     dfr_machine_number(run);                            /* machine: units and workers have their numbers */

@@ -15,6 +15,7 @@
 #include "runtime/gpu/gpu.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/state.h"
+#include "runtime/start/passes.h"
 #include "runtime/start/run_impl.h"
 
 struct df_session {
@@ -156,6 +157,8 @@ int64_t df_session_progress(struct df_session *session)
     struct df_run *run = look_begin(session);
     int64_t waves = run ? (int64_t)atomic_load_explicit(&run->firing.waves_done, memory_order_relaxed) : -1;
 
+    if (run && run->skips.passes)
+        waves = dfr_passes_done(run->skips.passes, waves) / run->skips.passes->n;
     look_end(session);
     return waves;
 }
@@ -252,7 +255,8 @@ static int end_run(struct df_session *s, struct df_stats *stats, struct df_error
 static int run_waves(struct df_session *s, int64_t waves, struct df_error *error)
 {
     struct df_run *run = s->run;
-    int64_t limit = run->firing.n_once == run->graph->n_nodes ? 0 : waves; /* there may be nothing to do in a wave */
+    int64_t limit = run->firing.n_once == run->graph->n_nodes ? 0 /* there may be nothing to do in a wave */
+                                                               : dfr_passes_call(run, waves);
 
     begin(run, limit);
     s->broken = true;                   /* until it is seen that it is not: a kernel may end this thread */
@@ -261,7 +265,8 @@ static int run_waves(struct df_session *s, int64_t waves, struct df_error *error
     end_looks(s);
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_settle(run->devices.gpus[u], false);
-    s->waves += (uint64_t)atomic_load_explicit(&run->firing.waves_done, memory_order_relaxed);
+    s->waves += run->skips.passes ? (uint64_t)dfr_passes_waves(run->skips.passes)
+                                  : (uint64_t)atomic_load_explicit(&run->firing.waves_done, memory_order_relaxed);
     s->broken = dfr_stopped(run) || atomic_load_explicit(&run->firing.limit, memory_order_relaxed) < limit;
     return s->broken ? end_run(s, NULL, error) : dfr_states_end(run, DF_OK, error);
 }

@@ -359,6 +359,8 @@ static int write_trace(const struct df_run *run, struct df_error *error)
         return DF_OK;
     for (uint32_t u = 0; u < run->machine.n_units; u++)
         names[u] = run->machine.platform.units[u].name;
+    if (run->skips.passes)
+        dfr_trace_passes(run->watch.trace, run->skips.passes->stride);
     return dfr_trace_write(run->watch.trace, run->graph, names, run->machine.n_units, run->watch.started_s,
                            run->options.trace_path, error);
 }

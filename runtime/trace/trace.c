@@ -15,7 +15,13 @@ struct dfr_trace {
     uint32_t n_rows;
     uint64_t events;
     struct dfr_trace_row *rows;
+    int64_t stride;                     /* of passes (dfr_trace_passes()); 0: there is one */
 };
+
+void dfr_trace_passes(struct dfr_trace *t, int64_t stride)
+{
+    t->stride = stride;
+}
 
 int dfr_trace_create(uint32_t n_rows, uint64_t events, struct dfr_trace **trace, struct df_error *error)
 {
@@ -80,7 +86,7 @@ static void event_name(const struct df_graph *g, const struct dfr_trace_row *row
 }
 
 static void write_row(FILE *file, const struct df_graph *g, const struct dfr_trace_row *row, uint32_t thread,
-                      double origin_s)
+                      int64_t stride, double origin_s)
 {
     char name[256];
     write_name(file, "thread_name", row->process, thread, row->name);
@@ -100,7 +106,9 @@ static void write_row(FILE *file, const struct df_graph *g, const struct dfr_tra
             fputs(",\"kernel\":", file);
             dfr_text_json(file, df_graph_string(g, g->kernels[g->nodes[e->id].kernel].name));
         }
-        fprintf(file, ",\"wave\":%lld,\"bytes\":%llu", (long long)e->wave, (unsigned long long)e->bytes);
+        fprintf(file, ",\"wave\":%lld,\"bytes\":%llu", (long long)(stride ? e->wave % stride : e->wave), (unsigned long long)e->bytes);
+        if (stride)
+            fprintf(file, ",\"pass\":%lld", (long long)(e->wave / stride));
         if (e->launched_s > 0)
             fprintf(file, ",\"launched\":%.3f", (e->launched_s - origin_s) * 1e6);
         fputs("}}", file);
@@ -129,7 +137,7 @@ int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph,
         write_name(file, "process_name", u, 0, unit_names[u]);
     for (uint32_t r = 0; r < trace->n_rows; r++)
         if (trace->rows[r].name[0])     /* a row without a name is of a copy engine that this machine does not have */
-            write_row(file, graph, &trace->rows[r], r, origin_s);
+            write_row(file, graph, &trace->rows[r], r, trace->stride, origin_s);
     fputs("\n]}\n", file);
     return dfr_output_close(&output, true, error);
 }

@@ -33,6 +33,8 @@ struct dfr_trace;
 
 /* Each row has room for `events` events. */
 int dfr_trace_create(uint32_t n_rows, uint64_t events, struct dfr_trace **trace, struct df_error *error);
+/* What is added counts rounds for waves, of which a pass has `stride`: wave and pass are written. */
+void dfr_trace_passes(struct dfr_trace *trace, int64_t stride);
 void dfr_trace_destroy(struct dfr_trace *trace);
 struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row);
 

@@ -32,6 +32,13 @@ expect ordered-once 0 '^1$' grep -c "^state 0: 20" said
 ./restart-ordered --passes=4 --gaps=5 --device=none --stats >got 2>said
 check empty grep -q "^main/in_turn  *16  *4$" said
 
+# A trace says wave and pass.
+./restart-8 --passes=2 --device=emu --end=3 --trace=trace.json >got 2>said
+check trace python3 -c "
+import json, sys
+got = [(e['args']['pass'], e['args']['wave']) for e in json.load(open('trace.json'))['traceEvents'] if e['name'] == 'main/project']
+if got[:3] != [(0, 0), (0, 1), (0, 2)] or got[-3:] != [(1, 0), (1, 1), (1, 2)]: sys.exit(str(got))"
+
 # A source that is no stream is called again, too. What is copied: the volume once, and a projection once a pass.
 sed 's/out p: f32\[n\]) cpu/out p: f32[n]) restart cpu/' "$programs/parts.df" >again.df
 "$DFC" again.df --parts=8 -o again && ./parts-1 --waves=50 >want 2>said

@@ -104,7 +104,7 @@ for end in 0 1 20; do
         else fail "no-cap-$end" "$options: $(head -c 300 said)"; fi
     done
 done
-expect no-cap-warning 0 "because nobody knows how many waves its stream has: --waves=N says how many at most, --passes=4 keeps what comes, and 'restart' at the stream keeps nothing" \
+expect no-cap-warning 0 "because nobody knows how many waves its stream has: --waves=N says how many at most, --passes=N keeps what comes, and 'restart' at the stream keeps nothing" \
     ./stream-8 --device=emu --emu-all --gpu-mem=272KiB
 printf %s 'arg left: i64; arg right: i64; param n = 100000000;
 kernel project(out p: u8[n]; end: i64) stream cpu {{ p[0] = (uint8_t)df_wave(call); return df_wave(call) < end ? DF_OK : DF_END; }};

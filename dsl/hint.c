@@ -219,6 +219,13 @@ static bool hint_cost(const struct fault *f)
 
 /* ---- graphs ---- */
 
+static bool hint_extent(const struct fault *f)
+{
+    if (!is(f->found, "'<='") || !(is(f->after, "'['") || is(f->after, "','")))
+        return false;
+    return say(f, "an extent that differs from wave to wave has a name before its bound: 'u8[h <= 480]'");
+}
+
 static bool hint_loop(const struct fault *f)
 {
     static const char form[] = "a loop is 'for i in 0..n { ... }', where i ends at n - 1";
@@ -299,7 +306,7 @@ void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found,
     if (dfl_expect_hint_formula(r, after, found, e))
         return;
     static bool (*const groups[])(const struct fault *) = {hint_declaration, hint_word, hint_constant, hint_signature,
-                                                           hint_variant, hint_target, hint_cost, hint_loop,
+                                                           hint_variant, hint_target, hint_cost, hint_extent, hint_loop,
                                                            hint_statement};
     const struct fault f = {.r = r, .after = after, .found = found, .e = e};
 

@@ -307,14 +307,21 @@ static bool is_cached(const struct dfc_program *p, const struct dfc_build_unit *
     return unit->kind == DFC_CODE_CUDA && !p->options->no_cache && !p->options->keep && !p->options->dependencies;
 }
 
+/* Names in quotes are looked for there; <features.h> stays the system's. nvcc splits what it hands to the host compiler at
+ * commas and blanks; a folder with those is looked through for all names. */
+static void add_quoted_folder(struct dfc_list *argv, const char *folder)
+{
+    dfc_list_add_path(argv, folder[strcspn(folder, " \t,\\\"'$`;&|<>()*?[]{}#~!")] ? "-I" : "-Xcompiler=-iquote,", folder);
+}
+
 static void command_cu(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     dfc_list_add_all(argv, &p->tools.nvcc);
     dfc_list_add_all(argv, &p->tools.cu_flags);
     dfc_list_add(argv, "-I%s", p->work);
-    char *folder = folder_of(unit); /* -I, because nvcc splits what it hands to the host compiler at blanks */
+    char *folder = folder_of(unit);
     argv->failed |= !folder;
-    dfc_list_add_path(argv, "-I", folder ? folder : ".");
+    add_quoted_folder(argv, folder ? folder : ".");
     free(folder);
     if (p->options->debug)
         dfc_list_add(argv, "-Xcompiler=-ffile-prefix-map=%s=.", p->work);

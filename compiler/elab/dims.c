@@ -33,6 +33,17 @@ static void hint_annotation(const struct dfc_solve *s, unsigned variable)
     }
 }
 
+/* Whoever writes 'f64[features]' may mean the param. */
+static void hint_param(const struct dfc_solve *s, const struct dfc_variable *variable)
+{
+    const char *name = variable->name.text;
+    uint32_t id;
+    if (!dfc_index_find(&s->e->u->params, name, &id))
+        return;
+    dfl_note(s->e->u->sink, variable->name.loc, "a bare name in a port is a dimension variable, never the param '%s'", name);
+    dfl_hint(s->e->u->sink, "a type has the param's number: 'type row = f64[%s];', and the port is a 'row'", name);
+}
+
 static bool all_bound(struct dfc_solve *s)
 {
     const struct dfc_sig *sig = &s->item->callee->sig;
@@ -46,6 +57,7 @@ static bool all_bound(struct dfc_solve *s)
             dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s of '%s' is found in none of its inputs",
                       sig->variables[v].name.text, s->item->callee->name);
         hint_annotation(s, v);
+        hint_param(s, &sig->variables[v]);
         return dfc_solve_failed(s);
     }
     return true;
@@ -168,7 +180,7 @@ static bool check_phases(struct dfc_solve *s)
 
 static bool fill_node(struct dfc_solve *s, uint32_t id)
 {
-    const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims };
+    const struct dfc_solved solved = { s->bound, (const uint64_t (*)[DF_MAX_RANK])s->port_dims, s->port_bounded };
     const struct dfc_format *format = &s->formats[s->item->first_out];
     struct dfc_rows rows;
     if (s->item->callee->built_in)
@@ -279,7 +291,7 @@ static bool fill_group(struct dfc_solve *s, uint32_t id)
     const uint64_t strip = dims[use->group->strips->strip];
     if (fits) {
         group_port_dims(use->group, formats, dims, port_dims);
-        const struct dfc_solved solved = { dims, (const uint64_t (*)[DF_MAX_RANK])port_dims };
+        const struct dfc_solved solved = { dims, (const uint64_t (*)[DF_MAX_RANK])port_dims, NULL };
         struct dfc_rows rows;
         return dfc_rows_of_group(s, use, formats, &solved, &rows) &&
                        dfc_fill_group(&s->fill, id, &solved, member_dims, &rows)

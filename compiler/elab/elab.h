@@ -147,6 +147,7 @@ static inline struct dfc_names dfc_frame_names(const struct dfc_elab *e, uint32_
 struct dfc_solved {
     const uint64_t *dims;               /* of the callee's variables */
     const uint64_t (*port_dims)[DF_MAX_RANK];
+    const uint8_t *port_bounded;        /* by port: as in struct dfc_format; NULL: the kernel decides no extent */
 };
 
 struct dfc_rows {                       /* how a node could be divided */

@@ -1,6 +1,8 @@
 /* forms.c - how extents that differ from wave to wave follow from those that kernels decide, before any size is known. So it
  * is seen which of them are equal in every wave, and which may be below 1.
  *
+ * If a call says a number for an extent whose bound its kernel leaves open, this extent is the same in all waves.
+ *
  * A form is scale * c + offset, where c is what its class has in a wave, 1 or more. Forms are equal if all three are. What
  * is no such form, as n / 2, gets a class of its own.
  */
@@ -154,6 +156,51 @@ static void bind_inputs(struct walk *w)
     }
 }
 
+static const struct dfl_target *target_at(const struct dfc_item *item, unsigned slot)
+{
+    const struct dfl_target *target = item->stmt->targets;
+    while (target && slot-- > 0)
+        target = target->next;
+    return target;
+}
+
+/* Does the annotation of the call say a number for extent d of that output, or, if there is none, the out port of the graph around
+ * it? */
+static bool says_number(const struct dfc_elab *e, const struct dfc_item *item, unsigned slot, unsigned d)
+{
+    const struct dfl_target *target = target_at(item, slot);
+    const struct dfc_frame *frame = &dfc_frames(e)[item->frame];
+    const struct dfc_sig *sig = &frame->graph->sig;
+    if (target && target->annotation) {
+        const struct dfl_expr *extent = target->annotation->dims; /* NULL: it is a declared type */
+        for (unsigned i = 0; extent && i < d; i++)
+            extent = extent->next;
+        return !extent || !dfc_extent_has_bound(extent);
+    }
+    for (unsigned i = 0; target && !target->indices && i < sig->n_out; i++) {
+        const struct dfc_port *port = &sig->ports[sig->out_port[i]];
+        if (strcmp(port->ast->name.text, target->name.text) != 0 || d >= port->rank)
+            continue;
+        if (port->dims[d].kind == DFC_DIM_NUMBER)
+            return true;
+        return !(dfc_port_varies(sig, port) >> d & 1) && says_number(e, &dfc_items(e)[frame->item], i, d);
+    }
+    return false;
+}
+
+/* A variable whose bound is open, and for which the call says a number. */
+static bool is_exact(const struct walk *w, uint32_t variable)
+{
+    const struct dfc_sig *sig = &w->item->callee->sig;
+    for (unsigned i = 0; i < sig->n_out && dfc_bound_is_open(sig->variables[variable].bound); i++)
+        for (unsigned d = 0; d < sig->ports[sig->out_port[i]].rank; d++) {
+            const struct dfc_dim *dim = &sig->ports[sig->out_port[i]].dims[d];
+            if (dim->kind == DFC_DIM_VARIABLE && dim->variable == variable && says_number(w->e, w->item, i, d))
+                return true;
+        }
+    return false;
+}
+
 static void find_output(struct walk *w, unsigned slot)
 {
     const struct dfc_sig *sig = &w->item->callee->sig;
@@ -203,7 +250,7 @@ struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_it
         return how;
     }
     for (unsigned v = 0; v < sig->n_variables; v++)
-        w.variables[v] = sig->variables[v].bound ? decided(&w, sig->variables[v].name.text) : same;
+        w.variables[v] = sig->variables[v].bound && !is_exact(&w, v) ? decided(&w, sig->variables[v].name.text) : same;
     bind_inputs(&w);
     for (unsigned i = 0; i < sig->n_out; i++)
         find_output(&w, i);

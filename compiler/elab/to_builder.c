@@ -401,6 +401,17 @@ static bool add_call(struct dfc_fill *fill, const struct call *call, const struc
                  : connect(fill, call->in, call->callee->sig.n_in, *node, call->item->stmt->call_loc);
 }
 
+/* By out slot: the extents that the kernel decides, and for which the call says a number. NULL: no memory. */
+static const uint8_t *exact_extents(struct dfc_unit *u, const struct dfc_sig *sig, const struct dfc_solved *solved)
+{
+    uint8_t *exact = dfc_alloc(u, sig->n_out + 1u);
+    for (unsigned i = 0; exact && i < sig->n_out; i++)
+        for (unsigned d = 0; d < sig->ports[sig->out_port[i]].rank; d++)
+            if (sig->ports[sig->out_port[i]].dims[d].own && !(solved->port_bounded[sig->out_port[i]] >> d & 1))
+                exact[i] |= (uint8_t)(1u << d);
+    return exact;
+}
+
 static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solved *solved, const struct dfc_rows *rows,
                        struct scratch *scratch)
 {
@@ -424,7 +435,10 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
         .hint_class = hints.cls,
         .depth = hints.depth,
         .rate = hints.rate,
+        .exact = exact_extents(u, &callee->sig, solved),
     };
+    if (!desc.exact)
+        return false;
     const struct call call = { .item = item, .callee = callee, .solved = solved, .rows = rows,
                                .in = e->in_values + item->first_in, .out = scratch->values };
     return add_call(fill, &call, &hints, scratch, &desc, &fill->node[id]);

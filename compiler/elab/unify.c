@@ -179,19 +179,16 @@ static bool same_name(struct dfc_solve *s, unsigned variable, const struct dfl_e
     return dfc_solve_failed(s);
 }
 
-/* Only what a kernel decides has a bound, and it has one. What a graph gives is compared when its inside is known. */
+/* Only what a kernel decides has a bound. If the kernel leaves it open, a number may stand there, too: then the kernel decides
+ * that number in every wave. What a graph gives is compared when its inside is known. */
 static bool same_kind(struct dfc_solve *s, unsigned variable, const struct dfl_target *target, bool bounded)
 {
     const char *name = s->item->callee->sig.variables[variable].name.text;
-    if (bounded == s->bounded[variable] || s->item->callee->graph)
+    if (!bounded || s->bounded[variable] || s->item->callee->graph)
         return true;
-    if (bounded)
-        dfl_error(s->e->u->sink, target->annotation->loc, "dimension '%s' of '%s' is the same in all waves, so it has no bound",
-                  name, s->item->callee->name);
-    else
-        dfl_error(s->e->u->sink, target->annotation->loc, "'%s' decides dimension '%s' in each wave, so it has a bound",
-                  s->item->callee->name, name);
-    dfl_hint(s->e->u->sink, bounded ? "leave out '%s <='" : "write '%s <= ' before the extent", name);
+    dfl_error(s->e->u->sink, target->annotation->loc, "dimension '%s' of '%s' is the same in all waves, so it has no bound",
+              name, s->item->callee->name);
+    dfl_hint(s->e->u->sink, "leave out '%s <='", name);
     return dfc_solve_failed(s);
 }
 
@@ -251,7 +248,7 @@ static bool match_out_port(struct dfc_solve *s, const struct dfl_target *target,
                 continue;
             if (!stated_extent(s, &given->dims[i], &extent, &bounded))
                 return false;
-            if (extent && bounded == s->bounded[port->dims[i].variable])
+            if (extent && (!bounded || s->bounded[port->dims[i].variable]))
                 bind(s, port->dims[i].variable, extent, bounded, &origin);
         }
     }

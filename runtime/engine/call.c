@@ -139,6 +139,14 @@ static int note_empty(struct df_call *call, uint64_t empty)
     return (uint32_t)__builtin_popcountll(empty) == n_out ? DF_SKIP : DF_OK;
 }
 
+/* What fires once makes its tokens for all waves, so they cannot be empty. */
+static int fail_once(struct df_call *call)
+{
+    bool final = df_node_is_final(call->run->graph, dfr_job_node(call->job));
+    return df_fail(call, "an extent of its outputs is 0, but it fires once, %s, and 1 is the least",
+                   final ? "after the last wave" : "for all waves");
+}
+
 int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed, void *stream, const size_t *dims,
                      void *const *ports, const union df_scalar *scalars)
 {
@@ -156,6 +164,8 @@ int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed
     code = dfr_extents_bind(x, node, slot, passed, own, why);
     if (code == DF_FAILED)
         return df_fail(call, "%s", why);
+    if (code == DF_SKIP && dfr_is_once(call->run, node))
+        return fail_once(call);
     if (code == DF_OK)
         code = variant(call, stream, own, ports, scalars);
     if (code != DF_OK || call->failed)
@@ -163,7 +173,8 @@ int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed
     if (dfr_extents_made(x, node, slot, passed, own, &empty, why) != DF_OK)
         return df_fail(call, "%s", why);
     dfr_buffers_extents(call->run, call->job, dfr_skips_wave(&call->run->skips, call->wave));
-    return note_empty(call, empty);
+    code = note_empty(call, empty);
+    return code == DF_SKIP && dfr_is_once(call->run, node) ? fail_once(call) : code;
 }
 
 int dfr_call_given(struct df_call *call)

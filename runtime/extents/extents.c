@@ -21,7 +21,7 @@ struct dfr_extents {
     uint32_t n_slots, n_rows;           /* n_slots without the once slot */
     uint8_t *varies;                    /* by node */
     uint8_t *vary;                      /* by value: bit i: extent i does */
-    uint32_t *row;                      /* by value; DF_NONE: it varies not */
+    uint32_t *row;                      /* by value; DF_NONE: it varies not, and its kernel decides no extent of it */
     uint32_t *like;                     /* by value: itself, or the value that it is a copy of: its row is in that one's slot */
     struct row *rows;                   /* [slot * n_rows + row] */
 };
@@ -36,6 +36,11 @@ static const struct df_kernel *kernel_of(const struct df_graph *g, uint32_t node
 static uint32_t input_value(const struct df_graph *g, uint32_t node, const struct df_kport *port)
 {
     return g->in_value[g->nodes[node].first_in + (uint32_t)port->in_slot];
+}
+
+static uint32_t output_value(const struct df_graph *g, uint32_t node, const struct df_kport *port)
+{
+    return g->nodes[node].first_out + (uint32_t)port->out_slot;
 }
 
 static bool code_varies(const struct df_graph *g, const struct df_extent *e, const uint8_t *dims)
@@ -57,7 +62,8 @@ static void find_dims(const struct dfr_extents *x, uint32_t node, uint8_t *dims)
     memset(dims, 0, k->n_dims);
     for (uint32_t p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
-        uint8_t vary = port->in_slot >= 0 ? x->vary[input_value(g, node, port)] : port->own;
+        uint8_t vary = port->in_slot >= 0 ? x->vary[input_value(g, node, port)]
+                       : port->own ? port->own & ~g->values[output_value(g, node, port)].exact : 0;
         for (unsigned i = 0; i < port->rank; i++) {
             uint32_t d = vary >> i & 1 ? df_extent_variable(g, k, p, i) : DF_NONE;
             if (d != DF_NONE)
@@ -99,11 +105,11 @@ static int find_node(struct dfr_extents *x, uint32_t node, uint8_t *dims, struct
     x->varies[node] = reads;
     for (uint32_t p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
-        uint32_t value = g->nodes[node].first_out + (uint32_t)port->out_slot;
+        uint32_t value = output_value(g, node, port);
         for (unsigned i = 0; i < port->rank && port->out_slot >= 0; i++)
             if (code_varies(g, &g->extents[k->first_extent + p * DF_MAX_RANK + i], dims))
                 x->vary[value] |= (uint8_t)(1u << i);
-        if (port->out_slot < 0 || !x->vary[value])
+        if (port->out_slot < 0 || (!x->vary[value] && !port->own))
             continue;
         x->row[value] = x->n_rows++;
         x->varies[node] = 1;
@@ -368,6 +374,15 @@ int dfr_extents_bind(const struct dfr_extents *x, uint32_t node, uint32_t slot, 
     return status;
 }
 
+static int not_exact(const struct job *j, uint32_t p, unsigned i, uint64_t extent)
+{
+    const char *dim = text(j, j->x->g->dim_names[j->kernel->first_dim + df_extent_variable(j->x->g, j->kernel, p, i)]);
+    snprintf(j->why, DFR_EXTENTS_WHY, "extent %u of '%.60s' is %llu, and the call says that it is %llu: '%.40s <= %llu' takes less",
+             i + 1, text(j, j->x->g->kports[j->kernel->first_port + p].name), (unsigned long long)extent,
+             (unsigned long long)planned(j, p, i), dim, (unsigned long long)planned(j, p, i));
+    return DF_FAILED;
+}
+
 /* Finds the row of the output that port p is. */
 static int write_row(const struct job *j, uint32_t p, const size_t *dims, struct row *row)
 {
@@ -378,6 +393,8 @@ static int write_row(const struct job *j, uint32_t p, const size_t *dims, struct
             return DF_FAILED;
         if (made.dims[i] > planned(j, p, i))
             return too_large(j, p, i, made.dims[i]);
+        if (made.dims[i] < planned(j, p, i) && j->x->g->values[output_value(j->x->g, j->node, port)].exact >> i & 1)
+            return not_exact(j, p, i, made.dims[i]);
         made.bytes *= made.dims[i];
     }
     *row = made;
@@ -415,8 +432,8 @@ int dfr_extents_made(struct dfr_extents *x, uint32_t node, uint32_t slot, uint32
     }
     for (uint32_t p = 0; p < j.kernel->n_ports; p++) {
         const struct df_kport *port = &x->g->kports[j.kernel->first_port + p];
-        uint32_t value = x->g->nodes[node].first_out + (uint32_t)port->out_slot;
-        if (port->out_slot < 0 || !x->vary[value])
+        uint32_t value = output_value(x->g, node, port);
+        if (port->out_slot < 0 || x->row[value] == DF_NONE)
             continue;
         if (write_row(&j, p, dims, row_of(x, value, slot)) != DF_OK)
             return DF_FAILED;

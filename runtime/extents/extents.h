@@ -3,6 +3,8 @@
  *
  * Room:     runtime/extents/ knows the graph. The engine asks it before and after each call of a kernel; who copies, writes or
  *           compares tokens asks it how large they are.
+ * Exact:    if a call says a number for an extent that its kernel decides (df_value.exact), it does not vary: the kernel must
+ *           decide that number in every wave.
  * Words:    a value *varies* if one of its extents does; a node varies if an input or output of it does. A *row* holds the
  *           extents of one value's token in one slot. What a copy makes shares the row of what it copies. The once slot
  *           holds what is made once.

@@ -63,6 +63,7 @@ struct df_node_desc {
     const char *file;
     uint32_t line, col;
     const char *const *value_names;     /* by out slot; an entry may be NULL; NULL: no names */
+    const uint8_t *exact;               /* by out slot: as df_value.exact; NULL: none */
     const struct df_part_rows *part;    /* what the node makes of its kernel's rows; first_port is not read. NULL: the
                                          * kernel is not divided */
     const uint64_t *port_rows;          /* by port: the first row that is there; with `part` */

@@ -23,6 +23,7 @@ struct dfr_work_cost {                  /* into costs: what nodes of this work c
 struct dfr_source {                     /* where a value comes from */
     uint32_t node, name;
     uint32_t kept;                      /* 1: df_builder_keep() was called for it */
+    uint32_t exact;                     /* df_value.exact */
     uint32_t whole;                     /* df_value.whole, as the builder's number; DF_NONE */
     uint64_t offset;
 };

@@ -294,6 +294,8 @@ static bool check_values(const struct df_graph *g, struct df_error *error)
                                      : g->nodes[v].flags & DF_NODE_ONCE ? DF_VALUE_ONCE
                                                                         : 0),
                     "node %u, output %d: wrong flags", (unsigned)v, port->out_slot);
+            REQUIRE(!(value->exact & ~(uint32_t)port->own), "node %u, output %d: an exact extent that its kernel does not decide",
+                    (unsigned)v, port->out_slot);
             REQUIRE(value->taken_from == taken, "node %u, output %d: takes over another value", (unsigned)v,
                     port->out_slot);
         }

@@ -408,6 +408,7 @@ static void write_node(struct finish *f, struct place *at, uint32_t v)
         f->value[value] = at->value + (uint32_t)port->out_slot;
         write_value(f, f->value[value], at->node, (uint32_t)port->out_slot, dfr_b_port_bytes(f->b)[work_port(f, v, p)],
                     port->mode == DF_INOUT ? reads[port->in_slot] : DF_NONE, source_of(f, value)->name);
+        ((struct df_value *)f->g->values)[f->value[value]].exact = source_of(f, value)->exact;
     }
     at->input += k->n_in;
     at->value += k->n_out;

@@ -139,7 +139,8 @@ struct df_value {
     uint32_t name;                           /* as written; "": none */
     uint32_t whole;                          /* of a range: the value, itself no range, that it lies in. It has a lower number if this is what
                                               * a view gives, a higher one if it is part of a join. DF_NONE: no range */
-    uint32_t pad;
+    uint32_t exact;                          /* bit i: extent i is one that the kernel decides (df_kport.own), and the call says
+                                              * that it is what was planned, in every wave */
     uint64_t offset;                         /* bytes from the beginning of the whole */
 };
 

@@ -415,7 +415,7 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
     struct dfr_source *sources = dfr_array_add(&b->sources, sizeof *sources, n_out);
     bool memory = inputs && sources;
     for (unsigned i = 0; memory && i < n_out; i++) {
-        sources[i] = (struct dfr_source){ .node = id, .whole = DF_NONE };
+        sources[i] = (struct dfr_source){ .node = id, .whole = DF_NONE, .exact = desc->exact ? desc->exact[i] : 0 };
         sources[i].name = desc->value_names ? df_builder_string(b, desc->value_names[i]) : 0;
         memory = sources[i].name != DF_NONE;
     }

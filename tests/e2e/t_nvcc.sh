@@ -3,6 +3,23 @@ nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then skip nvcc "no nvcc here"; exit 0; fi
 if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "this dfc was built without CUDA"; exit 0; fi
 
+# A file of the user that has the name of a system's header: in the .df's folder it is found by names in quotes alone.
+mkdir -p hidden && printf '#error "this is not the features.h that <stdio.h> asks for"\n' >hidden/features.h && printf '#define STEP 3\n' >hidden/step.h
+cat >hidden/step.cu <<'X'
+#include <stdio.h>
+#include "step.h"
+static __global__ void add(int k, const int *a, int *b) { if ((int)threadIdx.x < k) b[threadIdx.x] = a[threadIdx.x] + STEP; }
+int plus_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b) { add<<<1, 32, 0, stream>>>((int)k, a, b); return DF_OK; }
+X
+cat >hidden/step.df <<'X'
+kernel make(out a: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) a[i] = (int)i; }};
+kernel plus(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i] = a[i] + 3; }} gpu "step.cu";
+kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
+graph main { a: i32[4] = make(); b = plus(a); show(b); }
+X
+check hidden-header "$DFC" hidden/step.df --gpu-arch=sm_90 -o step
+cp -r hidden 'hid, den' && rm 'hid, den/features.h' && check blank-in-folder "$DFC" 'hid, den/step.df' --gpu-arch=sm_90 -o step2
+
 # A machine with cc and nvcc, which calls gcc, and no program of the name c++ or g++. Host code throws all the same; so does that of an object.
 mkdir no-cxx && for tool in cc gcc as ld; do ln -s "$(command -v $tool)" no-cxx/; done
 cat > throw.cu <<'X'

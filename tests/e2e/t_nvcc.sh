@@ -18,7 +18,7 @@ kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
 graph main { a: i32[4] = make(); b = plus(a); show(b); }
 X
 check hidden-header "$DFC" hidden/step.df --gpu-arch=sm_90 -o step
-cp -r hidden 'hid, den' && rm 'hid, den/features.h' && check blank-in-folder "$DFC" 'hid, den/step.df' --gpu-arch=sm_90 -o step2
+cp -r hidden 'hid den' && rm 'hid den/features.h' && check blank-in-folder "$DFC" 'hid den/step.df' --gpu-arch=sm_90 -o step2
 
 # A machine with cc and nvcc, which calls gcc, and no program of the name c++ or g++. Host code throws all the same; so does that of an object.
 mkdir no-cxx && for tool in cc gcc as ld; do ln -s "$(command -v $tool)" no-cxx/; done

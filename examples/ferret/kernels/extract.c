@@ -1,4 +1,4 @@
-/* extract.c - sums over each region, from which features.df makes the features. Labels are 0 … n - 1, without gaps. */
+/* extract.c - sums over each region, from which describe.df makes the features. Labels are 0 … n - 1, without gaps. */
 #include <string.h>
 
 static void count_row(const uint8_t *label, const uint8_t *v, size_t pixels, size_t y, size_t w, int64_t (*sums)[18])

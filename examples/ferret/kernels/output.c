@@ -9,7 +9,6 @@ struct results {
     struct df_files *queries;
     struct index index;
     uint8_t *shown;                     /* of each picture of the index: is it in the page? */
-    int good;                           /* begin() succeeded */
     int begun;                          /* the table has its first line */
 };
 
@@ -18,7 +17,7 @@ static int end_results(void *state, int good, struct df_error *error)
     struct results *r = state;
     if (good && r->shown)
         fprintf(df_output_resume(r->output), "</main>\n</html>\n");
-    const int result = df_output_close(r->output, good && r->good, error);
+    const int result = df_output_close(r->output, good, error);
     df_files_close(r->queries);
     index_close(&r->index);
     free(r->shown);
@@ -27,9 +26,9 @@ static int end_results(void *state, int good, struct df_error *error)
 
 static int begin(struct df_call *call, struct results *r, const char *index, const char *input, const char *output)
 {
-    r->good = index_open(call, index, &r->index) == DF_OK && df_files_open(call, input, &r->queries) == DF_OK &&
-              df_output_open(call, output, &r->output) == DF_OK;
-    return r->good ? DF_OK : DF_FAILED;
+    const int good = index_open(call, index, &r->index) == DF_OK && df_files_open(call, input, &r->queries) == DF_OK &&
+                     df_output_open(call, output, &r->output) == DF_OK;
+    return good ? DF_OK : DF_FAILED;
 }
 
 /* The state of the sink, begun if it is new, and its file. NULL: reported. */

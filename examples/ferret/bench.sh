@@ -9,7 +9,7 @@ export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NU
 for python in python3 /usr/bin/python3 none; do "$python" -c 'import cv2' 2>/dev/null && break; done
 [ "$python" != none ] || echo 'left out: python3-opencv is not installed (PEERS=1 installs it)'
 # shellcheck disable=SC2046
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
 rm -rf pictures queries
 ./synthetic "$count" "$side" 1 pictures; ./synthetic "$wanted" "$side" 2 queries
 [ "$python" = none ] || { ls pictures/*.png >pictures.txt; ls queries/*.png >queries.txt; }

@@ -15,9 +15,9 @@ must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1;
 png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
 
 # shellcheck disable=SC2086
-must make-synthetic "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $png -lm
+must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $png -lm
 # shellcheck disable=SC2086
-must make-check "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o check "$here/check.c" $png -lm
+must make-check ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o check "$here/check.c" $png -lm
 mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in segment extract rank; do
     echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"

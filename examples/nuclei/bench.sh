@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # nuclei beside the same pipeline in OpenCV, SciPy and scikit-image (tests/baseline/nuclei/pipeline.py): bench.sh BUILDDIR OUTDIR
-# Whole processes on one PNG, in turns, the best of RUNS; then operations beside OpenCV's. PEERS=1 installs the libraries by apt; SIDE=4096 for
+# Whole processes on one PNG, in turns, the best of RUNS; then operations beside OpenCV's, the best of five on the same pixels. PEERS=1 installs the libraries by apt; SIDE=4096 for
 # a larger picture. PICTURE=file.png takes a picture of yours, as one tile.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
@@ -26,5 +26,13 @@ done
 echo "$side x $side, whole processes: one tile, 1 worker $one s, 2 workers $two s; tiles of $((side / 4)), 1 worker $tiles1 s, 2 workers $tiles2 s ($(awk -v a="$tiles1" -v b="$tiles2" 'BEGIN { printf "%.2f", a / b }') times)"
 if [ "$python" = none ]; then echo 'left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them)'; exit 0; fi
 echo "OpenCV, SciPy and scikit-image, 1 thread: $theirs s, $(awk -v a="$theirs" -v b="$one" 'BEGIN { printf "%.1f", a / b }') times as long as 1 worker"
-./nuclei --device=none --input="$PICTURE" --workers=1 --stats 2>&1 | grep -E '^(erode|dilate|label|distance)' | sed 's/^/    /'
+"$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o same -D tile="$side" -D list=1 2>/dev/null
+for _ in 1 2 3 4 5; do echo "$PICTURE"; done >same.txt
+./same --device=none --input=@same.txt --overlay=same%d.png --workers=1 --inflight=1 --trace=same.json 2>/dev/null
+rm -f same[0-9]*.png
+grep -o '"dur":[0-9.]*,"args":{"node":"main/segment/[^"]*","kernel":"[^"]*","wave":[0-9]*' same.json | tr ':,"' '   ' | awk '
+    { if (!($6 in best) || $2 < best[$6]) best[$6] = $2; kernel[$6] = $8 }
+    END { for (node in best) if (node ~ /open_octagon/) octagon += best[node]
+          printf "    %-35s %8.2f ms\n", "nuclei open, octagon (8 formulas)", octagon / 1e3
+          for (node in best) if (kernel[node] ~ /^(label|distance|dilate_cross)$/) printf "    nuclei %-28s %8.2f ms\n", node, best[node] / 1e3 }'
 "$python" "$here/../../tests/baseline/nuclei/operations.py" "$PICTURE"

@@ -52,7 +52,7 @@ run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-m
 # ---- policies ----
 # The smallest memory in which every node runs on the GPU, and no more: until nothing is said, the room that the next node lacks.
 little=4096
-while needs=$(./nuclei --device=emu --policy=all-gpu --gpu-mem=$little --input=many.png --table=t.csv --overlay=t.png 2>&1 |
+while needs=$(./nuclei --device=emu --policy=all-gpu --gpu-mem="$little" --input=many.png --table=t.csv --overlay=t.png 2>&1 |
     sed -n 's/.* runs on the CPU: one job needs \([0-9]*\) bytes.*/\1/p') && [ -n "$needs" ]; do little=$needs; done
 run gpu-variants-smallest-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem="$little"
 [ "$little" -gt 1000000 ]; told $? "the smallest memory is $little bytes"

@@ -35,7 +35,7 @@ static inline void run_join(struct run *runs, int32_t a, int32_t b)
         runs[a].root = b;
 }
 
-/* 64 pixels as bits, the first one lowest; fewer at a row's end. */
+/* 64 pixels as bits, the first one lowest; fewer at a row's end. The machine stores the lowest byte first. */
 static inline uint64_t pixel_bits(const uint8_t *row, size_t n)
 {
     uint64_t bits = 0, eight;
@@ -75,8 +75,7 @@ static inline int32_t find_row(const uint8_t *row, size_t w, int of, struct run 
 static inline int32_t find_runs(const uint8_t *mask, size_t h, size_t w, int of, int neighbours, struct run *runs)
 {
     const int32_t reach = neighbours == 8, width = (int32_t)w;
-    int32_t above = find_row(mask, w, of, runs, 0), n = above;
-    above = 0;                          /* the first run of the row above */
+    int32_t above = 0, n = find_row(mask, w, of, runs, 0); /* above: the first run of the row above */
     for (size_t y = 1; y < h; y++) {
         int32_t a = above, b = n;
         above = n;
@@ -90,7 +89,7 @@ static inline int32_t find_runs(const uint8_t *mask, size_t h, size_t w, int of,
                 b++;
         }
     }
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n; i++)     /* a root comes before its runs, and has itself as root */
         runs[i].root = runs[runs[i].root].root;
     return n;
 }

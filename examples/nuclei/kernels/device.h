@@ -1,4 +1,4 @@
-/* device.h - what the GPU variants of nuclei are made with, and union-find on a grid of pixels.
+/* device.h - what the GPU variants of nuclei are made with: launches, union-find on a grid of pixels, boxes of components.
  *
  * Host:     If the compiler is not nvcc, a launch runs its threads on three threads of the host, so that the emulated GPU can run
  *           this code and its results can be compared: check.sh does that. Atomic operations are atomic there, too.
@@ -10,6 +10,8 @@
 #include <df.h>
 #include <df_formula_gpu.h>
 #include <string.h>
+
+#include "box.h"
 
 #define EACH(i, n) for (int64_t i = df_first_x(), i##_step = df_step_x(); i < (int64_t)(n); i += i##_step)
 
@@ -198,5 +200,37 @@ static inline void number_components(cudaStream_t stream, int64_t h, int64_t w, 
     LAUNCH(add_up, 1, stream, h, counts);
     LAUNCH(number_roots, h, stream, h, w, parent, counts, number);
     LAUNCH(number_pixels, h * w, stream, h * w, parent, number, labels);
+}
+
+/* ---- boxes ---- */
+
+static __global__ void begin_boxes(int64_t n, struct box *boxes)
+{
+    EACH(i, n) {
+        struct box *b = &boxes[i];
+        b->top = b->left = 2147483647;
+        b->bottom = b->right = -1;
+        b->area = 0;
+        b->label = (int)i + 1;
+    }
+}
+
+static __global__ void extend_boxes(int64_t h, int64_t w, const int *labels, struct box *boxes)
+{
+    EACH(p, h * w) if (labels[p] > 0) {
+        struct box *b = &boxes[labels[p] - 1];
+        atomicMin(&b->top, (int)(p / w));
+        atomicMin(&b->left, (int)(p % w));
+        atomicMax(&b->bottom, (int)(p / w));
+        atomicMax(&b->right, (int)(p % w));
+        atomicAdd(&b->area, 1);
+    }
+}
+
+/* Of the components 1 … n. */
+static inline void find_boxes_on_gpu(cudaStream_t stream, int64_t h, int64_t w, const int *labels, int64_t n, struct box *boxes)
+{
+    LAUNCH(begin_boxes, n, stream, n, boxes);
+    LAUNCH(extend_boxes, h * w, stream, h, w, labels, boxes);
 }
 #endif

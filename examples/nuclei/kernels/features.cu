@@ -1,8 +1,7 @@
-/* features.cu - tissue, outlines and features on a GPU. A nucleus is measured by four threads: itself, and its cytoplasm in each plane. */
+/* features.cu - tissue, outlines and features on a GPU. Four threads measure a nucleus: one itself, three its
+ * cytoplasm in one plane each. */
 #include "device.h"
 #include "nucleus.h"
-
-enum { MOST_SIDE = 32768 };             /* pixels are counted in an i32 */
 
 static __global__ void split_colours(int64_t h, int64_t w, int64_t tw, const uint8_t *t, uint8_t *r, uint8_t *g, uint8_t *b,
                                      int *bright)
@@ -23,7 +22,7 @@ int tissue_gpu(struct df_call *call, cudaStream_t stream, size_t th, size_t tw, 
     int64_t where[4];
     int n = 0;
     if (th > MOST_SIDE || tw > MOST_SIDE)
-        return df_fail(call, "a tile has at most %d pixels a side", MOST_SIDE);
+        return tile_is_too_large(call);
     if (bring(call, stream, where, at, sizeof where) != DF_OK)
         return DF_FAILED;
     size_t below = (size_t)(where[2] - where[0]), right = (size_t)(where[3] - where[1]);
@@ -57,32 +56,9 @@ int outline_gpu(struct df_call *call, cudaStream_t stream, size_t th, size_t tw,
     return after(call);
 }
 
-static __global__ void begin_boxes(int64_t n, struct box *boxes)
-{
-    EACH(i, n) {
-        struct box *b = &boxes[i];
-        b->top = b->left = 2147483647;
-        b->bottom = b->right = -1;
-        b->area = 0;
-        b->label = (int)i + 1;
-    }
-}
-
 static __global__ void find_most(int64_t n, const int32_t *labels, int *most)
 {
     EACH(p, n) if (labels[p] > look(most)) atomicMax(most, labels[p]);
-}
-
-static __global__ void extend_boxes(int64_t h, int64_t w, const int32_t *labels, struct box *boxes)
-{
-    EACH(p, h * w) if (labels[p] > 0) {
-        struct box *b = &boxes[labels[p] - 1];
-        atomicMin(&b->top, (int)(p / w));
-        atomicMin(&b->left, (int)(p % w));
-        atomicMax(&b->bottom, (int)(p / w));
-        atomicMax(&b->right, (int)(p % w));
-        atomicAdd(&b->area, 1);
-    }
 }
 
 /* The first word of `box` holds the greatest label before there are boxes. */
@@ -96,10 +72,8 @@ int boxes_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, siz
     if ((size_t)found > *n)
         return too_many_nuclei(call, *n);
     *n = (size_t)found;
-    if (found > 0) {
-        LAUNCH(begin_boxes, found, stream, found, (struct box *)box);
-        LAUNCH(extend_boxes, h * w, stream, (int64_t)h, (int64_t)w, labels, (struct box *)box);
-    }
+    if (found > 0)
+        find_boxes_on_gpu(stream, (int64_t)h, (int64_t)w, labels, found, (struct box *)box);
     return after(call);
 }
 

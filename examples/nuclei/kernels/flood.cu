@@ -138,41 +138,20 @@ int distance_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, 
 
 /* ---- watershed ---- */
 
-static __global__ void begin_boxes(int64_t n, struct box *boxes)
-{
-    EACH(i, n) {
-        struct box *b = &boxes[i];
-        b->top = b->left = 2147483647;
-        b->bottom = b->right = -1;
-        b->area = b->begin = 0;
-    }
-}
-
-static __global__ void extend_boxes(int64_t h, int64_t w, const int *component, struct box *boxes)
-{
-    EACH(p, h * w) if (component[p] > 0) {
-        struct box *b = &boxes[component[p] - 1];
-        atomicMin(&b->top, (int)(p / w));
-        atomicMin(&b->left, (int)(p % w));
-        atomicMax(&b->bottom, (int)(p / w));
-        atomicMax(&b->right, (int)(p % w));
-        atomicAdd(&b->area, 1);
-    }
-}
-
-static __global__ void place_boxes(int64_t n, struct box *boxes)
+/* Where the pixels of each component have their place in `order` and `heap`. */
+static __global__ void find_places(int64_t n, const struct box *boxes, int *begin)
 {
     EACH(one, 1) {
-        int begin = (int)one;
+        int next = (int)one;
         for (int64_t i = 0; i < n; i++) {
-            boxes[i].begin = begin;
-            begin += boxes[i].area;
+            begin[i] = next;
+            next += boxes[i].area;
         }
     }
 }
 
-static __global__ void flood_components(int64_t h, int64_t w, int64_t n, const struct box *boxes, const int *component,
-                                        const uint16_t *level, int *mark, int *order, int *heap, uint8_t *parts)
+static __global__ void flood_components(int64_t h, int64_t w, int64_t n, const struct box *boxes, const int *begin,
+                                        const int *component, const uint16_t *level, int *mark, int *order, int *heap, uint8_t *parts)
 {
     EACH(i, n) {
         struct flood f;
@@ -182,8 +161,8 @@ static __global__ void flood_components(int64_t h, int64_t w, int64_t n, const s
         f.level = level;
         f.mark = mark;
         f.id = (int)i + 1;
-        f.order = order + boxes[i].begin;
-        f.heap = heap + boxes[i].begin;
+        f.order = order + begin[i];
+        f.heap = heap + begin[i];
         flood_component(&f, &boxes[i], parts);
     }
 }
@@ -202,10 +181,10 @@ int separate_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, 
     clear(stream, mark, h * w * sizeof *mark);
     move(stream, parts, m, h * w);
     if (n > 0) {
-        LAUNCH(begin_boxes, n, stream, n, boxes);
-        LAUNCH(extend_boxes, h * w, stream, rows, columns, component, boxes);
-        LAUNCH(place_boxes, 1, stream, n, boxes);
-        LAUNCH(flood_components, n, stream, rows, columns, n, boxes, component, f, mark, order, heap, parts);
+        int *begin = (int *)(boxes + n); /* there is room: at most (h + 1) (w + 1) / 4 components */
+        find_boxes_on_gpu(stream, rows, columns, component, n, boxes);
+        LAUNCH(find_places, 1, stream, n, boxes, begin);
+        LAUNCH(flood_components, n, stream, rows, columns, n, boxes, begin, component, f, mark, order, heap, parts);
     }
     return after(call);
 }

@@ -14,20 +14,17 @@
 #include <df.h>
 #include <df_math.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#ifdef __CUDACC__
-#define BOTH static __device__
-#else
-#define BOTH static inline
-#endif
+#include "box.h"
 
+enum { MOST_SIDE = 32768 };             /* of a tile: its pixels are counted in an i32 */
 enum { N_FEATURES = 74, N_SHAPE = 7, N_NUCLEUS = 16, N_CELL = 17, RING = 8 };
 
-struct box {                            /* rows top … bottom, columns left … right, all included */
-    int32_t top, left, bottom, right, area, label;
-};
+static inline int tile_is_too_large(struct df_call *call)
+{
+    return df_fail(call, "a tile has at most %d pixels a side", MOST_SIDE);
+}
 
 static inline int too_many_nuclei(struct df_call *call, size_t most)
 {

@@ -5,7 +5,7 @@
 
 #include <df_io.h>
 
-enum { MOST_SIDE = 32768 };             /* pixels are counted in an i32 */
+#include "nucleus.h"
 
 static const char *const of_pixels[] = { "max", "min", "std", "entropy", "energy", "skewness", "kurtosis", "grad_mean", "grad_std",
                                          "grad_entropy", "grad_energy", "grad_skewness", "grad_kurtosis", "edge_area", "edge_mean" };
@@ -16,7 +16,7 @@ int tissue_cpu(struct df_call *call, size_t th, size_t tw, size_t *h, size_t *w,
     size_t below = (size_t)(at[2] - at[0]), right = (size_t)(at[3] - at[1]), bright = 0;
     (void)of_gpu;
     if (th > MOST_SIDE || tw > MOST_SIDE)
-        return df_fail(call, "a tile has at most %d pixels a side", MOST_SIDE);
+        return tile_is_too_large(call);
     *h = below < th ? below : th;
     *w = right < tw ? right : tw;
     for (size_t y = 0; y < *h; y++) {
@@ -87,11 +87,11 @@ int save_cpu(struct df_call *call, size_t n, const int32_t *box, const float *ta
     if (new)
         write_names(file);
     for (size_t i = 0; i < n; i++) {
-        const int32_t *b = box + 6 * i;
-        fprintf(file, "%lld,%d,%lld,%lld,%lld,%lld", (long long)df_wave(call), (int)b[5], (long long)(b[0] + at[0]),
-                (long long)(b[1] + at[1]), (long long)(b[2] + at[0]), (long long)(b[3] + at[1]));
-        for (size_t k = 0; k < 74; k++)
-            fprintf(file, ",%.6g", (double)table[74 * i + k]);
+        const struct box *b = (const struct box *)box + i;
+        fprintf(file, "%lld,%d,%lld,%lld,%lld,%lld", (long long)df_wave(call), (int)b->label, (long long)(b->top + at[0]),
+                (long long)(b->left + at[1]), (long long)(b->bottom + at[0]), (long long)(b->right + at[1]));
+        for (size_t k = 0; k < N_FEATURES; k++)
+            fprintf(file, ",%.6g", (double)table[N_FEATURES * i + k]);
         fputc('\n', file);
     }
     return df_output_pause(call, rows->output);

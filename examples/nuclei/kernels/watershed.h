@@ -11,21 +11,10 @@
 #ifndef NUCLEI_WATERSHED_H
 #define NUCLEI_WATERSHED_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#ifdef __CUDACC__
-#define BOTH static __device__
-#else
-#define BOTH static inline
-#endif
+#include "box.h"
 
 /* Of a pixel; numbers from 1 up are those of peaks. */
 enum { UNSEEN = 0, QUEUED = -1, LINE = -2, NO_PEAK = -3 };
-
-struct box {                            /* of a component: rows top … bottom, columns left … right, all included */
-    int32_t top, left, bottom, right, area, begin;
-};
 
 struct flood {
     int64_t h, w;

@@ -43,7 +43,8 @@ int dfw_rates_take(struct dfw_db *db, const char *header, uint32_t *n, bool *goo
 static bool add_rate(struct dfw_rates *rates, sqlite3_stmt *s)
 {
     struct dfw_rate *grown = realloc(rates->items, (rates->n + 1) * sizeof *grown);
-    char *node = strdup((const char *)sqlite3_column_text(s, 0));
+    const char *text = (const char *)sqlite3_column_text(s, 0); /* NULL: no memory */
+    char *node = text ? strdup(text) : NULL;
     if (grown)
         rates->items = grown;
     if (!grown || !node) {

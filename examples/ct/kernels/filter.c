@@ -57,8 +57,8 @@ int filter_cpu(struct df_call *call, size_t k, size_t h, size_t w, const float *
     struct filter *f = df_opened(call);
     (void)r; /* for the GPU, which has all rows of an image at once */
     const float scale = 1 / (float)(2 * w); /* FFTW's transforms are not normalised */
-    for (size_t r = 0; r < k * h; r++) {
-        memcpy(f->row, p + r * w, w * sizeof *p);
+    for (size_t y = 0; y < k * h; y++) {
+        memcpy(f->row, p + y * w, w * sizeof *p);
         memset(f->row + w, 0, w * sizeof *p);
         fftwf_execute(f->forth);
         for (size_t i = 0; i <= w; i++) {
@@ -66,7 +66,7 @@ int filter_cpu(struct df_call *call, size_t k, size_t h, size_t w, const float *
             f->waves[i][1] *= s[i] * scale;
         }
         fftwf_execute(f->back);
-        memcpy(q + r * w, f->row, w * sizeof *q);
+        memcpy(q + y * w, f->row, w * sizeof *q);
     }
     return DF_OK;
 }

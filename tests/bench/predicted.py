@@ -1,10 +1,10 @@
-"""One table from what predicted.sh collected: predicted.py OUT NAME…
+"""One table from what predicted.sh collected: predicted.py OUT ROUNDS NAME…
 
-error: predicted over measured, less one. jobs: the time that workers were busy in the measured run over the time that the simulation
-has them busy: what kernels took more than when they were measured, other places than predicted included. rest: what is left of the
-ratio of the makespans, that is, of the model of everything but kernels. A run without --policy says which policy is the default; its row is not another policy's.
+Every figure is the median over the rounds, but for the fastest run. error: predicted over measured, less one. jobs: the time that
+workers were busy in the measured run over the time that the simulation has them busy: what kernels took more than when they were measured,
+other places than predicted included. rest: what is left of the ratio of the makespans, that is, of the model of everything but kernels. A run without --policy says which policy is the default; its row is not another policy's.
 """
-import csv, os, sys
+import csv, os, statistics, sys
 
 LIMIT = 0.15
 
@@ -22,20 +22,27 @@ def busy(row):
     return float(row["cpu_busy_s"]) + float(row["gpu_busy_s"])
 
 
+def compare(simulated, measured):
+    """What a round says of a policy, in the table's order."""
+    predicted, took = float(simulated["makespan_s"]), float(measured["median_s"])
+    jobs = busy(measured) / busy(simulated)
+    return [predicted, took, float(measured["min_s"]), float(measured["spread"]), predicted / took - 1, jobs, took / predicted / jobs]
+
+
 def main():
-    out, names = sys.argv[1], sys.argv[2:]
+    out, rounds, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     head = ["graph", "policy", "predicted_s", "measured_s", "fastest_s", "spread", "error", "jobs", "rest"]
     rows, default = [], {}
     for name in names:
-        simulated, measured = (read(os.path.join(out, f"{name}.{k}.csv")) for k in ("simulated", "measured"))
-        default[name] = default_of(measured)
-        for policy, m in measured.items():
-            if policy not in simulated:
+        simulated, measured = ([read(os.path.join(out, f"{name}.{r + 1}.{k}.csv")) for r in range(rounds)] for k in ("simulated", "measured"))
+        default[name] = default_of(measured[0])
+        for policy in measured[0]:
+            if policy not in simulated[0]:
                 continue
-            predicted, median = float(simulated[policy]["makespan_s"]), float(m["median_s"])
-            jobs = busy(m) / busy(simulated[policy])
-            rows.append([name, policy, predicted, median, float(m["min_s"]), float(m["spread"]), predicted / median - 1, jobs,
-                         median / predicted / jobs])
+            of_rounds = [compare(s[policy], m[policy]) for s, m in zip(simulated, measured)]
+            row = [statistics.median(column) for column in zip(*of_rounds)]
+            row[head.index("fastest_s") - 2] = min(r[2] for r in of_rounds)
+            rows.append([name, policy] + row)
     with open(os.path.join(out, "predicted.csv"), "w", newline="") as f:
         csv.writer(f).writerows([head] + [[r if isinstance(r, str) else f"{r:.6g}" for r in row] for row in rows])
     lines = ["| graph | policy | predicted | measured, median | fastest | spread | error | jobs | rest |", "|" + "---|" * 9]

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Predicted against measured makespan of examples/matrix and examples/photo, a line for each policy:
 #     predicted.sh BUILDDIR [OUT] [emu|cuda]
-# Measures links and kernels first (dfc probe, dfc profile), simulates with what was measured, then runs for real (dfc compare), in turns.
-#   RUNS=7 MA=1024 MM=384 WAVES=5 PICTURE=1024 POLICIES=eager,…   counted runs, rows of the matrices of either kind and waves of
-#                them, pixels a side
+# In each of three rounds it measures links and kernels (dfc probe, dfc profile), simulates with what was measured, and then runs for real (dfc
+# compare), in turns. The memory of a machine that others share is faster or slower for minutes, so a prediction is compared with the runs
+# that follow it.
+#   RUNS=7 MA=1024 MM=384 WAVES=5 PICTURE=1024 POLICIES=eager,…   counted runs (at least), rows of the matrices of either kind and
+#                waves of them, pixels a side
+#   ROUNDS=3     among which the runs are divided
 #   WORKERS=1    CPU workers. The emulated GPU computes and copies on the host's cores: leave it one of these at least
 #   GPU_JOBS=N   jobs in flight on the GPU, if not what dfc probe says
 #   LOADED=0     kernels are measured alone only, so that no simulated job slows another
@@ -16,35 +19,39 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 dfc=$(realpath "$1")/bin/dfc out=${2:-build/results/predicted} device=${3:-emu}
 loaded=(--loaded); [ "${LOADED:-1}" = 0 ] && loaded=()
-runs=${RUNS:-7} picture=${PICTURE:-1024} tile=256
+rounds=${ROUNDS:-3} runs=$(((${RUNS:-7} + rounds - 1) / rounds)) picture=${PICTURE:-1024} tile=256
 rm -rf "$out"; mkdir -p "$out/photo"; out=$(realpath "$out")
-export DFC_PROFILE=$out/profile.db OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
-nvcc=(); [ "${NVCC:-}" = none ] && nvcc=(--nvcc=none)
+export OPENBLAS_NUM_THREADS=1 CCACHE_DISABLE=1
+matrices=() nvcc=(); [ "${NVCC:-}" = none ] && nvcc=(--nvcc=none)
 policies=${POLICIES:-$("$dfc" simulate examples/sum/sum.df --platform=examples/graphs/study.df --format=csv | tail -n +2 | cut -d, -f3 |
     grep -xE 'eager|ws|dmda|dmdas|pats|heft|peft|gp-thesis|gp|all-cpu|all-gpu' | paste -sd,)}
 
-"$dfc" probe --device="$device" -o "$out/platform.df"
 cc -std=c11 -O2 -o "$out/generate" examples/matrix/generate.c
 cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/synthetic" examples/photo/synthetic.c -lpng -lm
 cp examples/photo/photo.df "$out/photo/"
 "$out/synthetic" "$picture" "$picture" 7 "$out/photo/in.png"
 
-try() { # NAME GRAPH WAVES INFLIGHT [program's options]
-    local name=$1 graph=$2 waves=$3 inflight=$4; shift 4
-    local same=(--device="$device" --inflight="$inflight" --waves="$waves" ${WORKERS:+"--workers=$WORKERS"} ${GPU_JOBS:+"--gpu-jobs=$GPU_JOBS"})
-    echo "== $name" >&2
-    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" "${loaded[@]}" --max-time=2 -- "${profiled[@]}" ${WORKERS:+"--workers=$WORKERS"} "$@" >&2
-    "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$out/$name.simulated.csv"
-    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policy="$policies,default" --csv="$out/$name.measured.csv" -- ${PROGRAM:-} "$@" >&2
-    names+=("$name")
-}
-names=() profiled=(--waves="${WAVES:-5}")
 for kind in ma mm; do for n in $(tr , ' ' <<<"$([ $kind = ma ] && echo "${MA:-1024}" || echo "${MM:-384}")"); do
     mkdir -p "$out/$kind-$n"; cp examples/matrix/matrix.c examples/matrix/matrix.cu "$out/$kind-$n/"
     "$out/generate" --kind=$kind --n="$n" >"$out/$kind-$n/graph.df"
-    try $kind-$n "$out/$kind-$n/graph.df" "${WAVES:-5}" 1
+    matrices+=("$kind-$n")
 done; done
-profiled=()                             # until the stream ends
+
+try() { # NAME GRAPH WAVES INFLIGHT [program's options]
+    local name=$1 graph=$2 waves=$3 inflight=$4 to=$out/$1.$round; shift 4
+    local same=(--device="$device" --inflight="$inflight" --waves="$waves" ${WORKERS:+"--workers=$WORKERS"} ${GPU_JOBS:+"--gpu-jobs=$GPU_JOBS"})
+    echo "== $name, round $round" >&2
+    "$dfc" profile "$graph" --device="$device" "${nvcc[@]}" "${loaded[@]}" --max-time=2 -- "${profiled[@]}" ${WORKERS:+"--workers=$WORKERS"} "$@" >&2
+    "$dfc" simulate "$graph" "${same[@]}" --policy="$policies" --format=csv -o "$to.simulated.csv"
+    "$dfc" compare "$graph" "${same[@]}" "${nvcc[@]}" --runs="$runs" --policy="$policies,default" --csv="$to.measured.csv" -- ${PROGRAM:-} "$@" >&2
+}
 tiles=$(((picture + tile - 1) / tile))
-try photo "$out/photo/photo.df" $((tiles * tiles)) 4 --input="$out/photo/in.png" --output="$out/photo/out.png"
-python3 tests/bench/predicted.py "$out" "${names[@]}"
+for round in $(seq "$rounds"); do
+    export DFC_PROFILE=$out/profile.$round.db
+    "$dfc" probe --device="$device" -o "$out/platform.$round.df"
+    profiled=(--waves="${WAVES:-5}")
+    for name in "${matrices[@]}"; do try "$name" "$out/$name/graph.df" "${WAVES:-5}" 1; done
+    profiled=()                         # until the stream ends
+    try photo "$out/photo/photo.df" $((tiles * tiles)) 4 --input="$out/photo/in.png" --output="$out/photo/out.png"
+done
+python3 tests/bench/predicted.py "$out" "$rounds" "${matrices[@]}" photo

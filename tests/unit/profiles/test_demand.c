@@ -78,6 +78,7 @@ static void noise_is_no_demand(void **state)
     (void)state;
     struct df_demand d;
     assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 4, 1.01, 1.015, 2 }, B, &d));
+    assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 2, 1.02, 1.03, 0.55 }, B, &d)); /* or it would draw half of B */
     assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 4, 0.8, 0.7, 2 }, B, &d));
     assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 1, 2, 2, 2 }, B, &d)); /* beside nobody */
 }

@@ -352,7 +352,8 @@ void dfm_space_changed(struct dfm_space *s, uint32_t block, uint32_t memory)
     if (others & DFM_HOST) {
         void *host = b->host;
         b->host = NULL;
-        dfm_space_host_give(s, block, host);
+        if (!dfm_space_shares(s, block)) /* the memory of a whole stays until all its pieces have been dropped */
+            dfm_space_host_give(s, block, host);
     }
     if (others & ~DFM_HOST)
         tell_devices(s, block, others & ~DFM_HOST, memory);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "memmgr/cache.h"
+#include "memmgr/heap.h"
 #include "run_rig.h"
 #include "runtime/device/device.h"
 #include "runtime/emu/back_end.h"
@@ -598,6 +599,39 @@ static void test_many_sizes(void **state)
     assert_non_null(strstr(error.text, "cannot reserve"));
 }
 
+/* Pieces of an acc are changed on a device. Then the host has none of them, but the memory of the whole stays theirs. */
+static void test_changed_pieces(void **state)
+{
+    static const uint64_t bytes[] = { 800, 400, 400 }, count[] = { 1, 1, 1 };
+    static const struct dfm_range ranges[] = { { .whole = DFM_NONE, .n_pieces = 2 }, { .whole = 0 }, { .whole = 0, .offset = 400 } };
+    struct dfm_space *space;
+    struct df_error error;
+    unsigned char *first;
+
+    (void)state;
+    assert_int_equal(dfm_space_create(&(struct dfm_space_config){ .n_values = 3, .n_slots = 1, .bytes = bytes, .count = count,
+                                                                  .ranges = ranges, .n_waiters = 3 }, &space, &error), DF_OK);
+    first = dfm_space_host_take(space, 1);
+    for (uint32_t piece = 1; piece <= 2; piece++) {
+        space->blocks[piece].host = dfm_space_host_take(space, piece);
+        dfm_space_first(space, piece);
+        dfm_space_changed(space, piece, 1);
+        assert_null(space->blocks[piece].host);
+        unsigned char *other = dfm_heap_alloc(space->heap, space->cls[piece]);
+        if (other + bytes[piece] > first && other < first + bytes[0])
+            fail_msg("piece %u: the heap gives the memory of the whole to somebody else", piece);
+        dfm_heap_free(space->heap, space->cls[piece], other);
+        assert_ptr_equal(dfm_space_host_take(space, piece), first + ranges[piece].offset);
+    }
+    for (uint32_t block = 0; block <= 2; block++) {
+        assert_int_equal(dfm_heap_live(space->heap, space->cls[0]), 1);
+        atomic_store(&space->blocks[block].valid, 0); /* the device has given it up */
+        dfm_space_drop(space, block, 0);
+    }
+    assert_int_equal(dfm_heap_live(space->heap, space->cls[0]), 0);
+    dfm_space_destroy(space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -607,6 +641,7 @@ int main(void)
         cmocka_unit_test(test_planned_scratch), cmocka_unit_test(test_places_give_way),
         cmocka_unit_test(test_all_or_nothing), cmocka_unit_test(test_inout_takes_over), cmocka_unit_test(test_messages),
         cmocka_unit_test(test_random_jobs), cmocka_unit_test(test_many_sizes),
+        cmocka_unit_test(test_changed_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

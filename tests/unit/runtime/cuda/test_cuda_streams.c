@@ -354,6 +354,7 @@ static void test_passes(void **state)
         o.cuda_graphs = (int)(seed % 3);
         struct df_stats stats = rig_check(&r, &o, WAVES);
         assert_int_equal(stats.passes, 2);
+        assert_int_equal(stats.left_bytes, 0);
         if (seed / 2 % 4 == 3) {        /* all-gpu */
             assert_int_equal(stats.memories[0].h2d_bytes, n_full * TOKEN);
             assert_int_equal(stats.memories[0].d2h_bytes, TOKEN);

@@ -286,9 +286,11 @@ static bool print_resources(FILE *out, const struct dfc_explained *e)
 /* For a plan for rate: what a wave takes in steady state. */
 static void print_rate(FILE *out, const struct dfc_explained *e)
 {
-    char time[32], text[200];
-    int n = snprintf(text, sizeof text, "%s a wave in steady state with %u in flight", dfp_text_time(time, e->wave_s),
-                     (unsigned)e->inflight);
+    char time[32], text[200], passes[48] = "";
+    if (e->n_passes > 1)
+        snprintf(passes, sizeof passes, ", in %u passes together", (unsigned)e->n_passes);
+    int n = snprintf(text, sizeof text, "%s a wave in steady state with %u in flight%s", dfp_text_time(time, e->wave_s),
+                     (unsigned)e->inflight, passes);
     if (e->inflight)
         fprintf(out, "waves       %s\n\n", dfp_text_load(text, (size_t)n, e->plan));
 }

@@ -5,7 +5,8 @@
  *           there. The *longest way* is the chain of nodes and copies that takes longest under this placement. A node
  *           *moved* is placed on its other unit, and every other node stays.
  * Time:     what was planned for counts. For one wave that is its makespan. For rate (throughput: a graph with a
- *           stream, or --objective) it is the time per wave in steady state, with waves in flight.
+ *           stream, or --objective) it is the time per wave in steady state, with waves in flight: of all passes, if the waves go by
+ *           several times. What fires once does not count then.
  */
 #ifndef DFC_EXPLAIN_H
 #define DFC_EXPLAIN_H
@@ -27,8 +28,10 @@ struct dfc_explained {
     double busy_s[DF_MAX_UNITS];        /* of a unit in a wave, summed over its workers */
     double copy_s[DF_MAX_UNITS][3];     /* seconds in a wave that copy engines are busy: [0] to the host, [1] to the
                                          * device, [2] to peers */
-    double way_s;                       /* length of the longest way */
-    uint32_t way_nodes, way_first, way_last;
+    uint32_t n_passes;                  /* how often the waves go by if the plan is for rate (runtime/graph/passes.h); 1 for one wave */
+    uint32_t *pass_of;                  /* by node: the pass in which it fires, or DF_NONE: in each */
+    double way_s;                       /* length of the longest way; with several passes: the sum over them */
+    uint32_t way_nodes, way_first, way_last; /* of the longest of them, and so is on_way */
     unsigned char *on_way;              /* by node */
 };
 

@@ -9,6 +9,7 @@
 #include "compiler/tools/messages.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/base/error.h"
+#include "runtime/graph/passes.h"
 
 #define SAME 1e-9                       /* relative; times that differ by less count as equal */
 #define SAME_RATE 1e-3                  /* the same for times per wave, which are averages */
@@ -97,53 +98,94 @@ static double time_of(const struct dfc_explained *e, uint32_t node)
     return dfp_model_time_s(&e->model, node, e->plan->place[node]);
 }
 
-/* before[v]: when v could start if nothing else were busy. from[v]: the node that it would wait for. Numbers are a
- * topological order, so one pass is enough. */
-static uint32_t walk(const struct dfc_explained *e, double *before, uint32_t *from)
+/* Does the node fire in that pass of a wave? In steady state nothing does that fires once. */
+static bool fires(const struct dfc_explained *e, uint32_t node, uint32_t pass)
+{
+    return !e->inflight || (!(e->problem->graph->nodes[node].flags & DF_NODE_ONCE) &&
+                            (e->pass_of[node] == DF_NONE || e->pass_of[node] == pass));
+}
+
+/* When the value can be read on the unit, if nothing else were busy. What was kept in an earlier pass comes from the host; what is once is there. */
+static double ready_at(const struct dfc_explained *e, uint32_t value, uint32_t unit, uint32_t pass, const double *before)
+{
+    const struct df_value *x = &e->problem->graph->values[value];
+    bool fired = fires(e, x->producer, pass);
+    if (!fired && df_value_is_once(e->problem->graph, value))
+        return 0;
+    return (fired ? before[x->producer] + time_of(e, x->producer) : 0) +
+           dfp_copy_time_s(e->problem->platform, fired ? e->plan->place[x->producer] : 0, unit, x->bytes);
+}
+
+/* before[v]: when v could start in that pass if nothing else were busy. from[v]: the node that it would wait for. Numbers are a
+ * topological order, so one walk is enough. Gives the node that ends last, and when; DF_NONE: none fires. */
+static uint32_t walk(const struct dfc_explained *e, uint32_t pass, double *before, uint32_t *from, double *end_s)
 {
     const struct df_graph *g = e->problem->graph;
-    uint32_t last = 0;
-    double longest_s = -1;
+    uint32_t last = DF_NONE;
+    *end_s = 0;
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         before[v] = 0;
         from[v] = DF_NONE;
-        for (uint32_t i = 0; i < df_node_n_in(g, v); i++) {
-            const struct df_value *value = &g->values[g->in_value[g->nodes[v].first_in + i]];
-            uint32_t p = value->producer;
-            double ready_s = before[p] + time_of(e, p) + dfp_copy_time_s(e->problem->platform, e->plan->place[p],
-                                                                         e->plan->place[v], value->bytes);
-            if (from[v] == DF_NONE || ready_s > before[v]) {
+        for (uint32_t i = 0; fires(e, v, pass) && i < df_node_n_in(g, v); i++) {
+            uint32_t value = g->in_value[g->nodes[v].first_in + i], p = g->values[value].producer;
+            double ready_s = ready_at(e, value, e->plan->place[v], pass, before);
+            if (ready_s > before[v] || (from[v] == DF_NONE && ready_s >= before[v])) {
                 before[v] = ready_s;
-                from[v] = p;
+                from[v] = fires(e, p, pass) ? p : DF_NONE;
             }
         }
-        if (before[v] + time_of(e, v) > longest_s) {
-            longest_s = before[v] + time_of(e, v);
+        if (fires(e, v, pass) && (last == DF_NONE || before[v] + time_of(e, v) > *end_s)) {
+            *end_s = before[v] + time_of(e, v);
             last = v;
         }
     }
     return last;
 }
 
+static void note_way(struct dfc_explained *e, uint32_t last, const uint32_t *from)
+{
+    memset(e->on_way, 0, e->problem->graph->n_nodes);
+    e->way_last = last;
+    e->way_nodes = 0;
+    for (uint32_t v = last; v != DF_NONE; v = from[v]) {
+        e->on_way[v] = 1;
+        e->way_first = v;
+        e->way_nodes++;
+    }
+}
+
 static bool find_way(struct dfc_explained *e)
 {
     uint32_t n = e->problem->graph->n_nodes;
-    double *before = malloc((n + 1) * sizeof *before);
+    double *before = malloc((n + 1) * sizeof *before), most_s = -1, end_s;
     uint32_t *from = malloc((n + 1) * sizeof *from);
     e->on_way = calloc(n + 1, 1);
     bool good = before && from && e->on_way;
-    if (good && n > 0) {
-        e->way_last = walk(e, before, from);
-        e->way_s = before[e->way_last] + time_of(e, e->way_last);
-        for (uint32_t v = e->way_last; v != DF_NONE; v = from[v]) {
-            e->on_way[v] = 1;
-            e->way_first = v;
-            e->way_nodes++;
+    for (uint32_t pass = 0; good && pass < e->n_passes; pass++) {
+        uint32_t last = walk(e, pass, before, from, &end_s);
+        e->way_s += end_s;
+        if (last != DF_NONE && end_s > most_s) {
+            most_s = end_s;
+            note_way(e, last, from);
         }
     }
     free(before);
     free(from);
     return good;
+}
+
+/* Which node fires in which pass of a run of many waves. */
+static int find_passes(struct dfc_explained *e, struct df_error *error)
+{
+    const struct df_graph *g = e->problem->graph;
+    struct dfr_again again;
+    int status = dfr_again_find(g, NULL, &again, error);
+    e->n_passes = e->inflight ? dfr_passes_choose(g, e->problem->platform, INT64_MAX, 0) : 1;
+    e->pass_of = malloc((g->n_nodes + 1) * sizeof *e->pass_of);
+    for (uint32_t v = 0; status == DF_OK && e->pass_of && v < g->n_nodes; v++)
+        e->pass_of[v] = e->n_passes > 1 ? dfr_passes_of(g, v, e->n_passes, &again) : 0;
+    dfr_again_free(&again);
+    return status == DF_OK && !e->pass_of ? dfr_error_memory(error) : status;
 }
 
 /* ---- all of it ---- */
@@ -187,22 +229,23 @@ bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, 
         code = dfp_evaluate(problem, plan->place, plan->priority, &e->evaluation, &error);
     if (!code)
         code = dfp_is_for_rate(problem->graph, options) ? find_rate(e, &error) : find_wave(e);
+    if (!code)
+        code = find_passes(e, &error);
+    if (!code && !find_way(e))
+        code = dfr_error_memory(&error);
     if (code) {
         dfc_error("%s", error.text);
-        return false;
-    }
-    if (!find_way(e)) {
-        dfc_error("out of memory");
         dfc_explained_free(e);
-        return false;
     }
-    return true;
+    return !code;
 }
 
 void dfc_explained_free(struct dfc_explained *e)
 {
     free(e->on_way);
+    free(e->pass_of);
     e->on_way = NULL;
+    e->pass_of = NULL;
 }
 
 /* Takes a limit if it is above *most_s, and says whether it is. */
@@ -214,15 +257,21 @@ static bool is_more(double limit_s, double *most_s)
     return true;
 }
 
-/* The longest way: of one wave; for rate each of the waves in flight goes that way. */
+/* The longest way: of one wave; for rate each of the waves in flight goes that way, in each pass. */
 static double limit_of_way(const struct dfc_explained *e, char *text, size_t size)
 {
-    char first[160], last[160], waves[40] = "";
+    char first[160], last[160], waves[40] = "", passes[48] = ",";
+    if (e->way_nodes == 0) {
+        snprintf(text, size, "none, because every node fires once");
+        return 0;
+    }
     df_node_name(e->problem->graph, e->way_first, first, sizeof first);
     df_node_name(e->problem->graph, e->way_last, last, sizeof last);
     if (e->inflight)
         snprintf(waves, sizeof waves, "%u wave%s in flight on ", (unsigned)e->inflight, e->inflight == 1 ? "" : "s");
-    snprintf(text, size, "%sthe longest way through the graph, %u node%s from %s to %s", waves, (unsigned)e->way_nodes,
+    if (e->n_passes > 1)
+        snprintf(passes, sizeof passes, " in each of %u passes, at most", (unsigned)e->n_passes);
+    snprintf(text, size, "%sthe longest way through the graph%s %u node%s from %s to %s", waves, passes, (unsigned)e->way_nodes,
              e->way_nodes == 1 ? "" : "s", first, last);
     return e->inflight ? e->way_s / e->inflight : e->way_s;
 }

@@ -6,12 +6,15 @@
  *           block end, on average, than those of the second. The average keeps the last digits quiet if waves end in
  *           groups, as they do on several workers. A block is a multiple of the waves that are placed jointly.
  * Once:     nodes that fire once are no part of a settled run, so their jobs and copies do not count.
+ * Passes:   if the waves go by several times (runtime/graph/passes.h), what a wave takes is the sum over the passes. In each of them
+ *           the same waves count.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/show/explain.h"
 #include "runtime/base/error.h"
+#include "runtime/graph/passes.h"
 #include "runtime/simulate/simulate.h"
 
 enum {
@@ -23,16 +26,18 @@ struct listener {
     const struct dfp_model *model;
     struct dfc_rate *rate;              /* sums over the waves that count */
     uint32_t block;                     /* its length in waves */
-    uint32_t waves;
-    double *end_s;                      /* by wave */
+    uint32_t waves, stride;             /* of a pass; the simulator's number of wave w of pass p is p * stride + w */
+    double *end_s;                      /* [pass * waves + wave] */
 };
 
-static bool counts(const struct listener *l, uint32_t node, uint32_t wave, double end_s)
+static bool counts(const struct listener *l, uint32_t node, uint32_t number, double end_s)
 {
-    if (l->model->problem->graph->nodes[node].flags & DF_NODE_ONCE || wave >= l->waves) /* or of a later pass */
+    const uint32_t wave = number % l->stride;
+    if (l->model->problem->graph->nodes[node].flags & DF_NODE_ONCE || wave >= l->waves) /* or between two passes */
         return false;
-    if (end_s > l->end_s[wave])
-        l->end_s[wave] = end_s;
+    double *last_s = &l->end_s[(size_t)(number / l->stride) * l->waves + wave];
+    if (end_s > *last_s)
+        *last_s = end_s;
     return wave >= l->block && wave < 3 * l->block;
 }
 
@@ -71,6 +76,13 @@ static double mean(const double *values, uint32_t n)
     return sum / n;
 }
 
+/* From one wave's end to the next one's, in one pass. */
+static double between_ends(const struct listener *l, uint32_t pass)
+{
+    const double *end_s = l->end_s + (size_t)pass * l->waves;
+    return (mean(end_s + 2 * l->block, l->block) - mean(end_s + l->block, l->block)) / l->block;
+}
+
 uint32_t dfc_rate_inflight(const struct dfp_problem *problem, const struct df_plan *plan,
                            const struct dfp_options *options)
 {
@@ -85,11 +97,13 @@ int dfc_rate_find(const struct dfp_problem *problem, const struct df_plan *plan,
     struct dfr_simulate_options how = { .policy = "gp", .plan = &as_run, .seed = options->seed,
                                         .inflight = dfc_rate_inflight(problem, plan, options) };
     struct dfp_model model;
-    struct listener l = { &model, rate, block_waves(problem->graph, plan->n_waves, how.inflight), 0, NULL };
+    struct listener l = { .model = &model, .rate = rate, .block = block_waves(problem->graph, plan->n_waves, how.inflight) };
     struct dfr_simulation run = { .ran = ran, .copied = copied, .arg = &l };
     how.waves = l.waves = 3 * l.block + how.inflight;
+    how.passes = dfr_passes_choose(problem->graph, problem->platform, l.waves, 0);
+    l.stride = l.waves + how.inflight;
     *rate = (struct dfc_rate){ .wave_s = 0 };
-    l.end_s = calloc(how.waves, sizeof *l.end_s);
+    l.end_s = calloc((size_t)how.passes * l.waves, sizeof *l.end_s);
     if (!l.end_s)
         return dfr_error_memory(error);
     if (placed)
@@ -97,7 +111,8 @@ int dfc_rate_find(const struct dfp_problem *problem, const struct df_plan *plan,
     int code = dfp_model_init(&model, problem, error);
     if (!code)
         code = dfr_simulate(problem->graph, problem->platform, problem->times, &how, &run, error);
-    rate->wave_s = (mean(l.end_s + 2 * l.block, l.block) - mean(l.end_s + l.block, l.block)) / l.block;
+    for (uint32_t pass = 0; pass < how.passes; pass++)
+        rate->wave_s += between_ends(&l, pass);
     for (uint32_t u = 0; u < problem->platform->n_units; u++) {
         rate->busy_s[u] /= 2 * l.block;
         for (int way = 0; way < 3; way++)

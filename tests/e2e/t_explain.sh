@@ -144,3 +144,32 @@ expect no-file 2 "a .df file is expected" "$DFC" explain
 expect places 2 "places nodes before the run" "$DFC" explain chain.df --policy=eager
 expect format 2 "one of text, csv" "$DFC" explain chain.df --format=json
 expect option 2 "unknown option '--whatif'" "$DFC" explain chain.df --whatif
+
+# Two passes of two parts each: the figures of a wave are sums over the passes. 1 kB there takes 11 us; 0.1 + 2 * (0.011 + 2) ms.
+cat > passes.df <<'END'
+platform study {
+    cpu host { workers = 1; }
+    gpu g    { memory = 100 KiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; }
+}
+kernel src(out p: f32[n]) cost cpu 100us;
+kernel back(in p: f32[n], acc vol: f32[z, n] split z) cpu {{ }} cost gpu 1ms;
+kernel save(in vol: f32[z, n]) cost cpu 5ms;
+graph main { p: f32[250] = src(); vol: f32[160, 250] = back(p) @gpu @parts(4); save(vol); }
+END
+"$DFC" explain passes.df --objective=throughput --inflight=1 >said 2>&1
+check passes-wave grep -q '^waves  *4.12 ms a wave in steady state with 1 in flight, in 2 passes together; the busiest unit .* is loaded 4 ms' said
+check passes-bottleneck grep -q '^bottleneck  g: its 1 worker: 97 % of the time' said
+check passes-host grep -q '^host, workers  *100 us  *2 %' said
+check passes-busy grep -q '^g, computing  *4 ms  *97 %' said
+check passes-copies grep -q '^g, copies to it  *22 us  *1 %' said
+check passes-way grep -q '^longest way, 1 wave in flight  *2.12 ms  *51 %' said
+# What fires once, as save does, is on no way of a wave.
+sed -e 's/cost gpu 1ms/cost gpu 1us/' passes.df >short.df
+expect passes-limit 0 '^bottleneck +1 wave in flight on the longest way through the graph in each of 2 passes, at most 2 nodes from main/src to main/back.part\[[01]\]' \
+    "$DFC" explain short.df --objective=throughput --inflight=1
+cat > once.df <<'END'
+kernel a(out x: f32[n]) once cost cpu 1ms;
+kernel b(in x: f32[n]) cost cpu 1ms;
+graph main { x: f32[4] = a(); b(x); }
+END
+expect once 0 '^bottleneck +none, because every node fires once: 0 % of the time' "$DFC" explain once.df --objective=throughput

@@ -1,20 +1,5 @@
-# Accumulators: the examples of docs/language.md; a volume under every policy, with much memory and little; errors of programs.
+# Accumulators: a volume under every policy, with much memory and little; errors of programs.
 export NVCC=none DFC_PROFILE=$PWD/profile.db
-
-# The blocks of the section: files have a name behind the fence, `sh` is run, and each line of `text` must be in what it said.
-awk '/^## /{ on = $2 == "Accumulators" } !on { next }
-     /^```./ { kind = substr($1, 4); n++; name = kind == "df" ? $2 : sprintf("%03d.%s", n, kind); printf "" > name; next }
-     /^```$/ { kind = ""; next }
-     kind { print > name }' "$DF_SOURCE/docs/language.md"
-export PATH=${DFC%/*}:$PATH
-for block in [0-9][0-9][0-9].*; do
-    case $block in
-        *.sh) if sh -e "$block" >said 2>&1; then pass "runs-${block%.sh}"; else fail "runs-${block%.sh}" "$(tail -n 5 said)"; fi ;;
-        *.text) while IFS= read -r line; do
-                if grep -qxF -- "$line" said; then pass "says-${block%.text}"; else fail "says-${block%.text}" "$line: $(cat said)"; fi
-            done <"$block" ;;
-    esac
-done
 
 # A volume of 16 KiB, changed by 50 waves, and what is made of it afterwards.
 cat >volume.df <<'EOF'

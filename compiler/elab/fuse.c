@@ -440,8 +440,10 @@ static bool find_groups(struct fuser *f)
     bool again = false;
     if (!list_nodes(f) || !dfu_find(f->nodes, f->n_nodes, f->makers, &f->found))
         return false;
-    uint8_t *reads = f->forms.of ? list_reads(f) : NULL;
-    bool ok = !f->forms.of || (reads && keep_apart(f, reads, &again));
+    if (!f->forms.of || !f->found.n_groups)
+        return true;
+    uint8_t *reads = list_reads(f);
+    bool ok = reads && keep_apart(f, reads, &again);
     free(reads);
     if (!ok || !again)
         return ok;

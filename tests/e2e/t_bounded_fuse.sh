@@ -18,3 +18,11 @@ expect unequal 0 '^not fused: (twice|more) and mix, line 47: extents of its inpu
     "$DFC" fused.df --emit=plan -D chain=3
 check unequal-compiles "$DFC" fused.df --nvcc=none -D chain=3 -o unequal
 expect unequal-fails 1 "node 'main/mix', wave 0: dimension h is 2 from 'a', made by 'main/twice', but 701 from 'b', made by" ./unequal --workers=1
+cat >none.df <<'E'
+kernel take(out p: u8[h <= 9]) cpu {{ *h = 2; p[0] = p[1] = 3; }};
+kernel tell(in p: u8[h]) cpu {{ printf("%zu %d\n", h, p[1]); }};
+kernel idle(in p: u8[h], out q: u8[h]) { q[i] = p[i]; }
+graph main { p: u8[h <= 9] = take(); tell(p); }
+E
+check none-compiles "$DFC" none.df -o none          # a kernel of a formula, and no node of one
+expect none 0 '^2 3$' ./none

@@ -211,6 +211,12 @@ bool dfc_forms_make(const struct dfc_elab *e, struct dfc_forms *forms);
 /* Do extents of the item, a node, differ from wave to wave? The forms of its inputs are known; those of its outputs are
  * written. */
 struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, struct dfc_forms *forms);
+/* Of a graph that is called from outside: extent d of an out port, as its format says it. */
+struct dfc_form dfc_form_said(const struct dfc_elab *e, struct dfc_forms *forms, const struct dfc_port *port, unsigned d);
+/* Is what is made inside as large as was said, in every wave? true also if what was said does not follow from inputs. */
+bool dfc_form_is_said(const struct dfc_forms *forms, const struct dfc_form *said, const struct dfc_form *made);
+/* The variable of an in port that the form is; NULL: it is none. */
+const char *dfc_form_name(const struct dfc_forms *forms, const struct dfc_form *form);
 
 /* ---- extents.c ---- */
 

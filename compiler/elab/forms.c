@@ -238,6 +238,29 @@ bool dfc_forms_make(const struct dfc_elab *e, struct dfc_forms *forms)
     return forms->of;
 }
 
+struct dfc_form dfc_form_said(const struct dfc_elab *e, struct dfc_forms *forms, const struct dfc_port *port, unsigned d)
+{
+    const struct dfc_item item = { .callee = dfc_frames(e)[1].graph };
+    const struct dfc_sig *sig = &item.callee->sig;
+    struct dfc_varying how = { 0 };
+    struct walk w = { e, &item, forms, dfc_alloc(e->u, (sig->n_variables + 1u) * sizeof *w.variables), &how };
+    for (unsigned v = 0; w.variables && v < sig->n_variables; v++)
+        if (sig->variables[v].bound)
+            w.variables[v] = sig->variables[v].from_input ? (struct dfc_form){ .class = v + 1, .scale = 1 } : new_class(&w);
+    return w.variables && port->dims[d].expr ? form_of(&w, port->dims[d].expr) : same;
+}
+
+bool dfc_form_is_said(const struct dfc_forms *forms, const struct dfc_form *said, const struct dfc_form *made)
+{
+    return said->class == 0 || said->class > forms->given->n_variables || equal(said, made);
+}
+
+const char *dfc_form_name(const struct dfc_forms *forms, const struct dfc_form *form)
+{
+    bool is_variable = form->class && form->class <= forms->given->n_variables && form->scale == 1 && form->offset == 0;
+    return is_variable ? forms->given->variables[form->class - 1].name.text : NULL;
+}
+
 struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, struct dfc_forms *forms)
 {
     const struct dfc_sig *sig = &item->callee->sig;

@@ -462,35 +462,52 @@ static bool check_results(struct dfc_elab *e, const uint8_t *phases)
     return true;
 }
 
-/* A caller is told which results have extents that differ from wave to wave, so the out ports must say it. */
+static bool report_extent(struct dfc_elab *e, const struct dfc_forms *forms, const struct dfc_port *port, unsigned d,
+                          const struct dfc_form *made, bool says_varying)
+{
+    const char *graph = dfc_frames(e)[1].graph->name, *out = port->ast->name.text, *name = dfc_form_name(forms, made);
+    const struct dfl_loc loc = port->dims[d].expr ? port->dims[d].expr->loc : port->ast->name.loc;
+    if (made->class && says_varying)
+        dfl_error(e->u->sink, loc, "out port '%s' of graph '%s' has another extent %u inside", out, graph, d + 1);
+    else if (made->class)
+        dfl_error(e->u->sink, loc, "out port '%s' of graph '%s' has an extent that differs from wave to wave, and its format does not say so",
+                  out, graph);
+    else
+        dfl_error(e->u->sink, loc, "out port '%s' of graph '%s' has an extent with a bound, and no kernel decides it", out, graph);
+    if (!made->class)
+        dfl_hint(e->u->sink, "leave out '<=': the extents of a port that is not decided inside follow from inputs");
+    else if (name)
+        dfl_hint(e->u->sink, "write '%s' there: what is assigned to '%s' has this extent of an input", name, out);
+    else
+        dfl_hint(e->u->sink, "write a name of its own with a bound there: 'n <= 100'");
+    return false;
+}
+
+/* A caller is told which results have extents that differ from wave to wave, and which of them follow from what it gives. So the out
+ * ports must say it. */
+static bool check_port_extents(struct dfc_elab *e, struct dfc_forms *forms, const struct dfc_port *port)
+{
+    const uint32_t value = dfc_root_value(e, port);
+    const uint8_t varies = dfc_port_varies(&dfc_frames(e)[1].graph->sig, port);
+    for (unsigned d = 0; d < port->rank && value != DF_NONE; d++) {
+        const struct dfc_form *made = &forms->of[value][d], said = dfc_form_said(e, forms, port, d);
+        if ((made->class != 0) != (varies >> d & 1) || !dfc_form_is_said(forms, &said, made))
+            return report_extent(e, forms, port, d, made, varies >> d & 1);
+    }
+    return true;
+}
+
 static bool check_extents(struct dfc_elab *e)
 {
     const struct dfc_callee *graph = dfc_frames(e)[1].graph;
     struct dfc_forms forms;
-    bool made = dfc_forms_make(e, &forms);
+    bool made = dfc_forms_make(e, &forms), ok = true;
     for (uint32_t k = 0; made && k < e->items.n; k++)
         if (dfc_items(e)[e->order[k]].inner == DF_NONE)
             dfc_item_varies(e, &dfc_items(e)[e->order[k]], &forms);
-    for (unsigned i = 0; made && i < graph->sig.n_out; i++) {
-        const struct dfc_port *port = &graph->sig.ports[graph->sig.out_port[i]];
-        const uint32_t value = dfc_root_value(e, port);
-        uint8_t varies = 0;
-        for (unsigned d = 0; d < DF_MAX_RANK && value != DF_NONE; d++)
-            varies |= (uint8_t)((forms.of[value][d].class != 0) << d);
-        if (value == DF_NONE || varies == dfc_port_varies(&graph->sig, port))
-            continue;
-        if (varies & ~dfc_port_varies(&graph->sig, port)) {
-            dfl_error(e->u->sink, port->ast->name.loc, "out port '%s' of graph '%s' has an extent that differs from wave to "
-                      "wave, and its format does not say so", port->ast->name.text, graph->name);
-            dfl_hint(e->u->sink, "write the bound there, too: 'n <= 100'");
-        } else {
-            dfl_error(e->u->sink, port->ast->name.loc, "out port '%s' of graph '%s' has an extent with a bound, and no kernel "
-                      "decides it", port->ast->name.text, graph->name);
-            dfl_hint(e->u->sink, "leave out '<=': the extents of a port that is not decided inside follow from inputs");
-        }
-        return false;
-    }
-    return !e->u->no_memory;
+    for (unsigned i = 0; made && ok && i < graph->sig.n_out; i++)
+        ok = check_port_extents(e, &forms, &graph->sig.ports[graph->sig.out_port[i]]);
+    return ok && !e->u->no_memory;
 }
 
 bool dfc_root_check(struct dfc_elab *e)

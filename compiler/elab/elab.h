@@ -220,7 +220,7 @@ const char *dfc_form_name(const struct dfc_forms *forms, const struct dfc_form *
 
 /* ---- extents.c ---- */
 
-/* Does some kernel that a graph calls decide an extent in each wave? Then the builder gets, for each kernel, how the extents of
+/* Does some kernel that has code in the program decide an extent in each wave? Then the builder gets, for each kernel, how the extents of
  * its ports follow from its dimension variables. Gives a code of df.h. */
 bool dfc_has_bounds(const struct dfc_unit *u);
 int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error);

@@ -74,13 +74,21 @@ static void write_expr(struct writer *w, const struct dfl_expr *e)
     }
 }
 
-bool dfc_has_bounds(const struct dfc_unit *u)
+/* Kernels of imported files that no graph calls have no code in the program, and graphs never have. */
+static bool has_code(const struct dfc_unit *u, const struct dfc_callee *callee)
 {
     const struct dfc_kernel_code *codes = u->kernels.items;
+    const struct dfc_loaded_file *files = u->files.items;
+    return callee->kernel && callee->id < u->kernels.n &&
+           (codes[callee->id].called || strcmp(dfl_sink_file_name(u->sink, callee->loc.file), files[0].path) == 0);
+}
+
+bool dfc_has_bounds(const struct dfc_unit *u)
+{
     for (uint32_t i = 0; i < u->callee_items.n; i++) {
         const struct dfc_callee *callee = &dfc_callees(u)[i];
-        const bool called = callee->kernel && callee->id < u->kernels.n && codes[callee->id].called;
-        for (unsigned v = 0; called && v < callee->sig.n_variables; v++) /* the ports of a graph that is called have no code */
+        const bool counts = has_code(u, callee);
+        for (unsigned v = 0; counts && v < callee->sig.n_variables; v++)
             if (callee->sig.variables[v].bound)
                 return true;
     }

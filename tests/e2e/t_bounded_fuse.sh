@@ -26,3 +26,7 @@ graph main { p: u8[h <= 9] = take(); tell(p); }
 E
 check none-compiles "$DFC" none.df -o none          # a kernel of a formula, and no node of one
 expect none 0 '^2 3$' ./none
+sed 's/= take()/= four()/; s/h <= 9\] = /9] = /' none.df >uncalled.df
+echo 'kernel four(out p: u8[h]) cpu {{ p[1] = 4; (void)h; }};' >>uncalled.df
+check uncalled-compiles "$DFC" uncalled.df -o uncalled    # what decides an extent is called by nobody
+expect uncalled 0 '^9 4$' ./uncalled

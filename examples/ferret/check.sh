@@ -18,6 +18,9 @@ png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L
 must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $png -lm
 # shellcheck disable=SC2086
 must make-check ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o check "$here/check.c" $png -lm
+# shellcheck disable=SC2086
+must make-check-probes ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -I"$build/include" -o check_probes "$here/check_probes.c" -lm
+./check_probes; told $? probes
 mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in segment extract rank; do
     echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"
@@ -89,6 +92,13 @@ looks() { local index=$1; shift; ./ferret $sizes --table=no.csv --page=no.html -
 bytes=$(stat -c %s want.ferret)
 head -c $((bytes - 8)) want.ferret >cut.ferret; head -c 40 want.ferret >head.ferret; cp want.ferret damaged.ferret
 printf '\377\377\377\177' | dd of=damaged.ferret bs=1 seek=$((bytes - 16)) conv=notrunc 2>/dev/null
+cp want.ferret hole.ferret               # a region without a share, and behind it one with all of it
+read -r images _ names pngs <<<"$(od -An -v -td8 -w32 -j40 -N32 want.ferret)"
+known=$((72 + 2 * 8 * (images + 1) + (names + 7) / 8 * 8 + (pngs + 7) / 8 * 8))
+for region in {0..11}; do
+    if [ "$region" = 1 ]; then printf '\000\000\200\107'; else printf '\000\000\000\000'; fi |
+        dd of=hole.ferret bs=1 seek=$((known + 60 * region + 56)) conv=notrunc 2>/dev/null
+done
 printf 'no picture' >bad.png; head -c 900 "$(head -n 1 queries.txt)" >cut.png; : >empty.txt; mkdir -p empty
 refused no-index "cannot open the index 'no.ferret': No such file or directory; the program of index.df makes it" looks no.ferret
 refused wrong-index "'ferret.csv' is no index of ferret" looks ferret.csv
@@ -96,6 +106,7 @@ refused folder-as-index "'pictures' is no index of ferret" looks pictures
 refused cut-index "'cut.ferret' is an index that was cut off" looks cut.ferret
 refused cut-header "'head.ferret' is no index of ferret" looks head.ferret
 refused damaged-index "'damaged.ferret' is an index that is damaged" looks damaged.ferret
+refused region-behind-the-end "'hole.ferret' is an index that is damaged" looks hole.ferret
 refused large-index "has $count pictures, and memory is planned for 50: give --images=$count" looks want.ferret --images=50
 refused no-probes "probes is from 1 to" looks want.ferret --probes=0
 refused empty-folder "no file matches 'empty/[*].png'" ./index --input='empty/*.png' --index=no.ferret

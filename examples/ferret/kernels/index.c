@@ -80,10 +80,12 @@ static int is_sound(const struct index *x)
     int good = x->name_at[0] == 0 && x->name_at[h->images] == h->name_bytes && x->png_at[0] == 0 && x->png_at[h->images] == h->png_bytes;
     for (int64_t i = 0; good && i < h->images; i++) {
         double sum = 0;
+        int ended = 0;                  /* a share of 0 ends the regions of a picture */
         good = x->name_at[i] < x->name_at[i + 1] && x->name_at[i + 1] <= h->name_bytes && x->names[x->name_at[i + 1] - 1] == 0 &&
                x->png_at[i] <= x->png_at[i + 1] && x->png_at[i + 1] <= h->png_bytes;
         for (const float *r = x->known + 15 * h->regions * i; good && r < x->known + 15 * h->regions * (i + 1); r += 15) {
-            good = r[14] >= 0 && r[14] <= 65536 && r[14] == (float)(int32_t)r[14];
+            good = r[14] >= 0 && r[14] <= 65536 && r[14] == (float)(int32_t)r[14] && (r[14] == 0 || !ended);
+            ended |= r[14] == 0;
             sum += (double)r[14];
         }
         good = good && sum == 65536;

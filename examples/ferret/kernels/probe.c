@@ -94,7 +94,8 @@ static int is_possible(uint64_t members, const struct change *changes, size_t n)
     return 1;
 }
 
-/* The keys of one table in the order in which they are to be looked up; at most n of them. How many there are. `sets` has room for 2 n. */
+/* The keys of one table in the order in which they are to be looked up; at most n of them. How many there are. `sets` has room for n: a set
+ * gives two others if it is possible, and then a key, else one. Without its last change each set is possible. */
 static size_t probe_keys(size_t table, const float *at, size_t bits, struct set *sets, uint64_t *keys, size_t n)
 {
     struct change changes[2 * MOST_BITS];
@@ -112,13 +113,13 @@ static size_t probe_keys(size_t table, const float *at, size_t bits, struct set 
     push(&heap, (struct set){ changes[0].cost, 1, 0 });
     while (found < n && heap.n > 0) {
         const struct set s = pop(&heap);
-        const int next = s.last + 1;
-        if (next < 2 * (int)bits) {     /* the next change in place of the last one, and besides it */
+        const int next = s.last + 1, possible = is_possible(s.members, changes, 2 * bits);
+        if (next < 2 * (int)bits)       /* the next change in place of the last one */
             push(&heap, (struct set){ s.cost - changes[s.last].cost + changes[next].cost, (s.members ^ 1ull << s.last) | 1ull << next, next });
-            push(&heap, (struct set){ s.cost + changes[next].cost, s.members | 1ull << next, next });
-        }
-        if (!is_possible(s.members, changes, 2 * bits))
+        if (!possible)
             continue;
+        if (next < 2 * (int)bits)       /* and besides it */
+            push(&heap, (struct set){ s.cost + changes[next].cost, s.members | 1ull << next, next });
         memcpy(other, numbers, sizeof other);
         for (size_t i = 0; i < 2 * bits; i++)
             if (s.members >> i & 1)
@@ -206,10 +207,10 @@ int lookup_cpu(struct df_call *call, size_t n, size_t j, size_t m, size_t r, siz
     if (probes < 1 || probes > 100000)
         return df_fail(call, "--probes is from 1 to 100000");
     struct search s = { m, r, e, known, keys, ids, near, found, 0 };
-    struct set *sets = malloc(2 * (size_t)probes * sizeof *sets + (size_t)probes * sizeof(uint64_t));
+    struct set *sets = malloc((size_t)probes * (sizeof *sets + sizeof(uint64_t)));
     if (!sets)
         return df_fail(call, "no memory for %d probes", (int)probes);
-    uint64_t *probed = (uint64_t *)(sets + 2 * probes);
+    uint64_t *probed = (uint64_t *)(sets + probes);
     size_t n_chosen = 0;
     memset(chosen, 0, m);
     for (size_t i = 0; i < m; i++)

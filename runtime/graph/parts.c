@@ -68,7 +68,7 @@ static int add_node(struct df_builder *b, const struct df_ranges *r, unsigned fl
     desc.hint_class = -1;
     desc.depth = 0;
     desc.value_names = names;
-    desc.exact = NULL;
+    desc.exact = NULL;                  /* it is by out slot of the node that is divided */
     desc.part = NULL;
     return df_builder_node_desc(b, &desc, node, error);
 }

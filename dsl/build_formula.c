@@ -200,7 +200,8 @@ struct dfl_formula *dfl_build_formula(struct dfl_reader *r, struct dfl_loc loc, 
     for (const struct dfl_expr *index = formula->indices; index; index = index->next)
         if (index->kind != DFL_EXPR_NAME && index->kind != DFL_EXPR_INT) {
             dfl_error(r->sink, index->loc, "an index on the left side is a name or a number, not an expression");
-            dfl_hint(r->sink, "compute on the right side, as in '%s[y, x] = a[y - 1, x];'", name.text);
+            dfl_hint(r->sink, index->kind == DFL_EXPR_INDEX ? "compute on the right side; a histogram is '%s[b] += count(i in 0..n if a[i] == b);'"
+                                                            : "compute on the right side, as in '%s[y, x] = a[y - 1, x];'", name.text);
         }
     return formula;
 }

@@ -35,9 +35,9 @@ static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
         dfl_error(u->sink, trait_loc(kernel, DFL_ONCE), "kernel '%s' is both 'stream' and 'once'", callee->name);
         ok = false;
     }
-    if ((kernel->traits & DFL_RESTART) && callee->sig.n_in) {
+    if ((kernel->traits & DFL_RESTART) && callee->sig.n_in && !kernel->has_formulas) { /* formulas take no 'restart' at all */
         dfl_error(u->sink, trait_loc(kernel, DFL_RESTART), "kernel '%s' is 'restart' and has inputs", callee->name);
-        dfl_hint(u->sink, "only sources are called again; what is behind them is, too, unless it is 'ordered' or has an acc");
+        dfl_hint(u->sink, "leave it out: a source has it. What reads that source is called again without it, unless it is 'ordered' or has an acc");
         ok = false;
     }
     if ((kernel->traits & DFL_RESTART) && (kernel->traits & DFL_ONCE)) {

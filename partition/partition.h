@@ -71,7 +71,8 @@ struct dfp_result {
     uint16_t *place;                    /* the caller's, malloc'ed, n_nodes entries; realloc'ed if n_waves > 1 */
     float *priority;                    /* the caller's, malloc'ed, n_nodes entries */
     uint32_t n_waves;                   /* waves that are placed jointly: place[wave % n_waves][node]; 0 means 1 */
-    char run_as[24];                    /* DFP_RUN_PLACED, or the online policy that was better than every placement */
+    char run_as[24];                    /* DFP_RUN_PLACED, or the online policy that was better than every placement, with
+                                         * its options, as in struct df_plan */
     double makespan_s, lower_bound_s;
     bool simulated;                     /* makespan_s is the simulator's: it knows the sizes of devices' memories */
     double load_s, load_bound_s;        /* per wave, of the busiest unit or copy engine; 0: not known */

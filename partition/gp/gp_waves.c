@@ -14,6 +14,7 @@
 
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 
 enum {
@@ -42,7 +43,7 @@ struct waves {
     /* the best so far */
     double wave_s;
     const struct candidate *best;
-    const char *run_as;
+    char run_as[24];                    /* as in struct df_plan */
     float *best_priority;
 };
 
@@ -254,13 +255,12 @@ static int mean_rank(const struct waves *w, const struct candidate *c, float *pr
     return DF_OK;
 }
 
-/* Simulates the policy. *wave_s: seconds per wave, or INFINITY if the policy refuses the problem. The search fails for
+/* Simulates the plan. *wave_s: seconds per wave, or INFINITY if the policy refuses the problem. The search fails for
  * that only if all policies do. */
-static int simulate(struct waves *w, const char *policy, const struct df_plan *plan, double *wave_s,
-                    struct df_error *error)
+static int simulate(struct waves *w, const struct df_plan *plan, double *wave_s, struct df_error *error)
 {
     const struct dfp_problem *problem = w->search->judge;
-    struct dfr_simulate_options options = { .policy = policy, .plan = plan, .waves = w->search->n_waves,
+    struct dfr_simulate_options options = { .policy = "gp", .plan = plan, .waves = w->search->n_waves,
                                             .inflight = w->search->inflight, .seed = w->search->options->seed,
                                             .no_guard = true };
     struct dfr_simulation run = { 0 };
@@ -280,7 +280,7 @@ static int try_in_order(struct waves *w, const struct candidate *c, struct df_er
                             .n_nodes = w->search->compact.n_nodes, .n_waves = c->n_waves, .place = c->place,
                             .priority = w->priority };
     double wave_s;
-    int code = simulate(w, "gp", &plan, &wave_s, error);
+    int code = simulate(w, &plan, &wave_s, error);
     if (!code && wave_s < w->wave_s) {
         float *kept = w->best_priority;
         w->best_priority = w->priority;
@@ -318,6 +318,58 @@ static int try_planner(struct waves *w, const struct dfp_partitioner *planner, s
     return refused ? DF_OK : code;
 }
 
+/* Simulates an online policy with its options, as a plan names them: "pats --dl". */
+static int simulate_online(struct waves *w, const char *run_as, double *wave_s, struct df_error *error)
+{
+    struct df_plan plan = { .policy = "gp", .platform = *w->search->judge->platform,
+                            .n_nodes = w->search->compact.n_nodes, .n_waves = 1 };
+    snprintf(plan.run_as, sizeof plan.run_as, "%s", run_as);
+    return simulate(w, &plan, wave_s, error);
+}
+
+/* Remembers an online policy if it is better than the best so far by more than rounding. */
+static void keep_online(struct waves *w, const char *run_as, double wave_s)
+{
+    if (!dfp_online_wins(wave_s, w->wave_s))
+        return;
+    w->wave_s = wave_s;
+    snprintf(w->run_as, sizeof w->run_as, "%s", run_as);
+}
+
+static int try_online(struct waves *w, const char *run_as, struct df_error *error)
+{
+    double wave_s;
+    int code = simulate_online(w, run_as, &wave_s, error);
+    if (!code)
+        keep_online(w, run_as, wave_s);
+    return code;
+}
+
+/* Tries locality and prefetch with the policies that decide when a job is taken: all with both, and the best of these
+ * with locality alone. What has fewer options is kept first, so it wins a tie. */
+static int try_options(struct waves *w, struct df_error *error)
+{
+    char run_as[sizeof w->run_as], best[sizeof w->run_as], near[sizeof w->run_as];
+    double wave_s, best_s = INFINITY;
+    int code = DF_OK;
+    for (size_t i = 0; i < DFP_N_ONLINE && !code; i++) {
+        if (!dfr_policy_find(dfp_online[i], error)->pull || dfp_online_repeats(w->search->problem->platform, i))
+            continue;
+        snprintf(run_as, sizeof run_as, "%s --dl --prefetch", dfp_online[i]);
+        code = simulate_online(w, run_as, &wave_s, error);
+        if (!code && dfp_online_wins(wave_s, best_s)) {
+            best_s = wave_s;
+            memcpy(best, run_as, sizeof best);
+            snprintf(near, sizeof near, "%s --dl", dfp_online[i]);
+        }
+    }
+    if (!code && best_s < INFINITY)
+        code = try_online(w, near, error);
+    if (!code && best_s < INFINITY)
+        keep_online(w, best, best_s);
+    return code;
+}
+
 static int choose(struct waves *w, struct df_error *error)
 {
     int code = DF_OK;
@@ -327,17 +379,13 @@ static int choose(struct waves *w, struct df_error *error)
     for (size_t i = 0; dfp_others[i] && jobs <= FEW_JOBS && !code; i++)
         code = try_planner(w, dfp_others[i], error);
     for (size_t i = 0; i < (jobs <= FEW_JOBS ? DFP_N_ONLINE : 1) && !code; i++) {
-        double wave_s;
-        if (dfp_online_repeats(w->search->problem->platform, i)) {
+        if (dfp_online_repeats(w->search->problem->platform, i))
             w->search->state.steps += DFP_STEPS_PER_JOB * jobs; /* counted all the same */
-            continue;
-        }
-        code = simulate(w, dfp_online[i], NULL, &wave_s, error);
-        if (!code && dfp_online_wins(wave_s, w->wave_s)) {
-            w->wave_s = wave_s;
-            w->run_as = dfp_online[i];
-        }
+        else
+            code = try_online(w, dfp_online[i], error);
     }
+    if (!code && jobs <= FEW_JOBS && w->search->compact.n_units > 1)
+        code = try_options(w, error);
     return code ? code : w->best ? DF_OK : w->refused;
 }
 

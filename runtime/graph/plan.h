@@ -85,7 +85,7 @@ struct df_device_layout {
 struct df_plan {
     char policy[24];                    /* the policy that made it: "gp-thesis" */
     char run_as[24];                    /* "static" (or empty): run as placed here. Else the online policy that is
-                                         * better */
+                                         * better, with its options: "pats --dl --prefetch" (dfr_run_as_read()) */
     struct df_platform platform;        /* it was made for this platform */
     struct df_times times;
     uint32_t n_nodes;

@@ -61,6 +61,28 @@ const struct dfr_policy *dfr_policy_find(const char *name, struct df_error *erro
     return NULL;
 }
 
+int dfr_run_as_read(const char *text, struct dfr_run_as *as, struct df_error *error)
+{
+    char copy[sizeof((struct df_plan *)NULL)->run_as], *rest = NULL;
+    *as = (struct dfr_run_as){ NULL };
+    snprintf(copy, sizeof copy, "%s", text);
+    const char *word = strtok_r(copy, " ", &rest);
+    if (!word || strcmp(word, "static") == 0)
+        return DF_OK;
+    if (!(as->policy = dfr_policy_find(word, error)))
+        return DF_E_ARGUMENT;
+    while ((word = strtok_r(NULL, " ", &rest))) {
+        if (strcmp(word, "--dl") == 0)
+            as->locality = true;
+        else if (strcmp(word, "--prefetch") == 0)
+            as->prefetch = true;
+        else
+            return dfr_error(error, DF_E_ARGUMENT, "a plan is to run as '%s', but policies have no option '%s'", text,
+                             word);
+    }
+    return DF_OK;
+}
+
 bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves)
 {
     bool many = waves > 1;

@@ -110,6 +110,15 @@ const char *const *dfr_policy_names(void);
 /* NULL: the name is unknown, and the sentence in *error suggests one. If `name` is NULL, the default. */
 const struct dfr_policy *dfr_policy_find(const char *name, struct df_error *error);
 
+struct dfr_run_as {                     /* what a plan's run_as says */
+    const struct dfr_policy *policy;    /* NULL: the nodes run where the plan places them */
+    bool locality, prefetch;            /* what is in the view and in a run's options, in addition to what is asked for */
+};
+
+/* Reads a plan's run_as: "static" or nothing, or an online policy and its options, as in "pats --dl --prefetch". Errors:
+ * DF_E_ARGUMENT (there is no such policy, or policies have no such option). */
+int dfr_run_as_read(const char *text, struct dfr_run_as *as, struct df_error *error);
+
 /* Whether a run follows this plan (may be NULL) if nobody named a policy. It does if the plan is gp's, was made from
  * known times, and was made for one wave or for many, as the run is. waves: 0 means one, or until the streams end. */
 bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves);

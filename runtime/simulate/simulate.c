@@ -179,7 +179,7 @@ static void leave(struct sim *s, uint32_t w, uint64_t job)
         s->result->busy_s[worker->unit] += (s->now_s - worker->began_s) *
                                            sim_threads(s, dfr_job_node(job), worker->unit);
     if (dfr_flight_ended(&worker->flight, s->now_s - worker->began_s, s->now_s))
-        worker->window = worker->flight.jobs + s->options->prefetch;
+        worker->window = worker->flight.jobs + s->prefetch;
     if (worker->unit == 0 && sim_threads(s, dfr_job_node(job), 0) > 1)
         for (uint32_t h = s->first_worker[0]; h < s->first_worker[1]; h++)
             if (s->workers[h].helps == w)
@@ -267,7 +267,7 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .n_slots = s->inflight,
                                  .n_workers = s->n_workers,
                                  .seed = s->options->seed, .oldest_first = s->options->oldest_first,
-                                 .locality = s->options->locality,
+                                 .locality = s->locality,
                                  .unit_of = s->unit_of,
                                  .first_worker = s->first_worker,
                                  .able = s->able,
@@ -291,12 +291,24 @@ static int make_policy(struct sim *s, struct df_error *error)
 }
 
 /* A plan may say that an online policy does better than the plan's own placement. */
+static int follow_plan(struct sim *s, struct df_error *error)
+{
+    struct dfr_run_as as;
+    int status = dfr_run_as_read(s->options->plan->run_as, &as, error);
+    s->policy = as.policy ? as.policy : s->policy;
+    s->locality |= as.locality;
+    s->prefetch |= as.prefetch;
+    return status;
+}
+
 static int choose_policy(struct sim *s, struct df_error *error)
 {
     const struct df_plan *plan = s->options->plan;
     s->policy = dfr_policy_find(s->options->policy, error);
     if (!s->policy)
         return DF_E_ARGUMENT;
+    s->locality = s->options->locality;
+    s->prefetch = s->options->prefetch;
     if (!s->policy->needs_plan)
         return DF_OK;
     if (!plan)
@@ -305,9 +317,7 @@ static int choose_policy(struct sim *s, struct df_error *error)
     if (plan->n_nodes != s->graph->n_nodes)
         return dfr_error(error, DF_E_ARGUMENT, "the plan was made for a graph of %u nodes; this graph has %u",
                          (unsigned)plan->n_nodes, (unsigned)s->graph->n_nodes);
-    if (plan->run_as[0] && strcmp(plan->run_as, "static"))
-        s->policy = dfr_policy_find(plan->run_as, error);
-    return s->policy ? DF_OK : DF_E_ARGUMENT;
+    return follow_plan(s, error);
 }
 
 /* Fills pass_of, and counts the waves of all passes. */

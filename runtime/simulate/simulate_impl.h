@@ -131,6 +131,7 @@ struct sim {
     const struct dfr_simulate_options *options;
     struct dfr_simulation *result;
     const struct dfr_policy *policy;
+    bool locality, prefetch;            /* by the options, or by the plan that is followed */
     void *policy_state;
     struct dfr_view view;
     uint32_t waves, inflight, n_units, n_workers, n_blocks; /* waves of all passes */

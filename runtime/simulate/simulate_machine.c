@@ -122,7 +122,7 @@ static int make_workers(struct sim *s, struct df_error *error)
         const struct df_unit *unit = &s->platform->units[u];
         s->first_worker[u] = s->n_workers;
         for (uint32_t i = 0; i < unit->workers; i++) {
-            uint32_t first = u && unit->jobs ? unit->jobs : 1, most = first, ahead = u && s->options->prefetch;
+            uint32_t first = u && unit->jobs ? unit->jobs : 1, most = first, ahead = u && s->prefetch;
             if (u && !unit->jobs && s->options->find_jobs) {
                 first = DF_GPU_JOBS;
                 most = DFR_FLIGHT_LIMIT;

@@ -295,15 +295,21 @@ static int find_plan(struct df_run *run, const struct dfr_given *given, struct d
 static int follow_plan(struct df_run *run, struct df_error *error)
 {
     const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
-    if (run->choice.policy->needs_plan)
-        run->plan.inflight = plan->inflight;
-    if (!run->choice.policy->needs_plan || !plan->run_as[0] || strcmp(plan->run_as, "static") == 0)
+    struct dfr_run_as as;
+    if (!run->choice.policy->needs_plan)
         return DF_OK;
+    run->plan.inflight = plan->inflight;
+    int status = dfr_run_as_read(plan->run_as, &as, error);
+    if (status != DF_OK || !as.policy)
+        return status;
     run->plan.online = true;
-    snprintf(run->choice.why, sizeof run->choice.why, "the plan of %s found it better than any placement",
-             run->choice.policy->name);
-    run->choice.policy = dfr_policy_find(plan->run_as, error);
-    return run->choice.policy ? DF_OK : DF_E_ARGUMENT;
+    snprintf(run->choice.why, sizeof run->choice.why, "the plan of %s found it%s%s%s better than any placement",
+             run->choice.policy->name, as.locality || as.prefetch ? " with" : "", as.locality ? " --dl" : "",
+             as.prefetch ? " --prefetch" : "");
+    run->choice.policy = as.policy;
+    run->options.locality |= as.locality;
+    run->options.prefetch |= as.prefetch;
+    return DF_OK;
 }
 
 int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct df_error *error)

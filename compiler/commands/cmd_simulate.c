@@ -467,10 +467,10 @@ static void plan_for_waves(struct request *r)
     struct dfp_options *options = &r->common.partition;
     if (r->waves > 1 && options->objective == DFP_BY_GRAPH)
         options->objective = DFP_THROUGHPUT;
+    options->inflight = r->common.inflight;
     r->fewer = r->waves > 1 && !r->common.inflight;
     if (r->fewer)
         r->common.inflight = DFP_DEFAULT_INFLIGHT;
-    options->inflight = r->common.inflight;
     options->no_memory = true;          /* nothing printed here shows it; plan_memory() asks for it if it matters */
 }
 

@@ -33,7 +33,7 @@ static int make_plan(const struct dfc_common *common, const struct dfc_loaded *l
         return bare_plan(loaded, plan, error);
     if (waves > 1 && options.objective == DFP_BY_GRAPH)
         options.objective = DFP_THROUGHPUT;
-    options.inflight = common->inflight ? common->inflight : waves > 1 ? DFP_DEFAULT_INFLIGHT : 1;
+    options.inflight = common->inflight || waves > 1 ? common->inflight : 1;
     return dfp_plan_make(&loaded->problem, policy, &options, plan, error);
 }
 

@@ -199,7 +199,7 @@ static int answer(struct dfp_search *search, uint64_t steps, struct dfp_result *
     result->load_s = dfp_state_bottleneck_s(&search->state);
     result->load_bound_s = search->area_s;
     result->evaluations = steps / search->compact.n_nodes;
-    bool simulate = dfp_room_is_short(search->judge) || search->problem != search->judge;
+    bool simulate = dfp_room_is_short(search->judge, 1) || search->problem != search->judge;
     return simulate ? dfp_room_answer(search, result, error) : DF_OK;
 }
 

@@ -17,12 +17,12 @@
 static const char *const single[] = { "all-cpu", "all-gpu" };
 
 /* The simulator asks the same, to know whether it must keep account of a device's memory. */
-bool dfp_room_is_short(const struct dfp_problem *problem)
+bool dfp_room_is_short(const struct dfp_problem *problem, uint32_t inflight)
 {
     for (uint32_t u = 1; u < problem->platform->n_units; u++) {
         const struct df_unit *unit = &problem->platform->units[u];
         uint64_t jobs = (uint64_t)unit->workers * (unit->jobs ? unit->jobs : 1);
-        if (unit->memory_bytes && !dfr_everything_fits(problem->graph, unit->memory_bytes, 1, jobs))
+        if (unit->memory_bytes && !dfr_everything_fits(problem->graph, unit->memory_bytes, inflight, jobs))
             return true;
     }
     return false;

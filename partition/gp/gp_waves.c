@@ -345,15 +345,15 @@ static int try_online(struct waves *w, const char *run_as, struct df_error *erro
     return code;
 }
 
-/* Tries locality and prefetch with the policies that decide when a job is taken: all with both, and the best of these
- * with locality alone. What has fewer options is kept first, so it wins a tie. */
+/* Tries locality and prefetch with the policies that obey locality: all with both, and the best of these with locality
+ * alone. What has fewer options is kept first, so it wins a tie. */
 static int try_options(struct waves *w, struct df_error *error)
 {
     char run_as[sizeof w->run_as], best[sizeof w->run_as], near[sizeof w->run_as];
     double wave_s, best_s = INFINITY;
     int code = DF_OK;
     for (size_t i = 0; i < DFP_N_ONLINE && !code; i++) {
-        if (!dfr_policy_find(dfp_online[i], error)->pull || dfp_online_repeats(w->search->problem->platform, i))
+        if (!dfr_policy_find(dfp_online[i], error)->locality || dfp_online_repeats(w->search->problem->platform, i))
             continue;
         snprintf(run_as, sizeof run_as, "%s --dl --prefetch", dfp_online[i]);
         code = simulate_online(w, run_as, &wave_s, error);
@@ -370,6 +370,13 @@ static int try_options(struct waves *w, struct df_error *error)
     return code;
 }
 
+/* Does a run under an online policy have as many waves in flight as are planned for? It does if they were asked for. Else
+ * it has fewer if a device's memory has no room for everything. */
+static bool keeps_inflight(const struct waves *w)
+{
+    return w->search->options->inflight || !dfp_room_is_short(w->search->judge, w->search->inflight);
+}
+
 static int choose(struct waves *w, struct df_error *error)
 {
     int code = DF_OK;
@@ -384,7 +391,7 @@ static int choose(struct waves *w, struct df_error *error)
         else
             code = try_online(w, dfp_online[i], error);
     }
-    if (!code && jobs <= FEW_JOBS && w->search->compact.n_units > 1)
+    if (!code && jobs <= FEW_JOBS && w->search->compact.n_units > 1 && keeps_inflight(w))
         code = try_options(w, error);
     return code ? code : w->best ? DF_OK : w->refused;
 }

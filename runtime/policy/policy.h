@@ -83,6 +83,7 @@ struct dfr_policy {
     const char *name, *summary;
     bool needs_plan;                    /* takes places and priorities from a plan */
     bool pull;                          /* the unit is known only when a worker takes the job: data is fetched then */
+    bool locality;                      /* obeys view->locality */
     bool any_worker;                    /* if there are no devices, any worker may run any job at any time: steal.h */
     bool guarded;                       /* --guard lets jobs run elsewhere than the plan says */
     uint32_t variant;                   /* tells policies of one file apart */

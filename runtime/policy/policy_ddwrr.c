@@ -101,6 +101,6 @@ static void ddwrr_done(void *state, uint64_t job, uint32_t worker)
 
 const struct dfr_policy dfr_policy_ddwrr = {
     .name = "ddwrr", .summary = "turns over the kernels' queues; a worker takes the job that suits it best (Anthill)",
-    .pull = true, .create = ddwrr_create, .destroy = ddwrr_destroy, .push = ddwrr_push, .pop = ddwrr_pop,
+    .pull = true, .locality = true, .create = ddwrr_create, .destroy = ddwrr_destroy, .push = ddwrr_push, .pop = ddwrr_pop,
     .done = ddwrr_done,
 };

@@ -108,7 +108,7 @@ static void fcfs_done(void *state, uint64_t job, uint32_t worker)
     dfr_locality_done(&f->locality, job, f->view->unit_of[worker]);
 }
 
-#define FCFS_OPS .pull = true, .create = fcfs_create, .destroy = fcfs_destroy, .push = fcfs_push, .pop = fcfs_pop, \
+#define FCFS_OPS .pull = true, .locality = true, .create = fcfs_create, .destroy = fcfs_destroy, .push = fcfs_push, .pop = fcfs_pop, \
                  .done = fcfs_done
 
 const struct dfr_policy dfr_policy_eager = {

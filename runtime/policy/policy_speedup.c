@@ -112,7 +112,7 @@ static void speedup_done(void *state, uint64_t job, uint32_t worker)
     dfr_locality_done(&s->locality, job, s->view->unit_of[worker]);
 }
 
-#define SPEEDUP_OPS .pull = true, .create = speedup_create, .destroy = speedup_destroy, .push = speedup_push, \
+#define SPEEDUP_OPS .pull = true, .locality = true, .create = speedup_create, .destroy = speedup_destroy, .push = speedup_push, \
                     .pop = speedup_pop, .done = speedup_done
 
 const struct dfr_policy dfr_policy_pats = {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "partition/partition.h"
@@ -72,10 +73,21 @@ static int plan_run_as(const struct df_graph *graph, const struct df_platform *p
     return status;
 }
 
+static void check_why(struct rig *r, const struct df_options *o, const char *as, const char *why)
+{
+    struct df_stats *stats = calloc(1, sizeof *stats);
+    struct df_error error = { "" };
+    run_as = as;
+    assert_int_equal(rig_run(r, o, stats, &error), DF_OK);
+    assert_string_equal(stats->policy, "eager");
+    assert_string_equal(stats->policy_why, why);
+    free(stats);
+}
+
 /* A plan that says so is run as an online policy. */
 static void test_plans_may_name_a_policy(void **state)
 {
-    static const char *const names[] = { "static", "dmda", "eager", "" };
+    static const char *const names[] = { "static", "dmda", "eager", "", "pats --dl --prefetch" };
     static const struct df_planner planner = { plan_run_as };
     struct df_options o;
     struct df_error error = { "" };
@@ -95,9 +107,15 @@ static void test_plans_may_name_a_policy(void **state)
         run_as = names[i];
         check(&r, &o, 4);
     }
+    check_why(&r, &o, "eager", "the plan of gp-thesis found it better than any placement");
+    check_why(&r, &o, "eager --dl", "the plan of gp-thesis found it with --dl better than any placement");
+    check_why(&r, &o, "eager --dl --prefetch", "the plan of gp-thesis found it with --dl --prefetch better than any placement");
     run_as = "egaer";
     assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_ARGUMENT);
     assert_string_equal(error.text, "unknown policy 'egaer'; did you mean 'eager'?");
+    run_as = "eager --lazy";
+    assert_int_equal(rig_run(&r, &o, NULL, &error), DF_E_ARGUMENT);
+    assert_string_equal(error.text, "a plan is to run as 'eager --lazy', but policies have no option '--lazy'");
     rig_free(&r);
 }
 

@@ -261,6 +261,14 @@ static void plans_may_name_a_policy(void **state)
     strcpy(plan->run_as, "static");
     as = sim_run(&s, &options, NULL);
     assert_memory_equal(&as, &own, sizeof as);
+    for (int i = 0; i < 4; i++) {       /* with and without its options */
+        struct dfr_simulate_options online = { .policy = "pats", .locality = i & 1, .prefetch = i & 2 };
+        struct dfr_simulation pats = sim_run(&s, &online, NULL);
+        snprintf(plan->run_as, sizeof plan->run_as, "pats%s%s", i & 1 ? " --dl" : "", i & 2 ? " --prefetch" : "");
+        as = sim_run(&s, &options, NULL);
+        assert_memory_equal(&as, &pats, sizeof as);
+        assert_true(i == 0 || as.makespan_s != sim_policy(&s, "pats").makespan_s);
+    }
     dfr_plan_free(plan);
     sample_free(&s);
 }

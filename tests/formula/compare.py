@@ -30,6 +30,7 @@ import time
 import typing
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import extents  # noqa: E402
 import generate  # noqa: E402
 
 C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "i32": "int32_t", "i64": "int64_t", "f16": "uint16_t", "f32": "float", "f64": "double"}
@@ -84,8 +85,8 @@ class Case:
 
     def __init__(self, name, ports, scalars, sizes, seed):
         self.name, self.sizes_given, self.seed = name, sizes, seed
-        streams = [generate.Stream(port, elem, [generate.var(e) if re.fullmatch(r"[a-z]\w*", e) else generate.number(0) for e in extents])
-                   for _, port, elem, extents in ports]
+        streams = [generate.Stream(port, elem, [extents.var(e) if re.fullmatch(r"[a-z]\w*", e) else extents.number(0) for e in shape])
+                   for _, port, elem, shape in ports]
         self.n_inputs = sum(mode == "in" for mode, *_ in ports)
         self.streams, self.outputs = streams[:self.n_inputs], streams[self.n_inputs:]
         self.scalars = scalars

@@ -195,6 +195,20 @@ static void fill(struct job *job, unsigned port, const bool *is_slot, int64_t *i
     }
 }
 
+/* What the formula stores: of `v += e` it is `v + e`, of `v min= e` it is `min(v, e)`. */
+static const struct node *stored(const struct kernel *k, const struct dfl_formula *formula, const struct scope *scope, unsigned slots)
+{
+    struct dfl_expr own = { .kind = formula->indices ? DFL_EXPR_INDEX : DFL_EXPR_NAME, .s = formula->name.text, .args = formula->indices };
+    struct dfl_expr sum = { .kind = DFL_EXPR_BINARY, .op = DFL_OP_ADD, .a = &own, .b = formula->value };
+    struct dfl_expr call = { .kind = DFL_EXPR_CALL, .s = formula->assign == DFL_LEAST ? "min" : "max", .args = &own };
+    if (formula->assign == DFL_SET)
+        return lower(k, formula->value, scope, slots);
+    if (formula->assign == DFL_ADD)
+        return lower(k, &sum, scope, slots);
+    own.next = formula->value;
+    return lower(k, &call, scope, slots);
+}
+
 static void assign(struct job *job, unsigned port, const struct dfl_formula *formula)
 {
     struct oracle *o = job->kernel.o;
@@ -216,9 +230,9 @@ static void assign(struct job *job, unsigned port, const struct dfl_formula *for
         *made = (struct scope){ .name = e->s, .node = slot, .outer = scope };
         scope = made;
     }
-    if (d != job->ports[port].rank || formula->assign != DFL_SET)
+    if (d != job->ports[port].rank)
         oracle_fail(o, "'%s' is not assigned so", formula->name.text);
-    const struct node *value = lower(&job->kernel, formula->value, scope, d);
+    const struct node *value = stored(&job->kernel, formula, scope, d);
     if (!o->error[0])
         fill(job, port, is_slot, index, 0, value);
 }

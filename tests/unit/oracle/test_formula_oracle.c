@@ -366,6 +366,8 @@ static void test_inout(void **state)
 {
     (void)state;
     GIVES("kernel k(inout a: i32[n]) { a[i] = a[i] * 2 + a[n - 1 - i]; }", N(3), D(1, 2, 3), D(5, 6, 7));
+    GIVES("kernel k(in b: i32[n], inout a: i64[n], inout l: f32[n, 2], inout s: i32) { a[i] += b[i] * 2; l[i, 0] min= b[i]; l[i, 1] max= 0.5; s += 7; }", N(2),
+          D(10, 20), D(1, -1), D(30, -1, 5, 7), D(1), D(21, 39), D(10, 0.5, 5, 7), D(8));
 }
 
 static void test_graph(void **state)

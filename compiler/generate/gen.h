@@ -329,6 +329,8 @@ void dfg_part_print(FILE *out, struct dfg_gen *g);
 /* Prints, in the kernel's function, what makes df_to the end of all rows if the node is not divided, and lets the pointers of
  * ports stand for row 0, though it is not there. */
 void dfg_part_begin(FILE *out, struct dfg_gen *g);
+/* How many rows a port has of which a part makes some. NULL: parts make none of it. */
+const char *dfg_rows_made(struct dfg_gen *g, const struct dff_port *port);
 
 /* ---- strips.c ---- */
 

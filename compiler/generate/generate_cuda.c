@@ -187,11 +187,9 @@ static void print_rows(struct dfg_gen *g)
     dfg_line(g, g->block, "for (unsigned df_i = 0; df_rows.rows && df_i < %u; df_i++)", n);
     dfg_line(g, g->block, "    df_first[df_i] = (int64_t)df_part_row(call, df_i);");
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
-        const struct dff_port *port = &g->kernel->ports[p];
-        if (port->mode == DF_OUT && port->rank && !dfg_is_ring(g, port->memory)) {
-            const char *rows = dfg_index(g, port->extents[0]).c;
+        const char *rows = dfg_rows_made(g, &g->kernel->ports[p]);
+        if (rows)
             dfg_line(g, g->block, "df_to = df_rows.rows || df_to > %s ? df_to : %s;", rows, rows);
-        }
     }
     if (!s || s->dim)
         return;

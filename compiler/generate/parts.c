@@ -30,12 +30,17 @@ void dfg_part_print(FILE *out, struct dfg_gen *g)
                  "        df_first[df_i] = (int64_t)df_part_row(call, df_i);\n", n, n);
 }
 
+const char *dfg_rows_made(struct dfg_gen *g, const struct dff_port *port)
+{
+    const bool made = (port->mode == DF_OUT || port->mode == DF_ACC) && port->rank && !dfg_is_ring(g, port->memory);
+    return made ? dfg_index(g, port->extents[0]).c : NULL;
+}
+
 /* Rows of what leaves, of the port that has most. */
 static void print_end(FILE *out, struct dfg_gen *g)
 {
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
-        const struct dff_port *port = &g->kernel->ports[p];
-        const char *rows = (port->mode == DF_OUT || port->mode == DF_ACC) && port->rank && !dfg_is_ring(g, port->memory) ? dfg_index(g, port->extents[0]).c : NULL;
+        const char *rows = dfg_rows_made(g, &g->kernel->ports[p]);
         if (rows)
             fprintf(out, "        df_to = df_to > %s ? df_to : %s;\n", rows, rows);
     }

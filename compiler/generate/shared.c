@@ -39,10 +39,12 @@ static unsigned statements(const char *text)
 
 bool dfg_pair_is_wanted(const struct dfg_gen *g, const char *text)
 {
-    const struct dff_port *out = &g->kernel->ports[g->formula->port];
+    const enum df_mode mode = g->kernel->ports[g->formula->port].mode;
     int64_t modulus; /* if the row decides between sides of conditions, two rows have little in common */
-    return dfg_lead(g) && g->formula->is_index[dfg_lead(g) - 1] && out->mode != DF_INOUT && g->stage.n_rows > 1 &&
-           statements(text) <= MOST_STATEMENTS && !g->stage.has_strips && !has_functions(g) && dfg_residues(g, &modulus) < 0;
+    if (mode == DF_INOUT || mode == DF_ACC) /* of which it reads the row that it writes */
+        return false;
+    return dfg_lead(g) && g->formula->is_index[dfg_lead(g) - 1] && g->stage.n_rows > 1 && statements(text) <= MOST_STATEMENTS &&
+           !g->stage.has_strips && !has_functions(g) && dfg_residues(g, &modulus) < 0;
 }
 
 static bool same_columns(const struct dfg_bound *a, const struct dfg_bound *b)

@@ -1,6 +1,7 @@
 /* kernel.c - files, signatures, and a kernel's formulas over the whole of its outputs. */
 #include "kernel.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,13 +112,35 @@ int64_t array_length(const struct oracle_array *array)
     return n;
 }
 
+size_t array_bytes(const struct oracle_array *array)
+{
+    return (size_t)array_length(array) * element_bytes(array->element);
+}
+
+/* ---- accs ---- */
+
+void *kernel_acc(struct oracle *o, const struct dfl_kernel *kernel, const struct dfl_port *port, const struct oracle_array *array)
+{
+    struct kernel k = kernel_of(o, kernel->sig, kernel->formulas);
+    struct number first = number_of_int(EXACT_INT, 0);
+    for (const struct dfl_formula *f = kernel->formulas; f; f = f->next)
+        if (!f->is_let && strcmp(f->name.text, port->name.text) == 0 && (f->assign == DFL_LEAST || f->assign == DFL_MOST))
+            first = number_of_real(F64, f->assign == DFL_LEAST ? INFINITY : -INFINITY);
+    if (port->initial)
+        first = lower(&k, port->initial, NULL, 0)->value;
+    void *made = oracle_alloc(o, array_bytes(array));
+    for (int64_t at = 0; at < array_length(array); at++)
+        element_store(array->element, made, at, element_convert(array->element, first));
+    return made;
+}
+
 /* ---- a call ---- */
 
 struct job {
     struct kernel kernel;
     struct frame frame;
     struct oracle_array *ports;
-    struct readable *before;      /* ports, for reads: copies of inouts */
+    struct readable *before;      /* ports, for reads: copies of inouts and accs */
     unsigned char **written;      /* outputs: a flag for each element */
     unsigned n_ports;
 };
@@ -151,16 +174,16 @@ static void set_ports(struct job *job, void *const *data)
     for (const struct dfl_port *p = job->kernel.sig->ports; p; p = p->next, number++) {
         struct oracle_array *array = &job->ports[number];
         struct readable *before = &job->before[number];
-        size_t n = (size_t)array_length(array), bytes = n * element_bytes(array->element);
+        size_t bytes = array_bytes(array);
         array->data = data[number];
         *before = (struct readable){ .array = *array, .name = p->name.text };
         set_borders(job, p, before);
-        if (p->mode == DFL_INOUT) {
+        if (p->mode == DFL_INOUT || p->mode == DFL_ACC) {
             before->array.data = oracle_alloc(job->kernel.o, bytes);
             memcpy(before->array.data, array->data, bytes);
         }
         if (p->mode != DFL_IN)
-            job->written[number] = oracle_alloc(job->kernel.o, n);
+            job->written[number] = oracle_alloc(job->kernel.o, (size_t)array_length(array));
     }
 }
 

@@ -43,7 +43,10 @@ unsigned oracle_dims(const struct dfl_sig *sig, const char *names[ORACLE_MAX_DIM
 /* The element and extents of each port, for these dimensions. `ports` has sig->n_ports entries; their data becomes NULL. */
 bool oracle_shapes(struct oracle *o, const struct dfl_sig *sig, const int64_t *dims, struct oracle_array *ports);
 
-/* Runs it once. data[p] is the array of port p: inputs are read, outputs written, inout both. One scalar for each in the signature, of its type. */
-bool oracle_run(struct oracle *o, const char *name, const int64_t *dims, const struct number *scalars, void *const *data);
+/* Runs some waves, one or more. data[p] is the array of port p: inputs are read, outputs written, inout both. The tokens of the waves lie one behind
+ * the other. A result of an acc is one token, and so is what is made of such results alone: tokens[p] says how many port p has. One scalar for each
+ * in the signature, of its type. */
+bool oracle_run(struct oracle *o, const char *name, unsigned waves, const int64_t *dims, const struct number *scalars, void *const *data,
+                unsigned *tokens);
 
 #endif

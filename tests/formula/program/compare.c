@@ -1,6 +1,7 @@
 /* compare.c - runs graphs of formulas by the oracle, and by each way of a library that dfc made, and compares to the bit.
  *
- * compare FILE.df OPTIONS < LINES: a line is `GRAPH SEED EXTENT…`, one extent for each dimension of the graph. OPTIONS are for opening sessions.
+ * compare FILE.df OPTIONS < LINES: a line is `GRAPH SEED EXTENT… WAVES`, one extent for each dimension of the graph, and how many waves a call has;
+ * without that it is 1. OPTIONS are for opening sessions.
  * For each line it prints `same GRAPH …`, `differs GRAPH …: PORT[…] is A and not B`, or `fails GRAPH …: why`; of several ways, the first that
  * differs or fails. NaNs are equal whatever their sign and payload. Without a library (n_calls 0) it prints what the oracle gives. Exit status 0 if it came to the end, else 2.
  */
@@ -94,7 +95,8 @@ struct turn {
     const char *graph;
     const struct dfl_sig *sig;
     struct oracle_array ports[MAX_PORTS];
-    size_t n[MAX_PORTS];
+    unsigned waves, tokens[MAX_PORTS];
+    size_t n[MAX_PORTS];           /* elements of all waves */
     void *expected[MAX_PORTS], *got[MAX_PORTS];
     struct number numbers[MAX_PORTS];
     struct scalar scalars[MAX_PORTS];
@@ -119,7 +121,7 @@ static bool prepare(struct turn *t, uint64_t seed)
         return false;
     for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++) {
         struct oracle_array *array = &t->ports[port];
-        t->n[port] = 1;
+        t->n[port] = t->waves;
         for (unsigned d = 0; d < array->rank; d++)
             t->n[port] *= (size_t)array->extents[d];
         t->expected[port] = array->data = memory(t->n[port] * element_bytes(array->element));
@@ -153,13 +155,16 @@ static void print_number(struct number a)
         printf("%" PRId64, a.i);
 }
 
-static void print_place(const struct oracle_array *array, size_t at)
+static void print_place(const struct turn *t, const struct dfl_port *port, const struct oracle_array *array, size_t at)
 {
     int64_t index[DFL_MAX_RANK], rest = (int64_t)at;
     for (unsigned d = array->rank; d-- > 0; rest /= array->extents[d])
         index[d] = rest % array->extents[d];
+    printf("%s", port->name.text);
     for (unsigned d = 0; d < array->rank; d++)
         printf("%s%" PRId64 "%s", d ? ", " : "[", index[d], d + 1 == array->rank ? "]" : "");
+    if (t->waves > 1)
+        printf(" of token %" PRId64, rest);
 }
 
 static bool is_same(struct number a, struct number b)
@@ -169,7 +174,7 @@ static bool is_same(struct number a, struct number b)
     return (isnan(a.f) && isnan(b.f)) || (a.f == b.f && signbit(a.f) == signbit(b.f));
 }
 
-/* Prints the first difference. */
+/* Prints the first difference. Where a result has one token, the room of more is as it was in both. */
 static bool is_same_as_expected(const struct turn *t, const char *way)
 {
     unsigned port = 0;
@@ -180,8 +185,8 @@ static bool is_same_as_expected(const struct turn *t, const char *way)
             struct number expected = element_load(array->element, t->expected[port], (int64_t)i);
             if (is_same(got, expected))
                 continue;
-            printf("differs %s%s%s: %s", t->graph, t->sizes, way, p->name.text);
-            print_place(array, i);
+            printf("differs %s%s%s: ", t->graph, t->sizes, way);
+            print_place(t, p, array, i);
             printf(" is ");
             print_number(got);
             printf(" and not ");
@@ -197,9 +202,8 @@ static void print_outputs(const struct turn *t)
 {
     unsigned port = 0;
     for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++)
-        for (size_t i = 0; i < t->n[port]; i++) {
-            printf("%s", p->name.text);
-            print_place(&t->ports[port], i);
+        for (size_t i = 0; i < t->n[port] / t->waves * t->tokens[port]; i++) {
+            print_place(t, p, &t->ports[port], i);
             printf(" = ");
             print_number(element_load(t->ports[port].element, t->expected[port], (int64_t)i));
             putchar('\n');
@@ -252,13 +256,13 @@ static bool open_for(struct session *s, const char *graph, const char *options)
 
 static void run_turn(struct turn *t, const struct session *s)
 {
-    if (!oracle_run(t->o, t->graph, t->dims, t->numbers, t->expected)) {
+    if (!oracle_run(t->o, t->graph, t->waves, t->dims, t->numbers, t->expected, t->tokens)) {
         printf("fails %s%s: oracle: %s\n", t->graph, t->sizes, oracle_error(t->o));
         return;
     }
     for (unsigned w = 0; w < s->n; w++) {
         clear_outputs(t);
-        if (s->ways[w]->run(s->handles[w], t->got, t->dims, t->scalars) != 0) {
+        if (s->ways[w]->run(s->handles[w], t->waves, t->got, t->dims, t->scalars) != 0) {
             printf("fails %s%s%s: %s\n", t->graph, t->sizes, s->ways[w]->way, s->ways[w]->error());
             return;
         }
@@ -289,8 +293,12 @@ static void do_line(struct oracle *o, char *line, const char *options, struct se
         t.dims[d] = strtoll(extent, NULL, 10);
         said += (size_t)snprintf(t.sizes + said, sizeof t.sizes - said, " %s=%s", names[d], extent);
     }
-    if (d < n_dims || !prepare(&t, strtoull(seed, NULL, 10))) {
-        printf("fails %s%s: %s\n", t.graph, t.sizes, d < n_dims ? "an extent is missing" : oracle_error(o));
+    const char *waves = strtok(NULL, " \n");
+    t.waves = waves ? (unsigned)strtoul(waves, NULL, 10) : 1;
+    if (t.waves != 1)
+        snprintf(t.sizes + said, sizeof t.sizes - said, " waves=%u", t.waves);
+    if (d < n_dims || t.waves < 1 || !prepare(&t, strtoull(seed, NULL, 10))) {
+        printf("fails %s%s: %s\n", t.graph, t.sizes, d < n_dims ? "an extent is missing" : t.waves < 1 ? "it has no waves" : oracle_error(o));
         return;
     }
     run_turn(&t, session);

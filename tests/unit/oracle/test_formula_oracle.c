@@ -16,9 +16,17 @@ static bool same(double a, double b)
     return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
 }
 
+static int64_t length(const struct oracle_array *array)
+{
+    int64_t n = 1;
+    for (unsigned d = 0; d < array->rank; d++)
+        n *= array->extents[d];
+    return n;
+}
+
 /* Runs the first kernel or graph of the text. `arrays` has one for each port: inputs, and what is expected of outputs. Scalars
  * are f64, converted. */
-static const char *run(const char *text, const int64_t *dims, const double *const *arrays, const double *scalars)
+static const char *run_waves(const char *text, unsigned waves, const int64_t *dims, const double *const *arrays, const double *scalars)
 {
     static char error[400];
     static double memory[8][MOST];
@@ -30,7 +38,7 @@ static const char *run(const char *text, const int64_t *dims, const double *cons
     struct oracle_array ports[8];
     struct number values[8];
     void *data[8];
-    unsigned port = 0;
+    unsigned port = 0, tokens[8];
     assert_true(oracle_shapes(o, sig, dims, ports));
     for (const struct dfl_scalar_decl *s = sig->scalars; s; s = s->next, port++) {
         static const enum type types[] = { I32, I64, F32, F64 };
@@ -39,24 +47,20 @@ static const char *run(const char *text, const int64_t *dims, const double *cons
     }
     port = 0;
     for (const struct dfl_port *p = sig->ports; p; p = p->next, port++) {
-        int64_t n = 1;
-        for (unsigned d = 0; d < ports[port].rank; d++)
-            n *= ports[port].extents[d];
+        int64_t n = waves * length(&ports[port]);
         assert_true(n <= MOST);
         data[port] = memory[port];
-        for (int64_t i = 0; i < n && p->mode != DFL_OUT; i++)
+        for (int64_t i = 0; i < n && (p->mode == DFL_IN || p->mode == DFL_INOUT); i++)
             element_store(ports[port].element, data[port], i, element_convert(ports[port].element, number_of_real(F64, arrays[port][i])));
     }
-    bool good = oracle_run(o, name, dims, values, data);
+    bool good = oracle_run(o, name, waves, dims, values, data, tokens);
     snprintf(error, sizeof error, "%s", oracle_error(o));
     assert_int_equal(good, error[0] == '\0');
     unsigned extra = port;
     port = 0;
     for (const struct dfl_port *p = sig->ports; p && good; p = p->next, port++) {
-        const double *expected = p->mode == DFL_OUT ? arrays[port] : p->mode == DFL_INOUT ? arrays[extra++] : NULL;
-        int64_t n = 1;
-        for (unsigned d = 0; d < ports[port].rank; d++)
-            n *= ports[port].extents[d];
+        const double *expected = p->mode == DFL_INOUT ? arrays[extra++] : p->mode != DFL_IN ? arrays[port] : NULL;
+        int64_t n = tokens[port] * length(&ports[port]);
         for (int64_t i = 0; i < n && expected; i++) {
             double got = number_real(element_load(ports[port].element, data[port], i));
             if (!same(got, expected[i]))
@@ -67,8 +71,14 @@ static const char *run(const char *text, const int64_t *dims, const double *cons
     return error;
 }
 
+static const char *run(const char *text, const int64_t *dims, const double *const *arrays, const double *scalars)
+{
+    return run_waves(text, 1, dims, arrays, scalars);
+}
+
 #define D(...) ((const double[]){ __VA_ARGS__ })
 #define N(...) ((const int64_t[]){ __VA_ARGS__ })
+#define WAVES(text, waves, dims, ...) assert_string_equal(run_waves(text, waves, dims, (const double *const[]){ __VA_ARGS__ }, NULL), "")
 #define GIVES(text, dims, ...) assert_string_equal(run(text, dims, (const double *const[]){ __VA_ARGS__ }, NULL), "")
 #define FAILS(error, text, dims, ...) assert_non_null(strstr(run(text, dims, (const double *const[]){ __VA_ARGS__ }, NULL), error))
 
@@ -383,6 +393,34 @@ static void test_graph(void **state)
           N(2, 3), D(1, 2), D(1, 2, 3), D(1, 2));
 }
 
+static void test_waves(void **state)
+{
+    (void)state;
+    WAVES("kernel k(in a: i32[n], out o: i32[n], out s: i32) { o[i] = 2 * a[i]; s = a[0]; }", 3, N(2), D(1, 2, 3, 4, 5, 6), D(2, 4, 6, 8, 10, 12), D(1, 3, 5));
+    /* a result of an acc has one token, and so has what is made of it */
+    WAVES("kernel gather(in a: i32[n], acc s: i32[n], out b: i32[n]) { s[i] += a[i]; b[i] = -a[i]; }\n"
+          "kernel half(in s: i32[n], out h: i32[n]) { h[i] = s[i] / 2; }\n"
+          "graph g(in a: i32[n], out s: i32[n], out b: i32[n], out h: i32[n]) { h = half(s); (s, b) = gather(a); }", 3, N(2),
+          D(1, 2, 3, 4, 5, 6), D(9, 12), D(-1, -2, -3, -4, -5, -6), D(4, 6));
+    /* in a graph that a graph calls, which has its own, and in the order of waves */
+    WAVES("kernel gather(in a: i32, acc s: i32 = 100) { s = 2 * s + a; }\n"
+          "graph inner(in a: i32, out s: i32, out b: i32) { s = gather(t); t = same(a); b = same(a); }\n"
+          "kernel same(in a: i32, out b: i32) { b = a; }\n"
+          "graph g(in a: i32, out s: i32, out t: i32, out b: i32, out c: i32) { (s, b) = inner(a); (t, _) = inner(b); c = same(s); }", 2, N(0),
+          D(1, 2), D(404), D(404), D(1, 2), D(404));
+    FAILS("nobody makes", "kernel f(in a: i32, acc s: i32) { s += a; }\nkernel both(in a: i32, in s: i32, out b: i32) { b = a + s; }\n"
+          "graph g(in a: i32, out b: i32) { s = f(a); b = both(a, s); }", N(0), D(1), D(2));
+}
+
+static void test_first_values(void **state)
+{
+    (void)state;
+    GIVES("kernel k(in a: i32[n], acc s: i32[n], acc l: i32[n], acc m: i64[n], acc p: f32[n] = 2.5) { s[i] += a[i]; l[i] min= a[i]; m[i] max= a[i];"
+          " p[i] = p[i] * a[i]; }", N(2), D(3, -4), D(3, -4), D(3, -4), D(3, -4), D(7.5, -10));
+    GIVES("kernel k(in a: u8[n], acc l: u8[n], acc m: u8[n], acc h: f16[n]) { l[i] min= 300; m[i] max= -1; h[i] min= 1e9; }", N(1), D(0), D(255), D(0), D(INFINITY));
+    WAVES("kernel k(in a: i32[n], acc m: i32[n] = 5, acc l: i32[2] = 4) { m[i] max= a[i]; l[0] min= a[0]; l[1] += 1; }", 2, N(2), D(1, 9, 2, 3), D(5, 9), D(1, 6));
+}
+
 static void test_coverage(void **state)
 {
     (void)state;
@@ -398,7 +436,7 @@ int main(void)
         cmocka_unit_test(test_least),   cmocka_unit_test(test_floats), cmocka_unit_test(test_choice),   cmocka_unit_test(test_borders),
         cmocka_unit_test(test_tables),  cmocka_unit_test(test_fold),   cmocka_unit_test(test_running),  cmocka_unit_test(test_lanes),
         cmocka_unit_test(test_nothing), cmocka_unit_test(test_least_of), cmocka_unit_test(test_logic),  cmocka_unit_test(test_inout),
-        cmocka_unit_test(test_graph),   cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_graph),   cmocka_unit_test(test_waves),  cmocka_unit_test(test_first_values),   cmocka_unit_test(test_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -293,7 +293,7 @@ class Run:
     def keep(self, program, kind, why):
         if self.given.keep:
             os.makedirs(self.given.keep, exist_ok=True)
-            with open(f"{self.given.keep}/{kind}-{program.seed}.df", "w", encoding="utf-8") as f:
+            with open(f"{self.given.keep}/{kind}-{'accs-' * program.accs}{program.seed}.df", "w", encoding="utf-8") as f:
                 f.write(f"// {why}\n{generate.HEADER}{program.text()}")
 
     def differing(self, programs, options, way):
@@ -396,7 +396,7 @@ def program_of_one(program, number):
     other = copy.deepcopy(program)
     kernel, targets, actuals = other.calls[number]
     by_name = {s.name: s for s in other.streams}
-    n_ports = sum(p.mode != "out" for p in kernel.ports)
+    n_ports = sum(p.mode in ("in", "inout") for p in kernel.ports)
     inputs = [by_name[name] for name in actuals[:n_ports]]
     other.kernels, other.calls = [kernel], [other.calls[number]]
     other.streams, other.n_inputs, other.outputs = inputs + targets, len(inputs), list(targets)
@@ -412,7 +412,7 @@ def try_batch(given, modes, seeds, ways):
     """(the run, what to print, how many failed)"""
     run, said, failed = Run(given), [], 0
     try:
-        bad = run.batch([generate.Program(seed, f"g{seed}") for seed in seeds], modes, ways)
+        bad = run.batch([generate.Program(seed, f"g{seed}", accs=given.accs) for seed in seeds], modes, ways)
     except Failure as failure:
         return run, [f"not ok formulas-{seeds[0]}-{seeds[-1]}: {failure}"], 1
     for program, (options, way, answers) in bad.items():
@@ -482,6 +482,7 @@ def main():
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")
+    parser.add_argument("--accs", action="store_true", help="programs with accs, each size with up to 3 waves")
     parser.add_argument("--against", help="what the oracle reads in place of that file, to see that differences are found")
     given = parser.parse_args()
     run = Run(given)

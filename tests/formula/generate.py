@@ -4,6 +4,8 @@ Every read is one that the range proof must accept: in ports with a border it go
 the ways that the language promises to see (shifts, flips, strides, division, conditions on indices). Many programs are chains of *regular*
 kernels, which read rows at fixed distances, so that dfc joins them. What the text of an expression does is kept as a tree of Expr, so that
 compare.py can make a failing program smaller.
+
+With accs=True kernels with accs follow, which read what a wave makes, and kernels that read their results alone. Such a program has several waves.
 """
 import random
 import re
@@ -48,12 +50,13 @@ class Index:
 
 
 class Port:
-    def __init__(self, name, elem, extents, border=None, mode="in"):
-        self.name, self.elem, self.extents, self.border, self.mode = name, elem, extents, border, mode
+    def __init__(self, name, elem, extents, border=None, mode="in", first=None):
+        self.name, self.elem, self.extents, self.border, self.mode, self.first = name, elem, extents, border, mode, first
 
     def text(self):
         shape = f"[{', '.join(e.text() for e in self.extents)}]" if self.extents else ""
-        return f"{self.mode} {self.name}: {self.elem}{shape}" + (f" border {', '.join(self.border)}" if self.border else "")
+        first = f" = {self.first}" if self.first else ""
+        return f"{self.mode} {self.name}: {self.elem}{shape}{first}" + (f" border {', '.join(self.border)}" if self.border else "")
 
 
 class Stream:
@@ -71,11 +74,11 @@ class Let:
 
 
 class Formula:
-    def __init__(self, left, value, times):
-        self.left, self.value, self.times = left, value, times
+    def __init__(self, left, value, times, assign="="):
+        self.left, self.value, self.times, self.assign = left, value, times, assign
 
     def text(self):
-        return f"    {self.left} = {self.value.text()};\n"
+        return f"    {self.left} {self.assign} {self.value.text()};\n"
 
 
 # Number of elements and what it is computed from, for tables and for the borders that are numbers.
@@ -259,7 +262,7 @@ class Kernel:
             row = self.row(extent, scope, edge and edge != "none") if self.regular and d == 0 else None
             if row:
                 indices.append(Expr("i32", row))
-            elif port.mode == "inout":
+            elif port.mode in ("inout", "acc"):
                 indices.append(Expr("i32", self.left[d]))
             elif edge and edge != "none":
                 near = self.safe(extent, scope)
@@ -311,7 +314,7 @@ class Kernel:
 
     def leaf(self, kind, scope, depth):
         r = self.r
-        ports = [p for p in self.ports if p.mode != "out" and PROMOTED[p.elem] == kind and (p.mode != "inout" or self.in_inout(p, scope))]
+        ports = [p for p in self.ports if p.mode != "out" and PROMOTED[p.elem] == kind and (p.mode == "in" or self.in_own(p, scope))]
         if ports and r.random() < 0.8:
             return self.read(r.choice(ports), scope, depth)
         scalars = [name for name, t in self.scalars + GLOBALS if t == kind]
@@ -326,7 +329,7 @@ class Kernel:
         source = r.choice([p for p in self.ports if p.mode == "in"])
         return Expr(kind, f"{kind}({{}})", self.read(source, scope, depth))
 
-    def in_inout(self, port, scope):
+    def in_own(self, port, scope):
         """Such a port is read in its own formula alone, at the element that is written."""
         return self.local is None and self.writing is port and len(scope) >= len(port.extents)
 
@@ -583,6 +586,9 @@ class Kernel:
                 value = Expr(kind, "({} + {})", value, mutual)
             if self.regular:
                 value = self.with_unread(kind, value, scope)
+            assign = "="
+            if port.mode == "acc":
+                assign, value = self.changed(port, kind, value)
             if port.elem in ("u8", "u16") and kind[0] == "i" and r.random() < 0.6:      # most would be 0 or the largest
                 value = Expr("i32", f"wrap_{port.elem}({{}})", value)
             if kind != port.elem:
@@ -594,7 +600,18 @@ class Kernel:
                 for e in extents:
                     product *= max(1, e.value(dims))
                 return product
-            self.formulas.append(Formula(port.name + (f"[{', '.join(left)}]" if left else ""), value, times))
+            self.formulas.append(Formula(port.name + (f"[{', '.join(left)}]" if left else ""), value, times, assign))
+
+    def changed(self, port, kind, value):
+        """How an acc takes a value, and the value. Its formulas agree, or a number says what it begins with."""
+        r = self.r
+        if port.first or not self.assign_of.get(port.name):
+            self.assign_of[port.name] = r.choice(("=", "min=", "max=") + ("+=",) * 3 * (port.elem not in ("u8", "u16", "f16")))
+        assign = self.assign_of[port.name]
+        if assign == "=" and PROMOTED[port.elem] == kind:
+            own = Expr(kind, port.name + (f"[{', '.join(self.left)}]" if self.left else ""))
+            value = Expr(kind, r.choice(("({} + {})", "({} - {})", "max({}, {})", "({} * {})")), own, value)
+        return assign, value
 
     def with_unread(self, kind, value, scope):
         """Of a regular kernel each input is read, so that what comes of a wrong row is seen."""
@@ -604,9 +621,10 @@ class Kernel:
                 value = Expr(kind, self.r.choice(("({} - {})", "({} + {})")), value, read if read.kind == kind else Expr(kind, f"{kind}({{}})", read))
         return value
 
-    def build(self, streams):
+    def build(self, streams, accs=False):
         r = self.r
         self.halved = False
+        self.assign_of = {}
         halve = r.random() < 0.5
         for stream in streams:
             self.add_input(stream, halve)
@@ -620,6 +638,8 @@ class Kernel:
                 extents = [number(r.choice((4, 16)))]
             port = Port(f"o{o}", r.choice(ELEMENTS), extents, mode="out")
             self.ports.append(port)
+        if accs:
+            self.keep_some()
         if self.halved:
             self.mention_dims()
         if len(streams) > 1 and not self.regular and r.random() < 0.2:
@@ -635,7 +655,16 @@ class Kernel:
         alone = self.dims_of_ports()
         missing = [name for name in self.dims if name not in alone]
         for name in missing:
-            self.ports.append(Port(f"o{len([p for p in self.ports if p.mode == 'out'])}", self.r.choice(ELEMENTS), [var(name)], mode="out"))
+            self.ports.append(Port(f"o{len([p for p in self.ports if p.name[0] == 'o'])}", self.r.choice(ELEMENTS), [var(name)], mode="out"))
+
+    def keep_some(self):
+        """Outputs become accs: one or more."""
+        r = self.r
+        outputs = [p for p in self.ports if p.mode == "out"]
+        for port in r.sample(outputs, r.randrange(1, len(outputs) + 1)):
+            port.mode = "acc"
+            if r.random() < 0.4:
+                port.first = r.choice(BORDER_NUMBERS["u" if port.elem[0] == "u" else "f" if port.elem[0] == "f" else port.elem])
 
     def change_in_place(self):
         """The first input becomes inout, where it has no border and an element type that is stored."""
@@ -652,8 +681,8 @@ class Kernel:
 
     def nested_text(self, scalars, apart):
         """A graph that calls the kernel, which the program calls in its place."""
-        ports = ", ".join(Port(p.name, p.elem, p.extents, None, p.mode).text() for p in self.ports)
-        outputs = [p.name for p in self.ports if p.mode == "out"]
+        ports = ", ".join(Port(p.name, p.elem, p.extents, None, "in" if p.mode == "in" else "out").text() for p in self.ports)
+        outputs = [p.name for p in self.ports if p.mode != "in"]
         actuals = [p.name for p in self.ports if p.mode == "in"] + [n for n, _ in self.scalars]
         left = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
         hint = " @nofuse" if apart else ""
@@ -691,7 +720,8 @@ def mentions(text, name):
 class Program:
     """A graph `name` with its kernels and tables. wild: some reads may go outside."""
 
-    def __init__(self, seed, name, wild=False):
+    def __init__(self, seed, name, wild=False, accs=False):
+        self.accs = accs
         self.seed, self.name, self.made_as, self.r, self.wild = seed, name, name, random.Random(f"formula {seed}"), wild
         r = self.r
         self.is_chain = r.random() < 0.4
@@ -703,7 +733,9 @@ class Program:
         self.make_tables()
         self.make_inputs()
         for _ in range(r.choice((2, 3, 3, 4, 5) if self.is_chain else (1, 1, 2, 3, 4))):
-            self.add_stage()
+            self.add_stage(self.streams)
+        if accs:
+            self.add_accs()
         self.choose_outputs()
         self.backwards = r.random() < 0.3
 
@@ -744,16 +776,29 @@ class Program:
         alone = {e.text() for s in self.streams for e in s.extents if e.is_var()}
         return all(d in alone for d in self.dims)
 
-    def add_stage(self):
+    def add_accs(self):
+        """Kernels with accs, of what a wave has, and of their results kernels that run after the last wave."""
+        r = self.r = random.Random(f"accs {self.seed}")
+        made, results = list(self.streams), []
+        for _ in range(r.choice((1, 1, 2))):
+            targets = self.add_stage(made, True)
+            accs = [p.mode == "acc" for p in self.kernels[-1].ports if p.mode != "in"]
+            results += [s for s, is_acc in zip(targets, accs) if is_acc]
+            made += [s for s, is_acc in zip(targets, accs) if not is_acc]
+        for _ in range(r.choice((0, 1, 1, 2))):
+            results += self.add_stage(results)
+
+    def add_stage(self, streams, accs=False):
+        """A kernel that reads some of these. The streams that it makes."""
         r = self.r
         kernel = Kernel(self, f"{self.name}_k{len(self.kernels)}", self.is_chain and r.random() < 0.9)
-        weights = [1 + 2 * i for i in range(len(self.streams))]
+        weights = [1 + 2 * i for i in range(len(streams))]
         chosen = []
         for _ in range(r.choice((1, 1, 2, 3))):
-            stream = r.choices(self.streams, weights)[0]
+            stream = r.choices(streams, weights)[0]
             if stream not in chosen:
                 chosen.append(stream)
-        kernel.build(chosen)
+        kernel.build(chosen, accs)
         targets, n = [], len(self.streams)
         for port in kernel.ports:
             if port.mode == "in":
@@ -771,6 +816,7 @@ class Program:
         self.kernels.append(kernel)
         self.calls.append((kernel, targets, [s.name for s in chosen] + scalars))
         self.streams += targets
+        return targets
 
     def choose_outputs(self):
         for stream in self.streams[self.n_inputs:]:
@@ -849,6 +895,9 @@ class Program:
                 dims[r.choice(self.dims)] = r.choice((1023, 1024, 1025, 1041, 2083, 5000))
             if dims not in found and self.fits(dims, most):
                 found.append(dims)
+        if self.accs:
+            for turn, dims in enumerate(found):
+                dims["waves"] = 1 + turn % 3
         most_work = max(found, key=lambda dims: sum(kernel.cost(dims) for kernel in self.kernels), default=None)
         return found[:n - 1] + [most_work] if len(found) > n and most_work not in found[:n] else found[:n]
 

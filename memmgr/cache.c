@@ -139,6 +139,15 @@ static void evict(struct dfm_cache *c, struct dfm_entry *e)
     }
 }
 
+int dfm_cache_leave(struct dfm_cache *c, uint32_t block, struct df_error *error)
+{
+    struct dfm_entry *e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
+
+    if (e && e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE)
+        evict(c, e);
+    return dfm_out_issue(c, error);
+}
+
 /* ---- reserving ---- */
 
 /* Evicts one more victim. false: enough is leaving already, or there is no victim, or this claim may not evict. */

@@ -178,6 +178,8 @@ void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
 void dfm_cache_forget(struct dfm_cache *cache, uint32_t block);
 /* Copies the block to the host; nobody waits for it. */
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
+/* The same, and then its memory here becomes free, as if it was evicted. */
+int dfm_cache_leave(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);
 
 /* For the end of a run that succeeded: acts on all messages, and gives the bytes of waves' blocks that are still

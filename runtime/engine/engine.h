@@ -483,7 +483,8 @@ bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_
  * jobs. */
 void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory);
 bool dfr_comes(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
-void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known */
+void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known; a part of an acc,
+                                                                            * if its last wave has changed it */
 void dfr_stage_accs(struct df_run *run); /* the same for accs, when the last wave has ended */
 /* A copy to the host is complete; called by the worker of the device that it came from. */
 void dfr_arrived(struct df_run *run, struct dfr_worker *worker, uint32_t waiter);

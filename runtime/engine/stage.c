@@ -10,6 +10,7 @@
  *         decrements are acq_rel, so the one that reaches 0 has acquired all copies.
  */
 #include "runtime/engine/buffers.h"
+#include "runtime/graph/passes.h"
 
 #define NO_TAKER DF_MAX_UNITS           /* of a job that takes no worker */
 #define NOT_YET_HELD DF_NONE            /* in `holder`: data was asked for, and no worker has taken the job */
@@ -193,17 +194,33 @@ static void copy_failed(struct df_run *run, uint32_t node, uint64_t job, const s
                     (long long)dfr_job_wave(run, job), error->text);
 }
 
+/* The readers of an acc wait for the last wave. A part that no later wave changes goes to the host before that, and leaves its memory to
+ * other parts. */
+static void stage_acc(struct df_run *run, uint64_t job, uint32_t value, uint32_t memory)
+{
+    const struct dfr_passes *passes = run->skips.passes;
+    struct df_error error;
+
+    if (memory > 0 && (!passes || passes->overlap) &&
+        dfr_skips_wave(&run->skips, dfr_job_wave(run, job)) == dfr_engine_waves(run) - 1 &&
+        dfr_acc_is_gathered(run->graph, value) &&
+        dfm_cache_leave(run->memory.space->caches[memory], dfr_block_of(run, value, dfr_job_slot(job)), &error) != DF_OK)
+        copy_failed(run, dfr_job_node(job), job, &error);
+}
+
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
 {
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job), first = g->nodes[node].first_out;
 
-    if (!run->choice.policy->units)
-        return;
     for (uint32_t y = first; y < first + df_node_n_out(g, node); y++) {
-        uint32_t others = reader_memories(run, dfr_job_slot(job), y, memory), block = dfr_job_slot(job) * g->n_values + y;
+        uint32_t others, block = dfr_job_slot(job) * g->n_values + y;
         struct df_error error;
-        if (others == 0 || df_value_is_acc(g, y)) /* an acc's readers wait for the last wave */
+        if (df_value_is_acc(g, y)) {
+            stage_acc(run, job, y, memory);
+            continue;
+        }
+        if (!run->choice.policy->units || (others = reader_memories(run, dfr_job_slot(job), y, memory)) == 0)
             continue;
         if (memory > 0 && others & ~dfr_peers(run, memory) &&
             dfm_cache_to_host(run->memory.space->caches[memory], block, &error) != DF_OK)

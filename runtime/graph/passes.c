@@ -25,6 +25,15 @@ uint32_t dfr_passes_most(const struct df_graph *g)
     return n;
 }
 
+bool dfr_acc_is_gathered(const struct df_graph *g, uint32_t y)
+{
+    const struct df_value *value = &g->values[y];
+    bool gathered = value->n_readers > 0 && df_value_is_acc(g, y) && is_part(g, value->producer);
+    for (uint32_t i = 0; i < value->n_readers; i++)
+        gathered &= df_node_is_ranges(g, g->readers[value->first_reader + i].node);
+    return gathered;
+}
+
 /* ---- what comes again ---- */
 
 static bool may_be_called_again(const struct df_graph *g, uint32_t v, const uint8_t *given, const bool *again)
@@ -161,16 +170,26 @@ static uint64_t tokens_bytes(const struct df_graph *g)
     return bytes;
 }
 
+/* Is there room for so many times what the parts of a pass take, and for tokens? */
+static bool has_room(const struct df_graph *g, const struct df_platform *platform, uint32_t n_passes, unsigned times)
+{
+    const uint64_t bytes = device_bytes(platform), tokens = tokens_bytes(g);
+    return tokens <= bytes && times * pass_bytes(g, n_passes) <= bytes - tokens;
+}
+
+bool dfr_passes_overlap(const struct df_graph *g, const struct df_platform *platform, uint32_t n_passes)
+{
+    return n_passes == 1 || has_room(g, platform, n_passes, 2);
+}
+
 uint32_t dfr_passes_choose(const struct df_graph *g, const struct df_platform *platform, int64_t waves, uint32_t asked)
 {
-    uint64_t bytes = device_bytes(platform), tokens;
     uint32_t n = 1, most = dfr_passes_most(g);
     if (most == 0)
         return 1;
     if (asked || waves <= 1)
         return asked == 0 ? 1 : asked < most ? asked : most;
-    tokens = tokens_bytes(g);
-    while (n <= most && (bytes < tokens || pass_bytes(g, n) > bytes - tokens))
+    while (n <= most && !has_room(g, platform, n, 1))
         n++;
     return n <= most ? n : 1;
 }

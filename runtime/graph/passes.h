@@ -35,4 +35,11 @@ uint32_t dfr_passes_of(const struct df_graph *graph, uint32_t node, uint32_t n_p
  * each device's memory, with some tokens of what they read; 1 if no number helps, or if there is a single wave. */
 uint32_t dfr_passes_choose(const struct df_graph *graph, const struct df_platform *platform, int64_t waves, uint32_t asked);
 
+/* Do the parts of two passes fit in each device's memory together, with some tokens? Then the last waves of a pass and the first ones of the
+ * next may be in flight together, and parts leave the device while others are changed. true if there is one pass. */
+bool dfr_passes_overlap(const struct df_graph *graph, const struct df_platform *platform, uint32_t n_passes);
+/* Is it the acc of a part, which only views and joins read? These take it on the host. So it can go there when its last wave has changed it,
+ * while other parts are changed. */
+bool dfr_acc_is_gathered(const struct df_graph *graph, uint32_t value);
+
 #endif

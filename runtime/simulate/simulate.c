@@ -317,7 +317,7 @@ static int choose_policy(struct sim *s, struct df_error *error)
     if (plan->n_nodes != s->graph->n_nodes)
         return dfr_error(error, DF_E_ARGUMENT, "the plan was made for a graph of %u nodes; this graph has %u",
                          (unsigned)plan->n_nodes, (unsigned)s->graph->n_nodes);
-    return follow_plan(s, error);
+    return s->n_passes > 1 ? DF_OK : follow_plan(s, error); /* as dfr_machine_plan() of runtime/start/ */
 }
 
 /* Fills pass_of, and counts the waves of all passes. */
@@ -331,7 +331,8 @@ static int choose_passes(struct sim *s, struct df_error *error)
     if (status == DF_OK && n > 1 && host_bytes)
         status = dfr_again_admit(g, &again, s->waves, host_bytes / 2, error);
     s->pass_waves = s->waves;
-    s->stride = s->waves + s->inflight;
+    s->overlap = dfr_passes_overlap(g, s->platform, n);
+    s->stride = (s->waves + (s->overlap && !df_graph_has_streams(g) ? 1 : 2) * s->inflight - 1) / s->inflight * s->inflight; /* as dfr_skips_next() */
     s->n_passes = s->result->passes = n > 1 && s->stride <= UINT32_MAX / n ? n : 1;
     s->waves += s->stride * (s->n_passes - 1);
     s->pass_of = s->n_passes > 1 ? malloc(g->n_nodes * sizeof *s->pass_of) : NULL;
@@ -343,14 +344,12 @@ static int choose_passes(struct sim *s, struct df_error *error)
 
 static int check_options(struct sim *s, struct df_error *error)
 {
-    int status = choose_policy(s, error);
-    if (status != DF_OK)
-        return status;
+    int status;
     s->waves = s->options->waves ? s->options->waves : 1;
     s->inflight = s->options->inflight ? s->options->inflight : 1;
     if (s->inflight > s->waves)
         s->inflight = s->waves;
-    if ((status = choose_passes(s, error)) != DF_OK)
+    if ((status = choose_passes(s, error)) != DF_OK || (status = choose_policy(s, error)) != DF_OK)
         return status;
     if (((uint64_t)s->inflight + 1) * ((uint64_t)s->graph->n_values + 1) >= UINT32_MAX)
         return dfr_error(error, DF_E_ARGUMENT, "%u waves in flight of this graph are too many", (unsigned)s->inflight);

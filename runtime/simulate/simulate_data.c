@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "memmgr/cache.h"
+#include "runtime/graph/passes.h"
 #include "runtime/simulate/simulate_impl.h"
 
 static void count_copy(struct dfr_simulation *r, uint32_t from, uint32_t to, uint64_t bytes, double time_s)
@@ -280,13 +281,16 @@ void sim_copied(struct sim *s, const struct dfr_event *event)
     }
 }
 
-/* A job has changed an acc. */
-static void change(struct sim *s, uint32_t block, uint32_t unit)
+/* A job has changed an acc. After its last wave a part goes to the host at once. */
+static void change(struct sim *s, uint32_t slot, uint32_t value, uint32_t unit)
 {
+    uint32_t block = sim_block_of(s, value, slot);
     struct sim_block *b = &s->blocks[block];
     uint32_t memory = memory_of(s, unit);
     *b = (struct sim_block){ .valid = memory == 0 ? s->on_host : 1u << memory, .life = b->life + 1, .home = memory };
     sim_room_changed(s, block, memory);
+    if (s->overlap && s->wave[slot] % s->stride == s->pass_waves - 1 && dfr_acc_is_gathered(s->graph, value))
+        sim_request(s, block, 0);
 }
 
 void sim_begin_accs(struct sim *s)
@@ -328,7 +332,7 @@ void sim_produce(struct sim *s, uint32_t slot, uint32_t node, uint32_t unit, uin
         struct sim_block *b = &s->blocks[block];
         if (df_value_is_acc(g, y)) {
             if (!sim_passes_over(s, slot, node))
-                change(s, sim_block_of(s, y, slot), unit);
+                change(s, slot, y, unit);
             continue;
         }
         *b = (struct sim_block){ .left = g->values[y].n_readers, .life = b->life + 1, .home = memory_of(s, unit) };

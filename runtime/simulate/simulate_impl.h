@@ -136,6 +136,7 @@ struct sim {
     struct dfr_view view;
     uint32_t waves, inflight, n_units, n_workers, n_blocks; /* waves of all passes */
     uint32_t n_passes, stride;
+    bool overlap;                       /* dfr_passes_overlap() */
     _Atomic int64_t pass_waves;         /* a pass has so many waves, and `stride` rounds (runtime/start/passes.h) */
     uint32_t *pass_of;                  /* by node: the pass in which it fires, or DF_NONE: in each; NULL: there is one */
 

@@ -31,6 +31,8 @@ struct dfr_passes {
     _Atomic int64_t waves;              /* of a pass. The end of a stream lowers it, before a round behind them begins */
     int64_t most_waves;                 /* what it was at first */
     bool reserved;                      /* it was so many because there is no memory to keep tokens of more. A stream must end before */
+    bool overlap;                       /* dfr_passes_overlap() */
+    bool apart;                         /* n_slots rounds without a wave end a pass: streams say in them that they end, or not overlap */
     int64_t stride;                     /* from a pass to the next, in rounds; a multiple of n_slots */
     uint32_t *of_node;                  /* the pass in which the node fires; DF_NONE: each */
     uint32_t *kept;                     /* by value: a number from 0 for what comes again; DF_NONE: it does not */
@@ -82,13 +84,15 @@ static inline int64_t dfr_passes_done(const struct dfr_passes *p, int64_t rounds
     return rounds / p->stride * waves + (in_pass < waves ? in_pass : waves);
 }
 
-/* The round that follows in the slot: in its pass until at least n_slots rounds have had no wave, then in the next one. */
+/* The round that follows in the slot: in its pass while there are waves, or until at least n_slots rounds have had none; then in the next
+ * pass. All slots go there after the same turn. */
 static inline int64_t dfr_skips_next(const struct dfr_skips *s, int64_t round, uint32_t n_slots)
 {
     const struct dfr_passes *p = s->passes;
+    const bool last = !p || round / p->stride == p->n - 1;
 
     round += n_slots;
-    if (p && round % p->stride >= (dfr_passes_waves(p) + 2 * (int64_t)n_slots - 1) / n_slots * n_slots)
+    if (!last && round % p->stride >= (dfr_passes_waves(p) + (p->apart ? 2 : 1) * (int64_t)n_slots - 1) / n_slots * n_slots)
         round = (round / p->stride + 1) * p->stride + round % n_slots;
     return round;
 }

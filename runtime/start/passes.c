@@ -101,6 +101,8 @@ static int64_t set_passes(struct df_run *run, uint32_t n, int64_t waves)
 {
     struct dfr_passes *p = run->skips.passes;
     p->n = n;
+    p->overlap = dfr_passes_overlap(run->graph, &run->machine.platform, n);
+    p->apart = !p->overlap || df_graph_has_streams(run->graph);
     p->most_waves = waves;
     atomic_store(&p->waves, waves);
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)

@@ -291,7 +291,8 @@ static int find_plan(struct df_run *run, const struct dfr_given *given, struct d
     return DF_OK;
 }
 
-/* A plan may say that an online policy does better than its own placement. */
+/* A plan may say that an online policy does better than its own placement. It says so of waves that go by once. In several passes most of
+ * the time parts wait for the tokens of the next waves, and only a placement says where these are to be sent ahead. */
 static int follow_plan(struct df_run *run, struct df_error *error)
 {
     const struct df_plan *plan = run->plan.own ? run->plan.own : run->options.plan;
@@ -299,6 +300,8 @@ static int follow_plan(struct df_run *run, struct df_error *error)
     if (!run->choice.policy->needs_plan)
         return DF_OK;
     run->plan.inflight = plan->inflight;
+    if (run->skips.passes)
+        return DF_OK;
     int status = dfr_run_as_read(plan->run_as, &as, error);
     if (status != DF_OK || !as.policy)
         return status;

@@ -85,3 +85,30 @@ expect refused-before 1 "to keep what they read of 50 waves for the later passes
 expect restart-before 0 '"passes": 4' "$DFC" simulate again.df --platform small.df --parts=8 --waves=50 --policy=gp --format=json
 expect restart-said 0 "part by part: several waves go by 4 times, because 8 parts of an acc .*; the sources are called again" \
     "$DFC" explain again.df --platform small.df --parts=8
+
+# While a part leaves the device, the next one is changed, and the first projection of a pass is fetched before the pass before it ends. So the
+# device waits for the first projection of all alone, and for the last part: jobs of 1 ms / n and 8 us, copies at 6 GB/s and 10 us. With a
+# quarter of the memory the parts of two passes of 8 fit in it. Those of 4 do not, so nothing overlaps.
+for how in "1 1 1" "1 4 4" "1 8 8" "4 8 8"; do
+    read -r limit parts passes <<<"$how"
+    "$DFC" simulate "$programs/overlap.df" -D limit=$limit --parts=$parts --passes=$passes --waves=40 --policy=gp --format=json -o overlap
+    check "overlap $how" python3 -c "
+import json
+row = json.load(open('overlap'))['policies'][0]
+want = 1e-6 + (1 << 18) / 6e9 + 10e-6 + 40 * (1e-3 + $parts * 8e-6) + (1 << 26) / $parts / 6e9 + 10e-6 + 1e-6
+assert row.get('passes', 1) == $passes and abs(row['makespan_s'] - want) < 1e-9, (row, want)"
+done
+expect overlap-not 0 '"makespan_s": 0.0527215733, ' "$DFC" simulate "$programs/overlap.df" -D limit=4 --parts=4 --waves=40 --policy=gp --format=json
+
+# The same in runs: the part leaves before the last pass, and at some boundary of passes the first projection is there early.
+./parts-8 --waves=48 --passes=8 --policy=gp --device=emu --emu-all --trace=overlap.json >got 2>said
+./parts-1 --waves=48 >want 2>said
+same overlap-same got want
+check overlap-run python3 -c "
+import json
+jobs = [e for e in json.load(open('overlap.json'))['traceEvents'] if e['ph'] == 'X']
+ends = [max(e['ts'] + e['dur'] for e in jobs if e['cat'] == 'job' and e['name'] == 'main/back.part[%d]' % k) for k in range(8)]
+first = {e['args']['pass']: e['ts'] for e in jobs if e['cat'] == 'h2d' and e['args']['node'] == 'main/project' and e['args']['wave'] == 0}
+out = {e['name']: e['ts'] for e in jobs if e['cat'] == 'd2h'}
+assert len(first) == 8 and any(first[k] < ends[k - 1] for k in range(1, 8)), (first, ends)
+assert any(out['main/back.part[%d]' % k] < ends[k + 1] for k in range(7)), (out, ends)"

@@ -5,6 +5,7 @@
  * named, a border by its rule, a reduction in its order. It checks that no read goes outside, and that each element is written once.
  *
  * Graphs:   calls of kernels and of graphs, each target a name of its own. No blocks, no indexed streams.
+ * Waves:    an acc lives over those of one call. What reads its result runs after the last one.
  * Memory:   the caller owns the arrays of a call. oracle_close() frees all else.
  * Threads:  one at a time.
  * Errors:   false; oracle_error() says why, until the next call.

@@ -41,7 +41,7 @@ static struct df_graph *make(void)
                           rows[] = { 3, 7 };
     struct df_builder *b = df_builder_new("divided");
     struct df_graph *g = NULL;
-    const struct df_node_desc of = { .hint_class = -1 };
+    const struct df_node_desc of = { .hint_class = -1, .exact = (const uint8_t[]){ 1, 1 } }; /* of its out slots, not of ranges */
     const struct df_ranges reads = { .name = "f.a.view", .elem = DF_F32, .rank = 2, .n = 2, .dims = whole,
                                      .first = read_first, .rows = read_rows, .of = &of };
     const struct df_ranges makes = { .name = "f.b.join", .elem = DF_F32, .rank = 2, .n = 2, .dims = whole, .first = first,

@@ -345,28 +345,38 @@ static int try_online(struct waves *w, const char *run_as, struct df_error *erro
     return code;
 }
 
-/* Tries locality and prefetch with the policies that obey locality: all with both, and the best of these with locality
- * alone. What has fewer options is kept first, so it wins a tie. */
+/* The policy with the options that it obeys, as a plan names them. */
+static void name_options(char run_as[24], const struct dfr_policy *policy, bool prefetch)
+{
+    snprintf(run_as, 24, "%s%s%s", policy->name, policy->locality ? " --dl" : "", prefetch ? " --prefetch" : "");
+}
+
+/* Tries locality and prefetch with the policies that decide when a job is taken: all with both (ws has prefetch alone), and
+ * the best of these with locality alone. What has fewer options is kept first, so it wins a tie. */
 static int try_options(struct waves *w, struct df_error *error)
 {
-    char run_as[sizeof w->run_as], best[sizeof w->run_as], near[sizeof w->run_as];
+    const struct dfr_policy *best = NULL;
+    char run_as[sizeof w->run_as];
     double wave_s, best_s = INFINITY;
     int code = DF_OK;
     for (size_t i = 0; i < DFP_N_ONLINE && !code; i++) {
-        if (!dfr_policy_find(dfp_online[i], error)->locality || dfp_online_repeats(w->search->problem->platform, i))
+        const struct dfr_policy *policy = dfr_policy_find(dfp_online[i], error);
+        if (!policy->pull || dfp_online_repeats(w->search->problem->platform, i))
             continue;
-        snprintf(run_as, sizeof run_as, "%s --dl --prefetch", dfp_online[i]);
+        name_options(run_as, policy, true);
         code = simulate_online(w, run_as, &wave_s, error);
         if (!code && dfp_online_wins(wave_s, best_s)) {
             best_s = wave_s;
-            memcpy(best, run_as, sizeof best);
-            snprintf(near, sizeof near, "%s --dl", dfp_online[i]);
+            best = policy;
         }
     }
-    if (!code && best_s < INFINITY)
-        code = try_online(w, near, error);
-    if (!code && best_s < INFINITY)
-        keep_online(w, best, best_s);
+    if (code || !best)
+        return code;
+    name_options(run_as, best, false);
+    code = try_online(w, run_as, error);
+    name_options(run_as, best, true);
+    if (!code)
+        keep_online(w, run_as, best_s);
     return code;
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/tools/picture_file.h"
 #include "compiler/commands/simulate_error.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/show/listing.h"
 #include "compiler/show/shared.h"
 #include "compiler/show/simulate_report.h"
 #include "partition/gp/gp.h"
@@ -439,9 +440,13 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
         dfc_simulate_csv(&report, output.file);
     else if (r->form == DFC_FORM_JSON)
         dfc_simulate_json(&report, output.file);
-    else if ((good = dfc_simulate_text(&report, output.file)))
+    else if ((good = dfc_simulate_text(&report, output.file))) {
         dfc_print_shared(output.file, &loaded->problem);
-    else
+        if (loaded->passes)
+            fputc('\n', output.file);
+        if (loaded->passes)
+            dfc_emit_divisions(output.file, loaded);
+    } else
         dfc_error("out of memory");
     return dfc_output_close(&output, good) && good;
 }
@@ -482,10 +487,15 @@ static int run(int argc, char **argv)
     dfp_options_default(&r.common.partition);
     int status = parse(&r, argc, argv);
     plan_for_waves(&r);
+    for (unsigned i = 0; i < r.n_policies; i++)
+        if (dfp_partitioner_find(r.policies[i]))
+            r.common.waves = r.waves;   /* passes are chosen for policies that place jobs before the run */
+    r.common.passes = r.passes;
     if (!status && !dfc_load(&r.common, false, &loaded)) {
         status = 1;
     } else if (!status) {
         drop_what_does_not_apply(&r, &loaded.platform);
+        r.passes = r.passes ? r.passes : loaded.passes;
         plan_memory(&r, &loaded.platform);
         if (!dfc_check_room(&loaded))
             status = 1;

@@ -5,6 +5,8 @@
  *           job does not fit in a device's memory, in parts that do.
  * Choice:   the graph is elaborated with the candidate, planned by heft, and its makespan predicted. The best candidate is
  *           taken if it is better than the graph without it by GAIN. Then the next node is tried.
+ * Accs:     if the number of waves is known, and nothing was divided: the longest node with an acc, in 2 to ACC_PARTS parts and as many
+ *           passes. They are simulated, and the fastest is taken if it is better by ACC_GAIN.
  * Declined: parts that would take less than LEAST_PART_S. Graphs that are for throughput (with streams, say), because waves
  *           keep the units busy; there, only what fits nowhere is divided. Graphs whose times are not known, and large ones, because each try takes as long as
  *           reading the graph. Programs with sizes that are given at start, and libraries.
@@ -18,11 +20,15 @@
 #include "profiles/estimate/roofline.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/fit.h"
+#include "runtime/simulate/simulate.h"
 
 #define MOST_TRIED 4u                   /* nodes */
 #define MOST_NODES 5000u
 #define LEAST_PART_S 50e-6
 #define GAIN 0.97
+#define ACC_PARTS 16u                   /* and passes that are tried for an acc */
+#define ACC_GAIN 0.98
+#define ACC_JOBS 4000000u               /* of a simulation */
 #define ROOM 0.8                        /* of a device's memory that a part may take */
 
 struct attempt {                        /* the graph with some divisions */
@@ -225,6 +231,25 @@ void dfc_divisions_free(struct dfc_loaded *loaded)
     loaded->divisions = NULL;
 }
 
+/* Takes the graph and the division of an attempt, if there is one. *now_s: what was predicted without it, and then with it. */
+static bool take(struct dfc_loaded *loaded, struct attempt *best, const char *name, const struct candidate *chosen, double *now_s)
+{
+    if (!best->front || !add_division(loaded, name, chosen)) {
+        attempt_free(best);
+        return false;
+    }
+    struct dfc_division *taken = &loaded->divisions[loaded->n_divisions - 1];
+    taken->before_s = *now_s;
+    taken->after_s = *now_s = best->predicted_s;
+    const struct attempt old = { loaded->sink, loaded->front, loaded->times, 0 };
+    loaded->sink = best->sink;
+    loaded->front = best->front;
+    loaded->times = best->times;
+    *best = old;
+    attempt_free(best);
+    return true;
+}
+
 /* Tries the candidates for the node, and keeps the graph of the best if it is good enough. */
 static void divide_node(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded, uint32_t v,
                         double *now_s)
@@ -252,19 +277,75 @@ static void divide_node(const struct dfc_common *common, bool need_code, struct 
         }
         drop_division(loaded);
     }
-    if (!best.front || !add_division(loaded, name, &chosen)) {
-        attempt_free(&best);
+    take(loaded, &best, name, &chosen, now_s);
+}
+
+/* ---- accs ---- */
+
+/* Of many waves that go by so often. INFINITY: it cannot be simulated. */
+static double simulated_s(const struct dfc_loaded *loaded, const struct df_graph *graph, const struct df_times *times, uint32_t waves,
+                          uint32_t passes)
+{
+    const struct dfp_problem problem = { graph, &loaded->platform, times };
+    struct dfr_simulate_options how = { .policy = "heft", .waves = waves, .passes = passes, .inflight = DFP_DEFAULT_INFLIGHT };
+    struct dfr_simulation simulation = { 0 };
+    struct dfp_options options;
+    struct df_plan *plan = NULL;
+    struct df_error error;
+    dfp_options_default(&options);
+    options.no_memory = true;
+    bool good = dfp_plan_make(&problem, "heft", &options, &plan, &error) == DF_OK;
+    how.plan = plan;
+    good = good && dfr_simulate(graph, &loaded->platform, times, &how, &simulation, &error) == DF_OK;
+    dfr_plan_free(plan);
+    return good ? simulation.makespan_s : INFINITY;
+}
+
+static uint32_t longest_acc(const struct dfc_loaded *loaded)
+{
+    const struct df_graph *g = loaded->front->graph;
+    uint32_t best = DF_NONE;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (df_node_n_acc(g, v) > 0 && can_divide(loaded->front, v) && !isinf(least_time_s(loaded, v)) &&
+            (best == DF_NONE || least_time_s(loaded, v) > least_time_s(loaded, best)))
+            best = v;
+    return best;
+}
+
+/* Tries as many passes as parts, so that a part leaves its device while the next one is changed. */
+static void divide_acc(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+{
+    const uint32_t v = longest_acc(loaded);
+    struct attempt best = { 0 };
+    struct candidate c = { .why = "because a part leaves its device while the next one is changed" }, chosen = { 0 };
+    char name[512];
+    if (v == DF_NONE)
         return;
+    df_node_name(loaded->front->graph, v, name, sizeof name);
+    double now_s = simulated_s(loaded, loaded->front->graph, &loaded->times, common->waves, 1), best_s = now_s * ACC_GAIN;
+    for (c.n = 2; c.n <= ACC_PARTS; c.n *= 2) {
+        struct attempt a;
+        for (uint32_t i = 0; i < c.n; i++)
+            c.weights[i] = 1;
+        if (!add_division(loaded, name, &c))
+            continue;
+        if (attempt_make(common, need_code, loaded, &a)) {
+            a.predicted_s = simulated_s(loaded, a.front->graph, &a.times, common->waves, c.n);
+            if (a.predicted_s < best_s) {
+                attempt_free(&best);
+                best = a;
+                best_s = a.predicted_s;
+                chosen = c;
+            } else {
+                attempt_free(&a);
+            }
+        }
+        drop_division(loaded);
     }
-    struct dfc_division *taken = &loaded->divisions[loaded->n_divisions - 1];
-    taken->before_s = *now_s;
-    taken->after_s = *now_s = best.predicted_s;
-    const struct attempt old = { loaded->sink, loaded->front, loaded->times, 0 };
-    loaded->sink = best.sink;
-    loaded->front = best.front;
-    loaded->times = best.times;
-    best = old;
-    attempt_free(&best);
+    if (take(loaded, &best, name, &chosen, &now_s)) {
+        loaded->divisions[loaded->n_divisions - 1].waves = common->waves;
+        loaded->divisions[loaded->n_divisions - 1].passes = loaded->passes = chosen.n;
+    }
 }
 
 void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
@@ -289,7 +370,10 @@ void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_load
             tried[v] = true;
         free(tried);
         if (v == DF_NONE)
-            return;
+            break;
         divide_node(common, need_code, loaded, v, &now_s);
     }
+    if (common->waves > 1 && common->passes == 0 && loaded->n_divisions == 0 && loaded->platform.n_units > 1 &&
+        (uint64_t)common->waves * (g->n_nodes + ACC_PARTS) * ACC_PARTS <= ACC_JOBS)
+        divide_acc(common, need_code, loaded);
 }

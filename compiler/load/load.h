@@ -33,6 +33,7 @@ struct dfc_common {
     uint64_t gpu_mem_bytes;
     unsigned workers, inflight, gpu_jobs;
     unsigned parts;                     /* --parts; 0: dfc decides */
+    uint32_t waves, passes;             /* of dfc simulate under a policy that places jobs; 0: not known, dfc decides */
     struct dfp_options partition;       /* --ratio, --vertex-weight, --seed, --objective, --budget, --time-cap */
 };
 
@@ -50,6 +51,7 @@ struct dfc_loaded {
     struct dfp_problem problem;
     struct dfc_division *divisions;     /* that dfc decided by itself */
     size_t n_divisions;
+    uint32_t passes;                    /* that go with a division of an acc; 0: there is none */
 };
 /* Loads the graph, its platform and its times. -o is checked by dfc_output_check(); a command checks its other outputs
  * itself. need_code: every kernel that is used must have code, and its files must exist. false: reported. */

@@ -136,7 +136,12 @@ void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded)
         fprintf(out, "divided: %s in %u parts, %s", d->node, d->n, d->why);
         for (uint32_t k = 0; k < d->n && !equal; k++)
             fprintf(out, "%s%.1f", k ? " : " : " (", 100 * d->weights[k] / total);
-        fprintf(out, "%s: a wave takes %s%s%s\n", equal ? "" : " %)", dfr_text_seconds_6(d->after_s, after, sizeof after),
+        fputs(equal ? ": " : " %): ", out);
+        if (d->passes)
+            fprintf(out, "%u waves in %u passes take", d->waves, d->passes);
+        else
+            fputs("a wave takes", out);
+        fprintf(out, " %s%s%s\n", dfr_text_seconds_6(d->after_s, after, sizeof after),
                 isinf(d->before_s) ? "; undivided it fits nowhere" : " in place of ",
                 isinf(d->before_s) ? "" : dfr_text_seconds_6(d->before_s, before, sizeof before));
     }

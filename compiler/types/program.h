@@ -37,6 +37,7 @@ struct dfc_division {                   /* a node that is made in parts */
     const double *weights;              /* by part, of its rows; NULL: they are equal */
     const char *why;                    /* for those who decided it, with what a wave took before and takes now */
     double before_s, after_s;
+    uint32_t waves, passes;             /* 0; or so many waves took that, and take it now in so many passes */
 };
 
 struct dfc_front_options {

@@ -112,3 +112,15 @@ first = {e['args']['pass']: e['ts'] for e in jobs if e['cat'] == 'h2d' and e['ar
 out = {e['name']: e['ts'] for e in jobs if e['cat'] == 'd2h'}
 assert len(first) == 8 and any(first[k] < ends[k - 1] for k in range(1, 8)), (first, ends)
 assert any(out['main/back.part[%d]' % k] < ends[k + 1] for k in range(7)), (out, ends)"
+
+# dfc simulate divides the acc by itself, if that is faster by 2 %.
+overlap=$programs/overlap.df
+expect chosen 0 '^divided: main/back in 8 parts, because a part leaves its device while the next one is changed: 40 waves in 8 passes take 44.0238 ms in place of 51.5705 ms$' \
+    "$DFC" simulate "$overlap" --waves=40 --policy=gp
+expect chosen-gp 0 '"makespan_s": 0.044023792, .*"passes": 8,' "$DFC" simulate "$overlap" --waves=40 --policy=gp --format=json
+for options in "--parts=1 --policy=gp" "--passes=1 --policy=gp"; do
+    expect "declined $options" 0 '"makespan_s": 0.0515705013, ' "$DFC" simulate "$overlap" --waves=40 --format=json $options
+done
+expect declined-online 0 '"makespan_s": 0.0536644373, ' "$DFC" simulate "$overlap" --waves=40 --format=json --policy=dmda
+"$DFC" simulate "$overlap" --waves=4000 --policy=gp >got 2>said
+check declined-long bash -c '! grep -q "^divided" got'

@@ -317,7 +317,7 @@ static int choose_policy(struct sim *s, struct df_error *error)
     if (plan->n_nodes != s->graph->n_nodes)
         return dfr_error(error, DF_E_ARGUMENT, "the plan was made for a graph of %u nodes; this graph has %u",
                          (unsigned)plan->n_nodes, (unsigned)s->graph->n_nodes);
-    return s->n_passes > 1 ? DF_OK : follow_plan(s, error); /* as dfr_machine_plan() of runtime/start/ */
+    return s->n_passes > 1 && plan->place ? DF_OK : follow_plan(s, error); /* as in runtime/start/run_machine.c; gp tries policies without places */
 }
 
 /* Fills pass_of, and counts the waves of all passes. */

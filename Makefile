@@ -346,7 +346,7 @@ check-rehearse: deps
 	@$(MAKE) --no-print-directory all
 	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
 # Formulas against the interpreter of tests/formula/: its cases, the filters of examples/ on 200 sizes, and N=5000 random programs from number
-# FROM=1 on, beside N/10 with accs; what differs is kept in formulas-failed/. MODES=';-O1': other options of dfc, each set for all programs.
+# FROM=1 on, beside N/10 with accs and N/10 with bounded extents; what differs is kept in formulas-failed/. MODES=';-O1': other options of dfc, each set for all programs.
 check-formulas: deps
 	@$(MAKE) --no-print-directory tests
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --all-levels --modes='$(or $(MODES),;--no-fuse)' --cases tests/formula/cases/*.df
@@ -355,6 +355,7 @@ check-formulas: deps
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --wild --programs=500
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --accs --programs=$$(($(or $(N),5000) / 10)) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(or $(MODES),;--parts=3)' --keep=$(BUILDDIR)/formulas-failed
+	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --bounded --programs=$$(($(or $(N),5000) / 10)) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(MODES)' --refused=0.2 --keep=$(BUILDDIR)/formulas-failed
 # Random programs of streams, from number FROM=1 on, against tests/random/streams_model.py; what differs is kept in streams-failed/.
 check-streams: all
 	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),2000) --first=$(or $(FROM),1) --keep=$(BUILDDIR)/streams-failed

@@ -13,6 +13,7 @@ compare --cases "$cases/filters.df" "$cases/borders.df" "$cases/reductions.df" "
 # Random programs.
 compare --programs="${DF_FORMULAS:-6}" --first="${DF_FORMULAS_FIRST:-1}" --sizes=5 || failures=1
 compare --accs --programs=3 --first="${DF_FORMULAS_FIRST:-1}" --sizes=4 --modes=--parts=3 || failures=1
+compare --bounded --programs=3 --first="${DF_FORMULAS_FIRST:-1}" --sizes=4 --refused=0.4 || failures=1
 
 # A difference is found: the library is made of one text, and the interpreter reads another.
 cat >one.df <<'END'

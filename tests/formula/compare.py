@@ -11,6 +11,8 @@ Most of the time goes to the C compiler. So the formulas of a batch are compiled
 another of those that this machine runs, and three of four batches with QUICKER. A batch is small, because a library reads its whole source again
 for other sizes.
 
+With --accs programs have accs, with --bounded inputs of bounded extents: dfc then reads batch.df, and the interpreter oracle.df, without the bounds.
+
 With --cases=FILE… the graphs of these files are compared instead, on the sizes that lines `// sizes GRAPH: h=1 w=2; …` give. `waves=3` beside them
 makes calls of so many waves.
 
@@ -67,10 +69,13 @@ def call_text(program, g):
     arguments += [f"({C_TYPES[kind]})scalars[{n}].{'i' if kind[0] == 'i' else 'f'}" for n, (_, kind) in enumerate(program.scalars)]
     unused = "".join(f"    (void){name};\n" for name in ("dims", "scalars") if not any(name in a for a in arguments))
     passed = ", ".join(arguments)
+    sizes = [] if program.bound else [f"(size_t)dims[{dims.index(name)}]" for name in seen]
     return (f"static int open_{g}(const char *options, void **session) {{ return {g}_open(options, (struct {g}_session **)session); }}\n"
             f"static int close_{g}(void *session) {{ return {g}_close(session); }}\n"
             f"static int run_{g}(void *session, int64_t waves, void *const *data, const int64_t *dims, const struct scalar *scalars)\n"
-            f"{{\n{unused}    return waves == 1 ? {g}_run(session, {passed}) : {g}_run_waves(session, waves, {passed});\n}}\n")
+            f"{{\n{unused}    return waves == 1 ? {g}_run(session, {passed}) : {g}_run_waves(session, waves, {passed});\n}}\n"
+            f"static int shape_{g}(void *session, const int64_t *dims, unsigned port, size_t extents[4])\n"
+            f"{{\n    (void)dims;\n    return {g}_shape(session, {''.join(f'{size}, ' for size in sizes)}port, extents);\n}}\n")
 
 
 def numbers_of(program, size):
@@ -80,7 +85,7 @@ def numbers_of(program, size):
 
 def calls_text(programs):
     ways = [(p, g) for p in programs for g in p.ways()]
-    rows = "".join(f'    {{ "{p.name}", "{g[len(p.name):].replace("_", " ")}", open_{g}, run_{g}, close_{g}, {g}_error }},\n' for p, g in ways)
+    rows = "".join(f'    {{ "{p.name}", "{g[len(p.name):].replace("_", " ")}", open_{g}, run_{g}, shape_{g}, close_{g}, {g}_error }},\n' for p, g in ways)
     return ('#include "compare.h"\n#include "batch.h"\n\n' + "".join(call_text(p, g) for p, g in ways)
             + f"\nconst struct call calls[] = {{\n{rows}}};\nconst unsigned n_calls = {len(ways)};\n")
 
@@ -96,7 +101,7 @@ class Case:
                    for _, port, elem, shape in ports]
         self.n_inputs = sum(mode == "in" for mode, *_ in ports)
         self.streams, self.outputs = streams[:self.n_inputs], streams[self.n_inputs:]
-        self.scalars = scalars
+        self.scalars, self.bound = scalars, 0
 
     order = generate.Program.order
 
@@ -137,8 +142,7 @@ def compare_cases(run, path, modes, way):
             except Failure as failure:
                 print(f"not ok formulas-{name}: {failure}", flush=True)
                 return 1
-            if run.given.against:
-                shutil.copy(run.given.against, f"{folder}/batch.df")
+            shutil.copy(run.given.against or path, f"{folder}/oracle.df")
             bad = run.compare(folder, cases, None, way)
             for case, answers in bad.items():
                 print(f"not ok formulas-{name}-{case.name}: {' '.join(options)}: {answers[0]}", flush=True)
@@ -211,12 +215,11 @@ class Run:
         self.n_programs += other.n_programs
         self.n_joined += other.n_joined
 
-    def text(self, programs):
-        return generate.HEADER + "".join(p.text() for p in programs)
-
     def write(self, folder, programs):
         with open(f"{folder}/batch.df", "w", encoding="utf-8") as f:
-            f.write(self.text(programs))
+            f.write(generate.HEADER + "".join(p.text() for p in programs))
+        with open(f"{folder}/oracle.df", "w", encoding="utf-8") as f:
+            f.write(generate.HEADER + "".join(p.text(True) for p in programs))
         with open(f"{folder}/calls.c", "w", encoding="utf-8") as f:
             f.write(calls_text(programs))
 
@@ -276,7 +279,7 @@ class Run:
             for n, size in enumerate(p.sizes(n_sizes)):
                 lines.append(f"{p.name} {p.seed * 16 + n} {numbers_of(p, size)}\n")
         start = time.monotonic()
-        said = call(["./compare", "batch.df", self.session], folder, input="".join(lines))
+        said = call(["./compare", "oracle.df", self.session], folder, input="".join(lines))
         self.seconds["runs"] += time.monotonic() - start
         answers = said.stdout.splitlines()
         for answer in answers:
@@ -293,7 +296,7 @@ class Run:
     def keep(self, program, kind, why):
         if self.given.keep:
             os.makedirs(self.given.keep, exist_ok=True)
-            with open(f"{self.given.keep}/{kind}-{'accs-' * program.accs}{program.seed}.df", "w", encoding="utf-8") as f:
+            with open(f"{self.given.keep}/{kind}-{'accs-' * program.accs}{'bounded-' * (program.bound > 0)}{program.seed}.df", "w", encoding="utf-8") as f:
                 f.write(f"// {why}\n{generate.HEADER}{program.text()}")
 
     def differing(self, programs, options, way):
@@ -412,7 +415,7 @@ def try_batch(given, modes, seeds, ways):
     """(the run, what to print, how many failed)"""
     run, said, failed = Run(given), [], 0
     try:
-        bad = run.batch([generate.Program(seed, f"g{seed}", accs=given.accs) for seed in seeds], modes, ways)
+        bad = run.batch([generate.Program(seed, f"g{seed}", accs=given.accs, bounded=given.bounded) for seed in seeds], modes, ways)
     except Failure as failure:
         return run, [f"not ok formulas-{seeds[0]}-{seeds[-1]}: {failure}"], 1
     for program, (options, way, answers) in bad.items():
@@ -483,6 +486,7 @@ def main():
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")
     parser.add_argument("--accs", action="store_true", help="programs with accs, each size with up to 3 waves")
+    parser.add_argument("--bounded", action="store_true", help="programs whose inputs have bounded extents")
     parser.add_argument("--against", help="what the oracle reads in place of that file, to see that differences are found")
     given = parser.parse_args()
     run = Run(given)

@@ -5,7 +5,7 @@ the ways that the language promises to see (shifts, flips, strides, division, co
 kernels, which read rows at fixed distances, so that dfc joins them. What the text of an expression does is kept as a tree of Expr, so that
 compare.py can make a failing program smaller.
 
-With accs=True kernels with accs follow, which read what a wave makes, and kernels that read their results alone. Such a program has several waves.
+With accs=True kernels with accs follow, which read what a wave makes, and kernels that read their results alone. Such a program has several waves. With bounded=True the extents of inputs have a bound, so each call has others.
 """
 import random
 import re
@@ -720,14 +720,16 @@ def mentions(text, name):
 class Program:
     """A graph `name` with its kernels and tables. wild: some reads may go outside."""
 
-    def __init__(self, seed, name, wild=False, accs=False):
+    def __init__(self, seed, name, wild=False, accs=False, bounded=False):
         self.accs = accs
+        self.plain = True
         self.seed, self.name, self.made_as, self.r, self.wild = seed, name, name, random.Random(f"formula {seed}"), wild
         r = self.r
         self.is_chain = r.random() < 0.4
         self.depth = r.choice((2, 2, 3, 4) if self.is_chain else (2, 3, 3, 4, 4, 5))
         self.rank = r.choice((1, 2, 2, 2, 2, 3, 4))
         self.dims = list(DIMS[:self.rank])
+        self.bound = (12 if self.rank > 3 else 40) if bounded else 0
         self.tables, self.kernels, self.calls = [], [], []
         self.streams, self.scalars, self.outputs = [], [], []
         self.make_tables()
@@ -759,7 +761,7 @@ class Program:
         if r.random() < 0.2:
             shape[-1] = number(r.choice((1, 3, 4)))
             self.dims = self.dims[:-1]
-        if self.dims and r.random() < 0.12:
+        if self.dims and r.random() < 0.12 and not self.bound:
             shape[0] = Lin({atom: 2 for atom, _ in shape[0].atoms.values()})
         self.streams.append(Stream("a0", r.choice(ELEMENTS), shape))
         for i in range(r.choice((0, 0, 1, 1, 2))):
@@ -837,12 +839,15 @@ class Program:
     def signature(self, apart):
         ports = [f"in {self.annotated(s)}" for s in self.streams[:self.n_inputs]] + [f"out {self.annotated(s)}" for s in self.outputs]
         scalars = "; " + ", ".join(f"{n}: {t}" for n, t in self.scalars) if self.scalars else ""
-        return f"graph {self.name}{apart}({', '.join(ports)}{scalars})"
+        text = ", ".join(ports)
+        for d in [] if self.plain else self.order():
+            text = re.sub(rf"(?<=[\[ ]){d}(?=[\],])", f"{d} <= {self.bound}", text, count=1)
+        return f"graph {self.name}{apart}({text}{scalars})"
 
     def graph_text(self, apart):
         lines = []
         for kernel, targets, actuals in self.calls:
-            said = [s.name if s in self.outputs else self.annotated(s) for s in targets]
+            said = [s.name if s in self.outputs or not self.plain else self.annotated(s) for s in targets]
             left = said[0] if len(said) == 1 else f"({', '.join(said)})"
             callee = kernel.nested + apart if kernel.nested else kernel.name
             hint = " @nofuse" if apart and not kernel.nested else ""
@@ -858,7 +863,9 @@ class Program:
     def aparts(self):
         return ["", APART] if len(self.calls) > 1 else [""]
 
-    def text(self):
+    def text(self, plain=False):
+        """plain: as the interpreter reads it, without bounds, and each stream with its format."""
+        self.plain = plain or not self.bound
         text = "".join(self.table_texts) + "".join(k.text() for k in self.kernels) + "".join(self.graph_text(apart) for apart in self.aparts())
         return re.sub(rf"\b{self.made_as}(?=_[ktn]\d)", self.name, text)
 
@@ -873,6 +880,8 @@ class Program:
             if any(e.value(here) < 1 for p in kernel.ports for e in p.extents):
                 return False
         if any(e.value(dims) < 1 for s in self.streams for e in s.extents):
+            return False
+        if self.bound and max(dims.values(), default=0) > self.bound:
             return False
         elements = 0
         for stream in self.streams:

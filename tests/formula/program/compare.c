@@ -125,7 +125,7 @@ static bool prepare(struct turn *t, uint64_t seed)
         for (unsigned d = 0; d < array->rank; d++)
             t->n[port] *= (size_t)array->extents[d];
         t->expected[port] = array->data = memory(t->n[port] * element_bytes(array->element));
-        t->got[port] = p->mode == DFL_IN ? t->expected[port] : memory(t->n[port] * element_bytes(array->element));
+        t->got[port] = p->mode == DFL_IN ? t->expected[port] : NULL;
         if (p->mode == DFL_IN)
             fill(array, t->n[port], &state);
     }
@@ -210,13 +210,22 @@ static void print_outputs(const struct turn *t)
         }
 }
 
-/* What an earlier way wrote counts no more. */
-static void clear_outputs(const struct turn *t)
+/* Room for what a way writes; what an earlier one wrote counts no more. If extents have bounds, it is the room of the largest. */
+static bool make_room(struct turn *t, const struct call *way, void *session)
 {
     unsigned port = 0;
-    for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++)
-        if (p->mode != DFL_IN)
-            memset(t->got[port], 0xa5, t->n[port] * element_bytes(t->ports[port].element));
+    for (const struct dfl_port *p = t->sig->ports; p; p = p->next, port++) {
+        size_t extents[4], n = t->waves;
+        if (p->mode == DFL_IN)
+            continue;
+        if (way->shape(session, t->dims, port, extents) != 0)
+            return false;
+        for (unsigned d = 0; d < 4; d++)
+            n *= extents[d];
+        free(t->got[port]);
+        t->got[port] = memory(n * element_bytes(t->ports[port].element));
+    }
+    return true;
 }
 
 /* ---- the ways of a graph ---- */
@@ -261,8 +270,8 @@ static void run_turn(struct turn *t, const struct session *s)
         return;
     }
     for (unsigned w = 0; w < s->n; w++) {
-        clear_outputs(t);
-        if (s->ways[w]->run(s->handles[w], t->waves, t->got, t->dims, t->scalars) != 0) {
+        if (!make_room(t, s->ways[w], s->handles[w]) ||
+            s->ways[w]->run(s->handles[w], t->waves, t->got, t->dims, t->scalars) != 0) {
             printf("fails %s%s%s: %s\n", t->graph, t->sizes, s->ways[w]->way, s->ways[w]->error());
             return;
         }

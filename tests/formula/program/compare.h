@@ -14,6 +14,7 @@ struct call {                     /* one way in which a library runs a graph */
     const char *graph, *way;      /* way: after the graph's name in messages; "" if it has one alone */
     int (*open)(const char *options, void **session);
     int (*run)(void *session, int64_t waves, void *const *data, const int64_t *dims, const struct scalar *scalars);
+    int (*shape)(void *session, const int64_t *dims, unsigned port, size_t extents[4]);
     int (*close)(void *session);
     const char *(*error)(void);
 };

@@ -180,7 +180,7 @@ DF_OP int32_t df_i32_of_f32(float a)
 }
 DF_OP int32_t df_i32_of_whole_f32(float a) /* of an integer, an infinity or NaN */
 {
-    int32_t inside = (int32_t)(a > -2147483648.0f && a < 2147483648.0f ? a : 0);
+    int32_t inside = (int32_t)(a > -2147483648.0f && a < 2147483648.0f ? a + 0.0f : 0); /* no -0, as above */
     return a >= 2147483648.0f ? 2147483647 : a <= -2147483648.0f ? -2147483647 - 1 : inside;
 }
 DF_OP int64_t df_i64_of_f64(double a)

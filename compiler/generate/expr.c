@@ -458,8 +458,8 @@ static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
         return dfg_value(g, a);
     if (n->elem == DF_I64 && from == DFF_I32)
         return cast(g, "int64_t", a);
-    if (is_whole(f, n))
-        return cast(g, "int32_t", a);
+    if (is_whole(f, n))                 /* no -0: gcc makes trunc of (float)(int32_t) */
+        return (struct dfg_text){ dfg_printf(g, "(int32_t)(%s + 0.0%s)", dfg_within(g, dfg_value(g, a), DFG_PLUS), from == DFF_F32 ? "f" : ""), DFG_UNARY };
     if (is_near(f, n))
         return (struct dfg_text){ dfg_printf(g, "df_near_%s(%s)", dfg_type_name(from), dfg_value(g, a).c), DFG_ATOM };
     if (is_rounded(a) && n->elem == DF_I32 && from == DFF_F32)

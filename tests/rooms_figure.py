@@ -109,6 +109,9 @@ def main():
         same = figure.read_text() == made
         print("ok figure" if same else "not ok figure: docs/figures/rooms.svg is not what tests/rooms_figure.py makes of docs/architecture.md: run it")
         return not same
+    if len(sys.argv) > 2 or any(word.startswith("-") for word in sys.argv[1:]):
+        print(__doc__.splitlines()[0], file=sys.stderr)
+        return 2
     pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else figure).write_text(made)
     return 0
 

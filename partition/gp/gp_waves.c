@@ -255,15 +255,16 @@ static int mean_rank(const struct waves *w, const struct candidate *c, float *pr
     return DF_OK;
 }
 
-/* Simulates the plan. *wave_s: seconds per wave, or INFINITY if the policy refuses the problem. The search fails for
+/* Simulates as the options say, of which it sets the waves. *wave_s: seconds per wave, or INFINITY if the policy refuses the problem. The search fails for
  * that only if all policies do. */
-static int simulate(struct waves *w, const struct df_plan *plan, double *wave_s, struct df_error *error)
+static int simulate(struct waves *w, struct dfr_simulate_options options, double *wave_s, struct df_error *error)
 {
     const struct dfp_problem *problem = w->search->judge;
-    struct dfr_simulate_options options = { .policy = "gp", .plan = plan, .waves = w->search->n_waves,
-                                            .inflight = w->search->inflight, .seed = w->search->options->seed,
-                                            .no_guard = true };
     struct dfr_simulation run = { 0 };
+    options.waves = w->search->n_waves;
+    options.inflight = w->search->inflight;
+    options.seed = w->search->options->seed;
+    options.no_guard = true;
     int code = dfr_simulate(problem->graph, problem->platform, problem->times, &options, &run, error);
     w->search->state.steps += DFP_STEPS_PER_JOB * (uint64_t)w->search->n_waves * problem->graph->n_nodes;
     *wave_s = code ? INFINITY : run.makespan_s / w->search->n_waves;
@@ -280,7 +281,7 @@ static int try_in_order(struct waves *w, const struct candidate *c, struct df_er
                             .n_nodes = w->search->compact.n_nodes, .n_waves = c->n_waves, .place = c->place,
                             .priority = w->priority };
     double wave_s;
-    int code = simulate(w, &plan, &wave_s, error);
+    int code = simulate(w, (struct dfr_simulate_options){ .policy = "gp", .plan = &plan }, &wave_s, error);
     if (!code && wave_s < w->wave_s) {
         float *kept = w->best_priority;
         w->best_priority = w->priority;
@@ -321,10 +322,12 @@ static int try_planner(struct waves *w, const struct dfp_partitioner *planner, s
 /* Simulates an online policy with its options, as a plan names them: "pats --dl". */
 static int simulate_online(struct waves *w, const char *run_as, double *wave_s, struct df_error *error)
 {
-    struct df_plan plan = { .policy = "gp", .platform = *w->search->judge->platform,
-                            .n_nodes = w->search->compact.n_nodes, .n_waves = 1 };
-    snprintf(plan.run_as, sizeof plan.run_as, "%s", run_as);
-    return simulate(w, &plan, wave_s, error);
+    struct dfr_run_as as;
+    int code = dfr_run_as_read(run_as, &as, error);
+    if (code)
+        return code;
+    return simulate(w, (struct dfr_simulate_options){ .policy = as.policy->name, .locality = as.locality,
+                                                      .prefetch = as.prefetch }, wave_s, error);
 }
 
 /* Remembers an online policy if it is better than the best so far by more than rounding. */

@@ -278,6 +278,15 @@ static const struct dff_node *largest(const struct dfg_gen *g, const struct dff_
     return found;
 }
 
+/* Does MAIN have the same columns in each row? Else a row has not kept all that the rows behind it read. */
+static bool has_same_columns(const struct dfg_stage *stage)
+{
+    for (unsigned i = 0; i < stage->n_bounds; i++)
+        if (stage->bounds[i].rest.n)
+            return false;
+    return true;
+}
+
 void dfg_kept_find(struct dfg_gen *g)
 {
     const struct dff_formula *f = g->formula;
@@ -285,7 +294,7 @@ void dfg_kept_find(struct dfg_gen *g)
     int64_t modulus;
     g->kept = (struct dfg_kept){ .node = NULL };
     if (!dfg_lead(g) || !f->is_index[row_slot(g)] || g->kernel->ports[f->port].mode != DF_OUT || g->stage.has_strips ||
-        f->rank != (unsigned)g->column + 1 || dfg_residues(g, &modulus) >= 0 || !dfg_open(g, &scratch, -1, NULL))
+        !has_same_columns(&g->stage) || f->rank != (unsigned)g->column + 1 || dfg_residues(g, &modulus) >= 0 || !dfg_open(g, &scratch, -1, NULL))
         return;
     for (unsigned i = 0; i < g->kernel->n_nodes && !g->kept.node; i++) {
         const struct dff_node *n = g->kernel->nodes[i];

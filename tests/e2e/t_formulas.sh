@@ -8,7 +8,7 @@ compare --wild --programs=60 --sizes=4 || failures=1
 
 # Graphs that are written for this, on sizes of 1, below the reach of what they read, and around blocks of a sum.
 compare --cases "$cases/filters.df" "$cases/borders.df" "$cases/reductions.df" "$cases/gathers.df" "$cases/histograms.df" "$cases/residues.df" "$cases/trig.df" \
-    "$cases/accs.df" || failures=1
+    "$cases/accs.df" "$cases/mutual.df" || failures=1
 compare --all-levels --cases "$cases/rounded.df" || failures=1
 
 # Random programs.

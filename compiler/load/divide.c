@@ -231,10 +231,31 @@ void dfc_divisions_free(struct dfc_loaded *loaded)
     loaded->divisions = NULL;
 }
 
-/* Takes the graph and the division of an attempt, if there is one. *now_s: what was predicted without it, and then with it. */
-static bool take(struct dfc_loaded *loaded, struct attempt *best, const char *name, const struct candidate *chosen, double *now_s)
+/* The best of several attempts for a node, and the candidate that it was made with. */
+struct choice {
+    struct attempt best;
+    struct candidate candidate;
+    double best_s;                      /* what an attempt must be faster than */
+};
+
+/* Keeps the attempt if it is the best so far; else it is freed. */
+static void keep_best(struct choice *choice, struct attempt *a, const struct candidate *c)
 {
-    if (!best->front || !add_division(loaded, name, chosen)) {
+    if (a->predicted_s >= choice->best_s) {
+        attempt_free(a);
+        return;
+    }
+    attempt_free(&choice->best);
+    choice->best = *a;
+    choice->best_s = a->predicted_s;
+    choice->candidate = *c;
+}
+
+/* Takes the graph and the division of an attempt, if there is one. *now_s: what was predicted without it, and then with it. */
+static bool take(struct dfc_loaded *loaded, struct choice *choice, const char *name, double *now_s)
+{
+    struct attempt *best = &choice->best;
+    if (!best->front || !add_division(loaded, name, &choice->candidate)) {
         attempt_free(best);
         return false;
     }
@@ -256,28 +277,19 @@ static void divide_node(const struct dfc_common *common, bool need_code, struct 
 {
     bool (*const kinds[])(const struct dfc_loaded *, uint32_t, struct candidate *) = { for_workers, for_all_units,
                                                                                        for_memory };
-    struct attempt best = { 0 };
-    struct candidate c, chosen = { 0 };
-    double best_s = *now_s * GAIN;
+    struct choice choice = { .best_s = *now_s * GAIN };
+    struct candidate c;
     char name[512];
     df_node_name(loaded->front->graph, v, name, sizeof name);
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct attempt a;
         if (!kinds[i](loaded, v, &c) || !add_division(loaded, name, &c))
             continue;
-        if (attempt_make(common, need_code, loaded, &a)) {
-            if (a.predicted_s < best_s) {
-                attempt_free(&best);
-                best = a;
-                best_s = a.predicted_s;
-                chosen = c;
-            } else {
-                attempt_free(&a);
-            }
-        }
+        if (attempt_make(common, need_code, loaded, &a))
+            keep_best(&choice, &a, &c);
         drop_division(loaded);
     }
-    take(loaded, &best, name, &chosen, now_s);
+    take(loaded, &choice, name, now_s);
 }
 
 /* ---- accs ---- */
@@ -316,13 +328,13 @@ static uint32_t longest_acc(const struct dfc_loaded *loaded)
 static void divide_acc(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
 {
     const uint32_t v = longest_acc(loaded);
-    struct attempt best = { 0 };
-    struct candidate c = { .why = "because a part leaves its device while the next one is changed" }, chosen = { 0 };
+    struct candidate c = { .why = "because a part leaves its device while the next one is changed" };
     char name[512];
     if (v == DF_NONE)
         return;
     df_node_name(loaded->front->graph, v, name, sizeof name);
-    double now_s = simulated_s(loaded, loaded->front->graph, &loaded->times, common->waves, 1), best_s = now_s * ACC_GAIN;
+    double now_s = simulated_s(loaded, loaded->front->graph, &loaded->times, common->waves, 1);
+    struct choice choice = { .best_s = now_s * ACC_GAIN };
     for (c.n = 2; c.n <= ACC_PARTS; c.n *= 2) {
         struct attempt a;
         for (uint32_t i = 0; i < c.n; i++)
@@ -331,20 +343,13 @@ static void divide_acc(const struct dfc_common *common, bool need_code, struct d
             continue;
         if (attempt_make(common, need_code, loaded, &a)) {
             a.predicted_s = simulated_s(loaded, a.front->graph, &a.times, common->waves, c.n);
-            if (a.predicted_s < best_s) {
-                attempt_free(&best);
-                best = a;
-                best_s = a.predicted_s;
-                chosen = c;
-            } else {
-                attempt_free(&a);
-            }
+            keep_best(&choice, &a, &c);
         }
         drop_division(loaded);
     }
-    if (take(loaded, &best, name, &chosen, &now_s)) {
+    if (take(loaded, &choice, name, &now_s)) {
         loaded->divisions[loaded->n_divisions - 1].waves = common->waves;
-        loaded->divisions[loaded->n_divisions - 1].passes = loaded->passes = chosen.n;
+        loaded->divisions[loaded->n_divisions - 1].passes = loaded->passes = choice.candidate.n;
     }
 }
 

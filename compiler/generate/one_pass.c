@@ -158,9 +158,17 @@ static void print_running(struct dfg_gen *g, const struct dff_one_pass *pass)
 
 /* ---- both ---- */
 
+static void print_pass(struct dfg_gen *g, const struct dff_one_pass *pass, enum dff_pass kind)
+{
+    if (kind == DFF_PASS_JOINED)
+        print_joined(g, pass, 0);
+    else
+        print_running(g, pass);
+}
+
 bool dfg_one_pass(struct dfg_gen *g, FILE *out, bool *also_rows)
 {
-    struct dfg_block block, whole;
+    struct dfg_block whole, counted;
     struct dff_one_pass pass;
     const enum dff_pass kind = dff_one_pass(g->kernel, g->formula, &pass);
     if (kind == DFF_PASS_NONE)
@@ -169,18 +177,16 @@ bool dfg_one_pass(struct dfg_gen *g, FILE *out, bool *also_rows)
     g->column = -1;
     g->copies = 1;
     g->stage = (struct dfg_stage){ 0 };
-    if (dfg_open(g, &whole, -1, NULL)) {
-        if (dfg_open(g, &block, -1, NULL)) {
-            if (kind == DFF_PASS_JOINED)
-                print_joined(g, &pass, 0);
-            else
-                print_running(g, &pass);
-        }
-        dfg_close(g, &block, pass.widens ? condition_of(g, &pass) : "");
+    if (dfg_open(g, &whole, -1, NULL) && !pass.widens)
+        print_pass(g, &pass, kind);
+    if (pass.widens && !g->failed) {
+        if (dfg_open(g, &counted, -1, NULL))
+            print_pass(g, &pass, kind);
+        dfg_close(g, &counted, condition_of(g, &pass));
     }
     dfg_close(g, &whole, "");
     if (!g->failed)
-        fprintf(out, "%s%s", whole.bytes, *also_rows ? "    else\n" : "");
+        fprintf(out, pass.widens ? "%s    else\n" : "    {\n%s    }\n", whole.bytes);
     free(whole.bytes);
     return true;
 }

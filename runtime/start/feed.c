@@ -11,7 +11,7 @@ int dfr_feed_create(struct df_run *run, struct df_error *error)
 {
     const struct df_options *o = &run->options;
     const char *refused = run->calls.on ? "in a session" : o->rehearse != 0 ? "in a rehearsal"
-                          : run->skips.passes ? "in several passes" : o->waves >= 0 ? "for a number of waves" : NULL;
+                          : o->waves >= 0 ? "for a number of waves" : NULL;
 
     if (!o->feed)
         return DF_OK;

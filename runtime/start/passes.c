@@ -28,6 +28,8 @@ struct dfr_pass_memory {
 static const char *why_once(const struct df_run *run)
 {
     const struct df_graph *g = run->graph;
+    if (run->options.feed)
+        return "its caller begins them";
     if (dfr_passes_most(g) < 2)
         return "no acc is divided, or its kernel makes something else in each wave";
     if (run->options.serial || run->options.rehearse != 0 || run->options.poison || run->options.n_dumps > 0 ||

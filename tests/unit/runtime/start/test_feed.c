@@ -305,6 +305,11 @@ static void test_misuse(void **state)
     assert_string_equal(why.text, "a run that is fed cannot be run for a number of waves");
     f.options.waves = -1;
     assert_int_equal(df_session_open(f.graph, &f.options, &session, &why), DF_E_ARGUMENT);
+    assert_string_equal(why.text, "a run that is fed cannot be run in a session");
+    f.options.passes = 3;
+    assert_int_equal(df_run_start(f.graph, &f.options, &run, &why), DF_E_ARGUMENT);
+    assert_string_equal(why.text, "--passes=3: the waves of this run go by once, because its caller begins them");
+    f.options.passes = 0;
     f.options.feed = 0;
     f.options.waves = 0;
     OK(df_run_start(f.graph, &f.options, &run, &error)); /* one that is not fed */
@@ -340,11 +345,31 @@ static void test_streams(void **state)
     rig_free(&r);
 }
 
+static void test_rehearsal(void **state)
+{
+    struct df_options o = rig_options("eager", DF_DEVICE_NONE, 2);
+    struct df_error why = { "" };
+    struct df_run *run;
+    struct rig r;
+
+    (void)state;
+    rig_cost_s = 0.001;
+    rig_random(&r, 1, 5, 10, 0);
+    rig_cost_s = 0;
+    o.waves = -1;
+    o.feed = 1;
+    o.rehearse = 1;
+    assert_int_equal(df_run_start(r.graph, &o, &run, &why), DF_E_ARGUMENT);
+    assert_string_equal(why.text, "a run that is fed cannot be run in a rehearsal");
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_places),  cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_failure),       cmocka_unit_test(test_misuse),  cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_rehearsal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,17 +86,23 @@ static void print_joined(struct dfg_gen *g, const struct dff_one_pass *pass, uns
     join_terms(g, pass, 0);
 }
 
+/* How many values the range has. */
+static const char *values_of(struct dfg_gen *g, const struct dff_range *range)
+{
+    const struct dfg_text to = dfg_index(g, range->to), from = dfg_index(g, range->from);
+    if (range->from->kind == DFF_CONST && range->from->i == 0)
+        return to.c;
+    return dfg_printf(g, "%s - %s", dfg_within(g, to, DFG_PLUS), dfg_within(g, from, DFG_UNARY));
+}
+
 /* The condition under which the pass gives the formula's bits. */
 static const char *condition_of(struct dfg_gen *g, const struct dff_one_pass *pass)
 {
-    const char *terms = "";
+    const char *values = "";
     for (uint32_t r = 0; r < pass->reduce->n_ranges; r++)
-        terms = dfg_printf(g, "%s%s%s - %s", terms, r ? ", " : "",
-                           dfg_within(g, dfg_index(g, pass->reduce->ranges[r].to), DFG_PLUS),
-                           dfg_within(g, dfg_index(g, pass->reduce->ranges[r].from), DFG_UNARY));
-    return dfg_printf(g, "if (df_counts_terms((const int64_t[]){ %s }, %u))", terms, pass->reduce->n_ranges);
+        values = dfg_printf(g, "%s%s%s", values, r ? ", " : "", values_of(g, &pass->reduce->ranges[r]));
+    return dfg_printf(g, "if (df_counts_terms((const int64_t[]){ %s }, %u))", values, pass->reduce->n_ranges);
 }
-
 
 /* ---- running ---- */
 

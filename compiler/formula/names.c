@@ -165,11 +165,15 @@ static bool check_inout(struct dff_build *b, const struct dff_place *place, cons
                                  : args[d]->kind == DFF_CONST && args[d]->i == left->at[d];
     if (same)
         return true;
-    dfl_error(b->u->sink, e->loc, "%s port '%s' is read at another element than the one that is written",
-              dfl_mode_name(b->ports[port].ast->mode), e->s);
-    dfl_hint(b->u->sink, b->ports[port].mode == DF_ACC
-                             ? "a kernel that reads the acc's result fires once, after the last wave"
-                             : "make it an 'in' port, and add an 'out' port for the result");
+    const char *mode = dfl_mode_name(b->ports[port].ast->mode);
+    if (left->port == port)
+        dfl_error(b->u->sink, e->loc, "%s port '%s' is read at another element than the one that is written", mode, e->s);
+    else
+        dfl_error(b->u->sink, e->loc, "%s port '%s' is read where '%s' is written: its own formulas alone read it", mode, e->s,
+                  b->ports[left->port].ast->name.text);
+    dfl_hint(b->u->sink, "%s", b->ports[port].mode != DF_ACC ? "make it an 'in' port, and add an 'out' port for the result"
+                               : left->port == port ? "a kernel that reads the acc's result fires once, after the last wave"
+                                                    : "a kernel in C reads and writes its ports in any order: cpu {{ ... }}");
     return false;
 }
 

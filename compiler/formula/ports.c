@@ -25,18 +25,60 @@ static bool is_affine(const struct dff_build *b, const struct dff_node *n)
     }
 }
 
-static const struct dff_node *extent(struct dff_build *b, const struct dfc_port *port, const struct dfc_dim *dim)
+/* Extent d of the declared type that the port has. */
+static const struct dfl_expr *extent_of_type(const struct dff_build *b, const struct dfc_port *port, unsigned d)
+{
+    const struct dfl_format *format = port->ast->format;
+    uint32_t id;
+    while (!format->dims && dfc_index_find(&b->u->types, format->name.text, &id))
+        format = dfc_types(b->u)[id].decl->format;
+    const struct dfl_expr *e = format->dims;
+    while (e && d--)
+        e = e->next;
+    return e;
+}
+
+/* Does the extent, which is a number for each run, differ from run to run? *expr: what says it. */
+static bool is_dynamic(struct dff_build *b, const struct dfc_port *port, unsigned d, const struct dfl_expr **expr)
+{
+    const struct dfc_names names = { .use = DFC_USE_TYPE };
+    struct dfc_value value;
+    *expr = port->dims[d].expr ? port->dims[d].expr : extent_of_type(b, port, d);
+    return *expr && dfc_fold(b->u, &names, *expr, &value) && value.dynamic;
+}
+
+/* A name in a type is that of a param, also where the kernel has a dimension of this name. */
+static bool check_type(struct dff_build *b, const struct dfc_port *port, const struct dfl_expr *e)
+{
+    const struct dfc_sig *sig = &b->callee->sig;
+    bool *all = dfc_alloc(b->u, (sig->n_variables + 1u) * sizeof *all);
+    for (unsigned v = 0; all && v < sig->n_variables; v++)
+        all[v] = true;
+    if (!all || !dfc_extent_is_bounded(sig, e, all))
+        return all != NULL;
+    dfl_error(b->u->sink, port->ast->format->loc, "an extent of '%s' is a dynamic param, and '%s' has a dimension of its name",
+              port->ast->format->name.text, b->callee->name);
+    dfl_note(b->u->sink, e->loc, "the extent is here");
+    dfl_hint(b->u->sink, "give the dimension another name");
+    return false;
+}
+
+static const struct dff_node *extent(struct dff_build *b, const struct dfc_port *port, unsigned d)
 {
     const struct dff_place place = { .extent = true };
-    const struct dfl_loc loc = dim->expr ? dim->expr->loc : port->ast->format->loc;
+    const struct dfc_dim *dim = &port->dims[d];
+    const struct dfl_expr *expr = dim->expr;
+    const struct dfl_loc loc = expr ? expr->loc : port->ast->format->loc;
     struct dff_value v;
     if (dim->kind == DFC_DIM_VARIABLE)
         return dff_leaf(b, DFF_DIM, DFF_I32, dim->variable, loc);
-    if (dim->kind == DFC_DIM_NUMBER) {
+    if (dim->kind == DFC_DIM_NUMBER && !is_dynamic(b, port, d, &expr)) {
         dff_exact_int(&v, (int64_t)dim->number);
         return dff_as_index(b, &v, "a dimension of a kernel with formulas", loc);
     }
-    const struct dff_node *node = dff_expr(b, &place, dim->expr, &v)
+    if (!dim->expr && !check_type(b, port, expr))
+        return NULL;
+    const struct dff_node *node = dff_expr(b, &place, expr, &v)
                                       ? dff_as_index(b, &v, "a dimension of a kernel with formulas", loc) : NULL;
     if (!node || is_affine(b, node))
         return node;
@@ -125,7 +167,7 @@ static bool check_port(struct dff_build *b, const struct dfc_port *from, struct 
                                .rank = from->rank, .memory = (unsigned)(port - b->ports) };
     bool ok = check_mode(b, from->ast);
     for (unsigned d = 0; d < port->rank; d++)
-        ok &= (port->extents[d] = extent(b, from, &from->dims[d])) != NULL;
+        ok &= (port->extents[d] = extent(b, from, d)) != NULL;
     return check_border(b, port) && ok;
 }
 

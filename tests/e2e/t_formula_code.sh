@@ -163,6 +163,20 @@ END
 check names-compile "$DFC" names.df --nvcc=none -o names
 expect names-run 0 '^3$' ./names --waves=1
 
+# ---- extents that a program gets when it starts, in a port and in its type ----
+cat > started.df <<'END'
+param w = 8 dynamic;
+type  rows = f32[3, w];
+kernel fill(out v: rows) { v[y, x] = f32(10 * y + x); }
+kernel wider(in v: f32[3, x], out o: f32[3, w + 1]) { o[i, j] = v[i, min(j, x - 1)] + 100 * (j / x); }
+kernel show(in v: rows, in o: f32[y, x]) cpu {{ for (size_t i = 0; i < y; i++) printf("%g %g ", v[i * (x - 1)], o[i * x + x - 1]); printf("\n"); }};
+graph main { v = fill(); o = wider(v); show(v, o); }
+END
+check started-compile "$DFC" started.df --nvcc=none -o started
+expect started 0 '^0 107 10 117 20 127 $' ./started
+expect started-smaller 0 '^0 102 10 112 20 122 $' ./started --w=3
+expect started-larger 0 '^0 50099 10 50109 20 50119 $' ./started --w=50000
+
 # ---- vectors: of trigonometry, and around reads of four neighbours at a computed place; e2e-filters looks at those of the filters ----
 if [ "$(uname -m)" = x86_64 ] && command -v gcc > gcc.path; then
     cat > vectors.df <<'END'

@@ -32,6 +32,9 @@
 #endif
 
 #define DF_STRIP 1024 /* columns whose shared values are kept at a time */
+#ifndef DF_NEAR
+#define DF_NEAR 2147483647.0 /* elements of a port whose computed places are kept as int32_t; tests take fewer */
+#endif
 #define DF_KEPT (512 << 10) /* bytes of values that rows keep for later rows, at most: they should stay in the second cache */
 #define DF_SELDOM __attribute__((noinline, cold))
 #define DF_ALONE __attribute__((noinline)) /* a function of its own, so that `restrict` holds for its loops */

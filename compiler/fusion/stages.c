@@ -31,6 +31,17 @@ static bool reads_rows(const struct dfu_member *member, unsigned d)
     return true;
 }
 
+/* Do the streams of each member have one extent in dimension d? A stage makes the same rows of all that its member makes. */
+static bool is_one_extent(const struct dfu_merge *m, const struct dff_kernel *kernel, unsigned d)
+{
+    for (unsigned f = 1; f < kernel->n_formulas; f++) {
+        uint32_t p = kernel->formulas[f - 1].port, q = kernel->formulas[f].port;
+        if (m->group->ports[p].member == m->group->ports[q].member && kernel->ports[p].extents[d] != kernel->ports[q].extents[d])
+            return false;
+    }
+    return true;
+}
+
 /* Can dimension d + 1 count rows if d can? */
 static bool goes_behind(const struct dfu_merge *m, const struct dff_kernel *kernel, unsigned d)
 {
@@ -40,6 +51,8 @@ static bool goes_behind(const struct dfu_merge *m, const struct dff_kernel *kern
             kernel->ports[formula->port].extents[d] != kernel->ports[kernel->formulas[0].port].extents[d])
             return false;
     }
+    if (!is_one_extent(m, kernel, d + 1))
+        return false;
     for (unsigned i = 0; i < m->wiring->n; i++)
         if (!reads_in_place(&m->wiring->member[i], d) || !reads_rows(&m->wiring->member[i], d + 1))
             return false;

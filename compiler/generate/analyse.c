@@ -8,11 +8,10 @@
 
 /* ---- numbers ---- */
 
-#define FAR ((int64_t)1 << 62)          /* i64 is not followed further */
 
 static int64_t clamp(__int128 v)
 {
-    return v < -FAR ? -FAR : v > FAR ? FAR : (int64_t)v;
+    return v < -DFG_FAR ? -DFG_FAR : v > DFG_FAR ? DFG_FAR : (int64_t)v;
 }
 
 static void set(struct dfg_fact *f, __int128 low, __int128 high)
@@ -28,7 +27,7 @@ static void set_all(struct dfg_fact *f, enum dff_type type)
     else if (type == DFF_I32)
         set(f, INT32_MIN, INT32_MAX);
     else
-        set(f, -FAR, FAR);
+        set(f, -DFG_FAR, DFG_FAR);
 }
 
 static void set_elem(struct dfg_fact *f, enum df_elem elem, enum dff_type type)

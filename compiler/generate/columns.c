@@ -165,9 +165,11 @@ const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool 
     for (unsigned i = 0; i < g->n_columns; i++) {
         const struct dfg_column *c = &g->columns[i];
         int64_t at = c->node == n && c->is_place == is_place ? place_of(g, c) : -1;
+        const char *x = g->formula->names[g->column];
+        if (at >= 0 && c->each)
+            return dfg_printf(g, "%s[%u * (%s - df_strip) + %u]", c->name, c->each, x, c->at);
         if (at >= 0)
-            return dfg_printf(g, "%s[%s - df_strip%s]", c->name, g->formula->names[g->column],
-                              at ? dfg_printf(g, " + %" PRId64, at) : "");
+            return dfg_printf(g, "%s[%s - df_strip%s]", c->name, x, at ? dfg_printf(g, " + %" PRId64, at) : "");
     }
     return NULL;
 }

@@ -256,9 +256,19 @@ const char *dfg_order_type(const struct dfg_gen *g, enum dff_type type, const st
     return high <= UINT8_MAX ? "u8" : "u16";
 }
 
+/* Is one never below the other? A bound that is not followed says nothing. */
+static bool is_ordered(const struct dfg_fact *low, const struct dfg_fact *high)
+{
+    return low->low <= low->high && high->low <= high->high && low->high <= high->low && low->high < DFG_FAR && high->low > -DFG_FAR;
+}
+
+/* Of integers that are in order already it is the first: max(u8 of something, 0). */
 static struct dfg_text lesser(struct dfg_gen *g, const struct dff_node *n, const char *function)
 {
     const char *type = dfg_order_type(g, n->type, n->args, 2);
+    const struct dfg_fact *of = &g->facts[n->args[0]->id], *than = &g->facts[n->args[1]->id];
+    if (dfg_is_int(n->type) && (n->op == DFF_MAX ? is_ordered(than, of) : is_ordered(of, than)))
+        return dfg_value(g, n->args[0]);
     const char *a = dfg_value(g, n->args[0]).c, *b = dfg_value(g, n->args[1]).c;
     return (struct dfg_text){ dfg_printf(g, "df_%s_%s(%s, %s)", function, type, a, b), DFG_ATOM };
 }

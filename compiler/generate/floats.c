@@ -114,7 +114,7 @@ static void span_of_table(struct dfg_fact *f, const struct dff_table *table)
     set(f, least, most);
 }
 
-/* Of i64 more than FAR is not followed, and that is beyond what counts here, too. */
+/* Of i64 more than DFG_FAR is not followed, and that is beyond what counts here, too. */
 static void span_of_other_type(struct dfg_fact *f, const struct dff_node *n, const struct dfg_fact *a)
 {
     const int64_t far = (int64_t)1 << 53;

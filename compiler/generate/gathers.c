@@ -4,11 +4,19 @@
  * computed from two indices or more. What stands before and behind the read can be one. So the loop over the columns of a strip becomes up to
  * three: places are computed into arrays; the elements there are read into others; the rest takes them from there. The second loop alone
  * is no vector. Reads of which none needs another one share these loops.
+ *
+ * Runs: Elements that lie side by side whatever the place, such as r[y, i] and r[y, i + 1], have one place, and are copied at once.
+ * Kept: If the rest needs what a place is made of, that is kept in an array too, and not computed again.
  */
 #include "compiler/generate/gen.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define MOST_RUN_BYTES 16               /* a register that every processor has */
+#define LEAST_KEPT 4                    /* operations of a value that is kept */
+#define LONG_OPERATION 8                /* counts as so many: a division and functions */
 
 /* ---- which reads ---- */
 
@@ -75,16 +83,33 @@ struct gather {
     uint32_t slot;                      /* behind the column, that the read depends on, too (a channel); DF_NONE: none */
     int64_t number;                     /* of it */
     unsigned level;                     /* how many gathers its place needs, one behind the other */
+    unsigned run;                       /* how many elements its array has for a column; 0: it is in the run of another one */
+    const struct dff_node *others[MOST_RUN_BYTES / 4]; /* the run: others[1] is read behind the node, … */
 };
 
 struct gathers {
     struct gather *all;
     unsigned n, levels;
+    unsigned *level;                    /* by node id: gathers that the node needs, one behind the other */
 };
 
 static bool is_whole_value(const struct dfg_gen *g, const struct dff_node *n)
 {
     return below(g->formula->value) == n;
+}
+
+static struct dfg_column *add_column(struct dfg_gen *g, const struct dff_node *n, bool is_place)
+{
+    struct dfg_column *c = &g->columns[g->n_columns];
+    *c = (struct dfg_column){ .node = n, .is_place = is_place, .slot = DF_NONE, .by = 1 };
+    c->name = dfg_printf(g, "df_column%u", g->n_columns++);
+    return c;
+}
+
+static void print_run(struct dfg_gen *g, struct dfg_block *loop, const struct dfg_column *c)
+{
+    dfg_line(g, loop, "__builtin_memcpy(%s + %u * (%s - df_strip), &%s, %u * sizeof *%s);", c->name, c->each,
+             g->formula->names[g->column], dfg_read(g, c->node).c, c->each, c->name);
 }
 
 static void print_element(struct dfg_gen *g, struct dfg_block *loop, struct dfg_column *c)
@@ -95,27 +120,18 @@ static void print_element(struct dfg_gen *g, struct dfg_block *loop, struct dfg_
         dfg_open_number(g, &number, (int)c->slot, c->low);
     if (!g->failed) {
         const char *text = c->is_place ? dfg_place(g, c->node) : dfg_value(g, c->node).c;
+        if (c->is_place && g->near_places && is_wide(g, c->node))
+            text = dfg_printf(g, "(int32_t)(%s)", text);
         dfg_line(g, loop, "%s[%s - df_strip] = %s;", c->name, x, text);
     }
     if (c->slot != DF_NONE)
         dfg_close(g, &number, "");
 }
 
-/* One loop that fills the arrays of a level's gathers: with places, or with what is there. */
-static void print_arrays(struct dfg_gen *g, const struct gathers *gathers, unsigned level, bool places)
+/* Prints the loop that fills the arrays from `first` on. */
+static void print_loop(struct dfg_gen *g, unsigned first)
 {
     struct dfg_block loop;
-    unsigned first = g->n_columns;
-    for (unsigned i = 0; i < gathers->n && g->n_columns < DFG_MAX_COLUMNS; i++) {
-        const struct gather *a = &gathers->all[i];
-        if (a->level != level || (places ? !has_operations(a->node) : is_whole_value(g, a->node)))
-            continue;
-        struct dfg_column *c = &g->columns[g->n_columns];
-        *c = (struct dfg_column){ .node = a->node, .is_place = places, .slot = a->slot, .by = 1, .low = a->number, .high = a->number };
-        c->name = dfg_printf(g, "df_column%u", g->n_columns++);
-        dfg_line(g, g->block, "%s %s[DF_STRIP];", !places ? dfg_type(a->node->type) : dfg_free_dimensions(g, a->node) > 1 ? "int64_t" : "int32_t",
-                 c->name);
-    }
     const unsigned last = g->n_columns;
     if (first == last)
         return;
@@ -123,9 +139,199 @@ static void print_arrays(struct dfg_gen *g, const struct gathers *gathers, unsig
     loop.loc = &g->formula->ast->loc;
     g->n_columns = first; /* they are not there yet */
     for (unsigned i = first; i < last && !g->failed; i++)
-        print_element(g, &loop, &g->columns[i]);
+        if (!g->columns[i].each)
+            print_element(g, &loop, &g->columns[i]);
+        else if (!g->columns[i].at)
+            print_run(g, &loop, &g->columns[i]);
     g->n_columns = last;
     dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
+}
+
+static void add_places(struct dfg_gen *g, const struct gathers *gathers, unsigned level)
+{
+    for (unsigned i = 0; i < gathers->n && g->n_columns < DFG_MAX_COLUMNS; i++) {
+        const struct gather *a = &gathers->all[i];
+        if (a->level != level || !a->run || !has_operations(a->node))
+            continue;
+        struct dfg_column *c = add_column(g, a->node, true);
+        c->slot = a->slot;
+        c->low = c->high = a->number;
+        dfg_line(g, g->block, "%s %s[DF_STRIP];", is_wide(g, a->node) && !g->near_places ? "int64_t" : "int32_t", c->name);
+    }
+}
+
+static void add_run(struct dfg_gen *g, const struct gather *a)
+{
+    const char *name = g->columns[g->n_columns].name;
+    for (unsigned k = 0; k < a->run; k++) {
+        struct dfg_column *c = add_column(g, k ? a->others[k] : a->node, false);
+        c->name = name = k ? name : c->name;
+        c->each = a->run;
+        c->at = k;
+    }
+    dfg_line(g, g->block, "%s %s[%u * DF_STRIP];", dfg_type(a->node->type), name, a->run);
+}
+
+static void add_elements(struct dfg_gen *g, const struct gathers *gathers, unsigned level)
+{
+    for (unsigned i = 0; i < gathers->n && g->n_columns < DFG_MAX_COLUMNS; i++) {
+        const struct gather *a = &gathers->all[i];
+        if (a->level != level || !a->run || is_whole_value(g, a->node))
+            continue;
+        if (a->run > 1) {
+            add_run(g, a);
+            continue;
+        }
+        struct dfg_column *c = add_column(g, a->node, false);
+        c->slot = a->slot;
+        c->low = c->high = a->number;
+        dfg_line(g, g->block, "%s %s[DF_STRIP];", dfg_type(a->node->type), c->name);
+    }
+}
+
+/* ---- runs ---- */
+
+struct spot {                           /* of an element: indices, and what is added to them */
+    const struct dff_node *base[DF_MAX_RANK]; /* NULL: a number */
+    int64_t more[DF_MAX_RANK];
+    int64_t at;                         /* added to its place, as far as extents are numbers */
+};
+
+static void split(const struct dff_node *n, const struct dff_node **base, int64_t *more)
+{
+    const struct dff_node *number = n->kind == DFF_OP && n->n_args == 2 ? n->args[1] : NULL;
+    bool sum = number && number->kind == DFF_CONST && (n->op == DFF_ADD || n->op == DFF_SUB);
+    *base = n->kind == DFF_CONST ? NULL : sum ? n->args[0] : n;
+    *more = n->kind == DFF_CONST ? n->i : !sum ? 0 : n->op == DFF_ADD ? number->i : -number->i;
+}
+
+/* false: the element may lie elsewhere, because of a border. */
+static bool find_spot(struct dfg_gen *g, const struct dff_node *n, struct spot *s)
+{
+    const struct dff_port *port = &g->kernel->ports[n->number];
+    int64_t apart = 1;                  /* elements from one index to the next; 0: not known */
+    unsigned in_row;
+    *s = (struct spot){ 0 };
+    if (!dfg_is_unmoved(g, n, &in_row))
+        return false;
+    for (unsigned d = n->n_args; d-- > 0;) {
+        s->base[d] = n->args[d];
+        if (d < in_row)
+            continue;
+        split(n->args[d], &s->base[d], &s->more[d]);
+        s->at += s->more[d] * apart;
+        s->more[d] = apart ? 0 : s->more[d];
+        apart = port->extents[d]->kind == DFF_CONST ? apart * port->extents[d]->i : 0;
+    }
+    return true;
+}
+
+/* How many elements `b` lies behind `a`. 0: not known. */
+static int64_t distance(struct dfg_gen *g, const struct dff_node *a, const struct dff_node *b)
+{
+    struct spot from, to;
+    bool good = a->kind == DFF_READ && b->kind == DFF_READ && a->number == b->number && find_spot(g, a, &from) && find_spot(g, b, &to);
+    return good && memcmp(from.base, to.base, sizeof to.base) == 0 && memcmp(from.more, to.more, sizeof to.more) == 0 ? to.at - from.at : 0;
+}
+
+/* The gather whose element lies `apart` behind that of a, and that is in no run. NULL: there is none. */
+static struct gather *behind(struct dfg_gen *g, struct gathers *gathers, const struct gather *a, int64_t apart)
+{
+    for (unsigned i = 0; i < gathers->n; i++) {
+        struct gather *b = &gathers->all[i];
+        if (b->run == 1 && b->level == a->level && b->slot == DF_NONE && is_wide(g, b->node) && !is_whole_value(g, b->node) &&
+            distance(g, a->node, b->node) == apart)
+            return b;
+    }
+    return NULL;
+}
+
+static void find_runs(struct dfg_gen *g, struct gathers *gathers)
+{
+    for (unsigned i = 0; i < gathers->n && !g->failed; i++) {
+        struct gather *a = &gathers->all[i], *b;
+        if (a->run != 1 || a->slot != DF_NONE || !is_wide(g, a->node) || is_whole_value(g, a->node) || behind(g, gathers, a, -1))
+            continue;
+        const unsigned most = MOST_RUN_BYTES / (a->node->type == DFF_F64 || a->node->type == DFF_I64 ? 8 : 4);
+        while (a->run < most && (b = behind(g, gathers, a, a->run))) {
+            a->others[a->run++] = b->node;
+            b->run = 0;
+        }
+    }
+}
+
+/* ---- kept values ---- */
+
+static bool is_operation(const struct dff_node *n)
+{
+    return n->kind == DFF_OP || n->kind == DFF_CONVERT || n->kind == DFF_CAST || n->kind == DFF_WRAP;
+}
+
+static unsigned own_work(const struct dff_node *n)
+{
+    bool is_long = n->kind == DFF_OP && (n->op == DFF_DIV || n->op == DFF_MOD || n->op == DFF_SQRT || (n->op >= DFF_EXP && n->op <= DFF_TANH));
+    return is_long ? LONG_OPERATION : 1;
+}
+
+/* Is the value needed where the elements of this level are? */
+static bool is_needed_behind(struct dfg_gen *g, const struct gathers *gathers, const struct dff_node *n, unsigned level)
+{
+    for (unsigned i = n->id + 1; i < g->kernel->n_nodes; i++) {
+        const struct dff_node *user = g->kernel->nodes[i];
+        for (uint32_t k = 0; k < user->n_args && gathers->level[user->id] > level && g->facts[user->id].uses && !is_gather(g, user); k++)
+            if (user->args[k] == n)
+                return true;
+    }
+    return false;
+}
+
+struct keep {                           /* by node id */
+    unsigned char *in_place;            /* a place of this level is made of it */
+    unsigned *work;                     /* operations of the column; 0: none of them is in a place */
+};
+
+static void mark_places(struct dfg_gen *g, const struct gathers *gathers, unsigned level, const struct keep *keep)
+{
+    for (unsigned i = g->kernel->n_nodes; i-- > 0;) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        bool gather = is_gather(g, n) && gathers->level[n->id] == level + 1;
+        for (uint32_t k = 0; k < n->n_args && (gather || (keep->in_place[n->id] && is_operation(n))); k++)
+            if (n->args[k])
+                keep->in_place[n->args[k]->id] = 1;
+    }
+}
+
+static unsigned work_of(struct dfg_gen *g, const struct dff_node *n, const struct keep *keep)
+{
+    const uint32_t inside = (2u << (unsigned)g->column) - 1;
+    unsigned all = own_work(n), shared = keep->in_place[n->id];
+    if (!is_operation(n) || n->slots & ~inside || !(n->slots >> g->column & 1))
+        return 0;
+    for (uint32_t k = 0; k < n->n_args; k++) {
+        all += n->args[k] ? keep->work[n->args[k]->id] : 0;
+        shared += n->args[k] && keep->work[n->args[k]->id];
+    }
+    return !shared ? 0 : all < LEAST_KEPT ? all : LEAST_KEPT;
+}
+
+/* Adds arrays for what the places of a level are made of, if it is needed later; `spare` arrays at most. */
+static void add_kept(struct dfg_gen *g, const struct gathers *gathers, unsigned level, unsigned *spare)
+{
+    const unsigned n_nodes = g->kernel->n_nodes;
+    struct keep keep = { calloc(n_nodes + 1u, 1), calloc(n_nodes + 1u, sizeof *keep.work) };
+    g->failed |= !keep.in_place || !keep.work;
+    if (!g->failed)
+        mark_places(g, gathers, level, &keep);
+    for (unsigned i = 0; i < n_nodes && !g->failed && *spare; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        keep.work[n->id] = gathers->level[n->id] == level && g->facts[n->id].uses ? work_of(g, n, &keep) : 0;
+        if (keep.work[n->id] < LEAST_KEPT || !is_needed_behind(g, gathers, n, level))
+            continue;
+        dfg_line(g, g->block, "%s %s[DF_STRIP];", dfg_type(n->type), add_column(g, n, false)->name);
+        --*spare;
+    }
+    free(keep.in_place);
+    free(keep.work);
 }
 
 /* ---- which gathers ---- */
@@ -145,13 +351,13 @@ static void add_channels(struct dfg_gen *g, struct gathers *gathers, const struc
 {
     const uint32_t channels = n->slots >> (g->column + 1);
     if (!channels)
-        add(g, gathers, (struct gather){ n, DF_NONE, 0, level });
+        add(g, gathers, (struct gather){ .node = n, .slot = DF_NONE, .level = level, .run = 1 });
     if (!channels || channels & (channels - 1))
         return;
     const uint32_t slot = (uint32_t)(g->column + 1 + __builtin_ctz(channels));
     const struct dff_node *extent = g->kernel->ports[g->formula->port].extents[slot];
     for (int64_t number = 0; number < extent->i; number++)
-        add(g, gathers, (struct gather){ n, slot, number, level });
+        add(g, gathers, (struct gather){ .node = n, .slot = slot, .number = number, .level = level, .run = 1 });
 }
 
 static unsigned level_of(const struct dff_node *n, const unsigned *levels)
@@ -166,7 +372,7 @@ static unsigned level_of(const struct dff_node *n, const unsigned *levels)
 /* Arguments have lower numbers than the nodes that they are of. */
 static void find(struct dfg_gen *g, struct gathers *gathers)
 {
-    unsigned *levels = calloc(g->kernel->n_nodes + 1u, sizeof *levels); /* gathers that the node needs, one behind the other */
+    unsigned *levels = gathers->level = calloc(g->kernel->n_nodes + 1u, sizeof *levels);
     g->failed |= !levels;
     for (unsigned i = 0; i < g->kernel->n_nodes && !g->failed; i++) {
         const struct dff_node *n = g->kernel->nodes[i];
@@ -174,11 +380,11 @@ static void find(struct dfg_gen *g, struct gathers *gathers)
         if (is_gather(g, n))
             add_channels(g, gathers, n, levels[n->id]++);
     }
-    free(levels);
 }
 
-/* If there is no room for all, larger elements are read where they are used: one of them there keeps the loop from being a vector. */
-static void drop_wide(struct dfg_gen *g, struct gathers *gathers)
+/* If there is no room for all, larger elements are read where they are used: one of them there keeps the loop from being a vector.
+ * Gives how many arrays there is room for beside those that are wanted. */
+static unsigned drop_wide(struct dfg_gen *g, struct gathers *gathers)
 {
     unsigned arrays = g->n_columns, kept = 0;
     for (unsigned i = 0; i < gathers->n; i++)
@@ -188,17 +394,49 @@ static void drop_wide(struct dfg_gen *g, struct gathers *gathers)
             gathers->all[kept++] = gathers->all[i];
     if (arrays > DFG_MAX_COLUMNS)
         gathers->n = kept;
+    return arrays > DFG_MAX_COLUMNS ? 0 : DFG_MAX_COLUMNS - arrays;
 }
 
 void dfg_gathers_print(struct dfg_gen *g)
 {
     struct gathers gathers = { 0 };
     find(g, &gathers);
-    if (!g->failed)
-        drop_wide(g, &gathers);
+    unsigned spare = g->failed ? 0 : drop_wide(g, &gathers);
+    find_runs(g, &gathers);
     for (unsigned level = 0; level < gathers.levels && !g->failed; level++) {
-        print_arrays(g, &gathers, level, true);
-        print_arrays(g, &gathers, level, false);
+        unsigned first = g->n_columns;
+        add_places(g, &gathers, level);
+        add_kept(g, &gathers, level, &spare);
+        print_loop(g, first);
+        first = g->n_columns;
+        add_elements(g, &gathers, level);
+        print_loop(g, first);
     }
+    free(gathers.level);
     free(gathers.all);
+}
+
+/* "(double)h * (double)w <= DF_NEAR": an int64_t might not hold the product. */
+static const char *fits(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_port *port = &g->kernel->ports[n->number];
+    const char *text = "";
+    unsigned free_ones = dfg_free_dimensions(g, n);
+    for (unsigned d = port->rank - free_ones; d < port->rank; d++)
+        text = dfg_printf(g, "%s%s(double)%s", text, *text ? " * " : "", dfg_within(g, dfg_index(g, port->extents[d]), DFG_ATOM));
+    return dfg_printf(g, "%s <= DF_NEAR", text);
+}
+
+const char *dfg_places_are_near(struct dfg_gen *g)
+{
+    const char *text = NULL;
+    for (unsigned i = 0; i < g->kernel->n_nodes && !g->failed; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        if (n->kind != DFF_READ || !is_gather(g, n) || !is_wide(g, n))
+            continue;
+        const char *more = fits(g, n);
+        if (!text || !strstr(text, more))
+            text = text ? dfg_printf(g, "%s && %s", text, more) : more;
+    }
+    return text;
 }

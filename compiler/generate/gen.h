@@ -44,6 +44,7 @@ struct dfg_block {
     const char **temporaries;           /* by node id; NULL: none yet */
 };
 
+#define DFG_FAR ((int64_t)1 << 62)      /* i64 is not followed further: a bound of that much, either way, may be any number beyond */
 struct dfg_fact {                       /* of a node, within one formula */
     int64_t low, high;                  /* integers and truth values; low > high: never computed */
     double least, most;                 /* floats, if is_number */
@@ -86,6 +87,7 @@ struct dfg_column {                     /* a value of each column of a strip, in
     bool is_place;                      /* not the value, but where the element lies that the node reads */
     uint32_t slot;                      /* that the value depends on, too; DF_NONE: none */
     int64_t by, low, high;              /* column x has by * slot added to it, which is from low to high */
+    unsigned each, at;                  /* the array has `each` elements for a column, and this is element `at`; 0: it has one */
     const char *name;
 };
 
@@ -142,6 +144,7 @@ struct dfg_gen {
     const char *row;                    /* that is written; NULL: it is called as its port */
     struct dfg_column columns[DFG_MAX_COLUMNS];
     unsigned n_columns;
+    bool near_places;                   /* arrays of places have int32_t */
     unsigned copies;                    /* repetitions that are written out around what is printed */
     const char *from, *to;              /* the rows that are computed; NULL: all of them */
     unsigned rows;                      /* dimension that counts these; of those before it, df_outer0 … are computed */
@@ -231,6 +234,8 @@ bool dfg_is_chosen(const struct dfg_gen *g, const struct dff_node *n);
 /* Where the element lies in its row or table, of a read whose borders are no numbers, and how many indices that is made of. */
 const char *dfg_place(struct dfg_gen *g, const struct dff_node *node);
 unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *node);
+/* Does no border move the element? *in_row: how many of its indices its row stands for. */
+bool dfg_is_unmoved(struct dfg_gen *g, const struct dff_node *read, unsigned *in_row);
 /* The place of an element in a port: row by row. */
 const char *dfg_offset(struct dfg_gen *g, const struct dff_port *port, const struct dfg_text *indices);
 /* Prints the reduction's loops into g->block, and gives the name of its value. */
@@ -259,6 +264,8 @@ bool dfg_is_whole(const struct dfg_gen *g, const struct dff_node *index, const s
  * df_strip to df_strip_end - 1. None: nothing is printed. */
 void dfg_columns_print(struct dfg_gen *g);
 void dfg_gathers_print(struct dfg_gen *g);
+/* C that says whether an int32_t can hold all places that g->formula computes of two indices or more. NULL: it computes none. */
+const char *dfg_places_are_near(struct dfg_gen *g);
 /* The element of an array that has the node's value, or its place. NULL: none has. */
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 

@@ -461,3 +461,12 @@ unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *n)
     const struct dfg_row *row = n->kind == DFF_READ ? row_read(g, n, &own) : NULL;
     return n->n_args - (row ? row->lead : 0);
 }
+
+bool dfg_is_unmoved(struct dfg_gen *g, const struct dff_node *read, unsigned *in_row)
+{
+    *in_row = read->n_args - dfg_free_dimensions(g, read);
+    for (unsigned d = *in_row; d < read->n_args; d++)
+        if (border_of(g, read, d) != DFF_NONE)
+            return false;
+    return true;
+}

@@ -111,7 +111,7 @@ static void print_columns(struct dfg_gen *g, const char *from, const char *to)
 }
 
 /* The loop over the columns. If columns share values, it goes from strip to strip, so that the arrays are small. */
-static void print_strips(struct dfg_gen *g)
+static void print_strip_loop(struct dfg_gen *g)
 {
     struct dfg_block strip;
     g->n_columns = 0;
@@ -130,6 +130,25 @@ static void print_strips(struct dfg_gen *g)
     print_columns(g, "df_strip", "df_strip_end");
     dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += DF_STRIP)");
     g->n_columns = 0;
+}
+
+/* Places in a port of few elements are kept as int32_t, of which vectors have twice as many as of int64_t. As below there is no `else`. */
+static void print_strips(struct dfg_gen *g)
+{
+    const char *near = g->mode == DFG_MAIN && !g->stage.is_pair && !g->kept.is_read && !g->failed ? dfg_places_are_near(g) : NULL;
+    const char *name = near ? dfg_new_name(g) : NULL;
+    if (near)
+        dfg_line(g, g->block, "const int %s = %s;", name, near);
+    for (int i = 0; near && i < 2 && !g->failed; i++) {
+        struct dfg_block block;
+        g->near_places = i == 0;
+        if (dfg_open(g, &block, -1, NULL))
+            print_strip_loop(g);
+        dfg_close(g, &block, dfg_printf(g, "if (%s%s)", i ? "!" : "", name));
+    }
+    g->near_places = false;
+    if (!near)
+        print_strip_loop(g);
 }
 
 /* If the row decides between sides of conditions, a text for each residue of the row. There is no `else`: what one of them needs of

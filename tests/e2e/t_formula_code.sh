@@ -190,12 +190,22 @@ kernel warp(in q: f32[h, w] border clamp, in u: f32[h, w], out o: f32[h, w]) {
 }
 kernel zero(out a: f32[9, 9], out r: f64[9, 9]) cpu {{ a[0] = 0; r[0] = 0; }};
 kernel show(in x: f32[h, w], in y: f64[h, w], in o: f32[h, w]) cpu {{ printf("%g %g %g\n", x[0], y[0], o[0]); }};
-graph main { (a, r) = zero(); (x, y) = turn(a, r); o = warp(x, a); show(x, y, o); }
+kernel beside(in q: f32[m, n + 1], in u: f32[h, n], in z: f32[m, 2], out o: f32[h, n]) {
+    let at = clamp(u[j, i] / 3, 0, 9000);
+    let row = clamp(i32(floor(at)), 0, m - 1);
+    o[j, i] = q[row, min(row, n - 1)] + (at - floor(at)) * q[row, min(row, n - 1) + 1];
+}
+kernel table(out q: f32[9, 10], out z: f32[9, 2]) cpu {{ q[0] = z[0] = 0; }};
+graph main { (a, r) = zero(); (x, y) = turn(a, r); o = warp(x, a); (q, z) = table(); p = beside(q, o, z); show(x, y, p); }
 END
     "$DFC" --emit=c vectors.df | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > formulas.c
     gcc -c -w -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -march=x86-64-v3 -I"$DF_BUILD/include" -fopt-info-vec-optimized \
         -o vectors.o formulas.c 2>&1 | grep -o '\.df:[0-9]*:[0-9]*: optimized: loop vectorized' | cut -d: -f2 | sort -u > vector.lines
-    if [ "$(tr '\n' ' ' < vector.lines)" = '2 3 7 ' ]; then pass vectors; else fail vectors "$(cat vector.lines)"; fi
+    if [ "$(tr '\n' ' ' < vector.lines)" = '14 2 3 7 ' ]; then pass vectors; else fail vectors "$(cat vector.lines)"; fi
+    # Elements side by side are copied at once, and what a place is made of is computed once: in a loop with places as int32_t, and as int64_t.
+    sed -n '/void df_row0_beside(/,/^}/p' formulas.c > beside.c
+    if [ "$(grep -c __builtin_memcpy beside.c) $(grep -c 'df_floor' beside.c) $(grep -c ' / 3' beside.c)" = '2 2 2' ]; then pass beside
+    else fail beside "$(cat beside.c)"; fi
 else
     skip vectors 'no gcc for x86-64'
 fi

@@ -10,6 +10,7 @@ compare --wild --programs=60 --sizes=4 || failures=1
 compare --cases "$cases/filters.df" "$cases/borders.df" "$cases/reductions.df" "$cases/gathers.df" "$cases/histograms.df" "$cases/residues.df" "$cases/trig.df" \
     "$cases/accs.df" "$cases/mutual.df" || failures=1
 compare --all-levels --cases "$cases/rounded.df" || failures=1
+compare --modes=--cflags=-DDF_NEAR=99 --cases "$cases/gathers.df" || failures=1 # places as in ports of more than 2^31 elements
 
 # Random programs.
 compare --programs="${DF_FORMULAS:-6}" --first="${DF_FORMULAS_FIRST:-1}" --sizes=5 || failures=1

@@ -7,6 +7,7 @@
 #include "compiler/types/paths.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct dfl_variant *variant_of(const struct dfc_kernel_code *code, bool gpu)
 {
@@ -34,10 +35,49 @@ void dfc_emit_inline_headers(FILE *out)
           "#include <string.h>\n\n", out);
 }
 
+/* What stands behind # and this word on a line; NULL: another line. */
+static const char *after_directive(const char *line, const char *word)
+{
+    line += strspn(line, " \t");
+    if (*line != '#')
+        return NULL;
+    line += 1 + strspn(line + 1, " \t");
+    return strncmp(line, word, strlen(word)) == 0 ? line + strlen(word) + strspn(line + strlen(word), " \t") : NULL;
+}
+
+/* How long the name is of the header that is included here, with its marks: <NAME> or "NAME.h". 0: it is another file. */
+static size_t header_length(const char *name)
+{
+    const char *end = *name == '<' || *name == '"' ? name + 1 + strcspn(name + 1, ">\"\n") : NULL;
+    if (!end || *end != (*name == '<' ? '>' : '"') || (*end == '"' && strncmp(end - 2, ".h", 2) != 0))
+        return 0;
+    return (size_t)(end + 1 - name);
+}
+
+/* The headers that inline code includes under no condition, in front of its function. Most headers declare nothing where
+ * they are included once more, so the code of the next kernel would be without them. */
+static void emit_headers_of(FILE *out, const struct dfl_variant *variant, const char *file)
+{
+    unsigned deep = 0, at = variant->code_loc.line;
+    for (const char *line = variant->code; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL, at++) {
+        const char *name = after_directive(line, "include");
+        size_t length = name && deep == 0 ? header_length(name) : 0;
+        if (after_directive(line, "if"))
+            deep++;
+        else if (after_directive(line, "endif") && deep > 0)
+            deep--;
+        if (length == 0)
+            continue;
+        dfc_emit_line(out, at, file);
+        fprintf(out, "#include %.*s\n", (int)length, name);
+    }
+}
+
 void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                      const struct dfl_variant *variant, bool gpu, const char *linkage)
 {
     const char *file = dfl_sink_file_name(front->sink, variant->code_loc.file);
+    emit_headers_of(out, variant, file);
     dfc_emit_names_free(out, front->graph, code->kernel);
     fputs(linkage, out);
     dfc_emit_signature(out, front->graph, code->kernel, "df_inline_", gpu, false);

@@ -22,6 +22,34 @@ build plain 'cpu "plain.c"'
 cp plain.c plain.cpp && build plain-cpp 'cpu "plain.cpp"'
 build inline "cpu {{ $body }}"
 
+# Headers that inline code includes: two kernels the same ones, one within a condition, and a list of numbers that is no header.
+printf '#ifndef TWICE\n#define TWICE\nstatic int twice(int v) { return 2 * v; }\n#endif\n' >twice.h
+echo '1, 2, 3, 4' >numbers.inc
+cat >headers.df <<'X'
+kernel count(out v: i32[k]) cpu {{
+    #include <unistd.h>
+    #include "twice.h"
+    static const int32_t numbers[] = {
+    #include "numbers.inc"
+    };
+    v[0] = twice((int)sysconf(_SC_PAGESIZE) > 0) - 1;
+    for (size_t i = 1; i < k; i++) v[i] = numbers[i];
+}};
+kernel square(in a: i32[k], out b: i32[k]) cpu {{
+    # include <unistd.h>
+#if 0
+    #include <no/such/header.h>
+#endif
+    #include "twice.h"
+    for (size_t i = 0; i < k; i++) b[i] = a[i] * a[i] + twice((int)(sysconf(_SC_PAGESIZE) > 0)) - 1;
+}};
+X
+printf '%s\n' "$show" "$graph" >>headers.df
+check headers-compile "$DFC" headers.df -o headers
+./headers >headers.out && same headers headers.out expected
+sed 's/^#if 0/#if 1/' headers.df >no-header.df
+expect no-header 1 '^no-header.df:13:.* no/such/header.h: No such file' "$DFC" no-header.df -o headers
+
 # Functions that were there before: no const, other order, int sizes, void or a status, their own feature macros and headers.
 cat > old.h <<'X'
 #define PLUS 1

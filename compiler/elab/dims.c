@@ -176,6 +176,15 @@ static bool check_phases(struct dfc_solve *s)
     return true;
 }
 
+bool dfc_check_phases(struct dfc_elab *e, const struct dfc_item *item, uint8_t *phases)
+{
+    struct dfc_solve s = { .e = e, .item = item, .phase = phases };
+    bool good = check_phases(&s);
+    dfr_table_free(&s.reported);
+    dfr_array_free(&s.reported_items);
+    return good;
+}
+
 /* ---- one node ---- */
 
 static bool fill_node(struct dfc_solve *s, uint32_t id)

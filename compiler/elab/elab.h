@@ -118,6 +118,8 @@ enum dfc_phase { DFC_EVERY_WAVE, DFC_BEFORE, DFC_AFTER }; /* in every wave, befo
 
 /* When a node fires, by what it reads. phases: by value, when it can be read; those of the item's outputs are set. */
 enum dfc_phase dfc_item_phase(const struct dfc_elab *e, const struct dfc_item *item, uint8_t *phases);
+/* The same. false, reported: the node reads what is not there when it fires. */
+bool dfc_check_phases(struct dfc_elab *e, const struct dfc_item *item, uint8_t *phases);
 
 /* Finds the value that each input reads, and fills in_values. false: reported. */
 bool dfc_resolve(struct dfc_elab *e);
@@ -192,6 +194,7 @@ struct dfc_form {                       /* an extent in a wave: scale * what its
     uint32_t class;                     /* 0: it is the same in all waves */
     int64_t scale, offset;
     bool number;                        /* class 0: it is `offset`; else nobody knows it yet */
+    int64_t most;                       /* the bound of what the class has; 0: not known */
 };
 
 struct dfc_forms {
@@ -211,6 +214,8 @@ bool dfc_forms_make(const struct dfc_elab *e, struct dfc_forms *forms);
 /* Do extents of the item, a node, differ from wave to wave? The forms of its inputs are known; those of its outputs are
  * written. */
 struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_item *item, struct dfc_forms *forms);
+/* Do annotations of the item's call fit the forms of its outputs: where there is a bound, and which, as far as it is known? false: reported. */
+bool dfc_form_check_annotations(const struct dfc_elab *e, const struct dfc_item *item, const struct dfc_forms *forms);
 /* Of a graph that is called from outside: extent d of an out port, as its format says it. */
 struct dfc_form dfc_form_said(const struct dfc_elab *e, struct dfc_forms *forms, const struct dfc_port *port, unsigned d);
 /* Is what is made inside as large as was said, in every wave? true also if what was said does not follow from inputs. */

@@ -108,7 +108,9 @@ void dfc_note_context(const struct dfc_elab *e, uint32_t frame, const struct dfc
         print_env(env, text, sizeof text);
         dfl_note(e->u->sink, nowhere, "with %s", text);
     }
-    for (; dfc_frames(e)[frame].item != DF_NONE; frame = dfc_frames(e)[frame].parent) {
+    /* A root is called by nothing that is written. */
+    const uint32_t outermost = e->u->options->root || e->u->options->exported ? 1 : 0;
+    for (; frame != outermost && dfc_frames(e)[frame].item != DF_NONE; frame = dfc_frames(e)[frame].parent) {
         if (n++ == SHOWN) {
             dfl_note(e->u->sink, nowhere, "and so on, outwards");
             return;

@@ -56,7 +56,7 @@ static bool add(const struct dfc_form *a, const struct dfc_form *b, int sign, st
         __builtin_mul_overflow(b->scale, sign, &scale) || __builtin_mul_overflow(b->offset, sign, &offset) ||
         __builtin_add_overflow(a->scale, scale, &scale) || __builtin_add_overflow(a->offset, offset, &offset))
         return false;
-    *sum = (struct dfc_form){ scale ? a->class | b->class : 0, scale, offset, true };
+    *sum = (struct dfc_form){ scale ? a->class | b->class : 0, scale, offset, true, a->class ? a->most : b->most };
     return true;
 }
 
@@ -66,6 +66,7 @@ static bool multiply(const struct dfc_form *a, const struct dfc_form *b, struct 
     if (!is_number(number) || number->offset == 0)
         return false;
     product->class = form->class;
+    product->most = form->most;
     return !__builtin_mul_overflow(form->scale, number->offset, &product->scale) &&
            !__builtin_mul_overflow(form->offset, number->offset, &product->offset);
 }
@@ -112,14 +113,56 @@ static struct dfc_form form_of(struct walk *w, const struct dfl_expr *e)
     return varies ? unknown(w) : same;
 }
 
+static const struct dfl_target *target_at(const struct dfc_item *item, unsigned slot)
+{
+    const struct dfl_target *target = item->stmt->targets;
+    while (target && slot-- > 0)
+        target = target->next;
+    return target;
+}
+
+static int64_t fold_number(const struct dfc_elab *e, const struct dfc_names *names, const struct dfl_expr *expr)
+{
+    struct dfc_value value;
+    return dfc_fold(e->u, names, expr, &value) && value.known && value.n.kind == DF_KIND_I64 ? value.n.i : 0;
+}
+
+/* The bound in the annotation of the call, for a variable that stands in out ports. 0: it is not known. */
+static int64_t annotated_bound(const struct walk *w, uint32_t variable)
+{
+    const struct dfc_names names = dfc_frame_names(w->e, w->item->frame, w->item->env, DFC_USE_ANNOTATION);
+    const struct dfc_sig *sig = &w->item->callee->sig;
+    for (unsigned i = 0; i < sig->n_out; i++) {
+        const struct dfl_target *target = target_at(w->item, i);
+        const struct dfl_expr *extent = target && target->annotation ? target->annotation->dims : NULL;
+        for (unsigned d = 0; extent && d < sig->ports[sig->out_port[i]].rank; d++, extent = extent->next) {
+            const struct dfc_dim *dim = &sig->ports[sig->out_port[i]].dims[d];
+            if (dim->kind == DFC_DIM_VARIABLE && dim->variable == variable && dfc_extent_has_bound(extent))
+                return fold_number(w->e, &names, extent->b);
+        }
+    }
+    return 0;
+}
+
+/* The bound of a variable of the item's kernel. 0: it is not known. */
+static int64_t bound_of(const struct walk *w, uint32_t variable)
+{
+    const struct dfc_names names = { .use = DFC_USE_PORT };
+    const struct dfl_expr *bound = w->item->callee->sig.variables[variable].bound;
+    return dfc_bound_is_open(bound) ? annotated_bound(w, variable) : fold_number(w->e, &names, bound);
+}
+
 /* Of a kernel that stands for what a caller gives, variables of one name are one. */
-static struct dfc_form decided(struct walk *w, const char *name)
+static struct dfc_form decided(struct walk *w, uint32_t variable)
 {
     const struct dfc_sig *sig = w->forms->given;
+    const char *name = w->item->callee->sig.variables[variable].name.text;
+    struct dfc_form form = { .scale = 1, .most = bound_of(w, variable) };
     for (unsigned v = 0; sig && strchr(w->item->callee->name, '.') && v < sig->n_variables; v++)
         if (strcmp(sig->variables[v].name.text, name) == 0)
-            return (struct dfc_form){ .class = v + 1, .scale = 1 };
-    return new_class(w);
+            form.class = v + 1;
+    form.class = form.class ? form.class : new_class(w).class;
+    return form;
 }
 
 static struct dfc_form *input(const struct walk *w, unsigned slot)
@@ -154,14 +197,6 @@ static void bind_inputs(struct walk *w)
             w->how->unlike |= port->dims[d].kind != DFC_DIM_VARIABLE && !equal(&form, &input(w, i)[d]);
         }
     }
-}
-
-static const struct dfl_target *target_at(const struct dfc_item *item, unsigned slot)
-{
-    const struct dfl_target *target = item->stmt->targets;
-    while (target && slot-- > 0)
-        target = target->next;
-    return target;
 }
 
 /* Does the annotation of the call say a number for extent d of that output, or, if there is none, the out port of the graph around
@@ -273,11 +308,56 @@ struct dfc_varying dfc_item_varies(const struct dfc_elab *e, const struct dfc_it
         return how;
     }
     for (unsigned v = 0; v < sig->n_variables; v++)
-        w.variables[v] = sig->variables[v].bound && !is_exact(&w, v) ? decided(&w, sig->variables[v].name.text) : same;
+        w.variables[v] = sig->variables[v].bound && !is_exact(&w, v) ? decided(&w, v) : same;
     bind_inputs(&w);
     for (unsigned i = 0; i < sig->n_out; i++)
         find_output(&w, i);
     how.dynamic &= how.varies;
     how.may_be_empty &= how.varies;
     return how;
+}
+
+/* ---- annotations ---- */
+
+static bool report_annotation(const struct dfc_elab *e, const struct dfc_item *item, const struct dfl_target *target, unsigned d,
+                              const struct dfc_form *form, bool bounded)
+{
+    struct dfl_sink *sink = e->u->sink;
+    const char *name = item->callee->name;
+    if (!form->class)
+        dfl_error(sink, target->annotation->loc, "extent %u of '%s' is the same in all waves, so it has no bound", d + 1, name);
+    else if (!bounded)
+        dfl_error(sink, target->annotation->loc, "'%s' is annotated with the same extent %u in all waves, but what '%s' gives differs from wave "
+                  "to wave", target->name.text, d + 1, name);
+    else
+        dfl_error(sink, target->annotation->loc, "'%s' is annotated with another bound of extent %u than '%s' gives, which is %lld",
+                  target->name.text, d + 1, name, (long long)(form->scale * form->most + form->offset));
+    dfl_hint(sink, !form->class ? "leave out what stands before and with '<='" : "write the same bounds, as in 'n <= 100', or leave out the "
+                                                                                 "annotation");
+    return false;
+}
+
+/* Is it known that the annotation has another bound? */
+static bool is_other_bound(const struct dfc_elab *e, const struct dfc_item *item, const struct dfl_expr *bound, const struct dfc_form *form)
+{
+    const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_ANNOTATION);
+    const int64_t said = dfc_bound_is_open(bound) ? 0 : fold_number(e, &names, bound);
+    int64_t most;
+    return form->most && said && !__builtin_mul_overflow(form->scale, form->most, &most) && !__builtin_add_overflow(most, form->offset, &most) &&
+           said != most;
+}
+
+bool dfc_form_check_annotations(const struct dfc_elab *e, const struct dfc_item *item, const struct dfc_forms *forms)
+{
+    unsigned slot = 0;
+    for (const struct dfl_target *t = item->stmt->targets; t && slot < item->callee->sig.n_out; t = t->next, slot++) {
+        const struct dfc_form *form = forms->of[item->first_out + slot];
+        unsigned d = 0;
+        for (const struct dfl_expr *x = t->annotation ? t->annotation->dims : NULL; x && d < DF_MAX_RANK; x = x->next, d++) {
+            const bool bounded = dfc_extent_has_bound(x);
+            if (bounded != (form[d].class != 0) || (bounded && is_other_bound(e, item, x->b, &form[d])))
+                return report_annotation(e, item, t, d, &form[d], bounded);
+        }
+    }
+    return true;
 }

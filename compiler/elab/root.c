@@ -443,7 +443,7 @@ static bool check_node(struct dfc_elab *e, const struct dfc_item *item, uint8_t 
                   item->callee->name);
         return false;
     }
-    return dfc_item_phase(e, item, phases) != DFC_BEFORE || check_once(e, item);
+    return dfc_check_phases(e, item, phases) && (dfc_item_phase(e, item, phases) != DFC_BEFORE || check_once(e, item));
 }
 
 static bool check_results(struct dfc_elab *e, const uint8_t *phases)
@@ -503,8 +503,10 @@ static bool check_extents(struct dfc_elab *e)
     struct dfc_forms forms;
     bool made = dfc_forms_make(e, &forms), ok = true;
     for (uint32_t k = 0; made && k < e->items.n; k++)
-        if (dfc_items(e)[e->order[k]].inner == DF_NONE)
+        if (dfc_items(e)[e->order[k]].inner == DF_NONE) {
             dfc_item_varies(e, &dfc_items(e)[e->order[k]], &forms);
+            ok &= dfc_form_check_annotations(e, &dfc_items(e)[e->order[k]], &forms);
+        }
     for (unsigned i = 0; made && ok && i < graph->sig.n_out; i++)
         ok = check_port_extents(e, &forms, &graph->sig.ports[graph->sig.out_port[i]]);
     return ok && !e->u->no_memory;

@@ -268,8 +268,8 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
                                          * not get it. NULL: no job is launched in this way */
     uint32_t *waiter_node;              /* by input of the graph: the node that reads it */
     uint64_t *acc_job;                  /* by value of an acc: the job that waits for it; NULL: there are no accs */
-    struct dfr_queue *arrived;          /* staged CPU jobs whose data has come, unless the policy has placed them; and kept
-                                         * values that have come */
+    struct dfr_queue *arrived;          /* staged CPU jobs whose data has come, under a policy that decides when a worker
+                                         * takes a job; and kept values that have come */
     _Atomic uint32_t n_staged;          /* CPU jobs that are staged and not yet taken again */
     _Atomic uint32_t n_busy;            /* CPU workers that have jobs */
     _Atomic uint32_t n_put_off;         /* CPU workers that at their last look took no job because enough were staged */

@@ -1,9 +1,9 @@
 /* stage.c - brings data to the memory of the unit that will run a job, so that a worker never waits for a copy.
  * engine.h declares its functions; policies call them through struct dfr_view.
  *
- * Words:  A CPU job whose inputs are only on devices is *staged*: the devices that own the inputs are asked for them,
- *         and the copy that completes last gives the job back to a policy that has placed it, else puts it into
- *         `arrived`. If a job is given to a GPU before a worker takes it there, its inputs are *announced* to this GPU,
+ * Words:  A CPU job whose inputs are only on devices is *staged*: the devices that own the inputs are asked for them.
+ *         The copy that completes last gives the job back to a policy that decides before a worker takes it, else puts
+ *         it into `arrived`. If a job is given to a GPU before a worker takes it there, its inputs are *announced* to this GPU,
  *         which may prefetch them. Until they have come, the GPU takes other jobs first (dfr_comes()).
  *
  * Orders: `missing` starts with one extra for the stager itself. So it reaches 0 once, after the last ask. The
@@ -309,14 +309,17 @@ static void kept_arrived(struct df_run *run, uint32_t keeper)
     dfr_wake_unit(run, 0);
 }
 
-/* A policy that has placed the jobs has an order for them, too. It gets a job back whose data has come to the host, and at
- * once: so no less urgent job overtakes it. */
+/* A policy that has placed the jobs, or chosen the host when it was given this one, has an order for them, too. It gets a
+ * job back whose data has come to the host, and at once: so the job overtakes none that comes before it in that order, and
+ * no less urgent job overtakes it. */
 static void give_back(struct df_run *run, uint64_t job)
 {
-    uint32_t units = 0;
+    uint32_t units = 1;
 
     atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
-    if (run->choice.policy->push(run->choice.state, job, DFR_NOBODY, false, &units) != DFR_QUEUED)
+    if (run->choice.policy->come)
+        run->choice.policy->come(run->choice.state, job);
+    else if (run->choice.policy->push(run->choice.state, job, DFR_NOBODY, false, &units) != DFR_QUEUED)
         return;                         /* its place has changed, and it is staged again */
     for (uint32_t u = 0; u < run->machine.n_units; u++)
         if (units >> u & 1)
@@ -358,12 +361,12 @@ void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
         dfr_engine_free_job(run, w, job);
         return;
     }
-    if (taker == 0 && run->choice.policy->units) {
-        give_back(run, job);
-        return;
-    }
     if (taker == 0 && run->devices.holder) {
         give_to_holder(run, job);
+        return;
+    }
+    if (taker == 0 && !run->choice.policy->pull) {
+        give_back(run, job);
         return;
     }
     if (taker == 0)

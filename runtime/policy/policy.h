@@ -92,6 +92,9 @@ struct dfr_policy {
     void (*destroy)(void *state);
     enum dfr_pushed (*push)(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units);
     bool (*pop)(void *state, uint32_t worker, uint64_t *job);
+    /* Queues a job for the host that push() had staged for it, because its data has come. It waits there among the
+     * others. NULL: if the policy knows units before the run, push() is called again; else whoever is free runs it. */
+    void (*come)(void *state, uint64_t job);
     void (*done)(void *state, uint64_t job, uint32_t worker); /* may be NULL */
     /* The unit of a node for the wave in a slot, as a bit; NULL if the policy does not know it before the run. Values
      * and nodes that fire once have slot n_slots: there it gives all units in whose memory a node of some wave may

@@ -12,9 +12,10 @@
  *           workers, and a job is put at the end of the lane that is free first.
  * Links:    The estimates say when each link is expected to be free, in each direction, and when the tokens that were
  *           sent are expected to arrive.
- * Errors:   When a job is done, the estimates are corrected: its lane moves by the time that the job was early or late,
- *           and an empty lane is free now. Several threads may assign at once; what they then miss of each other costs
- *           precision, and nothing else.
+ * Errors:   When a job is done, its lane's estimate is made anew: the lane is free when its other jobs have had their
+ *           times, from now on. So it does not matter which of them are done first, and what made one job late does not
+ *           count again for those behind it. Several threads may assign at once; what they then miss of each other
+ *           costs precision, and nothing else.
  */
 #include <math.h>
 #include <stdatomic.h>
@@ -25,7 +26,8 @@
 
 struct dmda_lane {
     _Alignas(64) _Atomic double free_s; /* expected */
-    _Atomic uint32_t jobs;              /* assigned and not yet done */
+    _Atomic double left_s;              /* the times of the jobs that are assigned and not yet done */
+    _Atomic uint32_t jobs;              /* so many are */
 };
 
 struct dmda_link {
@@ -38,7 +40,6 @@ struct dmda {
     struct dfr_unit_queue *queues[DF_MAX_UNITS];
     struct dmda_lane *lanes;            /* as many as workers: view->first_worker[unit] … */
     struct dmda_link *links;            /* by unit */
-    double *end_s;                      /* by job: its expected end */
     uint32_t *lane;                     /* by job */
     /* [block * n_units + unit]: expected arrival; a time in the past: nothing is under way */
     _Atomic double *there_s;
@@ -53,7 +54,6 @@ static void dmda_destroy(void *state)
         dfr_unit_queue_destroy(d->queues[u]);
     free(d->lanes);
     free(d->links);
-    free(d->end_s);
     free(d->lane);
     free(d->there_s);
     free(d);
@@ -79,13 +79,13 @@ static bool make_estimates(struct dmda *d)
 
     d->lanes = aligned_alloc(64, view->n_workers * sizeof *d->lanes);
     d->links = aligned_alloc(64, d->n_units * sizeof *d->links);
-    d->end_s = malloc(n_jobs * sizeof *d->end_s);
     d->lane = malloc(n_jobs * sizeof *d->lane);
     d->there_s = calloc(n_there, sizeof *d->there_s); /* all bits zero: 0.0 */
-    if (!d->lanes || !d->links || !d->end_s || !d->lane || !d->there_s)
+    if (!d->lanes || !d->links || !d->lane || !d->there_s)
         return false;
     for (uint32_t w = 0; w < view->n_workers; w++) {
         atomic_init(&d->lanes[w].free_s, 0.0);
+        atomic_init(&d->lanes[w].left_s, 0.0);
         atomic_init(&d->lanes[w].jobs, 0);
     }
     for (uint32_t u = 0; u < d->n_units; u++) {
@@ -268,13 +268,14 @@ static uint32_t choose(struct dmda *d, uint64_t job, uint32_t by, double now)
 
 static void assign(struct dmda *d, uint64_t job, uint32_t unit, double now)
 {
-    uint32_t lane = first_free_lane(d, unit);
-    double end_s = fmax(load(&d->lanes[lane].free_s), data_there_s(d, job, unit, now, true)) +
-                   exec_s(d, unit, dfr_job_node(job));
-    d->lane[job_index(d, job)] = lane;
-    d->end_s[job_index(d, job)] = end_s;
-    store(&d->lanes[lane].free_s, end_s);
-    atomic_fetch_add_explicit(&d->lanes[lane].jobs, 1, memory_order_relaxed);
+    uint32_t index = first_free_lane(d, unit);
+    struct dmda_lane *lane = &d->lanes[index];
+    double time_s = exec_s(d, unit, dfr_job_node(job));
+
+    d->lane[job_index(d, job)] = index;
+    store(&lane->free_s, fmax(load(&lane->free_s), data_there_s(d, job, unit, now, true)) + time_s);
+    add(&lane->left_s, time_s);
+    atomic_fetch_add_explicit(&lane->jobs, 1, memory_order_relaxed);
 }
 
 static enum dfr_pushed dmda_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
@@ -297,6 +298,12 @@ static enum dfr_pushed dmda_push(void *state, uint64_t job, uint32_t by, bool lo
     return DFR_QUEUED;
 }
 
+static void dmda_come(void *state, uint64_t job)
+{
+    struct dmda *d = state;
+    dfr_unit_queue_push(d->queues[0], job);
+}
+
 static bool dmda_pop(void *state, uint32_t worker, uint64_t *job)
 {
     struct dmda *d = state;
@@ -306,21 +313,23 @@ static bool dmda_pop(void *state, uint32_t worker, uint64_t *job)
 static void dmda_done(void *state, uint64_t job, uint32_t worker)
 {
     struct dmda *d = state;
+    uint32_t index;
     struct dmda_lane *lane;
-    double now;
 
     (void)worker;
     if (d->n_units == 1)
         return;
-    now = d->view->now_s(d->view->arg);
-    lane = &d->lanes[d->lane[job_index(d, job)]];
+    index = d->lane[job_index(d, job)];
+    lane = &d->lanes[index];
     if (atomic_fetch_sub_explicit(&lane->jobs, 1, memory_order_relaxed) == 1)
-        store(&lane->free_s, now);
+        store(&lane->left_s, 0);        /* exactly: sums are rounded */
     else
-        add(&lane->free_s, now - d->end_s[job_index(d, job)]);
+        add(&lane->left_s, -exec_s(d, d->view->unit_of[index], dfr_job_node(job)));
+    store(&lane->free_s, d->view->now_s(d->view->arg) + load(&lane->left_s));
 }
 
-#define DMDA_OPS .create = dmda_create, .destroy = dmda_destroy, .push = dmda_push, .pop = dmda_pop, .done = dmda_done
+#define DMDA_OPS .create = dmda_create, .destroy = dmda_destroy, .push = dmda_push, .come = dmda_come, .pop = dmda_pop, \
+    .done = dmda_done
 
 const struct dfr_policy dfr_policy_dmda = {
     .name = "dmda",

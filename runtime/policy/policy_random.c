@@ -117,6 +117,12 @@ static enum dfr_pushed random_push(void *state, uint64_t job, uint32_t by, bool 
     return DFR_QUEUED;
 }
 
+static void random_come(void *state, uint64_t job)
+{
+    struct chance *c = state;
+    dfr_queue_push(c->queues[0], job);
+}
+
 static bool random_pop(void *state, uint32_t worker, uint64_t *job)
 {
     struct chance *c = state;
@@ -125,5 +131,6 @@ static bool random_pop(void *state, uint32_t worker, uint64_t *job)
 
 const struct dfr_policy dfr_policy_random = {
     .name = "random", .summary = "a worker is drawn for each ready job, fast ones more often",
-    .create = random_create, .destroy = random_destroy, .push = random_push, .pop = random_pop,
+    .create = random_create, .destroy = random_destroy, .push = random_push, .come = random_come,
+    .pop = random_pop,
 };

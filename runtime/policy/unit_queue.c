@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "runtime/policy/order.h"
+#include "runtime/policy/policy_default.h"
 
 #define EMPTY UINT64_MAX
 
@@ -20,6 +21,7 @@ struct dfr_unit_queue {
     uint32_t unit;
     enum dfr_unit_order kind;
     struct dfr_queue *fifo;             /* NULL: the order is by priority */
+    struct dfr_queue *brief;            /* jobs that take no time worth speaking of; NULL as fifo */
     struct dfr_order order;
     uint32_t *nodes, *rank;
     _Atomic uint32_t stamp;
@@ -34,6 +36,8 @@ void dfr_unit_queue_destroy(struct dfr_unit_queue *q)
         return;
     if (q->fifo)
         dfr_queue_destroy(q->fifo);
+    if (q->brief)
+        dfr_queue_destroy(q->brief);
     dfr_order_destroy(&q->order);
     free(q->nodes);
     free(q->rank);
@@ -55,13 +59,21 @@ static bool make_order(struct dfr_unit_queue *q, const double *priority)
            dfr_order_create(&q->order, q->view, 1u << q->unit, false, q->nodes, n_members, q->rank);
 }
 
-static bool make_fifo(struct dfr_unit_queue *q)
+static bool is_brief(const struct dfr_unit_queue *q, uint32_t node)
 {
-    uint64_t count = 0;
+    const struct df_graph *g = q->view->graph;
+    return q->view->time_s[(size_t)q->unit * g->n_works + g->nodes[node].work] < DFR_LONG_JOB_S;
+}
+
+static bool make_fifos(struct dfr_unit_queue *q)
+{
+    uint64_t count[2] = { 0 };          /* of jobs that are brief, and that are not */
     for (uint32_t v = 0; v < q->view->graph->n_nodes; v++)
-        count += q->view->able[v] >> q->unit & 1;
-    q->fifo = dfr_queue_create((uint32_t)(count * q->view->n_slots));
-    return q->fifo != NULL;
+        if (q->view->able[v] >> q->unit & 1)
+            count[!is_brief(q, v)]++;
+    q->brief = dfr_queue_create((uint32_t)(count[0] * q->view->n_slots));
+    q->fifo = dfr_queue_create((uint32_t)(count[1] * q->view->n_slots));
+    return q->brief && q->fifo;
 }
 
 struct dfr_unit_queue *dfr_unit_queue_create(const struct dfr_view *view, uint32_t unit, enum dfr_unit_order kind,
@@ -77,7 +89,7 @@ struct dfr_unit_queue *dfr_unit_queue_create(const struct dfr_view *view, uint32
     atomic_init(&q->stamp, 0);
     for (int i = 0; i < DFR_READY_WINDOW; i++)
         atomic_init(&q->window[i], EMPTY);
-    if (kind == DFR_BY_PRIORITY ? make_order(q, priority) : make_fifo(q))
+    if (kind == DFR_BY_PRIORITY ? make_order(q, priority) : make_fifos(q))
         return q;
     dfr_unit_queue_destroy(q);
     return NULL;
@@ -181,13 +193,15 @@ void dfr_unit_queue_push(struct dfr_unit_queue *q, uint64_t job)
     if (q->kind == DFR_BY_PRIORITY)
         dfr_order_add(&q->order, job);
     else
-        dfr_queue_push(q->fifo, job);   /* it has room for every job that this unit can run, so it is never full */
+        dfr_queue_push(is_brief(q, dfr_job_node(job)) ? q->brief : q->fifo, job); /* they have room for all such jobs */
 }
 
 bool dfr_unit_queue_pop(struct dfr_unit_queue *q, uint64_t *job)
 {
     if (q->kind == DFR_BY_PRIORITY)
         return dfr_order_pop(&q->order, job);
+    if (dfr_queue_pop(q->brief, job))
+        return true;
     return q->kind == DFR_IN_TURN ? dfr_queue_pop(q->fifo, job) : pop_ready(q, job);
 }
 
@@ -195,6 +209,10 @@ bool dfr_unit_queue_is_next(struct dfr_unit_queue *q, uint64_t job)
 {
     if (q->kind == DFR_BY_PRIORITY)
         return dfr_order_is_first(&q->order, job);
+    if (!dfr_queue_is_empty(q->brief))
+        return false;
+    if (is_brief(q, dfr_job_node(job)))
+        return true;
     if (!dfr_queue_is_empty(q->fifo))
         return false;
     for (int i = 0; q->kind == DFR_READY_FIRST && i < DFR_READY_WINDOW; i++)

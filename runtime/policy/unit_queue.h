@@ -3,6 +3,8 @@
  *
  * Orders:   First come, first served. Or by priority (the node's upward rank, exactly). Or ready first: of the
  *           DFR_READY_WINDOW oldest jobs, the one with the least bytes still to come; of equal ones the oldest.
+ * Brief:    If the order is not by priority, jobs that take less than DFR_LONG_JOB_S there go before all others, first
+ *           come, first served. They delay nobody, and what follows them may be what another unit waits for.
  * Memory:   create() allocates all that can be needed.
  * Threads:  Any thread may call push, pop and is_next, several at once. One thread calls create and destroy.
  * Progress: lock-free.

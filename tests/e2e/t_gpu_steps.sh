@@ -23,7 +23,8 @@ done <listed
 export SIZES='32 48' POLICIES=gp
 for step in 4 5 6; do
     dash=$(command -v dash || echo sh)
-    "$dash" "$steps/step$step.sh" programs out$step emu >said 2>&1 && tail -n 1 said | grep -qE '^[1-9][0-9]* passed, 0 failed, 0 skipped$' && pass "step$step" ||
+    "$dash" "$steps/step$step.sh" programs out$step emu >said 2>&1 && tail -n 1 said | grep -qE '^[1-9][0-9]* passed, 0 failed, [01] skipped$' &&
+        ! grep '^skip' said | grep -v 'dmda gave the GPU no job' && pass "step$step" ||
         fail "step$step" "$(grep -v '^ok' said | head -n 5)"
     n=$(ls "out$step" | wc -l)
     if [ "$n" -le 4 ]; then pass "step$step-files"; else fail "step$step-files" "$n files"; fi

@@ -40,6 +40,7 @@ learned() { # POLICY IN-FLIGHT: % of the GPU's jobs that a run could time
     jobs=$(gpu_jobs)
     timed=$(cat "$work"/learn.db.learned/*.jsonl | grep '"variant": "gpu"' | sed -n 's/.*"runs": \([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
     echo "$1, $2 waves in flight: $timed of $jobs jobs of the GPU were timed" >&2
+    if [ "$jobs" = 0 ] && [ "$1" != all-gpu ]; then echo "$1 gave the GPU no job" >&2; return 77; fi
     [ "$jobs" -gt 0 ] || { echo "no job ran on the GPU" >&2; return 1; }
     calc "100 * $timed / $jobs"
 }

@@ -221,6 +221,120 @@ static void test_dmda_forgets_what_is_done(void **state)
     machine_end(&m);
 }
 
+/* Puts jobs 1 to 4 on the device, which takes 0.5 ms for each. */
+static void push_four(struct machine *m, double cpu_s)
+{
+    uint32_t units;
+
+    machine_begin(m, 100, 1, 1);
+    m->holders = 3;                     /* nothing is sent */
+    for (uint32_t k = 0; k < m->rig.graph->n_works; k++) {
+        m->time_s[k] = cpu_s;
+        m->time_s[m->rig.graph->n_works + k] = 0.5 * MS;
+    }
+    machine_policy(m, "dmda", NULL);
+    for (uint32_t v = 1; v <= 4; v++) {
+        machine_push(m, v, 1, false, &units);
+        assert_int_equal(units, 2);
+    }
+}
+
+static void end_at(struct machine *m, uint32_t node, double now_s)
+{
+    m->now_s = now_s;
+    m->policy->done(m->state, dfr_job(0, node), 1);
+}
+
+/* One job is late, and so are those behind it. That is one delay and not one for each of them. */
+static void test_dmda_counts_a_delay_once(void **state)
+{
+    struct machine m;
+    uint32_t units;
+
+    (void)state;
+    push_four(&m, 2.1 * MS);
+    end_at(&m, 1, 2.5 * MS);            /* 2 ms late */
+    end_at(&m, 2, 3.0 * MS);
+    end_at(&m, 3, 3.5 * MS);
+    machine_push(&m, 5, 1, false, &units); /* there at 4.5 ms, behind job 4; here at 5.6 ms */
+    assert_int_equal(units, 2);
+    machine_end(&m);
+}
+
+/* A worker that takes its jobs in another order than they were assigned in has as much before it. */
+static void test_dmda_counts_what_is_left(void **state)
+{
+    struct machine m;
+    uint32_t units;
+
+    (void)state;
+    push_four(&m, 2.1 * MS);
+    end_at(&m, 4, 0.5 * MS);
+    end_at(&m, 3, 1.0 * MS);
+    for (uint32_t k = 0; k < m.rig.graph->n_works; k++)
+        m.time_s[k] = 1.2 * MS;
+    machine_push(&m, 5, 1, false, &units); /* there at 2.5 ms, behind jobs 1 and 2; here at 2.2 ms */
+    assert_int_equal(units, 1);
+    machine_end(&m);
+}
+
+/* A job that takes no time worth speaking of goes before those that do: another unit may wait for what follows it. */
+static void test_dmda_takes_brief_jobs_first(void **state)
+{
+    static const char *const policies[] = { "dmda", "dmdar" };
+    struct machine m;
+    uint32_t units;
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        machine_begin(&m, 100, 1, 1);
+        for (uint32_t v = 0; v < 100; v++)
+            m.able[v] = 1;
+        for (uint32_t k = 0; k < m.rig.graph->n_works; k++)
+            m.time_s[k] = MS;
+        m.time_s[m.rig.graph->nodes[4].work] = m.time_s[m.rig.graph->nodes[5].work] = 0.001 * MS;
+        machine_policy(&m, policies[i], NULL);
+        for (uint32_t v = 1; v <= 5; v++)
+            assert_int_equal(machine_push(&m, v, 1, v == 5, &units), DFR_QUEUED);
+        assert_int_equal(machine_pop(&m, 0), 4);
+        assert_int_equal(machine_push(&m, 4, 0, true, &units), DFR_QUEUED); /* 5 was first */
+        assert_int_equal(machine_pop(&m, 0), 5);
+        assert_int_equal(machine_pop(&m, 0), 4);
+        assert_int_equal(machine_push(&m, 4, 0, true, &units), DFR_KEPT);
+        for (int64_t v = 1; v <= 3; v++)
+            assert_int_equal(machine_pop(&m, 0), v);
+        machine_end(&m);
+    }
+}
+
+/* What was staged for the host waits there among the others when its data has come. */
+static void test_staged_jobs_come_in_turn(void **state)
+{
+    static const char *const policies[] = { "dmda", "dmdar", "random" };
+    struct machine m;
+    uint32_t units;
+
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        machine_begin(&m, 100, 1, 1);
+        for (uint32_t v = 0; v < 100; v++)
+            m.able[v] = 1;
+        machine_policy(&m, policies[i], NULL);
+        m.holders = 2;
+        m.stages = true;
+        assert_int_equal(machine_push(&m, 1, 1, false, &units), DFR_STAGED);
+        m.holders = 3;
+        m.stages = false;
+        assert_int_equal(machine_push(&m, 2, 1, false, &units), DFR_QUEUED);
+        m.policy->come(m.state, dfr_job(0, 1));
+        assert_int_equal(machine_push(&m, 3, 1, false, &units), DFR_QUEUED);
+        assert_int_equal(machine_pop(&m, 0), 2);
+        assert_int_equal(machine_pop(&m, 0), 1);
+        assert_int_equal(machine_pop(&m, 0), 3);
+        machine_end(&m);
+    }
+}
+
 static void test_static_follows_plan(void **state)
 {
     struct machine m;
@@ -701,6 +815,8 @@ int main(void)
         cmocka_unit_test(test_dmda_sends_no_empty_tokens),
         cmocka_unit_test(test_dmda_sends_a_token_once),
         cmocka_unit_test(test_dmda_knows_where_data_is), cmocka_unit_test(test_dmda_forgets_what_is_done),
+        cmocka_unit_test(test_dmda_counts_a_delay_once), cmocka_unit_test(test_dmda_counts_what_is_left),
+        cmocka_unit_test(test_dmda_takes_brief_jobs_first), cmocka_unit_test(test_staged_jobs_come_in_turn),
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
         cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_loading_is_no_drift),
         cmocka_unit_test(test_waves_placed_jointly), cmocka_unit_test(test_leaves_when_all_has_come),

@@ -297,7 +297,7 @@ static void limit_of_unit(const struct dfc_explained *e, uint32_t u, double *mos
 static bool is_in_order(const struct dfc_explained *e, uint32_t node)
 {
     const struct df_node *n = &e->problem->graph->nodes[node];
-    return !(n->flags & DF_NODE_ONCE) && (e->problem->graph->kernels[n->kernel].traits & (DF_ORDERED | DF_STREAM) ||
+    return !(n->flags & DF_NODE_ONCE) && (df_kernel_in_order(&e->problem->graph->kernels[n->kernel]) ||
                                           (n->depth && n->depth < e->inflight));
 }
 

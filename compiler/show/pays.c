@@ -172,11 +172,11 @@ static bool print_ways(const struct dfc_pays *p, FILE *out)
 /* ---- in words ---- */
 
 /* The kernel that runs one wave at a time and takes most of a wave. NULL: there is none. */
-static const struct share *most_ordered(const struct dfc_pays *p, const struct share *shares)
+static const struct share *most_in_order(const struct dfc_pays *p, const struct share *shares)
 {
     const struct share *most = NULL;
     for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++)
-        if (shares[k].jobs && (p->problem->graph->kernels[k].traits & (DF_ORDERED | DF_STREAM)) && shares[k].cpu_s > 0 &&
+        if (shares[k].jobs && df_kernel_in_order(&p->problem->graph->kernels[k]) && shares[k].cpu_s > 0 &&
             (!most || shares[k].cpu_s > most->cpu_s))
             most = &shares[k];
     return most;
@@ -185,7 +185,7 @@ static const struct share *most_ordered(const struct dfc_pays *p, const struct s
 /* Why the prediction is that workers do not help. */
 static void say_why_predicted(const struct dfc_pays *p, const struct share *shares, FILE *out)
 {
-    const struct share *s = most_ordered(p, shares);
+    const struct share *s = most_in_order(p, shares);
     char a[32], b[32];
     if (s && s->cpu_s > p->ways[1].predicted_s / 1.5)
         fprintf(out, "'%s' runs one wave at a time and takes %s of the %s that a wave takes.", kernel_name(p, s),

@@ -84,7 +84,6 @@ int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df
     options.device = kind;
     options.gpus = UINT64_C(1) << index;
     options.platform = platform;
-    options.emu_check = 0;
     options.workers = 1;
     for (uint32_t i = 0; i < runs && status == DF_OK; i++)
         status = run_chain(chain, &options, &makespan_s[i], error);

@@ -18,6 +18,7 @@ struct dfr_single_gpu {
     struct df_unit unit;
     uint64_t pool_bytes, spare_bytes;   /* spare: wanted behind the largest job */
     void **places;                      /* by port of the present job: its address on the device */
+    struct dfr_range *ranges;           /* by port: the same, for a device that checks its memory */
     size_t *dims;                       /* of the present job */
     struct dfr_opened opened;
     struct dfr_event *ends[DFR_SINGLE_MOST + 1]; /* of the launches of a batch */

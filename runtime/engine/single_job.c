@@ -88,15 +88,17 @@ static bool allocate(struct dfr_single_gpu *gpu)
         n_dims = g->kernels[k].n_dims > n_dims ? g->kernels[k].n_dims : n_dims;
     }
     gpu->places = calloc(n_ports, sizeof *gpu->places);
+    gpu->ranges = calloc(n_ports, sizeof *gpu->ranges);
     gpu->dims = calloc(n_dims, sizeof *gpu->dims);
-    return gpu->places && gpu->dims;
+    return gpu->places && gpu->ranges && gpu->dims;
 }
 
 static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct df_error *error)
 {
     uint64_t limit = gpu->unit.memory_bytes, wanted = aligned(pool_bytes) + gpu->spare_bytes;
     uint32_t number = gpu->run->devices.number[1];
-    struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .times = true };
+    struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .times = true,
+                                        .check = gpu->run->options.emu_check };
     bool others;
     int status = dfr_devices_memory(gpu->ops, &gpu->run->options, gpu->run->graph, number, &limit, &others, error);
 
@@ -149,6 +151,7 @@ void dfr_single_gpu_close(struct dfr_single_gpu *gpu)
     if (gpu->device)
         gpu->ops->close(gpu->device);
     free(gpu->places);
+    free(gpu->ranges);
     free(gpu->dims);
     free(gpu);
 }
@@ -212,11 +215,21 @@ int dfr_single_restore(struct dfr_single_gpu *gpu, const struct dfr_single_job *
     return status;
 }
 
+/* What the job may touch, as a run declares it. */
+static void declare(struct dfr_single_gpu *gpu, const struct job_ports *p)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        gpu->ranges[i] = (struct dfr_range){ .address = gpu->places[i], .bytes = p->bytes[i],
+                                             .writable = p->ports[i].mode != DF_IN,
+                                             .port = df_graph_string(gpu->run->graph, p->ports[i].name) };
+}
+
 void dfr_single_prepare(struct dfr_single_gpu *gpu, struct dfr_single_job *job, struct dfr_single_launch *l)
 {
     const struct df_graph *g = gpu->run->graph;
     const struct df_work *work = &g->works[g->nodes[job->node].work];
     const struct df_kernel *kernel = &g->kernels[work->kernel];
+    struct job_ports p = ports_of(g, job);
 
     for (unsigned d = 0; d < kernel->n_dims; d++)
         gpu->dims[d] = g->dims[work->first_dim + d];
@@ -225,6 +238,7 @@ void dfr_single_prepare(struct dfr_single_gpu *gpu, struct dfr_single_job *job, 
     l->call.opened = &gpu->opened;
     l->call.stream = DFR_SINGLE_STREAM;
     df_node_name(g, job->node, l->name, sizeof l->name);
+    declare(gpu, &p);
     l->copy_bytes = kernel->flags & DF_KERNEL_COPY ? g->port_bytes[work->first_port] : 0;
     l->copies = kernel->flags & DF_KERNEL_COPY;
     l->launch = (struct dfr_launch){
@@ -234,6 +248,8 @@ void dfr_single_prepare(struct dfr_single_gpu *gpu, struct dfr_single_job *job, 
         .dims = gpu->dims,
         .ports = gpu->places,
         .scalars = gpu->run->memory.scalars + work->first_scalar,
+        .ranges = gpu->ranges,
+        .n_ranges = p.n,
         .node_name = l->name
     };
 }

@@ -4,6 +4,7 @@
  * Words:    A *single GPU* is a device that its owner has opened for this purpose. It runs one job at a time.
  * Run:      the run that is passed here need not have been started. Only its graph, its options, memory.scalars and
  *           devices.number[1] are used.
+ * Checks:   the emulator protects what the job did not declare, unless the run's option emu_check is off.
  * Layout:   the ports of the job lie one after the other from the start of the pool. Behind an inout port lies a copy
  *           of its input, from which each launch restores it within the device. One stream does everything, so the
  *           order of commands needs no event but the last.

@@ -21,9 +21,10 @@
  *           beside N - 1 threads that run the same variant on copies of their own, and beside N - 1 that run STREAM's
  *           triad (triad.h). N is the number of workers that compute on the host's cores in a run with these options;
  *           emulated GPUs count. It is at most the number of cores.
- * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches. A gpu
- *           variant's time is its own: several launches wait behind a delay until all of them are enqueued, so what a
- *           launch costs the host is not in it. The model adds that for each job (struct df_unit, launch_s).
+ * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches. It checks
+ *           what they touch if a run does (--emu-check), which is a part of what a job takes there. A gpu variant's time
+ *           is its own: several launches wait behind a delay until all of them are enqueued, so what a launch costs the
+ *           host is not in it. The model adds that for each job (struct df_unit, launch_s).
  * Caches:   a cpu variant is repeated on several copies of its ports in turns, which take as much memory as the tokens
  *           of a wave. So the caches hold as much of its inputs as in a run. Each thread that runs it beside the
  *           measurement has as many. The emulator copies as many bytes as other

@@ -29,6 +29,14 @@ def compare(simulated, measured):
     return [predicted, took, float(measured["min_s"]), float(measured["spread"]), predicted / took - 1, jobs, took / predicted / jobs]
 
 
+def distances(out, name, rounds):
+    """How far the cores were from each other in each round: "31", or "31 to 160" if they were moved."""
+    for r in range(rounds):
+        with open(os.path.join(out, f"{name}.{r + 1}.distances")) as f:
+            ns = sorted(int(line) for line in f)
+        yield f"{ns[0]} to {ns[-1]}" if ns[-1] > 2 * ns[0] else f"{statistics.median_low(ns)}"
+
+
 def main():
     out, rounds, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     head = ["graph", "policy", "predicted_s", "measured_s", "fastest_s", "spread", "error", "jobs", "rest"]
@@ -58,6 +66,7 @@ def main():
         lines.append(f"\n{name}: {within} of {len(errors)} policies within {100 * LIMIT:.0f} %")
     lines.append(f"\n{off} of {len(rows)} are more than {100 * LIMIT:.0f} % off; in {kernels} of these the jobs' own times explain it "
                  "(rest within 15 %).")
+    lines.append("\nns from core to core, by round: " + "; ".join(f"{name} " + ", ".join(distances(out, name, rounds)) for name in names))
     text = "\n".join(lines) + "\n"
     with open(os.path.join(out, "predicted.md"), "w") as f:
         f.write(text)

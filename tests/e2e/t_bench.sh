@@ -76,3 +76,6 @@ mkdir nothing; printf '#!/bin/sh\nexit 1\n' >nothing/pkg-config; chmod +x nothin
 printf '#!/bin/sh\ncase " $* " in *" -fopenmp "*) exit 1 ;; esac\nexec cc "$@"\n' >nothing/gcc-without; chmod +x nothing/gcc-without
 expect no-peers 0 '^1 programs run, 3 skipped' env PATH="$PWD/nothing:$PATH" CXX=false CC=gcc-without NODES=9 ROUNDS=1 WORKERS=1 bash "$bench/dispatch.sh" \
     "$DF_BUILD" alone
+
+# Harris divided over two workers beside two processes: it runs, and all give the same bits.
+expect divided 0 '^64 x 64: two processes .* ratio [0-9.]*$' python3 "$bench/divided.py" "$DF_BUILD" . --side=64 --rounds=1 --calls=1

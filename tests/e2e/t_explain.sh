@@ -114,6 +114,8 @@ expect rate-policy 0 '2.00x faster  one more CPU worker' "$DFC" explain st.df --
 # 34 ms of work for six workers, of which whoever is in order does 9 ms for each wave; alone in flight a wave goes the longest way.
 sed -e 's/cpu 1us;/cpu 9ms;/' -e 's/cpu 1ms/cpu 8ms/' st.df > order.df
 expect rate-in-order 0 'bottleneck +main/(src|fin), which takes one wave after the other: 100 % of the time' "$DFC" explain order.df --workers=6
+sed -e 's/stream cost cpu 9ms/stream cost cpu 1us/' -e 's/(in v: f32\[k\]) ordered/(in v: f32[k], acc s: f32[k])/' -e 's/fin(c);/s = fin(c) @quiet;/' order.df >acc.df
+expect rate-acc 0 'bottleneck +main/fin, which takes one wave after the other: 100 % of the time' "$DFC" explain acc.df --workers=6
 expect rate-in-flight 0 'bottleneck +1 wave in flight on the longest way through the graph, 4 nodes from main/src to main/fin: 100 %' \
     "$DFC" explain order.df --workers=6 --inflight=1
 # One wave alone is soonest with both jobs on the device, which takes 4 ms for each. Many waves need the host's two workers beside it.

@@ -28,6 +28,7 @@ static _Atomic unsigned sources, bumps, adds, taps, sinks; /* under load several
 static bool bump_hangs;                 /* on a device, until the watchdog tells of it */
 static atomic_uint expiries;
 static bool bump_fails;
+static bool bump_strays;                /* on a device: behind its ports, but inside the device's memory */
 static float result;
 static bool loaded, cold;               /* what is measured next is measured under load, too; with a cold cache */
 
@@ -52,6 +53,8 @@ static int bump(struct df_call *call, void *stream, const size_t *dims, void *co
         usleep(1000);
     if (bump_fails && bumps == 3)
         return df_fail(call, "third %s", "bump");
+    if (bump_strays && call->device)
+        v[4200] = 1;
     if (v[0] != 1 || v[dims[0] - 1] != 1)
         return df_fail(call, "input changed to %g", v[0]);
     for (size_t i = 0; i < dims[0]; i++)
@@ -607,6 +610,30 @@ static void a_launch_that_fails_names_the_node(void **state)
     df_graph_free(graph);
 }
 
+/* The emulator protects its memory as in a run: that takes time, which so is a part of what is measured. */
+static void the_emulator_checks_what_kernels_touch_if_a_run_does(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 1 };
+    struct df_options options;
+    bump_strays = true;
+    for (int checked = 0; checked < 2; checked++) {
+        FILE *out = fopen("/dev/null", "w");
+        df_options_default(&options);
+        options.device = DF_DEVICE_EMU;
+        options.emu_check = checked;
+        int status = dfr_measure_to(graph, &options, &sampler, false, false, out, NULL, &error);
+        if (status != (checked ? DF_E_KERNEL : DF_OK))
+            fail_msg("%d: %s", status, error.text);
+        fclose(out);
+    }
+    assert_has(error.text, "node 'main/bump', wave 0: it wrote to memory of emu0 that it did not declare");
+    bump_strays = false;
+    df_graph_free(graph);
+}
+
 static void results_that_cannot_be_written_end_it(void **state)
 {
     (void)state;
@@ -638,6 +665,7 @@ int main(void)
         cmocka_unit_test(what_is_known_is_left_out),
         cmocka_unit_test(a_failure_names_the_node),
         cmocka_unit_test(a_launch_that_fails_names_the_node),
+        cmocka_unit_test(the_emulator_checks_what_kernels_touch_if_a_run_does),
         cmocka_unit_test(results_that_cannot_be_written_end_it),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);

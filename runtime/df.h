@@ -145,8 +145,11 @@ enum df_mode { DF_IN, DF_OUT, DF_INOUT, DF_TMP, DF_ACC };
 enum df_scalar_type { DF_S_I32, DF_S_I64, DF_S_F32, DF_S_F64, DF_S_STR };
 enum { DF_ORDERED = 1, DF_STREAM = 2, DF_ONCE = 4, DF_SYNC = 8, DF_THREADS = 16, /* traits */
        DF_LAUNCH = 32,                  /* the gpu variant launches with its arguments and does nothing else */
-       DF_RESTART = 64 };               /* a source: called again for a wave, it gives the same. If the waves go by several times
+       DF_RESTART = 64,                 /* a source: called again for a wave, it gives the same. If the waves go by several times
                                          * (options.passes), it is, from wave 0 on in each pass, and its tokens are not kept */
+       DF_RESUME = 128 };               /* a stream, or a node that is ordered: the first wave that it is called for may be a later
+                                         * one than 0. A stream then gives that wave's token. A sink goes on where the waves
+                                         * before have left what it writes */
 
 #define DF_MAX_RANK 4
 #define DF_MAX_CLASSES 8
@@ -318,8 +321,10 @@ struct df_buffer {
     uint64_t n_tokens;                  /* 0: each wave has a place of its own */
     int given;
     unsigned char *empty;               /* by wave, or by place if tokens lie in turn. The run writes 1 for a token that is
-                                         * empty (DF_SKIP), whose bytes mean nothing, and nothing else. The caller clears
-                                         * it. NULL: not asked for */
+                                         * empty (DF_SKIP), whose bytes mean nothing, and nothing else. What comes once,
+                                         * as an acc's result does, is never empty. The caller clears it. If tokens are
+                                         * given, the caller writes 1 for those that are empty, unless the node fires
+                                         * once. NULL: not asked for; none that is given is empty */
     size_t *extents;                    /* as `empty`, DF_MAX_RANK numbers for each token. If its extents differ from wave
                                          * to wave, the run writes those of a token that is not empty, 1 past its rank. If
                                          * tokens are given, the caller says there how large each is, from 1 to the largest;
@@ -342,6 +347,7 @@ struct df_node_skips {
 struct df_platform;
 struct df_plan;
 struct df_planner;
+struct dfr_outputs;
 
 struct df_options {
     const char *policy;                 /* NULL: the default */
@@ -395,6 +401,15 @@ struct df_options {
                                          * that is described: docs/rehearse.md. The number is the scale, real seconds for
                                          * one of those; DF_REHEARSE: the run chooses it */
     int feed;                           /* the caller begins the waves: df_run_feed() */
+    void (*fed)(void *arg);             /* of such a run; called by its threads whenever df_run_ended() has something to tell, so
+                                         * that a caller who waits for other things, too, can be woken. It returns at once
+                                         * and calls nothing of the run. NULL: nobody is told */
+    void *fed_arg;
+    int64_t done_waves;                 /* of a run that is fed: what the waves with lower numbers write is there from a run before. In these
+                                         * waves only those nodes fire that keep something from wave to wave, or make what such ones
+                                         * read. Kernels that are DF_RESUME count as keeping nothing */
+    struct dfr_outputs *outputs;        /* where files go that kernels write by df_io.h, if the run can be resumed; runtime/io/outputs.h.
+                                         * NULL: to their names, when the run has ended well */
     const struct df_buffer *buffers;    /* n_buffers of them; borrowed for the run. A simulation ignores them */
     unsigned n_buffers;
 };
@@ -489,6 +504,8 @@ int64_t df_run_feed(struct df_run *run, int64_t number);
 int df_run_ended(struct df_run *run, double timeout_s, int64_t *wave);
 /* There will be no more waves. When those in flight have ended, the run ends, after the nodes that come after the last wave. */
 void df_run_feed_end(struct df_run *run);
+/* Ends the run when the jobs that run now have ended: df_run_wait() gives DF_E_STOPPED. From any thread, before df_run_wait(). */
+void df_run_stop(struct df_run *run);
 
 /* ---- sessions: a graph as a function ---- */
 

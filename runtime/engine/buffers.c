@@ -240,15 +240,16 @@ static int check_spared(struct find *f, uint32_t i)
     return DF_OK;
 }
 
+/* The port of what is given: of the chain's first value. */
 static const struct df_kport *port_of(const struct find *f, uint32_t i)
 {
-    const struct df_value *y = &f->g->values[f->b->value[i]];
+    const struct df_value *y = &f->g->values[first_of_chain(f->g, f->b->value[i])];
     return dfr_out_port(f->g, y->producer, y->slot);
 }
 
 static const uint64_t *largest_of(const struct find *f, uint32_t i)
 {
-    const struct df_node *node = &f->g->nodes[f->g->values[f->b->value[i]].producer];
+    const struct df_node *node = &f->g->nodes[f->g->values[first_of_chain(f->g, f->b->value[i])].producer];
     uint32_t port = (uint32_t)(port_of(f, i) - &f->g->kports[f->g->kernels[node->kernel].first_port]);
     return f->g->port_dims + (f->g->works[node->work].first_port + port) * (size_t)DF_MAX_RANK;
 }
@@ -489,25 +490,32 @@ void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave)
 
     for (uint32_t i = 0; b && i < b->n; i++) {
         const struct df_buffer *buffer = &b->given[i];
-        if (buffer->empty && run->graph->values[b->value[i]].producer == dfr_job_node(job))
+        uint32_t value = b->value[i];
+        if (buffer->empty && run->graph->values[value].producer == dfr_job_node(job) && !df_value_is_acc(run->graph, value))
             buffer->empty[place_of(run, buffer, job, wave)] = 1;
     }
+}
+
+bool dfr_buffers_given_empty(const struct df_run *run, uint64_t job, uint32_t value, int64_t wave)
+{
+    const struct dfr_buffers *b = run->memory.buffers;
+    const struct df_buffer *buffer = b->lent[value] ? &b->given[b->lent[value] - b->of] : NULL;
+
+    return buffer && buffer->empty && buffer->empty[place_of(run, buffer, job, wave)];
 }
 
 void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t wave, size_t *dims)
 {
     const struct dfr_buffers *b = run->memory.buffers;
     const struct df_graph *g = run->graph;
-    const struct df_kernel *kernel = &g->kernels[g->nodes[dfr_job_node(job)].kernel];
+    const struct df_node *node = &g->nodes[dfr_job_node(job)];
 
-    for (uint32_t i = 0; b && i < b->n; i++) {
-        const struct df_buffer *buffer = &b->given[i];
-        const struct df_value *value = &g->values[b->value[i]];
-        if (value->producer != dfr_job_node(job) || !buffer->extents)
-            continue;
-        const struct df_kport *port = dfr_out_port(g, value->producer, value->slot);
+    for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, dfr_job_node(job)); y++) {
+        const struct df_buffer *buffer = b->lent[y] ? &b->given[b->lent[y] - b->of] : NULL;
+        const struct df_kernel *kernel = &g->kernels[node->kernel];
+        const struct df_kport *port = dfr_out_port(g, dfr_job_node(job), g->values[y].slot);
         uint32_t p = (uint32_t)(port - &g->kports[kernel->first_port]);
-        for (unsigned k = 0; k < port->rank; k++)
+        for (unsigned k = 0; buffer && buffer->extents && k < port->rank; k++)
             if (port->own >> k & 1)
                 dims[df_extent_variable(g, kernel, p, k)] = buffer->extents[place_of(run, buffer, job, wave) * DF_MAX_RANK + k];
     }

@@ -62,6 +62,9 @@ void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave);
  * to know them. An output with an extent of 0 is empty. */
 void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t wave);
 
+/* Does the caller say that this output of a spared node is empty in that wave? */
+bool dfr_buffers_given_empty(const struct df_run *run, uint64_t job, uint32_t value, int64_t wave);
+
 /* The dimensions of a spared node's kernel in that wave, as the caller says them; those that the caller does not say stay. */
 void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t wave, size_t *dims);
 

@@ -26,6 +26,8 @@ static void tell_feeder(struct df_run *run)
         return;
     atomic_fetch_add_explicit(&run->feed.events, 1, memory_order_seq_cst);
     dfr_futex_wake(&run->feed.events, 1);
+    if (run->options.fed)
+        run->options.fed(run->options.fed_arg);
 }
 
 void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
@@ -178,7 +180,7 @@ static bool is_own(struct df_run *run, struct dfr_worker *w, uint64_t job)
 
 void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (run->skips.passes && dfr_skips_passes_over(&run->skips, dfr_job_slot(job), dfr_job_node(job))) {
+    if (run->firing.free_next && dfr_skips_passes_over(&run->skips, dfr_job_slot(job), dfr_job_node(job))) {
         dfr_engine_free_job(run, w, job);
         return;
     }
@@ -249,7 +251,7 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
 {
     struct dfr_slot *s = &run->firing.slots[slot];
     atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
-    dfr_skips_begin(&run->skips, slot, wave);
+    dfr_skips_begin(&run->skips, slot, wave, run->feed.slots ? run->feed.slots[slot].number : wave);
     if (run->memory.tokens)
         dfr_tokens_begin(run, slot, wave);
     atomic_store_explicit(&s->nodes_left, run->firing.n_terminals, memory_order_relaxed);
@@ -684,11 +686,11 @@ static bool succeeded(struct df_run *run, const struct df_call *call, int code, 
 bool dfr_engine_skipped(struct df_run *run, const struct df_call *call)
 {
     uint32_t node = dfr_job_node(call->job);
+    const bool over = dfr_skips_passes_over(&run->skips, dfr_job_slot(call->job), node);
     bool ended;
 
-    if (!succeeded(run, call, DF_SKIP, &ended))
+    if (!(over && dfr_is_once(run, node)) && !succeeded(run, call, DF_SKIP, &ended)) /* a once node that is over is not called */
         return false;
-    bool over = dfr_skips_passes_over(&run->skips, dfr_job_slot(call->job), node);
     if (!over)
         dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
     dfr_make_empty(run, call->job);

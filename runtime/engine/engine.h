@@ -301,6 +301,7 @@ struct dfr_run_feed {                   /* a run that is fed (start/feed.c): its
     _Atomic bool open;                  /* what fires once has ended */
     _Atomic uint32_t events;            /* a futex word: it changes when a wave ends, at `open`, and when the run stops */
     int64_t n_fed;                      /* the feeder's own: waves that it has begun */
+    _Atomic int64_t first;              /* the number of the first of them */
     bool over;                          /* the feeder's own: there will be no more */
 };
 

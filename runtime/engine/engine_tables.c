@@ -239,7 +239,7 @@ int dfr_engine_codes(struct df_run *run, struct df_error *error)
     if (!run->firing.codes)
         return dfr_error_memory(error);
     for (uint32_t k = 0; k < g->n_works; k++)
-        run->firing.codes[k] = (struct dfr_code){ .cpu = run->skips.passes
+        run->firing.codes[k] = (struct dfr_code){ .cpu = run->skips.passes || run->skips.late
                                                       ? dfr_call_or_leave_out
                                                       : dfr_wave_function(run, g->functions[g->works[k].kernel].cpu),
                                            .dims = (const size_t *)(g->dims + g->works[k].first_dim),

@@ -238,7 +238,7 @@ static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr
          wave = dfr_skips_next(&run->skips, wave, 1)) {
         w->call.wave = wave;
         atomic_store_explicit(&run->firing.slots[0].wave, wave, memory_order_relaxed);
-        dfr_skips_begin(&run->skips, 0, wave);
+        dfr_skips_begin(&run->skips, 0, wave, wave);
         if (run->memory.tokens)
             dfr_tokens_begin(run, 0, wave);
         if (!run_jobs(run, w, list->nodes + list->n_once, list->n_wave, 0))

@@ -91,12 +91,28 @@ void *const *dfr_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
 
 /* ---- empty tokens ---- */
 
+/* Whoever is first to make a token empty has all kernels called by dfr_call_or_leave_out() from now on. Two jobs that do so at
+ * once both write the table: a job's readers, which are ready after it, must find no old function there. The acquire pairs with
+ * the release of who has written it. */
+static void expect_empty(struct df_run *run)
+{
+    if (atomic_load_explicit(&run->skips.any, memory_order_acquire))
+        return;
+    for (uint32_t k = 0; k < run->graph->n_works; k++)
+        __atomic_store_n(&run->firing.codes[k].cpu, dfr_call_or_leave_out, __ATOMIC_RELAXED);
+    atomic_store_explicit(&run->skips.any, true, memory_order_release);
+}
+
 void dfr_make_empty(struct df_run *run, uint64_t job)
 {
-    if (!atomic_exchange_explicit(&run->skips.any, true, memory_order_relaxed))
-        for (uint32_t k = 0; k < run->graph->n_works; k++)
-            __atomic_store_n(&run->firing.codes[k].cpu, dfr_call_or_leave_out, __ATOMIC_RELAXED);
+    expect_empty(run);
     dfr_skips_set(&run->skips, dfr_job_slot(job), dfr_job_node(job), true);
+}
+
+void dfr_make_one_empty(struct df_run *run, uint64_t job, uint32_t value)
+{
+    expect_empty(run);
+    dfr_skips_set_one(&run->skips, dfr_job_slot(job), value);
 }
 
 /* Calls the variant. A copy or a select gets two ports: the input that it passes on, and its output. */

@@ -16,6 +16,8 @@ void *const *dfr_ports(struct df_run *run, struct dfr_worker *worker, uint64_t j
  * place of every cpu variant. So a run in which nothing is skipped never asks whether a token is empty. Any thread may
  * see the new entry late: before it reads an empty token it sees it, because that token's producer wrote it before. */
 void dfr_make_empty(struct df_run *run, uint64_t job);
+/* The same of one output, and not of the others. */
+void dfr_make_one_empty(struct df_run *run, uint64_t job, uint32_t value);
 
 /* Calls the variant of the job's kernel for the CPU or for call->device, unless the job is to be left out (skips.h). Of
  * the inputs of a select it passes on the first that is not empty. Notes whether the job's outputs are empty. Gives

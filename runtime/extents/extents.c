@@ -200,6 +200,11 @@ bool dfr_extents_value_varies(const struct dfr_extents *x, uint32_t value)
     return x->vary[value] != 0;
 }
 
+unsigned dfr_extents_that_vary(const struct dfr_extents *x, uint32_t value)
+{
+    return x->vary[value];
+}
+
 static uint32_t out_port(const struct df_graph *g, uint32_t value)
 {
     const struct df_kernel *k = kernel_of(g, g->values[value].producer);

@@ -27,6 +27,7 @@ void dfr_extents_destroy(struct dfr_extents *extents); /* NULL is allowed */
 bool dfr_extents_node_varies(const struct dfr_extents *extents, uint32_t node);
 /* By value, and by the slot of a job that reads or makes it. */
 bool dfr_extents_value_varies(const struct dfr_extents *extents, uint32_t value);
+unsigned dfr_extents_that_vary(const struct dfr_extents *extents, uint32_t value); /* bit i: extent i does */
 /* The extents of the token, DF_MAX_RANK of them, 1 past the rank; of a value that varies not, those of all its tokens. */
 const uint64_t *dfr_extents_of(const struct dfr_extents *extents, uint32_t value, uint32_t slot);
 uint64_t dfr_extents_bytes(const struct dfr_extents *extents, uint32_t value, uint32_t slot);

@@ -85,12 +85,27 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
     return state->bytes;
 }
 
+struct dfr_outputs *dfr_outputs_of(const struct df_call *call)
+{
+    return call->run->options.outputs;
+}
+
 void df_expect_waves(struct df_call *call, int64_t waves)
 {
-    _Atomic int64_t *expected = &call->run->states.expected_waves;
+    dfr_expect_waves(call->run, waves);
+}
+
+void dfr_expect_waves(struct df_run *run, int64_t waves)
+{
+    _Atomic int64_t *expected = &run->states.expected_waves;
     int64_t before = atomic_load(expected);
     while (waves > 0 && (before == 0 || waves < before) && !atomic_compare_exchange_weak(expected, &before, waves))
         ;
+}
+
+int64_t dfr_expected_waves(const struct df_run *run)
+{
+    return atomic_load(&((struct df_run *)run)->states.expected_waves);
 }
 
 /* Ends one state. Gives the code of a failure that is the run's first. */

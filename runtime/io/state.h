@@ -8,6 +8,15 @@
 
 #include "runtime/df.h"
 
+/* As df_expect_waves(), from outside of a kernel. */
+void dfr_expect_waves(struct df_run *run, int64_t waves);
+/* How many waves kernels expect; 0: none has said. */
+int64_t dfr_expected_waves(const struct df_run *run);
+
+/* Where the run of this call has its files; NULL: where their paths say. Beside df_state(), so that a program which calls kernels by
+ * hand and has a df_state() of its own can have this, too. */
+struct dfr_outputs *dfr_outputs_of(const struct df_call *call);
+
 /* Ends and frees all states, in the order of the nodes. `status` says how the run ended. If it was well and an end
  * fails, gives that end's code with a sentence that names the node; else gives `status`. No kernel runs any more. */
 int dfr_states_end(struct df_run *run, int status, struct df_error *error);

@@ -2,6 +2,7 @@
 #include "runtime/skips/skips.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "runtime/base/error.h"
@@ -18,6 +19,11 @@ int dfr_skips_create(struct dfr_skips *s, const struct df_graph *graph, uint32_t
         return dfr_error_memory(error);
     }
     s->empty = (uint8_t *)s->counts + counts_bytes;
+    if (s->late) {
+        s->number = calloc(n_slots, sizeof *s->number);
+        atomic_init(&s->any, true);
+        return s->number ? DF_OK : dfr_error_memory(error);
+    }
     if (s->passes) {
         s->passes->n_slots = n_slots - 1;
         s->passes->round = calloc(n_slots, sizeof *s->passes->round);
@@ -52,8 +58,48 @@ void dfr_skips_destroy(struct dfr_skips *s)
         free((void *)s->passes->round);
         free(s->passes);
     }
+    free(s->late);
+    free((void *)s->number);
     if (s->counts)
         munmap(s->counts, s->bytes);
+}
+
+/* ---- waves that are done ---- */
+
+/* What fires once has fired before the first wave. A sink that goes on where it was would write its token a second time. Other
+ * once nodes fire again: waves may read what they make. Final nodes have not fired yet. */
+static bool fires_again(const struct df_graph *g, uint32_t v)
+{
+    const bool sink = df_node_n_out(g, v) == 0 && g->kernels[g->nodes[v].kernel].traits & DF_RESUME;
+    return g->nodes[v].flags & DF_NODE_ONCE && (!sink || df_node_is_final(g, v));
+}
+
+int dfr_skips_make_late(struct dfr_skips *s, const struct df_graph *g, int64_t done, struct df_error *error)
+{
+    s->done = done;
+    s->late = malloc((size_t)g->n_nodes + 1);
+    if (!s->late)
+        return dfr_error_memory(error);
+    memset(s->late, 1, g->n_nodes);
+    for (uint32_t v = g->n_nodes; v-- > 0;) { /* readers have larger numbers */
+        const struct df_node *node = &g->nodes[v];
+        if (dfr_node_keeps(g, v) || fires_again(g, v))
+            s->late[v] = 0;
+        for (uint32_t k = 0; !s->late[v] && k < df_node_n_in(g, v); k++)
+            s->late[g->values[g->in_value[node->first_in + k]].producer] = 0;
+    }
+    return DF_OK;
+}
+
+bool dfr_node_keeps(const struct df_graph *g, uint32_t v)
+{
+    const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+    return k->n_acc > 0 || (k->traits & (DF_ORDERED | DF_STREAM) && !(k->traits & DF_RESUME) && !(g->nodes[v].flags & DF_NODE_ONCE));
+}
+
+static bool is_late(const struct dfr_skips *s, uint32_t slot, uint32_t node)
+{
+    return s->late && s->late[node] && atomic_load_explicit(&s->number[slot], memory_order_relaxed) < s->done;
 }
 
 static const uint8_t *bytes_of(const struct dfr_skips *s, uint32_t slot)
@@ -81,6 +127,8 @@ bool dfr_skips_passes_over(const struct dfr_skips *s, uint32_t slot, uint32_t no
 {
     const struct dfr_passes *p = s->passes;
 
+    if (is_late(s, slot, node))
+        return true;
     if (!p || slot >= p->n_slots || s->graph->nodes[node].flags & DF_NODE_ONCE)
         return false;
     if (round_of(p, slot) % p->stride >= dfr_passes_waves(p))

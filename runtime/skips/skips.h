@@ -44,6 +44,9 @@ struct dfr_passes {
 struct dfr_skips {
     const struct df_graph *graph;
     struct dfr_passes *passes;          /* NULL: there is one */
+    uint8_t *late;                      /* by node: 1 if it does not fire before wave `done`. NULL: all nodes do */
+    int64_t done;
+    _Atomic int64_t *number;            /* by slot: the number of its wave, 0 in the once slot; if there is `late` */
     _Atomic bool any;                   /* something was skipped in this run */
     uint8_t *empty;                     /* [slot * n_values + value]; once values and accs are never empty */
     struct dfr_skip_count *counts;      /* by node; `empty` lies behind them */
@@ -57,9 +60,17 @@ void dfr_skips_destroy(struct dfr_skips *skips);
 /* kept: by value. of_node is left to be filled. DF_E_MEMORY. */
 int dfr_skips_make_passes(struct dfr_skips *skips, const struct df_graph *graph, const bool *kept, uint32_t n, int64_t waves,
                           int64_t stride, struct df_error *error);
-/* The round begins in the slot. */
-static inline void dfr_skips_begin(struct dfr_skips *s, uint32_t slot, int64_t round)
+/* Does the node keep something from wave to wave that nobody can write down: an acc, or whatever an ordered kernel or a stream keeps that
+ * is not DF_RESUME? */
+bool dfr_node_keeps(const struct df_graph *graph, uint32_t node);
+/* Before dfr_skips_create(): what the waves before `done` have written is there, and each node is to fire again only if another
+ * one needs it that keeps something from wave to wave. DF_E_MEMORY. */
+int dfr_skips_make_late(struct dfr_skips *skips, const struct df_graph *graph, int64_t done, struct df_error *error);
+/* The round begins in the slot. `number` is its wave in a run that is fed. */
+static inline void dfr_skips_begin(struct dfr_skips *s, uint32_t slot, int64_t round, int64_t number)
 {
+    if (s->late)
+        atomic_store_explicit(&s->number[slot], number, memory_order_relaxed); /* as below */
     if (s->passes)
         atomic_store_explicit(&s->passes->round[slot], round, memory_order_relaxed); /* the wave's first release orders it */
 }
@@ -99,7 +110,7 @@ static inline int64_t dfr_skips_next(const struct dfr_skips *s, int64_t round, u
 
 /* A stream has no wave `wave`: no pass has it. */
 void dfr_skips_end(struct dfr_skips *skips, int64_t wave);
-/* Does the node not fire in this round, because that is of another pass, or has no wave? */
+/* Does the node not fire in this round, because that is of another pass, has no wave, or was done by a run before this one? */
 bool dfr_skips_passes_over(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
 /* Is this a token of a wave of pass 0, which comes again in the slot's round? */
 bool dfr_skips_comes_again(const struct dfr_skips *skips, uint32_t slot, uint32_t value);

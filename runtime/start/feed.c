@@ -18,7 +18,9 @@ int dfr_feed_create(struct df_run *run, struct df_error *error)
     if (refused)
         return dfr_error(error, DF_E_ARGUMENT, "a run that is fed cannot be run %s", refused);
     run->feed.slots = calloc(run->inflight, sizeof *run->feed.slots);
-    return run->feed.slots ? DF_OK : dfr_error_memory(error);
+    if (!run->feed.slots)
+        return dfr_error_memory(error);
+    return o->done_waves > 0 ? dfr_skips_make_late(&run->skips, run->graph, o->done_waves, error) : DF_OK;
 }
 
 static struct dfr_fed_slot *slot_of(struct df_run *run, int64_t wave)
@@ -30,7 +32,7 @@ unsigned df_run_room(const struct df_run *run)
 {
     unsigned room = 0;
 
-    if (!run->feed.slots || run->feed.over || !atomic_load_explicit(&((struct df_run *)run)->feed.open, memory_order_acquire))
+    if (!run->feed.slots || run->feed.over || dfr_stopped(run) || !atomic_load_explicit(&((struct df_run *)run)->feed.open, memory_order_acquire))
         return 0;
     while (room < run->inflight && !slot_of((struct df_run *)run, run->feed.n_fed + room)->taken)
         room++;
@@ -43,6 +45,8 @@ int64_t df_run_feed(struct df_run *run, int64_t number)
 
     if (df_run_room(run) == 0 || number < 0)
         return -1;
+    if (wave == 0)
+        atomic_store_explicit(&run->feed.first, number, memory_order_relaxed);
     *slot_of(run, wave) = (struct dfr_fed_slot){ .number = number, .taken = true };
     run->feed.n_fed++;
     dfr_engine_feed(run, wave);
@@ -55,6 +59,11 @@ void df_run_feed_end(struct df_run *run)
         return;
     run->feed.over = true;
     dfr_engine_no_more(run, run->feed.n_fed);
+}
+
+void df_run_stop(struct df_run *run)
+{
+    dfr_engine_fail(run, DF_E_STOPPED, "the run was stopped");
 }
 
 /* The oldest wave whose end was not told; -1: there is none. */

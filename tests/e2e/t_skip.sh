@@ -69,6 +69,17 @@ graph main { v: i32[64] = src(); w = never(v); x = reader(w); y = select(x, v); 
 X
 expect profile 0 '^reader  *1 ' "$DFC" profile measured.df
 
+# Variants of which one skips a wave, and the other does not.
+for first in 0 1; do
+    printf '%s\n' 'kernel src(out v: i32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = 1; }};' \
+        "kernel turns(in v: i32[n], out w: i32[n]) cpu {{ static _Atomic int calls; memcpy(w, v, n * sizeof *w); if (calls++ % 2 == $first) return DF_SKIP; }};" \
+        'kernel sink(in w: i32[n]) cpu {{ (void)w; }};' 'graph main { v: i32[4] = src(); w = turns(v); sink(w); }' >turns.df
+    "$DFC" turns.df --nvcc=none -o turns
+    which=(cpu gpu)
+    expect "skips-alone $first" 1 "node 'main/turns', wave 0: the ${which[first]} variant skips this wave, and the ${which[1 - first]} variant does not" \
+        ./turns --device=emu --emu-all --check=variants
+done
+
 # What fires once may not skip.
 sed 's/^kernel src(out v: i32\[n\])/& once/' measured.df >once.df
 check once "$DFC" once.df -o once
@@ -118,3 +129,10 @@ cp "$DF_SOURCE/tests/e2e/programs/skip/unlike.df" .
 check unlike-compile "$DFC" unlike.df --nvcc=none -o unlike
 expect unlike-waves 0 '^0: 1 0: 101 1: 2 2: 103 2: 3 3: 4 $' sh -c "./unlike --waves=4 | sort | tr '\\n' ' '"
 expect unlike-told 0 '^not fused: one and both, line 6: what leaves them may be empty in unlike waves' "$DFC" unlike.df --emit=plan
+
+# Two jobs that are the first to skip, both at once.
+check first-compile "$DFC" "$programs/first.df" --nvcc=none -o first
+for run in $(seq 40); do
+    timeout 20 ./first --workers=2 --device=none 2>err || { fail first "run $run: $(head -n 1 err)"; break; }
+    [ "$run" = 40 ] && pass first
+done

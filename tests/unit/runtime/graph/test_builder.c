@@ -606,9 +606,11 @@ static void test_bad_kernels(void **state)
     const char *const no_dim[] = { "" };
     const struct df_scalar_desc no_type = { "s", (enum df_scalar_type)9 };
     kernel_fails((struct df_kernel_desc){ 0 }, "a kernel needs a name");
-    kernel_fails((struct df_kernel_desc){ .name = "f", .traits = 128 }, "kernel 'f' has unknown traits");
+    kernel_fails((struct df_kernel_desc){ .name = "f", .traits = 256 }, "kernel 'f' has unknown traits");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_STREAM | DF_ONCE },
                  "kernel 'f' is both stream and once");
+    kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_RESTART | DF_ONCE },
+                 "kernel 'f' is both restart and once");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_STREAM, .n_ports = 1, .ports = &in },
                  "kernel 'f' is a stream, so 'a' cannot be an input");
     kernel_fails((struct df_kernel_desc){ .name = "f", .n_ports = 1, .ports = &deep },

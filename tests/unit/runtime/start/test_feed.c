@@ -289,6 +289,93 @@ static void test_failure(void **state)
     assert_string_equal(why.text, "node 'main/work', wave 999: wave 999 is refused");
 }
 
+static void ring(void *arg)
+{
+    atomic_fetch_add((_Atomic int *)arg, 1);
+}
+
+/* A caller who waits for other things than the run is told when there is something to ask for. A run can be given up. */
+static void test_told_and_stopped(void **state)
+{
+    static _Atomic int n_rings;
+    struct fixture f;
+    struct df_error why = { "" };
+    int64_t wave;
+
+    (void)state;
+    begin(&f, "eager", DF_DEVICE_NONE, 2, 3);
+    df_run_feed_end(f.run);
+    OK(end(&f, &error));
+    f.graph = make_graph();
+    f.places = calloc(1, sizeof *f.places);
+    f.buffers[0].data = f.places->in;
+    f.buffers[1].data = f.places->out;
+    f.options.fed = ring;
+    f.options.fed_arg = (void *)&n_rings;
+    OK(df_run_start(f.graph, &f.options, &f.run, &error));
+    for (int64_t w = 0; w < 12; w++) {
+        int before = atomic_load(&n_rings);
+        give(&f, w);
+        while (atomic_load(&n_rings) == before)
+            usleep(50);
+        OK(df_run_ended(f.run, -1, &wave));
+        assert_int_equal(wave, w);
+    }
+    give(&f, 12);
+    int before = atomic_load(&n_rings);
+    df_run_stop(f.run);
+    df_run_stop(f.run);
+    assert_true(atomic_load(&n_rings) > before);
+    while (df_run_ended(f.run, -1, &wave) == DF_OK)
+        assert_int_equal(wave, 12);
+    assert_int_equal(df_run_room(f.run), 0);
+    assert_int_equal(end(&f, &why), DF_E_STOPPED);
+    assert_string_equal(why.text, "the run was stopped");
+}
+
+/* Some of the tokens that are given are empty: what reads them is left out. The same places
+ * come again with tokens that are not. */
+static void test_given_empty(void **state)
+{
+    static const enum df_device_kind devices[] = { DF_DEVICE_NONE, DF_DEVICE_EMU };
+    enum { WAVES = 40 };
+
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        static unsigned char empty[PLACES], none[PLACES];
+        struct fixture f;
+        int64_t wave, sum = 0;
+        begin(&f, k / 2 ? "dmda" : "ws", devices[k / 2], 1 + k % 2, 3);
+        df_run_feed_end(f.run);
+        OK(end(&f, &error));
+        memset(empty, 0, sizeof empty);
+        memset(total, 0, sizeof total);
+        f.graph = make_graph();
+        f.places = calloc(1, sizeof *f.places);
+        f.buffers[0].data = f.places->in;
+        f.buffers[1].data = f.places->out;
+        f.buffers[0].empty = empty;
+        f.buffers[1].empty = none;
+        OK(df_run_start(f.graph, &f.options, &f.run, &error));
+        for (int64_t w = 0; w < WAVES; w++) {
+            bool is_empty = w * w % 7 == 2;
+            empty[w % PLACES] = is_empty;
+            none[w % PLACES] = 0;
+            give(&f, w);
+            do
+                OK(df_run_ended(f.run, -1, &wave));
+            while (wave < 0);
+            assert_int_equal(none[w % PLACES], is_empty);
+            if (!is_empty)
+                check(&f, w);
+            sum += is_empty ? 0 : element(w, 5) * 2 + number(w);
+        }
+        df_run_feed_end(f.run);
+        OK(end(&f, &error));
+        assert_int_equal(total[5], sum);
+    }
+}
+
 static void test_misuse(void **state)
 {
     struct fixture f;
@@ -308,7 +395,7 @@ static void test_misuse(void **state)
     assert_string_equal(why.text, "a run that is fed cannot be run in a session");
     f.options.passes = 3;
     assert_int_equal(df_run_start(f.graph, &f.options, &run, &why), DF_E_ARGUMENT);
-    assert_string_equal(why.text, "--passes=3: the waves of this run go by once, because its caller begins them");
+    assert_string_equal(why.text, "--passes=3: the waves of this run go by once, because they are begun one by one, as by --journal and --out, or by the program's caller");
     f.options.passes = 0;
     f.options.feed = 0;
     f.options.waves = 0;
@@ -369,7 +456,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_places),  cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_failure),       cmocka_unit_test(test_misuse),  cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_rehearsal),
+        cmocka_unit_test(test_rehearsal),     cmocka_unit_test(test_told_and_stopped),
+        cmocka_unit_test(test_given_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

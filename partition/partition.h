@@ -18,10 +18,11 @@
 #include "partition/df_plan.h"          /* dfp_planner: dfp_plan_make() with default options, for the runtime's hook */
 #include "runtime/graph/plan.h"
 
-struct dfp_problem {                    /* all three are borrowed */
+struct dfp_problem {                    /* what it points to is borrowed */
     const struct df_graph *graph;
     const struct df_platform *platform;
     const struct df_times *times;
+    uint32_t passes;                    /* how often the waves go by (runtime/graph/passes.h); 0: as often as it must be */
 };
 
 enum dfp_ratio {
@@ -31,7 +32,7 @@ enum dfp_ratio {
 enum dfp_vertex_weight { DFP_WEIGHT_GPU, DFP_WEIGHT_CPU };
 
 enum dfp_objective {
-    DFP_BY_GRAPH, /* throughput if a kernel of the graph is a stream, else latency */
+    DFP_BY_GRAPH, /* throughput if a kernel of the graph is a stream or has an acc, else latency */
     DFP_LATENCY, /* one wave ends as soon as possible */
     DFP_THROUGHPUT /* many waves are in flight: the busiest unit or copy engine has the least to do for each */
 };
@@ -126,6 +127,12 @@ int dfp_metis_text(const struct dfp_problem *problem, const struct dfp_options *
 /* Makes a whole plan: placement, priorities, prediction and memory needs. */
 int dfp_plan_make(const struct dfp_problem *problem, const char *policy, const struct dfp_options *options,
                   struct df_plan **plan, struct df_error *error);
+/* passes.c: how often so many waves should go by. Seconds are of all waves, predicted; INFINITY: they cannot be simulated. */
+struct dfp_passes {
+    uint32_t n, least;                  /* n: the fastest number; least: it must be so often, as dfr_passes_choose() says */
+    double predicted_s, least_s;
+};
+int dfp_passes_choose(const struct dfp_problem *problem, uint32_t waves, struct dfp_passes *choice, struct df_error *error);
 /* Makes a plan of what an online policy did in a simulated run. Its run_as names that policy. The arrays are copied. */
 int dfp_plan_of_run(const struct dfp_problem *problem, const char *policy, const uint16_t *place,
                     const float *priority, double makespan_s, struct df_plan **plan, struct df_error *error);

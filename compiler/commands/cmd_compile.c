@@ -113,11 +113,17 @@ static bool emit_dot(const struct dfc_common *common, FILE *out)
     bool summarised = false;
     if (!dfc_load(common, false, &loaded))
         return false;
-    int status = dfp_draw_dot(&loaded.problem, NULL, false, &text, &size, &summarised, &error);
+    char *choices = dfc_choices_text(&loaded);
+    if (!choices) {
+        dfc_unload(&loaded);
+        return false;
+    }
+    int status = dfp_draw_dot(&loaded.problem, NULL, &(struct dfp_drawing){ .choices = choices }, &text, &size, &summarised, &error);
     if (status == DF_OK && summarised)
         dfc_note("%u nodes are too many for a picture: this is the summary by nested graph or level",
                  loaded.front->graph->n_nodes);
     bool good = emit_text(out, text, size, status, &error);
+    free(choices);
     dfc_unload(&loaded);
     return good;
 }
@@ -279,6 +285,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     if (strcmp(argv[*i], "--python") == 0)
         return o->build.python = true;
     int taken = dfc_build_option(&o->build, argc, argv, i);
+    if (!taken)
+        taken = dfc_waves_option(&o->common, argc, argv, i);
     if (!taken && (taken = dfc_option_value("--emit", argc, argv, i, &value)) > 0)
         taken = emit_option(o, value);
     if (!taken && (taken = dfc_option_value("--graph", argc, argv, i, &value)) > 0)
@@ -416,6 +424,7 @@ static const struct dfc_option own_options[] = {
     { NULL, NULL, "outputs" },
     { "-o", "FILE", "the file for the program (./GRAPH), or for what --emit names (standard output)" },
     { "--emit", "ast|graph|dot|c|metis|plan", "write this step, and make no program" },
+    { "--waves", "N", "plan for runs of so many waves (one, or many if the graph has streams or accs)" },
     { "--lib", NULL, "make each graph with ports a C function NAME_run() of a library; beside it are written NAME.h, a "
                      "pkg-config file and a CMake package" },
     { "--python", NULL, "a Python module beside the library, too, whose functions take arrays" },

@@ -36,6 +36,7 @@ static const struct dfc_option own_options[] = {
     { "--format", "text|csv", "form of the output (text); csv: a line per node, or with --what-if a line per change" },
     { "-o", "FILE", "the file for the output; else it goes to standard output" },
     { "--policy", "POLICY", "the policy that places nodes (" DEFAULT_POLICY ")" },
+    { "--waves", "N", "plan for runs of so many waves (one, or many if the graph has streams or accs)" },
     { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
     { 0 }
 };
@@ -61,6 +62,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return taken;
     if ((taken = dfc_option_value("--top", argc, argv, i, &value)) != 0)
         return taken > 0 && dfc_parse_count("--top", value, 0, UINT32_MAX, &r->top) ? 1 : -1;
+    if ((taken = dfc_waves_option(&r->common, argc, argv, i)) != 0)
+        return taken;
     return dfc_form_option(false, argc, argv, i, &r->form);
 }
 

@@ -7,6 +7,7 @@
 
 #include "compiler/schedule/placement.h"
 #include "compiler/schedule/schedule.h"
+#include "compiler/show/listing.h"
 #include "compiler/show/memory_report.h"
 #include "compiler/tools/home.h"
 #include "compiler/tools/picture_file.h"
@@ -69,6 +70,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return 1;
     }
     int taken = dfc_form_option(true, argc, argv, i, &o->form);
+    if (!taken)
+        taken = dfc_waves_option(&o->common, argc, argv, i);
     if (!taken)
         taken = dfc_option_value("--graph", argc, argv, i, &o->common.graph);
     if (taken)
@@ -278,6 +281,8 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
     fprintf(out, "platform   %s, %s\n", problem->platform->name, source_in_words(loaded->platform_source));
     print_times(out, problem->times);
     print_policy(out, o, problem, plan);
+    dfc_emit_divisions(out, loaded);
+    dfc_emit_passes(out, loaded);
     print_units(out, problem, &report);
     fprintf(out, "cut        %u of %u arcs, %s, %s of transfers\n", (unsigned)report.cut_arcs, (unsigned)report.n_arcs,
             dfp_text_bytes(a, e->cut_bytes), dfp_text_time(b, e->cut_s));
@@ -316,7 +321,7 @@ static bool draw_memory(const char *path, const struct dfp_problem *problem, con
     return dfc_picture_close(&picture, drawn);
 }
 
-static bool draw(const struct wanted *wanted, bool waits, const struct dfp_problem *problem,
+static bool draw(const struct wanted *wanted, const struct dfp_drawing *how, const struct dfp_problem *problem,
                  const struct df_plan *plan, struct df_error *error)
 {
     char *text;
@@ -326,8 +331,8 @@ static bool draw(const struct wanted *wanted, bool waits, const struct dfp_probl
     if (wanted->form == FORM_MEMORY)
         return draw_memory(wanted->path, problem, plan, error);
     dfc_home_graphviz();
-    int code = wanted->form == FORM_SVG ? dfp_draw_svg(problem, plan, waits, &text, &size, &summarised, error)
-                                        : dfp_draw_dot(problem, plan, waits, &text, &size, &summarised, error);
+    int code = wanted->form == FORM_SVG ? dfp_draw_svg(problem, plan, how, &text, &size, &summarised, error)
+                                        : dfp_draw_dot(problem, plan, how, &text, &size, &summarised, error);
     if (code != DF_OK) {
         dfc_error("%s", error->text);
         return false;
@@ -340,6 +345,17 @@ static bool draw(const struct wanted *wanted, bool waits, const struct dfp_probl
     if (good && summarised)
         dfc_note("%u nodes are too many to draw: '%s' shows groups of them, with counts and loads", (unsigned)n,
                  wanted->path);
+    return good;
+}
+
+static bool draw_all(const struct options *o, const struct dfc_loaded *loaded, const struct df_plan *plan, struct df_error *error)
+{
+    char *choices = o->n_pictures ? dfc_choices_text(loaded) : NULL;
+    const struct dfp_drawing how = { o->waits, choices };
+    bool good = choices || !o->n_pictures;
+    for (size_t i = 0; i < o->n_pictures && good; i++)
+        good = draw(&o->pictures[i], &how, &loaded->problem, plan, error);
+    free(choices);
     return good;
 }
 
@@ -385,9 +401,7 @@ static int show(const struct options *o, const struct dfc_loaded *loaded)
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!strcmp(o->pictures[i].path, "-"))
             out = stderr;               /* the picture goes to standard output */
-    good = good && find_out(out, o, loaded, &plan, &error);
-    for (size_t i = 0; i < o->n_pictures && good; i++)
-        good = draw(&o->pictures[i], o->waits, &loaded->problem, plan, &error);
+    good = good && find_out(out, o, loaded, &plan, &error) && draw_all(o, loaded, plan, &error);
     dfr_plan_free(plan);
     return good ? 0 : 1;
 }
@@ -428,6 +442,7 @@ static const struct dfc_option own_options[] = {
                                    "json: these, units, cut and predicted times" },
     { "--schedule", "FILE", "the jobs and copies of one wave, with unit, worker, start and end: CSV if FILE ends in .csv, "
                             "JSON if it ends in .json" },
+    { "--waves", "N", "plan for runs of so many waves (one, or many if the graph has streams or accs)" },
     { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
     { 0 }
 };

@@ -533,7 +533,7 @@ static bool judge(const struct request *r, const struct dfc_loaded *loaded, cons
     struct df_error error = { "out of memory" };
     struct dfw_known known = { 0 };
     struct df_times times = { 0 };
-    const struct dfp_problem problem = { graph, &loaded->platform, &times };
+    const struct dfp_problem problem = { graph, &loaded->platform, &times, 0 };
     struct dfc_pays pays = { .problem = &problem, .inflight = r->common.inflight, .emulated = gpu };
     uint32_t cores = r->common.workers ? r->common.workers : dfr_cores_count();
     bool with_devices = device && strcmp(device, "none") != 0 && loaded->platform.n_units > 1;
@@ -557,7 +557,7 @@ static bool judge(const struct request *r, const struct dfc_loaded *loaded, cons
     return good;
 }
 
-static int profile(const struct request *r)
+static int profile(struct request *r)
 {
     struct df_error error = { "" };
     struct dfc_trial program;
@@ -569,6 +569,7 @@ static int profile(const struct request *r)
     }
     dfc_report_learned(db);
     int status = 1;
+    r->common.waves = 1;                /* accs are measured undivided: the times of parts follow */
     if (dfc_load(&r->common, true, &loaded)) {
         if (dfc_trial_args(loaded.front->graph, r->rest, r->n_rest) &&
             dfc_trial_build(&r->common, &loaded, &r->build, &program)) {

@@ -2,6 +2,7 @@
 #include "compiler/commands/command.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/trial/compare_trial.h"
@@ -69,10 +70,23 @@ static int run_program(const struct request *r, const struct dfc_trial *trial)
     return status < 0 ? 1 : status;
 }
 
+/* The program's number of waves, if its options say one; the program itself checks them. */
+static void note_waves(struct request *r)
+{
+    for (int i = 0; i < r->n_rest; i++) {
+        const char *text = strncmp(r->rest[i], "--waves=", 8) == 0 ? r->rest[i] + 8
+                           : strcmp(r->rest[i], "--waves") == 0 && i + 1 < r->n_rest ? r->rest[i + 1] : "0";
+        const unsigned long n = strtoul(text, NULL, 10);
+        if (n > 0 && n <= UINT32_MAX)
+            r->common.waves = (uint32_t)n;
+    }
+}
+
 static int build_and_run(struct request *r)
 {
     struct dfc_loaded loaded;
     struct dfc_trial trial;
+    note_waves(r);
     if (!dfc_load(&r->common, true, &loaded))
         return 1;
     if (r->common.policy && dfp_partitioner_find(r->common.policy))

@@ -293,7 +293,8 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
 {
     const struct dfp_problem *problem = &loaded->problem;
     struct df_plan *plan = NULL;
-    struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .passes = r->passes, .inflight = r->common.inflight,
+    const uint32_t passes = r->passes || !dfp_partitioner_find(row->policy) ? r->passes : loaded->passes.n;
+    struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .passes = passes, .inflight = r->common.inflight,
                                             .seed = r->common.partition.seed, .locality = r->locality,
                                             .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
                                             .no_guard = r->no_guard, .evict = evict(r) };
@@ -308,9 +309,10 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
         row->least_load_s = plan->least_load_s;
         row->load_bound_s = plan->load_bound_s;
         options.plan = plan;
-        if (r->fewer && dfr_passes_choose(problem->graph, problem->platform, r->waves, r->passes) == 1)
-            options.inflight = dfr_plan_waves(plan, problem->platform, options.inflight);
+        options.inflight = r->fewer ? dfr_plan_waves(plan, problem->platform, options.inflight) : options.inflight;
     }
+    if (r->fewer && dfr_passes_choose(problem->graph, problem->platform, r->waves, passes) > 1)
+        options.inflight = DF_DEFAULT_INFLIGHT;     /* as in a run */
     if (gantt)
         dfc_gantt_listen(gantt, &row->simulation);
     dfc_schedule_begin(schedule, row->policy, &row->simulation);
@@ -422,6 +424,16 @@ static bool check_bound(const struct request *r, const struct dfc_simulated *row
     return true;
 }
 
+/* What was chosen for the policies that place jobs. */
+static void print_passes(FILE *out, const struct request *r, const struct dfc_loaded *loaded)
+{
+    if (r->passes || loaded->passes.n < 2)
+        return;
+    fputc('\n', out);
+    dfc_emit_divisions(out, loaded);
+    dfc_emit_passes(out, loaded);
+}
+
 static bool write_result(const struct request *r, const struct dfc_loaded *loaded, const struct dfc_simulated *rows)
 {
     struct dfc_simulate_report report = { .path = r->common.path, .graph = loaded->problem.graph->name,
@@ -442,10 +454,7 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
         dfc_simulate_json(&report, output.file);
     else if ((good = dfc_simulate_text(&report, output.file))) {
         dfc_print_shared(output.file, &loaded->problem);
-        if (loaded->passes)
-            fputc('\n', output.file);
-        if (loaded->passes)
-            dfc_emit_divisions(output.file, loaded);
+        print_passes(output.file, r, loaded);
     } else
         dfc_error("out of memory");
     return dfc_output_close(&output, good) && good;
@@ -464,6 +473,15 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
     bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies, r->n_policies,
                               r->form == DFC_FORM_CSV, output.file);
     return dfc_output_close(&output, good) && good;
+}
+
+static void warn_passes(const struct request *r, const struct dfc_loaded *loaded)
+{
+    const uint32_t most = dfr_passes_most(loaded->front->graph);
+    if (r->passes > 1 && r->passes > most)
+        dfc_warning(most ? "--passes=%u: an acc has %u parts at most, so the waves go by so often"
+                         : "--passes=%u: the waves go by once, because no acc is divided, or its kernel makes something else in each wave",
+                    (unsigned)r->passes, (unsigned)most);
 }
 
 /* Several waves are planned for throughput and are in flight together, unless the user asked for something else. */
@@ -487,6 +505,7 @@ static int run(int argc, char **argv)
     dfp_options_default(&r.common.partition);
     int status = parse(&r, argc, argv);
     plan_for_waves(&r);
+    r.common.waves = 1;
     for (unsigned i = 0; i < r.n_policies; i++)
         if (dfp_partitioner_find(r.policies[i]))
             r.common.waves = r.waves;   /* passes are chosen for policies that place jobs before the run */
@@ -495,7 +514,7 @@ static int run(int argc, char **argv)
         status = 1;
     } else if (!status) {
         drop_what_does_not_apply(&r, &loaded.platform);
-        r.passes = r.passes ? r.passes : loaded.passes;
+        warn_passes(&r, &loaded);
         plan_memory(&r, &loaded.platform);
         if (!dfc_check_room(&loaded))
             status = 1;

@@ -47,7 +47,7 @@ static int run_once(const struct study *s, const char *policy, const struct dfp_
                     const struct df_plan *plan, const struct df_times *told, const double *true_s, double *makespan_s,
                     struct df_error *error)
 {
-    const struct dfp_problem problem = { s->problem->graph, s->problem->platform, told };
+    const struct dfp_problem problem = { s->problem->graph, s->problem->platform, told, s->problem->passes };
     struct dfr_simulate_options options = *s->how;
     struct dfr_simulation result = { 0 };
     struct df_plan *own = NULL;
@@ -56,6 +56,8 @@ static int run_once(const struct study *s, const char *policy, const struct dfp_
         code = dfp_plan_make(&problem, policy, partition, &own, error);
     options.policy = policy;
     options.plan = plan ? plan : own;
+    if (!options.passes && dfp_partitioner_find(policy))
+        options.passes = problem.passes;
     options.true_time_s = true_s;
     if (code == DF_OK)
         code = dfr_simulate(problem.graph, problem.platform, told, &options, &result, error);

@@ -201,6 +201,11 @@ static bool check_targets(struct dfc_unit *u, const struct dfl_stmt *stmt, const
 
 /* ---- hints ---- */
 
+static bool is_passes(const struct dfl_hint *hint)
+{
+    return strcmp(hint->name.text, "passes") == 0;
+}
+
 static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_names *names,
                        struct dfc_hints *hints)
 {
@@ -212,12 +217,12 @@ static bool hint_value(struct dfc_unit *u, const struct dfl_hint *hint, const st
     }
     if (!dfc_fold(u, names, hint->arg, &value))
         return false;
-    if (strcmp(hint->name.text, "parts") == 0) {
+    if (is_passes(hint) || strcmp(hint->name.text, "parts") == 0) {
         if (value.n.kind != DF_KIND_I64 || (value.known && (value.n.i < 1 || value.n.i > DF_MAX_PARTS))) {
-            dfl_error(u->sink, hint->arg->loc, "'@parts' takes a number of parts, from 1 to %u", DF_MAX_PARTS);
+            dfl_error(u->sink, hint->arg->loc, "'@%s' takes a number of %s, from 1 to %u", hint->name.text, hint->name.text, DF_MAX_PARTS);
             return false;
         }
-        hints->parts = value.known ? (uint32_t)value.n.i : 0;
+        *(is_passes(hint) ? &hints->passes : &hints->parts) = value.known ? (uint32_t)value.n.i : 0;
         return true;
     }
     if (strcmp(hint->name.text, "depth") == 0) {
@@ -256,18 +261,19 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
-        if ((item = dfr_array_add(&list, sizeof *item, 5))) {
+        if ((item = dfr_array_add(&list, sizeof *item, 6))) {
             item[0] = "depth";
             item[1] = "rate";
             item[2] = "quiet";
             item[3] = "nofuse";
             item[4] = "parts";
+            item[5] = "passes";
         }
         const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else
-            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @quiet and @nofuse");
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @passes(n), @quiet and @nofuse");
         dfr_array_free(&list);
         return false;
     }
@@ -317,6 +323,50 @@ static bool hint_parts(struct dfc_unit *u, const struct dfl_hint *hint, const st
     return false;
 }
 
+/* Does the kernel have accs, and make nothing else? *other: the first port that it makes beside accs. */
+static bool makes_accs(const struct dfc_sig *sig, const char **other)
+{
+    bool any = false;
+    *other = NULL;
+    for (unsigned i = sig->n_out; i-- > 0;) {
+        const struct dfl_port *port = sig->ports[sig->out_port[i]].ast;
+        any |= port->mode == DFL_ACC;
+        *other = port->mode == DFL_ACC ? *other : port->name.text;
+    }
+    *other = any ? *other : NULL;
+    return any && !*other;
+}
+
+static bool hint_passes(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee,
+                        const struct dfc_names *names, struct dfc_hints *hints)
+{
+    const char *other;
+    hints->passes_loc = hint->loc;
+    if (!makes_accs(&callee->sig, &other)) {
+        dfl_error(u->sink, hint->loc, other ? "'@passes' on '%s', which makes '%s' in each wave" : "'@passes' on '%s', which has no 'acc'",
+                  callee->name, other);
+        note_declared(u, callee);
+        dfl_hint(u->sink, "the waves go by several times for the parts of an 'acc', if its kernel makes nothing else");
+        return false;
+    }
+    if (callee->sig.split || callee->kernel->has_formulas)
+        return hint_value(u, hint, names, hints);
+    dfl_error(u->sink, hint->loc, "'@passes' on '%s', which cannot be divided", callee->name);
+    note_declared(u, callee);
+    dfl_hint(u->sink, "'split' on its ports says along which dimension it can: then some parts are changed in each pass");
+    return false;
+}
+
+/* Each pass has a part at least. */
+static bool check_passes(struct dfc_unit *u, const struct dfc_hints *hints)
+{
+    if (!hints->parts || hints->passes <= hints->parts)
+        return true;
+    dfl_error(u->sink, hints->passes_loc, "'@passes(%u)' beside '@parts(%u)'", (unsigned)hints->passes, (unsigned)hints->parts);
+    dfl_hint(u->sink, "each pass changes one part at least, so there are no more passes than parts");
+    return false;
+}
+
 bool dfc_call_is_quiet(const struct dfl_stmt *stmt)
 {
     const struct dfl_hint *hint = stmt->hints;
@@ -336,14 +386,14 @@ bool dfc_call_is_apart(const struct dfl_stmt *stmt)
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *scope, struct dfc_hints *hints)
 {
-    const struct dfl_hint *given[6] = { NULL };         /* class, depth, rate, quiet, nofuse, parts */
+    const struct dfl_hint *given[7] = { NULL };         /* class, depth, rate, quiet, nofuse, parts, passes */
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
     *hints = (struct dfc_hints){ .cls = -1 };
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
-                       : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : 0;
+                       : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : is_passes(hint) ? 6 : 0;
         if (callee->graph && which != 3) {
             dfl_error(u->sink, hint->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
             return false;
@@ -351,6 +401,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
         ok &= which == 3 ? hint_alone(u, hint)
             : which == 4 ? hint_nofuse(u, hint, callee)
             : which == 5 ? hint_parts(u, hint, callee, &names, hints)
+            : which == 6 ? hint_passes(u, hint, callee, &names, hints)
             : which      ? hint_value(u, hint, &names, hints)
                          : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {
@@ -361,7 +412,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
         }
         given[which] = hint;
     }
-    return ok;
+    return ok && check_passes(u, hints);
 }
 
 /* ---- the call ---- */

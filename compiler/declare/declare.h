@@ -72,6 +72,8 @@ struct dfc_hints {
     uint32_t depth;                     /* 0: none */
     double rate;                        /* 0 if none is given */
     uint32_t parts;                     /* 0: none */
+    uint32_t passes;                    /* 0: none */
+    struct dfl_loc passes_loc;
 };
 /* Reads a call's hints. One whose value depends on something unknown keeps its default. */
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,

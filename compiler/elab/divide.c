@@ -10,7 +10,7 @@ static bool is_asked(const struct dfc_unit *u, const struct dfl_stmt *stmt)
 {
     bool asked = u->options->parts > 1 || u->options->n_divisions;
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next)
-        asked |= strcmp(hint->name.text, "parts") == 0;
+        asked |= strcmp(hint->name.text, "parts") == 0 || strcmp(hint->name.text, "passes") == 0;
     return asked;
 }
 

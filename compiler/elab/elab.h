@@ -171,6 +171,8 @@ struct dfc_fill {
     uint32_t *moved;                    /* by value of a member: its out slot in the group; NULL: there are no groups */
     const void **divided;               /* by value: its parts, if the builder has parts of it (parts.c); NULL: of none */
     struct dfr_array views;
+    uint32_t passes;                    /* of the first @passes, and its place; 0: there was none */
+    struct dfl_loc passes_loc;
 };
 /* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
  * false: reported. */
@@ -233,6 +235,7 @@ int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32
 
 struct dfc_parts {                      /* n ranges of rows */
     unsigned n;
+    uint32_t passes;                    /* @passes; 0: not given */
     uint64_t whole;
     uint64_t *first, *rows;             /* by range; first[n] is `whole`, if they are what parts make */
 };

@@ -46,7 +46,7 @@ static const struct dfc_division *chosen(const struct dfc_fill *fill, const stru
     if (!options->n_divisions)
         return NULL;
     df_builder_desc_name(fill->e->u->builder, desc, name, sizeof name);
-    for (size_t i = 0; i < options->n_divisions; i++)
+    for (size_t i = options->n_divisions; i-- > 0;)     /* a later one takes the place of an earlier one */
         if (strcmp(options->divisions[i].node, name) == 0)
             return &options->divisions[i];
     return NULL;
@@ -72,18 +72,43 @@ static void cut(struct dfc_parts *parts, const double *weights)
         parts->rows[k] = parts->first[k + 1] - parts->first[k];
 }
 
+/* The waves of the whole graph go by so often, so all nodes that say it say the same. */
+static bool check_passes(struct dfc_fill *fill, const struct dfc_hints *hints, uint64_t n)
+{
+    struct dfl_sink *sink = fill->e->u->sink;
+    if (hints->passes && fill->passes && hints->passes != fill->passes) {
+        dfl_error(sink, hints->passes_loc, "'@passes(%u)', and another node has '@passes(%u)'", (unsigned)hints->passes, (unsigned)fill->passes);
+        dfl_note(sink, fill->passes_loc, "that one is here");
+        dfl_hint(sink, "the waves of the whole graph go by so often");
+        return false;
+    }
+    if (hints->passes && !fill->passes) {
+        fill->passes = hints->passes;
+        fill->passes_loc = hints->passes_loc;
+    }
+    if (hints->passes > n) {
+        dfl_warning(sink, hints->passes_loc, "'@passes(%u)', and the node has %llu part%s", (unsigned)hints->passes, (unsigned long long)n,
+                    n == 1 ? "" : "s");
+        dfl_hint(sink, "each pass changes one part at least, so there are no more passes than parts");
+    }
+    return true;
+}
+
 bool dfc_parts_choose(struct dfc_fill *fill, const struct dfc_rows *rows, const struct df_node_desc *desc,
                       const struct dfc_hints *hints, struct dfl_loc loc, struct dfc_parts **result)
 {
     struct dfc_unit *u = fill->e->u;
     const struct dfc_division *division = rows->why ? NULL : chosen(fill, desc);
-    const uint64_t n_wanted = hints->parts ? hints->parts : division ? division->n : u->options->parts;
+    const uint32_t parts_or_passes = u->options->parts ? u->options->parts : hints->passes;
+    const uint64_t n_wanted = hints->parts ? hints->parts : division ? division->n : parts_or_passes;
     const uint64_t n = n_wanted > 1 && !rows->why ? (n_wanted < rows->whole ? n_wanted : rows->whole) : 1;
     *result = NULL;
-    if (rows->why && hints->parts > 1) {
+    if (rows->why && (hints->parts > 1 || hints->passes > 1)) {
         dfl_error(u->sink, loc, "this node cannot be divided: %s", rows->why);
         return false;
     }
+    if (!check_passes(fill, hints, n))
+        return false;
     if (rows->whole == 0 || (rows->wiring && n == 1))
         return true;                    /* else code may ask for its rows, also undivided */
     struct dfc_parts *parts = dfc_alloc(u, sizeof *parts);
@@ -91,6 +116,7 @@ bool dfc_parts_choose(struct dfc_fill *fill, const struct dfc_rows *rows, const 
         !(parts->rows = dfc_alloc(u, (n + 1) * sizeof *parts->rows)))
         return false;
     parts->n = (unsigned)n;
+    parts->passes = (uint32_t)(hints->passes < n ? hints->passes : n);
     parts->whole = rows->whole;
     cut(parts, division && n == division->n && !hints->parts ? division->weights : NULL);
     *result = parts;
@@ -357,7 +383,8 @@ bool dfc_parts_solve(struct dfc_unit *u, const struct dfc_divide *d, const struc
     }
     *part = (struct dfc_part){
         .solved = { dims, (const uint64_t (*)[DF_MAX_RANK])port_dims },
-        .rows = { .first = from, .rows = to - from, .whole = d->parts->whole, .number = k, .n = d->parts->n },
+        .rows = { .first = from, .rows = to - from, .whole = d->parts->whole, .number = k, .n = d->parts->n,
+                  .passes = d->parts->passes },
         .port_rows = port_rows,
     };
     return true;

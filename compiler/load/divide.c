@@ -5,8 +5,10 @@
  *           job does not fit in a device's memory, in parts that do.
  * Choice:   the graph is elaborated with the candidate, planned by heft, and its makespan predicted. The best candidate is
  *           taken if it is better than the graph without it by GAIN. Then the next node is tried.
- * Accs:     if the number of waves is known, and nothing was divided: the longest node with an acc, in 2 to ACC_PARTS parts and as many
- *           passes. They are simulated, and the fastest is taken if it is better by ACC_GAIN.
+ * Accs:     the longest node with an acc, in 2 to ACC_PARTS parts; or one that was divided to fit, in 2 and 4 times as many parts. For
+ *           each, the passes in which so many waves are fastest (dfp_passes_choose()). The best is taken if it is better by
+ *           ACC_GAIN. If nobody says how many waves there are, they are GUESSED_WAVES, and what is taken is slower
+ *           by at most ACC_LOSS if it goes by once, as it does if there are very many.
  * Declined: parts that would take less than LEAST_PART_S. Graphs that are for throughput (with streams, say), because waves
  *           keep the units busy; there, only what fits nowhere is divided. Graphs whose times are not known, and large ones, because each try takes as long as
  *           reading the graph. Programs with sizes that are given at start, and libraries.
@@ -20,15 +22,15 @@
 #include "profiles/estimate/roofline.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/fit.h"
-#include "runtime/simulate/simulate.h"
 
 #define MOST_TRIED 4u                   /* nodes */
 #define MOST_NODES 5000u
 #define LEAST_PART_S 50e-6
-#define GAIN 0.97
-#define ACC_PARTS 16u                   /* and passes that are tried for an acc */
+#define GAIN 0.97                       /* dfc_emit_divisions() says it */
+#define ACC_PARTS 16u                   /* that are tried for an acc */
 #define ACC_GAIN 0.98
-#define ACC_JOBS 4000000u               /* of a simulation */
+#define ACC_LOSS 1.01
+#define GUESSED_WAVES 100u
 #define ROOM 0.8                        /* of a device's memory that a part may take */
 
 struct attempt {                        /* the graph with some divisions */
@@ -36,6 +38,7 @@ struct attempt {                        /* the graph with some divisions */
     struct dfc_front *front;
     struct df_times times;
     double predicted_s;
+    struct dfp_passes passes;           /* if it is of an acc */
 };
 
 static void attempt_free(struct attempt *a)
@@ -48,7 +51,7 @@ static void attempt_free(struct attempt *a)
 
 static double predict(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times)
 {
-    const struct dfp_problem problem = { graph, platform, times };
+    const struct dfp_problem problem = { .graph = graph, .platform = platform, .times = times };
     struct dfp_options options;
     struct df_plan *plan = NULL;
     struct df_error error;
@@ -197,14 +200,14 @@ static uint32_t longest(const struct dfc_loaded *loaded, const bool *tried)
 
 /* ---- choosing ---- */
 
-/* Adds a division to those of `loaded`. false: no memory. */
-static bool add_division(struct dfc_loaded *loaded, const char *node, const struct candidate *c)
+/* Adds a division to a list of *n. false: no memory. */
+static bool append(struct dfc_division **divisions, size_t *n, const char *node, const struct candidate *c)
 {
-    struct dfc_division *list = realloc(loaded->divisions, (loaded->n_divisions + 1) * sizeof *list);
+    struct dfc_division *list = realloc(*divisions, (*n + 1) * sizeof *list);
     double *weights = malloc(c->n * sizeof *weights);
     char *name = malloc(strlen(node) + 1);
     if (list)
-        loaded->divisions = list;
+        *divisions = list;
     if (!list || !weights || !name) {
         free(weights);
         free(name);
@@ -212,23 +215,43 @@ static bool add_division(struct dfc_loaded *loaded, const char *node, const stru
     }
     memcpy(weights, c->weights, c->n * sizeof *weights);
     memcpy(name, node, strlen(node) + 1);
-    list[loaded->n_divisions++] = (struct dfc_division){ .node = name, .n = c->n, .weights = weights, .why = c->why };
+    list[(*n)++] = (struct dfc_division){ .node = name, .n = c->n, .weights = weights, .why = c->why };
     return true;
 }
 
-static void drop_division(struct dfc_loaded *loaded)
+static void drop(struct dfc_division *list, size_t *n, size_t i)
 {
-    const struct dfc_division *last = &loaded->divisions[--loaded->n_divisions];
-    free((char *)last->node);
-    free((double *)last->weights);
+    free((char *)list[i].node);
+    free((double *)list[i].weights);
+    memmove(&list[i], &list[i + 1], (--*n - i) * sizeof *list);
 }
+
+/* To those of `loaded`. If the node is divided already, this division counts. false: no memory. */
+static bool add_division(struct dfc_loaded *loaded, const char *node, const struct candidate *c)
+{
+    return append(&loaded->divisions, &loaded->n_divisions, node, c);
+}
+
+static void drop_division(struct dfc_loaded *loaded, size_t i) { drop(loaded->divisions, &loaded->n_divisions, i); }
 
 void dfc_divisions_free(struct dfc_loaded *loaded)
 {
     while (loaded->n_divisions)
-        drop_division(loaded);
+        drop_division(loaded, loaded->n_divisions - 1);
+    while (loaded->n_declined)
+        drop(loaded->declined, &loaded->n_declined, loaded->n_declined - 1);
     free(loaded->divisions);
-    loaded->divisions = NULL;
+    free(loaded->declined);
+    loaded->divisions = loaded->declined = NULL;
+}
+
+/* Remembers the best division of a node that would not pay. Without memory it is forgotten, which changes nothing. */
+static void decline(struct dfc_loaded *loaded, const char *node, const struct candidate *c, double after_s, double before_s)
+{
+    if (isinf(after_s) || isinf(before_s) || !append(&loaded->declined, &loaded->n_declined, node, c))
+        return;
+    loaded->declined[loaded->n_declined - 1].before_s = before_s;
+    loaded->declined[loaded->n_declined - 1].after_s = after_s;
 }
 
 /* The best of several attempts for a node, and the candidate that it was made with. */
@@ -262,7 +285,7 @@ static bool take(struct dfc_loaded *loaded, struct choice *choice, const char *n
     struct dfc_division *taken = &loaded->divisions[loaded->n_divisions - 1];
     taken->before_s = *now_s;
     taken->after_s = *now_s = best->predicted_s;
-    const struct attempt old = { loaded->sink, loaded->front, loaded->times, 0 };
+    const struct attempt old = { loaded->sink, loaded->front, loaded->times, 0, { 0 } };
     loaded->sink = best->sink;
     loaded->front = best->front;
     loaded->times = best->times;
@@ -277,40 +300,39 @@ static void divide_node(const struct dfc_common *common, bool need_code, struct 
 {
     bool (*const kinds[])(const struct dfc_loaded *, uint32_t, struct candidate *) = { for_workers, for_all_units,
                                                                                        for_memory };
+    const bool acc = df_node_n_acc(loaded->front->graph, v) > 0;
     struct choice choice = { .best_s = *now_s * GAIN };
-    struct candidate c;
+    struct candidate c, nearest;
+    double nearest_s = INFINITY;
     char name[512];
     df_node_name(loaded->front->graph, v, name, sizeof name);
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct attempt a;
         if (!kinds[i](loaded, v, &c) || !add_division(loaded, name, &c))
             continue;
-        if (attempt_make(common, need_code, loaded, &a))
+        if (attempt_make(common, need_code, loaded, &a)) {
+            if (a.predicted_s < nearest_s) {
+                nearest = c;
+                nearest_s = a.predicted_s;
+            }
             keep_best(&choice, &a, &c);
-        drop_division(loaded);
+        }
+        drop_division(loaded, loaded->n_divisions - 1);
     }
-    take(loaded, &choice, name, now_s);
+    if (take(loaded, &choice, name, now_s))
+        loaded->divisions[loaded->n_divisions - 1].acc = acc;
+    else if (!acc)
+        decline(loaded, name, &nearest, nearest_s, *now_s);
 }
 
 /* ---- accs ---- */
 
-/* Of many waves that go by so often. INFINITY: it cannot be simulated. */
-static double simulated_s(const struct dfc_loaded *loaded, const struct df_graph *graph, const struct df_times *times, uint32_t waves,
-                          uint32_t passes)
+static bool choose_passes(const struct dfc_loaded *loaded, const struct df_graph *graph, const struct df_times *times,
+                          struct dfp_passes *passes)
 {
-    const struct dfp_problem problem = { graph, &loaded->platform, times };
-    struct dfr_simulate_options how = { .policy = "heft", .waves = waves, .passes = passes, .inflight = DFP_DEFAULT_INFLIGHT };
-    struct dfr_simulation simulation = { 0 };
-    struct dfp_options options;
-    struct df_plan *plan = NULL;
+    const struct dfp_problem problem = { .graph = graph, .platform = &loaded->platform, .times = times };
     struct df_error error;
-    dfp_options_default(&options);
-    options.no_memory = true;
-    bool good = dfp_plan_make(&problem, "heft", &options, &plan, &error) == DF_OK;
-    how.plan = plan;
-    good = good && dfr_simulate(graph, &loaded->platform, times, &how, &simulation, &error) == DF_OK;
-    dfr_plan_free(plan);
-    return good ? simulation.makespan_s : INFINITY;
+    return dfr_times_known(graph, times) && dfp_passes_choose(&problem, loaded->waves, passes, &error) == DF_OK;
 }
 
 static uint32_t longest_acc(const struct dfc_loaded *loaded)
@@ -324,42 +346,67 @@ static uint32_t longest_acc(const struct dfc_loaded *loaded)
     return best;
 }
 
-/* Tries as many passes as parts, so that a part leaves its device while the next one is changed. */
-static void divide_acc(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+/* The acc that is to be divided, or divided into more parts: name[0] is 0 if there is none. Gives the division that it has, or DF_NONE. */
+static size_t find_acc(const struct dfc_loaded *loaded, char *name, size_t size)
 {
-    const uint32_t v = longest_acc(loaded);
-    struct candidate c = { .why = "because a part leaves its device while the next one is changed" };
-    char name[512];
-    if (v == DF_NONE)
-        return;
-    df_node_name(loaded->front->graph, v, name, sizeof name);
-    double now_s = simulated_s(loaded, loaded->front->graph, &loaded->times, common->waves, 1);
-    struct choice choice = { .best_s = now_s * ACC_GAIN };
-    for (c.n = 2; c.n <= ACC_PARTS; c.n *= 2) {
-        struct attempt a;
-        for (uint32_t i = 0; i < c.n; i++)
-            c.weights[i] = 1;
-        if (!add_division(loaded, name, &c))
-            continue;
-        if (attempt_make(common, need_code, loaded, &a)) {
-            a.predicted_s = simulated_s(loaded, a.front->graph, &a.times, common->waves, c.n);
-            keep_best(&choice, &a, &c);
+    for (size_t i = 0; i < loaded->n_divisions; i++)
+        if (loaded->divisions[i].acc) {
+            snprintf(name, size, "%s", loaded->divisions[i].node);
+            return i;
         }
-        drop_division(loaded);
-    }
-    if (take(loaded, &choice, name, &now_s)) {
-        loaded->divisions[loaded->n_divisions - 1].waves = common->waves;
-        loaded->divisions[loaded->n_divisions - 1].passes = loaded->passes = choice.candidate.n;
-    }
+    const uint32_t v = longest_acc(loaded);
+    name[0] = 0;
+    if (v != DF_NONE)
+        df_node_name(loaded->front->graph, v, name, size);
+    return DF_NONE;
 }
 
-void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+/* So many equal parts of the acc, in the passes that are best for them. */
+static void try_acc(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded, const char *name, uint32_t n,
+                    struct choice *choice)
+{
+    struct candidate c = { .n = n, .why = "because a part leaves its device while the next one is changed" };
+    struct attempt a;
+    for (uint32_t i = 0; i < n; i++)
+        c.weights[i] = 1;
+    if (!add_division(loaded, name, &c))
+        return;
+    if (attempt_make(common, need_code, loaded, &a)) {
+        const bool good = choose_passes(loaded, a.front->graph, &a.times, &a.passes) &&
+                          (!loaded->waves_guessed || a.passes.least_s <= ACC_LOSS * loaded->passes.least_s);
+        a.predicted_s = good ? a.passes.predicted_s : INFINITY;
+        keep_best(choice, &a, &c);
+    }
+    drop_division(loaded, loaded->n_divisions - 1);
+}
+
+/* Chooses the parts of an acc, and the passes of the waves. */
+static void divide_acc(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+{
+    char name[512];
+    const size_t old = find_acc(loaded, name, sizeof name);
+    const uint32_t n = old == DF_NONE ? 1 : loaded->divisions[old].n, most = n == 1 ? ACC_PARTS : 4 * n;
+    struct choice choice = { .best_s = loaded->passes.predicted_s * ACC_GAIN };
+    for (uint32_t k = 2 * n; *name && k <= most && k <= DF_MAX_WORKERS; k *= 2)
+        try_acc(common, need_code, loaded, name, k, &choice);
+    const struct dfp_passes passes = choice.best.passes;
+    double now_s = loaded->passes.predicted_s;
+    if (!take(loaded, &choice, name, &now_s))
+        return;
+    if (old != DF_NONE)
+        drop_division(loaded, old);
+    loaded->passes = passes;
+    loaded->divisions[loaded->n_divisions - 1].waves = loaded->waves;
+    loaded->divisions[loaded->n_divisions - 1].passes = passes.n;
+}
+
+/* ---- all of it ---- */
+
+static void divide_nodes(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
 {
     const struct df_graph *g = loaded->front->graph;
-    if (common->parts || common->exported || common->graph || loaded->front->has_dynamic || g->n_nodes > MOST_NODES ||
-        !dfr_times_known(g, &loaded->times))
-        return;
-    const bool must = dfp_is_for_rate(g, &common->partition); /* then only what fits nowhere is divided */
+    const bool must = common->partition.objective == DFP_THROUGHPUT ||
+                      (common->partition.objective == DFP_BY_GRAPH && df_graph_has_streams(g)); /* then only what fits nowhere is divided */
     bool any = false;
     for (uint32_t v = 0; v < g->n_nodes && !any; v++)
         any = can_divide(loaded->front, v) && least_time_s(loaded, v) > 2 * LEAST_PART_S;
@@ -378,7 +425,24 @@ void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_load
             break;
         divide_node(common, need_code, loaded, v, &now_s);
     }
-    if (common->waves > 1 && common->passes == 0 && loaded->n_divisions == 0 && loaded->platform.n_units > 1 &&
-        (uint64_t)common->waves * (g->n_nodes + ACC_PARTS) * ACC_PARTS <= ACC_JOBS)
+}
+
+void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded)
+{
+    const struct df_graph *g = loaded->front->graph;
+    const bool free_to = !common->parts && g->n_nodes <= MOST_NODES;
+    bool accs = false;
+    if (common->exported || common->graph || loaded->front->has_dynamic || !dfr_times_known(g, &loaded->times))
+        return;
+    if (free_to)
+        divide_nodes(common, need_code, loaded);
+    loaded->waves_guessed = common->waves == 0;
+    loaded->waves = common->waves ? common->waves : GUESSED_WAVES;
+    for (uint32_t v = 0; v < loaded->front->graph->n_nodes; v++)
+        accs |= df_node_n_acc(loaded->front->graph, v) > 0;
+    if (!accs || common->passes || loaded->waves < 2 || loaded->platform.n_units < 2 ||
+        !choose_passes(loaded, loaded->front->graph, &loaded->times, &loaded->passes))
+        return;
+    if (free_to)
         divide_acc(common, need_code, loaded);
 }

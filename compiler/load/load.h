@@ -33,7 +33,7 @@ struct dfc_common {
     uint64_t gpu_mem_bytes;
     unsigned workers, inflight, gpu_jobs;
     unsigned parts;                     /* --parts; 0: dfc decides */
-    uint32_t waves, passes;             /* of dfc simulate under a policy that places jobs; 0: not known, dfc decides */
+    uint32_t waves, passes;             /* that runs have; 0: not known, dfc decides */
     struct dfp_options partition;       /* --ratio, --vertex-weight, --seed, --objective, --budget, --time-cap */
 };
 
@@ -51,7 +51,11 @@ struct dfc_loaded {
     struct dfp_problem problem;
     struct dfc_division *divisions;     /* that dfc decided by itself */
     size_t n_divisions;
-    uint32_t passes;                    /* that go with a division of an acc; 0: there is none */
+    struct dfc_division *declined;      /* that were tried and would not pay: after_s is what a wave would take */
+    size_t n_declined;
+    uint32_t waves;                     /* for so many, accs are divided and passes chosen */
+    bool waves_guessed;                 /* nobody said how many there are */
+    struct dfp_passes passes;           /* n is 0: there is no acc, or nothing to choose */
 };
 /* Loads the graph, its platform and its times. -o is checked by dfc_output_check(); a command checks its other outputs
  * itself. need_code: every kernel that is used must have code, and its files must exist. false: reported. */

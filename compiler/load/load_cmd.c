@@ -265,7 +265,7 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
     if (!weigh(common, loaded))
         return give_up(loaded);
     dfc_divide(common, need_code, loaded);
-    loaded->problem = (struct dfp_problem){ loaded->front->graph, &loaded->platform, &loaded->times };
+    loaded->problem = (struct dfp_problem){ loaded->front->graph, &loaded->platform, &loaded->times, loaded->passes.n };
     return true;
 }
 

@@ -162,7 +162,7 @@ const struct dfc_option dfc_options_common[] = {
     { "--vertex-weight", "gpu|cpu", "the times by which the partition is balanced (gp-thesis)" },
     { "--seed", "N", "seed of the partitioner" },
     { "--objective", "latency|throughput", "one wave soon, or many waves a second (gp; by default throughput if the graph "
-                                           "has streams)" },
+                                           "has streams or accs)" },
     { "--budget", "N|Nx", "plan with N evaluations, or with N times as many as by default (gp)" },
     { "--time-cap", "SECONDS", "plan no longer than that; the plan may then depend on the machine (gp)" },
     { "--device", "auto|none|emu|cuda|sim", "GPUs to use (auto: cuda or none)" },
@@ -361,6 +361,19 @@ static int colour_option(int argc, char **argv, int *i)
     return taken;
 }
 
+int dfc_waves_option(struct dfc_common *common, int argc, char **argv, int *i)
+{
+    const char *value;
+    unsigned long n;
+    int taken = dfc_option_value("--waves", argc, argv, i, &value);
+    if (taken <= 0)
+        return taken;
+    if (!dfc_parse_count("--waves", value, 1, UINT32_MAX, &n))
+        return -1;
+    common->waves = (uint32_t)n;
+    return 1;
+}
+
 int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common,
                       int (*own)(void *request, int argc, char **argv, int *i), void *request)
 {
@@ -378,6 +391,8 @@ int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, 
             return 2;
     }
     common->partition.inflight = common->inflight;
+    if (common->waves > 1 && common->partition.objective == DFP_BY_GRAPH)
+        common->partition.objective = DFP_THROUGHPUT;
     if (common->path || common->path_optional)
         return 0;
     dfc_error("a .df file is expected; 'dfc %s --help' says more", dfc_command_name(command));

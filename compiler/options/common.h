@@ -17,6 +17,8 @@ int dfc_option_value(const char *name, int argc, char **argv, int *i, const char
  * given. Gives 1, 0 and -1 as above. */
 enum dfc_form { DFC_FORM_TEXT, DFC_FORM_CSV, DFC_FORM_JSON };
 int dfc_form_option(bool json, int argc, char **argv, int *i, enum dfc_form *form);
+/* Takes --waves, for commands that plan a graph: how many waves runs will have. Gives 1, 0 and -1 as above. */
+int dfc_waves_option(struct dfc_common *common, int argc, char **argv, int *i);
 /* Parses a whole number within bounds. false: reported. */
 bool dfc_parse_count(const char *name, const char *text, unsigned long least, unsigned long most,
                      unsigned long *count);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "compiler/fusion/fusion.h"
+#include "compiler/tools/messages.h"
 #include "runtime/base/text.h"
 #include "runtime/graph/passes.h"
 
@@ -122,21 +123,26 @@ void dfc_emit_fusion(FILE *out, const struct dfc_front *front)
         fputc('\n', out);
 }
 
+static void emit_parts(FILE *out, const char *what, const struct dfc_division *d)
+{
+    double total = 0;
+    bool equal = true;
+    for (uint32_t k = 0; k < d->n; k++) {
+        total += d->weights[k];
+        equal &= d->weights[k] <= d->weights[0] && d->weights[k] >= d->weights[0];
+    }
+    fprintf(out, "%s: %s in %u parts, %s", what, d->node, d->n, d->why);
+    for (uint32_t k = 0; k < d->n && !equal; k++)
+        fprintf(out, "%s%.1f", k ? " : " : " (", 100 * d->weights[k] / total);
+    fputs(equal ? ": " : " %): ", out);
+}
+
 void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded)
 {
+    char before[32], after[32];
     for (size_t i = 0; i < loaded->n_divisions; i++) {
         const struct dfc_division *d = &loaded->divisions[i];
-        char before[32], after[32];
-        double total = 0;
-        bool equal = true;
-        for (uint32_t k = 0; k < d->n; k++) {
-            total += d->weights[k];
-            equal &= d->weights[k] <= d->weights[0] && d->weights[k] >= d->weights[0];
-        }
-        fprintf(out, "divided: %s in %u parts, %s", d->node, d->n, d->why);
-        for (uint32_t k = 0; k < d->n && !equal; k++)
-            fprintf(out, "%s%.1f", k ? " : " : " (", 100 * d->weights[k] / total);
-        fputs(equal ? ": " : " %): ", out);
+        emit_parts(out, "divided", d);
         if (d->passes)
             fprintf(out, "%u waves in %u passes take", d->waves, d->passes);
         else
@@ -145,26 +151,70 @@ void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded)
                 isinf(d->before_s) ? "; undivided it fits nowhere" : " in place of ",
                 isinf(d->before_s) ? "" : dfr_text_seconds_6(d->before_s, before, sizeof before));
     }
-    if (loaded->n_divisions)
+    for (size_t i = 0; i < loaded->n_declined; i++) {
+        const struct dfc_division *d = &loaded->declined[i];
+        emit_parts(out, "not divided", d);
+        fprintf(out, "a wave would take %s, which is not 3 %% less than %s\n", dfr_text_seconds_6(d->after_s, after, sizeof after),
+                dfr_text_seconds_6(d->before_s, before, sizeof before));
+    }
+    if (loaded->n_divisions + loaded->n_declined)
         fputc('\n', out);
+}
+
+/* Why the waves go by n times. */
+static void emit_why(FILE *out, const struct dfc_loaded *loaded, uint32_t n, const struct dfr_again *again)
+{
+    const struct df_graph *g = loaded->front->graph;
+    const struct dfp_passes *p = &loaded->passes;
+    char now[32], before[32], times[32] = "once";
+    if (p->n > p->least) {
+        fprintf(out, "part by part: %u waves go by %u times%s; ", (unsigned)loaded->waves, n,
+                loaded->waves_guessed ? ", if so many come (--waves says how many)" : "");
+        if (p->least > 1)
+            snprintf(times, sizeof times, "in %u passes", (unsigned)p->least);
+        if (loaded->n_divisions == 0 || loaded->divisions[loaded->n_divisions - 1].passes == 0)
+            fprintf(out, "a part leaves its device while the next one is changed, so they take %s in place of %s %s; ",
+                    dfr_text_seconds_6(p->predicted_s, now, sizeof now), dfr_text_seconds_6(p->least_s, before, sizeof before), times);
+    } else if (dfr_passes_hint(g)) {
+        fprintf(out, "part by part: several waves go by %u times, as '@passes' says; ", n);
+    } else {
+        fprintf(out, "part by part: several waves go by %u times, because %u parts of an acc do not fit in a device's memory together; ", n,
+                dfr_passes_most(g));
+    }
+    if (again->kept_bytes)
+        fprintf(out, "each wave leaves %s in host memory for it\n\n", dfr_text_bytes(again->kept_bytes, now, sizeof now));
+    else
+        fputs("the sources are called again\n\n", out);
 }
 
 void dfc_emit_passes(FILE *out, const struct dfc_loaded *loaded)
 {
     const struct df_graph *g = loaded->front->graph;
-    uint32_t n = dfr_passes_choose(g, &loaded->platform, INT64_MAX, 0);
+    const uint32_t n = dfr_passes_choose(g, &loaded->platform, INT64_MAX, loaded->passes.n);
     struct dfr_again again;
     struct df_error error;
-    char bytes[16];
-    if (dfr_again_find(g, NULL, &again, &error) == DF_OK && n > 1) {
-        fprintf(out, "part by part: several waves go by %u times%s, because %u parts of an acc do not fit in a device's memory together; ",
-                n, df_graph_has_streams(g) && again.kept_bytes ? ", if --waves says how many at most" : "", dfr_passes_most(g));
-        if (again.kept_bytes)
-            fprintf(out, "each wave leaves %s in host memory for it\n\n", dfr_text_bytes(again.kept_bytes, bytes, sizeof bytes));
-        else
-            fputs("the sources are called again\n\n", out);
-    }
+    if (dfr_again_find(g, NULL, &again, &error) == DF_OK && n > 1)
+        emit_why(out, loaded, n, &again);
     dfr_again_free(&again);
+}
+
+char *dfc_choices_text(const struct dfc_loaded *loaded)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bool good = out;
+    if (out) {
+        dfc_emit_divisions(out, loaded);
+        dfc_emit_passes(out, loaded);
+        good = !ferror(out);
+        good = fclose(out) == 0 && good;
+    }
+    if (good)
+        return text;
+    free(text);
+    dfc_error("out of memory");
+    return NULL;
 }
 
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,

@@ -180,7 +180,7 @@ static int find_passes(struct dfc_explained *e, struct df_error *error)
     const struct df_graph *g = e->problem->graph;
     struct dfr_again again;
     int status = dfr_again_find(g, NULL, &again, error);
-    e->n_passes = e->inflight ? dfr_passes_choose(g, e->problem->platform, INT64_MAX, 0) : 1;
+    e->n_passes = e->inflight ? dfr_passes_choose(g, e->problem->platform, INT64_MAX, e->problem->passes) : 1;
     e->pass_of = malloc((g->n_nodes + 1) * sizeof *e->pass_of);
     for (uint32_t v = 0; status == DF_OK && e->pass_of && v < g->n_nodes; v++)
         e->pass_of[v] = e->n_passes > 1 ? dfr_passes_of(g, v, e->n_passes, &again) : 0;

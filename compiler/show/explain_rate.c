@@ -100,8 +100,9 @@ int dfc_rate_find(const struct dfp_problem *problem, const struct df_plan *plan,
     struct listener l = { .model = &model, .rate = rate, .block = block_waves(problem->graph, plan->n_waves, how.inflight) };
     struct dfr_simulation run = { .ran = ran, .copied = copied, .arg = &l };
     how.waves = l.waves = 3 * l.block + how.inflight;
-    how.passes = dfr_passes_choose(problem->graph, problem->platform, l.waves, 0);
-    l.stride = l.waves + how.inflight;
+    how.passes = dfr_passes_choose(problem->graph, problem->platform, l.waves, problem->passes);
+    l.stride = (uint32_t)dfr_passes_stride(problem->graph, dfr_passes_overlap(problem->graph, problem->platform, how.passes), l.waves,
+                                           how.inflight);
     *rate = (struct dfc_rate){ .wave_s = 0 };
     l.end_s = calloc((size_t)how.passes * l.waves, sizeof *l.end_s);
     if (!l.end_s)

@@ -38,6 +38,7 @@ struct dfc_division {                   /* a node that is made in parts */
     const char *why;                    /* for those who decided it, with what a wave took before and takes now */
     double before_s, after_s;
     uint32_t waves, passes;             /* 0; or so many waves took that, and take it now in so many passes */
+    bool acc;                           /* of a node with an acc, for memory or by the times of a wave */
 };
 
 struct dfc_front_options {

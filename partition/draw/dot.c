@@ -5,11 +5,11 @@
 #include "partition/draw/picture.h"
 #include "runtime/base/error.h"
 
-int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, bool waits, char **text, size_t *size,
-                 bool *summarised, struct df_error *error)
+int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
+                 size_t *size, bool *summarised, struct df_error *error)
 {
     struct dfp_picture picture;
-    int code = dfp_picture_make(problem, plan, waits, &picture, error);
+    int code = dfp_picture_make(problem, plan, how, &picture, error);
     if (code)
         return code;
     char *buffer = NULL;

@@ -13,12 +13,16 @@
 #define DFP_DRAW_LABELLED_NODES 60      /* a larger graph is drawn without dimensions, and without labels of arcs */
 #define DFP_DRAW_MAX_NODES 300          /* a larger graph is drawn as a summary: by nested graph or by level */
 
-/* Give *text (malloc'ed) of *size bytes. plan NULL: only the graph is drawn. *summarised: whether it is a summary.
- * waits: the heavy path is the chain of jobs that makes the wave as long as it is, with dotted lines where a job waits
- * for a worker. Otherwise it is the longest path of dependencies. */
-int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, bool waits, char **text, size_t *size,
-                 bool *summarised, struct df_error *error);
-int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, bool waits, char **text, size_t *size,
-                 bool *summarised, struct df_error *error);
+struct dfp_drawing {
+    bool waits;                         /* the heavy path is the chain of jobs that makes the wave as long as it is, with
+                                         * dotted lines where a job waits for a worker; or the longest path of dependencies */
+    const char *choices;                /* lines for the legend: what was decided about parts and passes, and why; NULL: none */
+};
+
+/* Give *text (malloc'ed) of *size bytes. plan NULL: only the graph is drawn. *summarised: whether it is a summary. */
+int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
+                 size_t *size, bool *summarised, struct df_error *error);
+int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
+                 size_t *size, bool *summarised, struct df_error *error);
 
 #endif

@@ -1,9 +1,13 @@
-/* legend.c - the table above a picture: load per unit, the cut, and predicted times. It is the label of the drawing, so
- * that the layout leaves room for it.
+/* legend.c - the table above a picture: load per unit, the cut, predicted times, and what was decided about parts and
+ * passes. It is the label of the drawing, so that the layout leaves room for it.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "partition/draw/picture.h"
+
+#define WIDE 110                        /* bytes of a line of text; a longer one is broken */
 
 static void put_line(FILE *out, const char *text, const char *colour)
 {
@@ -54,7 +58,32 @@ static void put_plan(FILE *out, const struct dfp_picture *picture)
     put_line(out, text, "black");
 }
 
-static void put_table(FILE *out, const struct dfp_picture *picture)
+/* The end of a line that begins here: at its end, or, if it has more than WIDE bytes, at a space. */
+static char *line_end(char *line)
+{
+    size_t n = strcspn(line, "\n"), end = n;
+    if (n > WIDE)
+        for (end = WIDE; end > 0 && line[end] != ' '; end--)
+            ;
+    return line + (end > 0 ? end : strcspn(line, " \n"));
+}
+
+/* false: no memory. */
+static bool put_choices(FILE *out, const char *choices)
+{
+    char *text = strdup(choices);
+    for (char *line = text, *end; line && *line; line = end) {
+        end = line_end(line);
+        if (*end)
+            *end++ = '\0';
+        if (*line)
+            put_line(out, line, "black");
+    }
+    free(text);
+    return text != NULL;
+}
+
+static bool put_table(FILE *out, const struct dfp_picture *picture)
 {
     const struct dfp_problem *problem = picture->model.problem;
     char text[400];
@@ -69,9 +98,11 @@ static void put_table(FILE *out, const struct dfp_picture *picture)
     fputs("</B></TD></TR>", out);
     if (picture->plan)
         put_plan(out, picture);
+    const bool good = !picture->choices || put_choices(out, picture->choices);
     if (picture->note[0])
         put_line(out, picture->note, "#404040");
     fputs("</TABLE>", out);
+    return good;
 }
 
 bool dfp_picture_legend(struct dfp_picture *picture)
@@ -79,8 +110,8 @@ bool dfp_picture_legend(struct dfp_picture *picture)
     struct dfp_label label;
     if (!dfp_label_begin(&label))
         return false;
-    put_table(label.out, picture);
+    const bool good = put_table(label.out, picture);
     dfp_set(picture->g, "labelloc", "t");
     dfp_set(picture->g, "labeljust", "l");
-    return dfp_label_end(&label, picture->g, picture->g);
+    return dfp_label_end(&label, picture->g, picture->g) && good;
 }

@@ -156,10 +156,10 @@ static int draw(struct dfp_picture *picture, struct df_error *error)
     return dfr_error_memory(error);
 }
 
-int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, bool waits,
+int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how,
                      struct dfp_picture *picture, struct df_error *error)
 {
-    *picture = (struct dfp_picture){ .plan = plan, .waits = waits,
+    *picture = (struct dfp_picture){ .plan = plan, .waits = how->waits, .choices = how->choices,
                                      .summarised = problem->graph->n_nodes > DFP_DRAW_MAX_NODES };
     int code = dfp_model_init(&picture->model, problem, error);
     if (code || (plan && (code = dfp_report_make(problem, plan, &picture->report, error))))

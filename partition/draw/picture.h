@@ -21,6 +21,7 @@ struct dfp_picture {
     const struct df_plan *plan;         /* NULL: only the graph is drawn */
     struct dfp_report report;           /* if there is a plan */
     bool waits;                         /* the path is dfp_critical_chain(), else dfp_dependency_chain() */
+    const char *choices;                /* of struct dfp_drawing */
     uint32_t *chain, n_chain;           /* if there is a plan: that path, the last node first; only while it is drawn */
     double chain_s;                     /* the length of a path of dependencies */
     Agraph_t *g;
@@ -30,7 +31,7 @@ struct dfp_picture {
 
 /* Draws into a new picture->g, which the caller closes with agclose(). Errors: DF_E_MEMORY, or those of the
  * evaluator. */
-int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, bool waits,
+int dfp_picture_make(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how,
                      struct dfp_picture *picture, struct df_error *error);
 
 /* critical.c: the path of nodes that takes longest on their places, with the copies between them. `chain` has room for

@@ -91,11 +91,11 @@ static int render(Agraph_t *g, char **text, size_t *size, struct df_error *error
     return DF_OK;
 }
 
-int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, bool waits, char **text, size_t *size,
-                 bool *summarised, struct df_error *error)
+int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
+                 size_t *size, bool *summarised, struct df_error *error)
 {
     struct dfp_picture picture;
-    int code = dfp_picture_make(problem, plan, waits, &picture, error);
+    int code = dfp_picture_make(problem, plan, how, &picture, error);
     if (code)
         return code;
     size_t bytes = START_BYTES + (size_t)agnnodes(picture.g) * NODE_BYTES;

@@ -132,7 +132,7 @@ static uint64_t refine(struct dfp_search *search)
 bool dfp_is_for_rate(const struct df_graph *graph, const struct dfp_options *options)
 {
     for (uint32_t v = 0; v < graph->n_nodes && options->objective == DFP_BY_GRAPH; v++)
-        if (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM)
+        if (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM || df_node_n_acc(graph, v) > 0)
             return true;
     return options->objective == DFP_THROUGHPUT;
 }

@@ -44,7 +44,7 @@ int dfp_mean_make(struct dfp_search *search, struct df_error *error)
         mean->platform.units[u].h2d.bytes_per_s /= dfr_stretch(&all, 1, &shortage);
         mean->platform.units[u].d2h.bytes_per_s /= dfr_stretch(&all, 1, &shortage);
     }
-    mean->problem = (struct dfp_problem){ search->judge->graph, &mean->platform, &mean->times };
+    mean->problem = (struct dfp_problem){ search->judge->graph, &mean->platform, &mean->times, 0 };
     search->problem = &mean->problem;
     return DF_OK;
 }

@@ -6,7 +6,7 @@
  * Rows:     2, 4, 8 … waves can be placed jointly, since together they can share what one wave cannot divide. Each of
  *           them is a *row* of the placement; wave w goes by row w % n_waves.
  * Answer:   all candidates, the placements of other planners, and the online policies run in the simulator with several
- *           waves in flight. The fastest is the answer.
+ *           waves in flight. The fastest is the answer. If the waves go by several times, online policies are left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
+#include "runtime/graph/passes.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 
@@ -262,6 +263,7 @@ static int simulate(struct waves *w, struct dfr_simulate_options options, double
     const struct dfp_problem *problem = w->search->judge;
     struct dfr_simulation run = { 0 };
     options.waves = w->search->n_waves;
+    options.passes = problem->passes;
     options.inflight = w->search->inflight;
     options.seed = w->search->options->seed;
     options.no_guard = true;
@@ -390,21 +392,29 @@ static bool keeps_inflight(const struct waves *w)
     return w->search->options->inflight || !dfp_room_is_short(w->search->judge, w->search->inflight);
 }
 
+/* In several passes runs keep the placement (runtime/start/run_machine.c), so online policies do not count. */
+static bool goes_by_once(const struct waves *w)
+{
+    const struct dfp_problem *p = w->search->judge;
+    return dfr_passes_choose(p->graph, p->platform, w->search->n_waves, p->passes) == 1;
+}
+
 static int choose(struct waves *w, struct df_error *error)
 {
+    const bool once = goes_by_once(w);
     int code = DF_OK;
     uint64_t jobs = (uint64_t)w->search->n_waves * w->search->compact.n_nodes;
     for (uint32_t i = 0; i < w->n && !code; i++)
         code = try_candidate(w, &w->candidate[i], error);
     for (size_t i = 0; dfp_others[i] && jobs <= FEW_JOBS && !code; i++)
         code = try_planner(w, dfp_others[i], error);
-    for (size_t i = 0; i < (jobs <= FEW_JOBS ? DFP_N_ONLINE : 1) && !code; i++) {
+    for (size_t i = 0; i < (jobs <= FEW_JOBS ? DFP_N_ONLINE : 1) && once && !code; i++) {
         if (dfp_online_repeats(w->search->problem->platform, i))
             w->search->state.steps += DFP_STEPS_PER_JOB * jobs; /* counted all the same */
         else
             code = try_online(w, dfp_online[i], error);
     }
-    if (!code && jobs <= FEW_JOBS && w->search->compact.n_units > 1 && keeps_inflight(w))
+    if (!code && once && jobs <= FEW_JOBS && w->search->compact.n_units > 1 && keeps_inflight(w))
         code = try_options(w, error);
     return code ? code : w->best ? DF_OK : w->refused;
 }

@@ -363,10 +363,18 @@ int dfp_plan_of_run(const struct dfp_problem *problem, const char *policy, const
 static int make(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,
                 const char *policy, struct df_plan **plan, struct df_error *error)
 {
-    struct dfp_problem problem = { graph, platform, times };
+    struct dfp_problem problem = { graph, platform, times, 0 };
     struct dfp_options options;
     dfp_options_default(&options);
     return dfp_plan_make(&problem, policy, &options, plan, error);
 }
 
-const struct df_planner dfp_planner = { make };
+static uint32_t passes(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times, uint32_t waves)
+{
+    struct dfp_problem problem = { .graph = graph, .platform = platform, .times = times };
+    struct dfp_passes choice;
+    struct df_error error;
+    return dfp_passes_choose(&problem, waves, &choice, &error) == DF_OK ? choice.n : 0;
+}
+
+const struct df_planner dfp_planner = { make, passes };

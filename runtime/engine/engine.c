@@ -11,6 +11,7 @@
 #include <stdarg.h>
 
 #include "runtime/base/message.h"
+#include "runtime/base/text.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
@@ -345,6 +346,7 @@ int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code)
 {
     struct dfr_passes *p = run->skips.passes;
     uint32_t node = dfr_job_node(call->job);
+    char bytes[16];
 
     if (call->failed || !(run->firing.nodes[node].flags & DFR_N_STREAM))
         return code;
@@ -357,8 +359,9 @@ int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code)
         return DF_SKIP;
     }
     if (p->reserved && call->wave + 1 == p->most_waves)
-        return df_fail(call, "the stream has more than %lld waves, and half of this machine's host memory keeps no more of them for %u "
-                             "passes; with --passes=1 they go by once", (long long)call->wave, p->n);
+        return df_fail(call, "the stream has more than %lld waves: what the parts of an acc read of so many takes %s, and half of the host's "
+                             "memory may keep it. 'restart' at the stream keeps nothing; --passes=1 copies the acc in each wave",
+                       (long long)call->wave, dfr_text_bytes(p->kept_bytes * (uint64_t)call->wave, bytes, sizeof bytes));
     return code;
 }
 

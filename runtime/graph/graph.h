@@ -126,7 +126,7 @@ struct df_part_rows {
     uint32_t number, n;                      /* part `number` of n; n is 1 if the node is not divided */
     uint32_t first_port;                     /* into port_rows: for each port the first row that is there. Ports that are
                                               * not divided have row 0 */
-    uint32_t pad;
+    uint32_t passes;                         /* @passes: the waves go by so often (passes.h); 0: nobody says it */
 };
 
 struct df_value {

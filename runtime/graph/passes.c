@@ -25,6 +25,14 @@ uint32_t dfr_passes_most(const struct df_graph *g)
     return n;
 }
 
+uint32_t dfr_passes_hint(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (is_part(g, v) && g->parts[g->nodes[v].part].passes)
+            return g->parts[g->nodes[v].part].passes;
+    return 0;
+}
+
 bool dfr_acc_is_gathered(const struct df_graph *g, uint32_t y)
 {
     const struct df_value *value = &g->values[y];
@@ -36,12 +44,12 @@ bool dfr_acc_is_gathered(const struct df_graph *g, uint32_t y)
 
 /* ---- what comes again ---- */
 
-static bool may_be_called_again(const struct df_graph *g, uint32_t v, const uint8_t *given, const bool *again)
+static bool may_be_called_again(const struct df_graph *g, uint32_t v, enum dfr_source source, const bool *again)
 {
     const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
     const uint32_t *in = g->in_value + g->nodes[v].first_in;
     if (g->nodes[v].flags & DF_NODE_ONCE || df_node_n_acc(g, v) > 0 || df_node_n_in(g, v) == 0)
-        return k->traits & DF_RESTART || (given && given[v]);
+        return source == DFR_SOURCE_GIVEN || (source == DFR_SOURCE_BY_TRAIT && k->traits & DF_RESTART);
     for (uint32_t i = 0; i < df_node_n_in(g, v); i++)
         if (!df_value_is_once(g, in[i]) && !again[g->values[in[i]].producer])
             return false;
@@ -73,7 +81,7 @@ static void note_read(const struct df_graph *g, uint32_t v, struct dfr_again *a,
     }
 }
 
-int dfr_again_find(const struct df_graph *g, const uint8_t *given, struct dfr_again *a, struct df_error *error)
+int dfr_again_find(const struct df_graph *g, const uint8_t *sources, struct dfr_again *a, struct df_error *error)
 {
     bool *again = calloc((size_t)g->n_nodes + 1, sizeof *again);
     *a = (struct dfr_again){ .kept = calloc((size_t)g->n_values + 1, sizeof *a->kept),
@@ -83,7 +91,7 @@ int dfr_again_find(const struct df_graph *g, const uint8_t *given, struct dfr_ag
         return dfr_error_memory(error);
     }
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        again[v] = may_be_called_again(g, v, given, again);
+        again[v] = may_be_called_again(g, v, sources ? (enum dfr_source)sources[v] : DFR_SOURCE_BY_TRAIT, again);
     for (uint32_t v = 0; v < g->n_nodes; v++)
         if (is_part(g, v))
             note_read(g, v, a, again);
@@ -182,11 +190,17 @@ bool dfr_passes_overlap(const struct df_graph *g, const struct df_platform *plat
     return n_passes == 1 || has_room(g, platform, n_passes, 2);
 }
 
+uint64_t dfr_passes_stride(const struct df_graph *g, bool overlap, uint32_t waves, uint32_t inflight)
+{
+    return ((uint64_t)waves + (overlap && !df_graph_has_streams(g) ? 1u : 2u) * inflight - 1) / inflight * inflight;
+}
+
 uint32_t dfr_passes_choose(const struct df_graph *g, const struct df_platform *platform, int64_t waves, uint32_t asked)
 {
     uint32_t n = 1, most = dfr_passes_most(g);
     if (most == 0)
         return 1;
+    asked = asked || waves <= 1 ? asked : dfr_passes_hint(g);
     if (asked || waves <= 1)
         return asked == 0 ? 1 : asked < most ? asked : most;
     while (n <= most && !has_room(g, platform, n, 1))

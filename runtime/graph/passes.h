@@ -18,9 +18,10 @@ struct dfr_again {
     uint64_t read_bytes, kept_bytes;    /* of a wave, each value in whole lines: what the parts read; what of it is kept */
 };
 
-/* given: by node, not 0 for sources whose tokens lie in memory of the caller; NULL: there are none. Call dfr_again_free() also after an
- * error. DF_E_MEMORY. */
-int dfr_again_find(const struct df_graph *graph, const uint8_t *given, struct dfr_again *again, struct df_error *error);
+/* Of sources: as the trait says; the tokens lie in memory of the caller; what it reads can be read only once, whatever the trait says. */
+enum dfr_source { DFR_SOURCE_BY_TRAIT, DFR_SOURCE_GIVEN, DFR_SOURCE_ONCE };
+/* sources: by node, enum dfr_source; NULL: all are as their traits say. Call dfr_again_free() also after an error. DF_E_MEMORY. */
+int dfr_again_find(const struct df_graph *graph, const uint8_t *sources, struct dfr_again *again, struct df_error *error);
 void dfr_again_free(struct dfr_again *again);
 /* The bytes that are kept of so many waves; UINT64_MAX: more than can be counted. DF_E_REFUSED: they are more than may be used, host_bytes. The
  * message says what would help. */
@@ -29,15 +30,19 @@ int dfr_again_admit(const struct df_graph *graph, const struct dfr_again *again,
 
 /* The most parts that an acc of the graph is divided into; 0: none is divided. */
 uint32_t dfr_passes_most(const struct df_graph *graph);
+/* How often @passes says that the waves go by, which is no more often than the acc has parts; 0: nobody says it. */
+uint32_t dfr_passes_hint(const struct df_graph *graph);
 /* The pass in which the node fires: 0 for all but parts; DF_NONE: in each pass, as views do, and nodes that are called again. */
 uint32_t dfr_passes_of(const struct df_graph *graph, uint32_t node, uint32_t n_passes, const struct dfr_again *again);
-/* The number of passes: as asked for, but no more than there are parts. If asked is 0: the least with which the parts of one pass fit in
+/* The number of passes: as asked for, but no more than there are parts. If asked is 0: as @passes says, or the least with which the parts of one pass fit in
  * each device's memory, with some tokens of what they read; 1 if no number helps, or if there is a single wave. */
 uint32_t dfr_passes_choose(const struct df_graph *graph, const struct df_platform *platform, int64_t waves, uint32_t asked);
 
 /* Do the parts of two passes fit in each device's memory together, with some tokens? Then the last waves of a pass and the first ones of the
  * next may be in flight together, and parts leave the device while others are changed. true if there is one pass. */
 bool dfr_passes_overlap(const struct df_graph *graph, const struct df_platform *platform, uint32_t n_passes);
+/* From a pass to the next one of a simulated run, in rounds: as dfr_skips_next() of a run. */
+uint64_t dfr_passes_stride(const struct df_graph *graph, bool overlap, uint32_t waves, uint32_t inflight);
 /* Is it the acc of a part, which only views and joins read? These take it on the host. So it can go there when its last wave has changed it,
  * while other parts are changed. */
 bool dfr_acc_is_gathered(const struct df_graph *graph, uint32_t value);

@@ -139,6 +139,8 @@ struct df_planner {
      * static policy. Errors: DF_E_ARGUMENT (no such policy), DF_E_MEMORY, DF_E_REFUSED (a node fits nowhere). */
     int (*make)(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times,
                 const char *policy, struct df_plan **plan, struct df_error *error);
+    /* How often so many waves are best to go by under a policy that places nodes (passes.h). 0: it cannot say. NULL: as often as they must. */
+    uint32_t (*passes)(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times, uint32_t waves);
 };
 
 /* Times if nothing was measured: cost clauses, else the stated default. A class with neither code nor cost has NaN. If

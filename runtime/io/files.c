@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/io/files.h"
 
 /* ---- lists of files ---- */
 
@@ -134,6 +135,46 @@ void df_files_close(struct df_files *files)
     globfree(&files->matches);
     free(files->paths);
     free(files);
+}
+
+/* ---- reading again ---- */
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode);
+}
+
+/* A list that is a pipe cannot be read before its reader reads it. */
+static bool list_again(const char *path)
+{
+    FILE *file = is_file(path) ? fopen(path, "rbe") : NULL;
+    bool again = file || access(path, F_OK) != 0;
+    char *line = NULL;
+    size_t room = 0;
+    for (ssize_t n; again && file && (n = getline(&line, &room, file)) > 0;) {
+        line[strcspn(line, "\r\n")] = '\0';
+        again = is_file(line);
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return again;
+}
+
+bool dfr_files_again(const char *path)
+{
+    glob_t matches = { 0 };
+    bool again = true;
+    if (path[0] == '@')
+        return list_again(path + 1);
+    if (!is_pattern(path))
+        return is_file(path);
+    if (glob(path, GLOB_NOESCAPE, NULL, &matches) == 0)
+        for (size_t i = 0; i < matches.gl_pathc; i++)
+            again &= is_file(matches.gl_pathv[i]);
+    globfree(&matches);
+    return again;
 }
 
 /* ---- opening ---- */

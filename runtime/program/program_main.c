@@ -16,6 +16,7 @@
 #include "runtime/engine/crash.h"
 #include "runtime/base/error.h"
 #include "runtime/graph/image.h"
+#include "runtime/graph/passes.h"
 #include "runtime/engine/log.h"
 #include "runtime/measure/measure.h"
 #include "runtime/base/output.h"
@@ -118,6 +119,9 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
         if (line->stats == DFR_STATS_NONE && !line->options.trace_path && line->options.log_level >= DF_LOG_WARNING)
             fprintf(stderr, "%s: warning: --device=sim runs no kernel and nobody sees what it predicts: --stats or "
                             "--trace=FILE shows it\n", dfr_program_name());
+        if (line->options.passes > dfr_passes_most(graph) && line->options.passes > 1 && line->options.log_level >= DF_LOG_WARNING)
+            fprintf(stderr, "%s: warning: --passes=%u: an acc has %u parts at most, so the waves go by so often\n", dfr_program_name(), line->options.passes,
+                    dfr_passes_most(graph));
         rc = df_simulate(graph, &line->options, stats, error);
     } else {
         rc = df_run_start(graph, &line->options, &handle, error);

@@ -317,7 +317,7 @@ static int choose_policy(struct sim *s, struct df_error *error)
     if (plan->n_nodes != s->graph->n_nodes)
         return dfr_error(error, DF_E_ARGUMENT, "the plan was made for a graph of %u nodes; this graph has %u",
                          (unsigned)plan->n_nodes, (unsigned)s->graph->n_nodes);
-    return s->n_passes > 1 && plan->place ? DF_OK : follow_plan(s, error); /* as in runtime/start/run_machine.c; gp tries policies without places */
+    return s->n_passes > 1 ? DF_OK : follow_plan(s, error); /* as in runtime/start/run_machine.c */
 }
 
 /* Fills pass_of, and counts the waves of all passes. */
@@ -332,7 +332,7 @@ static int choose_passes(struct sim *s, struct df_error *error)
         status = dfr_again_admit(g, &again, s->waves, host_bytes / 2, error);
     s->pass_waves = s->waves;
     s->overlap = dfr_passes_overlap(g, s->platform, n);
-    s->stride = (s->waves + (s->overlap && !df_graph_has_streams(g) ? 1 : 2) * s->inflight - 1) / s->inflight * s->inflight; /* as dfr_skips_next() */
+    s->stride = (uint32_t)dfr_passes_stride(g, s->overlap, s->waves, s->inflight);
     s->n_passes = s->result->passes = n > 1 && s->stride <= UINT32_MAX / n ? n : 1;
     s->waves += s->stride * (s->n_passes - 1);
     s->pass_of = s->n_passes > 1 ? malloc(g->n_nodes * sizeof *s->pass_of) : NULL;

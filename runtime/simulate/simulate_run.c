@@ -166,14 +166,26 @@ static int write_trace(const struct virtual_run *run, const char *path, struct d
 
 /* ---- the run ---- */
 
+/* As a real run: what was asked for, or what is faster under a policy that places jobs before the run. */
+static uint32_t choose_passes(const struct virtual_run *run, const struct df_options *options, const struct dfr_policy *policy,
+                              const struct df_times *times, uint32_t waves)
+{
+    const struct df_planner *planner = options->planner;
+    return options->passes || !policy->needs_plan || !planner || !planner->passes || dfr_passes_most(run->graph) == 0 ||
+                   !dfr_times_known(run->graph, times)
+               ? options->passes
+               : planner->passes(run->graph, &run->platform, times, waves);
+}
+
 /* Waves in flight as in a real run: as asked for, else as planned for, and no more than fit by the plan. */
 static uint32_t choose_inflight(const struct virtual_run *run, const struct df_options *options,
-                                const struct df_plan *plan, uint32_t waves)
+                                const struct df_plan *plan, uint32_t waves, uint32_t passes)
 {
-    uint32_t planned = plan && plan->inflight ? plan->inflight : DF_DEFAULT_INFLIGHT;
+    const bool once = dfr_passes_choose(run->graph, &run->platform, waves, passes) == 1;
+    uint32_t planned = once && plan && plan->inflight ? plan->inflight : DF_DEFAULT_INFLIGHT;
     uint32_t wanted = options->inflight ? options->inflight : planned;
     wanted = wanted < waves ? wanted : waves;
-    if (dfr_passes_choose(run->graph, &run->platform, waves, options->passes) > 1)
+    if (!once)
         return wanted;                  /* a pass leaves room for some tokens */
     return options->inflight || !plan ? wanted : dfr_plan_waves(plan, &run->platform, wanted);
 }
@@ -222,11 +234,12 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
     if (status == DF_OK) {
         uint32_t waves = options->waves > 0 ? (uint32_t)fmin((double)options->waves, UINT32_MAX) : 1;
         const struct df_plan *plan = own ? own : planned ? options->plan : NULL;
+        const uint32_t passes = choose_passes(run, options, policy, times, waves);
         struct dfr_simulate_options how = { .policy = policy->name,
                                             .plan = plan,
                                             .waves = waves,
-                                            .passes = options->passes,
-                                            .inflight = choose_inflight(run, options, plan, waves),
+                                            .passes = passes,
+                                            .inflight = choose_inflight(run, options, plan, waves, passes),
                                             .seed = 1,
                                             .find_jobs = options->gpu_jobs == DF_FIND_JOBS,
                                             .no_guard = !options->guard,

@@ -31,6 +31,7 @@ struct dfr_passes {
     _Atomic int64_t waves;              /* of a pass. The end of a stream lowers it, before a round behind them begins */
     int64_t most_waves;                 /* what it was at first */
     bool reserved;                      /* it was so many because there is no memory to keep tokens of more. A stream must end before */
+    uint64_t kept_bytes;                /* of a wave, in host memory */
     bool overlap;                       /* dfr_passes_overlap() */
     bool apart;                         /* n_slots rounds without a wave end a pass: streams say in them that they end, or not overlap */
     int64_t stride;                     /* from a pass to the next, in rounds; a multiple of n_slots */

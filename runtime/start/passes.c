@@ -11,6 +11,10 @@
 #include "runtime/engine/host_room.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/passes.h"
+#include "runtime/graph/plan.h"
+#include "runtime/graph/scalars.h"
+#include "runtime/io/files.h"
+#include "runtime/start/run_machine.h"
 
 #define NAME_BYTES 512
 #define MOST_WAVES ((uint64_t)1 << 48)  /* of a pass, if nobody knows how many come, and nothing is kept */
@@ -29,13 +33,45 @@ static const char *why_once(const struct df_run *run)
 {
     const struct df_graph *g = run->graph;
     if (run->options.feed)
-        return "its caller begins them";
+        return "they are begun one by one, as by --journal and --out, or by the program's caller";
     if (dfr_passes_most(g) < 2)
         return "no acc is divided, or its kernel makes something else in each wave";
     if (run->options.serial || run->options.rehearse != 0 || run->options.poison || run->options.n_dumps > 0 ||
         run->options.check_variants)
         return "--serial, --poison, --dump, --check=variants and --rehearse are for runs of one pass";
     return atomic_load(&run->firing.limit) < 1 ? "it has no waves" : NULL;
+}
+
+/* ---- sources ---- */
+
+/* Does the node read a pipe? Its texts may be paths. In a session each call may say others. */
+static bool reads_once(const struct df_run *run, uint32_t v, const union df_scalar *scalars)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+    bool once = false;
+    if (!(k->traits & DF_RESTART))
+        return false;
+    for (uint32_t s = 0; s < k->n_scalars; s++)
+        if (g->kscalars[k->first_scalar + s].type == DF_S_STR)
+            once |= run->calls.on || !dfr_files_again(scalars[g->works[g->nodes[v].work].first_scalar + s].str);
+    return once;
+}
+
+static int find_again(const struct df_run *run, struct dfr_again *again, struct df_error *error)
+{
+    union df_scalar *scalars = NULL;
+    uint8_t *sources = calloc((size_t)run->graph->n_nodes + 1, sizeof *sources);
+    int status = sources ? dfr_scalars_create(run->graph, run->options.args, &scalars, error) : dfr_error_memory(error);
+    for (uint32_t v = 0; status == DF_OK && v < run->graph->n_nodes; v++)
+        sources[v] = run->memory.buffers && run->memory.buffers->spared[v] ? DFR_SOURCE_GIVEN
+                     : reads_once(run, v, scalars)                         ? DFR_SOURCE_ONCE
+                                                                           : DFR_SOURCE_BY_TRAIT;
+    if (status == DF_OK)
+        status = dfr_again_find(run->graph, sources, again, error);
+    free(scalars);
+    free(sources);
+    return status;
 }
 
 /* ---- making ---- */
@@ -66,17 +102,29 @@ static int make_buffers(struct df_run *run, const bool *kept, uint64_t stride, s
     return DF_OK;
 }
 
+/* Who asked for several passes: the option or '@passes'. "": nobody did. */
+static const char *who_asked(const struct df_run *run, char text[32])
+{
+    const uint32_t hint = run->options.passes ? 0 : dfr_passes_hint(run->graph);
+    text[0] = 0;
+    if (run->options.passes > 1)
+        snprintf(text, 32, "--passes=%u", run->options.passes);
+    else if (hint > 1)
+        snprintf(text, 32, "'@passes(%u)'", hint);
+    return text;
+}
+
 /* Are the tokens of so many waves more than half of the host's memory? */
-static int check_room(const struct df_run *run, const struct dfr_again *again, uint32_t n, int64_t waves, struct df_error *error)
+static int check_room(const struct df_run *run, const struct dfr_again *again, int64_t waves, struct df_error *error)
 {
     const uint64_t bytes = dfr_again_bytes(again, waves);
-    char need[16], have[16];
-    if (run->options.passes == 0)
+    char need[16], have[16], who[32];
+    if (!*who_asked(run, who))
         return dfr_again_admit(run->graph, again, waves, dfr_host_bytes() / 2, error);
     if (bytes <= dfr_host_bytes() / 2)
         return DF_OK;
-    return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: to keep what the parts read of all waves takes %s of host memory, and "
-                     "half of this machine's %s may be used", n, dfr_text_bytes(bytes, need, sizeof need),
+    return dfr_error(error, DF_E_ARGUMENT, "%s: to keep what the parts read of all waves takes %s of host memory, and half of this "
+                     "machine's %s may be used", who, dfr_text_bytes(bytes, need, sizeof need),
                      dfr_text_bytes(dfr_host_bytes(), have, sizeof have));
 }
 
@@ -123,62 +171,99 @@ static int make(struct df_run *run, uint32_t n, struct df_error *error)
     int status;
 
     waves = waves < stride - (int64_t)step ? waves : stride - (int64_t)step;
-    if ((status = check_room(run, again, n, waves, error)) != DF_OK)
+    if ((status = check_room(run, again, waves, error)) != DF_OK)
         return status;
     run->passes->bytes = (uint64_t)stride * again->kept_bytes;
-    if (again->kept_bytes > 0) {
-        run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone */
+    run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone, and tokens have room beside the parts */
+    if (again->kept_bytes > 0)
         status = make_buffers(run, again->kept, (uint64_t)stride, error);
-    }
     if (status == DF_OK)
         status = dfr_skips_make_passes(&run->skips, run->graph, again->kept, n, waves, stride, error);
     if (status != DF_OK)
         return status;
     run->skips.passes->reserved = unknown;
+    run->skips.passes->kept_bytes = again->kept_bytes;
     atomic_store(&run->firing.limit, set_passes(run, n, waves));
     return again->kept_bytes > 0 ? dfr_buffers_create(run, error) : DF_OK;
 }
 
 /* What the parts read would have to be kept, and cannot be. NULL: it can, or need not. */
-static const char *why_not_kept(const struct df_run *run, int64_t waves)
+static const char *why_not_kept(const struct df_run *run)
 {
-    if (run->passes->again.kept_bytes == 0)
-        return NULL;
-    if (run->calls.on || run->options.n_buffers > 0)
-        return "what the parts read is neither the caller's nor of sources that are 'restart', and is not kept where tokens lie in "
-               "memory of the caller";
-    return waves == INT64_MAX && run->options.passes == 0
-               ? "nobody knows how many waves its stream has: --waves=N says how many at most, --passes=N keeps what comes, and 'restart' at "
-                 "the stream keeps nothing"
+    return run->passes->again.kept_bytes > 0 && (run->calls.on || run->options.n_buffers > 0)
+               ? "what the parts read is neither the caller's nor of sources that are 'restart', and is not kept where tokens lie in "
+                 "memory of the caller"
                : NULL;
+}
+
+/* More passes than parts were asked for. */
+static void say_fewer(const struct df_run *run, uint32_t n)
+{
+    if (run->options.passes > n)
+        dfr_log(run, DF_LOG_WARNING, "--passes=%u: an acc has %u parts at most, so the waves go by so often", run->options.passes, n);
+}
+
+/* Are more passes than must be faster, as far as the planner knows? Nobody asked for a number. Gives n if they are not. */
+static uint32_t find_faster(const struct df_run *run, uint32_t n)
+{
+    const struct df_planner *planner = run->options.planner;
+    const int64_t waves = atomic_load(&run->firing.limit);
+    const struct df_times *times;
+    struct df_times own;
+    struct df_error error;
+    uint32_t faster = 0;
+    if (!planner || !planner->passes || waves > UINT32_MAX || run->calls.on || !dfr_machine_is_placed(run) ||
+        dfr_again_bytes(&run->passes->again, waves) > dfr_host_bytes() / 2 ||
+        dfr_machine_times(run, &times, &own, &error) != DF_OK)
+        return n;
+    if (dfr_times_known(run->graph, times))
+        faster = planner->passes(run->graph, &run->machine.platform, times, (uint32_t)waves);
+    dfr_times_free(&own);
+    return faster > n ? faster : n;
+}
+
+/* The waves go by n times or, if nobody asked for that, more often. If what the parts read does not come again, *why says why, if n is more
+ * than 1. */
+static int make_passes(struct df_run *run, uint32_t n, bool asked, const char **why, struct df_error *error)
+{
+    const char *not_kept;
+    int status;
+    run->passes = calloc(1, sizeof *run->passes);
+    if (!run->passes)
+        return dfr_error_memory(error);
+    status = find_again(run, &run->passes->again, error);
+    not_kept = why_not_kept(run);
+    if (status == DF_OK && !not_kept && !asked)
+        n = find_faster(run, n);
+    if (status != DF_OK || n == 1)
+        return status;
+    *why = not_kept;
+    if (not_kept)
+        return status;
+    say_fewer(run, n);
+    return make(run, n, error);
 }
 
 int dfr_passes_create(struct df_run *run, struct df_error *error)
 {
-    const bool asked = run->options.passes > 1;
     const char *why = why_once(run);
-    const int64_t waves = atomic_load(&run->firing.limit);
+    char who[32];
+    const bool asked = *who_asked(run, who);
     uint32_t n;
     int status;
 
     if (!why && run->options.passes != 1 && (asked || run->machine.n_gpus > 0)) {
-        n = dfr_passes_choose(run->graph, &run->machine.platform, waves, run->options.passes);
-        if (n == 1)
-            return DF_OK;
-        run->passes = calloc(1, sizeof *run->passes);
-        if (!run->passes)
-            return dfr_error_memory(error);
-        status = dfr_again_find(run->graph, run->memory.buffers ? run->memory.buffers->spared : NULL, &run->passes->again, error);
-        if (status != DF_OK)
+        n = dfr_passes_choose(run->graph, &run->machine.platform, atomic_load(&run->firing.limit), run->options.passes);
+        status = make_passes(run, n, asked, &why, error);
+        if (status != DF_OK || !why)
             return status;
-        why = why_not_kept(run, waves);
-        if (!why)
-            return make(run, n, error);
-        if (!asked)
-            dfr_log(run, DF_LOG_WARNING, "a divided acc does not fit in a device's memory, and is copied in each wave, because %s", why);
+        if (run->options.passes == 0)
+            dfr_log(run, DF_LOG_WARNING, "%s because %s",
+                    asked ? "'@passes': the waves of this run go by once," : "a divided acc does not fit in a device's memory, and is copied "
+                                                                             "in each wave,", why);
     }
-    if (asked && why)
-        return dfr_error(error, DF_E_ARGUMENT, "--passes=%u: the waves of this run go by once, because %s", run->options.passes, why);
+    if (run->options.passes > 1 && why)
+        return dfr_error(error, DF_E_ARGUMENT, "%s: the waves of this run go by once, because %s", who, why);
     return DF_OK;
 }
 

@@ -230,7 +230,7 @@ static bool memory_serves(const struct df_plan *plan, uint32_t u, uint64_t has)
 static bool same_machine(const struct df_run *run, const struct df_plan *plan)
 {
     const struct df_platform *was = &plan->platform, *is = &run->machine.platform;
-    if (was->n_units != is->n_units || was->units[0].workers != is->units[0].workers)
+    if (was->n_units != is->n_units || was->units[0].workers != choose_workers(run))
         return false;
     for (uint32_t u = 1; u < is->n_units; u++) {
         if (was->units[u].cls != is->units[u].cls || !df_unit_links_alike(&was->units[u], &is->units[u]) ||
@@ -262,6 +262,13 @@ static void choose_default(struct df_run *run, const struct dfr_given *given)
 
     run->choice.policy = dfr_policy_find(dfr_policy_default(&facts, why, sizeof why), NULL);
     snprintf(run->choice.why, sizeof run->choice.why, "default: %s", why);
+}
+
+bool dfr_machine_is_placed(const struct df_run *run)
+{
+    const struct df_plan *plan = run->options.plan;
+    return run->choice.policy ? run->choice.policy->needs_plan
+                              : run->machine.n_gpus > 0 && plan && same_machine(run, plan) && dfr_plan_is_default(run->graph, plan, run->options.waves);
 }
 
 static int find_plan(struct df_run *run, const struct dfr_given *given, struct df_error *error)

@@ -11,6 +11,9 @@ int dfr_machine_find(struct df_run *run, struct df_error *error);
 /* Numbers units and workers. run->machine.n_gpus is final by now. */
 void dfr_machine_number(struct df_run *run);
 
+/* Will jobs be placed before the run: by the policy that was asked for, or by default? It needs no more than dfr_machine_find(). */
+bool dfr_machine_is_placed(const struct df_run *run);
+
 /* Fills run->choice.time_s. Makes run->plan.own if the policy needs a plan and the options' one is not usable. */
 int dfr_machine_plan(struct df_run *run, struct df_error *error);
 

@@ -64,8 +64,20 @@ done
 expect shared 0 '^divided: main/f in 3 parts, by the speeds of the units \(75\.[0-9] : 12\.[0-9] : 12\.[0-9] %\): a wave takes 7\..* in place of 9\.' \
     "$DFC" "$programs/share.df" --emit=plan
 expect shared-told 0 '^divided: main/f in 3 parts' "$DFC" explain "$programs/share.df"
+check shared-drawn "$DFC" partition "$programs/share.df" -o shared.svg
+expect shared-picture 0 '>divided: main/f in 3 parts, by the speeds of the units \(75' cat shared.svg
+expect shared-dot 0 '>divided: main/f in 3 parts, by the speeds of the units \(75' "$DFC" "$programs/share.df" --emit=dot
+check undivided-drawn "$DFC" partition "$programs/share.df" --parts=1 -o shared.svg
+expect undivided-picture 1 '^$' grep divided: shared.svg
 expect shared-rehearsed 0 '^gp  *7\.[0-4][0-9]* ms' "$DFC" compare "$programs/share.df" --rehearse --policy=gp
 expect declined 0 '^n1 main/f u1' "$DFC" "$programs/share.df" --emit=plan --parts=1
+# What is tried and would not pay is told, in the picture, too: here copies take next to nothing.
+sed 's/4.0ns/0.4ns/; s/12 GB/1200 GB/g; s/engines = 2/engines = 1/' "$programs/share.df" >fast.df
+for what in explain partition --emit=plan; do
+    expect "not-divided $what" 0 '^not divided: main/f in [23] parts, .*: a wave would take .*, which is not 3 % less than .*$' "$DFC" $what fast.df
+done
+check not-divided-drawn "$DFC" partition fast.df -o fast.svg
+expect not-divided-picture 0 '>not divided: main/f in [23] parts' cat fast.svg
 # Jobs of 40 us are not divided; nor are those of a graph whose times nobody knows.
 sed 's/28.6ns/0.02ns/; s/4.0ns/0.02ns/' "$programs/share.df" >short.df
 expect short 0 '^n1 main/f ' "$DFC" short.df --emit=plan

@@ -32,6 +32,26 @@ expect ordered-once 0 '^1$' grep -c "^state 0: 20" said
 ./restart-ordered --passes=4 --gaps=5 --device=none --stats >got 2>said
 check empty grep -q "^main/in_turn  *16  *4$" said
 
+# A state that cannot be ended between two passes.
+cat >ends.df <<'EOF'
+kernel project(out p: i32[n]) restart ordered cpu {{
+    int end(void *state, int good, struct df_error *error)
+    {
+        (void)state, (void)good;
+        snprintf(error->text, sizeof error->text, "the file is gone");
+        return DF_FAILED;
+    }
+    if (!df_state(call, 4, end))
+        return DF_FAILED;
+    p[0] = 1;
+}};
+kernel add(in p: i32[n], acc s: i32[z] split z) cpu {{ for (size_t k = 0; k < z; k++) s[k] += p[0]; }};
+kernel tell(in s: i32[z]) cpu {{ printf("%d\n", s[0]); }};
+graph main { p: i32[4] = project(); s: i32[4] = add(p) @parts(2); tell(s); }
+EOF
+"$DFC" ends.df -o ends
+expect ends 1 "node 'main/project', wave 0: at the end of a pass: the file is gone" ./ends --waves=3 --passes=2 --device=none
+
 # A trace says wave and pass.
 ./restart-8 --passes=2 --device=emu --end=3 --trace=trace.json >got 2>said
 check trace python3 -c "
@@ -124,3 +144,128 @@ done
 expect declined-online 0 '"makespan_s": 0.0536644373, ' "$DFC" simulate "$overlap" --waves=40 --format=json --policy=dmda
 "$DFC" simulate "$overlap" --waves=4000 --policy=gp >got 2>said
 check declined-long bash -c '! grep -q "^divided" got'
+
+# '@passes(n)' says how often the waves go by, and '@parts' in how many parts; without it there are as many parts as passes.
+for hint in "@passes(4)" "@parts(8) @passes(4)" "@passes(1)"; do
+    sed "s/back(p)/back(p) $hint/" "$programs/parts.df" >hint.df
+    passes=$(sed 's/.*passes(\([0-9]*\)).*/\1/' <<<"$hint")
+    "$DFC" hint.df -o hint
+    for device in "--device=none" "--device=emu --emu-all" "--device=sim"; do
+        ./hint --waves=50 $device --stats=json,totals --stats-file=stats >got 2>said
+        check "hint $hint $device" grep -q "\"passes\": $passes," stats
+    done
+    ./hint --waves=50 --device=none >got 2>said
+    ./parts-1 --waves=50 >want 2>said
+    same "hint-bits $hint" got want
+done
+sed "s/back(p)/back(p) @parts(8) @passes(4)/" "$programs/parts.df" >hint.df
+"$DFC" hint.df -o hint
+for passes in 1 2; do
+    ./hint --waves=50 --passes=$passes --device=none --stats=json,totals --stats-file=stats >got 2>said
+    check "hint-option-$passes" grep -q "\"passes\": $passes," stats
+done
+./hint --waves=50 --poison --device=none >got 2>said
+same hint-poison got want
+check hint-poison-quiet bash -c '! grep passes said'
+expect hint-simulate 0 '"passes": 4' "$DFC" simulate hint.df --waves=50 --policy=dmda --format=json
+expect hint-too-long 1 "'@passes\(4\)': to keep what the parts read of all waves takes .*PiB of host memory" ./hint --waves=1000000000000 --device=none
+sed -i "s/ @parts(8)//" hint.df
+expect hint-parts 0 "warning: '@passes\(4\)', and the node has 2 parts" "$DFC" hint.df --parts=2 --emit=graph
+
+# A program is divided unasked, as for 100 waves, and chooses its passes when it knows how many waves come; --waves says it before. What is copied is
+# the volume once, and a projection once a pass, and the simulator copies as much.
+early=$programs/early.df
+"$DFC" "$early" -o early && "$DFC" "$early" --waves=20 -o early-20 && "$DFC" "$early" --parts=1 -o early-1
+./early-1 --waves=20 --device=none >want 2>said
+for run in "early 2 20" "early-20 8 20" "early 1 20 --passes=1" "early 1 20 --policy=dmda" "early 2 20 --policy=gp" "early 2 20 --policy=heft" "early 1 1" \
+    "early 1 4000 --policy=gp"; do
+    read -r program passes waves options <<<"$run"
+    for device in emu sim; do
+        if [ "$waves $device" = "4000 emu" ]; then continue; fi
+        ./$program --waves=$waves $options --device=$device --emu-all --workers=2 --stats=json,totals --stats-file=$device >got 2>said
+        check "unasked $run $device" grep -q "\"passes\": $passes," $device
+        if [ "$waves $device" = "20 emu" ]; then same "unasked-bits $run" got want; fi
+    done
+    if [ "$passes" -gt 1 ]; then
+        check "unasked-bytes $run" python3 -c "
+import json
+got = [(m['h2d_bytes'], m['d2h_bytes']) for m in (json.load(open(f))['memories'][0] for f in ('emu', 'sim'))]
+assert got == 2 * [($waves * 4096 * $passes, 1 << 20)], got"
+    fi
+done
+./early --waves=20 --device=none --stats=json,totals --stats-file=none >got 2>said
+check unasked-no-device grep -q '"passes": 1,' none
+for what in explain partition "--emit=plan"; do
+    expect "unasked-said $what" 0 "^divided: main/back in 2 parts, because a part leaves its device while the next one is changed: 100 waves in 2 passes take" "$DFC" $what "$early"
+    expect "unasked-guess $what" 0 "^part by part: 100 waves go by 2 times, if so many come \(--waves says how many\); each wave leaves 4.* KiB in host memory" "$DFC" $what "$early"
+    expect "unasked-known $what" 0 "^part by part: 20 waves go by 8 times; each wave leaves" "$DFC" $what "$early" --waves=20
+    expect "unasked-parts $what" 0 "^part by part: 20 waves go by 4 times; a part leaves its device while the next one is changed, so they take .* in place of .* once" \
+        "$DFC" $what "$early" --waves=20 --parts=4
+    "$DFC" $what "$early" --waves=1 >got 2>said
+    check "unasked-one $what" bash -c '! grep -q "part by part\|^divided" got'
+done
+check unasked-drawn "$DFC" partition "$early" --waves=20 -o early.svg
+expect unasked-picture 0 '>part by part: 20 waves go by 8 times; each wave leaves' cat early.svg
+expect waves-number 2 "--waves=0: a whole number from 1 to 4294967295 is expected" "$DFC" explain "$early" --waves=0
+for options in "--device=emu --emu-all --workers=2" "--device=emu --emu-all --workers=2 --policy=gp"; do
+    "$DFC" run "$early" --emu-all -- --waves=20 $options --stats=json,totals --stats-file="$PWD/stats" >got 2>said
+    check "unasked-run $options" grep -q '"passes": 8,' stats
+done
+# An acc that was divided to fit goes by more often than it must, if that is faster.
+for limit in 2 4; do
+    expect "more-$limit" 0 "^part by part: 40 waves go by [0-9]* times; a part leaves .* so they take 4[0-9.]* ms in place of 5[0-9.]* ms in $((limit == 2 ? 2 : 5)) passes" \
+        "$DFC" explain "$overlap" -D limit=$limit --waves=40
+done
+# gp weighs no online policies for waves that go by several times, because a run keeps the placement then.
+for limit in 2 4; do
+    "$DFC" explain "$overlap" -D limit=$limit --parts=8 --waves=40 >got 2>said
+    check "gp-places-$limit" bash -c 'grep -q "^part by part" got && ! grep -q "In a run\|gp found" got'
+done
+
+# Files are read again in each pass, and nothing of them is kept; what comes from a pipe is kept.
+cat >files.df <<'END'
+import "std/raw.df";
+arg input: str;
+kernel back(in p: f32[n], acc vol: f32[z, 4, n] split z) cpu {{
+    struct df_part part = df_part(call);
+    for (size_t k = 0; k < z; k++)
+        for (size_t i = 0; i < 4 * n; i++)
+            vol[k * 4 * n + i] = vol[k * 4 * n + i] * 0.999f + p[(i + (part.first + k) * 3) % n];
+}} cost cpu 500us gpu 50us;
+kernel save(in v: f32[z, 4, n]) cpu {{ fwrite(v, sizeof *v, z * 4 * n, stdout); }};
+graph main {
+    p: f32[1024] = read_raw_f32(input) @cpu;
+    vol: f32[64, 4, 1024] = back(p) @gpu;
+    save(vol) @cpu;
+}
+END
+python3 -c "
+import array
+for k in range(2):
+    array.array('f', [(i * 7 + k) % 101 / 7 for i in range(10 * 1024)]).tofile(open('in%d.raw' % k, 'wb'))"
+"$DFC" files.df --parts=8 -o files
+cat in0.raw in1.raw >both.raw
+printf 'in0.raw\r\n\nin1.raw\n' >list.txt
+mkfifo pipe.raw
+printf 'in0.raw\npipe.raw\n' >pipes.txt
+./files --input=both.raw --device=none >want 2>said
+files() { # NAME FIRES OPTION… : 20 waves go by 4 times, and the reader is called so often
+    local name=$1 fires=$2; shift 2
+    timeout 20 ./files "$@" --device=emu --emu-all --gpu-mem=272KiB --stats=json --stats-file=stats >got 2>said
+    same "files-$name" got want
+    check "files-fires-$name" python3 -c "
+import json
+s = json.load(open('stats'))
+got = s['waves'], s['passes'], [n['jobs'] for n in s['nodes'] if n['name'] == 'main/read_raw_f32']
+assert got == (20, 4, [$fires]), got"
+}
+files file 80 --input=both.raw
+files list 80 --input=@list.txt
+files pattern 80 --input='in?.raw'
+files stdin 80 --input=/dev/stdin <both.raw
+cat both.raw | files pipe 20 --input=/dev/stdin
+cat in1.raw >pipe.raw & files fifo 20 --input=@pipes.txt
+cat list.txt | files list-pipe 20 --input=@/dev/stdin
+expect files-missing 1 "cannot read 'none.raw'" ./files --input=none.raw --device=emu --emu-all --gpu-mem=272KiB
+expect files-said 0 "part by part: several waves go by 4 times, because 8 parts of an acc .*; the sources are called again" \
+    "$DFC" explain files.df --platform small.df --parts=8

@@ -52,6 +52,11 @@ got = s['waves'], s['passes'], m['h2d_bytes'], m['d2h_bytes']
 if got != (50, $n, 50 * 4096 * $n, 1 << 20): sys.exit(str(got))"
     done
 done
+expect asked-more 0 "warning: --passes=9: an acc has 4 parts at most, so the waves go by so often" ./parts-2 --waves=3 --passes=9 --device=none
+expect asked-more-stats 0 "passes           4:" ./parts-2 --waves=3 --passes=9 --device=none --stats
+expect asked-more-simulated 0 "warning: --passes=9: an acc has 4 parts at most, so the waves go by so often" ./parts-2 --waves=3 --passes=9 --device=sim --stats
+expect asked-more-simulate 0 "warning: --passes=9: an acc has 4 parts at most, so the waves go by so often" "$DFC" simulate "$parts" --parts=4 --waves=3 --passes=9
+expect asked-once-simulate 0 "warning: --passes=2: the waves go by once, because no acc is divided" "$DFC" simulate "$parts" --parts=1 --waves=3 --passes=2
 expect asked-once 1 "passes=2: the waves of this run go by once, because no acc is divided" ./parts --waves=3 --passes=2
 expect asked-waves 1 "because --serial, --poison, --dump, --check=variants and --rehearse are for runs of one pass" ./parts-2 --waves=3 --passes=2 --poison
 # Parts that read only what is once: nothing is kept of the waves.
@@ -95,7 +100,7 @@ got = s['waves'], s['passes'], m['h2d_bytes'], m['d2h_bytes']
 if got != (50, 4, 49 * 4096 * 4, 1 << 20): sys.exit(str(got)) # weigh skips one"
 done
 
-# Without a cap a stream goes by several times if --passes says so. Else a warning says what helps.
+# Without a cap a stream goes by several times, too: what comes is kept.
 for end in 0 1 20; do
     ./stream-1 --end=$end --device=none >want 2>said
     for options in "--device=none --workers=1" "--device=none --workers=2 --policy=eager" "--device=emu --emu-all --gpu-mem=272KiB --policy=gp"; do
@@ -103,14 +108,15 @@ for end in 0 1 20; do
             grep -q "\"waves\": $end, .*\"passes\": 3" stats; then pass "no-cap-$end"
         else fail "no-cap-$end" "$options: $(head -c 300 said)"; fi
     done
+    if timeout 20 ./stream-8 --end=$end --device=emu --emu-all --gpu-mem=272KiB --stats=json,totals --stats-file=stats >got 2>said && cmp -s want got &&
+        grep -q "\"waves\": $end, .*\"passes\": 4" stats && [ ! -s said ]; then pass "no-cap-unasked-$end"
+    else fail "no-cap-unasked-$end" "$(head -c 300 said)"; fi
 done
-expect no-cap-warning 0 "because nobody knows how many waves its stream has: --waves=N says how many at most, --passes=N keeps what comes, and 'restart' at the stream keeps nothing" \
-    ./stream-8 --device=emu --emu-all --gpu-mem=272KiB
-printf %s 'arg left: i64; arg right: i64; param n = 100000000;
+printf %s 'arg left: i64; arg right: i64; param n = 100000000; param m = 1;
 kernel project(out p: u8[n]; end: i64) stream cpu {{ p[0] = (uint8_t)df_wave(call); return df_wave(call) < end ? DF_OK : DF_END; }};
-kernel back(in p: u8[n], in q: u8[n], acc vol: i64[z] split z) cpu {{ for (size_t k = 0; k < z; k++) vol[k] += p[0] + 100 * q[0]; }};
-kernel tell(in vol: i64[z]) cpu {{ printf("%lld %lld of %lld\n", (long long)vol[0], (long long)vol[1], (long long)df_wave(call)); }};
-graph main { p: u8[n] = project(left); q: u8[n] = project(right); vol: i64[2] = back(p, q); tell(vol); }' >pair.df
+kernel back(in p: u8[n], in q: u8[n], acc vol: i64[z, x] split z) cpu {{ for (size_t k = 0; k < z; k++) vol[k * x] += p[0] + 100 * q[0]; }};
+kernel tell(in vol: i64[z, x]) cpu {{ printf("%lld %lld of %lld\n", (long long)vol[0], (long long)vol[x], (long long)df_wave(call)); }};
+graph main { p: u8[n] = project(left); q: u8[n] = project(right); vol: i64[2, m] = back(p, q) @cpu; tell(vol); }' >pair.df
 "$DFC" pair.df --parts=2 -o pair
 for ends in "2 2" "2 3" "3 1" "0 2"; do
     read -r left right <<<"$ends"
@@ -122,8 +128,12 @@ for ends in "2 2" "2 3" "3 1" "0 2"; do
         done
     done
 done
-expect pair-too-long 1 "the stream has more than [0-9]* waves, and half of this machine's host memory keeps no more of them for 2 passes; with --passes=1 they go by once" \
-    timeout 20 ./pair --left=1000000 --right=1000000 --passes=2 --inflight=1 --workers=2 --device=none
+# What comes does not fit in host memory: the run says how much would be needed.
+"$DFC" pair.df --parts=2 -D m=8000000 -o pair-large
+for options in "pair --passes=2 --device=none" "pair-large --device=emu --gpu-mem=700MB"; do
+    expect "pair-too-long $options" 1 "the stream has more than [0-9]* waves: what the parts of an acc read of so many takes [0-9.]* .iB, and half of the host's memory may keep it. 'restart' at the stream keeps nothing; --passes=1 copies the acc in each wave$" \
+        timeout 20 ./${options%% *} --left=1000000 --right=1000000 --inflight=1 --workers=2 ${options#* }
+done
 
 # The simulator copies what the engine copies.
 cat >gpu.df <<'EOF'
@@ -144,7 +154,7 @@ done
 # 1 to 16 passes on the platform of Table 5.2: at most 1 % slower.
 for policy in dmda gp; do
     for n in 1 2 4 8 16; do
-        "$DFC" simulate "$DF_SOURCE/tests/e2e/programs/volume/thesis.df" -D limit=$n --parts=$((2 * n)) --waves=496 --policy=$policy \
+        "$DFC" simulate "$DF_SOURCE/tests/e2e/programs/volume/thesis.df" -D limit=$n --parts=$((2 * n)) --passes=$n --waves=496 --policy=$policy \
             --format=json -o thesis-$n 2>said || fail thesis "$(cat said)"
     done
     check "thesis-$policy" python3 -c "
@@ -158,7 +168,7 @@ done
 for what in "--emit=plan" explain; do
     expect "says-$what" 0 "part by part: several waves go by 4 times, because 8 parts of an acc do not fit in a device's memory together; each wave leaves 4.* KiB" \
         "$DFC" $what "$parts" --platform gpu.df --parts=8
-    expect "says-stream-$what" 0 "part by part: several waves go by 4 times, if --waves says how many at most, because 8 parts" \
+    expect "says-stream-$what" 0 "part by part: several waves go by 4 times, because 8 parts" \
         "$DFC" $what "$stream" --platform gpu.df --parts=8
 done
 
@@ -166,5 +176,6 @@ done
 thesis=$DF_SOURCE/tests/e2e/programs/volume/thesis.df
 expect says-divided 0 'divided: main/back in 10 parts, because a job does not fit in a device.s memory: a wave takes .*; undivided it fits nowhere' \
     "$DFC" explain "$thesis" -D limit=4
-expect divided 0 '"passes": 5' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=gp --format=json
+expect divided 0 '"passes": 5' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=dmda --format=json
+expect divided-more 0 '"makespan_s": 0.73[0-9]*, .*"passes": 40' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=gp --format=json
 expect many 0 '"passes": 10' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=gp --format=json --passes=10

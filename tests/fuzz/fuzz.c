@@ -170,7 +170,7 @@ void fuzz_plan(const struct df_graph *graph, const struct df_platform *given, co
 {
     static const char *const policies[] = { "heft", "gp", "gp-thesis" };
     struct df_platform platform = *given;
-    const struct dfp_problem problem = { graph, &platform, times };
+    const struct dfp_problem problem = { graph, &platform, times, 0 };
     struct dfp_options options;
     if (!dfc_align_classes(&platform, graph))
         return;

@@ -91,7 +91,7 @@ static void make_image(const char *folder, const char *name, const struct dfc_fr
     fuzz_times(front->graph, &times);
     df_platform_default(&platform, 1);
     dfp_options_default(&options);
-    const struct dfp_problem problem = { front->graph, &platform, &times };
+    const struct dfp_problem problem = { .graph = front->graph, .platform = &platform, .times = &times };
     make_known(&known, &kernel, points);
     if (dfp_plan_make(&problem, "heft", &options, &image.plan, &error) == DF_OK &&
         dfc_sources_pack(front, NULL, 0, &sources, &image.source_bytes) &&

@@ -4,9 +4,9 @@
 #include "partition/draw/draw.h"
 #include "runtime/base/error.h"
 
-int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, bool waits, char **text, size_t *size,
-                 bool *summarised, struct df_error *error)
+int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
+                 size_t *size, bool *summarised, struct df_error *error)
 {
-    (void)problem, (void)plan, (void)waits, (void)text, (void)size, (void)summarised;
+    (void)problem, (void)plan, (void)how, (void)text, (void)size, (void)summarised;
     return dfr_error(error, DF_E_IO, "this dfc was made without Graphviz: write DOT (-o FILE.dot), and lay it out elsewhere");
 }

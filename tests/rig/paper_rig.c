@@ -45,7 +45,7 @@ void paper_end(struct paper *p)
 
 struct dfr_simulation paper_run(const struct paper *p, struct paper_setting how, uint16_t *place)
 {
-    const struct dfp_problem problem = { p->graph, &p->platform, &p->times };
+    const struct dfp_problem problem = { p->graph, &p->platform, &p->times, 0 };
     const struct dfr_policy *policy = dfr_policy_find(how.policy, NULL);
     struct dfr_simulation r = { .place = place };
     struct dfp_options planning;

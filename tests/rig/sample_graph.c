@@ -88,7 +88,7 @@ void sample_end(struct sample *s)
         fail_msg("%s", e.text);
     if (!df_graph_check(s->graph, &e))
         fail_msg("%s", e.text);
-    s->problem = (struct dfp_problem){ s->graph, &s->platform, &s->times };
+    s->problem = (struct dfp_problem){ s->graph, &s->platform, &s->times, 0 };
 }
 
 void sample_free(struct sample *s)

@@ -117,7 +117,7 @@ static void check_plans(const char *text, const struct dfc_front *front)
     struct df_error error;
     df_platform_default(&platform, 1);
     assert_int_equal(dfr_times_default(front->graph, true, &times, &error), DF_OK);
-    const struct dfp_problem problem = { front->graph, front->n_platforms ? &front->platforms[0] : &platform, &times };
+    const struct dfp_problem problem = { front->graph, front->n_platforms ? &front->platforms[0] : &platform, &times, 0 };
     const struct dfp_options options = { .budget = 20 };
     static const char *const policies[] = { "heft", "gp" };
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {

@@ -21,7 +21,7 @@
 #define MS SAMPLE_MS
 #define MB SAMPLE_MB
 
-typedef int draw_function(const struct dfp_problem *, const struct df_plan *, bool, char **, size_t *, bool *,
+typedef int draw_function(const struct dfp_problem *, const struct df_plan *, const struct dfp_drawing *, char **, size_t *, bool *,
                           struct df_error *);
 
 static struct df_plan *make_plan(const struct sample *s)
@@ -35,6 +35,8 @@ static struct df_plan *make_plan(const struct sample *s)
     return plan;
 }
 
+static const char *choices;             /* that the next pictures tell of */
+
 static char *draw_path(draw_function *function, const struct sample *s, const struct df_plan *plan, bool waits,
                        bool summary)
 {
@@ -42,7 +44,7 @@ static char *draw_path(draw_function *function, const struct sample *s, const st
     size_t size = 0;
     bool summarised;
     struct df_error e = { "" };
-    if (function(&s->problem, plan, waits, &text, &size, &summarised, &e) != DF_OK)
+    if (function(&s->problem, plan, &(struct dfp_drawing){ waits, choices }, &text, &size, &summarised, &e) != DF_OK)
         fail_msg("%s", e.text);
     assert_int_equal(strlen(text), size);
     assert_int_equal(summarised, summary);
@@ -320,6 +322,39 @@ static void the_legend_says_when_one_unit_is_faster(void **state)
     sample_free(&s);
 }
 
+static void the_legend_tells_of_parts(void **state)
+{
+    (void)state;
+    struct sample s;
+    nested_sample(&s);
+    struct df_plan *plan = make_plan(&s);
+    char word[200];
+    memset(word, 'x', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    char *long_line = NULL;
+    assert_true(asprintf(&long_line, "divided: a<b in 2 parts, why\n\n%s %s part by part\n", word, "and then a word, and another, and a third one; "
+                         "so that the line goes on behind what there is room for in a legend, and is broken") > 0);
+    choices = long_line;
+    char *text = draw(dfp_draw_dot, &s, plan, false);
+    Agraph_t *g = read_dot(text);
+    const char *legend = get(g, "label");
+    assert_non_null(strstr(legend, ">divided: a&lt;b in 2 parts, why<"));
+    const char *at = strstr(legend, word);
+    assert_non_null(at);
+    assert_int_equal(at[strlen(word)], '<');    /* a word is not broken */
+    assert_non_null(strstr(at, ">and then a word, and another, and a third one; so that the line goes on behind what there is room for in a<"));
+    assert_non_null(strstr(at, ">legend, and is broken part by part<"));
+    agclose(g);
+    free(text);
+    choices = NULL;
+    text = draw(dfp_draw_dot, &s, plan, false);
+    assert_null(strstr(text, "divided"));
+    free(text);
+    free(long_line);
+    dfr_plan_free(plan);
+    sample_free(&s);
+}
+
 /* ---- SVG ---- */
 
 /* Tags balance, attributes are quoted, every & begins an entity. Enough to catch a label that was not escaped. */
@@ -523,6 +558,7 @@ int main(void)
         cmocka_unit_test(text_has_a_width),
         cmocka_unit_test(dot_labels_clusters_and_weights),
         cmocka_unit_test(the_legend_says_when_one_unit_is_faster),
+        cmocka_unit_test(the_legend_tells_of_parts),
         cmocka_unit_test(svg_is_well_formed_and_whole),
         cmocka_unit_test(svg_has_every_node),
         cmocka_unit_test(large_graphs_are_summarised),

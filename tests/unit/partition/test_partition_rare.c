@@ -408,7 +408,7 @@ static char *dot_of(const struct sample *s, bool summary)
     bool summarised;
     struct df_error error;
 
-    if (dfp_draw_dot(&s->problem, NULL, false, &text, &size, &summarised, &error) != DF_OK)
+    if (dfp_draw_dot(&s->problem, NULL, &(struct dfp_drawing){ .waits = false }, &text, &size, &summarised, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_int_equal(summarised, summary);
     return text;

@@ -71,7 +71,7 @@ static int draws_path(struct work *w, bool waits, struct df_error *error)
     char *text = NULL;
     size_t size;
     bool summarised;
-    int status = dfp_draw_dot(&w->s->problem, w->plan, waits, &text, &size, &summarised, error);
+    int status = dfp_draw_dot(&w->s->problem, w->plan, &(struct dfp_drawing){ waits, "divided: main/f in 2 parts\n" }, &text, &size, &summarised, error);
     free(text);
     return status;
 }

@@ -146,7 +146,7 @@ static void study_begin(struct study *s, const char *path)
         fail_msg("%s cannot be read", path);
     if (dfr_times_default(s->front->graph, false, &s->times, &e) != DF_OK)
         fail_msg("%s", e.text);
-    s->problem = (struct dfp_problem){ s->front->graph, &s->front->platforms[0], &s->times };
+    s->problem = (struct dfp_problem){ s->front->graph, &s->front->platforms[0], &s->times, 0 };
 }
 
 static void study_end(struct study *s)
@@ -236,7 +236,7 @@ static int make_plan(const struct df_graph *g, const struct df_platform *platfor
 /* Nothing here takes as long as the default times say, so the guard is alarmed from the first jobs on. */
 static void test_runs_stay_right(void **state)
 {
-    static const struct df_planner planner = { make_plan };
+    static const struct df_planner planner = { make_plan, NULL };
     struct df_platform platforms[2];
     (void)state;
     df_platform_default(&platforms[0], 1);

@@ -142,7 +142,7 @@ static void off_s(struct study *s, double percent, double *mean_s)
     struct df_times right = s->tile.times;
     size_t n = (size_t)right.n_classes * right.n_works * sizeof(double);
     double *told_s = malloc(n), *true_s = malloc(n), t[N_POLICIES];
-    const struct dfp_problem problem = { s->tile.graph, &s->tile.platform, &right };
+    const struct dfp_problem problem = { s->tile.graph, &s->tile.platform, &right, 0 };
     const struct dfc_error_study error = { DFC_ERROR_OFF, percent, 1 };
     unsigned draws = percent > 0 ? DRAWS : 1;
     assert_true(told_s && true_s);

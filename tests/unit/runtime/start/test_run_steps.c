@@ -20,6 +20,7 @@ struct trial {
     struct df_options options;
     int64_t waves;                      /* that come out */
     const char *failure;                /* NULL: none */
+    uint32_t passes;                    /* of the waves; 0: as many as are needed */
     struct df_run *run;
 };
 
@@ -76,6 +77,7 @@ static void explore(struct trial *t, const char *const *policies, unsigned worke
         t->options = rig_options(policies[p], DF_DEVICE_NONE, workers);
         t->options.inflight = inflight;
         t->options.waves = asked;
+        t->options.passes = t->passes;
         t->options.log_level = -1;
         n_runs = steps_explore(&(struct steps){ workers, begin, run_thread, end, t },
                                more ? (unsigned)atoi(more) : preemptions);
@@ -238,6 +240,37 @@ static void test_parts(void **state)
     explore(&t, all, 2, 2, 3, 3, 1);
 }
 
+/* The waves go by twice, for two parts of an acc in turn, and some are skipped. What is kept of pass 0 is read again in pass
+ * 1, whose first jobs begin while others of pass 0 still run; after the last one the parts are the whole. */
+static void test_passes(void **state)
+{
+    const struct df_part_rows rows[2] = { { .number = 0, .n = 2, .first = 0, .rows = 1, .whole = 2 },
+                                          { .number = 1, .n = 2, .first = 1, .rows = 1, .whole = 2 } };
+
+    (void)state;
+    skip_where_it_cannot();
+    for (unsigned inflight = 1; inflight <= 2; inflight++) {
+        struct trial t;
+        struct rig *r = &t.rig;
+        struct rig_out parts[2];
+        memset(&t, 0, sizeof t);
+        rig_begin(r, 2);
+        rig_view(r, rig_node(r, RIG_SKIP, 17, rig_node(r, RIG_SOURCE, 1, NOTHING), RIG_NOTHING), parts); /* skips waves 1 and 2 */
+        r->n = 1;
+        for (int k = 0; k < 2; k++) {
+            r->part = &rows[k];
+            parts[k] = rig_node(r, RIG_POUR, 3, parts[k], RIG_NOTHING);
+        }
+        r->n = 2;
+        rig_sink(r, RIG_SINK, rig_join(r, parts[0], parts[1]));
+        r->finals = true;
+        rig_end(r);
+        rig_expect(r, 4);
+        t.passes = 2;
+        explore(&t, inflight == 1 ? some : all, 2, inflight, 4, 4, 1);
+    }
+}
+
 /* A token has one place for itself: counted one by one, and so is the memory that it lies in. */
 static void test_depth(void **state)
 {
@@ -358,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_mix),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_depth), cmocka_unit_test(test_skips), cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_passes),
         cmocka_unit_test(test_workers_meet),
         cmocka_unit_test(test_gangs),
     };

@@ -64,7 +64,7 @@ static bool replace(struct dfl_expectation *e, const char *const *names, const c
 
 static void simplify(struct dfl_expectation *e, const char *after, bool formula)
 {
-    static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'sync'", "'threads'", "'tolerance'",
+    static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'resume'", "'sync'", "'threads'", "'tolerance'",
                                              "'flags'", "'open'", "'close'", "'cost'", "'split'", "'halo'",
                                              "'dynamic'", NULL};
     static const char *const operators[] = {"'*'", "'/'", "'%'", "'+'", "'-'", "'<'", "'<='", "'>'", "'>='", "'=='",
@@ -81,7 +81,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
                                                "'graph'", "'platform'", "'table'", NULL};
     static const char *const statements[] = {"a name", "'for'", "'if'", "'('", NULL};
     static const char *const modes[] = {"'in'", "'out'", "'inout'", "'tmp'", "'acc'", NULL};
-    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'sync'", "'threads'", "'tolerance'",
+    static const char *const traits[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'resume'", "'sync'", "'threads'", "'tolerance'",
                                          NULL};
     static const char *const only_else[] = {"'else'", NULL};
     static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'border'", "'dynamic'", "'<<<'", "'->'",

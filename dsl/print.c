@@ -227,6 +227,8 @@ static void print_traits(FILE *out, const struct dfl_kernel *kernel)
             fprintf(out, " %s", names[bit]);
     if (kernel->traits & DFL_RESTART)
         fputs(" restart", out);
+    if (kernel->traits & DFL_RESUME)
+        fputs(" resume", out);
     if (kernel->traits & DFL_THREADS) {
         fputs(" threads(", out);
         print_expr(out, kernel->threads, 0);

@@ -45,6 +45,11 @@ static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
         dfl_hint(u->sink, "what fires once is there in all passes, and is not called again");
         ok = false;
     }
+    if ((kernel->traits & DFL_RESUME) && !(kernel->traits & (DFL_STREAM | DFL_ORDERED)) && !kernel->has_formulas) {
+        dfl_error(u->sink, trait_loc(kernel, DFL_RESUME), "kernel '%s' is 'resume', and neither 'stream' nor 'ordered'", callee->name);
+        dfl_hint(u->sink, "leave it out: a kernel that keeps nothing from wave to wave can begin at any wave");
+        ok = false;
+    }
     uint32_t classes = callee->code_classes | callee->cost_classes;
     if ((kernel->traits & DFL_SYNC) && !(classes & 1u << DF_CLASS_GPU))
         dfl_warning(u->sink, trait_loc(kernel, DFL_SYNC), "'sync' has no effect: kernel '%s' has no gpu variant",
@@ -253,7 +258,7 @@ static bool check_formula_traits(struct dfc_unit *u, const struct dfc_callee *ca
     static const struct {
         unsigned trait;
         const char *name;
-    } traits[] = { { DFL_ORDERED, "ordered" }, { DFL_STREAM, "stream" }, { DFL_RESTART, "restart" }, { DFL_SYNC, "sync" },
+    } traits[] = { { DFL_ORDERED, "ordered" }, { DFL_STREAM, "stream" }, { DFL_RESTART, "restart" }, { DFL_RESUME, "resume" }, { DFL_SYNC, "sync" },
                    { DFL_THREADS, "threads" }, { DFL_TOLERANCE, "tolerance" } };
     const struct dfl_kernel *kernel = callee->kernel;
     bool ok = true;

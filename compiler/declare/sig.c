@@ -220,13 +220,14 @@ static bool check_mode(struct dfc_unit *u, const struct dfc_callee *callee, cons
                   callee->name);
         return false;
     }
-    unsigned never = callee->kernel && port->mode == DFL_ACC ? callee->kernel->traits & (DFL_ONCE | DFL_STREAM | DFL_RESTART) : 0;
+    unsigned never = callee->kernel && port->mode == DFL_ACC ? callee->kernel->traits & (DFL_ONCE | DFL_STREAM | DFL_RESTART | DFL_RESUME) : 0;
     if (never) {
         dfl_error(u->sink, port->loc, "kernel '%s' is '%s', so it has no 'acc'", callee->name,
-                  never & DFL_ONCE ? "once" : never & DFL_STREAM ? "stream" : "restart");
+                  never & DFL_ONCE ? "once" : never & DFL_STREAM ? "stream" : never & DFL_RESTART ? "restart" : "resume");
         dfl_hint(u->sink, never & DFL_ONCE     ? "an acc is changed by every wave: what fires once has an 'out' port"
                           : never & DFL_STREAM ? "a stream may end in the middle of a wave: let another kernel read what it "
                                                  "gives, and add it up"
+                          : never & DFL_RESUME ? "leave 'resume' out: what an acc holds after some waves cannot be had without these waves"
                                                : "a source that is called again would change it twice: let another kernel read "
                                                  "what it gives, and add it up");
         return false;

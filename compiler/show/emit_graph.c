@@ -189,7 +189,7 @@ static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
     static const struct { unsigned bit; const char *name; } traits[] = {
         { DF_ORDERED, "ordered" }, { DF_STREAM, "stream" },   { DF_ONCE, "once" },
         { DF_SYNC, "sync" },       { DF_THREADS, "threads" },  { DF_LAUNCH, "launch" },
-        { DF_RESTART, "restart" },
+        { DF_RESTART, "restart" }, { DF_RESUME, "resume" },
     };
     const struct df_kernel *k = &g->kernels[id];
     fprintf(out, "k%u %s(", id, df_graph_string(g, k->name));

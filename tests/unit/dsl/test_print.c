@@ -120,7 +120,7 @@ static const char canonical[] =
     "type one = f64;\n"
     "type mat = u8[h <= 4096, w <= 4096];\n"
     "kernel nothing() cpu \"a.c\";\n"
-    "kernel gen(out v: f32[k]; seed: i32, t: f64) stream restart cpu \"vec.c\";\n"
+    "kernel gen(out v: f32[k]; seed: i32, t: f64) stream restart resume cpu \"vec.c\";\n"
     "kernel only(; s: str) once cpu \"a.c\";\n"
     "kernel add(in a: f32[k], out c: f32[k]) cpu \"v.c\" gpu \"v.cu\""
     " cost cpu 1.2 ms gpu (2 us + 0.5 ns * k) npu (3);\n"

@@ -331,6 +331,8 @@ check-long: deps
 	@GPU_STEPS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-gpu_steps
 	@CLANG_VECTORS=$(shell command -v clang) tests/run.sh $(BUILDDIR) =e2e-filters
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
+	@RESUME_CHAINS=100 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-resume
+	@KILLED=100 DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-killed
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 	@$(if $(NVCC),$(MAKE) --no-print-directory gpu-kit && tests/gpu/chroot.sh build/gpu-kit --device=emu 1-7 && tests/gpu/chroot.sh build/gpu-kit 1-7,echo 'skip gpu-kit: no nvcc')
 # Runs the tests (T=name: those) on a build that counts; a failed test is told, and does not keep the table back.

@@ -56,6 +56,12 @@ int df_extents_take(struct df_call *call, const char *path, enum df_elem elem, u
  *           df_output_resume(). */
 struct df_output;
 int df_output_open(struct df_call *call, const char *path, struct df_output **output);
+/* The same for a file that gets a token in each wave, from a kernel that is `ordered` and `resume`. In a run that was resumed it goes on where
+ * the waves before have left it (docs/clusters.md). *begins: 1 if nothing is in it; else it has its head already. Each job that has
+ * written to it calls df_output_pause(). df_output_head(): what was written until now is the file's head; another token follows it. The head
+ * of a .npy is written for one token. It gets the number of tokens when the file is closed. */
+int df_output_append(struct df_call *call, const char *path, struct df_output **output, int *begins);
+void df_output_head(struct df_output *output);
 FILE *df_output_resume(struct df_output *output);
 int df_output_pause(struct df_call *call, struct df_output *output);
 /* Closes it. NULL is closed already. If `keep` is 0, what was written goes, and the call cannot fail. */

@@ -23,6 +23,7 @@ extern const struct dfc_command
     dfc_command_compare,
     dfc_command_explain,
     dfc_command_gantt,
+    dfc_command_merge,
     dfc_command_wrap;
 
 /* Takes the options of this table, about compiling. Gives 1, 0 and -1 as dfc_common_option() does. */

@@ -25,6 +25,7 @@ static const struct dfc_command *const commands[] = {
     &dfc_command_compare,
     &dfc_command_explain,
     &dfc_command_gantt,
+    &dfc_command_merge,
     &dfc_command_wrap,
     &dfc_command_format,
 };

@@ -144,7 +144,100 @@ int dfr_output_open(struct dfr_output *output, const char *path, struct df_error
     return DF_OK;
 }
 
+/* ---- files that another run goes on with ---- */
+
+char *dfr_output_part_path(const char *path)
+{
+    char *real = real_place(path), *text = NULL;
+    if (real && asprintf(&text, "%s.part", real) < 0)
+        text = NULL;
+    free(real);
+    return text;
+}
+
+/* Cuts the file to its first `at` bytes, and goes behind them. NULL, or why not. */
+static const char *cut(FILE *file, int64_t at)
+{
+    struct stat status;
+    if (fstat(fileno(file), &status) != 0)
+        return strerror(errno);
+    if (status.st_size < at)
+        return "it is shorter than what an earlier run has written to it";
+    return ftruncate(fileno(file), (off_t)at) == 0 && fseeko(file, (off_t)at, SEEK_SET) == 0 ? NULL : strerror(errno);
+}
+
+int dfr_output_continue(struct dfr_output *output, const char *path, int64_t at, struct df_error *error)
+{
+    bool regular;
+    memset(output, 0, sizeof *output);
+    const char *why = look(path, &regular);
+    if (why || !regular)
+        return why ? fail(output, path, why, error) : dfr_output_open(output, path, error);
+    output->path = real_place(path);
+    output->temporary = dfr_output_part_path(path);
+    if (!output->path || !output->temporary) {
+        fail(output, path, "", NULL);
+        return dfr_error_memory(error);
+    }
+    if (at > 0 && access(output->temporary, F_OK) != 0 && rename(output->path, output->temporary) != 0)
+        return fail(output, output->temporary, strerror(errno), error);
+    int fd = open(output->temporary, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    output->file = fd < 0 ? NULL : fdopen(fd, "r+");
+    why = output->file ? cut(output->file, at) : strerror(errno);
+    if (why) {
+        char *part = output->temporary;
+        output->temporary = NULL;
+        if (output->file)
+            fclose(output->file);
+        else if (fd >= 0)
+            close(fd);
+        fail(output, part, why, error);
+        free(part);
+        return DF_E_IO;
+    }
+    output->stays = true;
+    block_limit(output);
+    return DF_OK;
+}
+
+int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_error *error)
+{
+    memset(output, 0, sizeof *output);
+    output->path = real_place(path);
+    if (!output->path)
+        return dfr_error_memory(error);
+    int fd = make_temporary(output);
+    if (fd < 0)
+        return fail(output, path, strerror(errno), error);
+    unlink(output->temporary);
+    dfr_unfinished_drop(output->temporary);
+    free(output->temporary);
+    output->temporary = NULL;
+    if (!(output->file = fdopen(fd, "w+"))) {
+        int code = errno;
+        close(fd);
+        return fail(output, path, strerror(code), error);
+    }
+    block_limit(output);
+    return DF_OK;
+}
+
 /* ---- closing ---- */
+
+/* Has the system write down that names in the folder of this path have changed. */
+static void sync_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+    int fd = open(!slash ? "." : slash == path ? "/" : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (slash)
+        *slash = '/';
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+}
 
 /* Writes out and closes the file. Gives 0, or the errno of the first thing that went wrong. */
 static int finish(FILE *file)
@@ -158,14 +251,20 @@ static int finish(FILE *file)
 
 int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error)
 {
-    int status = DF_OK, code = output->file ? finish(output->file) : 0;
+    int status = DF_OK, code = 0;
+    if (output->syncs && keep && (fflush(output->file) != 0 || fsync(fileno(output->file)) != 0))
+        code = errno;
+    int closed = output->file ? finish(output->file) : 0;
+    code = code ? code : closed;
     if (keep && code == 0 && output->temporary && rename(output->temporary, output->path) != 0)
         code = errno;
     if (keep && code != 0)
         status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", output->path, strerror(code));
-    if (output->temporary && (!keep || code != 0))
+    if (output->syncs && keep && code == 0)
+        sync_folder(output->path);
+    if (output->temporary && !output->stays && (!keep || code != 0))
         unlink(output->temporary);
-    if (output->temporary)
+    if (output->temporary && !output->stays)
         dfr_unfinished_drop(output->temporary);
     release_limit(output);
     free(output->path);

@@ -24,11 +24,22 @@ struct dfr_output {
     FILE *file;                         /* NULL: who wrote the temporary file by its name has closed it */
     char *path, *temporary;             /* temporary is NULL if the file is written directly */
     bool blocks;                        /* SIGXFSZ was not blocked in this thread before */
+    bool stays;                         /* dfr_output_continue() has opened it */
+    bool syncs;                         /* the caller's: it is on the disk when it has its name */
 };
 
 int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error);
 /* If `keep` is false, what was written is removed, and the call cannot fail. */
 int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error);
+
+/* Opens a file that a later run can go on with. Until it is complete it is PATH.part. Its first `at` bytes are those of a run
+ * before; what is behind them is cut off. If there is no PATH.part, PATH is taken for it, because that run may have ended while it renamed
+ * its files. If it is closed with `keep` false, it stays. No signal removes it. Something that is no regular file is written directly. */
+int dfr_output_continue(struct dfr_output *output, const char *path, int64_t at, struct df_error *error);
+/* Opens a file without a name in the folder of `path`. Its bytes are gone when it is closed. */
+int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_error *error);
+/* The name of what is not complete yet: PATH.part, of the file itself if PATH is a link. malloc'ed; NULL: no memory. */
+char *dfr_output_part_path(const char *path);
 
 /* Between pause and resume nobody writes, and the thread's signals are as before. */
 void dfr_output_pause(struct dfr_output *output);

@@ -9,23 +9,53 @@
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
 #include "runtime/engine/engine.h"
+#include "runtime/io/kept.h"
+#include "runtime/io/state.h"
 
 struct df_output {
     struct dfr_output to;
+    struct dfr_kept kept;               /* what is noted of it, if the run can be resumed or makes a chunk */
+    bool appended;
 };
 
-int df_output_open(struct df_call *call, const char *path, struct df_output **output)
+/* Opens the file where this run wants it. */
+static int open_file(struct df_call *call, const char *path, struct df_output *o, int *begins, struct df_error *error)
+{
+    struct dfr_outputs *outputs = dfr_outputs_of(call);
+    *begins = 1;
+    return outputs ? dfr_kept_open(outputs, call, path, o->appended, &o->to, &o->kept, begins, error)
+                   : dfr_output_open(&o->to, path, error);
+}
+
+static int open_output(struct df_call *call, const char *path, bool appended, struct df_output **output, int *begins)
 {
     struct df_error error = { "" };
     struct df_output *made = calloc(1, sizeof *made);
     if (!made)
         return df_fail(call, "out of memory");
-    if (dfr_output_open(&made->to, path, &error) != DF_OK) {
+    made->appended = appended;
+    if (open_file(call, path, made, begins, &error) != DF_OK) {
         free(made);
         return df_fail(call, "%s", error.text);
     }
     *output = made;
     return DF_OK;
+}
+
+int df_output_open(struct df_call *call, const char *path, struct df_output **output)
+{
+    int begins;
+    return open_output(call, path, false, output, &begins);
+}
+
+int df_output_append(struct df_call *call, const char *path, struct df_output **output, int *begins)
+{
+    return open_output(call, path, true, output, begins);
+}
+
+void df_output_head(struct df_output *output)
+{
+    output->kept.file.head_bytes = ftello(output->to.file);
 }
 
 FILE *df_output_resume(struct df_output *output)
@@ -40,16 +70,31 @@ int df_output_pause(struct df_call *call, struct df_output *output)
     bool good = fflush(output->to.file) == 0 && !ferror(output->to.file);
     int code = errno ? errno : EIO;
     dfr_output_pause(&output->to);
-    return good ? DF_OK : df_fail(call, "cannot write '%s': %s", output->to.path, strerror(code));
+    if (!good)
+        return df_fail(call, "cannot write '%s': %s", output->to.path, strerror(code));
+    output->kept.file.tokens++;
+    return output->kept.outputs ? dfr_kept_pause(&output->kept, call, output->appended, output->to.file) : DF_OK;
+}
+
+/* Says in the head of the file, if it is a .npy, how many tokens follow. */
+static int count_tokens(struct df_output *o, struct df_error *error)
+{
+    if (!o->appended || o->kept.file.head_bytes != DF_NPY_HEADER_BYTES || (o->kept.outputs && dfr_outputs_is_chunk(o->kept.outputs)))
+        return DF_OK;
+    return fflush(o->to.file) == 0 ? dfr_npy_count(fileno(o->to.file), o->kept.file.tokens, error) : DF_OK; /* closing tells of it */
 }
 
 int df_output_close(struct df_output *output, int keep, struct df_error *error)
 {
     if (!output)
         return DF_OK;
-    int status = dfr_output_close(&output->to, keep, error);
+    dfr_output_resume(&output->to);
+    int status = keep ? count_tokens(output, error) : DF_OK;
+    if (output->kept.outputs && status == DF_OK)
+        status = dfr_kept_close(&output->kept, output->appended, keep, output->to.file, error);
+    int closed = dfr_output_close(&output->to, keep && status == DF_OK, error);
     free(output);
-    return status;
+    return status != DF_OK ? status : closed;
 }
 
 int df_output_close_job(struct df_call *call, struct df_output *output, int keep)

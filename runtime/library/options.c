@@ -62,6 +62,8 @@ static int refuse(const struct dfr_command_line *line, struct df_error *error)
         { line->version, "version", "a library prints nothing" },
         { line->stats_path != NULL, "stats-file", "the function whose name ends in _stats gives them" },
         { o->waves >= 0, "waves", "each call says how many it runs" },
+        { line->resume.journal != NULL, "journal", "a program takes it" },
+        { line->resume.chunk != NULL, "out", "a program takes it" },
         { o->device == DF_DEVICE_SIM, "device=sim", "a call is to have results" },
         { o->rehearse != 0, "rehearse", "a call is to have results" },
         { o->trace_path != NULL, "trace", "a program takes it" },

@@ -22,6 +22,7 @@ static const struct theme {
     const struct dfr_option *options;   /* up to the one without a name */
 } themes[] = { { "Options", dfr_options_run },
                { "Devices", dfr_options_device },
+               { "Resuming a run, and chunks of it", dfr_options_resume },
                { "Looking into a run", dfr_options_inspect } };
 
 enum { N_THEMES = sizeof themes / sizeof *themes };
@@ -191,6 +192,8 @@ static int parse_all(struct parser *p)
     if (rc == DF_OK)
         rc = dfr_devices_together(&p->line->options, p->error);
     if (rc == DF_OK)
+        rc = dfr_resume_together(p->line, p->error);
+    if (rc == DF_OK)
         rc = dfr_outputs_together(p->line, p->error);
     if (rc != DF_OK)
         return rc;
@@ -207,6 +210,7 @@ int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc
     struct dfr_command_line made = { 0 };
     struct parser p = { .g = g, .params = params, .argc = argc, .argv = argv, .line = &made, .error = error };
     df_options_default(&made.options);
+    made.resume.grace_s = 30;
     made.args = calloc((size_t)g->n_args + 1, sizeof *made.args);
     made.params = calloc((size_t)g->n_params + 1, sizeof *made.params);
     made.dumps = calloc((size_t)argc + 1, sizeof *made.dumps);
@@ -235,6 +239,8 @@ void dfr_args_free(struct dfr_command_line *line)
     free(line->args);
     free(line->params);
     free(line->dumps);
+    free(line->own_journal);
+    line->own_journal = NULL;
     line->args = NULL;
     line->params = NULL;
     line->dumps = NULL;

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 
+#include "runtime/cluster/resumable.h"
 #include "runtime/graph/graph.h"
 #include "runtime/program/progress.h"
 
@@ -35,6 +36,10 @@ struct dfr_command_line {
     const char *stats_path;             /* NULL: stderr for text, stdout for JSON */
     enum dfr_progress_form progress;
     const char *platform_path;          /* NULL: none given */
+    struct dfr_resumable_options resume; /* neither journal nor chunk: the run is none of these */
+    bool journal;                       /* one is written */
+    char *own_journal;                  /* its name, if none was given */
+    bool range;                         /* --waves gave the first wave, too */
     bool help, version;                 /* one of them was asked for: then args need no values */
 };
 

@@ -37,11 +37,6 @@ static int set_guard(struct dfr_command_line *line, const char *name, const char
     return dfr_parse_on_off(name, text, &line->options.guard, error);
 }
 
-static int set_waves(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    return dfr_parse_count(name, text, INT64_MAX, &line->options.waves, error);
-}
-
 static int set_platform(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     (void)name, (void)error;
@@ -151,12 +146,14 @@ static int output_replaces(const char *option, const char *path, const struct df
 int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error)
 {
     int status = output_replaces("trace", line->options.trace_path, line, error);
+    if (status == DF_OK)
+        status = output_replaces("out", line->resume.chunk, line, error);
     return status == DF_OK ? output_replaces("stats-file", line->stats_path, line, error) : status;
 }
 
 const struct dfr_option dfr_options_run[] = {
     { "policy", "NAME", "how jobs get a worker: ", dfr_set_policy, 0 },
-    { "waves", "N", "waves to run; of a stream, at most (default: 1, or until the stream ends)", set_waves, 0 },
+    { "waves", "N", "waves to run; of a stream, at most (default: 1, or until the stream ends); A:B with --out, see below", dfr_set_waves, 0 },
     { "workers", "N", "CPU workers (default: cores less one per GPU in use)", set_workers, 0 },
     { "inflight", "N", "waves in flight (default: the program chooses)", set_inflight, 0 },
     { "passes", "N", "the waves go by N times, for the parts of a divided acc in turn (default: as often as these need to fit in a "

@@ -110,11 +110,33 @@ static int read_platform(const struct df_program *program, struct dfr_command_li
     return program->read_platform(line->platform_path, platform, error);
 }
 
+/* A run that can be resumed, or that makes a chunk. */
+static int run_resumable(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
+                         struct df_error *error)
+{
+    struct df_options options = line->options;
+    struct dfr_resumable *resumable;
+    struct df_run *handle;
+    int rc = dfr_resumable_open(graph, &options, &line->resume, &resumable, error);
+    if (rc != DF_OK || !resumable)
+        return rc;
+    rc = df_run_start(graph, &options, &handle, error);
+    if (rc == DF_OK) {
+        struct dfr_progress *progress = dfr_progress_begin(handle, line->progress);
+        dfr_resumable_feed(resumable, handle);
+        dfr_progress_end(progress);
+        rc = df_run_wait(handle, stats, error);
+    }
+    return dfr_resumable_close(resumable, rc, error);
+}
+
 static int run_graph(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
                      struct df_error *error)
 {
     struct df_run *handle;
     int rc;
+    if (line->resume.journal || line->resume.chunk)
+        return run_resumable(graph, line, stats, error);
     if (line->options.device == DF_DEVICE_SIM) {
         if (line->stats == DFR_STATS_NONE && !line->options.trace_path && line->options.log_level >= DF_LOG_WARNING)
             fprintf(stderr, "%s: warning: --device=sim runs no kernel and nobody sees what it predicts: --stats or "

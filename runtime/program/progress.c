@@ -63,6 +63,8 @@ static int64_t total_of(const struct df_run *run)
     int64_t limit = atomic_load(&r->firing.limit), expected = atomic_load(&r->states.expected_waves);
     if (p)                              /* those of each pass count */
         return p->reserved && dfr_passes_waves(p) == p->most_waves ? 0 : dfr_passes_waves(p) * p->n;
+    if (expected > 0)                   /* those that this run is to do */
+        expected -= atomic_load_explicit(&r->feed.first, memory_order_relaxed);
     if (limit == INT64_MAX)
         return expected;
     return expected > 0 && expected < limit ? expected : limit;

@@ -16,10 +16,10 @@
 /* Reads up to the first token, and checks that the file holds tokens like this one, whose bounds become the extents of
  * those in the file. *n: how many; -1: as many as come, because the file is a pipe. */
 static int begin_file(struct df_call *call, const char *path, FILE *file, const struct token *token, int64_t *n);
-/* Writes what precedes n tokens. */
-static void begin_output(FILE *file, const struct token *token, int64_t n);
-/* Is that text other for other n? Then it is written again at the end, at the beginning of the file. */
-static const int counts_tokens;
+/* Writes what precedes a token. */
+static void begin_output(FILE *file, const struct token *token);
+/* Does that say how large a token is? Then all in the file are alike. */
+static const int says_extents;
 
 /* -1: the file is none whose size says anything. */
 static inline int64_t size_of(FILE *file)
@@ -36,6 +36,7 @@ struct source {
     const char *path;
     FILE *file;                         /* NULL: none is open */
     int64_t left;                       /* tokens in it; -1: until it ends */
+    int64_t skip;                       /* tokens of waves that are done */
     size_t extents[DF_MAX_RANK];        /* of each of them */
 };
 
@@ -96,16 +97,43 @@ static int read_token(struct df_call *call, struct source *s, const struct token
     return df_fail(call, "'%s' ends within a token: %zu of its %zu bytes are there", s->path, n, bytes);
 }
 
+/* Goes behind tokens of waves that are done. A pipe's are read. */
+static int skip_tokens(struct df_call *call, struct source *s, const struct token *token, void *v)
+{
+    memcpy(token->extents, s->extents, token->rank * sizeof *s->extents);
+    const int64_t n = s->skip < s->left ? s->skip : s->left;
+    if (s->left > 0 && fseeko(s->file, (off_t)n * (off_t)token_bytes(token), SEEK_CUR) == 0) {
+        s->skip -= n;
+        s->left -= n;
+        return DF_OK;
+    }
+    int status = read_token(call, s, token, v);
+    s->skip -= status == DF_OK;
+    s->left -= status == DF_OK && s->left > 0;
+    return status;
+}
+
+static int begin_source(struct df_call *call, struct source *s, const struct token *token, const char *path)
+{
+    s->skip = df_wave(call);
+    int status = df_files_open(call, path, &s->files);
+    return status == DF_OK ? look_ahead(call, s->files, token) : status;
+}
+
 static int read_array(struct df_call *call, const struct token *token, void *v, const char *path)
 {
     struct source *s = df_state(call, sizeof *s, end_source);
-    int status = s ? DF_OK : DF_FAILED;
-    if (s && !s->files && ((status = df_files_open(call, path, &s->files)) == DF_OK))
-        status = look_ahead(call, s->files, token);
+    int status = !s ? DF_FAILED : s->files ? DF_OK : begin_source(call, s, token, path);
     while (status == DF_OK) {
-        if (s->file && s->left != 0 && (status = read_token(call, s, token, v)) != DF_END) {
-            s->left -= s->left > 0;
-            return status;
+        if (s->file && s->left != 0) {
+            int skips = s->skip > 0;
+            status = skips ? skip_tokens(call, s, token, v) : read_token(call, s, token, v);
+            if (skips && status == DF_OK)
+                continue;
+            if (status != DF_END) {
+                s->left -= s->left > 0;
+                return status;
+            }
         }
         if (s->next == df_files_n(s->files))
             return DF_END;
@@ -136,45 +164,34 @@ static int load_array(struct df_call *call, const struct token *token, void *v, 
 
 struct sink {
     struct df_output *output;           /* NULL: none is open */
-    struct token token;
-    size_t extents[DF_MAX_RANK];
-    int64_t n;                          /* tokens in it */
+    size_t extents[DF_MAX_RANK];        /* of its tokens */
 };
 
 static int end_sink(void *state, int good, struct df_error *error)
 {
-    struct sink *s = state;
-    if (good && s->output && counts_tokens) {
-        FILE *file = df_output_resume(s->output);
-        if (fseek(file, 0, SEEK_SET) != 0) {
-            int code = errno;
-            df_output_close(s->output, 0, NULL);
-            snprintf(error->text, sizeof error->text, "the number of waves cannot be written at the beginning: %s",
-                     strerror(code));
-            return DF_E_IO;
-        }
-        begin_output(file, &s->token, s->n);
-    }
-    return df_output_close(s->output, good, error);
+    return df_output_close(((struct sink *)state)->output, good, error);
 }
 
+/* One file for all waves. */
 static int open_sink(struct df_call *call, struct sink *s, const struct token *token, const char *pattern)
 {
     char *path;
+    int begins;
     if (df_output_path(call, pattern, 0, &path) != DF_OK)
         return DF_FAILED;
-    int status = df_output_open(call, path, &s->output);
+    int status = df_output_append(call, path, &s->output, &begins);
     free(path);
     if (status != DF_OK)
         return status;
     memcpy(s->extents, token->extents, token->rank * sizeof *s->extents);
-    s->token = (struct token){ token->elem, token->rank, s->extents };
-    s->n = 0;
-    begin_output(df_output_resume(s->output), token, 1);
+    if (begins) {
+        begin_output(df_output_resume(s->output), token);
+        df_output_head(s->output);
+    }
     return DF_OK;
 }
 
-/* Where the number of tokens is written, so is what they are. */
+/* Where the extents of tokens are written, all have them. */
 static int unlike(struct df_call *call, const char *path, const struct token *token, const size_t *first)
 {
     uint64_t here[DF_MAX_RANK], there[DF_MAX_RANK];
@@ -188,25 +205,37 @@ static int unlike(struct df_call *call, const char *path, const struct token *to
                    df_extents_text(two, sizeof two, token->elem, token->rank, there));
 }
 
-/* One file for each wave if the path has a %d, else one for all. */
+/* A file for this wave. */
+static int write_file(struct df_call *call, const struct token *token, const void *v, const char *pattern)
+{
+    struct df_output *output;
+    char *path;
+    if (df_output_path(call, pattern, 0, &path) != DF_OK)
+        return DF_FAILED;
+    int status = df_output_open(call, path, &output);
+    free(path);
+    if (status != DF_OK)
+        return status;
+    begin_output(df_output_resume(output), token);
+    fwrite(v, 1, token_bytes(token), df_output_resume(output)); /* df_output_close_job() tells of a failure */
+    return df_output_close_job(call, output, 1);
+}
+
+/* One file for each wave if the path has a %d, else one for all; none if it is empty. */
 static int write_array(struct df_call *call, const struct token *token, const void *v, const char *pattern)
 {
+    if (!*pattern)
+        return DF_OK;
+    if (df_path_has_wave(pattern))
+        return write_file(call, token, v, pattern);
     struct sink *s = df_state(call, sizeof *s, end_sink);
     int status = !s ? DF_FAILED : s->output ? DF_OK : open_sink(call, s, token, pattern);
     if (status != DF_OK)
         return status;
-    if (counts_tokens && !same_extents(token, s->extents))
+    if (says_extents && !same_extents(token, s->extents))
         return unlike(call, pattern, token, s->extents);
     fwrite(v, 1, token_bytes(token), df_output_resume(s->output)); /* df_output_pause() tells of a failure */
-    s->n++;
-    status = df_output_pause(call, s->output);
-    if (df_path_has_wave(pattern)) {
-        struct df_output *done = s->output;
-        s->output = NULL;
-        int closed = df_output_close_job(call, done, status == DF_OK);
-        return status == DF_OK ? closed : status;
-    }
-    return status;
+    return df_output_pause(call, s->output);
 }
 
 /* ---- the kernels ---- */

@@ -31,11 +31,14 @@ static FILE *table_file(struct df_call *call, struct table *t, size_t n, const c
     }
     if (t->output)
         return df_output_resume(t->output);
-    if (df_output_open(call, path, &t->output) != DF_OK)
+    int begins;
+    if (df_output_append(call, path, &t->output, &begins) != DF_OK)
         return NULL;
     FILE *file = df_output_resume(t->output);
-    if (*header)
+    if (begins && *header)
         fprintf(file, "%s\n", header);
+    if (begins)
+        df_output_head(t->output);
     return file;
 }
 
@@ -65,6 +68,8 @@ static void put_float(FILE *file, double v, int least, int most, int single)
 #define CSV(ELEM, TYPE)                                                                                              \
     int write_csv_##ELEM##_cpu(struct df_call *call, size_t n, const TYPE *row, const char *path, const char *header) \
     {                                                                                                                \
+        if (!*path)                                                                                                  \
+            return DF_OK;                                                                                            \
         struct table *t = df_state(call, sizeof *t, end_table);                                                      \
         FILE *file = table_file(call, t, n, path, header);                                                           \
         if (!file)                                                                                                   \

@@ -3,7 +3,7 @@
  */
 #include "arrays.h"
 
-static const int counts_tokens = 1;
+static const int says_extents = 1;
 
 static int wrong_type(struct df_call *call, const char *path, enum df_elem in_file, enum df_elem wanted)
 {
@@ -35,11 +35,9 @@ static int begin_file(struct df_call *call, const char *path, FILE *file, const 
     return DF_OK;
 }
 
-static void begin_output(FILE *file, const struct token *token, int64_t n)
+static void begin_output(FILE *file, const struct token *token)
 {
     struct df_npy npy = { .elem = token->elem };
-    if (n != 1)
-        npy.extents[npy.rank++] = (uint64_t)n;
     for (unsigned i = 0; i < token->rank; i++)
         npy.extents[npy.rank++] = token->extents[i];
     df_npy_write(file, &npy);

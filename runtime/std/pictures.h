@@ -99,9 +99,12 @@ static int read_picture(struct df_call *call, const struct token *token, void *i
 {
     struct source *s = df_state(call, sizeof *s, end_source);
     uint64_t extents[3];
+    int64_t done = s && !s->files ? df_wave(call) : 0; /* pictures of waves before the first */
     if (!s || (!s->files && df_files_open(call, path, &s->files) != DF_OK))
         return DF_FAILED;
     int status = next_picture(call, s, token, extents);
+    for (; done > 0 && status == DF_OK; done--)
+        status = next_picture(call, s, token, extents);
     return status != DF_OK ? status
                            : read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image);
 }
@@ -148,6 +151,8 @@ static int write_picture(struct df_call *call, const struct token *token, const 
 {
     struct df_output *output;
     char *path;
+    if (!*pattern)
+        return DF_OK;
     int *written = df_state(call, sizeof *written, NULL);
     if (!written || df_output_path(call, pattern, *written, &path) != DF_OK)
         return DF_FAILED;
@@ -238,6 +243,8 @@ static int begin_picture(struct df_call *call, struct tile_sink *s, const struct
 static int write_tile(struct df_call *call, const struct token *token, const void *tile, const int64_t *at,
                       const char *path)
 {
+    if (!*path)
+        return DF_OK;
     struct tile_sink *s = df_state(call, sizeof *s, end_tile_sink);
     if (!s || (!s->picture && begin_picture(call, s, token, at, path) != DF_OK))
         return DF_FAILED;

@@ -1,7 +1,7 @@
 /* raw.c - files that hold the elements of tokens and nothing else, in this machine's byte order. */
 #include "arrays.h"
 
-static const int counts_tokens = 0;
+static const int says_extents = 0;
 
 static int begin_file(struct df_call *call, const char *path, FILE *file, const struct token *token, int64_t *n)
 {
@@ -17,10 +17,31 @@ static int begin_file(struct df_call *call, const char *path, FILE *file, const 
                    df_extents_text(text, sizeof text, token->elem, token->rank, extents), (long long)bytes);
 }
 
-static void begin_output(FILE *file, const struct token *token, int64_t n)
+static void begin_output(FILE *file, const struct token *token)
 {
-    (void)file, (void)token, (void)n;
+    (void)file, (void)token;
 }
 
-#define RAW(ELEM, TYPE, NUMBER) ARRAYS(raw, ELEM, TYPE, NUMBER)
+/* Elements from byte `at` on, such as those of a header. */
+static int load_part(struct df_call *call, const struct token *token, void *v, const char *path, int64_t at)
+{
+    FILE *file;
+    if (at < 0)
+        return df_fail(call, "'%s' is to be read from byte %lld on", path, (long long)at);
+    if (df_file_open(call, path, &file) != DF_OK)
+        return DF_FAILED;
+    const size_t bytes = token_bytes(token);
+    int status = DF_OK;
+    if (fseeko(file, (off_t)at, SEEK_SET) != 0 || fread(v, 1, bytes, file) != bytes)
+        status = df_fail(call, "'%s' has no %zu bytes from byte %lld on", path, bytes, (long long)at);
+    fclose(file);
+    return status;
+}
+
+#define RAW(ELEM, TYPE, NUMBER)                                                                                      \
+    ARRAYS(raw, ELEM, TYPE, NUMBER)                                                                                  \
+    int load_raw_at_##ELEM##_cpu(struct df_call *call, size_t n, TYPE *v, const char *path, int64_t at)              \
+    {                                                                                                                \
+        return load_part(call, &(struct token){ NUMBER, 1, (size_t[]){ n } }, v, path, at);                          \
+    }
 EACH_ELEMENT(RAW)

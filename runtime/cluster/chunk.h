@@ -1,0 +1,38 @@
+/* chunk.h - what the waves a … b-1 of a program write, as one file, and how such files are put together.
+ *
+ * File:     a line of fixed length, and entries (io/entry.h) in the order of nodes:
+ *
+ *     dfc chunk 1 program HASH first A end B stream E digest D
+ *
+ *           E is 1 if the stream has ended before wave B. HASH is the program hash with the inputs (digest.h). D is of all that follows the line.
+ * Errors:   DF_E_REFUSED: the file is no chunk, is damaged, or does not fit to the others. DF_E_IO. The sentence is for the user.
+ */
+#ifndef DFR_CHUNK_H
+#define DFR_CHUNK_H
+
+#include "runtime/io/outputs.h"
+
+struct dfr_chunk {
+    uint64_t program;
+    int64_t first, end;                 /* the waves that it has */
+    bool ended;                         /* the stream has no wave `end` */
+    uint64_t digest;
+};
+
+/* Is the file a whole chunk? Reads all of it. */
+int dfr_chunk_read(const char *path, struct dfr_chunk *chunk, struct df_error *error);
+
+/* Writes the chunk, with what the outputs have collected. It appears whole or not at all. */
+int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, struct dfr_outputs *outputs, struct df_error *error);
+
+struct dfr_merged {
+    int64_t waves;
+    size_t appended, whole;             /* files that were written */
+    bool ended;                         /* these are all waves of the stream */
+};
+
+/* Writes the files that one process would have written for the waves of these n chunks, which may come in any order. They must be of one
+ * program, and have all waves from 0 on, each once. Nothing is written unless all of them are right. */
+int dfr_chunks_merge(const char *const *paths, size_t n, struct dfr_merged *merged, struct df_error *error);
+
+#endif

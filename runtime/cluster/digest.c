@@ -1,0 +1,222 @@
+/* digest.c - the program hash, the inputs, and digests of bytes (digest.h). */
+#include "runtime/cluster/digest.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/intern.h"
+#include "runtime/graph/scalars.h"
+
+/* ---- inputs ---- */
+
+struct finding {
+    struct dfr_inputs *inputs;
+    struct dfr_table ids;               /* of the inputs, by path: a list may have many */
+};
+
+static bool is_path(const void *inputs, uint32_t id, const void *path)
+{
+    return strcmp(((const struct dfr_inputs *)inputs)->files[id].path, path) == 0;
+}
+
+/* /dev/null, /dev/zero and the like. */
+static bool is_memory(const struct stat *s)
+{
+    return S_ISCHR(s->st_mode) && major(s->st_rdev) == 1;
+}
+
+/* Adds the file if there is one of this name. */
+static int add_file(struct finding *f, const char *path, struct df_error *error)
+{
+    struct dfr_inputs *inputs = f->inputs;
+    const uint32_t hash = dfr_hash_fold(dfr_hash(0, path, strlen(path)));
+    uint32_t id;
+    struct stat s;
+    if (stat(path, &s) != 0 || S_ISDIR(s.st_mode) || dfr_table_find(&f->ids, hash, is_path, inputs, path, &id))
+        return DF_OK;
+    if (inputs->n == inputs->room) {
+        size_t room = inputs->room ? 2 * inputs->room : 16;
+        struct dfr_input *more = realloc(inputs->files, room * sizeof *more);
+        if (!more)
+            return dfr_error_memory(error);
+        inputs->files = more;
+        inputs->room = room;
+    }
+    struct dfr_input file = { strdup(path), s.st_size, s.st_mtim.tv_sec * INT64_C(1000000000) + s.st_mtim.tv_nsec, !S_ISREG(s.st_mode) && !is_memory(&s) };
+    if (!file.path || !dfr_table_reserve(&f->ids)) {
+        free(file.path);
+        return dfr_error_memory(error);
+    }
+    if (!S_ISREG(s.st_mode))
+        file.bytes = file.changed_ns = 0;
+    dfr_table_put(&f->ids, hash, (uint32_t)inputs->n);
+    inputs->files[inputs->n++] = file;
+    return DF_OK;
+}
+
+/* The files that the list names, and the list itself. */
+static int add_list(struct finding *f, const char *path, struct df_error *error)
+{
+    char *line = NULL;
+    size_t room = 0;
+    FILE *list = fopen(path, "r");
+    int status = list ? add_file(f, path, error) : DF_OK; /* the kernel says why it cannot be read */
+    while (list && status == DF_OK && getline(&line, &room, list) > 0) {
+        line[strcspn(line, "\r\n")] = '\0';
+        status = add_file(f, line, error);
+    }
+    free(line);
+    if (list)
+        fclose(list);
+    return status;
+}
+
+static int add_matches(struct finding *f, const char *pattern, struct df_error *error)
+{
+    glob_t matches;
+    int status = DF_OK;
+    if (!strpbrk(pattern, "*?") || glob(pattern, GLOB_NOESCAPE, NULL, &matches) != 0)
+        return DF_OK;
+    for (size_t i = 0; i < matches.gl_pathc && status == DF_OK; i++)
+        status = add_file(f, matches.gl_pathv[i], error);
+    globfree(&matches);
+    return status;
+}
+
+static int add_named(struct finding *f, const char *name, struct df_error *error)
+{
+    struct stat s;
+    if (name[0] == '@')
+        return add_list(f, name + 1, error);
+    return stat(name, &s) == 0 ? add_file(f, name, error) : add_matches(f, name, error);
+}
+
+int dfr_inputs_find(const struct df_graph *g, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error)
+{
+    struct finding f = { .inputs = inputs };
+    union df_scalar *values;
+    int status = dfr_scalars_create(g, args, &values, error);
+    *inputs = (struct dfr_inputs){ 0 };
+    if (status != DF_OK)
+        return status;
+    for (uint32_t v = 0; v < g->n_nodes && status == DF_OK; v++) {
+        const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+        const union df_scalar *own = values + g->works[g->nodes[v].work].first_scalar;
+        for (uint32_t i = 0; df_node_n_out(g, v) > 0 && i < k->n_scalars && status == DF_OK; i++)
+            if (g->kscalars[k->first_scalar + i].type == DF_S_STR)
+                status = add_named(&f, own[i].str, error);
+    }
+    free(values);
+    dfr_table_free(&f.ids);
+    if (status != DF_OK)
+        dfr_inputs_free(inputs);
+    return status;
+}
+
+void dfr_inputs_free(struct dfr_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->n; i++)
+        free(inputs->files[i].path);
+    free(inputs->files);
+    *inputs = (struct dfr_inputs){ 0 };
+}
+
+uint64_t dfr_inputs_digest(const struct dfr_inputs *inputs)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct dfr_input *f = &inputs->files[i];
+        h = dfr_hash(h, f->path, strlen(f->path));
+        h = dfr_hash(h, (const int64_t[]){ f->bytes, f->changed_ns }, 2 * sizeof(int64_t));
+    }
+    return h;
+}
+
+/* ---- the program ---- */
+
+static uint64_t add_number(uint64_t h, uint64_t number)
+{
+    return dfr_hash(h, &number, sizeof number);
+}
+
+static uint64_t add_text(uint64_t h, const char *text)
+{
+    return dfr_hash(h, text, strlen(text));
+}
+
+static uint64_t add_kernel(uint64_t h, const struct df_graph *g, const struct df_kernel *k)
+{
+    h = add_text(h, df_graph_string(g, k->name));
+    h = dfr_hash(h, k->code_hash, sizeof k->code_hash);
+    h = add_number(h, k->traits);
+    for (uint32_t p = 0; p < k->n_ports; p++) {
+        const struct df_kport *port = &g->kports[k->first_port + p];
+        h = add_number(h, (uint64_t)port->mode << 16 | (uint64_t)port->elem << 8 | port->rank);
+        h = add_number(h, port->initial);
+    }
+    return h;
+}
+
+static uint64_t add_node(uint64_t h, const struct df_graph *g, const union df_scalar *values, uint32_t v)
+{
+    const struct df_node *node = &g->nodes[v];
+    const struct df_kernel *k = &g->kernels[node->kernel];
+    const struct df_work *work = &g->works[node->work];
+    h = add_number(h, (uint64_t)node->kernel << 32 | node->flags);
+    h = dfr_hash(h, g->dims + work->first_dim, k->n_dims * sizeof *g->dims);
+    h = dfr_hash(h, g->in_value + node->first_in, df_node_n_in(g, v) * sizeof *g->in_value);
+    for (uint32_t y = node->first_out; y < node->first_out + df_node_n_out(g, v); y++)
+        h = add_number(h, g->values[y].bytes);
+    for (uint32_t i = 0; i < k->n_scalars; i++) {
+        const union df_scalar *s = &values[work->first_scalar + i];
+        const uint32_t type = g->kscalars[k->first_scalar + i].type;
+        h = type == DF_S_STR ? add_text(h, s->str)
+                             : dfr_hash(h, s, type == DF_S_I64 || type == DF_S_F64 ? sizeof(int64_t) : sizeof(int32_t));
+    }
+    return h;
+}
+
+int dfr_program_digest(const struct df_graph *g, const union df_scalar *args, uint64_t *digest, struct df_error *error)
+{
+    union df_scalar *values;
+    int status = dfr_scalars_create(g, args, &values, error);
+    uint64_t h = 0;
+    if (status != DF_OK)
+        return status;
+    for (uint32_t k = 0; k < g->n_kernels; k++)
+        h = add_kernel(h, g, &g->kernels[k]);
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        h = add_node(h, g, values, v);
+    free(values);
+    *digest = h;
+    return DF_OK;
+}
+
+/* ---- bytes ---- */
+
+int dfr_bytes_digest(int fd, int64_t first, int64_t end, uint64_t *digest, int64_t *n, struct df_error *error)
+{
+    enum { PIECE = 1 << 20 };
+    unsigned char *piece = malloc(PIECE);
+    ssize_t got = 1;
+    *digest = 0;
+    *n = 0;
+    if (!piece)
+        return dfr_error_memory(error);
+    while (first + *n < end && got > 0) {
+        size_t wanted = end - first - *n < PIECE ? (size_t)(end - first - *n) : PIECE, have = 0;
+        while (have < wanted && (got = pread(fd, piece + have, wanted - have, (off_t)(first + *n + (int64_t)have))) > 0)
+            have += (size_t)got;
+        *digest = dfr_hash(*digest, piece, have);
+        *n += (int64_t)have;
+    }
+    free(piece);
+    return got < 0 ? dfr_error(error, DF_E_IO, "%s", strerror(errno)) : DF_OK;
+}

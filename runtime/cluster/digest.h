@@ -1,0 +1,36 @@
+/* digest.h - numbers that say whether two runs, or two files, are the same.
+ *
+ * Program:  The *program hash* is of all that decides a run's outputs: the graph with its sizes, the values of scalars, the sources of kernels, and
+ *           the inputs. It is not of the plan, the machine, or the number of waves. An *input* is a file that a scalar of a source names,
+ *           or those that a list or a pattern there names. It is known by its path, size and time of change.
+ * Digest:   Both are 64 bits. They notice what happens by accident, and nothing else.
+ * Memory:   the caller's, from dfr_inputs_find() to dfr_inputs_free().
+ */
+#ifndef DFR_DIGEST_H
+#define DFR_DIGEST_H
+
+#include "runtime/graph/graph.h"
+
+struct dfr_input {
+    char *path;
+    int64_t bytes, changed_ns;
+    bool pipe;                          /* it can be read once only */
+};
+
+struct dfr_inputs {
+    struct dfr_input *files;
+    size_t n, room;
+};
+
+/* The inputs of the graph, each once. `args` as in df_options. DF_E_IO: a list of files cannot be read. */
+int dfr_inputs_find(const struct df_graph *graph, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error);
+void dfr_inputs_free(struct dfr_inputs *inputs);
+
+/* The part of the program hash that is not of inputs. */
+int dfr_program_digest(const struct df_graph *graph, const union df_scalar *args, uint64_t *digest, struct df_error *error);
+uint64_t dfr_inputs_digest(const struct dfr_inputs *inputs);
+
+/* Of the bytes [first, end) of a file, of fewer if it ends before: *n says how many. DF_E_IO with errno's words. */
+int dfr_bytes_digest(int fd, int64_t first, int64_t end, uint64_t *digest, int64_t *n, struct df_error *error);
+
+#endif

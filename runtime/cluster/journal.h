@@ -1,0 +1,61 @@
+/* journal.h - what a run has done, on the disk, so that another run can go on with it whatever happens to this one.
+ *
+ * Words:    A wave is *done* if all that it wrote is on the disk, and the same holds for the waves before it. An *epoch* is one process that
+ *           writes the journal; each has a number, from 1.
+ * File:     Lines of text. Each ends with " #" and a check number of 16 digits over what stands before it in the line.
+ *
+ *     - `dfc journal 1 program HASH`: the program hash (digest.h) without the inputs.
+ *     - `input BYTES CHANGED PATH`: one for each input. `begun`: there are no more.
+ *     - `run EPOCH FIRST`: a process goes on after FIRST waves.
+ *     - `out NODE HEAD TOKENS BYTES FROM DIGEST PATH`: how a file is that is appended to. DIGEST is of its bytes from FROM on.
+ *     - `done WAVES EPOCH`: a record, together with the lines `out` before it.
+ *     - `all WAVES EPOCH`: there are no more waves, and no more lines `out`.
+ *     - `end WAVES EPOCH`: the files have their names.
+ *
+ * Rule:     Outputs are synced before their lines are written, and these are synced before dfr_journal_done() returns. What a crash leaves of
+ *           the last record is cut off. A line that is wrong before that is damage, and is refused.
+ * Fence:    The file is locked (flock) while a process has it open. If the system cannot lock it, a second process may open it;
+ *           then the first one is told so at its next record, which is not written.
+ * Threads:  one at a time.
+ * Errors:   DF_E_REFUSED: the journal is another program's, is damaged, or somebody else has it. DF_E_IO: it cannot be read or written.
+ *           A sentence for the user is in *error.
+ */
+#ifndef DFR_JOURNAL_H
+#define DFR_JOURNAL_H
+
+#include "runtime/cluster/digest.h"
+#include "runtime/io/outputs.h"
+
+struct dfr_journal_file {               /* a file that is appended to, after the waves that are done */
+    struct dfr_appended file;
+    int64_t from;                       /* the digest is of the bytes from here on */
+    uint64_t digest;
+};
+
+struct dfr_journal {
+    int fd;
+    char *path;
+    int64_t size;                       /* of the file, as this process knows it */
+    int64_t epoch, done;
+    bool all, ended;                    /* there was a line `all`, `end` */
+    struct dfr_journal_file *files;     /* n of them */
+    size_t n;
+};
+
+/* Opens the journal for a program with these inputs. resume: goes on with the file that is there, or makes one. Else it is made anew, and the
+ * run of a file that is there must have ended, or have done no wave. */
+int dfr_journal_open(struct dfr_journal *journal, const char *path, bool resume, uint64_t program, const struct dfr_inputs *inputs,
+                     struct df_error *error);
+void dfr_journal_close(struct dfr_journal *journal);
+/* Waits until no process has the file locked, for so long at most. */
+void dfr_journal_wait(const char *path, double seconds);
+
+/* These waves are done, and the files are so long then. It reads what they have grown by. */
+int dfr_journal_done(struct dfr_journal *journal, int64_t waves, const struct dfr_appended *files, size_t n, struct df_error *error);
+int dfr_journal_all(struct dfr_journal *journal, struct df_error *error);
+int dfr_journal_end(struct dfr_journal *journal, struct df_error *error);
+
+/* Are the files as the journal says? They may be longer. */
+int dfr_journal_check_files(const struct dfr_journal *journal, struct df_error *error);
+
+#endif

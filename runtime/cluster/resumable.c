@@ -1,0 +1,495 @@
+/* resumable.c - runs that can be resumed, or that make a chunk (resumable.h). */
+#include "runtime/cluster/resumable.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/output.h"
+#include "runtime/base/status_line.h"
+#include "runtime/cluster/chunk.h"
+#include "runtime/cluster/journal.h"
+#include "runtime/cluster/spool.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/log.h"
+#include "runtime/io/state.h"
+#include "runtime/start/run_impl.h"
+#include "runtime/threads/clock.h"
+
+#define FIRST_S 0.03                    /* from the beginning to the first record; twice as long to the next, */
+#define RECORD_S 1.0                    /* and so on, up to this */
+#define LOOK_S 0.05                     /* a signal is noticed after that, at the latest */
+
+struct dfr_resumable {
+    const struct df_graph *graph;
+    struct dfr_resumable_options wanted;
+    const union df_scalar *given;       /* the caller's args; */
+    union df_scalar *args;              /* those with other files in place of pipes; NULL: none is replaced */
+    struct dfr_outputs *outputs;
+    struct dfr_journal journal;         /* fd < 0: there is none */
+    struct dfr_chunk chunk;
+    bool keeps;                         /* a node keeps something from wave to wave */
+    bool tells;                         /* messages are wanted */
+    int64_t first, limit;               /* the waves to be fed */
+    int64_t fed;                        /* waves that were */
+    _Atomic int64_t ended;              /* the waves before this one have ended */
+    bool *is_ended;                     /* by place in the ring: a wave has ended before an older one */
+    /* the thread that writes the journal */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool runs, stops;
+    struct df_run *run;                 /* NULL: there are several ranks */
+    _Atomic bool failed;                /* there: a record could not be written */
+    int status;                         /* of the last record */
+    struct df_error error;
+};
+
+static volatile sig_atomic_t asked;     /* the signal that asks for an end; 0: none has come */
+
+static void on_signal(int number)
+{
+    asked = number;
+}
+
+void dfr_catch_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+int dfr_asked(void)
+{
+    return asked;
+}
+
+/* ---- opening ---- */
+
+static void say(const struct dfr_resumable *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(const struct dfr_resumable *r, const char *format, ...)
+{
+    va_list list;
+    if (!r->tells)
+        return;
+    dfr_status_clear();
+    va_start(list, format);
+    fprintf(stderr, "%s: ", dfr_program_name());
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+/* The first node that keeps something; DF_NONE: none does. */
+static uint32_t find_keeper(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (dfr_node_keeps(g, v))
+            return v;
+    return DF_NONE;
+}
+
+static int refuse_chunk(const struct df_graph *g, uint32_t node, const char *why, struct df_error *error)
+{
+    char name[256];
+    df_node_name(g, node, name, sizeof name);
+    return dfr_error(error, DF_E_REFUSED, "no chunk can be made: node '%s' %s", name, why);
+}
+
+/* Can what some waves give be told apart from what others do? */
+static int check_chunk(const struct df_graph *g, struct df_error *error)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+        if (k->n_acc > 0)
+            return refuse_chunk(g, v, "has an acc, which all waves change one after the other", error);
+        if (df_node_n_out(g, v) == 0 && k->traits & DF_ORDERED && !(k->traits & DF_RESUME))
+            return refuse_chunk(g, v, "gets the waves in order, and its kernel is not 'resume'", error);
+    }
+    return DF_OK;
+}
+
+static int64_t waves_of(const struct df_graph *g, const struct df_options *o)
+{
+    return o->waves >= 0 ? o->waves : df_graph_has_streams(g) ? INT64_MAX : 1;
+}
+
+static int check_not_input(const char *path, const struct dfr_inputs *inputs, struct df_error *error)
+{
+    struct stat own, other;
+    for (size_t i = 0; stat(path, &own) == 0 && i < inputs->n; i++)
+        if (stat(inputs->files[i].path, &other) == 0 && other.st_ino == own.st_ino && other.st_dev == own.st_dev)
+            return dfr_error(error, DF_E_REFUSED, "--out=%s: it would replace an input", path);
+    return DF_OK;
+}
+
+/* Is the chunk there already? Then *there is set. */
+static int open_chunk(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *there, struct df_error *error)
+{
+    struct dfr_chunk old;
+    struct stat status;
+    program ^= dfr_inputs_digest(inputs);
+    r->chunk = (struct dfr_chunk){ .program = program, .first = r->wanted.first };
+    const bool is_file = stat(r->wanted.chunk, &status) == 0;
+    if (is_file && !S_ISREG(status.st_mode)) /* a pipe would be waited for */
+        return dfr_error(error, DF_E_REFUSED, "--out=%s: a chunk is a regular file", r->wanted.chunk);
+    *there = is_file && dfr_chunk_read(r->wanted.chunk, &old, NULL) == DF_OK && old.program == program &&
+             old.first == r->wanted.first && (old.end == r->limit || (old.ended && old.end <= r->limit));
+    if (*there)
+        return DF_OK;
+    int rc = check_chunk(r->graph, error);
+    if (rc == DF_OK)
+        rc = check_not_input(r->wanted.chunk, inputs, error);
+    if (rc == DF_OK)
+        rc = dfr_output_check(r->wanted.chunk, error);
+    return rc == DF_OK ? dfr_outputs_create(r->wanted.chunk, &r->outputs, error) : rc;
+}
+
+/* What is said when a run goes on. */
+static void tell_resumed(const struct dfr_resumable *r)
+{
+    const struct df_graph *g = r->graph;
+    const int64_t done = r->journal.done;
+    char name[256];
+    if (done == 0)
+        return;
+    say(r, "%lld waves are done, as '%s' says: going on", (long long)done, r->journal.path);
+    if (r->keeps) {
+        df_node_name(g, find_keeper(g), name, sizeof name);
+        say(r, "node '%s' keeps something from wave to wave, so what it needs of these waves is computed again", name);
+    }
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (df_node_n_out(g, v) == 0 && !(g->kernels[g->nodes[v].kernel].traits & DF_RESUME) && !df_node_is_final(g, v)) {
+            df_node_name(g, v, name, sizeof name);
+            say(r, "node '%s' may get waves that it had before", name);
+            return;
+        }
+}
+
+/* Renames what the journal lists and this process has not opened. */
+static int finish_files(struct dfr_resumable *r, struct df_error *error)
+{
+    int status = DF_OK;
+    for (size_t i = 0; i < r->journal.n && status == DF_OK; i++)
+        status = dfr_outputs_finish(&r->journal.files[i].file, error);
+    return status == DF_OK ? dfr_journal_end(&r->journal, error) : status;
+}
+
+static int open_journal(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *nothing, struct df_error *error)
+{
+    struct dfr_journal *j = &r->journal;
+    if (r->wanted.lock_s > 0)
+        dfr_journal_wait(r->wanted.journal, r->wanted.lock_s);
+    int status = dfr_journal_open(j, r->wanted.journal, r->wanted.resume, program, inputs, error);
+    if (status != DF_OK)
+        return status;
+    if ((*nothing = j->all)) {
+        status = j->ended ? DF_OK : finish_files(r, error);
+        if (status == DF_OK)
+            say(r, "all %lld waves are done, as '%s' says: nothing is left to do", (long long)j->done, j->path);
+        return status;
+    }
+    if ((status = dfr_journal_check_files(j, error)) != DF_OK || (status = dfr_outputs_create(NULL, &r->outputs, error)) != DF_OK)
+        return status;
+    for (size_t i = 0; i < j->n && status == DF_OK; i++)
+        status = dfr_outputs_before(r->outputs, &j->files[i].file, error);
+    r->limit = r->limit > j->done ? r->limit : j->done;
+    tell_resumed(r);
+    dfr_catch_signals();
+    return status;
+}
+
+static int open_all(struct dfr_resumable *r, struct df_options *o, bool *nothing, struct df_error *error)
+{
+    struct dfr_inputs inputs;
+    struct stat journal;
+    uint64_t program;
+    const bool begun = r->wanted.journal && r->wanted.resume && stat(r->wanted.journal, &journal) == 0 && journal.st_size > 0;
+    int status = dfr_spool(r->graph, o->args, r->wanted.spool, begun, &r->args, error);
+    if (status != DF_OK)
+        return status;
+    o->args = r->args ? r->args : o->args;
+    if ((status = dfr_program_digest(r->graph, o->args, &program, error)) != DF_OK ||
+        (status = dfr_inputs_find(r->graph, o->args, &inputs, error)) != DF_OK)
+        return status;
+    status = r->wanted.chunk ? open_chunk(r, program, &inputs, nothing, error)
+                             : open_journal(r, program, &inputs, nothing, error);
+    dfr_inputs_free(&inputs);
+    return status;
+}
+
+static void resumable_free(struct dfr_resumable *r)
+{
+    dfr_outputs_free(r->outputs);
+    dfr_journal_close(&r->journal);
+    dfr_spool_free(r->graph, r->given, r->args);
+    free(r->is_ended);
+    free(r);
+}
+
+int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const struct dfr_resumable_options *wanted,
+                       struct dfr_resumable **result, struct df_error *error)
+{
+    struct dfr_resumable *r = calloc(1, sizeof *r);
+    bool nothing = false;
+    if (!r)
+        return dfr_error_memory(error);
+    *r = (struct dfr_resumable){ .graph = graph, .wanted = *wanted, .given = o->args, .journal.fd = -1, .limit = waves_of(graph, o),
+                                 .keeps = find_keeper(graph) != DF_NONE, .tells = o->log_level >= DF_LOG_WARNING };
+    int status = open_all(r, o, &nothing, error);
+    if (status != DF_OK || nothing) {
+        if (nothing && wanted->chunk)
+            say(r, "'%s' is there already, and complete", wanted->chunk);
+        o->args = r->given;
+        resumable_free(r);
+        *result = NULL;
+        return status;
+    }
+    const int64_t done = wanted->chunk ? wanted->first : r->journal.done;
+    r->first = r->keeps ? 0 : done;
+    atomic_init(&r->ended, r->first);
+    o->feed = 1;
+    o->waves = -1;
+    o->done_waves = done;
+    o->outputs = r->outputs;
+    *result = r;
+    return DF_OK;
+}
+
+/* ---- the thread that writes the journal ---- */
+
+/* All waves that have ended are done when this returns. last: after them, too, files may have been written. */
+static int record(struct dfr_resumable *r, bool last, struct df_error *error)
+{
+    const struct dfr_appended *files;
+    size_t n;
+    const int64_t waves = atomic_load(&r->ended);
+    if (waves <= r->journal.done && !last)
+        return DF_OK;
+    int status = dfr_outputs_sync(r->outputs, waves, &files, &n, error);
+    return status == DF_OK && waves > r->journal.done ? dfr_journal_done(&r->journal, waves, files, n, error) : status;
+}
+
+/* Waits until the next record is due. false: the thread is to end. */
+static bool wait_due(struct dfr_resumable *r, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const int64_t ns = until.tv_nsec + (int64_t)(seconds * 1e9);
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_mutex_lock(&r->lock);
+    while (!r->stops && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
+        ;
+    bool goes_on = !r->stops;
+    pthread_mutex_unlock(&r->lock);
+    return goes_on;
+}
+
+/* The run ends soon. */
+static void fail(struct dfr_resumable *r, const struct df_error *error)
+{
+    if (r->run) {
+        dfr_engine_fail(r->run, DF_E_IO, "%s", error->text);
+        return;
+    }
+    r->error = *error;
+    atomic_store(&r->failed, true);
+}
+
+static void *write_journal(void *arg)
+{
+    struct dfr_resumable *r = arg;
+    struct df_error error = { "" };
+    for (double period_s = FIRST_S; wait_due(r, period_s); period_s = fmin(2 * period_s, RECORD_S))
+        if (record(r, false, &error) != DF_OK) {
+            fail(r, &error);
+            break;
+        }
+    return NULL;
+}
+
+static void begin_thread(struct dfr_resumable *r)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&r->lock, NULL);
+    r->runs = pthread_create(&r->thread, NULL, write_journal, r) == 0;
+    if (!r->runs)
+        fail(r, &(struct df_error){ "no thread can be made for the journal" });
+}
+
+static void end_thread(struct dfr_resumable *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->stops = true;
+    pthread_cond_signal(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+    if (r->runs)
+        pthread_join(r->thread, NULL);
+    pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->wake);
+}
+
+/* ---- feeding ---- */
+
+/* A wave has ended, by its number in this run. */
+static void note_ended(struct dfr_resumable *r, int64_t wave)
+{
+    const uint32_t n = r->run->inflight;
+    int64_t ended = atomic_load(&r->ended);
+    r->is_ended[wave % n] = true;
+    for (; r->is_ended[(ended - r->first) % n]; ended++)
+        r->is_ended[(ended - r->first) % n] = false;
+    atomic_store(&r->ended, ended);
+}
+
+static int64_t in_flight(const struct dfr_resumable *r)
+{
+    return r->first + r->fed - atomic_load(&((struct dfr_resumable *)r)->ended);
+}
+
+void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
+{
+    say(r, "stopped by %s after %lld waves%s; --resume goes on", asked == SIGTERM ? "SIGTERM" : "SIGUSR1", (long long)r->journal.done,
+        all_ended ? "" : ", while others had not ended");
+    dfr_output_leave(DFR_RESUMABLE);
+}
+
+/* A signal has come. Returns if the run ends by itself meanwhile; else ends the process. */
+static void stop(struct dfr_resumable *r)
+{
+    const double until_s = dfr_clock_s() + r->wanted.grace_s;
+    struct df_error error = { "" };
+    int64_t wave;
+    while (in_flight(r) > 0 && dfr_clock_s() < until_s) {
+        if (df_run_ended(r->run, LOOK_S, &wave) != DF_OK)
+            return;
+        if (wave >= 0)
+            note_ended(r, wave);
+    }
+    if (in_flight(r) == 0 && r->first + r->fed >= r->limit)
+        return;                         /* that was the last wave, and what comes after it is begun */
+    end_thread(r);
+    if (record(r, true, &error) != DF_OK) {
+        fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error.text);
+        dfr_output_leave(1);
+    }
+    dfr_resumable_leave(r, in_flight(r) == 0);
+}
+
+/* Begins waves as long as there is room. */
+static void feed(struct dfr_resumable *r)
+{
+    const int64_t n = r->limit - r->first;
+    while (r->fed < n && df_run_feed(r->run, r->first + r->fed) >= 0)
+        r->fed++;
+    if (r->fed == n)
+        df_run_feed_end(r->run);
+}
+
+void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
+{
+    int64_t wave;
+    r->run = run;
+    if (r->limit < INT64_MAX)
+        dfr_expect_waves(run, r->limit);
+    r->is_ended = calloc((size_t)run->inflight + 1, sizeof *r->is_ended);
+    if (!r->is_ended)
+        dfr_engine_fail(run, DF_E_MEMORY, "out of memory");
+    if (r->wanted.journal)
+        begin_thread(r);
+    while (r->is_ended && df_run_ended(run, LOOK_S, &wave) == DF_OK) {
+        if (wave >= 0)
+            note_ended(r, wave);
+        if (df_run_room(run) > 0 && !asked)
+            feed(r);
+        if (asked) {
+            stop(r);
+            break;
+        }
+    }
+    dfr_run_join(run);
+    if (!r->wanted.journal)
+        return;
+    end_thread(r);
+    r->status = record(r, true, &r->error);
+    if (r->status == DF_OK && !r->keeps && atomic_load(&run->outcome.stop) == DFR_FINISHED)
+        r->status = dfr_journal_all(&r->journal, &r->error);
+}
+
+/* ---- several ranks ---- */
+
+struct dfr_resumable_waves dfr_resumable_waves(const struct dfr_resumable *r)
+{
+    return (struct dfr_resumable_waves){ r->journal.done, r->limit, (uint64_t)r->journal.epoch };
+}
+
+void dfr_resumable_begin(struct dfr_resumable *r)
+{
+    begin_thread(r);
+}
+
+int dfr_resumable_ended(struct dfr_resumable *r, int64_t waves, struct df_error *error)
+{
+    atomic_store(&r->ended, waves);
+    return atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) : DF_OK;
+}
+
+int dfr_resumable_end(struct dfr_resumable *r, struct df_run *last, struct df_error *error)
+{
+    if (last) {
+        df_run_feed_end(last);
+        dfr_run_join(last);
+    }
+    end_thread(r);
+    int status = atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) : record(r, true, error);
+    const bool whole = last && atomic_load(&last->outcome.stop) == DFR_FINISHED;
+    return status == DF_OK && whole && !r->keeps ? dfr_journal_all(&r->journal, error) : status;
+}
+
+/* ---- closing ---- */
+
+/* The run has ended well, and its files are closed, but for those in the journal that nobody has opened. */
+static int end_journal(struct dfr_resumable *r, struct df_error *error)
+{
+    if (r->status != DF_OK) {
+        *error = r->error;
+        return r->status;
+    }
+    int status = r->journal.all ? DF_OK : dfr_journal_all(&r->journal, error);
+    return status == DF_OK ? finish_files(r, error) : status;
+}
+
+static int end_chunk(struct dfr_resumable *r, struct df_error *error)
+{
+    const int64_t ended = atomic_load(&r->ended);
+    r->chunk.end = ended > r->chunk.first ? ended : r->chunk.first;
+    r->chunk.ended = ended < r->limit;
+    return dfr_chunk_write(r->wanted.chunk, &r->chunk, r->outputs, error);
+}
+
+int dfr_resumable_close(struct dfr_resumable *r, int status, struct df_error *error)
+{
+    if (status == DF_OK)
+        status = r->wanted.chunk ? end_chunk(r, error) : end_journal(r, error);
+    else if (r->wanted.journal && r->journal.done > 0)
+        say(r, "%lld waves are done; --resume goes on", (long long)r->journal.done);
+    if (dfr_outputs_direct(r->outputs))
+        say(r, "'%s' is no file: if this run is resumed, what is written there may come twice", dfr_outputs_direct(r->outputs));
+    resumable_free(r);
+    return status;
+}

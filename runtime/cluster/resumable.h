@@ -1,0 +1,62 @@
+/* resumable.h - a run that can be resumed, or that makes a chunk: what `--journal`, `--resume`, `--spool` and `--waves=A:B --out=FILE`
+ * of a program do. docs/clusters.md is the user's page.
+ *
+ * Steps:    dfr_resumable_open() changes the options; df_run_start() follows with these; then dfr_resumable_feed(), which returns when the run has
+ *           ended; df_run_wait(); dfr_resumable_close().
+ * Ranks:    Of a run on several ranks the first one opens it, and feeds its parts itself (ranks.c): dfr_resumable_begin(); dfr_resumable_ended() as
+ *           waves end; dfr_resumable_end() when nothing runs any more, before the last part is closed; dfr_resumable_close().
+ * Resumed:  A run goes on with the first wave that is not done. If a node keeps something from wave to wave (dfr_node_keeps()), the waves before are
+ *           computed again for it, and nothing else is.
+ * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`.
+ *           On several ranks dfr_asked() says that one has come.
+ * Threads:  these calls are of one thread. While the run goes on, another one writes the journal, at least once a second.
+ */
+#ifndef DFR_RESUMABLE_H
+#define DFR_RESUMABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/df.h"
+
+enum { DFR_RESUMABLE = 75 };            /* EX_TEMPFAIL of sysexits.h: batch systems take it as "again later" */
+
+struct dfr_resumable_options {
+    const char *journal;                /* NULL: none is written */
+    bool resume;
+    const char *spool;                  /* folder for what pipes give; NULL: inputs that are pipes are refused */
+    double grace_s;
+    const char *chunk;                  /* the file for what waves first … options.waves - 1 write; NULL: no chunk is made */
+    int64_t first;
+    double lock_s;                      /* another process may have the journal for so long, until it ends */
+};
+
+struct dfr_resumable;
+
+/* *resumable is NULL if nothing is left to do, which has been told. */
+int dfr_resumable_open(const struct df_graph *graph, struct df_options *options, const struct dfr_resumable_options *wanted,
+                       struct dfr_resumable **resumable, struct df_error *error);
+void dfr_resumable_feed(struct dfr_resumable *resumable, struct df_run *run);
+
+/* SIGTERM and SIGUSR1 do not end the process any more. dfr_asked(): the last of them that has come; 0: none. */
+void dfr_catch_signals(void);
+int dfr_asked(void);
+
+/* The waves, beside what changed in the options. */
+struct dfr_resumable_waves {
+    int64_t done, limit;                /* the waves 0 … done - 1 are done; there are at most `limit` */
+    uint64_t epoch;                     /* of the journal */
+};
+struct dfr_resumable_waves dfr_resumable_waves(const struct dfr_resumable *resumable);
+void dfr_resumable_begin(struct dfr_resumable *resumable);
+/* All waves before `waves` have ended. Tells if a record could not be written. */
+int dfr_resumable_ended(struct dfr_resumable *resumable, int64_t waves, struct df_error *error);
+/* Writes the last record. last: the run of the last part, which has all its waves; this waits until it has ended. NULL: some are left. */
+int dfr_resumable_end(struct dfr_resumable *resumable, struct df_run *last, struct df_error *error);
+/* After the end by a signal: says so, and ends the process with status DFR_RESUMABLE. */
+void dfr_resumable_leave(struct dfr_resumable *resumable, bool all_ended) __attribute__((noreturn));
+
+/* `status` and *error are what the run has given so far; gives the status of all. */
+int dfr_resumable_close(struct dfr_resumable *resumable, int status, struct df_error *error);
+
+#endif

@@ -1,0 +1,116 @@
+/* spool.c - pipes are read into files before the first wave (spool.h). */
+#include "runtime/cluster/spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/output.h"
+#include "runtime/cluster/digest.h"
+#include "runtime/engine/log.h"
+
+/* FOLDER/PROGRAM-dev-stdin. NULL: no memory. */
+static char *spool_path(const char *folder, const char *input)
+{
+    char *path;
+    size_t begin = strlen(folder) + 1;
+    if (asprintf(&path, "%s/%s-%s", folder, dfr_program_name(), input + (input[0] == '/')) < 0)
+        return NULL;
+    for (char *p = path + begin; *p; p++)
+        *p = *p == '/' ? '-' : *p;
+    return path;
+}
+
+static int copy_all(const char *input, FILE *to, struct df_error *error)
+{
+    char *room = malloc(1 << 16);
+    FILE *from = fopen(input, "r");
+    size_t n = 1;
+    int status = room ? DF_OK : dfr_error_memory(error);
+    errno = 0;
+    while (room && from && n > 0 && (n = fread(room, 1, 1 << 16, from)) > 0)
+        if (fwrite(room, 1, n, to) != n)
+            break;                      /* closing tells of it */
+    if (room && (!from || ferror(from)))
+        status = dfr_error(error, DF_E_IO, "cannot read '%s': %s", input, strerror(errno ? errno : EIO));
+    free(room);
+    if (from)
+        fclose(from);
+    return status;
+}
+
+static int spool_file(const char *input, const char *path, bool again, struct df_error *error)
+{
+    struct dfr_output to;
+    struct stat status;
+    if (again && stat(path, &status) == 0 && S_ISREG(status.st_mode))
+        return DF_OK;
+    int rc = dfr_output_open(&to, path, error);
+    if (rc != DF_OK)
+        return rc;
+    rc = copy_all(input, to.file, error);
+    int closed = dfr_output_close(&to, rc == DF_OK, error);
+    return rc != DF_OK ? rc : closed;
+}
+
+/* Sets the args whose value is `input`. Gives how many there are; -1: no memory. */
+static int replace(const struct df_graph *g, const union df_scalar *given, union df_scalar *args, const char *input, const char *path)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < g->n_args; i++)
+        if (g->args[i].type == DF_S_STR && !strcmp(given[i].str, input)) {
+            args[i].str = strdup(path);
+            n = args[i].str && n >= 0 ? n + 1 : -1;
+        }
+    return n;
+}
+
+static int spool_input(const struct df_graph *g, const union df_scalar *given, const char *input, const char *folder, bool again,
+                       union df_scalar *args, struct df_error *error)
+{
+    if (!folder)
+        return dfr_error(error, DF_E_REFUSED, "'%s' can be read only once, so a run that reads it cannot be resumed: --spool=DIR keeps in a file what "
+                         "it gives", input);
+    char *path = spool_path(folder, input);
+    int n = path ? replace(g, given, args, input, path) : -1;
+    int status = n < 0 ? dfr_error_memory(error)
+                 : n == 0 ? dfr_error(error, DF_E_REFUSED, "--spool: '%s' is no arg's value: a list or a pattern names it, or the program; give it as an "
+                                     "arg of its own", input)
+                          : spool_file(input, path, again, error);
+    free(path);
+    return status;
+}
+
+int dfr_spool(const struct df_graph *g, const union df_scalar *given, const char *folder, bool again, union df_scalar **args,
+              struct df_error *error)
+{
+    struct dfr_inputs inputs;
+    union df_scalar *own = NULL;
+    int status = dfr_inputs_find(g, given, &inputs, error);
+    if (status != DF_OK)
+        return status;
+    for (size_t i = 0; i < inputs.n && status == DF_OK; i++) {
+        if (!inputs.files[i].pipe)
+            continue;
+        if (!own && (own = malloc(((size_t)g->n_args + 1) * sizeof *own)) && g->n_args)
+            memcpy(own, given, g->n_args * sizeof *own);
+        status = own ? spool_input(g, given, inputs.files[i].path, folder, again, own, error) : dfr_error_memory(error);
+    }
+    dfr_inputs_free(&inputs);
+    if (status != DF_OK) {
+        dfr_spool_free(g, given, own);
+        return status;
+    }
+    *args = own;
+    return DF_OK;
+}
+
+void dfr_spool_free(const struct df_graph *g, const union df_scalar *given, union df_scalar *args)
+{
+    for (uint32_t i = 0; args && i < g->n_args; i++)
+        if (g->args[i].type == DF_S_STR && args[i].str != given[i].str)
+            free((char *)args[i].str);
+    free(args);
+}

@@ -1,0 +1,14 @@
+/* spool.h - inputs that can be read once only, kept in files, so that a run can read them again. */
+#ifndef DFR_SPOOL_H
+#define DFR_SPOOL_H
+
+#include "runtime/graph/graph.h"
+
+/* Reads each input of the graph that is a pipe to its end, into a file in `folder`, and sets the args that name it to that file. If `again`, files
+ * that are there are taken as they are. folder NULL: such an input is refused (DF_E_REFUSED). *args: by number of the graph's arg, values that
+ * replace options->args; NULL: nothing is to be replaced. It is freed by dfr_spool_free(). */
+int dfr_spool(const struct df_graph *graph, const union df_scalar *given, const char *folder, bool again, union df_scalar **args,
+              struct df_error *error);
+void dfr_spool_free(const struct df_graph *graph, const union df_scalar *given, union df_scalar *args);
+
+#endif

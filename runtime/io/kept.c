@@ -1,0 +1,438 @@
+/* kept.c - the record of the files of a run that can be resumed or makes a chunk (outputs.h). */
+#include "runtime/io/kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/engine/engine.h"
+#include "runtime/io/entry.h"
+
+struct mark {                           /* how long a file was after a wave */
+    int64_t wave, tokens, bytes;
+};
+
+struct dfr_written {
+    struct dfr_written *next;
+    struct dfr_appended file;           /* as it was at the last sync, or is to go on */
+    int fd;                             /* -1: it is not open */
+    struct mark *marks;                 /* n of them, of the waves after that, in order */
+    size_t n, room;
+};
+
+struct folder {                         /* in which whole files were written */
+    struct folder *next;
+    bool changed;                       /* since the last sync */
+    char path[];
+};
+
+struct place {                          /* of an entry */
+    int64_t wave, at, bytes;
+};
+
+struct scratch {                        /* the entries of a node, as they came */
+    struct scratch *next;
+    uint32_t node;
+    struct dfr_output to;
+    struct place *places;               /* n of them */
+    size_t n, room;
+};
+
+struct part {                           /* of a graph, with nodes that are told by other numbers */
+    const struct df_graph *graph;
+    const uint32_t *node;
+};
+
+struct dfr_outputs {
+    pthread_mutex_t lock;
+    struct part parts[2];
+    char *chunk, *direct;
+    struct dfr_written *written;
+    struct folder *folders;
+    struct scratch *scratch;            /* in the order of nodes */
+    struct dfr_appended *told;          /* what dfr_outputs_sync() gave */
+};
+
+int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error)
+{
+    struct dfr_outputs *o = calloc(1, sizeof *o);
+    if (!o || (chunk && !(o->chunk = strdup(chunk)))) {
+        free(o);
+        return dfr_error_memory(error);
+    }
+    pthread_mutex_init(&o->lock, NULL);
+    *outputs = o;
+    return DF_OK;
+}
+
+bool dfr_outputs_is_chunk(const struct dfr_outputs *o)
+{
+    return o->chunk;
+}
+
+const char *dfr_outputs_direct(struct dfr_outputs *o)
+{
+    return o->direct;
+}
+
+static void free_written(struct dfr_written *w)
+{
+    free(w->file.path);
+    free(w->marks);
+    free(w);
+}
+
+void dfr_outputs_free(struct dfr_outputs *o)
+{
+    if (!o)
+        return;
+    for (struct dfr_written *w = o->written, *next; w; w = next) {
+        next = w->next;
+        free_written(w);
+    }
+    for (struct folder *f = o->folders, *next; f; f = next) {
+        next = f->next;
+        free(f);
+    }
+    for (struct scratch *s = o->scratch, *next; s; s = next) {
+        next = s->next;
+        dfr_output_close(&s->to, false, NULL);
+        free(s->places);
+        free(s);
+    }
+    pthread_mutex_destroy(&o->lock);
+    free(o->chunk);
+    free(o->direct);
+    free(o->told);
+    free(o);
+}
+
+void dfr_outputs_part(struct dfr_outputs *o, const struct df_graph *part, const uint32_t *node)
+{
+    o->parts[o->parts[0].graph != NULL] = (struct part){ part, node };
+}
+
+static uint32_t node_of(const struct dfr_outputs *o, const struct df_call *call)
+{
+    uint32_t node = dfr_job_node(call->job);
+    for (unsigned i = 0; i < 2; i++)
+        if (o->parts[i].graph == call->run->graph)
+            return o->parts[i].node[node];
+    return node;
+}
+
+/* ---- runs that can be resumed ---- */
+
+/* Adds a file to the record. NULL: no memory. */
+static struct dfr_written *add_written(struct dfr_outputs *o, const struct dfr_appended *file)
+{
+    struct dfr_written *w = calloc(1, sizeof *w);
+    if (w) {
+        w->file = *file;
+        w->file.path = strdup(file->path);
+        w->fd = -1;
+    }
+    if (!w || !w->file.path) {
+        free(w);
+        return NULL;
+    }
+    w->next = o->written;
+    o->written = w;
+    return w;
+}
+
+int dfr_outputs_before(struct dfr_outputs *o, const struct dfr_appended *file, struct df_error *error)
+{
+    return add_written(o, file) ? DF_OK : dfr_error_memory(error);
+}
+
+/* The record of a file; NULL: error. */
+static struct dfr_written *find_written(struct dfr_outputs *o, uint32_t node, const char *path, struct df_error *error)
+{
+    struct dfr_written *w = o->written;
+    while (w && strcmp(w->file.path, path) != 0)
+        w = w->next;
+    if (w && w->file.node != node) {
+        dfr_error(error, DF_E_ARGUMENT, "cannot write '%s': another node writes it, too, so this run cannot be resumed", path);
+        return NULL;
+    }
+    if (!w && !(w = add_written(o, &(struct dfr_appended){ .node = node, .path = (char *)path })))
+        dfr_error_memory(error);
+    return w;
+}
+
+/* The folder of a whole file is to be synced. */
+static int note_folder(struct dfr_outputs *o, const char *path, struct df_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    struct folder *f = o->folders;
+    while (f && (strncmp(f->path, path, n) != 0 || f->path[n] != '\0'))
+        f = f->next;
+    if (!f) {
+        f = calloc(1, sizeof *f + n + 1);
+        if (!f)
+            return dfr_error_memory(error);
+        memcpy(f->path, path, n);
+        f->next = o->folders;
+        o->folders = f;
+    }
+    f->changed = true;
+    return DF_OK;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+/* The file of a run that can be resumed. */
+static int continue_file(struct dfr_outputs *o, const char *path, bool appended, struct dfr_output *to, struct dfr_kept *kept,
+                         int *begins, struct df_error *error)
+{
+    if (!is_file(path) && !o->direct)
+        o->direct = strdup(path);
+    if (appended && is_file(path) && !(kept->written = find_written(o, kept->file.node, path, error)))
+        return DF_E_ARGUMENT;
+    if (kept->written)
+        kept->file = kept->written->file;
+    int status = dfr_output_continue(to, path, kept->file.bytes, error);
+    if (status != DF_OK)
+        return status;
+    if (kept->written)
+        kept->written->fd = fileno(to->file);
+    to->syncs = kept->written;          /* whole files are synced by dfr_outputs_sync(), many at once */
+    *begins = kept->file.bytes == 0;
+    return DF_OK;
+}
+
+int dfr_kept_open(struct dfr_outputs *o, struct df_call *call, const char *path, bool appended, struct dfr_output *to,
+                  struct dfr_kept *kept, int *begins, struct df_error *error)
+{
+    *kept = (struct dfr_kept){ .outputs = o, .wave = df_wave(call), .file.node = node_of(o, call) };
+    pthread_mutex_lock(&o->lock);
+    int status = o->chunk ? dfr_output_scratch(to, o->chunk, error) : continue_file(o, path, appended, to, kept, begins, error);
+    pthread_mutex_unlock(&o->lock);
+    if (status == DF_OK && !(kept->file.path = strdup(path))) {
+        dfr_output_close(to, false, NULL);
+        status = dfr_error_memory(error);
+    }
+    return status;
+}
+
+/* false: no memory. */
+static bool add_mark(struct dfr_written *w, struct mark mark)
+{
+    if (w->n == w->room) {
+        size_t room = w->room ? 2 * w->room : 64;
+        struct mark *more = realloc(w->marks, room * sizeof *more);
+        if (!more)
+            return false;
+        w->marks = more;
+        w->room = room;
+    }
+    w->marks[w->n++] = mark;
+    return true;
+}
+
+int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, bool appended, FILE *file)
+{
+    struct dfr_outputs *o = kept->outputs;
+    if (o->chunk && !appended)
+        return df_fail(call, "'%s' is one file that all waves make together, so it cannot be written in chunks", kept->file.path);
+    if (!kept->written)
+        return DF_OK;
+    pthread_mutex_lock(&o->lock);
+    kept->written->file.head_bytes = kept->file.head_bytes;
+    bool good = add_mark(kept->written, (struct mark){ df_wave(call), kept->file.tokens, ftello(file) });
+    pthread_mutex_unlock(&o->lock);
+    return good ? DF_OK : df_fail(call, "out of memory");
+}
+
+/* Takes what the waves before `waves` have written. */
+static void take_marks(struct dfr_written *w, int64_t waves)
+{
+    size_t n = 0;
+    while (n < w->n && w->marks[n].wave < waves)
+        n++;
+    if (n == 0)
+        return;
+    w->file.tokens = w->marks[n - 1].tokens;
+    w->file.bytes = w->marks[n - 1].bytes;
+    w->n -= n;
+    memmove(w->marks, w->marks + n, w->n * sizeof *w->marks);
+}
+
+/* Fills o->told. Gives how many there are; fds: what is to be synced. */
+static size_t tell(struct dfr_outputs *o, int64_t waves, int *fds)
+{
+    size_t n = 0;
+    for (struct dfr_written *w = o->written; w; w = w->next) {
+        take_marks(w, waves);
+        if (w->file.bytes == 0)
+            continue;
+        fds[n] = w->fd >= 0 ? dup(w->fd) : -1;
+        o->told[n++] = w->file;
+    }
+    return n;
+}
+
+static int sync_folders(struct dfr_outputs *o, struct df_error *error)
+{
+    for (struct folder *f = o->folders; f; f = f->next) {
+        bool changed = f->changed;
+        f->changed = false;
+        int fd = changed ? open(*f->path ? f->path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        bool good = !changed || (fd >= 0 && syncfs(fd) == 0);
+        int code = errno;
+        if (fd >= 0)
+            close(fd);
+        if (!good)
+            return dfr_error(error, DF_E_IO, "cannot write to '%s': %s", *f->path ? f->path : ".", strerror(code));
+    }
+    return DF_OK;
+}
+
+int dfr_outputs_sync(struct dfr_outputs *o, int64_t waves, const struct dfr_appended **files, size_t *n, struct df_error *error)
+{
+    size_t room = 1;
+    int status = DF_OK;
+
+    pthread_mutex_lock(&o->lock);
+    for (struct dfr_written *w = o->written; w; w = w->next)
+        room++;
+    struct dfr_appended *told = realloc(o->told, room * sizeof *told);
+    int *fds = malloc(room * sizeof *fds);
+    o->told = told ? told : o->told;
+    if (told && fds) {
+        *n = tell(o, waves, fds);
+        status = sync_folders(o, error);
+    }
+    pthread_mutex_unlock(&o->lock);
+    for (size_t i = 0; told && fds && i < *n; i++) { /* kernels go on meanwhile */
+        if (fds[i] >= 0 && fdatasync(fds[i]) != 0 && status == DF_OK)
+            status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", told[i].path, strerror(errno));
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+    free(fds);
+    *files = o->told;
+    return told && fds ? status : dfr_error_memory(error);
+}
+
+int dfr_outputs_finish(const struct dfr_appended *file, struct df_error *error)
+{
+    struct dfr_output to;
+    struct stat status;
+    char *part = dfr_output_part_path(file->path);
+    if (!part)
+        return dfr_error_memory(error);
+    bool is_there = stat(part, &status) == 0;
+    free(part);
+    if (!is_there)
+        return stat(file->path, &status) == 0 && status.st_size == file->bytes
+                   ? DF_OK : dfr_error(error, DF_E_IO, "'%s' is not as the run before has left it", file->path);
+    int rc = dfr_output_continue(&to, file->path, file->bytes, error);
+    if (rc != DF_OK)
+        return rc;
+    to.syncs = true;
+    if (file->head_bytes == DF_NPY_HEADER_BYTES)
+        rc = dfr_npy_count(fileno(to.file), file->tokens, error);
+    int closed = dfr_output_close(&to, rc == DF_OK, error);
+    return rc != DF_OK ? rc : closed;
+}
+
+/* ---- chunks ---- */
+
+/* Where the entries of the node are collected. NULL: error. */
+static struct scratch *scratch_of(struct dfr_outputs *o, uint32_t node, struct df_error *error)
+{
+    struct scratch **at = &o->scratch, *s;
+    while (*at && (*at)->node < node)
+        at = &(*at)->next;
+    if (*at && (*at)->node == node)
+        return *at;
+    if (!(s = calloc(1, sizeof *s))) {
+        dfr_error_memory(error);
+        return NULL;
+    }
+    if (dfr_output_scratch(&s->to, o->chunk, error) != DF_OK) {
+        free(s);
+        return NULL;
+    }
+    dfr_output_pause(&s->to);
+    s->node = node;
+    s->next = *at;
+    return *at = s;
+}
+
+/* Notes where the entry is whose bytes end here. false: no memory. */
+static bool add_place(struct scratch *s, int64_t wave)
+{
+    const int64_t at = s->n ? s->places[s->n - 1].at + s->places[s->n - 1].bytes : 0;
+    if (s->n == s->room) {
+        size_t room = s->room ? 2 * s->room : 16;
+        struct place *more = realloc(s->places, room * sizeof *more);
+        if (!more)
+            return false;
+        s->places = more;
+        s->room = room;
+    }
+    s->places[s->n++] = (struct place){ wave, at, ftello(s->to.file) - at };
+    return true;
+}
+
+static int collect(struct dfr_kept *kept, bool appended, FILE *file, struct df_error *error)
+{
+    struct scratch *s = scratch_of(kept->outputs, kept->file.node, error);
+    struct dfr_entry entry = { appended, kept->file.node, appended ? -1 : kept->wave, kept->file.head_bytes, kept->file.tokens,
+                               ftello(file), kept->file.path };
+    if (!s)
+        return DF_E_IO;
+    dfr_entry_write(s->to.file, &entry);
+    rewind(file);
+    int status = dfr_copy_bytes(file, s->to.file, entry.bytes, error);
+    return status != DF_OK || add_place(s, entry.wave) ? status : dfr_error_memory(error);
+}
+
+int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, struct df_error *error)
+{
+    struct dfr_outputs *o = kept->outputs;
+    int status = DF_OK;
+    pthread_mutex_lock(&o->lock);
+    if (keep && o->chunk)
+        status = collect(kept, appended, file, error);
+    else if (keep && !appended)
+        status = note_folder(o, kept->file.path, error);
+    if (kept->written)
+        kept->written->fd = -1;
+    pthread_mutex_unlock(&o->lock);
+    free(kept->file.path);
+    return status;
+}
+
+static int by_wave(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return x->wave != y->wave ? (x->wave > y->wave) - (x->wave < y->wave) : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Jobs of a node that is not ordered have written in any order. */
+int dfr_outputs_chunk(struct dfr_outputs *o, FILE *to, struct df_error *error)
+{
+    int status = DF_OK;
+    for (struct scratch *s = o->scratch; s && status == DF_OK; s = s->next) {
+        qsort(s->places, s->n, sizeof *s->places, by_wave);
+        for (size_t i = 0; i < s->n && status == DF_OK; i++)
+            status = fseeko(s->to.file, (off_t)s->places[i].at, SEEK_SET) == 0
+                         ? dfr_copy_bytes(s->to.file, to, s->places[i].bytes, error)
+                         : dfr_error(error, DF_E_IO, "cannot read what was written: %s", strerror(errno));
+    }
+    return status;
+}

@@ -1,0 +1,25 @@
+/* kept.h - what outputs.c tells of each file to the record of a run that can be resumed or makes a chunk (outputs.h). Private to both. */
+#ifndef DFR_KEPT_H
+#define DFR_KEPT_H
+
+#include "runtime/base/output.h"
+#include "runtime/io/outputs.h"
+
+struct dfr_written;                     /* the record of an appended file */
+
+struct dfr_kept {                       /* of one open file */
+    struct dfr_outputs *outputs;        /* NULL: nothing is recorded */
+    struct dfr_written *written;        /* NULL: the file is none that can be resumed */
+    struct dfr_appended file;           /* as it is now; the path is the kernel's */
+    int64_t wave;                       /* in which it was opened */
+};
+
+/* Opens the file for the job. After an error nothing is open. */
+int dfr_kept_open(struct dfr_outputs *outputs, struct df_call *call, const char *path, bool appended, struct dfr_output *to,
+                  struct dfr_kept *kept, int *begins, struct df_error *error);
+/* The job has written. DF_OK, or DF_FAILED with the reason in the call. */
+int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, bool appended, FILE *file);
+/* Before the file is closed. */
+int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, struct df_error *error);
+
+#endif

@@ -1,0 +1,57 @@
+/* outputs.h - where the files go that kernels write by df_io.h, in a run that can be resumed or that makes a chunk.
+ *
+ * Words:    An *appended* file (df_output_append()) gets something in each wave, and is one file for all. Other files are whole: one
+ *           for each wave, or one of all waves.
+ * Resumed:  Files are PATH.part until they are complete. Of an appended file it is noted how long it was after each wave.
+ *           dfr_outputs_sync() writes down what the first waves have written, and says how long the files were then. What is
+ *           behind that is cut off by the run that goes on.
+ * Chunk:    No file gets its name. What each node has written is collected in order, as entries of a file without a name
+ *           (entry.h): dfr_outputs_chunk().
+ * Memory:   the caller's from dfr_outputs_create() to dfr_outputs_free(). Paths in what is given belong to the outputs.
+ * Threads:  any. dfr_outputs_sync() may be called while kernels write.
+ */
+#ifndef DFR_OUTPUTS_H
+#define DFR_OUTPUTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "runtime/df_io.h"
+
+struct dfr_appended {                   /* a file that is appended to, after some waves */
+    uint32_t node;
+    int64_t head_bytes;                 /* what was written before the first token, and is there once */
+    int64_t tokens, bytes;
+    char *path;
+};
+
+/* chunk: NULL for a run that can be resumed; else the path of the chunk, beside which scratch files lie. */
+int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error);
+bool dfr_outputs_is_chunk(const struct dfr_outputs *outputs);
+void dfr_outputs_free(struct dfr_outputs *outputs);
+
+/* Files that kernels of this part of a graph write are told by other numbers of their nodes: by node of the part. At most two parts;
+ * `part` and `node` are borrowed. */
+void dfr_outputs_part(struct dfr_outputs *outputs, const struct df_graph *part, const uint32_t *node);
+
+/* Before the run: the file goes on like this. */
+int dfr_outputs_before(struct dfr_outputs *outputs, const struct dfr_appended *file, struct df_error *error);
+
+/* All that kernels have written in the waves before `waves`, which have ended, is on the disk when this returns. *files is valid until
+ * the next call of dfr_outputs_sync(); n of them. */
+int dfr_outputs_sync(struct dfr_outputs *outputs, int64_t waves, const struct dfr_appended **files, size_t *n, struct df_error *error);
+
+/* The appended file has all its tokens: gives it its name. Nothing happens if it has that already. */
+int dfr_outputs_finish(const struct dfr_appended *file, struct df_error *error);
+
+/* Is the path written directly, because it is something that cannot be cut? The first such path of this run; NULL: none. */
+const char *dfr_outputs_direct(struct dfr_outputs *outputs);
+
+/* After the run: writes the entries of all nodes, in their order, to `to`. */
+int dfr_outputs_chunk(struct dfr_outputs *outputs, FILE *to, struct df_error *error);
+
+/* .npy: if the array in the file behind fd has not yet the extent that counts its tokens, writes it, unless there is one token alone. The
+ * header is one of df_npy_write(). */
+int dfr_npy_count(int fd, int64_t tokens, struct df_error *error);
+
+#endif

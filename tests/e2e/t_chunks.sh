@@ -1,0 +1,88 @@
+# --waves=A:B --out=CHUNK and dfc merge: the same bytes as one process, made in any order and again; what is refused, in words.
+cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
+for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
+head -c 800 "$DFC" >in.raw                      # 100 waves
+mkdir want work; (cd want && ../plain --input=../in.raw)
+cd work || exit 1
+run() { ../plain --input=../in.raw --waves=$1 --out=$2 "${@:3}"; }
+merged() { # NAME CHUNK…
+    local name=$1 got; shift
+    got=$("$DFC" merge "$@" 2>&1) || fail "$name" "$got"
+    got=$(diff -rq -x 'c[0-9]*' ../want . 2>&1)
+    [ -z "$got" ] && pass "$name" || fail "$name" "$(head -n 4 <<<"$got" | tr '\n' ' ')"
+    rm -f each* rows.csv all.npy out.raw
+}
+check one run 0:100 c0
+ls | grep -qv '^c0$' && fail files "$(ls)" || pass files
+merged whole c0
+check cut run 0:33 c1 --workers=2
+check single run 33:34 c2
+check rest run 34:250 c3 --device=emu
+check behind run 250:260 c4
+merged parts c4 c2 c1 c3
+expect told 0 '^dfc: 100 waves in 70 files, up to the end of the stream$' "$DFC" merge c1 c2 c3
+merged told-bytes c1 c2 c3
+
+# A chunk that is there is not made again; made again, it has the same bytes. One that a kill has left does not stay.
+expect there 0 "^plain: 'c1' is there already, and complete$" run 0:33 c1
+cp c1 c1.copy; rm c1; check again run 0:33 c1 --workers=1
+same idempotent c1 c1.copy
+printf x | dd of=c1 bs=1 seek=200 conv=notrunc 2>/dev/null
+expect damaged 1 "^dfc: error: 'c1' is damaged: what is in it is not what was written$" "$DFC" merge c1 c2 c3
+check made-anew run 0:33 c1
+same made-anew-bytes c1 c1.copy; rm c1.copy
+../plain --input=../in.raw --us=5000 --waves=0:100 --out=c9 & sleep 0.2; kill -9 $!; wait $! 2>/dev/null
+[ ! -e c9 ] && pass killed || fail killed "$(ls -l c9)"
+full() { (ulimit -f 1; run 0:100 c9); }
+expect full 1 'error: .*File too large' full
+[ ! -e c9 ] && pass full-leaves-nothing || fail full-leaves-nothing "$(ls -l c9)"
+
+# A source and a filter of its own run from wave 0 on.
+../counts --many=60 >/dev/null; mv out.raw ../counts.raw
+expect printer 1 "^counts: error: no chunk can be made: node 'main/print' gets the waves in order, and its kernel is not 'resume'$" ../counts --many=60 --waves=0:10 --out=c5
+sed '/print(b)/d' ../counts.df >../silent.df; check compile-silent "$DFC" ../silent.df --nvcc=none -o ../silent
+for r in 0:20 20:59 59:80; do check "own-$r" ../silent --many=60 --waves=$r --out=c5${r%:*}; done
+check own-merge "$DFC" merge c50 c520 c559
+same own out.raw ../counts.raw; rm out.raw
+
+# What is made once is written once.
+head -c 8 "$DFC" >once.raw; mkdir ../want-once; (cd ../want-once && ln ../work/once.raw && ../once --input=../in.raw)
+for r in 0:40 40:41 41:200; do check "once-$r" ../once --input=../in.raw --waves=$r --out=c5${r%:*}; done
+expect once-merge 0 '^dfc: 100 waves in 4 files, up to the end of the stream$' "$DFC" merge c541 c50 c540
+for f in y.raw y.csv y.npy out.raw; do same "once-$f" $f ../want-once/$f; done
+rm once.raw y.raw y.csv y.npy out.raw
+expect acc 1 "^keeps: error: no chunk can be made: node 'main/total' has an acc, which all waves change one after the other$" ../keeps --input=../in.raw --waves=0:10 --out=c6
+cat >../tiles.df <<'X'
+import "std/png.df";
+graph main { (t: u8[8, 8], at: i64[4]) = read_png_tiles("../p.png", 0); write_png_tiles(t, at, "q.png"); }
+X
+if "$DFC" ../tiles.df --nvcc=none -o ../tiles 2>/dev/null; then
+    expect tiles 1 "error: no chunk can be made: node 'main/write_png_tiles' gets the waves in order" ../tiles --waves=0:2 --out=c6
+else skip tiles "no libpng"; fi
+
+# What does not go together
+expect gap 1 "^dfc: error: wave 33 is missing: no chunk has it$" "$DFC" merge c1 c3
+expect gaps 1 "^dfc: error: the waves 0 to 32 are missing: no chunk has them$" "$DFC" merge c2 c3
+expect twice 1 "^dfc: error: 'c1' and 'c1' both have wave 0$" "$DFC" merge c1 c1 c2
+check lap run 30:40 c7
+check first run 0:1 c10 --each=x
+expect one-wave 0 "^dfc: 1 wave in 4 files$" "$DFC" merge c10; rm -f x rows.csv all.npy out.raw
+expect overlap 1 "^dfc: error: 'c1' and 'c7' both have wave 30$" "$DFC" merge c1 c7
+touch ../in.raw; check touched run 33:34 c8
+expect inputs 1 "^dfc: error: 'c1' and 'c8' are of two programs, or of other arguments, sizes or inputs$" "$DFC" merge c1 c8
+check remade run 0:33 c1
+expect no-chunk 1 "^dfc: error: '../in.raw' is no chunk, as --waves=A:B --out=FILE writes it$" "$DFC" merge ../in.raw
+expect no-file 1 "^dfc: error: cannot read 'nothing': No such file or directory$" "$DFC" merge nothing
+expect none 2 "^dfc: error: chunks are expected" "$DFC" merge
+expect option 2 "unknown option|no option" "$DFC" merge --fast c1
+left=$(ls -A | grep -v '^c[0-9]*$'); [ -z "$left" ] && pass nothing-written || fail nothing-written "$left"
+expect range 2 "^plain: error: --waves=5:5: the first wave is 0 or more, and less than the second number$" run 5:5 c8
+expect words 2 "error: --waves: 'x' is not" run x:5 c8
+expect out-alone 2 "^plain: error: --out: --waves=A:B says which waves the chunk has$" ../plain --input=../in.raw --out=c8
+expect range-alone 2 "^plain: error: --waves=A:B makes a chunk: --out=FILE says where$" ../plain --input=../in.raw --waves=1:2
+expect journal-too 2 "^plain: error: --out: a chunk has no journal; if it was not made to its end, it is made again$" run 0:5 c8 --journal
+expect replaces 2 "^plain: error: --out=../plain: it would replace this program$" run 0:5 ../plain
+expect replaces-input 1 "^plain: error: --out=../in.raw: it would replace an input$" run 0:5 ../in.raw
+for path in /dev/null /dev/stdout .; do expect "regular-$path" 1 "^plain: error: --out=$path: a chunk is a regular file$" bash -o pipefail -c 'timeout 5 ../plain --input=../in.raw --waves=0:5 --out=$1 | cat' bash $path; done
+expect folder 1 "cannot write 'no/c8': No such file or directory$" run 0:5 no/c8
+expect merge-help 0 '^usage: dfc merge CHUNK' "$DFC" merge --help

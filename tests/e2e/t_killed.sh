@@ -1,0 +1,137 @@
+# --cluster with --journal and --resume: ranks and mpirun are killed or stopped at any moment, and disks are full. The result is there at once or after
+# --resume, the same bytes as of one process, nothing lost and nothing twice. KILLED=100 does each so often; KILLED_SEED chooses the moments.
+if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip killed "MPI itself is not made for sanitizers"; return 0; fi
+if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip killed "no mpirun, or dfc was made without mpicc"; return 0; fi
+shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
+for p in plain keeps counts; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
+head -c 1200 "$DFC" >in.raw                     # 150 waves
+declare -A args=([plain]=--input=../in.raw [keeps]=--input=../in.raw [counts]=--many=150)
+for p in plain keeps counts; do mkdir want-$p; (cd want-$p && ../$p ${args[$p]} >stdout) || fail "want-$p" "$(ls want-$p)"; done
+mkdir mpi work; cd work || exit 1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_tmpdir_base=$shm/mpi OMPI_MCA_btl_vader_backing_directory=$shm/mpi
+RANDOM=${KILLED_SEED:-16}
+limit_s=60
+
+# begin RANKS PROGRAM OPTION…: starts mpirun, whose process is $launcher; each rank writes its process into pid.RANK.
+begin() {
+    local n=$1 program=$2; shift 2
+    rm -f pid.*
+    # shellcheck disable=SC2016
+    mpirun --oversubscribe --bind-to none "${mpi[@]}" -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; [ $OMPI_COMM_WORLD_RANK != 0 ] || '"${first:-:}"'; exec "$@"' \
+        sh ../$program ${args[$program]} --cluster --workers=1 --heartbeat-timeout=1s --us=20000 "$@" >>stdout 2>errors &
+    launcher=$!
+}
+# ends PID: within the time limit.
+ends() { for ((t = 0; t < limit_s * 50; t++)); do kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null || return 0; sleep 0.02; done; return 1; }
+until_run() { for ((t = 0; t < 1000; t++)); do grep -q "$1" ./*.journal 2>/dev/null && return; sleep 0.01; done; fail until-run "$1: $(cat errors)"; }
+moment() { sleep "$(printf 0.%03d $((RANDOM % 900)))"; }
+done_now() { grep -q '^end ' ./*.journal 2>/dev/null; }
+of_rank() { cat "pid.$1"; }
+
+# all NAME PROGRAM: each file of a whole run is there with the same bytes, and no other; what is printed may be there twice.
+all() {
+    local got; got=$(diff -rq -x '*.journal' -x stdout -x errors -x 'pid.*' ../want-$2 . 2>&1)
+    [ -z "$got" ] && pass "$1" || fail "$1" "$(head -n 4 <<<"$got" | tr '\n' ' ') $(tail -n 3 errors)"
+    rm -f ./*
+}
+# finish NAME PROGRAM: the mpirun has ended or ends; if the result is not there, a run on 1 to 4 ranks goes on.
+resumed=0
+finish() {
+    local name=$1 program=$2 n=$((1 + RANDOM % 4))
+    ends $launcher || { fail "$name" "mpirun has not ended after $limit_s s: $(cat errors)"; kill -9 $launcher; }
+    wait $launcher 2>/dev/null
+    if ! done_now; then
+        [ "$3" != at-once ] || { fail "$name" "the result is not there at once: $(tail -n 3 errors)"; }
+        resumed=$((resumed + 1)) first=: mpi=()
+        begin $n $program --resume
+        ends $launcher || { fail "$name" "the resumed run has not ended after $limit_s s: $(cat errors)"; kill -9 $launcher; }
+        wait $launcher || fail "$name" "$n ranks, exit $?: $(cat errors)"
+    fi
+    all "$name" $program
+}
+
+kinds='worker two-workers mpirun rank-0 stopped live disk'
+# hit SIGNAL PID: in the middle of the run.
+hits=0
+hit() { ! done_now && kill "-$1" "$2" 2>/dev/null && hits=$((hits + 1)); }
+
+# trial KIND NUMBER
+trial() {
+    local kind=$1 program name=$1-$2 p rank
+    set -- plain keeps counts; shift $((RANDOM % 3)); program=$1
+    mpi=(--enable-recovery) first=:
+    [ $kind != disk ] || { mpi+=(--mca btl tcp,self); first="ulimit -f 1"; }
+    begin 4 $program --resume
+    [ $kind = disk ] || { until_run '^run 1'; moment; }
+    case $kind in
+    worker) hit 9 "$(of_rank $((1 + RANDOM % 3)))"; finish $name $program at-once ;;
+    two-workers) p=$((1 + RANDOM % 3)); hit 9 "$(of_rank $p)"; moment; hit 9 "$(of_rank $((1 + p % 3)))"; finish $name $program at-once ;;
+    mpirun) hit 9 $launcher; for rank in 0 1 2 3; do ends "$(of_rank $rank)" || fail "$name" "rank $rank still runs"; done; finish $name $program ;;
+    rank-0) hit 9 "$(of_rank 0)"; finish $name $program ;;
+    stopped) p=$(of_rank $((1 + RANDOM % 3))); hit STOP "$p"; moment; moment; moment; kill -CONT "$p" 2>/dev/null; finish $name $program at-once ;;
+    live) hit 9 $launcher; finish $name $program ;;
+    disk) ends $launcher; done_now && fail "$name" 'the disk was not full'; finish $name $program ;;
+    esac
+}
+# A kernel that hangs: its wave goes to another rank, and its own rank ends without it.
+cat >../hangs.df <<'END'
+kernel count(out v: i64[n]) stream cpu {{ if (df_wave(call) == 30) return DF_END; v[0] = df_wave(call); }};
+kernel square(in v: i64[n], out w: i64[n]) cpu {{
+#include <fcntl.h>
+#include <unistd.h>
+    while (v[0] == 10 && access("hung", F_OK) != 0) if (open("hung", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) for (;;) pause();
+    w[0] = v[0] * v[0];
+}};
+kernel show(in w: i64[n]) ordered cpu {{ printf("%lld\n", (long long)w[0]); }};
+graph main { v: i64[1] = count(); w = square(v); show(w); }
+END
+check compile-hangs "$DFC" ../hangs.df --nvcc=none -o ../hangs
+for ((i = 0; i < 30; i++)); do echo $((i * i)); done >../squares
+timeout $limit_s mpirun --oversubscribe --bind-to none --enable-recovery -n 3 ../hangs --cluster --workers=1 --wave-timeout=500ms >stdout 2>errors; got=$?
+if [ $got = 0 ] && [ -e hung ]; then same hangs stdout ../squares; else fail hangs "exit $got: $(tail -n 4 errors)"; fi
+expect hangs-told 0 '^hangs: warning: rank [12] on .* counts as dead: it has held a wave for' cat errors
+rm -f ./*
+
+n_kinds=${KILLED_KINDS:-$kinds}
+if [ -z "${KILLED:-}" ]; then for kind in worker mpirun rank-0 disk; do trial $kind 0; done
+else for ((i = 0; i < KILLED; i++)); do for kind in $n_kinds; do trial $kind $i; done; done; fi
+echo "figure killed: $hits signals in the middle of a run, $resumed runs were resumed"
+
+# ---- signals ----
+# signalled NAME STATUS SIGNAL WHOM PATTERN OPTION…: WHOM is a rank, or mpirun. With --enable-recovery mpirun's status is 0, and the journal tells.
+signalled() {
+    local name=$1 status=$2 signal=$3 whom=$4 pattern=$5 got; shift 5
+    begin 3 plain --resume "$@"
+    until_run '^done'
+    if [ $whom = mpirun ]; then kill -$signal $launcher; else kill -$signal "$(of_rank $whom)"; fi
+    ends $launcher || { fail "$name" "mpirun has not ended: $(cat errors)"; kill -9 $launcher; }
+    wait $launcher; got=$?
+    [ $got = $status ] && grep -qE "$pattern" errors && pass "$name" || fail "$name" "exit $got: $(head -n 5 errors)"
+    if done_now; then fail "$name-not-done" "$(tail -n 1 plain.journal)"; fi
+    finish "$name-resumed" plain
+}
+first=: mpi=()
+signalled term 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves; --resume goes on$'
+signalled usr1-to-all 75 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
+signalled grace 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves, while others had not ended; --resume goes on$' --grace=1ms
+mpi=(--enable-recovery)
+signalled recovery 0 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
+mpi=()
+begin 3 plain --resume; until_run '^done'; kill -TERM "$(of_rank 1)"; finish leaves plain at-once
+
+# ---- the journal ----
+begin 3 plain --journal; ends $launcher; expect nothing 0 "^plain: all 150 waves are done, as 'plain.journal' says: nothing is left to do$" \
+    timeout $limit_s mpirun --oversubscribe --bind-to none -n 3 ../plain ${args[plain]} --us=20000 --cluster --resume
+all journal plain
+mpi=(--enable-recovery)
+# Who has it keeps it, and others wait for 5 s: then they are refused.
+begin 2 plain --resume; until_run '^done'; kill -STOP "$(of_rank 0)"
+expect held 1 "^plain: error: another process is at work with the journal 'plain.journal'$" \
+    timeout $limit_s mpirun --oversubscribe --bind-to none -n 2 ../plain ${args[plain]} --us=20000 --cluster --workers=1 --resume
+kill -9 "$(of_rank 0)"; finish held-resumed plain
+# Where the system cannot lock, the older run is told at its next record that it is not the last one.
+begin 2 plain --resume; until_run '^done'; printf 'x' >>plain.journal; ends $launcher; wait $launcher; got=$?
+if [ $got = 1 ] && grep -qE "^plain: error: another process has gone on with the journal 'plain.journal'; this one, number 1, has written its last record$" errors
+then pass fenced; else fail fenced "exit $got: $(head -n 3 errors)"; fi
+finish fenced-resumed plain

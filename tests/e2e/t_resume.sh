@@ -1,0 +1,166 @@
+# --journal and --resume: runs that are killed at any moment go on, nothing is lost and nothing counted twice; what is refused, in words. RESUME_CHAINS=100
+# kills more often; RESUME_SEED chooses the moments.
+shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+cp "$programs"/* .
+for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
+chains=${RESUME_CHAINS:-1}; RANDOM=${RESUME_SEED:-16}
+head -c 1200 "$DFC" >in.raw                     # 150 waves
+want() { rm -rf "want-$1"; mkdir "want-$1"; (cd "want-$1" && "../$@" >stdout) || fail "want-$1" "$(ls "want-$1")"; }
+want plain --input=../in.raw; want keeps --input=../in.raw; want counts --many=150
+head -c 8 "$DFC" >once.raw; mkdir want-once; (cd want-once && ln ../once.raw && ../once --input=../in.raw)
+mkdir work; cd work || exit 1
+# all NAME PROGRAM: each file of a whole run is there with the same bytes, and no other; what is printed may be there twice.
+all() {
+    local got; got=$(diff -rq -x '*.journal' -x stdout ../want-$2 . 2>&1)
+    [ -z "$got" ] && pass "$1" || fail "$1" "$(head -n 4 <<<"$got" | tr '\n' ' ')"
+    rm -f ./*
+}
+
+# The same bytes with a journal; then nothing is left to do.
+check journal ../plain --input=../in.raw --journal
+ls *.part >/dev/null 2>&1 && fail no-part "$(ls *.part)" || pass no-part
+expect ended 0 "^plain: all 150 waves are done, as 'plain.journal' says: nothing is left to do$" ../plain --input=../in.raw --resume
+all journal-bytes plain
+
+# kill -9 at random moments until a run gets to its end.
+kills=0
+chain() { # NAME PROGRAM ARG…
+    local name=$1 program=$2 n=0 pid; shift 2
+    while [ $n -lt 8 ]; do
+        ../$program "$@" --resume >>stdout 2>errors & pid=$!
+        sleep "0.$(printf %03d $((20 + RANDOM % 160)))"
+        kill -9 $pid 2>/dev/null && kills=$((kills + 1))
+        wait $pid 2>/dev/null; got=$?
+        [ $got = 0 ] && break
+        [ $got = 137 ] || { fail "$name" "exit $got: $(cat errors)"; return; }
+        n=$((n + 1))
+    done
+    [ $got = 0 ] || check "$name-last" ../$program "$@" --resume
+    rm -f stdout errors; all "$name" $program
+}
+for ((i = 0; i < chains; i++)); do
+    chain "killed-plain-$i" plain --input=../in.raw --us=2500 --workers=2
+    chain "killed-keeps-$i" keeps --input=../in.raw --us=2500 --workers=$((1 + i % 2))
+    chain "killed-counts-$i" counts --many=150 --us=2500
+done
+chain killed-device plain --input=../in.raw --us=2000 --device=emu --policy=dmda
+chain killed-device-keeps keeps --input=../in.raw --us=2000 --device=emu --emu-all --policy=all-gpu
+[ $kills -ge $((chains * 2)) ] && pass killed || fail killed "$kills kills alone"
+echo "figure resume: $kills runs were killed"
+
+until_line() { for _ in $(seq 1000); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.01; done; fail until-line "$*: $(cat "$2")"; }
+# halved COMMAND…: kills it -9 after its first record.
+halved() { "$@" >stdout 2>/dev/null & until_line '^done' "${1##*/}.journal"; kill -9 $!; wait $! 2>/dev/null; }
+
+# SIGTERM and SIGUSR1: 75 and a sentence; --grace.
+stopped() { # NAME SIGNAL PATTERN ARG…
+    local name=$1 signal=$2 pattern=$3 pid got; shift 3
+    ../plain --input=../in.raw --resume "$@" >out 2>&1 & pid=$!
+    until_line '^done' plain.journal
+    kill -$signal $pid; wait $pid; got=$?
+    [ $got = 75 ] && grep -qE "$pattern" out && pass "$name" || fail "$name" "exit $got: $(cat out)"
+    rm -f out
+}
+stopped term TERM '^plain: stopped by SIGTERM after [0-9]+ waves; --resume goes on$' --us=4000
+check term-resumes ../plain --input=../in.raw --us=4000 --resume
+all term-bytes plain
+stopped usr1 USR1 '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume' --us=4000
+check usr1-resumes ../plain --input=../in.raw --us=4000 --resume
+all usr1-bytes plain
+stopped grace TERM 'after [0-9]+ waves, while others had not ended; --resume' --us=60000 --grace=1ms
+expect going-on 0 "^plain: [0-9]+ waves are done, as 'plain.journal' says: going on$" timeout 60 ../plain --input=../in.raw --us=60000 --resume --workers=2 --waves=6
+rm -f ./*
+
+# What is refused. A journal of 40 waves and more, and its files.
+stopped half TERM stopped --us=3000
+mkdir ../half && cp ./* ../half
+again() { rm -f ./*; cp -p ../half/* .; }
+run=(../plain --input=../in.raw --us=3000)
+expect not-over 1 "the journal 'plain.journal' is of a run that has not ended, after [0-9]+ waves: --resume goes on with it; if it is removed, the run begins anew$" "${run[@]}" --journal
+expect other-args 1 "is of another program, or of other arguments or sizes; if it is removed, the run begins anew$" ../plain --input=../in.raw --us=3001 --resume
+expect other-program 1 "'plain.journal' is of another program" ../counts --resume --journal=plain.journal
+cp ../in.raw ../in.keep; touch ../in.raw
+expect changed 1 "'../in.raw' has changed since the run of the journal 'plain.journal' began [(]1200 bytes then, 1200 now[)]$" "${run[@]}" --resume
+mv ../in.raw ../in.away
+expect gone 1 "the run of the journal 'plain.journal' read '../in.raw', which is not there or not read any more$" "${run[@]}" --resume
+mv ../in.away ../in.raw; touch -r ../half/plain.journal ../in.raw
+rm -f ./*; stopped half-again TERM stopped --us=3000; cp -p ./* ../half
+sed -i '3s/b/c/' plain.journal
+expect damaged 1 "line 3 of the journal 'plain.journal' is damaged; if it is removed, the run begins anew$" "${run[@]}" --resume
+again; echo x >other
+expect no-journal 1 "'other' is no journal$" "${run[@]}" --resume --journal=other
+expect no-file 1 "'/dev/full' cannot be a journal: it is no regular file$" "${run[@]}" --journal=/dev/full
+expect no-folder 1 "cannot open the journal 'no/j': No such file" "${run[@]}" --journal=no/j
+again; last=$(stat -c %s all.npy.part); from=$(grep 'all[.]npy' plain.journal | tail -n 1 | cut -d ' ' -f 6)
+printf '\377' | dd of=all.npy.part bs=1 seek="$from" conv=notrunc 2>/dev/null
+expect altered 1 "'all.npy' is not as the run of the journal 'plain.journal' has left it; if the journal is removed, the run begins anew$" "${run[@]}" --resume
+again; truncate -s 5 out.raw.part
+expect short 1 "'out.raw' is shorter than what the run has written$" "${run[@]}" --resume
+again; mv out.raw.part away
+expect lost 1 "cannot read 'out.raw', which the run has written: No such file" "${run[@]}" --resume
+again; "${run[@]}" --resume 2>/dev/null & until_line '^run 2' plain.journal
+expect two 1 "another process is at work with the journal 'plain.journal'$" "${run[@]}" --resume
+wait; all two-bytes plain
+
+# The journal cut within its last record; the page that was torn.
+again; size=$(stat -c %s plain.journal); last=$(($(sed '$d' plain.journal | sed -n '/^done\|^run/=' | tail -n 1)))
+kept=$(head -n "$last" plain.journal | wc -c); bad=0
+for ((cut = kept; cut < size; cut += 23)); do
+    again; truncate -s $cut plain.journal
+    "${run[@]}" --resume >out 2>&1 && cmp -s out.raw ../want-plain/out.raw && cmp -s rows.csv ../want-plain/rows.csv && cmp -s all.npy ../want-plain/all.npy || { bad=1; fail "cut-$cut" "$(cat out)"; }
+    cut=$((cut + 60))
+done
+[ $bad = 0 ] && pass cut
+
+# A full disk: the run says so, and goes on when there is room again. The same for the journal.
+rm -f ./*
+full() { (ulimit -f 1; exec ../plain --input=../in.raw --resume --us=300 "$@"); }
+expect full 1 "error: .*File too large" full
+check full-resumes ../plain --input=../in.raw --resume --us=300
+all full-bytes plain
+
+# Sources of a program's own, accs, sinks that print: told when the run goes on.
+halved ../keeps --input=../in.raw --us=3000 --journal
+expect keeps-told 0 "^keeps: node 'main/running' keeps something from wave to wave, so what it needs of these waves is computed again$" ../keeps --input=../in.raw --us=3000 --resume
+all keeps-bytes keeps
+ln ../once.raw; halved ../once --input=../in.raw --us=3000 --journal
+check once-resumes ../once --input=../in.raw --us=3000 --resume
+all once-bytes once
+halved ../counts --many=150 --us=3000 --journal
+expect prints-told 0 "^counts: node 'main/print' may get waves that it had before$" ../counts --many=150 --us=3000 --resume
+all prints-bytes counts
+expect stdout-told 0 "'/dev/stdout' is no file: if this run is resumed, what is written there may come twice$" sh -c '../plain --input=../in.raw --output=/dev/stdout --journal | cat >/dev/null'
+rm -f ./*
+
+# Pipes are refused, or kept.
+piped() { cat ../in.raw | ../plain --input=/dev/stdin --us=1000 "$@"; }
+expect pipe 1 "'/dev/stdin' can be read only once, so a run that reads it cannot be resumed: --spool=DIR keeps in a file what it gives$" piped --journal
+mkdir ../spool
+mkfifo pipe; cat ../in.raw >pipe &
+halved ../plain --input=pipe --us=3000 --journal --spool=../spool
+check spool-resumes timeout 30 ../plain --input=pipe --us=3000 --resume --spool=../spool
+rm pipe; all spool-resumed-bytes plain
+check spool piped --journal --spool=../spool
+cmp -s ../spool/plain-dev-stdin ../in.raw && pass spooled || fail spooled "$(ls -l ../spool)"
+all spool-bytes plain
+expect first-wave 1 "cannot write 'no/out.raw.*No such file" ../plain --input=../in.raw --output=no/out.raw --journal
+check no-wave-done ../plain --input=../in.raw --journal
+rm -f ./*
+expect both-write 1 "cannot write 'rows.csv': another node writes it, too, so this run cannot be resumed$" ../plain --input=../in.raw --output=rows.csv --journal
+rm -f ./*
+../plain --input=../in.raw --us=3000 --journal 2>/dev/null & until_line '^done [1-9]' plain.journal; kill -TERM $!; wait $!
+left=$((150 - $(grep '^done' plain.journal | tail -n 1 | cut -d ' ' -f 2)))
+expect progress 0 "plain: $left of $left waves" ../plain --input=../in.raw --us=3000 --resume --progress=on
+rm -f ./*
+expect spool-folder 1 "cannot write 'no/plain-dev-stdin': No such file" piped --journal --spool=no
+mkfifo pipe; printf '../in.raw\npipe\n' >list
+expect spool-list 1 "^plain: error: --spool: 'pipe' is no arg's value: a list or a pattern names it, or the program; give it as an arg of its own$" ../plain --input=@list --journal --spool=../spool
+rm pipe list
+expect passes 1 "^plain: error: --passes=2: the waves of this run go by once, because they are begun one by one, as by --journal and --out, or by the program's caller$" ../plain --input=../in.raw --passes=2 --journal
+rm -f ./*
+expect spool-alone 2 '^plain: error: --spool: it is for runs with --journal or --resume$' ../plain --input=../in.raw --spool=.
+expect grace-time 2 "^plain: error: --grace: 'soon' is not a time" ../plain --input=../in.raw --journal --grace=soon
+expect journal-sim 2 '^plain: error: --journal: no kernel is called with --device=sim$' ../plain --input=../in.raw --journal --device=sim
+expect journal-learn 2 '^plain: error: --learn: with --journal a run may have a part of the waves only$' ../plain --input=../in.raw --journal --learn
+expect journal-name 2 '^plain: error: --journal needs the name of a file$' ../plain --input=../in.raw --journal=
+expect help 0 '^  --resume +go on where the journal ends' ../plain --help

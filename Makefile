@@ -120,7 +120,7 @@ help:
 	@echo 'make check-streams-long  10^5 waves in the shape of NBIA (WAVES=), and a volume of four times the GPU'"'"'s memory, under every policy; minutes'
 	@echo 'make check-math  the largest error of each math function of formulas: f32 over all arguments, f64 over N=100000000, NAME=exp TYPE=f32 that one;'
 	@echo '                and how fast exp is beside the C library'
-	@echo 'make check-model the model of the job queue, with spin: it holds, and fails without any of its rules'
+	@echo 'make check-model the models of the job queue and of the protocol between processes, with spin: each holds, and fails without any of its rules'
 	@echo 'make coverage   which lines and branches the tests reach, a row per room; UPDATE=1 into docs/results/coverage.md'
 	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
 	@echo '                SEED=1, ONLY=runtime/engine'

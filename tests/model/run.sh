@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Checks the model of the job queue with spin: tests/model/run.sh BUILDDIR. The model as it is must pass, whole; with a
-# rule of the algorithm left out it must fail, which shows that the check sees what the rule is for. A failed run leaves
+# Checks the models of the job queue and of the protocol of many processes with spin: tests/model/run.sh BUILDDIR [queue|cluster]. A model as
+# it is must pass, whole; with a rule left out it must fail, which shows that the check sees what the rule is for. A failed run leaves
 # its counterexample: see BUILDDIR/model/NAME. The last line is `N passed, N failed, N skipped`.
 set -u
 cd "$(dirname "$0")/../.."
-model=$PWD/tests/model/queue.pml out=$(mkdir -p "$1/model" && realpath "$1/model")
+which=${2:-queue cluster} out=$(mkdir -p "$1/model" && realpath "$1/model")
 passed=0 failed=0
-checks=7
+checks=0
+for name in $which; do checks=$((checks + $(grep -cE "^ *(holds|caught) $name-" "tests/model/run.sh"))); done
 if ! command -v spin >/dev/null; then
     echo "skip all: no spin here; install it: apt-get install spin"
     echo "0 passed, 0 failed, $checks skipped"
@@ -19,7 +20,8 @@ search() {
     local name=$1 kind=$2 as='-DSAFETY' option=''; shift 2
     [ "$kind" = endless ] && as='-DNP' option='-l'
     rm -rf "${out:?}/$name"; mkdir -p "$out/$name"
-    said=$(cd "$out/$name" && { spin -a "$@" "$model" && ${CC:-cc} -w -O2 $as -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c &&
+    model=$PWD/tests/model/${name%%-*}.pml
+    said=$(cd "$out/$name" && { spin -a "$@" "$model" && ${CC:-cc} -w -O1 $as -DCOLLAPSE -DMEMLIM=4000 -o pan pan.c &&
         ./pan $option -m100000 -w22; } 2>&1)
     states=$(sed -n 's/^ *\([0-9][0-9.e+]*\) states, stored.*/\1/p' <<<"$said")
     # A search that finds nothing counts only if it was of everything.
@@ -47,21 +49,38 @@ holds() {
 caught() {
     search "$@"
     local found; found=$(sed -n 's/^pan:1: //p' <<<"$said")
-    if grep -q 'errors: 1' <<<"$said" && grep -qE '^(assertion violated|non-progress cycle)' <<<"$found"; then
-        (cd "$out/$1" && spin -k queue.pml.trail -p "${@:3}" "$model" >counterexample.txt 2>&1)
+    if grep -q 'errors: 1' <<<"$said" && grep -qE '^(assertion violated|non-progress cycle|invalid end state)' <<<"$found"; then
+        (cd "$out/$1" && spin -k "${model##*/}.trail" -p "${@:3}" "$model" >counterexample.txt 2>&1)
         tell ok "$1" "caught: $found, in ${out#"$PWD"/}/$1/counterexample.txt"
     else
         tell not "$1" "not caught: $(tail -n 12 <<<"$said")"
     fi
 }
 
-holds two-workers states -DWORKERS=2 -DOPS=4 -DCAPACITY=2
-holds three-workers states -DWORKERS=3 -DOPS=2 -DCAPACITY=1
-holds lock-free endless -DWORKERS=2 -DOPS=3 -DCAPACITY=2
-caught without-tag states -DNO_TAG -DOPS=3 -DCAPACITY=1
-caught without-tail-recheck states -DNO_TAIL_RECHECK -DOPS=3 -DCAPACITY=2
-caught without-head-recheck states -DNO_HEAD_RECHECK -DOPS=3 -DCAPACITY=2
-caught without-help endless -DNO_HELP -DOPS=2 -DCAPACITY=2
+case " $which " in *' queue '*)
+    holds queue-two-workers states -DWORKERS=2 -DOPS=4 -DCAPACITY=2
+    holds queue-three-workers states -DWORKERS=3 -DOPS=2 -DCAPACITY=1
+    holds queue-lock-free endless -DWORKERS=2 -DOPS=3 -DCAPACITY=2
+    caught queue-without-tag states -DNO_TAG -DOPS=3 -DCAPACITY=1
+    caught queue-without-tail-recheck states -DNO_TAIL_RECHECK -DOPS=3 -DCAPACITY=2
+    caught queue-without-head-recheck states -DNO_HEAD_RECHECK -DOPS=3 -DCAPACITY=2
+    caught queue-without-help endless -DNO_HELP -DOPS=2 -DCAPACITY=2
+esac
+case " $which " in *' cluster '*)
+    two='-DMANAGERS=2 -DSEEMING=0 -DDEATHS=0'
+    holds cluster-one-run states -DWINDOW=2 -DSEEMING=2
+    holds cluster-resumed states $two
+    holds cluster-resumed-and-deaths states -DMANAGERS=2 -DSEEMING=0 -DWAVES=2
+    caught cluster-without-beat states -DNO_BEAT
+    caught cluster-without-regive states -DNO_REGIVE
+    caught cluster-without-revive states -DNO_REVIVE
+    caught cluster-without-once states -DNO_ONCE
+    caught cluster-without-order states -DNO_ORDER
+    caught cluster-without-bound states -DNO_BOUND
+    caught cluster-without-sync states -DNO_SYNC $two
+    caught cluster-without-cut states -DNO_CUT $two
+    caught cluster-without-fence states -DNO_FENCE $two
+esac
 [ $((passed + failed)) = "$checks" ] || failed=$((failed + 1))
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

@@ -1,0 +1,424 @@
+/* manager.c - rank 0's side of the protocol: manager.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/cluster/manager_impl.h"
+
+#define PLACES_OF_WORKER 64
+
+/* ---- the end ---- */
+
+static void begin_end(struct dfr_manager *m, double now_s)
+{
+    struct dfr_head head = dfr_manager_head(m, DFR_END);
+
+    m->phase = DFR_ENDING;
+    m->end_s = m->due_s = now_s;
+    for (int rank = 1; rank < m->o.n_ranks; rank++)
+        if (m->workers[rank].state != DFR_WORKER_GONE)
+            dfr_manager_say(m, now_s, rank, &head, NULL);
+}
+
+void dfr_manager_fail(struct dfr_manager *m, double now_s, int code, const char *sentence)
+{
+    if (m->phase != DFR_RUNNING)
+        return;
+    m->code = dfr_error(&m->error, code, "%s", sentence);
+    begin_end(m, now_s);
+}
+
+static bool stopped_waves_are_in(const struct dfr_manager *m)
+{
+    return m->n_open == 0 && m->n_taken == m->n_ended &&
+           (m->n_taken == m->n_offered || dfr_manager_slot(m, m->n_taken)->state != DFR_SLOT_ACCEPTED);
+}
+
+/* After each event: is there nothing more to be done? */
+static void look_for_end(struct dfr_manager *m, double now_s)
+{
+    char text[96];
+
+    if (m->phase != DFR_RUNNING)
+        return;
+    if (m->code != DF_OK || (m->no_more && m->n_ended == m->n_offered)) {
+        begin_end(m, now_s);
+    } else if (m->stopping && stopped_waves_are_in(m)) {
+        snprintf(text, sizeof text, "the run was stopped after wave %lld", (long long)m->n_ended - 1);
+        dfr_manager_fail(m, now_s, DF_E_STOPPED, m->n_ended > m->o.first_wave ? text : "the run was stopped");
+    }
+}
+
+/* A worker that still runs a wave nobody waits for any more may never end. */
+static bool all_said_bye(const struct dfr_manager *m)
+{
+    for (int rank = 1; rank < m->o.n_ranks; rank++)
+        if (!m->workers[rank].said_bye || m->workers[rank].held > 0)
+            return false;
+    return true;
+}
+
+static bool waits_for_bye(const struct dfr_manager *m, double now_s)
+{
+    if (now_s - m->end_s >= m->o.beat_timeout_s)
+        return false;
+    for (int rank = 1; rank < m->o.n_ranks; rank++) {
+        const struct dfr_manager_worker *worker = &m->workers[rank];
+        bool silent = worker->state == DFR_WORKER_DEAD && now_s - worker->heard_s >= m->o.beat_timeout_s;
+        if (!worker->said_bye && !silent)
+            return true;
+    }
+    return false;
+}
+
+static void look_for_bye(struct dfr_manager *m, double now_s)
+{
+    struct dfr_head close = dfr_manager_head(m, DFR_CLOSE);
+
+    if (m->phase != DFR_ENDING || waits_for_bye(m, now_s))
+        return;
+    m->phase = DFR_OVER;
+    m->state.whole = all_said_bye(m);
+    close.flags = m->state.whole ? DFR_WHOLE : 0;
+    for (int rank = 1; rank < m->o.n_ranks; rank++)
+        dfr_manager_say(m, now_s, rank, &close, NULL);
+}
+
+/* ---- results ---- */
+
+/* Can a result of this wave be accepted? It was given out, and there is none yet. */
+static bool is_wanted(const struct dfr_manager *m, int64_t wave)
+{
+    return wave >= m->n_ended && wave < m->n_fresh &&
+           (dfr_manager_slot(m, wave)->state == DFR_SLOT_GIVEN || dfr_manager_slot(m, wave)->state == DFR_SLOT_WAITING);
+}
+
+static void accept(struct dfr_manager *m, struct dfr_message *result)
+{
+    struct dfr_slot_of_wave *slot = dfr_manager_slot(m, result->head.wave);
+
+    m->n_open -= slot->state == DFR_SLOT_GIVEN;
+    dfr_ring_remove(&slot->ring);
+    m->bytes += result->size - slot->message->size;
+    dfr_message_drop(slot->message);
+    slot->message = dfr_message_hold(result);
+    slot->state = DFR_SLOT_ACCEPTED;
+    m->state.n_accepted++;
+}
+
+static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    struct dfr_head verdict = dfr_manager_head(m, DFR_VERDICT);
+
+    verdict.wave = result->head.wave;
+    if (worker->held == 0 || verdict.wave >= m->n_fresh || m->phase != DFR_RUNNING) {
+        m->state.n_dropped++;           /* nobody asked for it */
+        return;
+    }
+    worker->held--;
+    if (is_wanted(m, verdict.wave)) {
+        accept(m, result);
+    } else {
+        verdict.flags = DFR_DROPPED;
+        m->state.n_dropped++;
+    }
+    dfr_manager_say(m, now_s, rank, &verdict, NULL);
+    dfr_manager_revive(m, now_s, rank, true);
+    dfr_manager_measure(m, now_s, rank);
+    dfr_manager_ask(m, rank);
+    if (worker->state == DFR_WORKER_LEAVING && worker->held == 0)
+        dfr_manager_let_leave(m, now_s, rank);
+}
+
+/* ---- events ---- */
+
+static void fail_by_worker(struct dfr_manager *m, double now_s, int rank, const struct dfr_message *failed)
+{
+    char name[96], why[sizeof m->error.text], sentence[sizeof name + sizeof why + 2];
+
+    dfr_message_text_of(failed, why, sizeof why);
+    snprintf(sentence, sizeof sentence, "%s: %s", dfr_manager_name_of(m, rank, name, sizeof name), why);
+    dfr_manager_fail(m, now_s, DF_E_KERNEL, sentence);
+}
+
+/* A message of a worker that takes part, in this epoch. */
+static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
+{
+    switch (message->head.kind) {
+    case DFR_RESULT:
+        judge(m, now_s, rank, message);
+        break;
+    case DFR_BEAT:
+        dfr_manager_revive(m, now_s, rank, false);
+        break;
+    case DFR_FAILED:
+        fail_by_worker(m, now_s, rank, message);
+        break;
+    case DFR_BYE:
+        dfr_manager_let_leave(m, now_s, rank);
+        break;
+    default:
+        m->state.n_dropped++;           /* a worker does not send it */
+    }
+}
+
+static bool is_newcomer(const struct dfr_manager *m, int rank, const struct dfr_head *head)
+{
+    return head->kind == DFR_HELLO || (m->workers[rank].state == DFR_WORKER_UNKNOWN && head->epoch < m->o.epoch &&
+                                       head->kind != DFR_BYE);
+}
+
+static void hear(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    const struct dfr_head *head = &message->head;
+
+    if (is_newcomer(m, rank, head)) {
+        if (dfr_manager_is_here(worker))
+            dfr_manager_bury(m, now_s, rank, "began anew, and said nothing", worker->heard_s);
+        if (m->phase == DFR_RUNNING && worker->state != DFR_WORKER_GONE)
+            dfr_manager_join(m, now_s, rank, message);
+    } else if (head->epoch > m->o.epoch) {
+        dfr_manager_fail(m, now_s, DF_E_STOPPED, "a newer run has taken over the workers of this one");
+    } else if (head->kind == DFR_BYE && (m->phase != DFR_RUNNING || worker->state == DFR_WORKER_GONE)) {
+        worker->said_bye = true;        /* of an older epoch, too: a refused worker knows none */
+    } else if (head->epoch < m->o.epoch || head->hash != m->o.hash || worker->state == DFR_WORKER_UNKNOWN) {
+        m->state.n_dropped++;
+    } else {
+        obey(m, now_s, rank, message);
+    }
+    worker->heard_s = now_s;
+}
+
+static void settle(struct dfr_manager *m, double now_s)
+{
+    dfr_manager_hand_out(m, now_s);
+    look_for_end(m, now_s);
+    look_for_bye(m, now_s);
+}
+
+void dfr_manager_arrived(struct dfr_manager *m, double now_s, int from, struct dfr_message *message)
+{
+    if (from > 0 && from < m->o.n_ranks)
+        hear(m, now_s, from, message);
+    dfr_message_drop(message);
+    settle(m, now_s);
+}
+
+static bool all_are_gone(const struct dfr_manager *m)
+{
+    for (int rank = 1; rank < m->o.n_ranks; rank++)
+        if (m->workers[rank].state != DFR_WORKER_GONE)
+            return false;
+    return true;
+}
+
+static void look_for_loss(struct dfr_manager *m, double now_s)
+{
+    char text[96];
+
+    if (m->stopping && m->o.grace_s > 0 && now_s - m->stop_s >= m->o.grace_s) {
+        m->state.gave_up = true;
+        snprintf(text, sizeof text, "the run was stopped; what took longer than %g s was given up", m->o.grace_s);
+        dfr_manager_fail(m, now_s, DF_E_STOPPED, text);
+    } else if (m->state.n_live == 0 && all_are_gone(m)) {
+        dfr_manager_fail(m, now_s, DF_E_STOPPED, "no worker takes part");
+    } else if (m->state.n_live == 0 && now_s - m->alone_s >= m->o.lost_s) {
+        snprintf(text, sizeof text, "no worker was heard for %g s", m->o.lost_s);
+        dfr_manager_fail(m, now_s, DF_E_STOPPED, text);
+    }
+}
+
+void dfr_manager_tick(struct dfr_manager *m, double now_s)
+{
+    dfr_manager_forgive(m, now_s - m->due_s);
+    for (int rank = 1; rank < m->o.n_ranks && m->phase != DFR_OVER; rank++)
+        dfr_manager_look_at(m, now_s, rank);
+    look_for_loss(m, now_s);
+    m->due_s = now_s + m->tick_s;
+    settle(m, now_s);
+}
+
+double dfr_manager_due_s(const struct dfr_manager *m)
+{
+    return m->due_s;
+}
+
+void dfr_manager_stop(struct dfr_manager *m, double now_s)
+{
+    if (!m->stopping) {
+        m->stopping = true;
+        m->stop_s = now_s;
+    }
+    settle(m, now_s);
+}
+
+/* ---- waves in, results out ---- */
+
+unsigned dfr_manager_room(const struct dfr_manager *m)
+{
+    int64_t there = m->n_offered - m->n_ended;
+
+    if (m->phase != DFR_RUNNING || m->stopping || m->no_more)
+        return 0;
+    if (m->o.memory_bytes > 0 && m->bytes >= m->o.memory_bytes)
+        return there == 0;
+    return m->o.places - (unsigned)there;
+}
+
+struct dfr_head dfr_manager_give_head(const struct dfr_manager *m)
+{
+    struct dfr_head head = dfr_manager_head(m, DFR_GIVE);
+
+    head.wave = m->n_offered;
+    return head;
+}
+
+void dfr_manager_offer(struct dfr_manager *m, double now_s, struct dfr_message *message)
+{
+    struct dfr_slot_of_wave *slot = dfr_manager_slot(m, m->n_offered);
+
+    slot->wave = m->n_offered++;
+    slot->state = DFR_SLOT_WAITING;
+    slot->message = message;
+    m->bytes += message->size;
+    settle(m, now_s);
+}
+
+void dfr_manager_no_more(struct dfr_manager *m, double now_s)
+{
+    m->no_more = true;
+    settle(m, now_s);
+}
+
+struct dfr_message *dfr_manager_take(struct dfr_manager *m)
+{
+    struct dfr_slot_of_wave *slot = dfr_manager_slot(m, m->n_taken);
+    struct dfr_message *message = slot->message;
+
+    if (m->phase != DFR_RUNNING || m->n_taken == m->n_offered || slot->state != DFR_SLOT_ACCEPTED)
+        return NULL;
+    slot->state = DFR_SLOT_TAKEN;
+    slot->message = NULL;
+    m->bytes -= message->size;
+    m->n_taken++;
+    return message;
+}
+
+void dfr_manager_ended(struct dfr_manager *m, double now_s)
+{
+    if (m->n_ended == m->n_taken)
+        return;
+    dfr_manager_slot(m, m->n_ended++)->state = DFR_SLOT_FREE;
+    settle(m, now_s);
+}
+
+/* ---- begin and outcome ---- */
+
+bool dfr_manager_is_over(const struct dfr_manager *m)
+{
+    return m->phase == DFR_OVER;
+}
+
+int dfr_manager_outcome(const struct dfr_manager *m, struct df_error *error)
+{
+    if (m->code != DF_OK && error)
+        *error = m->error;
+    return m->code;
+}
+
+struct dfr_manager_state dfr_manager_state(const struct dfr_manager *m)
+{
+    struct dfr_manager_state state = m->state;
+
+    state.n_offered = m->n_offered;
+    state.n_taken = m->n_taken;
+    state.n_ended = m->n_ended;
+    state.n_accepted += m->o.first_wave;
+    return state;
+}
+
+unsigned dfr_manager_window(const struct dfr_manager *m, int rank)
+{
+    return m->workers[rank].window;
+}
+
+static void set_defaults(struct dfr_manager_options *o)
+{
+    unsigned n_workers = o->n_ranks > 1 ? (unsigned)o->n_ranks - 1 : 1;
+
+    if (o->places == 0)
+        o->places = n_workers * (o->window > 0 ? 2 * o->window : PLACES_OF_WORKER);
+    o->beat_s = o->beat_s > 0 ? o->beat_s : 1;
+    o->beat_timeout_s = o->beat_timeout_s > 0 ? o->beat_timeout_s : 10;
+    o->lost_s = o->lost_s > 0 ? o->lost_s : 60;
+}
+
+/* A quarter of the shortest time that something takes to be noticed. */
+static double tick_of(const struct dfr_manager_options *o)
+{
+    double least_s = o->beat_s;
+    const double others_s[] = { o->beat_timeout_s, o->wave_timeout_s, o->grace_s, o->lost_s };
+
+    for (unsigned i = 0; i < sizeof others_s / sizeof *others_s; i++)
+        if (others_s[i] > 0 && others_s[i] < least_s)
+            least_s = others_s[i];
+    return least_s / 4;
+}
+
+static void init(struct dfr_manager *m, double now_s)
+{
+    unsigned n_workers = m->o.n_ranks > 1 ? (unsigned)m->o.n_ranks - 1 : 1;
+
+    m->n_offered = m->n_fresh = m->n_taken = m->n_ended = m->o.first_wave;
+    m->most_window = m->o.places / 2 / n_workers > 0 ? m->o.places / 2 / n_workers : 1;
+    m->dry_s = m->alone_s = m->due_s = now_s;
+    m->tick_s = tick_of(&m->o);
+    dfr_ring_init(&m->returned);
+    dfr_ring_init(&m->asking);
+    for (int rank = 0; rank < m->o.n_ranks; rank++) {
+        dfr_ring_init(&m->workers[rank].ring);
+        dfr_ring_init(&m->workers[rank].given);
+        m->workers[rank].heard_s = m->workers[rank].sent_s = now_s;
+    }
+    for (unsigned i = 0; i < m->o.places; i++)
+        dfr_ring_init(&m->slots[i].ring);
+}
+
+int dfr_manager_create(const struct dfr_manager_options *options, double now_s, struct dfr_manager **manager,
+                       struct df_error *error)
+{
+    if (options->n_ranks < 1 || options->epoch < 1 || options->first_wave < 0 || !options->send)
+        return dfr_error(error, DF_E_ARGUMENT, "a manager needs ranks, an epoch, a first wave and a way to send");
+    struct dfr_manager *m = calloc(1, sizeof *m);
+    if (!m)
+        return dfr_error_memory(error);
+    m->o = *options;
+    set_defaults(&m->o);
+    struct dfr_head welcome = dfr_manager_head(m, DFR_WELCOME), beat = dfr_manager_head(m, DFR_BEAT);
+    m->slots = calloc(m->o.places, sizeof *m->slots);
+    m->workers = calloc((size_t)m->o.n_ranks, sizeof *m->workers);
+    m->welcome = dfr_message_make(&welcome, options->once, options->n_once);
+    m->beat = dfr_message_make(&beat, NULL, 0);
+    if (!m->slots || !m->workers || !m->welcome || !m->beat) {
+        dfr_manager_destroy(m);
+        return dfr_error_memory(error);
+    }
+    init(m, now_s);
+    *manager = m;
+    return DF_OK;
+}
+
+void dfr_manager_destroy(struct dfr_manager *m)
+{
+    if (!m)
+        return;
+    for (unsigned i = 0; m->slots && i < m->o.places; i++)
+        dfr_message_drop(m->slots[i].message);
+    dfr_message_drop(m->welcome);
+    dfr_message_drop(m->beat);
+    free(m->slots);
+    free(m->workers);
+    free(m);
+}

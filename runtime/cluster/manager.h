@@ -1,0 +1,109 @@
+/* manager.h - rank 0's side of a run on many ranks: it hands waves to workers on demand, and gets each result once, in order.
+ *
+ * It is a state machine without threads, clock or link. Events come as calls with the time `now_s`, on any clock that never
+ * steps back; what it sends leaves by options.send. So it runs the same over MPI, in the tests, and in virtual time.
+ *
+ * Protocol: A worker says HELLO, and is WELCOME, or REFUSEd if it runs another program. The manager GIVEs it waves until it
+ *           holds as many as its *window*. Each RESULT makes room for the next. A VERDICT tells the worker of each result
+ *           whether it was accepted. Both sides BEAT. At the end the manager sends END, and the worker answers BYE. When all
+ *           have, or have been waited for long enough, the manager says CLOSE.
+ * Waves:    A wave is *offered* when its inputs are there, *given* to a worker, and *accepted* when a result is there. The
+ *           caller *takes* results in order. The wave has *ended* when its outputs are written, and journaled if they are.
+ * Bound:    No wave is offered `places` or more beyond the oldest that has not ended. That bounds inputs and results.
+ * Death:    A worker that is silent for beat_timeout_s counts as dead, or one that holds a wave for wave_timeout_s. Its waves
+ *           go to the front of the queue. If it was not dead, its late results count as any others: the first result
+ *           of a wave is accepted, later ones are dropped. It gets waves again after a result, or when it holds none.
+ * Epochs:   A message of an older epoch is dropped. A worker that serves an older manager is WELCOME here, and is this one's
+ *           then. A message of a newer epoch says that a newer manager has taken over: the run fails.
+ * Window:   With window = 0 it is found for each worker. It begins with as many waves as the worker can have in flight, as its HELLO
+ *           says, and doubles until the rate of results rises by less than 5 %. Then it goes back by one step. If the first
+ *           doubling is of no use, the window is halved until the rate falls by 5 %, and goes back by one step.
+ *           A time in which a worker waited for waves to be offered is not measured.
+ * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted.
+ * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker lives for lost_s.
+ * Cost:     A few steps for each message; a look at every worker four times in the shortest of the times.
+ * Memory:   Messages that are given to a call are the manager's then; what it sends, options.send only borrows.
+ * Threads:  one at a time.
+ */
+#ifndef DFR_MANAGER_H
+#define DFR_MANAGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/cluster/message.h"
+
+struct dfr_manager;
+
+struct dfr_manager_options {
+    int n_ranks;                        /* >= 1: workers are ranks 1 to n_ranks - 1 */
+    uint64_t epoch, hash;               /* epoch >= 1 */
+    int64_t first_wave;                 /* the number of the first wave that is offered */
+    unsigned window;                    /* waves that a worker holds at most; 0: found */
+    unsigned places;                    /* 0: for each worker 64, or twice the window; a found window is at most half of
+                                         * the places for each worker */
+    size_t memory_bytes;                /* inputs and results hold no more, but for one wave; 0: no bound */
+    double beat_s, beat_timeout_s;      /* 0: 1 s, 10 s */
+    double wave_timeout_s;              /* since the wave was given; 0: none */
+    double lost_s;                      /* 0: 60 s */
+    double grace_s;                     /* after dfr_manager_stop(), what was given is waited for so long; 0: for ever */
+    const struct dfr_value *once;       /* of the WELCOME; borrowed during dfr_manager_create() */
+    uint32_t n_once;
+
+    /* Sends `message`, which it holds itself for as long as it needs it. */
+    void (*send)(void *send_arg, int to, struct dfr_message *message);
+    void *send_arg, *arg;               /* `arg` of the two calls below */
+    /* NULL, or told of each change of a window: results per second with the window before, 0 at the start. */
+    void (*window_changed)(void *arg, double now_s, int rank, unsigned window, double rate);
+    /* NULL, or told in a sentence what went wrong and how it goes on: a rank dead, back, refused. */
+    void (*tell)(void *arg, const char *sentence);
+};
+
+/* DF_E_ARGUMENT, DF_E_MEMORY. */
+int dfr_manager_create(const struct dfr_manager_options *options, double now_s, struct dfr_manager **manager,
+                       struct df_error *error);
+void dfr_manager_destroy(struct dfr_manager *manager);
+
+/* How many more waves may be offered now. 0 after dfr_manager_no_more(), dfr_manager_stop() or a failure. */
+unsigned dfr_manager_room(const struct dfr_manager *manager);
+/* Offers the next wave with its inputs, made with dfr_manager_give_head(). There was room. */
+void dfr_manager_offer(struct dfr_manager *manager, double now_s, struct dfr_message *give);
+/* The head of the message that is offered next. */
+struct dfr_head dfr_manager_give_head(const struct dfr_manager *manager);
+/* The waves that were offered are all. */
+void dfr_manager_no_more(struct dfr_manager *manager, double now_s);
+
+/* The result of the next wave in order, as a RESULT that the caller drops. NULL: it is not there. */
+struct dfr_message *dfr_manager_take(struct dfr_manager *manager);
+/* The oldest wave that has not ended has ended. It was taken. */
+void dfr_manager_ended(struct dfr_manager *manager, double now_s);
+
+void dfr_manager_arrived(struct dfr_manager *manager, double now_s, int from, struct dfr_message *message);
+/* To be called at the time that dfr_manager_due_s() gives, or soon after, when all that has arrived was told. */
+void dfr_manager_tick(struct dfr_manager *manager, double now_s);
+double dfr_manager_due_s(const struct dfr_manager *manager);
+
+/* Hands out no more waves: what was given comes back, then the run is over. */
+void dfr_manager_stop(struct dfr_manager *manager, double now_s);
+/* The run fails: what the caller found, a full disk for example. */
+void dfr_manager_fail(struct dfr_manager *manager, double now_s, int code, const char *sentence);
+
+/* No message needs to be sent or received any more. */
+bool dfr_manager_is_over(const struct dfr_manager *manager);
+/* After the end: DF_OK, or why the run failed. DF_E_STOPPED: dfr_manager_stop() came before the last wave. */
+int dfr_manager_outcome(const struct dfr_manager *manager, struct df_error *error);
+
+struct dfr_manager_state {
+    int64_t n_offered, n_accepted, n_taken, n_ended; /* first_wave and those behind it */
+    int64_t n_given;                    /* as often as waves were given out */
+    int64_t n_dropped;                  /* results that came a second time, or of another epoch */
+    int n_live;                         /* workers */
+    int n_deaths;                       /* as often as a worker counted as dead */
+    bool whole;                         /* every worker answered END and held no wave: the link may be closed as a whole */
+    bool gave_up;                       /* dfr_manager_stop() came, and what was given has not come back within grace_s */
+};
+struct dfr_manager_state dfr_manager_state(const struct dfr_manager *manager);
+unsigned dfr_manager_window(const struct dfr_manager *manager, int rank);
+
+#endif

@@ -1,0 +1,234 @@
+/* manager_workers.c - the workers of a manager: what is said to them, who gets which wave, who dies, returns and leaves. manager.h
+ * has the rules.
+ */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "runtime/base/error.h"
+#include "runtime/cluster/manager_impl.h"
+
+/* ---- words and messages ---- */
+
+const char *dfr_manager_name_of(const struct dfr_manager *m, int rank, char *text, size_t size)
+{
+    const char *host = m->workers[rank].host;
+
+    snprintf(text, size, host[0] ? "rank %d on %s" : "rank %d", rank, host);
+    return text;
+}
+
+__attribute__((format(printf, 3, 4))) static void tell(struct dfr_manager *m, int rank, const char *format, ...)
+{
+    char name[96], what[256], sentence[384];
+    va_list list;
+
+    if (!m->o.tell)
+        return;
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    snprintf(sentence, sizeof sentence, "%s %s", dfr_manager_name_of(m, rank, name, sizeof name), what);
+    m->o.tell(m->o.arg, sentence);
+}
+
+struct dfr_head dfr_manager_head(const struct dfr_manager *m, enum dfr_message_kind kind)
+{
+    return (struct dfr_head){ .kind = kind, .epoch = m->o.epoch, .hash = m->o.hash };
+}
+
+static void send(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
+{
+    m->workers[rank].sent_s = now_s;
+    m->o.send(m->o.send_arg, rank, message);
+}
+
+void dfr_manager_say(struct dfr_manager *m, double now_s, int rank, const struct dfr_head *head, const char *text)
+{
+    struct dfr_message *message = text ? dfr_message_make_text(head, text) : dfr_message_make(head, NULL, 0);
+
+    if (message)
+        send(m, now_s, rank, message);
+    else if (m->code == DF_OK)
+        m->code = dfr_error_memory(&m->error);
+    dfr_message_drop(message);
+}
+
+/* ---- handing out ---- */
+
+bool dfr_manager_is_here(const struct dfr_manager_worker *worker)
+{
+    return worker->state == DFR_WORKER_LIVE || worker->state == DFR_WORKER_LEAVING;
+}
+
+/* Puts it into `asking`, or takes it out. */
+void dfr_manager_ask(struct dfr_manager *m, int rank)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    bool wants = worker->state == DFR_WORKER_LIVE && worker->held < worker->window;
+
+    if (wants && dfr_ring_is_empty(&worker->ring))
+        dfr_ring_insert(m->asking.before, &worker->ring);
+    else if (!wants)
+        dfr_ring_remove(&worker->ring);
+}
+
+static struct dfr_slot_of_wave *next_waiting(struct dfr_manager *m)
+{
+    struct dfr_ring *first = m->returned.next;
+
+    if (first != &m->returned) {
+        dfr_ring_remove(first);
+        return (struct dfr_slot_of_wave *)first;
+    }
+    return m->n_fresh < m->n_offered ? dfr_manager_slot(m, m->n_fresh++) : NULL;
+}
+
+static void give(struct dfr_manager *m, double now_s, struct dfr_slot_of_wave *slot, int rank)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+
+    slot->state = DFR_SLOT_GIVEN;
+    slot->owner = rank;
+    slot->given_s = now_s;
+    dfr_ring_insert(worker->given.before, &slot->ring);
+    worker->held++;
+    m->n_open++;
+    m->state.n_given++;
+    dfr_ring_remove(&worker->ring);     /* whoever asks next goes before it */
+    dfr_manager_ask(m, rank);
+    send(m, now_s, rank, slot->message);
+}
+
+void dfr_manager_hand_out(struct dfr_manager *m, double now_s)
+{
+    while (m->phase == DFR_RUNNING && !m->stopping && !dfr_ring_is_empty(&m->asking)) {
+        struct dfr_slot_of_wave *slot = next_waiting(m);
+        if (!slot) {
+            m->dry_s = now_s;
+            return;
+        }
+        give(m, now_s, slot, (int)((struct dfr_manager_worker *)m->asking.next - m->workers));
+    }
+}
+
+/* ---- workers come and go ---- */
+
+static void set_state(struct dfr_manager *m, double now_s, int rank, enum dfr_worker_state state)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    bool was_here = dfr_manager_is_here(worker);
+
+    worker->state = state;
+    m->state.n_live += dfr_manager_is_here(worker) - was_here;
+    if (was_here && m->state.n_live == 0)
+        m->alone_s = now_s;
+    dfr_manager_ask(m, rank);
+}
+
+/* The waves that it holds wait again, in order. Gives their number. */
+static unsigned take_back(struct dfr_manager *m, struct dfr_manager_worker *worker)
+{
+    unsigned n = 0;
+
+    for (; !dfr_ring_is_empty(&worker->given); n++) {
+        struct dfr_slot_of_wave *slot = (struct dfr_slot_of_wave *)worker->given.next;
+        struct dfr_ring *before = m->returned.before;
+        while (before != &m->returned && ((struct dfr_slot_of_wave *)before)->wave > slot->wave)
+            before = before->before;
+        dfr_ring_remove(&slot->ring);
+        dfr_ring_insert(before, &slot->ring);
+        slot->state = DFR_SLOT_WAITING;
+        m->n_open--;
+    }
+    return n;
+}
+
+void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char *why, double since_s)
+{
+    unsigned n = take_back(m, &m->workers[rank]);
+
+    m->state.n_deaths++;
+    set_state(m, now_s, rank, DFR_WORKER_DEAD);
+    tell(m, rank, "counts as dead: it %s for %.1f s; waves that are given out again: %u", why, now_s - since_s, n);
+}
+
+void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struct dfr_message *hello)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    char text[160];
+    struct dfr_head refuse = dfr_manager_head(m, DFR_REFUSE);
+
+    if (hello->head.kind == DFR_HELLO) {
+        dfr_message_text_of(hello, worker->host, sizeof worker->host);
+        worker->inflight = hello->head.wave < UINT_MAX ? (unsigned)hello->head.wave : UINT_MAX;
+    }
+    if (hello->head.hash != m->o.hash) {
+        snprintf(text, sizeof text, "it runs another program than rank 0 (hash %016llx, not %016llx)",
+                 (unsigned long long)hello->head.hash, (unsigned long long)m->o.hash);
+        set_state(m, now_s, rank, DFR_WORKER_GONE);
+        tell(m, rank, "is refused: %s", text);
+        dfr_manager_say(m, now_s, rank, &refuse, text);
+        return;
+    }
+    worker->held = 0;
+    dfr_manager_window_begin(m, now_s, rank);
+    set_state(m, now_s, rank, DFR_WORKER_LIVE);
+    send(m, now_s, rank, m->welcome);
+}
+
+void dfr_manager_revive(struct dfr_manager *m, double now_s, int rank, bool did_work)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+
+    if (worker->state != DFR_WORKER_DEAD || (!did_work && worker->held > 0))
+        return;
+    set_state(m, now_s, rank, DFR_WORKER_LIVE);
+    tell(m, rank, "is heard again: it gets waves as before");
+}
+
+void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    struct dfr_head end = dfr_manager_head(m, DFR_END);
+
+    if (m->phase != DFR_RUNNING || worker->state == DFR_WORKER_GONE)
+        worker->said_bye = true;
+    else if (worker->held > 0)
+        set_state(m, now_s, rank, DFR_WORKER_LEAVING);
+    else {
+        set_state(m, now_s, rank, DFR_WORKER_GONE);
+        dfr_manager_say(m, now_s, rank, &end, NULL);
+    }
+}
+
+/* ---- silence ---- */
+
+/* When it was given the oldest wave that it holds. */
+static double holds_since_s(const struct dfr_manager_worker *worker, double now_s)
+{
+    return dfr_ring_is_empty(&worker->given) ? now_s : ((const struct dfr_slot_of_wave *)worker->given.next)->given_s;
+}
+
+void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    bool silent = now_s - worker->heard_s >= m->o.beat_timeout_s;
+    double since_s = holds_since_s(worker, now_s);
+
+    if (worker->state == DFR_WORKER_UNKNOWN)
+        return;
+    if (dfr_manager_is_here(worker) && silent)
+        dfr_manager_bury(m, now_s, rank, "was silent", worker->heard_s);
+    else if (dfr_manager_is_here(worker) && m->o.wave_timeout_s > 0 && now_s - since_s >= m->o.wave_timeout_s)
+        dfr_manager_bury(m, now_s, rank, "has held a wave", since_s);
+    if (!silent && now_s - worker->sent_s >= m->o.beat_s)
+        send(m, now_s, rank, m->beat);
+}
+
+/* A time in which this process did not run (SIGSTOP) is nobody's silence. */
+void dfr_manager_forgive(struct dfr_manager *m, double late_s)
+{
+    for (int rank = 1; rank < m->o.n_ranks && late_s > m->tick_s; rank++)
+        m->workers[rank].heard_s += late_s;
+}

@@ -1,0 +1,61 @@
+/* worker.h - a worker's side of the protocol of manager.h: a state machine without threads, clock or link, too.
+ *
+ * Waves:    What is GIVEn waits in a queue, from which the caller takes it in the order in which it came. The caller may run
+ *           several at once, and gives their results in any order. A wave may come a second time, and is run again then.
+ * Silence:  if the manager is silent for beat_timeout_s, the worker is over. That is DF_E_STOPPED, unless it was let go before.
+ * Epochs:   messages of a lower epoch than the manager's are dropped. A WELCOME of a higher one is a new manager's: the waves
+ *           that wait are dropped, and results of the old epoch are not sent.
+ * Memory, threads: as in manager.h.
+ */
+#ifndef DFR_WORKER_H
+#define DFR_WORKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/cluster/message.h"
+
+struct dfr_worker;
+
+struct dfr_worker_options {
+    uint64_t hash;
+    const char *host;                   /* its name in messages; borrowed during dfr_worker_create() */
+    unsigned inflight;                  /* waves that the caller can run at once; 0 counts as 1 */
+    double beat_s, beat_timeout_s;      /* 0: 1 s, 10 s */
+    double welcome_timeout_s;           /* how long the manager may need until its first word; 0: 60 s */
+    void (*send)(void *send_arg, int to, struct dfr_message *message); /* as the manager's */
+    void *send_arg;
+};
+
+/* Sends HELLO. DF_E_MEMORY. */
+int dfr_worker_create(const struct dfr_worker_options *options, double now_s, struct dfr_worker **worker,
+                      struct df_error *error);
+void dfr_worker_destroy(struct dfr_worker *worker);
+
+/* The manager's WELCOME with what is made once; borrowed until the worker is destroyed or an epoch begins. NULL: it did
+ * not come yet. */
+const struct dfr_message *dfr_worker_welcome(const struct dfr_worker *worker);
+/* The next wave to be run, as a GIVE that the caller drops. NULL: none. */
+struct dfr_message *dfr_worker_take(struct dfr_worker *worker);
+/* The head of the result of a wave that was taken: of that `give`. */
+struct dfr_head dfr_worker_result_head(const struct dfr_worker *worker, const struct dfr_head *give);
+/* Sends a result, made with that head. */
+void dfr_worker_result(struct dfr_worker *worker, double now_s, struct dfr_message *result);
+/* A wave failed, or this rank: the manager will end the run, and say the sentence. */
+void dfr_worker_failed(struct dfr_worker *worker, double now_s, const char *sentence);
+/* The next wave of which the manager has judged a result of this worker. false: none. `accepted` is false if another
+ * worker's result was there before. */
+bool dfr_worker_verdict(struct dfr_worker *worker, int64_t *wave, bool *accepted);
+/* Asks for no more waves (SIGTERM): what it holds is run, then the manager lets it go. */
+void dfr_worker_leave(struct dfr_worker *worker, double now_s);
+
+void dfr_worker_arrived(struct dfr_worker *worker, double now_s, struct dfr_message *message);
+void dfr_worker_tick(struct dfr_worker *worker, double now_s);
+double dfr_worker_due_s(const struct dfr_worker *worker);
+
+bool dfr_worker_is_over(const struct dfr_worker *worker);
+bool dfr_worker_is_whole(const struct dfr_worker *worker); /* the link may be closed as a whole */
+/* After the end. DF_OK: the manager let it go. DF_E_REFUSED: it refused this rank, and why. DF_E_STOPPED: it was silent. */
+int dfr_worker_outcome(const struct dfr_worker *worker, struct df_error *error);
+
+#endif

@@ -60,6 +60,9 @@ void dfr_graph_array_set(struct df_graph *g, unsigned a, const void *items);
 /* Gives the graph one zeroed allocation for all its arrays, by its counts. false: no memory. */
 bool dfr_graph_allocate(struct df_graph *g);
 
+/* Writes the readers of each value, in order of nodes and slots, from in_value. The values have none yet. */
+void dfr_graph_write_readers(struct df_graph *g);
+
 /* As df_node_name(), of a node that is perhaps not in the graph, with these loop indices. */
 size_t dfr_call_name(const struct df_graph *g, const struct df_node *node, const int32_t *indices, char *buffer,
                      size_t size);

@@ -428,8 +428,8 @@ static void mark_values(struct df_graph *g)
     }
 }
 
-/* The readers of each value, in order of nodes and slots: they are counted, placed, then filled in. */
-static void write_readers(struct df_graph *g)
+/* They are counted, placed, then filled in. */
+void dfr_graph_write_readers(struct df_graph *g)
 {
     struct df_value *values = (struct df_value *)g->values;
     struct df_reader *readers = (struct df_reader *)g->readers;
@@ -495,7 +495,7 @@ static int make_graph(struct finish *f, struct df_error *error)
     if (f->phases)
         mark_values(f->g);
     df_graph_find_rates(f->g, NULL);
-    write_readers(f->g);
+    dfr_graph_write_readers(f->g);
     write_ranges(f);
     assert(df_graph_check(f->g, error));
     return DF_OK;

@@ -1,0 +1,68 @@
+/* comm.h - the communication thread of a rank: it moves messages between a link and the manager or the worker, and waves
+ * between these and the graph's side, until the run is over.
+ *
+ * Threads:  the thread that opened the link calls dfr_comm_manage() or dfr_comm_work(), and is the communication thread until
+ *           the call returns. It calls the graph's side, which may feed and ask fed runs (docs/embedding.md), but never waits.
+ * Waiting:  the thread sleeps for a sixteenth of the time for which nothing happened or moved, from 20 us up to 8 ms.
+ *           dfr_comm_ring() wakes it: who ends a wave calls that. What arrives on the link is noticed after the sleep.
+ * Memory:   messages that the graph's side makes are taken; those that it is shown are borrowed during the call.
+ * Errors:   a call of the graph's side that fails ends the run on all ranks, with its sentence.
+ */
+#ifndef DFR_COMM_H
+#define DFR_COMM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "runtime/cluster/link.h"
+#include "runtime/cluster/manager.h"
+#include "runtime/cluster/worker.h"
+
+struct dfr_comm {
+    struct dfr_link *link;              /* borrowed */
+    _Atomic uint32_t bell;              /* changes with each ring */
+    _Atomic bool stop;                  /* SIGTERM came: dfr_comm_stop() */
+    bool whole;                         /* set at the end: how to close the link */
+};
+
+/* From any thread, and from a signal's handler. */
+void dfr_comm_ring(struct dfr_comm *comm);
+/* Rank 0: no more waves are handed out. A worker: it asks for no more. What was given is finished. */
+void dfr_comm_stop(struct dfr_comm *comm);
+
+/* Rank 0's part of the graph. */
+struct dfr_manage_side {
+    void *arg;
+    /* The inputs of the next wave, made as a message with that head. NULL: they are not ready. *over is set when no wave
+     * follows, this one included only if there is a message. Asked when there is room for a wave. */
+    int (*next)(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error);
+    /* The result of the next wave in order. *taken = false: there is no room now, and it is shown again later. */
+    int (*result)(void *arg, const struct dfr_message *result, bool *taken, struct df_error *error);
+    /* How many more waves, in order, have ended: written, synced, journaled. */
+    int (*ended)(void *arg, unsigned *n, struct df_error *error);
+};
+
+/* A worker's part of the graph. */
+struct dfr_work_side {
+    void *arg;
+    /* What is made once has come. It comes again with a new manager. */
+    int (*begin)(void *arg, const struct dfr_message *welcome, struct df_error *error);
+    /* Begins a wave on these inputs. `head` is for the message of its result. *started = false: there is no room now. */
+    int (*start)(void *arg, const struct dfr_message *give, const struct dfr_head *head, bool *started,
+                 struct df_error *error);
+    /* The result of a wave that has ended, in any order. NULL: none. */
+    int (*finish)(void *arg, struct dfr_message **result, struct df_error *error);
+    /* NULL, or told whether the result of a wave was accepted, or dropped because another's was there before. */
+    void (*verdict)(void *arg, int64_t wave, bool accepted);
+};
+
+/* Runs rank 0 until all is over. `send`, send_arg and n_ranks of `options` are set here.
+ * *state is written in any case. DF_OK, DF_E_STOPPED, or why the run failed. */
+int dfr_comm_manage(struct dfr_comm *comm, const struct dfr_manager_options *options, const struct dfr_manage_side *side,
+                    struct dfr_manager_state *state, struct df_error *error);
+
+/* Runs a worker until the manager lets it go. */
+int dfr_comm_work(struct dfr_comm *comm, const struct dfr_worker_options *options, const struct dfr_work_side *side,
+                  struct df_error *error);
+
+#endif

@@ -2,6 +2,7 @@
 #
 #   BUILD=release|debug|asan|ubsan|tsan|coverage|fuzz   kind of build, each in its own build/$(BUILD)/
 #   CUDA=0                leave CUDA out although nvcc is there
+#   MPICC=                leave the plug-in for MPI out although mpicc is there; MPICC=PATH takes that one
 #   CFLAGS, LDFLAGS       yours, added last
 #   V=1                   show the commands
 
@@ -10,6 +11,7 @@ BUILDDIR ?= build/$(BUILD)
 PREFIX   ?= /usr/local
 VERSION  := 0.1.0
 NVCC     ?= $(firstword $(shell command -v nvcc 2>/dev/null) $(wildcard /usr/local/cuda/bin/nvcc))
+MPICC    ?= $(shell command -v mpicc 2>/dev/null)
 T        ?=
 
 .DEFAULT_GOAL := all
@@ -69,7 +71,8 @@ LIBS      = -lmetis $(GV_LIBS) -ljansson -lsqlite3 -lhwloc -lm -ldl -lrt
 src          = $(wildcard $(1)/*.c $(1)/*/*.c)
 CUDA_SRC     := $(call src,runtime/cuda)
 STD_SRC      := $(call src,runtime/std)
-RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC),$(call src,runtime)) $(call src,memmgr)
+MPI_SRC      := $(call src,runtime/mpi)
+RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC) $(MPI_SRC),$(call src,runtime)) $(call src,memmgr)
 PLAN_SRC     := $(call src,partition)
 FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof fusion declare elab count front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
 DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
@@ -85,6 +88,8 @@ obj = $(patsubst %.c,$(OBJ)/%.o,$(1))
 PARSER_OBJ := $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o
 
 LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_HOME),$(LIB)/libdf-cuda.a)
+# Programs load it when they run on many machines; it is built by the site's own MPI, and libdf knows nothing of it but an interface.
+MPI_PLUGIN := $(if $(MPICC),$(LIB)/libdf-mpi.so)
 HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_strips.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 IMPORTS := $(addprefix $(STD)/,io.df raw.df npy.df png.df tiff.df csv.df $(notdir $(STD_SRC) $(wildcard runtime/std/*.h)))
@@ -101,8 +106,9 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
 
-all: $(BIN)/dfc $(LIBRARIES) $(HEADERS) $(IMPORTS) $(PYTHON) $(BUILDDIR)/pkgconfig
+all: $(BIN)/dfc $(LIBRARIES) $(MPI_PLUGIN) $(HEADERS) $(IMPORTS) $(PYTHON) $(BUILDDIR)/pkgconfig
 	@$(if $(HAVE_DW),:,echo 'dfc wrap is left out: it needs libdw (libdw-dev), which is not installed')
+	@$(if $(MPI_PLUGIN),:,echo 'libdf-mpi.so is left out: it needs mpicc (libopenmpi-dev), which is not installed or was left out by MPICC=')
 
 lib: $(LIBRARIES) $(HEADERS)
 
@@ -141,7 +147,7 @@ help:
 	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
 	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured), with docs, examples and completions; make uninstall'
 	@echo 'make clean      remove $(BUILDDIR)'
-	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan|coverage  CUDA=0  CFLAGS= LDFLAGS=  V=1'
+	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan|coverage  CUDA=0  MPICC=  CFLAGS= LDFLAGS=  V=1'
 
 # ---- packages ----
 
@@ -211,6 +217,13 @@ $(LIB)/%.a:
 ifeq ($(BUILD),coverage)
 $(LIB)/libdf.a: ADD_GCOV = @printf '%s\n' 'open $@' 'addlib $(shell $(CC) -print-file-name=libgcov.a)' save end | ar -M
 endif
+
+$(call obj,$(MPI_SRC)): $(OBJ)/%.o: %.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(Q)$(MPICC) $(FLAGS) -MMD -MP $(CFLAGS) -c -o $@ $<
+$(LIB)/libdf-mpi.so: $(call obj,$(MPI_SRC))
+	@mkdir -p $(@D)
+	$(Q)$(MPICC) $(FLAGS) -shared -o $@ $^ $(LDFLAGS)
 
 $(INC)/df.h: runtime/df.h
 $(INC)/df_io.h: runtime/df_io.h
@@ -460,7 +473,7 @@ install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	    $(DESTDIR)$(PREFIX)/share/dfc/std $(DESTDIR)$(PREFIX)/share/dfc/python/dfc
 	install -m 755 $(BIN)/dfc $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 $(LIBRARIES) $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(LIBRARIES) $(MPI_PLUGIN) $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(HEADERS) $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(IMPORTS) $(DESTDIR)$(PREFIX)/share/dfc/std/
 	install -m 644 $(PYTHON) $(DESTDIR)$(PREFIX)/share/dfc/python/dfc/
@@ -471,7 +484,7 @@ install: all
 	$(BIN)/dfc --completion=bash > $(BASH_FILE)
 	$(BIN)/dfc --completion=zsh > $(ZSH_FILE)
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES))) \
+	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES) $(LIB)/libdf-mpi.so)) \
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
 	rm -f $(BASH_FILE) $(ZSH_FILE) $(addprefix $(EXAMPLE_DIR)/std/,$(notdir $(IMPORTS))) \
 	    $(addprefix $(EXAMPLE_DIR)/python/dfc/,$(notdir $(PYTHON)))

@@ -24,6 +24,7 @@ MOST_LETTERS = 32                                   # of a line in a box
 LIBRARIES = {
     "libdf.a": (("runtime", "memmgr"), "#dbe8f6", "#3b6ea5"),
     "libdf-cuda.a": (("runtime/cuda",), "#dff0d8", "#4d8a3c"),
+    "libdf-mpi.so": (("runtime/mpi",), "#f3e0f0", "#8c4a86"),
     "libdfplan.a": (("partition",), "#fde8cf", "#c07a1e"),
     "libdffront.a": (("dsl", "profiles/estimate", "compiler/types", "compiler/declare", "compiler/elab", "compiler/front"), "#f7f0c4", "#9c8a1a"),
     "libdfdriver.a": (("profiles", "compiler"), "#e6e6ea", "#6b6b76"),

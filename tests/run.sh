@@ -58,7 +58,7 @@ esac
 mkdir -p "$logs"
 took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
 # Tests that mostly wait, for emulated links and slow sources, use no core meanwhile: they run one after the other beside the rest.
-waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile|e2e-rehearse|e2e-signals)\t'
+waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile|e2e-rehearse|e2e-signals|e2e-slurm|e2e-mpi|e2e-killed)\t'
 # What took the longest in the run before begins first, so that no long test runs alone in the end. Tests that had no run yet are before all.
 longest_first() { awk -F'\t' -v took="$took" 'FILENAME == took { s[$1] = $2; next } { print ($1 in s ? s[$1] : 1e9) "\t" $0 }' "$took" - | sort -t $'\t' -k 1,1gr -s | cut -f 2-; }
 run_all() { xargs -r -P "$1" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<"$1"; run_one "$n" $c' _ {}; }

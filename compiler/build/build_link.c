@@ -44,6 +44,15 @@ static void add_bundled(const struct dfc_tools *tools, struct dfc_list *argv)
     dfc_list_add(argv, "-Wl,--disable-new-dtags,%s,%s", names_run_path(tools) ? "-rpath-link" : "-rpath", lib);
 }
 
+/* A program with --cluster loads this library, if it is there, and looks where it was made. */
+static void add_mpi(const struct dfc_tools *tools, struct dfc_list *argv)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/libdf-mpi.so", tools->lib);
+    if (n > 0 && (size_t)n < sizeof path && access(path, R_OK) == 0 && !names_run_path(tools))
+        dfc_list_add(argv, "-Wl,-rpath,%s", tools->lib);
+}
+
 static bool has_unit(const struct dfc_program *p, enum dfc_code_kind kind)
 {
     for (size_t i = 0; i < p->n_units; i++)
@@ -179,7 +188,9 @@ static bool link_command(const struct dfc_program *p, const char *path, struct d
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     dfc_list_add_all(argv, &tools->c_flags);
     dfc_flags_add_for_linking(p, argv);
-    if (p->common->exported && !add_shared(p, argv))
+    if (!p->common->exported)
+        add_mpi(tools, argv);
+    else if (!add_shared(p, argv))
         return false;
     dfc_list_add(argv, "-o");
     dfc_list_add_path(argv, "", path);

@@ -23,6 +23,7 @@ static const struct theme {
 } themes[] = { { "Options", dfr_options_run },
                { "Devices", dfr_options_device },
                { "Resuming a run, and chunks of it", dfr_options_resume },
+               { "Several processes", dfr_options_cluster },
                { "Looking into a run", dfr_options_inspect } };
 
 enum { N_THEMES = sizeof themes / sizeof *themes };
@@ -193,6 +194,8 @@ static int parse_all(struct parser *p)
         rc = dfr_devices_together(&p->line->options, p->error);
     if (rc == DF_OK)
         rc = dfr_resume_together(p->line, p->error);
+    if (rc == DF_OK)
+        rc = dfr_cluster_together(p->line, p->error);
     if (rc == DF_OK)
         rc = dfr_outputs_together(p->line, p->error);
     if (rc != DF_OK)

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 
+#include "runtime/cluster/ranks.h"
 #include "runtime/cluster/resumable.h"
 #include "runtime/graph/graph.h"
 #include "runtime/program/progress.h"
@@ -40,6 +41,8 @@ struct dfr_command_line {
     bool journal;                       /* one is written */
     char *own_journal;                  /* its name, if none was given */
     bool range;                         /* --waves gave the first wave, too */
+    bool cluster;                       /* the graph runs on all ranks of an mpirun */
+    struct dfr_ranks_options ranks;
     bool help, version;                 /* one of them was asked for: then args need no values */
 };
 

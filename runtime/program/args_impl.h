@@ -22,7 +22,8 @@ struct dfr_option {
 #define DFR_FLAG(field) NULL, offsetof(struct df_options, field)
 
 /* In each table, the last one has no name. */
-extern const struct dfr_option dfr_options_run[], dfr_options_device[], dfr_options_resume[], dfr_options_inspect[];
+extern const struct dfr_option dfr_options_run[], dfr_options_device[], dfr_options_resume[], dfr_options_cluster[],
+    dfr_options_inspect[];
 dfr_set_option dfr_set_waves;
 dfr_set_option dfr_set_policy;          /* the help of its option ends with all policies' names */
 
@@ -39,6 +40,7 @@ int dfr_parse_auto_on_off(const char *name, const char *text, int *value, struct
 int dfr_inspect_together(const struct df_options *options, struct df_error *error);
 int dfr_devices_together(const struct df_options *options, struct df_error *error);
 int dfr_resume_together(struct dfr_command_line *line, struct df_error *error);
+int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *error);
 /* Would a file that is written replace one that is read? */
 int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error);
 

@@ -130,11 +130,47 @@ static int run_resumable(const struct df_graph *graph, const struct dfr_command_
     return dfr_resumable_close(resumable, rc, error);
 }
 
+/* Gives the ranks of this mpirun. *link is NULL if there is one. */
+static int find_ranks(const struct dfr_command_line *line, struct dfr_link **link, struct df_error *error)
+{
+    struct df_error why = { "" };
+    int rc = dfr_link_open_mpi(link, NULL, &why);
+    if (rc != DF_OK)
+        return dfr_error(error, rc, "--cluster: %s", why.text);
+    if ((*link)->size > 1)
+        return DF_OK;
+    (*link)->close(*link, true);
+    *link = NULL;
+    if (line->options.log_level >= DF_LOG_WARNING)
+        dfr_say("warning: --cluster: there is one rank, so all runs in this process; mpirun -n N starts N of them");
+    return DF_OK;
+}
+
+static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
+                     struct df_error *error)
+{
+    struct dfr_ranks_options ranks = line->ranks;
+    struct dfr_progress_count progress;
+    ranks.own_process = true;
+    ranks.resume = line->journal ? &line->resume : NULL;
+    ranks.progress = dfr_progress_show;
+    ranks.progress_arg = &progress;
+    dfr_progress_count_begin(&progress, link->rank == 0 ? line->progress : DFR_PROGRESS_OFF);
+    int rc = dfr_ranks_run(link, graph, &line->options, &ranks, stats, error);
+    dfr_progress_count_end(&progress, rc == DF_OK);
+    return rc;
+}
+
 static int run_graph(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
                      struct df_error *error)
 {
+    struct dfr_link *link = NULL;
     struct df_run *handle;
     int rc;
+    if (line->cluster && (rc = find_ranks(line, &link, error)) != DF_OK)
+        return rc;
+    if (link)
+        return run_ranks(link, graph, line, stats, error);
     if (line->resume.journal || line->resume.chunk)
         return run_resumable(graph, line, stats, error);
     if (line->options.device == DF_DEVICE_SIM) {

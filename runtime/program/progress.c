@@ -70,15 +70,20 @@ static int64_t total_of(const struct df_run *run)
     return expected > 0 && expected < limit ? expected : limit;
 }
 
-static void draw(struct dfr_progress *p)
+static void draw_line(int64_t done, int64_t total, double seconds)
 {
     char text[160], line[420];
+    dfr_progress_text(text, sizeof text, done, total, seconds);
+    snprintf(line, sizeof line, "%s: %s", dfr_program_name(), text);
+    dfr_status_draw(line);
+}
+
+static void draw(struct dfr_progress *p)
+{
     int64_t done = atomic_load(&((struct df_run *)p->run)->firing.waves_done);
     if (p->run->skips.passes)
         done = dfr_passes_done(p->run->skips.passes, done);
-    dfr_progress_text(text, sizeof text, done, total_of(p->run), dfr_clock_s() - p->started_s);
-    snprintf(line, sizeof line, "%s: %s", dfr_program_name(), text);
-    dfr_status_draw(line);
+    draw_line(done, total_of(p->run), dfr_clock_s() - p->started_s);
     p->drawn = true;
 }
 
@@ -109,11 +114,16 @@ static void *draw_again_and_again(void *arg)
     return NULL;
 }
 
+static bool is_wanted(enum dfr_progress_form form)
+{
+    return form == DFR_PROGRESS_ON || (form == DFR_PROGRESS_AUTO && isatty(STDERR_FILENO));
+}
+
 struct dfr_progress *dfr_progress_begin(const struct df_run *run, enum dfr_progress_form form)
 {
     pthread_condattr_t attributes;
     struct dfr_progress *p;
-    if (form == DFR_PROGRESS_OFF || (form == DFR_PROGRESS_AUTO && !isatty(STDERR_FILENO)) || total_of(run) == 1)
+    if (!is_wanted(form) || total_of(run) == 1)
         return NULL;
     p = calloc(1, sizeof *p);
     if (!p || pthread_condattr_init(&attributes) != 0) {
@@ -153,4 +163,36 @@ void dfr_progress_end(struct dfr_progress *p)
     pthread_cond_destroy(&p->end);
     pthread_mutex_destroy(&p->lock);
     free(p);
+}
+
+/* ---- without a run ---- */
+
+void dfr_progress_count_begin(struct dfr_progress_count *p, enum dfr_progress_form form)
+{
+    const double now_s = dfr_clock_s();
+    *p = (struct dfr_progress_count){ .form = is_wanted(form) ? form : DFR_PROGRESS_OFF, .started_s = now_s, .drawn_s = now_s };
+    p->drawn_s += form == DFR_PROGRESS_AUTO ? DELAY_S - PERIOD_S : 0;
+}
+
+void dfr_progress_show(void *progress, int64_t done, int64_t total)
+{
+    struct dfr_progress_count *p = progress;
+    const double now_s = dfr_clock_s();
+    p->done = done;
+    p->total = total;
+    p->drawn |= p->form == DFR_PROGRESS_ON;
+    if (p->form == DFR_PROGRESS_OFF || total == 1 || now_s - p->drawn_s < PERIOD_S)
+        return;
+    draw_line(done, total, now_s - p->started_s);
+    p->drawn_s = now_s;
+    p->drawn = true;
+}
+
+void dfr_progress_count_end(struct dfr_progress_count *p, bool well)
+{
+    if (p->drawn && well && p->total != 1) {
+        draw_line(p->done, p->total, dfr_clock_s() - p->started_s);
+        dfr_status_end();
+    }
+    dfr_status_clear();
 }

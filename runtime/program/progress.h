@@ -10,6 +10,8 @@
 #ifndef DFR_PROGRESS_H
 #define DFR_PROGRESS_H
 
+#include <stdbool.h>
+
 #include "runtime/df.h"
 
 enum dfr_progress_form { DFR_PROGRESS_AUTO, DFR_PROGRESS_ON, DFR_PROGRESS_OFF };
@@ -21,6 +23,18 @@ struct dfr_progress *dfr_progress_begin(const struct df_run *run, enum dfr_progr
 /* To be called when all workers have ended and the run is still there. If the line was drawn it stays, with the last
  * numbers; but if the run has failed it goes, because an error follows. NULL is no progress. */
 void dfr_progress_end(struct dfr_progress *progress);
+
+/* The same for who counts the waves himself: a line of its own, and no thread. total 0: it is not known. */
+struct dfr_progress_count {
+    enum dfr_progress_form form;
+    double started_s, drawn_s;
+    int64_t done, total;
+    bool drawn;
+};
+void dfr_progress_count_begin(struct dfr_progress_count *progress, enum dfr_progress_form form);
+/* Draws the line if it is time for it. `progress` is a struct dfr_progress_count. */
+void dfr_progress_show(void *progress, int64_t done, int64_t total);
+void dfr_progress_count_end(struct dfr_progress_count *progress, bool well);
 
 /* The line, without the program's name, for `done` waves after `seconds`. total 0: it is not known. */
 void dfr_progress_text(char *text, unsigned size, int64_t done, int64_t total, double seconds);

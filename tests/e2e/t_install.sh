@@ -8,10 +8,14 @@ esac
 dir=${DF_BUILD#"$DF_SOURCE"/}             # as `make check` names it: paths are among the flags
 like=(-o "$dir/obj/flags" BUILD="$kind" BUILDDIR="$dir" PREFIX="$PWD/usr" MAKEFLAGS=)
 [ -e "$DF_BUILD/lib/libdf-cuda.a" ] || like+=(CUDA=0)
+[ -e "$DF_BUILD/lib/libdf-mpi.so" ] || like+=(MPICC=)
 check make-install make --no-print-directory -C "$DF_SOURCE" install "${like[@]}"
 cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c,vec.cu,check.py} .
 check compile usr/bin/dfc sum.df -o sum --nvcc=none
 ./sum --seed=3 >out; check run python3 check.py 3 1024 <out
+# The plug-in for MPI: installed if it was built, and left out in words.
+if [ -e "$DF_BUILD/lib/libdf-mpi.so" ]; then check mpi cmp usr/lib/libdf-mpi.so "$DF_BUILD/lib/libdf-mpi.so"; else skip mpi 'no mpicc when dfc was built'; fi
+expect without-mpi 0 'libdf-mpi.so is left out: it needs mpicc' make --no-print-directory -n -C "$DF_SOURCE" all "${like[@]}" MPICC=
 
 # Pages whose links hold, the licence, examples that compile, completions; all under DESTDIR where that is given.
 check docs cmp usr/share/doc/dfc/LICENSE "$DF_SOURCE/LICENSE"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Random programs whose tokens may be empty, whose extents may differ from wave to wave, and whose kernels keep state or are divided.
 
-    streams.py BUILDDIR [--programs=N] [--first=SEED] [--keep=DIR] [--jobs=N] [--run='OPTION…']
+    streams.py BUILDDIR [--programs=N] [--first=SEED] [--keep=DIR] [--jobs=N] [--run='OPTION…'] [--under='mpirun …']
 
 All of acc ports and final nodes, kernels that skip, select, bounded extents, `open`, `split` and @parts, streams of unlike length, formulas and
 nested graphs stand in one program. What it prints is computed here (streams_model.py), apart from dfc. Each program is compiled once and run
 under every policy, and with other options of a run that its seed draws: devices, little memory, waves in flight, recordings, stirred order.
 If an acc is divided whose kernel makes nothing else, the waves go by several times, too (--passes). Calls of the emulated GPU fail: such a run
-must end with an error that names the call, or be right. --run runs these options alone.
+must end with an error that names the call, or be right. --run runs these options alone, and --under is the command under which programs run.
 
 A program that differs is made smaller, and kept in the folder of --keep. Prints lines as tests/run.sh reads them.
 """
@@ -525,7 +525,7 @@ class Trial:
     def fails(self, way):
         """Says why, if it does."""
         try:
-            run = call(["./app", f"--waves={self.program.waves}", *way], self.folder)
+            run = call([*self.given.under.split(), "./app", f"--waves={self.program.waves}", *way], self.folder)
             return wrong(run, way, self.program.expected())
         except Failure as failure:
             return str(failure)
@@ -574,6 +574,7 @@ def main():
     parser.add_argument("--keep", type=os.path.realpath)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--run")
+    parser.add_argument("--under", default="")
     given = parser.parse_args()
     scratch = tempfile.TemporaryDirectory(prefix="streams-")
     given.objects, os.environ["DFC_PROFILE"] = scratch.name, f"{scratch.name}/profile.db"

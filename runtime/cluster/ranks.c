@@ -1,0 +1,470 @@
+/* ranks.c - the graph's side of comm.h: HEAD and TAIL on the first rank, BODY on a worker (ranks.h). */
+#include "runtime/cluster/ranks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/output.h"
+#include "runtime/cluster/comm.h"
+#include "runtime/cluster/part.h"
+#include "runtime/engine/host_room.h"
+#include "runtime/engine/log.h"
+#include "runtime/io/outputs.h"
+#include "runtime/io/state.h"
+#include "runtime/skips/skips.h"
+
+#define LOCK_S 5.0                     /* the first rank of an mpirun that was killed ends within that */
+#define LEAVE_S 2
+
+static void ring(void *comm)
+{
+    dfr_comm_ring(comm);
+}
+
+/* Several beats fit into the time after which a rank counts as dead. 0: the default. */
+static double beat_s(const struct dfr_ranks_options *ranks)
+{
+    return ranks->heartbeat_timeout_s > 0 && ranks->heartbeat_timeout_s < 10 ? ranks->heartbeat_timeout_s / 10 : 0;
+}
+
+/* ---- the first rank ---- */
+
+/* What HEAD has made for TAIL of a wave, until BODY's result is there. */
+struct waiting {
+    struct dfr_message *message;
+    struct waiting *next;
+};
+
+struct first {
+    const struct dfr_parts *parts;
+    struct dfr_comm *comm;
+    struct dfr_part *head, *tail;
+    struct dfr_resumable *resumable;    /* NULL: no journal is written */
+    bool nothing;                       /* all waves are done */
+    int64_t limit;                      /* waves */
+    int64_t expected;                   /* waves, as sources say; 0: none does */
+    const struct dfr_ranks_options *ranks;
+    int64_t head_first, first;          /* the first wave of HEAD; the first that is handed out */
+    int64_t begun;                      /* the next wave of HEAD */
+    int64_t ended;                      /* the waves before this one have ended in TAIL */
+    struct dfr_value *values, *both;    /* room for the tokens of all ports */
+    bool passes_by;                     /* some tokens go from HEAD to TAIL */
+    uint64_t waiting_bytes, most_bytes; /* of these, those that wait; no more begin to wait then */
+    int failed;                         /* the parts could not be opened, and the workers are still to hear it */
+    struct df_error why;
+    struct waiting *oldest, **newest;
+};
+
+static bool goes(const struct dfr_parts *parts, unsigned from, unsigned to)
+{
+    for (uint32_t k = 0; k < parts->n_ports; k++)
+        if (!parts->ports[k].once && parts->ports[k].from == from && parts->ports[k].to >> to & 1)
+            return true;
+    return false;
+}
+
+static int begin_head(struct first *f, struct df_error *error)
+{
+    int64_t local;
+    int status = dfr_part_poll(f->head, error);
+    while (status == DF_OK && f->begun < f->limit && dfr_part_has_room(f->head))
+        status = dfr_part_begin(f->head, f->begun++, NULL, 0, &local, error);
+    return status;
+}
+
+/* The oldest wave of HEAD, if it has ended. Those that are made for HEAD alone are dropped. */
+static int64_t head_ended(struct first *f)
+{
+    int64_t wave;
+    while ((wave = dfr_part_ended(f->head, true)) >= 0 && f->head_first + wave < f->first)
+        dfr_part_release(f->head, wave);
+    return wave;
+}
+
+static int keep_for_tail(struct first *f, int64_t wave, const struct dfr_head *head, struct df_error *error)
+{
+    struct waiting *item;
+    uint32_t n;
+
+    if (!f->passes_by)
+        return DF_OK;
+    dfr_part_values(f->head, wave, DFR_TAIL, f->values, &n);
+    item = calloc(1, sizeof *item);
+    if (!item || !(item->message = dfr_message_make(head, f->values, n))) {
+        free(item);
+        return dfr_error_memory(error);
+    }
+    f->waiting_bytes += item->message->size;
+    *f->newest = item;
+    f->newest = &item->next;
+    return DF_OK;
+}
+
+static void drop_oldest(struct first *f)
+{
+    struct waiting *item = f->oldest;
+    if (!item)
+        return;
+    f->oldest = item->next;
+    if (!f->oldest)
+        f->newest = &f->oldest;
+    f->waiting_bytes -= item->message->size;
+    dfr_message_drop(item->message);
+    free(item);
+}
+
+static int next(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error)
+{
+    struct first *f = arg;
+    int status = f->nothing ? DF_OK : begin_head(f, error);
+    uint32_t n;
+    int64_t wave = status == DF_OK && !f->nothing ? head_ended(f) : -1;
+
+    if (status != DF_OK || f->waiting_bytes > f->most_bytes)
+        return status;
+    if (wave < 0) {
+        *over = f->nothing || dfr_part_is_over(f->head) || (f->begun == f->limit && dfr_part_is_idle(f->head));
+        return DF_OK;
+    }
+    if ((status = keep_for_tail(f, wave, head, error)) != DF_OK)
+        return status;
+    dfr_part_values(f->head, wave, DFR_BODY, f->values, &n);
+    *give = dfr_message_make(head, f->values, n);
+    dfr_part_release(f->head, wave);
+    return *give ? DF_OK : dfr_error_memory(error);
+}
+
+/* All tokens that TAIL reads, by rising port: those of the result, and those that HEAD made. */
+static uint32_t merge(const struct first *f, const struct dfr_message *result, const struct dfr_message *passed)
+{
+    uint32_t n = 0, i = 0, k = 0, n_passed = passed ? passed->n_values : 0;
+    while (i < result->n_values || k < n_passed) {
+        bool first = k == n_passed || (i < result->n_values && result->values[i].port < passed->values[k].port);
+        f->both[n++] = first ? result->values[i++] : passed->values[k++];
+    }
+    return n;
+}
+
+static int result(void *arg, const struct dfr_message *message, bool *taken, struct df_error *error)
+{
+    struct first *f = arg;
+    int status = dfr_part_poll(f->tail, error);
+    int64_t local;
+
+    if (status != DF_OK || !dfr_part_has_room(f->tail))
+        return status;
+    if (message->n_values > f->parts->n_ports)
+        return dfr_error(error, DF_E_FORMAT, "a result has %u tokens, more than cross the cut", message->n_values);
+    status = dfr_part_begin(f->tail, message->head.wave, f->both, merge(f, message, f->oldest ? f->oldest->message : NULL), &local,
+                            error);
+    drop_oldest(f);
+    *taken = true;
+    return status;
+}
+
+static void tell_progress(struct first *f)
+{
+    struct df_run *head = f->head ? dfr_part_run(f->head) : NULL;
+    int64_t expected = head ? dfr_expected_waves(head) : 0;
+
+    if (!f->ranks->progress || f->nothing)
+        return;
+    if (expected > 0)
+        f->expected = expected < f->limit ? expected : f->limit;
+    expected = f->expected > 0 ? f->expected : f->limit;
+    f->ranks->progress(f->ranks->progress_arg, f->ended - f->first, expected < INT64_MAX ? expected - f->first : 0);
+}
+
+static int ended(void *arg, unsigned *n, struct df_error *error)
+{
+    struct first *f = arg;
+    int64_t wave;
+    int status = f->failed;
+
+    *n = 0;
+    if (status != DF_OK)
+        *error = f->why;
+    else if (!f->nothing)
+        status = dfr_part_poll(f->tail, error);
+    for (; status == DF_OK && !f->nothing && (wave = dfr_part_ended(f->tail, true)) >= 0; ++*n)
+        dfr_part_release(f->tail, wave);
+    f->ended += *n;
+    tell_progress(f);
+    if (f->resumable && dfr_asked())
+        dfr_comm_stop(f->comm);
+    return status == DF_OK && f->resumable ? dfr_resumable_ended(f->resumable, f->ended, error) : status;
+}
+
+/* Does the host have code for all that the part calls? */
+static bool runs_on_host(const struct dfr_cut *cut)
+{
+    const struct df_graph *g = cut->graph;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (!dfr_cut_is_given(cut, v) && !(g->functions && g->functions[g->nodes[v].kernel].cpu))
+            return false;
+    return true;
+}
+
+/* HEAD and TAIL read and write, so they need no device, and no policy that was chosen for what computes. */
+static struct df_options on_host(const struct dfr_parts *parts, unsigned which, const struct df_options *from)
+{
+    struct df_options options = *from;
+    if (runs_on_host(&parts->cuts[which])) {
+        options.device = DF_DEVICE_NONE;
+        options.policy = NULL;
+    }
+    return options;
+}
+
+/* Does a node of this part keep something from wave to wave? */
+static bool keeps(const struct dfr_parts *parts, unsigned which)
+{
+    for (uint32_t v = 0; v < parts->graph->n_nodes; v++)
+        if (parts->place[v] == which && dfr_node_keeps(parts->graph, v))
+            return true;
+    return false;
+}
+
+/* Opens the journal, and finds the waves with which the parts begin. */
+static int open_journal(struct first *f, const struct dfr_ranks_options *ranks, struct df_options *options, struct df_error *error)
+{
+    struct dfr_resumable_options wanted;
+
+    if (!ranks->resume)
+        return DF_OK;
+    wanted = *ranks->resume;
+    wanted.lock_s = LOCK_S;
+    int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
+    f->nothing = status == DF_OK && !f->resumable;
+    if (status != DF_OK || f->nothing)
+        return status;
+    f->limit = dfr_resumable_waves(f->resumable).limit;
+    f->first = f->ended = keeps(f->parts, DFR_TAIL) ? 0 : options->done_waves;
+    f->head_first = f->begun = keeps(f->parts, DFR_HEAD) ? 0 : f->first;
+    dfr_outputs_part(options->outputs, f->parts->cuts[DFR_HEAD].graph, f->parts->cuts[DFR_HEAD].node);
+    dfr_outputs_part(options->outputs, f->parts->cuts[DFR_TAIL].graph, f->parts->cuts[DFR_TAIL].node);
+    dfr_resumable_begin(f->resumable);
+    return DF_OK;
+}
+
+static int open_first(struct first *f, const struct dfr_ranks_options *ranks, const struct df_options *from, struct df_error *error)
+{
+    const uint32_t n_ports = f->parts->n_ports;
+    struct df_options options = *from, head, tail;
+    uint32_t n_once;
+    int status = open_journal(f, ranks, &options, error);
+
+    if (status != DF_OK || f->nothing)
+        return status;
+    head = on_host(f->parts, DFR_HEAD, &options), tail = on_host(f->parts, DFR_TAIL, &options);
+    head.done_waves = f->first;         /* what TAIL is to get, HEAD makes whole */
+    f->values = calloc(n_ports + 1u, sizeof *f->values);
+    f->both = calloc(2 * (n_ports + 1u), sizeof *f->both);
+    if (!f->values || !f->both)
+        return dfr_error_memory(error);
+    status = dfr_part_open(f->parts, DFR_HEAD, &head, NULL, 0, &f->head, error);
+    if (status == DF_OK)
+        status = dfr_part_once(f->head, f->values, &n_once, error);
+    if (status == DF_OK)
+        status = dfr_part_open(f->parts, DFR_TAIL, &tail, f->values, n_once, &f->tail, error);
+    return status;
+}
+
+static void tell(void *arg, const char *sentence)
+{
+    (void)arg;
+    dfr_say("warning: %s", sentence);
+}
+
+/* options: with what is made once, unless the parts could not be opened. */
+static int manage(struct first *f, struct dfr_manager_options *options, const struct dfr_ranks_options *ranks,
+                  struct dfr_manager_state *state, struct df_error *error)
+{
+    const struct dfr_manage_side side = { f, next, result, ended };
+
+    options->epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1;
+    options->first_wave = f->first;
+    options->grace_s = f->resumable ? fmax(ranks->resume->grace_s, 1e-3) : 0;
+    options->window = ranks->window;
+    options->wave_timeout_s = ranks->wave_timeout_s;
+    options->beat_s = beat_s(ranks);
+    options->beat_timeout_s = ranks->heartbeat_timeout_s;
+    f->most_bytes = (ranks->memory_bytes ? ranks->memory_bytes : dfr_host_bytes() / 4) / 2;
+    options->memory_bytes = f->most_bytes;
+    options->tell = tell;
+    return dfr_comm_manage(f->comm, options, &side, state, error);
+}
+
+/* The waves have ended, if *error says nothing else. */
+static int finish_first(struct first *f, int status, struct df_stats *stats, struct df_error *error)
+{
+    struct df_error why;
+
+    if (f->nothing)
+        return status;
+    if (status == DF_OK)
+        status = dfr_part_finish(f->head, NULL, error);
+    if (f->resumable) {
+        int written = dfr_resumable_end(f->resumable, status == DF_OK ? dfr_part_run(f->tail) : NULL, &why);
+        if (status == DF_OK && written != DF_OK)
+            status = dfr_error(error, written, "%s", why.text);
+    }
+    return status == DF_OK ? dfr_part_finish(f->tail, stats, error) : status;
+}
+
+static void free_first(struct first *f)
+{
+    dfr_part_close(f->head);
+    dfr_part_close(f->tail);
+    while (f->oldest)
+        drop_oldest(f);
+    free(f->values);
+    free(f->both);
+}
+
+static int be_first(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
+                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+{
+    struct first f = { .parts = parts, .comm = comm, .ranks = ranks, .limit = options->waves, .newest = &f.oldest,
+                       .passes_by = goes(parts, DFR_HEAD, DFR_TAIL) };
+    struct dfr_manager_options own = { .hash = hash };
+    struct dfr_manager_state state;
+    int status;
+
+    if (f.limit < 0)
+        f.limit = df_graph_has_streams(parts->graph) ? INT64_MAX : 1;
+    f.failed = open_first(&f, ranks, options, &f.why);
+    if (f.failed == DF_OK && !f.nothing)
+        f.failed = dfr_part_once(f.head, f.values, &own.n_once, &f.why);
+    own.once = f.values;
+    status = finish_first(&f, manage(&f, &own, ranks, &state, error), stats, error);
+    if (status == DF_E_STOPPED && f.resumable && dfr_asked()) {
+        comm->link->close(comm->link, comm->whole);
+        dfr_resumable_leave(f.resumable, !state.gave_up);
+    }
+    free_first(&f);
+    return f.resumable ? dfr_resumable_close(f.resumable, status, error) : status;
+}
+
+/* ---- a worker ---- */
+
+struct other {
+    const struct dfr_parts *parts;
+    struct dfr_comm *comm;
+    bool stops;                         /* SIGTERM and SIGUSR1 end it */
+    const struct df_options *options;
+    struct dfr_part *body;
+    struct dfr_head *heads;             /* of the results of the waves in places */
+    uint32_t n_places;
+    struct dfr_value *values;           /* room for the tokens of all ports */
+};
+
+static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
+{
+    struct other *o = arg;
+    int status;
+
+    dfr_part_close(o->body);
+    o->body = NULL;
+    status = dfr_part_open(o->parts, DFR_BODY, o->options, welcome->values, welcome->n_values, &o->body, error);
+    if (status != DF_OK)
+        return status;
+    o->n_places = dfr_part_places(o->body);
+    free(o->heads);
+    o->heads = calloc(o->n_places, sizeof *o->heads);
+    return o->heads ? DF_OK : dfr_error_memory(error);
+}
+
+static int start(void *arg, const struct dfr_message *give, const struct dfr_head *head, bool *started, struct df_error *error)
+{
+    struct other *o = arg;
+    int64_t local;
+    int status = dfr_part_poll(o->body, error);
+
+    if (status != DF_OK || !dfr_part_has_room(o->body))
+        return status;
+    status = dfr_part_begin(o->body, give->head.wave, give->values, give->n_values, &local, error);
+    if (status == DF_OK)
+        o->heads[local % o->n_places] = *head;
+    *started = true;
+    return status;
+}
+
+static int finish(void *arg, struct dfr_message **message, struct df_error *error)
+{
+    struct other *o = arg;
+    int64_t wave;
+    uint32_t n;
+    int status = o->body ? dfr_part_poll(o->body, error) : DF_OK;
+
+    if (o->stops && dfr_asked())
+        dfr_comm_stop(o->comm);
+    if (status != DF_OK || !o->body || (wave = dfr_part_ended(o->body, false)) < 0)
+        return status;
+    dfr_part_values(o->body, wave, DFR_PLACES, o->values, &n);
+    *message = dfr_message_make(&o->heads[wave % o->n_places], o->values, n);
+    dfr_part_release(o->body, wave);
+    return *message ? DF_OK : dfr_error_memory(error);
+}
+
+/* Some rank may be dead, or kernels run here for results that nobody wants. If mpirun ends the job because ranks end without MPI_Finalize(), it
+ * takes the status of the one that ends first. That is to be the first rank. */
+static void leave_work(struct dfr_comm *comm, int status, const struct df_error *error)
+{
+    if (status != DF_OK)
+        fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error->text);
+    comm->link->close(comm->link, false);
+    if (status == DF_OK)
+        nanosleep(&(struct timespec){ .tv_sec = LEAVE_S }, NULL);
+    dfr_output_leave(status != DF_OK);
+}
+
+static int be_other(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
+                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+{
+    char host[256] = "";
+    struct other o = { .parts = parts, .comm = comm, .stops = ranks->resume, .options = options, .values = calloc(parts->n_ports + 1u, sizeof *o.values) };
+    const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = dfr_part_places_of(options),
+                                             .beat_s = beat_s(ranks), .beat_timeout_s = ranks->heartbeat_timeout_s };
+    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish };
+    int status = o.values ? DF_OK : dfr_error_memory(error);
+
+    gethostname(host, sizeof host - 1);
+    if (o.stops)
+        dfr_catch_signals();
+    if (status == DF_OK)
+        status = dfr_comm_work(comm, &own, &side, error);
+    if (ranks->own_process && !comm->whole)
+        leave_work(comm, status, error);
+    if (status == DF_OK && o.body)
+        status = dfr_part_finish(o.body, stats, error);
+    dfr_part_close(o.body);
+    free(o.heads);
+    free(o.values);
+    return status;
+}
+
+int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *from,
+                  const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+{
+    struct dfr_comm comm = { .link = link, .whole = true };
+    struct df_options options = *from;
+    struct dfr_parts parts;
+    int status = dfr_parts_make(graph, &parts, error);
+
+    options.fed = ring;
+    options.fed_arg = &comm;
+    if (status != DF_OK && link->rank > 0)
+        status = DF_OK;                 /* the first rank says it; if this one failed, too, mpirun might end that one before */
+    else if (status == DF_OK)
+        status = (link->rank == 0 ? be_first : be_other)(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks,
+                                                         stats, error);
+    dfr_parts_free(&parts);
+    link->close(link, comm.whole);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* args_cluster.c - the options of a run on several ranks of an mpirun (docs/clusters.md), and which others do not go with them. */
+#include "runtime/base/error.h"
+#include "runtime/base/text.h"
+#include "runtime/program/args_impl.h"
+
+#define MOST_WINDOW 1000000u
+
+static int set_cluster(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->cluster = true;
+    return DF_OK;
+}
+
+static int set_window(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return dfr_parse_unsigned(name, text, MOST_WINDOW, &line->ranks.window, error);
+}
+
+static int set_seconds(const char *name, const char *text, double *seconds, struct df_error *error)
+{
+    if (dfr_parse_seconds(text, seconds))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a time; write a number with ms, s, min or h, as in 30s", name, text);
+}
+
+static int set_wave_timeout(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_seconds(name, text, &line->ranks.wave_timeout_s, error);
+}
+
+static int set_heartbeat_timeout(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    return set_seconds(name, text, &line->ranks.heartbeat_timeout_s, error);
+}
+
+int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *error)
+{
+    const struct df_options *o = &line->options;
+    const char *other = o->device == DF_DEVICE_SIM ? "--device=sim" : o->rehearse != 0 ? "--rehearse" : o->serial ? "--serial"
+                        : o->check_variants ? "--check" : o->n_dumps > 0 ? "--dump" : o->passes > 0 ? "--passes"
+                        : o->trace_path ? "--trace" : o->learn ? "--learn" : line->stats != DFR_STATS_NONE ? "--stats"
+                        : line->resume.chunk ? "--out" : NULL;
+    const char *alone = line->ranks.window ? "--window" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
+                        : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : NULL;
+
+    if (line->cluster && other)
+        return dfr_error(error, DF_E_ARGUMENT, "--cluster: it does not go with %s, which is for a run in one process", other);
+    if (!line->cluster && alone)
+        return dfr_error(error, DF_E_ARGUMENT, "%s is for a run on several ranks: --cluster is missing", alone);
+    return DF_OK;
+}
+
+const struct dfr_option dfr_options_cluster[] = {
+    { "cluster", NULL, "run on all ranks: mpirun -n 4 PROGRAM --cluster; rank 0 reads, writes and hands out waves, the others compute",
+      set_cluster, 0 },
+    { "window", "N", "waves that a rank holds at once (default: found while it runs)", set_window, 0 },
+    { "wave-timeout", "TIME", "a rank that holds a wave longer counts as dead, and others get its waves (default: none does)",
+      set_wave_timeout, 0 },
+    { "heartbeat-timeout", "TIME", "so does a rank that is silent for so long (default 10s)", set_heartbeat_timeout, 0 },
+    { NULL, NULL, NULL, NULL, 0 }
+};

@@ -1,0 +1,86 @@
+# Waves over real MPI on this machine: manager, workers, communication threads and the plug-in, with a small C program in place of a graph. Ranks
+# are killed, refused and stopped, and the launcher is killed.
+plugin=$DF_BUILD/lib/libdf-mpi.so
+if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip mpi "MPI itself is not made for sanitizers"; exit 0; fi
+check compiles cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I"$DF_SOURCE" "$programs/waves.c" -o waves -L"$DF_BUILD/lib" -ldf -lhwloc -pthread -lm -ldl -lrt \
+    $(grep -oE -- '--coverage' "$DF_BUILD/obj/flags" | head -n 1)
+
+# The plug-in is looked for where the program is, and named by DF_MPI.
+expect no-plugin 3 "^cannot load MPI's plug-in: /nonexistent.so: cannot open shared object file" env DF_MPI=/nonexistent.so ./waves 1
+expect no-plugin-anywhere 3 "^cannot load MPI's plug-in: libdf-mpi.so: cannot open shared object file" env -u LD_LIBRARY_PATH ./waves 1
+echo 'const unsigned dfr_mpi_plugin[4] = { 99 };' > old.c && cc -shared -fPIC old.c -o old.so
+expect other-version 3 "^MPI's plug-in is of another version of dfc: make it anew, and install it$" env DF_MPI=./old.so ./waves 1
+echo 'not a library' > libdf-mpi.so
+expect broken-plugin 3 "^cannot load MPI's plug-in: .*/libdf-mpi.so: file too short" ./waves 1
+rm libdf-mpi.so
+
+[ -e "$plugin" ] || { skip mpi 'no mpicc (libopenmpi-dev) when dfc was built'; exit 0; }
+command -v mpirun >/dev/null || { skip mpi 'no mpirun (openmpi-bin)'; exit 0; }
+mpirun --version | grep -q 'Open MPI' || { skip mpi 'mpirun is not of Open MPI'; exit 0; }
+cp "$plugin" .
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+run() { timeout -k 1 60 mpirun --oversubscribe --bind-to none "$@"; }
+lines() { seq 0 $(($1 - 1)) | awk '{ print $1, $1 * 3 + 1, $1 * 5 + 2 }'; }
+written() { lines "$2" > expected.txt; same "$1" out.txt expected.txt; }
+# wait_for FILE N: until it has N lines, at most 20 s.
+wait_for() { for _ in $(seq 400); do [ "$(wc -l 2>/dev/null <"$1" || echo 0)" -ge "$2" ] && return; sleep 0.05; done; }
+ends() { for _ in $(seq 200); do kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" || return 0; sleep 0.05; done; return 1; }
+
+expect alone 75 '^rank 0: no worker takes part$' ./waves 5
+expect whole 0 '^rank 0: 500 waves, [0-9]+ deaths, whole$' run -n 4 ./waves 500 bytes=100
+written whole-result 500
+if command -v mpicc >/dev/null; then
+    # Messages of many pieces, several at once.
+    check pieces-compile mpicc -std=c11 -D_GNU_SOURCE -fPIC -shared -DPIECE_BYTES=1000 -I"$DF_SOURCE" "$DF_SOURCE/runtime/mpi/link_mpi.c" -o pieces.so
+    expect pieces 0 '^rank 0: 100 waves, [0-9]+ deaths, whole$' env DF_MPI="$PWD/pieces.so" timeout -k 1 60 mpirun --oversubscribe --bind-to none -n 3 ./waves 100 window=4 bytes=300001
+    written pieces-result 100
+else
+    skip pieces 'no mpicc'
+fi
+expect large 0 '^rank 0: 12 waves, [0-9]+ deaths, whole$' run -n 3 ./waves 12 bytes=20000000
+written large-result 12
+expect refused 1 '^rank 1 on .* is refused: it runs another program than rank 0 \(hash 0000000000001235, not 0000000000001234\)$' run -n 3 ./waves 20 other-hash=1
+written refused-result 20
+
+# A second of waiting; heartbeats as they are by default.
+run -n 3 ./waves 3 idle=1 beat-timeout=10 2> idle.txt
+awk '/of a core/ { n++; if ($3 >= 10) wrong = $0; if ($3 > most) most = $3 } END { if (n != 3 || wrong != "") { print "not ok idle: " n " ranks, " wrong; exit 1 }
+    print "figure " most " ms of a core at most for a second of waiting"; print "ok idle" }' idle.txt || failures=$((failures + 1))
+
+# kill -9 of one worker, then of another, while they hold and send messages of 1 MiB: the run completes.
+rm -f out.txt pid.*
+run --enable-recovery -n 4 ./waves 150 work=0.02 bytes=1048576 2> said.txt &
+wait_for out.txt 20; kill -9 "$(cat pid.2)"; sleep 0.3; kill -9 "$(cat pid.3)"
+wait $!
+written killed 150
+expect killed-told 0 '^rank 0: 150 waves, [2-9] deaths, not whole$' cat said.txt
+
+# A wave that hangs counts as dead; so does a worker that is stopped, until it goes on.
+expect hangs 0 '^rank 1 on .* counts as dead: it has held a wave for 1\.[0-9] s; waves that are given out again: 1$' run --enable-recovery -n 3 ./waves 30 work=0.01 window=1 hang=1 wave-timeout=1
+written hangs-result 30
+rm -f out.txt pid.*
+run --enable-recovery -n 3 ./waves 150 work=0.02 2> said.txt &
+wait_for out.txt 20; kill -STOP "$(cat pid.2)"; sleep 2.4; kill -CONT "$(cat pid.2)"
+wait $!
+written stopped 150
+expect stopped-told 0 '^rank 2 on .* is heard again: it gets waves as before$' cat said.txt
+
+# SIGTERM to rank 0, as mpirun and Slurm send it to all: what was given out is finished, and the status is 75.
+rm -f out.txt pid.*
+run -n 3 ./waves 10000 work=0.02 2> said.txt &
+wait_for out.txt 10; kill -TERM "$(cat pid.0)"
+wait $!; status=$?
+[ $status = 75 ] && pass terminated || fail terminated "exit $status: $(tail -n 3 said.txt)"
+written terminated-result "$(wc -l < out.txt)"
+
+# Ranks end when their launcher is gone, and when rank 0 is.
+rm -f out.txt pid.*
+mpirun --oversubscribe --bind-to none --enable-recovery -n 3 ./waves 100000 work=0.02 2> said.txt &
+launcher=$!
+wait_for out.txt 10; kill -9 $launcher; wait $launcher 2>/dev/null
+for rank in 0 1 2; do ends "$(cat pid.$rank)" && pass launcher-gone-$rank || { fail launcher-gone-$rank 'it still runs'; kill -9 "$(cat pid.$rank)"; }; done
+rm -f out.txt pid.*
+run --enable-recovery -n 3 ./waves 100000 work=0.02 2> said.txt &
+wait_for out.txt 10; kill -9 "$(cat pid.0)"
+wait $!
+for rank in 1 2; do expect rank-0-gone-$rank 0 "^rank $rank: rank 0 was silent for 2 s$" cat said.txt; done

@@ -1,0 +1,181 @@
+/* test_ranks.c - random graphs on several ranks, a thread for each, over the mock of a link that delays and reorders: what
+ * reaches the sinks is compared with the sequential reference, also if a rank dies. It is made to be run under TSan.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "link_rig.h"
+#include "run_rig.h"
+#include "runtime/cluster/message.h"
+#include "runtime/cluster/ranks.h"
+
+enum { MOST_RANKS = 4 };
+
+struct rank {
+    pthread_t thread;
+    struct dfr_link *link;
+    const struct df_graph *graph;
+    struct df_options options;
+    struct dfr_ranks_options ranks;
+    struct df_stats stats;
+    struct df_error error;
+    int status;
+};
+
+static struct rank all[MOST_RANKS];
+
+static void *run_rank(void *arg)
+{
+    struct rank *r = arg;
+    r->status = dfr_ranks_run(r->link, r->graph, &r->options, &r->ranks, &r->stats, &r->error);
+    return NULL;
+}
+
+static void drop(void *cookie)
+{
+    dfr_message_drop(cookie);
+}
+
+static void prepare(struct rig *r)
+{
+    for (uint32_t v = 0; v < r->graph->n_nodes; v++)
+        ((struct df_node *)r->graph->nodes)[v].ordinal = v + 1;
+    rig_clear(r);
+    memset(all, 0, sizeof all);
+}
+
+/* killed: that rank dies after some time; 0: none. Gives what rank 0 says. */
+static int run_ranks(struct rig *r, int n, const struct df_options *options, const struct dfr_ranks_options *ranks, int killed,
+                     uint32_t *random)
+{
+    struct link_rig *rig = link_rig_create(n, rig_rand(random), rig_rand(random) % 20);
+
+    for (int i = 0; i < n; i++) {
+        all[i].link = link_rig_link(rig, i);
+        all[i].graph = r->graph;
+        all[i].options = *options;
+        all[i].ranks = *ranks;
+        assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
+    }
+    if (killed) {
+        usleep(rig_rand(random) % 20000);
+        link_rig_kill(rig, killed);
+    }
+    for (int i = 0; i < n; i++)
+        pthread_join(all[i].thread, NULL);
+    link_rig_destroy(rig, drop);
+    return all[0].status;
+}
+
+static void check_seed(unsigned seed)
+{
+    static const char *const policies[] = { "ws", "eager", "dmda", "all-cpu" };
+    uint32_t random = seed * 747796405u | 1;
+    int64_t waves = 1 + rig_rand(&random) % 40;
+    bool streams = rig_rand(&random) % 2;
+    int n = 2 + (int)(rig_rand(&random) % (MOST_RANKS - 1)), killed = n > 2 && seed % 8 == 1 ? 1 + (int)(rig_rand(&random) % 2) : 0;
+    struct df_options o = rig_options(policies[rig_rand(&random) % 4], DF_DEVICE_NONE, 1);
+    struct dfr_ranks_options ranks = { .window = rig_rand(&random) % 4, .heartbeat_timeout_s = killed ? 1 : 0,
+                                       .memory_bytes = rig_rand(&random) % 2 ? 2000 : 0 };
+    struct rig r;
+
+    rig_skips = seed % 2;
+    rig_accs = seed % 3 == 0;
+    o.waves = streams ? -1 : waves;
+    o.inflight = rig_rand(&random) % 5;
+    rig_random(&r, seed, 4 + rig_rand(&random) % 30, 1 + rig_rand(&random) % 60, streams ? waves : 0);
+    rig_expect(&r, waves);
+    prepare(&r);
+    if (run_ranks(&r, n, &o, &ranks, killed, &random) != DF_OK)
+        fail_msg("seed %u: %s", seed, all[0].error.text);
+    for (int i = 1; i < n; i++)
+        if (i != killed && all[i].status != DF_OK)
+            fail_msg("seed %u, rank %d: %s", seed, i, all[i].error.text);
+    if (!rig_same(&r, waves))
+        fail_msg("seed %u: %d ranks, rank %d dies", seed, n, killed);
+    rig_free(&r);
+}
+
+static void test_random(void **state)
+{
+    unsigned first = 1, last = 24;
+
+    (void)state;
+    rig_seeds(&first, &last);
+    for (unsigned seed = first; seed <= last; seed++)
+        check_seed(seed);
+    rig_skips = rig_accs = false;
+}
+
+/* stream -> `kernel` -> ordered sink, on three ranks */
+static int run_chain(int source, int kernel, int64_t s, int sink)
+{
+    struct df_options o = rig_options("eager", DF_DEVICE_NONE, 1);
+    const struct dfr_ranks_options ranks = { .window = 2 };
+    uint32_t random = 1;
+    struct rig r;
+
+    rig_begin(&r, 10);
+    r.expected_threads = 1;
+    struct rig_out a = rig_node(&r, kernel, s, rig_node(&r, source, 12, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING);
+    if (sink == RIG_FAIL)
+        rig_node(&r, RIG_FAIL, 5, a, RIG_NOTHING);
+    rig_sink(&r, RIG_ORDERED, a);
+    rig_end(&r);
+    prepare(&r);
+    run_ranks(&r, 3, &o, &ranks, 0, &random);
+    rig_free(&r);
+    return all[0].status;
+}
+
+/* What fails on a worker is told by rank 0, with its place. The others are let go. */
+static void test_failure(void **state)
+{
+    (void)state;
+    assert_int_not_equal(run_chain(RIG_STREAM, RIG_FAIL, 7, RIG_ORDERED), DF_OK);
+    if (!strstr(all[0].error.text, "node 'main/fail#2', wave 7"))
+        fail_msg("%s", all[0].error.text);
+    assert_int_not_equal(run_chain(RIG_STREAM, RIG_ADD1, 7, RIG_FAIL), DF_OK);
+    if (!strstr(all[0].error.text, "wave 5"))
+        fail_msg("%s", all[0].error.text);
+}
+
+/* A graph of which nothing can be handed out: rank 0 says it, and the others have nothing to do. */
+static void test_refused(void **state)
+{
+    (void)state;
+    struct df_options o = rig_options("eager", DF_DEVICE_NONE, 1);
+    const struct dfr_ranks_options ranks = { 0 };
+    uint32_t random = 1;
+    struct rig r;
+    rig_begin(&r, 10);
+    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_STREAM, 5, RIG_NOTHING, RIG_NOTHING));
+    rig_end(&r);
+    prepare(&r);
+    assert_int_equal(run_ranks(&r, 2, &o, &ranks, 0, &random), DF_E_REFUSED);
+    assert_int_equal(all[1].status, DF_OK);
+    rig_free(&r);
+    /* what fires once fails on rank 0, before any wave */
+    rig_begin(&r, 10);
+    struct rig_out once = rig_node(&r, RIG_FAIL, 0, rig_node(&r, RIG_ONCE, 5, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING);
+    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_ADD2, 1, rig_node(&r, RIG_STREAM, 5, RIG_NOTHING, RIG_NOTHING), once));
+    rig_end(&r);
+    prepare(&r);
+    assert_int_not_equal(run_ranks(&r, 2, &o, &ranks, 0, &random), DF_OK);
+    if (!strstr(all[0].error.text, "node 'main/fail"))
+        fail_msg("%s", all[0].error.text);
+    rig_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_failure), cmocka_unit_test(test_refused) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -92,7 +92,8 @@ LIBRARIES := $(LIB)/libdf.a $(LIB)/libdfplan.a $(LIB)/libdffront.a $(if $(CUDA_H
 MPI_PLUGIN := $(if $(MPICC),$(LIB)/libdf-mpi.so)
 HEADERS := $(INC)/df.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_strips.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
-IMPORTS := $(addprefix $(STD)/,io.df raw.df npy.df png.df tiff.df csv.df $(notdir $(STD_SRC) $(wildcard runtime/std/*.h)))
+STD_COPIED := $(addprefix $(STD)/,$(notdir $(wildcard runtime/std/*.c runtime/std/*.cu runtime/std/*.h runtime/std/*.df)))
+IMPORTS := $(STD_COPIED) $(addprefix $(STD)/,raw.df npy.df png.df tiff.df csv.df records.df)
 # The Python package. dfc copies graphs.py into the modules that it makes.
 PYTHON_DIR := $(BUILDDIR)/share/dfc/python/dfc
 PYTHON    := $(addprefix $(PYTHON_DIR)/,$(notdir $(wildcard compiler/python/dfc/*.py)))
@@ -235,13 +236,13 @@ $(INC)/df_plan.h: partition/df_plan.h
 $(HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
-$(filter-out %.df,$(IMPORTS)) $(STD)/io.df: $(STD)/%: runtime/std/%
+$(STD_COPIED): $(STD)/%: runtime/std/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 $(PYTHON): $(PYTHON_DIR)/%: compiler/python/dfc/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
-$(filter-out %/io.df,$(filter %.df,$(IMPORTS))): $(STD)/%.df: runtime/std/kernels.sh
+$(filter-out $(STD_COPIED),$(IMPORTS)): $(STD)/%.df: runtime/std/kernels.sh
 	@mkdir -p $(@D)
 	$(Q)sh $< $* > $@
 

@@ -23,14 +23,13 @@ build() { # NAME FILE.df OPTIONS…
 }
 ${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} -O2 -o check "$here/check.c" -lm || exit 1
 build ct "$here/ct.df" --nvcc=none -w
-[ "${QUICK-}" ] || build ct1 "$here/ct.df" --nvcc=none -w -D batch=3
-build rabbitct "$here/rabbitct.df" --nvcc=none -w
+build floor "$here/rabbitct.df" --nvcc=none -w -D truncate=0
+build truncate "$here/rabbitct.df" --nvcc=none -w
 
 reconstruct() { # PROGRAM N VIEWS WIDTH HEIGHT OUT OPTIONS…
     local program=$1 n=$2 views=$3 w=$4 h=$5 out=$6; shift 6
     [ -e "$views.$w.rct" ] || ./phantom "$views" "$w" "$h" "$views.$w.rct" || return 1
-    local volume=--volume=$out.vol; [ "$program" != formula ] || volume=
-    ./"$program" --n="$n" --w="$w" --h="$h" --input="$views.$w.rct" --density="$out.f32" ${volume:+"$volume"} --picture="$out.png" "$@"
+    ./"$program" --n="$n" --w="$w" --h="$h" --input="$views.$w.rct" --density="$out.f32" --volume="$out.vol" --picture="$out.png" "$@"
 }
 # The phantom, at the sizes for which the bounds are known.
 if [ "${QUICK-}" ]; then sizes='128 124 312 240 0.02 0.07'; else sizes='128 496 312 240 0.01 0.02'; fi
@@ -44,7 +43,7 @@ try filtered reconstruct ct 40 30 156 120 small
 ./check filter 30.156.rct filtered.rct
 try 'FDK in double precision' ./check plain 40 filtered.rct small.f32 floor 5e-5
 for rule in floor truncate; do
-    try "$rule" ./rabbitct --input=filtered.rct --n=40 --w=156 --h=120 --rule=$rule --density=rule.f32 --volume=rule.vol
+    try "$rule" ./$rule --input=filtered.rct --n=40 --w=156 --h=120 --density=rule.f32 --volume=rule.vol
     try "rabbitct, $rule" ./check plain 40 filtered.rct rule.f32 $rule 5e-5
 done
 # Matrices of no circle: each view's is turned and sheared a little.
@@ -60,20 +59,15 @@ for i in range(30):
     struct.pack_into('<12d', data, 20 + i * record, *a)
 open('oblique.rct', 'wb').write(data)
 PY
-try oblique ./rabbitct --input=oblique.rct --n=40 --w=156 --h=120 --rule=floor --density=oblique.f32 --volume=
+try oblique ./floor --input=oblique.rct --n=40 --w=156 --h=120 --density=oblique.f32 --volume=
 try 'matrices of no circle' ./check plain 40 oblique.rct oblique.f32 floor 5e-5
-build formula "$here/formula.df" --nvcc=none -w
-try formula reconstruct formula 40 30 156 120 formula
-try 'back-projection as a formula' ./check same small.f32 formula.f32 5e-5
-try formula reconstruct formula 40 30 156 120 other --device=emu --policy=all-gpu --inflight=8
-try 'the formula on emu' ./check same formula.f32 other.f32 0
 # RabbitCT's own reference algorithm, if RABBITCT names a folder with its program's source.
 if [ "${RABBITCT-}" ]; then
     rm -rf rabbit && cp -r "$RABBITCT" rabbit && cp rabbit/mk/config-default.mk rabbit/config.mk && make -C rabbit >rabbit.log 2>&1
     runner=$(ls rabbit/rabbitRunner-* 2>/dev/null)
     for views in filtered oblique; do
         try "LolaBunny, $views" "${runner:-false}" -i $views.rct -m LolaBunny -s 128 -o lola.f32
-        try "LolaBunny, $views" ./rabbitct --input=$views.rct --n=128 --w=156 --h=120 --rule=truncate --density=rule.f32 --volume=
+        try "LolaBunny, $views" ./truncate --input=$views.rct --n=128 --w=156 --h=120 --density=rule.f32 --volume=
         try "beside LolaBunny, $views" ./check same lola.f32 rule.f32 5e-5
     done
 else
@@ -85,7 +79,6 @@ same() { # NAME PROGRAM OPTIONS…
     try "$name" reconstruct "$program" 40 30 156 120 other "$@"
     try "$name" ./check same small.f32 other.f32 0
 }
-[ "${QUICK-}" ] || same 'three views a wave' ct1
 same 'one worker' ct --workers=1
 same 'emu, gp' ct --device=emu --policy=gp
 same 'emu, one wave in flight, all on the GPU' ct --device=emu --emu-all --policy=all-gpu --inflight=1
@@ -94,7 +87,7 @@ verdict() { if [ "$1" = 0 ]; then ok "$2"; else failed "$2"; fi; }
 again() { reconstruct ct 40 30 156 120 other "$@" && ./check same small.f32 other.f32 0; }
 [ "${QUICK-}" ] || everywhere ct again
 # The volume in parts, which are slabs of z; and in a GPU's memory that holds a few of 16 slabs.
-if [ "${QUICK-}" ]; then parts='1'; else parts='1 2 8 16'; fi
+if [ "${QUICK-}" ]; then parts=; else parts='1 2 8 16'; fi
 for p in $parts; do
     build ct_parts "$here/ct.df" --nvcc=none -w -D parts="$p"
     same "$p parts" ct_parts
@@ -103,18 +96,14 @@ done
 build ct_parts "$here/ct.df" --nvcc=none -w -D parts=16
 same "16 parts, little memory" ct_parts --device=emu --emu-all --policy=all-gpu --gpu-mem=1536000
 
-# The GPU's code, run on the host, with cuFFT's calls done by FFTW.
-rm -rf gpu && mkdir gpu && cp -r "$here"/*.df "$here"/kernels gpu
-for f in filter backproject; do mv gpu/kernels/$f.cu gpu/kernels/$f.gpu.cpp; done
-sed -i -E 's/gpu "([a-z/]*)[.]cu"/gpu "\1.gpu.cpp"/' gpu/kernels.df
-${CC:-cc} -O2 -shared -fPIC -o gpu/libcufft.so.12 "$here/kernels/cufft_host.c" -lfftw3f
+# The code for GPUs, run on the host, with cuFFT's calls done by FFTW. A folder std beside the program comes before dfc's.
+rm -rf gpu && mkdir gpu && cp "$here"/*.df gpu && cp -r "$(dirname "$dfc")/../share/dfc/std" gpu/std && mv gpu/std/fft.cu gpu/std/fft.gpu.cpp
+sed -i 's/fft[.]cu/fft.gpu.cpp/' gpu/std/fft.df
+${CC:-cc} -O2 -shared -fPIC -o gpu/libcufft.so.12 "$here/cufft_host.c" -lfftw3f
 build ct_gpu gpu/ct.df --nvcc=none --emu-gpu-code -w
 export LD_LIBRARY_PATH=$PWD/gpu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-for rule in floor truncate; do
-    try "GPU's code" reconstruct ct 40 30 156 120 cpu --rule=$rule
-    try "GPU's code" reconstruct ct_gpu 40 30 156 120 gpu1 --device=emu --policy=all-gpu --rule=$rule
-    try "GPU's code, $rule, beside the CPU's" ./check same cpu.f32 gpu1.f32 5e-5
-done
+try "the code for GPUs" reconstruct ct_gpu 40 30 156 120 other --device=emu --policy=all-gpu
+try "the code for GPUs, beside the CPU's" ./check same small.f32 other.f32 5e-5
 
 # What is wrong is told, and nothing is written.
 refused() { # NAME PATTERN OPTIONS…
@@ -124,11 +113,10 @@ refused() { # NAME PATTERN OPTIONS…
     if [ $status = 1 ] && grep -qE "$pattern" said && [ ! -e out.vol ] && [ ! -e out.png ]; then ok "refused: $name"; else failed "refused: $name: $status, $(head -c 300 said)"; fi
 }
 head -c 100000 30.156.rct >cut.rct; printf abc >tiny.rct; head -c 4000 /dev/zero >zero.rct
-refused truncated "cut.rct.* has 100000 bytes, but 30 views of 156 x 120 pixels have .*truncated" --input=cut.rct --w=156 --h=120
-refused tiny "tiny.rct' is no .rct file" --input=tiny.rct
-refused zeros "zero.rct' is no .rct file" --input=zero.rct
+refused truncated "cut.rct.* has 99980 bytes behind its header, but 30 records of 12 numbers and f32.120, 156. have .*truncated" --input=cut.rct --w=156 --h=120
+refused tiny "tiny.rct' has no 4 bytes from byte 8 on" --input=tiny.rct
+refused zeros "the header of 'zero.rct' says that 'w' is 0" --input=zero.rct
 refused missing "nowhere.rct" --input=nowhere.rct
 refused size "30.156.rct' is f32\[120, 156\], and the token is f32\[240, 312\]: give --h=120 --w=156" --input=30.156.rct
-refused rule "no rule 'round': there are floor and truncate" --input=30.156.rct --w=156 --h=120 --rule=round
 refused side "lies in the volume: give a smaller --side" --input=30.156.rct --w=156 --h=120 --side=3000
 exit $bad

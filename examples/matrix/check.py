@@ -34,12 +34,15 @@ def multiply(a, b):
     return rows
 
 
+KERNELS = {"ma": add, "mm": multiply, "multiply_f32": multiply}
+
+
 def main():
     text = open(sys.argv[1]).read()
     n = int(sys.argv[3]) if len(sys.argv) > 3 else int(re.search(r"param n = (\d+);", text).group(1))
     value, expected = {}, {}
     for target, kernel, a, b in re.findall(r"(d\d+): matrix = (\w+)\((\w+)(?:, (\w+))?\);", text):
-        value[target] = start(n, int(a)) if kernel == "start" else {"ma": add, "mm": multiply}[kernel](value[a], value[b])
+        value[target] = start(n, int(a)) if kernel == "start" else KERNELS[kernel](value[a], value[b])
     for name in re.findall(r"report\((d\d+), ", text):
         total = sum(x for row in value[name] for x in row.values())
         weighted = sum(x * ((i * n + c) % 65521) for i, row in enumerate(value[name]) for c, x in row.items())

@@ -6,7 +6,7 @@ mkdir -p "$2" && cd "$2" || exit 1
 # shellcheck source=../policies.sh
 . "$here/../policies.sh"
 verdict() { if [ "$1" = 0 ]; then echo "ok      $2"; else echo "FAILED  $2"; failed=1; fi; }
-cp "$here"/matrix.c "$here"/matrix.cu . && cc -std=c11 -O2 -o generate "$here/generate.c" || exit 1
+cp "$here"/matrix.c "$here"/matrix.cu "$here"/kernels.df . && cc -std=c11 -O2 -o generate "$here/generate.c" || exit 1
 for kind in ma mm mixed; do
     ./generate --kind=$kind --n=96 >$kind.df && "$dfc" $kind.df --nvcc=none -w -o $kind 2>compile.log || { cat compile.log; exit 1; }
     for device in none emu; do
@@ -16,5 +16,9 @@ for kind in ma mm mixed; do
     ./$kind --waves=8 --device=none --workers=1 | sort >$kind.want
     try() { ./$kind --waves=8 "$@" | sort >$kind.out && cmp $kind.want $kind.out; }
     everywhere $kind try
+    ./generate --kind=$kind --n=96 --std >std.df && "$dfc" std.df --nvcc=none -w -o $kind 2>compile.log || { cat compile.log; exit 1; }
+    try
+    verdict $? "$kind, with std/blas.df"
+    everywhere "$kind, with std/blas.df" try
 done
 exit $failed

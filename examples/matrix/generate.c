@@ -25,7 +25,7 @@ static uint64_t next_random(void) /* splitmix64 */
 static uint32_t below(uint32_t n) { return (uint32_t)(next_random() % n); }
 
 static const char usage[] =
-    "usage: generate [--kind=ma|mm|mixed] [--n=512] [--kernels=38] [--deps=75] [--seed=1] [--window=12] [--costs]\n"
+    "usage: generate [--kind=ma|mm|mixed] [--n=512] [--kernels=38] [--deps=75] [--seed=1] [--window=12] [--std|--costs]\n"
     "Writes a .df graph to standard output.\n"
     "  --kind     matrix add, matrix multiply, or each kernel one of the two\n"
     "  --n        rows and columns of the matrices (the graph's param: dfc -D n=… changes it later)\n"
@@ -33,6 +33,7 @@ static const char usage[] =
     "  --deps     number of dependencies, from kernels to 2 * kernels\n"
     "  --seed     of the random graph\n"
     "  --window   how far back a kernel may reach for its inputs, in kernels\n"
+    "  --std      kernels of kernels.df, with products from std/blas.df, in place of those of matrix.c and matrix.cu\n"
     "  --costs    times as cost clauses in place of code, to study the graph without a compiler or a GPU\n";
 
 static long number(const char *option, const char *text, long low, long high)
@@ -51,7 +52,7 @@ static long number(const char *option, const char *text, long low, long high)
 struct options {
     const char *kind;
     long n, kernels, deps, seed, window;
-    bool costs;
+    bool costs, std;
 };
 
 static void parse(int argc, char **argv, struct options *o)
@@ -66,6 +67,8 @@ static void parse(int argc, char **argv, struct options *o)
 #define IS(name) (value && length == strlen(name) && !strncmp(argv[i], name, length))
         if (!strcmp(argv[i], "--costs"))
             o->costs = true;
+        else if (!strcmp(argv[i], "--std"))
+            o->std = true;
         else if (IS("--kind"))
             o->kind = value;
         else if (IS("--n"))
@@ -83,6 +86,10 @@ static void parse(int argc, char **argv, struct options *o)
             exit(2);
         }
 #undef IS
+    }
+    if (o->costs && o->std) {
+        fprintf(stderr, "generate: error: --costs and --std exclude each other: one leaves out the code that the other names\n");
+        exit(2);
     }
     if (strcmp(o->kind, "ma") && strcmp(o->kind, "mm") && strcmp(o->kind, "mixed")) {
         fprintf(stderr, "generate: error: --kind is ma, mm or mixed, not '%s'\n", o->kind);
@@ -116,7 +123,7 @@ static void write_graph(const struct options *o)
         while (!same && b == a)
             b = made - 1 - below(reach);
         bool multiply = !strcmp(o->kind, "mm") || (!strcmp(o->kind, "mixed") && (next_random() & 1));
-        printf("    d%u: matrix = %s(d%u, d%u);\n", made, multiply ? "mm" : "ma", a, b);
+        printf("    d%u: matrix = %s(d%u, d%u);\n", made, !multiply ? "ma" : o->std ? "multiply_f32" : "mm", a, b);
         read[a] = read[b] = 1;
     }
     for (long m = 0; m < o->kernels + 2; m++)
@@ -125,31 +132,39 @@ static void write_graph(const struct options *o)
     free(read);
 }
 
+static void declare_kernels(const struct options *o)
+{
+    static const char both[] = "cpu \"matrix.c\" gpu \"matrix.cu\"";
+    if (!o->costs)
+        puts("link \"openblas\";");
+    printf("\nkernel start(out a: f32[m, m]; seed: i32)                                %s;\n",
+           o->costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
+    if (strcmp(o->kind, "mm"))
+        printf("kernel ma(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            %s;\n",
+               o->costs ? "cost cpu (2us + 1.5ns * m * m) gpu (8us + 0.06ns * m * m)" : both);
+    if (strcmp(o->kind, "ma"))
+        printf("kernel mm(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            %s;\n",
+               o->costs ? "cost cpu (2us + 0.036ns * m * m * m) gpu (8us + 0.00175ns * m * m * m)" : both);
+    printf("kernel report(in a: f32[m, m]; name: str) ordered                        %s;\n",
+           o->costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
+}
+
 int main(int argc, char **argv)
 {
     struct options o = {.kind = "mm", .n = 512, .kernels = 38, .deps = 0, .seed = 1, .window = 12};
-    static const char both[] = "cpu \"matrix.c\" gpu \"matrix.cu\"";
     parse(argc, argv, &o);
     state = (uint64_t)o.seed;
     printf("// %s: %ld kernels, %ld dependencies, seed %ld: written by generate --kind=%s --kernels=%ld --deps=%ld "
-           "--seed=%ld\n",
-           o.kind, o.kernels, o.deps, o.seed, o.kind, o.kernels, o.deps, o.seed);
+           "--seed=%ld%s\n",
+           o.kind, o.kernels, o.deps, o.seed, o.kind, o.kernels, o.deps, o.seed, o.std ? " --std" : "");
     printf("param n = %ld;\ntype  matrix = f32[n, n];\n", o.n);
-    if (!o.costs)
-        puts("link \"openblas\";");
-    printf("\nkernel start(out a: f32[m, m]; seed: i32)                                %s;\n",
-           o.costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
-    if (strcmp(o.kind, "mm"))
-        printf("kernel ma(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            %s;\n",
-               o.costs ? "cost cpu (2us + 1.5ns * m * m) gpu (8us + 0.06ns * m * m)" : both);
-    if (strcmp(o.kind, "ma"))
-        printf("kernel mm(in a: f32[m, m], in b: f32[m, m], out c: f32[m, m])            %s;\n",
-               o.costs ? "cost cpu (2us + 0.036ns * m * m * m) gpu (8us + 0.00175ns * m * m * m)" : both);
-    printf("kernel report(in a: f32[m, m]; name: str) ordered                        %s;\n\n"
-           "graph main {\n"
-           "    d0: matrix = start(0);\n"
-           "    d1: matrix = start(1);\n",
-           o.costs ? "cost cpu 0us" : "cpu \"matrix.c\"");
+    if (o.std)
+        puts("import \"kernels.df\";");
+    else
+        declare_kernels(&o);
+    puts("\ngraph main {\n"
+         "    d0: matrix = start(0);\n"
+         "    d1: matrix = start(1);");
     write_graph(&o);
     puts("}");
     if (fflush(stdout) || ferror(stdout)) {

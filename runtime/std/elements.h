@@ -1,8 +1,8 @@
 /* elements.h - the kernels of std/ exist for several types of element. EACH_… calls a macro with the name, the C type
  * and the number of each. kernels.sh writes the declarations for the same names.
  *
- * Room:     runtime/std/ holds what programs import by "std/io.df": kernels that read and write files. dfc compiles these
- *           files into each program that uses them. They know df.h and df_io.h alone.
+ * Room:     runtime/std/ holds what programs import by "std/io.df": kernels that read and write files; filters, "std/fft.df"; products of matrices,
+ *           "std/blas.df". dfc compiles these files into each program that uses them. They know df.h and df_io.h alone.
  */
 #ifndef STD_ELEMENTS_H
 #define STD_ELEMENTS_H

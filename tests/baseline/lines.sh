@@ -11,17 +11,21 @@ part() { # FILE FIRST-SECTION NEXT-SECTION: the lines between two heads `// ----
     sed -n "/^\/\/ ---- $2/,/^\/\/ ---- $3/p" "$1"
 }
 printf '%-58s %5s %5s\n' '' dfc 'by hand'
-ct=examples/ct hand=tests/baseline/ct/ct.cu
-shared=$(code $ct/kernels/{filter,backproject}.{c,cu} $ct/kernels/geometry.c)
-dfc=$(code $ct/ct.df $ct/kernels.df $ct/kernels/rct.c) by_hand=$(code $hand)
-row 'ct: all' $((dfc + shared)) $((by_hand + shared))
-row 'ct: without filter and back-projection, which both have' "$dfc" "$by_hand"
-row 'ct: the .df files, beside all but files and results' "$(code $ct/ct.df $ct/kernels.df)" "$(part $hand 'batches of views' 'results' | code -)"
-formula=$(code $ct/formula.df $ct/kernels.df $ct/kernels/rct.c $ct/kernels/geometry.c $ct/kernels/filter.c $ct/kernels/filter.cu)
-row 'ct: all, with back-projection as a formula (formula.df)' "$formula" $((by_hand + shared))
-matrix=tests/baseline/matrix/matrix.cu graph=$(mktemp -d)
-cc -std=c11 -O2 -o "$graph/generate" examples/matrix/generate.c && "$graph/generate" --kind=mixed >"$graph/mixed.df"
-shared=$(code examples/matrix/matrix.c examples/matrix/matrix.cu) dfc=$(code "$graph/mixed.df") by_hand=$(code $matrix)
-row 'matrix: all' $((dfc + shared)) $((by_hand + shared))
-row 'matrix: the graph, without the kernels, which both have' "$dfc" "$by_hand"
-rm -r "$graph"
+ct=examples/ct hand=tests/baseline/ct
+# By hand the filter is needed, too, but cuFFT would be linked and not found at run time.
+filter=$(code runtime/std/fft.c <(sed -e '/^enum { CUFFT/,/^};/d' -e '/^template/,/^}/d' -e '/^static bool find_cufft/,/^}/d' -e '/if (!find_cufft/,/^    }/d' runtime/std/fft.cu))
+by_hand=$(code $hand/ct.cu) all=$(($(code $hand/ct.cu $hand/backproject.{c,cu} $hand/geometry.c) + filter))
+row 'ct: all' "$(code $ct/ct.df $ct/kernels.df)" "$all"
+row 'ct: all, geometry, filter, back-projection from a library' "$(code $ct/ct.df $ct/kernels.df)" "$by_hand"
+matrix=examples/matrix hand=tests/baseline/matrix/matrix.cu graphs=$(mktemp -d)
+cc -std=c11 -O2 -o "$graphs/generate" $matrix/generate.c
+"$graphs/generate" --kind=mixed >"$graphs/mixed.df"
+"$graphs/generate" --kind=mixed --std >"$graphs/std.df"
+kernels=$(code $matrix/matrix.c $matrix/matrix.cu) by_hand=$(code $hand)
+# By hand cuBLAS would be linked, so neither its prototype nor the kernel in place of it is needed.
+linked=$(code $matrix/matrix.c <(sed -e '/^enum { SIDE/d' -e '/^static __global__ void multiply/,/^}/d' -e '/^typedef int sgemm/,/;/d' -e '/static int told/d' \
+    -e '/unsigned tiles/d' -e '/sgemm \*product/d' -e '/if (!product) {/,/^    }/d' $matrix/matrix.cu))
+row 'matrix: all' "$(code "$graphs/std.df" $matrix/kernels.df)" $((by_hand + linked))
+row 'matrix: all, with the same kernels in C and CUDA' $(($(code "$graphs/mixed.df") + kernels)) $((by_hand + kernels))
+row 'matrix: the graph, without the kernels, which both have' "$(code "$graphs/mixed.df")" "$by_hand"
+rm -r "$graphs"

@@ -53,13 +53,24 @@ env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./find 13 > calls.out
 printf '%s\n' 'found toolkit' create 'stream 1' 'workspace 256' 'stream 1' 'workspace 256' destroy > calls.want; same calls calls.out calls.want
 
 # The gpu code of examples/matrix, on the host: with cuBLAS and without.
-{ cat "$programs/host.h"; sed -E 's/^( *)(average|multiply)<<<(.*)>>>\(/\1launch(\2, \3, /' "$DF_SOURCE/examples/matrix/matrix.cu"; cat "$programs/main.cpp"; } > matrix.cpp
+{ cat "$programs/host.h" "$programs/calls.h"; sed -E 's/^( *)(average|multiply)<<<(.*)>>>\(/\1launch(\2, \3, /' "$DF_SOURCE/examples/matrix/matrix.cu"; cat "$programs/main.cpp"; } > matrix.cpp
 compile cc -std=c11 -c -include "$programs/here.h" "$DF_SOURCE/runtime/cuda/cuda_blas.c" && compile cc -std=c11 -c "${base[@]/#/$DF_SOURCE/}"
 check matrix-compiles compile g++ -std=c++17 -o matrix matrix.cpp cuda_blas.o error.o message.o -ldl -pthread
 env -i HERE="$HERE" ./matrix > plain.out
 printf '%s\n' 'log 1: no cuBLAS was found: a plain kernel multiplies, which takes longer' '70: 0 wrong' '16: 0 wrong' > plain.want; same matrix-plain plain.out plain.want
 env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./matrix > blas.out
 printf '%s\n' create 'stream 1' 'workspace 256' 'sgemm 70' '70: 0 wrong' 'stream 1' 'workspace 256' 'sgemm 16' '16: 0 wrong' > blas.want; same matrix-cublas blas.out blas.want
+
+# The gpu code of std/blas.df, likewise: it needs cuBLAS.
+{ cat "$programs/host.h" "$programs/calls.h" "$DF_BUILD/share/dfc/std/blas.h"; grep -v '^#include "blas.h"' "$DF_BUILD/share/dfc/std/blas.cu"; cat "$programs/blas.cpp"; } > blas.cpp
+check blas-compiles compile g++ -std=c++17 -Wall -Wextra -Werror -Wno-unused-function -o blas blas.cpp cuda_blas.o error.o message.o -ldl -pthread
+large='BLAS multiplies matrices of at most 2147483647 rows and columns, not 2147483648'
+env -i HERE="$HERE" ./blas > blas.out
+for kind in S D; do printf 'no cuBLAS was found that has cublas%sgemm_v2: put its folder into LD_LIBRARY_PATH, or run with --device=none\n' $kind; done > blas.want
+{ printf '%s\n' "$large" "$large" "$large"; cat blas.want; } > none.want; same blas-none blas.out none.want
+env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./blas > blas.out
+bound() { printf 'stream 1\nworkspace 256\n%s\n%s\n' "$@"; }
+{ printf '%s\n' "$large" "$large" "$large" create; bound 'sgemm 3' 'f32: 0 wrong'; bound 'dgemm 3' 'f64: 0 wrong'; } > blas.want; same blas blas.out blas.want
 
 # nvcc compiles it without a header of cuBLAS, and nothing is linked with the library.
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)

@@ -6,18 +6,21 @@ nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fai
 
 # All kernels compile, and a program is linked with what it uses.
 { echo 'import "std/io.df"; graph main {'
-  for format in raw npy png tiff csv; do grep '^kernel ' "$DF_BUILD/share/dfc/std/$format.df"; done | awk '{
+  for format in raw npy png tiff csv records; do grep '^kernel ' "$DF_BUILD/share/dfc/std/$format.df"; done | awk '{
       name = $2; sub(/\(.*/, "", name); match($0, /: [a-z0-9]+\[[^]]*\]/); split(substr($0, RSTART + 2, RLENGTH - 3), port, "[")
       elem = port[1]; extents = port[2]; rank = split(extents, each, ", "); ones = extents; gsub(/[a-z]/, "1", ones); d = rank > 1 ? "_" rank "d" : ""
       if (name ~ /^write.*tiles/)
           printf "w%d: %s[%s] = load_raw_%s_%dd(\"x\"); p%d: i64[4] = load_raw_i64(\"x\"); %s(w%d, p%d, \"y\");\n", NR, elem, ones, elem, rank, NR, name, NR, NR
       else if (name ~ /^write/)
           printf "w%d: %s[%s] = load_raw_%s%s(\"x\"); %s(w%d, \"y\"%s);\n", NR, elem, ones, elem, d, name, NR, name ~ /csv/ ? ", \"\"" : ""
+      else if (name ~ /^read_records/) {
+          split(name, part, "_"); printf "(a%d: %s[1, 1], r%d: %s[1, 1%s]) = %s(\"x\", \"\");\n", NR, part[3], NR, part[4], part[5] ? ", 1" : "", name
+      } else if (name ~ /_at_/) printf "r%d: %s[1] = %s(\"x\", 0);\n", NR, elem, name
       else if (name ~ /up_to/) { gsub(/_/, "1", extents); sub(/c$/, "1", extents); printf "r%d: %s[%s] = %s(\"x\");\n", NR, elem, extents, name }
       else if (name ~ /^read.*tiles/) printf "(r%d: %s[%s], q%d: i64[4]) = %s(\"x\", 0);\n", NR, elem, ones, NR, name
       else printf "r%d: %s[%s] = %s(\"x\");\n", NR, elem, ones, name
   }'; echo '}'; } >all.df
-[ "$(grep -c '= \|write' all.df)" -ge 230 ] && pass all-kernels || fail all-kernels "$(grep -c = all.df) lines"
+[ "$(grep -c '= \|write' all.df)" -ge 260 ] && pass all-kernels || fail all-kernels "$(grep -c = all.df) lines"
 compile all
 compile raw
 expect raw-needs-no-library 1 '^$' sh -c 'ldd ./raw | grep -E "png|tiff"'
@@ -48,6 +51,56 @@ same percent-name a.raw '100%'; rm -f '100%'
 nothing_left nothing-half-written 'out[.]raw'
 printf 'a.raw\nodd.raw\n' >wrong.txt
 expect list-looked-at-first 1 "wave 0: 'odd.raw'" ./raw --input=@wrong.txt
+
+# records: a header, and numbers beside an array; two records a wave, the last wave filled up; two files; a pipe; what is wrong
+compile records
+compile values
+record() { printf "$1"; printf '\0\0\200?\0\0\0@\0\0@@\0\0\200@\0\0\240@\0\0\300@'; } # 1 to 6
+{ printf '\3\0\0\0\2\0\0\0\3\0\0\0tags'; for i in 1 2 3; do record "\\$i\0\0\0\7\0\0\0"; done; } >a.rec
+expect records 0 "^1 7: 1 6 2 7: 1 6 tags 3 7: 1 6 0 0: 0 0 tags $" ./records --input=a.rec
+printf 'a.rec\na.rec\n' >records.txt
+expect records-list 0 "^1 7: 1 6 2 7: 1 6 tags 3 7: 1 6 1 7: 1 6 tags 2 7: 1 6 3 7: 1 6 tags $" ./records --input=@records.txt
+expect records-pipe 0 "3 7: 1 6 0 0: 0 0 tags $" sh -c 'cat a.rec | ./records --input=/dev/stdin'
+expect records-pipe-cut 1 "'/dev/stdin' ends within a record" sh -c 'head -c 100 a.rec | ./records --input=/dev/stdin'
+expect records-no-number 0 "3 7: 1 6 0 0: 0 0 tags $" ./records --input=a.rec --header='w h 8'
+# The same from a later wave on, as chunks need it, and in two passes.
+compile again
+check again ./again --input=@records.txt
+sed '/sum/d; /"s.raw"/d' "$programs/again.df" >later.df && check compile-later "$DFC" later.df --nvcc=none -o later
+mv labels.raw whole.labels; mv arrays.raw whole.arrays
+for range in 0:1 1:2 2:9; do check "records-$range" ./later --input=@records.txt --waves=$range --out=chunk${range%:*}; done
+check records-merged "$DFC" merge chunk0 chunk1 chunk2
+same records-later-labels labels.raw whole.labels
+same records-later-arrays arrays.raw whole.arrays
+got=$(od -An -w48 -tf4 s.raw | tr -s ' '); want=' 12 24 36 24 48 72 36 72 108 48 96 144'
+[ "$got" = "$want" ] && pass records-passes || fail records-passes "$got"
+printf '\3\0\0\0\0\0\0\0\0\0\370?\1\0\2\0\11\0' >v.rec
+expect values 0 '^1.5 9 $' ./values
+expect records-size 1 "'a.rec' is f32\[2, 3\], and the token is f32\[4, 3\]: give --h=2$" ./records --input=a.rec --h=4
+head -c 100 a.rec >cut.rec
+expect records-cut 1 "'cut.rec' has 84 bytes behind its header, but 3 records of 2 numbers and f32\[2, 3\] have 96: it is truncated$" ./records --input=cut.rec
+{ cat a.rec; echo; } >more.rec
+expect records-more 1 "'more.rec' has 97 bytes .* have 96: something follows them$" ./records --input=more.rec
+expect records-odd 1 "'cut.rec' has 84 bytes behind its header, and a record of 2 numbers and f32\[2, 3\] has 32$" ./records --input=cut.rec --header='w h 8'
+printf '\3\0\0\0\0\0\0\0\3\0\0\0tags' >zero.rec; head -c 10 a.rec >short.rec; head -c 14 a.rec >shorter.rec
+expect records-header 1 "'short.rec' ends within its header, of which 12 bytes were asked for$" ./records --input=short.rec
+expect records-skipped 1 "'shorter.rec' ends within its header, of which 16 bytes were asked for$" ./records --input=shorter.rec
+expect records-zero 1 "the header of 'zero.rec' says that 'h' is 0$" ./records --input=zero.rec
+expect records-word 1 "'width' in a header is neither h nor w nor 'records' nor a number of bytes$" ./records --input=a.rec --header='width h'
+expect records-missing 1 "cannot read 'nowhere': No such file" ./records --input=nowhere
+head -c 15 a.rec >b.rec; cp a.rec kept.rec; cp b.rec a.rec
+expect part-short 1 "'a.rec' has no 4 bytes from byte 12 on$" ./records --input=kept.rec
+nothing_left nothing-for-no-path '[.]tmp'
+if pkg-config --exists fftw3f; then compile rows; compile rows -D batch=3; expect rows-filtered 0 '^same $' ./rows --waves=1; else skip rows 'no libfftw3-dev'; fi
+
+# blas: products of both types, of one row and of several, against their definition
+if pkg-config --exists openblas; then
+    for rows in 1 7; do
+        compile products -D rows=$rows
+        expect products-$rows 0 '^0 0 0 0 0 0 $' ./products --waves=3
+        expect products-$rows-emu 0 '^0 0 0 0 0 0 $' ./products --waves=3 --device=emu --emu-all --workers=2
+    done
+else skip products 'no libopenblas-dev'; fi
 
 # npy, both ways, all elements; dynamic sizes; what is refused
 compile npy

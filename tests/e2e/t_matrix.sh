@@ -1,6 +1,6 @@
 # examples/matrix: generated graphs have the shape they promise, and print the same under every policy, equal to check.py's computation.
 matrix=$DF_SOURCE/examples/matrix
-cp "$matrix"/*.c "$matrix"/*.cu .
+cp "$matrix"/*.c "$matrix"/*.cu "$matrix"/kernels.df .
 cc -std=c11 -O2 -o generate generate.c
 for kind in mm ma mixed; do
     ./generate --kind=$kind --n=24 >$kind.df
@@ -14,6 +14,15 @@ for kind in mm ma mixed; do
         check "$kind-$policy${set#--device}" python3 "$matrix/check.py" $kind.df out.txt
     done; done
 done
+# --std: the same graph, with formulas and std/blas.df in place of the C and CUDA.
+./generate --kind=mixed --n=24 --std >std.df
+check std-compiles "$DFC" std.df --nvcc=none -w -o std
+./mixed --device=none | sort >want
+for options in '--device=none --workers=2' '--device=emu --emu-all --policy=random' '--device=emu --policy=gp'; do
+    # shellcheck disable=SC2086
+    ./std $options >got; check "std ${options#--device=}" python3 "$matrix/check.py" std.df got; sort got >got.sorted; same std-same want got.sorted
+done
+expect generate-std-costs 2 '[-]-costs and --std exclude each other' ./generate --costs --std
 ./generate --seed=2 >a.df; ./generate --seed=2 >b.df; same generate-repeatable a.df b.df
 expect generate-bad-deps 2 'dependencies, not 5' ./generate --deps=5
 expect generate-bad-option 2 "unknown option '--what'" ./generate --what

@@ -5,7 +5,8 @@
 // GPU:      One block of device memory is asked for, and divided by hand. If the volume does not fit in it, it is made slab by slab, and all views are
 //           read again for each. Views come by a reading thread into two pinned buffers, and are copied on a stream of their own beside computation.
 // CPU:      Threads filter the views of a batch, meet, and add them to the volume, each to its own slab, while the next batch is read.
-// Kernels:  filter and back-projection are those of examples/ct. The formulas of kernels.df are written here, for both.
+// Kernels:  the filter is that of std/fft.df, back-projection and geometry are in files beside this one. The other formulas of kernels.df are
+//           written here, for both.
 #include <png.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -15,14 +16,14 @@
 #include <unistd.h>
 
 #include "../call.h"
-#include "../../../examples/ct/kernels/filter.cu"
-#include "../../../examples/ct/kernels/backproject.cu"
+#include "../../../runtime/std/fft.cu"
+#include "backproject.cu"
 
 extern "C" {
 int rays_cpu(struct df_call *call, size_t k, const double *a, const int32_t *views, float *f);
-int filter_open(struct df_call *call, size_t k, size_t h, size_t w, void **state);
-void filter_close(void *state);
-int filter_cpu(struct df_call *call, size_t k, size_t h, size_t w, const float *p, const float *s, float *r, float *q);
+int filter_rows_open(struct df_call *call, size_t k, size_t h, size_t w, void **state);
+void filter_rows_close(void *state);
+int filter_rows_cpu(struct df_call *call, size_t k, size_t h, size_t w, const float *p, const float *s, float *r, float *q);
 int backproject_cpu(struct df_call *call, size_t k, size_t m, size_t c, size_t z, size_t y, size_t x, const float *r, const double *a, float *vol,
                     double side, const char *rule);
 }
@@ -279,7 +280,7 @@ static void gpu_open(struct on_gpu *g, const struct header *header, size_t limit
     g->weighted = (float *)arena_take(&g->arena, image);
     g->filtered = (float *)arena_take(&g->arena, image);
     g->pairs = (float *)arena_take(&g->arena, BATCH * (h + 4) * (w + 4) * 2 * sizeof(float));
-    if (filter_gpu_open(&g->call, BATCH, h, w, &g->call.opened) != DF_OK)
+    if (filter_rows_gpu_open(&g->call, BATCH, h, w, &g->call.opened) != DF_OK)
         die("the filter", g->call.message);
     float *spectrum = (float *)host_memory((w + 1) * sizeof(float), false);
     make_ramp(spectrum, (int)w);
@@ -289,7 +290,7 @@ static void gpu_open(struct on_gpu *g, const struct header *header, size_t limit
 
 static void gpu_close(struct on_gpu *g)
 {
-    filter_gpu_close(g->call.opened);
+    filter_rows_gpu_close(g->call.opened);
     for (int i = 0; i < BUFFERS; i++) {
         cudaEventDestroy(g->copied[i]);
         cudaEventDestroy(g->done[i]);
@@ -316,7 +317,7 @@ static void gpu_compute(struct on_gpu *g, const struct header *header, int n_vie
     check_cuda(cudaStreamWaitEvent(g->work, g->copied[turn], 0), "waiting");
     for (int i = 0; i < n_views; i++)
         weigh<<<grid, block, 0, g->work>>>((int)h, (int)w, g->images[turn] + i * h * w, g->forms[turn] + 6 * i, g->weighted + i * h * w);
-    if (filter_gpu(&g->call, g->work, (size_t)n_views, h, w, g->weighted, g->spectrum, g->scratch, g->filtered) != DF_OK)
+    if (filter_rows_gpu(&g->call, g->work, (size_t)n_views, h, w, g->weighted, g->spectrum, g->scratch, g->filtered) != DF_OK)
         die("the filter", g->call.message);
     for (int i = 0; i < n_views; i++)
         make_pairs<<<grid, block, 0, g->work>>>((int)h, (int)w, g->filtered + i * h * w, g->pairs + i * (h + 4) * (w + 4) * 2);
@@ -392,7 +393,7 @@ static void prepare_image(struct on_cpu *c, struct df_call *call, int i, float *
     for (int y = 0; y < h; y++)
         for (int x = 0; x < w; x++)
             image[(size_t)y * w + x] = weighted(c->batch->images[i * pixels + (size_t)y * w + x], c->batch->forms + 6 * i, x, y);
-    if (filter_cpu(call, 1, (size_t)h, (size_t)w, image, c->spectrum, NULL, image) != DF_OK)
+    if (filter_rows_cpu(call, 1, (size_t)h, (size_t)w, image, c->spectrum, NULL, image) != DF_OK)
         die("the filter", call->message);
     float *to = c->pairs + 2 * (size_t)i * (h + 4) * (w + 4);
     for (int y = 0; y < h + 4; y++)
@@ -409,7 +410,7 @@ static void *cpu_work(void *arg)
     size_t first = n * t->index / c->threads, rows = n * (t->index + 1) / c->threads - first;
     struct df_call call = { df_part_of(first, rows, n) };
     float *image = (float *)host_memory(h * w * sizeof(float), false);
-    if (filter_open(&call, 1, h, w, &call.opened) != DF_OK)
+    if (filter_rows_open(&call, 1, h, w, &call.opened) != DF_OK)
         die("the filter", call.message);
     for (int turn = 0;; turn = (turn + 1) % BUFFERS) {
         if (t->index == 0) {
@@ -429,7 +430,7 @@ static void *cpu_work(void *arg)
         if (t->index == 0)
             reader_give_back(c->reader, turn);
     }
-    filter_close(call.opened);
+    filter_rows_close(call.opened);
     host_free(image, false);
     return NULL;
 }

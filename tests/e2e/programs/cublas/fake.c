@@ -21,19 +21,22 @@ int cublasSetWorkspace_v2(void *given, void *workspace, size_t bytes)
     return given == &handle ? 0 : 1;
 }
 #endif
-int cublasSgemm_v2(void *given, int ta, int tb, int m, int n, int k, const float *alpha, const float *a, int lda, const float *b, int ldb,
-                   const float *beta, float *c, int ldc)
-{
-    printf("sgemm %d\n", m);
-    if (given != &handle || !bound || ta || tb)
-        return 7;
-    for (int j = 0; j < n; j++)
-        for (int i = 0; i < m; i++) {
-            float sum = 0;
-            for (int l = 0; l < k; l++)
-                sum += a[i + l * lda] * b[l + j * ldb];
-            c[i + j * ldc] = *alpha * sum + (*beta != 0 ? *beta * c[i + j * ldc] : 0);
-        }
-    return 0;
+#define GEMM(name, told, real) \
+int name(void *given, int ta, int tb, int m, int n, int k, const real *alpha, const real *a, int lda, const real *b, int ldb, \
+         const real *beta, real *c, int ldc) \
+{ \
+    printf(told " %d\n", m); \
+    if (given != &handle || !bound || ta || tb) \
+        return 7; \
+    for (int j = 0; j < n; j++) \
+        for (int i = 0; i < m; i++) { \
+            real sum = 0; \
+            for (int l = 0; l < k; l++) \
+                sum += a[i + l * lda] * b[l + j * ldb]; \
+            c[i + j * ldc] = *alpha * sum + (*beta != 0 ? *beta * c[i + j * ldc] : 0); \
+        } \
+    return 0; \
 }
+GEMM(cublasSgemm_v2, "sgemm", float)
+GEMM(cublasDgemm_v2, "dgemm", double)
 #endif

@@ -1,4 +1,4 @@
-/* Put before matrix.cu, to run it on the host: a block is 256 threads and a barrier, and blocks come one after the other. */
+/* Put before a .cu, to run it on the host: a block is 256 threads and a barrier, and blocks come one after the other. */
 #include <atomic>
 #include <cstdarg>
 #include <cstdio>

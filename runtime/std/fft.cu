@@ -1,4 +1,4 @@
-// filter.cu - the ramp filter on the GPU: cuFFT transforms all rows of an image at once.
+// fft.cu - rows filtered on the GPU: cuFFT transforms all rows of an image at once.
 //
 // cuFFT is found when the program runs, so this compiles and links without it.
 #include <df_formula_gpu.h>
@@ -40,7 +40,7 @@ static bool find_cufft(struct cufft *f)
     return false;
 }
 
-extern "C" void filter_gpu_close(void *state)
+extern "C" void filter_rows_gpu_close(void *state)
 {
     struct gpu_filter *f = (struct gpu_filter *)state;
     if (f->n_plans > 0)
@@ -51,7 +51,7 @@ extern "C" void filter_gpu_close(void *state)
 }
 
 // Both transforms are in place: a row has room for its w + 1 complex numbers.
-extern "C" int filter_gpu_open(struct df_call *call, size_t k, size_t h, size_t w, void **state)
+extern "C" int filter_rows_gpu_open(struct df_call *call, size_t k, size_t h, size_t w, void **state)
 {
     struct gpu_filter *f = (struct gpu_filter *)calloc(1, sizeof *f);
     int n = (int)(2 * w), real = n + 2, waves = (int)w + 1, status = 0;
@@ -68,7 +68,7 @@ extern "C" int filter_gpu_open(struct df_call *call, size_t k, size_t h, size_t 
         status = f->fft.plan_many(&f->back, 1, &n, &waves, 1, waves, &real, 1, real, CUFFT_C2R, (int)h);
     f->n_plans += status == 0 && f->n_plans == 1;
     if (status != 0) {
-        filter_gpu_close(f);
+        filter_rows_gpu_close(f);
         return df_fail(call, "cufftPlanMany for %zu rows of %d: status %d", h, n, status);
     }
     *state = f;
@@ -98,7 +98,7 @@ static __global__ void narrow(int h, int w, const float *r, float *q)
             q[(size_t)y * w + x] = r[(size_t)y * (2 * w + 2) + x];
 }
 
-extern "C" int filter_gpu(struct df_call *call, cudaStream_t stream, size_t k, size_t h, size_t w, const float *p, const float *s, float *r, float *q)
+extern "C" int filter_rows_gpu(struct df_call *call, cudaStream_t stream, size_t k, size_t h, size_t w, const float *p, const float *s, float *r, float *q)
 {
     struct gpu_filter *f = (struct gpu_filter *)df_opened(call);
     const dim3 block(32, 8), grid = df_grid(block, 2 * (int64_t)w + 2, (int64_t)h, 1);

@@ -1,4 +1,4 @@
-/* filter.c - the ramp filter on the CPU: rows by FFTW, in single precision.
+/* fft.c - rows filtered on the CPU by FFTW, in single precision.
  *
  * A row is filled up with zeros to twice its width, so that the circular convolution is the one that is wanted. Plans are FFTW's estimate, so
  * the bits are the same in each run.
@@ -16,7 +16,7 @@ struct filter {
 
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER; /* FFTW's planner is for one thread at a time */
 
-void filter_close(void *state)
+void filter_rows_close(void *state)
 {
     struct filter *f = state;
     pthread_mutex_lock(&planner);
@@ -30,7 +30,7 @@ void filter_close(void *state)
     free(f);
 }
 
-int filter_open(struct df_call *call, size_t k, size_t h, size_t w, void **state)
+int filter_rows_open(struct df_call *call, size_t k, size_t h, size_t w, void **state)
 {
     struct filter *f = calloc(1, sizeof *f);
     (void)k, (void)h;
@@ -45,14 +45,14 @@ int filter_open(struct df_call *call, size_t k, size_t h, size_t w, void **state
         pthread_mutex_unlock(&planner);
     }
     if (!f->forth || !f->back) {
-        filter_close(f);
+        filter_rows_close(f);
         return df_fail(call, "FFTW has no plan for rows of %zu", 2 * w);
     }
     *state = f;
     return DF_OK;
 }
 
-int filter_cpu(struct df_call *call, size_t k, size_t h, size_t w, const float *p, const float *s, float *r, float *q)
+int filter_rows_cpu(struct df_call *call, size_t k, size_t h, size_t w, const float *p, const float *s, float *r, float *q)
 {
     struct filter *f = df_opened(call);
     (void)r; /* for the GPU, which has all rows of an image at once */

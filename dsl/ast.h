@@ -231,8 +231,9 @@ struct dfl_graph {
 /* ---- platforms ---- */
 
 struct dfl_property {
-    struct dfl_name name;
-    struct dfl_expr *values;           /* 6 GB/s is (6 GB) / s */
+    struct dfl_name name;              /* of a device in a node: that device's */
+    struct dfl_expr *values;           /* 6 GB/s is (6 GB) / s; NULL: it is a device */
+    struct dfl_device *device;         /* in a node; NULL: it is a property */
     struct dfl_property *next;
 };
 

@@ -283,6 +283,14 @@ struct dfl_property *dfl_build_property(struct dfl_reader *r, struct dfl_name na
     return property;
 }
 
+struct dfl_property *dfl_build_device_inside(struct dfl_reader *r, struct dfl_device *device)
+{
+    struct dfl_property *property = NEW(r, dfl_property);
+    property->name = device->name;
+    property->device = device;
+    return property;
+}
+
 struct dfl_device *dfl_build_device(struct dfl_reader *r, struct dfl_name cls, struct dfl_name name,
                                     struct dfl_property *properties)
 {

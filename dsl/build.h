@@ -106,6 +106,7 @@ struct dfl_graph *dfl_build_graph(struct dfl_reader *r, struct dfl_loc loc, stru
 /* ---- platforms and declarations ---- */
 
 struct dfl_property *dfl_build_property(struct dfl_reader *r, struct dfl_name name, struct dfl_tree values);
+struct dfl_property *dfl_build_device_inside(struct dfl_reader *r, struct dfl_device *device);
 struct dfl_device *dfl_build_device(struct dfl_reader *r, struct dfl_name cls, struct dfl_name name,
                                     struct dfl_property *properties);
 struct dfl_platform *dfl_build_platform(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name name,

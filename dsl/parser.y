@@ -602,7 +602,11 @@ properties:
 | properties error ';'                  { $$ = $1; yyerrok; }
 ;
 
-property: name '=' exprs ';'            { $$ = dfl_build_property(r, $1, $3); };
+/* Of a device, or of a node of a cluster, which has devices inside. */
+property:
+  name '=' exprs ';'                    { $$ = dfl_build_property(r, $1, $3); }
+| device                                { $$ = dfl_build_device_inside(r, $1); }
+;
 
 %%
 

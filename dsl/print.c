@@ -430,19 +430,30 @@ static void print_value(FILE *out, const struct dfl_expr *value)
         fprintf(out, "/%s", value->b->s);
 }
 
+static void print_device(FILE *out, const struct dfl_device *device, const char *indent)
+{
+    fprintf(out, "%s%s %s {", indent, device->cls.text, device->name.text);
+    for (const struct dfl_property *property = device->properties; property; property = property->next) {
+        if (property->device) {
+            fputc('\n', out);
+            print_device(out, property->device, "        ");
+            continue;
+        }
+        fprintf(out, " %s = ", property->name.text);
+        for (const struct dfl_expr *value = property->values; value; value = value->next) {
+            print_value(out, value);
+            fputs(value->next ? ", " : ";", out);
+        }
+    }
+    fputs(" }", out);
+}
+
 static void print_platform(FILE *out, const struct dfl_platform *platform)
 {
     fprintf(out, "platform %s {\n", platform->name.text);
     for (const struct dfl_device *device = platform->devices; device; device = device->next) {
-        fprintf(out, "    %s %s {", device->cls.text, device->name.text);
-        for (const struct dfl_property *property = device->properties; property; property = property->next) {
-            fprintf(out, " %s = ", property->name.text);
-            for (const struct dfl_expr *value = property->values; value; value = value->next) {
-                print_value(out, value);
-                fputs(value->next ? ", " : ";", out);
-            }
-        }
-        fputs(" }\n", out);
+        print_device(out, device, "    ");
+        fputc('\n', out);
     }
     fputs("}\n", out);
 }

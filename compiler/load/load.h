@@ -25,6 +25,7 @@ struct dfc_common {
     const char *graph;                  /* --graph=NAME:DIM=SIZE,… of what shows a graph in place of main; NULL: main */
     const char *output;                 /* -o */
     const char *platform;               /* --platform FILE */
+    const struct df_platform *machine;  /* in place of a file: one machine of a cluster; NULL: none */
     const char *policy;                 /* --policy */
     const char *device;                 /* --device, as written; NULL: auto */
     bool emu_all;

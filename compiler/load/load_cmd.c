@@ -77,7 +77,10 @@ static bool choose_platform(const struct dfc_common *common, struct dfw_db *db, 
 {
     const struct dfc_front *front = loaded->front;
     bool emulated = common->device && strcmp(common->device, "emu") == 0;
-    if (common->platform) {
+    if (common->machine) {
+        loaded->platform_source = "file";
+        loaded->platform = *common->machine;
+    } else if (common->platform) {
         loaded->platform_source = "file";
         if (!dfc_platform_read(loaded->sink, common->platform, common->defines, common->n_defines,
                                &loaded->platform))

@@ -1,0 +1,207 @@
+/* scale_command.c - `dfc scale GRAPH.df --platform=CLUSTER.df`: predicts in virtual time how a graph runs on many machines. */
+#include "compiler/cluster/scale_command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/cluster/scale.h"
+#include "compiler/cluster/scale_report.h"
+#include "compiler/options/common.h"
+#include "compiler/tools/messages.h"
+#include "compiler/tools/picture_file.h"
+#include "runtime/base/text.h"
+
+static const char usage[] =
+    "usage: dfc scale GRAPH.df --platform=CLUSTER.df [options]\n\n"
+    "Predicts how a graph runs on many machines under './app --cluster': rank 0 reads sources, hands out waves and takes\n"
+    "results in order, and the nodes of the platform run what lies between. What a wave takes on a node is simulated as\n"
+    "'dfc simulate' does; the manager's own code runs in virtual time over a network that all share. Runs no kernel. The\n"
+    "same input gives the same output.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "--nodes", "N,N,…", "how many nodes, for each line of the table (as many as the platform says); of several types, in "
+                          "the proportion of their counts" },
+    { "--waves", "N", "waves in all (1000)" },
+    { "--weak", NULL, "so many waves for each node: the work grows with the nodes" },
+    { "--window", "N", "waves that a node holds at most (found, by doubling)" },
+    { "--vary", "PERCENT", "a wave takes up to so much longer or shorter, drawn by wave (0)" },
+    { "--read", "SIZE", "what a node reads from the file system for each wave" },
+    { "--write", "SIZE", "what it writes there for each wave" },
+    { "--format", "text|csv|json", "form of the output (text)" },
+    { "-o", "FILE", "the file for the figures; else they go to standard output" },
+    { "--plot", "FILE.svg", "efficiency over nodes as a picture, PNG if FILE ends in .png" },
+    { 0 }
+};
+
+struct request {
+    struct dfc_common common;
+    enum dfc_form form;
+    unsigned long nodes[DFC_MOST_SCALES];
+    unsigned n_nodes;
+    unsigned long waves, window, vary;
+    uint64_t read_bytes, write_bytes;
+    bool weak;
+    const char *plot;
+};
+
+static bool parse_nodes(struct request *r, const char *text)
+{
+    char *words = strdup(text), *place = NULL;
+    bool good = words;
+    if (!words)
+        dfc_error("out of memory");
+    for (char *word = good ? strtok_r(words, ", ", &place) : NULL; word && good; word = strtok_r(NULL, ", ", &place)) {
+        good = r->n_nodes < DFC_MOST_SCALES && dfc_parse_count("--nodes", word, 1, DFC_MOST_NODES, &r->nodes[r->n_nodes]);
+        if (r->n_nodes == DFC_MOST_SCALES)
+            dfc_error("--nodes: at most %d numbers of nodes", DFC_MOST_SCALES);
+        r->n_nodes += good;
+    }
+    if (good && !r->n_nodes)
+        dfc_error("--nodes: no number is given");
+    free(words);
+    return good && r->n_nodes;
+}
+
+static bool parse_size(const char *option, const char *text, uint64_t *bytes)
+{
+    if (dfr_parse_size(text, bytes))
+        return true;
+    dfc_error("%s=%s: a size like 50MB is expected", option, text);
+    return false;
+}
+
+/* Gives 1, 0 and -1 as dfc_common_option() does. */
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    struct request *r = request;
+    const struct { const char *name; unsigned long least, most, *to; } counts[] = {
+        { "--waves", 1, 1000000000, &r->waves }, { "--window", 1, 100000, &r->window }, { "--vary", 0, 99, &r->vary } };
+    const struct { const char *name; uint64_t *to; } sizes[] = { { "--read", &r->read_bytes }, { "--write", &r->write_bytes } };
+    const char *value;
+    int taken = dfc_form_option(true, argc, argv, i, &r->form);
+    if (taken)
+        return taken;
+    if (strcmp(argv[*i], "--weak") == 0)
+        return r->weak = true;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        if ((taken = dfc_option_value(counts[k].name, argc, argv, i, &value)))
+            return taken > 0 && dfc_parse_count(counts[k].name, value, counts[k].least, counts[k].most, counts[k].to) ? 1 : -1;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        if ((taken = dfc_option_value(sizes[k].name, argc, argv, i, &value)))
+            return taken > 0 && parse_size(sizes[k].name, value, sizes[k].to) ? 1 : -1;
+    if ((taken = dfc_option_value("--nodes", argc, argv, i, &value)))
+        return taken > 0 && parse_nodes(r, value) ? 1 : -1;
+    return dfc_option_value("--plot", argc, argv, i, &r->plot);
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+    int status = dfc_parse_options(&dfc_command_scale, argc, argv, &r->common, own_option, r);
+    if (status)
+        return status;
+    if (!r->common.platform) {
+        dfc_error("scale: which machines? --platform=FILE names a platform with nodes");
+        return 2;
+    }
+    return !r->plot || (dfc_output_is_picture("--plot", r->plot, "SVG") && dfc_outputs_apart("-o", r->common.output, "--plot", r->plot))
+               ? 0 : 2;
+}
+
+static bool read_cluster(const struct request *r, struct dfc_cluster *cluster)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    if (!sink) {
+        dfc_error("out of memory");
+        return false;
+    }
+    dfl_sink_program(sink, "dfc");
+    bool good = dfc_cluster_read(sink, r->common.platform, r->common.defines, r->common.n_defines, cluster);
+    if (!good)
+        dfl_sink_summary(sink);
+    dfl_sink_free(sink);
+    return good;
+}
+
+/* What a wave takes on each type of node, and what of it passes through rank 0. */
+static bool look_at_types(struct request *r, const struct dfc_cluster *cluster, struct dfc_scale *scale)
+{
+    for (uint32_t t = 0; t < cluster->n_types; t++) {
+        struct dfc_loaded loaded;
+        r->common.machine = &cluster->types[t].platform;
+        if (!dfc_load(&r->common, false, &loaded))
+            return false;
+        struct df_error error = { "" };
+        int code = dfc_scale_look(&loaded.problem, r->common.policy ? r->common.policy : dfc_default_placer(&loaded),
+                                  &r->common.partition, r->common.inflight, t, scale, &error);
+        if (code != DF_OK)
+            dfc_error("node '%s': %s", cluster->types[t].name, error.text);
+        dfc_unload(&loaded);
+        if (code != DF_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool write_all(const struct request *r, const struct dfc_scale_report *report)
+{
+    struct dfc_output output;
+    struct dfc_picture picture;
+    if (!dfc_output_open(&output, r->common.output))
+        return false;
+    bool good = true;
+    if (r->form == DFC_FORM_CSV)
+        dfc_scale_csv(report, output.file);
+    else if (r->form == DFC_FORM_JSON)
+        dfc_scale_json(report, output.file);
+    else if (!(good = dfc_scale_text(report, output.file)))
+        dfc_error("out of memory");
+    good = dfc_output_close(&output, good) && good;
+    if (!good || !r->plot)
+        return good;
+    if (!dfc_picture_open(&picture, r->plot))
+        return false;
+    dfc_scale_draw(report, picture.file);
+    return dfc_picture_close(&picture, true);
+}
+
+static int scale_it(struct request *r)
+{
+    static struct dfc_cluster cluster;  /* it is large */
+    struct dfc_scale scale = { .cluster = &cluster, .waves = (int64_t)r->waves, .weak = r->weak, .window = (unsigned)r->window, .inflight = (unsigned)r->common.inflight,
+                               .vary = (double)r->vary / 100, .seed = (uint32_t)r->common.partition.seed,
+                               .read_bytes = (double)r->read_bytes, .write_bytes = (double)r->write_bytes };
+    struct dfc_scale_row rows[DFC_MOST_SCALES];
+    struct df_error error = { "" };
+    if (!read_cluster(r, &cluster) || !look_at_types(r, &cluster, &scale))
+        return 1;
+    if (!r->n_nodes)
+        r->nodes[r->n_nodes++] = dfc_scale_declared(&cluster);
+    for (unsigned i = 0; i < r->n_nodes; i++)
+        if (dfc_scale_run(&scale, (uint32_t)r->nodes[i], &rows[i], &error) != DF_OK) {
+            dfc_error("%lu nodes: %s", r->nodes[i], error.text);
+            return 1;
+        }
+    const struct dfc_scale_report report = { .path = r->common.path, .scale = &scale, .rows = rows, .n_rows = r->n_nodes };
+    return write_all(r, &report) ? 0 : 1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { .waves = 1000 };
+    dfp_options_default(&r.common.partition);
+    int status = parse(&r, argc, argv);
+    r.common.partition.objective = DFP_THROUGHPUT;
+    r.common.partition.no_memory = true;
+    if (!r.common.inflight)
+        r.common.inflight = DFP_DEFAULT_INFLIGHT;
+    r.common.partition.inflight = r.common.inflight;
+    if (status == 0)
+        status = scale_it(&r);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_scale = { "scale", "predict how it runs on many machines, in virtual time", usage, run,
+                                               { own_options, dfc_options_common } };

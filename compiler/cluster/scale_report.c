@@ -1,0 +1,176 @@
+/* scale_report.c - prints and draws what scale.h found. */
+#include "compiler/cluster/scale_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "compiler/show/svg.h"
+#include "compiler/show/table.h"
+#include "runtime/base/text.h"
+
+static double efficiency(const struct dfc_scale_row *row)
+{
+    return row->ideal_s / row->result.makespan_s;
+}
+
+static void print_wave(const struct dfc_scale *scale, FILE *out)
+{
+    char text[4][16];
+    for (uint32_t t = 0; t < scale->cluster->n_types; t++)
+        fprintf(out, "node %s: a wave every %s, %s alone\n", scale->cluster->types[t].name,
+                dfr_text_seconds(scale->every_s[t], text[0], sizeof text[0]), dfr_text_seconds(scale->latency_s[t], text[1], sizeof text[1]));
+    fprintf(out, "rank 0: %s to make a wave's inputs, %s to take its results; sends %s, gets %s\n\n",
+            dfr_text_seconds(scale->head_s, text[0], sizeof text[0]), dfr_text_seconds(scale->tail_s, text[1], sizeof text[1]),
+            dfr_text_bytes((uint64_t)scale->give_bytes, text[2], sizeof text[2]),
+            dfr_text_bytes((uint64_t)scale->result_bytes, text[3], sizeof text[3]));
+}
+
+bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
+{
+    static const char *const heads[] = { "nodes", "waves", "time", "waves/s", "efficiency", "nodes busy", "rank 0", "its link", "network",
+                                         "files", "window", "limit" };
+    struct dfc_table table = { .n_columns = sizeof heads / sizeof *heads };
+    char text[16];
+    print_wave(report->scale, out);
+    for (unsigned i = 0; i < table.n_columns; i++)
+        dfc_table_cell(&table, "%s", heads[i]);
+    for (unsigned i = 0; i < report->n_rows; i++) {
+        const struct dfc_scale_row *row = &report->rows[i];
+        const struct dfc_virtual_result *r = &row->result;
+        double busy = 0, n = 0;
+        for (uint32_t t = 0; t < report->scale->cluster->n_types; t++) {
+            double share = report->scale->cluster->types[t].count;
+            busy += share * r->busy[t];
+            n += share;
+        }
+        dfc_table_cell(&table, "%" PRIu32, row->nodes);
+        dfc_table_cell(&table, "%" PRId64, row->waves);
+        dfc_table_cell(&table, "%s", dfr_text_seconds(r->makespan_s, text, sizeof text));
+        dfc_table_cell(&table, "%.4g", (double)row->waves / r->makespan_s);
+        dfc_table_cell(&table, "%.1f %%", 100 * efficiency(row));
+        dfc_table_cell(&table, "%.0f %%", 100 * busy / n);
+        dfc_table_cell(&table, "%.0f %%", 100 * r->manager_busy);
+        dfc_table_cell(&table, "%.0f %%", 100 * fmax(r->out_busy, r->in_busy));
+        dfc_table_cell(&table, "%.0f %%", 100 * r->switch_busy);
+        dfc_table_cell(&table, "%.0f %%", 100 * r->files_busy);
+        dfc_table_cell(&table, r->least_window == r->most_window ? "%u" : "%u to %u", r->least_window, r->most_window);
+        dfc_table_cell(&table, "%s", row->limit);
+    }
+    bool good = dfc_table_print(&table, out);
+    dfc_table_free(&table);
+    return good;
+}
+
+void dfc_scale_csv(const struct dfc_scale_report *report, FILE *out)
+{
+    fputs("nodes,waves,makespan_s,ideal_s,efficiency,manager_busy,out_busy,in_busy,network_busy,files_busy,least_window,most_window,limit\n", out);
+    for (unsigned i = 0; i < report->n_rows; i++) {
+        const struct dfc_scale_row *row = &report->rows[i];
+        const struct dfc_virtual_result *r = &row->result;
+        fprintf(out, "%" PRIu32 ",%" PRId64 ",%.9g,%.9g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%u,%u,%s\n", row->nodes, row->waves, r->makespan_s,
+                row->ideal_s, efficiency(row), r->manager_busy, r->out_busy, r->in_busy, r->switch_busy, r->files_busy,
+                r->least_window, r->most_window, row->limit);
+    }
+}
+
+void dfc_scale_json(const struct dfc_scale_report *report, FILE *out)
+{
+    const struct dfc_scale *s = report->scale;
+    fputs("{ \"graph\": ", out);
+    dfr_text_json(out, report->path);
+    fputs(", \"types\": [", out);
+    for (uint32_t t = 0; t < s->cluster->n_types; t++) {
+        fprintf(out, "%s{ \"name\": ", t ? ", " : "");
+        dfr_text_json(out, s->cluster->types[t].name);
+        fprintf(out, ", \"every_s\": %.9g, \"latency_s\": %.9g }", s->every_s[t], s->latency_s[t]);
+    }
+    fprintf(out, "],\n  \"head_s\": %.9g, \"tail_s\": %.9g, \"give_bytes\": %.0f, \"result_bytes\": %.0f, \"rows\": [", s->head_s,
+            s->tail_s, s->give_bytes, s->result_bytes);
+    for (unsigned i = 0; i < report->n_rows; i++) {
+        const struct dfc_scale_row *row = &report->rows[i];
+        const struct dfc_virtual_result *r = &row->result;
+        fprintf(out, "%s\n    { \"nodes\": %" PRIu32 ", \"waves\": %" PRId64 ", \"makespan_s\": %.9g, \"ideal_s\": %.9g, "
+                "\"manager_busy\": %.6g, \"out_busy\": %.6g, \"in_busy\": %.6g, \"network_busy\": %.6g, \"files_busy\": %.6g, "
+                "\"least_window\": %u, \"most_window\": %u, \"limit\": \"%s\" }", i ? "," : "", row->nodes, row->waves, r->makespan_s,
+                row->ideal_s, r->manager_busy, r->out_busy, r->in_busy, r->switch_busy, r->files_busy, r->least_window, r->most_window,
+                row->limit);
+    }
+    fputs("\n  ] }\n", out);
+}
+
+/* ---- the picture ---- */
+
+#define WIDTH 720.0
+#define HEIGHT 420.0
+#define LEFT 70.0
+#define RIGHT 30.0
+#define TOP 60.0
+#define BOTTOM 60.0
+
+static double y_of(double share)
+{
+    return HEIGHT - BOTTOM - fmin(share, 1) * (HEIGHT - TOP - BOTTOM);
+}
+
+/* Over the logarithm of the number of nodes. */
+static double x_of(const struct dfc_scale_report *report, uint32_t nodes)
+{
+    double least = INFINITY, most = 0;
+    for (unsigned i = 0; i < report->n_rows; i++) {
+        least = fmin(least, report->rows[i].nodes);
+        most = fmax(most, report->rows[i].nodes);
+    }
+    return most > least ? LEFT + (WIDTH - LEFT - RIGHT) * log(nodes / least) / log(most / least) : WIDTH / 2;
+}
+
+static void draw_axes(const struct dfc_scale_report *report, FILE *out)
+{
+    char text[32];
+    double last_x = -INFINITY;
+    for (unsigned i = 0; i <= 10; i += 2) {
+        double y = y_of(i / 10.0);
+        fprintf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>\n", LEFT, y, WIDTH - RIGHT, y,
+                i ? "#e3e3e3" : "#666666");
+        snprintf(text, sizeof text, "%u %%", 10 * i);
+        dfc_svg_text(out, LEFT - 8, y + 4, 12, "end", "#444444", text);
+    }
+    for (unsigned i = 0; i < report->n_rows; i++) {
+        double x = x_of(report, report->rows[i].nodes);
+        snprintf(text, sizeof text, "%" PRIu32, report->rows[i].nodes);
+        if (x - last_x < dfp_text_width(text, 12, false) + 8)
+            continue;
+        dfc_svg_text(out, x, HEIGHT - BOTTOM + 18, 12, "middle", "#444444", text);
+        last_x = x;
+    }
+    dfc_svg_text(out, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, 12, "middle", "#444444", "nodes");
+}
+
+static void draw_points(const struct dfc_scale_report *report, FILE *out)
+{
+    fputs("<polyline fill=\"none\" stroke=\"#1f6b42\" stroke-width=\"2\" points=\"", out);
+    for (unsigned i = 0; i < report->n_rows; i++)
+        fprintf(out, "%.1f,%.1f ", x_of(report, report->rows[i].nodes), y_of(efficiency(&report->rows[i])));
+    fputs("\"/>\n", out);
+    for (unsigned i = 0; i < report->n_rows; i++) {
+        const struct dfc_scale_row *row = &report->rows[i];
+        double x = x_of(report, row->nodes), y = y_of(efficiency(row));
+        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" fill=\"#1f6b42\"><title>%" PRIu32 " nodes: %.1f %%, limited by %s</title></circle>\n",
+                x, y, row->nodes, 100 * efficiency(row), row->limit);
+        if (i == 0 || row->limit != report->rows[i - 1].limit)
+            dfc_svg_text(out, x, y - 10, 11, i == 0 ? "start" : "start", "#222222", row->limit);
+    }
+}
+
+void dfc_scale_draw(const struct dfc_scale_report *report, FILE *out)
+{
+    char title[256];
+    dfc_svg_begin(out, WIDTH, HEIGHT);
+    snprintf(title, sizeof title, "%s on %s: efficiency", report->path, report->scale->cluster->name);
+    dfc_svg_text(out, LEFT, 26, 15, "start", "#111111", title);
+    dfc_svg_text(out, LEFT, 44, 12, "start", "#444444",
+                 report->scale->weak ? "the work grows with the nodes (weak scaling); words say what limits" :
+                                       "the same work on more nodes (strong scaling); words say what limits");
+    draw_axes(report, out);
+    draw_points(report, out);
+    fputs("</svg>\n", out);
+}

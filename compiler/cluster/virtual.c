@@ -1,0 +1,541 @@
+/* virtual.c - the event loop: rank 0's thread, machines as boxes, and what is on its way between them. */
+#include "compiler/cluster/virtual.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/cluster/flows.h"
+#include "runtime/base/error.h"
+#include "runtime/cluster/manager.h"
+
+#define HASH 1
+#define BEAT_S 1.0
+#define LEAST_BYTES 128                 /* of a message */
+
+/* ---- things on their way ---- */
+
+enum purpose { FOR_MACHINE, FOR_MANAGER, FROM_FILES, TO_FILES };
+
+struct transfer {
+    struct dfr_message *message;        /* FOR_MACHINE, FOR_MANAGER */
+    int64_t wave;                       /* FROM_FILES */
+    double bytes;
+    enum purpose purpose;
+    struct transfer *next;
+};
+
+/* One direction of a machine's link: the first is under way. */
+struct channel {
+    struct transfer *first, *last;
+};
+
+struct machine {
+    uint32_t type;
+    bool over;                          /* it was let go */
+    double free_s;                      /* when it may begin the next wave */
+    double busy_s;
+    struct channel in, out;
+    uint64_t epoch;
+};
+
+enum event_kind { ARRIVES, HANDLED, HEAD_DONE, TAIL_DONE, WAVE_DONE, BEAT };
+
+struct event {
+    double time_s;
+    uint64_t order;
+    enum event_kind kind;
+    uint32_t rank;                      /* of the machine; ARRIVES at the manager: of the sender */
+    bool at_manager;                    /* ARRIVES */
+    int64_t wave;                       /* WAVE_DONE */
+    struct dfr_message *message;        /* ARRIVES, HEAD_DONE, TAIL_DONE */
+};
+
+struct letter {
+    struct dfr_message *message;
+    uint32_t from;
+};
+
+struct inbox {                          /* a ring */
+    struct letter *items;
+    size_t first, n, capacity;
+};
+
+struct run {
+    const struct dfc_virtual *s;
+    struct dfr_manager *manager;
+    double now_s;
+    bool failed;                        /* out of memory */
+
+    struct dfr_array events;            /* struct event: a heap */
+    uint64_t order;
+
+    struct machine *machines;           /* by rank; 0 is not used */
+    uint32_t n_ranks;
+    struct flows_of_network {
+        struct dfc_flows flows;
+        uint32_t out, in, net, files;   /* resources; UINT32_MAX: unbounded */
+        uint32_t gives[DFC_MOST_TYPES], results[DFC_MOST_TYPES], reads[DFC_MOST_TYPES], writes[DFC_MOST_TYPES];
+    } net;
+
+    struct inbox inbox;
+    bool handling;                      /* the first letter */
+    double free_s;                      /* when rank 0's thread has done all it was given */
+    double handled_s;                   /* its time in all */
+    unsigned n_sent;                    /* by calls of the manager, not counted yet in free_s */
+
+    bool head_busy, tail_busy;
+    int64_t n_made;                     /* waves whose inputs were begun */
+    double ended_s;
+    int64_t by_type[DFC_MOST_TYPES];
+};
+
+static bool before(const struct event *a, const struct event *b)
+{
+    return a->time_s != b->time_s ? a->time_s < b->time_s : a->order < b->order;
+}
+
+static void add_event(struct run *r, struct event event)
+{
+    if (!dfr_array_add(&r->events, sizeof event, 1)) {
+        dfr_message_drop(event.message);
+        r->failed = true;
+        return;
+    }
+    struct event *heap = r->events.items;
+    uint32_t i = r->events.n - 1;
+    event.order = r->order++;
+    for (; i > 0 && event.time_s < heap[(i - 1) / 2].time_s; i = (i - 1) / 2)
+        heap[i] = heap[(i - 1) / 2];
+    heap[i] = event;
+}
+
+static struct event next_event(struct run *r)
+{
+    struct event *heap = r->events.items, first = heap[0], last = heap[--r->events.n];
+    uint32_t i = 0;
+    for (uint32_t child; (child = 2 * i + 1) < r->events.n; i = child) {
+        child += child + 1 < r->events.n && before(&heap[child + 1], &heap[child]);
+        if (!before(&heap[child], &last))
+            break;
+        heap[i] = heap[child];
+    }
+    heap[i] = last;
+    return first;
+}
+
+/* ---- machines ---- */
+
+/* From 1 - vary to 1 + vary, by wave: splitmix64 (Steele, Lea and Flood, 2014). */
+static double factor(const struct run *r, int64_t wave)
+{
+    uint64_t x = (uint64_t)wave + ((uint64_t)r->s->seed << 40) + UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return 1 + r->s->vary * (2 * ((double)((x ^ x >> 31) >> 11) / 9007199254740992.0) - 1);
+}
+
+/* The wave's inputs are there. */
+static void begin_wave(struct run *r, uint32_t rank, int64_t wave)
+{
+    struct machine *m = &r->machines[rank];
+    const struct dfc_machines *type = &r->s->types[m->type];
+    double f = factor(r, wave), begin_s = fmax(r->now_s, m->free_s);
+    m->free_s = begin_s + type->every_s * f;
+    m->busy_s += type->every_s * f;
+    add_event(r, (struct event){ .time_s = begin_s + type->latency_s * f, .kind = WAVE_DONE, .rank = rank, .wave = wave });
+}
+
+/* ---- the network ---- */
+
+static uint32_t bound(struct dfc_flows *flows, double bytes_per_s)
+{
+    return bytes_per_s > 0 ? dfc_flows_resource(flows, bytes_per_s) : UINT32_MAX;
+}
+
+static uint32_t bit(uint32_t resource)
+{
+    return resource == UINT32_MAX ? 0 : UINT32_C(1) << resource;
+}
+
+static void make_network(struct run *r)
+{
+    struct flows_of_network *net = &r->net;
+    struct dfc_flows *flows = &net->flows;
+    net->out = bound(flows, r->s->manager_bytes_per_s);
+    net->in = bound(flows, r->s->manager_bytes_per_s);
+    net->net = bound(flows, r->s->switch_bytes_per_s);
+    net->files = bound(flows, r->s->files_bytes_per_s);
+    for (uint32_t t = 0; t < r->s->n_types; t++) {
+        double cap = r->s->types[t].link_bytes_per_s;
+        net->gives[t] = dfc_flows_group(flows, bit(net->out) | bit(net->net), cap);
+        net->results[t] = dfc_flows_group(flows, bit(net->in) | bit(net->net), cap);
+        net->reads[t] = dfc_flows_group(flows, bit(net->files) | bit(net->net), cap);
+        net->writes[t] = dfc_flows_group(flows, bit(net->files) | bit(net->net), cap);
+    }
+}
+
+/* Flows are told apart by machine and direction. */
+static uint32_t flow_of(uint32_t rank, bool in)
+{
+    return 2 * rank + in;
+}
+
+static void begin_first(struct run *r, uint32_t rank, bool in);
+
+/* What has left its link arrives, after the latency if it is a message. */
+static void deliver(struct run *r, uint32_t rank, const struct transfer *t)
+{
+    if (t->purpose == FROM_FILES)
+        begin_wave(r, rank, t->wave);
+    else if (t->purpose != TO_FILES)
+        add_event(r, (struct event){ .time_s = r->now_s + r->s->latency_s, .kind = ARRIVES, .rank = rank,
+                                     .at_manager = t->purpose == FOR_MANAGER, .message = t->message });
+}
+
+/* The first transfer of a channel has left its link, and what follows it begins. */
+static void leave(struct run *r, uint32_t rank, bool in)
+{
+    struct channel *c = in ? &r->machines[rank].in : &r->machines[rank].out;
+    struct transfer *t = c->first;
+    c->first = t->next;
+    if (!c->first)
+        c->last = NULL;
+    deliver(r, rank, t);
+    free(t);
+    if (c->first)
+        begin_first(r, rank, in);
+}
+
+static void begin_first(struct run *r, uint32_t rank, bool in)
+{
+    struct machine *m = &r->machines[rank];
+    const struct flows_of_network *net = &r->net;
+    const struct transfer *t = in ? m->in.first : m->out.first;
+    const uint32_t *groups = t->purpose == FOR_MACHINE ? net->gives : t->purpose == FOR_MANAGER ? net->results
+                             : t->purpose == FROM_FILES ? net->reads : net->writes;
+    if (t->bytes < DFC_SMALL_BYTES)
+        leave(r, rank, in);
+    else if (!dfc_flows_begin(&r->net.flows, r->now_s, groups[m->type], t->bytes, flow_of(rank, in)))
+        r->failed = true;
+}
+
+/* Puts a transfer behind the others of that direction, but for heartbeats, which MPI lets pass large messages. Takes the message. */
+static void transfer(struct run *r, uint32_t rank, struct transfer what)
+{
+    bool beats = what.message && what.message->head.kind == DFR_BEAT;
+    bool in = what.purpose == FOR_MACHINE || what.purpose == FROM_FILES;
+    struct channel *c = in ? &r->machines[rank].in : &r->machines[rank].out;
+    if (beats || (!c->first && what.bytes < DFC_SMALL_BYTES)) {
+        deliver(r, rank, &what);
+        return;
+    }
+    struct transfer *t = malloc(sizeof *t);
+    if (!t) {
+        dfr_message_drop(what.message);
+        r->failed = true;
+        return;
+    }
+    *t = what;
+    bool idle = !c->first;
+    if (idle)
+        c->first = t;
+    else
+        c->last->next = t;
+    c->last = t;
+    if (idle)
+        begin_first(r, rank, in);
+}
+
+/* ---- what machines say ---- */
+
+/* A message of so many bytes, without them: nobody here reads them. NULL: out of memory. */
+static struct dfr_message *hollow(struct run *r, const struct dfr_head *head, double bytes)
+{
+    struct dfr_message *message = malloc(sizeof *message);
+    if (message)
+        *message = (struct dfr_message){ .head = *head, .n_holders = 1, .size = (size_t)fmax(bytes, LEAST_BYTES) };
+    else
+        r->failed = true;
+    return message;
+}
+
+static void send_to_manager(struct run *r, uint32_t rank, enum dfr_message_kind kind, int64_t wave, double bytes)
+{
+    const struct dfr_head head = { .kind = kind, .epoch = r->machines[rank].epoch, .hash = HASH, .wave = wave };
+    struct dfr_message *message = hollow(r, &head, bytes);
+    if (message)
+        transfer(r, rank, (struct transfer){ .message = message, .bytes = (double)message->size, .purpose = FOR_MANAGER });
+}
+
+static void end_wave(struct run *r, uint32_t rank, int64_t wave)
+{
+    if (r->s->write_bytes > 0)
+        transfer(r, rank, (struct transfer){ .bytes = r->s->write_bytes, .purpose = TO_FILES });
+    send_to_manager(r, rank, DFR_RESULT, wave, r->s->result_bytes);
+}
+
+static void beat(struct run *r, uint32_t rank)
+{
+    if (r->machines[rank].over)
+        return;
+    send_to_manager(r, rank, DFR_BEAT, 0, 0);
+    add_event(r, (struct event){ .time_s = r->now_s + BEAT_S, .kind = BEAT, .rank = rank });
+}
+
+static void machine_reads(struct run *r, uint32_t rank, struct dfr_message *message)
+{
+    struct machine *m = &r->machines[rank];
+    const struct dfr_head *head = &message->head;
+    if (head->kind == DFR_WELCOME) {
+        m->epoch = head->epoch;
+        beat(r, rank);
+    } else if (head->kind == DFR_GIVE && r->s->read_bytes > 0) {
+        transfer(r, rank, (struct transfer){ .wave = head->wave, .bytes = r->s->read_bytes, .purpose = FROM_FILES });
+    } else if (head->kind == DFR_GIVE) {
+        begin_wave(r, rank, head->wave);
+    } else if (head->kind == DFR_END) {
+        m->over = true;
+        send_to_manager(r, rank, DFR_BYE, 0, 0);
+    }
+    dfr_message_drop(message);
+}
+
+/* ---- rank 0 ---- */
+
+static void manager_sends(void *arg, int to, struct dfr_message *message)
+{
+    struct run *r = arg;
+    r->n_sent++;
+    transfer(r, (uint32_t)to,
+             (struct transfer){ .message = dfr_message_hold(message), .bytes = (double)message->size, .purpose = FOR_MACHINE });
+}
+
+static void make_inputs(struct run *r)
+{
+    while (!r->head_busy && !r->failed && r->n_made < r->s->waves && dfr_manager_room(r->manager) > 0) {
+        struct dfr_head head = dfr_manager_give_head(r->manager);
+        struct dfr_message *give = hollow(r, &head, r->s->give_bytes);
+        if (!give)
+            return;
+        r->n_made++;
+        r->head_busy = r->s->head_s > 0;
+        if (r->head_busy)
+            add_event(r, (struct event){ .time_s = r->now_s + r->s->head_s, .kind = HEAD_DONE, .message = give });
+        else
+            dfr_manager_offer(r->manager, r->now_s, give);
+        if (!r->head_busy && r->n_made == r->s->waves)
+            dfr_manager_no_more(r->manager, r->now_s);
+    }
+}
+
+static void end_next(struct run *r)
+{
+    dfr_manager_ended(r->manager, r->now_s);
+    r->ended_s = r->now_s;
+}
+
+static void take_results(struct run *r)
+{
+    struct dfr_message *result;
+    while (!r->tail_busy && (result = dfr_manager_take(r->manager))) {
+        dfr_message_drop(result);
+        r->tail_busy = r->s->tail_s > 0;
+        if (r->tail_busy)
+            add_event(r, (struct event){ .time_s = r->now_s + r->s->tail_s, .kind = TAIL_DONE });
+        else
+            end_next(r);
+    }
+}
+
+/* The thread of rank 0 begins on the next letter, if there is one and no other is being handled. */
+static void handle_next(struct run *r)
+{
+    if (r->handling || !r->inbox.n)
+        return;
+    r->handling = true;
+    r->free_s = fmax(r->free_s, r->now_s) + r->s->handle_s;
+    r->handled_s += r->s->handle_s;
+    add_event(r, (struct event){ .time_s = r->free_s, .kind = HANDLED });
+}
+
+static void to_inbox(struct run *r, uint32_t from, struct dfr_message *message)
+{
+    struct inbox *in = &r->inbox;
+    if (in->n == in->capacity) {
+        size_t capacity = in->capacity ? 2 * in->capacity : 1024;
+        struct letter *more = malloc(capacity * sizeof *more);
+        if (!more) {
+            dfr_message_drop(message);
+            r->failed = true;
+            return;
+        }
+        for (size_t i = 0; i < in->n; i++)
+            more[i] = in->items[(in->first + i) % in->capacity];
+        free(in->items);
+        *in = (struct inbox){ more, 0, in->n, capacity };
+    }
+    in->items[(in->first + in->n++) % in->capacity] = (struct letter){ message, from };
+    handle_next(r);
+}
+
+static void handled(struct run *r)
+{
+    struct inbox *in = &r->inbox;
+    struct letter letter = in->items[in->first];
+    in->first = (in->first + 1) % in->capacity;
+    in->n--;
+    r->handling = false;
+    if (letter.message->head.kind == DFR_RESULT)
+        r->by_type[r->machines[letter.from].type]++;
+    dfr_manager_arrived(r->manager, r->now_s, (int)letter.from, letter.message);
+}
+
+/* After each call of the manager: results are taken, inputs are made, and what it sent takes its thread's time. */
+static void after_manager(struct run *r)
+{
+    take_results(r);
+    make_inputs(r);
+    take_results(r);
+    double sent_s = r->n_sent * r->s->handle_s;
+    r->n_sent = 0;
+    r->handled_s += sent_s;
+    r->free_s = fmax(r->free_s, r->now_s) + sent_s;
+    handle_next(r);
+}
+
+/* ---- the loop ---- */
+
+static void happen(struct run *r, const struct event *event)
+{
+    switch (event->kind) {
+    case ARRIVES:
+        if (event->at_manager)
+            to_inbox(r, event->rank, event->message);
+        else
+            machine_reads(r, event->rank, event->message);
+        return;
+    case WAVE_DONE: end_wave(r, event->rank, event->wave); return;
+    case BEAT: beat(r, event->rank); return;
+    case HANDLED: handled(r); break;
+    case HEAD_DONE:
+        r->head_busy = false;
+        dfr_manager_offer(r->manager, r->now_s, event->message);
+        if (r->n_made == r->s->waves)
+            dfr_manager_no_more(r->manager, r->now_s);
+        break;
+    case TAIL_DONE:
+        r->tail_busy = false;
+        end_next(r);
+        break;
+    }
+    after_manager(r);
+}
+
+/* Goes on to what happens next: an event, the end of a flow, or the manager's tick. false: nothing will. */
+static bool step(struct run *r)
+{
+    uint32_t group = 0;
+    double event_s = r->events.n ? ((const struct event *)r->events.items)[0].time_s : HUGE_VAL, flow_s = dfc_flows_next_s(&r->net.flows, &group);
+    double tick_s = fmax(dfr_manager_due_s(r->manager), r->now_s);
+    if (event_s == HUGE_VAL && flow_s == HUGE_VAL && tick_s == HUGE_VAL)
+        return false;
+    r->now_s = fmin(tick_s, fmin(event_s, flow_s));
+    if (flow_s <= r->now_s) {
+        uint32_t who = dfc_flows_end(&r->net.flows, r->now_s, group);
+        leave(r, who / 2, who % 2);
+    } else if (event_s <= r->now_s) {
+        struct event event = next_event(r);
+        happen(r, &event);
+    } else {
+        dfr_manager_tick(r->manager, r->now_s);
+        after_manager(r);
+    }
+    return true;
+}
+
+/* ---- a run ---- */
+
+static bool make_machines(struct run *r)
+{
+    r->n_ranks = 1;
+    for (uint32_t t = 0; t < r->s->n_types; t++)
+        r->n_ranks += r->s->types[t].n;
+    r->machines = calloc(r->n_ranks, sizeof *r->machines);
+    uint32_t rank = 1;
+    for (uint32_t t = 0; r->machines && t < r->s->n_types; t++)
+        for (uint32_t i = 0; i < r->s->types[t].n; i++)
+            r->machines[rank++].type = t;
+    return r->machines;
+}
+
+static void give_result(const struct run *r, struct dfc_virtual_result *result)
+{
+    double busy_s[DFC_MOST_TYPES] = { 0 }, all_s = r->ended_s;
+    *result = (struct dfc_virtual_result){ .makespan_s = all_s, .manager_busy = r->handled_s / all_s, .least_window = UINT32_MAX };
+    for (uint32_t rank = 1; rank < r->n_ranks; rank++) {
+        unsigned window = dfr_manager_window(r->manager, (int)rank);
+        busy_s[r->machines[rank].type] += r->machines[rank].busy_s;
+        result->least_window = window < result->least_window ? window : result->least_window;
+        result->most_window = window > result->most_window ? window : result->most_window;
+    }
+    for (uint32_t t = 0; t < r->s->n_types; t++) {
+        result->waves[t] = r->by_type[t];
+        result->busy[t] = busy_s[t] / (r->s->types[t].n * all_s);
+    }
+    const struct flows_of_network *net = &r->net;
+    const uint32_t of[4] = { net->out, net->in, net->net, net->files };
+    double *busy[4] = { &result->out_busy, &result->in_busy, &result->switch_busy, &result->files_busy };
+    for (unsigned i = 0; i < 4; i++)
+        *busy[i] = of[i] == UINT32_MAX ? 0 : net->flows.moved_bytes[of[i]] / (net->flows.resources[of[i]] * all_s);
+}
+
+static void free_channel(struct channel *c)
+{
+    for (struct transfer *t = c->first, *next; t; t = next) {
+        next = t->next;
+        dfr_message_drop(t->message);
+        free(t);
+    }
+}
+
+static void free_run(struct run *r)
+{
+    for (uint32_t i = 0; i < r->events.n; i++)
+        dfr_message_drop(((struct event *)r->events.items)[i].message);
+    for (size_t i = 0; i < r->inbox.n; i++)
+        dfr_message_drop(r->inbox.items[(r->inbox.first + i) % r->inbox.capacity].message);
+    for (uint32_t rank = 1; r->machines && rank < r->n_ranks; rank++) {
+        free_channel(&r->machines[rank].in);
+        free_channel(&r->machines[rank].out);
+    }
+    dfc_flows_free(&r->net.flows);
+    free(r->inbox.items);
+    free(r->machines);
+    dfr_array_free(&r->events);
+    dfr_manager_destroy(r->manager);
+}
+
+int dfc_virtual_run(const struct dfc_virtual *setup, struct dfc_virtual_result *result, struct df_error *error)
+{
+    struct run r = { .s = setup };
+    struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = setup->window, .beat_s = BEAT_S,
+                                           .send = manager_sends, .send_arg = &r };
+    int code = make_machines(&r) ? DF_OK : dfr_error(error, DF_E_MEMORY, "out of memory");
+    options.n_ranks = (int)r.n_ranks;
+    if (code == DF_OK)
+        code = dfr_manager_create(&options, 0, &r.manager, error);
+    if (code == DF_OK) {
+        make_network(&r);
+        for (uint32_t rank = 1; rank < r.n_ranks; rank++)
+            send_to_manager(&r, rank, DFR_HELLO, setup->inflight, 0);
+        after_manager(&r);
+        while (!r.failed && !dfr_manager_is_over(r.manager) && step(&r))
+            ;
+        code = r.failed ? dfr_error(error, DF_E_MEMORY, "out of memory") : dfr_manager_outcome(r.manager, error);
+    }
+    if (code == DF_OK)
+        give_result(&r, result);
+    free_run(&r);
+    return code;
+}

@@ -1,0 +1,35 @@
+/* cluster_decl.h - the declaration of a cluster: a platform that has nodes, each with devices of its own, and a network.
+ *
+ * Errors:   functions give false after they have reported to the sink everything that is wrong.
+ */
+#ifndef DFC_CLUSTER_DECL_H
+#define DFC_CLUSTER_DECL_H
+
+#include "compiler/declare/platform_decl.h"
+
+enum { DFC_MOST_NODE_TYPES = 16 };
+#define DFC_MOST_NODES 100000
+#define DFC_MESSAGE_S 5e-6              /* what rank 0 takes for a message, if the network does not say it */
+
+struct dfc_node_type {                  /* node NAME { … } */
+    char name[48];
+    uint32_t count;
+    struct df_link link;                /* to the network, each way */
+    struct df_platform platform;        /* one such machine */
+};
+
+struct dfc_cluster {
+    char name[48];
+    struct dfc_node_type types[DFC_MOST_NODE_TYPES];
+    uint32_t n_types;
+    struct df_link link;                /* of rank 0: the network's `manager`, else the first type's */
+    double total_bytes_per_s;           /* of all messages and files at once; 0: no bound */
+    double files_bytes_per_s;           /* of the file system; 0: no bound */
+    double message_s;
+};
+
+/* Reads a file that declares a cluster; the rest as dfc_platform_read(). */
+bool dfc_cluster_read(struct dfl_sink *sink, const char *path, const struct dfc_define *defines, size_t n_defines,
+                      struct dfc_cluster *cluster);
+
+#endif

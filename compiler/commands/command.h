@@ -24,7 +24,8 @@ extern const struct dfc_command
     dfc_command_explain,
     dfc_command_gantt,
     dfc_command_merge,
-    dfc_command_wrap;
+    dfc_command_wrap,
+    dfc_command_doctor;
 
 /* Takes the options of this table, about compiling. Gives 1, 0 and -1 as dfc_common_option() does. */
 extern const struct dfc_option dfc_options_build[];

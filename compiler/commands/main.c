@@ -29,6 +29,7 @@ static const struct dfc_command *const commands[] = {
     &dfc_command_gantt,
     &dfc_command_merge,
     &dfc_command_wrap,
+    &dfc_command_doctor,
     &dfc_command_format,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };

@@ -1,0 +1,122 @@
+/* findings.c - the list of what was found, and how it is printed. */
+#include "compiler/doctor/doctor.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/tools/spawn.h"
+#include "runtime/base/text.h"
+
+enum { WHAT_WIDTH = 18 };
+
+static const char *const words[] = { [DFC_WELL] = "ok", [DFC_ABSENT] = "absent", [DFC_BROKEN] = "BROKEN" };
+
+void dfc_found(struct dfc_findings *list, const struct dfc_look *look, const char *format, ...)
+{
+    struct dfc_finding *made = dfr_array_add(&list->items, sizeof *made, 1);
+    va_list args;
+    va_start(args, format);
+    if (!made || vasprintf(&made->found, format, args) < 0) {
+        list->items.n -= made != NULL;
+        list->failed = true;
+    } else {
+        made->look = *look;
+        if (look->health == DFC_WELL)
+            made->look.means = made->look.remedy = NULL;
+    }
+    va_end(args);
+}
+
+const struct dfc_finding *dfc_finding_at(const struct dfc_findings *list, uint32_t i)
+{
+    return &((const struct dfc_finding *)list->items.items)[i];
+}
+
+void dfc_findings_free(struct dfc_findings *list)
+{
+    for (uint32_t i = 0; i < list->items.n; i++)
+        free(dfc_finding_at(list, i)->found);
+    dfr_array_free(&list->items);
+}
+
+static void print_continued(FILE *out, const char *text)
+{
+    fprintf(out, "  %-7s%-*s %s\n", "", WHAT_WIDTH, "", text);
+}
+
+void dfc_findings_text(FILE *out, const struct dfc_findings *list, const char *version)
+{
+    const char *heading = NULL;
+    size_t n[3] = { 0 };
+    fprintf(out, "dfc %s\n", version);
+    for (uint32_t i = 0; i < list->items.n; i++) {
+        const struct dfc_look *look = &dfc_finding_at(list, i)->look;
+        if (!heading || strcmp(heading, look->heading) != 0)
+            fprintf(out, "\n%s\n", look->heading);
+        heading = look->heading;
+        n[look->health]++;
+        fprintf(out, "  %-7s%-*s %s\n", words[look->health], WHAT_WIDTH, look->what, dfc_finding_at(list, i)->found);
+        if (look->means)
+            print_continued(out, look->means);
+        if (look->remedy)
+            print_continued(out, look->remedy);
+    }
+    fprintf(out, "\n%zu ok, %zu absent, %zu broken\n", n[DFC_WELL], n[DFC_ABSENT], n[DFC_BROKEN]);
+}
+
+static void json_text(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, ", \"%s\": ", key);
+    if (text)
+        dfr_text_json(out, text);
+    else
+        fputs("null", out);
+}
+
+void dfc_findings_json(FILE *out, const struct dfc_findings *list, const char *version)
+{
+    static const char *const healths[] = { [DFC_WELL] = "ok", [DFC_ABSENT] = "absent", [DFC_BROKEN] = "broken" };
+    fputs("{ \"dfc\": ", out);
+    dfr_text_json(out, version);
+    fputs(", \"findings\": [", out);
+    for (uint32_t i = 0; i < list->items.n; i++) {
+        const struct dfc_look *look = &dfc_finding_at(list, i)->look;
+        fprintf(out, "%s\n    { \"health\": \"%s\"", i ? "," : "", healths[look->health]);
+        json_text(out, "heading", look->heading);
+        json_text(out, "what", look->what);
+        json_text(out, "found", dfc_finding_at(list, i)->found);
+        json_text(out, "means", look->means);
+        json_text(out, "remedy", look->remedy);
+        fputs(" }", out);
+    }
+    fputs("\n] }\n", out);
+}
+
+/* ---- what programs say ---- */
+
+static char *line_with(char *text, const char *word)
+{
+    char *rest = NULL;
+    for (char *line = text ? strtok_r(text, "\r\n", &rest) : NULL; line; line = strtok_r(NULL, "\r\n", &rest)) {
+        while (isspace((unsigned char)*line))
+            line++;
+        if (*line && strstr(line, word)) {
+            for (size_t n = strlen(line); n && isspace((unsigned char)line[n - 1]);)
+                line[--n] = '\0';
+            return strdup(line);
+        }
+    }
+    return NULL;
+}
+
+char *dfc_doctor_says(char *const *argv, const char *word)
+{
+    char *out = NULL, *err = NULL, *line = NULL;
+    if (dfc_run_tool(argv, &out, &err) == 0 && !(line = line_with(out, word)))
+        line = line_with(err, word);
+    free(out);
+    free(err);
+    return line;
+}

@@ -120,7 +120,8 @@ help:
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, what check-streams-long does, each failure of a device at every call, more of explain --what-if,'
-	@echo '                and make gpu-kit with all its steps in an empty root'
+	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
+	@echo '                and a job of Slurm that its time limit stops'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
 	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there'
@@ -342,6 +343,7 @@ check-long: deps
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
 	@SLOW_S=10 tests/run.sh $(BUILDDIR) wrong
 	@BENCH_PEERS='oneTBB OpenMP StarPU' tests/run.sh $(BUILDDIR) =e2e-bench
+	@SLURM_STRIKE=limit tests/run.sh $(BUILDDIR) =e2e-slurm
 	@GPU_STEPS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-gpu_steps
 	@CLANG_VECTORS=$(shell command -v clang) tests/run.sh $(BUILDDIR) =e2e-filters
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif

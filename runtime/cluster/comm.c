@@ -8,7 +8,7 @@
 #include "runtime/threads/wake.h"
 
 #define LEAST_SLEEP_S 20e-6
-#define MOST_SLEEP_S 8e-3
+#define MOST_SLEEP_S 20e-3
 #define LAST_S 1.0
 
 void dfr_comm_ring(struct dfr_comm *comm)
@@ -21,6 +21,13 @@ void dfr_comm_stop(struct dfr_comm *comm)
 {
     atomic_store_explicit(&comm->stop, true, memory_order_seq_cst);
     dfr_comm_ring(comm);
+}
+
+double dfr_comm_sleep_s(double idle_s)
+{
+    double sleep_s = idle_s / 16;
+
+    return sleep_s < LEAST_SLEEP_S ? LEAST_SLEEP_S : sleep_s > MOST_SLEEP_S ? MOST_SLEEP_S : sleep_s;
 }
 
 /* One rank's loop. */
@@ -73,6 +80,12 @@ static void left(struct loop *loop, void *cookie)
     dfr_message_drop(cookie);
 }
 
+static void note_activity(struct loop *loop)
+{
+    loop->idle_s = dfr_clock_s();
+    loop->comm->n_active++;
+}
+
 /* All that has happened on the link. Gives whether anything has. */
 static bool poll_link(struct loop *loop)
 {
@@ -83,7 +96,7 @@ static bool poll_link(struct loop *loop)
     while (loop->code == DF_OK) {
         loop->code = link->poll(link, &event, &loop->error);
         if (event.kind == DFR_LINK_MOVING)
-            loop->idle_s = dfr_clock_s();
+            note_activity(loop);
         if (loop->code != DF_OK || event.kind == DFR_LINK_NOTHING || event.kind == DFR_LINK_MOVING)
             return any;
         any = true;
@@ -95,17 +108,15 @@ static bool poll_link(struct loop *loop)
     return any;
 }
 
-/* Sleeps for a sixteenth of the time for which nothing was done, unless the bell has rung since `seen`. */
+/* Sleeps, for longer the longer nothing was done, unless the bell has rung since `seen`. */
 static void wait(struct loop *loop, uint32_t seen, bool any)
 {
-    double now_s = dfr_clock_s(), sleep_s = (now_s - loop->idle_s) / 16;
-
     if (any || atomic_load_explicit(&loop->comm->bell, memory_order_seq_cst) != seen) {
-        loop->idle_s = now_s;
+        note_activity(loop);
         return;
     }
-    sleep_s = sleep_s < LEAST_SLEEP_S ? LEAST_SLEEP_S : sleep_s > MOST_SLEEP_S ? MOST_SLEEP_S : sleep_s;
-    dfr_futex_wait(&loop->comm->bell, seen, (int64_t)(1e9 * sleep_s));
+    loop->comm->n_sleeps++;
+    dfr_futex_wait(&loop->comm->bell, seen, (int64_t)(1e9 * dfr_comm_sleep_s(dfr_clock_s() - loop->idle_s)));
 }
 
 /* At the end: what is on its way to ranks that live leaves within moments. What is on its way to dead ones stays there. */

@@ -3,8 +3,10 @@
  *
  * Threads:  the thread that opened the link calls dfr_comm_manage() or dfr_comm_work(), and is the communication thread until
  *           the call returns. It calls the graph's side, which may feed and ask fed runs (docs/embedding.md), but never waits.
- * Waiting:  the thread sleeps for a sixteenth of the time for which nothing happened or moved, from 20 us up to 8 ms.
- *           dfr_comm_ring() wakes it: who ends a wave calls that. What arrives on the link is noticed after the sleep.
+ * Waiting:  the thread sleeps for a sixteenth of the time for which nothing happened or moved, from 20 us up to 20 ms:
+ *           dfr_comm_sleep_s(). dfr_comm_ring() wakes it: who ends a wave calls that. What arrives on the link is noticed
+ *           after the sleep, so a message that comes after a second of silence may wait for 20 ms. A thread that waits wakes
+ *           163 times in the first second after something happened, and 50 times in each further one.
  * Memory:   messages that the graph's side makes are taken; those that it is shown are borrowed during the call.
  * Errors:   a call of the graph's side that fails ends the run on all ranks, with its sentence.
  */
@@ -13,6 +15,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "runtime/cluster/link.h"
 #include "runtime/cluster/manager.h"
@@ -23,7 +26,12 @@ struct dfr_comm {
     _Atomic uint32_t bell;              /* changes with each ring */
     _Atomic bool stop;                  /* SIGTERM came: dfr_comm_stop() */
     bool whole;                         /* set at the end: how to close the link */
+    uint64_t n_sleeps;                  /* how often the communication thread went to sleep; only it reads and writes both */
+    uint64_t n_active;                  /* how often it looked and something had happened, or moved */
 };
+
+/* How long the communication thread sleeps if nothing happened or moved for so long. */
+double dfr_comm_sleep_s(double idle_s);
 
 /* From any thread, and from a signal's handler. */
 void dfr_comm_ring(struct dfr_comm *comm);

@@ -1,12 +1,14 @@
 /* waves.c - waves over MPI, by the manager, the workers and the link of libdf, without a graph: each wave's token is multiplied
  * on a worker, and rank 0 writes a line for each result, in order.
  *
- *     waves WAVES [bytes=N] [work=SECONDS] [window=N] [idle=SECONDS] [other-hash=RANK] [beat-timeout=SECONDS]
- *           [wave-timeout=SECONDS] [hang=RANK]
+ *     waves WAVES [bytes=N] [work=SECONDS] [window=N] [idle=SECONDS] [until=FILE] [other-hash=RANK] [beat-timeout=SECONDS]
+ *           [root-timeout=SECONDS] [wave-timeout=SECONDS] [hang=RANK]
  *
  * Each rank writes its process id into pid.RANK. Rank 0 writes the lines into out.txt, and says on stderr how the run ended.
  * bytes: of each token, at least 16. work: of each wave. idle: rank 0 offers the first wave so much later, and each rank says
- * what processor time the wait cost. hang: that rank keeps its third wave.
+ * how often it slept meanwhile, how often it may, and what processor time the wait cost. hang: that rank keeps its third wave.
+ * until: there are more waves until that file is there, so a test decides when the run ends. beat-timeout: a worker that is silent for
+ * so long counts as dead. root-timeout: a worker ends if rank 0 is silent for so long. Both are long, so that a busy machine kills nobody.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -18,14 +20,16 @@
 
 #include "runtime/cluster/comm.h"
 #include "runtime/threads/clock.h"
+#include "tests/rig/comm_sleeps.h"
 
 #define HASH 0x1234
 
 static struct {
     long waves, window, other_hash, hang;
     size_t bytes;
-    double work_s, idle_s, beat_timeout_s, wave_timeout_s;
-} o = { .bytes = 16, .beat_timeout_s = 2 };
+    double work_s, idle_s, beat_timeout_s, root_timeout_s, wave_timeout_s;
+    const char *until;
+} o = { .bytes = 16, .beat_timeout_s = 20, .root_timeout_s = 20 };
 
 static struct dfr_comm comm;
 static double began_s, cpu_began_s;
@@ -49,6 +53,8 @@ static void read_options(int n, char **words)
         case 'w' << 8 | 'i': o.window = atol(value); break;
         case 'w' << 8 | 'a': o.wave_timeout_s = atof(value); break;
         case 'i' << 8 | 'd': o.idle_s = atof(value); break;
+        case 'u' << 8 | 'n': o.until = value; break;
+        case 'r' << 8 | 'o': o.root_timeout_s = atof(value); break;
         case 'o' << 8 | 't': o.other_hash = atol(value); break;
         case 'b' << 8 | 'e': o.beat_timeout_s = atof(value); break;
         case 'h' << 8 | 'a': o.hang = atol(value); break;
@@ -61,14 +67,20 @@ static void say_cost(void)
     double waited_s = dfr_clock_s() - began_s;
 
     if (o.idle_s > 0)
-        fprintf(stderr, "rank %d: %.2f ms of a core for a second of waiting\n", comm.link->rank,
-                1e3 * (cpu_s() - cpu_began_s) / waited_s);
+        fprintf(stderr, "rank %d: waited %.2f s, %llu sleeps of at most %llu, %llu times something had happened, %.2f ms of a core a second\n",
+                comm.link->rank, waited_s, (unsigned long long)comm.n_sleeps, (unsigned long long)comm_sleeps_most(waited_s, comm.n_active),
+                (unsigned long long)comm.n_active, 1e3 * (cpu_s() - cpu_began_s) / waited_s);
 }
 
 /* ---- rank 0 ---- */
 
 static long n_offered, n_written, n_ended;
 static FILE *out;
+
+static bool more_waves(void)
+{
+    return n_offered < o.waves || (o.until && access(o.until, F_OK) != 0);
+}
 
 static int next_wave(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error)
 {
@@ -80,13 +92,13 @@ static int next_wave(void *arg, const struct dfr_head *head, struct dfr_message 
         return DF_OK;
     if (n_offered == 0)
         say_cost();
-    if (n_offered < o.waves) {
+    if (more_waves()) {
         memcpy(token, &number, sizeof number);
         memcpy(token + o.bytes - sizeof number, &number, sizeof number);
         *give = dfr_message_make(head, &(struct dfr_value){ .data = token, .bytes = o.bytes }, 1);
         n_offered++;
     }
-    *over = n_offered == o.waves;
+    *over = !more_waves();
     return DF_OK;
 }
 
@@ -194,7 +206,7 @@ static int work(struct df_error *error)
 {
     char host[64] = "";
     struct dfr_worker_options options = { .hash = HASH + (o.other_hash == comm.link->rank), .host = host, .beat_s = o.beat_timeout_s / 10,
-                                          .beat_timeout_s = o.beat_timeout_s };
+                                          .beat_timeout_s = o.root_timeout_s };
     struct dfr_work_side side = { NULL, begin, begin_wave, finish, NULL };
 
     gethostname(host, sizeof host - 1);

@@ -251,15 +251,27 @@ static int check_fence(const struct dfr_journal *j, struct df_error *error)
                      j->path, (long long)j->epoch);
 }
 
+/* Behind what the journal has. Beyond `ulimit -f` that fails with EFBIG, and no signal comes. */
+static bool write_lines(const struct dfr_journal *j, const struct lines *l)
+{
+    struct dfr_output signals = { .file = NULL };
+    size_t at = 0;
+    ssize_t n = 0;
+    dfr_output_resume(&signals);
+    while (at < l->size && (n = pwrite(j->fd, l->text + at, l->size - at, (off_t)j->size + (off_t)at)) > 0)
+        at += (size_t)n;
+    bool good = at == l->size && fdatasync(j->fd) == 0;
+    int why = errno;
+    dfr_output_pause(&signals);
+    errno = why;
+    return good;
+}
+
 /* Writes the lines at once, and syncs them. */
 static int append(struct dfr_journal *j, struct lines *l, struct df_error *error)
 {
     int status = fclose(l->file) == 0 ? check_fence(j, error) : dfr_error_memory(error);
-    size_t at = 0;
-    ssize_t n = 0;
-    while (status == DF_OK && at < l->size && ((n = pwrite(j->fd, l->text + at, l->size - at, (off_t)j->size + (off_t)at)) > 0))
-        at += (size_t)n;
-    if (status == DF_OK && (at < l->size || fdatasync(j->fd) != 0)) {
+    if (status == DF_OK && !write_lines(j, l)) {
         status = cannot(j, "write", error);
         if (ftruncate(j->fd, (off_t)j->size) != 0)
             return status;              /* half of a line stays, and is cut off when the journal is opened */

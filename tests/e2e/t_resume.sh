@@ -116,6 +116,8 @@ done
 rm -f ./*
 full() { (ulimit -f 1; exec ../plain --input=../in.raw --resume --us=300 "$@"); }
 expect full 1 "error: .*File too large" full
+# The head of the journal alone is too long: it has the input's path.
+expect full-journal 1 "^plain: error: cannot write the journal '../long.journal': File too large" full --journal=../long.journal --input="$(printf './%.0s' {1..600})../in.raw"
 check full-resumes ../plain --input=../in.raw --resume --us=300
 all full-bytes plain
 

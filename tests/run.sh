@@ -10,7 +10,8 @@
 #     golden   tests/golden/run.sh     wrong programs and their exact messages
 #     e2e      tests/e2e/t_*.sh        compile, run, compare
 #     rooms, sentences                 tests/rooms.py, rooms_figure.py and tests/sentences.py: the sources themselves
-# Everything a failed test printed is shown; the last line is `N passed, N failed, N skipped`.
+# Everything a failed test printed is shown, and after the table once more each failed test with its failed cases, so that a log that lacks
+# its middle still says what failed. The last line is `N passed, N failed, N skipped`.
 set -u
 unset UPDATE                                    # it is for the pages of the caller (make coverage UPDATE=1), not for what tests write
 cd "$(dirname "$0")/.."
@@ -68,10 +69,17 @@ if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first |
     wait
 fi
 
-passed=0 failed=0 skipped=0
+# How a test ended that failed, and its failed cases with the three lines that follow each in cmocka's output, which say why.
+failures_of() { # NAME EXIT-STATUS
+    echo "failed: $1, exit status $2$([ "$2" != 124 ] || echo ", ended after $limit s")"
+    awk -v skips="$skips" '/^(not )?ok / { left = /^not ok / && $0 !~ skips ? 4 : 0 } left > 0 && (/^not ok / || /^#/) { print "    " $0; left-- }' "$logs/$1" |
+        cut -c 1-300 | head -n 30
+}
+skips='^(not )?ok .*# SKIP|^skip '             # cmocka says "not ok 2 # SKIP name"
+
+passed=0 failed=0 skipped=0 failures=()
 for line in "${list[@]}"; do
     n=${line%%$'\t'*}; log=$logs/$n; rc=$(cat "$log.rc")
-    skips='^(not )?ok .*# SKIP|^skip '         # cmocka says "not ok 2 # SKIP name"
     s=$(grep -cE "$skips" "$log")
     p=$(grep -E '^ok ' "$log" | grep -cvE "$skips")
     f=$(grep -E '^not ok ' "$log" | grep -cvE "$skips")
@@ -84,10 +92,12 @@ for line in "${list[@]}"; do
     grep -E '^figure ' "$log" | sed 's/^figure /    /'
     if [ "$f" -gt 0 ]; then
         [ "$rc" = 124 ] && echo "    ended after $limit s"
+        failures+=("$n $rc")
         echo "    exit status $rc; its output:"; grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    | /'
     fi
 done
 if [ -z "$name" ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; printf '%s\t%s\n' "$n" "$(cat "$logs/$n.s")"; done >"$took"; fi
+for f in "${failures[@]+"${failures[@]}"}"; do failures_of ${f% *} "${f##* }"; done
 echo "logs: ${logs#"$PWD"/}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

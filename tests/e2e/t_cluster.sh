@@ -121,7 +121,7 @@ arg deadly: i32 = 0;
 graph main { v: i64[1] = count(); w = square(v, deadly); show(w); }
 EOT
 check compile-killed "$DFC" killed.df --nvcc=none -o killer && ./killer >killed.one
-timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 4 ./killer --cluster --workers=1 --deadly=1 --heartbeat-timeout=1s >killed.4 2>killed.err
+timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 4 ./killer --cluster --workers=1 --deadly=1 --heartbeat-timeout=5s >killed.4 2>killed.err
 if [ $? = 0 ] && [ -e killed ]; then same killed killed.4 killed.one; else fail killed "$(tail -n 5 killed.err | tr '\n' ' ')"; fi
 expect killed-told 0 '^killer: warning: rank [123] on .* counts as dead' cat killed.err
 ranks 3 ./chain --cluster --bad=12 >fails.out 2>&1; got=$?

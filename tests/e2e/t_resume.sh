@@ -48,16 +48,19 @@ chain killed-device-keeps keeps --input=../in.raw --us=2000 --device=emu --emu-a
 [ $kills -ge $((chains * 2)) ] && pass killed || fail killed "$kills kills alone"
 echo "figure resume: $kills runs were killed"
 
-until_line() { for _ in $(seq 1000); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.01; done; fail until-line "$*: $(cat "$2")"; }
+# While there is a file `hold`, waves from 60 on wait (kernels.c): so a run goes on until the test has done to it what it does.
+until_line() { for _ in $(seq 6000); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.01; done; fail until-line "$*: $(cat "$2")"; }
 # halved COMMAND…: kills it -9 after its first record.
-halved() { "$@" >stdout 2>/dev/null & until_line '^done' "${1##*/}.journal"; kill -9 $!; wait $! 2>/dev/null; }
+halved() { touch hold; "$@" >stdout 2>/dev/null & until_line '^done' "${1##*/}.journal"; kill -9 $!; wait $! 2>/dev/null; rm hold; }
 
 # SIGTERM and SIGUSR1: 75 and a sentence; --grace.
 stopped() { # NAME SIGNAL PATTERN ARG…
     local name=$1 signal=$2 pattern=$3 pid got; shift 3
+    touch hold
     ../plain --input=../in.raw --resume "$@" >out 2>&1 & pid=$!
     until_line '^done' plain.journal
-    kill -$signal $pid; wait $pid; got=$?
+    kill -$signal $pid; [ "$name" = grace ] || rm hold
+    wait $pid; got=$?; rm -f hold
     [ $got = 75 ] && grep -qE "$pattern" out && pass "$name" || fail "$name" "exit $got: $(cat out)"
     rm -f out
 }
@@ -98,9 +101,9 @@ again; truncate -s 5 out.raw.part
 expect short 1 "'out.raw' is shorter than what the run has written$" "${run[@]}" --resume
 again; mv out.raw.part away
 expect lost 1 "cannot read 'out.raw', which the run has written: No such file" "${run[@]}" --resume
-again; "${run[@]}" --resume 2>/dev/null & until_line '^run 2' plain.journal
+again; touch hold; "${run[@]}" --resume 2>/dev/null & until_line '^run 2' plain.journal
 expect two 1 "another process is at work with the journal 'plain.journal'$" "${run[@]}" --resume
-wait; all two-bytes plain
+rm hold; wait; all two-bytes plain
 
 # The journal cut within its last record; the page that was torn.
 again; size=$(stat -c %s plain.journal); last=$(($(sed '$d' plain.journal | sed -n '/^done\|^run/=' | tail -n 1)))
@@ -150,7 +153,7 @@ check no-wave-done ../plain --input=../in.raw --journal
 rm -f ./*
 expect both-write 1 "cannot write 'rows.csv': another node writes it, too, so this run cannot be resumed$" ../plain --input=../in.raw --output=rows.csv --journal
 rm -f ./*
-../plain --input=../in.raw --us=3000 --journal 2>/dev/null & until_line '^done [1-9]' plain.journal; kill -TERM $!; wait $!
+touch hold; ../plain --input=../in.raw --us=3000 --journal 2>/dev/null & until_line '^done [1-9]' plain.journal; kill -TERM $!; rm hold; wait $!
 left=$((150 - $(grep '^done' plain.journal | tail -n 1 | cut -d ' ' -f 2)))
 expect progress 0 "plain: $left of $left waves" ../plain --input=../in.raw --us=3000 --resume --progress=on
 rm -f ./*

@@ -2,13 +2,15 @@
 #include <df_io.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 int work_cpu(struct df_call *call, size_t n, const uint8_t *a, uint8_t *b, int64_t us)
 {
-    (void)call;
     struct timespec t = { us / 1000000, us % 1000000 * 1000 };
     if (us > 0)
         nanosleep(&t, NULL);
+    while (df_wave(call) >= 60 && access("hold", F_OK) == 0) /* so a run ends no sooner than a test lets it */
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     for (size_t i = 0; i < n; i++)
         b[i] = (uint8_t)(a[i] ^ 0x5a);
     return DF_OK;

@@ -144,7 +144,7 @@ static int begin_worker(void *arg, const struct dfr_message *welcome, struct df_
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    struct dfr_worker_options options = { .hash = HASH, .host = "here", .beat_s = 0.05, .beat_timeout_s = 5 };
+    struct dfr_worker_options options = { .hash = HASH, .host = "here", .beat_s = 0.05, .beat_timeout_s = 30 };
     struct dfr_work_side side = { w, begin_worker, begin_wave, finish, NULL };
 
     w->code = dfr_comm_work(&w->comm, &options, &side, &w->error);
@@ -219,7 +219,7 @@ static int count_ended(void *arg, unsigned *n, struct df_error *e)
 static int run(unsigned window)
 {
     struct dfr_value once = { .data = "made once", .bytes = 9 };
-    struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = window, .beat_s = 0.05, .beat_timeout_s = 0.5,
+    struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = window, .beat_s = 0.05, .beat_timeout_s = 3,
                                            .lost_s = 20, .once = &once, .n_once = 1 };
     struct dfr_manage_side side = { NULL, next_wave, take_result, count_ended };
 

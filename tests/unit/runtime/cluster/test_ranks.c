@@ -82,7 +82,7 @@ static void check_seed(unsigned seed)
     bool streams = rig_rand(&random) % 2;
     int n = 2 + (int)(rig_rand(&random) % (MOST_RANKS - 1)), killed = n > 2 && seed % 8 == 1 ? 1 + (int)(rig_rand(&random) % 2) : 0;
     struct df_options o = rig_options(policies[rig_rand(&random) % 4], DF_DEVICE_NONE, 1);
-    struct dfr_ranks_options ranks = { .window = rig_rand(&random) % 4, .heartbeat_timeout_s = killed ? 1 : 0,
+    struct dfr_ranks_options ranks = { .window = rig_rand(&random) % 4, .heartbeat_timeout_s = killed ? 3 : 0,
                                        .memory_bytes = rig_rand(&random) % 2 ? 2000 : 0 };
     struct rig r;
 

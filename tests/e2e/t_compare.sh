@@ -98,9 +98,9 @@ kernel last(in v: i32[k]) cpu {{ volatile double x = v[0]; for (long i = 0; i < 
 graph main { a: i32[4] = src(); last(a); }
 END
 "$DFC" compare slow.df --device=none >out 2>&1 & pid=$!
-for i in $(seq 100); do grep -q warming out && break; sleep 0.1; done
+for i in $(seq 1000); do grep -q warming out && break; sleep 0.1; done
 sleep 0.2; kill -TERM $pid; wait $pid
 expect ended-by-signal 0 143 echo $?
-if pgrep -f "$PWD/tmp/" >/dev/null; then sleep 1; fi
+for i in $(seq 200); do pgrep -f "$PWD/tmp/" >/dev/null || break; sleep 0.1; done
 if pgrep -f "$PWD/tmp/" >/dev/null; then fail program-ended "it still runs"; else pass program-ended; fi
 if [ -z "$(ls tmp)" ]; then pass nothing-left; else fail nothing-left "$(ls tmp)"; fi

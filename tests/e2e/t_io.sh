@@ -226,7 +226,7 @@ slow='./slow --waves=8'; compile slow
 expect progress-no-terminal 0 '^$' sh -c "$slow 2>&1"
 if command -v script >/dev/null; then
     script -qec "$slow" /dev/null </dev/null | tr '\r' '\n' >tty.txt
-    expect progress 0 'slow: [5-7] of 8 waves, (9[.]?[0-9]*|10|8[.][0-9]*|[0-9.]+)/s, [01] s left' cat tty.txt
+    expect progress 0 'slow: [1-7] of 8 waves, [0-9.]+/s, [0-9]+ s left' cat tty.txt
     expect progress-last 0 'slow: 8 of 8 waves, ' cat tty.txt
     expect progress-off 0 '^$' script -qec "$slow --progress=off" /dev/null </dev/null
     script -qec "$slow --fail=7" /dev/null </dev/null | tr '\r' '\n' | tail -n 2 >tty.txt

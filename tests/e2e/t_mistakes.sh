@@ -120,9 +120,9 @@ same output-is-graph-kept sum.df sum.copy
 same output-is-source-still-kept vec.c vec.copy
 
 # Interrupted while the compiler runs: nothing is left, an older program stays.
-printf '#!/bin/sh\nexec sleep 30\n' > slow-cc && chmod +x slow-cc && mkdir tmp
+printf '#!/bin/sh\nexec sleep 200\n' > slow-cc && chmod +x slow-cc && mkdir tmp
 TMPDIR=$PWD/tmp "$DFC" sum.df -o old --nvcc=none --cc=./slow-cc & victim=$!
-for _ in $(seq 100); do [ -n "$(ls tmp)" ] && break; sleep 0.05; done
+for _ in $(seq 2000); do [ -n "$(ls tmp)" ] && break; sleep 0.05; done
 sleep 0.2; kill -TERM $victim; wait $victim; got=$?
 [ "$got" = 143 ] && pass interrupted || fail interrupted "exit $got"
 [ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass interrupted-leaves-nothing || fail interrupted-leaves-nothing "$(ls -A . tmp | tr '\n' ' ')"
@@ -136,9 +136,9 @@ same interrupted-keeps-output old old.copy
 [ "$got" = 1 ] && [ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass file-limit || fail file-limit "exit $got: $(ls -A | tr '\n' ' ')"
 same pipe-keeps-output old old.copy
 # Interrupted while a graph is read for --emit, its output begun; and while it is planned for a program, before there is anything.
-exec 9< <(exec sleep 60); opener=$!
+exec 9< <(exec sleep 200); opener=$!
 "$DFC" /dev/fd/9 --emit=ast -o never.out & victim=$!
-for _ in $(seq 100); do ls -A | grep -q '^\.dfc-' && break; sleep 0.05; done
+for _ in $(seq 2000); do ls -A | grep -q '^\.dfc-' && break; sleep 0.05; done
 kill -TERM $victim; wait $victim; got=$?; kill $opener; exec 9<&-
 [ "$got" = 143 ] && [ -z "$(ls -A | grep -e '^\.dfc-' -e '^never.out')" ] && pass interrupted-emit || fail interrupted-emit "exit $got: $(ls -A | tr '\n' ' ')"
 echo 'kernel f(inout a: f32[k]) cpu {{ }} cost cpu 9us gpu 8us; kernel src(out a: f32[k]) cpu {{ }} cost cpu 1us;

@@ -4,9 +4,9 @@ graphs=$DF_SOURCE/examples/graphs
 export DFC_PROFILE=/nonexistent/profile.db
 
 # close NAME MOST POLICIES OPTIONS…: each policy's rehearsal is within MOST of its prediction, in one of six comparisons: this machine may be
-# late. If it was more than 1 ms late in each of them, they say nothing, and the test is skipped.
+# late. A comparison in which it was more than 1 ms late says nothing. If fewer than three of them say something, the test is skipped.
 close() {
-    local name=$1 most=$2 policies=$3 try why off=; shift 3
+    local name=$1 most=$2 policies=$3 try why off= n_off=0; shift 3
     for try in 1 2 3 4 5 6; do
         if ! "$DFC" compare "$@" --rehearse --runs=1 --policy="$policies" --csv=c.csv >out 2>err; then
             fail "$name" "$(cat err)"; return
@@ -18,11 +18,10 @@ close() {
         case $why in
         '') pass "$name"; return ;;
         *late*) ;;
-        *) off=$why ;;
+        *) off=$why n_off=$((n_off + 1)) ;;
         esac
     done
-    if [ -n "$off" ]; then fail "$name" "$off"; return; fi
-    skip "$name" "this machine is late in each run"
+    if [ $n_off -ge 3 ]; then fail "$name" "$off"; else skip "$name" "this machine is late in $((6 - n_off)) of 6 runs"; fi
 }
 
 close placed 0.03 gp,heft,peft,gp-thesis,all-cpu "$graphs/cholesky.df" -D T=5 --device=none --workers=8

@@ -18,7 +18,7 @@ arg how: i32 = 0;
 kernel a(out v: i32[1]; how: i32) cpu {{
     v[0] = getchar();
     if (how == 1) raise(SIGKILL);
-    if (how == 2) { fputs("ready\n", stderr); sleep(60); }
+    if (how == 2) { fputs("ready\n", stderr); sleep(300); }
     return 0;
 }};
 kernel b(in v: i32[1]) cpu {{ printf("%c\n", v[0]); }};
@@ -28,8 +28,8 @@ flags="--cflags=-include stdio.h -include signal.h -include unistd.h"
 [ "$(echo Q | "$DFC" run ends.df "$flags")" = Q ] && pass stdin || fail stdin "$(echo Q | "$DFC" run ends.df "$flags" 2>&1)"
 expect signal 137 "" "$DFC" run ends.df "$flags" -- --how=1
 "$DFC" run ends.df "$flags" -- --how=2 </dev/null 2>said & pid=$!
-for _ in $(seq 200); do grep -q ready said && break; sleep 0.05; done
+for _ in $(seq 2000); do grep -q ready said && break; sleep 0.05; done
 kill -TERM $pid; wait $pid; status=$?
 [ "$status" = 143 ] && pass ended || fail ended "exit $status: $(cat said)"
-for _ in $(seq 40); do [ -z "$(ls tmp)" ] && break; sleep 0.05; done
+for _ in $(seq 1000); do [ -z "$(ls tmp)" ] && break; sleep 0.05; done
 [ -z "$(ls tmp)" ] && [ ! -e ends ] && pass nothing-left || fail nothing-left "$(ls tmp)"

@@ -4,8 +4,8 @@ echo 'kernel one(out v: u8[k]) cpu {{ v[0] = 1; }}; kernel say(in v: u8[k]) cpu 
 graph main { for i in 0..400 { v[i]: u8[99] = one(); say(v[i]); } }' > app.df
 check app "$DFC" app.df -o app && cp app app.copy
 left() { ls -A tmp . | grep -e '^dfc-' -e '^\.dfc-' -e '\.part$'; }
-within() { # within COMMAND…: it succeeds within 10 s
-    for _ in $(seq 200); do "$@" && return; sleep 0.05; done
+within() { # within COMMAND…: it succeeds, within 100 s on a slow machine
+    for _ in $(seq 2000); do "$@" && return; sleep 0.05; done
     return 1
 }
 # A compiler that starts another program, as gcc starts cc1, and one that pkg-config's answer needs. Each writes who it is.
@@ -38,7 +38,7 @@ echo typed | "$DFC" app.df -o app --cc=./reads 2>/dev/null
 [ -e read.txt ] && [ ! -s read.txt ] && pass tool-has-no-input || fail tool-has-no-input "$(cat read.txt)"
 
 # SIGQUIT while dfc itself writes.
-(ulimit -c 0; exec env --default-signal=QUIT "$DFC" /dev/stdin --emit=ast -o never.out 2>/dev/null < <(exec sleep 15)) & victim=$!
+(ulimit -c 0; exec env --default-signal=QUIT "$DFC" /dev/stdin --emit=ast -o never.out 2>/dev/null < <(exec sleep 100)) & victim=$!
 within eval 'ls -A | grep -q "^\.dfc-"'; kill -QUIT $victim; wait $victim 2>/dev/null; got=$?
 [ "$got" = 131 ] && [ -z "$(left)" ] && pass quit-emit || fail quit-emit "exit $got: $(left)"
 
@@ -59,12 +59,15 @@ echo 'kernel own() cpu {{ FILE *f = fopen("own.txt", "w"); for (int i = 0; i < 9
 graph main { own(); }' > own.df
 check own "$DFC" own.df -o own && expect limit-own-file 153 '' limit ./own
 
-# A signal while a program writes its trace.
+# A signal while a program writes its trace. If the test got no core in that time, the program ends by itself: then it runs again.
 for signal in TERM QUIT; do
-    (ulimit -c 0; exec env --default-signal=$signal ./app --waves=500 --trace=long.json --learn > /dev/null 2>&1) & victim=$!
-    within eval 'ls -A | grep -q "^\.dfc-"' # dfr_output_check() makes one too, for a moment
-    for _ in $(seq 400); do [ -n "$(find . -maxdepth 1 -name '.dfc-*' -size +0)" ] && break; sleep 0.01; done
-    kill -$signal $victim; wait $victim 2>/dev/null; got=$?
+    for try in 1 2 3 4 5 6 7 8; do
+        (ulimit -c 0; exec env --default-signal=$signal ./app --waves=500 --trace=long.json --learn > /dev/null 2>&1) & victim=$!
+        while kill -0 $victim 2>/dev/null && [ -z "$(find . -maxdepth 1 -name '.dfc-*' -size +0)" ]; do sleep 0.01; done
+        kill -$signal $victim 2>/dev/null; wait $victim 2>/dev/null; got=$?
+        [ "$got" = 0 ] || break
+        rm -f long.json samples/profile.db.learned/*
+    done
     [ "$got" -gt 128 ] && [ -z "$(left)" ] && pass "trace-$signal-leaves-nothing" || fail "trace-$signal-leaves-nothing" "exit $got: $(left)"
 done
 [ -z "$(find samples -name '.dfc-*' -o -name '*.part')" ] && pass learn-leaves-nothing || fail learn-leaves-nothing "$(find samples)"

@@ -1,4 +1,4 @@
-/* bind.c - binding workers to cores with hwloc. A thread that cannot be bound stays where the system puts it.
+/* bind.c - binding workers to cores. A thread that cannot be bound stays where the system puts it.
  *
  * A run binds its workers only if it may use all cores of this process, as it does by default: two runs that each ask
  * for a few workers would otherwise sit on the same first cores. A run of a graph with `threads(e)` nodes does not bind
@@ -17,9 +17,15 @@
 
 #include "runtime/threads/bind.h"
 
+struct core {
+    int package, first;                 /* first: its CPU of the lowest number */
+    cpu_set_t cpus;                     /* those that this process may use */
+};
+
 struct dfr_cores {
-    hwloc_topology_t topology;
-    hwloc_cpuset_t allowed;
+    cpu_set_t allowed;
+    size_t n;
+    struct core core[];
 };
 
 void dfr_cores_quiet(void)
@@ -59,59 +65,85 @@ uint64_t dfr_cache_bytes(void)
     return bytes;
 }
 
+/* Linux says of each CPU which others are of its core, and which package it belongs to. hwloc would find the same, but a topology loads
+ * hwloc's plug-ins and asks every CPU by its instructions: that took 5 ms on two cores, before the first job of every run. */
+static void read_core(int cpu, const cpu_set_t *allowed, cpu_set_t *core)
+{
+    char path[96];
+    hwloc_cpuset_t mask = hwloc_bitmap_alloc();
+
+    CPU_ZERO(core);
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings", cpu);
+    if (mask && hwloc_linux_read_path_as_cpumask(path, mask) == 0)
+        for (int other = cpu; other < CPU_SETSIZE; other++)
+            if (CPU_ISSET(other, allowed) && hwloc_bitmap_isset(mask, (unsigned)other))
+                CPU_SET(other, core);
+    CPU_SET(cpu, core);                 /* without /sys each CPU is a core */
+    hwloc_bitmap_free(mask);
+}
+
+static int read_package(int cpu)
+{
+    char path[96];
+    int package = 0;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%d", &package) != 1)
+        package = 0;
+    fclose(file);
+    return package;
+}
+
+/* Packages in order, and in each of them its cores by their first CPU. */
+static int by_package(const void *a, const void *b)
+{
+    const struct core *x = a, *y = b;
+    if (x->package != y->package)
+        return x->package < y->package ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
 struct dfr_cores *dfr_cores_create(void)
 {
-    struct dfr_cores *cores = calloc(1, sizeof *cores);
+    cpu_set_t allowed, left;
+    struct dfr_cores *cores;
 
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) == 0)
+        return NULL;
+    cores = calloc(1, sizeof *cores + (size_t)CPU_COUNT(&allowed) * sizeof *cores->core);
     if (!cores)
         return NULL;
-    cores->allowed = hwloc_bitmap_alloc();
-    if (!cores->allowed || hwloc_topology_init(&cores->topology) != 0) {
-        hwloc_bitmap_free(cores->allowed);
-        free(cores);
-        return NULL;
+    cores->allowed = left = allowed;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        struct core *core = &cores->core[cores->n];
+        if (!CPU_ISSET(cpu, &left))
+            continue;
+        read_core(cpu, &left, &core->cpus);
+        core->first = cpu;
+        core->package = read_package(cpu);
+        CPU_XOR(&left, &left, &core->cpus);
+        cores->n++;
     }
-    hwloc_topology_set_all_types_filter(cores->topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-    hwloc_topology_set_type_filter(cores->topology, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    if (hwloc_topology_load(cores->topology) != 0 ||
-        hwloc_get_cpubind(cores->topology, cores->allowed, HWLOC_CPUBIND_THREAD) != 0) {
-        dfr_cores_destroy(cores);
-        return NULL;
-    }
+    qsort(cores->core, cores->n, sizeof *cores->core, by_package);
     return cores;
 }
 
 void dfr_cores_destroy(struct dfr_cores *cores)
 {
-    if (!cores)
-        return;
-    hwloc_topology_destroy(cores->topology);
-    hwloc_bitmap_free(cores->allowed);
     free(cores);
 }
 
 bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index)
 {
-    int n = hwloc_get_nbobjs_inside_cpuset_by_type(cores->topology, cores->allowed, HWLOC_OBJ_CORE);
-    hwloc_obj_t core;
-    hwloc_cpuset_t set;
-    bool bound;
-
-    if (n <= 0)
-        return false;
-    core = hwloc_get_obj_inside_cpuset_by_type(cores->topology, cores->allowed, HWLOC_OBJ_CORE, index % (uint32_t)n);
-    set = core ? hwloc_bitmap_dup(core->cpuset) : NULL;
-    if (!set)
-        return false;
-    hwloc_bitmap_and(set, set, cores->allowed);
-    bound = hwloc_set_cpubind(cores->topology, set, HWLOC_CPUBIND_THREAD) == 0;
-    hwloc_bitmap_free(set);
-    return bound;
+    const struct core *core = &cores->core[index % cores->n];
+    return sched_setaffinity(0, sizeof core->cpus, &core->cpus) == 0;
 }
 
 void dfr_cores_release(const struct dfr_cores *cores)
 {
-    hwloc_set_cpubind(cores->topology, cores->allowed, HWLOC_CPUBIND_THREAD);
+    sched_setaffinity(0, sizeof cores->allowed, &cores->allowed);
 }
 
 /* Linux says of each PCI device which cores are near it. hwloc would find the same, but a topology with its PCI devices

@@ -21,7 +21,7 @@ uint32_t dfr_cores_count(void);         /* how many cores this process may use *
 /* Bytes of all last caches of the machine together; 0: hwloc cannot say. */
 uint64_t dfr_cache_bytes(void);
 
-struct dfr_cores *dfr_cores_create(void);                        /* NULL: hwloc cannot say */
+struct dfr_cores *dfr_cores_create(void);                        /* NULL: the system cannot say */
 void dfr_cores_destroy(struct dfr_cores *cores);                 /* NULL: nothing */
 bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index); /* binds the calling thread to core number index %
                                                                      * cores */

@@ -31,7 +31,6 @@
 #define DF_CALL static inline __attribute__((unused))
 #endif
 
-#define DF_STRIP 1024 /* columns whose shared values are kept at a time */
 #ifndef DF_NEAR
 #define DF_NEAR 2147483647.0 /* elements of a port whose computed places are kept as int32_t; tests take fewer */
 #endif

@@ -9,6 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define STRIP_BYTES 8192                /* of all arrays of a strip: with what the loops read and write, they should stay in the first cache */
+#define LEAST_STRIP 128
+#define MOST_STRIP 1024
 #define LEAST_READS 2                   /* a value with fewer is not worth an array */
 #define MOST_REPETITIONS 64
 
@@ -89,6 +92,21 @@ static const struct dff_node *find(struct shift *s, const struct dff_node *n)
 
 /* ---- arrays ---- */
 
+void dfg_column_array(struct dfg_gen *g, enum dff_type type, const char *name, unsigned each, int64_t more)
+{
+    const char *times = each > 1 ? dfg_printf(g, "%u * ", each) : "", *and = more ? dfg_printf(g, " + %" PRId64, more) : "";
+    dfg_line(g, g->block, "%s %s[%sdf_strip_columns%s];", dfg_type(type), name, times, and);
+    g->column_bytes += each * dfg_type_bytes(type);
+}
+
+unsigned dfg_strip_columns(const struct dfg_gen *g)
+{
+    unsigned columns = MOST_STRIP;
+    while (columns > LEAST_STRIP && columns * g->column_bytes > STRIP_BYTES)
+        columns /= 2;
+    return columns;
+}
+
 static bool is_written_out(const struct dfg_gen *g, const struct dff_node *n)
 {
     const uint32_t outside = (2u << (unsigned)g->column) - 1;
@@ -117,7 +135,7 @@ static void print_array(struct dfg_gen *g, struct dfg_column *c, const struct df
     unsigned before = g->n_columns;
     g->n_columns = 0; /* this loop goes over more columns than other arrays have */
     bound_ends(g, c->node, range);
-    dfg_line(g, g->block, "%s %s[DF_STRIP + %" PRId64 "];", dfg_type(c->node->type), c->name, c->high - c->low);
+    dfg_column_array(g, c->node->type, c->name, 1, c->high - c->low);
     dfg_open_columns(g, &loop);
     if (!g->failed && dfg_open_number(g, &number, (int)range->slot, 0)) {
         text = dfg_value(g, c->node).c;

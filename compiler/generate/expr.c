@@ -17,6 +17,11 @@ const char *dfg_type(enum dff_type type)
     return names[type];
 }
 
+unsigned dfg_type_bytes(enum dff_type type)
+{
+    return type == DFF_I64 || type == DFF_F64 ? 8 : 4;
+}
+
 const char *dfg_type_name(enum dff_type type)
 {
     static const char *const names[] = { "i32", "i32", "i64", "f32", "f64" };

@@ -156,7 +156,7 @@ static void add_places(struct dfg_gen *g, const struct gathers *gathers, unsigne
         struct dfg_column *c = add_column(g, a->node, true);
         c->slot = a->slot;
         c->low = c->high = a->number;
-        dfg_line(g, g->block, "%s %s[DF_STRIP];", is_wide(g, a->node) && !g->near_places ? "int64_t" : "int32_t", c->name);
+        dfg_column_array(g, is_wide(g, a->node) && !g->near_places ? DFF_I64 : DFF_I32, c->name, 1, 0);
     }
 }
 
@@ -169,7 +169,7 @@ static void add_run(struct dfg_gen *g, const struct gather *a)
         c->each = a->run;
         c->at = k;
     }
-    dfg_line(g, g->block, "%s %s[%u * DF_STRIP];", dfg_type(a->node->type), name, a->run);
+    dfg_column_array(g, a->node->type, name, a->run, 0);
 }
 
 static void add_elements(struct dfg_gen *g, const struct gathers *gathers, unsigned level)
@@ -185,7 +185,7 @@ static void add_elements(struct dfg_gen *g, const struct gathers *gathers, unsig
         struct dfg_column *c = add_column(g, a->node, false);
         c->slot = a->slot;
         c->low = c->high = a->number;
-        dfg_line(g, g->block, "%s %s[DF_STRIP];", dfg_type(a->node->type), c->name);
+        dfg_column_array(g, a->node->type, c->name, 1, 0);
     }
 }
 
@@ -252,7 +252,7 @@ static void find_runs(struct dfg_gen *g, struct gathers *gathers)
         struct gather *a = &gathers->all[i], *b;
         if (a->run != 1 || a->slot != DF_NONE || !is_wide(g, a->node) || is_whole_value(g, a->node) || behind(g, gathers, a, -1))
             continue;
-        const unsigned most = MOST_RUN_BYTES / (a->node->type == DFF_F64 || a->node->type == DFF_I64 ? 8 : 4);
+        const unsigned most = MOST_RUN_BYTES / dfg_type_bytes(a->node->type);
         while (a->run < most && (b = behind(g, gathers, a, a->run))) {
             a->others[a->run++] = b->node;
             b->run = 0;
@@ -327,7 +327,7 @@ static void add_kept(struct dfg_gen *g, const struct gathers *gathers, unsigned 
         keep.work[n->id] = gathers->level[n->id] == level && g->facts[n->id].uses ? work_of(g, n, &keep) : 0;
         if (keep.work[n->id] < LEAST_KEPT || !is_needed_behind(g, gathers, n, level))
             continue;
-        dfg_line(g, g->block, "%s %s[DF_STRIP];", dfg_type(n->type), add_column(g, n, false)->name);
+        dfg_column_array(g, n->type, add_column(g, n, false)->name, 1, 0);
         --*spare;
     }
     free(keep.in_place);

@@ -143,7 +143,7 @@ struct dfg_gen {
     struct dfg_kept kept;               /* if it has functions that share values between rows */
     const char *row;                    /* that is written; NULL: it is called as its port */
     struct dfg_column columns[DFG_MAX_COLUMNS];
-    unsigned n_columns;
+    unsigned n_columns, column_bytes;   /* column_bytes: of one column in all arrays */
     bool near_places;                   /* arrays of places have int32_t */
     unsigned copies;                    /* repetitions that are written out around what is printed */
     const char *from, *to;              /* the rows that are computed; NULL: all of them */
@@ -164,6 +164,7 @@ const char *dfg_printf(struct dfg_gen *g, const char *format, ...) __attribute__
 /* The text in parentheses if its operator binds less than `level`. */
 const char *dfg_within(struct dfg_gen *g, struct dfg_text text, unsigned level);
 const char *dfg_type(enum dff_type type);        /* as C spells it */
+unsigned dfg_type_bytes(enum dff_type type);     /* of it there */
 const char *dfg_type_name(enum dff_type type);   /* as df_formula.h names it: "i32" */
 const char *dfg_elem(enum df_elem elem);
 const char *dfg_elem_name(enum df_elem elem);
@@ -261,11 +262,15 @@ bool dfg_is_whole(const struct dfg_gen *g, const struct dff_node *index, const s
 /* ---- columns.c, gathers.c ---- */
 
 /* Prints the arrays of g->formula's row function, and the loops that fill them, into g->block: the strip of columns from
- * df_strip to df_strip_end - 1. None: nothing is printed. */
+ * df_strip to df_strip_end - 1, at most df_strip_columns of them. None: nothing is printed. */
 void dfg_columns_print(struct dfg_gen *g);
 void dfg_gathers_print(struct dfg_gen *g);
 /* C that says whether an int32_t can hold all places that g->formula computes of two indices or more. NULL: it computes none. */
 const char *dfg_places_are_near(struct dfg_gen *g);
+/* Declares an array with `each` elements for a column of the strip, and so many `more`. */
+void dfg_column_array(struct dfg_gen *g, enum dff_type type, const char *name, unsigned each, int64_t more);
+/* How many columns a strip has, with the arrays that were declared. */
+unsigned dfg_strip_columns(const struct dfg_gen *g);
 /* The element of an array that has the node's value, or its place. NULL: none has. */
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 

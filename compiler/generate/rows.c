@@ -114,9 +114,9 @@ static void print_columns(struct dfg_gen *g, const char *from, const char *to)
 static void print_strip_loop(struct dfg_gen *g)
 {
     struct dfg_block strip;
-    g->n_columns = 0;
+    g->n_columns = g->column_bytes = 0;
     dfg_open(g, &strip, -1, NULL);
-    dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < DF_STRIP ? df_to : df_strip + DF_STRIP;");
+    dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < df_strip_columns ? df_to : df_strip + df_strip_columns;");
     if (g->mode == DFG_MAIN && !g->stage.is_pair && !g->kept.is_read && !g->failed) {
         dfg_columns_print(g);
         dfg_gathers_print(g);
@@ -128,7 +128,8 @@ static void print_strip_loop(struct dfg_gen *g)
     }
     g->stage.has_strips = true;
     print_columns(g, "df_strip", "df_strip_end");
-    dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += DF_STRIP)");
+    dfg_line(g, strip.outer, "enum { df_strip_columns = %u };", dfg_strip_columns(g));
+    dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += df_strip_columns)");
     g->n_columns = 0;
 }
 

@@ -202,6 +202,10 @@ END
     gcc -c -w -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -march=x86-64-v3 -I"$DF_BUILD/include" -fopt-info-vec-optimized \
         -o vectors.o formulas.c 2>&1 | grep -o '\.df:[0-9]*:[0-9]*: optimized: loop vectorized' | cut -d: -f2 | sort -u > vector.lines
     if [ "$(tr '\n' ' ' < vector.lines)" = '14 2 3 7 ' ]; then pass vectors; else fail vectors "$(cat vector.lines)"; fi
+    # A strip has as many columns as keep its arrays in the first cache: of 32 bytes a column, of 48, of 16 and of 20.
+    sed -n '/void df_row0_\(warp\|beside\)(/,/^}/p' formulas.c | grep -o 'df_strip_columns = [0-9]*' | tr -dc '0-9\n' | tr '\n' ' ' > strips
+    echo -n '256 128 512 256 ' > strips.expected
+    same strips strips strips.expected
     # Elements side by side are copied at once, and what a place is made of is computed once: in a loop with places as int32_t, and as int64_t.
     sed -n '/void df_row0_beside(/,/^}/p' formulas.c > beside.c
     if [ "$(grep -c __builtin_memcpy beside.c) $(grep -c 'df_floor' beside.c) $(grep -c ' / 3' beside.c)" = '2 2 2' ]; then pass beside

@@ -1,0 +1,334 @@
+/* test_stages.c - mappings of pipelines: HeDPM's case study to the printed digits, times worked out by hand, and the search against
+ * the enumeration.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "pipeline_rig.h"
+#include "partition/stages/stages.h"
+
+static bool near(double a, double b, double tolerance)
+{
+    if (fabs(a - b) <= tolerance)
+        return true;
+    print_error("%.9g is not within %g of %.9g\n", a, tolerance, b);
+    return false;
+}
+#define NEAR(a, b, tolerance) assert_true(near(a, b, tolerance))
+
+static struct dfp_pipeline make(uint32_t n_stages, uint32_t n_processors)
+{
+    struct dfp_pipeline l;
+    struct df_error error;
+    assert_int_equal(dfp_pipeline_new(n_stages, n_processors, &l, &error), DF_OK);
+    return l;
+}
+
+/* ---- the case study of HeDPM, section 4.1 ---- */
+
+static struct dfp_pipeline case_study(void)
+{
+    static const double speed[8] = { 27.4, 1.0, 20.0, 23.3, 1.0, 19.7, 15.5, 14.1 };
+    static const double work[8] = { 6.0, 1.3, 2.5, 4.0, 20.3, 28.1, 19.1, 12.8 };
+    struct dfp_pipeline l = make(8, 8);
+    memcpy(l.speed, speed, sizeof speed);
+    memcpy(l.work, work, sizeof work);
+    for (uint32_t n = 0; n <= 8; n++)
+        l.bytes[n] = 10;
+    for (uint32_t a = 0; a <= 8; a++)
+        for (uint32_t b = 0; b <= a; b++)
+            dfp_pipeline_link(&l, a, b, a == 1 || b == 1 ? 5 : 10, a == 1 || b == 1 ? 0.2 : 0.1);
+    dfp_pipeline_times(&l);
+    return l;
+}
+
+static void test_case_study(void **state)
+{
+    static const uint32_t stages[8] = { 6, 5, 7, 8, 1, 4, 3, 2 }, processors[8] = { 4, 3, 6, 7, 8, 1, 2, 5 };
+    static const struct { uint32_t first, n_stages, processor, n_processors; } steps[6] = {
+        { 6, 1, 4, 1 }, { 5, 1, 3, 1 }, { 7, 1, 6, 1 }, { 8, 1, 7, 1 }, { 1, 3, 8, 1 }, { 4, 1, 1, 3 } };
+    struct dfp_pipeline l = case_study();
+    uint32_t by_time[8], by_power[8];
+    struct dfp_mapping once, mapping;
+    struct dfp_hedpm_log log;
+    (void)state;
+    dfp_hedpm_sort(&l, by_time, by_power);
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(by_time[i] + 1, stages[i]);
+        assert_int_equal(by_power[i] + 1, processors[i]);
+    }
+    assert_true(dfp_map_hedpm_once(&l, 1, &once, &log));
+    assert_int_equal(log.n_steps, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(log.steps[i].first + 1, steps[i].first);
+        assert_int_equal(log.steps[i].n_stages, steps[i].n_stages);
+        assert_int_equal(log.steps[i].processor + 1, steps[i].processor);
+        assert_int_equal(log.steps[i].n_processors, steps[i].n_processors);
+    }
+    NEAR(log.steps[0].ideal_s, 3.2478, 0.00005);
+    NEAR(log.steps[0].match_s, 3.5459, 0.00005);
+    NEAR(log.steps[4].ideal_s, 3.0283, 0.00005);
+    NEAR(log.steps[4].match_s, 2.9650, 0.00005);
+    for (int i = 0; i < 5; i++)         /* the last match takes the least time, so Algorithm 4.2 looks further */
+        assert_true(log.steps[5].match_s < log.steps[i].match_s);
+    assert_int_equal(once.group_of[0], 1);          /* s4, behind s1 to s3, is on p1, p2 and p5 */
+    assert_int_equal(once.group_of[1], 1);
+    assert_int_equal(once.group_of[4], 1);
+    assert_true(dfp_map_hedpm(&l, &mapping));
+    assert_memory_equal(mapping.group_of, once.group_of, 8 * sizeof *once.group_of);
+    dfp_pipeline_free(&l);
+}
+
+/* Algorithm 4.2 lowers the objective until the last match is not the least loaded. There the period is 5.08, and so the first
+ * mapping stays. */
+static void test_case_study_sweep(void **state)
+{
+    struct dfp_pipeline l = case_study();
+    struct dfp_mapping mapping;
+    struct dfp_hedpm_log log;
+    (void)state;
+    assert_true(dfp_map_hedpm_once(&l, 0.975, &mapping, &log));
+    assert_true(log.steps[log.n_steps - 1].match_s < log.steps[log.n_steps - 2].match_s);
+    assert_true(dfp_map_hedpm_once(&l, 0.95, &mapping, &log));
+    NEAR(log.steps[log.n_steps - 1].match_s, 5.08, 0.005);
+    NEAR(dfp_mapping_period_s(&l, &mapping, NULL), 5.08, 0.005);
+    dfp_pipeline_free(&l);
+}
+
+/* ---- equations, by hand ---- */
+
+/* Works 2, 6 and 4; processors of speed 1, 2 and 1; every transfer takes 0.5 + 1 s but those of 0 bytes; the link between the
+ * second and the third processor has half the bandwidth. */
+static struct dfp_pipeline small(void)
+{
+    struct dfp_pipeline l = make(3, 3);
+    static const double work[3] = { 2, 6, 4 }, speed[3] = { 1, 2, 1 }, bytes[4] = { 0, 8, 8, 0 };
+    memcpy(l.work, work, sizeof work);
+    memcpy(l.speed, speed, sizeof speed);
+    memcpy(l.bytes, bytes, sizeof bytes);
+    for (uint32_t a = 0; a <= 3; a++)
+        for (uint32_t b = 0; b <= a; b++)
+            dfp_pipeline_link(&l, a, b, a == 3 && b == 2 ? 4 : 8, 0.5);
+    dfp_pipeline_times(&l);
+    return l;
+}
+
+static void test_period(void **state)
+{
+    struct dfp_pipeline l = small();
+    struct dfp_mapping m;
+    double group_s[3];
+    (void)state;
+    dfp_map_identity(&l, &m);
+    NEAR(dfp_mapping_period_s(&l, &m, group_s), 7, 1e-12);      /* 1.5 + 6 / 2 + 0.5 + 8 / 4 */
+    NEAR(group_s[0], 3.5, 1e-12);
+    NEAR(group_s[1], 7, 1e-12);
+    NEAR(group_s[2], 6.5, 1e-12);
+    m = (struct dfp_mapping){ .n_groups = 2, .first = { 0, 1, 3 }, .group_of = { 1, 0, DFP_NO_GROUP } };
+    NEAR(dfp_mapping_period_s(&l, &m, group_s), 11.5, 1e-12);   /* gathered: one transfer of 1.5, and 10 */
+    m = (struct dfp_mapping){ .n_groups = 2, .first = { 0, 2, 3 }, .group_of = { 0, 1, 1 } };
+    NEAR(dfp_mapping_period_s(&l, &m, group_s), 9.5, 1e-12);
+    NEAR(group_s[1], (1.5 + 4) / 2, 1e-12);                     /* the slower of two, over 2 */
+    l.feeding = DFP_BY_DEMAND;
+    dfp_mapping_period_s(&l, &m, group_s);
+    NEAR(group_s[1], 1 / (1 / 3.5 + 1 / 5.5), 1e-12);
+    l.serial[1] = true;
+    NEAR(dfp_pipeline_bound_s(&l), 3, 1e-12);                   /* 12 / 4, and 6 / 2 */
+    l.work[1] = 8;
+    dfp_pipeline_times(&l);
+    NEAR(dfp_pipeline_bound_s(&l), 4, 1e-12);
+    dfp_pipeline_free(&l);
+}
+
+/* The mean over links: B and c, each by itself. */
+static void test_means(void **state)
+{
+    struct dfp_pipeline l = make(2, 3);
+    const struct dfp_mapping m = { .n_groups = 2, .first = { 0, 1, 2 }, .group_of = { 0, 1, 1 } };
+    double group_s[2];
+    (void)state;
+    l.bytes[1] = 12;
+    dfp_pipeline_link(&l, 1, 2, 2, 0.1);
+    dfp_pipeline_link(&l, 1, 3, 4, 0.3);
+    for (int p = 0; p < 3; p++)
+        l.speed[p] = 1;
+    dfp_pipeline_times(&l);
+    dfp_mapping_period_s(&l, &m, group_s);
+    NEAR(group_s[0], 0.2 + 12.0 / 3, 1e-12);
+    NEAR(group_s[1], (0.1 + 12.0 / 2) / 2, 1e-12);
+    dfp_pipeline_free(&l);
+}
+
+static void test_valid(void **state)
+{
+    struct dfp_pipeline l = small();
+    struct dfp_mapping m = { .n_groups = 2, .first = { 0, 1, 3 }, .group_of = { 0, 1, 0 } };
+    (void)state;
+    assert_true(dfp_mapping_is_valid(&l, &m));
+    l.serial[0] = true;
+    assert_false(dfp_mapping_is_valid(&l, &m));     /* a serial stage on two */
+    l.serial[0] = false;
+    m.group_of[2] = 1;
+    assert_false(dfp_mapping_is_valid(&l, &m));     /* two stages on two */
+    m.group_of[1] = m.group_of[2] = DFP_NO_GROUP;
+    assert_false(dfp_mapping_is_valid(&l, &m));     /* two stages on none */
+    m.group_of[1] = 2;
+    assert_false(dfp_mapping_is_valid(&l, &m));     /* a group that is not there */
+    m = (struct dfp_mapping){ .n_groups = 1, .first = { 0, 2 }, .group_of = { 0, DFP_NO_GROUP, DFP_NO_GROUP } };
+    assert_false(dfp_mapping_is_valid(&l, &m));     /* the last stage is left out */
+    dfp_pipeline_free(&l);
+}
+
+/* ---- heuristics, by hand, without links ---- */
+
+static struct dfp_pipeline without_links(uint32_t n_stages, uint32_t n_processors, const double *work, const double *speed)
+{
+    struct dfp_pipeline l = make(n_stages, n_processors);
+    memcpy(l.work, work, n_stages * sizeof *work);
+    memcpy(l.speed, speed, n_processors * sizeof *speed);
+    dfp_pipeline_times(&l);
+    return l;
+}
+
+static void test_identity(void **state)
+{
+    struct dfp_pipeline l = without_links(5, 2, (double[]){ 1, 1, 1, 1, 1 }, (double[]){ 1, 1 });
+    struct dfp_mapping m;
+    (void)state;
+    dfp_map_identity(&l, &m);
+    assert_true(dfp_mapping_is_valid(&l, &m) && m.n_groups == 2 && m.first[1] == 2);
+    dfp_pipeline_free(&l);
+    l = without_links(2, 5, (double[]){ 1, 1 }, (double[]){ 1, 1, 1, 1, 1 });
+    dfp_map_identity(&l, &m);
+    assert_true(dfp_mapping_is_valid(&l, &m) && m.n_groups == 2 && m.group_of[1] == 1 && m.group_of[2] == DFP_NO_GROUP);
+    dfp_pipeline_free(&l);
+}
+
+/* The period 2 is the least: 4 on the processor of speed 2, then 1 and 1. */
+static void test_bsc(void **state)
+{
+    struct dfp_pipeline l = without_links(3, 2, (double[]){ 4, 1, 1 }, (double[]){ 1, 2 });
+    struct dfp_mapping m;
+    (void)state;
+    assert_true(dfp_map_bsc(&l, &m) && dfp_mapping_is_valid(&l, &m));
+    NEAR(dfp_mapping_period_s(&l, &m, NULL), 2, 1e-9);
+    assert_true(m.n_groups == 2 && m.first[1] == 1 && m.group_of[1] == 0 && m.group_of[0] == 1);
+    dfp_pipeline_free(&l);
+}
+
+/* 12 on 4 processors: 3 is ideal. So 1 and 2 are gathered, and 9 gets the three that are left; a serial 9 gets one. */
+static void test_dpm(void **state)
+{
+    struct dfp_pipeline l = without_links(3, 4, (double[]){ 1, 2, 9 }, (double[]){ 1, 1, 1, 1 });
+    struct dfp_mapping m;
+    (void)state;
+    assert_true(dfp_map_dpm(&l, &m) && dfp_mapping_is_valid(&l, &m));
+    assert_true(m.n_groups == 2 && m.first[1] == 2);
+    NEAR(dfp_mapping_period_s(&l, &m, NULL), 3, 1e-12);
+    l.serial[2] = true;
+    assert_true(dfp_map_dpm(&l, &m) && dfp_mapping_is_valid(&l, &m));
+    NEAR(dfp_mapping_period_s(&l, &m, NULL), 9, 1e-12);
+    dfp_pipeline_free(&l);
+    l = without_links(4, 2, (double[]){ 3, 3, 3, 3 }, (double[]){ 1, 1 }); /* more groups than processors */
+    assert_true(dfp_map_dpm(&l, &m) && dfp_mapping_is_valid(&l, &m));
+    NEAR(dfp_mapping_period_s(&l, &m, NULL), 6, 1e-12);
+    dfp_pipeline_free(&l);
+}
+
+static void test_brute(void **state)
+{
+    struct dfp_pipeline l = without_links(3, 4, (double[]){ 1, 2, 9 }, (double[]){ 1, 1, 3, 1 });
+    struct dfp_mapping m;
+    uint64_t steps;
+    (void)state;
+    assert_true(dfp_map_brute(&l, 100000, &m, &steps) && dfp_mapping_is_valid(&l, &m));
+    NEAR(dfp_mapping_period_s(&l, &m, NULL), 3, 1e-12); /* three of speed 1 for 9, or the one of speed 3 */
+    assert_true(steps < 100000);
+    assert_false(dfp_map_brute(&l, 10, &m, &steps));
+    dfp_pipeline_free(&l);
+    l = without_links(2, 1, (double[]){ 1, 2 }, (double[]){ 2 });
+    assert_true(dfp_map_brute(&l, 100, &m, &steps));
+    NEAR(dfp_mapping_period_s(&l, &m, NULL), 1.5, 1e-12);
+    dfp_pipeline_free(&l);
+}
+
+/* ---- random pipelines ---- */
+
+/* What all heuristics give, and after them ours. Gives how many of the five are there; those that are not have no groups. */
+static void map_all(const struct dfp_pipeline *l, uint64_t budget, struct dfp_mapping maps[5])
+{
+    struct df_error error;
+    dfp_map_identity(l, &maps[0]);
+    assert_true(dfp_map_bsc(l, &maps[1]));
+    assert_true(dfp_map_dpm(l, &maps[2]));
+    if (!dfp_map_hedpm(l, &maps[3]))
+        maps[3].n_groups = 0;
+    assert_int_equal(dfp_map_search(l, maps, 4, budget, 1, &maps[4], &error), DF_OK);
+    for (int i = 0; i < 5; i++)
+        assert_true(!maps[i].n_groups || dfp_mapping_is_valid(l, &maps[i]));
+}
+
+/* 100 pipelines of 4 stages on 4 processors: ours is the best there is, and HeDPM is 40.8 % worse in its paper. */
+static void test_optimal(void **state)
+{
+    struct draws draws = { 1 };
+    double worse = 0;
+    int found = 0;
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        struct dfp_pipeline l = make(4, 4);
+        struct dfp_mapping maps[5], best;
+        uint64_t steps;
+        draw_pipeline(&draws, &l, true);
+        map_all(&l, 0, maps);
+        assert_true(dfp_map_brute(&l, 1000000, &best, &steps));
+        double best_s = dfp_mapping_period_s(&l, &best, NULL);
+        for (int k = 0; k < 5; k++)     /* the enumeration has left nothing out */
+            assert_true(!maps[k].n_groups || dfp_mapping_period_s(&l, &maps[k], NULL) >= best_s * (1 - 1e-12));
+        NEAR(dfp_mapping_period_s(&l, &maps[4], NULL), best_s, 1e-9 * best_s);
+        if (maps[3].n_groups) {
+            worse += 100 * (dfp_mapping_period_s(&l, &maps[3], NULL) / best_s - 1);
+            found++;
+        }
+        dfp_pipeline_free(&l);
+    }
+    assert_true(found >= 95);
+    NEAR(worse / found, 40.8, 10);
+}
+
+/* 30 stages, also with serial ones, fewer and more processors: ours is no worse than any, whatever the budget. */
+static void test_never_worse(void **state)
+{
+    struct draws draws = { 7 };
+    (void)state;
+    for (uint32_t i = 0; i < 12; i++) {
+        struct dfp_pipeline l = make(30, 10 + 30 * (i % 4));
+        struct dfp_mapping maps[5];
+        draw_pipeline(&draws, &l, i % 2);
+        l.feeding = i % 3 == 2 ? DFP_BY_DEMAND : DFP_IN_ORDER;
+        for (uint32_t n = 0; n < 30; n++)
+            l.serial[n] = i >= 6 && n % 5 == 0;
+        map_all(&l, i < 2 ? 1 : 3000, maps);
+        for (int k = 0; k < 4; k++)
+            assert_true(!maps[k].n_groups ||
+                        dfp_mapping_period_s(&l, &maps[4], NULL) <= dfp_mapping_period_s(&l, &maps[k], NULL));
+        assert_true(dfp_mapping_period_s(&l, &maps[4], NULL) >= dfp_pipeline_bound_s(&l) * (1 - 1e-12));
+        dfp_pipeline_free(&l);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_case_study), cmocka_unit_test(test_case_study_sweep), cmocka_unit_test(test_period),
+        cmocka_unit_test(test_means),      cmocka_unit_test(test_valid),            cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_bsc),        cmocka_unit_test(test_dpm),              cmocka_unit_test(test_brute),
+        cmocka_unit_test(test_optimal),    cmocka_unit_test(test_never_worse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

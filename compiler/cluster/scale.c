@@ -75,9 +75,8 @@ static int simulate(const struct dfp_problem *problem, const struct df_times *ti
     return code;
 }
 
-static int measure(const struct dfp_problem *problem, const struct df_times *times, const char *policy,
-                   const struct dfp_options *options, uint32_t inflight, double *every_s, double *latency_s,
-                   struct df_error *error)
+int dfc_scale_measure(const struct dfp_problem *problem, const struct df_times *times, const char *policy, const struct dfp_options *options,
+                      uint32_t inflight, double *every_s, double *latency_s, struct df_error *error)
 {
     struct dfp_problem body = *problem;
     struct df_plan *plan = NULL;
@@ -108,7 +107,8 @@ int dfc_scale_look(const struct dfp_problem *problem, const char *policy, const 
     double *time_s = malloc((n_times + 1) * sizeof *time_s);
     int code = place && time_s ? DF_OK : dfr_error_memory(error);
     if (code == DF_OK) {
-        memcpy(time_s, problem->times->time_s, n_times * sizeof *time_s);
+        for (size_t i = 0; i < n_times; i++)
+            time_s[i] = problem->times->time_s[i] / scale->cluster->types[type].speed;
         times.time_s = time_s;
         dfr_cut_places(g, place);
         code = dfr_cut_settle(g, place, error);
@@ -116,7 +116,7 @@ int dfc_scale_look(const struct dfp_problem *problem, const char *policy, const 
     if (code == DF_OK) {
         take_out(problem, place, time_s, scale);
         count_bytes(g, place, scale);
-        code = measure(problem, &times, policy, options, inflight, &scale->every_s[type], &scale->latency_s[type], error);
+        code = dfc_scale_measure(problem, &times, policy, options, inflight, &scale->every_s[type], &scale->latency_s[type], error);
     }
     free(time_s);
     free(place);

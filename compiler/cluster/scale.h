@@ -5,6 +5,7 @@
  *           of three times as many: their difference is the time from wave to wave. One wave alone is its latency. What
  *           stands in HEAD and TAIL of the graph (runtime/cluster/cut.h) takes no time there. It takes its least time of any class
  *           on rank 0. Tokens that cross the cut are the bytes of messages.
+ * Speed:    times of works are divided by the `speed` of the type of node.
  * Ideal:    machines that never wait: the sum of their rates.
  * Threads:  one at a time.
  */
@@ -41,6 +42,9 @@ uint32_t dfc_scale_declared(const struct dfc_cluster *cluster); /* its nodes in 
 /* Finds what a wave takes on a machine of that type, for which the problem is. */
 int dfc_scale_look(const struct dfp_problem *problem, const char *policy, const struct dfp_options *options, uint32_t inflight,
                    uint32_t type, struct dfc_scale *scale, struct df_error *error);
+/* What a wave takes on a machine by these times, from wave to wave and alone. */
+int dfc_scale_measure(const struct dfp_problem *problem, const struct df_times *times, const char *policy, const struct dfp_options *options,
+                      uint32_t inflight, double *every_s, double *latency_s, struct df_error *error);
 int dfc_scale_run(const struct dfc_scale *scale, uint32_t nodes, struct dfc_scale_row *row, struct df_error *error);
 
 #endif

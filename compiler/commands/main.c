@@ -1,4 +1,5 @@
 /* main.c - main() of dfc: the table of commands, and the choice of the one that a command line means. */
+#include "compiler/cluster/map_command.h"
 #include "compiler/cluster/scale_command.h"
 #include "compiler/commands/command.h"
 #include "compiler/format/format_command.h"
@@ -24,6 +25,7 @@ static const struct dfc_command *const commands[] = {
     &dfc_command_partition,
     &dfc_command_simulate,
     &dfc_command_scale,
+    &dfc_command_map,
     &dfc_command_compare,
     &dfc_command_explain,
     &dfc_command_gantt,

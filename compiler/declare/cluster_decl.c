@@ -5,13 +5,16 @@
 #include "compiler/declare/declare.h"
 #include "compiler/declare/platform_impl.h"
 
+#define LEAST_SPEED 1e-6
+#define MOST_SPEED 1e6
+
 struct making {
     struct dfc_convert c;
     struct dfc_cluster *cluster;
     const struct dfl_device *network;   /* NULL: there is none yet */
 };
 
-static const char *const node_properties[] = { "count", "net" };
+static const char *const node_properties[] = { "count", "net", "speed" };
 static const char *const network_properties[] = { "manager", "total", "files", "message" };
 
 /* Finds the property's number in the list; n: it is none of these, which is reported. A second one is reported, too. */
@@ -35,8 +38,8 @@ static unsigned which(struct making *m, const struct dfl_device *block, const st
     const char *close = dfl_suggest(property->name.text, names, n);
     if (close)
         dfl_hint(sink, "did you mean '%s'?", close);
-    else if (n == 2)
-        dfl_hint(sink, "a node has count, net, and its devices");
+    else if (n == 3)
+        dfl_hint(sink, "a node has count, net, speed, and its devices");
     else
         dfl_hint(sink, "a network has manager, total, files and message");
     m->c.ok = false;
@@ -65,6 +68,18 @@ static void convert_machine(struct making *m, const struct dfl_device *node, str
     m->c.ok &= dfc_platform_convert(m->c.u, &ast, platform);
 }
 
+static void take_speed(struct making *m, const struct dfl_property *property, double *speed)
+{
+    if (!dfc_take_number(&m->c, property->values, "'speed'", DFC_NO_UNIT, false, speed))
+        return;
+    if (*speed >= LEAST_SPEED && *speed <= MOST_SPEED) {
+        take_one(m, property);
+        return;
+    }
+    dfl_error(m->c.sink, property->values->loc, "'speed' must be a number from %g to %g", LEAST_SPEED, MOST_SPEED);
+    m->c.ok = false;
+}
+
 static void convert_node(struct making *m, const struct dfl_device *node)
 {
     struct dfc_cluster *cluster = m->cluster;
@@ -74,18 +89,21 @@ static void convert_node(struct making *m, const struct dfl_device *node)
         return;
     }
     struct dfc_node_type *type = &cluster->types[cluster->n_types++];
-    *type = (struct dfc_node_type){ .count = 1 };
+    *type = (struct dfc_node_type){ .count = 1, .speed = 1 };
     convert_machine(m, node, &type->platform);
     strcpy(type->name, type->platform.name);
     for (const struct dfl_property *p = node->properties; p; p = p->next) {
         if (p->device)
             continue;
-        switch (which(m, node, p, node_properties, 2)) {
+        switch (which(m, node, p, node_properties, 3)) {
         case 0:
             if (dfc_take_count(&m->c, p->values, "'count'", 1, DFC_MOST_NODES, &type->count))
                 take_one(m, p);
             break;
         case 1: dfc_take_link(&m->c, p, &type->link); break;
+        case 2:
+            take_speed(m, p, &type->speed);
+            break;
         default: break;
         }
     }

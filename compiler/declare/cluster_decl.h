@@ -14,6 +14,7 @@ enum { DFC_MOST_NODE_TYPES = 16 };
 struct dfc_node_type {                  /* node NAME { … } */
     char name[48];
     uint32_t count;
+    double speed;                       /* how often as fast as the times of works say, which are for 1 */
     struct df_link link;                /* to the network, each way */
     struct df_platform platform;        /* one such machine */
 };

@@ -229,7 +229,7 @@ bool dfc_platform_is_cluster(const struct dfl_platform *ast)
 static bool refuse_cluster(struct dfl_sink *sink, const struct dfl_platform *ast)
 {
     dfl_error(sink, ast->name.loc, "platform '%s' is a cluster, and here one machine is needed", ast->name.text);
-    dfl_hint(sink, "'dfc scale GRAPH.df --platform=FILE' takes a cluster, in a file of its own");
+    dfl_hint(sink, "'dfc scale GRAPH.df --platform=FILE' and 'dfc map' take a cluster, in a file of its own");
     return false;
 }
 

@@ -5,6 +5,23 @@
 #include "partition/draw/picture.h"
 #include "runtime/base/error.h"
 
+int dfp_dot_of(Agraph_t *g, char **text, size_t *size, struct df_error *error)
+{
+    char *buffer = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&buffer, &length);
+    bool good = out && agwrite(g, out) == 0;
+    if (out)
+        good = fclose(out) == 0 && good;
+    if (!good) {
+        free(buffer);
+        return dfr_error_memory(error);
+    }
+    *text = buffer;
+    *size = length;
+    return DF_OK;
+}
+
 int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
                  size_t *size, bool *summarised, struct df_error *error)
 {
@@ -12,19 +29,9 @@ int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, 
     int code = dfp_picture_make(problem, plan, how, &picture, error);
     if (code)
         return code;
-    char *buffer = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&buffer, &length);
-    bool good = out && agwrite(picture.g, out) == 0;
-    if (out)
-        good = fclose(out) == 0 && good;
+    code = dfp_dot_of(picture.g, text, size, error);
     agclose(picture.g);
-    if (!good) {
-        free(buffer);
-        return dfr_error_memory(error);
-    }
-    *text = buffer;
-    *size = length;
-    *summarised = picture.summarised;
-    return DF_OK;
+    if (!code)
+        *summarised = picture.summarised;
+    return code;
 }

@@ -129,7 +129,7 @@ static int find_chain(struct dfp_picture *picture, struct df_error *error)
 
 /* A graph is named after its file, which may have any name. But DOT cannot write a name that ends in '\'. In SVG the
  * name is a title, which must have no control characters. */
-static Agraph_t *open_named(const char *name)
+Agraph_t *dfp_picture_open(const char *name)
 {
     char *clean = strdup(name);
     for (char *p = clean; p && *p; p++)
@@ -137,16 +137,17 @@ static Agraph_t *open_named(const char *name)
             *p = '_';
     Agraph_t *g = clean ? agopen(clean, Agdirected, NULL) : NULL;
     free(clean);
+    if (g)
+        style(g);
     return g;
 }
 
 static int draw(struct dfp_picture *picture, struct df_error *error)
 {
     const struct df_graph *graph = picture->model.problem->graph;
-    picture->g = open_named(graph->name);
+    picture->g = dfp_picture_open(graph->name);
     if (!picture->g)
         return dfr_error_memory(error);
-    style(picture->g);
     if (graph->n_nodes > LARGE)
         limit_effort(picture->g);
     bool drawn = picture->summarised ? dfp_picture_summary(picture) : dfp_picture_detail(picture);

@@ -68,6 +68,12 @@ bool dfp_label_end(struct dfp_label *label, Agraph_t *g, void *object);
  * replaced. Gives the buffer. */
 const char *dfp_label_name(char *buffer, size_t size, const char *name);
 
+/* A new drawing of that name, with the defaults of all; NULL: no memory. */
+Agraph_t *dfp_picture_open(const char *name);
+/* Write a drawing: *text (malloc'ed) of *size bytes. It stays the caller's. */
+int dfp_dot_of(Agraph_t *g, char **text, size_t *size, struct df_error *error);
+int dfp_svg_of(Agraph_t *g, char **text, size_t *size, struct df_error *error);
+
 /* A new node named `title`. If there is such a node already, a number is added to the name. */
 Agnode_t *dfp_picture_node(Agraph_t *g, const char *title);
 

@@ -91,6 +91,22 @@ static int render(Agraph_t *g, char **text, size_t *size, struct df_error *error
     return DF_OK;
 }
 
+int dfp_svg_of(Agraph_t *g, char **text, size_t *size, struct df_error *error)
+{
+    size_t bytes = START_BYTES + (size_t)agnnodes(g) * NODE_BYTES;
+    if (!has_room(bytes))
+        return dfr_error(error, DF_E_MEMORY, "out of memory: Graphviz needs %zu MiB of address space to lay out "
+                         "the picture; DOT can be written without", bytes >> 20);
+    complaint[0] = '\0';
+    agusererrf previous = agseterrf(keep_complaint);
+    if (!context)
+        context = gvContextPlugins(plugins, 1);
+    int code = context ? render(g, text, size, error)
+                       : dfr_error(error, DF_E_IO, "Graphviz does not start: %s", complaint);
+    agseterrf(previous);
+    return code;
+}
+
 int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
                  size_t *size, bool *summarised, struct df_error *error)
 {
@@ -98,20 +114,8 @@ int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, 
     int code = dfp_picture_make(problem, plan, how, &picture, error);
     if (code)
         return code;
-    size_t bytes = START_BYTES + (size_t)agnnodes(picture.g) * NODE_BYTES;
-    if (!has_room(bytes)) {
-        agclose(picture.g);
-        return dfr_error(error, DF_E_MEMORY, "out of memory: Graphviz needs %zu MiB of address space to lay out "
-                         "the picture; DOT can be written without", bytes >> 20);
-    }
-    complaint[0] = '\0';
-    agusererrf previous = agseterrf(keep_complaint);
-    if (!context)
-        context = gvContextPlugins(plugins, 1);
-    code = context ? render(picture.g, text, size, error)
-                   : dfr_error(error, DF_E_IO, "Graphviz does not start: %s", complaint);
+    code = dfp_svg_of(picture.g, text, size, error);
     agclose(picture.g);
-    agseterrf(previous);
     if (!code)
         *summarised = picture.summarised;
     return code;

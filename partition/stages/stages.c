@@ -126,7 +126,8 @@ static double transfer_s(const struct dfp_pipeline *l, uint32_t place, const uin
     return setup_s / n + bytes * n / rate;
 }
 
-static double group_period_s(const struct dfp_pipeline *l, const struct dfp_mapping *m, const struct members *members, uint32_t g)
+/* What a processor has to do for a wave of its group. */
+static double place_s(const struct dfp_pipeline *l, const struct dfp_mapping *m, const struct members *members, uint32_t g, uint32_t place)
 {
     static const uint32_t outside = 0;
     bool begins = g == 0, ends = g + 1 == m->n_groups;
@@ -134,13 +135,26 @@ static double group_period_s(const struct dfp_pipeline *l, const struct dfp_mapp
     const uint32_t *behind = ends ? &outside : members->place + members->from[g + 1];
     uint32_t n_before = begins ? 1 : members->from[g] - members->from[g - 1];
     uint32_t n_behind = ends ? 1 : members->from[g + 2] - members->from[g + 1];
+    double time_s = transfer_s(l, place, before, n_before, l->bytes[m->first[g]]) +
+                    transfer_s(l, place, behind, n_behind, l->bytes[m->first[g + 1]]);
+    for (uint32_t n = m->first[g]; n < m->first[g + 1]; n++)
+        time_s += dfp_stage_s(l, n, place - 1);
+    return time_s;
+}
+
+void dfp_mapping_times(const struct dfp_pipeline *l, const struct dfp_mapping *m, double *processor_s)
+{
+    struct members members;
+    find_members(l, m, &members);
+    for (uint32_t p = 0; p < l->n_processors; p++)
+        processor_s[p] = m->group_of[p] == DFP_NO_GROUP ? 0 : place_s(l, m, &members, m->group_of[p], p + 1);
+}
+
+static double group_period_s(const struct dfp_pipeline *l, const struct dfp_mapping *m, const struct members *members, uint32_t g)
+{
     double slowest_s = 0, rate = 0;
     for (uint32_t i = members->from[g]; i < members->from[g + 1]; i++) {
-        uint32_t place = members->place[i];
-        double time_s = transfer_s(l, place, before, n_before, l->bytes[m->first[g]]) +
-                        transfer_s(l, place, behind, n_behind, l->bytes[m->first[g + 1]]);
-        for (uint32_t n = m->first[g]; n < m->first[g + 1]; n++)
-            time_s += dfp_stage_s(l, n, place - 1);
+        double time_s = place_s(l, m, members, g, members->place[i]);
         slowest_s = fmax(slowest_s, time_s);
         rate += 1 / time_s;
     }

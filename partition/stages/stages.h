@@ -61,10 +61,17 @@ struct dfp_mapping {
 bool dfp_mapping_is_valid(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping);
 /* The period of a valid mapping (eq. 1 and 2). group_s, if not NULL: what each group takes. */
 double dfp_mapping_period_s(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping, double *group_s);
+/* Seconds that each processor has to do for a wave that it gets; 0: it gets none. */
+void dfp_mapping_times(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping, double *processor_s);
 /* A period that no mapping beats, of links that cost nothing: the work is shared by the processors as if it could be
  * divided, and no serial stage is faster than on its fastest processor. With measured times that are no products of work and
  * speed, each stage is counted by its best processor's time. */
 double dfp_pipeline_bound_s(const struct dfp_pipeline *pipeline);
+
+/* run.c: runs waves through a valid mapping in virtual time, and gives the mean time between two of them. A processor takes what
+ * dfp_mapping_times() says. Waves wait in front of a group; in order they leave it in the order of their numbers. At most 4 waves
+ * for each processor that is used are on their way. */
+int dfp_mapping_run(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping, double *period_s, struct df_error *error);
 
 /* Stage n on processor n; if there are fewer processors, as many stages on each, in order. */
 void dfp_map_identity(const struct dfp_pipeline *pipeline, struct dfp_mapping *mapping);

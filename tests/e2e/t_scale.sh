@@ -59,6 +59,10 @@ wrong no-host 1:19 "platform 'a' has no host" <<<'platform p { node a { net = 1 
 wrong count 1:31 "'count' must be a whole number from 1 to 100000" <<<'platform p { node a { count = 0; net = 1 GB/s; cpu h { } } }'
 wrong twice 1:48 "'count' is given twice" <<<'platform p { node a { count = 1; net = 1 GB/s; count = 2; cpu h { } } }'
 wrong property 1:23 "unknown property 'cuont' of a node" <<<'platform p { node a { cuont = 1; net = 1 GB/s; cpu h { } } }'
+wrong speed 1:31 "'speed' must be a number from 1e-06 to 1e\+06" <<<'platform p { node a { speed = 0; net = 1 GB/s; cpu h { } } }'
+wrong speed-unit 1:31 "" <<<'platform p { node a { speed = 2 s; net = 1 GB/s; cpu h { } } }'
+sed 's/node big {/node big { speed = 2;/' site.df >twice.df
+expect twice-as-fast 0 '^node big: a wave every 56\.' "$DFC" scale st.df --platform=twice.df --waves=100 --nodes=6
 wrong network-property 1:67 "unknown property 'speed' of a network" <<<'platform p { node a { net = 1 GB/s; cpu h { } } network n       { speed = 1 GB/s; } }'
 wrong rate 1:29 "a link's bandwidth must be given like '6 GB/s'" <<<'platform p { node a { net = 1 s; cpu h { } } }'
 wrong two-values 1:77 'this property takes one value' <<<'platform p { node a { net = 1 GB/s; cpu h { } } network n { files = 1 GB/s, 2 us; } }' 
@@ -68,7 +72,7 @@ wrong in-network 1:65 "device 'h' stands in a network" <<<'platform p { node a {
 wrong in-device 1:49 "device 'x' stands in a device" <<<'platform p { node a { net = 1 GB/s; cpu h { gpu x { } } } }'
 { echo 'platform p {'; for i in $(seq 17); do echo "node n$i { net = 1 GB/s; cpu h { } }"; done; echo '}'; } | wrong many-types 18:6 'a cluster has at most 16 kinds of nodes'
 expect elsewhere 1 "platform 'site' is a cluster, and here one machine is needed" "$DFC" simulate st.df --platform=site.df
-expect elsewhere-hint 1 "'dfc scale GRAPH.df --platform=FILE' takes a cluster" "$DFC" partition st.df --platform=site.df
+expect elsewhere-hint 1 "'dfc scale GRAPH.df --platform=FILE' and 'dfc map' take a cluster" "$DFC" partition st.df --platform=site.df
 expect formatted 0 '^    network qdr' "$DFC" --format site.df
 expect no-platform 2 'scale: which machines\? --platform=FILE' "$DFC" scale st.df
 expect no-number 2 '--nodes=x: a whole number from 1 to 100000 is expected' scale --nodes=x

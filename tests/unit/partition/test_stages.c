@@ -7,10 +7,11 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline_rig.h"
-#include "partition/stages/stages.h"
+#include "partition/stages/map_text.h"
 
 static bool near(double a, double b, double tolerance)
 {
@@ -322,13 +323,126 @@ static void test_never_worse(void **state)
     }
 }
 
+/* ---- in virtual time ---- */
+
+/* In order the equations are exact. By demand, replicas come as near to the sum of their rates as whole waves let them. */
+static void test_run(void **state)
+{
+    struct draws draws = { 3 };
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct dfp_pipeline l = make(5, 12);
+        struct dfp_mapping maps[5];
+        struct df_error error;
+        draw_pipeline(&draws, &l, true);
+        l.feeding = i % 2 ? DFP_BY_DEMAND : DFP_IN_ORDER;
+        map_all(&l, 3000, maps);
+        for (int k = 0; k < 5; k++) {
+            double run_s, period_s = maps[k].n_groups ? dfp_mapping_period_s(&l, &maps[k], NULL) : 0;
+            if (!maps[k].n_groups)
+                continue;
+            assert_int_equal(dfp_mapping_run(&l, &maps[k], &run_s, &error), DF_OK);
+            NEAR(run_s, period_s, (i % 2 ? 0.03 : 0.005) * period_s);
+        }
+        dfp_pipeline_free(&l);
+    }
+}
+
+/* Two replicas of 1 and 3 s: in order a wave every 1.5 s, by demand three waves in 3 s on the one and one on the other. */
+static void test_run_by_hand(void **state)
+{
+    struct dfp_pipeline l = without_links(1, 2, (double[]){ 3 }, (double[]){ 3, 1 });
+    const struct dfp_mapping m = { .n_groups = 1, .first = { 0, 1 }, .group_of = { 0, 0 } };
+    struct df_error error;
+    double run_s;
+    (void)state;
+    assert_int_equal(dfp_mapping_run(&l, &m, &run_s, &error), DF_OK);
+    NEAR(run_s, 1.5, 0.002);
+    l.feeding = DFP_BY_DEMAND;
+    assert_int_equal(dfp_mapping_run(&l, &m, &run_s, &error), DF_OK);
+    NEAR(run_s, 0.75, 0.002);
+    dfp_pipeline_free(&l);
+}
+
+/* ---- as text ---- */
+
+static const char *const stage_names[] = { "load", "segment#2", "rank" }, *const processor_names[] = { "a", "b.0", "b.1" };
+static const struct dfp_map_names all_names = { stage_names, processor_names };
+
+static bool read_text(const struct dfp_pipeline *l, const char *text, struct dfp_mapping *m, struct dfp_map_wrong *wrong)
+{
+    enum dfp_feeding feeding;
+    memset(wrong, 0, sizeof *wrong);
+    return dfp_map_read(l, &all_names, text, strlen(text), m, &feeding, wrong);
+}
+
+static void test_text(void **state)
+{
+    struct dfp_pipeline l = small();
+    struct dfp_mapping m = { .n_groups = 2, .first = { 0, 2, 3 }, .group_of = { 1, 0, 1 } }, back;
+    struct dfp_map_wrong wrong;
+    enum dfp_feeding feeding;
+    char *text = NULL;
+    size_t size;
+    (void)state;
+    l.feeding = DFP_BY_DEMAND;
+    FILE *out = open_memstream(&text, &size);
+    dfp_map_write(&l, &m, &all_names, out);
+    fclose(out);
+    assert_string_equal(text, "feeding demand\nload segment#2: b.0\nrank: a b.1\n");
+    assert_true(dfp_map_read(&l, &all_names, text, size, &back, &feeding, &wrong));
+    assert_true(dfp_mapping_is_valid(&l, &back) && feeding == DFP_BY_DEMAND);
+    assert_memory_equal(back.first, m.first, 3 * sizeof *m.first);
+    assert_memory_equal(back.group_of, m.group_of, 3 * sizeof *m.group_of);
+    free(text);
+    assert_true(read_text(&l, "# words\r\n\n load  segment#2 :b.0 # more\nrank:\ta b.1", &back, &wrong));
+    assert_memory_equal(back.group_of, m.group_of, 3 * sizeof *m.group_of);
+    dfp_pipeline_free(&l);
+}
+
+static void test_wrong_text(void **state)
+{
+    static const struct { const char *text; uint32_t line, col, end_col; const char *message; } wrong[] = {
+        { "", 1, 1, 2, "stage 'load' has no processor" },
+        { "load: a\n", 1, 1, 2, "stage 'segment#2' has no processor" },
+        { "lod: a\n", 1, 1, 4, "there is no stage 'lod'" },
+        { "\nload: c\n", 2, 7, 8, "there is no processor 'c'" },
+        { "load: a\nload: b.0\n", 2, 1, 5, "stage 'load' stands here a second time, or too late" },
+        { "load rank: a\n", 1, 6, 10, "stage 'rank' stands here too early" },
+        { "load: a\nsegment#2: a\n", 2, 12, 13, "processor 'a' has stages already" },
+        { "load segment#2: a b.0\n", 1, 19, 22, "processor 'b.0' is one too many for several stages" },
+        { "load: a b.0 b.1\n", 1, 9, 12, "processor 'b.0' is one too many: the stage keeps something from wave to wave" },
+        { "load:\n", 1, 6, 7, "a processor is missing behind ':'" },
+        { "load a\n", 1, 6, 7, "there is no stage 'a'" },
+        { "load\n", 1, 5, 6, "':' is missing" },
+        { ": a\n", 1, 1, 2, "a stage is missing before ':'" },
+        { "load: a : b.0\n", 1, 9, 10, "a second ':' in a line" },
+        { "feeding often\n", 1, 9, 14, "'often' is no way of feeding" },
+        { "feeding order please\n", 1, 15, 21, "'please' is one word too many" },
+    };
+    struct dfp_pipeline l = small();
+    struct dfp_mapping m;
+    (void)state;
+    l.serial[0] = true;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct dfp_map_wrong found;
+        assert_false(read_text(&l, wrong[i].text, &m, &found));
+        assert_string_equal(found.message, wrong[i].message);
+        assert_int_equal(found.line, wrong[i].line);
+        assert_int_equal(found.col, wrong[i].col);
+        assert_int_equal(found.end_col, wrong[i].end_col);
+    }
+    dfp_pipeline_free(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_case_study), cmocka_unit_test(test_case_study_sweep), cmocka_unit_test(test_period),
         cmocka_unit_test(test_means),      cmocka_unit_test(test_valid),            cmocka_unit_test(test_identity),
         cmocka_unit_test(test_bsc),        cmocka_unit_test(test_dpm),              cmocka_unit_test(test_brute),
-        cmocka_unit_test(test_optimal),    cmocka_unit_test(test_never_worse),
+        cmocka_unit_test(test_optimal),    cmocka_unit_test(test_never_worse),      cmocka_unit_test(test_run),
+        cmocka_unit_test(test_run_by_hand), cmocka_unit_test(test_text),            cmocka_unit_test(test_wrong_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

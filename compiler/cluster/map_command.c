@@ -1,0 +1,407 @@
+/* map_command.c - `dfc map GRAPH.df --platform=CLUSTER.df`: maps the stages of a pipeline to unlike machines. */
+#include "compiler/cluster/map_command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/cluster/map_report.h"
+#include "compiler/options/common.h"
+#include "compiler/tools/home.h"
+#include "compiler/tools/messages.h"
+#include "compiler/tools/picture_file.h"
+#include "compiler/types/paths.h"
+#include "partition/draw/draw.h"
+#include "partition/stages/map_text.h"
+#include "runtime/base/error.h"
+
+#define BRUTE_STEPS 3000000             /* about a second */
+enum { MOST_OUTPUTS = 8 };
+
+static const char usage[] =
+    "usage: dfc map GRAPH.df --platform=CLUSTER.df [-o FILE.svg|FILE.map]… [options]\n\n"
+    "Maps the stages of a pipeline to the nodes of a cluster, by gathering stages and replicating them. A stage is a call in\n"
+    "graph main. What it takes on each type of node is simulated. Compares the mapping in order (identity), BSC, DPM, HeDPM,\n"
+    "the best of all if there are few, and ours, which is never worse than the others. Runs no kernel. The same input gives the\n"
+    "same output.\n";
+
+static const struct dfc_option own_options[] = {
+    { NULL, NULL, "options" },
+    { "-o", "FILE", "the mapping: a picture if FILE ends in .svg, .png, .dot or .gv, else a text that --use reads; also several times" },
+    { "--show", "identity|bsc|dpm|hedpm|brute|given|ours", "the mapping that is listed and written (ours; with --use, given)" },
+    { "--use", "FILE", "a mapping as -o writes it: its figures, too" },
+    { "--feeding", "order|demand", "replicas take waves in turn (as HeDPM's equations say), or the next one when they are free (order; with "
+                                   "--use, as FILE says)" },
+    { "--budget", "N|Nx", "try N mappings, or N times as many as by default (100000, which take a fraction of a second)" },
+    { "--format", "text|csv", "form of the output (text); csv: a line for each group of each mapping" },
+    { 0 }
+};
+
+struct request {
+    struct dfc_common common;
+    enum dfc_form form;
+    const char *outputs[MOST_OUTPUTS];
+    unsigned n_outputs;
+    const char *show, *use;
+    enum dfp_feeding feeding;
+    bool fed;                           /* --feeding was given */
+};
+
+enum { IDENTITY, BSC, DPM, HEDPM, BRUTE, GIVEN, OURS, N_ROWS };
+static const char *const names[N_ROWS] = { "identity", "bsc", "dpm", "hedpm", "brute", "given", "ours" };
+
+/* ---- the command line ---- */
+
+static int take_word(const char *option, const char *value, const char *const *words, unsigned n, unsigned *word)
+{
+    for (*word = 0; *word < n; ++*word)
+        if (strcmp(value, words[*word]) == 0)
+            return 1;
+    const char *close = dfl_suggest(value, words, n);
+    if (close)
+        dfc_error("%s=%s: there is no such word; did you mean '%s'?", option, value, close);
+    else
+        dfc_error("%s=%s: there is no such word; 'dfc map --help' lists them", option, value);
+    return -1;
+}
+
+static int take_output(struct request *r, const char *path)
+{
+    if (r->n_outputs == MOST_OUTPUTS) {
+        dfc_error("more than %d outputs", MOST_OUTPUTS);
+        return -1;
+    }
+    for (unsigned i = 0; i < r->n_outputs; i++)
+        if (!dfc_outputs_apart("-o", r->outputs[i], "-o", path))
+            return -1;
+    r->outputs[r->n_outputs++] = path;
+    return 1;
+}
+
+/* Gives 1, 0 and -1 as dfc_common_option() does. */
+static int own_option(void *request, int argc, char **argv, int *i)
+{
+    static const char *const ways[] = { "order", "demand" };
+    struct request *r = request;
+    const char *value;
+    unsigned word;
+    int taken = dfc_form_option(false, argc, argv, i, &r->form);
+    if (taken)
+        return taken;
+    if ((taken = dfc_option_value("-o", argc, argv, i, &value)))
+        return taken < 0 ? -1 : take_output(r, value);
+    if ((taken = dfc_option_value("--show", argc, argv, i, &value)))
+        return taken > 0 && take_word("--show", value, names, N_ROWS, &word) > 0 ? (r->show = value, 1) : -1;
+    if ((taken = dfc_option_value("--feeding", argc, argv, i, &value))) {
+        if (taken < 0 || take_word("--feeding", value, ways, 2, &word) < 0)
+            return -1;
+        r->feeding = word ? DFP_BY_DEMAND : DFP_IN_ORDER;
+        return r->fed = true;
+    }
+    return dfc_option_value("--use", argc, argv, i, &r->use);
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+    int status = dfc_parse_options(&dfc_command_map, argc, argv, &r->common, own_option, r);
+    if (status)
+        return status;
+    if (!r->common.platform) {
+        dfc_error("map: which machines? --platform=FILE names a platform with nodes");
+        return 2;
+    }
+    if (r->show && !r->use && strcmp(r->show, "given") == 0) {
+        dfc_error("--show=given: --use=FILE gives it");
+        return 2;
+    }
+    return 0;
+}
+
+/* ---- input ---- */
+
+static struct dfl_sink *open_sink(void)
+{
+    struct dfl_sink *sink = dfl_sink_new(stderr);
+    if (sink)
+        dfl_sink_program(sink, "dfc");
+    else
+        dfc_error("out of memory");
+    return sink;
+}
+
+static bool read_cluster(const struct request *r, struct dfc_cluster *cluster)
+{
+    struct dfl_sink *sink = open_sink();
+    if (!sink)
+        return false;
+    bool good = dfc_cluster_read(sink, r->common.platform, r->common.defines, r->common.n_defines, cluster);
+    if (!good)
+        dfl_sink_summary(sink);
+    dfl_sink_free(sink);
+    return good;
+}
+
+static void warn_of_defaults(const struct df_times *times)
+{
+    unsigned n = 0;
+    for (uint32_t w = 0; w < times->n_works; w++) {
+        bool guessed = false;
+        for (uint32_t c = 0; c < times->n_classes; c++) {
+            size_t at = (size_t)c * times->n_works + w;
+            guessed |= !isnan(times->time_s[at]) && times->source[at] == DF_TIME_DEFAULT;
+        }
+        n += guessed;
+    }
+    if (n)
+        dfc_warning("of %u work%s nothing is known, and a stated default stands for the time: 'dfc profile' measures", n, n == 1 ? "" : "s");
+}
+
+/* The stages of the loaded graph. The first type's graph gives the input, and the others' must have the same stages. */
+static bool look_at_type(struct request *r, const struct dfc_cluster *cluster, uint32_t t, struct dfc_loaded *loaded, struct dfc_map_input *input)
+{
+    struct df_error error = { "" };
+    struct dfc_stages stages;
+    const char *policy = r->common.policy ? r->common.policy : dfc_default_placer(loaded);
+    int code = dfc_stages_find(loaded->problem.graph, &stages, &error);
+    bool found = code == DF_OK;
+    if (found && t == 0) {
+        code = dfc_map_input_new(loaded->problem.graph, &stages, cluster, input, &error);
+        warn_of_defaults(loaded->problem.times);
+    }
+    if (code == DF_OK && stages.n != input->pipeline.n_stages)
+        code = dfr_error(&error, DF_E_REFUSED, "it has %u stages there, and %u on node '%s': --parts=1 divides no node", (unsigned)stages.n,
+                         (unsigned)input->pipeline.n_stages, cluster->types[0].name);
+    if (code == DF_OK)
+        code = dfc_map_times(&loaded->problem, &stages, policy, &r->common.partition, r->common.inflight, t, cluster->types[t].speed, input, &error);
+    if (code != DF_OK)
+        dfc_error("%s on node '%s': %s", r->common.path, cluster->types[t].name, error.text);
+    if (found)
+        dfc_stages_free(&stages);
+    return code == DF_OK;
+}
+
+static bool find_input(struct request *r, const struct dfc_cluster *cluster, struct dfc_map_input *input)
+{
+    for (uint32_t t = 0; t < cluster->n_types; t++) {
+        struct dfc_loaded loaded;
+        r->common.machine = &cluster->types[t].platform;
+        if (!dfc_load(&r->common, false, &loaded))
+            return false;
+        bool good = look_at_type(r, cluster, t, &loaded, input);
+        dfc_unload(&loaded);
+        if (!good)
+            return false;
+    }
+    dfc_map_finish(cluster, input);
+    return true;
+}
+
+/* ---- a mapping from a file ---- */
+
+static void tell_wrong(struct dfl_sink *sink, const char *path, const char *text, size_t size, const struct dfp_map_wrong *wrong)
+{
+    uint32_t file = dfl_sink_file(sink, path, text, size);
+    dfl_error(sink, (struct dfl_loc){ file, wrong->line, wrong->col, wrong->end_col }, "%s", wrong->message);
+    const char *close = wrong->word ? dfl_suggest(wrong->word, wrong->names, wrong->n_names) : NULL;
+    if (close)
+        dfl_hint(sink, "did you mean '%s'?", close);
+    else if (wrong->hint[0])
+        dfl_hint(sink, "%s", wrong->hint);
+}
+
+static bool read_given(const struct request *r, struct dfc_map_input *input, struct dfc_map_row *row)
+{
+    const struct dfc_front_options options = { .path = r->use };
+    const struct dfp_map_names all = { (const char *const *)input->stages, (const char *const *)input->processors };
+    struct dfp_map_wrong wrong;
+    enum dfp_feeding feeding;
+    const char *why;
+    char *text;
+    size_t size;
+    if (!r->use)
+        return true;
+    if (!dfc_read_file(&options, r->use, &text, &size, &why)) {
+        dfc_error("cannot read '%s': %s", r->use, why);
+        return false;
+    }
+    bool good = dfp_map_read(&input->pipeline, &all, text, size, &row->mapping, &feeding, &wrong);
+    struct dfl_sink *sink = good ? NULL : open_sink();
+    if (sink) {
+        tell_wrong(sink, r->use, text, size, &wrong);
+        dfl_sink_free(sink);
+    }
+    if (good && !r->fed)
+        input->pipeline.feeding = feeding;
+    row->missing = NULL;
+    free(text);
+    return good;
+}
+
+/* ---- all mappings ---- */
+
+static int find_mappings(const struct request *r, const struct dfp_pipeline *l, struct dfc_map_row *rows, uint64_t budget, struct df_error *error)
+{
+    static struct dfp_mapping starts[N_ROWS]; /* large */
+    uint32_t n = 0;
+    uint64_t steps;
+    dfp_map_identity(l, &rows[IDENTITY].mapping);
+    if (!dfp_map_bsc(l, &rows[BSC].mapping))
+        rows[BSC].missing = "it finds no mapping: without replicas there are too few processors";
+    if (!dfp_map_dpm(l, &rows[DPM].mapping))
+        rows[DPM].missing = "it finds no mapping";
+    if (!dfp_map_hedpm(l, &rows[HEDPM].mapping))
+        rows[HEDPM].missing = "it finds no mapping that has all stages";
+    if (!dfp_map_brute(l, BRUTE_STEPS, &rows[BRUTE].mapping, &steps))
+        rows[BRUTE].missing = "left out: there are too many mappings to try them all";
+    for (int i = 0; i < BRUTE + 2; i++) /* without what was enumerated: ours finds it by itself */
+        if (i != BRUTE && !rows[i].missing)
+            starts[n++] = rows[i].mapping;
+    int code = dfp_map_search(l, starts, n, budget, r->common.partition.seed, &rows[OURS].mapping, error);
+    for (int i = 0; i < N_ROWS && code == DF_OK; i++) {
+        if (rows[i].missing)
+            continue;
+        rows[i].period_s = dfp_mapping_period_s(l, &rows[i].mapping, NULL);
+        code = dfp_mapping_run(l, &rows[i].mapping, &rows[i].run_s, error);
+    }
+    return code;
+}
+
+/* Ours is the one that the simulation finds fastest, if replicas are fed by demand. In order, the equations are exact. */
+static void choose_ours(const struct dfp_pipeline *l, struct dfc_map_row *rows)
+{
+    struct dfc_map_row *ours = &rows[OURS];
+    for (int i = 0; i < OURS && l->feeding == DFP_BY_DEMAND; i++)
+        if (!rows[i].missing && rows[i].run_s < ours->run_s * (1 - 1e-9)) {
+            *ours = rows[i];
+            ours->name = names[OURS];
+        }
+}
+
+/* ---- output ---- */
+
+static bool has_ending(const char *path, const char *ending)
+{
+    size_t n = strlen(path), k = strlen(ending);
+    return n > k && strcmp(path + n - k, ending) == 0;
+}
+
+static bool draw(const char *path, const struct dfc_map_report *report)
+{
+    const struct dfc_map_row *row = &report->rows[report->shown];
+    struct dfc_picture picture;
+    struct df_error error = { "" };
+    char title[300], *text;
+    size_t size;
+    snprintf(title, sizeof title, "%s on %s: %s", report->path, report->cluster, row->name);
+    const struct dfp_stages_drawing drawing = { title, &report->input->pipeline, &row->mapping, (const char *const *)report->input->stages,
+                                                (const char *const *)report->input->processors };
+    dfc_home_graphviz();
+    if (dfp_draw_stages(&drawing, has_ending(path, ".svg") || has_ending(path, ".png"), &text, &size, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return false;
+    }
+    bool good = dfc_picture_open(&picture, path);
+    if (good)
+        good = dfc_picture_close(&picture, fwrite(text, 1, size, picture.file) == size);
+    free(text);
+    return good;
+}
+
+static bool write_mapping(const char *path, const struct dfc_map_report *report)
+{
+    const struct dfc_map_row *row = &report->rows[report->shown];
+    const struct dfp_map_names all = { (const char *const *)report->input->stages, (const char *const *)report->input->processors };
+    struct dfc_output output;
+    if (!dfc_output_open(&output, path))
+        return false;
+    fputs("# a mapping of dfc map: stages, a colon, and the processors that have them\n", output.file);
+    dfp_map_write(&report->input->pipeline, &row->mapping, &all, output.file);
+    return dfc_output_close(&output, true);
+}
+
+static bool write_all(const struct request *r, const struct dfc_map_report *report)
+{
+    bool good = true;
+    FILE *out = stdout;
+    for (unsigned i = 0; i < r->n_outputs; i++)
+        out = strcmp(r->outputs[i], "-") == 0 ? stderr : out;
+    if (r->form == DFC_FORM_CSV)
+        dfc_map_csv(report, out);
+    else if (!dfc_map_text(report, out)) {
+        dfc_error("out of memory");
+        return false;
+    }
+    for (unsigned i = 0; i < r->n_outputs && good; i++) {
+        const char *path = r->outputs[i];
+        bool picture = has_ending(path, ".svg") || has_ending(path, ".png") || has_ending(path, ".dot") || has_ending(path, ".gv");
+        good = dfc_output_check(&r->common, NULL, path) && (picture ? draw(path, report) : write_mapping(path, report));
+    }
+    return good;
+}
+
+static unsigned find_shown(const struct request *r)
+{
+    unsigned shown = r->use ? GIVEN : OURS;
+    for (unsigned i = 0; i < N_ROWS && r->show; i++)
+        shown = strcmp(r->show, names[i]) == 0 ? i : shown;
+    return shown;
+}
+
+static bool map_input(struct request *r, const struct dfc_cluster *cluster, struct dfc_map_input *input)
+{
+    static struct dfc_map_row rows[N_ROWS]; /* large */
+    struct dfp_hedpm_log log;
+    struct dfp_mapping once;
+    struct df_error error = { "" };
+    const struct dfp_options *options = &r->common.partition;
+    uint64_t budget = options->budget ? options->budget : (options->budget_times ? options->budget_times : 1) * (uint64_t)DFP_MAP_BUDGET;
+    for (int i = 0; i < N_ROWS; i++)
+        rows[i] = (struct dfc_map_row){ .name = names[i] };
+    rows[GIVEN].missing = "";
+    input->pipeline.feeding = r->feeding;
+    if (!read_given(r, input, &rows[GIVEN]))
+        return false;
+    if (find_mappings(r, &input->pipeline, rows, budget, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        return false;
+    }
+    choose_ours(&input->pipeline, rows);
+    dfp_map_hedpm_once(&input->pipeline, 1, &once, &log);
+    const struct dfc_map_report report = { .path = r->common.path, .cluster = cluster->name, .input = input, .rows = rows, .n_rows = N_ROWS,
+                                           .shown = find_shown(r), .ideal_s = log.steps[0].ideal_s,
+                                           .bound_s = dfp_pipeline_bound_s(&input->pipeline), .tried = budget };
+    if (rows[report.shown].missing) {
+        dfc_error("--show=%s: %s", names[report.shown], rows[report.shown].missing);
+        return false;
+    }
+    return write_all(r, &report);
+}
+
+static int map_it(struct request *r)
+{
+    static struct dfc_cluster cluster;  /* large */
+    struct dfc_map_input input = { 0 };
+    bool good = read_cluster(r, &cluster) && find_input(r, &cluster, &input) && map_input(r, &cluster, &input);
+    dfc_map_input_free(&input);
+    return good ? 0 : 1;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r = { 0 };
+    dfp_options_default(&r.common.partition);
+    int status = parse(&r, argc, argv);
+    r.common.partition.objective = DFP_THROUGHPUT;
+    r.common.partition.no_memory = true;
+    if (!r.common.parts)
+        r.common.parts = 1;
+    if (!r.common.inflight)
+        r.common.inflight = DFP_DEFAULT_INFLIGHT;
+    r.common.partition.inflight = r.common.inflight;
+    if (status == 0)
+        status = map_it(&r);
+    dfc_common_free(&r.common);
+    return status;
+}
+
+const struct dfc_command dfc_command_map = { "map", "map the stages of a pipeline to unlike machines", usage, run, { own_options, dfc_options_common } };

@@ -32,6 +32,8 @@ static const struct dfc_option own_options[] = {
     { "--use", "FILE", "a mapping as -o writes it: its figures, too" },
     { "--feeding", "order|demand", "replicas take waves in turn (as HeDPM's equations say), or the next one when they are free (order; with "
                                    "--use, as FILE says)" },
+    { "--replicate", "stages|groups", "what has replicas: single stages, as in HeDPM, or also several that are gathered (stages; with --use, groups "
+                                      "if FILE has one)" },
     { "--budget", "N|Nx", "try N mappings, or N times as many as by default (100000, which take a fraction of a second)" },
     { "--format", "text|csv", "form of the output (text); csv: a line for each group of each mapping" },
     { 0 }
@@ -44,7 +46,7 @@ struct request {
     unsigned n_outputs;
     const char *show, *use;
     enum dfp_feeding feeding;
-    bool fed;                           /* --feeding was given */
+    bool fed, groups;                   /* --feeding was given; --replicate=groups */
 };
 
 enum { IDENTITY, BSC, DPM, HEDPM, BRUTE, GIVEN, OURS, N_ROWS };
@@ -81,7 +83,7 @@ static int take_output(struct request *r, const char *path)
 /* Gives 1, 0 and -1 as dfc_common_option() does. */
 static int own_option(void *request, int argc, char **argv, int *i)
 {
-    static const char *const ways[] = { "order", "demand" };
+    static const char *const ways[] = { "order", "demand" }, *const parts[] = { "stages", "groups" };
     struct request *r = request;
     const char *value;
     unsigned word;
@@ -97,6 +99,12 @@ static int own_option(void *request, int argc, char **argv, int *i)
             return -1;
         r->feeding = word ? DFP_BY_DEMAND : DFP_IN_ORDER;
         return r->fed = true;
+    }
+    if ((taken = dfc_option_value("--replicate", argc, argv, i, &value))) {
+        if (taken < 0 || take_word("--replicate", value, parts, 2, &word) < 0)
+            return -1;
+        r->groups = word;
+        return 1;
     }
     return dfc_option_value("--use", argc, argv, i, &r->use);
 }
@@ -232,6 +240,8 @@ static bool read_given(const struct request *r, struct dfc_map_input *input, str
     }
     if (good && !r->fed)
         input->pipeline.feeding = feeding;
+    if (good && !dfp_mapping_is_valid(&input->pipeline, &row->mapping)) /* it has replicas of several stages */
+        input->pipeline.replicate_groups = true;
     row->missing = NULL;
     free(text);
     return good;
@@ -359,6 +369,7 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
         rows[i] = (struct dfc_map_row){ .name = names[i] };
     rows[GIVEN].missing = "";
     input->pipeline.feeding = r->feeding;
+    input->pipeline.replicate_groups = r->groups;
     if (!read_given(r, input, &rows[GIVEN]))
         return false;
     if (find_mappings(r, &input->pipeline, rows, budget, &error) != DF_OK) {

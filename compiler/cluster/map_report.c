@@ -46,8 +46,8 @@ static void print_head(const struct dfc_map_report *report, FILE *out)
     char text[16];
     const struct dfp_pipeline *l = &report->input->pipeline;
     dfr_message_name(out, report->path);
-    fprintf(out, ": %" PRIu32 " stages on the %" PRIu32 " processors of %s, fed %s\n", l->n_stages, l->n_processors, report->cluster,
-            l->feeding == DFP_BY_DEMAND ? "by demand" : "in order");
+    fprintf(out, ": %" PRIu32 " stages on the %" PRIu32 " processors of %s, fed %s%s\n", l->n_stages, l->n_processors, report->cluster,
+            l->feeding == DFP_BY_DEMAND ? "by demand" : "in order", l->replicate_groups ? ", groups replicated" : "");
     fprintf(out, "ideal   a wave every %s (equation 6 of HeDPM)\n", dfr_text_seconds(report->ideal_s, text, sizeof text));
     fprintf(out, "bound   a wave every %s: no mapping is faster\n\n", dfr_text_seconds(report->bound_s, text, sizeof text));
 }

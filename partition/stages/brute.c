@@ -41,7 +41,7 @@ static void add_processors(struct trial *t, uint32_t stage, uint32_t from, uint3
 {
     struct dfp_mapping *m = &t->now;
     uint32_t g = m->n_groups - 1;
-    bool one = m->first[g + 1] - m->first[g] > 1 || t->l->serial[m->first[g]];
+    bool one = !dfp_may_replicate(t->l, m->first[g], m->first[g + 1]);
     if (n && least_s(t) < t->best_s)
         place(t, stage);
     for (uint32_t p = from; p < t->l->n_processors && !t->stopped && !(one && n); p++) {

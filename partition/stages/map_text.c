@@ -105,9 +105,19 @@ static bool read_stage(struct reader *r, struct word word)
     return refuse(r, word, "stage '", "' stands here too early", hint);
 }
 
-static bool read_processors(struct reader *r, uint32_t n_stages)
+/* The first stage of the group that has no replicas, or r->stages. */
+static uint32_t find_serial(const struct reader *r)
 {
-    uint32_t n = 0, g = r->m->n_groups, first = r->m->first[g];
+    uint32_t n = r->m->first[r->m->n_groups];
+    while (n < r->stages && !r->l->serial[n])
+        n++;
+    return n;
+}
+
+static bool read_processors(struct reader *r)
+{
+    char hint[200];
+    uint32_t n = 0, g = r->m->n_groups;
     for (struct word word = next_word(r); word.n; word = next_word(r)) {
         uint32_t p = find(word, r->names->processors, r->l->n_processors);
         if (is(word, ":"))
@@ -116,11 +126,11 @@ static bool read_processors(struct reader *r, uint32_t n_stages)
             return unknown(r, word, "processor", r->names->processors, p);
         if (r->m->group_of[p] != DFP_NO_GROUP)
             return refuse(r, word, "processor '", "' has stages already", "a processor stands once in a mapping");
-        if (n == 1 && n_stages > 1)
-            return refuse(r, word, "processor '", "' is one too many for several stages", "only a single stage has replicas");
-        if (n == 1 && r->l->serial[first])
-            return refuse(r, word, "processor '", "' is one too many: the stage keeps something from wave to wave",
-                          "such a stage has no replicas");
+        if (n == 1 && find_serial(r) < r->stages) {
+            snprintf(hint, sizeof hint, "stage '%.60s' keeps something from wave to wave, so it has no replicas",
+                     r->names->stages[find_serial(r)]);
+            return refuse(r, word, "processor '", "' is one too many", hint);
+        }
         r->m->group_of[p] = g;
         n++;
     }
@@ -138,7 +148,7 @@ static bool read_group(struct reader *r, struct word word)
     if (r->stages == first)
         return refuse(r, word, "a stage is missing before '", "'", "a line is 'STAGE …: PROCESSOR …'");
     r->m->first[r->m->n_groups] = first;
-    if (!read_processors(r, r->stages - first))
+    if (!read_processors(r))
         return false;
     r->m->n_groups++;
     return true;

@@ -35,7 +35,8 @@ struct dfp_map_wrong {
 };
 
 void dfp_map_write(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping, const struct dfp_map_names *names, FILE *out);
-/* false: *wrong says why; *mapping and *feeding are not usable. */
+/* Groups of several stages may have replicas in a text, whatever the pipeline says. false: *wrong says why; *mapping and *feeding are not
+ * usable. */
 bool dfp_map_read(const struct dfp_pipeline *pipeline, const struct dfp_map_names *names, const char *text, size_t size,
                   struct dfp_mapping *mapping, enum dfp_feeding *feeding, struct dfp_map_wrong *wrong);
 

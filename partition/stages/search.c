@@ -4,7 +4,8 @@
  *           beside its own; two groups become one; a group becomes two. After each the mapping is valid.
  * Aim:      the sum of the 16th powers of the groups' times, which falls also if a group improves that is not the slowest one.
  *           What is kept is the mapping of the least period.
- * Rounds:   each begins with the best mapping so far and a lower temperature than the one before.
+ * Rounds:   each begins with the best mapping so far. The first is so hot that it can leave any mapping behind. Each of the others
+ *           begins cooler than the one before.
  */
 #include "partition/stages/stages.h"
 
@@ -74,13 +75,14 @@ static uint32_t count(const struct search *s, uint32_t group)
 
 static bool may_replicate(const struct search *s, uint32_t g)
 {
-    const struct dfp_mapping *m = &s->next;
-    return m->first[g + 1] - m->first[g] == 1 && !s->l->serial[m->first[g]];
+    return dfp_may_replicate(s->l, s->next.first[g], s->next.first[g + 1]);
 }
 
-/* Frees all processors of a group but one of them, drawn. */
+/* Frees all processors of a group but one of them, drawn, if it may have no more. */
 static void leave_one(struct search *s, uint32_t group)
 {
+    if (may_replicate(s, group))
+        return;
     uint32_t keep = below(s, count(s, group));
     for (uint32_t p = 0; p < s->l->n_processors; p++)
         if (s->next.group_of[p] == group && keep-- != 0)
@@ -214,7 +216,7 @@ int dfp_map_search(const struct dfp_pipeline *l, const struct dfp_mapping *start
     bool found = s->best_s < HUGE_VAL;
     budget = budget ? budget : DFP_MAP_BUDGET;
     for (int round = 0; round < ROUNDS && found; round++)
-        anneal(s, 0.3 / (1 + round), budget / ROUNDS);
+        anneal(s, round ? 0.3 / round : 1.0, budget / ROUNDS);
     if (found)
         *mapping = s->best;
     free(s);

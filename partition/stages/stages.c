@@ -70,6 +70,14 @@ double dfp_pipeline_bound_s(const struct dfp_pipeline *l)
 
 /* ---- mappings ---- */
 
+bool dfp_may_replicate(const struct dfp_pipeline *l, uint32_t first, uint32_t end)
+{
+    bool serial = false;
+    for (uint32_t n = first; n < end; n++)
+        serial |= l->serial[n];
+    return !serial && (end - first == 1 || l->replicate_groups);
+}
+
 bool dfp_mapping_is_valid(const struct dfp_pipeline *l, const struct dfp_mapping *m)
 {
     uint32_t n[DFP_MOST_STAGES] = { 0 };
@@ -85,7 +93,7 @@ bool dfp_mapping_is_valid(const struct dfp_pipeline *l, const struct dfp_mapping
     for (uint32_t g = 0; g < m->n_groups; g++) {
         if (m->first[g + 1] <= m->first[g] || !n[g])
             return false;
-        if (n[g] > 1 && (m->first[g + 1] - m->first[g] > 1 || l->serial[m->first[g]]))
+        if (n[g] > 1 && !dfp_may_replicate(l, m->first[g], m->first[g + 1]))
             return false;
     }
     return true;

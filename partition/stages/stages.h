@@ -2,7 +2,8 @@
  *
  * Words:    A *stage* is a step that every wave goes through. Stages follow each other in one line. A *mapping* cuts the line
  *           into *groups* of consecutive stages. A group of several stages is on one processor (gathered); a group of one
- *           stage is on one or more, which take different waves (replicated). A processor has at most one group. The
+ *           stage is on one or more, which take different waves (replicated). A processor has at most one group. If the
+ *           pipeline says so, groups of several stages are replicated, too, which HeDPM does not do. The
  *           *period* is the time between two waves that leave the pipeline.
  * Outside:  What gives the first stage its input and takes the last one's output is place 0 of the links. Processor p, from
  *           0, is place p + 1.
@@ -38,6 +39,7 @@ struct dfp_pipeline {
     bool *serial;                       /* by stage: it keeps something from wave to wave, so it has no replicas */
     double *bytes_per_s, *setup_s;      /* B and c, [place * (n_processors + 1) + place] */
     enum dfp_feeding feeding;
+    bool replicate_groups;              /* groups of several stages may have replicas, too */
 };
 
 /* All links have 1 byte per second and no setup time, all other numbers are 0. */
@@ -57,6 +59,8 @@ struct dfp_mapping {
     uint32_t group_of[DFP_MOST_PROCESSORS];         /* by processor; DFP_NO_GROUP: it has nothing to do */
 };
 
+/* Whether a group of the stages from `first` to before `end` may have several processors. */
+bool dfp_may_replicate(const struct dfp_pipeline *pipeline, uint32_t first, uint32_t end);
 /* Whether each stage has a group and each group has processors, as many as it may. */
 bool dfp_mapping_is_valid(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping);
 /* The period of a valid mapping (eq. 1 and 2). group_s, if not NULL: what each group takes. */

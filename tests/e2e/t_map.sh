@@ -41,6 +41,11 @@ expect picture-stdout 0 '<table|DOCTYPE|digraph|feeding order' study -o -
 sed 's/feeding order/feeding demand/' h.map >d.map
 expect demand-of-file 0 'fed by demand$' study --use=d.map
 expect demand-overruled 0 'fed in order$' study --use=d.map --feeding=order
+# Replicas of several stages, which HeDPM has not: in a file, or when they are asked for.
+expect groups 0 'fed in order, groups replicated$' study --replicate=groups
+sed 's/^s1.*/s1 s2: p8 p2/; s/^s4: p1 p2/s3 s4: p1/' h.map >r.map
+expect groups-of-file 0 '^s1 s2 +p2 p8 +2 ' study --use=r.map
+expect replicate 2 "--replicate=all: there is no such word" study --replicate=all
 expect budget 0 'at most 7 mappings that were tried' study --budget=7
 expect budget-times 0 'at most 200000 mappings that were tried' study --budget=2x
 
@@ -74,7 +79,7 @@ wanted = [0.5e-3 + take(1000), 2.5e-3 + take(1000) + take(2000), 7e-3 / 4 + 1e-3
 assert all(abs(float(r["group_period_s"]) - w) < 1e-6 for r, w in zip(rows, wanted)), (rows, wanted)
 END
 printf '\nfeeding demand\nread: big.0 wide\n' >serial.map
-expect serial 1 "^serial.map:3:13: error: processor 'wide' is one too many: the stage keeps something from wave to wave" \
+expect serial 1 "^serial.map:3:13: error: processor 'wide' is one too many$" \
     "$DFC" map g.df --platform=s.df --use=serial.map
 expect demand 0 'fed by demand$' "$DFC" map g.df --platform=s.df --feeding=demand
 expect speed-of-scale 0 '^node big: a wave every 6\.' "$DFC" scale g.df --platform=s.df
@@ -89,7 +94,7 @@ wrong processor 1:5 "there is no processor 'p9'" <<<'s1: p9'
 wrong early 1:1 "stage 's2' stands here too early" <<<'s2: p1'
 wrong second 2:1 "stage 's1' stands here a second time, or too late" <<<$'s1: p1\ns1: p2'
 wrong taken 2:5 "processor 'p1' has stages already" <<<$'s1: p1\ns2: p1'
-wrong gathered 1:11 "processor 'p2' is one too many for several stages" <<<'s1 s2: p1 p2'
+expect serial-hint 1 "^hint: stage 'read' keeps something from wave to wave, so it has no replicas$" "$DFC" map g.df --platform=s.df --use=serial.map
 wrong no-processor 1:4 "a processor is missing behind ':'" <<<'s1:'
 wrong no-colon 1:3 "':' is missing" <<<'s1'
 wrong no-stage 1:1 "a stage is missing before ':'" <<<': p1'

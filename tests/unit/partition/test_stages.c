@@ -176,6 +176,11 @@ static void test_valid(void **state)
     l.serial[0] = false;
     m.group_of[2] = 1;
     assert_false(dfp_mapping_is_valid(&l, &m));     /* two stages on two */
+    l.replicate_groups = true;
+    assert_true(dfp_mapping_is_valid(&l, &m));
+    l.serial[2] = true;
+    assert_false(dfp_mapping_is_valid(&l, &m));     /* one of the two is serial */
+    l.serial[2] = l.replicate_groups = false;
     m.group_of[1] = m.group_of[2] = DFP_NO_GROUP;
     assert_false(dfp_mapping_is_valid(&l, &m));     /* two stages on none */
     m.group_of[1] = 2;
@@ -302,6 +307,29 @@ static void test_optimal(void **state)
     NEAR(worse / found, 40.8, 10);
 }
 
+/* Groups with replicas: the search finds the optimum of the larger space, too. */
+static void test_optimal_groups(void **state)
+{
+    struct draws draws = { 5 };
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct dfp_pipeline l = make(4, 4);
+        struct dfp_mapping maps[5], best, alone;
+        uint64_t steps;
+        draw_pipeline(&draws, &l, true);
+        l.serial[i % 4] = true;
+        l.feeding = i % 2 ? DFP_BY_DEMAND : DFP_IN_ORDER;
+        assert_true(dfp_map_brute(&l, 1000000, &alone, &steps));
+        l.replicate_groups = true;
+        map_all(&l, 0, maps);
+        assert_true(dfp_map_brute(&l, 1000000, &best, &steps));
+        double best_s = dfp_mapping_period_s(&l, &best, NULL);
+        assert_true(best_s <= dfp_mapping_period_s(&l, &alone, NULL));
+        NEAR(dfp_mapping_period_s(&l, &maps[4], NULL), best_s, 1e-9 * best_s);
+        dfp_pipeline_free(&l);
+    }
+}
+
 /* 30 stages, also with serial ones, fewer and more processors: ours is no worse than any, whatever the budget. */
 static void test_never_worse(void **state)
 {
@@ -312,6 +340,7 @@ static void test_never_worse(void **state)
         struct dfp_mapping maps[5];
         draw_pipeline(&draws, &l, i % 2);
         l.feeding = i % 3 == 2 ? DFP_BY_DEMAND : DFP_IN_ORDER;
+        l.replicate_groups = i % 4 == 3;
         for (uint32_t n = 0; n < 30; n++)
             l.serial[n] = i >= 6 && n % 5 == 0;
         map_all(&l, i < 2 ? 1 : 3000, maps);
@@ -410,8 +439,8 @@ static void test_wrong_text(void **state)
         { "load: a\nload: b.0\n", 2, 1, 5, "stage 'load' stands here a second time, or too late" },
         { "load rank: a\n", 1, 6, 10, "stage 'rank' stands here too early" },
         { "load: a\nsegment#2: a\n", 2, 12, 13, "processor 'a' has stages already" },
-        { "load segment#2: a b.0\n", 1, 19, 22, "processor 'b.0' is one too many for several stages" },
-        { "load: a b.0 b.1\n", 1, 9, 12, "processor 'b.0' is one too many: the stage keeps something from wave to wave" },
+        { "load segment#2: a b.0\n", 1, 19, 22, "processor 'b.0' is one too many" },
+        { "load: a b.0 b.1\n", 1, 9, 12, "processor 'b.0' is one too many" },
         { "load:\n", 1, 6, 7, "a processor is missing behind ':'" },
         { "load a\n", 1, 6, 7, "there is no stage 'a'" },
         { "load\n", 1, 5, 6, "':' is missing" },
@@ -442,7 +471,7 @@ int main(void)
         cmocka_unit_test(test_means),      cmocka_unit_test(test_valid),            cmocka_unit_test(test_identity),
         cmocka_unit_test(test_bsc),        cmocka_unit_test(test_dpm),              cmocka_unit_test(test_brute),
         cmocka_unit_test(test_optimal),    cmocka_unit_test(test_never_worse),      cmocka_unit_test(test_run),
-        cmocka_unit_test(test_run_by_hand), cmocka_unit_test(test_text),            cmocka_unit_test(test_wrong_text),
+        cmocka_unit_test(test_optimal_groups), cmocka_unit_test(test_run_by_hand), cmocka_unit_test(test_text),            cmocka_unit_test(test_wrong_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,19 +261,20 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
-        if ((item = dfr_array_add(&list, sizeof *item, 6))) {
+        if ((item = dfr_array_add(&list, sizeof *item, 7))) {
             item[0] = "depth";
             item[1] = "rate";
             item[2] = "quiet";
             item[3] = "nofuse";
             item[4] = "parts";
             item[5] = "passes";
+            item[6] = "worker";
         }
         const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else
-            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @passes(n), @quiet and @nofuse");
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @passes(n), @worker, @quiet and @nofuse");
         dfr_array_free(&list);
         return false;
     }
@@ -309,6 +310,46 @@ static bool hint_nofuse(struct dfc_unit *u, const struct dfl_hint *hint, const s
         return hint_alone(u, hint);
     dfl_error(u->sink, hint->loc, "'@nofuse' on '%s', which has no formulas", callee->name);
     dfl_hint(u->sink, "only kernels that are written as formulas are fused");
+    return false;
+}
+
+static bool is_worker(const struct dfl_hint *hint)
+{
+    return strcmp(hint->name.text, "worker") == 0;
+}
+
+/* Why the kernel's calls cannot be on another rank than the first; *hint is what to do. NULL: they can. */
+static const char *why_not_on_workers(const struct dfc_callee *callee, const char **hint)
+{
+    const unsigned traits = callee->kernel->traits;
+
+    *hint = "'@worker' stands on what reads or writes in each wave: a source, or a sink";
+    if (callee->sig.n_in > 0 && callee->sig.n_out > 0)
+        return "is neither a source nor a sink";
+    if (traits & DFL_ONCE)
+        return "fires once, for all waves";
+    if (callee->sig.n_in == 0 && traits & (DFL_STREAM | DFL_ORDERED) && (~traits & (DFL_RESTART | DFL_RESUME))) {
+        *hint = "a stream can if it is 'restart' and 'resume', as those of std/io are: it begins with any wave, again and again";
+        return "cannot give any wave by its number";
+    }
+    if (callee->sig.n_out == 0 && traits & DFL_ORDERED && !(traits & DFL_RESUME)) {
+        *hint = "each rank gets some waves only. A sink without 'ordered' can be there, and one of std/io that writes a file for each wave";
+        return "gets all waves in order";
+    }
+    return NULL;
+}
+
+static bool hint_worker(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee, struct dfc_hints *hints)
+{
+    const char *what, *why;
+    hints->worker = hint;
+    if (!hint_alone(u, hint))
+        return false;
+    if (!(why = why_not_on_workers(callee, &what)))
+        return true;
+    dfl_error(u->sink, hint->loc, "'@worker' on '%s', which %s", callee->name, why);
+    note_declared(u, callee);
+    dfl_hint(u->sink, "%s", what);
     return false;
 }
 
@@ -375,6 +416,14 @@ bool dfc_call_is_quiet(const struct dfl_stmt *stmt)
     return hint != NULL;
 }
 
+const struct dfl_hint *dfc_call_worker(const struct dfl_stmt *stmt)
+{
+    const struct dfl_hint *hint = stmt->hints;
+    while (hint && !is_worker(hint))
+        hint = hint->next;
+    return hint;
+}
+
 bool dfc_call_is_apart(const struct dfl_stmt *stmt)
 {
     const struct dfl_hint *hint = stmt->hints;
@@ -386,14 +435,15 @@ bool dfc_call_is_apart(const struct dfl_stmt *stmt)
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *scope, struct dfc_hints *hints)
 {
-    const struct dfl_hint *given[7] = { NULL };         /* class, depth, rate, quiet, nofuse, parts, passes */
+    const struct dfl_hint *given[8] = { NULL };         /* class, depth, rate, quiet, nofuse, parts, passes, worker */
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
     *hints = (struct dfc_hints){ .cls = -1 };
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
-                       : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : is_passes(hint) ? 6 : 0;
+                       : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : is_passes(hint) ? 6
+                       : is_worker(hint) ? 7 : 0;
         if (callee->graph && which != 3) {
             dfl_error(u->sink, hint->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
             return false;
@@ -402,6 +452,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
             : which == 4 ? hint_nofuse(u, hint, callee)
             : which == 5 ? hint_parts(u, hint, callee, &names, hints)
             : which == 6 ? hint_passes(u, hint, callee, &names, hints)
+            : which == 7 ? hint_worker(u, hint, callee, hints)
             : which      ? hint_value(u, hint, &names, hints)
                          : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {

@@ -74,6 +74,7 @@ struct dfc_hints {
     uint32_t parts;                     /* 0: none */
     uint32_t passes;                    /* 0: none */
     struct dfl_loc passes_loc;
+    const struct dfl_hint *worker;      /* NULL: none */
 };
 /* Reads a call's hints. One whose value depends on something unknown keeps its default. */
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
@@ -81,6 +82,8 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
 
 /* Is `@quiet` on the call: may its outputs stay unread without a warning? */
 bool dfc_call_is_quiet(const struct dfl_stmt *stmt);
+/* The hint `@worker` on the call; NULL: none. */
+const struct dfl_hint *dfc_call_worker(const struct dfl_stmt *stmt);
 /* Is `@nofuse` on the call: does it stay a node of its own? */
 bool dfc_call_is_apart(const struct dfl_stmt *stmt);
 

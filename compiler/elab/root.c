@@ -431,6 +431,12 @@ static bool check_once(struct dfc_elab *e, const struct dfc_item *item)
 static bool check_node(struct dfc_elab *e, const struct dfc_item *item, uint8_t *phases)
 {
     unsigned traits = item->callee->kernel->traits;
+    const struct dfl_hint *worker = dfc_call_worker(item->stmt);
+    if (worker) {
+        dfl_error(e->u->sink, worker->loc, "'@worker' in a graph of a library, which runs in its caller's process");
+        dfl_hint(e->u->sink, "a program has other ranks, with --cluster");
+        return false;
+    }
     if (traits & DFL_STREAM) {
         dfl_error(e->u->sink, item->stmt->call_loc, "'%s' is a stream, and a graph in a library has none",
                   item->callee->name);

@@ -435,6 +435,7 @@ static bool build_node(struct dfc_fill *fill, uint32_t id, const struct dfc_solv
         .hint_class = hints.cls,
         .depth = hints.depth,
         .rate = hints.rate,
+        .worker = hints.worker != NULL,
         .exact = exact_extents(u, &callee->sig, solved),
     };
     if (!desc.exact)

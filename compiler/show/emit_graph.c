@@ -285,6 +285,7 @@ static void emit_node(FILE *out, const struct df_graph *g, uint32_t id)
         fprintf(out, " @depth(%u)", v->depth);
     if (v->rate != 1.0f)
         fprintf(out, " @rate(%g)", (double)v->rate);
+    fputs(v->flags & DF_NODE_WORKER ? " @worker" : "", out);
     fputs(v->flags & DF_NODE_FINAL ? " final" : v->flags & DF_NODE_ONCE ? " once" : "", out);
     fputs(v->flags & DF_NODE_INSERTED ? " inserted" : "", out);
     fputc('\n', out);

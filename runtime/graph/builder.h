@@ -60,6 +60,7 @@ struct df_node_desc {
     int hint_class;                     /* -1: none */
     uint32_t depth;
     double rate;                        /* 0: none given, it follows from the inputs (rates.c) */
+    bool worker;                        /* @worker */
     const char *file;
     uint32_t line, col;
     const char *const *value_names;     /* by out slot; an entry may be NULL; NULL: no names */

@@ -11,7 +11,7 @@
 #include "runtime/graph/expr.h"
 #include "runtime/graph/graph.h"
 
-#define ALL_NODE_FLAGS (DF_NODE_ONCE | DF_NODE_INSERTED | DF_NODE_ZERO_COST | DF_NODE_FINAL | DF_NODE_RATED)
+#define ALL_NODE_FLAGS (DF_NODE_ONCE | DF_NODE_INSERTED | DF_NODE_ZERO_COST | DF_NODE_FINAL | DF_NODE_RATED | DF_NODE_WORKER)
 
 #define REQUIRE(condition, ...)                                 \
     do {                                                        \

@@ -47,7 +47,8 @@ enum { DF_NODE_ONCE = 1,                     /* fires once: before wave 0, by it
                                               * models */
        DF_NODE_FINAL = 8,                    /* beside DF_NODE_ONCE: it fires after the last wave, and not before wave
                                               * 0, because it reads an acc's result or another final node's */
-       DF_NODE_RATED = 16 };                 /* its rate was stated */
+       DF_NODE_RATED = 16,                   /* its rate was stated */
+       DF_NODE_WORKER = 32 };                /* @worker: a source or sink that, on many ranks, runs on those that compute */
 
 /* values.flags */
 enum { DF_VALUE_ONCE = 1,                    /* there is one token of it in a run: it is made by a node that fires once,

@@ -430,7 +430,8 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
     *item = (struct df_node){
         .kernel = desc->kernel, .work = work, .first_in = first_in, .first_out = first_out, .scope = desc->scope,
         .ordinal = desc->ordinal, .first_index = first_index, .n_indices = (uint16_t)desc->n_indices,
-        .hint_class = (int8_t)desc->hint_class, .flags = (uint8_t)((is_zero_cost(desc) ? DF_NODE_ZERO_COST : 0) | (desc->rate > 0 ? DF_NODE_RATED : 0)),
+        .hint_class = (int8_t)desc->hint_class, .flags = (uint8_t)((is_zero_cost(desc) ? DF_NODE_ZERO_COST : 0) | (desc->rate > 0 ? DF_NODE_RATED : 0) |
+                           (desc->worker ? DF_NODE_WORKER : 0)),
         .depth = desc->depth, .rate = (float)desc->rate, .file = file, .line = desc->line,
         .col = desc->col, .part = part,
     };

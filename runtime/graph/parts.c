@@ -67,6 +67,7 @@ static int add_node(struct df_builder *b, const struct df_ranges *r, unsigned fl
     desc.n_cost = 1;
     desc.hint_class = -1;
     desc.depth = 0;
+    desc.worker = false;
     desc.value_names = names;
     desc.exact = NULL;                  /* it is by out slot of the node that is divided */
     desc.part = NULL;

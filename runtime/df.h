@@ -84,6 +84,8 @@ size_t df_part_row(const struct df_call *call, unsigned port);
  *           DF_OK, or a DF_E… code with a sentence in *error, and the run fails. Then the memory is freed.
  * Passes:   If a source that is a stream or ordered is called again from wave 0 on (DF_RESTART), its state is ended, and zeroed
  *           anew, when it asks in the new pass.
+ * Jumps:    In a run that is fed, waves may not follow each other. If a wave does not follow on the node's last one, and the node is a source
+ *           that is DF_RESTART and DF_RESUME, its state is ended and zeroed in the same way.
  * Errors:   NULL: there is no memory, or a pass's `end` failed. The failure is recorded, so the kernel can return DF_FAILED. */
 struct df_error;
 typedef int df_state_end(void *state, int good, struct df_error *error);
@@ -408,6 +410,8 @@ struct df_options {
     int64_t done_waves;                 /* of a run that is fed: what the waves with lower numbers write is there from a run before. In these
                                          * waves only those nodes fire that keep something from wave to wave, or make what such ones
                                          * read. Kernels that are DF_RESUME count as keeping nothing */
+    int apart;                          /* of a run that is fed: the waves are some of many, in any order. A stream that ends (DF_END) ends
+                                         * the wave alone, as if it skipped it */
     struct dfr_outputs *outputs;        /* where files go that kernels write by df_io.h, if the run can be resumed; runtime/io/outputs.h.
                                          * NULL: to their names, when the run has ended well */
     const struct df_buffer *buffers;    /* n_buffers of them; borrowed for the run. A simulation ignores them */

@@ -50,6 +50,8 @@ void dfr_output_resume(struct dfr_output *output)
 
 /* ---- opening ---- */
 
+enum { ROOM_TRIES = 100 };
+
 static int fail(struct dfr_output *output, const char *path, const char *why, struct df_error *error)
 {
     dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, why);
@@ -66,17 +68,35 @@ static char *real_place(const char *path)
     return strdup(realpath(path, resolved) ? resolved : path);
 }
 
-/* Makes the temporary file beside output->path and gives its descriptor, or -1 with errno. */
-static int make_temporary(struct dfr_output *output)
+/* The name of a temporary file, ending in XXXXXX: in the folder of the file itself, or in `room` there, which is made. NULL, with errno. */
+static char *temporary_name(const char *path, const char *room, int64_t wave)
 {
-    static const char name[] = ".dfc-XXXXXX";
-    const char *slash = strrchr(output->path, '/');
-    size_t folder = slash ? (size_t)(slash - output->path) + 1 : 0;
-    output->temporary = malloc(folder + sizeof name);
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    char *name = NULL;
+    int n = room ? asprintf(&name, "%.*s%s/%s.%lld-XXXXXX", (int)(base - path), path, room, base, (long long)wave)
+                 : asprintf(&name, "%.*s.dfc-XXXXXX", (int)(base - path), path);
+    if (n < 0)
+        return NULL;
+    if (room) {
+        char *end = strrchr(name, '/');
+        *end = '\0';
+        int made = mkdir(name, 0777), error = errno;
+        *end = '/';
+        if (made != 0 && error != EEXIST) {
+            free(name);
+            errno = error;
+            return NULL;
+        }
+    }
+    return name;
+}
+
+/* Makes the temporary file beside output->path, or in `room` there, and gives its descriptor, or -1 with errno. */
+static int make_temporary(struct dfr_output *output, const char *room, int64_t wave)
+{
+    output->temporary = temporary_name(output->path, room, wave);
     if (!output->temporary)
         return -1;
-    memcpy(output->temporary, output->path, folder);
-    memcpy(output->temporary + folder, name, sizeof name);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may come when the file is there and nobody knows of it */
@@ -112,7 +132,7 @@ static const char *look(const char *path, bool *regular)
     return access(path, W_OK) == 0 ? NULL : strerror(errno);
 }
 
-int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error)
+static int open_temporary(struct dfr_output *output, const char *path, const char *room, int64_t wave, struct df_error *error)
 {
     bool regular;
     memset(output, 0, sizeof *output);
@@ -129,7 +149,12 @@ int dfr_output_open(struct dfr_output *output, const char *path, struct df_error
         block_limit(output);
         return DF_OK;
     }
-    int fd = make_temporary(output);
+    int fd = -1;
+    for (unsigned i = 0; fd < 0 && i < ROOM_TRIES; i++) { /* another process may remove the room while it is empty */
+        fd = make_temporary(output, room, wave);
+        if (fd < 0 && (!room || errno != ENOENT))
+            break;
+    }
     if (fd < 0)
         return fail(output, path, strerror(errno), error);
     output->file = fdopen(fd, "w");
@@ -142,6 +167,16 @@ int dfr_output_open(struct dfr_output *output, const char *path, struct df_error
     }
     block_limit(output);
     return DF_OK;
+}
+
+int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error)
+{
+    return open_temporary(output, path, NULL, 0, error);
+}
+
+int dfr_output_open_in(struct dfr_output *output, const char *path, const char *room, int64_t wave, struct df_error *error)
+{
+    return open_temporary(output, path, room, wave, error);
 }
 
 /* ---- files that another run goes on with ---- */
@@ -206,7 +241,7 @@ int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_er
     output->path = real_place(path);
     if (!output->path)
         return dfr_error_memory(error);
-    int fd = make_temporary(output);
+    int fd = make_temporary(output, NULL, 0);
     if (fd < 0)
         return fail(output, path, strerror(errno), error);
     unlink(output->temporary);
@@ -224,8 +259,7 @@ int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_er
 
 /* ---- closing ---- */
 
-/* Has the system write down that names in the folder of this path have changed. */
-static void sync_folder(char *path)
+void dfr_output_sync_folder(char *path)
 {
     char *slash = strrchr(path, '/');
     if (slash)
@@ -261,7 +295,7 @@ int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *erro
     if (keep && code != 0)
         status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", output->path, strerror(code));
     if (output->syncs && keep && code == 0)
-        sync_folder(output->path);
+        dfr_output_sync_folder(output->path);
     if (output->temporary && !output->stays && (!keep || code != 0))
         unlink(output->temporary);
     if (output->temporary && !output->stays)
@@ -270,6 +304,29 @@ int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *erro
     free(output->path);
     free(output->temporary);
     memset(output, 0, sizeof *output);
+    return status;
+}
+
+int dfr_output_hold(struct dfr_output *output, char **path, char **temporary, struct df_error *error)
+{
+    int status = DF_OK;
+    *path = output->temporary ? strdup(output->path) : NULL;
+    *temporary = output->temporary;
+    if (*temporary && !*path)
+        status = dfr_error_memory(error);
+    else if (*temporary && output->syncs && (fflush(output->file) != 0 || fsync(fileno(output->file)) != 0))
+        status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", output->path, strerror(errno));
+    output->syncs = false;
+    output->temporary = NULL;           /* so it is not renamed */
+    int closed = dfr_output_close(output, status == DF_OK, error);
+    status = status == DF_OK ? closed : status;
+    if (status == DF_OK || !*temporary)
+        return status;
+    unlink(*temporary);
+    dfr_unfinished_drop(*temporary);
+    free(*temporary);
+    free(*path);
+    *temporary = *path = NULL;
     return status;
 }
 

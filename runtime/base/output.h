@@ -36,6 +36,14 @@ int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *erro
  * before; what is behind them is cut off. If there is no PATH.part, PATH is taken for it, because that run may have ended while it renamed
  * its files. If it is closed with `keep` false, it stays. No signal removes it. Something that is no regular file is written directly. */
 int dfr_output_continue(struct dfr_output *output, const char *path, int64_t at, struct df_error *error);
+/* Opens a file that gets its name later, or never. Until then it is NAME.WAVE-XXXXXX in `room`, a folder beside the file, which is made if it is not
+ * there. Something that is no regular file is written directly. */
+int dfr_output_open_in(struct dfr_output *output, const char *path, const char *room, int64_t wave, struct df_error *error);
+/* Closes such a file, which is complete, and on the disk if `syncs`. It keeps its temporary name. Both strings are the caller's; they are NULL if the file
+ * was written directly. A signal still removes it, until dfr_unfinished_drop(). */
+int dfr_output_hold(struct dfr_output *output, char **path, char **temporary, struct df_error *error);
+/* Has the system write down that names in the folder of this path have changed. The path is as before afterwards. */
+void dfr_output_sync_folder(char *path);
 /* Opens a file without a name in the folder of `path`. Its bytes are gone when it is closed. */
 int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_error *error);
 /* The name of what is not complete yet: PATH.part, of the file itself if PATH is a link. malloc'ed; NULL: no memory. */

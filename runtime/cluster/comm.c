@@ -169,8 +169,9 @@ static int take_results(struct loop *loop, bool *any, struct df_error *error)
 
 static int end_waves(struct loop *loop, bool *any, struct df_error *error)
 {
+    const int64_t stored = dfr_manager_stored(loop->manager), ended = dfr_manager_state(loop->manager).n_ended;
     unsigned n = 0;
-    int code = loop->manage->ended(loop->manage->arg, &n, error);
+    int code = loop->manage->ended(loop->manage->arg, (unsigned)(stored - ended), &n, error);
 
     *any |= n > 0;
     for (; code == DF_OK && n > 0; n--)
@@ -283,14 +284,20 @@ static int send_results(struct loop *loop, bool *any, struct df_error *error)
     }
 }
 
-static void tell_verdicts(struct loop *loop)
+static int tell_verdicts(struct loop *loop, bool *any, struct df_error *error)
 {
     int64_t wave;
-    bool accepted;
+    bool accepted, stored;
 
-    while (dfr_worker_verdict(loop->worker, &wave, &accepted))
-        if (loop->work->verdict)
-            loop->work->verdict(loop->work->arg, wave, accepted);
+    while (dfr_worker_verdict(loop->worker, &wave, &accepted)) {
+        int code = loop->work->verdict ? loop->work->verdict(loop->work->arg, wave, accepted, &stored, error) : DF_OK;
+        if (code != DF_OK)
+            return code;
+        if (loop->work->stores && accepted)
+            dfr_worker_stored(loop->worker, dfr_clock_s(), wave, stored);
+        *any = true;
+    }
+    return DF_OK;
 }
 
 static bool run_waves(struct loop *loop)
@@ -299,6 +306,8 @@ static bool run_waves(struct loop *loop)
     bool any = false;
     int code = begin_epoch(loop, &any, &error);
 
+    if (code == DF_OK)
+        code = tell_verdicts(loop, &any, &error);
     if (code == DF_OK)
         code = start_waves(loop, &any, &error);
     if (code == DF_OK)
@@ -317,7 +326,6 @@ static void work_until_over(struct loop *loop)
         if (atomic_load_explicit(&loop->comm->stop, memory_order_relaxed))
             dfr_worker_leave(loop->worker, dfr_clock_s());
         bool any = poll_link(loop);
-        tell_verdicts(loop);
         if (loop->failed == DF_OK)
             any |= run_waves(loop);
         if (dfr_clock_s() >= dfr_worker_due_s(loop->worker))
@@ -338,5 +346,6 @@ int dfr_comm_work(struct dfr_comm *comm, const struct dfr_worker_options *option
     if (code != DF_OK)
         return code;
     work_until_over(&loop);
+    comm->done = dfr_worker_is_done(loop.worker);
     return close_loop(&loop, dfr_worker_is_whole(loop.worker), dfr_worker_outcome(loop.worker, error), error);
 }

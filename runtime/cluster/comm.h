@@ -28,6 +28,7 @@ struct dfr_comm {
     bool whole;                         /* set at the end: how to close the link */
     uint64_t n_sleeps;                  /* how often the communication thread went to sleep; only it reads and writes both */
     uint64_t n_active;                  /* how often it looked and something had happened, or moved */
+    bool done;                          /* set at a worker's end: all waves have ended */
 };
 
 /* How long the communication thread sleeps if nothing happened or moved for so long. */
@@ -46,8 +47,9 @@ struct dfr_manage_side {
     int (*next)(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error);
     /* The result of the next wave in order. *taken = false: there is no room now, and it is shown again later. */
     int (*result)(void *arg, const struct dfr_message *result, bool *taken, struct df_error *error);
-    /* How many more waves, in order, have ended: written, synced, journaled. */
-    int (*ended)(void *arg, unsigned *n, struct df_error *error);
+    /* How many more waves, in order, have ended: written, synced, journaled. At most `most`: of others the files are not there that workers
+     * write. */
+    int (*ended)(void *arg, unsigned most, unsigned *n, struct df_error *error);
 };
 
 /* A worker's part of the graph. */
@@ -60,8 +62,10 @@ struct dfr_work_side {
                  struct df_error *error);
     /* The result of a wave that has ended, in any order. NULL: none. */
     int (*finish)(void *arg, struct dfr_message **result, struct df_error *error);
-    /* NULL, or told whether the result of a wave was accepted, or dropped because another's was there before. */
-    void (*verdict)(void *arg, int64_t wave, bool accepted);
+    /* NULL, or told of each result, in the order in which they were sent, whether it was accepted, or dropped because another's was there before. What
+     * the wave wrote gets its names then, or goes. *stored: it has them; false: it is gone, and the wave is to be done again. */
+    int (*verdict)(void *arg, int64_t wave, bool accepted, bool *stored, struct df_error *error);
+    bool stores;                        /* the manager waits to hear that (dfr_manager_options.stores) */
 };
 
 /* Runs rank 0 until all is over. `send`, send_arg and n_ranks of `options` are set here.

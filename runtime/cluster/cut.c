@@ -36,12 +36,20 @@ static bool must_be_first(const struct df_graph *g, uint32_t v)
     return fires_first(g, v) || (kernel_of(g, v)->n_in == 0 && kernel_of(g, v)->traits & (DF_STREAM | DF_ORDERED));
 }
 
+/* A source or a sink that is where the waves are. */
+static bool is_worker(const struct df_graph *g, uint32_t v)
+{
+    return g->nodes[v].flags & DF_NODE_WORKER && !(g->nodes[v].flags & DF_NODE_ONCE);
+}
+
 void dfr_cut_places(const struct df_graph *g, uint8_t *place)
 {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         const struct df_kernel *k = kernel_of(g, v);
         bool follows = g->nodes[v].flags & DF_NODE_INSERTED || df_node_is_ranges(g, v);
-        if (must_be_first(g, v) || follows)
+        if (is_worker(g, v))
+            place[v] = DFR_BODY;
+        else if (must_be_first(g, v) || follows)
             place[v] = DFR_HEAD;        /* what follows others goes with them later */
         else if (df_node_is_final(g, v) || df_kernel_in_order(k) || k->n_out == 0)
             place[v] = DFR_TAIL;
@@ -90,6 +98,25 @@ static bool settle_copy(const struct df_graph *g, uint8_t *place, uint32_t v)
            raise_to(place, v, place[g->readers[made->first_reader].node]);
 }
 
+/* The node says @worker, and must be on the first rank. */
+static int refuse_worker(const struct df_graph *g, const uint8_t *place, uint32_t v, struct df_error *error)
+{
+    char name[160], other[160];
+
+    df_node_name(g, v, name, sizeof name);
+    if (g->nodes[v].flags & DF_NODE_ONCE)
+        return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', and fires once, on the first rank", name);
+    for (uint32_t i = 0; i < df_node_n_in(g, v); i++) {
+        uint32_t producer = maker_of(g, g->in_value[g->nodes[v].first_in + i]);
+        if (place[producer] != DFR_TAIL)
+            continue;
+        df_node_name(g, producer, other, sizeof other);
+        return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', and reads what node '%s' makes, which is on the first rank because all "
+                         "waves come there in order", name, other);
+    }
+    return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', but its parts are joined on the first rank: with --parts=1 it is not divided", name);
+}
+
 int dfr_cut_settle(const struct df_graph *g, uint8_t *place, struct df_error *error)
 {
     char name[160];
@@ -102,8 +129,11 @@ int dfr_cut_settle(const struct df_graph *g, uint8_t *place, struct df_error *er
         for (uint32_t v = g->n_nodes; v-- > 0;)
             moved |= settle_copy(g, place, v);
     }
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->nodes[v].flags & DF_NODE_WORKER && (place[v] != DFR_BODY || !is_worker(g, v)))
+            return refuse_worker(g, place, v, error);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
-        if (place[v] == DFR_HEAD || is_view(g, v) || !must_be_first(g, v))
+        if (place[v] == DFR_HEAD || is_view(g, v) || is_worker(g, v) || !must_be_first(g, v))
             continue;
         df_node_name(g, v, name, sizeof name);
         return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is called on the first rank alone, but the parts that it makes "

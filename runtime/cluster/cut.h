@@ -2,7 +2,8 @@
  * rank, and what lies between can run anywhere.
  *
  * Places:   HEAD has what fires once, and the sources that are streams or ordered. TAIL has what must see all waves in order:
- *           nodes with inputs that are ordered, sinks, accs, and all that reads of these; and final nodes. BODY has the rest.
+ *           nodes with inputs that are ordered, sinks, accs, and all that reads of these; and final nodes. BODY has the rest,
+ *           and sources and sinks with @worker.
  *           Tokens go from HEAD to BODY and TAIL, and from BODY to TAIL, and never back.
  * Words:    A value *crosses* if a node at another place than its producer's reads it. Views (graph.h) move nothing. So each
  *           place that reads ranges has the view itself, and the whole crosses. An inserted copy is where its reader is.

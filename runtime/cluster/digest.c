@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <glob.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/graph/scalars.h"
+#include "runtime/io/entry.h"
 
 /* ---- inputs ---- */
 
@@ -98,7 +100,8 @@ static int add_named(struct finding *f, const char *name, struct df_error *error
     return stat(name, &s) == 0 ? add_file(f, name, error) : add_matches(f, name, error);
 }
 
-int dfr_inputs_find(const struct df_graph *g, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error)
+/* flags: of a node, those that it must have. */
+static int find(const struct df_graph *g, const union df_scalar *args, unsigned flags, struct dfr_inputs *inputs, struct df_error *error)
 {
     struct finding f = { .inputs = inputs };
     union df_scalar *values;
@@ -109,7 +112,8 @@ int dfr_inputs_find(const struct df_graph *g, const union df_scalar *args, struc
     for (uint32_t v = 0; v < g->n_nodes && status == DF_OK; v++) {
         const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
         const union df_scalar *own = values + g->works[g->nodes[v].work].first_scalar;
-        for (uint32_t i = 0; df_node_n_out(g, v) > 0 && i < k->n_scalars && status == DF_OK; i++)
+        const bool reads = df_node_n_out(g, v) > 0 && (g->nodes[v].flags & flags) == flags;
+        for (uint32_t i = 0; reads && i < k->n_scalars && status == DF_OK; i++)
             if (g->kscalars[k->first_scalar + i].type == DF_S_STR)
                 status = add_named(&f, own[i].str, error);
     }
@@ -118,6 +122,78 @@ int dfr_inputs_find(const struct df_graph *g, const union df_scalar *args, struc
     if (status != DF_OK)
         dfr_inputs_free(inputs);
     return status;
+}
+
+int dfr_inputs_find(const struct df_graph *g, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error)
+{
+    return find(g, args, 0, inputs, error);
+}
+
+int dfr_inputs_of_workers(const struct df_graph *g, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error)
+{
+    return find(g, args, DF_NODE_WORKER, inputs, error);
+}
+
+/* ---- of another rank ---- */
+
+char *dfr_inputs_text(const struct dfr_inputs *inputs)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < inputs->n; i++) {
+        fprintf(to, "%" PRId64 " %" PRId64 " ", inputs->files[i].bytes, inputs->files[i].changed_ns);
+        dfr_path_write(to, inputs->files[i].path);
+        fputc('\n', to);
+    }
+    if (fclose(to) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* One line of the text beside the file that stands there in the list; NULL: the list has no more. */
+static bool is_input(const struct dfr_input *file, const char *line, char *why, size_t size)
+{
+    int64_t bytes, changed_ns;
+    int at = 0;
+    char *path = sscanf(line, "%" SCNd64 " %" SCNd64 " %n", &bytes, &changed_ns, &at) == 2 && at > 0 ? dfr_path_read(line + at) : NULL;
+    bool same = path && file && !strcmp(path, file->path) && bytes == file->bytes && changed_ns == file->changed_ns;
+
+    if (!path)
+        snprintf(why, size, "it has told no list of its files");
+    else if (!file)
+        snprintf(why, size, "it reads '%.80s', which rank 0 does not", path);
+    else if (strcmp(path, file->path) != 0)
+        snprintf(why, size, "it reads '%.80s' where rank 0 reads '%.80s'", path, file->path);
+    else if (bytes != file->bytes)
+        snprintf(why, size, "'%.80s' has %lld bytes there, and %lld on rank 0", path, (long long)bytes, (long long)file->bytes);
+    else if (!same)
+        snprintf(why, size, "'%.80s' was changed at another time there than on rank 0", path);
+    free(path);
+    return same;
+}
+
+bool dfr_inputs_are(const struct dfr_inputs *inputs, const char *text, size_t n, char *why, size_t size)
+{
+    FILE *from = n ? fmemopen((void *)text, n, "r") : NULL;
+    char *line = NULL;
+    size_t room = 0, i = 0;
+    bool same = true;
+    for (ssize_t length; same && from && (length = getline(&line, &room, from)) > 0; i++) {
+        line[strcspn(line, "\n")] = '\0';
+        same = is_input(i < inputs->n ? &inputs->files[i] : NULL, line, why, size);
+    }
+    if (same && i < inputs->n) {
+        snprintf(why, size, "it does not find '%.80s'", inputs->files[i].path);
+        same = false;
+    }
+    free(line);
+    if (from)
+        fclose(from);
+    return same;
 }
 
 void dfr_inputs_free(struct dfr_inputs *inputs)

@@ -24,7 +24,14 @@ struct dfr_inputs {
 
 /* The inputs of the graph, each once. `args` as in df_options. DF_E_IO: a list of files cannot be read. */
 int dfr_inputs_find(const struct df_graph *graph, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error);
+/* Those of sources with @worker alone. */
+int dfr_inputs_of_workers(const struct df_graph *graph, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error);
 void dfr_inputs_free(struct dfr_inputs *inputs);
+
+/* The inputs as a text, for another rank: a line for each. malloc'ed; NULL: no memory. */
+char *dfr_inputs_text(const struct dfr_inputs *inputs);
+/* Are these the inputs that another rank has told? If not, `why` says what differs there, as the end of a sentence. */
+bool dfr_inputs_are(const struct dfr_inputs *inputs, const char *text, size_t n, char *why, size_t size);
 
 /* The part of the program hash that is not of inputs. */
 int dfr_program_digest(const struct df_graph *graph, const union df_scalar *args, uint64_t *digest, struct df_error *error);

@@ -13,6 +13,7 @@ static void begin_end(struct dfr_manager *m, double now_s)
 {
     struct dfr_head head = dfr_manager_head(m, DFR_END);
 
+    head.flags = m->code == DF_OK ? DFR_WHOLE : 0;
     m->phase = DFR_ENDING;
     m->end_s = m->due_s = now_s;
     for (int rank = 1; rank < m->o.n_ranks; rank++)
@@ -30,8 +31,11 @@ void dfr_manager_fail(struct dfr_manager *m, double now_s, int code, const char 
 
 static bool stopped_waves_are_in(const struct dfr_manager *m)
 {
-    return m->n_open == 0 && m->n_taken == m->n_ended &&
-           (m->n_taken == m->n_offered || dfr_manager_slot(m, m->n_taken)->state != DFR_SLOT_ACCEPTED);
+    if (m->n_open > 0 || m->n_storing > 0)
+        return false;
+    if (m->n_ended < m->n_taken)        /* one whose files nobody stores any more cannot end */
+        return dfr_manager_slot(m, m->n_ended)->again;
+    return m->n_taken == m->n_offered || dfr_manager_slot(m, m->n_taken)->state != DFR_SLOT_ACCEPTED;
 }
 
 /* After each event: is there nothing more to be done? */
@@ -93,17 +97,91 @@ static bool is_wanted(const struct dfr_manager *m, int64_t wave)
            (dfr_manager_slot(m, wave)->state == DFR_SLOT_GIVEN || dfr_manager_slot(m, wave)->state == DFR_SLOT_WAITING);
 }
 
+/* Are the files of this wave wanted? Nobody has stored them, and nobody is about to. */
+static bool wants_files(const struct dfr_manager *m, int64_t wave)
+{
+    const struct dfr_slot_of_wave *slot = dfr_manager_slot(m, wave);
+    return wave >= m->n_ended && wave < m->n_fresh && slot->again && slot->storer == 0;
+}
+
+static void forget_inputs(struct dfr_manager *m, struct dfr_slot_of_wave *slot)
+{
+    m->bytes -= slot->again ? slot->again->size : 0;
+    dfr_message_drop(slot->again);
+    slot->again = NULL;
+}
+
 static void accept(struct dfr_manager *m, struct dfr_message *result)
 {
     struct dfr_slot_of_wave *slot = dfr_manager_slot(m, result->head.wave);
 
-    m->n_open -= slot->state == DFR_SLOT_GIVEN;
-    dfr_ring_remove(&slot->ring);
-    m->bytes += result->size - slot->message->size;
-    dfr_message_drop(slot->message);
+    dfr_manager_take_out(m, slot);
+    m->bytes += result->size;
+    slot->again = slot->message;
+    if (!m->o.stores || slot->wave < m->o.stored_waves)
+        forget_inputs(m, slot);
     slot->message = dfr_message_hold(result);
     slot->state = DFR_SLOT_ACCEPTED;
     m->state.n_accepted++;
+}
+
+/* The files of the wave are the worker's to store. */
+static void let_store(struct dfr_manager *m, int64_t wave, int rank)
+{
+    struct dfr_slot_of_wave *slot = dfr_manager_slot(m, wave);
+
+    dfr_manager_take_out(m, slot);
+    slot->storer = rank;
+    m->n_storing++;
+    dfr_ring_insert(m->workers[rank].storing.before, &slot->ring);
+}
+
+/* ---- the end of the stream ---- */
+
+/* Was a result of this wave, or of one behind it, accepted? Gives the first such wave; -1: none. */
+static int64_t find_accepted(const struct dfr_manager *m, int64_t wave)
+{
+    if (wave < m->n_ended)
+        return wave;
+    for (; wave < m->n_fresh; wave++)
+        if (dfr_manager_slot(m, wave)->state >= DFR_SLOT_ACCEPTED)
+            return wave;
+    return -1;
+}
+
+/* There is no wave `end`, as this worker has found. */
+static void cut_stream(struct dfr_manager *m, double now_s, int rank, int64_t end)
+{
+    const int64_t accepted = find_accepted(m, end);
+    char name[96], text[320];
+
+    if (accepted >= 0) {
+        snprintf(text, sizeof text, "%s finds no wave %lld, and another rank has given wave %lld: do all ranks read the same files, and has one of "
+                 "them changed?", dfr_manager_name_of(m, rank, name, sizeof name), (long long)end, (long long)accepted);
+        dfr_manager_fail(m, now_s, DF_E_REFUSED, text);
+        return;
+    }
+    for (int64_t wave = end; wave < m->n_offered; wave++) {
+        struct dfr_slot_of_wave *slot = dfr_manager_slot(m, wave);
+        dfr_manager_take_out(m, slot);
+        m->bytes -= slot->message->size;
+        dfr_message_drop(slot->message);
+        slot->message = NULL;
+        slot->state = DFR_SLOT_FREE;
+    }
+    m->n_offered = end < m->n_offered ? end : m->n_offered;
+    m->n_fresh = end < m->n_fresh ? end : m->n_fresh;
+    m->no_more = true;
+}
+
+/* ---- verdicts ---- */
+
+static void let_leave_if_done(struct dfr_manager *m, double now_s, int rank)
+{
+    const struct dfr_manager_worker *worker = &m->workers[rank];
+
+    if (worker->state == DFR_WORKER_LEAVING && worker->held == 0 && dfr_ring_is_empty(&worker->storing))
+        dfr_manager_let_leave(m, now_s, rank);
 }
 
 static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
@@ -112,23 +190,43 @@ static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_mess
     struct dfr_head verdict = dfr_manager_head(m, DFR_VERDICT);
 
     verdict.wave = result->head.wave;
-    if (worker->held == 0 || verdict.wave >= m->n_fresh || m->phase != DFR_RUNNING) {
+    if (worker->held == 0 || verdict.wave >= m->n_known || m->phase != DFR_RUNNING) {
         m->state.n_dropped++;           /* nobody asked for it */
         return;
     }
     worker->held--;
-    if (is_wanted(m, verdict.wave)) {
+    const bool no_wave = result->head.flags & DFR_NO_WAVE, wanted = !no_wave && is_wanted(m, verdict.wave);
+    if (no_wave)
+        cut_stream(m, now_s, rank, verdict.wave);
+    else if (wanted)
         accept(m, result);
-    } else {
-        verdict.flags = DFR_DROPPED;
-        m->state.n_dropped++;
-    }
+    const bool files = !no_wave && wants_files(m, verdict.wave);
+    if (files)
+        let_store(m, verdict.wave, rank);
+    verdict.flags = files || (wanted && !m->o.stores) ? 0 : DFR_DROPPED;
+    m->state.n_dropped += !no_wave && !wanted && !files;
     dfr_manager_say(m, now_s, rank, &verdict, NULL);
     dfr_manager_revive(m, now_s, rank, true);
-    dfr_manager_measure(m, now_s, rank);
+    if (!no_wave)
+        dfr_manager_measure(m, now_s, rank);
     dfr_manager_ask(m, rank);
-    if (worker->state == DFR_WORKER_LEAVING && worker->held == 0)
-        dfr_manager_let_leave(m, now_s, rank);
+    let_leave_if_done(m, now_s, rank);
+}
+
+/* Who has stored the files may be another one than who is to, if that one seemed to be dead. */
+static void note_stored(struct dfr_manager *m, double now_s, int rank, const struct dfr_head *head)
+{
+    struct dfr_slot_of_wave *slot = dfr_manager_slot(m, head->wave);
+
+    if (head->wave >= m->n_ended && head->wave < m->n_fresh && slot->again) {
+        if (!(head->flags & DFR_DROPPED)) {
+            dfr_manager_take_out(m, slot);
+            forget_inputs(m, slot);
+        } else if (slot->storer == rank) {
+            dfr_manager_return(m, slot);
+        }
+    }
+    let_leave_if_done(m, now_s, rank);
 }
 
 /* ---- events ---- */
@@ -148,6 +246,9 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
     switch (message->head.kind) {
     case DFR_RESULT:
         judge(m, now_s, rank, message);
+        break;
+    case DFR_STORED:
+        note_stored(m, now_s, rank, &message->head);
         break;
     case DFR_BEAT:
         dfr_manager_revive(m, now_s, rank, false);
@@ -300,15 +401,22 @@ struct dfr_message *dfr_manager_take(struct dfr_manager *m)
     if (m->phase != DFR_RUNNING || m->n_taken == m->n_offered || slot->state != DFR_SLOT_ACCEPTED)
         return NULL;
     slot->state = DFR_SLOT_TAKEN;
-    slot->message = NULL;
+    slot->message = NULL;               /* `again` may be there still */
     m->bytes -= message->size;
     m->n_taken++;
     return message;
 }
 
+int64_t dfr_manager_stored(struct dfr_manager *m)
+{
+    while (m->n_stored < m->n_taken && !dfr_manager_slot(m, m->n_stored)->again)
+        m->n_stored++;
+    return m->n_stored;
+}
+
 void dfr_manager_ended(struct dfr_manager *m, double now_s)
 {
-    if (m->n_ended == m->n_taken)
+    if (m->n_ended == dfr_manager_stored(m))
         return;
     dfr_manager_slot(m, m->n_ended++)->state = DFR_SLOT_FREE;
     settle(m, now_s);
@@ -371,7 +479,7 @@ static void init(struct dfr_manager *m, double now_s)
 {
     unsigned n_workers = m->o.n_ranks > 1 ? (unsigned)m->o.n_ranks - 1 : 1;
 
-    m->n_offered = m->n_fresh = m->n_taken = m->n_ended = m->o.first_wave;
+    m->n_offered = m->n_fresh = m->n_known = m->n_taken = m->n_stored = m->n_ended = m->o.first_wave;
     m->most_window = m->o.places / 2 / n_workers > 0 ? m->o.places / 2 / n_workers : 1;
     m->dry_s = m->alone_s = m->due_s = now_s;
     m->tick_s = tick_of(&m->o);
@@ -380,6 +488,7 @@ static void init(struct dfr_manager *m, double now_s)
     for (int rank = 0; rank < m->o.n_ranks; rank++) {
         dfr_ring_init(&m->workers[rank].ring);
         dfr_ring_init(&m->workers[rank].given);
+        dfr_ring_init(&m->workers[rank].storing);
         m->workers[rank].heard_s = m->workers[rank].sent_s = now_s;
     }
     for (unsigned i = 0; i < m->o.places; i++)
@@ -414,8 +523,10 @@ void dfr_manager_destroy(struct dfr_manager *m)
 {
     if (!m)
         return;
-    for (unsigned i = 0; m->slots && i < m->o.places; i++)
+    for (unsigned i = 0; m->slots && i < m->o.places; i++) {
         dfr_message_drop(m->slots[i].message);
+        dfr_message_drop(m->slots[i].again);
+    }
     dfr_message_drop(m->welcome);
     dfr_message_drop(m->beat);
     free(m->slots);

@@ -5,7 +5,7 @@
  *
  * Protocol: A worker says HELLO, and is WELCOME, or REFUSEd if it runs another program. The manager GIVEs it waves until it
  *           holds as many as its *window*. Each RESULT makes room for the next. A VERDICT tells the worker of each result
- *           whether it was accepted. Both sides BEAT. At the end the manager sends END, and the worker answers BYE. When all
+ *           whether it was accepted. If waves are stored, it says STORED when that is done. Both sides BEAT. At the end the manager sends END, and the worker answers BYE. When all
  *           have, or have been waited for long enough, the manager says CLOSE.
  * Waves:    A wave is *offered* when its inputs are there, *given* to a worker, and *accepted* when a result is there. The
  *           caller *takes* results in order. The wave has *ended* when its outputs are written, and journaled if they are.
@@ -19,6 +19,11 @@
  *           says, and doubles until the rate of results rises by less than 5 %. Then it goes back by one step. If the first
  *           doubling is of no use, the window is halved until the rate falls by 5 %, and goes back by one step.
  *           A time in which a worker waited for waves to be offered is not measured.
+ * Storing:  With `stores` workers write files of their own (@worker). What is written in a wave gets its names on the worker whose result
+ *           was accepted, and the wave may not end before that worker has said so: dfr_manager_stored(). If that worker dies before, the wave
+ *           is given out again for its files alone, and the result stays. So its inputs are kept.
+ * End:      A worker may find that there is no such wave, because a source that runs there has ended before. Then that wave and all behind it are
+ *           dropped, and no more are offered. If one of them was accepted before, the workers read unlike files, and the run fails.
  * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted.
  * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker lives for lost_s.
  * Cost:     A few steps for each message; a look at every worker four times in the shortest of the times.
@@ -50,12 +55,16 @@ struct dfr_manager_options {
     double grace_s;                     /* after dfr_manager_stop(), what was given is waited for so long; 0: for ever */
     const struct dfr_value *once;       /* of the WELCOME; borrowed during dfr_manager_create() */
     uint32_t n_once;
+    bool stores;                        /* workers write files, and say when they are there */
+    int64_t stored_waves;               /* the files of waves before this one are there from a run before */
 
     /* Sends `message`, which it holds itself for as long as it needs it. */
     void (*send)(void *send_arg, int to, struct dfr_message *message);
     void *send_arg, *arg;               /* `arg` of the two calls below */
     /* NULL, or told of each change of a window: results per second with the window before, 0 at the start. */
     void (*window_changed)(void *arg, double now_s, int rank, unsigned window, double rate);
+    /* NULL, or asked whether the worker of this HELLO may take part; if not, why: a sentence's end behind "is refused:". */
+    bool (*admits)(void *arg, const struct dfr_message *hello, char *why, size_t size);
     /* NULL, or told in a sentence what went wrong and how it goes on: a rank dead, back, refused. */
     void (*tell)(void *arg, const char *sentence);
 };
@@ -76,7 +85,9 @@ void dfr_manager_no_more(struct dfr_manager *manager, double now_s);
 
 /* The result of the next wave in order, as a RESULT that the caller drops. NULL: it is not there. */
 struct dfr_message *dfr_manager_take(struct dfr_manager *manager);
-/* The oldest wave that has not ended has ended. It was taken. */
+/* The first wave, not before the oldest that has not ended, that was not taken, or whose files may not be there yet. */
+int64_t dfr_manager_stored(struct dfr_manager *manager);
+/* The oldest wave that has not ended has ended. It was taken, and what it wrote is stored. */
 void dfr_manager_ended(struct dfr_manager *manager, double now_s);
 
 void dfr_manager_arrived(struct dfr_manager *manager, double now_s, int from, struct dfr_message *message);
@@ -97,6 +108,7 @@ int dfr_manager_outcome(const struct dfr_manager *manager, struct df_error *erro
 struct dfr_manager_state {
     int64_t n_offered, n_accepted, n_taken, n_ended; /* first_wave and those behind it */
     int64_t n_given;                    /* as often as waves were given out */
+    int64_t n_given_again;              /* of them, for their files alone */
     int64_t n_dropped;                  /* results that came a second time, or of another epoch */
     int n_live;                         /* workers */
     int n_deaths;                       /* as often as a worker counted as dead */

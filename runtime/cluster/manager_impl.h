@@ -1,7 +1,8 @@
 /* manager_impl.h - what the manager keeps; for manager.c and what stands beside it. manager.h says what it does.
  *
  * Lists:    a worker is in `asking` if it may get a wave. A slot is in its owner's list from the oldest to the newest wave
- *           given to it, or in `returned`, in the order of waves, if its owner died.
+ *           given to it, or in `returned`, in the order of waves, if its owner died. If its result was accepted, and its files are not stored, it
+ *           is in `storing` of the worker that is to store them; or in `returned` or somebody's `given` if that one died.
  */
 #ifndef DFR_MANAGER_IMPL_H
 #define DFR_MANAGER_IMPL_H
@@ -22,6 +23,9 @@ struct dfr_slot_of_wave {
     int owner;                          /* the rank to which it was given last */
     double given_s;
     struct dfr_message *message;        /* WAITING, GIVEN: the inputs; ACCEPTED: the result */
+    struct dfr_message *again;          /* ACCEPTED, TAKEN: the inputs, until the files of the wave are stored; NULL: they are */
+    bool open;                          /* it is in somebody's list `given` */
+    int storer;                         /* the rank in whose list `storing` it is; 0: in none's */
 };
 
 enum dfr_worker_state {
@@ -36,7 +40,7 @@ struct dfr_manager_worker {
     struct dfr_ring ring;               /* in `asking`; the first member */
     enum dfr_worker_state state;
     bool said_bye;                      /* after END */
-    struct dfr_ring given;              /* slots */
+    struct dfr_ring given, storing;     /* slots */
     unsigned held;                      /* waves that it was given and gave no result for, dead or not */
     double heard_s, sent_s;
     char host[64];
@@ -60,8 +64,9 @@ struct dfr_manager {
     struct df_error error;
 
     struct dfr_slot_of_wave *slots;     /* wave w is in w % o.places */
-    int64_t n_offered, n_fresh, n_taken, n_ended; /* the first wave that is not; n_fresh: not given yet */
-    int64_t n_open;                     /* GIVEN slots */
+    int64_t n_offered, n_fresh, n_taken, n_stored, n_ended; /* the first wave that is not; n_fresh: not given yet */
+    int64_t n_known;                    /* the first wave that no worker was ever given: n_fresh, until the end of the stream is found */
+    int64_t n_open, n_storing;          /* slots in lists `given`, in lists `storing` */
     size_t bytes;                       /* of all messages in slots */
     struct dfr_ring returned;           /* slots that wait again */
 
@@ -117,6 +122,11 @@ void dfr_manager_say(struct dfr_manager *manager, double now_s, int rank, const 
 void dfr_manager_hand_out(struct dfr_manager *manager, double now_s);
 /* What the worker holds or may hold has changed: does it ask for waves? */
 void dfr_manager_ask(struct dfr_manager *manager, int rank);
+
+/* The slot waits to be given out, in its place among others that wait. */
+void dfr_manager_return(struct dfr_manager *manager, struct dfr_slot_of_wave *slot);
+/* Takes the slot out of the list that it is in. */
+void dfr_manager_take_out(struct dfr_manager *manager, struct dfr_slot_of_wave *slot);
 
 /* How workers come and go. */
 bool dfr_manager_is_here(const struct dfr_manager_worker *worker);

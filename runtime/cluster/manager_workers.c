@@ -20,7 +20,7 @@ const char *dfr_manager_name_of(const struct dfr_manager *m, int rank, char *tex
 
 __attribute__((format(printf, 3, 4))) static void tell(struct dfr_manager *m, int rank, const char *format, ...)
 {
-    char name[96], what[256], sentence[384];
+    char name[96], what[320], sentence[448];
     va_list list;
 
     if (!m->o.tell)
@@ -73,6 +73,27 @@ void dfr_manager_ask(struct dfr_manager *m, int rank)
         dfr_ring_remove(&worker->ring);
 }
 
+void dfr_manager_take_out(struct dfr_manager *m, struct dfr_slot_of_wave *slot)
+{
+    m->n_open -= slot->open;
+    m->n_storing -= slot->storer > 0;
+    slot->open = false;
+    slot->storer = 0;
+    dfr_ring_remove(&slot->ring);
+}
+
+void dfr_manager_return(struct dfr_manager *m, struct dfr_slot_of_wave *slot)
+{
+    struct dfr_ring *before = m->returned.before;
+
+    while (before != &m->returned && ((struct dfr_slot_of_wave *)before)->wave > slot->wave)
+        before = before->before;
+    dfr_manager_take_out(m, slot);
+    dfr_ring_insert(before, &slot->ring);
+    if (slot->state == DFR_SLOT_GIVEN)
+        slot->state = DFR_SLOT_WAITING;
+}
+
 static struct dfr_slot_of_wave *next_waiting(struct dfr_manager *m)
 {
     struct dfr_ring *first = m->returned.next;
@@ -81,23 +102,30 @@ static struct dfr_slot_of_wave *next_waiting(struct dfr_manager *m)
         dfr_ring_remove(first);
         return (struct dfr_slot_of_wave *)first;
     }
-    return m->n_fresh < m->n_offered ? dfr_manager_slot(m, m->n_fresh++) : NULL;
+    if (m->n_fresh == m->n_offered)
+        return NULL;
+    m->n_known = m->n_fresh + 1;
+    return dfr_manager_slot(m, m->n_fresh++);
 }
 
 static void give(struct dfr_manager *m, double now_s, struct dfr_slot_of_wave *slot, int rank)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
+    const bool for_files = slot->state != DFR_SLOT_WAITING;
 
-    slot->state = DFR_SLOT_GIVEN;
+    if (!for_files)
+        slot->state = DFR_SLOT_GIVEN;
     slot->owner = rank;
     slot->given_s = now_s;
+    slot->open = true;
     dfr_ring_insert(worker->given.before, &slot->ring);
     worker->held++;
     m->n_open++;
     m->state.n_given++;
+    m->state.n_given_again += for_files;
     dfr_ring_remove(&worker->ring);     /* whoever asks next goes before it */
     dfr_manager_ask(m, rank);
-    send(m, now_s, rank, slot->message);
+    send(m, now_s, rank, for_files ? slot->again : slot->message);
 }
 
 void dfr_manager_hand_out(struct dfr_manager *m, double now_s)
@@ -126,21 +154,15 @@ static void set_state(struct dfr_manager *m, double now_s, int rank, enum dfr_wo
     dfr_manager_ask(m, rank);
 }
 
-/* The waves that it holds wait again, in order. Gives their number. */
+/* The waves that it holds, or is to store, wait again. Gives their number. */
 static unsigned take_back(struct dfr_manager *m, struct dfr_manager_worker *worker)
 {
     unsigned n = 0;
 
-    for (; !dfr_ring_is_empty(&worker->given); n++) {
-        struct dfr_slot_of_wave *slot = (struct dfr_slot_of_wave *)worker->given.next;
-        struct dfr_ring *before = m->returned.before;
-        while (before != &m->returned && ((struct dfr_slot_of_wave *)before)->wave > slot->wave)
-            before = before->before;
-        dfr_ring_remove(&slot->ring);
-        dfr_ring_insert(before, &slot->ring);
-        slot->state = DFR_SLOT_WAITING;
-        m->n_open--;
-    }
+    for (; !dfr_ring_is_empty(&worker->given); n++)
+        dfr_manager_return(m, (struct dfr_slot_of_wave *)worker->given.next);
+    for (; !dfr_ring_is_empty(&worker->storing); n++)
+        dfr_manager_return(m, (struct dfr_slot_of_wave *)worker->storing.next);
     return n;
 }
 
@@ -153,11 +175,19 @@ void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char 
     tell(m, rank, "counts as dead: it %s for %.1f s; waves that are given out again: %u", why, now_s - since_s, n);
 }
 
+static void refuse(struct dfr_manager *m, double now_s, int rank, const char *why)
+{
+    struct dfr_head head = dfr_manager_head(m, DFR_REFUSE);
+
+    set_state(m, now_s, rank, DFR_WORKER_GONE);
+    tell(m, rank, "is refused: %s", why);
+    dfr_manager_say(m, now_s, rank, &head, why);
+}
+
 void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struct dfr_message *hello)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
-    char text[160];
-    struct dfr_head refuse = dfr_manager_head(m, DFR_REFUSE);
+    char text[240];
 
     if (hello->head.kind == DFR_HELLO) {
         dfr_message_text_of(hello, worker->host, sizeof worker->host);
@@ -166,9 +196,11 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
     if (hello->head.hash != m->o.hash) {
         snprintf(text, sizeof text, "it runs another program than rank 0 (hash %016llx, not %016llx)",
                  (unsigned long long)hello->head.hash, (unsigned long long)m->o.hash);
-        set_state(m, now_s, rank, DFR_WORKER_GONE);
-        tell(m, rank, "is refused: %s", text);
-        dfr_manager_say(m, now_s, rank, &refuse, text);
+        refuse(m, now_s, rank, text);
+        return;
+    }
+    if (hello->head.kind == DFR_HELLO && m->o.admits && !m->o.admits(m->o.arg, hello, text, sizeof text)) {
+        refuse(m, now_s, rank, text);
         return;
     }
     worker->held = 0;
@@ -194,7 +226,7 @@ void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
 
     if (m->phase != DFR_RUNNING || worker->state == DFR_WORKER_GONE)
         worker->said_bye = true;
-    else if (worker->held > 0)
+    else if (worker->held > 0 || !dfr_ring_is_empty(&worker->storing))
         set_state(m, now_s, rank, DFR_WORKER_LEAVING);
     else {
         set_state(m, now_s, rank, DFR_WORKER_GONE);

@@ -12,7 +12,7 @@
 #define VALUE_BYTES ((5 + DFR_MESSAGE_EXTENTS) * 8)
 #define N_EXTENTS DFR_MESSAGE_EXTENTS
 
-static const unsigned char magic[DFR_BYTES_MAGIC] = "dfwave1\n";
+static const unsigned char magic[DFR_BYTES_MAGIC] = "dfwave2\n";
 
 static size_t aligned(size_t bytes)
 {
@@ -94,7 +94,27 @@ struct dfr_message *dfr_message_make_text(const struct dfr_head *head, const cha
     return dfr_message_make(head, &(struct dfr_value){ .data = text, .bytes = strlen(text) }, 1);
 }
 
+struct dfr_message *dfr_message_make_texts(const struct dfr_head *head, const char *const *texts, uint32_t n)
+{
+    struct dfr_value values[4] = { { 0 } };
+    if (n > sizeof values / sizeof *values)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = (struct dfr_value){ .port = i, .data = texts[i], .bytes = strlen(texts[i]) };
+    return dfr_message_make(head, values, n);
+}
+
 /* ---- reading ---- */
+
+static uint64_t flags_of(uint64_t kind)
+{
+    return kind == DFR_VERDICT || kind == DFR_STORED ? DFR_DROPPED : kind == DFR_CLOSE || kind == DFR_END ? DFR_WHOLE : kind == DFR_RESULT ? DFR_NO_WAVE : 0;
+}
+
+static bool has_wave(uint64_t kind)
+{
+    return kind == DFR_HELLO || kind == DFR_GIVE || kind == DFR_RESULT || kind == DFR_VERDICT || kind == DFR_STORED;
+}
 
 /* NULL, or which field of the head is wrong. */
 static const char *read_head(struct dfr_bytes_reader *from, struct dfr_head *head)
@@ -107,9 +127,9 @@ static const char *read_head(struct dfr_bytes_reader *from, struct dfr_head *hea
     uint64_t stage = dfr_bytes_get_number(from);
     if (kind == 0 || kind >= DFR_N_KINDS)
         return "kind";
-    if (flags & ~(uint64_t)(kind == DFR_VERDICT ? DFR_DROPPED : kind == DFR_CLOSE ? DFR_WHOLE : 0))
+    if (flags & ~flags_of(kind))
         return "flags";
-    if (head->wave < 0 || (head->wave > 0 && kind != DFR_HELLO && kind != DFR_GIVE && kind != DFR_RESULT && kind != DFR_VERDICT))
+    if (head->wave < 0 || (head->wave > 0 && !has_wave(kind)))
         return "wave";
     if (stage > UINT32_MAX)
         return "stage";

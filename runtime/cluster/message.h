@@ -23,27 +23,29 @@
 
 /* Whose message, and what for. The head of manager.h says when each is sent. */
 enum dfr_message_kind {
-    DFR_HELLO = 1,                      /* worker: I am here, and can have `wave` waves in flight. Value 0: its host's name */
+    DFR_HELLO = 1,                      /* worker: I am here, and can have `wave` waves in flight. Value 0: its host's name; value 1, if there is one:
+                                         * the files that it reads */
     DFR_WELCOME,                        /* manager: you take part. Values: what is made once for all waves */
     DFR_REFUSE,                         /* manager: you do not. Value 0 says why */
     DFR_GIVE,                           /* manager: run this wave on these values */
-    DFR_RESULT,                         /* worker: what the wave gave */
+    DFR_RESULT,                         /* worker: what the wave gave; with DFR_NO_WAVE there is no such wave, because a source has ended before */
     DFR_VERDICT,                        /* manager: that result was accepted; with DFR_DROPPED another one had been */
+    DFR_STORED,                         /* worker: what it wrote in this wave, which was accepted, has its names; with DFR_DROPPED it is gone */
     DFR_BEAT,                           /* both: I live */
     DFR_FAILED,                         /* worker: a wave fails. Value 0 says why */
     DFR_BYE,                            /* worker: give me no more waves; after END or REFUSE: I heard it */
-    DFR_END,                            /* manager: you get no more waves */
+    DFR_END,                            /* manager: you get no more waves; with DFR_WHOLE all waves have ended */
     DFR_CLOSE,                          /* manager: close the link; with DFR_WHOLE all ranks do so */
     DFR_N_KINDS
 };
-enum { DFR_DROPPED = 1, DFR_WHOLE = 2 }; /* flags */
+enum { DFR_DROPPED = 1, DFR_WHOLE = 2, DFR_NO_WAVE = 4 }; /* flags */
 
 struct dfr_head {
     enum dfr_message_kind kind;
     uint32_t flags;
     uint64_t epoch;                     /* of the manager's run; a worker knows 0 until it is welcome */
     uint64_t hash;                      /* of the program: df graph, params, args */
-    int64_t wave;                       /* of GIVE, RESULT, VERDICT; of HELLO: how many; else 0 */
+    int64_t wave;                       /* of GIVE, RESULT, VERDICT, STORED; of HELLO: how many; else 0 */
     uint32_t stage;                     /* 0: there is one */
 };
 
@@ -70,6 +72,9 @@ struct dfr_message {
 struct dfr_message *dfr_message_make(const struct dfr_head *head, const struct dfr_value *values, uint32_t n_values);
 /* The same with a text as its only value. */
 struct dfr_message *dfr_message_make_text(const struct dfr_head *head, const char *text);
+
+/* The same with several texts. */
+struct dfr_message *dfr_message_make_texts(const struct dfr_head *head, const char *const *texts, uint32_t n);
 
 /* Reads bytes[0..size), which it takes in any case; free() must fit them. DF_E_FORMAT: these are no message of this
  * version, or a field is wrong; the sentence says which. */

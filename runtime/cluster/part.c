@@ -9,6 +9,7 @@
 #include "runtime/extents/extents.h"
 #include "runtime/graph/arrays.h"
 #include "runtime/graph/plan.h"
+#include "runtime/io/state.h"
 
 #define LINE 64u
 #define NAME_BYTES 512
@@ -468,6 +469,11 @@ int dfr_part_begin(struct dfr_part *p, int64_t number, const struct dfr_value *v
     if (p->fed)
         df_run_feed(p->run, number);    /* unless the run has stopped since: dfr_part_poll() will say so */
     return DF_OK;
+}
+
+int64_t dfr_part_end(const struct dfr_part *p)
+{
+    return p->run ? dfr_ended_apart(p->run) : INT64_MAX;
 }
 
 int64_t dfr_part_ended(const struct dfr_part *p, bool in_order)

@@ -61,6 +61,8 @@ bool dfr_part_is_over(const struct dfr_part *part);
 bool dfr_part_is_idle(const struct dfr_part *part);
 uint32_t dfr_part_places(const struct dfr_part *part);
 uint32_t dfr_part_places_of(const struct df_options *options); /* those of a part that is opened with them */
+/* The least number of a wave in which a stream of the part has ended; INT64_MAX: none has. options.apart. */
+int64_t dfr_part_end(const struct dfr_part *part);
 /* Begins the next wave, local number *local. There was room. values: by rising port, all that the part reads in each wave. */
 int dfr_part_begin(struct dfr_part *part, int64_t number, const struct dfr_value *values, uint32_t n, int64_t *local,
                    struct df_error *error);

@@ -1,35 +1,26 @@
-/* ranks.c - the graph's side of comm.h: HEAD and TAIL on the first rank, BODY on a worker (ranks.h). */
+/* ranks.c - the graph's side of comm.h on the first rank, with HEAD and TAIL (ranks.h); and what both sides are given. */
 #include "runtime/cluster/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "runtime/base/error.h"
-#include "runtime/base/output.h"
-#include "runtime/cluster/comm.h"
-#include "runtime/cluster/part.h"
+#include "runtime/cluster/digest.h"
+#include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/engine/log.h"
+#include "runtime/graph/scalars.h"
 #include "runtime/io/outputs.h"
 #include "runtime/io/state.h"
 #include "runtime/skips/skips.h"
 
 #define LOCK_S 5.0                     /* the first rank of an mpirun that was killed ends within that */
-#define LEAVE_S 2
 
 static void ring(void *comm)
 {
     dfr_comm_ring(comm);
-}
-
-/* Several beats fit into the time after which a rank counts as dead. 0: the default. */
-static double beat_s(const struct dfr_ranks_options *ranks)
-{
-    return ranks->heartbeat_timeout_s > 0 && ranks->heartbeat_timeout_s < 10 ? ranks->heartbeat_timeout_s / 10 : 0;
 }
 
 /* ---- the first rank ---- */
@@ -53,6 +44,7 @@ struct first {
     int64_t begun;                      /* the next wave of HEAD */
     int64_t ended;                      /* the waves before this one have ended in TAIL */
     struct dfr_value *values, *both;    /* room for the tokens of all ports */
+    struct dfr_inputs inputs;           /* of sources with @worker */
     bool passes_by;                     /* some tokens go from HEAD to TAIL */
     uint64_t waiting_bytes, most_bytes; /* of these, those that wait; no more begin to wait then */
     int failed;                         /* the parts could not be opened, and the workers are still to hear it */
@@ -180,7 +172,7 @@ static void tell_progress(struct first *f)
     f->ranks->progress(f->ranks->progress_arg, f->ended - f->first, expected < INT64_MAX ? expected - f->first : 0);
 }
 
-static int ended(void *arg, unsigned *n, struct df_error *error)
+static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
 {
     struct first *f = arg;
     int64_t wave;
@@ -191,7 +183,7 @@ static int ended(void *arg, unsigned *n, struct df_error *error)
         *error = f->why;
     else if (!f->nothing)
         status = dfr_part_poll(f->tail, error);
-    for (; status == DF_OK && !f->nothing && (wave = dfr_part_ended(f->tail, true)) >= 0; ++*n)
+    for (; status == DF_OK && !f->nothing && *n < most && (wave = dfr_part_ended(f->tail, true)) >= 0; ++*n)
         dfr_part_release(f->tail, wave);
     f->ended += *n;
     tell_progress(f);
@@ -230,6 +222,75 @@ static bool keeps(const struct dfr_parts *parts, unsigned which)
     return false;
 }
 
+/* ---- @worker ---- */
+
+bool dfr_ranks_store(const struct dfr_parts *parts)
+{
+    for (uint32_t v = 0; v < parts->graph->n_nodes; v++)
+        if (parts->graph->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(parts->graph, v) == 0)
+            return true;
+    return false;
+}
+
+/* Is there a name in which each wave has a number, or one that says that nothing is written? */
+static bool writes_by_wave(const struct df_graph *g, const union df_scalar *values, uint32_t v)
+{
+    const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+    const union df_scalar *own = values + g->works[g->nodes[v].work].first_scalar;
+    bool any = false;
+
+    for (uint32_t i = 0; i < k->n_scalars; i++) {
+        const bool text = g->kscalars[k->first_scalar + i].type == DF_S_STR;
+        any |= text;
+        if (text && (df_path_has_wave(own[i].str) || !own[i].str[0]))
+            return true;
+    }
+    return !any;
+}
+
+static int refuse_file(const struct df_graph *g, uint32_t v, const char *why, struct df_error *error)
+{
+    char name[160];
+    df_node_name(g, v, name, sizeof name);
+    return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', %s", name, why);
+}
+
+/* What can be told before any wave: sinks that append to one file. */
+static int check_sinks(const struct df_graph *g, const union df_scalar *args, struct df_error *error)
+{
+    union df_scalar *values;
+    int status = dfr_scalars_create(g, args, &values, error);
+
+    for (uint32_t v = 0; v < g->n_nodes && status == DF_OK; v++)
+        if (g->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(g, v) == 0 && g->kernels[g->nodes[v].kernel].traits & DF_ORDERED &&
+            !writes_by_wave(g, values, v))
+            status = refuse_file(g, v, "and writes one file for all waves, which no rank has in order: with %d in its name each wave has a file", error);
+    if (values)
+        free(values);
+    return status;
+}
+
+static int find_inputs(struct first *f, const struct df_options *options, struct df_error *error)
+{
+    int status = dfr_inputs_of_workers(f->parts->graph, options->args, &f->inputs, error);
+
+    for (size_t i = 0; i < f->inputs.n && status == DF_OK; i++)
+        if (f->inputs.files[i].pipe)
+            status = dfr_error(error, DF_E_REFUSED, "--cluster: '%s' can be read once only, and not by all ranks, as '@worker' says", f->inputs.files[i].path);
+    return status;
+}
+
+/* Does the worker read the files that this rank sees? */
+static bool admits(void *arg, const struct dfr_message *hello, char *why, size_t size)
+{
+    const struct first *f = arg;
+    const struct dfr_value *files = hello->n_values > 1 ? &hello->values[1] : NULL;
+
+    return dfr_inputs_are(&f->inputs, files ? files->data : NULL, files ? files->bytes : 0, why, size);
+}
+
+/* ---- begin and end ---- */
+
 /* Opens the journal, and finds the waves with which the parts begin. */
 static int open_journal(struct first *f, const struct dfr_ranks_options *ranks, struct df_options *options, struct df_error *error)
 {
@@ -257,8 +318,12 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
     const uint32_t n_ports = f->parts->n_ports;
     struct df_options options = *from, head, tail;
     uint32_t n_once;
-    int status = open_journal(f, ranks, &options, error);
+    int status = check_sinks(f->parts->graph, from->args, error);
 
+    if (status == DF_OK)
+        status = find_inputs(f, from, error);
+    if (status == DF_OK)
+        status = open_journal(f, ranks, &options, error);
     if (status != DF_OK || f->nothing)
         return status;
     head = on_host(f->parts, DFR_HEAD, &options), tail = on_host(f->parts, DFR_TAIL, &options);
@@ -292,11 +357,15 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
     options->grace_s = f->resumable ? fmax(ranks->resume->grace_s, 1e-3) : 0;
     options->window = ranks->window;
     options->wave_timeout_s = ranks->wave_timeout_s;
-    options->beat_s = beat_s(ranks);
+    options->beat_s = dfr_ranks_beat_s(ranks);
     options->beat_timeout_s = ranks->heartbeat_timeout_s;
     f->most_bytes = (ranks->memory_bytes ? ranks->memory_bytes : dfr_host_bytes() / 4) / 2;
     options->memory_bytes = f->most_bytes;
     options->tell = tell;
+    options->arg = f;
+    options->admits = admits;
+    options->stores = dfr_ranks_store(f->parts);
+    options->stored_waves = f->resumable ? dfr_resumable_waves(f->resumable).done : 0;
     return dfr_comm_manage(f->comm, options, &side, state, error);
 }
 
@@ -325,6 +394,7 @@ static void free_first(struct first *f)
         drop_oldest(f);
     free(f->values);
     free(f->both);
+    dfr_inputs_free(&f->inputs);
 }
 
 static int be_first(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
@@ -351,104 +421,6 @@ static int be_first(struct dfr_comm *comm, const struct dfr_parts *parts, const 
     return f.resumable ? dfr_resumable_close(f.resumable, status, error) : status;
 }
 
-/* ---- a worker ---- */
-
-struct other {
-    const struct dfr_parts *parts;
-    struct dfr_comm *comm;
-    bool stops;                         /* SIGTERM and SIGUSR1 end it */
-    const struct df_options *options;
-    struct dfr_part *body;
-    struct dfr_head *heads;             /* of the results of the waves in places */
-    uint32_t n_places;
-    struct dfr_value *values;           /* room for the tokens of all ports */
-};
-
-static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
-{
-    struct other *o = arg;
-    int status;
-
-    dfr_part_close(o->body);
-    o->body = NULL;
-    status = dfr_part_open(o->parts, DFR_BODY, o->options, welcome->values, welcome->n_values, &o->body, error);
-    if (status != DF_OK)
-        return status;
-    o->n_places = dfr_part_places(o->body);
-    free(o->heads);
-    o->heads = calloc(o->n_places, sizeof *o->heads);
-    return o->heads ? DF_OK : dfr_error_memory(error);
-}
-
-static int start(void *arg, const struct dfr_message *give, const struct dfr_head *head, bool *started, struct df_error *error)
-{
-    struct other *o = arg;
-    int64_t local;
-    int status = dfr_part_poll(o->body, error);
-
-    if (status != DF_OK || !dfr_part_has_room(o->body))
-        return status;
-    status = dfr_part_begin(o->body, give->head.wave, give->values, give->n_values, &local, error);
-    if (status == DF_OK)
-        o->heads[local % o->n_places] = *head;
-    *started = true;
-    return status;
-}
-
-static int finish(void *arg, struct dfr_message **message, struct df_error *error)
-{
-    struct other *o = arg;
-    int64_t wave;
-    uint32_t n;
-    int status = o->body ? dfr_part_poll(o->body, error) : DF_OK;
-
-    if (o->stops && dfr_asked())
-        dfr_comm_stop(o->comm);
-    if (status != DF_OK || !o->body || (wave = dfr_part_ended(o->body, false)) < 0)
-        return status;
-    dfr_part_values(o->body, wave, DFR_PLACES, o->values, &n);
-    *message = dfr_message_make(&o->heads[wave % o->n_places], o->values, n);
-    dfr_part_release(o->body, wave);
-    return *message ? DF_OK : dfr_error_memory(error);
-}
-
-/* Some rank may be dead, or kernels run here for results that nobody wants. If mpirun ends the job because ranks end without MPI_Finalize(), it
- * takes the status of the one that ends first. That is to be the first rank. */
-static void leave_work(struct dfr_comm *comm, int status, const struct df_error *error)
-{
-    if (status != DF_OK)
-        fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error->text);
-    comm->link->close(comm->link, false);
-    if (status == DF_OK)
-        nanosleep(&(struct timespec){ .tv_sec = LEAVE_S }, NULL);
-    dfr_output_leave(status != DF_OK);
-}
-
-static int be_other(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
-                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
-{
-    char host[256] = "";
-    struct other o = { .parts = parts, .comm = comm, .stops = ranks->resume, .options = options, .values = calloc(parts->n_ports + 1u, sizeof *o.values) };
-    const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = dfr_part_places_of(options),
-                                             .beat_s = beat_s(ranks), .beat_timeout_s = ranks->heartbeat_timeout_s };
-    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish };
-    int status = o.values ? DF_OK : dfr_error_memory(error);
-
-    gethostname(host, sizeof host - 1);
-    if (o.stops)
-        dfr_catch_signals();
-    if (status == DF_OK)
-        status = dfr_comm_work(comm, &own, &side, error);
-    if (ranks->own_process && !comm->whole)
-        leave_work(comm, status, error);
-    if (status == DF_OK && o.body)
-        status = dfr_part_finish(o.body, stats, error);
-    dfr_part_close(o.body);
-    free(o.heads);
-    free(o.values);
-    return status;
-}
-
 int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *from,
                   const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
@@ -462,7 +434,7 @@ int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const str
     if (status != DF_OK && link->rank > 0)
         status = DF_OK;                 /* the first rank says it; if this one failed, too, mpirun might end that one before */
     else if (status == DF_OK)
-        status = (link->rank == 0 ? be_first : be_other)(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks,
+        status = (link->rank == 0 ? be_first : dfr_ranks_work)(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks,
                                                          stats, error);
     dfr_parts_free(&parts);
     link->close(link, comm.whole);

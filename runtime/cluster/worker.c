@@ -20,7 +20,7 @@ struct dfr_worker {
     double heard_s, sent_s, due_s, tick_s;
     bool leaves;                        /* it asked for no more waves */
     bool gone;                          /* END or REFUSE came */
-    bool over, whole;
+    bool over, whole, done;
     int code;
     struct df_error error;
 };
@@ -164,6 +164,7 @@ void dfr_worker_arrived(struct dfr_worker *w, double now_s, struct dfr_message *
 
     if (!w->over && head->epoch >= w->epoch) {
         w->heard_s = now_s;
+        w->done |= head->kind == DFR_END && head->flags & DFR_WHOLE;
         if (head->kind == DFR_REFUSE)
             be_refused(w, now_s, message);
         else if (head->kind == DFR_WELCOME && head->hash == w->o.hash && head->epoch > w->epoch)
@@ -253,6 +254,21 @@ bool dfr_worker_verdict(struct dfr_worker *w, int64_t *wave, bool *accepted)
     return true;
 }
 
+void dfr_worker_stored(struct dfr_worker *w, double now_s, int64_t wave, bool there)
+{
+    struct dfr_head head = head_of(w, DFR_STORED);
+
+    head.wave = wave;
+    head.flags = there ? 0 : DFR_DROPPED;
+    if (!w->over && !w->gone)
+        send(w, now_s, dfr_message_make(&head, NULL, 0));
+}
+
+bool dfr_worker_is_done(const struct dfr_worker *w)
+{
+    return w->done;
+}
+
 void dfr_worker_leave(struct dfr_worker *w, double now_s)
 {
     if (w->leaves || w->gone || w->over)
@@ -296,8 +312,8 @@ int dfr_worker_create(const struct dfr_worker_options *options, double now_s, st
     w->tick_s = (w->o.beat_s < w->o.beat_timeout_s ? w->o.beat_s : w->o.beat_timeout_s) / 4;
     struct dfr_head hello = head_of(w, DFR_HELLO);
     hello.wave = options->inflight;
-    send(w, now_s, dfr_message_make_text(&hello, options->host ? options->host : ""));
-    w->o.host = NULL;
+    send(w, now_s, dfr_message_make_texts(&hello, (const char *const[]){ options->host ? options->host : "", options->files }, options->files ? 2 : 1));
+    w->o.host = w->o.files = NULL;
     *worker = w;
     return DF_OK;
 }

@@ -20,6 +20,8 @@ struct dfr_worker;
 struct dfr_worker_options {
     uint64_t hash;
     const char *host;                   /* its name in messages; borrowed during dfr_worker_create() */
+    const char *files;                  /* the files that it reads, which the manager compares with its own (dfr_inputs_text()); NULL: none; borrowed
+                                         * during dfr_worker_create() */
     unsigned inflight;                  /* waves that the caller can run at once; 0 counts as 1 */
     double beat_s, beat_timeout_s;      /* 0: 1 s, 10 s */
     double welcome_timeout_s;           /* how long the manager may need until its first word; 0: 60 s */
@@ -46,6 +48,8 @@ void dfr_worker_failed(struct dfr_worker *worker, double now_s, const char *sent
 /* The next wave of which the manager has judged a result of this worker. false: none. `accepted` is false if another
  * worker's result was there before. */
 bool dfr_worker_verdict(struct dfr_worker *worker, int64_t *wave, bool *accepted);
+/* What was written in an accepted wave has its names; or it is gone, and the wave is to be done again for it. */
+void dfr_worker_stored(struct dfr_worker *worker, double now_s, int64_t wave, bool there);
 /* Asks for no more waves (SIGTERM): what it holds is run, then the manager lets it go. */
 void dfr_worker_leave(struct dfr_worker *worker, double now_s);
 
@@ -55,6 +59,8 @@ double dfr_worker_due_s(const struct dfr_worker *worker);
 
 bool dfr_worker_is_over(const struct dfr_worker *worker);
 bool dfr_worker_is_whole(const struct dfr_worker *worker); /* the link may be closed as a whole */
+/* Has the manager said that all waves have ended, and all files are stored? */
+bool dfr_worker_is_done(const struct dfr_worker *worker);
 /* After the end. DF_OK: the manager let it go. DF_E_REFUSED: it refused this rank, and why. DF_E_STOPPED: it was silent. */
 int dfr_worker_outcome(const struct dfr_worker *worker, struct df_error *error);
 

@@ -54,7 +54,7 @@ void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
     va_start(list, format);
     dfr_message(run->outcome.failure.text, sizeof run->outcome.failure.text, format, list);
     va_end(list);
-    dfr_engine_stop(run, DFR_FAILED);
+    dfr_engine_stop(run, DFR_RUN_FAILED);
 }
 
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message)
@@ -363,6 +363,17 @@ int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code)
                              "memory may keep it. 'restart' at the stream keeps nothing; --passes=1 copies the acc in each wave",
                        (long long)call->wave, dfr_text_bytes(p->kept_bytes * (uint64_t)call->wave, bytes, sizeof bytes));
     return code;
+}
+
+int dfr_engine_ended_apart(struct df_run *run, const struct df_call *call)
+{
+    int64_t wave = df_wave(call), end = atomic_load(&run->feed.end);
+
+    if (call->failed || !(run->firing.nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM))
+        return DF_END;
+    while (wave < end && !atomic_compare_exchange_weak(&run->feed.end, &end, wave))
+        ;
+    return DF_SKIP;
 }
 
 static void begin_waves(struct df_run *run, struct dfr_worker *w)

@@ -86,7 +86,7 @@ struct dfr_slot {
     char pad[48];
 };
 
-enum dfr_stop { DFR_RUNNING, DFR_FINISHED, DFR_FAILED };
+enum dfr_stop { DFR_RUNNING, DFR_FINISHED, DFR_RUN_FAILED };
 
 /* What kernels keep open (df_open()) for one worker, or for one stream of a GPU. Only jobs there look at it. */
 struct dfr_opened {
@@ -302,6 +302,7 @@ struct dfr_run_feed {                   /* a run that is fed (start/feed.c): its
     _Atomic uint32_t events;            /* a futex word: it changes when a wave ends, at `open`, and when the run stops */
     int64_t n_fed;                      /* the feeder's own: waves that it has begun */
     _Atomic int64_t first;              /* the number of the first of them */
+    _Atomic int64_t end;                /* options.apart: the least number of a wave in which a stream ended; INT64_MAX: none did */
     bool over;                          /* the feeder's own: there will be no more */
 };
 
@@ -466,6 +467,8 @@ int64_t dfr_engine_waves(const struct df_run *run);
 /* For a run whose waves go by several times: a kernel returned `code`. Gives DF_SKIP if that is the end of a stream, and fails if the
  * stream has more waves than can be kept. */
 int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code);
+/* For a run with options.apart: a kernel returned DF_END. Gives DF_SKIP if it is a stream. */
+int dfr_engine_ended_apart(struct df_run *run, const struct df_call *call);
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);
 void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 

@@ -151,6 +151,8 @@ int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims
         code = call_variant(call, stream, dims, ports, scalars);
         if (run->skips.passes)
             code = dfr_engine_stream_said(run, call, code);
+        if (code == DF_END && run->options.apart)
+            code = dfr_engine_ended_apart(run, call);
     }
     if (code == DF_SKIP && run->firing.codes) { /* else the job is measured by itself, in no run */
         call->varies = true;

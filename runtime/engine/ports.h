@@ -28,7 +28,7 @@ int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims
 /* What is called, or launched, in place of a variant from the beginning of a run. NULL has none. */
 static inline df_function *dfr_wave_function(const struct df_run *run, df_function *variant)
 {
-    return variant && run->extents ? dfr_call_or_leave_out : variant;
+    return variant && (run->extents || run->options.apart) ? dfr_call_or_leave_out : variant;
 }
 
 /* Calls the kernel of the job worker->call.job. Gives what the kernel returns. */

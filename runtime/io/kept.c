@@ -12,6 +12,7 @@
 #include "runtime/base/error.h"
 #include "runtime/engine/engine.h"
 #include "runtime/io/entry.h"
+#include "runtime/io/held.h"
 
 struct mark {                           /* how long a file was after a wave */
     int64_t wave, tokens, bytes;
@@ -52,6 +53,7 @@ struct dfr_outputs {
     pthread_mutex_t lock;
     struct part parts[2];
     char *chunk, *direct;
+    struct dfr_held *held;              /* NULL: no file waits for its wave to be accepted */
     struct dfr_written *written;
     struct folder *folders;
     struct scratch *scratch;            /* in the order of nodes */
@@ -68,6 +70,14 @@ int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct d
     pthread_mutex_init(&o->lock, NULL);
     *outputs = o;
     return DF_OK;
+}
+
+int dfr_outputs_create_held(struct dfr_held *held, struct dfr_outputs **outputs, struct df_error *error)
+{
+    int status = dfr_outputs_create(NULL, outputs, error);
+    if (status == DF_OK)
+        (*outputs)->held = held;
+    return status;
 }
 
 bool dfr_outputs_is_chunk(const struct dfr_outputs *o)
@@ -212,10 +222,27 @@ static int continue_file(struct dfr_outputs *o, const char *path, bool appended,
     return DF_OK;
 }
 
+/* A file of a rank whose waves another one accepts. */
+static int hold_file(struct dfr_outputs *o, const struct df_call *call, const char *path, bool appended, struct dfr_output *to, struct dfr_kept *kept,
+                     struct df_error *error)
+{
+    if (!(call->run->graph->nodes[dfr_job_node(call->job)].flags & DF_NODE_WORKER)) {
+        *kept = (struct dfr_kept){ 0 };
+        return dfr_output_open(to, path, error);
+    }
+    if (appended)
+        return dfr_error(error, DF_E_REFUSED, "'%s' is one file that all waves make together, so ranks cannot write it ('@worker'): with %%d in the name "
+                         "each wave has a file of its own", path);
+    kept->round = call->wave;
+    return dfr_held_open(o->held, path, kept->wave, to, error);
+}
+
 int dfr_kept_open(struct dfr_outputs *o, struct df_call *call, const char *path, bool appended, struct dfr_output *to,
                   struct dfr_kept *kept, int *begins, struct df_error *error)
 {
     *kept = (struct dfr_kept){ .outputs = o, .wave = df_wave(call), .file.node = node_of(o, call) };
+    if (o->held)
+        return hold_file(o, call, path, appended, to, kept, error);
     pthread_mutex_lock(&o->lock);
     int status = o->chunk ? dfr_output_scratch(to, o->chunk, error) : continue_file(o, path, appended, to, kept, begins, error);
     pthread_mutex_unlock(&o->lock);
@@ -246,6 +273,8 @@ int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, bool appended, F
     struct dfr_outputs *o = kept->outputs;
     if (o->chunk && !appended)
         return df_fail(call, "'%s' is one file that all waves make together, so it cannot be written in chunks", kept->file.path);
+    if (o->held)
+        return df_fail(call, "this file is open from wave to wave, so ranks cannot write it ('@worker'): each wave needs a file of its own");
     if (!kept->written)
         return DF_OK;
     pthread_mutex_lock(&o->lock);
@@ -399,6 +428,16 @@ static int collect(struct dfr_kept *kept, bool appended, FILE *file, struct df_e
     rewind(file);
     int status = dfr_copy_bytes(file, s->to.file, entry.bytes, error);
     return status != DF_OK || add_place(s, entry.wave) ? status : dfr_error_memory(error);
+}
+
+bool dfr_kept_is_held(const struct dfr_kept *kept)
+{
+    return kept->outputs && kept->outputs->held;
+}
+
+int dfr_kept_hold(struct dfr_kept *kept, struct dfr_output *to, struct df_error *error)
+{
+    return dfr_held_close(kept->outputs->held, kept->wave, kept->round, to, error);
 }
 
 int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, struct df_error *error)

@@ -11,7 +11,7 @@ struct dfr_kept {                       /* of one open file */
     struct dfr_outputs *outputs;        /* NULL: nothing is recorded */
     struct dfr_written *written;        /* NULL: the file is none that can be resumed */
     struct dfr_appended file;           /* as it is now; the path is the kernel's */
-    int64_t wave;                       /* in which it was opened */
+    int64_t wave, round;                /* in which it was opened, by number and by place in the run */
 };
 
 /* Opens the file for the job. After an error nothing is open. */
@@ -19,6 +19,9 @@ int dfr_kept_open(struct dfr_outputs *outputs, struct df_call *call, const char 
                   struct dfr_kept *kept, int *begins, struct df_error *error);
 /* The job has written. DF_OK, or DF_FAILED with the reason in the call. */
 int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, bool appended, FILE *file);
+/* Does the file wait until somebody says whether its wave counts? Then it is closed, complete, by dfr_kept_hold(). */
+bool dfr_kept_is_held(const struct dfr_kept *kept);
+int dfr_kept_hold(struct dfr_kept *kept, struct dfr_output *to, struct df_error *error);
 /* Before the file is closed. */
 int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, struct df_error *error);
 

@@ -89,10 +89,12 @@ int df_output_close(struct df_output *output, int keep, struct df_error *error)
     if (!output)
         return DF_OK;
     dfr_output_resume(&output->to);
+    const bool held = dfr_kept_is_held(&output->kept);
     int status = keep ? count_tokens(output, error) : DF_OK;
-    if (output->kept.outputs && status == DF_OK)
+    if (output->kept.outputs && !held && status == DF_OK)
         status = dfr_kept_close(&output->kept, output->appended, keep, output->to.file, error);
-    int closed = dfr_output_close(&output->to, keep && status == DF_OK, error);
+    keep = keep && status == DF_OK;
+    int closed = held && keep ? dfr_kept_hold(&output->kept, &output->to, error) : dfr_output_close(&output->to, keep, error);
     free(output);
     return status != DF_OK ? status : closed;
 }

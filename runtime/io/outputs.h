@@ -7,6 +7,8 @@
  *           behind that is cut off by the run that goes on.
  * Chunk:    No file gets its name. What each node has written is collected in order, as entries of a file without a name
  *           (entry.h): dfr_outputs_chunk().
+ * Held:     On a rank whose waves another rank accepts, what nodes with @worker write in a wave gets its name when that wave is accepted
+ *           (held.h). Other files are written as if there were no such record.
  * Memory:   the caller's from dfr_outputs_create() to dfr_outputs_free(). Paths in what is given belong to the outputs.
  * Threads:  any. dfr_outputs_sync() may be called while kernels write.
  */
@@ -28,6 +30,9 @@ struct dfr_appended {                   /* a file that is appended to, after som
 /* chunk: NULL for a run that can be resumed; else the path of the chunk, beside which scratch files lie. */
 int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error);
 bool dfr_outputs_is_chunk(const struct dfr_outputs *outputs);
+/* The record of files that are held; `held` is borrowed. */
+struct dfr_held;
+int dfr_outputs_create_held(struct dfr_held *held, struct dfr_outputs **outputs, struct df_error *error);
 void dfr_outputs_free(struct dfr_outputs *outputs);
 
 /* Files that kernels of this part of a graph write are told by other numbers of their nodes: by node of the part. At most two parts;

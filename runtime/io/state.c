@@ -14,6 +14,7 @@
 struct dfr_state {
     df_state_end *end;
     int64_t pass;                       /* in which it was made */
+    int64_t round, wave;                /* of the job that asked last, if the node is one that begins anew: its place in the run, and its number */
     alignas(max_align_t) unsigned char bytes[];
 };
 
@@ -53,15 +54,29 @@ static int64_t pass_of(const struct df_run *run, const struct df_call *call)
     return again && run->skips.passes ? call->wave / run->skips.passes->stride : 0;
 }
 
-/* Ends the state of the pass before. false: that failed. */
-static bool end_pass(struct df_call *call, _Atomic(struct dfr_state *) *place, struct dfr_state *state)
+/* Is it a source of a run that is fed, which begins anew with any wave? */
+static bool begins_anew(const struct df_run *run, uint32_t node)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *k = &g->kernels[g->nodes[node].kernel];
+    return run->feed.slots && k->n_in == 0 && df_kernel_in_order(k) && (k->traits & (DF_RESTART | DF_RESUME)) == (DF_RESTART | DF_RESUME);
+}
+
+/* Does the call's wave not follow on the one for which the state was asked last? */
+static bool jumps(const struct df_call *call, const struct dfr_state *state)
+{
+    return df_wave(call) - state->wave != call->wave - state->round;
+}
+
+/* Ends the state of the pass before, or of waves that this one does not follow. false: that failed. */
+static bool end_state_of(struct df_call *call, _Atomic(struct dfr_state *) *place, struct dfr_state *state, bool passed)
 {
     struct df_error why = { "" };
     int ended = state->end ? state->end(state->bytes, 1, &why) : DF_OK;
     atomic_store(place, NULL);          /* no other job of the node runs: they are in order */
     free(state);
     if (ended != DF_OK)
-        df_fail(call, "at the end of a pass: %s", why.text);
+        df_fail(call, passed ? "at the end of a pass: %s" : "before it begins with another wave: %s", why.text);
     return ended == DF_OK;
 }
 
@@ -72,15 +87,20 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
     _Atomic(struct dfr_state *) *table = atomic_load_explicit(&run->states.of_node, memory_order_acquire);
     struct dfr_state *state = table ? atomic_load_explicit(&table[node], memory_order_acquire) : NULL;
     int64_t pass = pass_of(run, call);
+    const bool anew = begins_anew(run, node);
     call->varies = true;
-    if (state && state->pass < pass) {
-        if (!end_pass(call, &table[node], state))
+    if (state && (state->pass < pass || (anew && jumps(call, state)))) {
+        if (!end_state_of(call, &table[node], state, state->pass < pass))
             return NULL;
         state = NULL;
     }
     if (!state && !(state = add_state(run, node, pass, bytes, end))) {
         df_fail(call, "out of memory for the node's state, %zu bytes", bytes);
         return NULL;
+    }
+    if (anew) {                         /* no other job of the node runs */
+        state->round = call->wave;
+        state->wave = df_wave(call);
     }
     return state->bytes;
 }
@@ -106,6 +126,11 @@ void dfr_expect_waves(struct df_run *run, int64_t waves)
 int64_t dfr_expected_waves(const struct df_run *run)
 {
     return atomic_load(&((struct df_run *)run)->states.expected_waves);
+}
+
+int64_t dfr_ended_apart(const struct df_run *run)
+{
+    return atomic_load(&((struct df_run *)run)->feed.end);
 }
 
 /* Ends one state. Gives the code of a failure that is the run's first. */

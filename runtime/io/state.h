@@ -13,6 +13,9 @@ void dfr_expect_waves(struct df_run *run, int64_t waves);
 /* How many waves kernels expect; 0: none has said. */
 int64_t dfr_expected_waves(const struct df_run *run);
 
+/* The least number of a wave in which a stream ended, of a run with options.apart; INT64_MAX: none did. */
+int64_t dfr_ended_apart(const struct df_run *run);
+
 /* Where the run of this call has its files; NULL: where their paths say. Beside df_state(), so that a program which calls kernels by
  * hand and has a df_state() of its own can have this, too. */
 struct dfr_outputs *dfr_outputs_of(const struct df_call *call);

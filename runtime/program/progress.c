@@ -155,7 +155,7 @@ void dfr_progress_end(struct dfr_progress *p)
     pthread_cond_signal(&p->end);
     pthread_mutex_unlock(&p->lock);
     pthread_join(p->thread, NULL);
-    if (p->drawn && atomic_load(&((struct df_run *)p->run)->outcome.stop) != DFR_FAILED) {
+    if (p->drawn && atomic_load(&((struct df_run *)p->run)->outcome.stop) != DFR_RUN_FAILED) {
         draw(p);
         dfr_status_end();
     }

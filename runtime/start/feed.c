@@ -20,6 +20,7 @@ int dfr_feed_create(struct df_run *run, struct df_error *error)
     run->feed.slots = calloc(run->inflight, sizeof *run->feed.slots);
     if (!run->feed.slots)
         return dfr_error_memory(error);
+    atomic_init(&run->feed.end, INT64_MAX);
     return o->done_waves > 0 ? dfr_skips_make_late(&run->skips, run->graph, o->done_waves, error) : DF_OK;
 }
 

@@ -372,14 +372,14 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
     dfr_run_join(run);
     if (!dfr_stopped(run))              /* the kernel made the system call that ends a thread */
         dfr_engine_fail(run, DF_E_KERNEL, "all workers' threads have ended before the last wave was done");
-    dfr_inspect_end(run, atomic_load(&run->outcome.stop) != DFR_FAILED);
+    dfr_inspect_end(run, atomic_load(&run->outcome.stop) != DFR_RUN_FAILED);
     if (stats)
         fill_stats(run, stats);
     if (run->options.node_stats)
         add_node_stats(run, run->options.node_stats);
     if (run->options.node_skips)
         dfr_skips_add(&run->skips, run->options.node_skips);
-    if (atomic_load(&run->outcome.stop) == DFR_FAILED) {
+    if (atomic_load(&run->outcome.stop) == DFR_RUN_FAILED) {
         status = run->outcome.failure_status;
         if (error)
             *error = run->outcome.failure;

@@ -223,7 +223,7 @@ int dfr_run_start_threads(struct df_run *run, struct df_error *error)
         struct dfr_worker *w = &run->threads.workers[i];
         int code = pthread_create(&w->thread, NULL, worker_thread, w);
         if (code != 0) {
-            dfr_engine_stop(run, DFR_FAILED);
+            dfr_engine_stop(run, DFR_RUN_FAILED);
             dfr_run_join(run);
             return dfr_error(error, DF_E_MEMORY, "cannot make worker thread %u of %u: %s", i + 1,
                              run->machine.n_workers, strerror(code));

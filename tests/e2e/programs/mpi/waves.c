@@ -116,10 +116,11 @@ static int write_result(void *arg, const struct dfr_message *result, bool *taken
     return DF_OK;
 }
 
-static int count_ended(void *arg, unsigned *n, struct df_error *error)
+static int count_ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
 {
     (void)arg;
     (void)error;
+    (void)most;                         /* the workers write no files */
     *n = (unsigned)(n_written - n_ended);
     n_ended = n_written;
     fflush(out);
@@ -207,7 +208,7 @@ static int work(struct df_error *error)
     char host[64] = "";
     struct dfr_worker_options options = { .hash = HASH + (o.other_hash == comm.link->rank), .host = host, .beat_s = o.beat_timeout_s / 10,
                                           .beat_timeout_s = o.root_timeout_s };
-    struct dfr_work_side side = { NULL, begin, begin_wave, finish, NULL };
+    struct dfr_work_side side = { NULL, begin, begin_wave, finish, NULL, false };
 
     gethostname(host, sizeof host - 1);
     return dfr_comm_work(&comm, &options, &side, error);

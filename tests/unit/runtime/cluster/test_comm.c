@@ -26,6 +26,7 @@
 /* What a test wants of a run. */
 static struct {
     int64_t n_waves;
+    bool stores;                        /* workers write files */
     int kill_rank;                      /* after kill_after waves; 0: none */
     int64_t kill_after, stop_after, disk_full_at, fails_at, garbage_at; /* -1: never */
 } plan;
@@ -53,6 +54,7 @@ static struct worker workers[N_RANKS];
 static struct dfr_comm root;
 static struct dfr_manager_state end_state;
 static int64_t n_next, n_results, n_ended;
+static _Atomic int n_stored[1000];      /* by wave */
 static struct df_error error;
 
 static void drop(void *cookie)
@@ -133,6 +135,19 @@ static int finish(void *arg, struct dfr_message **result, struct df_error *e)
     return DF_OK;
 }
 
+/* What was written is there; each seventh time it is gone. */
+static int store(void *arg, int64_t wave, bool accepted, bool *stored, struct df_error *e)
+{
+    static _Atomic unsigned n;
+
+    (void)arg;
+    (void)e;
+    *stored = accepted && ++n % 7 != 0;
+    if (*stored)
+        n_stored[wave]++;
+    return DF_OK;
+}
+
 static int begin_worker(void *arg, const struct dfr_message *welcome, struct df_error *e)
 {
     (void)arg;
@@ -145,7 +160,7 @@ static void *work(void *arg)
 {
     struct worker *w = arg;
     struct dfr_worker_options options = { .hash = HASH, .host = "here", .beat_s = 0.05, .beat_timeout_s = 30 };
-    struct dfr_work_side side = { w, begin_worker, begin_wave, finish, NULL };
+    struct dfr_work_side side = { w, begin_worker, begin_wave, finish, plan.stores ? store : NULL, plan.stores };
 
     w->code = dfr_comm_work(&w->comm, &options, &side, &w->error);
     pthread_mutex_lock(&w->lock);
@@ -207,12 +222,12 @@ static int take_result(void *arg, const struct dfr_message *result, bool *taken,
     return DF_OK;
 }
 
-static int count_ended(void *arg, unsigned *n, struct df_error *e)
+static int count_ended(void *arg, unsigned most, unsigned *n, struct df_error *e)
 {
     (void)arg;
     (void)e;
-    *n = (unsigned)(n_results - n_ended);
-    n_ended = n_results;
+    *n = (unsigned)(n_results - n_ended) < most ? (unsigned)(n_results - n_ended) : most;
+    n_ended += *n;
     return DF_OK;
 }
 
@@ -220,7 +235,7 @@ static int run(unsigned window)
 {
     struct dfr_value once = { .data = "made once", .bytes = 9 };
     struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = window, .beat_s = 0.05, .beat_timeout_s = 3,
-                                           .lost_s = 20, .once = &once, .n_once = 1 };
+                                           .lost_s = 20, .once = &once, .n_once = 1, .stores = plan.stores };
     struct dfr_manage_side side = { NULL, next_wave, take_result, count_ended };
 
     n_next = n_results = n_ended = 0;
@@ -250,6 +265,8 @@ static int set_up(void **state)
     (void)state;
     plan.n_waves = 300;
     plan.kill_rank = 0;
+    plan.stores = false;
+    memset((void *)n_stored, 0, sizeof n_stored);
     plan.kill_after = plan.stop_after = plan.disk_full_at = plan.fails_at = plan.garbage_at = -1;
     return 0;
 }
@@ -278,6 +295,27 @@ static void test_killed(void **state)
     assert_int_equal(workers[1].code, DF_OK);
     assert_int_equal(workers[2].code, DF_E_STOPPED);
     assert_string_equal(workers[2].error.text, "this rank was killed");
+}
+
+/* Each wave's files are stored, once if nobody dies, and before the run ends. */
+static void test_stores(void **state)
+{
+    (void)state;
+    plan.stores = true;
+    assert_int_equal(run(4), DF_OK);
+    for (int64_t wave = 0; wave < plan.n_waves; wave++)
+        assert_int_equal(n_stored[wave], 1);
+    assert_true(end_state.n_given_again > 10);
+    for (int rank = 1; rank < N_RANKS; rank++)
+        assert_true(workers[rank].comm.done);
+    set_up(NULL);
+    plan.stores = true;
+    plan.kill_rank = 2;
+    plan.kill_after = 100;
+    assert_int_equal(run(4), DF_OK);
+    for (int64_t wave = 0; wave < plan.n_waves; wave++)
+        assert_in_range(n_stored[wave], 1, 2);
+    assert_int_equal(n_results, 300);
 }
 
 static void test_failed(void **state)
@@ -376,7 +414,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_run, set_up),     cmocka_unit_test_setup(test_killed, set_up),
-        cmocka_unit_test_setup(test_failed, set_up),  cmocka_unit_test_setup(test_disk_full, set_up),
+        cmocka_unit_test_setup(test_stores, set_up),  cmocka_unit_test_setup(test_failed, set_up),
+        cmocka_unit_test_setup(test_disk_full, set_up),
         cmocka_unit_test_setup(test_stopped, set_up), cmocka_unit_test_setup(test_garbage, set_up),
         cmocka_unit_test(test_sleeps_get_longer),     cmocka_unit_test(test_waiting_is_cheap),
     };

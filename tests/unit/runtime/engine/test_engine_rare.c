@@ -254,7 +254,7 @@ static void test_gang_of_stopped_run(void **state)
 
     (void)state;
     assert_non_null(gang);
-    atomic_store(&stopped.outcome.stop, DFR_FAILED);
+    atomic_store(&stopped.outcome.stop, DFR_RUN_FAILED);
     assert_false(dfr_gang_lead(gang, &w, 2));
     assert_false(dfr_gang_gathers(gang));
     dfr_gang_destroy(gang);

@@ -1,0 +1,222 @@
+/* held.c - files that get their names when somebody says that their wave counts (held.h). */
+#include "runtime/io/held.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/unfinished.h"
+
+struct file {
+    struct file *next;
+    int64_t round, wave;
+    char *path, *temporary;
+};
+
+struct room {
+    struct room *next;
+    char path[];
+};
+
+struct dfr_held {
+    pthread_mutex_t lock;
+    char name[32];                      /* of all rooms */
+    bool syncs, over;                   /* over: no wave counts any more */
+    struct file *files, **last;         /* in the order in which they were closed */
+    struct room *rooms;
+};
+
+int dfr_held_create(uint64_t hash, bool syncs, struct dfr_held **held, struct df_error *error)
+{
+    struct dfr_held *h = calloc(1, sizeof *h);
+    if (!h)
+        return dfr_error_memory(error);
+    pthread_mutex_init(&h->lock, NULL);
+    snprintf(h->name, sizeof h->name, ".dfc-%016llx", (unsigned long long)hash);
+    h->syncs = syncs;
+    h->last = &h->files;
+    *held = h;
+    return DF_OK;
+}
+
+/* ---- rooms ---- */
+
+/* The path of the folder in which this file is, without the '/' at its end. */
+static size_t folder_length(const char *path)
+{
+    return (size_t)(strrchr(path, '/') - path);
+}
+
+/* Notes the room of a temporary file. */
+static int note_room(struct dfr_held *h, const char *temporary, struct df_error *error)
+{
+    const size_t n = folder_length(temporary);
+    struct room *r = h->rooms;
+    while (r && (strncmp(r->path, temporary, n) != 0 || r->path[n] != '\0'))
+        r = r->next;
+    if (r)
+        return DF_OK;
+    if (!(r = calloc(1, sizeof *r + n + 1)))
+        return dfr_error_memory(error);
+    memcpy(r->path, temporary, n);
+    r->next = h->rooms;
+    h->rooms = r;
+    return DF_OK;
+}
+
+/* Removes what is in the room and begins with these n bytes. */
+static void sweep(const char *room, const char *begin, size_t n)
+{
+    DIR *folder = opendir(room);
+    for (const struct dirent *entry; folder && (entry = readdir(folder));)
+        if (strncmp(entry->d_name, begin, n) == 0 && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+}
+
+/* Removes what others have left of the same file and wave. */
+static void sweep_others(char *temporary)
+{
+    const size_t n = folder_length(temporary);
+    const char *name = temporary + n + 1;
+    temporary[n] = '\0';
+    sweep(temporary, name, (size_t)(strrchr(name, '-') - name) + 1);
+    temporary[n] = '/';
+}
+
+/* ---- files ---- */
+
+int dfr_held_open(struct dfr_held *h, const char *path, int64_t wave, struct dfr_output *to, struct df_error *error)
+{
+    int status = dfr_output_open_in(to, path, h->name, wave, error);
+    if (status != DF_OK)
+        return status;
+    to->syncs = h->syncs;
+    if (!to->temporary)
+        return DF_OK;
+    pthread_mutex_lock(&h->lock);
+    status = note_room(h, to->temporary, error);
+    pthread_mutex_unlock(&h->lock);
+    if (status != DF_OK)
+        dfr_output_close(to, false, NULL);
+    return status;
+}
+
+static void free_file(struct file *f)
+{
+    if (f->temporary)
+        dfr_unfinished_drop(f->temporary);
+    free(f->path);
+    free(f->temporary);
+    free(f);
+}
+
+int dfr_held_close(struct dfr_held *h, int64_t wave, int64_t round, struct dfr_output *to, struct df_error *error)
+{
+    struct file *f = calloc(1, sizeof *f);
+    if (!f) {
+        dfr_output_close(to, false, NULL);
+        return dfr_error_memory(error);
+    }
+    f->round = round;
+    f->wave = wave;
+    int status = dfr_output_hold(to, &f->path, &f->temporary, error);
+    if (status != DF_OK || !f->temporary) { /* or it was written directly */
+        free_file(f);
+        return status;
+    }
+    pthread_mutex_lock(&h->lock);
+    const bool over = h->over;
+    if (!over) {
+        *h->last = f;
+        h->last = &f->next;
+    }
+    pthread_mutex_unlock(&h->lock);
+    if (over) {
+        unlink(f->temporary);
+        free_file(f);
+    }
+    return DF_OK;
+}
+
+/* Takes the first file of the round out of the list; NULL: there is none. */
+static struct file *take(struct dfr_held *h, int64_t round)
+{
+    pthread_mutex_lock(&h->lock);
+    struct file **at = &h->files, *f;
+    while (*at && (*at)->round != round)
+        at = &(*at)->next;
+    if ((f = *at)) {
+        *at = f->next;
+        if (!f->next)
+            h->last = at;
+        f->next = NULL;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return f;
+}
+
+/* Gives the file its name. *gone: it is not there any more. */
+static int place(const struct dfr_held *h, struct file *f, bool *gone, struct df_error *error)
+{
+    if (rename(f->temporary, f->path) != 0) {
+        *gone |= errno == ENOENT && access(f->temporary, F_OK) != 0;
+        return *gone ? DF_OK : dfr_error(error, DF_E_IO, "cannot write '%s': %s", f->path, strerror(errno));
+    }
+    if (h->syncs)
+        dfr_output_sync_folder(f->path);
+    sweep_others(f->temporary);
+    return DF_OK;
+}
+
+int dfr_held_settle(struct dfr_held *h, int64_t round, bool counts, bool *stored, struct df_error *error)
+{
+    int status = DF_OK;
+    bool gone = false;
+    for (struct file *f; (f = take(h, round));) {
+        if (counts && status == DF_OK && !gone)
+            status = place(h, f, &gone, error);
+        else
+            unlink(f->temporary);
+        free_file(f);
+    }
+    *stored = counts && !gone;
+    return status;
+}
+
+void dfr_held_clear(struct dfr_held *h, bool all)
+{
+    pthread_mutex_lock(&h->lock);
+    h->over = true;
+    for (struct file *f = h->files, *next; f; f = next) {
+        next = f->next;
+        unlink(f->temporary);
+        free_file(f);
+    }
+    h->files = NULL;
+    h->last = &h->files;
+    for (const struct room *r = h->rooms; r; r = r->next) {
+        if (all)
+            sweep(r->path, "", 0);
+        rmdir(r->path);                 /* unless others have files there */
+    }
+    pthread_mutex_unlock(&h->lock);
+}
+
+void dfr_held_free(struct dfr_held *h, bool all)
+{
+    if (!h)
+        return;
+    dfr_held_clear(h, all);
+    for (struct room *r = h->rooms, *next; r; r = next) {
+        next = r->next;
+        free(r);
+    }
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+}

@@ -1,0 +1,35 @@
+/* held.h - files that kernels have written for waves of which somebody else says whether they count: what nodes with @worker write on
+ * a rank (docs/clusters.md).
+ *
+ * Files:    Until then a file lies in a *room*, a hidden folder beside the place where it is to be. Its name there has the wave's number. If
+ *           the wave counts, it gets its name, and whatever other ranks have left of this file and wave in the room is removed; they
+ *           may have died. If it does not count, it is removed.
+ * Rounds:   A rank may run a wave twice. So files are told by the round of the run that wrote them, and not by the wave's number.
+ * Room:     One for each program with its arguments, in each folder. All ranks share it if they share the folder.
+ * Threads:  any.
+ * Errors:   DF_E_IO, DF_E_MEMORY, with a sentence for the user.
+ */
+#ifndef DFR_HELD_H
+#define DFR_HELD_H
+
+#include "runtime/base/output.h"
+
+struct dfr_held;
+
+/* hash: of the program. syncs: a file that has its name is on the disk. */
+int dfr_held_create(uint64_t hash, bool syncs, struct dfr_held **held, struct df_error *error);
+/* No wave counts any more: removes the files that got no name, and those that are closed later. all: every wave has ended, so nothing in the rooms is of use,
+ * and they are removed, too. */
+void dfr_held_clear(struct dfr_held *held, bool all);
+/* The same, and frees the memory, which nobody uses any more. */
+void dfr_held_free(struct dfr_held *held, bool all);
+
+int dfr_held_open(struct dfr_held *held, const char *path, int64_t wave, struct dfr_output *to, struct df_error *error);
+/* The file is complete. */
+int dfr_held_close(struct dfr_held *held, int64_t wave, int64_t round, struct dfr_output *to, struct df_error *error);
+
+/* The round has ended, and its wave counts or not. *stored: its files have their names; false if one of them is gone, because another rank has
+ * done the wave meanwhile. */
+int dfr_held_settle(struct dfr_held *held, int64_t round, bool counts, bool *stored, struct df_error *error);
+
+#endif

@@ -38,6 +38,18 @@ static bool stopped_waves_are_in(const struct dfr_manager *m)
     return m->n_taken == m->n_offered || dfr_manager_slot(m, m->n_taken)->state != DFR_SLOT_ACCEPTED;
 }
 
+/* Workers are about to find that there are no such waves as they hold. They can be let go whole then. */
+static bool waits_for_others(struct dfr_manager *m, double now_s)
+{
+    if (!m->cut)
+        return false;
+    m->ended_s = m->ended_s < 0 ? now_s : m->ended_s;
+    for (int rank = 1; rank < m->o.n_ranks && now_s - m->ended_s < m->o.beat_timeout_s; rank++)
+        if (dfr_manager_is_here(&m->workers[rank]) && m->workers[rank].held > 0)
+            return true;
+    return false;
+}
+
 /* After each event: is there nothing more to be done? */
 static void look_for_end(struct dfr_manager *m, double now_s)
 {
@@ -45,7 +57,7 @@ static void look_for_end(struct dfr_manager *m, double now_s)
 
     if (m->phase != DFR_RUNNING)
         return;
-    if (m->code != DF_OK || (m->no_more && m->n_ended == m->n_offered)) {
+    if (m->code != DF_OK || (m->no_more && m->n_ended == m->n_offered && !waits_for_others(m, now_s))) {
         begin_end(m, now_s);
     } else if (m->stopping && stopped_waves_are_in(m)) {
         snprintf(text, sizeof text, "the run was stopped after wave %lld", (long long)m->n_ended - 1);
@@ -171,7 +183,7 @@ static void cut_stream(struct dfr_manager *m, double now_s, int rank, int64_t en
     }
     m->n_offered = end < m->n_offered ? end : m->n_offered;
     m->n_fresh = end < m->n_fresh ? end : m->n_fresh;
-    m->no_more = true;
+    m->no_more = m->cut = true;
 }
 
 /* ---- verdicts ---- */
@@ -481,6 +493,7 @@ static void init(struct dfr_manager *m, double now_s)
 
     m->n_offered = m->n_fresh = m->n_known = m->n_taken = m->n_stored = m->n_ended = m->o.first_wave;
     m->most_window = m->o.places / 2 / n_workers > 0 ? m->o.places / 2 / n_workers : 1;
+    m->ended_s = -1;
     m->dry_s = m->alone_s = m->due_s = now_s;
     m->tick_s = tick_of(&m->o);
     dfr_ring_init(&m->returned);

@@ -59,7 +59,7 @@ enum dfr_manager_phase { DFR_RUNNING, DFR_ENDING, DFR_OVER };
 struct dfr_manager {
     struct dfr_manager_options o;
     enum dfr_manager_phase phase;
-    bool no_more, stopping;
+    bool no_more, stopping, cut;        /* cut: a worker has found the end of the stream */
     int code;                           /* of the outcome */
     struct df_error error;
 
@@ -77,6 +77,7 @@ struct dfr_manager {
     double alone_s;                     /* since when no worker lives */
     double due_s, tick_s;
     double stop_s, end_s;               /* when stopping began, when END was sent */
+    double ended_s;                     /* when all waves had ended, and others were still waited for that are behind the end; < 0: not yet */
     struct dfr_message *welcome, *beat;
     struct dfr_manager_state state;
 };

@@ -598,9 +598,13 @@ static void test_no_such_wave_of_the_dead(void **state)
     pass(0, 10.5, "1");
     sent_of(DFR_GIVE);
     hear_flagged(11, 1, DFR_RESULT, 2, DFR_NO_WAVE);
-    outcome(DF_OK);
     assert_int_equal(dfr_manager_state(manager).n_ended, 2);
+    assert_string_equal(sent_of(DFR_END), ""); /* rank 1 holds wave 3, and will find that it is not there, too; but not for ever */
+    pass(11, 20, "1");
+    assert_string_equal(sent_of(DFR_END), "");
+    pass(20, 22, "1");
     assert_string_equal(sent_of(DFR_END), "1:0! 2:0! ");
+    outcome(DF_OK);
 }
 
 static void test_ranks_read_unlike_files(void **state)

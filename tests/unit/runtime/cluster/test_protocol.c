@@ -1,6 +1,6 @@
 /* test_protocol.c - manager and workers over a mock of the link that delays, reorders and drops: for each seed another run in
  * virtual time. Ranks are killed, stopped and continued, hang, leave, and get a new manager. As long as one worker lives, each
- * wave's result is taken exactly once and in order.
+ * wave's result is taken exactly once and in order. Workers may write files, and find the end of the stream.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@
 
 #define MOST_RANKS 6
 #define MOST_HELD 512
+#define MOST_WAVES 300
 #define HASH 77
 
 static struct df_error error;
@@ -26,6 +27,8 @@ static unsigned n_new_managers;         /* of all runs */
 /* What may happen in a run. */
 struct plan {
     bool kills, stops, hangs, leaves, other_hash, new_managers, ends_early;
+    bool stores;                        /* workers write files, which are gone now and then */
+    bool finds_end;                     /* the manager does not know how many waves there are */
     double wave_timeout_s;
     unsigned window;
 };
@@ -61,6 +64,7 @@ struct net {
     int64_t n_waves, n_made, n_taken, n_ended; /* of the stream; n_taken, n_ended: of all managers */
     int64_t n_accepted_told;            /* verdicts of accepted waves */
     unsigned most_held;
+    unsigned n_stored[MOST_WAVES];      /* by wave: how often its files got their names */
     bool stopped;
 };
 
@@ -134,10 +138,26 @@ static void end_jobs(struct net *net, struct node *node)
             continue;
         }
         node->jobs[i] = node->jobs[--node->n_jobs];
+        if (net->plan.finds_end && job.head.wave >= net->n_waves)
+            job.head.flags = DFR_NO_WAVE;
         uint64_t result = result_of(job.input, job.head.wave) ^ node->once;
         struct dfr_value value = { .data = &result, .bytes = sizeof result };
         dfr_worker_result(node->worker, net->now_s, dfr_message_make(&job.head, &value, 1));
     }
+}
+
+static void kill_rank(struct net *net, int rank);
+
+/* Its files get their names, or are gone; the worker may die before it can say so. */
+static void store(struct net *net, struct node *node, int64_t wave)
+{
+    bool gone = below(net, 20) == 0;
+
+    net->n_stored[wave] += !gone;
+    if (net->plan.kills && node->rank > 1 && below(net, 100) == 0)
+        kill_rank(net, node->rank);
+    else
+        dfr_worker_stored(node->worker, net->now_s, wave, !gone);
 }
 
 static void read_verdicts(struct net *net, struct node *node)
@@ -145,8 +165,11 @@ static void read_verdicts(struct net *net, struct node *node)
     int64_t wave;
     bool accepted;
 
-    while (dfr_worker_verdict(node->worker, &wave, &accepted))
+    while (!node->dead && dfr_worker_verdict(node->worker, &wave, &accepted)) {
         net->n_accepted_told += accepted;
+        if (accepted && net->plan.stores)
+            store(net, node, wave);
+    }
 }
 
 static void step_worker(struct net *net, struct node *node)
@@ -161,6 +184,8 @@ static void step_worker(struct net *net, struct node *node)
     if (dfr_worker_welcome(node->worker))
         memcpy(&node->once, dfr_worker_welcome(node->worker)->values[0].data, sizeof node->once);
     read_verdicts(net, node);
+    if (node->dead)
+        return;
     begin_jobs(net, node);
     end_jobs(net, node);
     if (net->now_s >= dfr_worker_due_s(node->worker))
@@ -186,7 +211,7 @@ static void begin_manager(struct net *net)
     struct dfr_manager_options options = { .n_ranks = net->n_ranks, .epoch = ++net->epoch, .hash = HASH, .first_wave = net->n_ended,
                                            .window = net->plan.window, .beat_s = 0.1, .beat_timeout_s = 1,
                                            .wave_timeout_s = net->plan.wave_timeout_s, .lost_s = 30, .once = &value, .n_once = 1,
-                                           .send = send, .send_arg = &net->nodes[0] };
+                                           .stores = net->plan.stores, .send = send, .send_arg = &net->nodes[0] };
 
     options.places = below(net, 4) ? 0 : 1 + below(net, 20);
     options.memory_bytes = below(net, 4) ? 0 : 2000 + below(net, 4000);
@@ -196,7 +221,7 @@ static void begin_manager(struct net *net)
 
 static void offer_waves(struct net *net)
 {
-    while (net->n_made < net->n_waves && dfr_manager_room(net->manager) > 0 && below(net, 4)) {
+    while ((net->n_made < net->n_waves || net->plan.finds_end) && dfr_manager_room(net->manager) > 0 && below(net, 4)) {
         uint64_t input = (uint64_t)net->n_made * 3 + 1;
         struct dfr_value value = { .port = 5, .data = &input, .bytes = sizeof input };
         struct dfr_head head = dfr_manager_give_head(net->manager);
@@ -204,7 +229,7 @@ static void offer_waves(struct net *net)
         dfr_manager_offer(net->manager, net->now_s, dfr_message_make(&head, &value, 1));
         net->n_made++;
     }
-    if (net->n_made == net->n_waves)
+    if (net->n_made == net->n_waves && !net->plan.finds_end)
         dfr_manager_no_more(net->manager, net->now_s);
 }
 
@@ -222,7 +247,8 @@ static void take_results(struct net *net)
         net->n_taken++;
         dfr_message_drop(result);
     }
-    while (net->n_ended < net->n_taken && below(net, 4)) {
+    while (net->n_ended < dfr_manager_stored(net->manager) && below(net, 4)) {
+        assert_true(!net->plan.stores || net->n_stored[net->n_ended] > 0);
         dfr_manager_ended(net->manager, net->now_s);
         net->n_ended++;
     }
@@ -375,7 +401,7 @@ static struct dfr_manager_state run(uint32_t seed, const struct plan *plan)
         assert_int_equal(outcome, DF_E_STOPPED);
     }
     assert_int_equal(state.n_ended, net->n_ended);
-    if (net->epoch == 1)
+    if (net->epoch == 1 && !net->plan.stores) /* else a wave may be accepted again for its files */
         assert_in_range(net->n_accepted_told, 0, state.n_accepted);
     check_workers(net, seed);
     end_net(net);
@@ -394,6 +420,7 @@ static struct dfr_manager_state run_all(const struct plan *plan)
         own.window = seed % 3 == 0 ? 1 + seed % 5 : 0;
         struct dfr_manager_state state = run(seed, &own);
         all.n_given += state.n_given;
+        all.n_given_again += state.n_given_again;
         all.n_accepted += state.n_accepted;
         all.n_dropped += state.n_dropped;
         all.n_deaths += state.n_deaths;
@@ -464,9 +491,38 @@ static void test_ended_early(void **state)
     run_all(&(struct plan){ .ends_early = true, .kills = true, .stops = true });
 }
 
+/* The files of each wave get their names, once if nobody dies; and a wave is given out again for files that are gone. */
+static void test_stores(void **state)
+{
+    struct dfr_manager_state all = run_all(&(struct plan){ .stores = true });
+
+    (void)state;
+    assert_int_equal(all.n_given, all.n_accepted + all.n_given_again);
+    assert_true(all.n_given_again > 10);
+    assert_int_equal(all.n_deaths, 0);
+    run_all(&(struct plan){ .stores = true, .leaves = true });
+    run_all(&(struct plan){ .stores = true, .kills = true, .stops = true, .hangs = true, .wave_timeout_s = 2 });
+    run_all(&(struct plan){ .stores = true, .kills = true, .stops = true, .new_managers = true });
+    run_all(&(struct plan){ .stores = true, .kills = true, .stops = true, .ends_early = true });
+}
+
+static void test_end_is_found(void **state)
+{
+    struct dfr_manager_state all = run_all(&(struct plan){ .finds_end = true });
+
+    (void)state;
+    assert_true(all.n_given > all.n_accepted);
+    assert_int_equal(all.n_dropped, 0);
+    run_all(&(struct plan){ .finds_end = true, .stores = true, .kills = true, .stops = true });
+    run_all(&(struct plan){ .finds_end = true, .stores = true, .kills = true, .stops = true, .new_managers = true, .leaves = true });
+    run_all(&(struct plan){ .finds_end = true, .kills = true, .hangs = true, .wave_timeout_s = 2 });
+}
+
 static void test_all_at_once(void **state)
 {
     (void)state;
+    run_all(&(struct plan){ .kills = true, .stops = true, .hangs = true, .leaves = true, .other_hash = true, .wave_timeout_s = 2, .stores = true,
+                            .finds_end = true });
     run_all(&(struct plan){ .kills = true, .stops = true, .hangs = true, .leaves = true, .other_hash = true, .wave_timeout_s = 2 });
 }
 
@@ -481,6 +537,8 @@ int main(void)
         cmocka_unit_test(test_other_programs_are_refused),
         cmocka_unit_test(test_new_managers),
         cmocka_unit_test(test_ended_early),
+        cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_end_is_found),
         cmocka_unit_test(test_all_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ STD_SRC      := $(call src,runtime/std)
 MPI_SRC      := $(call src,runtime/mpi)
 RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC) $(MPI_SRC),$(call src,runtime)) $(call src,memmgr)
 PLAN_SRC     := $(call src,partition)
-FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof fusion declare elab count front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
+FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof fusion declare elab count divide front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
 DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
 MAIN_SRC     := compiler/commands/main.c
 # dfc wrap reads debug information with libdw; without that it says so, and all else is built.

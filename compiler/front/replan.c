@@ -5,6 +5,7 @@
  *           these sizes. If it knows nothing of a work but the old graph has times, the nearest work of the same kernel
  *           counts, by the bytes of a job. Its time is scaled by the ratio of the bytes, which is right for kernels
  *           that are linear in their data. Else it is the stated default.
+ * Parts:    nodes are divided as dfc would divide them for the same sizes (compiler/divide/), for the machine and the waves of the run.
  */
 #include "compiler/front/pack.h"
 
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/divide/divide.h"
 #include "profiles/estimate/roofline.h"
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
@@ -76,15 +78,27 @@ static int first_error(const char *said, struct df_error *error)
                      at + strlen(mark));
 }
 
-/* Runs the front end. Its errors go to stderr; if there is a root, the first goes to *error. */
-static int run_front(struct dfc_pack *pack, const struct values *values, const struct dfc_root *root,
-                     struct dfc_front **front, struct df_error *error)
+/* What graphs for certain sizes are made from. */
+struct source {
+    const struct dfr_image *image;
+    const struct df_times *old_times;   /* of the image's graph; NULL: a library's, which has no nodes */
+    const struct dfc_root *root;        /* NULL: main */
+    struct dfc_pack pack;
+    struct values values;
+    struct dfw_known known;
+};
+
+/* Runs the front end, with these nodes divided. Its errors go to stderr; if there is a root, the first goes to *error. If nodes are
+ * divided, nobody is told. */
+static int run_front(struct source *s, const struct dfc_division *divisions, size_t n_divisions, struct dfc_front **front,
+                     struct df_error *error)
 {
-    const struct dfc_groups groups = { pack->groups, pack->n_groups };
+    const struct dfc_root *root = s->root;
+    const struct dfc_groups groups = { s->pack.groups, s->pack.n_groups };
     const struct dfc_front_options options = {
-        .path = pack->files[0].path, .defines = values->defines, .n_defines = values->n, .read = read_pack,
-        .read_arg = pack, .import_dirs = pack->dirs, .n_import_dirs = pack->n_dirs, .root = root,
-        .groups = &groups, .parts = pack->parts,
+        .path = s->pack.files[0].path, .defines = s->values.defines, .n_defines = s->values.n, .read = read_pack,
+        .read_arg = &s->pack, .import_dirs = s->pack.dirs, .n_import_dirs = s->pack.n_dirs, .root = root,
+        .groups = &groups, .parts = s->pack.parts, .divisions = divisions, .n_divisions = n_divisions,
     };
     char *said = NULL;
     size_t said_bytes;
@@ -103,7 +117,7 @@ static int run_front(struct dfc_pack *pack, const struct values *values, const s
     int rc = ok ? DF_OK : dfr_error(error, DF_E_ARGUMENT, "the program cannot be made for these sizes");
     if (fclose(out) == 0 && !ok && root) /* if it is right: only warnings, which dfc gave before */
         rc = first_error(said, error);
-    else if (!ok && said)
+    else if (!ok && said && !n_divisions)
         fputs(said, stderr);
     free(said);
     return rc;
@@ -174,34 +188,113 @@ static void scale_times(const struct df_graph *graph, const struct df_graph *old
     }
 }
 
-static int make_times(const struct dfc_front *front, const struct dfr_image *old, const struct df_times *old_times,
-                      struct df_times *times, struct df_error *error)
+/* What is known of the works of the old graph, for those of the new one about which nothing is. */
+static int use_old_times(const struct source *s, const struct df_graph *graph, struct df_times *times, struct df_error *error)
 {
-    const struct df_graph *g = old->graph, *graph = front->graph;
-    size_t n = old_times->n_works == g->n_works ? g->n_works : 0;
-    struct dfw_known known = { 0 };
+    const struct df_graph *g = s->image->graph;
+    const size_t n = s->old_times->n_works == g->n_works ? g->n_works : 0;
     struct known *list = malloc((n + 1) * sizeof *list);
-    int rc = list ? DF_OK : dfr_error_memory(error);
-    if (rc == DF_OK && old->known)
-        rc = dfw_known_open(old->known, old->known_bytes, &known, error);
-    if (rc == DF_OK)
-        rc = dfw_known_times(&known, graph, times, error);
-    if (rc == DF_OK && (rc = dfw_roofline_times(&known, graph, front->operations, times, error)) != DF_OK)
-        dfr_times_free(times);
-    if (rc == DF_OK) {
-        for (uint32_t w = 0; w < n; w++)
-            list[w] = (struct known){ g->works[w].kernel, w, g->works[w].job_bytes };
-        qsort(list, n, sizeof *list, compare_known);
-        scale_times(graph, g, old_times, list, n, times);
-    }
-    dfw_known_free(&known);
+    if (!list)
+        return dfr_error_memory(error);
+    for (uint32_t w = 0; w < n; w++)
+        list[w] = (struct known){ g->works[w].kernel, w, g->works[w].job_bytes };
+    qsort(list, n, sizeof *list, compare_known);
+    scale_times(graph, g, s->old_times, list, n, times);
     free(list);
+    return DF_OK;
+}
+
+static int make_times(const struct source *s, const struct dfc_front *front, struct df_times *times, struct df_error *error)
+{
+    int rc = dfw_known_times(&s->known, front->graph, times, error);
+    if (rc == DF_OK)
+        rc = dfw_roofline_times(&s->known, front->graph, front->operations, times, error);
+    if (rc == DF_OK && s->old_times)
+        rc = use_old_times(s, front->graph, times, error);
+    return rc;
+}
+
+/* ---- graphs ---- */
+
+static void unmake(struct dfc_made *made)
+{
+    dfr_times_free(&made->times);
+    dfc_front_free(made->front);
+    *made = (struct dfc_made){ 0 };
+}
+
+static int make_graph(struct source *s, const struct dfc_division *divisions, size_t n_divisions, struct dfc_made *made, struct df_error *error)
+{
+    *made = (struct dfc_made){ 0 };
+    int rc = run_front(s, divisions, n_divisions, &made->front, error);
+    if (rc == DF_OK)
+        rc = make_times(s, made->front, &made->times, error);
+    if (rc != DF_OK)
+        unmake(made);
+    return rc;
+}
+
+static bool try_graph(void *source, const struct dfc_division *divisions, size_t n_divisions, struct dfc_made *made)
+{
+    struct df_error error;
+    return make_graph(source, divisions, n_divisions, made, &error) == DF_OK;
+}
+
+static void say_divisions(const struct dfc_divide *d)
+{
+    for (size_t i = 0; i < d->n_divisions; i++) {
+        char *line = NULL;
+        size_t size;
+        FILE *out = open_memstream(&line, &size);
+        if (!out)
+            return;
+        dfc_division_print(out, "divided", &d->divisions[i]);
+        dfc_division_print_gain(out, &d->divisions[i]);
+        if (fclose(out) == 0)
+            dfr_say("%s", line);
+        free(line);
+    }
+}
+
+static void divide(struct source *s, const struct df_made_for *run, struct dfc_made *made)
+{
+    struct dfc_divide d = {
+        .platform = run->platform, .make = try_graph, .unmake = unmake, .arg = s,
+        .throughput = run->throughput || df_graph_has_streams(made->front->graph),
+        .fixed = s->pack.parts > 0, .one_pass = run->one_pass, .waves = run->waves, .made = *made,
+    };
+    dfc_divide(&d);
+    if (run->log_level >= DF_LOG_INFO)
+        say_divisions(&d);
+    *made = d.made;
+    dfc_divide_free(&d);
+}
+
+/* Makes the graph for these values of the dynamic params and, if there is a root, the extents that it names. */
+static int make_from(struct source *s, const int64_t *values, size_t n_values, const struct df_made_for *run, struct dfc_made *made,
+                     struct df_error *error)
+{
+    int rc = dfc_pack_open(s->image->sources, s->image->source_bytes, &s->pack, error);
+    if (rc != DF_OK)
+        return rc;
+    if (!make_defines(&s->pack, s->image->graph, values, n_values, &s->values))
+        rc = dfr_error_memory(error);
+    if (rc == DF_OK && s->image->known)
+        rc = dfw_known_open(s->image->known, s->image->known_bytes, &s->known, error);
+    if (rc == DF_OK)
+        rc = make_graph(s, NULL, 0, made, error);
+    if (rc == DF_OK && run)
+        divide(s, run, made);
+    dfw_known_free(&s->known);
+    free(s->values.defines);
+    free(s->values.texts);
+    dfc_pack_close(&s->pack);
     return rc;
 }
 
 /* ---- a library's graph ---- */
 
-/* Takes the graph and the ports over. front->operations stay. */
+/* Takes the graph and the ports over. */
 static int take_function(struct dfc_front *front, struct dfr_function *f, struct df_error *error)
 {
     f->graph = front->graph;
@@ -216,74 +309,46 @@ static int take_function(struct dfc_front *front, struct dfr_function *f, struct
     return f->ports ? DF_OK : dfr_error_memory(error);
 }
 
-static int known_times(const struct dfr_image *image, const struct dfc_front *front, struct dfr_function *f,
-                       struct df_error *error)
-{
-    struct dfw_known known = { 0 };
-    int rc = image->known ? dfw_known_open(image->known, image->known_bytes, &known, error) : DF_OK;
-    if (rc == DF_OK)
-        rc = dfw_known_times(&known, f->graph, &f->times, error);
-    if (rc == DF_OK)
-        rc = dfw_roofline_times(&known, f->graph, front->operations, &f->times, error);
-    dfw_known_free(&known);
-    return rc;
-}
-
-static int make_function(const struct dfr_image *image, const char *graph, const uint64_t *dims, size_t n_dims,
-                         const int64_t *values, size_t n_values, struct dfr_function *function, struct df_error *error)
-{
-    const struct dfc_root root = { .graph = graph, .dims = dims, .n_dims = n_dims };
-    struct dfr_function made = { 0 };
-    struct values all = { 0 };
-    struct dfc_front *front = NULL;
-    struct dfc_pack pack;
-    int rc = dfc_pack_open(image->sources, image->source_bytes, &pack, error);
-    if (rc != DF_OK)
-        return rc;
-    rc = make_defines(&pack, image->graph, values, n_values, &all) ? run_front(&pack, &all, &root, &front, error)
-                                                                  : dfr_error_memory(error);
-    if (rc == DF_OK)
-        rc = take_function(front, &made, error);
-    if (rc == DF_OK)
-        rc = known_times(image, front, &made, error);
-    dfc_front_free(front);
-    if (rc == DF_OK)
-        *function = made;
-    else
-        dfr_function_free(&made);
-    free(all.defines);
-    free(all.texts);
-    dfc_pack_close(&pack);
-    return rc;
-}
-
 /* ---- the hooks ---- */
 
-static int make(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
-                struct df_graph **graph, struct df_times *times, struct df_error *error)
+static int make_function(const struct dfr_image *image, const char *graph, const uint64_t *dims, size_t n_dims, const int64_t *values,
+                         size_t n_values, const struct df_made_for *run, struct dfr_function *function, struct df_error *error)
 {
-    struct values made = { 0 };
-    struct dfc_front *fresh = NULL;
-    struct dfc_pack pack;
+    const struct dfc_root root = { .graph = graph, .dims = dims, .n_dims = n_dims };
+    struct source source = { .image = image, .root = &root };
+    struct dfr_function taken = { 0 };
+    struct dfc_made made = { 0 };
+    int rc = make_from(&source, values, n_values, run, &made, error);
+    if (rc == DF_OK)
+        rc = take_function(made.front, &taken, error);
+    if (rc == DF_OK) {
+        taken.times = made.times;
+        made.times = (struct df_times){ 0 };
+        *function = taken;
+    } else {
+        dfr_function_free(&taken);
+    }
+    unmake(&made);
+    return rc;
+}
+
+static int make(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
+                const struct df_made_for *run, struct df_graph **graph, struct df_times *times, struct df_error *error)
+{
+    struct source source = { .image = old, .old_times = old_times };
+    struct dfc_made made = { 0 };
     if (n_values != old->graph->n_params)
         return dfr_error(error, DF_E_ARGUMENT, "%zu values for %u dynamic params", n_values,
                          (unsigned)old->graph->n_params);
-    int rc = dfc_pack_open(old->sources, old->source_bytes, &pack, error);
+    int rc = make_from(&source, values, n_values, run, &made, error);
     if (rc != DF_OK)
         return rc;
-    rc = make_defines(&pack, old->graph, values, n_values, &made) ? run_front(&pack, &made, NULL, &fresh, error)
-                                                                  : dfr_error_memory(error);
-    if (rc == DF_OK)
-        rc = make_times(fresh, old, old_times, times, error);
-    if (rc == DF_OK) {
-        *graph = fresh->graph;
-        fresh->graph = NULL;
-    }
-    dfc_front_free(fresh);
-    free(made.defines);
-    free(made.texts);
-    dfc_pack_close(&pack);
-    return rc;
+    *graph = made.front->graph;
+    *times = made.times;
+    made.front->graph = NULL;
+    made.times = (struct df_times){ 0 };
+    unmake(&made);
+    return DF_OK;
 }
 
 const struct df_replanner dfc_replanner = { make, make_function };

@@ -8,6 +8,7 @@
 #ifndef DFC_LOAD_H
 #define DFC_LOAD_H
 
+#include "compiler/divide/divide.h"
 #include "compiler/front/front.h"
 #include "partition/partition.h"
 #include "profiles/profiles.h"
@@ -68,10 +69,9 @@ void dfc_unload(struct dfc_loaded *loaded);
 bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct dfc_division *divisions,
                    size_t n_divisions, struct dfl_sink *sink, struct dfc_front **front);
 
-/* divide.c: divides nodes if that is predicted to be faster: `divisions`, and a new graph with its times. dfc_load() calls
- * it. */
-void dfc_divide(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
-void dfc_divisions_free(struct dfc_loaded *loaded);
+/* divide.c: divides nodes if that is predicted to be faster (compiler/divide/): `divisions`, and a new graph with its times. dfc_load()
+ * calls it. */
+void dfc_load_divided(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 
 /* Gives the platform's classes the graph's numbers, because planners compare them. A platform's own text numbers its
  * classes in its own order. So the graph's classes come first, in the graph's order, and those that it does not know

@@ -267,7 +267,7 @@ bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded
         return false;
     if (!weigh(common, loaded))
         return give_up(loaded);
-    dfc_divide(common, need_code, loaded);
+    dfc_load_divided(common, need_code, loaded);
     loaded->problem = (struct dfp_problem){ loaded->front->graph, &loaded->platform, &loaded->times, loaded->passes.n };
     return true;
 }
@@ -276,7 +276,9 @@ void dfc_unload(struct dfc_loaded *loaded)
 {
     if (loaded->sink)
         dfl_sink_summary(loaded->sink);
-    dfc_divisions_free(loaded);
+    struct dfc_divide lists = { .divisions = loaded->divisions, .n_divisions = loaded->n_divisions,
+                                .declined = loaded->declined, .n_declined = loaded->n_declined };
+    dfc_divide_free(&lists);
     dfr_times_free(&loaded->times);
     dfw_known_free(&loaded->known);
     dfw_rates_free(&loaded->rates);

@@ -123,37 +123,17 @@ void dfc_emit_fusion(FILE *out, const struct dfc_front *front)
         fputc('\n', out);
 }
 
-static void emit_parts(FILE *out, const char *what, const struct dfc_division *d)
-{
-    double total = 0;
-    bool equal = true;
-    for (uint32_t k = 0; k < d->n; k++) {
-        total += d->weights[k];
-        equal &= d->weights[k] <= d->weights[0] && d->weights[k] >= d->weights[0];
-    }
-    fprintf(out, "%s: %s in %u parts, %s", what, d->node, d->n, d->why);
-    for (uint32_t k = 0; k < d->n && !equal; k++)
-        fprintf(out, "%s%.1f", k ? " : " : " (", 100 * d->weights[k] / total);
-    fputs(equal ? ": " : " %): ", out);
-}
-
 void dfc_emit_divisions(FILE *out, const struct dfc_loaded *loaded)
 {
     char before[32], after[32];
     for (size_t i = 0; i < loaded->n_divisions; i++) {
-        const struct dfc_division *d = &loaded->divisions[i];
-        emit_parts(out, "divided", d);
-        if (d->passes)
-            fprintf(out, "%u waves in %u passes take", d->waves, d->passes);
-        else
-            fputs("a wave takes", out);
-        fprintf(out, " %s%s%s\n", dfr_text_seconds_6(d->after_s, after, sizeof after),
-                isinf(d->before_s) ? "; undivided it fits nowhere" : " in place of ",
-                isinf(d->before_s) ? "" : dfr_text_seconds_6(d->before_s, before, sizeof before));
+        dfc_division_print(out, "divided", &loaded->divisions[i]);
+        dfc_division_print_gain(out, &loaded->divisions[i]);
+        fputc('\n', out);
     }
     for (size_t i = 0; i < loaded->n_declined; i++) {
         const struct dfc_division *d = &loaded->declined[i];
-        emit_parts(out, "not divided", d);
+        dfc_division_print(out, "not divided", d);
         fprintf(out, "a wave would take %s, which is not 3 %% less than %s\n", dfr_text_seconds_6(d->after_s, after, sizeof after),
                 dfr_text_seconds_6(d->before_s, before, sizeof before));
     }

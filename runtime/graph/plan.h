@@ -171,17 +171,26 @@ uint32_t dfr_times_class(const struct df_times *times, const struct df_graph *gr
 
 struct dfr_image;
 
+/* The run for which a graph is made again. By it is decided which nodes are divided, if nobody says it (compiler/divide/). */
+struct df_made_for {
+    const struct df_platform *platform; /* of the run (dfr_machine_describe()) */
+    uint32_t waves;                     /* 0: not known */
+    bool throughput;                    /* of several waves at once: only what fits nowhere is divided */
+    bool one_pass;                      /* accs are divided for memory alone, because passes are chosen elsewhere */
+    int log_level;                      /* with DF_LOG_INFO a line says what was divided, and why */
+};
+
 struct df_replanner {
     /* Elaborates the program's sources again with params[i] = values[i] for the dynamic params. It also makes times for
      * the new sizes: from what the image knows, else from old_times, those of the old graph. Diagnostics go to stderr
-     * as the compiler would print them. */
+     * as the compiler would print them. run NULL: no node is divided that the sources do not divide. */
     int (*make)(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values, size_t n_values,
-                struct df_graph **graph, struct df_times *times, struct df_error *error);
+                const struct df_made_for *run, struct df_graph **graph, struct df_times *times, struct df_error *error);
     /* The same for a library's graph with ports, for these extents of its dimension variables. What is wrong with them is
      * said in *error alone. dfr_function_free() returns what it gives. */
     int (*make_function)(const struct dfr_image *image, const char *graph, const uint64_t *dims, size_t n_dims,
-                         const int64_t *values, size_t n_values, struct dfr_function *function,
-                         struct df_error *error);
+                         const int64_t *values, size_t n_values, const struct df_made_for *run,
+                         struct dfr_function *function, struct df_error *error);
 };
 
 #endif

@@ -7,10 +7,30 @@
 
 #include "runtime/base/error.h"
 #include "runtime/graph/arrays.h"
+#include "runtime/start/run_machine.h"
 
 #define MOST_WAVES (INT64_C(1) << 40)   /* of a call of several */
 
 /* ---- the parts, in order ---- */
+
+/* The graph of these sizes, with its nodes divided for the machine of the session's options. In each call, a session has the passes that its
+ * memory needs. */
+static int make_graph(struct dfr_library *l, const uint64_t *extents, struct dfr_sized *s, struct df_error *error)
+{
+    struct df_platform *platform = calloc(1, sizeof *platform);
+    struct df_options options = l->line.options;
+    const struct df_made_for run = { .platform = platform, .waves = s->many ? 0 : 1, .throughput = s->many, .one_pass = true,
+                                     .log_level = options.log_level };
+    if (!platform)
+        return dfr_error_memory(error);
+    options.plan = l->image.plan;
+    options.emu_gpu_code = l->program.emu_gpu_code;
+    dfr_machine_describe(l->image.graph, &options, platform);
+    int rc = l->program.replanner->make_function(&l->image, l->function->name, extents, l->function->n_dims, l->line.params,
+                                                 l->image.graph->n_params, &run, &s->made, error);
+    free(platform);
+    return rc;
+}
 
 static int make_function(struct dfr_library *l, const size_t *dims, struct dfr_sized *s, struct df_error *error)
 {
@@ -21,8 +41,7 @@ static int make_function(struct dfr_library *l, const size_t *dims, struct dfr_s
     for (unsigned i = 0; rc == DF_OK && i < f->n_dims; i++)
         extents[i] = s->dims[i] = dims[i];
     if (rc == DF_OK)
-        rc = l->program.replanner->make_function(&l->image, f->name, extents, f->n_dims, l->line.params,
-                                                  l->image.graph->n_params, &s->made, error);
+        rc = make_graph(l, extents, s, error);
     free(extents);
     return rc;
 }

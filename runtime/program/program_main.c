@@ -25,6 +25,7 @@
 #include "runtime/program/progress.h"
 #include "runtime/program/run_report.h"
 #include "runtime/start/run_impl.h"
+#include "runtime/start/run_machine.h"
 
 #ifndef DFC_VERSION
 #define DFC_VERSION "of unknown version"
@@ -69,6 +70,34 @@ static int attach_functions(const struct df_program *program, const struct df_gr
     return rc;
 }
 
+/* So many waves go by; 0: nobody knows. */
+static uint32_t waves_of(const struct df_graph *graph, const struct df_options *options)
+{
+    if (options->waves < 0)
+        return df_graph_has_streams(graph) ? 0 : 1;
+    return options->waves < UINT32_MAX ? (uint32_t)options->waves : UINT32_MAX;
+}
+
+/* Graph and times for the sizes that were given. Nodes are divided for the machine of this run, but not if another process or a later run has
+ * to make the same graph on another machine; nor if each work is to be measured. */
+static int replan(const struct df_program *program, const struct dfr_image *image, const struct dfr_command_line *line,
+                  const struct df_times *old, struct df_graph **graph, struct df_times *times, struct df_error *error)
+{
+    const bool alone = !line->cluster && !line->resume.journal && !line->resume.chunk && !dfr_measure_asked();
+    struct df_platform *platform = calloc(1, sizeof *platform);
+    struct df_options options = line->options;
+    if (!platform)
+        return dfr_error_memory(error);
+    options.plan = image->plan;
+    const struct df_made_for run = { .platform = platform, .waves = waves_of(image->graph, &options), .one_pass = options.passes > 0,
+                                     .log_level = options.log_level };
+    if (alone && image->plan)
+        dfr_machine_describe(image->graph, &options, platform);
+    int rc = program->replanner->make(image, old, line->params, image->graph->n_params, alone && image->plan ? &run : NULL, graph, times, error);
+    free(platform);
+    return rc;
+}
+
 /* Makes graph and plan again for the sizes that were given. Times come from what was known when the program was
  * made. */
 static int remake(const struct df_program *program, const struct dfr_image *image, const struct dfr_command_line *line,
@@ -84,7 +113,7 @@ static int remake(const struct df_program *program, const struct dfr_image *imag
     else
         rc = dfr_times_default(image->graph, line->options.emu_all, &old, error);
     if (rc == DF_OK)
-        rc = program->replanner->make(image, &old, line->params, image->graph->n_params, &made->graph, &times, error);
+        rc = replan(program, image, line, &old, &made->graph, &times, error);
     if (rc == DF_OK)
         rc = attach_functions(program, image->graph, made->graph, error);
     if (rc == DF_OK && image->plan && program->planner)

@@ -180,6 +180,39 @@ void dfr_machine_number(struct df_run *run)
         run->machine.first_worker[u] = run->machine.n_cpu_workers + u - 1;
 }
 
+/* In virtual time there are no devices to look for. */
+static void describe_virtual(const struct df_options *options, const struct df_platform *described, struct df_platform *platform)
+{
+    if (described)
+        *platform = *described;
+    else
+        df_platform_default(platform, 0);
+    if (options->workers)
+        platform->units[0].workers = options->workers;
+    for (uint32_t u = 1; u < platform->n_units; u++)
+        if (options->gpu_mem_bytes && (!platform->units[u].memory_bytes || options->gpu_mem_bytes < platform->units[u].memory_bytes))
+            platform->units[u].memory_bytes = options->gpu_mem_bytes;
+}
+
+void dfr_machine_describe(const struct df_graph *graph, const struct df_options *options, struct df_platform *platform)
+{
+    const struct df_platform *described = options->platform ? options->platform : options->plan ? &options->plan->platform : NULL;
+    struct df_run *run = options->device == DF_DEVICE_SIM ? NULL : calloc(1, sizeof *run);
+    struct df_error error;
+    if (run) {
+        run->graph = graph;
+        run->options = *options;
+        run->options.log_level = DF_LOG_ERROR;  /* the run says it */
+    }
+    if (run && dfr_machine_find(run, &error) == DF_OK) {
+        dfr_machine_number(run);
+        *platform = run->machine.platform;
+    } else {
+        describe_virtual(options, described, platform);
+    }
+    free(run);
+}
+
 /* ---- times ---- */
 
 /* Seconds of each work on each unit, launch included. If the time is not known for the unit's class, another class's

@@ -8,6 +8,10 @@
  * device that was asked for is not there. */
 int dfr_machine_find(struct df_run *run, struct df_error *error);
 
+/* The machine that a run with these options would have, with its workers. It needs no graph of the right sizes: this one's kernels are looked
+ * at. If a device that was asked for is not there, it is as described: the run will tell. */
+void dfr_machine_describe(const struct df_graph *graph, const struct df_options *options, struct df_platform *platform);
+
 /* Numbers units and workers. run->machine.n_gpus is final by now. */
 void dfr_machine_number(struct df_run *run);
 

@@ -25,7 +25,7 @@ static void check_sizes(const struct dfr_image *image, const struct df_times *ti
         struct df_times made_times = { 0 };
         for (uint32_t p = 0; p < n; p++)
             values[p] = sizes[(i + p) % (sizeof sizes / sizeof *sizes)];
-        int status = dfc_replanner.make(image, times, values, n, &made, &made_times, &error);
+        int status = dfc_replanner.make(image, times, values, n, NULL, &made, &made_times, &error);
         if (status == DF_OK ? !df_graph_check(made, &error) : status != DF_E_ARGUMENT || !error.text[0]) {
             dup2(stderr_was, 2);
             fuzz_fail("made for other sizes: status %d, %s", status, error.text);
@@ -53,7 +53,7 @@ static void check_again(const struct df_graph *graph, const struct df_times *tim
     int64_t *values = calloc((size_t)graph->n_params + 1, sizeof *values);
     for (uint32_t p = 0; values && p < graph->n_params; p++)
         values[p] = graph->params[p].value;
-    if (!values || dfc_replanner.make(&opened, times, values, graph->n_params, &made, &made_times, &error) != DF_OK)
+    if (!values || dfc_replanner.make(&opened, times, values, graph->n_params, NULL, &made, &made_times, &error) != DF_OK)
         fuzz_fail("the program cannot be made again: %s", error.text);
     struct df_kernel *kernels = (struct df_kernel *)(uintptr_t)made->kernels;
     for (uint32_t k = 0; k < graph->n_kernels && k < made->n_kernels; k++) /* a program has no files of code to hash */

@@ -508,7 +508,7 @@ static void test_replan(void **state)
     old.time_s[f] = 1e-3;                               /* measured at n = 8 on the cpu */
     old.source[f] = DF_TIME_MEASURED;
     struct dfr_image image = { .graph = m.front->graph, .sources = pack, .source_bytes = size };
-    assert_int_equal(dfc_replanner.make(&image, &old, values, 2, &graph, &times, &error), DF_OK);
+    assert_int_equal(dfc_replanner.make(&image, &old, values, 2, NULL, &graph, &times, &error), DF_OK);
     assert_int_equal(output(graph, "main/f", 0)->bytes, 800);
     assert_int_equal(output(graph, "main/src#2", 0)->bytes, 20);
     f = graph->nodes[find(graph, "main/f")].work;
@@ -520,10 +520,10 @@ static void test_replan(void **state)
     df_graph_free(graph);
     for (size_t cut = 0; cut < size; cut++) {           /* a pack that was cut off is refused, wherever */
         image.source_bytes = cut;
-        assert_int_equal(dfc_replanner.make(&image, &old, values, 2, &graph, &times, &error), DF_E_FORMAT);
+        assert_int_equal(dfc_replanner.make(&image, &old, values, 2, NULL, &graph, &times, &error), DF_E_FORMAT);
     }
     image.source_bytes = size;
-    assert_int_equal(dfc_replanner.make(&image, &old, values, 1, &graph, &times, &error), DF_E_ARGUMENT);
+    assert_int_equal(dfc_replanner.make(&image, &old, values, 1, NULL, &graph, &times, &error), DF_E_ARGUMENT);
     dfr_times_free(&old);
     free(pack);
     free(again);

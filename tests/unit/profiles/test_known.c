@@ -118,7 +118,7 @@ static void times_at_start(struct dfl_sink *sink, struct dfw_db *db, const char 
     assert_true(dfc_sources_pack(front, NULL, 0, &sources, &image.source_bytes));
     image.sources = sources;
     image.known = bytes;
-    if (dfc_replanner.make(&image, &old, &n, 1, graph, times, &error) != DF_OK)
+    if (dfc_replanner.make(&image, &old, &n, 1, NULL, graph, times, &error) != DF_OK)
         fail_msg("%s", error.text);
     dfr_times_free(&old);
     dfw_known_free(&known);

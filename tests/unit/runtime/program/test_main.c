@@ -76,8 +76,9 @@ static int build(int64_t n, struct df_graph **graph, struct df_error *error)
 }
 
 static int remake(const struct dfr_image *old, const struct df_times *old_times, const int64_t *values,
-                  size_t n_values, struct df_graph **graph, struct df_times *times, struct df_error *error)
+                  size_t n_values, const struct df_made_for *run, struct df_graph **graph, struct df_times *times, struct df_error *error)
 {
+    assert_null(run);                   /* without a plan nothing is decided at start */
     assert_int_equal(old_times->n_works, old->graph->n_works);
     assert_int_equal(old->source_bytes, 4);
     assert_memory_equal(old->sources, "text", 4);

@@ -112,6 +112,7 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
 
 /* Which nodes of a program do not fire in each wave, by its latest run with --learn, in the order of strcmp(). */
 struct dfw_rates {
+    uint32_t waves;                     /* that the run had; 0: there was none. Of nodes it may be an earlier run, if this one had passes */
     size_t n;
     struct dfw_rate {
         char *node;

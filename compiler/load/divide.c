@@ -3,6 +3,7 @@
  *
  * Later:    a library decides it when a call brings sizes. A program with dynamic params is divided here for the values that it is made with;
  *           if it is given others, it decides anew. Of --graph, passes are not chosen: a call has few waves.
+ * Waves:    as --waves says; else as many as the latest run with --learn had.
  */
 #include <string.h>
 
@@ -53,7 +54,7 @@ void dfc_load_divided(const struct dfc_common *common, bool need_code, struct df
     struct dfc_divide d = {
         .platform = &loaded->platform, .make = make, .unmake = unmake, .arg = &from,
         .throughput = objective == DFP_THROUGHPUT || (objective == DFP_BY_GRAPH && df_graph_has_streams(loaded->front->graph)),
-        .fixed = common->parts > 0, .one_pass = common->passes > 0 || common->graph, .waves = common->waves,
+        .fixed = common->parts > 0, .one_pass = common->passes > 0 || common->graph, .waves = common->waves ? common->waves : loaded->rates.waves,
         .made = { loaded->front, loaded->times, loaded->sink },
     };
     dfc_divide(&d);
@@ -66,5 +67,6 @@ void dfc_load_divided(const struct dfc_common *common, bool need_code, struct df
     loaded->n_declined = d.n_declined;
     loaded->waves = d.waves;
     loaded->waves_guessed = d.waves_guessed;
+    loaded->waves_learnt = !d.waves_guessed && !common->waves;
     loaded->passes = d.passes;
 }

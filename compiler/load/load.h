@@ -56,7 +56,8 @@ struct dfc_loaded {
     struct dfc_division *declined;      /* that were tried and would not pay: after_s is what a wave would take */
     size_t n_declined;
     uint32_t waves;                     /* for so many, accs are divided and passes chosen */
-    bool waves_guessed;                 /* nobody said how many there are */
+    bool waves_guessed;                 /* nobody said how many there are, */
+    bool waves_learnt;                  /* or the latest run with --learn did */
     struct dfp_passes passes;           /* n is 0: there is no acc, or nothing to choose */
 };
 /* Loads the graph, its platform and its times. -o is checked by dfc_output_check(); a command checks its other outputs

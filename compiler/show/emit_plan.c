@@ -149,7 +149,9 @@ static void emit_why(FILE *out, const struct dfc_loaded *loaded, uint32_t n, con
     char now[32], before[32], times[32] = "once";
     if (p->n > p->least) {
         fprintf(out, "part by part: %u waves go by %u times%s; ", (unsigned)loaded->waves, n,
-                loaded->waves_guessed ? ", if so many come (--waves says how many)" : "");
+                loaded->waves_guessed  ? ", if so many come (--waves says how many)"
+                : loaded->waves_learnt ? ", as the latest run with --learn had so many"
+                                       : "");
         if (p->least > 1)
             snprintf(times, sizeof times, "in %u passes", (unsigned)p->least);
         if (loaded->n_divisions == 0 || loaded->divisions[loaded->n_divisions - 1].passes == 0)

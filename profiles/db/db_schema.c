@@ -2,14 +2,14 @@
  *
  * Versions: 1 has samples, platforms and units. 2 adds links between devices. 3 adds whether registering memory is
  *           faster. 4 adds the bandwidth of the host's memory, and what was measured while other workers ran. 5 adds hand-overs. 6 adds figures of
- *           how fast units compute and reach memory. 7 adds rates. If a
+ *           how fast units compute and reach memory. 7 adds rates. 8 adds waves. If a
  *           file of an older version can be written, it is brought to this version when it is opened, by steps that
  *           only add. If it cannot be written, it is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
 
-#define SCHEMA_VERSION 7
+#define SCHEMA_VERSION 8
 #define APPLICATION_ID 0x64667077       /* "dfpw" */
 
 static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the next */
@@ -52,6 +52,8 @@ static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the
 
     "CREATE TABLE IF NOT EXISTS rates (program TEXT NOT NULL, code TEXT NOT NULL, node TEXT NOT NULL, fired INTEGER NOT NULL,"
     " waves INTEGER NOT NULL, PRIMARY KEY (program, code, node)) WITHOUT ROWID;",
+
+    "CREATE TABLE IF NOT EXISTS waves (program TEXT NOT NULL, code TEXT NOT NULL, waves INTEGER NOT NULL, PRIMARY KEY (program, code)) WITHOUT ROWID;",
 };
 
 static int pragma_int(struct dfw_db *db, const char *sql, int64_t *value, struct df_error *error)

@@ -196,7 +196,7 @@ static int take_lines(struct reading *r, FILE *file, uint32_t *n, struct df_erro
     if (good && *r->outcome == TAKEN) {
         bool sense;
         status = dfw_rates_take(r->db, line, &r->n_rates, &sense, error);
-        good = status != DF_OK || sense || refuse(r, 1, "its rates make no sense");
+        good = status != DF_OK || sense || refuse(r, 1, "its waves or rates make no sense");
     }
     for (unsigned number = 2; good && *r->outcome == TAKEN && status == DF_OK && getline(&line, &capacity, file) > 0;
          number++) {

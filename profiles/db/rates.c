@@ -1,6 +1,6 @@
 /* rates.c - in which part of the waves the nodes of a program fired, as its latest run with --learn saw it. A row is a node
  * that did not fire in each wave; what has no row fired in each, or as its inputs say. An edited kernel makes all rows of
- * its program void, because the kernel may decide otherwise now.
+ * its program void, because the kernel may decide otherwise now. Beside them stands how many waves that run had.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,19 @@
 #include "runtime/base/error.h"
 #include "runtime/start/learn.h"
 
-#define RATES_SINCE 7                   /* the first version of the tables that has them */
+#define RATES_SINCE 7                   /* the first version of the tables that has them, */
+#define WAVES_SINCE 8                   /* and the one that has the waves */
 
 int dfw_rates_take(struct dfw_db *db, const char *header, uint32_t *n, bool *good, struct df_error *error)
 {
     static const char *const sql[] = {
         "SELECT count(*) FROM json_each(?1, '$.rates') WHERE type IS NOT 'integer' OR value < 0 OR json_type(?1, '$.waves')"
         " IS NOT 'integer' OR value > json_extract(?1, '$.waves') OR json_extract(?1, '$.waves') < 1",
-        "DELETE FROM rates WHERE program = json_extract(?1, '$.program') AND json_type(?1, '$.code') IS 'text'",
+        "SELECT json_type(?1, '$.code') IS 'text' AND (json_type(?1, '$.waves') IS NOT 'integer' OR json_extract(?1, '$.waves') < 1)",
+        "INSERT OR REPLACE INTO waves (program, code, waves) SELECT json_extract(?1, '$.program'), json_extract(?1, '$.code'),"
+        " json_extract(?1, '$.waves') WHERE json_type(?1, '$.code') IS 'text' AND json_type(?1, '$.program') IS 'text'",
+        "DELETE FROM rates WHERE program = json_extract(?1, '$.program') AND json_type(?1, '$.code') IS 'text'"
+        " AND json_type(?1, '$.rates') IS 'object'",
         "INSERT OR REPLACE INTO rates (program, code, node, fired, waves) SELECT json_extract(?1, '$.program'),"
         " json_extract(?1, '$.code'), key, value, json_extract(?1, '$.waves') FROM json_each(?1, '$.rates')"
         " WHERE json_type(?1, '$.code') IS 'text'",
@@ -55,6 +60,25 @@ static bool add_rate(struct dfw_rates *rates, sqlite3_stmt *s)
     return true;
 }
 
+static int load_waves(struct dfw_db *db, const char *program, const char *code, uint32_t *waves, struct df_error *error)
+{
+    sqlite3_stmt *s;
+    if (db->version < WAVES_SINCE)
+        return DF_OK;
+    int status = dfw_db_prepare(db, "SELECT min(waves, 4294967295) FROM waves WHERE program = ?1 AND code = ?2", &s, error);
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, program, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 2, code, -1, SQLITE_STATIC);
+    const int row = dfw_db_step(db, s);
+    if (row == SQLITE_ROW)
+        *waves = (uint32_t)sqlite3_column_int64(s, 0);
+    else if (row != SQLITE_DONE)
+        status = dfw_db_fail(db, "read it", error);
+    sqlite3_finalize(s);
+    return status;
+}
+
 int dfw_rates_load(struct dfw_db *db, const struct df_graph *graph, struct dfw_rates *rates, struct df_error *error)
 {
     sqlite3_stmt *s;
@@ -77,6 +101,8 @@ int dfw_rates_load(struct dfw_db *db, const struct df_graph *graph, struct dfw_r
     if (status == DF_OK && row != SQLITE_DONE)
         status = dfw_db_fail(db, "read it", error);
     sqlite3_finalize(s);
+    if (status == DF_OK)
+        status = load_waves(db, graph->name, code, &rates->waves, error);
     if (status != DF_OK)
         dfw_rates_free(rates);
     return status;

@@ -32,7 +32,12 @@ void df_graph_find_rates(struct df_graph *g, const float *learnt)
 uint64_t df_graph_code_hash(const struct df_graph *g)
 {
     uint64_t hash = 0;
-    for (uint32_t k = 0; k < g->n_kernels; k++)
-        hash = dfr_hash(hash, g->kernels[k].code_hash, sizeof g->kernels[k].code_hash);
+    for (uint32_t k = 0; k < g->n_kernels; k++) {
+        bool code = false;              /* built-in kernels have none: how many there are depends on how nodes are divided */
+        for (size_t c = 0; c < sizeof g->kernels[k].code_hash / sizeof *g->kernels[k].code_hash; c++)
+            code |= g->kernels[k].code_hash[c] != 0;
+        if (code)
+            hash = dfr_hash(hash, g->kernels[k].code_hash, sizeof g->kernels[k].code_hash);
+    }
     return hash;
 }

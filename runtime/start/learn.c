@@ -203,16 +203,17 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
     return DF_OK;
 }
 
+static uint64_t waves_of(const struct df_run *run)
+{
+    return (uint64_t)(run->skips.passes ? dfr_passes_waves(run->skips.passes) : atomic_load(&run->firing.waves_done));
+}
+
 /* Of the nodes that did not fire in each wave. */
-static void print_rates(struct learning *l, FILE *out)
+static void print_rates(struct learning *l, uint64_t waves, FILE *out)
 {
     const struct df_run *run = l->run;
-    const uint64_t waves = (uint64_t)atomic_load(&run->firing.waves_done);
-    char code[DFR_CODE_TEXT], name[512];
-    if (run->skips.passes || !waves)
-        return;
-    dfr_learn_code(run->graph, code);
-    fprintf(out, ", \"code\": \"%s\", \"waves\": %" PRIu64 ", \"rates\": {", code, waves);
+    char name[512];
+    fputs(", \"rates\": {", out);
     for (uint32_t v = 0; v < run->graph->n_nodes; v++) {
         const uint64_t not_fired = atomic_load(&run->skips.counts[v].left_out);
         if (!not_fired)
@@ -223,6 +224,28 @@ static void print_rates(struct learning *l, FILE *out)
         fprintf(out, ": %" PRIu64, not_fired < waves ? waves - not_fired : 0);
     }
     fputc('}', out);
+}
+
+/* How many waves the run had, and in which of them nodes fired. If they went by several times, nobody has counted that. */
+static void print_waves(struct learning *l, FILE *out)
+{
+    const uint64_t waves = waves_of(l->run);
+    char code[DFR_CODE_TEXT];
+    if (!waves)
+        return;
+    dfr_learn_code(l->run->graph, code);
+    fprintf(out, ", \"code\": \"%s\", \"waves\": %" PRIu64, code, waves);
+    if (!l->run->skips.passes)
+        print_rates(l, waves, out);
+}
+
+/* The number of waves matters to those who divide an acc, so then it is told though there is nothing else. */
+static bool has_acc(const struct df_graph *g)
+{
+    bool found = false;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        found |= df_node_n_acc(g, v) > 0;
+    return found;
 }
 
 static int print_all(struct learning *l, FILE *out, struct df_error *error)
@@ -236,7 +259,7 @@ static int print_all(struct learning *l, FILE *out, struct df_error *error)
     print_field(out, "program", run->graph->name);
     uint32_t emulated = run->machine.n_gpus && run->devices.ops->runs_cpu_code ? run->machine.n_gpus : 0;
     fprintf(out, "\"workers\": %" PRIu32, run->machine.n_cpu_workers + emulated);
-    print_rates(l, out);
+    print_waves(l, out);
     fputs("}\n", out);
     for (uint32_t u = 0; u < l->n_units && status == DF_OK; u++)
         for (uint32_t w = 0; w < l->n_works && status == DF_OK; w++)
@@ -276,7 +299,7 @@ static int write_file(struct learning *l, const char *stem, struct df_error *err
     int status = dfr_output_open(&output, path, error); /* the temporary name begins with a dot, so dfc does not read it */
     if (status == DF_OK) {
         status = print_all(l, output.file, error);
-        int closed = dfr_output_close(&output, status == DF_OK && (l->n_samples > 0 || l->n_rates > 0), error);
+        int closed = dfr_output_close(&output, status == DF_OK && (l->n_samples > 0 || l->n_rates > 0 || has_acc(l->run->graph)), error);
         status = status == DF_OK ? closed : status;
     }
     free(path);

@@ -10,7 +10,9 @@
  *           device: {"device", "variant", "kernel", "dims", "scalars", "hash", "job_bytes", "median_s", "ci_s", "runs",
  *           "dropped"}. These are the fields of a sample's key (profiles.h; hash in 16
  *           hex digits), and what was measured. ci_s is null if it is unknown.
- * Rates:    the first line also has "code", of the kernels' sources, "waves", and "rates": {NODE: N, …}, which says in how many
+ * Waves:    the first line also has "code", of the kernels' sources, and "waves", how many the run had. By it dfc divides accs
+ *           (compiler/divide/).
+ * Rates:    there, too: "rates": {NODE: N, …}, which says in how many
  *           of the waves a node fired that did not fire in all. A kernel fires in a wave if it is called, so one that returns
  *           DF_SKIP fires and its readers do not. A run that went over its stream several times tells no rates.
  * Overlap:  a job that shared an emulated GPU with another is left out. CUDA does not say when the GPU began a job, but

@@ -94,8 +94,27 @@ check run-edited ./rates --learn
 is rates-again "$(makespan rates.df)" 0.80
 check run-last ./rates --learn
 sed -i 's/"main.sink": 40/"main\/sink": 81/' rates.db.learned/rates-*.jsonl
-expect rates-senseless 0 "1 file in .*line 1: its rates make no sense" "$DFC" partition rates.df
+expect rates-senseless 0 "1 file in .*line 1: its waves or rates make no sense" "$DFC" partition rates.df
 is rates-kept "$(makespan rates.df)" 0.80
+
+# How many waves there were: an acc is divided for as many. Of an app that is divided, too, and in several passes.
+programs=$DF_SOURCE/tests/e2e/programs
+cp "$programs/divide/waves.df" waves.df
+expect waves-guessed 0 '^part by part: 100 waves go by 2 times, if so many come' "$DFC" explain waves.df
+check build-waves "$DFC" waves.df -o waves --nvcc=none
+for way in undivided divided; do
+    check "run-waves-$way" ./waves --waves=40 --learn --device=emu --emu-all
+    expect "waves-$way" 0 '^divided: main/back in 8 parts, .*: 40 waves in 8 passes take 55.9337 ms in place of 62.8687 ms' "$DFC" explain waves.df
+    expect "waves-told-$way" 0 '^part by part: 40 waves go by 8 times, as the latest run with --learn had so many; ' "$DFC" explain waves.df
+    check "build-waves-$way" "$DFC" waves.df -o waves --nvcc=none
+done
+is waves-row "$(query "SELECT program, waves FROM waves WHERE program = 'waves'")" "waves 40"
+expect waves-said 0 '^part by part: 10 waves go by 16 times; ' "$DFC" explain waves.df --waves=10
+check run-wave ./waves --learn --device=emu --emu-all
+expect wave 1 '^$' bash -c '"$DFC" explain waves.df 2>/dev/null | grep -E "divided|part by part"'
+check run-senseless ./waves --learn --device=emu --emu-all
+sed -i 's/"waves": 1/"waves": 0/' rates.db.learned/waves-*.jsonl
+expect waves-senseless 0 "1 file in .*line 1: its waves or rates make no sense" "$DFC" explain waves.df
 
 # What goes wrong.
 export DFC_PROFILE=$PWD/new/data.db

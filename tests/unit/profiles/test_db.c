@@ -619,7 +619,7 @@ static void an_older_database_keeps_what_it_has(void **state)
     assert_int_equal(dfw_db_open(path, false, &db, NULL), DF_OK);
     holds_what_version_1_held(db);
     dfw_db_close(db);
-    assert_int_equal(version_of(path), 7);
+    assert_int_equal(version_of(path), 8);
     db = open_new("old.db");            /* and takes what is new */
     holds_what_version_1_held(db);
     struct df_platform p = { .n_units = 3, .n_classes = 2, .class_names = { "cpu", "gpu" } }, loaded;
@@ -653,7 +653,7 @@ static void version_2_with_and_without_registers(void **state)
             execute(in_folder(name), "DROP TABLE registers");
         execute(in_folder(name), "DROP TABLE bandwidths; DROP TABLE loads; DROP TABLE handovers; DROP TABLE figures; PRAGMA user_version = 2");
         db = open_new(name);
-        assert_int_equal(version_of(in_folder(name)), 7);
+        assert_int_equal(version_of(in_folder(name)), 8);
         assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
         assert_true(found && loaded.units[1].registers == (with ? DF_REGISTER_NO : DF_REGISTER_UNKNOWN));
         assert_int_equal(dfw_platform_store(db, &p, NULL, NULL, false, NULL), DF_OK);

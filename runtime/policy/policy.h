@@ -45,7 +45,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
                                          * NULL: all nodes fire in all (skips.h) */
     const _Atomic int64_t *pass_waves;  /* the end of a stream lowers it */
     int64_t pass_stride;
-    int64_t (*wave)(void *arg, uint32_t slot); /* the wave that is in flight in the slot; slot < n_slots */
+    int64_t (*wave)(void *arg, uint32_t slot); /* the wave that is in flight in the slot; slot < n_slots. With passes: pass * pass_stride + wave */
     /* Bit u: the memory of unit u holds the value that the job reads in its in slot `k`. */
     uint32_t (*holders)(void *arg, uint64_t job, uint32_t k);
     /* Called by a policy that has decided on a unit, before anyone can pop the job. true: the job waits for its data,

@@ -74,6 +74,12 @@ static double took_s(void *arg, uint32_t unit)
     return dfr_gpu_took_s(run->devices.gpus[unit]);
 }
 
+/* In several passes, policies count rounds, which grow from pass to pass: what comes in the next pass comes later. */
+static int64_t round_of(void *arg, uint32_t slot)
+{
+    return ((const struct df_run *)arg)->firing.slots[slot].wave;
+}
+
 static int make_policy(struct df_run *run, struct df_error *error)
 {
     run->choice.view = (struct dfr_view){ .graph = run->graph,
@@ -90,7 +96,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .pass_of = run->skips.passes ? run->skips.passes->of_node : NULL,
                                    .pass_waves = run->skips.passes ? &run->skips.passes->waves : NULL,
                                    .pass_stride = run->skips.passes ? run->skips.passes->stride : 0,
-                                   .wave = dfr_run_wave_of,
+                                   .wave = round_of,
                                    .holders = dfr_holders,
                                    .stage = dfr_stage,
                                    .wake = wake_unit,

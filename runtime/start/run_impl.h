@@ -15,7 +15,7 @@ int dfr_run_open(const struct df_graph *graph, const struct df_options *options,
 /* run_memory.c */
 int dfr_run_make_staging(struct df_run *run, struct df_error *error);
 int dfr_run_make_tokens(struct df_run *run, struct df_error *error);
-int64_t dfr_run_wave_of(void *run, uint32_t slot);    /* the wave that is in the slot */
+int64_t dfr_run_wave_of(void *run, uint32_t slot);    /* the wave that is in the slot, in its pass */
 
 /* run_workers.c */
 int dfr_run_make_wakes(struct df_run *run, struct df_error *error);

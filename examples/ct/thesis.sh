@@ -1,19 +1,34 @@
 #!/bin/bash
-# thesis.sh BUILDDIR OUTDIR: the thesis's Table 5.2 and the sizes of its Figure 5.7, simulated on its platform (thesis.df): ct.csv and ct.svg in OUTDIR.
+# thesis.sh BUILDDIR OUTDIR: the thesis's Table 5.2 and the sizes of its Figure 5.7, simulated on its platform (thesis.df): ct.csv, ct.svg and
+# overlap.csv in OUTDIR.
 #
 # A limit is of the volume; two projections in flight and the next are beside it (18 MiB). The volume has as many parts as it needs to fit in the limit.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc out=$2
 mkdir -p "$out"
+simulated() { # OPTION…: seconds of all waves
+    "$dfc" simulate "$here/thesis.df" --waves=496 --format=csv "$@" | python3 -c 'import csv, sys; print(next(csv.DictReader(sys.stdin))["makespan_s"])'
+}
 echo 'n,limit_mib,parts,simulated_s,thesis_s' >"$out/ct.csv"
 for n in 256 512 768 1024; do
     for limit in 4096 2048 1024 512 256; do
         mib=$((n * n * n / 262144)) parts=$(((n * n * n / 262144 + limit - 1) / limit)) said=
         [ $n != 1024 ] || case $limit in 4096) said=14.69 ;; 2048) said=14.75 ;; 1024) said=14.77 ;; 512) said=14.83 ;; 256) said=14.93 ;; esac
-        s=$("$dfc" simulate "$here/thesis.df" -D n=$n -D memory=$(((mib < limit ? mib : limit) + 18)) --parts=$parts --waves=496 --inflight=2 \
-            --policy=all-gpu --format=csv | python3 -c 'import csv, sys; print(next(csv.DictReader(sys.stdin))["makespan_s"])')
+        s=$(simulated -D n=$n -D memory=$(((mib < limit ? mib : limit) + 18)) --parts=$parts --inflight=2 --policy=all-gpu)
         echo "$n,$limit,$parts,$s,$said" >>"$out/ct.csv"
     done
+done
+# All fits. With one wave in flight a projection is copied, then added, then the next one comes: nothing overlaps. Then two in flight; and what dfc
+# chooses by itself for so many waves.
+echo 'n,serial_s,overlapped_s,chosen_s,kernels_s,less_percent,thesis_percent' >"$out/overlap.csv"
+for n in 256 512 768 1024; do
+    said=; case $n in 256) said=38 ;; 512) said=10 ;; esac
+    python3 -c '
+import sys
+n, said, serial, overlapped, chosen = int(sys.argv[1]), sys.argv[2], *map(float, sys.argv[3:])
+print(n, serial, overlapped, chosen, f"{496 * 0.0270379e-9 * n**3:.9g}", f"{100 * (1 - chosen / serial):.1f}", said, sep=",")' $n "$said" \
+        "$(simulated -D n=$n --parts=1 --inflight=1 --policy=all-gpu)" "$(simulated -D n=$n --parts=1 --inflight=2 --policy=all-gpu)" \
+        "$(simulated -D n=$n --policy=gp)" >>"$out/overlap.csv"
 done
 python3 - "$out/ct.csv" "$out/ct.svg" <<'PY'
 import csv, sys

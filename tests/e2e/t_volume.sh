@@ -187,3 +187,12 @@ expect says-divided 0 'divided: main/back in 10 parts, because a job does not fi
 expect divided 0 '"passes": 5' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=dmda --format=json
 expect divided-more 0 '"makespan_s": 0.73[0-9]*, .*"passes": 40' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=gp --format=json
 expect many 0 '"passes": 10' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --policy=gp --format=json --passes=10
+
+# What the thesis calls 38 and 10 %: projections that are copied while another one is added, against one after the other (docs/results/thesis).
+overlap() { # SIZE: by how many percent two waves in flight are faster than one
+    for inflight in 1 2; do
+        "$DFC" simulate "$DF_SOURCE/examples/ct/thesis.df" -D n="$1" --parts=1 --inflight=$inflight --waves=496 --policy=all-gpu --format=csv | tail -n 1 | cut -d, -f4
+    done | awk '{ s[NR] = $1 } END { printf "%.1f\n", 100 * (1 - s[2] / s[1]) }'
+}
+expect overlap-256 0 '^48.4$' overlap 256
+expect overlap-512 0 '^10.7$' overlap 512

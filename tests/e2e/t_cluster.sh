@@ -1,30 +1,6 @@
 # --cluster: programs under mpirun give the same bytes as in one process, with 1 to 4 ranks; errors of kernels and of graphs are told once, in
 # words, and end the run on all ranks.
-root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
-
-ranks() { # N PROGRAM ARGS…
-    local n=$1; shift
-    timeout 150 mpirun $root --oversubscribe --bind-to none -n "$n" "$@" --workers=1
-}
-
-# on_ranks NAME RANKS PROGRAM ARGS…: what the program writes to stdout and to the file `output` is the same on so many ranks, each of the words
-# of RANKS, as in one process. What stands in `how` is for runs on ranks alone.
-on_ranks() {
-    local name=$1 n numbers=$2; shift 2
-    rm -f output
-    "./$1" "${@:2}" --device=none >"$name.one" 2>"$name.err" || { fail "$name" "in one process: $(tail -n 3 "$name.err")"; return; }
-    [ ! -e output ] || cat output >>"$name.one"
-    for n in $numbers; do
-        rm -f output
-        # shellcheck disable=SC2086
-        if ranks "$n" "./$1" "${@:2}" ${how:---device=none} --cluster >"$name.$n" 2>"$name.err"; then
-            [ ! -e output ] || cat output >>"$name.$n"
-            same "$name-$n" "$name.$n" "$name.one"
-        else
-            fail "$name-$n" "exit $?: $(tail -n 5 "$name.err" | tr '\n' ' ')"
-        fi
-    done
-}
+. "$here/ranks.sh"
 
 # ---- what needs no mpirun ----
 cat >chain.df <<'EOT'
@@ -94,10 +70,7 @@ expect progress 0 'chain: 11 of 11 waves, ' sh -c "timeout 150 mpirun $root --ov
 
 cp "$DF_SOURCE"/examples/sum/*.df "$DF_SOURCE"/examples/sum/vec.* . && check compile-sum "$DFC" sum.df --nvcc=none -o sum
 on_ranks sum 3 sum --waves=9 --seed=5
-photo=$DF_SOURCE/examples/photo
-cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$photo/synthetic.c" -lpng -lm && ./synthetic 500 400 7 p.png
-check compile-photo "$DFC" "$photo/photo.df" --nvcc=none -o photo -D tile=64
-on_ranks photo '2 4' photo --input=p.png --output=output
+check compile-photo "$DFC" "$DF_SOURCE/examples/photo/photo.df" --nvcc=none -o photo -D tile=64
 
 # Random programs of streams (tests/random/streams.py), beside what their model computes.
 python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs=3 --jobs=1 --under="mpirun $root --oversubscribe --bind-to none -n 3" \

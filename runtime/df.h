@@ -414,6 +414,10 @@ struct df_options {
                                          * the wave alone, as if it skipped it */
     struct dfr_outputs *outputs;        /* where files go that kernels write by df_io.h, if the run can be resumed; runtime/io/outputs.h.
                                          * NULL: to their names, when the run has ended well */
+    const void *const *accs;            /* by value of the graph: what an acc is before the first wave, if runs before this one have changed it; NULL
+                                         * there: as it is declared. They are borrowed until the first wave. NULL: all are as declared.
+                                         * Sessions and rehearsals look at none */
+    int64_t accs_waves;                 /* the waves that these runs had; what fires after the last wave counts them, too */
     const struct df_buffer *buffers;    /* n_buffers of them; borrowed for the run. A simulation ignores them */
     unsigned n_buffers;
 };

@@ -615,7 +615,7 @@ int64_t dfr_engine_waves(const struct df_run *run)
 /* The waves have ended. */
 static void begin_final(struct df_run *run, struct dfr_worker *w)
 {
-    run->firing.final_wave = dfr_engine_waves(run);
+    run->firing.final_wave = run->options.accs_waves + dfr_engine_waves(run);
     atomic_store_explicit(&run->firing.once_left, run->firing.n_final_terminals, memory_order_relaxed);
     if (run->memory.tokens)
         dfr_tokens_begin_final(run);

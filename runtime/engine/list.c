@@ -221,7 +221,7 @@ static void run_finals(struct df_run *run, struct dfr_worker *w, const struct df
 
     if (list->n_final == 0 || dfr_stopped(run) || atomic_load(&run->firing.waves_done) < limit)
         return;
-    w->call.wave = run->firing.final_wave = dfr_engine_waves(run);
+    w->call.wave = run->firing.final_wave = run->options.accs_waves + dfr_engine_waves(run);
     if (run->memory.tokens)
         dfr_tokens_begin_final(run);
     run_jobs(run, w, list->nodes + list->n_once + list->n_wave, list->n_final, dfr_once_slot(run));

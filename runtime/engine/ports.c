@@ -4,6 +4,8 @@
  */
 #include "runtime/engine/ports.h"
 
+#include <string.h>
+
 #include "runtime/device/device.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/call.h"
@@ -163,6 +165,19 @@ int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims
 
 /* ---- accs ---- */
 
+static bool is_restored(const struct df_run *run, uint32_t value)
+{
+    return run->options.accs && run->options.accs[value] && !run->calls.on;
+}
+
+static void write_first(const struct df_run *run, uint32_t value, void *memory)
+{
+    if (is_restored(run, value))
+        memcpy(memory, run->options.accs[value], run->graph->values[value].bytes);
+    else
+        df_acc_first(run->graph, value, memory);
+}
+
 /* The memory of an acc, which nobody uses, as the first value. A value that nobody has read is still there after a
  * session's last call. */
 static void begin_block(struct df_run *run, uint32_t value)
@@ -179,17 +194,20 @@ static void begin_block(struct df_run *run, uint32_t value)
         return;
     }
     if (!run->rehearsal)
-        df_acc_first(run->graph, value, b->host);
+        write_first(run, value, b->host);
     atomic_store_explicit(&b->readers, run->graph->values[value].n_readers + dfr_buffers_keep(run, value),
                           memory_order_relaxed);
-    dfm_space_first(space, block);
+    if (is_restored(run, value) && !run->rehearsal)
+        dfm_space_changed(space, block, 0); /* no other memory can make it by itself */
+    else
+        dfm_space_first(space, block);
 }
 
 void dfr_acc_begin(struct df_run *run)
 {
     for (uint32_t i = 0; i < run->firing.n_accs; i++)
         if (run->memory.tokens)
-            df_acc_first(run->graph, run->firing.accs[i], dfr_tokens_acc(run, run->firing.accs[i]));
+            write_first(run, run->firing.accs[i], dfr_tokens_acc(run, run->firing.accs[i]));
         else
             begin_block(run, run->firing.accs[i]);
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "partition/partition.h"
@@ -129,6 +130,77 @@ static void test_calls(void **state)
     rig_accs = false;
 }
 
+/* ---- runs that go on ---- */
+
+enum { ELEMENTS = 30, EARLY = 4, WAVES = 9 };
+
+/* The first waves in a run of their own, which gives what the acc is then. */
+static void run_early(const struct rig *r, struct df_options o, int64_t *acc)
+{
+    const struct df_buffer buffer = { .node = "main/acc_pour", .data = acc, .bytes = ELEMENTS * sizeof *acc };
+    struct df_error error = { "" };
+    struct df_run *run;
+
+    o.waves = EARLY;
+    o.buffers = &buffer;
+    o.n_buffers = 1;
+    if (df_run_start(r->graph, &o, &run, &error) != DF_OK || df_run_wait(run, NULL, &error) != DF_OK)
+        fail_msg("%s", error.text);
+}
+
+/* The others, or none if `last` is EARLY, in another one. */
+static void run_late(const struct rig *r, struct df_options o, const int64_t *acc, int64_t last)
+{
+    const void **accs = calloc(r->graph->n_values, sizeof *accs);
+    struct df_error error = { "" };
+    struct df_run *run;
+    int64_t number = EARLY, wave;
+
+    for (uint32_t x = 0; x < r->graph->n_values; x++)
+        accs[x] = df_value_is_acc(r->graph, x) ? acc : NULL;
+    o.accs = accs;
+    o.accs_waves = EARLY;
+    o.feed = last > EARLY;
+    o.waves = last > EARLY ? -1 : 0;
+    if (df_run_start(r->graph, &o, &run, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    while (o.feed && df_run_ended(run, -1, &wave) == DF_OK) {
+        while (number < last && df_run_feed(run, number) >= 0)
+            number++;
+        if (number == last)
+            df_run_feed_end(run);
+    }
+    if (df_run_wait(run, NULL, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    free(accs);
+}
+
+/* What one run leaves in an acc, another one begins with, on whatever unit. Final nodes are told the waves of both. */
+static void test_goes_on(void **state)
+{
+    (void)state;
+    for (unsigned way = 0; way < 24; way++) {
+        struct df_options o = rig_options(way % 2 ? "all-gpu" : NULL, way % 2 ? DF_DEVICE_EMU : DF_DEVICE_NONE, 1 + way / 2 % 2);
+        const int64_t last = way / 4 % 2 ? EARLY : WAVES;
+        int64_t acc[ELEMENTS];
+        struct rig r;
+
+        o.poison = way / 8 == 1 ? 1 : 0; /* tokens are blocks then */
+        o.inflight = 1 + way / 8;
+        rig_begin(&r, ELEMENTS);
+        rig_sink(&r, RIG_SINK, rig_node(&r, RIG_POUR, 3, rig_node(&r, RIG_SOURCE, 5, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING));
+        rig_end(&r);
+        r.finals = true;
+        rig_expect(&r, last);
+        run_early(&r, o, acc);
+        rig_clear(&r);
+        run_late(&r, o, acc, last);
+        if (!rig_same(&r, last))
+            fail_msg("way %u", way);
+        rig_free(&r);
+    }
+}
+
 /* ---- the builder ---- */
 
 static const int64_t n_elements[1] = { 4 };
@@ -240,7 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_other_loops), cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_phases),
+        cmocka_unit_test(test_goes_on), cmocka_unit_test(test_refused), cmocka_unit_test(test_phases),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

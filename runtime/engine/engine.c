@@ -386,8 +386,11 @@ static void begin_waves(struct df_run *run, struct dfr_worker *w)
         return;
     }
     if (run->feed.slots) {
-        atomic_store_explicit(&run->feed.open, true, memory_order_release); /* what was made once */
+        /* Release: what was made once. seq_cst, as in dfr_engine_no_more(): if there are no waves, the later of both sees the other's write. */
+        atomic_store_explicit(&run->feed.open, true, memory_order_seq_cst);
         tell_feeder(run);
+        if (atomic_load_explicit(&run->firing.limit, memory_order_seq_cst) <= 0)
+            finish_if_complete(run, w);
         return;
     }
     for (int64_t wave = 0; wave < run->inflight && wave < limit; wave++)
@@ -449,6 +452,8 @@ void dfr_engine_no_more(struct df_run *run, int64_t waves)
     while (waves < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, waves, memory_order_seq_cst,
                                                                    memory_order_seq_cst))
         ;
+    if (!atomic_load_explicit(&run->feed.open, memory_order_seq_cst))
+        return;                         /* begin_waves() sees the limit when all that fires once has ended */
     finish_if_complete(run, &run->threads.starter);
     settle(run, &run->threads.starter);
 }

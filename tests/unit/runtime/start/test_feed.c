@@ -410,6 +410,35 @@ static void test_misuse(void **state)
 }
 
 /* Streams end the run, whatever the caller still wants. */
+/* No wave comes, and that is said before all that fires once has ended: final nodes wait for it. */
+static void test_no_waves(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        struct df_options o = rig_options(k % 2 ? "all-gpu" : "ws", k % 2 ? DF_DEVICE_EMU : DF_DEVICE_NONE, 1 + (unsigned)k / 2);
+        struct df_error why = { "" };
+        struct df_run *run;
+        struct rig r;
+        rig_begin(&r, 10);
+        struct rig_out slow = rig_node(&r, RIG_SLOW, 1, rig_node(&r, RIG_ONCE, 2, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING);
+        struct rig_out acc = rig_node(&r, RIG_POUR, 3, rig_node(&r, RIG_SOURCE, 4, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING);
+        rig_sink(&r, RIG_SINK, rig_node(&r, RIG_TABLE, 5, acc, slow));
+        rig_end(&r);
+        r.finals = true;
+        rig_expect(&r, 0);
+        rig_clear(&r);
+        o.waves = -1;
+        o.feed = 1;
+        if (df_run_start(r.graph, &o, &run, &why) != DF_OK)
+            fail_msg("%s", why.text);
+        df_run_feed_end(run);
+        if (df_run_wait(run, NULL, &why) != DF_OK)
+            fail_msg("%s", why.text);
+        assert_true(rig_same(&r, 0));
+        rig_free(&r);
+    }
+}
+
 static void test_streams(void **state)
 {
     struct df_options o = rig_options("eager", DF_DEVICE_NONE, 2);
@@ -455,7 +484,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_places),  cmocka_unit_test(test_waiting),
-        cmocka_unit_test(test_failure),       cmocka_unit_test(test_misuse),  cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_failure),       cmocka_unit_test(test_misuse),  cmocka_unit_test(test_no_waves), cmocka_unit_test(test_streams),
         cmocka_unit_test(test_rehearsal),     cmocka_unit_test(test_told_and_stopped),
         cmocka_unit_test(test_given_empty),
     };

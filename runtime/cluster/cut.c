@@ -325,7 +325,8 @@ static uint32_t moved(const struct cutter *c, uint32_t value)
     return value == DF_NONE ? DF_NONE : c->value_at[value];
 }
 
-/* What a node makes. The wholes of ranges and the values that are taken over have no numbers yet: link_values(). */
+/* What a node makes. The wholes of ranges and the values that are taken over have no numbers yet: link_values(). A part whose whole is not made
+ * here lies by itself. */
 static void write_values(struct cutter *c, uint32_t v, uint32_t at, uint32_t *next)
 {
     const struct df_graph *g = c->from;
@@ -339,8 +340,11 @@ static void write_values(struct cutter *c, uint32_t v, uint32_t at, uint32_t *ne
         value->slot = slot++;
         value->n_readers = 0;
         if (!c->kept[v]) {
-            value->taken_from = value->whole = DF_NONE;
+            value->taken_from = DF_NONE;
             value->exact = 0;
+        }
+        if (!c->kept[v] || (is_joined(g, y) && !c->kept[g->values[value->whole].producer])) {
+            value->whole = DF_NONE;
             value->offset = 0;
         }
         c->cut->value[*next] = y;

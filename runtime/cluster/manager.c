@@ -265,7 +265,7 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
     case DFR_BEAT:
         dfr_manager_revive(m, now_s, rank, false);
         break;
-    case DFR_FAILED:
+    case DFR_WAVE_FAILED:
         fail_by_worker(m, now_s, rank, message);
         break;
     case DFR_BYE:

@@ -32,7 +32,7 @@ enum dfr_message_kind {
     DFR_VERDICT,                        /* manager: that result was accepted; with DFR_DROPPED another one had been */
     DFR_STORED,                         /* worker: what it wrote in this wave, which was accepted, has its names; with DFR_DROPPED it is gone */
     DFR_BEAT,                           /* both: I live */
-    DFR_FAILED,                         /* worker: a wave fails. Value 0 says why */
+    DFR_WAVE_FAILED,                    /* worker: a wave fails. Value 0 says why */
     DFR_BYE,                            /* worker: give me no more waves; after END or REFUSE: I heard it */
     DFR_END,                            /* manager: you get no more waves; with DFR_WHOLE all waves have ended */
     DFR_CLOSE,                          /* manager: close the link; with DFR_WHOLE all ranks do so */

@@ -83,7 +83,7 @@ static int check_body(const struct dfr_parts *parts, struct df_error *error)
                                "each wave, but for sources and sinks");
 }
 
-int dfr_parts_make(const struct df_graph *g, struct dfr_parts *parts, struct df_error *error)
+static int make_parts(const struct df_graph *g, bool has_body, struct dfr_parts *parts, struct df_error *error)
 {
     int status;
 
@@ -92,7 +92,7 @@ int dfr_parts_make(const struct df_graph *g, struct dfr_parts *parts, struct df_
         return dfr_error_memory(error);
     dfr_cut_places(g, parts->place);
     status = dfr_cut_settle(g, parts->place, error);
-    if (status == DF_OK)
+    if (status == DF_OK && has_body)
         status = check_body(parts, error);
     for (unsigned which = 0; which < DFR_PLACES && status == DF_OK; which++)
         status = dfr_cut_make(g, parts->place, which, &parts->cuts[which], error);
@@ -101,6 +101,16 @@ int dfr_parts_make(const struct df_graph *g, struct dfr_parts *parts, struct df_
     if (status != DF_OK)
         dfr_parts_free(parts);
     return status;
+}
+
+int dfr_parts_make(const struct df_graph *g, struct dfr_parts *parts, struct df_error *error)
+{
+    return make_parts(g, true, parts, error);
+}
+
+int dfr_parts_make_ends(const struct df_graph *g, struct dfr_parts *parts, struct df_error *error)
+{
+    return make_parts(g, false, parts, error);
 }
 
 void dfr_parts_free(struct dfr_parts *parts)

@@ -37,6 +37,8 @@ struct dfr_parts {
 
 /* Cuts the graph, which is borrowed. DF_E_REFUSED: it cannot be cut, or nothing of it can run on other ranks. */
 int dfr_parts_make(const struct df_graph *graph, struct dfr_parts *parts, struct df_error *error);
+/* The same if BODY is not to run: it may be empty. */
+int dfr_parts_make_ends(const struct df_graph *graph, struct dfr_parts *parts, struct df_error *error);
 void dfr_parts_free(struct dfr_parts *parts);
 /* A number that differs if graphs, or the values of their args, differ. args: by arg of the graph; NULL: it has none. */
 uint64_t dfr_parts_hash(const struct df_graph *graph, const union df_scalar *args);

@@ -16,7 +16,6 @@
 #include "runtime/io/state.h"
 #include "runtime/skips/skips.h"
 
-#define LOCK_S 5.0                     /* the first rank of an mpirun that was killed ends within that */
 
 static void ring(void *comm)
 {
@@ -202,8 +201,7 @@ static bool runs_on_host(const struct dfr_cut *cut)
     return true;
 }
 
-/* HEAD and TAIL read and write, so they need no device, and no policy that was chosen for what computes. */
-static struct df_options on_host(const struct dfr_parts *parts, unsigned which, const struct df_options *from)
+struct df_options dfr_ranks_on_host(const struct dfr_parts *parts, unsigned which, const struct df_options *from)
 {
     struct df_options options = *from;
     if (runs_on_host(&parts->cuts[which])) {
@@ -299,7 +297,7 @@ static int open_journal(struct first *f, const struct dfr_ranks_options *ranks, 
     if (!ranks->resume)
         return DF_OK;
     wanted = *ranks->resume;
-    wanted.lock_s = LOCK_S;
+    wanted.lock_s = DFR_LOCK_S;
     int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
     f->nothing = status == DF_OK && !f->resumable;
     if (status != DF_OK || f->nothing)
@@ -326,7 +324,7 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
         status = open_journal(f, ranks, &options, error);
     if (status != DF_OK || f->nothing)
         return status;
-    head = on_host(f->parts, DFR_HEAD, &options), tail = on_host(f->parts, DFR_TAIL, &options);
+    head = dfr_ranks_on_host(f->parts, DFR_HEAD, &options), tail = dfr_ranks_on_host(f->parts, DFR_TAIL, &options);
     head.done_waves = f->first;         /* what TAIL is to get, HEAD makes whole */
     f->values = calloc(n_ports + 1u, sizeof *f->values);
     f->both = calloc(2 * (n_ports + 1u), sizeof *f->both);
@@ -340,7 +338,7 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
     return status;
 }
 
-static void tell(void *arg, const char *sentence)
+void dfr_ranks_tell(void *arg, const char *sentence)
 {
     (void)arg;
     dfr_say("warning: %s", sentence);
@@ -361,7 +359,7 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
     options->beat_timeout_s = ranks->heartbeat_timeout_s;
     f->most_bytes = (ranks->memory_bytes ? ranks->memory_bytes : dfr_host_bytes() / 4) / 2;
     options->memory_bytes = f->most_bytes;
-    options->tell = tell;
+    options->tell = dfr_ranks_tell;
     options->arg = f;
     options->admits = admits;
     options->stores = dfr_ranks_store(f->parts);

@@ -1,4 +1,6 @@
-/* ranks_impl.h - what the two sides of a run on several ranks share (ranks.h): ranks.c is the first rank's, ranks_worker.c that of the others. */
+/* ranks_impl.h - what runs on several ranks have in common, whether the ranks share waves (ranks.c is the first rank's side, ranks_worker.c that of
+ * the others) or parts of accs (runtime/shares/shares.c).
+ */
 #ifndef DFR_RANKS_IMPL_H
 #define DFR_RANKS_IMPL_H
 
@@ -6,11 +8,21 @@
 #include "runtime/cluster/part.h"
 #include "runtime/cluster/ranks.h"
 
+#define DFR_LOCK_S 5.0                  /* the first rank of an mpirun that was killed ends within that */
+
 /* Several beats fit into the time after which a rank counts as dead. 0: the default. */
 static inline double dfr_ranks_beat_s(const struct dfr_ranks_options *ranks)
 {
     return ranks->heartbeat_timeout_s > 0 && ranks->heartbeat_timeout_s < 10 ? ranks->heartbeat_timeout_s / 10 : 0;
 }
+
+/* HEAD and TAIL read and write, so they need no device, and no policy that was chosen for what computes. */
+struct df_options dfr_ranks_on_host(const struct dfr_parts *parts, unsigned which, const struct df_options *from);
+/* Warns: `tell` of a manager's options. */
+void dfr_ranks_tell(void *arg, const char *sentence);
+/* Some rank may be dead, or kernels run here for results that nobody wants. If mpirun ends the job because ranks end without MPI_Finalize(), it
+ * takes the status of the one that ends first. That is to be the first rank. */
+void dfr_ranks_leave(struct dfr_comm *comm, int status, const struct df_error *error);
 
 /* Do workers write files of their own (sinks with @worker)? */
 bool dfr_ranks_store(const struct dfr_parts *parts);

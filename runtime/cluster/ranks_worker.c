@@ -150,15 +150,11 @@ static int verdict(void *arg, int64_t wave, bool accepted, bool *stored, struct 
 
 /* ---- begin and end ---- */
 
-/* Some rank may be dead, or kernels run here for results that nobody wants. If mpirun ends the job because ranks end without MPI_Finalize(), it
- * takes the status of the one that ends first. That is to be the first rank. */
-static void leave_work(struct other *o, int status, const struct df_error *error)
+void dfr_ranks_leave(struct dfr_comm *comm, int status, const struct df_error *error)
 {
-    if (o->held)
-        dfr_held_clear(o->held, o->comm->done);
     if (status != DF_OK)
         fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error->text);
-    o->comm->link->close(o->comm->link, false);
+    comm->link->close(comm->link, false);
     if (status == DF_OK)
         nanosleep(&(struct timespec){ .tv_sec = LEAVE_S }, NULL);
     dfr_output_leave(status != DF_OK);
@@ -202,8 +198,11 @@ int dfr_ranks_work(struct dfr_comm *comm, const struct dfr_parts *parts, const s
     if (o.stops)
         dfr_catch_signals();
     int status = work(&o, ranks, error);
-    if (ranks->own_process && !comm->whole)
-        leave_work(&o, status, error);
+    if (ranks->own_process && !comm->whole) {
+        if (o.held)
+            dfr_held_clear(o.held, comm->done);
+        dfr_ranks_leave(comm, status, error);
+    }
     if (status == DF_OK && o.body)
         status = dfr_part_finish(o.body, stats, error);
     close_body(&o, status == DF_OK && comm->done);

@@ -236,7 +236,7 @@ void dfr_worker_result(struct dfr_worker *w, double now_s, struct dfr_message *r
 
 void dfr_worker_failed(struct dfr_worker *w, double now_s, const char *sentence)
 {
-    struct dfr_head head = head_of(w, DFR_FAILED);
+    struct dfr_head head = head_of(w, DFR_WAVE_FAILED);
 
     if (!w->over && !w->gone)
         send(w, now_s, dfr_message_make_text(&head, sentence));

@@ -10,7 +10,7 @@
 #define TOKENS 3u                       /* of what parts read: so many are in a device's memory beside the parts */
 #define LINE 64u
 
-static bool is_part(const struct df_graph *g, uint32_t v)
+bool dfr_is_part_of_acc(const struct df_graph *g, uint32_t v)
 {
     return g->nodes[v].part != DF_NONE && g->parts[g->nodes[v].part].n > 1 && df_node_n_acc(g, v) > 0 &&
            df_node_n_out(g, v) == df_node_n_acc(g, v);
@@ -20,7 +20,7 @@ uint32_t dfr_passes_most(const struct df_graph *g)
 {
     uint32_t n = 0;
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (is_part(g, v) && g->parts[g->nodes[v].part].n > n)
+        if (dfr_is_part_of_acc(g, v) && g->parts[g->nodes[v].part].n > n)
             n = g->parts[g->nodes[v].part].n;
     return n;
 }
@@ -28,7 +28,7 @@ uint32_t dfr_passes_most(const struct df_graph *g)
 uint32_t dfr_passes_hint(const struct df_graph *g)
 {
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (is_part(g, v) && g->parts[g->nodes[v].part].passes)
+        if (dfr_is_part_of_acc(g, v) && g->parts[g->nodes[v].part].passes)
             return g->parts[g->nodes[v].part].passes;
     return 0;
 }
@@ -36,7 +36,7 @@ uint32_t dfr_passes_hint(const struct df_graph *g)
 bool dfr_acc_is_gathered(const struct df_graph *g, uint32_t y)
 {
     const struct df_value *value = &g->values[y];
-    bool gathered = value->n_readers > 0 && df_value_is_acc(g, y) && is_part(g, value->producer);
+    bool gathered = value->n_readers > 0 && df_value_is_acc(g, y) && dfr_is_part_of_acc(g, value->producer);
     for (uint32_t i = 0; i < value->n_readers; i++)
         gathered &= df_node_is_ranges(g, g->readers[value->first_reader + i].node);
     return gathered;
@@ -93,7 +93,7 @@ int dfr_again_find(const struct df_graph *g, const uint8_t *sources, struct dfr_
     for (uint32_t v = 0; v < g->n_nodes; v++)
         again[v] = may_be_called_again(g, v, sources ? (enum dfr_source)sources[v] : DFR_SOURCE_BY_TRAIT, again);
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (is_part(g, v))
+        if (dfr_is_part_of_acc(g, v))
             note_read(g, v, a, again);
     note_called(g, a, again);
     for (uint32_t x = 0; x < g->n_values; x++)
@@ -136,7 +136,7 @@ int dfr_again_admit(const struct df_graph *g, const struct dfr_again *a, int64_t
 uint32_t dfr_passes_of(const struct df_graph *g, uint32_t v, uint32_t n_passes, const struct dfr_again *again)
 {
     const struct df_part_rows *part = &g->parts[g->nodes[v].part];
-    if (is_part(g, v))
+    if (dfr_is_part_of_acc(g, v))
         return (uint32_t)((uint64_t)part->number * (part->n < n_passes ? part->n : n_passes) / part->n);
     for (uint32_t y = g->nodes[v].first_out; y < g->nodes[v].first_out + df_node_n_out(g, v); y++)
         if (again->kept[y])             /* of a join, too: the parts of it do not come again */
@@ -151,7 +151,7 @@ static uint64_t pass_bytes(const struct df_graph *g, uint32_t n_passes)
     for (uint32_t pass = 0; pass < n_passes; pass++) {
         uint64_t bytes = 0;
         for (uint32_t v = 0; v < g->n_nodes; v++)
-            for (uint32_t i = 0; is_part(g, v) && i < df_node_n_acc(g, v); i++)
+            for (uint32_t i = 0; dfr_is_part_of_acc(g, v) && i < df_node_n_acc(g, v); i++)
                 if (dfr_passes_of(g, v, n_passes, NULL) == pass)
                     bytes += g->values[df_node_acc(g, v, i)].bytes;
         most = bytes > most ? bytes : most;

@@ -28,6 +28,8 @@ void dfr_again_free(struct dfr_again *again);
 uint64_t dfr_again_bytes(const struct dfr_again *again, int64_t waves);
 int dfr_again_admit(const struct df_graph *graph, const struct dfr_again *again, int64_t waves, uint64_t host_bytes, struct df_error *error);
 
+/* Does the node change parts of a divided acc, and make nothing else? */
+bool dfr_is_part_of_acc(const struct df_graph *graph, uint32_t node);
 /* The most parts that an acc of the graph is divided into; 0: none is divided. */
 uint32_t dfr_passes_most(const struct df_graph *graph);
 /* How often @passes says that the waves go by, which is no more often than the acc has parts; 0: nobody says it. */

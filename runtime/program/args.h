@@ -19,6 +19,7 @@
 #include "runtime/cluster/resumable.h"
 #include "runtime/graph/graph.h"
 #include "runtime/program/progress.h"
+#include "runtime/shares/shares.h"
 
 /* The most that --inflight and --gpu-jobs take, for dfc's commands too. */
 enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024, DFR_MAX_GPU_NUMBER = 63 };
@@ -43,6 +44,7 @@ struct dfr_command_line {
     bool range;                         /* --waves gave the first wave, too */
     bool cluster;                       /* the graph runs on all ranks of an mpirun */
     struct dfr_ranks_options ranks;
+    enum dfr_share_what share;          /* what ranks share */
     bool help, version;                 /* one of them was asked for: then args need no values */
 };
 

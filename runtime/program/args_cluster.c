@@ -1,4 +1,6 @@
 /* args_cluster.c - the options of a run on several ranks of an mpirun (docs/clusters.md), and which others do not go with them. */
+#include <string.h>
+
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
 #include "runtime/program/args_impl.h"
@@ -15,6 +17,14 @@ static int set_cluster(struct dfr_command_line *line, const char *name, const ch
 static int set_window(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     return dfr_parse_unsigned(name, text, MOST_WINDOW, &line->ranks.window, error);
+}
+
+static int set_share(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    line->share = !strcmp(text, "waves") ? DFR_SHARE_WAVES : !strcmp(text, "parts") ? DFR_SHARE_PARTS : DFR_SHARE_FIND;
+    if (line->share != DFR_SHARE_FIND)
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither 'waves' nor 'parts'", name, text);
 }
 
 static int set_seconds(const char *name, const char *text, double *seconds, struct df_error *error)
@@ -41,7 +51,7 @@ int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *e
                         : o->check_variants ? "--check" : o->n_dumps > 0 ? "--dump" : o->passes > 0 ? "--passes"
                         : o->trace_path ? "--trace" : o->learn ? "--learn" : line->stats != DFR_STATS_NONE ? "--stats"
                         : line->resume.chunk ? "--out" : NULL;
-    const char *alone = line->ranks.window ? "--window" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
+    const char *alone = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
                         : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : NULL;
 
     if (line->cluster && other)
@@ -55,6 +65,8 @@ const struct dfr_option dfr_options_cluster[] = {
     { "cluster", NULL, "run on all ranks: mpirun -n 4 PROGRAM --cluster; rank 0 reads, writes and hands out waves, the others compute",
       set_cluster, 0 },
     { "window", "N", "waves that a rank holds at once (default: found while it runs)", set_window, 0 },
+    { "share", "WHAT", "what ranks share: 'waves', or 'parts' of accs, which each rank changes in all waves (default: parts if all waves serve them, and "
+      "they are larger than what they read of a wave)", set_share, 0 },
     { "wave-timeout", "TIME", "a rank that holds a wave longer counts as dead, and others get its waves (default: none does)",
       set_wave_timeout, 0 },
     { "heartbeat-timeout", "TIME", "so does a rank that is silent for so long (default 10s)", set_heartbeat_timeout, 0 },

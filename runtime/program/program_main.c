@@ -185,7 +185,7 @@ static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const 
     ranks.progress = dfr_progress_show;
     ranks.progress_arg = &progress;
     dfr_progress_count_begin(&progress, link->rank == 0 ? line->progress : DFR_PROGRESS_OFF);
-    int rc = dfr_ranks_run(link, graph, &line->options, &ranks, stats, error);
+    int rc = dfr_shares_or_ranks_run(link, graph, &line->options, &ranks, line->share, stats, error);
     dfr_progress_count_end(&progress, rc == DF_OK);
     return rc;
 }

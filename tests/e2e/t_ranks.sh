@@ -1,4 +1,5 @@
-# Examples under mpirun give the same bytes on 1 to 4 ranks as in one process: photo and nuclei by tiles, cholesky in its one wave.
+# Examples under mpirun give the same bytes on 1 to 4 ranks as in one process: photo and nuclei by tiles, cholesky in its one wave, ct by parts of its
+# volume. A rank that dies with parts; what cannot be shared by parts.
 . "$here/ranks.sh"
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
@@ -20,3 +21,65 @@ fi
 
 check compile-cholesky "$DFC" "$examples/cholesky/cholesky.df" --nvcc=none -w -o cholesky -D tiles=4
 on_ranks cholesky '1 2 3 4' cholesky --n=150 --output=output.npy --matrix=output-matrix.npy
+
+# ---- by parts of accs ----
+cat >shares.df <<'EOT'
+arg last: i64 = 12;
+arg deadly: i64 = -1;
+arg other: i64 = 0;
+kernel count(out p: i64[n]; last: i64, other: i64) stream restart cpu {{
+#include <stdlib.h>
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (df_wave(call) == last + (other && rank && atoi(rank) == 2)) return DF_END;
+    for (size_t i = 0; i < n; i++) p[i] = df_wave(call) * 7 + (int64_t)i;
+}};
+kernel weigh(in p: i64[n], out q: i64[n]; deadly: i64) cpu {{
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+    if (df_wave(call) == deadly && open("killed", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) kill(getpid(), SIGKILL);
+    if (df_wave(call) == 11 && getenv("OMPI_COMM_WORLD_RANK")) { int f = open("ranks", O_CREAT | O_APPEND | O_WRONLY, 0600); dprintf(f, "%s\n", getenv("OMPI_COMM_WORLD_RANK")); close(f); }
+    for (size_t i = 0; i < n; i++) q[i] = p[i] * p[i];
+}};
+kernel back(in q: i64[n], acc vol: i64[z, n] split z) cpu {{
+    struct df_part part = df_part(call);
+    for (size_t k = 0; k < z; k++)
+        for (size_t i = 0; i < n; i++)
+            vol[k * n + i] = vol[k * n + i] * 3 + q[i] * (int64_t)(part.first + k);
+}};
+kernel tell(in vol: i64[z, n]) cpu {{
+    int64_t sum = 0;
+    for (size_t i = 0; i < z * n; i++) sum = sum * 31 + vol[i];
+    printf("%lld after %lld waves\n", (long long)sum, (long long)df_wave(call));
+}};
+graph main { p: i64[50] = count(last, other); q = weigh(p, deadly); vol: i64[30, 50] = back(q) @parts(5); tell(vol); }
+EOT
+check compile-shares "$DFC" shares.df --nvcc=none -o shares
+# shared NAME RANKS: these ranks have had the last wave, and so all of them.
+shared() { if [ "$(sort ranks | tr '\n' ' ')" = "$2 " ]; then pass "$1"; else fail "$1" "all waves were on ranks $(sort ranks | tr '\n' ' ')"; fi; rm -f ranks; }
+rm -f ranks; on_ranks shares 4 shares; shared shares-all '1 2 3'
+how='--device=none --share=parts' on_ranks shares-asked '2 3 4' shares --last=12; rm -f ranks
+how='--device=none --share=waves' on_ranks shares-waves 4 shares; rm -f ranks
+how='--device=emu --emu-all --policy=all-gpu' on_ranks shares-device 3 shares; shared shares-device-all '1 2'
+on_ranks shares-none 3 shares --last=0
+./shares >shares.one
+timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 4 ./shares --cluster --workers=1 --deadly=5 --heartbeat-timeout=4s >shares.out 2>shares.err
+if [ $? = 0 ] && [ -e killed ]; then same shares-killed shares.out shares.one; else fail shares-killed "$(tail -n 5 shares.err | tr '\n' ' ')"; fi
+expect shares-killed-told 0 '^shares: warning: rank [123] on .* counts as dead' cat shares.err
+expect shares-unlike 1 '^shares: error: one rank has had 1[23] waves, and another one 1[23]: their inputs are not the same$' ranks 3 ./shares --cluster --other=1
+expect shares-alone 2 'error: --share is for a run on several ranks: --cluster is missing' ./shares --share=parts
+expect shares-word 2 "error: --share: 'halves' is neither 'waves' nor 'parts'" ./shares --cluster --share=halves
+expect shares-not 1 "^cholesky: error: --share=parts: no acc is divided" ranks 2 ./cholesky --cluster --n=60 --share=parts
+
+if pkg-config --exists fftw3f && [ -e picture.png ]; then
+    cc -O3 -ffast-math -o phantom "$examples/ct/phantom.c" -lm && ./phantom 8 78 60 head.rct
+    check compile-ct "$DFC" "$examples/ct/ct.df" --nvcc=none -w -o ct
+    ct='--n=64 --w=78 --h=60 --input=head.rct --density=output.f32 --volume=output.vol --picture=output.png'
+    # shellcheck disable=SC2086
+    on_ranks ct '1 2 3 4' ct $ct
+    # shellcheck disable=SC2086
+    how='--device=none --share=waves' on_ranks ct-waves 3 ct $ct
+else
+    skip ct 'no libfftw3-dev or libpng'
+fi

@@ -190,7 +190,7 @@ static void test_each_field_is_named(void **state)
 
 static void test_text(void **state)
 {
-    struct dfr_head head = { .kind = DFR_FAILED };
+    struct dfr_head head = { .kind = DFR_WAVE_FAILED };
     struct dfr_message *made = dfr_message_make_text(&head, "why it failed"), *none = dfr_message_make(&head, NULL, 0);
     char text[32];
 

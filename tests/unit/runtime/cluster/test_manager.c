@@ -721,7 +721,7 @@ static void test_failed_wave(void **state)
     begin();
     offer(2);
     hear(0, 1, DFR_HELLO, 0);
-    hear_head(0, 1, (struct dfr_head){ .kind = DFR_FAILED, .epoch = 5, .hash = 7 }, "kernel 'blur' failed in wave 0");
+    hear_head(0, 1, (struct dfr_head){ .kind = DFR_WAVE_FAILED, .epoch = 5, .hash = 7 }, "kernel 'blur' failed in wave 0");
     assert_string_equal(outcome(DF_E_KERNEL), "rank 1 on node7: kernel 'blur' failed in wave 0");
     assert_string_equal(sent_of(DFR_END), "1:0 2:0 ");
     assert_int_equal(dfr_manager_room(manager), 0);

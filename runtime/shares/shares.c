@@ -1,0 +1,366 @@
+/* shares.c - the first rank and the others of a run by parts of accs (shares.h). */
+#include "runtime/shares/shares.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/cluster/ranks_impl.h"
+#include "runtime/io/outputs.h"
+#include "runtime/shares/share.h"
+#include "runtime/shares/share_run.h"
+
+static void ring(void *comm)
+{
+    dfr_comm_ring(comm);
+}
+
+int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, enum dfr_share_what what, bool *parts,
+                      struct df_error *error)
+{
+    struct dfr_shared shared;
+    struct df_error why = { "" };
+
+    *parts = false;
+    if (what == DFR_SHARE_WAVES)
+        return DF_OK;
+    int status = dfr_shared_find(graph, args, &shared, &why);
+    *parts = status == DF_OK && (what == DFR_SHARE_PARTS || dfr_shared_pays(&shared, n_ranks - 1));
+    dfr_shared_free(&shared);
+    if (status == DF_OK || (status == DF_E_REFUSED && what == DFR_SHARE_FIND))
+        return DF_OK;
+    return dfr_error(error, status, status == DF_E_REFUSED ? "--share=parts: %s" : "%s", why.text);
+}
+
+/* ---- the first rank ---- */
+
+struct first {
+    const struct dfr_shared *shared;
+    struct dfr_parts parts;             /* HEAD and TAIL run here */
+    struct dfr_comm *comm;
+    const struct dfr_ranks_options *ranks;
+    struct df_options options;
+    struct dfr_resumable *resumable;    /* NULL: no journal is written */
+    bool nothing;                       /* all waves are done */
+    struct dfr_part *head, *tail;
+    struct dfr_value *once;             /* n_once of them, by port of `parts` */
+    uint32_t n_once;
+    int64_t n_shares, n_given, n_ended;
+    struct dfr_message **results;       /* by share; NULL: it is not there */
+    int64_t n_results;
+    int64_t waves;                      /* of all shares; -1: none has said it */
+    const void **accs;                  /* by value of TAIL's graph */
+    int failed;                         /* HEAD could not be opened, and the others are still to hear it */
+    struct df_error why;
+};
+
+static int next(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error)
+{
+    struct first *f = arg;
+    const int64_t numbers[2] = { f->n_shares, f->options.waves };
+    const struct dfr_value value = { .data = numbers, .bytes = sizeof numbers };
+
+    *over = f->nothing || f->n_given == f->n_shares;
+    if (*over)
+        return DF_OK;
+    *give = dfr_message_make(head, &value, 1);
+    *over = ++f->n_given == f->n_shares;
+    return *give ? DF_OK : dfr_error_memory(error);
+}
+
+/* Its waves, and whether it has the accs of this share and nothing else. */
+static int check_result(const struct first *f, const struct dfr_message *result, int64_t *waves, struct df_error *error)
+{
+    const struct df_graph *g = f->shared->graph;
+    const uint32_t k = (uint32_t)result->head.wave, n = (uint32_t)f->n_shares;
+    uint32_t at = 0;
+    bool right = true;
+
+    for (uint32_t i = dfr_share_first(f->shared, k, n); i < dfr_share_first(f->shared, k + 1, n); i++)
+        for (uint32_t a = 0; a < df_node_n_acc(g, f->shared->parts[i]); a++, at++) {
+            uint32_t x = df_node_acc(g, f->shared->parts[i], a);
+            right &= at < result->n_values && result->values[at].port == x && result->values[at].bytes == g->values[x].bytes;
+        }
+    right &= at + 1 == result->n_values && result->values[at].port == g->n_values && result->values[at].bytes == sizeof *waves;
+    if (!right)
+        return dfr_error(error, DF_E_FORMAT, "what came of share %u of an acc from another rank is none", k);
+    memcpy(waves, result->values[at].data, sizeof *waves);
+    return DF_OK;
+}
+
+static int result(void *arg, const struct dfr_message *message, bool *taken, struct df_error *error)
+{
+    struct first *f = arg;
+    int64_t waves = 0;
+    int status = check_result(f, message, &waves, error);
+
+    if (status == DF_OK && f->waves >= 0 && waves != f->waves)
+        status = dfr_error(error, DF_E_REFUSED, "one rank has had %lld waves, and another one %lld: their inputs are not the same", (long long)f->waves,
+                           (long long)waves);
+    if (status != DF_OK)
+        return status;
+    f->waves = waves;
+    f->results[f->n_results++] = dfr_message_hold((struct dfr_message *)message);
+    *taken = true;
+    return DF_OK;
+}
+
+static int ended(void *arg, unsigned *n, struct df_error *error)
+{
+    struct first *f = arg;
+
+    *n = (unsigned)(f->n_results - f->n_ended);
+    f->n_ended = f->n_results;
+    if (f->failed != DF_OK)
+        *error = f->why;
+    if (f->resumable && dfr_asked())
+        dfr_comm_stop(f->comm);
+    return f->failed;
+}
+
+static int open_journal(struct first *f, struct df_error *error)
+{
+    struct dfr_resumable_options wanted;
+
+    if (!f->ranks->resume)
+        return DF_OK;
+    wanted = *f->ranks->resume;
+    wanted.lock_s = DFR_LOCK_S;
+    const int64_t waves = f->options.waves;
+    int status = dfr_resumable_open(f->shared->graph, &f->options, &wanted, &f->resumable, error);
+    f->options.waves = waves;           /* of a share, which nobody feeds */
+    f->options.feed = 0;
+    f->options.done_waves = 0;
+    f->nothing = status == DF_OK && !f->resumable;
+    if (status != DF_OK || f->nothing)
+        return status;
+    dfr_outputs_part(f->options.outputs, f->parts.cuts[DFR_HEAD].graph, f->parts.cuts[DFR_HEAD].node);
+    dfr_outputs_part(f->options.outputs, f->parts.cuts[DFR_TAIL].graph, f->parts.cuts[DFR_TAIL].node);
+    dfr_resumable_begin(f->resumable);
+    return DF_OK;
+}
+
+/* Makes what fires once. HEAD gets no waves. */
+static int open_first(struct first *f, struct df_error *error)
+{
+    int status = dfr_parts_make_ends(f->shared->graph, &f->parts, error);
+
+    if (status == DF_OK)
+        status = open_journal(f, error);
+    if (status != DF_OK || f->nothing)
+        return status;
+    f->once = calloc(f->parts.n_ports + 1u, sizeof *f->once);
+    f->results = calloc((size_t)f->n_shares + 1, sizeof *f->results);
+    f->accs = calloc(f->parts.cuts[DFR_TAIL].graph->n_values + 1u, sizeof *f->accs);
+    if (!f->once || !f->results || !f->accs)
+        return dfr_error_memory(error);
+    const struct df_options head = dfr_ranks_on_host(&f->parts, DFR_HEAD, &f->options);
+    status = dfr_part_open(&f->parts, DFR_HEAD, &head, NULL, 0, &f->head, error);
+    return status == DF_OK ? dfr_part_once(f->head, f->once, &f->n_once, error) : status;
+}
+
+static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *state, struct df_error *error)
+{
+    const struct dfr_manage_side side = { f, next, result, ended };
+    struct dfr_manager_options options = { .hash = hash, .epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1, .window = 1,
+                                           .n_once = f->n_once, .wave_timeout_s = f->ranks->wave_timeout_s,
+                                           .grace_s = f->resumable ? fmax(f->ranks->resume->grace_s, 1e-3) : 0,
+                                           .beat_s = dfr_ranks_beat_s(f->ranks), .beat_timeout_s = f->ranks->heartbeat_timeout_s,
+                                           .tell = dfr_ranks_tell };
+    struct dfr_value *once = calloc(f->n_once + 1u, sizeof *once);
+
+    *state = (struct dfr_manager_state){ 0 };
+    if (!once)
+        return dfr_error_memory(error);
+    for (uint32_t i = 0; i < f->n_once; i++) {
+        once[i] = f->once[i];
+        once[i].port = f->parts.ports[f->once[i].port].value; /* ports rise with values */
+    }
+    options.once = once;
+    int status = dfr_comm_manage(f->comm, &options, &side, state, error);
+    free(once);
+    return status;
+}
+
+/* Where TAIL finds the accs of all shares. */
+static void find_accs(struct first *f)
+{
+    const struct dfr_cut *tail = &f->parts.cuts[DFR_TAIL];
+
+    for (int64_t k = 0; k < f->n_results; k++)
+        for (uint32_t i = 0; i < f->results[k]->n_values; i++)
+            for (uint32_t x = 0; x < tail->graph->n_values; x++)
+                if (tail->value[x] == f->results[k]->values[i].port)
+                    f->accs[x] = f->results[k]->values[i].data;
+}
+
+/* All shares are there: what comes after the last wave. */
+static int finish_first(struct first *f, struct df_stats *stats, struct df_error *error)
+{
+    struct df_options tail = dfr_ranks_on_host(&f->parts, DFR_TAIL, &f->options);
+
+    find_accs(f);
+    tail.accs = f->accs;
+    tail.accs_waves = f->waves;
+    int status = dfr_part_finish(f->head, NULL, error);
+    if (status == DF_OK)
+        status = dfr_part_open(&f->parts, DFR_TAIL, &tail, f->once, f->n_once, &f->tail, error);
+    if (status == DF_OK && f->resumable)
+        status = dfr_resumable_ended(f->resumable, f->waves, error);
+    if (status == DF_OK && f->resumable)
+        status = dfr_resumable_end(f->resumable, dfr_part_run(f->tail), error);
+    return status == DF_OK ? dfr_part_finish(f->tail, stats, error) : status;
+}
+
+static void free_first(struct first *f)
+{
+    dfr_part_close(f->head);
+    dfr_part_close(f->tail);
+    for (int64_t k = 0; k < f->n_results; k++)
+        dfr_message_drop(f->results[k]);
+    free(f->results);
+    free(f->once);
+    free(f->accs);
+    dfr_parts_free(&f->parts);
+}
+
+static int be_first(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
+                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+{
+    struct first f = { .shared = shared, .comm = comm, .ranks = ranks, .options = *options, .waves = -1 };
+    const int n_workers = comm->link->size - 1;
+    struct dfr_manager_state state;
+    struct df_error why;
+
+    f.n_shares = shared->n_parts < (uint32_t)n_workers ? shared->n_parts : (uint32_t)n_workers;
+    f.failed = open_first(&f, &f.why);
+    int status = manage(&f, hash, &state, error);
+    if (status == DF_OK && !f.nothing)
+        status = finish_first(&f, stats, error);
+    else if (f.resumable)
+        dfr_resumable_end(f.resumable, NULL, &why);
+    if (status == DF_E_STOPPED && f.resumable && dfr_asked()) {
+        comm->link->close(comm->link, comm->whole);
+        dfr_resumable_leave(f.resumable, !state.gave_up);
+    }
+    free_first(&f);
+    return f.resumable ? dfr_resumable_close(f.resumable, status, error) : status;
+}
+
+/* ---- the others ---- */
+
+struct other {
+    const struct dfr_shared *shared;
+    struct dfr_comm *comm;
+    bool stops;                         /* SIGTERM and SIGUSR1 end it */
+    const struct df_options *options;
+    const struct dfr_message *welcome;  /* what is made once */
+    struct dfr_share_run *run;          /* NULL: it has no share */
+    struct dfr_head head;               /* of the result */
+    struct dfr_value *values;           /* room for the accs */
+    struct df_stats *stats;
+};
+
+static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
+{
+    struct other *o = arg;
+    (void)error;
+    dfr_share_run_close(o->run);
+    o->run = NULL;
+    o->welcome = welcome;
+    return DF_OK;
+}
+
+static int start(void *arg, const struct dfr_message *give, const struct dfr_head *head, bool *started, struct df_error *error)
+{
+    struct other *o = arg;
+    struct df_options options = *o->options;
+    int64_t numbers[2];
+
+    if (o->run)
+        return DF_OK;
+    if (give->n_values != 1 || give->values[0].bytes != sizeof numbers)
+        return dfr_error(error, DF_E_FORMAT, "what came from rank 0 is no share of an acc");
+    memcpy(numbers, give->values[0].data, sizeof numbers);
+    if (numbers[0] < 1 || numbers[0] > o->shared->n_parts || give->head.wave < 0 || give->head.wave >= numbers[0])
+        return dfr_error(error, DF_E_FORMAT, "rank 0 gave share %lld of %lld of an acc, which has %u parts", (long long)give->head.wave,
+                         (long long)numbers[0], o->shared->n_parts);
+    options.waves = numbers[1];
+    o->head = *head;
+    *started = true;
+    return dfr_share_run_start(o->shared, (uint32_t)give->head.wave, (uint32_t)numbers[0], &options, o->welcome->values, o->welcome->n_values,
+                               &o->run, error);
+}
+
+static int finish(void *arg, struct dfr_message **message, struct df_error *error)
+{
+    struct other *o = arg;
+    int64_t waves;
+    uint32_t n;
+
+    if (o->stops && dfr_asked())
+        dfr_comm_stop(o->comm);
+    if (!o->run || !dfr_share_run_ended(o->run, &waves))
+        return DF_OK;
+    int status = dfr_share_run_finish(o->run, o->values, &n, o->stats, error);
+    if (status == DF_OK && !(*message = dfr_message_make(&o->head, o->values, n)))
+        status = dfr_error_memory(error);
+    dfr_share_run_close(o->run);
+    o->run = NULL;
+    return status;
+}
+
+static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
+                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+{
+    char host[256] = "";
+    struct other o = { .shared = shared, .comm = comm, .stops = ranks->resume, .options = options, .stats = stats,
+                       .values = calloc(shared->graph->n_values + 1u, sizeof *o.values) };
+    const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = 1, .beat_s = dfr_ranks_beat_s(ranks),
+                                            .beat_timeout_s = ranks->heartbeat_timeout_s };
+    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish };
+    int status = o.values ? DF_OK : dfr_error_memory(error);
+
+    gethostname(host, sizeof host - 1);
+    if (o.stops)
+        dfr_catch_signals();
+    if (status == DF_OK)
+        status = dfr_comm_work(comm, &own, &side, error);
+    if (ranks->own_process && !comm->whole)
+        dfr_ranks_leave(comm, status, error);
+    dfr_share_run_close(o.run);
+    free(o.values);
+    return status;
+}
+
+int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *from, const struct dfr_ranks_options *ranks,
+                   struct df_stats *stats, struct df_error *error)
+{
+    struct dfr_comm comm = { .link = link, .whole = true };
+    struct df_options options = *from;
+    struct dfr_shared shared;
+    int status = dfr_shared_find(graph, options.args, &shared, error);
+
+    options.fed = ring;
+    options.fed_arg = &comm;
+    if (status == DF_OK) /* ranks that share waves have other tokens, and so another hash */
+        status = (link->rank == 0 ? be_first : be_other)(&comm, &shared, &options, ~dfr_parts_hash(graph, options.args), ranks, stats, error);
+    dfr_shared_free(&shared);
+    link->close(link, comm.whole);
+    return status;
+}
+
+int dfr_shares_or_ranks_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *options,
+                            const struct dfr_ranks_options *ranks, enum dfr_share_what what, struct df_stats *stats, struct df_error *error)
+{
+    bool parts;
+    int status = dfr_shares_choose(graph, options->args, link->size, what, &parts, error);
+
+    if (status == DF_OK)
+        return (parts ? dfr_shares_run : dfr_ranks_run)(link, graph, options, ranks, stats, error);
+    status = link->rank > 0 ? DF_OK : status; /* the first rank says it */
+    link->close(link, true);
+    return status;
+}

@@ -1,0 +1,240 @@
+/* test_shares.c - graphs with divided accs on several ranks, a thread for each, over the mock of a link: what comes after the last wave is compared
+ * with the sequential reference, also if a rank dies. What cannot be shared is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "link_rig.h"
+#include "run_rig.h"
+#include "runtime/cluster/message.h"
+#include "runtime/shares/share.h"
+#include "runtime/shares/shares.h"
+
+enum { MOST_RANKS = 5 };
+
+struct rank {
+    pthread_t thread;
+    struct dfr_link *link;
+    const struct df_graph *graph;
+    struct df_options options;
+    struct dfr_ranks_options ranks;
+    enum dfr_share_what what;
+    struct df_stats stats;
+    struct df_error error;
+    int status;
+};
+
+static struct rank all[MOST_RANKS];
+
+static void *run_rank(void *arg)
+{
+    struct rank *r = arg;
+    r->status = dfr_shares_or_ranks_run(r->link, r->graph, &r->options, &r->ranks, r->what, &r->stats, &r->error);
+    return NULL;
+}
+
+static void drop(void *cookie)
+{
+    dfr_message_drop(cookie);
+}
+
+/* killed: that rank dies after some time; 0: none. */
+static int run_ranks(struct rig *r, int n, const struct df_options *options, int killed, uint32_t seed)
+{
+    struct link_rig *rig = link_rig_create(n, seed, seed % 20);
+
+    for (uint32_t v = 0; v < r->graph->n_nodes; v++)
+        ((struct df_node *)r->graph->nodes)[v].ordinal = v + 1;
+    rig_clear(r);
+    memset(all, 0, sizeof all);
+    for (int i = 0; i < n; i++) {
+        all[i].link = link_rig_link(rig, i);
+        all[i].graph = r->graph;
+        all[i].options = *options;
+        all[i].ranks.heartbeat_timeout_s = killed ? 3 : 0;
+        all[i].what = DFR_SHARE_PARTS;
+        assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
+    }
+    if (killed) {
+        usleep(seed * 7919 % 20000);
+        link_rig_kill(rig, killed);
+    }
+    for (int i = 0; i < n; i++)
+        pthread_join(all[i].thread, NULL);
+    link_rig_destroy(rig, drop);
+    return all[0].status;
+}
+
+/* Two halves that change an acc by what `from` makes, and their whole. */
+static struct rig_out halves(struct rig *r, int64_t s, struct rig_out from)
+{
+    const uint64_t n = r->n, rows[2] = { n / 2, n - n / 2 };
+    struct rig_out ranges[2], accs[2];
+
+    rig_view(r, from, ranges);
+    for (uint32_t k = 0; k < 2; k++) {
+        const struct df_part_rows part = { .first = k * rows[0], .rows = rows[k], .whole = n, .number = k, .n = 2 };
+        r->n = rows[k];
+        r->part = &part;
+        accs[k] = rig_node(r, RIG_POUR, s, ranges[k], RIG_NOTHING);
+    }
+    r->n = n;
+    return rig_join(r, accs[0], accs[1]);
+}
+
+/* Accs of `pairs` nodes in halves. What they read comes of a source, of what fires once, and of nodes between that all share. */
+static void make_graph(struct rig *r, unsigned seed, unsigned pairs, int between)
+{
+    rig_begin(r, 5 + seed % 40);
+    struct rig_out once = rig_node(r, RIG_ONCE, 2, RIG_NOTHING, RIG_NOTHING), from = rig_node(r, RIG_SOURCE, seed, RIG_NOTHING, RIG_NOTHING);
+    from = rig_node(r, between, 3, rig_node(r, RIG_TABLE, 3, from, once), RIG_NOTHING);
+    if (seed % 3 == 0)
+        from = rig_node(r, RIG_SKIP, seed, from, RIG_NOTHING);
+    for (unsigned i = 0; i < pairs; i++) {
+        struct rig_out whole = halves(r, i + 1, i % 2 ? rig_node(r, RIG_ADD1, i, from, RIG_NOTHING) : from);
+        rig_sink(r, RIG_SINK, whole);
+        rig_sink(r, RIG_SINK, rig_node(r, RIG_TABLE, i, whole, once));
+    }
+    rig_end(r);
+    r->finals = true;
+}
+
+static void test_same(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 24; seed++) {
+        struct df_options o = rig_options(seed % 4 == 2 ? "all-gpu" : "ws", seed % 4 == 2 ? DF_DEVICE_EMU : DF_DEVICE_NONE, 1 + seed % 2);
+        const int n = 2 + (int)(seed % (MOST_RANKS - 1));
+        struct rig r;
+
+        o.waves = seed % 7 == 0 ? 0 : 1 + seed % 20;
+        o.inflight = seed % 5;
+        rig_skips = seed % 3 == 0;
+        make_graph(&r, seed, 1 + seed % 4, RIG_ADD1);
+        rig_expect(&r, o.waves);
+        if (run_ranks(&r, n, &o, 0, seed) != DF_OK)
+            fail_msg("seed %u: %s", seed, all[0].error.text);
+        for (int i = 1; i < n; i++)
+            if (all[i].status != DF_OK)
+                fail_msg("seed %u, rank %d: %s", seed, i, all[i].error.text);
+        if (!rig_same(&r, o.waves))
+            fail_msg("seed %u: %d ranks", seed, n);
+        rig_free(&r);
+    }
+    rig_skips = false;
+}
+
+/* Its share is run by another rank from the first wave on. */
+static void test_killed(void **state)
+{
+    (void)state;
+    struct df_options o = rig_options("ws", DF_DEVICE_NONE, 1);
+    struct rig r;
+
+    o.waves = 12;
+    make_graph(&r, 1, 3, RIG_SLOW);     /* 20 ms a wave, so the rank dies in the middle of its share */
+    rig_expect(&r, o.waves);
+    if (run_ranks(&r, 4, &o, 2, 1) != DF_OK)
+        fail_msg("%s", all[0].error.text);
+    assert_true(rig_same(&r, o.waves));
+    rig_free(&r);
+}
+
+/* What fails in a share is told by rank 0, with its place. */
+static void test_failure(void **state)
+{
+    struct df_options o = rig_options("ws", DF_DEVICE_NONE, 1);
+    struct rig r;
+
+    (void)state;
+    o.waves = 9;
+    rig_begin(&r, 10);
+    rig_sink(&r, RIG_SINK, halves(&r, 1, rig_node(&r, RIG_FAIL, 7, rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING)));
+    rig_end(&r);
+    assert_int_not_equal(run_ranks(&r, 3, &o, 0, 1), DF_OK);
+    if (!strstr(all[0].error.text, "node 'main/fail#2', wave 7"))
+        fail_msg("%s", all[0].error.text);
+    rig_free(&r);
+}
+
+/* A share has each part once, and shares are as even as they can be. */
+static void test_shares(void **state)
+{
+    struct dfr_shared shared;
+    struct df_error error;
+    struct rig r;
+
+    (void)state;
+    make_graph(&r, 1, 4, RIG_ADD1);
+    if (dfr_shared_find(r.graph, NULL, &shared, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(shared.n_parts, 8);
+    for (uint32_t n = 1; n <= 8; n++) {
+        uint32_t seen = 0;
+        for (uint32_t k = 0; k < n; k++) {
+            struct dfr_cut cut;
+            uint32_t parts = 0;
+            if (dfr_share_make(&shared, k, n, &cut, &error) != DF_OK || !df_graph_check(cut.graph, &error))
+                fail_msg("%s", error.text);
+            for (uint32_t v = 0; v < cut.graph->n_nodes; v++)
+                parts += df_node_n_acc(cut.graph, v) > 0;
+            assert_in_range(parts, 8 / n, (8 + n - 1) / n);
+            seen += parts;
+            dfr_cut_free(&cut);
+        }
+        assert_int_equal(seen, 8);
+    }
+    dfr_shared_free(&shared);
+    rig_free(&r);
+}
+
+static void refuse(struct rig *r, const char *why)
+{
+    struct df_error error = { "" };
+    bool parts = true;
+
+    rig_end(r);
+    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, DFR_SHARE_FIND, &parts, &error), DF_OK);
+    assert_false(parts);
+    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, DFR_SHARE_WAVES, &parts, &error), DF_OK);
+    assert_false(parts);
+    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, DFR_SHARE_PARTS, &parts, &error), DF_E_REFUSED);
+    if (!strstr(error.text, why))
+        fail_msg("%s", error.text);
+    rig_free(r);
+}
+
+static void test_refused(void **state)
+{
+    struct rig_out from;
+    struct rig r;
+
+    (void)state;
+    rig_begin(&r, 10);
+    rig_sink(&r, RIG_SINK, rig_node(&r, RIG_POUR, 1, rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING));
+    refuse(&r, "--share=parts: no acc is divided, or its kernel makes something else in each wave");
+    rig_begin(&r, 10);
+    from = rig_node(&r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING);
+    rig_sink(&r, RIG_SINK, halves(&r, 1, from));
+    rig_sink(&r, RIG_ORDERED, from);
+    refuse(&r, "--share=parts: node 'main/ordered_sink' fires in each wave, and parts of accs do not need it");
+    rig_begin(&r, 10);
+    rig_sink(&r, RIG_SINK, halves(&r, 1, rig_node(&r, RIG_STREAM, 5, RIG_NOTHING, RIG_NOTHING)));
+    refuse(&r, "--share=parts: node 'main/stream' makes what parts of an acc read, and cannot be called on each rank");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shares), cmocka_unit_test(test_same),    cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_killed), cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -328,6 +328,8 @@ static void work_until_over(struct loop *loop)
         bool any = poll_link(loop);
         if (loop->failed == DF_OK)
             any |= run_waves(loop);
+        if (loop->work->progress)
+            dfr_worker_progress(loop->worker, loop->work->progress(loop->work->arg));
         if (dfr_clock_s() >= dfr_worker_due_s(loop->worker))
             dfr_worker_tick(loop->worker, dfr_clock_s());
         wait(loop, seen, any);

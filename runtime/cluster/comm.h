@@ -62,6 +62,8 @@ struct dfr_work_side {
                  struct df_error *error);
     /* The result of a wave that has ended, in any order. NULL: none. */
     int (*finish)(void *arg, struct dfr_message **result, struct df_error *error);
+    /* NULL, or gives how far the wave is that runs here, in steps of its own. */
+    int64_t (*progress)(void *arg);
     /* NULL, or told of each result, in the order in which they were sent, whether it was accepted, or dropped because another's was there before. What
      * the wave wrote gets its names then, or goes. *stored: it has them; false: it is gone, and the wave is to be done again. */
     int (*verdict)(void *arg, int64_t wave, bool accepted, bool *stored, struct df_error *error);

@@ -263,6 +263,7 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         note_stored(m, now_s, rank, &message->head);
         break;
     case DFR_BEAT:
+        dfr_manager_hear_progress(m, now_s, rank, message->head.wave);
         dfr_manager_revive(m, now_s, rank, false);
         break;
     case DFR_WAVE_FAILED:

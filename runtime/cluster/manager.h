@@ -10,7 +10,8 @@
  * Waves:    A wave is *offered* when its inputs are there, *given* to a worker, and *accepted* when a result is there. The
  *           caller *takes* results in order. The wave has *ended* when its outputs are written, and journaled if they are.
  * Bound:    No wave is offered `places` or more beyond the oldest that has not ended. That bounds inputs and results.
- * Death:    A worker that is silent for beat_timeout_s counts as dead, or one that holds a wave for wave_timeout_s. Its waves
+ * Death:    A worker that is silent for beat_timeout_s counts as dead, or one that holds a wave for wave_timeout_s and does not say in its beats that
+ *           it gets further with it. Its waves
  *           go to the front of the queue. If it was not dead, its late results count as any others: the first result
  *           of a wave is accepted, later ones are dropped. It gets waves again after a result, or when it holds none.
  * Epochs:   A message of an older epoch is dropped. A worker that serves an older manager is WELCOME here, and is this one's
@@ -50,7 +51,7 @@ struct dfr_manager_options {
                                          * the places for each worker */
     size_t memory_bytes;                /* inputs and results hold no more, but for one wave; 0: no bound */
     double beat_s, beat_timeout_s;      /* 0: 1 s, 10 s */
-    double wave_timeout_s;              /* since the wave was given; 0: none */
+    double wave_timeout_s;              /* since the wave was given, or got further; 0: none */
     double lost_s;                      /* 0: 60 s */
     double grace_s;                     /* after dfr_manager_stop(), what was given is waited for so long; 0: for ever */
     const struct dfr_value *once;       /* of the WELCOME; borrowed during dfr_manager_create() */

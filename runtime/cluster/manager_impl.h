@@ -42,6 +42,7 @@ struct dfr_manager_worker {
     bool said_bye;                      /* after END */
     struct dfr_ring given, storing;     /* slots */
     unsigned held;                      /* waves that it was given and gave no result for, dead or not */
+    int64_t progress;                   /* what its last beat said */
     double heard_s, sent_s;
     char host[64];
 
@@ -137,6 +138,8 @@ void dfr_manager_let_leave(struct dfr_manager *manager, double now_s, int rank);
 void dfr_manager_bury(struct dfr_manager *manager, double now_s, int rank, const char *why, double since_s);
 /* It was heard. If it counted as dead, it lives if it gave a result or holds nothing. */
 void dfr_manager_revive(struct dfr_manager *manager, double now_s, int rank, bool did_work);
+/* It says how far it is. If it has got further, the time for which it may hold a wave begins anew. */
+void dfr_manager_hear_progress(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
 /* At each tick: is it silent, has it held a wave for too long, is a heartbeat due? */
 void dfr_manager_look_at(struct dfr_manager *manager, double now_s, int rank);
 /* A tick was late by so much. */

@@ -242,6 +242,15 @@ static double holds_since_s(const struct dfr_manager_worker *worker, double now_
     return dfr_ring_is_empty(&worker->given) ? now_s : ((const struct dfr_slot_of_wave *)worker->given.next)->given_s;
 }
 
+void dfr_manager_hear_progress(struct dfr_manager *m, double now_s, int rank, int64_t progress)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+
+    if (progress != worker->progress && !dfr_ring_is_empty(&worker->given))
+        ((struct dfr_slot_of_wave *)worker->given.next)->given_s = now_s;
+    worker->progress = progress;
+}
+
 void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];

@@ -31,7 +31,7 @@ enum dfr_message_kind {
     DFR_RESULT,                         /* worker: what the wave gave; with DFR_NO_WAVE there is no such wave, because a source has ended before */
     DFR_VERDICT,                        /* manager: that result was accepted; with DFR_DROPPED another one had been */
     DFR_STORED,                         /* worker: what it wrote in this wave, which was accepted, has its names; with DFR_DROPPED it is gone */
-    DFR_BEAT,                           /* both: I live */
+    DFR_BEAT,                           /* both: I live. A worker may say in `wave` how far it is with what it holds */
     DFR_WAVE_FAILED,                    /* worker: a wave fails. Value 0 says why */
     DFR_BYE,                            /* worker: give me no more waves; after END or REFUSE: I heard it */
     DFR_END,                            /* manager: you get no more waves; with DFR_WHOLE all waves have ended */
@@ -45,7 +45,7 @@ struct dfr_head {
     uint32_t flags;
     uint64_t epoch;                     /* of the manager's run; a worker knows 0 until it is welcome */
     uint64_t hash;                      /* of the program: df graph, params, args */
-    int64_t wave;                       /* of GIVE, RESULT, VERDICT, STORED; of HELLO: how many; else 0 */
+    int64_t wave;                       /* of GIVE, RESULT, VERDICT, STORED; of HELLO: how many; of a worker's BEAT: how far it is; else 0 */
     uint32_t stage;                     /* 0: there is one */
 };
 

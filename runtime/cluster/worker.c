@@ -18,6 +18,7 @@ struct dfr_worker {
     struct dfr_message *welcome;
     struct fifo gives, verdicts;
     double heard_s, sent_s, due_s, tick_s;
+    int64_t progress;                   /* what beats tell */
     bool leaves;                        /* it asked for no more waves */
     bool gone;                          /* END or REFUSE came */
     bool over, whole, done;
@@ -102,6 +103,7 @@ static void say(struct dfr_worker *w, double now_s, enum dfr_message_kind kind)
 {
     struct dfr_head head = head_of(w, kind);
 
+    head.wave = kind == DFR_BEAT ? w->progress : 0;
     send(w, now_s, dfr_message_make(&head, NULL, 0));
 }
 
@@ -240,6 +242,11 @@ void dfr_worker_failed(struct dfr_worker *w, double now_s, const char *sentence)
 
     if (!w->over && !w->gone)
         send(w, now_s, dfr_message_make_text(&head, sentence));
+}
+
+void dfr_worker_progress(struct dfr_worker *w, int64_t steps)
+{
+    w->progress = steps;
 }
 
 bool dfr_worker_verdict(struct dfr_worker *w, int64_t *wave, bool *accepted)

@@ -45,6 +45,8 @@ struct dfr_head dfr_worker_result_head(const struct dfr_worker *worker, const st
 void dfr_worker_result(struct dfr_worker *worker, double now_s, struct dfr_message *result);
 /* A wave failed, or this rank: the manager will end the run, and say the sentence. */
 void dfr_worker_failed(struct dfr_worker *worker, double now_s, const char *sentence);
+/* How far it is with what it runs, in steps that the caller counts: the manager hears it with the next heartbeats. */
+void dfr_worker_progress(struct dfr_worker *worker, int64_t steps);
 /* The next wave of which the manager has judged a result of this worker. false: none. `accepted` is false if another
  * worker's result was there before. */
 bool dfr_worker_verdict(struct dfr_worker *worker, int64_t *wave, bool *accepted);

@@ -107,12 +107,13 @@ static int result(void *arg, const struct dfr_message *message, bool *taken, str
     return DF_OK;
 }
 
-static int ended(void *arg, unsigned *n, struct df_error *error)
+static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
 {
     struct first *f = arg;
+    const int64_t left = f->n_results - f->n_ended;
 
-    *n = (unsigned)(f->n_results - f->n_ended);
-    f->n_ended = f->n_results;
+    *n = left < most ? (unsigned)left : most;
+    f->n_ended += *n;
     if (f->failed != DF_OK)
         *error = f->why;
     if (f->resumable && dfr_asked())
@@ -163,7 +164,7 @@ static int open_first(struct first *f, struct df_error *error)
 
 static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *state, struct df_error *error)
 {
-    const struct dfr_manage_side side = { f, next, result, ended };
+    const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended };
     struct dfr_manager_options options = { .hash = hash, .epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1, .window = 1,
                                            .n_once = f->n_once, .wave_timeout_s = f->ranks->wave_timeout_s,
                                            .grace_s = f->resumable ? fmax(f->ranks->resume->grace_s, 1e-3) : 0,
@@ -312,6 +313,15 @@ static int finish(void *arg, struct dfr_message **message, struct df_error *erro
     return status;
 }
 
+static int64_t progress(void *arg)
+{
+    const struct other *o = arg;
+    int64_t waves = 0;
+    if (o->run)
+        dfr_share_run_ended(o->run, &waves);
+    return waves;
+}
+
 static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
                     const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
@@ -320,7 +330,7 @@ static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, cons
                        .values = calloc(shared->graph->n_values + 1u, sizeof *o.values) };
     const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = 1, .beat_s = dfr_ranks_beat_s(ranks),
                                             .beat_timeout_s = ranks->heartbeat_timeout_s };
-    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish };
+    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish, .progress = progress };
     int status = o.values ? DF_OK : dfr_error_memory(error);
 
     gethostname(host, sizeof host - 1);

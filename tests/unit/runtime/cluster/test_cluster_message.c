@@ -172,7 +172,7 @@ static void test_each_field_is_named(void **state)
     assert_string_equal(said_of(2, DFR_N_KINDS), "its kind");
     assert_string_equal(said_of(3, DFR_DROPPED), "its flags");
     assert_string_equal(said_of(6, UINT64_MAX), "its wave");
-    assert_string_equal(said_of(2, DFR_BEAT), "its wave");
+    assert_string_equal(said_of(2, DFR_BYE), "its wave");
     assert_string_equal(said_of(7, UINT64_C(1) << 32), "its stage");
     assert_string_equal(said_of(8, 1000), "its count of values");
     assert_string_equal(said_of(8, 1), "its filling");

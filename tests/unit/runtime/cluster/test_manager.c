@@ -377,6 +377,28 @@ static void test_wave_timeout(void **state)
     assert_string_equal(sent_of(DFR_GIVE), "2:0 ");
 }
 
+/* A worker that says that it gets further may hold a wave for as long as it does. */
+static void test_progress(void **state)
+{
+    (void)state;
+    options.wave_timeout_s = 3;
+    options.window = 1;
+    begin();
+    offer(1);
+    hear(0, 1, DFR_HELLO, 0);
+    for (int step = 1; step <= 10; step++) {
+        hear(2 * step, 1, DFR_BEAT, step);
+        dfr_manager_tick(manager, 2 * step);
+    }
+    assert_string_equal(told, "");
+    for (double now_s = 20; now_s < 24; now_s += 0.2) {
+        hear(now_s, 1, DFR_BEAT, 10);
+        dfr_manager_tick(manager, now_s);
+    }
+    if (!strstr(told, "rank 1 on node7 counts as dead: it has held a wave for 3."))
+        fail_msg("%s", told);
+}
+
 static void test_begun_anew(void **state)
 {
     (void)state;
@@ -821,7 +843,7 @@ int main(void)
         TEST(test_waves_of_the_dead_go_first),
         TEST(test_late_results_count),
         TEST(test_dead_without_waves_returns),
-        TEST(test_wave_timeout),
+        TEST(test_wave_timeout), TEST(test_progress),
         TEST(test_begun_anew),
         TEST(test_leaving),
         TEST(test_a_wave_ends_when_it_is_stored),

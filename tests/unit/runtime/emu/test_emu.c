@@ -419,23 +419,26 @@ static void test_launch_has_the_engines_own_work_in_it(void **state)
     struct dfr_launch l = {.fn = nothing, .call = &call, .result = &result};
     struct rig rig;
     struct dfr_event *event;
-    double begin_s, took_s;
+    double begin_s, took_s, least_s = 1e9;
 
     (void)state;
     unit.launch_s = 0.1;
     rig_open(&rig, &unit, 1, true);
     event = new_event(&rig);
     wakeup_pause.tv_nsec = 60 * 1000 * 1000;
-    begin_s = dfr_clock_s();
-    for (unsigned i = 0; i < LAUNCHES; i++) {
-        launch(&rig, &l, DFR_STREAM_COMPUTE);
-        record(&rig, event, DFR_STREAM_COMPUTE);
+    for (int attempt = 0; attempt < 10 && least_s >= LAUNCHES * 0.1 + 0.25; attempt++) { /* a busy machine takes longer, not always */
+        begin_s = dfr_clock_s();
+        for (unsigned i = 0; i < LAUNCHES; i++) {
+            launch(&rig, &l, DFR_STREAM_COMPUTE);
+            record(&rig, event, DFR_STREAM_COMPUTE);
+        }
+        drain(&rig);
+        took_s = dfr_clock_s() - begin_s;
+        assert_true(took_s >= LAUNCHES * 0.1);
+        least_s = took_s < least_s ? took_s : least_s;
     }
-    drain(&rig);
-    took_s = dfr_clock_s() - begin_s;
     wakeup_pause.tv_nsec = 0;
-    assert_true(took_s >= LAUNCHES * 0.1);
-    assert_true(took_s < LAUNCHES * 0.1 + 0.25);
+    assert_true(least_s < LAUNCHES * 0.1 + 0.25);
     rig.ops->event_destroy(rig.device, event);
     rig.ops->close(rig.device);
 }

@@ -121,7 +121,7 @@ help:
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, what check-streams-long does, each failure of a device at every call, more of explain --what-if,'
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
-	@echo '                and a job of Slurm that its time limit stops'
+	@echo '                a job of Slurm that its time limit stops, and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
 	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there'
@@ -348,6 +348,8 @@ check-long: deps
 	@CLANG_VECTORS=$(shell command -v clang) tests/run.sh $(BUILDDIR) =e2e-filters
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
 	@RESUME_CHAINS=100 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-resume
+	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =unit-comm
+	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =e2e-mpi
 	@KILLED=100 DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-killed
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 	@$(if $(NVCC),$(MAKE) --no-print-directory gpu-kit && tests/gpu/chroot.sh build/gpu-kit --device=emu 1-7 && tests/gpu/chroot.sh build/gpu-kit 1-7,echo 'skip gpu-kit: no nvcc')

@@ -24,7 +24,7 @@ export OPENBLAS_NUM_THREADS=1
 export CCACHE_DISABLE=1                                    # CC may be "ccache gcc": it would write other paths into what is compared
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
-limit=${DF_TEST_LIMIT_S:-300}
+limit=${DF_TEST_LIMIT_S:-600}
 
 # A machine's GPUs are seen by the tests of CUDA alone: what the others expect of a program is the same everywhere (make gpu-check is for GPUs).
 run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s, of a core in NAME.cpu

@@ -50,7 +50,7 @@ compile() { # the whole way on this machine
     if [ -z "$nvcc" ]; then skip compile 'no nvcc'; return; fi
     read -ra cc <<<"${CC:-cc}"; command -v "${cc[0]}" >/dev/null || { skip compile 'no C compiler'; return; }
     cp -r "$kit/programs/sum" "$work/compiled"; rm -f "$work/compiled/app"
-    if ! (cd "$work/compiled" && DFC_PROFILE=$work/profile.db timeout 80 "$kit/bin/dfc" sum.df -o app --nvcc="$nvcc") >"$work/err" 2>&1; then
+    if ! (cd "$work/compiled" && DFC_PROFILE=$work/profile.db timeout 280 "$kit/bin/dfc" sum.df -o app --nvcc="$nvcc") >"$work/err" 2>&1; then
         fail compile "$(tail -n 5 "$work/err")"; return; fi
     if [ -z "$gpu" ]; then pass compile; skip compiled-runs "$why"; return; fi
     expected_of sum --seed=3

@@ -208,7 +208,7 @@ static int work(struct df_error *error)
     char host[64] = "";
     struct dfr_worker_options options = { .hash = HASH + (o.other_hash == comm.link->rank), .host = host, .beat_s = o.beat_timeout_s / 10,
                                           .beat_timeout_s = o.root_timeout_s };
-    struct dfr_work_side side = { NULL, begin, begin_wave, finish, NULL, false };
+    struct dfr_work_side side = { .begin = begin, .start = begin_wave, .finish = finish };
 
     gethostname(host, sizeof host - 1);
     return dfr_comm_work(&comm, &options, &side, error);

@@ -160,7 +160,8 @@ static void *work(void *arg)
 {
     struct worker *w = arg;
     struct dfr_worker_options options = { .hash = HASH, .host = "here", .beat_s = 0.05, .beat_timeout_s = 30 };
-    struct dfr_work_side side = { w, begin_worker, begin_wave, finish, plan.stores ? store : NULL, plan.stores };
+    struct dfr_work_side side = { .arg = w, .begin = begin_worker, .start = begin_wave, .finish = finish,
+                                  .verdict = plan.stores ? store : NULL, .stores = plan.stores };
 
     w->code = dfr_comm_work(&w->comm, &options, &side, &w->error);
     pthread_mutex_lock(&w->lock);

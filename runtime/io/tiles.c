@@ -11,10 +11,18 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/threads/large.h"
 
 static int64_t at_most(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+/* In huge pages if there are many: every row is written before it is read, and a decoder waits for each page. NULL: no memory. */
+static unsigned char *alloc_rows(int64_t n, size_t row_bytes)
+{
+    size_t bytes;
+    return __builtin_mul_overflow((size_t)n, row_bytes, &bytes) || bytes > SIZE_MAX - DFR_HUGE_BYTES ? NULL : dfr_large_alloc(bytes);
 }
 
 /* ---- reading ---- */
@@ -49,7 +57,7 @@ int df_tiles_read_open(struct df_call *call, uint64_t height, uint64_t width, si
                                      .pixel_bytes = pixel_bytes, .row_bytes = (size_t)width * pixel_bytes };
         t->down = (t->height + t->core_h - 1) / t->core_h;
         t->across = (t->width + t->core_w - 1) / t->core_w;
-        t->rows = calloc((size_t)at_most((int64_t)h, t->height), t->row_bytes);
+        t->rows = alloc_rows(at_most((int64_t)h, t->height), t->row_bytes);
     }
     if (!t || !t->rows) {
         df_tiles_read_close(t);
@@ -139,7 +147,7 @@ int df_tiles_write_open(struct df_call *call, const int64_t *at, size_t pixel_by
     if (t) {
         *t = (struct df_tiles_write){ .height = at[2], .width = at[3], .h = (int64_t)h, .w = (int64_t)w,
                                       .pixel_bytes = pixel_bytes, .row_bytes = (size_t)at[3] * pixel_bytes };
-        t->rows = calloc((size_t)at_most(t->h, t->height), t->row_bytes);
+        t->rows = alloc_rows(at_most(t->h, t->height), t->row_bytes);
     }
     if (!t || !t->rows) {
         df_tiles_write_close(t);

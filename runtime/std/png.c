@@ -18,6 +18,8 @@
 #include "png_pack.h"
 #include "png_unpack.h"
 
+#define FILE_BUFFER_BYTES (64 * 1024)   /* the C library's own buffer is 4 KiB, half of a chunk as programs write them */
+
 struct picture {
     struct df_call *call;               /* the job that runs */
     char *path;
@@ -27,9 +29,11 @@ struct picture {
     int writes;
     enum df_elem elem;
     size_t samples;                     /* in a row */
+    char *buffer;                       /* reading: of the file */
     struct unpacker *unpacker;          /* reading; NULL: libpng reads the file itself */
     unsigned char *rows;                /* reading: rows of the unpacker's current band, as libpng gives them */
     size_t rows_at, rows_end;           /* of these: the next one, and how many there are; SIZE_MAX: libpng failed */
+    const char *why;                    /* reading: what is wrong in the band of these rows; NULL: nothing that libpng does not say */
     struct packer *packer;              /* writing */
     uLong adler;                        /* writing: of the rows that have been written */
     unsigned char *whole;               /* an interlaced picture, which comes as a whole; NULL: rows come one by one */
@@ -58,6 +62,7 @@ static void picture_close(struct picture *p)
         png_destroy_read_struct(&p->png, &p->info, NULL);
     if (p->file && !p->writes)
         fclose(p->file);
+    free(p->buffer);
     packer_close(p->packer);
     unpacker_close(p->unpacker);
     free(p->rows);
@@ -113,6 +118,9 @@ static int begin_unpacking(struct df_call *call, struct picture *p, size_t line_
     if (!unpacker_sizes(p->unpacker, line_bytes, height) ||
         !(p->rows = malloc(p->unpacker->band_rows * p->row_bytes)))
         return df_fail(call, "out of memory for rows of '%s'", p->path);
+    const char *why = begin_stream(p->unpacker);
+    if (why)
+        return df_fail(call, "cannot read '%s': %s", p->path, why);
     unpack_band(p->unpacker);
     return DF_OK;
 }
@@ -187,6 +195,8 @@ static int picture_open(struct df_call *call, const char *path, enum df_elem ele
     unsigned char signature[8];
     struct picture *p = picture_new(call, path, elem, 0);
     int status = p ? df_file_open(call, path, &p->file) : DF_FAILED;
+    if (status == DF_OK && (p->buffer = malloc(FILE_BUFFER_BYTES)))
+        setvbuf(p->file, p->buffer, _IOFBF, FILE_BUFFER_BYTES);
     if (status == DF_OK && (fread(signature, 1, 8, p->file) != 8 || png_sig_cmp(signature, 0, 8) != 0))
         status = df_fail(call, "'%s' is not a PNG file", path);
     if (status == DF_OK)
@@ -212,8 +222,8 @@ static int64_t picture_pages(const struct picture *p)
     return 1;
 }
 
-/* The pieces: the next band is inflated, and libpng makes the rows of the current one. The job's own worker takes the first
- * piece. It is the longer one, so that worker does not sleep until the other ends. */
+/* The pieces: the next band is inflated, and the current one is summed up and becomes libpng's rows. The job's own worker takes the
+ * first piece. It is the longer one, so that worker does not sleep until the other ends. */
 static void read_piece(void *picture, size_t i)
 {
     struct picture *p = picture;
@@ -223,7 +233,8 @@ static void read_piece(void *picture, size_t i)
         return;
     }
     p->rows_end = SIZE_MAX;
-    if (setjmp(png_jmpbuf(p->png)))
+    p->why = sum_band(u);
+    if (p->why || setjmp(png_jmpbuf(p->png)))
         return;                         /* only this piece fails the job */
     for (size_t y = 0; y < u->bands[u->current].rows; y++)
         png_read_row(p->png, p->rows + y * p->row_bytes, NULL);
@@ -238,6 +249,8 @@ static int next_rows(struct df_call *call, struct picture *p)
         return df_fail(call, "cannot read '%s': %s", p->path, u->bands[u->current].why);
     p->rows_at = 0;
     df_pieces(call, 2, read_piece, p);
+    if (p->why)
+        return df_fail(call, "cannot read '%s': %s", p->path, p->why);
     return p->rows_end == SIZE_MAX ? DF_FAILED : DF_OK;
 }
 

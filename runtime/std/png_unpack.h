@@ -6,6 +6,10 @@
  * the file's IDAT chunks, one of 2 bytes, one for each band, and one that ends them.
  *
  * Band:   the next BAND_ROWS_BYTES of filtered rows, and at least one row, as stored blocks.
+ * Input:  Compressed bytes are read from many chunks at once, because a call of inflate() copies what it has made into its
+ *         window, and programs make chunks of 8 KiB.
+ * Adler:  inflate() does not sum up what it makes, because nobody else can inflate meanwhile. sum_band() does, which is called
+ *         beside it.
  * Errors: what is wrong in the compressed bytes stands in `why` of the band in which it was found.
  */
 #ifndef STD_PNG_UNPACK_H
@@ -18,25 +22,33 @@
 #include <zlib.h>
 
 #define BAND_ROWS_BYTES (256 * 1024)
+#define IN_BYTES (128 * 1024)
 #define BLOCK_BYTES 65535               /* a stored block has no more */
 #define BLOCK_HEADER 5
 
 struct raw_band {
     unsigned char *bytes;
     size_t n, rows;
+    int last;                           /* it holds the last row */
     const char *why;                    /* NULL: it is good */
 };
 
 struct unpacker {
     FILE *file;
-    z_stream z;
+    z_stream z;                         /* behind zlib's header */
     size_t line_bytes;                  /* of a filtered row */
     size_t band_rows, left_rows;        /* those that are still to be inflated */
     struct raw_band bands[2];           /* the one that libpng reads, and the next */
     int current;
     uint32_t chunk_left;                /* of the file's IDAT chunk */
-    uLong crc;
-    unsigned char in[32768];
+    uLong crc;                          /* of that chunk, as far as it was read */
+    int ended;                          /* no IDAT chunk follows */
+    const char *why;                    /* behind what is in `in`, the file is damaged; NULL: it is not, or nobody knows yet */
+    unsigned char in[IN_BYTES];
+    uLong adler;                        /* of the filtered rows that were summed up */
+    uLong rest_adler, wanted_adler;     /* of what the compressed bytes hold behind the rows; of all, as the file says */
+    size_t rest_bytes;
+    int has_adler;                      /* the file says it */
     const unsigned char *out;           /* what is left of the chunk that libpng reads */
     size_t out_left;
     int begun;
@@ -61,7 +73,8 @@ static struct unpacker *unpacker_new(FILE *file, uint32_t first_chunk_bytes)
     u->file = file;
     u->chunk_left = first_chunk_bytes;
     u->crc = crc32(0, (const unsigned char *)"IDAT", 4);
-    if (inflateInit(&u->z) == Z_OK)
+    u->adler = adler32(0, NULL, 0);
+    if (inflateInit2(&u->z, -MAX_WBITS) == Z_OK)
         return u;
     free(u);
     return NULL;
@@ -88,56 +101,97 @@ static uint32_t big_endian(const unsigned char *b)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
-/* Ends the chunk and begins the next. NULL, or what is wrong. */
-static const char *next_chunk(struct unpacker *u)
+/* Ends the chunk, and begins the next if it is an IDAT chunk too. */
+static void next_chunk(struct unpacker *u)
 {
-    unsigned char b[12];
-    if (fread(b, 1, sizeof b, u->file) != sizeof b)
-        return "Read Error";
-    if (big_endian(b) != (uint32_t)u->crc)
-        return "IDAT: CRC error";
-    if (memcmp(b + 8, "IDAT", 4) != 0)
-        return "Not enough image data";
-    u->chunk_left = big_endian(b + 4);
-    u->crc = crc32(0, b + 8, 4);
-    return NULL;
+    unsigned char crc[4], head[8];
+    if (fread(crc, 1, sizeof crc, u->file) != sizeof crc)
+        u->why = "Read Error";
+    else if (big_endian(crc) != (uint32_t)u->crc)
+        u->why = "IDAT: CRC error";
+    else if (fread(head, 1, sizeof head, u->file) != sizeof head || memcmp(head + 4, "IDAT", 4) != 0)
+        u->ended = 1;
+    else
+        u->chunk_left = big_endian(head);
+    u->crc = crc32(0, (const unsigned char *)"IDAT", 4);
 }
 
-static const char *more_input(struct unpacker *u)
+/* Reads until `in` is full, or no more can be read. inflate() has had all that was in it. */
+static void read_input(struct unpacker *u)
 {
-    const char *why = NULL;
-    while (u->chunk_left == 0 && !why)
-        why = next_chunk(u);
-    if (why)
-        return why;
-    size_t n = u->chunk_left < sizeof u->in ? u->chunk_left : sizeof u->in;
-    if (fread(u->in, 1, n, u->file) != n)
-        return "Read Error";
-    u->crc = crc32(u->crc, u->in, (uInt)n);
-    u->chunk_left -= (uint32_t)n;
+    size_t n = 0;
+    while (n < sizeof u->in && !u->why && !u->ended) {
+        size_t more = u->chunk_left < sizeof u->in - n ? u->chunk_left : sizeof u->in - n;
+        if (fread(u->in + n, 1, more, u->file) != more) {
+            u->why = "Read Error";
+            break;
+        }
+        u->crc = crc32(u->crc, u->in + n, (uInt)more);
+        u->chunk_left -= (uint32_t)more;
+        n += more;
+        if (u->chunk_left == 0)
+            next_chunk(u);
+    }
     u->z.next_in = u->in;
     u->z.avail_in = (uInt)n;
-    return NULL;
 }
 
-/* The rows are all there. The compressed bytes have to end too, and their last chunk; what else they hold is of no interest, as
+/* NULL: there is input. Else why there is none. */
+static const char *more_input(struct unpacker *u)
+{
+    if (u->z.avail_in == 0)
+        read_input(u);
+    return u->z.avail_in > 0 ? NULL : u->why ? u->why : "Not enough image data";
+}
+
+/* Bytes that stand beside the compressed ones. */
+static const char *take_bytes(struct unpacker *u, unsigned char *to, size_t n)
+{
+    const char *why = NULL;
+    for (; n > 0 && !(why = more_input(u)); n--, u->z.avail_in--)
+        *to++ = *u->z.next_in++;
+    return why;
+}
+
+/* RFC 1950. */
+static const char *begin_stream(struct unpacker *u)
+{
+    unsigned char b[2];
+    const char *why = take_bytes(u, b, sizeof b);
+    if (why)
+        return why;
+    if ((b[0] << 8 | b[1]) % 31 != 0)
+        return "incorrect header check";
+    if ((b[0] & 15) != Z_DEFLATED)
+        return "unknown compression method";
+    if (b[0] >> 4 > MAX_WBITS - 8)
+        return "invalid window size";
+    return b[1] & 32 ? "the compressed data needs a dictionary" : NULL;
+}
+
+/* The rows are all there. The compressed bytes have to end too, and their chunks; what else they hold is of no interest, as
  * it is of none to libpng. */
 static const char *end_rows(struct unpacker *u)
 {
     unsigned char rest[256];
     const char *why = NULL;
-    for (int code = Z_OK; !why && (code == Z_OK || code == Z_BUF_ERROR);) {
+    int code = Z_OK;
+    u->rest_adler = adler32(0, NULL, 0);
+    while (!why && (code == Z_OK || code == Z_BUF_ERROR)) {
         u->z.next_out = rest;
         u->z.avail_out = sizeof rest;
         code = inflate(&u->z, Z_NO_FLUSH);
+        u->rest_adler = adler32(u->rest_adler, rest, (uInt)sizeof rest - u->z.avail_out);
+        u->rest_bytes += sizeof rest - u->z.avail_out;
         if ((code == Z_OK || code == Z_BUF_ERROR) && u->z.avail_in == 0 && u->z.avail_out > 0)
             why = more_input(u);
     }
-    while (u->chunk_left > 0 && !why)
-        why = more_input(u);
-    if (!why && fread(rest, 1, 4, u->file) != 4)
-        why = "Read Error";
-    return why ? why : big_endian(rest) != (uint32_t)u->crc ? "IDAT: CRC error" : NULL;
+    u->has_adler = code == Z_STREAM_END;
+    if (!why && u->has_adler && !(why = take_bytes(u, rest, 4)))
+        u->wanted_adler = big_endian(rest);
+    while (!why && !u->why && !u->ended)
+        read_input(u);
+    return why ? why : u->why;
 }
 
 static const char *inflate_block(struct unpacker *u, unsigned char *to, size_t bytes)
@@ -162,7 +216,7 @@ static void unpack_band(struct unpacker *u)
 {
     struct raw_band *b = &u->bands[!u->current];
     size_t rows = u->left_rows < u->band_rows ? u->left_rows : u->band_rows, left = rows * u->line_bytes;
-    *b = (struct raw_band){ .bytes = b->bytes, .rows = rows };
+    *b = (struct raw_band){ .bytes = b->bytes, .rows = rows, .last = rows == u->left_rows };
     for (size_t n; left > 0 && !b->why; left -= n) {
         n = left < BLOCK_BYTES ? left : BLOCK_BYTES;
         unsigned char *to = b->bytes + b->n;
@@ -173,6 +227,21 @@ static void unpack_band(struct unpacker *u)
     u->left_rows -= rows;
     if (u->left_rows == 0 && rows > 0 && !b->why)
         b->why = end_rows(u);
+}
+
+/* Sums up the band that libpng is to read. Gives what is wrong, or NULL. It may be called while the next band is unpacked: the
+ * last band has none. */
+static const char *sum_band(struct unpacker *u)
+{
+    const struct raw_band *b = &u->bands[u->current];
+    for (size_t n, at = 0; at < b->n; at += BLOCK_HEADER + n) {
+        n = b->bytes[at + 1] | (size_t)b->bytes[at + 2] << 8;
+        u->adler = adler32(u->adler, b->bytes + at + BLOCK_HEADER, (uInt)n);
+    }
+    if (!b->last || !u->has_adler)
+        return NULL;
+    uLong all = adler32_combine(u->adler, u->rest_adler, (z_off_t)u->rest_bytes);
+    return all == u->wanted_adler ? NULL : "incorrect data check";
 }
 
 /* ---- to libpng ---- */

@@ -196,6 +196,9 @@ head -c 300 png.rgb >cut.png; expect png-cut 1 "cannot read 'cut.png'" ./copy --
 expect png-full-disk 1 "wave 0: cannot write '/dev/full': No space left" ./copy --input=png.rgb --output=/dev/full
 python3 chunks.py png.rgb
 ./copy --input=many.png --output=many-out.png; same png-many-chunks png.rgb many-out.png
+for more in beyond behind open; do ./copy --input=$more.png --output=$more-out.png; same png-$more png.rgb $more-out.png; done
+expect png-sum 1 "cannot read 'sum.png': incorrect data check" ./copy --input=sum.png
+expect png-header 1 "cannot read 'header.png': incorrect header check" ./copy --input=header.png
 expect png-crc 1 "cannot read 'crc.png': IDAT: CRC error" ./copy --input=crc.png
 expect png-short 1 "cannot read 'short.png': Not enough image data" ./copy --input=short.png
 expect png-deflate 1 "cannot read 'deflate.png': invalid block type" ./copy --input=deflate.png

@@ -1,6 +1,7 @@
 # Writes a PNG anew with other chunks: chunks.py IN.png. What has the same picture: many.png, whose compressed bytes are in chunks of 0 to 3 bytes behind a
 # text that looks like a chunk's head. What has none: crc.png, a byte of a chunk is wrong; short.png, the last chunk with compressed bytes is missing;
-# deflate.png, the compressed bytes are wrong, and their checksum is right.
+# deflate.png, the compressed bytes are wrong, and their checksum is right; sum.png, only the sum at their end is wrong; header.png, they begin with another
+# header. What has the picture and more: beyond.png, further bytes in the stream; behind.png, a chunk behind it; open.png ends behind the last chunk.
 import struct, sys, zlib
 
 data = open(sys.argv[1], 'rb').read()
@@ -27,5 +28,10 @@ while at < len(packed):
     at += n
 write('many.png', [(b'tEXt', b'k\0xxIDAT')] + pieces)
 write('crc.png', [(b'IDAT', packed)], (packed[100:110], bytes(b ^ 1 for b in packed[100:110])))
+write('sum.png', [(b'IDAT', packed[:-1]), (b'IDAT', bytes([packed[-1] ^ 1]))])
+write('header.png', [(b'IDAT', b'\x78\x02' + packed[2:])])
+write('beyond.png', [(b'IDAT', zlib.compress(zlib.decompress(packed) + b'beyond' * 100))])
+write('behind.png', [(b'IDAT', packed), (b'IDAT', b'behind')])
+open('open.png', 'wb').write(open('behind.png', 'rb').read()[:-12])
 write('short.png', [(b'IDAT', packed[:len(packed) // 2])])
 write('deflate.png', [(b'IDAT', packed[:2] + b'\xff' * 20 + packed[22:])])

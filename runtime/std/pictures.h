@@ -31,6 +31,8 @@ static df_next_row picture_row;
 static int picture_create(struct df_call *call, FILE *file, const char *path, enum df_elem elem, const uint64_t *extents,
                           struct picture **picture);
 static df_put_row picture_put;
+/* Works on the rows that have come, because the next one does not come soon. */
+static int picture_flush(struct df_call *call, struct picture *picture);
 /* Writes what follows the last row. */
 static int picture_finish(struct df_call *call, struct picture *picture);
 
@@ -252,6 +254,8 @@ static int write_tile(struct df_call *call, const struct token *token, const voi
         return df_fail(call, "a tile of '%s' has another size than those before it", path);
     df_output_resume(s->output);
     int status = df_tiles_write(call, s->tiles, tile, at, picture_put, s->picture);
+    if (status == DF_OK)
+        status = picture_flush(call, s->picture);
     if (status == DF_OK && df_tiles_write_done(s->tiles, NULL) != DF_OK)
         return df_output_pause(call, s->output);
     if (status == DF_OK)

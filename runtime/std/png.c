@@ -338,15 +338,8 @@ static void put_samples(const struct picture *p, const void *row, unsigned char 
     }
 }
 
-static int picture_put(void *sink, const void *row, struct df_call *call)
+static int write_bands(struct df_call *call, struct picture *p, size_t n)
 {
-    struct picture *p = sink;
-    p->call = call;
-    if (p->elem == DF_U8)
-        memcpy(packer_row(p->packer), row, p->row_bytes);
-    else
-        put_samples(p, row, packer_row(p->packer));
-    size_t n = packer_put(call, p->packer);
     if (setjmp(png_jmpbuf(p->png)))
         return DF_FAILED;
     for (const struct band *b = p->packer->bands; n > 0; b++, n--) {
@@ -356,6 +349,23 @@ static int picture_put(void *sink, const void *row, struct df_call *call)
         write_chunk(p, "IDAT", b->packed, b->packed_bytes);
     }
     return DF_OK;
+}
+
+static int picture_put(void *sink, const void *row, struct df_call *call)
+{
+    struct picture *p = sink;
+    p->call = call;
+    if (p->elem == DF_U8)
+        memcpy(packer_row(p->packer), row, p->row_bytes);
+    else
+        put_samples(p, row, packer_row(p->packer));
+    return write_bands(call, p, packer_put(call, p->packer));
+}
+
+static int picture_flush(struct df_call *call, struct picture *p)
+{
+    p->call = call;
+    return write_bands(call, p, packer_flush(call, p->packer));
 }
 
 static int picture_finish(struct df_call *call, struct picture *p)

@@ -3,7 +3,7 @@
  * Bands:  A band is the next BAND_BYTES of rows, and at least one row. Each is compressed by itself: runs reach back one byte
  *         only, so little is lost. It ends at a whole byte (Z_SYNC_FLUSH), so bands are put together as they are.
  *         Which rows make a band depends on the picture alone, so the file is the same for any number of workers.
- * Memory: Rows wait until BANDS bands are there, or the picture's last row. Beside them and their compressed bytes, each
+ * Memory: Rows wait until BANDS bands are there, or the picture's last row, or until packer_flush(). Beside them and their compressed bytes, each
  *         thread that packs has a deflate state and room for one band.
  */
 #ifndef STD_PNG_PACK_H
@@ -166,6 +166,15 @@ static unsigned char *packer_row(const struct packer *p)
     return p->rows + (1 + p->held) * p->row_bytes;
 }
 
+/* Packs the first n bands that are held. The rows behind them stay. */
+static void pack_bands(struct df_call *call, struct packer *p, size_t n)
+{
+    size_t rows = n * p->band_rows < p->held ? n * p->band_rows : p->held;
+    df_pieces(call, n, pack_band, p);
+    p->held -= rows;
+    memmove(p->rows, p->rows + rows * p->row_bytes, (1 + p->held) * p->row_bytes);
+}
+
 /* That row is there. Gives how many of `bands` are to be written now. The last band that holds the last row ends the
  * compressed bytes. */
 static size_t packer_put(struct df_call *call, struct packer *p)
@@ -175,9 +184,16 @@ static size_t packer_put(struct df_call *call, struct packer *p)
     if (p->held < BANDS * p->band_rows && p->y < p->height)
         return 0;
     size_t n = (p->held + p->band_rows - 1) / p->band_rows;
-    df_pieces(call, n, pack_band, p);
-    memcpy(p->rows, p->rows + p->held * p->row_bytes, p->row_bytes);
-    p->held = 0;
+    pack_bands(call, p, n);
+    return n;
+}
+
+/* The next row does not come soon. Gives how many of `bands` are to be written now; rows that do not fill one wait. */
+static size_t packer_flush(struct df_call *call, struct packer *p)
+{
+    size_t n = p->held / p->band_rows;
+    if (n > 0)
+        pack_bands(call, p, n);
     return n;
 }
 

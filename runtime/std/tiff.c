@@ -286,6 +286,12 @@ static int picture_put(void *sink, const void *row, struct df_call *call)
     return TIFFWriteScanline(p->tiff, (void *)row, p->y++, 0) < 0 ? failed(call, "write", p->path) : DF_OK;
 }
 
+static int picture_flush(struct df_call *call, struct picture *p)
+{
+    (void)call, (void)p;                /* libtiff packs a strip when its last row is there */
+    return DF_OK;
+}
+
 static int picture_finish(struct df_call *call, struct picture *p)
 {
     said[0] = '\0';

@@ -155,6 +155,10 @@ sed 's/FORMAT/png/g' "$programs/tiles.df" >tiles.df; compile tiles; sed 's/FORMA
 ./tiles --input=png.rgb --output=again.png; cmp png.rgb again.png >/dev/null && pass png-tiles || fail png-tiles differs
 printf 'png.rgb\npng.rgb\n' >list.txt
 ./copy --input=@list.txt --output='page%d.png'; same png-list png.rgb page1.png
+# Whole bands are packed when a row of tiles has ended, although more rows could be held, and the bytes are the same.
+cp "$DF_BUILD/share/dfc/std/png_pack.h" .
+check packs-compile cc -std=c11 -D_GNU_SOURCE -O2 -I"$DF_BUILD/include" -o packs packs.c -lz
+check packs ./packs
 # What is compressed in bands, on all idle workers, comes back, and its bytes are the same for any number of workers.
 for step in made found; do sed "s/STEP/$step/" "$programs/bands.df" >bands-$step.df; compile bands-$step; done
 ./bands-made --workers=1; cp high.png high1.png; cp wide.png wide1.png

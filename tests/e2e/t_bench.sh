@@ -70,6 +70,8 @@ bash "$bench/queue.sh" "$DF_BUILD" queue --csv --runs=1 >out 2>&1 || fail queue 
 if grep -q '^skip' out; then grep '^skip' out; elif [ "$(grep -cE '^[12a-z]+(,[0-9.]+){7}$' out)" = 4 ]; then pass queue; else fail queue "$(cat out)"; fi
 mkdir photo
 expect photo 0 'programs, 1 rounds: the same picture of 300 x 300' python3 "$bench/endtoend.py" "$DF_BUILD" photo --rounds=1 --side=300
+expect two-workers 0 '^2 tiles of 256: one worker [0-9.]+ ms, two [0-9.]+ ms, [0-9.]+ times as quick' python3 "$bench/two_workers.py" "$DF_BUILD" two --turns=1 \
+    --size=300x200 --tiles=256
 
 # Without peers: nothing fails, each is counted.
 mkdir nothing; printf '#!/bin/sh\nexit 1\n' >nothing/pkg-config; chmod +x nothing/pkg-config

@@ -144,16 +144,29 @@ static int find_value(struct find *f, uint32_t i)
     return DF_OK;
 }
 
+/* Is it the run's own memory, in which tokens lie for later passes? */
+static bool is_own(const struct find *f, uint32_t i)
+{
+    return i >= f->b->n - f->run->memory.n_own_buffers;
+}
+
+/* The waves of the run; for its own memory, the rounds of all passes. INT64_MAX: nobody knows. */
+static int64_t limit_of(const struct find *f, uint32_t i)
+{
+    const struct dfr_passes *p = f->run->skips.passes;
+    return p && !is_own(f, i) ? dfr_passes_waves(p) : atomic_load(&f->run->firing.limit);
+}
+
 /* The number of tokens that need places. INT64_MAX: nobody knows. */
 static int64_t count_waves(const struct find *f, uint32_t i)
 {
-    return df_value_is_once(f->g, f->b->value[i]) ? 1 : atomic_load(&f->run->firing.limit);
+    return df_value_is_once(f->g, f->b->value[i]) ? 1 : limit_of(f, i);
 }
 
 /* A call of a session says where the memory is. What fires before the waves makes its value in the first call, for all. */
 static bool comes_later(const struct find *f, uint32_t i)
 {
-    return f->run->calls.on && (f->g->nodes[f->node[i]].flags & (DF_NODE_ONCE | DF_NODE_FINAL)) != DF_NODE_ONCE;
+    return f->run->calls.on && !is_own(f, i) && (f->g->nodes[f->node[i]].flags & (DF_NODE_ONCE | DF_NODE_FINAL)) != DF_NODE_ONCE;
 }
 
 /* Bytes from the first to the end of the last of n tokens. */
@@ -330,7 +343,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
  * place. */
 static int check_turn(struct find *f, uint32_t i)
 {
-    int64_t limit = atomic_load(&f->run->firing.limit);
+    int64_t limit = limit_of(f, i);
     uint64_t n = f->b->of[i].n_tokens, asked = f->run->options.inflight;
 
     if (count_waves(f, i) <= 1 || n >= (uint64_t)limit || !is_changed(f, i))
@@ -425,6 +438,13 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error)
         return dfr_error_memory(error);
     }
     f.b->given = run->options.buffers;
+    if (run->calls.on && run->memory.n_own_buffers > 0) {
+        if (!(f.b->all = malloc(n * sizeof *f.b->all))) {
+            free(f.taker);
+            return dfr_error_memory(error);
+        }
+        memcpy(f.b->all, run->options.buffers, n * sizeof *f.b->all);
+    }
     f.order = f.b->order;
     f.node = f.b->node;
     f.span_bytes = f.b->span_bytes;
@@ -452,6 +472,10 @@ static void span_call(struct find *f, uint32_t i, int64_t waves)
 int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_t waves, struct df_error *error)
 {
     struct dfr_buffers *b = run->memory.buffers;
+    if (b->all) {
+        memcpy(b->all, buffers, (b->n - run->memory.n_own_buffers) * sizeof *b->all);
+        buffers = b->all;
+    }
     struct find f = { .run = run, .g = run->graph, .b = b, .buffers = buffers, .error = error, .order = b->order,
                       .node = b->node, .span_bytes = b->span_bytes };
     int status = DF_OK;

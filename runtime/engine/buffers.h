@@ -35,6 +35,7 @@ struct dfr_buffers {
     uint32_t *order;                    /* buffers, sorted by address */
     struct dfm_lent *of;                /* by buffer */
     const struct df_buffer *given;      /* by buffer: as the options, or the session's last call, have it; borrowed */
+    struct df_buffer *all;              /* of a session's call: the caller's, and behind them the run's own. NULL: it has none */
     struct dfr_pinned *pinned;          /* n_pinned ranges */
     uint32_t n_pinned;
     uint64_t pinned_bytes;
@@ -52,7 +53,7 @@ int dfr_buffers_create(struct df_run *run, struct df_error *error);
 void dfr_buffers_destroy(struct df_run *run);
 
 /* Lends the memory that these buffers have, in place of what was lent, for so many waves. They are those of the run's
- * options but for `data`. DF_E_ARGUMENT: nothing has changed then. */
+ * options but for `data`, without the run's own, which stay. DF_E_ARGUMENT: nothing has changed then. */
 int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_t waves, struct df_error *error);
 
 /* The outputs of the job are empty in that wave: writes that where the caller wants to know it. */

@@ -114,6 +114,7 @@ void dfr_buffers_destroy(struct df_run *run)
     free(b->value);
     free(b->of);
     free(b->pinned);
+    free(b->all);
     free(b);
     run->memory.buffers = NULL;
 }

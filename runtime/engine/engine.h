@@ -222,6 +222,7 @@ struct dfr_run_memory {                 /* where tokens lie on the host */
     struct dfm_space *space;            /* NULL: tokens have fixed addresses */
     struct dfr_tokens *tokens;          /* tokens at fixed addresses (tokens.h); NULL: they are blocks in `space` */
     struct dfr_buffers *buffers;        /* the caller's memory (buffers.h); NULL: none */
+    uint32_t n_own_buffers;             /* the last so many buffers of the options are the run's own (start/passes.h) */
     uint32_t *own_line;                 /* where `space` has its tokens, if this run laid them out; NULL: it did not */
     struct dfm_range *ranges;           /* of `space`, by value; NULL: there are none */
     union df_scalar *scalars;           /* values of graph->node_scalars */

@@ -2,6 +2,7 @@
 #include "runtime/start/passes.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "runtime/base/error.h"
@@ -20,11 +21,12 @@
 #define MOST_WAVES ((uint64_t)1 << 48)  /* of a pass, if nobody knows how many come, and nothing is kept */
 
 struct dfr_pass_memory {
-    struct df_buffer *buffers;
+    struct df_buffer *buffers;          /* those of a session's caller, and behind them the run's own */
     char (*names)[NAME_BYTES];
-    uint32_t n;
+    uint32_t n;                         /* of the run's own */
     unsigned char *memory;
     uint64_t bytes;
+    int64_t most_waves;                 /* of a call */
     struct dfr_again again;
 };
 
@@ -80,25 +82,29 @@ static int make_buffers(struct df_run *run, const bool *kept, uint64_t stride, s
 {
     const struct df_graph *g = run->graph;
     struct dfr_pass_memory *m = run->passes;
+    const uint32_t n_given = run->options.n_buffers;
     uint64_t at = 0;
 
-    m->buffers = calloc((size_t)g->n_values + 1, sizeof *m->buffers);
+    m->buffers = calloc((size_t)n_given + g->n_values + 1, sizeof *m->buffers);
     m->names = calloc((size_t)g->n_values + 1, sizeof *m->names);
     m->memory = dfr_pages_reserve(m->bytes);
     if (!m->buffers || !m->names || !m->memory)
         return dfr_error_memory(error);
+    if (n_given > 0)
+        memcpy(m->buffers, run->options.buffers, n_given * sizeof *m->buffers);
     for (uint32_t x = 0; x < g->n_values; x++) {
         uint64_t bytes = (g->values[x].bytes + DFM_LINE - 1) / DFM_LINE * DFM_LINE;
         if (!kept[x])
             continue;
         df_node_name(g, g->values[x].producer, m->names[m->n], NAME_BYTES);
-        m->buffers[m->n] = (struct df_buffer){ .node = m->names[m->n], .out_slot = g->values[x].slot, .data = m->memory + at,
-                                               .bytes = bytes * stride, .stride_bytes = bytes, .n_tokens = stride };
+        m->buffers[n_given + m->n] = (struct df_buffer){ .node = m->names[m->n], .out_slot = g->values[x].slot, .data = m->memory + at,
+                                                         .bytes = bytes * stride, .stride_bytes = bytes, .n_tokens = stride };
         at += bytes * stride;
         m->n++;
     }
     run->options.buffers = m->buffers;
-    run->options.n_buffers = m->n;
+    run->options.n_buffers = n_given + m->n;
+    run->memory.n_own_buffers = m->n;
     return DF_OK;
 }
 
@@ -138,12 +144,15 @@ static uint64_t reserved_stride(uint64_t kept_bytes, uint64_t step)
 
 /* How many rounds a pass has. If nothing is kept they cost nothing, so any call of a session has room in them; and whatever number of
  * waves will be in flight divides them. */
-static int64_t choose_stride(const struct dfr_again *again, int64_t waves, uint64_t step)
+static int64_t choose_stride(const struct dfr_again *again, int64_t waves, uint64_t step, bool calls)
 {
+    const uint64_t reserved = again->kept_bytes ? reserved_stride(again->kept_bytes, step) : 0;
     const uint64_t turns = 720720 * step;       /* 1 to 16 divide it, and what was asked for */
     if (again->kept_bytes == 0)
         return (int64_t)((MOST_WAVES + turns - 1) / turns * turns);
-    return (int64_t)(waves == INT64_MAX ? reserved_stride(again->kept_bytes, step) : ((uint64_t)waves + 2 * step - 1) / step * step);
+    if (waves == INT64_MAX || (calls && (uint64_t)waves + 2 * step > reserved))
+        return (int64_t)reserved;
+    return (int64_t)(((uint64_t)waves + 2 * step - 1) / step * step);
 }
 
 /* Sets the pass of each node, for so many waves that go by n times. Gives the number of rounds. */
@@ -167,12 +176,13 @@ static int make(struct df_run *run, uint32_t n, struct df_error *error)
     const uint64_t step = run->options.inflight ? run->options.inflight : DF_DEFAULT_INFLIGHT;
     int64_t waves = atomic_load(&run->firing.limit);
     const bool unknown = waves == INT64_MAX;
-    const int64_t stride = choose_stride(again, waves, step);
+    const int64_t stride = choose_stride(again, waves, step, run->calls.on);
     int status;
 
     waves = waves < stride - (int64_t)step ? waves : stride - (int64_t)step;
     if ((status = check_room(run, again, waves, error)) != DF_OK)
         return status;
+    run->passes->most_waves = stride - (int64_t)step;
     run->passes->bytes = (uint64_t)stride * again->kept_bytes;
     run->options.inflight = (unsigned)step; /* so a round's place is that of rounds in its slot alone, and tokens have room beside the parts */
     if (again->kept_bytes > 0)
@@ -184,13 +194,16 @@ static int make(struct df_run *run, uint32_t n, struct df_error *error)
     run->skips.passes->reserved = unknown;
     run->skips.passes->kept_bytes = again->kept_bytes;
     atomic_store(&run->firing.limit, set_passes(run, n, waves));
-    return again->kept_bytes > 0 ? dfr_buffers_create(run, error) : DF_OK;
+    if (again->kept_bytes == 0)
+        return DF_OK;
+    dfr_buffers_destroy(run);           /* those of a session's caller are among the new ones */
+    return dfr_buffers_create(run, error);
 }
 
 /* What the parts read would have to be kept, and cannot be. NULL: it can, or need not. */
 static const char *why_not_kept(const struct df_run *run)
 {
-    return run->passes->again.kept_bytes > 0 && (run->calls.on || run->options.n_buffers > 0)
+    return run->passes->again.kept_bytes > 0 && !run->calls.on && run->options.n_buffers > 0
                ? "what the parts read is neither the caller's nor of sources that are 'restart', and is not kept where tokens lie in "
                  "memory of the caller"
                : NULL;
@@ -267,10 +280,23 @@ int dfr_passes_create(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
+int dfr_passes_admit(const struct df_run *run, int64_t waves, struct df_error *error)
+{
+    char bytes[16], have[16];
+    if (!run->skips.passes || run->passes->again.kept_bytes == 0 || waves == INT64_MAX || waves <= run->passes->most_waves)
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "a call of %lld waves: what the parts of an acc read of them takes %s, and half of this machine's %s "
+                     "may keep it. Shorter calls do, or --passes=1, by which the acc is copied in each wave", (long long)waves,
+                     dfr_text_bytes(dfr_again_bytes(&run->passes->again, waves), bytes, sizeof bytes),
+                     dfr_text_bytes(dfr_host_bytes(), have, sizeof have));
+}
+
 int64_t dfr_passes_call(struct df_run *run, int64_t waves)
 {
     if (!run->skips.passes)
         return waves;
+    if (waves > run->passes->most_waves)
+        waves = run->passes->most_waves;
     return set_passes(run, dfr_passes_choose(run->graph, &run->machine.platform, waves, run->options.passes), waves);
 }
 

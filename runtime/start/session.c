@@ -283,7 +283,7 @@ static int call(struct df_session *s, const struct df_session_call *c, struct df
     if (!s->run)
         status = open_run(s, error);
     if (status != DF_OK ||
-        (status = check_waves(s, c->waves, &waves, error)) != DF_OK ||
+        (status = check_waves(s, c->waves, &waves, error)) != DF_OK || (status = dfr_passes_admit(s->run, waves, error)) != DF_OK ||
         (status = move_buffers(s, waves, c->data, c->empty, c->extents, error)) != DF_OK ||
         (status = change_args(s, c->args, error)) != DF_OK)
         return status;

@@ -17,8 +17,10 @@ for options in "--device=none --workers=1 --passes=4" "--device=none --workers=2
 done
 # 33 of 37 projections of 4 KiB go there in each pass, and the volume comes back once. (gp's monitor gives jobs of a slowed program away.)
 [ "$slowed" ] || expect bytes 0 '^\[\(540672, 1048576\)\]$' "${run[@]}" called.py "--device=emu --emu-all --gpu-mem=272KiB --policy=gp" 4
-# What a kernel in order makes would have to be kept.
+# What a kernel in order makes is kept in memory of the session, in calls of several lengths. It is made there, so it is not copied.
 "$DFC" "$programs/called.df" --lib --python --parts=8 -D ordered=1 -o libvolume.so
-expect kept 0 'is copied in each wave, because what the parts read is neither the caller.s nor of sources that are .restart.' \
-    "${run[@]}" called.py "--device=emu --emu-all --gpu-mem=272KiB" 1
-expect kept-asked 1 '.*--passes=4: the waves of this run go by once, because what the parts read is neither' "${run[@]}" called.py "--device=none --passes=4" 4
+for options in "--device=none --workers=1 --passes=4" "--device=none --workers=2 --policy=eager --passes=4" "--device=emu --emu-all --gpu-mem=272KiB" \
+    "--device=emu --emu-all --gpu-mem=272KiB --policy=gp --inflight=3"; do
+    expect "kept $options" 0 '^4 99$' "${run[@]}" called.py "$options" 4
+    expect "kept-quiet $options" 1 '^$' bash -c '"$@" 2>&1 | grep "in each wave"' - "${run[@]}" called.py "$options" 4
+done

@@ -141,6 +141,60 @@ static void test_random_graphs(void **state)
     }
 }
 
+/* ---- passes ---- */
+
+/* Halves of an acc, each of which is changed in a pass of its own. The source is called in pass 0 alone, so what the halves read is kept; some
+ * of it is empty. */
+static void make_passes(struct rig *r)
+{
+    struct rig_out source, parts[2];
+    const struct df_part_rows rows[2] = { { .number = 0, .n = 2, .first = 0, .rows = 25, .whole = 50 },
+                                          { .number = 1, .n = 2, .first = 25, .rows = 25, .whole = 50 } };
+
+    rig_begin(r, 50);
+    source = rig_node(r, RIG_SKIP, 17, rig_node(r, RIG_SOURCE, 1, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING);
+    rig_view(r, source, parts);
+    r->n = 25;
+    for (int k = 0; k < 2; k++) {
+        r->part = &rows[k];
+        parts[k] = rig_node(r, RIG_POUR, 3, parts[k], RIG_NOTHING);
+    }
+    r->n = 50;
+    rig_sink(r, RIG_SINK, rig_join(r, parts[0], parts[1]));
+    r->finals = true;
+    rig_end(r);
+}
+
+static void test_kept_for_passes(void **state)
+{
+    static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu" };
+    static const int64_t waves[] = { 19, 1, 7, 2, 40, 3 };
+    struct rig r;
+
+    (void)state;
+    make_passes(&r);
+    for (unsigned k = 0; k < 8; k++) {
+        struct df_options o = rig_options(policies[k / 2], k % 2 || k == 6 ? DF_DEVICE_EMU : DF_DEVICE_NONE, 1 + k % 3);
+        struct df_session *session;
+        struct df_stats stats;
+        struct df_error why = { "" };
+        o.waves = INT64_C(1) << 50;     /* more than the host's memory keeps: a call may have as many as it does */
+        o.passes = 2;
+        o.inflight = k % 4;
+        assert_int_equal(df_session_open(r.graph, &o, &session, &why), DF_OK);
+        for (unsigned c = 0; c < sizeof waves / sizeof *waves; c++)
+            expect_call(&r, session, true, waves[c], waves[c], policies[k / 2]);
+        struct df_session_call call = { .waves = INT64_C(1) << 49 };
+        assert_int_equal(df_session_run(session, &call, &why), DF_E_ARGUMENT);
+        assert_non_null(strstr(why.text, "a call of 562949953421312 waves: what the parts of an acc read of them takes "));
+        expect_call(&r, session, true, 5, 5, "after a call that was refused");
+        assert_int_equal(df_session_close(session, &stats, &why), DF_OK);
+        assert_int_equal(stats.passes, 2);
+        assert_int_equal(stats.left_bytes, 0);
+    }
+    rig_free(&r);
+}
+
 /* ---- a graph on the caller's memory ---- */
 
 enum { N = 700, MOST = 5 };
@@ -618,6 +672,7 @@ int main(void)
         cmocka_unit_test(test_failure),     cmocka_unit_test(test_stop),
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_given_once),
+        cmocka_unit_test(test_kept_for_passes),
         cmocka_unit_test(test_refused_options),
         cmocka_unit_test(test_threads_with_a_session_each),
         cmocka_unit_test(test_one_call_at_a_time),

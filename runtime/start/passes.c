@@ -94,7 +94,7 @@ static int make_buffers(struct df_run *run, const bool *kept, uint64_t stride, s
         memcpy(m->buffers, run->options.buffers, n_given * sizeof *m->buffers);
     for (uint32_t x = 0; x < g->n_values; x++) {
         uint64_t bytes = (g->values[x].bytes + DFM_LINE - 1) / DFM_LINE * DFM_LINE;
-        if (!kept[x])
+        if (!kept[x] || dfr_buffers_lent(run, x)) /* the caller's memory has a place for each wave, and the token stays there */
             continue;
         df_node_name(g, g->values[x].producer, m->names[m->n], NAME_BYTES);
         m->buffers[n_given + m->n] = (struct df_buffer){ .node = m->names[m->n], .out_slot = g->values[x].slot, .data = m->memory + at,
@@ -200,10 +200,20 @@ static int make(struct df_run *run, uint32_t n, struct df_error *error)
     return dfr_buffers_create(run, error);
 }
 
+/* Do tokens that are to be kept lie in memory of the caller's where later waves take their places? */
+static bool in_turn(const struct df_run *run)
+{
+    const struct dfr_buffers *b = run->memory.buffers;
+    bool found = false;
+    for (uint32_t i = 0; b && i < b->n; i++)
+        found |= run->passes->again.kept[b->value[i]] && b->given[i].n_tokens > 0;
+    return found;
+}
+
 /* What the parts read would have to be kept, and cannot be. NULL: it can, or need not. */
 static const char *why_not_kept(const struct df_run *run)
 {
-    return run->passes->again.kept_bytes > 0 && !run->calls.on && run->options.n_buffers > 0
+    return run->passes->again.kept_bytes > 0 && run->options.n_buffers > 0 && (!run->calls.on || in_turn(run))
                ? "what the parts read is neither the caller's nor of sources that are 'restart', and is not kept where tokens lie in "
                  "memory of the caller"
                : NULL;

@@ -195,6 +195,46 @@ static void test_kept_for_passes(void **state)
     rig_free(&r);
 }
 
+/* The caller has memory for what is kept: with a place for each wave it is kept there, and in turn it cannot be; nor in a run that is no
+ * session. */
+static void test_kept_by_the_caller(void **state)
+{
+    static unsigned char tokens[20 * 4096];
+    struct rig r;
+    struct df_session *session;
+    struct df_run *run;
+    struct df_stats stats;
+    struct df_error why = { "" };
+    char name[128];
+
+    (void)state;
+    make_passes(&r);
+    uint32_t v = 0;
+    while (df_node_n_out(r.graph, v) == 0 || df_node_n_in(r.graph, v) == 0)
+        v++;                            /* the node that skips is the first with inputs and outputs */
+    df_node_name(r.graph, v, name, sizeof name);
+    struct df_buffer buffer = { .node = name, .data = tokens, .bytes = sizeof tokens };
+    for (int emulated = 0; emulated < 2; emulated++) {
+        struct df_options o = rig_options("eager", emulated ? DF_DEVICE_EMU : DF_DEVICE_NONE, 2);
+        o.waves = 19;
+        o.passes = 2;
+        o.buffers = &buffer;
+        o.n_buffers = 1;
+        assert_int_equal(df_session_open(r.graph, &o, &session, &why), DF_OK);
+        for (int64_t waves = 19; waves > 0; waves /= 2)
+            expect_call(&r, session, true, waves, waves, "kept by the caller");
+        assert_int_equal(df_session_close(session, &stats, &why), DF_OK);
+        assert_int_equal(stats.passes, 2);
+        buffer.n_tokens = 8;
+        assert_int_equal(df_session_open(r.graph, &o, &session, &why), DF_E_ARGUMENT);
+        assert_non_null(strstr(why.text, "the waves of this run go by once, because what the parts read is neither the caller's nor of"));
+        buffer.n_tokens = 0;
+        assert_int_equal(df_run_start(r.graph, &o, &run, &why), DF_E_ARGUMENT);
+        assert_non_null(strstr(why.text, "is not kept where tokens lie in memory of the caller"));
+    }
+    rig_free(&r);
+}
+
 /* ---- a graph on the caller's memory ---- */
 
 enum { N = 700, MOST = 5 };
@@ -673,6 +713,7 @@ int main(void)
         cmocka_unit_test(test_misuse),
         cmocka_unit_test(test_given_once),
         cmocka_unit_test(test_kept_for_passes),
+        cmocka_unit_test(test_kept_by_the_caller),
         cmocka_unit_test(test_refused_options),
         cmocka_unit_test(test_threads_with_a_session_each),
         cmocka_unit_test(test_one_call_at_a_time),

@@ -47,10 +47,16 @@ sizes="--h=96 --w=96"
 # shellcheck disable=SC2086
 must index ./index $sizes --device=none
 # shellcheck disable=SC2086
-must search ./ferret_unfused $sizes --device=none --images=$count --dump='main/segment*' --dump='main/extract*' --dump-dir=dumps
+must search ./ferret_unfused $sizes --device=none --images=$count --dump='main/segment*' --dump='main/extract*' --dump='main/picture/pack*' --dump-dir=dumps
 ./check emd; told $? emd
 for wave in 0 1 2 3 4; do ./check picture "$(sed -n $((wave + 1))p queries.txt)" dumps $wave; told $? "picture $wave"; done
 ./check search pictures.ferret ferret.csv dumps; told $? search
+for wave in 0 1 2 3 4; do                # a picture in the page is the one that was made; a .npy says at byte 8 how long its head is
+    dump=dumps/main.picture.pack.png.$wave.npy
+    sed -n "s/^<style>[.]q$wave{.*base64,\(.*\))}<\/style>\$/\1/p" ferret.html | base64 -d |
+        cmp -s - <(tail -c +$((11 + $(od -An -tu2 -j8 -N2 $dump))) $dump)
+    told $? "page $wave"
+done
 if [ -z "${QUICK:-}" ]; then
     for python in python3 /usr/bin/python3; do "$python" -c 'import scipy' 2>/dev/null && break; done
     "$python" "$here/check.py" pictures.ferret ferret.csv dumps

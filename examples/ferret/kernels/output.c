@@ -90,14 +90,29 @@ static void put_text(FILE *file, const char *text)
         }
 }
 
-static void put_base64(FILE *file, const uint8_t *data, size_t n)
+/* Three bytes of data, `n` of which are there, as four digits. */
+static void four_digits(char *to, const uint8_t *data, size_t n)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        const unsigned v = (unsigned)data[i] << 16 | (i + 1 < n ? (unsigned)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2] : 0u);
-        const char four[4] = { digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=', i + 2 < n ? digits[v & 63] : '=' };
-        fwrite(four, 1, 4, file);
+    const unsigned v = (unsigned)data[0] << 16 | (n > 1 ? (unsigned)data[1] << 8 : 0) | (n > 2 ? data[2] : 0u);
+    to[0] = digits[v >> 18];
+    to[1] = digits[v >> 12 & 63];
+    to[2] = n > 1 ? digits[v >> 6 & 63] : '=';
+    to[3] = n > 2 ? digits[v & 63] : '=';
+}
+
+static void put_base64(FILE *file, const uint8_t *data, size_t n)
+{
+    char text[4096];
+    size_t used = 0;
+    for (size_t i = 0; i < n; i += 3, used += 4) {
+        if (used == sizeof text) {
+            fwrite(text, 1, used, file);
+            used = 0;
+        }
+        four_digits(text + used, data + i, n - i);
     }
+    fwrite(text, 1, used, file);
 }
 
 /* A style of that name, with the picture as its background. */

@@ -1,11 +1,12 @@
 #!/bin/bash
 # bench.sh BUILDDIR OUTDIR: the mixed graph of examples/matrix by dfc and by hand, both on dfc's emulated GPU and the CPU: the time from the first job to the
 # last, N (512) rows, in turns, the least and the median of ROUNDS (15). dfc's program is planned by gp with measured times; by hand the placement is gp's, too.
+# STD=1: dfc's has products of std and a formula in place of the kernels of matrix.c and matrix.cu.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) root=$here/../../.. build=$(cd "$1" && pwd) n=${N-512}
 mkdir -p "$2" && cd "$2" || exit 1
-cc -std=c11 -O2 -o generate "$root/examples/matrix/generate.c" && cp "$root"/examples/matrix/matrix.c "$root"/examples/matrix/matrix.cu . || exit 1
-./generate --kind=mixed --n="$n" >mixed.df
+cc -std=c11 -O2 -o generate "$root/examples/matrix/generate.c" && cp "$root"/examples/matrix/{matrix.c,matrix.cu,kernels.df} . || exit 1
+./generate --kind=mixed --n="$n" ${STD:+--std} >mixed.df
 export DFC_PROFILE=$PWD/profile.db
 [ -e profile.db ] || "$build/bin/dfc" profile mixed.df --nvcc=none -w --device=emu --max-time=0.5s >profile.log 2>&1 || exit 1
 "$build/bin/dfc" mixed.df --nvcc=none -w --device=emu -o dfc_matrix && "$here/build.sh" ./by_hand "$build/lib" || exit 1
@@ -19,5 +20,5 @@ done
 of() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[1], v[int((NR + 1) / 2)] }'; }
 read -r dfc dfc_median <<<"$(of dfc.ms)"
 read -r hand hand_median <<<"$(of hand.ms)"
-awk -v a="$dfc" -v b="$hand" -v am="$dfc_median" -v bm="$hand_median" \
-    'BEGIN { printf "matrix: dfc %.1f ms, by hand %.1f ms: %.2f of it; medians %.1f, %.1f ms: %.2f of it\n", a, b, a / b, am, bm, am / bm }'
+awk -v a="$dfc" -v b="$hand" -v am="$dfc_median" -v bm="$hand_median" -v std="${STD:+ --std}" \
+    'BEGIN { printf "matrix" std ": dfc %.1f ms, by hand %.1f ms: %.2f of it; medians %.1f, %.1f ms: %.2f of it\n", a, b, a / b, am, bm, am / bm }'

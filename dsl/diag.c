@@ -40,7 +40,7 @@ struct dfl_sink {
     unsigned errors, warnings, errors_told;
     uint64_t shown[DFL_MAX_ERRORS];     /* hashes of the errors that were shown */
     struct kind kinds[KINDS];
-    bool no_warnings;
+    bool no_warnings, one_error;
     bool json, open; /* open: the last JSON object still lacks the end of its notes */
     unsigned n_json, n_notes; /* objects so far; notes of the last one */
     bool muted; /* the last error or warning was not shown, so its notes and hints are not shown either */
@@ -320,13 +320,18 @@ static bool again(struct dfl_sink *sink, struct dfl_loc loc, const char *format,
     return false;
 }
 
+static unsigned most_errors(const struct dfl_sink *sink)
+{
+    return sink->one_error ? 1 : DFL_MAX_ERRORS;
+}
+
 void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     const bool repeated = sink->errors < DFL_MAX_ERRORS && again(sink, loc, format, args);
     va_end(args);
-    sink->muted = repeated || sink->errors >= DFL_MAX_ERRORS || !sink->out;
+    sink->muted = repeated || sink->errors >= most_errors(sink) || !sink->out;
     sink->errors += !repeated;
     if (sink->muted)
         return;
@@ -383,6 +388,11 @@ void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, 
 void dfl_sink_no_warnings(struct dfl_sink *sink)
 {
     sink->no_warnings = true;
+}
+
+void dfl_sink_one_error(struct dfl_sink *sink)
+{
+    sink->one_error = true;
 }
 
 void dfl_note(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
@@ -454,7 +464,7 @@ void dfl_sink_summary(struct dfl_sink *sink)
 {
     if (sink->json)
         return;
-    if (sink->errors > DFL_MAX_ERRORS && sink->errors > sink->errors_told)
+    if (!sink->one_error && sink->errors > DFL_MAX_ERRORS && sink->errors > sink->errors_told)
         fprintf(sink->out, "%u errors shown, %u more\n", (unsigned)DFL_MAX_ERRORS, sink->errors - DFL_MAX_ERRORS);
     sink->errors_told = sink->errors;
     for (int i = 0; i < KINDS; i++) {

@@ -50,6 +50,9 @@ void dfl_sink_program(struct dfl_sink *sink, const char *name);
 /* From now on no warning is shown. */
 void dfl_sink_no_warnings(struct dfl_sink *sink);
 
+/* From now on no error is shown if there was one before. */
+void dfl_sink_one_error(struct dfl_sink *sink);
+
 /* Registers a source text under the name shown in messages (copied; text may hold any bytes). Returns its index. */
 uint32_t dfl_sink_file(struct dfl_sink *sink, const char *name, const char *text, size_t length);
 const char *dfl_sink_file_name(const struct dfl_sink *sink, uint32_t file);

@@ -111,6 +111,7 @@ static int run_front(struct source *s, const struct dfc_division *divisions, siz
         return dfr_error_memory(error);
     }
     dfl_sink_program(sink, dfr_program_name());
+    dfl_sink_one_error(sink);           /* the source was right with other sizes, so the errors have one cause */
     bool ok = dfc_front_run(sink, &options, front);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);

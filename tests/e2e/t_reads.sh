@@ -24,6 +24,18 @@ hint: give 'v' a border, such as 'border clamp', or make the output smaller: 'o:
 dyn: error: the program cannot be made for these sizes" ./dyn --reach=3
 says reads-before-at-start 1 "dyn.df:4:56: error: v[i + reach] reads from place -1 on, but the places of 'v' begin at 0, with reach = -1" \
     ./dyn --reach=-1
+cat > both.df <<'END'
+param n = 4 dynamic;
+kernel source(out v: f32[k]) cpu {{ v[0] = (float)k; }};
+kernel show(in v: f32[k], in w: f32[l]) cpu {{ printf("%g %g\n", v[0], w[0]); }};
+graph main { v: f32[n] = source(); w: f32[n + 1] = source(); show(v, w); }
+END
+check both-compile "$DFC" both.df -o both --nvcc=none
+says both-are-good 0 '4 5' ./both
+says one-error-at-start 1 "both.df:4:21: error: dimension is -5: it must be at least 1
+    graph main { v: f32[n] = source(); w: f32[n + 1] = source(); show(v, w); }
+                        ^
+both: error: the program cannot be made for these sizes" ./both --n=-5
 says no-extent-at-start 1 "dyn.df:4:39: error: dimension is 0: it must be at least 1" ./dyn --n=2
 says reads-too-far-compiled 1 "dyn.df:4:56: error: v[i + reach] reads up to place k, but" "$DFC" dyn.df -o refused --nvcc=none -Dreach=3
 [ -e refused ] && fail reads-refused-is-not-made "there is a program" || pass reads-refused-is-not-made

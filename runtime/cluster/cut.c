@@ -114,7 +114,8 @@ static int refuse_worker(const struct df_graph *g, const uint8_t *place, uint32_
         return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', and reads what node '%s' makes, which is on the first rank because all "
                          "waves come there in order", name, other);
     }
-    return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', but its parts are joined on the first rank: with --parts=1 it is not divided", name);
+    return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', but its parts are joined on the first rank: with --parts=1 it is not "
+                     "divided", name);
 }
 
 int dfr_cut_settle(const struct df_graph *g, uint8_t *place, struct df_error *error)

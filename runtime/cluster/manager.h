@@ -3,10 +3,11 @@
  * It is a state machine without threads, clock or link. Events come as calls with the time `now_s`, on any clock that never
  * steps back; what it sends leaves by options.send. So it runs the same over MPI, in the tests, and in virtual time.
  *
- * Protocol: A worker says HELLO, and is WELCOME, or REFUSEd if it runs another program. The manager GIVEs it waves until it
- *           holds as many as its *window*. Each RESULT makes room for the next. A VERDICT tells the worker of each result
- *           whether it was accepted. If waves are stored, it says STORED when that is done. Both sides BEAT. At the end the manager sends END, and the worker answers BYE. When all
- *           have, or have been waited for long enough, the manager says CLOSE.
+ * Protocol: A worker says HELLO, and is WELCOME, or REFUSEd if it runs another program, or reads other files. The manager GIVEs it
+ *           waves until it holds as many as its *window*. Each RESULT makes room for the next. A VERDICT tells the worker of each
+ *           result whether it was accepted. If waves are stored, it says STORED when that is done. Both sides BEAT. At the end the
+ *           manager sends END, and the worker answers BYE. When all have, or have been waited for long enough, the manager says
+ *           CLOSE.
  * Waves:    A wave is *offered* when its inputs are there, *given* to a worker, and *accepted* when a result is there. The
  *           caller *takes* results in order. The wave has *ended* when its outputs are written, and journaled if they are.
  * Bound:    No wave is offered `places` or more beyond the oldest that has not ended. That bounds inputs and results.

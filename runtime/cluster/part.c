@@ -123,6 +123,14 @@ void dfr_parts_free(struct dfr_parts *parts)
     *parts = (struct dfr_parts){ 0 };
 }
 
+bool dfr_parts_store(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(g, v) == 0)
+            return true;
+    return false;
+}
+
 uint64_t dfr_parts_hash(const struct df_graph *g, const union df_scalar *args)
 {
     uint64_t hash = dfr_hash(1, g->name, strlen(g->name));

@@ -43,6 +43,9 @@ void dfr_parts_free(struct dfr_parts *parts);
 /* A number that differs if graphs, or the values of their args, differ. args: by arg of the graph; NULL: it has none. */
 uint64_t dfr_parts_hash(const struct df_graph *graph, const union df_scalar *args);
 
+/* Does BODY write files (sinks with @worker)? */
+bool dfr_parts_store(const struct df_graph *graph);
+
 struct dfr_part;
 
 /* Starts a part's run with these options, but for buffers and waves. once: tokens of what fires once, by rising port; those

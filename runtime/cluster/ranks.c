@@ -222,14 +222,6 @@ static bool keeps(const struct dfr_parts *parts, unsigned which)
 
 /* ---- @worker ---- */
 
-bool dfr_ranks_store(const struct dfr_parts *parts)
-{
-    for (uint32_t v = 0; v < parts->graph->n_nodes; v++)
-        if (parts->graph->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(parts->graph, v) == 0)
-            return true;
-    return false;
-}
-
 /* Is there a name in which each wave has a number, or one that says that nothing is written? */
 static bool writes_by_wave(const struct df_graph *g, const union df_scalar *values, uint32_t v)
 {
@@ -362,7 +354,7 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
     options->tell = dfr_ranks_tell;
     options->arg = f;
     options->admits = admits;
-    options->stores = dfr_ranks_store(f->parts);
+    options->stores = dfr_parts_store(f->parts->graph);
     options->stored_waves = f->resumable ? dfr_resumable_waves(f->resumable).done : 0;
     return dfr_comm_manage(f->comm, options, &side, state, error);
 }

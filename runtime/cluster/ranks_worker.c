@@ -68,7 +68,7 @@ static int begin(void *arg, const struct dfr_message *welcome, struct df_error *
     int status = DF_OK;
 
     close_body(o, false);
-    if (dfr_ranks_store(o->parts))
+    if (dfr_parts_store(o->parts->graph))
         status = open_outputs(o, error);
     if (status == DF_OK)
         status = dfr_part_open(o->parts, DFR_BODY, &o->options, welcome->values, welcome->n_values, &o->body, error);
@@ -176,7 +176,8 @@ static int find_files(const struct other *o, char **files, struct df_error *erro
 static int work(struct other *o, const struct dfr_ranks_options *ranks, struct df_error *error)
 {
     char host[256] = "", *files = NULL;
-    const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .verdict = verdict, .stores = dfr_ranks_store(o->parts) };
+    const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .verdict = verdict,
+                                        .stores = dfr_parts_store(o->parts->graph) };
     int status = o->values ? find_files(o, &files, error) : dfr_error_memory(error);
 
     gethostname(host, sizeof host - 1);

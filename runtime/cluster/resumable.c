@@ -18,6 +18,7 @@
 #include "runtime/base/status_line.h"
 #include "runtime/cluster/chunk.h"
 #include "runtime/cluster/journal.h"
+#include "runtime/cluster/part.h"
 #include "runtime/cluster/spool.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
@@ -471,6 +472,8 @@ static int end_journal(struct dfr_resumable *r, struct df_error *error)
         return r->status;
     }
     int status = r->journal.all ? DF_OK : dfr_journal_all(&r->journal, error);
+    if (dfr_parts_store(r->graph))
+        dfr_outputs_sweep(r->outputs, dfr_parts_hash(r->graph, r->given));
     return status == DF_OK ? finish_files(r, error) : status;
 }
 

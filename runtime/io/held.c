@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,13 +31,18 @@ struct dfr_held {
     struct room *rooms;
 };
 
+static void name_room(uint64_t hash, char *name, size_t size)
+{
+    snprintf(name, size, ".dfc-%016llx", (unsigned long long)hash);
+}
+
 int dfr_held_create(uint64_t hash, bool syncs, struct dfr_held **held, struct df_error *error)
 {
     struct dfr_held *h = calloc(1, sizeof *h);
     if (!h)
         return dfr_error_memory(error);
     pthread_mutex_init(&h->lock, NULL);
-    snprintf(h->name, sizeof h->name, ".dfc-%016llx", (unsigned long long)hash);
+    name_room(hash, h->name, sizeof h->name);
     h->syncs = syncs;
     h->last = &h->files;
     *held = h;
@@ -77,6 +83,19 @@ static void sweep(const char *room, const char *begin, size_t n)
             unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
+}
+
+void dfr_held_sweep(const char *folder, uint64_t hash)
+{
+    char name[32], *room;
+    name_room(hash, name, sizeof name);
+    if (asprintf(&room, "%s%s", folder, name) < 0)
+        return;
+    if (access(room, F_OK) == 0) {
+        sweep(room, "", 0);
+        rmdir(room);
+    }
+    free(room);
 }
 
 /* Removes what others have left of the same file and wave. */

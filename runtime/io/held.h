@@ -24,6 +24,9 @@ void dfr_held_clear(struct dfr_held *held, bool all);
 /* The same, and frees the memory, which nobody uses any more. */
 void dfr_held_free(struct dfr_held *held, bool all);
 
+/* Removes the room of that program in a folder, "" or ending in '/', with what is in it: what ranks that were killed have left. */
+void dfr_held_sweep(const char *folder, uint64_t hash);
+
 int dfr_held_open(struct dfr_held *held, const char *path, int64_t wave, struct dfr_output *to, struct df_error *error);
 /* The file is complete. */
 int dfr_held_close(struct dfr_held *held, int64_t wave, int64_t round, struct dfr_output *to, struct df_error *error);

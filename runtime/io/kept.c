@@ -328,6 +328,12 @@ static int sync_folders(struct dfr_outputs *o, struct df_error *error)
     return DF_OK;
 }
 
+void dfr_outputs_sweep(struct dfr_outputs *o, uint64_t hash)
+{
+    for (const struct folder *f = o->folders; f; f = f->next)
+        dfr_held_sweep(f->path, hash);
+}
+
 int dfr_outputs_sync(struct dfr_outputs *o, int64_t waves, const struct dfr_appended **files, size_t *n, struct df_error *error)
 {
     size_t room = 1;

@@ -49,6 +49,9 @@ int dfr_outputs_sync(struct dfr_outputs *outputs, int64_t waves, const struct df
 /* The appended file has all its tokens: gives it its name. Nothing happens if it has that already. */
 int dfr_outputs_finish(const struct dfr_appended *file, struct df_error *error);
 
+/* In the folders where whole files were written: removes what ranks of that program have left that were killed (held.h). */
+void dfr_outputs_sweep(struct dfr_outputs *outputs, uint64_t hash);
+
 /* Is the path written directly, because it is something that cannot be cut? The first such path of this run; NULL: none. */
 const char *dfr_outputs_direct(struct dfr_outputs *outputs);
 

@@ -4,12 +4,15 @@
  *     Two workers, WAVES waves, a window of WINDOW waves for each worker, two places for waves that have not ended. At most DEATHS
  *     workers die, but one lives. SEEMING times a worker is silent and lives. MANAGERS runs begin, one after the other.
  *
+ *     With STORES workers write a file for each wave (@worker). It gets its name on the worker whose result was accepted, which says so then.
+ *
  * Time is left out: that a worker was silent for too long is an event that may come at any moment. So nothing that is shown here
  * depends on how long anything takes. Heartbeats are that event, and the one that a worker is heard again.
  *
  * What is checked:
  *     once, in order    the output is waves 0, 1, 2, … and each is recorded once, after it was written
  *     resumed           what the journal records is in the output when a run begins
+ *     stored            the file of a wave that is recorded has its name
  *     it ends           the newest run records all waves, as long as one worker lives (else spin finds an invalid end state)
  *
  * Each of these leaves out one rule and must be found wanting:
@@ -22,6 +25,8 @@
  *     NO_SYNC     a wave is recorded before its output is written
  *     NO_CUT      a run that resumes leaves in the output what was not recorded
  *     NO_FENCE    a manager writes though a newer run has begun
+ *     NO_WAIT     with STORES: a wave ends though its file may not have its name
+ *     NO_AGAIN    with STORES: a wave whose file was to be stored by one who died is not given out again
  */
 #ifndef WAVES
 #define WAVES 3
@@ -42,14 +47,24 @@
 #define PLACES 2                        /* slots 0 and PLACES - 1 are all there are */
 #define NOBODY WORKERS
 
-mtype = { FREE, WAITING, GIVEN, ACCEPTED };
+mtype = { FREE, WAITING, GIVEN, ACCEPTED,
+          AGAIN, GIVEN_AGAIN }          /* its result was accepted, and it waits for, or is with, a worker for its file alone */
 
 /* ---- messages: a GIVE is (epoch, wave), a RESULT is (wave) to the manager of its epoch ---- */
 
 chan gives[WORKERS] = [MANAGERS * WINDOW + SEEMING] of { byte, byte };
 chan results[MANAGERS * WORKERS] = [WINDOW + SEEMING] of { byte };
 
+#ifdef STORES
+chan verdicts[WORKERS] = [MANAGERS * (WINDOW + SEEMING) + 2] of { byte, byte }; /* (epoch, wave): your result was accepted */
+chan stored[MANAGERS * WORKERS] = [WINDOW + SEEMING + 2] of { byte };    /* (wave): its file has its name */
+#endif
+
 /* ---- what is on the disk ---- */
+
+#ifdef STORES
+bool file[WAVES];                       /* the file of the wave has its name */
+#endif
 
 byte n_output;                          /* waves in the output; those before n_output are 0, 1, 2, … */
 byte n_recorded;
@@ -95,14 +110,21 @@ byte held[MANAGERS * WORKERS];
 #define HEARD(w) (!live[AT(w)] && !dead[w] && held[AT(w)] == 0)
 #endif
 #define WANTS(w) (live[AT(w)] && held[AT(w)] < WINDOW)
-#define WAITS (slot[0] == WAITING || slot[PLACES - 1] == WAITING)
+#define WAITS (slot[0] == WAITING || slot[PLACES - 1] == WAITING || slot[0] == AGAIN || slot[PLACES - 1] == AGAIN)
+#ifdef NO_WAIT
+#define IS_STORED(place) (true)
+#elif defined(STORES)
+#define IS_STORED(place) (is_stored[place])
+#else
+#define IS_STORED(place) (true)
+#endif
 #define HAS_WAVE (fresh < WAVES && HAS_PLACE(fresh) || WAITS)
 
 #ifdef NO_ORDER
 #define NEXT_IS_THERE (slot[0] == ACCEPTED || slot[PLACES - 1] == ACCEPTED)
 #define NEXT (slot[0] == ACCEPTED -> 0 : PLACES - 1)
 #else
-#define NEXT_IS_THERE (slot[ended % PLACES] == ACCEPTED)
+#define NEXT_IS_THERE (slot[ended % PLACES] == ACCEPTED && IS_STORED(ended % PLACES))
 #define NEXT (ended % PLACES)
 #endif
 
@@ -118,7 +140,11 @@ inline write_record()
 {
     if
     :: IS_FENCED
-    :: else -> assert(n_recorded == wave); n_recorded++
+    :: else ->
+#ifdef STORES
+       assert(file[wave]);
+#endif
+       assert(n_recorded == wave); n_recorded++
     fi
 }
 
@@ -130,7 +156,7 @@ inline choose_wave()
     do
     :: i < PLACES ->
        if
-       :: slot[i] == WAITING && slot_wave[i] < wave -> wave = slot_wave[i]
+       :: (slot[i] == WAITING || slot[i] == AGAIN) && slot_wave[i] < wave -> wave = slot_wave[i]
        :: else
        fi;
        i++
@@ -150,7 +176,7 @@ inline give(w)
         choose_wave();
         if
         :: wave < WAVES ->
-           slot[wave % PLACES] = GIVEN;
+           slot[wave % PLACES] = (slot[wave % PLACES] == AGAIN -> GIVEN_AGAIN : GIVEN);
            slot_wave[wave % PLACES] = wave;
            owner[wave % PLACES] = w;
            held[AT(w)]++;
@@ -165,6 +191,41 @@ inline give(w)
     }
 }
 
+/* The worker is to give the file its name. */
+inline let_store(w)
+{
+#ifdef STORES
+    is_stored[wave % PLACES] = false;
+    storer[wave % PLACES] = w;
+    if
+    :: dead[w]
+    :: else -> assert(nfull(verdicts[w])); verdicts[w]!epoch,wave
+    fi
+#else
+    skip
+#endif
+}
+
+#ifdef STORES
+/* Who says it may be another one than who is to, if that one seemed to be dead. */
+inline note_stored(w)
+{
+    atomic {
+        stored[AT(w)]?wave;
+        if
+        :: wave >= ended && slot_wave[wave % PLACES] == wave &&
+           (slot[wave % PLACES] == ACCEPTED || slot[wave % PLACES] == AGAIN || slot[wave % PLACES] == GIVEN_AGAIN) ->
+           slot[wave % PLACES] = ACCEPTED;
+           owner[wave % PLACES] = NOBODY;
+           storer[wave % PLACES] = NOBODY;
+           is_stored[wave % PLACES] = true
+        :: else
+        fi;
+        wave = 0
+    }
+}
+#endif
+
 inline accept(w)
 {
     atomic {
@@ -177,8 +238,19 @@ inline accept(w)
         :: IS_WANTED(wave) ->
            slot[wave % PLACES] = ACCEPTED;
            slot_wave[wave % PLACES] = wave;
-           owner[wave % PLACES] = NOBODY
+           owner[wave % PLACES] = NOBODY;
+           let_store(w)
+#ifdef STORES
+        :: !IS_WANTED(wave) && wave >= ended && slot_wave[wave % PLACES] == wave &&
+           (slot[wave % PLACES] == AGAIN || slot[wave % PLACES] == GIVEN_AGAIN) ->
+           slot[wave % PLACES] = ACCEPTED;
+           owner[wave % PLACES] = NOBODY;
+           let_store(w)
+        :: !IS_WANTED(wave) && !(wave >= ended && slot_wave[wave % PLACES] == wave &&
+           (slot[wave % PLACES] == AGAIN || slot[wave % PLACES] == GIVEN_AGAIN))
+#else
         :: else
+#endif
         fi;
         wave = 0
     }
@@ -200,6 +272,10 @@ inline bury(w)
         :: i < PLACES ->
            if
            :: slot[i] == GIVEN && owner[i] == w -> slot[i] = WAITING; owner[i] = NOBODY
+#if defined(STORES) && !defined(NO_AGAIN)
+           :: slot[i] == GIVEN_AGAIN && owner[i] == w -> slot[i] = AGAIN; owner[i] = NOBODY
+           :: slot[i] == ACCEPTED && storer[i] == w -> slot[i] = AGAIN; storer[i] = NOBODY
+#endif
            :: else
            fi;
            i++
@@ -239,6 +315,10 @@ proctype manager()
     byte epoch;
     mtype slot[PLACES];
     byte slot_wave[PLACES], owner[PLACES];
+#ifdef STORES
+    byte storer[PLACES];
+    bool is_stored[PLACES];
+#endif
     byte fresh, ended, wave, i;
 
     d_step {
@@ -251,7 +331,13 @@ proctype manager()
         fresh = n_recorded;
         ended = n_recorded;
         do
-        :: i < PLACES -> slot[i] = FREE; owner[i] = NOBODY; i++
+        :: i < PLACES ->
+           slot[i] = FREE;
+           owner[i] = NOBODY;
+#ifdef STORES
+           storer[i] = NOBODY;
+#endif
+           i++
         :: else -> break
         od;
         i = 0;
@@ -267,6 +353,10 @@ proctype manager()
     :: give(1)
     :: accept(0)
     :: accept(1)
+#ifdef STORES
+    :: note_stored(0)
+    :: note_stored(1)
+#endif
     :: bury(0)
     :: bury(1)
     :: atomic { ended < WAVES && HEARD(0); live[AT(0)] = true }
@@ -302,6 +392,20 @@ end_of_work:
            epoch = 0;
            wave = 0
        }
+#ifdef STORES
+    :: verdicts[self]?epoch,wave ->
+       file[wave] = true;               /* it may die before it can say so */
+       d_step {
+           if
+           :: !gone[epoch] ->
+              assert(nfull(stored[(epoch - 1) * WORKERS + self]));
+              stored[(epoch - 1) * WORKERS + self]!wave
+           :: else
+           fi;
+           epoch = 0;
+           wave = 0
+       }
+#endif
     :: atomic { n_dead < DEATHS && n_dead + 1 < WORKERS -> n_dead++; dead[self] = true; break }
     od
 }

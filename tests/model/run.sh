@@ -71,6 +71,10 @@ case " $which " in *' cluster '*)
     holds cluster-one-run states -DWINDOW=2 -DSEEMING=2
     holds cluster-resumed states $two
     holds cluster-resumed-and-deaths states -DMANAGERS=2 -DSEEMING=0 -DWAVES=2
+    holds cluster-stores states -DSTORES -DWAVES=2 -DWINDOW=2
+    holds cluster-stores-resumed states -DSTORES -DWAVES=2 $two
+    caught cluster-without-wait states -DSTORES -DNO_WAIT
+    caught cluster-without-again states -DSTORES -DNO_AGAIN
     caught cluster-without-beat states -DNO_BEAT
     caught cluster-without-regive states -DNO_REGIVE
     caught cluster-without-revive states -DNO_REVIVE

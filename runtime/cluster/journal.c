@@ -388,7 +388,10 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, bool resume, uint6
     if (!j->path)
         return dfr_error_memory(error);
     j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    status = j->fd < 0 ? cannot(j, "open", error) : lock(j, error);
+    if (j->fd < 0 && errno == ETXTBSY)
+        status = dfr_error(error, DF_E_REFUSED, "'%s' cannot be a journal: it is a program that runs", path);
+    else
+        status = j->fd < 0 ? cannot(j, "open", error) : lock(j, error);
     if (status == DF_OK)
         status = take(&r, resume, program, inputs, error);
     if (status == DF_OK && !r.begun)

@@ -54,7 +54,7 @@ int dfr_set_waves(struct dfr_command_line *line, const char *name, const char *t
     line->range = colon;
     if (!colon)
         return dfr_parse_count(name, text, INT64_MAX, &line->options.waves, error);
-    if ((size_t)(colon - text) >= sizeof first)
+    if ((size_t)(colon - text) >= sizeof first || colon == text || !colon[1] || strchr(colon + 1, ':'))
         return dfr_error(error, DF_E_ARGUMENT, "--%s=%s: write two wave numbers, as in 100:200", name, text);
     memcpy(first, text, (size_t)(colon - text));
     first[colon - text] = '\0';

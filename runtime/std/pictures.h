@@ -37,6 +37,8 @@ static int picture_flush(struct df_call *call, struct picture *picture);
 static int picture_finish(struct df_call *call, struct picture *picture);
 
 static void picture_close(struct picture *picture); /* NULL: nothing is open */
+/* Has each file one picture? Then those before a wave's file need not be opened. */
+static const int one_picture;
 
 /* ---- whole pictures ---- */
 
@@ -104,6 +106,12 @@ static int read_picture(struct df_call *call, const struct token *token, void *i
     int64_t done = s && !s->files ? df_wave(call) : 0; /* pictures of waves before the first */
     if (!s || (!s->files && df_files_open(call, path, &s->files) != DF_OK))
         return DF_FAILED;
+    if (one_picture && done > 0) {
+        const int64_t n = (int64_t)df_files_n(s->files);
+        df_expect_waves(call, n);
+        s->next = (size_t)(done < n ? done : n);
+        done = 0;
+    }
     int status = next_picture(call, s, token, extents);
     for (; done > 0 && status == DF_OK; done--)
         status = next_picture(call, s, token, extents);

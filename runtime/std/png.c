@@ -15,6 +15,8 @@
 #include <zlib.h>
 
 #include "pictures.h"
+
+static const int one_picture = 1;
 #include "png_pack.h"
 #include "png_unpack.h"
 

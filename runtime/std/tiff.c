@@ -14,6 +14,8 @@
 
 #include "pictures.h"
 
+static const int one_picture = 0;
+
 struct picture {
     TIFF *tiff;
     char *path;

@@ -67,6 +67,36 @@ check fewer-waves ranks 3 ./tiles $files --waves=7
 check fewer-waves-same test "$(ls out | wc -l) $(cmp out/006.raw one/006.raw 2>&1)" = "13 "
 rm -rf out; mkdir out
 
+# A list of pictures, of which a rank opens its own alone.
+if grep -q png "$DF_BUILD/obj/flags" || [ -e /usr/include/png.h ]; then
+    cat >pictures.df <<'END'
+import "std/png.df";
+import "std/raw.df";
+arg input: str = "";
+kernel paint(out p: u8[h, w]) cpu {{ for (size_t i = 0; i < h * w; i++) p[i] = (uint8_t)(df_wave(call) * 7 + (int64_t)i); }};
+kernel invert(in p: u8[h, w], out q: u8[h, w]) { q[y, x] = u8(255 - p[y, x]); }
+graph main {
+#if 0
+    p: u8[5, 9] = paint();
+    write_png(p, "p%02d.png");
+#else
+    p: u8[5, 9] = read_png(input) @worker;
+    q = invert(p);
+    write_png(q, "out/%d.png") @worker;
+#endif
+}
+END
+    sed '/^#if/d; /^#else/,/^#endif/d' pictures.df >paint.df; sed '/^#if/,/^#else/d; /^#endif/d' pictures.df >invert.df
+    check compile-pictures "$DFC" invert.df -o invert
+    check paint "$DFC" run paint.df -- --waves=23
+    check pictures-one ./invert --input='p*.png' --device=none
+    rm -rf inverted; mv out inverted; mkdir out
+    check pictures ranks 4 ./invert --input='p*.png'
+    check pictures-same diff -r out inverted
+    check pictures-many test "$(ls out | wc -l)" = 23
+    rm -rf out; mkdir out
+fi
+
 # ---- what is refused ----
 expect one-file 1 "^tiles: error: --cluster: node 'main/write_raw_f32#1' is '@worker', and writes one file for all waves, which no rank has in order: with %d in its name each wave has a file$" \
     ranks 2 ./tiles --input=in.raw --output=all.raw

@@ -251,7 +251,8 @@ static bool read_given(const struct request *r, struct dfc_map_input *input, str
 
 static int find_mappings(const struct request *r, const struct dfp_pipeline *l, struct dfc_map_row *rows, uint64_t budget, struct df_error *error)
 {
-    static struct dfp_mapping starts[N_ROWS]; /* large */
+    static struct dfp_mapping starts[N_ROWS + 1]; /* large */
+    struct dfp_pipeline single = *l;    /* only single stages are replicated */
     uint32_t n = 0;
     uint64_t steps;
     dfp_map_identity(l, &rows[IDENTITY].mapping);
@@ -266,7 +267,11 @@ static int find_mappings(const struct request *r, const struct dfp_pipeline *l, 
     for (int i = 0; i < BRUTE + 2; i++) /* without what was enumerated: ours finds it by itself */
         if (i != BRUTE && !rows[i].missing)
             starts[n++] = rows[i].mapping;
-    int code = dfp_map_search(l, starts, n, budget, r->common.partition.seed, &rows[OURS].mapping, error);
+    single.replicate_groups = false;
+    int code = dfp_map_search(&single, starts, n, budget, r->common.partition.seed, &rows[OURS].mapping, error);
+    starts[n++] = rows[OURS].mapping;
+    if (code == DF_OK && l->replicate_groups)
+        code = dfp_map_search(l, starts, n, budget, r->common.partition.seed, &rows[OURS].mapping, error);
     for (int i = 0; i < N_ROWS && code == DF_OK; i++) {
         if (rows[i].missing)
             continue;

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "partition/stages/stages.h"
-#include "tests/rig/pipeline_rig.h"
+#include "pipeline_rig.h"
 
 enum { IDENTITY, BSC, DPM, HEDPM, OURS, N_MAPS };
 static const char *const map_names[N_MAPS] = { "identity", "BSC", "DPM", "HeDPM", "ours" };

@@ -22,6 +22,17 @@ expect listed 0 '^s1 s2 s3 +p8 +1 +3\.13 s +91 %$' study --show=hedpm
 study --format=csv >again.csv
 same deterministic again.csv study.csv
 
+# The six stages of examples/ferret on 14 unlike processors: over the mapping in order, and of the bound.
+ferret() { "$DFC" map "$cluster/ferret-stages.df" --platform="$cluster/fourteen.df" --feeding=demand --format=csv "$@"; }
+check ferret-figures python3 - "$(ferret)" "$(ferret --replicate=groups)" <<'END'
+import csv, sys
+for text in sys.argv[1:]:
+    rows = list(csv.DictReader(text.splitlines()))
+    run = {r["mapping"]: float(r["simulated_s"]) for r in rows}
+    assert run["identity"] >= 9.2 * run["ours"] and float(rows[0]["bound_s"]) >= 0.95 * run["ours"], run
+    assert all(run["ours"] <= other * (1 + 1e-9) for other in run.values()), run
+END
+
 # ---- files and pictures ----
 printf '%s\n' '# a mapping of dfc map: stages, a colon, and the processors that have them' 'feeding order' 's1 s2 s3: p8' 's4: p1 p2 p5' \
     's5: p3' 's6: p4' 's7: p6' 's8: p7' >h.expected

@@ -2,6 +2,7 @@
  *
  * Moves:    a processor goes to another group, or becomes free; two processors change places; a stage goes over to the group
  *           beside its own; two groups become one; a group becomes two. After each the mapping is valid.
+ *           Every second one is about the group that takes longest.
  * Aim:      the sum of the 16th powers of the groups' times, which falls also if a group improves that is not the slowest one.
  *           What is kept is the mapping of the least period.
  * Rounds:   each begins with the best mapping so far. The first is so hot that it can leave any mapping behind. Each of the others
@@ -97,10 +98,19 @@ static uint32_t slowest(const struct search *s)
     return most;
 }
 
+/* A processor of the slowest group, drawn. */
+static uint32_t of_slowest(struct search *s)
+{
+    uint32_t g = slowest(s), k = below(s, count(s, g)), p = 0;
+    while (s->next.group_of[p] != g || k-- > 0)
+        p++;
+    return p;
+}
+
 static bool move_processor(struct search *s)
 {
     struct dfp_mapping *m = &s->next;
-    uint32_t p = below(s, s->l->n_processors), from = m->group_of[p], way = below(s, 8);
+    uint32_t way = below(s, 8), p = way == 7 ? of_slowest(s) : below(s, s->l->n_processors), from = m->group_of[p];
     uint32_t to = way < 4 ? slowest(s) : way < 7 ? below(s, m->n_groups) : DFP_NO_GROUP;
     if (to == from || (to != DFP_NO_GROUP && !may_replicate(s, to)) || (from != DFP_NO_GROUP && count(s, from) == 1))
         return false;
@@ -111,7 +121,7 @@ static bool move_processor(struct search *s)
 static bool swap_processors(struct search *s)
 {
     struct dfp_mapping *m = &s->next;
-    uint32_t a = below(s, s->l->n_processors), b = below(s, s->l->n_processors), group = m->group_of[a];
+    uint32_t a = below(s, 2) ? of_slowest(s) : below(s, s->l->n_processors), b = below(s, s->l->n_processors), group = m->group_of[a];
     if (group == m->group_of[b])
         return false;
     m->group_of[a] = m->group_of[b];

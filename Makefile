@@ -141,7 +141,7 @@ help:
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
-	@echo 'make map-results  mappings of stages to unlike processors, ours beside the optimum, BSC, DPM and HeDPM; N=100 pipelines for each line'
+	@echo 'make map-results  mappings of stages to unlike processors, ours beside the optimum, BSC, DPM and HeDPM; N=20 pipelines of 30 stages for each line'
 	@echo 'make pictures   every kind of picture at 5, 50, 300 and 5,000 nodes into docs/results/pictures/; SVG, and what Chromium makes of it, into'
 	@echo '                build/pictures/; a minute or two'
 	@echo 'make fuzz       libFuzzer for FUZZ_S=60 seconds on the parser, on whole programs and on the files that are read (clang); T=files runs'
@@ -441,11 +441,11 @@ results: deps
 results-inner: all
 	@tests/bench/results.sh $(BUILDDIR) build/results
 
-# Mappings of stages (docs/results/mapping.md): N=100 pipelines for each line.
+# Mappings of stages (docs/results/mapping.md): N=20 pipelines of 30 stages for each line.
 map-results: deps
 	@$(MAKE) --no-print-directory map-results-inner
 map-results-inner: all $(BUILDDIR)/mapping
-	@python3 tests/bench/mapping.py $(BUILDDIR) $(or $(N),100)
+	@python3 tests/bench/mapping.py $(BUILDDIR) $(or $(N),20)
 $(BUILDDIR)/mapping: tests/bench/mapping.c tests/rig/pipeline_rig.c $(LIBRARIES)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -Itests/rig -o $@ $(filter %.c,$^) $(LIB)/libdfplan.a $(LIB)/libdf.a -lm -ldl -lrt $(LDFLAGS)
 

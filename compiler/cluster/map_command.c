@@ -34,6 +34,8 @@ static const struct dfc_option own_options[] = {
                                    "--use, as FILE says)" },
     { "--replicate", "stages|groups", "what has replicas: single stages, as in HeDPM, or also several that are gathered (stages; with --use, groups "
                                       "if FILE has one)" },
+    { "--platform", "FILE", "the machines: a platform with nodes" },
+    { "--seed", "N", "of what the search draws (1)" },
     { "--budget", "N|Nx", "try N mappings, or N times as many as by default (100000, which take a fraction of a second)" },
     { "--format", "text|csv", "form of the output (text); csv: a line for each group of each mapping" },
     { 0 }

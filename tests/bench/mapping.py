@@ -67,8 +67,8 @@ def ferret(dfc):
 
 
 def main():
-    build, samples = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else "100"
-    for arguments in (["4x4", samples], ["4x4", "3000"], ["30", samples], ["time"]):
+    build, samples = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else "20"
+    for arguments in (["4x4", "100"], ["4x4", "3000"], ["30", samples], ["time"]):
         subprocess.run([build / "mapping", *arguments], check=True)
         print()
     ferret(build / "bin/dfc")

@@ -15,7 +15,8 @@
 #include "partition/stages/map_text.h"
 #include "runtime/base/error.h"
 
-#define BRUTE_STEPS 3000000             /* about a second */
+#define BRUTE_STEPS 3000000             /* about a second, */
+#define BRUTE_PROCESSORS 32             /* with so many processors; with more there is no hope */
 enum { MOST_OUTPUTS = 8 };
 
 static const char usage[] =
@@ -264,7 +265,7 @@ static int find_mappings(const struct request *r, const struct dfp_pipeline *l, 
         rows[DPM].missing = "it finds no mapping";
     if (!dfp_map_hedpm(l, &rows[HEDPM].mapping))
         rows[HEDPM].missing = "it finds no mapping that has all stages";
-    if (!dfp_map_brute(l, BRUTE_STEPS, &rows[BRUTE].mapping, &steps))
+    if (l->n_processors > BRUTE_PROCESSORS || !dfp_map_brute(l, BRUTE_STEPS, &rows[BRUTE].mapping, &steps))
         rows[BRUTE].missing = "left out: there are too many mappings to try them all";
     for (int i = 0; i < BRUTE + 2; i++) /* without what was enumerated: ours finds it by itself */
         if (i != BRUTE && !rows[i].missing)

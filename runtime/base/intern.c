@@ -61,7 +61,7 @@ bool dfr_table_find(const struct dfr_table *table, uint32_t hash, dfr_equal *equ
         return false;
     uint32_t mask = table->capacity - 1;
     for (uint32_t i = hash & mask; table->slots[i].item; i = (i + 1) & mask) {
-        const struct dfr_slot *slot = &table->slots[i];
+        const struct dfr_intern_slot *slot = &table->slots[i];
         if (slot->hash == hash && equal(context, slot->item - 1, key)) {
             *id = slot->item - 1;
             return true;
@@ -75,7 +75,7 @@ void dfr_table_put(struct dfr_table *table, uint32_t hash, uint32_t id)
     uint32_t mask = table->capacity - 1, i = hash & mask;
     while (table->slots[i].item)
         i = (i + 1) & mask;
-    table->slots[i] = (struct dfr_slot){ hash, id + 1 };
+    table->slots[i] = (struct dfr_intern_slot){ hash, id + 1 };
     table->used++;
 }
 

@@ -22,14 +22,14 @@ struct dfr_array {
 void *dfr_array_add(struct dfr_array *array, size_t item_bytes, size_t count);
 void dfr_array_free(struct dfr_array *array);
 
-struct dfr_slot {
+struct dfr_intern_slot {
     uint32_t hash;
     uint32_t item;                      /* the item's id + 1; 0: empty */
 };
 
 /* A hash table with open addressing and linear probing, at most half full. It holds ids; the items live elsewhere. */
 struct dfr_table {
-    struct dfr_slot *slots;
+    struct dfr_intern_slot *slots;
     uint32_t capacity, used;            /* capacity is a power of two */
 };
 

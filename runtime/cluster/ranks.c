@@ -290,6 +290,7 @@ static int open_journal(struct first *f, const struct dfr_ranks_options *ranks, 
         return DF_OK;
     wanted = *ranks->resume;
     wanted.lock_s = DFR_LOCK_S;
+    wanted.checkpoint_s = 0;            /* accs of all ranks are changed again */
     int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
     f->nothing = status == DF_OK && !f->resumable;
     if (status != DF_OK || f->nothing)

@@ -22,6 +22,7 @@
 #include "runtime/cluster/spool.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
+#include "runtime/io/accs.h"
 #include "runtime/io/state.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"
@@ -39,6 +40,11 @@ struct dfr_resumable {
     struct dfr_journal journal;         /* fd < 0: there is none */
     struct dfr_chunk chunk;
     bool keeps;                         /* a node keeps something from wave to wave */
+    bool checks;                        /* accs alone, and checkpoints are wanted */
+    char *accs_path;
+    uint64_t program;
+    struct dfr_accs accs;               /* with which this run begins; values NULL: as they are declared */
+    double checked_s;                   /* when the last checkpoint was written */
     bool tells;                         /* messages are wanted */
     int64_t first, limit;               /* the waves to be fed */
     int64_t fed;                        /* waves that were */
@@ -98,6 +104,17 @@ static uint32_t find_keeper(const struct df_graph *g)
         if (dfr_node_keeps(g, v))
             return v;
     return DF_NONE;
+}
+
+/* Can all that nodes keep be written down? */
+static bool keeps_accs_alone(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+        if (dfr_node_keeps(g, v) && (k->n_acc == 0 || (k->traits & DF_ORDERED && !(k->traits & DF_RESUME))))
+            return false;
+    }
+    return find_keeper(g) != DF_NONE;
 }
 
 static int refuse_chunk(const struct df_graph *g, uint32_t node, const char *why, struct df_error *error)
@@ -165,7 +182,9 @@ static void tell_resumed(const struct dfr_resumable *r)
     if (done == 0)
         return;
     say(r, "%lld waves are done, as '%s' says: going on", (long long)done, r->journal.path);
-    if (r->keeps) {
+    if (r->keeps && r->first > 0)
+        say(r, "the accs are as they were after %lld waves", (long long)r->first);
+    else if (r->keeps) {
         df_node_name(g, find_keeper(g), name, sizeof name);
         say(r, "node '%s' keeps something from wave to wave, so what it needs of these waves is computed again", name);
     }
@@ -184,6 +203,17 @@ static int finish_files(struct dfr_resumable *r, struct df_error *error)
     for (size_t i = 0; i < r->journal.n && status == DF_OK; i++)
         status = dfr_outputs_finish(&r->journal.files[i].file, error);
     return status == DF_OK ? dfr_journal_end(&r->journal, error) : status;
+}
+
+/* The accs of the checkpoint, if they are of waves that are done. One that is of a run before this journal is removed. */
+static void read_accs(struct dfr_resumable *r)
+{
+    struct df_error why;
+    if (r->journal.done == 0)
+        unlink(r->accs_path);
+    else if (dfr_accs_read(r->accs_path, r->graph, r->program, &r->accs, &why) == DF_OK && r->accs.waves > r->journal.done)
+        dfr_accs_free(&r->accs);
+    r->first = r->accs.values ? r->accs.waves : 0;
 }
 
 static int open_journal(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *nothing, struct df_error *error)
@@ -205,6 +235,9 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
     for (size_t i = 0; i < j->n && status == DF_OK; i++)
         status = dfr_outputs_before(r->outputs, &j->files[i].file, error);
     r->limit = r->limit > j->done ? r->limit : j->done;
+    r->first = r->keeps ? 0 : j->done;
+    if (r->checks)
+        read_accs(r);
     tell_resumed(r);
     dfr_catch_signals();
     return status;
@@ -223,6 +256,7 @@ static int open_all(struct dfr_resumable *r, struct df_options *o, bool *nothing
     if ((status = dfr_program_digest(r->graph, o->args, &program, error)) != DF_OK ||
         (status = dfr_inputs_find(r->graph, o->args, &inputs, error)) != DF_OK)
         return status;
+    r->program = program;
     status = r->wanted.chunk ? open_chunk(r, program, &inputs, nothing, error)
                              : open_journal(r, program, &inputs, nothing, error);
     dfr_inputs_free(&inputs);
@@ -234,6 +268,8 @@ static void resumable_free(struct dfr_resumable *r)
     dfr_outputs_free(r->outputs);
     dfr_journal_close(&r->journal);
     dfr_spool_free(r->graph, r->given, r->args);
+    dfr_accs_free(&r->accs);
+    free(r->accs_path);
     free(r->is_ended);
     free(r);
 }
@@ -247,6 +283,7 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
         return dfr_error_memory(error);
     *r = (struct dfr_resumable){ .graph = graph, .wanted = *wanted, .given = o->args, .journal.fd = -1, .limit = waves_of(graph, o),
                                  .keeps = find_keeper(graph) != DF_NONE, .tells = o->log_level >= DF_LOG_WARNING };
+    r->checks = wanted->journal && wanted->checkpoint_s > 0 && keeps_accs_alone(graph) && asprintf(&r->accs_path, "%s.accs", wanted->journal) > 0;
     int status = open_all(r, o, &nothing, error);
     if (status != DF_OK || nothing) {
         if (nothing && wanted->chunk)
@@ -257,7 +294,11 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
         return status;
     }
     const int64_t done = wanted->chunk ? wanted->first : r->journal.done;
-    r->first = r->keeps ? 0 : done;
+    if (wanted->chunk)
+        r->first = r->keeps ? 0 : done;
+    o->accs = r->accs.values;
+    o->accs_waves = r->accs.values ? r->accs.waves : 0;
+    r->checked_s = dfr_clock_s();
     atomic_init(&r->ended, r->first);
     o->feed = 1;
     o->waves = -1;
@@ -370,6 +411,33 @@ void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
     dfr_output_leave(DFR_RESUMABLE);
 }
 
+/* No wave is in flight, and no thread writes the journal: records what is done, and then the accs. */
+static int checkpoint(struct dfr_resumable *r, struct df_error *error)
+{
+    int status = record(r, false, error);
+    if (status == DF_OK && r->checks && dfr_accs_are_here(r->run) && r->journal.done > r->first)
+        status = dfr_accs_write(r->run, r->accs_path, r->program, atomic_load(&r->ended), error);
+    r->checked_s = dfr_clock_s();
+    return status;
+}
+
+/* Is a checkpoint due? Then no wave begins until it is written. After the last wave none is: nodes that come then may change accs. */
+static bool is_due(const struct dfr_resumable *r)
+{
+    return r->checks && dfr_accs_are_here(r->run) && r->fed > 0 && r->first + r->fed < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
+}
+
+static void write_checkpoint(struct dfr_resumable *r)
+{
+    struct df_error error = { "" };
+    if (in_flight(r) > 0)
+        return;
+    end_thread(r);
+    if (checkpoint(r, &error) != DF_OK)
+        fail(r, &error);
+    begin_thread(r);
+}
+
 /* A signal has come. Returns if the run ends by itself meanwhile; else ends the process. */
 static void stop(struct dfr_resumable *r)
 {
@@ -385,7 +453,7 @@ static void stop(struct dfr_resumable *r)
     if (in_flight(r) == 0 && r->first + r->fed >= r->limit)
         return;                         /* that was the last wave, and what comes after it is begun */
     end_thread(r);
-    if (record(r, true, &error) != DF_OK) {
+    if (record(r, true, &error) != DF_OK || (in_flight(r) == 0 && checkpoint(r, &error) != DF_OK)) {
         fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error.text);
         dfr_output_leave(1);
     }
@@ -416,7 +484,9 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
     while (r->is_ended && df_run_ended(run, LOOK_S, &wave) == DF_OK) {
         if (wave >= 0)
             note_ended(r, wave);
-        if (df_run_room(run) > 0 && !asked)
+        if (!asked && is_due(r))
+            write_checkpoint(r);
+        if (df_run_room(run) > 0 && !asked && !is_due(r))
             feed(r);
         if (asked) {
             stop(r);
@@ -474,7 +544,11 @@ static int end_journal(struct dfr_resumable *r, struct df_error *error)
     int status = r->journal.all ? DF_OK : dfr_journal_all(&r->journal, error);
     if (dfr_parts_store(r->graph))
         dfr_outputs_sweep(r->outputs, dfr_parts_hash(r->graph, r->given));
-    return status == DF_OK ? finish_files(r, error) : status;
+    if (status == DF_OK)
+        status = finish_files(r, error);
+    if (status == DF_OK && r->checks)
+        unlink(r->accs_path);           /* nothing is left to do */
+    return status;
 }
 
 static int end_chunk(struct dfr_resumable *r, struct df_error *error)

@@ -7,6 +7,9 @@
  *           waves end; dfr_resumable_end() when nothing runs any more, before the last part is closed; dfr_resumable_close().
  * Resumed:  A run goes on with the first wave that is not done. If a node keeps something from wave to wave (dfr_node_keeps()), the waves before are
  *           computed again for it, and nothing else is.
+ * Accs:     A node that keeps nothing but accs can go on from a *checkpoint*: a file beside the journal, PATH.accs, with the accs after some waves that
+ *           are done (io/accs.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the waves
+ *           before it are not computed again. A run with devices writes none, and reads one.
  * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`.
  *           On several ranks dfr_asked() says that one has come.
  * Threads:  these calls are of one thread. While the run goes on, another one writes the journal, at least once a second.
@@ -26,6 +29,7 @@ struct dfr_resumable_options {
     bool resume;
     const char *spool;                  /* folder for what pipes give; NULL: inputs that are pipes are refused */
     double grace_s;
+    double checkpoint_s;                /* 0: accs are neither written nor read */
     const char *chunk;                  /* the file for what waves first … options.waves - 1 write; NULL: no chunk is made */
     int64_t first;
     double lock_s;                      /* another process may have the journal for so long, until it ends */

@@ -214,6 +214,7 @@ int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc
     struct parser p = { .g = g, .params = params, .argc = argc, .argv = argv, .line = &made, .error = error };
     df_options_default(&made.options);
     made.resume.grace_s = 30;
+    made.resume.checkpoint_s = 60;
     made.args = calloc((size_t)g->n_args + 1, sizeof *made.args);
     made.params = calloc((size_t)g->n_params + 1, sizeof *made.params);
     made.dumps = calloc((size_t)argc + 1, sizeof *made.dumps);

@@ -45,6 +45,7 @@ struct dfr_command_line {
     bool cluster;                       /* the graph runs on all ranks of an mpirun */
     struct dfr_ranks_options ranks;
     enum dfr_share_what share;          /* what ranks share */
+    bool checkpoint;                    /* the option was given */
     bool help, version;                 /* one of them was asked for: then args need no values */
 };
 

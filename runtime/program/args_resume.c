@@ -45,6 +45,14 @@ static int set_grace(struct dfr_command_line *line, const char *name, const char
     return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a time; write a number with ms, s, min or h, as in 30s", name, text);
 }
 
+static int set_checkpoint(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    line->checkpoint = true;
+    if (dfr_parse_seconds(text, &line->resume.checkpoint_s))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a time; write a number with ms, s, min or h, as in 30s", name, text);
+}
+
 /* A number, or two with ':' between them. */
 int dfr_set_waves(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
@@ -85,6 +93,8 @@ int dfr_resume_together(struct dfr_command_line *line, struct df_error *error)
         return dfr_error(error, DF_E_ARGUMENT, "--out: a chunk has no journal; if it was not made to its end, it is made again");
     if (r->spool && !line->journal && !r->chunk)
         return dfr_error(error, DF_E_ARGUMENT, "--spool: it is for runs with --journal or --resume");
+    if (line->checkpoint && !line->journal)
+        return dfr_error(error, DF_E_ARGUMENT, "--checkpoint: it is for runs with --journal or --resume");
     if (!line->journal && !r->chunk)
         return DF_OK;
     if (line->options.device == DF_DEVICE_SIM || line->options.rehearse != 0)
@@ -102,6 +112,8 @@ const struct dfr_option dfr_options_resume[] = {
       "run with status 75", set_journal, 0 },
     { "resume", NULL, "go on where the journal ends; if there is none, begin one", set_resume, 0 },
     { "grace", "TIME", "how long waves in flight may take after such a signal (default 30s)", set_grace, 0 },
+    { "checkpoint", "TIME", "how often accs are written beside the journal, so that --resume need not compute them from the first wave on (default 60s)",
+      set_checkpoint, 0 },
     { "spool", "DIR", "keep there what inputs give that can be read only once, such as pipes", set_spool, 0 },
     { "out", "FILE", "with --waves=A:B: write what the waves A to B-1 give to this file; 'dfc merge' puts such files together", set_out, 0 },
     { NULL, NULL, NULL, NULL, 0 }

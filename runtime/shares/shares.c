@@ -129,6 +129,7 @@ static int open_journal(struct first *f, struct df_error *error)
         return DF_OK;
     wanted = *f->ranks->resume;
     wanted.lock_s = DFR_LOCK_S;
+    wanted.checkpoint_s = 0;            /* accs of all ranks are changed again */
     const int64_t waves = f->options.waves;
     int status = dfr_resumable_open(f->shared->graph, &f->options, &wanted, &f->resumable, error);
     f->options.waves = waves;           /* of a share, which nobody feeds */

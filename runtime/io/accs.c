@@ -1,0 +1,164 @@
+/* accs.c - accs, written to a file and read again (accs.h). */
+#include "runtime/io/accs.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/intern.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/tokens.h"
+
+#define LINE_BYTES 160
+
+bool dfr_accs_are_here(const struct df_run *run)
+{
+    return run->machine.n_gpus == 0;
+}
+
+/* ---- writing ---- */
+
+static const void *memory_of(const struct df_run *run, uint32_t value)
+{
+    return run->memory.tokens ? dfr_tokens_acc(run, value) : run->memory.space->blocks[dfr_block_of(run, value, 0)].host;
+}
+
+/* Calls `each` with all that follows the line. false: it was false once. */
+static bool for_bytes(const struct df_run *run, bool (*each)(void *arg, const void *bytes, size_t size), void *arg)
+{
+    const struct df_graph *g = run->graph;
+    bool well = true;
+
+    for (uint32_t x = 0; x < g->n_values && well; x++) {
+        const uint64_t numbers[2] = { x, g->values[x].bytes };
+        if (df_value_is_acc(g, x))
+            well = each(arg, numbers, sizeof numbers) && each(arg, memory_of(run, x), g->values[x].bytes);
+    }
+    return well;
+}
+
+static bool add_to_digest(void *digest, const void *bytes, size_t size)
+{
+    *(uint64_t *)digest = dfr_hash(*(uint64_t *)digest, bytes, size);
+    return true;
+}
+
+static bool add_to_file(void *file, const void *bytes, size_t size)
+{
+    return size == 0 || fwrite(bytes, size, 1, file) == 1;
+}
+
+static unsigned count_accs(const struct df_graph *g)
+{
+    unsigned n = 0;
+    for (uint32_t x = 0; x < g->n_values; x++)
+        n += df_value_is_acc(g, x);
+    return n;
+}
+
+static bool write_all(const struct df_run *run, FILE *file, uint64_t program, int64_t waves)
+{
+    uint64_t digest = 0;
+    for_bytes(run, add_to_digest, &digest);
+    return fprintf(file, "dfc accs 1 program %016" PRIx64 " waves %" PRId64 " values %u digest %016" PRIx64 "\n", program, waves,
+                   count_accs(run->graph), digest) > 0 &&
+           for_bytes(run, add_to_file, file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
+}
+
+int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error)
+{
+    char part[4096];
+    int n = snprintf(part, sizeof part, "%s.part", path);
+    FILE *file = n > 0 && (size_t)n < sizeof part ? fopen(part, "wbe") : NULL;
+    bool well = file && write_all(run, file, program, waves);
+    int why = errno;
+
+    if (file && fclose(file) != 0 && well) {
+        well = false;
+        why = errno;
+    }
+    if (well && rename(part, path) != 0) {
+        well = false;
+        why = errno;
+    }
+    if (well)
+        return DF_OK;
+    if (file)
+        unlink(part);
+    return dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(why));
+}
+
+/* ---- reading ---- */
+
+/* The whole file, ended by 0. NULL: it cannot be read. */
+static unsigned char *read_whole(const char *path, size_t *size)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rbe");
+    unsigned char *bytes = file && fstat(fileno(file), &info) == 0 ? malloc((size_t)info.st_size + 1) : NULL;
+
+    *size = bytes ? (size_t)info.st_size : 0;
+    if (bytes && *size > 0 && fread(bytes, *size, 1, file) != 1) {
+        free(bytes);
+        bytes = NULL;
+    }
+    if (bytes)
+        bytes[*size] = 0;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* Where the accs of this graph lie in what follows the line, and its digest. false: it has not these and nothing else. */
+static bool find_values(const struct df_graph *g, const unsigned char *at, const unsigned char *end, const void **values, uint64_t *digest)
+{
+    *digest = 0;
+    for (uint32_t x = 0; x < g->n_values; x++) {
+        uint64_t numbers[2];
+        if (!df_value_is_acc(g, x))
+            continue;
+        if ((size_t)(end - at) < sizeof numbers)
+            return false;
+        memcpy(numbers, at, sizeof numbers);
+        at += sizeof numbers;
+        if (numbers[0] != x || numbers[1] != g->values[x].bytes || (uint64_t)(end - at) < numbers[1])
+            return false;
+        values[x] = at;
+        at += numbers[1];
+        add_to_digest(digest, numbers, sizeof numbers);
+        add_to_digest(digest, values[x], numbers[1]);
+    }
+    return at == end;
+}
+
+int dfr_accs_read(const char *path, const struct df_graph *g, uint64_t program, struct dfr_accs *accs, struct df_error *error)
+{
+    uint64_t hash, digest, found;
+    unsigned n_values;
+    int length = 0;
+    size_t size;
+
+    *accs = (struct dfr_accs){ .file = read_whole(path, &size), .values = calloc(g->n_values + 1u, sizeof *accs->values) };
+    char *text = (char *)accs->file;
+    bool right = text && accs->values &&
+                 sscanf(text, "dfc accs 1 program %16" SCNx64 " waves %" SCNd64 " values %u digest %16" SCNx64 "%n", &hash, &accs->waves, &n_values,
+                        &digest, &length) == 4 &&
+                 length < LINE_BYTES && text[length] == '\n' && hash == program && n_values == count_accs(g) && accs->waves >= 0;
+    right = right && find_values(g, accs->file + length + 1, accs->file + size, accs->values, &found) && found == digest;
+    if (right)
+        return DF_OK;
+    dfr_accs_free(accs);
+    return dfr_error(error, DF_E_REFUSED, "'%s' has no accs of this program", path);
+}
+
+void dfr_accs_free(struct dfr_accs *accs)
+{
+    free(accs->file);
+    free(accs->values);
+    *accs = (struct dfr_accs){ 0 };
+}

@@ -1,0 +1,29 @@
+/* accs.h - what the accs of a run are after some waves, as a file, so that another run can go on with them (df_options.accs).
+ *
+ * File:     A line `dfc accs 1 program HASH waves N values N digest D`, and then the accs, by rising number of their values. Each has this number and
+ *           the count of its bytes, in 8 bytes each, and its bytes. D is of all that follows the line. HASH is the program hash (cluster/digest.h).
+ * Writing:  the file appears whole or not at all, and is on the disk then. No wave may be in flight, and the run must have no device.
+ * Threads:  none of this is called by several at once.
+ * Errors:   DF_E_IO; DF_E_REFUSED: there is no such file, or it is damaged or another program's.
+ */
+#ifndef DFR_ACCS_H
+#define DFR_ACCS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/df.h"
+
+struct dfr_accs {
+    int64_t waves;
+    const void **values;                /* by value of the graph; NULL: no acc */
+    unsigned char *file;                /* where these lie */
+};
+
+/* Can it be written of this run? */
+bool dfr_accs_are_here(const struct df_run *run);
+int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error);
+int dfr_accs_read(const char *path, const struct df_graph *graph, uint64_t program, struct dfr_accs *accs, struct df_error *error);
+void dfr_accs_free(struct dfr_accs *accs);
+
+#endif

@@ -1,0 +1,55 @@
+# --checkpoint: a resumed run begins its accs with what the last checkpoint has, and computes no wave before it again. It begins with the first wave if
+# there is none, or if it is damaged. What is counted is how often a kernel was called.
+cp "$programs"/accs.df . && check compile "$DFC" accs.df --nvcc=none -o accs
+[ -e accs ] || return 0
+mkdir want && touch want/go-60 want/go-140 && (cd want && ../accs)
+cp "$DF_SOURCE"/tests/e2e/programs/resume/{declared.df,keeps.df,kernels.c} . && check compile-keeps "$DFC" keeps.df --nvcc=none -o keeps
+until_there() { for _ in $(seq 3000); do [ -e "$1" ] && return; sleep 0.01; done; fail until-there "$1: $(cat errors)"; }
+waves_of() { head -n 1 accs.journal.accs | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2; }
+done_of() { grep '^done' accs.journal | tail -n 1 | cut -d' ' -f2; }
+# goes_on NAME FIRST OPTION…: the resumed run calls `slow` for the waves from FIRST on, and the result is that of one run.
+goes_on() {
+    local name=$1 first=$2; shift 2
+    rm -f calls; touch go-60 go-140
+    check "$name-runs" ./accs --us=2000 --resume "$@"
+    if [ "$(sort -n calls | head -n 1)" = "$first" ] && [ "$(wc -l <calls)" = $((200 - first)) ]; then pass "$name-calls"
+    else fail "$name-calls" "$(wc -l <calls) from $(sort -n calls | head -n 1) on, not from $first"; fi
+    same "$name-result" result.raw want/result.raw
+    same "$name-waves" so_far.raw want/so_far.raw
+    [ -e accs.journal.accs ] && fail "$name-removed" 'the checkpoint is still there' || pass "$name-removed"
+    rm -f accs.journal* result.raw so_far.raw go-60 go-140
+}
+# A run that is killed after a checkpoint. It waits in wave 60.
+killed() {
+    ./accs --us=2000 --resume --checkpoint=1ms 2>errors & until_there accs.journal.accs
+    kill -9 $!; wait $! 2>/dev/null
+    [ ! -e result.raw ] || fail killed 'it has ended before'
+}
+killed; goes_on killed "$(waves_of)"
+killed; goes_on killed-again "$(waves_of)" --workers=1 --policy=eager
+killed; goes_on device "$(waves_of)" --device=emu --emu-all --policy=all-gpu
+killed; printf 'x' | dd of=accs.journal.accs bs=1 seek=200 conv=notrunc 2>/dev/null; goes_on damaged 0
+killed; rm accs.journal.accs; goes_on removed 0
+# Twice.
+killed; first=$(waves_of); rm -f calls errors; touch go-60
+./accs --us=2000 --resume --checkpoint=1ms 2>errors & for _ in $(seq 3000); do [ "$(waves_of)" = "$first" ] || break; sleep 0.01; done
+kill -9 $!; wait $! 2>/dev/null
+[ "$(waves_of)" -gt "$first" ] && pass later || fail later "$first and $(waves_of) waves: $(cat errors)"
+expect told 0 "^accs: the accs are as they were after $first waves$" cat errors
+goes_on twice "$(waves_of)"
+# A signal: the checkpoint has all that is done.
+./accs --us=2000 --resume 2>errors & for _ in $(seq 3000); do grep -q '^done' accs.journal 2>/dev/null && break; sleep 0.01; done
+kill -TERM $!; touch go-60; wait $!; got=$?
+[ $got = 75 ] && [ "$(waves_of)" = "$(done_of)" ] && pass signal || fail signal "exit $got, $(waves_of) and $(done_of) waves: $(cat errors)"
+goes_on signalled "$(waves_of)"
+# A checkpoint of a run before the journal is not taken.
+killed; rm accs.journal; goes_on other-journal 0
+# An ordered kernel of its own keeps what nobody can write down; nor are accs written that lie on a device.
+head -c 40 accs >in.raw && check keeps ./keeps --input=in.raw --journal --checkpoint=1ms
+./accs --us=2000 --journal --checkpoint=1ms --device=emu 2>errors & for _ in $(seq 3000); do grep -q '^done' accs.journal 2>/dev/null && break; sleep 0.01; done
+kill -TERM $!; touch go-60; wait $!
+[ ! -e keeps.journal.accs ] && [ ! -e accs.journal.accs ] && pass none-written || fail none-written "$(ls ./*.accs)"
+goes_on from-device 0
+expect alone 2 'error: --checkpoint: it is for runs with --journal or --resume' ./accs --checkpoint=5s
+expect no-time 2 "error: --checkpoint: 'now' is not a time; write a number with ms, s, min or h, as in 30s" ./accs --journal --checkpoint=now
+expect ranks 2 'error: --cluster: it does not go with --checkpoint, which is for a run in one process' ./accs --cluster --journal --checkpoint=5s

@@ -63,6 +63,8 @@ how='--device=none --share=parts' on_ranks shares-asked '2 3 4' shares --last=12
 how='--device=none --share=waves' on_ranks shares-waves 4 shares; rm -f ranks
 how='--device=emu --emu-all --policy=all-gpu' on_ranks shares-device 3 shares; shared shares-device-all '1 2'
 on_ranks shares-none 3 shares --last=0
+how='--device=none --resume' on_ranks shares-journal 3 shares; rm -f ranks
+expect shares-journal-ended 0 "^shares: all 12 waves are done, as 'shares.journal' says: nothing is left to do$" ranks 3 ./shares --cluster --resume
 ./shares >shares.one
 timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 4 ./shares --cluster --workers=1 --deadly=5 --heartbeat-timeout=4s >shares.out 2>shares.err
 if [ $? = 0 ] && [ -e killed ]; then same shares-killed shares.out shares.one; else fail shares-killed "$(tail -n 5 shares.err | tr '\n' ' ')"; fi

@@ -350,6 +350,7 @@ struct df_platform;
 struct df_plan;
 struct df_planner;
 struct dfr_outputs;
+struct dfr_trace_part;
 
 struct df_options {
     const char *policy;                 /* NULL: the default */
@@ -376,6 +377,7 @@ struct df_options {
                                          * load their data */
     int log_level;                      /* DF_LOG_… */
     const char *trace_path;             /* NULL: no trace */
+    const struct dfr_trace_part *trace_part; /* of a run that is a part of one on many ranks: where its events go; runtime/trace/trace.h. NULL: nowhere */
     struct df_node_stats *node_stats;   /* df_graph_nodes() of them, zero, which the run adds to when it ends. Each job is
                                          * timed by itself then; nodes whose output is given have none. NULL: jobs are
                                          * not timed. The caller's */

@@ -4,19 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/cluster/windows.h"
 #include "compiler/show/gantt.h"
+#include "compiler/tools/output_file.h"
 #include "compiler/tools/picture_file.h"
 #include "runtime/base/output.h"
 
 struct request {
     const char *trace, *output;
+    bool windows;
 };
+
+static bool is_csv(const struct request *r)
+{
+    const char *dot = r->windows && r->output ? strrchr(r->output, '.') : NULL;
+    return dot && strcmp(dot, ".csv") == 0;
+}
 
 static int parse(int argc, char **argv, struct request *r)
 {
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1] && !dfc_option_known(&dfc_command_gantt, argv[i]))
             return 2;
+        if (strcmp(argv[i], "--windows") == 0) {
+            r->windows = true;
+            continue;
+        }
         int taken = dfc_option_value("-o", argc, argv, &i, &r->output);
         if (taken < 0)
             return 2;
@@ -29,26 +42,37 @@ static int parse(int argc, char **argv, struct request *r)
         r->trace = argv[i];
     }
     if (r->trace && r->output)
-        return dfc_output_is_picture("-o", r->output, "SVG") ? 0 : 2;
+        return is_csv(r) || dfc_output_is_picture("-o", r->output, "SVG") ? 0 : 2;
     dfc_error(r->trace ? "-o FILE.svg or -o FILE.png is expected; 'dfc gantt --help' says more"
                        : "a trace is expected, as a program writes it with --trace=FILE; 'dfc gantt --help' says more");
     return 2;
 }
 
+static int write_csv(const struct request *r, const struct dfc_trace *trace)
+{
+    struct dfc_output output;
+    if (!dfc_output_open(&output, r->output))
+        return 1;
+    bool written = dfc_windows_csv(trace, r->trace, output.file);
+    return dfc_output_close(&output, written) && written ? 0 : 1;
+}
+
 static int draw(const struct request *r, struct dfc_trace *trace)
 {
     struct dfc_picture picture;
+    if (is_csv(r))
+        return write_csv(r, trace);
     if (!dfc_picture_open(&picture, r->output))
         return 1;
-    bool drawn = dfc_trace_draw(trace, picture.file);
-    if (!drawn)
+    bool drawn = r->windows ? dfc_windows_draw(trace, r->trace, picture.file) : dfc_trace_draw(trace, picture.file);
+    if (!drawn && !r->windows)
         dfc_error("out of memory");
     return dfc_picture_close(&picture, drawn) ? 0 : 1;
 }
 
 static int run(int argc, char **argv)
 {
-    struct request r = { NULL, NULL };
+    struct request r = { 0 };
     int status = parse(argc, argv, &r);
     if (status)
         return status;
@@ -63,10 +87,12 @@ static int run(int argc, char **argv)
 static const char usage[] =
     "usage: dfc gantt TRACE.json -o FILE.svg|FILE.png\n\n"
     "Draws who did what and when in a run of a program, from the trace that it wrote with --trace=TRACE.json: a row for\n"
-    "each worker and copy engine, jobs coloured by kernel. 'dfc simulate --gantt' draws a simulated run.\n";
+    "each worker and copy engine, jobs coloured by kernel. 'dfc simulate --gantt' draws a simulated run. The trace of a run\n"
+    "on many ranks (--cluster) has the rows of all of them; --windows draws how many waves each rank held at once.\n";
 
 static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },
+    { "--windows", NULL, "draw the windows of ranks over time, or write them as CSV if FILE ends in .csv" },
     { "-o", "FILE.svg|FILE.png", "PNG if FILE ends in .png, else SVG; '-' is standard output" },
     { 0 }
 };

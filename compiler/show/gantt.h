@@ -31,6 +31,15 @@ bool dfc_gantt_write(struct dfc_gantt *gantt, const struct dfp_problem *problem,
 struct dfc_trace;
 struct dfc_trace *dfc_trace_read(const char *path);
 void dfc_trace_free(struct dfc_trace *trace);
+/* The changes of windows that a merged trace of many ranks has (runtime/figures/merged.h), in the order of the file. */
+struct dfc_window_change {
+    double at_s;
+    int64_t rank;
+    double window, rate;                /* waves; waves a second that were measured before, 0: none */
+};
+const struct dfc_window_change *dfc_trace_windows(const struct dfc_trace *trace, size_t *n);
+/* When its last event ended. */
+double dfc_trace_end_s(const struct dfc_trace *trace);
 /* Draws it, once. Time 0 is when the first job began. */
 bool dfc_trace_draw(struct dfc_trace *trace, FILE *out);
 

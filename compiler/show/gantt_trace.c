@@ -1,7 +1,7 @@
 /* gantt_trace.c - reads a trace that a program wrote (--trace), as bars.
  *
  * A trace is read event by event, so that its tree never stands in memory as a whole. Chrome's events are "X" for what
- * took time, and "M" for the names of processes (the units) and threads (workers and copy engines). Others are passed
+ * took time, "C" for counters, and "M" for the names of processes (the units) and threads (workers and copy engines). Others are passed
  * over. So a trace that another program wrote can be drawn as well.
  */
 #include <jansson.h>
@@ -39,6 +39,7 @@ struct dfc_trace {
     struct names nodes, kernels;
     double begin_s, end_s;              /* of all bars */
     size_t n_copies;
+    struct dfr_array windows;           /* struct dfc_window_change */
 };
 
 /* ---- errors ---- */
@@ -174,12 +175,46 @@ static bool take_bar(struct dfc_trace *t, const json_t *event)
     return !t->gantt.failed || no_memory();
 }
 
+/* Counters "window" and "rate" of one time and rank come one after the other, the rate first. */
+static bool take_counter(struct dfc_trace *t, const json_t *event)
+{
+    const json_t *args = json_object_get(event, "args");
+    const char *name = string_of(event, "name");
+    const double at_s = json_number_value(json_object_get(event, "ts")) * 1e-6;
+    const int64_t rank = json_integer_value(json_object_get(event, "pid"));
+    struct dfc_window_change *last = t->windows.n ? (struct dfc_window_change *)t->windows.items + t->windows.n - 1 : NULL;
+
+    if (strcmp(name, "window") != 0 && strcmp(name, "rate") != 0)
+        return true;
+    if (strcmp(name, "rate") == 0) {
+        if (!(last = dfr_array_add(&t->windows, sizeof *last, 1)))
+            return no_memory();
+        *last = (struct dfc_window_change){ .at_s = at_s, .rank = rank, .rate = json_number_value(json_object_get(args, "waves/s")) };
+    } else if (last && last->rank == rank && last->at_s == at_s) {
+        last->window = json_number_value(json_object_get(args, "waves"));
+    }
+    return true;
+}
+
+const struct dfc_window_change *dfc_trace_windows(const struct dfc_trace *t, size_t *n)
+{
+    *n = t->windows.n;
+    return t->windows.items;
+}
+
+double dfc_trace_end_s(const struct dfc_trace *t)
+{
+    return t->end_s;
+}
+
 static bool take_event(struct dfc_trace *t, const json_t *event)
 {
     const char *kind = string_of(event, "ph");
     uint32_t thread;
     if (strcmp(kind, "X") == 0)
         return take_bar(t, event);
+    if (strcmp(kind, "C") == 0)
+        return take_counter(t, event);
     if (strcmp(kind, "M") == 0 && strcmp(string_of(event, "name"), "thread_name") == 0) {
         if (!thread_of(t, event, &thread))
             return false;
@@ -264,6 +299,7 @@ struct dfc_trace *dfc_trace_read(const char *path)
 void dfc_trace_free(struct dfc_trace *trace)
 {
     free(trace->gantt.bars);
+    dfr_array_free(&trace->windows);
     free_names(&trace->nodes);
     free_names(&trace->kernels);
     free(trace);

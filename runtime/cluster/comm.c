@@ -10,6 +10,7 @@
 #define LEAST_SLEEP_S 20e-6
 #define MOST_SLEEP_S 20e-3
 #define LAST_S 1.0
+#define MOST_REPORTS 4                  /* on their way at once */
 
 void dfr_comm_ring(struct dfr_comm *comm)
 {
@@ -239,6 +240,8 @@ int dfr_comm_manage(struct dfr_comm *comm, const struct dfr_manager_options *opt
         return code;
     manage_until_over(&loop);
     *state = dfr_manager_state(loop.manager);
+    if (side->over)
+        side->over(side->arg, loop.manager);
     return close_loop(&loop, state->whole, dfr_manager_outcome(loop.manager, error), error);
 }
 
@@ -300,6 +303,27 @@ static int tell_verdicts(struct loop *loop, bool *any, struct df_error *error)
     return DF_OK;
 }
 
+/* END came, and the manager wants to be told something. A graph that has failed has nothing to tell. */
+static bool send_reports(struct loop *loop)
+{
+    struct df_error error = { "" };
+    bool any = false, last = !loop->work->report || loop->failed != DF_OK;
+
+    while (!last && loop->n_sending < MOST_REPORTS) {
+        struct dfr_head head = dfr_worker_report_head(loop->worker);
+        struct dfr_message *report = NULL;
+        loop->failed = loop->work->report(loop->work->arg, loop->worker, &head, &report, &last, &error);
+        last |= loop->failed != DF_OK;
+        if (!report)
+            break;
+        dfr_worker_report(loop->worker, dfr_clock_s(), report, false);
+        any = true;
+    }
+    if (last)
+        dfr_worker_report(loop->worker, dfr_clock_s(), NULL, true);
+    return any || last;
+}
+
 static bool run_waves(struct loop *loop)
 {
     struct df_error error = { "" };
@@ -328,6 +352,8 @@ static void work_until_over(struct loop *loop)
         bool any = poll_link(loop);
         if (loop->failed == DF_OK)
             any |= run_waves(loop);
+        if (dfr_worker_wanted(loop->worker))
+            any |= send_reports(loop);
         if (loop->work->progress)
             dfr_worker_progress(loop->worker, loop->work->progress(loop->work->arg));
         if (dfr_clock_s() >= dfr_worker_due_s(loop->worker))

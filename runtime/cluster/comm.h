@@ -50,6 +50,8 @@ struct dfr_manage_side {
     /* How many more waves, in order, have ended: written, synced, journaled. At most `most`: of others the files are not there that workers
      * write. */
     int (*ended)(void *arg, unsigned most, unsigned *n, struct df_error *error);
+    /* NULL, or shown the manager when all is over. */
+    void (*over)(void *arg, const struct dfr_manager *manager);
 };
 
 /* A worker's part of the graph. */
@@ -68,6 +70,8 @@ struct dfr_work_side {
      * the wave wrote gets its names then, or goes. *stored: it has them; false: it is gone, and the wave is to be done again. */
     int (*verdict)(void *arg, int64_t wave, bool accepted, bool *stored, struct df_error *error);
     bool stores;                        /* the manager waits to hear that (dfr_manager_options.stores) */
+    /* NULL, or asked for reports, made with that head, when no more waves come. NULL: none is ready, or none is left: *last. */
+    int (*report)(void *arg, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **report, bool *last, struct df_error *error);
 };
 
 /* Runs rank 0 until all is over. `send`, send_arg and n_ranks of `options` are set here.

@@ -1,6 +1,7 @@
 /* manager.c - rank 0's side of the protocol: manager.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/cluster/manager_impl.h"
@@ -13,7 +14,7 @@ static void begin_end(struct dfr_manager *m, double now_s)
 {
     struct dfr_head head = dfr_manager_head(m, DFR_END);
 
-    head.flags = m->code == DF_OK ? DFR_WHOLE : 0;
+    head.flags = m->code == DF_OK ? DFR_WHOLE | m->o.wants : 0;
     m->phase = DFR_ENDING;
     m->end_s = m->due_s = now_s;
     for (int rank = 1; rank < m->o.n_ranks; rank++)
@@ -76,12 +77,11 @@ static bool all_said_bye(const struct dfr_manager *m)
 
 static bool waits_for_bye(const struct dfr_manager *m, double now_s)
 {
-    if (now_s - m->end_s >= m->o.beat_timeout_s)
-        return false;
     for (int rank = 1; rank < m->o.n_ranks; rank++) {
         const struct dfr_manager_worker *worker = &m->workers[rank];
+        const double since_s = worker->told_s > m->end_s ? worker->told_s : m->end_s;
         bool silent = worker->state == DFR_WORKER_DEAD && now_s - worker->heard_s >= m->o.beat_timeout_s;
-        if (!worker->said_bye && !silent)
+        if (!worker->said_bye && !silent && now_s - since_s < m->o.beat_timeout_s)
             return true;
     }
     return false;
@@ -196,6 +196,30 @@ static void let_leave_if_done(struct dfr_manager *m, double now_s, int rank)
         dfr_manager_let_leave(m, now_s, rank);
 }
 
+/* ---- reports ---- */
+
+static void tell_time(struct dfr_manager *m, double now_s, int rank, const struct dfr_message *clock)
+{
+    const double times_s[2] = { now_s, m->o.origin_s };
+    struct dfr_head head = dfr_manager_head(m, DFR_CLOCK);
+    struct dfr_value values[2] = { { .port = 0 }, { .port = 1, .data = times_s, .bytes = sizeof times_s } };
+
+    if (clock->n_values != 1)
+        return;
+    values[0].data = clock->values[0].data;
+    values[0].bytes = clock->values[0].bytes;
+    dfr_manager_say_values(m, now_s, rank, &head, values, 2);
+}
+
+static void take_report(struct dfr_manager *m, double now_s, int rank, const struct dfr_message *report)
+{
+    m->workers[rank].told_s = now_s;
+    if (m->o.report)
+        m->o.report(m->o.arg, rank, report);
+}
+
+/* ---- results ---- */
+
 static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
@@ -217,6 +241,8 @@ static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_mess
         let_store(m, verdict.wave, rank);
     verdict.flags = files || (wanted && !m->o.stores) ? 0 : DFR_DROPPED;
     m->state.n_dropped += !no_wave && !wanted && !files;
+    worker->counts.n_accepted += wanted || files;
+    worker->counts.n_dropped += !no_wave && !wanted && !files;
     dfr_manager_say(m, now_s, rank, &verdict, NULL);
     dfr_manager_revive(m, now_s, rank, true);
     if (!no_wave)
@@ -266,6 +292,13 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         dfr_manager_hear_progress(m, now_s, rank, message->head.wave);
         dfr_manager_revive(m, now_s, rank, false);
         break;
+    case DFR_CLOCK:
+        m->workers[rank].told_s = now_s;
+        tell_time(m, now_s, rank, message);
+        break;
+    case DFR_REPORT:
+        take_report(m, now_s, rank, message);
+        break;
     case DFR_WAVE_FAILED:
         fail_by_worker(m, now_s, rank, message);
         break;
@@ -314,8 +347,11 @@ static void settle(struct dfr_manager *m, double now_s)
 
 void dfr_manager_arrived(struct dfr_manager *m, double now_s, int from, struct dfr_message *message)
 {
-    if (from > 0 && from < m->o.n_ranks)
+    if (from > 0 && from < m->o.n_ranks) {
+        m->workers[from].counts.n_received++;
+        m->workers[from].counts.received_bytes += message->size;
         hear(m, now_s, from, message);
+    }
     dfr_message_drop(message);
     settle(m, now_s);
 }
@@ -465,6 +501,31 @@ unsigned dfr_manager_window(const struct dfr_manager *m, int rank)
     return m->workers[rank].window;
 }
 
+static enum dfr_rank_fate fate_of(const struct dfr_manager_worker *worker)
+{
+    switch (worker->state) {
+    case DFR_WORKER_UNKNOWN:
+        return DFR_RANK_ABSENT;
+    case DFR_WORKER_DEAD:
+        return DFR_RANK_DIED;
+    case DFR_WORKER_GONE:               /* who was welcome has a window */
+        return worker->window > 0 ? DFR_RANK_LEFT : DFR_RANK_REFUSED;
+    default:
+        return DFR_RANK_WORKED;
+    }
+}
+
+void dfr_manager_figures(const struct dfr_manager *m, int rank, struct dfr_rank_figures *figures)
+{
+    const struct dfr_manager_worker *worker = &m->workers[rank];
+
+    memcpy(figures->host, worker->host, sizeof figures->host);
+    figures->fate = fate_of(worker);
+    figures->inflight = worker->inflight;
+    figures->window = worker->window;
+    figures->counts = worker->counts;
+}
+
 static void set_defaults(struct dfr_manager_options *o)
 {
     unsigned n_workers = o->n_ranks > 1 ? (unsigned)o->n_ranks - 1 : 1;
@@ -520,6 +581,7 @@ int dfr_manager_create(const struct dfr_manager_options *options, double now_s, 
     m->o = *options;
     set_defaults(&m->o);
     struct dfr_head welcome = dfr_manager_head(m, DFR_WELCOME), beat = dfr_manager_head(m, DFR_BEAT);
+    welcome.flags = m->o.wants;
     m->slots = calloc(m->o.places, sizeof *m->slots);
     m->workers = calloc((size_t)m->o.n_ranks, sizeof *m->workers);
     m->welcome = dfr_message_make(&welcome, options->once, options->n_once);

@@ -26,6 +26,8 @@
  *           is given out again for its files alone, and the result stays. So its inputs are kept.
  * End:      A worker may find that there is no such wave, because a source that runs there has ended before. Then that wave and all behind it are
  *           dropped, and no more are offered. If one of them was accepted before, the workers read unlike files, and the run fails.
+ * Clocks:   A CLOCK is answered at once, so that a worker learns how far its clock is from this one.
+ * Reports:  With `wants` END asks for a REPORT. Who sends one is waited for as long as its messages come.
  * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted.
  * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker lives for lost_s.
  * Cost:     A few steps for each message; a look at every worker four times in the shortest of the times.
@@ -40,6 +42,7 @@
 #include <stdint.h>
 
 #include "runtime/cluster/message.h"
+#include "runtime/figures/figures.h"
 
 struct dfr_manager;
 
@@ -62,11 +65,17 @@ struct dfr_manager_options {
 
     /* Sends `message`, which it holds itself for as long as it needs it. */
     void (*send)(void *send_arg, int to, struct dfr_message *message);
-    void *send_arg, *arg;               /* `arg` of the two calls below */
+    void *send_arg, *arg;               /* `arg` of the calls below */
+    uint32_t wants;                     /* DFR_WANTS_…: a worker that hears END REPORTs before it says BYE, unless the run failed */
+    double origin_s;                    /* time 0 of the trace */
+    /* Shown a REPORT. NULL if nothing is wanted. */
+    void (*report)(void *arg, int rank, const struct dfr_message *report);
     /* NULL, or told of each change of a window: results per second with the window before, 0 at the start. */
     void (*window_changed)(void *arg, double now_s, int rank, unsigned window, double rate);
     /* NULL, or asked whether the worker of this HELLO may take part; if not, why: a sentence's end behind "is refused:". */
     bool (*admits)(void *arg, const struct dfr_message *hello, char *why, size_t size);
+    /* NULL, or told how many workers live, and how many count as dead, when that changes. */
+    void (*live_changed)(void *arg, int n_live, int n_dead);
     /* NULL, or told in a sentence what went wrong and how it goes on: a rank dead, back, refused. */
     void (*tell)(void *arg, const char *sentence);
 };
@@ -113,11 +122,14 @@ struct dfr_manager_state {
     int64_t n_given_again;              /* of them, for their files alone */
     int64_t n_dropped;                  /* results that came a second time, or of another epoch */
     int n_live;                         /* workers */
+    int n_dead;                         /* workers that count as dead now */
     int n_deaths;                       /* as often as a worker counted as dead */
     bool whole;                         /* every worker answered END and held no wave: the link may be closed as a whole */
     bool gave_up;                       /* dfr_manager_stop() came, and what was given has not come back within grace_s */
 };
 struct dfr_manager_state dfr_manager_state(const struct dfr_manager *manager);
 unsigned dfr_manager_window(const struct dfr_manager *manager, int rank);
+/* Writes what the manager knows of a worker: all but what that reported. */
+void dfr_manager_figures(const struct dfr_manager *manager, int rank, struct dfr_rank_figures *figures);
 
 #endif

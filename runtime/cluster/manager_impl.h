@@ -44,6 +44,8 @@ struct dfr_manager_worker {
     unsigned held;                      /* waves that it was given and gave no result for, dead or not */
     int64_t progress;                   /* what its last beat said */
     double heard_s, sent_s;
+    double told_s;                      /* its last REPORT */
+    struct dfr_rank_counts counts;
     char host[64];
 
     unsigned inflight;                  /* what its HELLO said */
@@ -119,6 +121,8 @@ const char *dfr_manager_name_of(const struct dfr_manager *manager, int rank, cha
 struct dfr_head dfr_manager_head(const struct dfr_manager *manager, enum dfr_message_kind kind);
 /* Makes a message with that head, and a text unless it is NULL, and sends it. */
 void dfr_manager_say(struct dfr_manager *manager, double now_s, int rank, const struct dfr_head *head, const char *text);
+
+void dfr_manager_say_values(struct dfr_manager *manager, double now_s, int rank, const struct dfr_head *head, const struct dfr_value *values, uint32_t n);
 
 /* Who gets waves: all that wait are given to those who may have them. */
 void dfr_manager_hand_out(struct dfr_manager *manager, double now_s);

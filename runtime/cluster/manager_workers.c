@@ -40,18 +40,28 @@ struct dfr_head dfr_manager_head(const struct dfr_manager *m, enum dfr_message_k
 static void send(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
 {
     m->workers[rank].sent_s = now_s;
+    m->workers[rank].counts.n_sent++;
+    m->workers[rank].counts.sent_bytes += message->size;
     m->o.send(m->o.send_arg, rank, message);
 }
 
-void dfr_manager_say(struct dfr_manager *m, double now_s, int rank, const struct dfr_head *head, const char *text)
+static void say(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
 {
-    struct dfr_message *message = text ? dfr_message_make_text(head, text) : dfr_message_make(head, NULL, 0);
-
     if (message)
         send(m, now_s, rank, message);
     else if (m->code == DF_OK)
         m->code = dfr_error_memory(&m->error);
     dfr_message_drop(message);
+}
+
+void dfr_manager_say_values(struct dfr_manager *m, double now_s, int rank, const struct dfr_head *head, const struct dfr_value *values, uint32_t n)
+{
+    say(m, now_s, rank, dfr_message_make(head, values, n));
+}
+
+void dfr_manager_say(struct dfr_manager *m, double now_s, int rank, const struct dfr_head *head, const char *text)
+{
+    say(m, now_s, rank, text ? dfr_message_make_text(head, text) : dfr_message_make(head, NULL, 0));
 }
 
 /* ---- handing out ---- */
@@ -123,6 +133,7 @@ static void give(struct dfr_manager *m, double now_s, struct dfr_slot_of_wave *s
     m->n_open++;
     m->state.n_given++;
     m->state.n_given_again += for_files;
+    worker->counts.n_given++;
     dfr_ring_remove(&worker->ring);     /* whoever asks next goes before it */
     dfr_manager_ask(m, rank);
     send(m, now_s, rank, for_files ? slot->again : slot->message);
@@ -147,10 +158,13 @@ static void set_state(struct dfr_manager *m, double now_s, int rank, enum dfr_wo
     struct dfr_manager_worker *worker = &m->workers[rank];
     bool was_here = dfr_manager_is_here(worker);
 
+    m->state.n_dead += (state == DFR_WORKER_DEAD) - (worker->state == DFR_WORKER_DEAD);
     worker->state = state;
     m->state.n_live += dfr_manager_is_here(worker) - was_here;
     if (was_here && m->state.n_live == 0)
         m->alone_s = now_s;
+    if (m->o.live_changed)
+        m->o.live_changed(m->o.arg, m->state.n_live, m->state.n_dead);
     dfr_manager_ask(m, rank);
 }
 
@@ -171,6 +185,8 @@ void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char 
     unsigned n = take_back(m, &m->workers[rank]);
 
     m->state.n_deaths++;
+    m->workers[rank].counts.n_deaths++;
+    m->workers[rank].counts.n_again += n;
     set_state(m, now_s, rank, DFR_WORKER_DEAD);
     tell(m, rank, "counts as dead: it %s for %.1f s; waves that are given out again: %u", why, now_s - since_s, n);
 }
@@ -229,6 +245,7 @@ void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
     else if (worker->held > 0 || !dfr_ring_is_empty(&worker->storing))
         set_state(m, now_s, rank, DFR_WORKER_LEAVING);
     else {
+        end.flags |= m->o.wants;
         set_state(m, now_s, rank, DFR_WORKER_GONE);
         dfr_manager_say(m, now_s, rank, &end, NULL);
     }

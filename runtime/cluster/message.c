@@ -108,7 +108,21 @@ struct dfr_message *dfr_message_make_texts(const struct dfr_head *head, const ch
 
 static uint64_t flags_of(uint64_t kind)
 {
-    return kind == DFR_VERDICT || kind == DFR_STORED ? DFR_DROPPED : kind == DFR_CLOSE || kind == DFR_END ? DFR_WHOLE : kind == DFR_RESULT ? DFR_NO_WAVE : 0;
+    switch (kind) {
+    case DFR_VERDICT:
+    case DFR_STORED:
+        return DFR_DROPPED;
+    case DFR_RESULT:
+        return DFR_NO_WAVE;
+    case DFR_WELCOME:
+        return DFR_WANTS;
+    case DFR_END:
+        return DFR_WHOLE | DFR_WANTS;
+    case DFR_CLOSE:
+        return DFR_WHOLE;
+    default:
+        return 0;
+    }
 }
 
 static bool has_wave(uint64_t kind)

@@ -36,9 +36,14 @@ enum dfr_message_kind {
     DFR_BYE,                            /* worker: give me no more waves; after END or REFUSE: I heard it */
     DFR_END,                            /* manager: you get no more waves; with DFR_WHOLE all waves have ended */
     DFR_CLOSE,                          /* manager: close the link; with DFR_WHOLE all ranks do so */
+    DFR_REPORT,                         /* worker, before its last BYE: what it did (runtime/figures/figures.h); stage 1: a piece of its trace (merged.h there) */
+    DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
     DFR_N_KINDS
 };
 enum { DFR_DROPPED = 1, DFR_WHOLE = 2, DFR_NO_WAVE = 4 }; /* flags */
+/* What rank 0 wants to be told; flags of WELCOME, and of the END that asks for it. */
+enum { DFR_WANTS_REPORT = 8, DFR_WANTS_NODES = 16, DFR_WANTS_TRACE = 32,
+       DFR_WANTS = DFR_WANTS_REPORT | DFR_WANTS_NODES | DFR_WANTS_TRACE };
 
 struct dfr_head {
     enum dfr_message_kind kind;
@@ -46,7 +51,7 @@ struct dfr_head {
     uint64_t epoch;                     /* of the manager's run; a worker knows 0 until it is welcome */
     uint64_t hash;                      /* of the program: df graph, params, args */
     int64_t wave;                       /* of GIVE, RESULT, VERDICT, STORED; of HELLO: how many; of a worker's BEAT: how far it is; else 0 */
-    uint32_t stage;                     /* 0: there is one */
+    uint32_t stage;                     /* 0: there is one; of REPORT: which part of it */
 };
 
 /* One value that crosses the cut: a token, or what is made once. */

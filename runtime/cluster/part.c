@@ -1,6 +1,7 @@
 /* part.c - the parts of a graph and their runs (part.h). */
 #include "runtime/cluster/part.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,10 @@ struct dfr_part {
     char (*names)[NAME_BYTES];
     uint32_t n_buffers;
     int64_t n_begun;
+    struct df_node_stats *node_stats, *all_stats; /* by node of this part's graph, and of the whole; NULL: not asked for */
+    struct df_node_skips *node_skips, *all_skips;
+    struct df_plan *plan;               /* what the program's plan says of works and platform; NULL: there is none */
+    struct df_stats stats;              /* of a run that has ended */
 };
 
 static bool fires_in_each_wave(const struct dfr_cut *cut)
@@ -370,10 +375,80 @@ static int start(struct dfr_part *p, const struct df_options *from, struct df_er
     options.n_buffers = p->n_buffers;
     options.waves = -1;
     options.feed = p->fed;
-    options.plan = NULL;                /* one that is there is of the whole graph */
-    options.node_stats = NULL;
-    options.node_skips = NULL;
+    options.plan = p->plan;
+    options.trace_path = NULL;          /* rank 0 writes it */
+    options.node_stats = p->node_stats;
+    options.node_skips = p->node_skips;
     return df_run_start(p->parts->cuts[p->which].graph, &options, &p->run, error);
+}
+
+static int make_counts(struct dfr_part *p, const struct df_options *options, struct df_error *error)
+{
+    const size_t n = p->parts->cuts[p->which].graph->n_nodes + (size_t)1;
+
+    p->all_stats = options->node_stats;
+    p->all_skips = options->node_skips;
+    p->node_stats = p->all_stats ? calloc(n, sizeof *p->node_stats) : NULL;
+    p->node_skips = p->all_skips ? calloc(n, sizeof *p->node_skips) : NULL;
+    return (p->all_stats && !p->node_stats) || (p->all_skips && !p->node_skips) ? dfr_error_memory(error) : DF_OK;
+}
+
+/* Nodes that are given fire in another part. */
+static void add_counts(struct dfr_part *p)
+{
+    const struct dfr_cut *cut = &p->parts->cuts[p->which];
+
+    for (uint32_t v = 0; v < cut->graph->n_nodes; v++) {
+        if (dfr_cut_is_given(cut, v))
+            continue;
+        if (p->node_stats) {
+            struct df_node_stats *to = &p->all_stats[cut->node[v]];
+            to->host_jobs += p->node_stats[v].host_jobs;
+            to->device_jobs += p->node_stats[v].device_jobs;
+            to->host_s += p->node_stats[v].host_s;
+            to->device_s += p->node_stats[v].device_s;
+        }
+        if (p->node_skips) {
+            p->all_skips[cut->node[v]].skipped += p->node_skips[v].skipped;
+            p->all_skips[cut->node[v]].left_out += p->node_skips[v].left_out;
+        }
+    }
+}
+
+/* The times of a class. The works of the whole graph have the same numbers here. Those behind them are of what is given. */
+static void take_class(const struct df_times *from, uint32_t cls, struct df_times *to)
+{
+    const size_t at = (size_t)cls * to->n_works, there = (size_t)cls * from->n_works;
+
+    for (uint32_t w = 0; w < to->n_works; w++) {
+        const bool known = w < from->n_works;
+        to->time_s[at + w] = known ? from->time_s[there + w] : cls == DF_CLASS_CPU ? 0 : NAN;
+        to->source[at + w] = known ? from->source[there + w] : cls == DF_CLASS_CPU ? DF_TIME_COST : DF_TIME_NONE;
+        if (to->demand)
+            to->demand[at + w] = known ? from->demand[there + w] : (struct df_demand){ 0 };
+    }
+}
+
+/* A plan is of the whole graph. What it knows of times and of the platform holds for a part, too; where it places nodes does not. The
+ * part's run makes a plan for the machine that it is on. */
+static int take_plan(struct dfr_part *p, const struct df_plan *plan, struct df_error *error)
+{
+    const struct df_graph *g = p->parts->cuts[p->which].graph;
+    const size_t n = plan ? (size_t)plan->times.n_classes * g->n_works + 1 : 0;
+
+    if (!plan || !plan->times.time_s || plan->times.n_works != p->parts->graph->n_works)
+        return DF_OK;
+    if (!(p->plan = calloc(1, sizeof *p->plan)))
+        return dfr_error_memory(error);
+    memcpy(p->plan->policy, plan->policy, sizeof plan->policy);
+    p->plan->platform = plan->platform;
+    p->plan->times = (struct df_times){ .n_classes = plan->times.n_classes, .n_works = g->n_works, .time_s = malloc(n * sizeof(double)), .source = malloc(n),
+                                        .demand = plan->times.demand ? malloc(n * sizeof(struct df_demand)) : NULL };
+    if (!p->plan->times.time_s || !p->plan->times.source || (plan->times.demand && !p->plan->times.demand))
+        return dfr_error_memory(error);
+    for (uint32_t cls = 0; cls < plan->times.n_classes; cls++)
+        take_class(&plan->times, cls, &p->plan->times);
+    return DF_OK;
 }
 
 uint32_t dfr_part_places_of(const struct df_options *options)
@@ -401,6 +476,10 @@ int dfr_part_open(const struct dfr_parts *parts, unsigned which, const struct df
     for (uint32_t k = 0; k < p->n_places && status == DF_OK; k++)
         p->places[k] = (struct place){ .local = -1 };
     if (status == DF_OK)
+        status = make_counts(p, options, error);
+    if (status == DF_OK)
+        status = take_plan(p, options->plan, error);
+    if (status == DF_OK)
         status = make_buffers(p, error);
     if (status == DF_OK)
         status = put_values(p, true, 0, once, n_once, error);
@@ -414,12 +493,15 @@ int dfr_part_open(const struct dfr_parts *parts, unsigned which, const struct df
 }
 
 /* The run has ended, or is to be waited for. */
-static int wait_for(struct dfr_part *p, struct df_stats *stats, struct df_error *error)
+static int wait_for(struct dfr_part *p, struct df_error *error)
 {
     struct df_run *run = p->run;
     p->run = NULL;
     p->over = true;
-    return run ? df_run_wait(run, stats, error) : DF_OK;
+    int status = run ? df_run_wait(run, &p->stats, error) : DF_OK;
+    if (run && status == DF_OK)
+        add_counts(p);
+    return status;
 }
 
 int dfr_part_once(struct dfr_part *p, struct dfr_value *values, uint32_t *n, struct df_error *error)
@@ -428,7 +510,7 @@ int dfr_part_once(struct dfr_part *p, struct dfr_value *values, uint32_t *n, str
     int status = DF_OK;
 
     if (p->run && (!p->fed || df_run_ended(p->run, -1, &wave) == DF_E_STOPPED))
-        status = wait_for(p, NULL, error);
+        status = wait_for(p, error);
     *n = 0;
     for (uint32_t k = 0; k < p->parts->n_ports && status == DF_OK; k++)
         if (p->parts->ports[k].once && p->parts->ports[k].from == p->which)
@@ -445,7 +527,7 @@ int dfr_part_poll(struct dfr_part *p, struct df_error *error)
 
     while (p->run && p->fed && (status = df_run_ended(p->run, 0, &wave)) == DF_OK && wave >= 0)
         p->places[wave % p->n_places].ended = true;
-    return status == DF_E_STOPPED ? wait_for(p, NULL, error) : status;
+    return status == DF_E_STOPPED ? wait_for(p, error) : status;
 }
 
 bool dfr_part_has_room(const struct dfr_part *p)
@@ -525,11 +607,27 @@ struct df_run *dfr_part_run(struct dfr_part *p)
     return p->run;
 }
 
+bool dfr_part_ends(struct dfr_part *p)
+{
+    int64_t wave = 0;
+    int status = DF_OK;
+
+    if (!p->run || !p->fed)
+        return true;
+    df_run_feed_end(p->run);
+    while (status == DF_OK && wave >= 0)
+        status = df_run_ended(p->run, 0, &wave);
+    return status != DF_OK;
+}
+
 int dfr_part_finish(struct dfr_part *p, struct df_stats *stats, struct df_error *error)
 {
     if (p->run && p->fed)
         df_run_feed_end(p->run);
-    return wait_for(p, stats, error);
+    int status = wait_for(p, error);
+    if (stats)
+        *stats = p->stats;
+    return status;
 }
 
 void dfr_part_close(struct dfr_part *p)
@@ -551,5 +649,8 @@ void dfr_part_close(struct dfr_part *p)
     free(p->rings);
     free(p->buffers);
     free(p->names);
+    dfr_plan_free(p->plan);
+    free(p->node_stats);
+    free(p->node_skips);
     free(p);
 }

@@ -48,7 +48,7 @@ bool dfr_parts_store(const struct df_graph *graph);
 
 struct dfr_part;
 
-/* Starts a part's run with these options, but for buffers and waves. once: tokens of what fires once, by rising port; those
+/* Starts a part's run with these options, but for buffers and waves. node_stats and node_skips are of the whole graph: the part adds its nodes'. once: tokens of what fires once, by rising port; those
  * that the part does not read are passed over. */
 int dfr_part_open(const struct dfr_parts *parts, unsigned which, const struct df_options *options, const struct dfr_value *once,
                   uint32_t n_once, struct dfr_part **part, struct df_error *error);
@@ -79,6 +79,8 @@ void dfr_part_release(struct dfr_part *part, int64_t local);
 
 /* NULL: there is none, or it has ended by itself. */
 struct df_run *dfr_part_run(struct dfr_part *part);
+/* There are no more waves. Has the run ended? It does when the waves have that were begun. */
+bool dfr_part_ends(struct dfr_part *part);
 /* There are no more waves: waits for the end of the run, and of what comes after the last wave. stats may be NULL. */
 int dfr_part_finish(struct dfr_part *part, struct df_stats *stats, struct df_error *error);
 /* Frees the part. A run that has not finished is stopped first, as a failed one. NULL is allowed. */

@@ -16,6 +16,7 @@
 
 #include "runtime/cluster/link.h"
 #include "runtime/cluster/resumable.h"
+#include "runtime/figures/figures.h"
 #include "runtime/graph/graph.h"
 
 struct dfr_ranks_options {
@@ -23,10 +24,13 @@ struct dfr_ranks_options {
     double wave_timeout_s;              /* a worker that holds a wave longer counts as dead; 0: none does */
     double heartbeat_timeout_s;         /* so does one that is silent for so long; 0: 10 s */
     const struct dfr_resumable_options *resume; /* NULL: no journal is written */
-    void (*progress)(void *arg, int64_t done, int64_t total); /* NULL, or told again and again how many waves of this run have ended on the first
-                                         * rank, by its communication thread. total 0: it is not known */
+    void (*progress)(void *arg, int64_t done, int64_t total, int n_live, int n_dead); /* NULL, or told again and again how many waves of this run have
+                                         * ended on the first rank, and how many of the other ranks take part and how many count as dead, by its
+                                         * communication thread. total 0: it is not known */
     void *progress_arg;
     bool own_process;                   /* a worker ends its process, with its kernels as they are, if not all ranks end well */
+    struct dfr_figures **figures;       /* NULL, or where the first rank puts what all ranks did, if the run ends well. The caller frees it; on other ranks
+                                         * it stays NULL. Jobs are timed if node_stats of the options are there; the array itself stays as it is */
     uint64_t memory_bytes;              /* of tokens on the first rank; 0: a quarter of the machine's memory */
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/error.h"
 
@@ -21,6 +22,11 @@ struct dfr_worker {
     int64_t progress;                   /* what beats tell */
     bool leaves;                        /* it asked for no more waves */
     bool gone;                          /* END or REFUSE came */
+    uint32_t wants;                     /* of the END, until that was reported */
+    struct dfr_trips trips[2];          /* at the start, and after END */
+    unsigned n_trips;                   /* that are to begin */
+    bool on_trip;                       /* one has begun, and has not ended */
+    double origin_s;
     bool over, whole, done;
     int code;
     struct df_error error;
@@ -107,6 +113,48 @@ static void say(struct dfr_worker *w, double now_s, enum dfr_message_kind kind)
     send(w, now_s, dfr_message_make(&head, NULL, 0));
 }
 
+/* ---- clocks ---- */
+
+static void ask_time(struct dfr_worker *w, double now_s)
+{
+    struct dfr_head head = head_of(w, DFR_CLOCK);
+
+    w->n_trips--;
+    w->on_trip = true;
+    send(w, now_s, dfr_message_make(&head, &(struct dfr_value){ .data = &now_s, .bytes = sizeof now_s }, 1));
+}
+
+static void begin_trips(struct dfr_worker *w, double now_s)
+{
+    w->n_trips = DFR_TRIPS;
+    ask_time(w, now_s);
+}
+
+static void end_trip(struct dfr_worker *w, double now_s, const struct dfr_message *clock)
+{
+    double sent_s, there_s[2];
+
+    if (clock->n_values != 2 || clock->values[0].bytes != sizeof sent_s || clock->values[1].bytes != sizeof there_s)
+        return;
+    memcpy(&sent_s, clock->values[0].data, sizeof sent_s);
+    memcpy(there_s, clock->values[1].data, sizeof there_s);
+    w->origin_s = there_s[1];
+    dfr_trips_add(&w->trips[w->gone], sent_s, there_s[0], now_s);
+    w->on_trip = false;
+    if (w->n_trips > 0)
+        ask_time(w, now_s);
+}
+
+const struct dfr_trips *dfr_worker_trips(const struct dfr_worker *w)
+{
+    return w->trips;
+}
+
+double dfr_worker_origin_s(const struct dfr_worker *w)
+{
+    return w->origin_s;
+}
+
 /* ---- what arrives ---- */
 
 static void be_welcome(struct dfr_worker *w, double now_s, struct dfr_message *welcome)
@@ -116,15 +164,22 @@ static void be_welcome(struct dfr_worker *w, double now_s, struct dfr_message *w
     dfr_message_drop(w->welcome);
     w->welcome = dfr_message_hold(welcome);
     w->epoch = welcome->head.epoch;
+    memset(w->trips, 0, sizeof w->trips);
+    if (welcome->head.flags & DFR_WANTS_TRACE)
+        begin_trips(w, now_s);
     if (w->leaves)
         say(w, now_s, DFR_BYE);
 }
 
-/* No more waves: this worker answers, and waits for CLOSE. */
-static void let_go(struct dfr_worker *w, double now_s)
+/* No more waves: this worker answers, when it has told what is wanted, and waits for CLOSE. */
+static void let_go(struct dfr_worker *w, double now_s, uint32_t wants)
 {
-    if (!w->gone)
+    if (!w->gone && !wants)
         say(w, now_s, DFR_BYE);
+    if (!w->gone)
+        w->wants = wants;
+    if (!w->gone && wants & DFR_WANTS_TRACE)
+        begin_trips(w, now_s);
     w->gone = true;
     fifo_clear(&w->gives);
 }
@@ -136,7 +191,7 @@ static void be_refused(struct dfr_worker *w, double now_s, const struct dfr_mess
     dfr_message_text_of(refuse, why, sizeof why);
     snprintf(sentence, sizeof sentence, "rank 0 refuses this rank: %s", why);
     fail(w, DF_E_REFUSED, sentence);
-    let_go(w, now_s);
+    let_go(w, now_s, 0);
 }
 
 static void be_closed(struct dfr_worker *w, const struct dfr_message *close)
@@ -172,9 +227,11 @@ void dfr_worker_arrived(struct dfr_worker *w, double now_s, struct dfr_message *
         else if (head->kind == DFR_WELCOME && head->hash == w->o.hash && head->epoch > w->epoch)
             be_welcome(w, now_s, message);
         else if (head->kind == DFR_END)
-            let_go(w, now_s);
+            let_go(w, now_s, head->flags & DFR_WANTS);
         else if (head->kind == DFR_CLOSE)
             be_closed(w, message);
+        else if (head->kind == DFR_CLOCK && head->epoch == w->epoch)
+            end_trip(w, now_s, message);
         else if (head->epoch == w->epoch && !w->gone)
             obey(w, message);
     }
@@ -247,6 +304,30 @@ void dfr_worker_failed(struct dfr_worker *w, double now_s, const char *sentence)
 void dfr_worker_progress(struct dfr_worker *w, int64_t steps)
 {
     w->progress = steps;
+}
+
+uint32_t dfr_worker_wanted(const struct dfr_worker *w)
+{
+    return w->over || w->on_trip ? 0 : w->wants;
+}
+
+struct dfr_head dfr_worker_report_head(const struct dfr_worker *w)
+{
+    return head_of(w, DFR_REPORT);
+}
+
+void dfr_worker_report(struct dfr_worker *w, double now_s, struct dfr_message *report, bool last)
+{
+    if (w->over || !w->wants) {
+        dfr_message_drop(report);
+        return;
+    }
+    if (report)
+        send(w, now_s, report);
+    if (last) {
+        w->wants = 0;
+        say(w, now_s, DFR_BYE);
+    }
 }
 
 bool dfr_worker_verdict(struct dfr_worker *w, int64_t *wave, bool *accepted)

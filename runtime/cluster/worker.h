@@ -5,6 +5,8 @@
  * Silence:  if the manager is silent for beat_timeout_s, the worker is over. That is DF_E_STOPPED, unless it was let go before.
  * Epochs:   messages of a lower epoch than the manager's are dropped. A WELCOME of a higher one is a new manager's: the waves
  *           that wait are dropped, and results of the old epoch are not sent.
+ * Clocks:   If a trace is wanted, CLOCKs go to the manager and back when the worker is welcome and when END has come (clock.h). Reports follow.
+ * Reports:  An END may want reports (dfr_worker_wanted()). BYE is said when the last one was sent.
  * Memory, threads: as in manager.h.
  */
 #ifndef DFR_WORKER_H
@@ -14,6 +16,7 @@
 #include <stdint.h>
 
 #include "runtime/cluster/message.h"
+#include "runtime/figures/clock.h"
 
 struct dfr_worker;
 
@@ -54,6 +57,15 @@ bool dfr_worker_verdict(struct dfr_worker *worker, int64_t *wave, bool *accepted
 void dfr_worker_stored(struct dfr_worker *worker, double now_s, int64_t wave, bool there);
 /* Asks for no more waves (SIGTERM): what it holds is run, then the manager lets it go. */
 void dfr_worker_leave(struct dfr_worker *worker, double now_s);
+
+/* How far this worker's clock is from the manager's: two bursts of trips, at the start and at the end, if a trace is wanted. The time 0 of that trace. */
+const struct dfr_trips *dfr_worker_trips(const struct dfr_worker *worker);
+double dfr_worker_origin_s(const struct dfr_worker *worker);
+/* What the manager wants to be told before this worker says BYE: DFR_WANTS_…; 0: nothing. */
+uint32_t dfr_worker_wanted(const struct dfr_worker *worker);
+struct dfr_head dfr_worker_report_head(const struct dfr_worker *worker);
+/* Sends a report, made with that head; NULL: none. `last`: there are no more. */
+void dfr_worker_report(struct dfr_worker *worker, double now_s, struct dfr_message *report, bool last);
 
 void dfr_worker_arrived(struct dfr_worker *worker, double now_s, struct dfr_message *message);
 void dfr_worker_tick(struct dfr_worker *worker, double now_s);

@@ -428,6 +428,12 @@ static inline int64_t dfr_told_wave(const struct df_run *run, uint64_t job, int6
     return run->feed.slots ? run->feed.slots[dfr_job_slot(job)].number : dfr_skips_wave(&run->skips, wave);
 }
 
+/* The wave that a trace tells of a job: of a run that is fed the number that its feeder gave, while the wave has not ended. */
+static inline int64_t dfr_traced_wave(const struct df_run *run, uint64_t job, int64_t wave)
+{
+    return run->feed.slots && dfr_job_slot(job) != run->inflight ? run->feed.slots[dfr_job_slot(job)].number : wave;
+}
+
 /* engine.c */
 int dfr_engine_create(struct df_run *run, struct df_error *error); /* needs inflight, limit and options */
 void dfr_engine_destroy(struct df_run *run);

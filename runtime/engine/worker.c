@@ -84,7 +84,8 @@ struct dfr_trace_event *dfr_job_timed(struct dfr_worker *w, const struct df_call
 
     if (w->node_stats)
         df_node_stats_add(&w->node_stats[node], w->unit > 0, end_s - begin_s);
-    return w->row ? dfr_trace_add(w->row, node, call->wave, begin_s, end_s, g->works[g->nodes[node].work].job_bytes)
+    return w->row ? dfr_trace_add(w->row, node, dfr_traced_wave(w->run, call->job, call->wave), begin_s, end_s,
+                                  g->works[g->nodes[node].work].job_bytes)
                   : NULL;
 }
 

@@ -27,8 +27,8 @@ static void copied(void *arg, enum dfr_copy kind, uint32_t block, uint64_t bytes
     uint32_t slot = block / gpu->run->graph->n_values;
 
     if (row)
-        dfr_trace_add(row, dfm_space_value(gpu->run->memory.space, block), dfr_job_wave(gpu->run, dfr_job(slot, 0)),
-                      gpu->origin_s + begin_s, gpu->origin_s + end_s, bytes);
+        dfr_trace_add(row, dfm_space_value(gpu->run->memory.space, block),
+                      dfr_traced_wave(gpu->run, dfr_job(slot, 0), dfr_job_wave(gpu->run, dfr_job(slot, 0))), gpu->origin_s + begin_s, gpu->origin_s + end_s, bytes);
 }
 
 static void arrived(void *arg, uint32_t waiter)

@@ -56,6 +56,10 @@ const char *dfr_policy_default(const struct dfr_default_facts *f, char *why, siz
 
     if (f->n_devices == 0)
         return without_devices(f, good_plan, why, size);
+    if (!good_plan && f->plans && dfr_times_known(f->graph, f->times)) {
+        snprintf(why, size, "devices, known times, and a plan that was made at the start for this machine");
+        return DFR_POLICY_KNOWN;
+    }
     snprintf(why, size, good_plan ? "devices, and the program's plan fits this machine"
                                   : "devices, and no plan of known times for this machine and number of waves");
     return good_plan ? DFR_POLICY_KNOWN : DFR_POLICY_DEFAULT;

@@ -27,6 +27,7 @@ struct dfr_default_facts {
     int64_t waves;                      /* as asked for; < 0: nobody said, so it is one unless the graph has streams */
     const struct df_plan *plan;         /* the plan that the program carries; NULL: none */
     bool plan_fits;                     /* it was made for a machine like this one */
+    bool plans;                         /* a plan for this machine is made at the start if a policy needs one: the program's has times and places nothing */
 };
 
 /* Gives the policy's name, and in `why` (of `size` bytes) what decided, as the end of a sentence. */

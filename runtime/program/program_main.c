@@ -23,6 +23,7 @@
 #include "runtime/base/status_line.h"
 #include "runtime/base/unfinished.h"
 #include "runtime/program/progress.h"
+#include "runtime/program/ranks_report.h"
 #include "runtime/program/run_report.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/start/run_machine.h"
@@ -139,6 +140,13 @@ static int read_platform(const struct df_program *program, struct dfr_command_li
     return program->read_platform(line->platform_path, platform, error);
 }
 
+/* What is said of a run when it has ended. */
+struct outcome {
+    struct df_stats *stats;
+    struct dfr_figures *figures;        /* of a run on many ranks; NULL: it was in this process alone */
+    bool is_told;                       /* another rank tells it */
+};
+
 /* A run that can be resumed, or that makes a chunk. */
 static int run_resumable(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
                          struct df_error *error)
@@ -175,7 +183,7 @@ static int find_ranks(const struct dfr_command_line *line, struct dfr_link **lin
     return DF_OK;
 }
 
-static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
+static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const struct dfr_command_line *line, struct outcome *outcome,
                      struct df_error *error)
 {
     struct dfr_ranks_options ranks = line->ranks;
@@ -185,21 +193,24 @@ static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const 
     ranks.progress = dfr_progress_show;
     ranks.progress_arg = &progress;
     dfr_progress_count_begin(&progress, link->rank == 0 ? line->progress : DFR_PROGRESS_OFF);
-    int rc = dfr_shares_or_ranks_run(link, graph, &line->options, &ranks, line->share, stats, error);
+    ranks.figures = line->stats != DFR_STATS_NONE ? &outcome->figures : NULL;
+    outcome->is_told = link->rank > 0;
+    int rc = dfr_shares_or_ranks_run(link, graph, &line->options, &ranks, line->share, outcome->stats, error);
     dfr_progress_count_end(&progress, rc == DF_OK);
     return rc;
 }
 
-static int run_graph(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
+static int run_graph(const struct df_graph *graph, const struct dfr_command_line *line, struct outcome *outcome,
                      struct df_error *error)
 {
+    struct df_stats *stats = outcome->stats;
     struct dfr_link *link = NULL;
     struct df_run *handle;
     int rc;
     if (line->cluster && (rc = find_ranks(line, &link, error)) != DF_OK)
         return rc;
     if (link)
-        return run_ranks(link, graph, line, stats, error);
+        return run_ranks(link, graph, line, outcome, error);
     if (line->resume.journal || line->resume.chunk)
         return run_resumable(graph, line, stats, error);
     if (line->options.device == DF_DEVICE_SIM) {
@@ -230,7 +241,7 @@ static FILE *stats_stream(const struct dfr_command_line *line)
     return !strcmp(line->stats_path, "/dev/stdout") ? stdout : !strcmp(line->stats_path, "/dev/stderr") ? stderr : NULL;
 }
 
-static int write_stats(const struct df_graph *graph, const struct dfr_command_line *line, const struct df_stats *stats,
+static int write_stats(const struct df_graph *graph, const struct dfr_command_line *line, const struct outcome *outcome,
                        struct df_error *error)
 {
     struct dfr_output output = { .file = stats_stream(line) };
@@ -238,14 +249,18 @@ static int write_stats(const struct df_graph *graph, const struct dfr_command_li
     int rc = opens ? dfr_output_open(&output, line->stats_path, error) : DF_OK;
     if (rc != DF_OK)
         return rc;
-    (line->stats == DFR_STATS_JSON ? dfr_report_json : dfr_report_text)(stats, graph, line->options.node_stats,
-                                                                        line->options.node_skips, output.file);
+    if (outcome->figures)
+        (line->stats == DFR_STATS_JSON ? dfr_report_ranks_json : dfr_report_ranks_text)(outcome->figures, graph, output.file);
+    else
+        (line->stats == DFR_STATS_JSON ? dfr_report_json : dfr_report_text)(outcome->stats, graph, line->options.node_stats,
+                                                                            line->options.node_skips, output.file);
     return opens ? dfr_output_close(&output, true, error) : DF_OK;
 }
 
 static int run_and_report(const struct df_graph *graph, struct dfr_command_line *line, struct df_stats *stats,
                           struct df_error *error)
 {
+    struct outcome outcome = { .stats = stats };
     int rc = line->stats && !stats_stream(line) ? dfr_output_check(line->stats_path, error) : DF_OK;
     if (rc != DF_OK)
         return rc;
@@ -255,9 +270,10 @@ static int run_and_report(const struct df_graph *graph, struct dfr_command_line 
          !(line->options.node_skips = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_skips))))
         rc = dfr_error_memory(error);
     else
-        rc = run_graph(graph, line, stats, error);
-    if (rc == DF_OK && line->stats != DFR_STATS_NONE)
-        rc = write_stats(graph, line, stats, error);
+        rc = run_graph(graph, line, &outcome, error);
+    if (rc == DF_OK && line->stats != DFR_STATS_NONE && !outcome.is_told)
+        rc = write_stats(graph, line, &outcome, error);
+    dfr_figures_free(outcome.figures);
     free(line->options.node_stats);
     line->options.node_stats = NULL;
     free(line->options.node_skips);

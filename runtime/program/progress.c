@@ -70,11 +70,21 @@ static int64_t total_of(const struct df_run *run)
     return expected > 0 && expected < limit ? expected : limit;
 }
 
-static void draw_line(int64_t done, int64_t total, double seconds)
+void dfr_progress_ranks(char *text, unsigned size, int n_live, int n_dead)
 {
-    char text[160], line[420];
+    int n = n_live + n_dead > 0 ? snprintf(text, size, ", %d rank%s", n_live, n_live == 1 ? "" : "s") : 0;
+    if (n == 0)
+        *text = '\0';
+    if (n_dead > 0 && n < (int)size)
+        snprintf(text + n, size - (unsigned)n, ", %d lost", n_dead);
+}
+
+static void draw_line(int64_t done, int64_t total, double seconds, int n_live, int n_dead)
+{
+    char text[160], ranks[64], line[480];
     dfr_progress_text(text, sizeof text, done, total, seconds);
-    snprintf(line, sizeof line, "%s: %s", dfr_program_name(), text);
+    dfr_progress_ranks(ranks, sizeof ranks, n_live, n_dead);
+    snprintf(line, sizeof line, "%s: %s%s", dfr_program_name(), text, ranks);
     dfr_status_draw(line);
 }
 
@@ -83,7 +93,7 @@ static void draw(struct dfr_progress *p)
     int64_t done = atomic_load(&((struct df_run *)p->run)->firing.waves_done);
     if (p->run->skips.passes)
         done = dfr_passes_done(p->run->skips.passes, done);
-    draw_line(done, total_of(p->run), dfr_clock_s() - p->started_s);
+    draw_line(done, total_of(p->run), dfr_clock_s() - p->started_s, 0, 0);
     p->drawn = true;
 }
 
@@ -174,16 +184,18 @@ void dfr_progress_count_begin(struct dfr_progress_count *p, enum dfr_progress_fo
     p->drawn_s += form == DFR_PROGRESS_AUTO ? DELAY_S - PERIOD_S : 0;
 }
 
-void dfr_progress_show(void *progress, int64_t done, int64_t total)
+void dfr_progress_show(void *progress, int64_t done, int64_t total, int n_live, int n_dead)
 {
     struct dfr_progress_count *p = progress;
     const double now_s = dfr_clock_s();
     p->done = done;
     p->total = total;
+    p->n_live = n_live;
+    p->n_dead = n_dead;
     p->drawn |= p->form == DFR_PROGRESS_ON;
     if (p->form == DFR_PROGRESS_OFF || total == 1 || now_s - p->drawn_s < PERIOD_S)
         return;
-    draw_line(done, total, now_s - p->started_s);
+    draw_line(done, total, now_s - p->started_s, n_live, n_dead);
     p->drawn_s = now_s;
     p->drawn = true;
 }
@@ -191,7 +203,7 @@ void dfr_progress_show(void *progress, int64_t done, int64_t total)
 void dfr_progress_count_end(struct dfr_progress_count *p, bool well)
 {
     if (p->drawn && well && p->total != 1) {
-        draw_line(p->done, p->total, dfr_clock_s() - p->started_s);
+        draw_line(p->done, p->total, dfr_clock_s() - p->started_s, p->n_live, p->n_dead);
         dfr_status_end();
     }
     dfr_status_clear();

@@ -30,12 +30,15 @@ struct dfr_progress_count {
     double started_s, drawn_s;
     int64_t done, total;
     bool drawn;
+    int n_live, n_dead;                 /* ranks beside this one; 0: there are none */
 };
 void dfr_progress_count_begin(struct dfr_progress_count *progress, enum dfr_progress_form form);
-/* Draws the line if it is time for it. `progress` is a struct dfr_progress_count. */
-void dfr_progress_show(void *progress, int64_t done, int64_t total);
+/* Draws the line if it is time for it. `progress` is a struct dfr_progress_count. n_live, n_dead: ranks that compute, and those that count as dead. */
+void dfr_progress_show(void *progress, int64_t done, int64_t total, int n_live, int n_dead);
 void dfr_progress_count_end(struct dfr_progress_count *progress, bool well);
 
+/* The end of the line in a run on many ranks: ", 3 ranks", ", 2 ranks, 1 lost"; "" if there are none. */
+void dfr_progress_ranks(char *text, unsigned size, int n_live, int n_dead);
 /* The line, without the program's name, for `done` waves after `seconds`. total 0: it is not known. */
 void dfr_progress_text(char *text, unsigned size, int64_t done, int64_t total, double seconds);
 

@@ -126,6 +126,13 @@ void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, con
 void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes,
                      const struct df_node_skips *skips, FILE *out)
 {
+    dfr_report_object(s, graph, nodes, skips, out);
+    fputc('\n', out);
+}
+
+void dfr_report_object(const struct df_stats *s, const struct df_graph *graph, const struct df_node_stats *nodes,
+                       const struct df_node_skips *skips, FILE *out)
+{
     fputc('{', out);
     if (s->policy[0]) {
         fprintf(out, "\"policy\": \"%s\", \"policy_why\": ", s->policy);
@@ -174,5 +181,5 @@ void dfr_report_json(const struct df_stats *s, const struct df_graph *graph, con
         dfr_report_sinks(graph, skips, s->waves, true, out);
     if (nodes)
         dfr_report_nodes(graph, nodes, true, out);
-    fputs("}\n", out);
+    fputc('}', out);
 }

@@ -18,5 +18,8 @@ void dfr_report_text(const struct df_stats *stats, const struct df_graph *graph,
  * jobs were left out because of empty tokens: sinks: [{name, waves, empty}], the sinks and the ordered nodes. */
 void dfr_report_json(const struct df_stats *stats, const struct df_graph *graph, const struct df_node_stats *nodes,
                      const struct df_node_skips *skips, FILE *out);
+/* The same without the end of the line. */
+void dfr_report_object(const struct df_stats *stats, const struct df_graph *graph, const struct df_node_stats *nodes,
+                       const struct df_node_skips *skips, FILE *out);
 
 #endif

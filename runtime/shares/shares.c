@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/cluster/ranks_impl.h"
+#include "runtime/engine/log.h"
 #include "runtime/io/outputs.h"
 #include "runtime/shares/share.h"
 #include "runtime/shares/share_run.h"
@@ -369,6 +370,14 @@ int dfr_shares_or_ranks_run(struct dfr_link *link, const struct df_graph *graph,
     bool parts;
     int status = dfr_shares_choose(graph, options->args, link->size, what, &parts, error);
 
+    if (status == DF_OK && parts && (ranks->figures || options->trace_path)) {
+        if (what == DFR_SHARE_PARTS)
+            status = dfr_error(error, DF_E_REFUSED, "--cluster: %s does not go with ranks that share the parts of an acc; --share=waves has it",
+                               ranks->figures ? "--stats" : "--trace");
+        else if (link->rank == 0)
+            dfr_say("warning: with --stats or --trace the ranks share waves, and the first one has the accs");
+        parts = false;
+    }
     if (status == DF_OK)
         return (parts ? dfr_shares_run : dfr_ranks_run)(link, graph, options, ranks, stats, error);
     status = link->rank > 0 ? DF_OK : status; /* the first rank says it */

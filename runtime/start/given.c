@@ -20,8 +20,8 @@ static bool allocate(const struct df_graph *g, uint32_t n_works, uint32_t n_clas
 {
     size_t n = (size_t)n_classes * n_works;
 
-    given->works = malloc(n_works * sizeof *given->works);
-    given->nodes = malloc(g->n_nodes * sizeof *given->nodes);
+    given->works = malloc((n_works + (size_t)1) * sizeof *given->works);
+    given->nodes = malloc((g->n_nodes + (size_t)1) * sizeof *given->nodes);
     given->own_times = (struct df_times){ .n_classes = n_classes, .n_works = n_works };
     given->own_times.time_s = malloc((n + 1) * sizeof *given->own_times.time_s);
     given->own_times.source = calloc(n + 1, 1);
@@ -56,6 +56,19 @@ static void give_own_work(struct dfr_given *given, uint32_t node, uint32_t work)
     n->hint_class = -1;
 }
 
+/* Planners count on many waves if there is a stream (dfp_is_for_rate()). */
+static bool mark_stream(struct dfr_given *given, const struct df_graph *g)
+{
+    given->kernels = malloc((g->n_kernels + (size_t)1) * sizeof *given->kernels);
+    if (!given->kernels)
+        return false;
+    memcpy(given->kernels, g->kernels, g->n_kernels * sizeof *given->kernels);
+    if (g->n_nodes > 0)
+        given->kernels[g->nodes[0].kernel].traits |= DF_STREAM;
+    given->own_graph.kernels = given->kernels;
+    return true;
+}
+
 int dfr_given_make(const struct df_run *run, const struct df_times *times, struct dfr_given *given,
                    struct df_error *error)
 {
@@ -63,7 +76,7 @@ int dfr_given_make(const struct df_run *run, const struct df_times *times, struc
     uint32_t n_spared = count_spared(run), work = g->n_works;
 
     *given = (struct dfr_given){ .graph = g, .times = times };
-    if (n_spared == 0)
+    if (n_spared == 0 && !run->options.feed)
         return DF_OK;
     if (!allocate(g, g->n_works + n_spared, times->n_classes, given))
         return dfr_error_memory(error);
@@ -77,6 +90,8 @@ int dfr_given_make(const struct df_run *run, const struct df_times *times, struc
     given->own_graph.nodes = given->nodes;
     given->own_graph.works = given->works;
     given->own_graph.n_works = work;
+    if (run->options.feed && !mark_stream(given, g))
+        return dfr_error_memory(error);
     given->own_graph.cost_s = NULL;     /* it has a column for each of the graph's works; planners read times alone */
     given->graph = &given->own_graph;
     given->times = &given->own_times;
@@ -87,5 +102,6 @@ void dfr_given_free(struct dfr_given *given)
 {
     free(given->works);
     free(given->nodes);
+    free(given->kernels);
     dfr_times_free(&given->own_times);
 }

@@ -1,7 +1,9 @@
 /* given.h - the graph and its times as a planner is to see them. A node whose outputs are given (buffers.h) is not
  * called: it costs nothing, and its tokens lie on the host, whatever variants and times its kernel has.
  *
- * Memory:   dfr_given_make() takes memory only if some node is spared. Otherwise it lends the run's graph and the times.
+ *           A run that is fed has many waves, so the planner sees a stream there.
+ *
+ * Memory:   dfr_given_make() takes memory only if some node is spared, or the run is fed. Otherwise it lends the run's graph and the times.
  *           dfr_given_free() frees it, after a failure, too. Graph and times are borrowed until then.
  * Errors:   DF_E_MEMORY.
  */
@@ -19,6 +21,7 @@ struct dfr_given {
     struct df_times own_times;
     struct df_work *works;
     struct df_node *nodes;
+    struct df_kernel *kernels;          /* of a run that is fed; NULL: the graph's */
 };
 
 int dfr_given_make(const struct df_run *run, const struct df_times *times, struct dfr_given *given,

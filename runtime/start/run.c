@@ -361,6 +361,8 @@ static void add_node_stats(const struct df_run *run, struct df_node_stats *sums)
 static int write_trace(const struct df_run *run, struct df_error *error)
 {
     const char *names[DF_MAX_UNITS];
+    if (run->options.trace_part && run->options.trace_part->file)
+        dfr_trace_write_part(run->watch.trace, run->graph, run->options.trace_part);
     if (!run->options.trace_path)
         return DF_OK;
     for (uint32_t u = 0; u < run->machine.n_units; u++)

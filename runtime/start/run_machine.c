@@ -290,7 +290,8 @@ static void choose_default(struct df_run *run, const struct dfr_given *given)
                                        .n_devices = run->machine.n_gpus,
                                        .waves = run->options.waves,
                                        .plan = plan,
-                                       .plan_fits = plan && same_machine(run, plan) };
+                                       .plan_fits = plan && same_machine(run, plan),
+                                       .plans = plan && !plan->place && run->options.planner && run->options.planner->make };
     char why[DFR_WHY_SIZE - 16];
 
     run->choice.policy = dfr_policy_find(dfr_policy_default(&facts, why, sizeof why), NULL);

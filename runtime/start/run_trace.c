@@ -14,7 +14,8 @@
 int dfr_run_make_trace(struct df_run *run, struct df_error *error)
 {
     const char *path = run->options.trace_path;
-    if (!path && !run->options.learn)
+    const bool traced = path || (run->options.trace_part && run->options.trace_part->file);
+    if (!traced && !run->options.learn)
         return DF_OK;
     int status = path ? dfr_output_check(path, error) : DF_OK;
     if (status == DF_OK && run->options.learn)
@@ -22,7 +23,7 @@ int dfr_run_make_trace(struct df_run *run, struct df_error *error)
     if (status != DF_OK)
         return status;
     return dfr_trace_create(run->machine.n_cpu_workers + 4 * run->machine.n_gpus,
-                            path ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->watch.trace, error);
+                            traced ? TRACE_EVENTS : DFR_LEARN_EVENTS, &run->watch.trace, error);
 }
 
 static struct dfr_trace_row *name_peer_row(struct df_run *run, uint32_t u)

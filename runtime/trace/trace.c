@@ -64,11 +64,20 @@ struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row)
     return &trace->rows[row];
 }
 
-static void write_name(FILE *file, const char *what, uint32_t process, uint32_t thread, const char *name)
+/* How the events of a row are written. */
+struct style {
+    const char *before, *behind;        /* each event */
+    int64_t stride;
+    struct dfr_trace_clock clock;
+};
+
+static void write_name(FILE *file, const struct style *style, const char *what, uint32_t process, uint32_t thread, const char *before, const char *name)
 {
-    fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", what, process, thread);
-    dfr_text_json(file, name);
-    fputs("}}", file);
+    char text[128];
+    snprintf(text, sizeof text, "%s%s", before, name);
+    fprintf(file, "%s{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"name\":", style->before, what, process, thread);
+    dfr_text_json(file, text);
+    fprintf(file, "}}%s", style->behind);
 }
 
 static void event_name(const struct df_graph *g, const struct dfr_trace_row *row, const struct dfr_trace_event *e,
@@ -85,20 +94,26 @@ static void event_name(const struct df_graph *g, const struct dfr_trace_row *row
     }
 }
 
-static void write_row(FILE *file, const struct df_graph *g, const struct dfr_trace_row *row, uint32_t thread,
-                      int64_t stride, double origin_s)
+static double us(const struct style *style, double s)
 {
+    return dfr_trace_time_s(&style->clock, s) * 1e6;
+}
+
+static void write_row(FILE *file, const struct df_graph *g, const struct dfr_trace_row *row, uint32_t process, uint32_t thread, const char *before,
+                      const struct style *style)
+{
+    const int64_t stride = style->stride;
     char name[256];
-    write_name(file, "thread_name", row->process, thread, row->name);
-    fprintf(file, ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}",
-            row->process, thread, thread);
+    write_name(file, style, "thread_name", process, thread, before, row->name);
+    fprintf(file, "%s{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%u,\"tid\":%u,\"args\":{\"sort_index\":%u}}%s", style->before,
+            process, thread, thread, style->behind);
     for (uint64_t i = 0; i < row->n; i++) {
         const struct dfr_trace_event *e = &row->events[i];
         event_name(g, row, e, name, sizeof name);
-        fputs(",\n{\"ph\":\"X\",\"name\":", file);
+        fprintf(file, "%s{\"ph\":\"X\",\"name\":", style->before);
         dfr_text_json(file, name);
         fprintf(file, ",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"node\":", row->what,
-                row->process, thread, (e->begin_s - origin_s) * 1e6, (e->end_s - e->begin_s) * 1e6);
+                process, thread, us(style, e->begin_s), (e->end_s - e->begin_s) * 1e6);
         if (strcmp(row->what, "job") != 0)
             df_node_name(g, g->values[e->id].producer, name, sizeof name);
         dfr_text_json(file, name);
@@ -110,19 +125,29 @@ static void write_row(FILE *file, const struct df_graph *g, const struct dfr_tra
         if (stride)
             fprintf(file, ",\"pass\":%lld", (long long)(e->wave / stride));
         if (e->launched_s > 0)
-            fprintf(file, ",\"launched\":%.3f", (e->launched_s - origin_s) * 1e6);
-        fputs("}}", file);
+            fprintf(file, ",\"launched\":%.3f", us(style, e->launched_s));
+        fprintf(file, "}}%s", style->behind);
     }
     if (row->dropped > 0)
-        fprintf(file, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%llu later events dropped\",\"pid\":%u,\"tid\":%u,"
-                "\"ts\":%.3f}",
-                (unsigned long long)row->dropped, row->process, thread,
-                row->n ? (row->events[row->n - 1].end_s - origin_s) * 1e6 : 0.0);
+        fprintf(file, "%s{\"ph\":\"i\",\"s\":\"t\",\"name\":\"%llu later events dropped\",\"pid\":%u,\"tid\":%u,"
+                "\"ts\":%.3f}%s", style->before,
+                (unsigned long long)row->dropped, process, thread,
+                row->n ? us(style, row->events[row->n - 1].end_s) : 0.0, style->behind);
+}
+
+void dfr_trace_write_part(const struct dfr_trace *trace, const struct df_graph *graph, const struct dfr_trace_part *part)
+{
+    const struct style style = { .before = "", .behind = ",\n", .stride = trace->stride, .clock = part->clock };
+
+    for (uint32_t r = 0; r < trace->n_rows; r++)
+        if (trace->rows[r].name[0])
+            write_row(part->file, graph, &trace->rows[r], part->process, part->first_row + r, part->name, &style);
 }
 
 int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph, const char *const *unit_names,
                     uint32_t n_units, double origin_s, const char *path, struct df_error *error)
 {
+    const struct style style = { .before = ",\n", .behind = "", .stride = trace->stride, .clock = { .origin_s = origin_s } };
     struct dfr_output output;
     int status = dfr_output_open(&output, path, error);
     FILE *file = output.file;
@@ -134,10 +159,10 @@ int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph,
     dfr_text_json(file, n_units ? unit_names[0] : "host");
     fputs("}}", file);
     for (uint32_t u = 1; u < n_units; u++)
-        write_name(file, "process_name", u, 0, unit_names[u]);
+        write_name(file, &style, "process_name", u, 0, "", unit_names[u]);
     for (uint32_t r = 0; r < trace->n_rows; r++)
         if (trace->rows[r].name[0])     /* a row without a name is of a copy engine that this machine does not have */
-            write_row(file, graph, &trace->rows[r], r, trace->stride, origin_s);
+            write_row(file, graph, &trace->rows[r], trace->rows[r].process, r, "", &style);
     fputs("\n]}\n", file);
     return dfr_output_close(&output, true, error);
 }

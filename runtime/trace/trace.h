@@ -10,6 +10,8 @@
 #ifndef DFR_TRACE_H
 #define DFR_TRACE_H
 
+#include <stdio.h>
+
 #include "runtime/graph/graph.h"
 
 struct dfr_trace_event {
@@ -50,6 +52,27 @@ static inline struct dfr_trace_event *dfr_trace_add(struct dfr_trace_row *row, u
                                                     .bytes = bytes };
     return &row->events[row->n++];
 }
+
+/* From times of a rank's clock to those of a trace of all ranks, in seconds from origin_s on. Rank 0's clock is ahead by these offsets at these times,
+ * and between them and beyond by as much as a straight line says. Equal times: by the first one always. */
+struct dfr_trace_clock {
+    double origin_s, first_s, first_offset_s, last_s, last_offset_s;
+};
+static inline double dfr_trace_time_s(const struct dfr_trace_clock *clock, double s)
+{
+    double drift = clock->last_s > clock->first_s ? (clock->last_offset_s - clock->first_offset_s) / (clock->last_s - clock->first_s) : 0;
+    return s + clock->first_offset_s + drift * (s - clock->first_s) - clock->origin_s;
+}
+
+/* What becomes of the trace of a run that is a part of one on many ranks (df_options.trace_part). */
+struct dfr_trace_part {
+    FILE *file;                         /* each event is a line there that ends with a comma; it is not closed. NULL: nothing is traced */
+    uint32_t process;                   /* of all rows: the rank */
+    uint32_t first_row;                 /* the number of the first row there */
+    char name[24];                      /* before the rows' names */
+    struct dfr_trace_clock clock;       /* set before the run is waited for */
+};
+void dfr_trace_write_part(const struct dfr_trace *trace, const struct df_graph *graph, const struct dfr_trace_part *part);
 
 /* Writes the trace to a file. unit_names: by process. Times are written relative to origin_s. */
 int dfr_trace_write(const struct dfr_trace *trace, const struct df_graph *graph, const char *const *unit_names,

@@ -138,7 +138,7 @@ static int manage(struct df_error *error)
     unsigned char *token = calloc(1, o.bytes);
     struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = (unsigned)o.window, .beat_s = o.beat_timeout_s / 10, .tell = tell,
                                            .beat_timeout_s = o.beat_timeout_s, .wave_timeout_s = o.wave_timeout_s, .lost_s = 5 };
-    struct dfr_manage_side side = { token, next_wave, write_result, count_ended };
+    struct dfr_manage_side side = { .arg = token, .next = next_wave, .result = write_result, .ended = count_ended };
     struct dfr_manager_state state;
 
     out = fopen("out.txt", "w");

@@ -237,7 +237,7 @@ static int run(unsigned window)
     struct dfr_value once = { .data = "made once", .bytes = 9 };
     struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = window, .beat_s = 0.05, .beat_timeout_s = 3,
                                            .lost_s = 20, .once = &once, .n_once = 1, .stores = plan.stores };
-    struct dfr_manage_side side = { NULL, next_wave, take_result, count_ended };
+    struct dfr_manage_side side = { .next = next_wave, .result = take_result, .ended = count_ended };
 
     n_next = n_results = n_ended = 0;
     rig = link_rig_create(N_RANKS, 7, 3);
@@ -392,7 +392,7 @@ static void test_waiting_is_cheap(void **state)
     double began_s = dfr_clock_s(), until_s = began_s + 1;
     struct dfr_comm comm = { .link = link_rig_link(alone, 0) };
     struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .beat_s = 0.05, .beat_timeout_s = 0.05 };
-    struct dfr_manage_side side = { &until_s, nothing_yet, take_result, count_ended };
+    struct dfr_manage_side side = { .arg = &until_s, .next = nothing_yet, .result = take_result, .ended = count_ended };
     struct timespec before, after;
     const char *most_ms = getenv("WAITING_MS");
 

@@ -791,6 +791,133 @@ static void test_newer_epoch(void **state)
     assert_string_equal(outcome(DF_E_STOPPED), "a newer run has taken over the workers of this one");
 }
 
+static int n_reports;
+
+static void take_report(void *arg, int rank, const struct dfr_message *report)
+{
+    (void)arg;
+    assert_int_equal(report->head.kind, DFR_REPORT);
+    n_reports += rank;
+}
+
+/* END asks for reports. Who sends some is waited for as long as they come; who is silent is not. */
+static void test_reports(void **state)
+{
+    (void)state;
+    options.wants = DFR_WANTS_REPORT;
+    options.report = take_report;
+    n_reports = 0;
+    begin();
+    hear(0, 1, DFR_HELLO, 0);
+    hear(0, 2, DFR_HELLO, 0);
+    assert_string_equal(sent_of(DFR_WELCOME), "1:0! 2:0! ");
+    offer(3);
+    hear(0, 1, DFR_RESULT, 0);
+    hear(0, 1, DFR_RESULT, 1);
+    hear(0, 2, DFR_RESULT, 2);
+    end_all(0);
+    n_sent = 0;
+    dfr_manager_no_more(manager, 1);
+    assert_string_equal(sent_of(DFR_END), "1:0! 2:0! ");
+    hear(1, 2, DFR_REPORT, 0);
+    hear(1, 2, DFR_BYE, 0);
+    for (double now_s = 9; now_s < 40; now_s += 8) { /* the limit is 10 s since the last one */
+        pass(now_s - 8, now_s, "1");
+        hear(now_s, 1, DFR_REPORT, 0);
+        assert_false(dfr_manager_is_over(manager));
+    }
+    assert_int_equal(n_reports, 2 + 4);
+    pass(33, 42.5, "1");
+    assert_false(dfr_manager_is_over(manager));
+    pass(42.6, 46, "1");
+    assert_true(dfr_manager_is_over(manager));
+    assert_false(dfr_manager_state(manager).whole);
+}
+
+/* A run that failed asks for nothing. */
+static void test_no_reports(void **state)
+{
+    (void)state;
+    options.wants = DFR_WANTS_REPORT;
+    begin();
+    hear(0, 1, DFR_HELLO, 0);
+    n_sent = 0;
+    dfr_manager_fail(manager, 0, DF_E_IO, "disk full");
+    assert_string_equal(sent_of(DFR_END), "1:0 2:0 ");
+}
+
+/* What is counted of each rank. */
+static void test_figures(void **state)
+{
+    struct dfr_rank_figures one = { .window = 9 }, two = { .window = 9 };
+
+    (void)state;
+    options.n_ranks = 5;
+    begin();
+    hear(0, 1, DFR_HELLO, 3);
+    hear(0, 2, DFR_HELLO, 0);
+    hear_head(0, 3, (struct dfr_head){ .kind = DFR_HELLO, .hash = 8 }, "stranger");
+    offer(5);
+    hear(1, 1, DFR_RESULT, 0);          /* 1 was given 0, 2 and 4; 2 has 1 and 3 */
+    pass(1, 12, "1");                   /* 2 dies with two waves, of which 1 gets one: its window is 2 */
+    dfr_manager_figures(manager, 1, &one);
+    dfr_manager_figures(manager, 2, &two);
+    assert_string_equal(one.host, "node7");
+    assert_int_equal(one.fate, DFR_RANK_WORKED);
+    assert_int_equal(one.inflight, 3);
+    assert_int_equal(one.window, 2);
+    assert_int_equal(one.counts.n_given, 3);
+    assert_int_equal(one.counts.n_accepted, 1);
+    assert_int_equal(two.fate, DFR_RANK_DIED);
+    assert_int_equal(two.counts.n_given, 2);
+    assert_int_equal(two.counts.n_again, 2);
+    assert_int_equal(two.counts.n_deaths, 1);
+    hear(12, 1, DFR_RESULT, 2);         /* it is given wave 1 now */
+    hear(12, 1, DFR_RESULT, 1);
+    hear(12, 2, DFR_RESULT, 1);         /* too late */
+    dfr_manager_figures(manager, 1, &one);
+    dfr_manager_figures(manager, 2, &two);
+    assert_int_equal(one.counts.n_accepted, 3);
+    assert_int_equal(two.counts.n_dropped, 1);
+    assert_int_equal(two.fate, DFR_RANK_WORKED);
+    assert_true(one.counts.n_received > 3 && one.counts.received_bytes >= 72 * one.counts.n_received);
+    assert_true(one.counts.n_sent >= 4 && one.counts.sent_bytes >= 72 * one.counts.n_sent);
+    dfr_manager_figures(manager, 3, &two);
+    assert_int_equal(two.fate, DFR_RANK_REFUSED);
+    dfr_manager_figures(manager, 4, &two);
+    assert_int_equal(two.fate, DFR_RANK_ABSENT);
+    hear(12, 1, DFR_BYE, 0);
+    for (int64_t wave = 3; wave < 5; wave++)
+        hear(12, 1, DFR_RESULT, wave);
+    dfr_manager_figures(manager, 1, &one);
+    assert_int_equal(one.fate, DFR_RANK_LEFT);
+}
+
+static char lives[200];
+
+static void note_live(void *arg, int n_live, int n_dead)
+{
+    (void)arg;
+    snprintf(lives + strlen(lives), sizeof lives - strlen(lives), "%d+%d ", n_live, n_dead);
+}
+
+/* Who lives and who counts as dead is told when it changes. */
+static void test_live_changed(void **state)
+{
+    (void)state;
+    options.live_changed = note_live;
+    lives[0] = 0;
+    begin();
+    hear(0, 1, DFR_HELLO, 0);
+    hear(0, 2, DFR_HELLO, 0);
+    offer(3);
+    pass(0, 11, "1");
+    assert_string_equal(lives, "1+0 2+0 1+1 ");
+    hear(11, 2, DFR_RESULT, 1);
+    assert_string_equal(lives, "1+0 2+0 1+1 2+0 ");
+    assert_int_equal(dfr_manager_state(manager).n_dead, 0);
+}
+
 static void test_wrong_options(void **state)
 {
     (void)state;
@@ -865,6 +992,10 @@ int main(void)
         TEST(test_stop),
         TEST(test_grace),
         TEST(test_newer_epoch),
+        TEST(test_reports),
+        TEST(test_no_reports),
+        TEST(test_figures),
+        TEST(test_live_changed),
         TEST(test_wrong_options),
         TEST(test_many_workers),
     };

@@ -13,6 +13,7 @@
 
 #include "run_rig.h"
 #include "runtime/cluster/part.h"
+#include "runtime/graph/plan.h"
 
 enum { BODIES = 2, MOST_WAVES = 64, MOST_PORTS = 512 };
 
@@ -319,6 +320,59 @@ static void test_refused(void **state)
     refuse_graph(&r, "it has no node that fires in each wave, but for sources and sinks");
 }
 
+/* What a planner is told of BODY; it refuses, and so does the run that asked for its plan. */
+static struct {
+    char platform[48];
+    double time_s;                      /* of the node that is not given */
+    bool has_stream;
+    uint32_t n_nodes;
+} seen;
+
+static int look(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times, const char *policy,
+                struct df_plan **plan, struct df_error *e)
+{
+    (void)policy, (void)plan;
+    memcpy(seen.platform, platform->name, sizeof seen.platform);
+    seen.n_nodes = graph->n_nodes;
+    for (uint32_t v = 0; v < graph->n_nodes; v++) {
+        seen.has_stream |= (graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM) != 0;
+        if (!(graph->nodes[v].flags & DF_NODE_ZERO_COST))
+            seen.time_s = times->time_s[graph->nodes[v].work];
+    }
+    strcpy(e->text, "seen");
+    return DF_E_REFUSED;
+}
+
+/* A part plans for its own machine, with the times and the platform of the program's plan, and for many waves. */
+static void test_plan(void **state)
+{
+    const struct df_planner planner = { .make = look };
+    struct df_plan plan = { .policy = "gp-thesis" };
+    struct df_options o = rig_options("gp", DF_DEVICE_NONE, 1);
+    struct dfr_parts parts;
+    struct dfr_part *part;
+    struct rig r;
+
+    (void)state;
+    make_chain(&r, RIG_ADD1, 1);
+    OK(dfr_parts_make(r.graph, &parts, &error));
+    df_platform_default(&plan.platform, 0);
+    strcpy(plan.platform.name, "elsewhere");
+    OK(dfr_times_default(r.graph, false, &plan.times, &error));
+    for (uint32_t w = 0; w < plan.times.n_works; w++)
+        plan.times.time_s[w] = 0.125;
+    o.plan = &plan;
+    o.planner = &planner;
+    assert_int_equal(dfr_part_open(&parts, DFR_BODY, &o, NULL, 0, &part, &error), DF_E_REFUSED);
+    assert_string_equal(error.text, "seen");
+    assert_string_equal(seen.platform, "elsewhere");
+    assert_int_equal(seen.n_nodes, 2);  /* the stream, which is given, and ADD1 */
+    assert_true(seen.time_s == 0.125 && seen.has_stream);
+    dfr_times_free(&plan.times);
+    dfr_parts_free(&parts);
+    rig_free(&r);
+}
+
 static void test_hash(void **state)
 {
     struct rig r, other;
@@ -338,7 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),  cmocka_unit_test(test_failure), cmocka_unit_test(test_wrong_tokens),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_hash),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_hash), cmocka_unit_test(test_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,8 @@ struct node {
     double stopped_until_s;             /* SIGSTOP */
     uint64_t once;                      /* of the WELCOME */
     bool dead, other_hash;
+    unsigned n_reports;                 /* that it sent, and that the manager was shown */
+    unsigned n_reported;
 };
 
 struct net {
@@ -188,6 +190,11 @@ static void step_worker(struct net *net, struct node *node)
         return;
     begin_jobs(net, node);
     end_jobs(net, node);
+    if (dfr_worker_wanted(node->worker) && node->n_jobs == 0) {
+        struct dfr_head head = dfr_worker_report_head(node->worker);
+        node->n_reports++;
+        dfr_worker_report(node->worker, net->now_s, dfr_message_make_text(&head, "done"), below(net, 3) == 0);
+    }
     if (net->now_s >= dfr_worker_due_s(node->worker))
         dfr_worker_tick(node->worker, net->now_s);
 }
@@ -204,6 +211,13 @@ static void begin_worker(struct net *net, int rank)
 
 /* ---- rank 0 ---- */
 
+static void take_report(void *arg, int rank, const struct dfr_message *report)
+{
+    struct net *net = arg;
+    assert_int_equal(report->values[0].bytes, 4);
+    net->nodes[rank].n_reported++;
+}
+
 static void begin_manager(struct net *net)
 {
     static const uint64_t once = 99;
@@ -213,6 +227,9 @@ static void begin_manager(struct net *net)
                                            .wave_timeout_s = net->plan.wave_timeout_s, .lost_s = 30, .once = &value, .n_once = 1,
                                            .stores = net->plan.stores, .send = send, .send_arg = &net->nodes[0] };
 
+    options.wants = below(net, 2) ? DFR_WANTS_REPORT | (below(net, 2) ? DFR_WANTS_TRACE : 0) : 0;
+    options.report = take_report;
+    options.arg = net;
     options.places = below(net, 4) ? 0 : 1 + below(net, 20);
     options.memory_bytes = below(net, 4) ? 0 : 2000 + below(net, 4000);
     net->n_made = net->n_taken = net->n_ended;
@@ -376,6 +393,8 @@ static void check_workers(const struct net *net, uint32_t seed)
             fail_msg("seed %u, rank %d: %s", seed, rank, error.text);
         if (state.whole && !node->dead)
             assert_true(dfr_worker_is_whole(node->worker));
+        if (state.whole && net->epoch == 1) /* BYE comes behind all reports */
+            assert_int_equal(node->n_reported, node->n_reports);
     }
     if (whole && !net->plan.stops && !net->plan.hangs) /* a wave that hangs may be held to the end, which is not whole then */
         assert_true(state.whole);

@@ -30,6 +30,8 @@ struct rank {
 };
 
 static struct rank all[MOST_RANKS];
+static struct dfr_figures *figures;
+static struct df_node_stats timed;      /* it is there: jobs are timed */
 
 static void *run_rank(void *arg)
 {
@@ -74,6 +76,33 @@ static int run_ranks(struct rig *r, int n, const struct df_options *options, con
     return all[0].status;
 }
 
+/* Each wave was done by one rank. If none dies, all have reported, and each node has fired once in each wave, or was left out. */
+static void check_figures(const struct df_graph *g, int n, int64_t waves, int killed, unsigned seed)
+{
+    int64_t accepted = 0;
+
+    assert_non_null(figures);
+    assert_int_equal(figures->n_ranks, n);
+    assert_int_equal(figures->waves, waves);
+    for (int i = 0; i < n; i++) {
+        const struct dfr_rank_figures *rank = &figures->ranks[i];
+        accepted += rank->counts.n_accepted;
+        bool late = rank->fate == DFR_RANK_ABSENT && rank->counts.n_given == 0; /* its HELLO came after the last wave */
+        if (!killed && !late && !(rank->reported && rank->fate == DFR_RANK_WORKED))
+            fail_msg("seed %u: rank %d did not report", seed, i);
+    }
+    assert_int_equal(accepted, waves);
+    for (uint32_t v = 0; figures->nodes && !killed && v < g->n_nodes; v++) {
+        const struct df_node_stats *node = &figures->nodes[v];
+        uint64_t fired = node->host_jobs + node->device_jobs + figures->skips[v].left_out;
+        bool once = g->nodes[v].flags & (DF_NODE_ONCE | DF_NODE_FINAL);
+        if (fired != (once ? 1 : (uint64_t)waves) && !(g->kernels[g->nodes[v].kernel].traits & DF_STREAM))
+            fail_msg("seed %u: node %u has fired %llu times", seed, v, (unsigned long long)fired);
+    }
+    dfr_figures_free(figures);
+    figures = NULL;
+}
+
 static void check_seed(unsigned seed)
 {
     static const char *const policies[] = { "ws", "eager", "dmda", "all-cpu" };
@@ -93,8 +122,12 @@ static void check_seed(unsigned seed)
     rig_random(&r, seed, 4 + rig_rand(&random) % 30, 1 + rig_rand(&random) % 60, streams ? waves : 0);
     rig_expect(&r, waves);
     prepare(&r);
+    ranks.figures = seed % 2 ? &figures : NULL;
+    o.node_stats = seed % 4 == 1 ? &timed : NULL;
     if (run_ranks(&r, n, &o, &ranks, killed, &random) != DF_OK)
         fail_msg("seed %u: %s", seed, all[0].error.text);
+    if (ranks.figures)
+        check_figures(r.graph, n, waves, killed, seed);
     for (int i = 1; i < n; i++)
         if (i != killed && all[i].status != DF_OK)
             fail_msg("seed %u, rank %d: %s", seed, i, all[i].error.text);

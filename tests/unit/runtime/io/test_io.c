@@ -237,9 +237,21 @@ static void try_progress(int64_t done, int64_t total, double seconds, const char
     assert_string_equal(text, wanted);
 }
 
+static void try_ranks(int n_live, int n_dead, const char *wanted)
+{
+    char text[64] = "x";
+    dfr_progress_ranks(text, sizeof text, n_live, n_dead);
+    assert_string_equal(text, wanted);
+}
+
 static void test_progress(void **state)
 {
     (void)state;
+    try_ranks(0, 0, "");
+    try_ranks(1, 0, ", 1 rank");
+    try_ranks(3, 0, ", 3 ranks");
+    try_ranks(2, 1, ", 2 ranks, 1 lost");
+    try_ranks(0, 3, ", 0 ranks, 3 lost");
     try_progress(0, 0, 1, "0 waves, 0/s");
     try_progress(0, 10, 1, "0 of 10 waves, 0/s");
     try_progress(5, 0, 2, "5 waves, 2.5/s");

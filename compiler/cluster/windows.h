@@ -1,0 +1,17 @@
+/* windows.h - how many waves each rank of a run held at most, over time, from the merged trace of the run (docs/clusters.md): a picture, or CSV.
+ *
+ * Errors:   false: reported. The caller checks the FILE.
+ */
+#ifndef DFC_WINDOWS_H
+#define DFC_WINDOWS_H
+
+#include <stdio.h>
+
+#include "compiler/show/gantt.h"
+
+/* `path` is the trace's, for the title. */
+bool dfc_windows_draw(const struct dfc_trace *trace, const char *path, FILE *out);
+/* A line for each change: seconds, rank, window, waves a second that were measured before. */
+bool dfc_windows_csv(const struct dfc_trace *trace, const char *path, FILE *out);
+
+#endif

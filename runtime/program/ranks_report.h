@@ -1,0 +1,18 @@
+/* ranks_report.h - what --stats prints of a run on many ranks: tables by rank and of all, or one line of JSON. df_main() calls it. */
+#ifndef DFR_RANKS_REPORT_H
+#define DFR_RANKS_REPORT_H
+
+#include <stdio.h>
+
+#include "runtime/figures/figures.h"
+#include "runtime/graph/graph.h"
+
+void dfr_report_ranks_text(const struct dfr_figures *figures, const struct df_graph *graph, FILE *out);
+
+/* Prints one line. Its keys: elapsed_s, waves, jobs, given, given_again, dropped, busy_s, copied_bytes, sent_bytes, received_bytes (of all ranks),
+ * ranks: [{rank, host, state, waves, given, given_again, dropped, deaths, inflight, window, sent_bytes, received_bytes, stats}], where `state` is
+ * worked, left, died, refused or absent, and stats is as of a run in one process (run_report.h), or null if the rank did not report; and sinks,
+ * kernels and nodes of all ranks as there. sent and received are as rank 0 sees them: sent to the rank, and received from it. */
+void dfr_report_ranks_json(const struct dfr_figures *figures, const struct df_graph *graph, FILE *out);
+
+#endif

@@ -1,7 +1,8 @@
 /* test_default_cost.c - what users get without asking for a policy is not slower than what they could ask for: for graphs of
  * empty kernels, of known shapes (tests/bench/shapes.h), the time of a node under the default is compared with the time under
  * each policy. The policies take turns, and the shortest run of each counts. On a machine with other work to do there are more
- * turns, until each policy has had a run that was not disturbed.
+ * turns, until each policy has had a run that was not disturbed. If that never comes and others took the cores again and again
+ * meanwhile, the test is skipped: then the shortest runs are a matter of luck.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +11,11 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "run_rig.h"
 #include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
 #include "tests/bench/shapes.h"
 
 enum { NODES = 10000, TURNS = 10, MOST_TURNS = 300, WAVES = 5 };
@@ -22,6 +25,7 @@ enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 /* The default may take so many times as long as the best policy; what is left is what a clock cannot tell. */
 #define MOST_TIMES 1.2
 #define MOST_NS 1.0
+#define BUSY_PER_S 20                   /* a process that has the cores for itself is preempted a few times a second */
 
 static int nothing(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                    const union df_scalar *scalars)
@@ -90,8 +94,20 @@ static double ns_of(const struct df_graph *graph, const char *policy, unsigned w
     return stats.makespan_s * 1e9 / (double)stats.jobs;
 }
 
+/* How often others took a core from this process. */
+static long n_preempted(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nivcsw;
+}
+
 static void compare(unsigned workers)
 {
+    const double began_s = dfr_clock_s();
+    const long before = n_preempted();
+
     for (int s = 0; s < N_SHAPES; s++) {
         struct df_graph *graph = build(shape_names[s]);
         double least[N_POLICIES], best = 1e9;
@@ -105,6 +121,11 @@ static void compare(unsigned workers)
                 best = p > 0 && least[p] < best ? least[p] : best;
             }
             good = least[0] <= MOST_TIMES * best + MOST_NS;
+        }
+        if (!good && (double)(n_preempted() - before) > BUSY_PER_S * (dfr_clock_s() - began_s)) {
+            print_message("%s: other programs took the cores\n", shape_names[s]);
+            df_graph_free(graph);
+            skip();
         }
         if (!good)
             fail_msg("%s, %u workers: %.2f ns a node by default, %.2f under the best policy", shape_names[s], workers, least[0], best);

@@ -161,7 +161,8 @@ static bool read_line(struct reader *r, enum dfp_feeding *feeding)
     if (!word.n)
         return true;
     struct word second = next_word(r);
-    if (!is(word, "feeding") || r->m->n_groups || !second.n || is(second, ":")) {
+    bool group = memchr(r->line, ':', (size_t)(r->end - r->line)); /* a stage may be called "feeding" */
+    if (!is(word, "feeding") || group || r->m->n_groups || !second.n) {
         r->next = behind;
         return read_group(r, word);
     }

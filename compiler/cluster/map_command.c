@@ -15,7 +15,7 @@
 #include "partition/stages/map_text.h"
 #include "runtime/base/error.h"
 
-#define BRUTE_STEPS 3000000             /* about a second, */
+#define BRUTE_STEPS 7000000             /* two or three seconds, */
 #define BRUTE_PROCESSORS 32             /* with so many processors; with more there is no hope */
 enum { MOST_OUTPUTS = 8 };
 

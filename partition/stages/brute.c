@@ -34,6 +34,13 @@ static double least_s(const struct trial *t)
     return l->feeding == DFP_BY_DEMAND ? 1 / rate : slowest_s / n;
 }
 
+/* Counts a partial mapping. Those that are left out count, too: of 32 processors a group has 2^32 sets. false: enough. */
+static bool look(struct trial *t)
+{
+    t->stopped |= t->steps++ == t->most_steps;
+    return !t->stopped;
+}
+
 static void place(struct trial *t, uint32_t stage);
 
 /* Gives the last group each set of free processors from `from` on, beside those that it has. */
@@ -42,6 +49,8 @@ static void add_processors(struct trial *t, uint32_t stage, uint32_t from, uint3
     struct dfp_mapping *m = &t->now;
     uint32_t g = m->n_groups - 1;
     bool one = !dfp_may_replicate(t->l, m->first[g], m->first[g + 1]);
+    if (n && !look(t))
+        return;
     if (n && least_s(t) < t->best_s)
         place(t, stage);
     for (uint32_t p = from; p < t->l->n_processors && !t->stopped && !(one && n); p++) {
@@ -57,10 +66,6 @@ static void add_processors(struct trial *t, uint32_t stage, uint32_t from, uint3
 static void place(struct trial *t, uint32_t stage)
 {
     struct dfp_mapping *m = &t->now;
-    if (t->steps++ == t->most_steps)
-        t->stopped = true;
-    if (t->stopped)
-        return;
     if (stage == t->l->n_stages) {
         double period_s = dfp_mapping_period_s(t->l, m, NULL);
         if (period_s < t->best_s) {

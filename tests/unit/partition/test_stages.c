@@ -261,6 +261,10 @@ static void test_brute(void **state)
     assert_true(dfp_map_brute(&l, 100, &m, &steps));
     NEAR(dfp_mapping_period_s(&l, &m, NULL), 1.5, 1e-12);
     dfp_pipeline_free(&l);
+    l = without_links(1, 12, (double[]){ 1 }, (double[]){ 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 });
+    assert_true(dfp_map_brute(&l, 5000, &m, &steps) && steps == 4095); /* sets that are no better count, too */
+    assert_false(dfp_map_brute(&l, 4000, &m, &steps));
+    dfp_pipeline_free(&l);
 }
 
 /* ---- random pipelines ---- */
@@ -429,6 +433,21 @@ static void test_text(void **state)
     dfp_pipeline_free(&l);
 }
 
+/* A stage may be called "feeding", and stand in the first line with others. */
+static void test_text_feeding(void **state)
+{
+    static const char *const names[] = { "feeding", "order", "rank" };
+    struct dfp_pipeline l = small();
+    struct dfp_mapping m;
+    struct dfp_map_wrong wrong;
+    enum dfp_feeding feeding;
+    const char text[] = "feeding demand\nfeeding order: b.0\nrank: a b.1\n";
+    (void)state;
+    assert_true(dfp_map_read(&l, &(struct dfp_map_names){ names, processor_names }, text, sizeof text - 1, &m, &feeding, &wrong));
+    assert_true(dfp_mapping_is_valid(&l, &m) && m.n_groups == 2 && feeding == DFP_BY_DEMAND);
+    dfp_pipeline_free(&l);
+}
+
 static void test_wrong_text(void **state)
 {
     static const struct { const char *text; uint32_t line, col, end_col; const char *message; } wrong[] = {
@@ -472,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_bsc),        cmocka_unit_test(test_dpm),              cmocka_unit_test(test_brute),
         cmocka_unit_test(test_optimal),    cmocka_unit_test(test_never_worse),      cmocka_unit_test(test_run),
         cmocka_unit_test(test_optimal_groups), cmocka_unit_test(test_run_by_hand), cmocka_unit_test(test_text),            cmocka_unit_test(test_wrong_text),
+        cmocka_unit_test(test_text_feeding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

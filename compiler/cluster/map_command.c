@@ -191,6 +191,15 @@ static bool look_at_type(struct request *r, const struct dfc_cluster *cluster, u
     return code == DF_OK;
 }
 
+/* An output may be none of the files that the graph is made of. */
+static bool check_outputs(const struct request *r, const struct dfc_loaded *loaded)
+{
+    bool good = true;
+    for (unsigned i = 0; i < r->n_outputs && good; i++)
+        good = dfc_output_check(&r->common, loaded, r->outputs[i]);
+    return good;
+}
+
 static bool find_input(struct request *r, const struct dfc_cluster *cluster, struct dfc_map_input *input)
 {
     for (uint32_t t = 0; t < cluster->n_types; t++) {
@@ -198,7 +207,7 @@ static bool find_input(struct request *r, const struct dfc_cluster *cluster, str
         r->common.machine = &cluster->types[t].platform;
         if (!dfc_load(&r->common, false, &loaded))
             return false;
-        bool good = look_at_type(r, cluster, t, &loaded, input);
+        bool good = check_outputs(r, &loaded) && look_at_type(r, cluster, t, &loaded, input);
         dfc_unload(&loaded);
         if (!good)
             return false;
@@ -352,7 +361,7 @@ static bool write_all(const struct request *r, const struct dfc_map_report *repo
     for (unsigned i = 0; i < r->n_outputs && good; i++) {
         const char *path = r->outputs[i];
         bool picture = has_ending(path, ".svg") || has_ending(path, ".png") || has_ending(path, ".dot") || has_ending(path, ".gv");
-        good = dfc_output_check(&r->common, NULL, path) && (picture ? draw(path, report) : write_mapping(path, report));
+        good = picture ? draw(path, report) : write_mapping(path, report);
     }
     return good;
 }

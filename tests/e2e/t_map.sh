@@ -125,6 +125,13 @@ expect feed 2 '--feeding=x: there is no such word' study --feeding=x
 expect one-output 2 'a.svg' study -o a.svg -o a.svg
 expect no-folder 1 'none/a.map' study -o none/a.map
 expect onto-input 1 'g.df' "$DFC" map g.df --platform=s.df -o g.df
+# A mapping may have any name, so an import, a kernel's code and the profile database are looked after, too.
+printf 'import "part.df";\n' | cat - <(grep -v '^kernel far' g.df) >whole.df; echo 'kernel far(in t: u8[n], out r: u8[n]) cpu "far.c" cost cpu 3ms;' >part.df
+echo 'int far(struct df_call *call, const uint8_t *t, uint8_t *r, size_t n) { return 0; }' >far.c
+cp part.df part.before; cp far.c far.before
+expect onto-import 1 "'part.df' is not written: it would replace 'part.df', which it is made of" "$DFC" map whole.df --platform=s.df -o part.df
+expect onto-kernel 1 "'far.c' is not written: it would replace 'far.c', which it is made of" "$DFC" map whole.df --platform=s.df -o far.c
+same import-stays part.df part.before; same kernel-stays far.c far.before
 expect many-outputs 2 'more than 8 outputs' study -o 1 -o 2 -o 3 -o 4 -o 5 -o 6 -o 7 -o 8 -o 9
 cat >cycle.df <<'END'
 kernel read(out t: u8[n]) stream cost cpu 1ms;

@@ -184,7 +184,9 @@ static bool look_at_type(struct request *r, const struct dfc_cluster *cluster, u
                          (unsigned)input->pipeline.n_stages, cluster->types[0].name);
     if (code == DF_OK)
         code = dfc_map_times(&loaded->problem, &stages, policy, &r->common.partition, r->common.inflight, t, cluster->types[t].speed, input, &error);
-    if (code != DF_OK)
+    if (!found && stages.wrong != DF_NONE)
+        dfl_error(loaded->sink, dfc_node_loc(loaded, &loaded->problem.graph->nodes[stages.wrong]), "%s", error.text);
+    else if (code != DF_OK)
         dfc_error("%s on node '%s': %s", r->common.path, cluster->types[t].name, error.text);
     if (found)
         dfc_stages_free(&stages);

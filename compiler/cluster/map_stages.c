@@ -96,7 +96,7 @@ static void count_feeders(struct calls *c)
 }
 
 /* Numbers the calls so that each comes behind those that feed it, and of several that may come next the first in the graph. */
-static int number_calls(struct calls *c, struct df_error *error)
+static int number_calls(struct calls *c, uint32_t *wrong, struct df_error *error)
 {
     for (uint32_t i = 0; i < c->n; i++)
         c->all[i].number = DFC_NO_STAGE;
@@ -109,7 +109,8 @@ static int number_calls(struct calls *c, struct df_error *error)
             char name[100];
             for (next = 0; c->all[next].number != DFC_NO_STAGE; )
                 next++;
-            df_node_name(c->g, c->all[next].first_node, name, sizeof name);
+            *wrong = c->all[next].first_node;
+            df_node_name(c->g, *wrong, name, sizeof name);
             return dfr_error(error, DF_E_REFUSED, "no order of stages: what is called with '%s' in graph main reads what another call "
                              "makes, and that reads what it makes", name);
         }
@@ -146,6 +147,7 @@ static int number_stages(struct calls *c, struct dfc_stages *stages, struct df_e
 int dfc_stages_find(const struct df_graph *g, struct dfc_stages *stages, struct df_error *error)
 {
     struct calls c = { .g = g, .all = calloc(g->n_nodes + (size_t)1, sizeof *c.all), .of_node = calloc(g->n_nodes + (size_t)1, sizeof *c.of_node) };
+    uint32_t wrong = DF_NONE;
     *stages = (struct dfc_stages){ .stage_of = calloc(g->n_nodes + (size_t)1, sizeof *stages->stage_of) };
     int code = c.all && c.of_node && stages->stage_of ? DF_OK : dfr_error_memory(error);
     if (code == DF_OK)
@@ -154,13 +156,14 @@ int dfc_stages_find(const struct df_graph *g, struct dfc_stages *stages, struct 
         code = dfr_error(error, DF_E_REFUSED, "graph main has more than %u calls, and a mapping takes at most so many stages",
                          (unsigned)DFP_MOST_STAGES);
     if (code == DF_OK)
-        code = number_calls(&c, error);
+        code = number_calls(&c, &wrong, error);
     if (code == DF_OK)
         code = number_stages(&c, stages, error);
     free(c.all);
     free(c.of_node);
     if (code != DF_OK)
         dfc_stages_free(stages);
+    stages->wrong = wrong;
     return code;
 }
 

@@ -31,6 +31,7 @@ struct dfc_map_input {
 struct dfc_stages {
     uint32_t *stage_of;                 /* by node */
     uint32_t n;
+    uint32_t wrong;                     /* if none were found: a node of a call that feeds one which feeds it; DF_NONE: it is something else */
 };
 /* DF_E_MEMORY; DF_E_REFUSED: two calls feed each other, there are too many stages, or none has a time. */
 int dfc_stages_find(const struct df_graph *graph, struct dfc_stages *stages, struct df_error *error);

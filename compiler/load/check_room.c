@@ -9,8 +9,8 @@
 #include "runtime/base/text.h"
 #include "runtime/engine/host_room.h"
 
-/* The place of the node's call. Its file is one of the sources, which the sink knows by name. */
-static struct dfl_loc loc_of(const struct dfc_loaded *loaded, const struct df_node *node)
+/* Its file is one of the sources, which the sink knows by name. */
+struct dfl_loc dfc_node_loc(const struct dfc_loaded *loaded, const struct df_node *node)
 {
     const struct df_graph *g = loaded->front->graph;
     const char *file = df_graph_string(g, node->file), *name = df_graph_string(g, g->kernels[node->kernel].name);
@@ -25,7 +25,7 @@ static void report(const struct dfc_loaded *loaded, const struct dfp_model *mode
     const struct df_node *node = &loaded->front->graph->nodes[v];
     struct df_error error = { "" };
     dfp_refuse(model, v, &error);
-    dfl_error(loaded->sink, loc_of(loaded, node), "%s", error.text);
+    dfl_error(loaded->sink, dfc_node_loc(loaded, node), "%s", error.text);
     if (more)
         dfl_note(loaded->sink, (struct dfl_loc){ .file = DFL_NO_FILE }, "so do %u more node%s", (unsigned)more,
                  more == 1 ? "" : "s");
@@ -68,7 +68,7 @@ void dfc_warn_room(const struct dfc_loaded *loaded)
         if (!is_too_large_here(loaded, &g->nodes[v]))
             continue;
         df_node_name(g, v, name, sizeof name);
-        dfl_warning(loaded->sink, loc_of(loaded, &g->nodes[v]),
+        dfl_warning(loaded->sink, dfc_node_loc(loaded, &g->nodes[v]),
                     "the program cannot run on this machine: one job of '%s' needs %s of memory, and it has %s", name,
                     dfr_text_bytes(g->works[g->nodes[v].work].job_bytes, need, sizeof need),
                     dfr_text_bytes(dfr_host_bytes(), have, sizeof have));

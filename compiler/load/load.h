@@ -79,6 +79,9 @@ void dfc_load_divided(const struct dfc_common *common, bool need_code, struct df
  * after them. false: there are more classes than fit (reported). */
 bool dfc_align_classes(struct df_platform *platform, const struct df_graph *graph);
 
+/* The place of the node's call, for loaded->sink. */
+struct dfl_loc dfc_node_loc(const struct dfc_loaded *loaded, const struct df_node *node);
+
 /* Has some unit of the platform enough memory for each node's job? false: reported, at the call's place. */
 bool dfc_check_room(const struct dfc_loaded *loaded);
 /* Warns of the first node whose job needs more memory than this machine has and can run on the host alone, unless the

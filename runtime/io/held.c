@@ -184,8 +184,9 @@ static struct file *take(struct dfr_held *h, int64_t round)
 static int place(const struct dfr_held *h, struct file *f, bool *gone, struct df_error *error)
 {
     if (rename(f->temporary, f->path) != 0) {
-        *gone |= errno == ENOENT && access(f->temporary, F_OK) != 0;
-        return *gone ? DF_OK : dfr_error(error, DF_E_IO, "cannot write '%s': %s", f->path, strerror(errno));
+        const int code = errno;
+        *gone |= unlink(f->temporary) != 0 && code == ENOENT && errno == ENOENT;
+        return *gone ? DF_OK : dfr_error(error, DF_E_IO, "cannot write '%s': %s", f->path, strerror(code));
     }
     if (h->syncs)
         dfr_output_sync_folder(f->path);

@@ -1,5 +1,5 @@
 /* test_io.c - tiles against the definition of mirrored borders, headers of .npy that are wrong in every way, names of files by
- * wave, and what kernels keep from wave to wave: its end is called once, after a run and after each call of a session.
+ * wave, and what kernels keep from wave to wave: its end is called once, after a run and after each call of a session; and files that get no name.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/df_io.h"
 #include "runtime/engine/engine.h"
+#include "runtime/io/held.h"
 #include "runtime/program/progress.h"
 
 /* ---- tiles ---- */
@@ -360,6 +363,34 @@ static void test_state_of_sessions(void **state)
     df_graph_free(graph);
 }
 
+/* ---- files of waves that somebody else judges ---- */
+
+/* A file that cannot get its name leaves nothing in the room. */
+static void test_held(void **state)
+{
+    char folder[] = "/tmp/df-held-XXXXXX", path[64], room[64];
+    struct dfr_output output;
+    struct dfr_held *held;
+    struct df_error error = { "" };
+    bool stored = true;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a", folder);
+    snprintf(room, sizeof room, "%s/.dfc-%016x", folder, 7);
+    assert_int_equal(dfr_held_create(7, false, &held, &error), DF_OK);
+    assert_int_equal(dfr_held_open(held, path, 3, &output, &error), DF_OK);
+    assert_int_equal(dfr_held_close(held, 3, 0, &output, &error), DF_OK);
+    assert_int_equal(access(room, F_OK), 0);
+    assert_int_equal(mkdir(path, 0777), 0); /* where the file is to be there is a folder now */
+    assert_int_equal(dfr_held_settle(held, 0, true, &stored, &error), DF_E_IO);
+    assert_non_null(strstr(error.text, "Is a directory"));
+    dfr_held_free(held, false);
+    assert_int_not_equal(access(room, F_OK), 0);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_npy_round_trip), cmocka_unit_test(test_npy_wrong),
         cmocka_unit_test(test_paths),          cmocka_unit_test(test_progress),
         cmocka_unit_test(test_state_of_runs),  cmocka_unit_test(test_state_of_sessions),
+        cmocka_unit_test(test_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ struct dfr_resumable {
     struct dfr_chunk chunk;
     bool keeps;                         /* a node keeps something from wave to wave */
     bool checks;                        /* accs alone, and checkpoints are wanted */
-    char *accs_path;
+    char *accs_path;                    /* NULL: the graph keeps nothing, or more than accs */
     uint64_t program;
     struct dfr_accs accs;               /* with which this run begins; values NULL: as they are declared */
     double checked_s;                   /* when the last checkpoint was written */
@@ -205,15 +205,17 @@ static int finish_files(struct dfr_resumable *r, struct df_error *error)
     return status == DF_OK ? dfr_journal_end(&r->journal, error) : status;
 }
 
-/* The accs of the checkpoint, if they are of waves that are done. One that is of a run before this journal is removed. */
+/* The accs of the checkpoint, if they are of waves that are done. One that is of a run before this journal is removed, also if this run has none: a later
+ * one would take it. */
 static void read_accs(struct dfr_resumable *r)
 {
     struct df_error why;
     if (r->journal.done == 0)
         unlink(r->accs_path);
-    else if (dfr_accs_read(r->accs_path, r->graph, r->program, &r->accs, &why) == DF_OK && r->accs.waves > r->journal.done)
+    else if (r->checks && dfr_accs_read(r->accs_path, r->graph, r->program, &r->accs, &why) == DF_OK && r->accs.waves > r->journal.done)
         dfr_accs_free(&r->accs);
-    r->first = r->accs.values ? r->accs.waves : 0;
+    if (r->accs.values)
+        r->first = r->accs.waves;
 }
 
 static int open_journal(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *nothing, struct df_error *error)
@@ -236,7 +238,7 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
         status = dfr_outputs_before(r->outputs, &j->files[i].file, error);
     r->limit = r->limit > j->done ? r->limit : j->done;
     r->first = r->keeps ? 0 : j->done;
-    if (r->checks)
+    if (r->accs_path)
         read_accs(r);
     tell_resumed(r);
     dfr_catch_signals();
@@ -283,7 +285,9 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
         return dfr_error_memory(error);
     *r = (struct dfr_resumable){ .graph = graph, .wanted = *wanted, .given = o->args, .journal.fd = -1, .limit = waves_of(graph, o),
                                  .keeps = find_keeper(graph) != DF_NONE, .tells = o->log_level >= DF_LOG_WARNING };
-    r->checks = wanted->journal && wanted->checkpoint_s > 0 && keeps_accs_alone(graph) && asprintf(&r->accs_path, "%s.accs", wanted->journal) > 0;
+    if (wanted->journal && keeps_accs_alone(graph) && asprintf(&r->accs_path, "%s.accs", wanted->journal) < 0)
+        r->accs_path = NULL;
+    r->checks = r->accs_path && wanted->checkpoint_s > 0;
     int status = open_all(r, o, &nothing, error);
     if (status != DF_OK || nothing) {
         if (nothing && wanted->chunk)
@@ -546,7 +550,7 @@ static int end_journal(struct dfr_resumable *r, struct df_error *error)
         dfr_outputs_sweep(r->outputs, dfr_parts_hash(r->graph, r->given));
     if (status == DF_OK)
         status = finish_files(r, error);
-    if (status == DF_OK && r->checks)
+    if (status == DF_OK && r->accs_path)
         unlink(r->accs_path);           /* nothing is left to do */
     return status;
 }

@@ -203,6 +203,7 @@ static void find_accs(struct first *f)
 static int finish_first(struct first *f, struct df_stats *stats, struct df_error *error)
 {
     struct df_options tail = dfr_ranks_on_host(&f->parts, DFR_TAIL, &f->options);
+    struct df_error why;
 
     find_accs(f);
     tail.accs = f->accs;
@@ -212,8 +213,11 @@ static int finish_first(struct first *f, struct df_stats *stats, struct df_error
         status = dfr_part_open(&f->parts, DFR_TAIL, &tail, f->once, f->n_once, &f->tail, error);
     if (status == DF_OK && f->resumable)
         status = dfr_resumable_ended(f->resumable, f->waves, error);
-    if (status == DF_OK && f->resumable)
-        status = dfr_resumable_end(f->resumable, dfr_part_run(f->tail), error);
+    if (f->resumable) {                 /* in any case: it has a thread */
+        int written = dfr_resumable_end(f->resumable, status == DF_OK ? dfr_part_run(f->tail) : NULL, &why);
+        if (status == DF_OK && written != DF_OK)
+            status = dfr_error(error, written, "%s", why.text);
+    }
     return status == DF_OK ? dfr_part_finish(f->tail, stats, error) : status;
 }
 

@@ -6,7 +6,9 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +34,7 @@ struct rank {
 };
 
 static struct rank all[MOST_RANKS];
+static const struct dfr_resumable_options *journal; /* of the next run; NULL: none */
 
 static void *run_rank(void *arg)
 {
@@ -59,6 +62,7 @@ static int run_ranks(struct rig *r, int n, const struct df_options *options, int
         all[i].graph = r->graph;
         all[i].options = *options;
         all[i].ranks.heartbeat_timeout_s = killed ? 3 : 0;
+        all[i].ranks.resume = journal;
         all[i].what = DFR_SHARE_PARTS;
         assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
     }
@@ -164,6 +168,53 @@ static void test_failure(void **state)
     rig_free(&r);
 }
 
+static unsigned count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    unsigned n = 0;
+
+    assert_non_null(tasks);
+    while (readdir(tasks))
+        n++;
+    closedir(tasks);
+    return n;
+}
+
+/* What comes after the last wave cannot begin: the run fails, and nobody writes its journal any more. A checkpoint of a journal before is gone: a later run
+ * would take it for one of this journal. */
+static void test_no_end(void **state)
+{
+    struct df_options o = rig_options("ws", DF_DEVICE_NONE, 1);
+    char folder[] = "/tmp/df-shares-XXXXXX", path[64], accs[72];
+    const struct dfr_resumable_options wanted = { .journal = path, .resume = true, .grace_s = 30 };
+    struct rig r;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/journal", folder);
+    snprintf(accs, sizeof accs, "%s.accs", path);
+    FILE *old = fopen(accs, "w");
+    assert_non_null(old);
+    fclose(old);
+    o.waves = 5;
+    make_graph(&r, 1, 1, RIG_ADD1);
+    for (uint32_t v = 0; v < r.graph->n_nodes; v++)
+        if (df_node_n_out(r.graph, v) == 0)
+            ((struct df_functions *)r.graph->functions)[r.graph->nodes[v].kernel].cpu = NULL;
+    const unsigned n_before = count_threads();
+    journal = &wanted;
+    assert_int_not_equal(run_ranks(&r, 3, &o, 0, 1), DF_OK);
+    journal = NULL;
+    assert_int_not_equal(all[0].error.text[0], 0);
+    for (int i = 0; i < 1000 && count_threads() > n_before; i++)
+        usleep(10000);                  /* one that was joined may be there for a moment */
+    assert_true(count_threads() <= n_before);
+    assert_int_not_equal(access(accs, F_OK), 0);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+    rig_free(&r);
+}
+
 /* A share has each part once, and shares are as even as they can be. */
 static void test_shares(void **state)
 {
@@ -235,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares), cmocka_unit_test(test_same),    cmocka_unit_test(test_failure),
         cmocka_unit_test(test_killed), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

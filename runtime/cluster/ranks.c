@@ -258,15 +258,14 @@ static int refuse_file(const struct df_graph *g, uint32_t v, const char *why, st
 /* What can be told before any wave: sinks that append to one file. */
 static int check_sinks(const struct df_graph *g, const union df_scalar *args, struct df_error *error)
 {
-    union df_scalar *values;
+    union df_scalar *values = NULL;
     int status = dfr_scalars_create(g, args, &values, error);
 
     for (uint32_t v = 0; v < g->n_nodes && status == DF_OK; v++)
         if (g->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(g, v) == 0 && g->kernels[g->nodes[v].kernel].traits & DF_ORDERED &&
             !writes_by_wave(g, values, v))
             status = refuse_file(g, v, "and writes one file for all waves, which no rank has in order: with %d in its name each wave has a file", error);
-    if (values)
-        free(values);
+    free(values);
     return status;
 }
 

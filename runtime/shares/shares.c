@@ -328,13 +328,20 @@ static int64_t progress(void *arg)
     return waves;
 }
 
+double dfr_shares_beat_s(const struct dfr_ranks_options *ranks)
+{
+    const double beat_s = dfr_ranks_beat_s(ranks), wave_s = ranks->wave_timeout_s / 4;
+
+    return wave_s > 0 && wave_s < (beat_s > 0 ? beat_s : 1) ? wave_s : beat_s;
+}
+
 static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
                     const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
     char host[256] = "";
     struct other o = { .shared = shared, .comm = comm, .stops = ranks->resume, .options = options, .stats = stats,
                        .values = calloc(shared->graph->n_values + 1u, sizeof *o.values) };
-    const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = 1, .beat_s = dfr_ranks_beat_s(ranks),
+    const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = 1, .beat_s = dfr_shares_beat_s(ranks),
                                             .beat_timeout_s = ranks->heartbeat_timeout_s };
     const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish, .progress = progress };
     int status = o.values ? DF_OK : dfr_error_memory(error);

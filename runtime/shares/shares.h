@@ -19,6 +19,9 @@ enum dfr_share_what { DFR_SHARE_FIND, DFR_SHARE_WAVES, DFR_SHARE_PARTS };
 int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, enum dfr_share_what what, bool *parts,
                       struct df_error *error);
 
+/* How often a rank with a share says that it lives, and how far it is: several times in --wave-timeout. */
+double dfr_shares_beat_s(const struct dfr_ranks_options *ranks);
+
 /* As dfr_ranks_run(). The graph can be shared. */
 int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *options, const struct dfr_ranks_options *ranks,
                    struct df_stats *stats, struct df_error *error);

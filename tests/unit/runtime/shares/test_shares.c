@@ -246,6 +246,19 @@ static void test_shares(void **state)
     rig_free(&r);
 }
 
+/* Who gets further is heard before it counts as dead, however short the time is that a share may make no wave. */
+static void test_beats(void **state)
+{
+    const struct dfr_ranks_options none = { 0 }, hour = { .wave_timeout_s = 3600 }, short_wave = { .wave_timeout_s = 0.4 },
+                                   short_both = { .wave_timeout_s = 4, .heartbeat_timeout_s = 2 };
+
+    (void)state;
+    assert_true(dfr_shares_beat_s(&none) == 0); /* the default */
+    assert_true(dfr_shares_beat_s(&hour) == 0);
+    assert_true(dfr_shares_beat_s(&short_wave) == 0.1);
+    assert_true(dfr_shares_beat_s(&short_both) == 0.2);
+}
+
 static void refuse(struct rig *r, const char *why)
 {
     struct df_error error = { "" };
@@ -286,7 +299,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares), cmocka_unit_test(test_same),    cmocka_unit_test(test_failure),
         cmocka_unit_test(test_killed), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_end),
+        cmocka_unit_test(test_no_end), cmocka_unit_test(test_beats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,5 +215,5 @@ void dfr_acc_begin(struct df_run *run)
 uint32_t dfr_acc_holder(const struct df_run *run, uint32_t value)
 {
     uint32_t valid = dfm_block_valid(&run->memory.space->blocks[dfr_block_of(run, value, 0)]);
-    return (uint32_t)__builtin_ctz(valid);
+    return valid ? (uint32_t)__builtin_ctz(valid) : 0; /* no wave has changed it: the host has its first value */
 }

@@ -88,7 +88,7 @@ static int check_result(const struct first *f, const struct dfr_message *result,
     if (!right)
         return dfr_error(error, DF_E_FORMAT, "what came of share %u of an acc from another rank is none", k);
     memcpy(waves, result->values[at].data, sizeof *waves);
-    return DF_OK;
+    return *waves >= 0 ? DF_OK : dfr_error(error, DF_E_FORMAT, "what came of share %u of an acc from another rank is none", k);
 }
 
 static int result(void *arg, const struct dfr_message *message, bool *taken, struct df_error *error)

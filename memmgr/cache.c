@@ -57,7 +57,8 @@ void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e)
 {
     if (c->config.freed)
         c->config.freed(c->config.arg, c->base + e->offset, dfm_entry_bytes(c, e));
-    c->entry_of[e->block] = DFM_NONE;
+    if (c->entry_of[e->block] == (uint32_t)(e - c->entries)) /* a dropped entry has none, and the block may live again */
+        c->entry_of[e->block] = DFM_NONE;
     dfm_pool_free(c->pool, e->offset);
     e->state = DFM_FREE;
     e->next = c->free_entry;
@@ -91,8 +92,13 @@ void dfm_cache_drop(struct dfm_cache *c, uint32_t block)
     if (c->entry_of[block] == DFM_NONE)
         return;                         /* it was evicted, or an output has taken it over */
     e = &c->entries[c->entry_of[block]];
-    /* nobody copies or pins it: that would be a reader that has not ended; see the states in cache.h */
-    assert(e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE);
+    assert(e->pins == 0);               /* that would be a reader that has not ended */
+    if (e->out != DFM_OUT_NONE || e->state == DFM_LOADING) { /* its last readers were skipped, and did not wait for the copy */
+        e->dropped = true;
+        c->entry_of[block] = DFM_NONE;
+        return;
+    }
+    assert(e->state == DFM_VALID);
     dfm_busy(c, e);
     dfm_entry_free(c, e);
 }
@@ -530,7 +536,7 @@ bool dfm_cache_check(const struct dfm_cache *c)
             unused--;
             continue;
         }
-        if (c->entry_of[e->block] != i)
+        if (!e->dropped && c->entry_of[e->block] != i)
             return false;
         if ((e->state == DFM_VALID && e->pins == 0 && e->out == DFM_OUT_NONE) != dfm_victims_has(&c->victims, i))
             return false;

@@ -18,8 +18,9 @@
  *     4  filling    reserved for an output; pinned
  *     5  valid      holds the bytes; it is among the victims unless it is pinned or being copied out
  *     6  leaving    valid and not pinned, and a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when the write-back
- *                   is complete. A claim that wants the block waits until then. So no block is dropped while it is
- *                   being written back
+ *                   is complete. A claim that wants the block waits until then
+ * Dropped:  a block may end while it is loading, leaving or being copied out, if its last readers were skipped: they do not wait. Then
+ *           its entry belongs to no block any more, and is freed when the copy is complete.
  * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 2 -> 3a by expect; 3a -> 5 when the peer has sent it;
  * 3a -> 2 when the peer cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by release; 5 -> 1 by drop and by
  * eviction.

@@ -23,6 +23,7 @@ struct dfm_entry {
     uint32_t waiters;                   /* the first that waits for its copy to the host, see waiter_next */
     uint32_t pins;
     uint8_t state, out;
+    bool dropped;                       /* its block has ended, and a copy of it is still under way: it is freed when that is complete */
     uint64_t moved_bytes;               /* of the copy in a link: its token may be smaller than its memory */
 };
 

@@ -236,12 +236,30 @@ void dfm_out_queue(struct dfm_cache *c, struct dfm_entry *e)
     c->out_last = number;
 }
 
+/* No copy of a dropped entry is under way any more. */
+static void free_dropped(struct dfm_cache *c, struct dfm_entry *e)
+{
+    if (e->state == DFM_LEAVING)
+        c->leaving_bytes -= dfm_entry_bytes(c, e);
+    if (e->host && !dfm_space_shares(c->space, e->block))
+        dfm_space_host_give(c->space, e->block, e->host);
+    e->host = NULL;
+    e->out = DFM_OUT_NONE;
+    e->dropped = false;
+    dfm_entry_free(c, e);
+}
+
 int dfm_out_issue(struct dfm_cache *c, struct df_error *error)
 {
     uint64_t queued = c->out.queued;
 
     while (c->out_first != DFM_NONE && dfm_link_room(&c->out) > 0) {
         struct dfm_entry *e = &c->entries[c->out_first];
+        if (e->dropped) {
+            c->out_first = e->out_next;
+            free_dropped(c, e);
+            continue;
+        }
         e->host = dfm_space_host_take(c->space, e->block);
         if (!e->host)
             return dfr_error(error, DF_E_MEMORY, "internal error: more tokens live than were planned");
@@ -306,6 +324,7 @@ static void copied_out(struct dfm_cache *c, struct dfm_entry *e)
     struct dfm_block *b = &c->space->blocks[e->block];
     uint32_t waiter = e->waiters, next;
 
+    assert(!e->dropped);
     b->host = e->host;
     e->host = NULL;
     e->out = DFM_OUT_NONE;
@@ -350,7 +369,9 @@ static int complete(struct dfm_cache *c, struct dfm_link *link, bool *progress, 
         link->completed++;
         link->taken_bytes = 0;
         link->first_s = INFINITY;
-        if (link->kind == DFR_COPY_H2D)
+        if (e->dropped)
+            free_dropped(c, e);
+        else if (link->kind == DFR_COPY_H2D)
             dfm_entry_valid(c, e);
         else if (link->kind == DFR_COPY_D2H)
             copied_out(c, e);
@@ -410,7 +431,7 @@ uint64_t dfm_cache_left_bytes(struct dfm_cache *c)
     }
     for (uint32_t i = 0; i < c->n_entries; i++) {
         const struct dfm_entry *e = &c->entries[i];
-        if (e->state != DFM_FREE && e->block < c->space->n_values * (c->space->n_slots - 1))
+        if (e->state != DFM_FREE && !e->dropped && e->block < c->space->n_values * (c->space->n_slots - 1))
             bytes += dfm_entry_bytes(c, e);
     }
     return bytes;

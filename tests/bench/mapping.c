@@ -1,8 +1,8 @@
 /* mapping.c - mappings of random pipelines: ours beside the optimum, BSC, DPM and HeDPM, as tables in Markdown.
  *
- *   mapping 4x4 SAMPLES          4 stages on 4 processors: distances from the optimum, found by enumeration
- *   mapping 30 SAMPLES           30 stages on 10, 20, … 100 processors, with like and with unlike links
- *   mapping time                 how long the search takes
+ *   mapping 4x4 SAMPLES          4 stages on 4 processors. Enumeration finds the optimum, and distances from it are printed.
+ *   mapping 30 SAMPLES           30 stages on 10, 20, … 100 processors, with like and with unlike links.
+ *   mapping time                 How long the search takes.
  *
  * Pipelines are drawn as tests/rig/pipeline_rig.h says, with seed 1. All but the times is the same on every machine.
  */

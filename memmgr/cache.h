@@ -18,12 +18,13 @@
  *     4  filling    reserved for an output; pinned
  *     5  valid      holds the bytes; it is among the victims unless it is pinned or being copied out
  *     6  leaving    valid and not pinned, and a write-back is under way: 5 -> 6 by eviction, 6 -> 1 when the write-back
- *                   is complete. A claim that wants the block waits until then
- * Dropped:  a block may end while it is loading, leaving or being copied out, if its last readers were skipped: they do not wait. Then
- *           its entry belongs to no block any more, and is freed when the copy is complete.
+ *                   is complete. A claim that wants the block waits until then.
  * 1 -> 2, 3, 4 by reserve; 1 -> 3 by prefetch; 2 -> 3 by load; 2 -> 3a by expect; 3a -> 5 when the peer has sent it;
  * 3a -> 2 when the peer cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by release; 5 -> 1 by drop and by
  * eviction.
+ *
+ * Dropped:  a block may end while it is loading, leaving or being copied out. Its last readers were skipped then, and did not wait for the
+ *           copy. The entry belongs to no block any more, and is freed when the copy is complete.
  *
  * Places:   if places were decided before the run, each planned block has its own. Some blocks have none: those of a
  *           node that runs elsewhere than planned, or that is launched before a place is free. They go above all

@@ -43,10 +43,10 @@ static size_t label_bytes(const struct record *r)
 
 static int read_word(struct df_call *call, const char *path, FILE *file, const char *word, const struct record *r, struct header *h)
 {
-    char *end, skipped[64];
+    char skipped[64];
     uint32_t number = 0;
-    unsigned long bytes = strtoul(word, &end, 10);
-    const int skips = !*end, records = strcmp(word, "records") == 0;
+    unsigned long bytes = strtoul(word, NULL, 10);
+    const int skips = word[strspn(word, "0123456789")] == '\0', records = strcmp(word, "records") == 0;
     unsigned d = 0;
     while (d < r->array.rank && strcmp(word, r->names[d]) != 0)
         d++;

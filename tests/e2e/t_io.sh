@@ -87,6 +87,7 @@ expect records-header 1 "'short.rec' ends within its header, of which 12 bytes w
 expect records-skipped 1 "'shorter.rec' ends within its header, of which 16 bytes were asked for$" ./records --input=shorter.rec
 expect records-zero 1 "the header of 'zero.rec' says that 'h' is 0$" ./records --input=zero.rec
 expect records-word 1 "'width' in a header is neither h nor w nor 'records' nor a number of bytes$" ./records --input=a.rec --header='width h'
+expect records-negative 1 "'-4' in a header is neither h nor w nor 'records' nor a number of bytes$" ./records --input=a.rec --header='-4 h'
 expect records-missing 1 "cannot read 'nowhere': No such file" ./records --input=nowhere
 head -c 15 a.rec >b.rec; cp a.rec kept.rec; cp b.rec a.rec
 expect part-short 1 "'a.rec' has no 4 bytes from byte 12 on$" ./records --input=kept.rec

@@ -118,8 +118,8 @@ typedef void df_close_function(void *state);
 int df_open(struct df_call *call, df_open_function *open, df_close_function *close);
 void *df_opened(struct df_call *call);
 
-/* A stream says how many waves it expects to deliver in all, so that --progress can say how long the run will take. It
- * changes nothing else. If several streams say it, the smallest number counts. */
+/* A stream says how many waves it expects to deliver in all, so that --progress can say how long the run will take, and
+ * `dfc merge` whether the last chunks are missing. It changes nothing else. If several streams say it, the smallest number counts. */
 void df_expect_waves(struct df_call *call, int64_t waves);
 
 /* The cuBLAS handle of this job's GPU. It is bound to the job's stream until the kernel returns; other jobs of the GPU

@@ -1,27 +1,44 @@
 /* cmd_merge.c - `dfc merge CHUNK…`: makes the files of a whole run from what programs wrote with --waves=A:B --out=CHUNK. */
 #include "compiler/commands/command.h"
 
+#include <stdlib.h>
+
 #include "runtime/cluster/chunk.h"
 
-static int parse(int argc, char **argv)
+#define MOST_WAVES 1000000000000000ul
+
+struct request {
+    const char **chunks;
+    size_t n_chunks;
+    int64_t waves;                      /* below 0: the chunks say how many there are */
+};
+
+static int parse(int argc, char **argv, struct request *r)
 {
-    for (int i = 1; i < argc; i++)
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        unsigned long waves;
         if (argv[i][0] == '-' && !dfc_option_known(&dfc_command_merge, argv[i]))
             return 2;
-    if (argc > 1)
+        int taken = dfc_option_value("--waves", argc, argv, &i, &value);
+        if (taken < 0 || (taken && !dfc_parse_count("--waves", value, 0, MOST_WAVES, &waves)))
+            return 2;
+        if (taken)
+            r->waves = (int64_t)waves;
+        else
+            r->chunks[r->n_chunks++] = argv[i];
+    }
+    if (r->n_chunks > 0)
         return 0;
     dfc_error("chunks are expected, as a program writes them with --waves=A:B --out=FILE; 'dfc merge --help' says more");
     return 2;
 }
 
-static int run(int argc, char **argv)
+static int merge(const struct request *r)
 {
     struct dfr_merged merged;
     struct df_error error = { "" };
-    int status = parse(argc, argv);
-    if (status)
-        return status;
-    if (dfr_chunks_merge((const char *const *)argv + 1, (size_t)argc - 1, &merged, &error) != DF_OK) {
+    if (dfr_chunks_merge(r->chunks, r->n_chunks, r->waves, &merged, &error) != DF_OK) {
         dfc_error("%s", error.text);
         return 1;
     }
@@ -31,13 +48,31 @@ static int run(int argc, char **argv)
     return 0;
 }
 
+static int run(int argc, char **argv)
+{
+    struct request r = { .chunks = malloc((size_t)argc * sizeof *r.chunks), .waves = -1 };
+    int status = 1;
+    if (r.chunks)
+        status = parse(argc, argv, &r);
+    else
+        dfc_error("out of memory");
+    if (status == 0)
+        status = merge(&r);
+    free(r.chunks);
+    return status;
+}
+
 static const char usage[] =
-    "usage: dfc merge CHUNK...\n\n"
+    "usage: dfc merge [OPTION]... CHUNK...\n\n"
     "Makes the files that one process would have made, from chunks that programs wrote with --waves=A:B --out=CHUNK. The chunks\n"
-    "may come in any order. They must be of one program with the same arguments and inputs, and have each wave from 0 on once.\n"
+    "may come in any order. They must be of one program with the same arguments and inputs, and have each wave from 0 to the end of the\n"
+    "stream once. If they do not say where the stream ends, or a part of it is wanted, --waves says how many waves there are.\n"
     "The files get the names that the program was given, relative to the folder that dfc runs in.\n";
 
-static const struct dfc_option own_options[] = { { 0 } };
+static const struct dfc_option own_options[] = {
+    { "--waves", "N", "the run has N waves, as a program with --waves=N; or fewer if the stream ends before" },
+    { 0 }
+};
 
 const struct dfc_command dfc_command_merge = {
     "merge", "put the chunks of a run together", usage, run, { own_options }

@@ -12,9 +12,9 @@
 #include "runtime/io/entry.h"
 
 /* The first line, which has the same length in all chunks. */
-#define HEAD "dfc chunk 1 program %016" PRIx64 " first %019" PRId64 " end %019" PRId64 " stream %d digest %016" PRIx64 "\n"
-#define HEAD_READ "dfc chunk 1 program %16" SCNx64 " first %" SCNd64 " end %" SCNd64 " stream %d digest %16" SCNx64
-enum { HEAD_BYTES = 20 + 16 + 7 + 19 + 5 + 19 + 8 + 1 + 8 + 16 + 1 };
+#define HEAD "dfc chunk 2 program %016" PRIx64 " first %019" PRId64 " end %019" PRId64 " stream %d of %019" PRId64 " digest %016" PRIx64 "\n"
+#define HEAD_READ "dfc chunk 2 program %16" SCNx64 " first %" SCNd64 " end %" SCNd64 " stream %d of %" SCNd64 " digest %16" SCNx64
+enum { HEAD_BYTES = 20 + 16 + 7 + 19 + 5 + 19 + 8 + 1 + 4 + 19 + 8 + 16 + 1 };
 
 /* ---- one chunk ---- */
 
@@ -31,10 +31,10 @@ static int read_head(FILE *file, const char *path, struct dfr_chunk *chunk, stru
     size_t n = fread(line, 1, HEAD_BYTES, file);
     line[n] = '\0';
     if (n != HEAD_BYTES || line[HEAD_BYTES - 1] != '\n' ||
-        sscanf(line, HEAD_READ, &chunk->program, &chunk->first, &chunk->end, &ended, &chunk->digest) != 5)
+        sscanf(line, HEAD_READ, &chunk->program, &chunk->first, &chunk->end, &ended, &chunk->of, &chunk->digest) != 6)
         return not_whole(path, "is no chunk, as --waves=A:B --out=FILE writes it", error);
     chunk->ended = ended;
-    return chunk->first >= 0 && chunk->end >= chunk->first ? DF_OK : not_whole(path, "is damaged", error);
+    return chunk->first >= 0 && chunk->end >= chunk->first && chunk->of >= 0 ? DF_OK : not_whole(path, "is damaged", error);
 }
 
 static int check_digest(FILE *file, const char *path, const struct dfr_chunk *chunk, struct df_error *error)
@@ -61,7 +61,7 @@ int dfr_chunk_read(const char *path, struct dfr_chunk *chunk, struct df_error *e
 
 static void write_head(FILE *to, const struct dfr_chunk *c)
 {
-    fprintf(to, HEAD, c->program, c->first, c->end, c->ended ? 1 : 0, c->digest);
+    fprintf(to, HEAD, c->program, c->first, c->end, c->ended ? 1 : 0, c->of, c->digest);
 }
 
 int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, struct dfr_outputs *outputs, struct df_error *error)
@@ -109,6 +109,13 @@ static int by_first(const void *a, const void *b)
     return x->first != y->first ? (x->first > y->first) - (x->first < y->first) : (x->end > y->end) - (x->end < y->end);
 }
 
+static int refuse_missing(int64_t first, int64_t end, const char *why, struct df_error *error)
+{
+    if (end == first + 1)
+        return dfr_error(error, DF_E_REFUSED, "wave %lld is missing: no chunk has it%s", (long long)first, why);
+    return dfr_error(error, DF_E_REFUSED, "the waves %lld to %lld are missing: no chunk has them%s", (long long)first, (long long)end - 1, why);
+}
+
 /* Do the waves of the next chunk follow on those before? */
 static int check_next(const struct source *before, const struct source *next, struct df_error *error)
 {
@@ -119,8 +126,7 @@ static int check_next(const struct source *before, const struct source *next, st
     if (before && before->chunk.ended && next->chunk.end == first && next->chunk.ended && first >= end)
         return DF_OK;                   /* both lie behind the end of the stream */
     if (first > end)
-        return dfr_error(error, DF_E_REFUSED, first == end + 1 ? "wave %lld is missing: no chunk has it" : "the waves %lld to %lld are missing: no chunk has "
-                         "them", (long long)end, (long long)first - 1);
+        return refuse_missing(end, first, "", error);
     if (first < end)
         return dfr_error(error, DF_E_REFUSED, "'%s' and '%s' both have wave %lld", before->path, next->path, (long long)first);
     if (before && before->chunk.ended && next->chunk.end > first)
@@ -128,7 +134,37 @@ static int check_next(const struct source *before, const struct source *next, st
     return DF_OK;
 }
 
-static int read_sources(struct merging *m, const char *const *paths, struct df_error *error)
+/* How many waves the streams of the chunks expect; 0: none has said. */
+static int64_t find_expected(const struct merging *m)
+{
+    int64_t of = 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->sources[i].chunk.of > 0 && (of == 0 || m->sources[i].chunk.of < of))
+            of = m->sources[i].chunk.of;
+    return of;
+}
+
+/* Are these all waves of the run? A chunk in which the stream has ended says it. If there is none, it is so if streams expect as many waves as there are. */
+static int check_last(struct merging *m, int64_t wanted, struct df_error *error)
+{
+    const int64_t n = m->merged->waves, of = find_expected(m), all = wanted >= 0 ? wanted : of;
+    char why[96];
+
+    if (wanted >= 0 && n > wanted)
+        return dfr_error(error, DF_E_REFUSED, "the chunks have %lld waves, and --waves=%lld says that the run has fewer", (long long)n, (long long)wanted);
+    m->merged->ended |= n == of;
+    if (m->merged->ended || n == all)
+        return DF_OK;
+    if (wanted >= 0)
+        return refuse_missing(n, wanted, "", error);
+    if (n > of)
+        return dfr_error(error, DF_E_REFUSED, "no chunk says that wave %lld is the last one, so chunks behind it may be missing; --waves=%lld says that the run "
+                         "has so many", (long long)n - 1, (long long)n);
+    snprintf(why, sizeof why, ", and the stream has %lld waves", (long long)of);
+    return refuse_missing(n, of, why, error);
+}
+
+static int read_sources(struct merging *m, const char *const *paths, int64_t wanted, struct df_error *error)
 {
     int status = DF_OK;
     for (size_t i = 0; i < m->n && status == DF_OK; i++) {
@@ -144,7 +180,7 @@ static int read_sources(struct merging *m, const char *const *paths, struct df_e
             m->merged->waves = m->sources[i].chunk.end;
         m->merged->ended |= m->sources[i].chunk.ended;
     }
-    return status;
+    return status == DF_OK ? check_last(m, wanted, error) : status;
 }
 
 static int write_whole(FILE *from, const struct dfr_entry *entry, struct df_error *error)
@@ -244,11 +280,11 @@ static int close_targets(struct merging *m, int status, struct df_error *error)
     return status;
 }
 
-int dfr_chunks_merge(const char *const *paths, size_t n, struct dfr_merged *merged, struct df_error *error)
+int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, struct dfr_merged *merged, struct df_error *error)
 {
     struct merging m = { .sources = calloc(n + 1, sizeof *m.sources), .n = n, .merged = merged };
     *merged = (struct dfr_merged){ 0 };
-    int status = m.sources ? read_sources(&m, paths, error) : dfr_error_memory(error);
+    int status = m.sources ? read_sources(&m, paths, waves, error) : dfr_error_memory(error);
     for (size_t i = 0; i < n && status == DF_OK; i++)
         status = merge_source(&m, &m.sources[i], error);
     status = close_targets(&m, status, error);

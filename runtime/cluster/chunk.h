@@ -2,9 +2,9 @@
  *
  * File:     a line of fixed length, and entries (io/entry.h) in the order of nodes:
  *
- *     dfc chunk 1 program HASH first A end B stream E digest D
+ *     dfc chunk 2 program HASH first A end B stream E of N digest D
  *
- *           E is 1 if the stream has ended before wave B. HASH is the program hash with the inputs (digest.h). D is of all that follows the line.
+ *           E is 1 if the stream has ended before wave B. N is how many waves streams expect in all (df_expect_waves()), 0 if none has said. HASH is the program hash with the inputs (digest.h). D is of all that follows the line.
  * Errors:   DF_E_REFUSED: the file is no chunk, is damaged, or does not fit to the others. DF_E_IO. The sentence is for the user.
  */
 #ifndef DFR_CHUNK_H
@@ -16,6 +16,7 @@ struct dfr_chunk {
     uint64_t program;
     int64_t first, end;                 /* the waves that it has */
     bool ended;                         /* the stream has no wave `end` */
+    int64_t of;                         /* waves, as streams expect; 0: none has said */
     uint64_t digest;
 };
 
@@ -32,7 +33,8 @@ struct dfr_merged {
 };
 
 /* Writes the files that one process would have written for the waves of these n chunks, which may come in any order. They must be of one
- * program, and have all waves from 0 on, each once. Nothing is written unless all of them are right. */
-int dfr_chunks_merge(const char *const *paths, size_t n, struct dfr_merged *merged, struct df_error *error);
+ * program, and have all waves of the run, each once. waves: the run has so many, or fewer if the stream ends before; below 0: the chunks must say how many
+ * there are. Nothing is written unless all of them are right. */
+int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, struct dfr_merged *merged, struct df_error *error);
 
 #endif

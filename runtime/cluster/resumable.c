@@ -479,7 +479,7 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
     int64_t wave;
     r->run = run;
     if (r->limit < INT64_MAX)
-        dfr_expect_waves(run, r->limit);
+        dfr_limit_waves(run, r->limit);
     r->is_ended = calloc((size_t)run->inflight + 1, sizeof *r->is_ended);
     if (!r->is_ended)
         dfr_engine_fail(run, DF_E_MEMORY, "out of memory");
@@ -498,6 +498,7 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
         }
     }
     dfr_run_join(run);
+    r->chunk.of = dfr_expected_waves(run);
     if (!r->wanted.journal)
         return;
     end_thread(r);

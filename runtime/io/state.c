@@ -112,15 +112,15 @@ struct dfr_outputs *dfr_outputs_of(const struct df_call *call)
 
 void df_expect_waves(struct df_call *call, int64_t waves)
 {
-    dfr_expect_waves(call->run, waves);
-}
-
-void dfr_expect_waves(struct df_run *run, int64_t waves)
-{
-    _Atomic int64_t *expected = &run->states.expected_waves;
+    _Atomic int64_t *expected = &call->run->states.expected_waves;
     int64_t before = atomic_load(expected);
     while (waves > 0 && (before == 0 || waves < before) && !atomic_compare_exchange_weak(expected, &before, waves))
         ;
+}
+
+void dfr_limit_waves(struct df_run *run, int64_t waves)
+{
+    atomic_store(&run->states.most_waves, waves);
 }
 
 int64_t dfr_expected_waves(const struct df_run *run)
@@ -151,6 +151,7 @@ int dfr_states_end(struct df_run *run, int status, struct df_error *error)
 {
     _Atomic(struct dfr_state *) *table = atomic_exchange(&run->states.of_node, NULL);
     atomic_store(&run->states.expected_waves, 0);
+    atomic_store(&run->states.most_waves, 0);
     for (uint32_t v = 0; table && v < run->graph->n_nodes; v++) {
         struct dfr_state *state = atomic_load(&table[v]);
         if (state)

@@ -8,9 +8,9 @@
 
 #include "runtime/df.h"
 
-/* As df_expect_waves(), from outside of a kernel. */
-void dfr_expect_waves(struct df_run *run, int64_t waves);
-/* How many waves kernels expect; 0: none has said. */
+/* Who feeds the run says that no wave from this number on begins. */
+void dfr_limit_waves(struct df_run *run, int64_t waves);
+/* How many waves streams expect; 0: none has said. */
 int64_t dfr_expected_waves(const struct df_run *run);
 
 /* The least number of a wave in which a stream ended, of a run with options.apart; INT64_MAX: none did. */

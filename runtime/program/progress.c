@@ -60,9 +60,11 @@ static int64_t total_of(const struct df_run *run)
 {
     struct df_run *r = (struct df_run *)run; /* atomics of a const run can be read */
     const struct dfr_passes *p = run->skips.passes;
-    int64_t limit = atomic_load(&r->firing.limit), expected = atomic_load(&r->states.expected_waves);
+    int64_t limit = atomic_load(&r->firing.limit), expected = atomic_load(&r->states.expected_waves), most = atomic_load(&r->states.most_waves);
     if (p)                              /* those of each pass count */
         return p->reserved && dfr_passes_waves(p) == p->most_waves ? 0 : dfr_passes_waves(p) * p->n;
+    if (most > 0 && (expected == 0 || most < expected))
+        expected = most;
     if (expected > 0)                   /* those that this run is to do */
         expected -= atomic_load_explicit(&r->feed.first, memory_order_relaxed);
     if (limit == INT64_MAX)

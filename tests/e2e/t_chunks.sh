@@ -22,6 +22,14 @@ check behind run 250:260 c4
 merged parts c4 c2 c1 c3
 expect told 0 '^dfc: 100 waves in 70 files, up to the end of the stream$' "$DFC" merge c1 c2 c3
 merged told-bytes c1 c2 c3
+# The last chunk says nothing of an end here: the source knows how many waves there are.
+check cut-at-end run 34:100 c11
+expect cut-told 0 '^dfc: 100 waves in 70 files, up to the end of the stream$' "$DFC" merge c1 c2 c11
+merged cut-bytes c11 c1 c2
+check prefix "$DFC" merge c1 c2 --waves=34
+mkdir ../want-34 && (cd ../want-34 && ../plain --input=../in.raw --waves=34)
+got=$(diff -rq -x 'c[0-9]*' ../want-34 . 2>&1); [ -z "$got" ] && pass prefix-bytes || fail prefix-bytes "$(head -n 4 <<<"$got")"
+rm -f each* rows.csv all.npy out.raw
 
 # A chunk that is there is not made again; made again, it has the same bytes. One that a kill has left does not stay.
 expect there 0 "^plain: 'c1' is there already, and complete$" run 0:33 c1
@@ -44,6 +52,11 @@ sed '/print(b)/d' ../counts.df >../silent.df; check compile-silent "$DFC" ../sil
 for r in 0:20 20:59 59:80; do check "own-$r" ../silent --many=60 --waves=$r --out=c5${r%:*}; done
 check own-merge "$DFC" merge c50 c520 c559
 same own out.raw ../counts.raw; rm out.raw
+expect own-unknown 1 "^dfc: error: no chunk says that wave 58 is the last one, so chunks behind it may be missing; --waves=59 says that the run has so many$" \
+    "$DFC" merge c50 c520
+[ ! -e out.raw ] && pass own-unknown-nothing || fail own-unknown-nothing "$(ls -l out.raw)"
+expect own-wanted 0 '^dfc: 59 waves in 1 file$' "$DFC" merge c50 --waves 59 c520
+head -c 472 ../counts.raw >../counts-59.raw; same own-wanted-bytes out.raw ../counts-59.raw; rm out.raw
 
 # What is made once is written once.
 head -c 8 "$DFC" >once.raw; mkdir ../want-once; (cd ../want-once && ln ../work/once.raw && ../once --input=../in.raw)
@@ -63,10 +76,16 @@ else skip tiles "no libpng"; fi
 # What does not go together
 expect gap 1 "^dfc: error: wave 33 is missing: no chunk has it$" "$DFC" merge c1 c3
 expect gaps 1 "^dfc: error: the waves 0 to 32 are missing: no chunk has them$" "$DFC" merge c2 c3
+expect last-chunks 1 "^dfc: error: the waves 34 to 99 are missing: no chunk has them, and the stream has 100 waves$" "$DFC" merge c1 c2
+check but-one run 34:99 c12
+expect last-wave 1 "^dfc: error: wave 99 is missing: no chunk has it, and the stream has 100 waves$" "$DFC" merge c1 c2 c12
+expect wanted-more 1 "^dfc: error: the waves 34 to 49 are missing: no chunk has them$" "$DFC" merge c1 c2 --waves=50
+expect wanted-fewer 1 "^dfc: error: the chunks have 34 waves, and --waves=20 says that the run has fewer$" "$DFC" merge --waves=20 c1 c2
+expect wanted-wrong 2 "error: --waves" "$DFC" merge --waves=many c1 c2
 expect twice 1 "^dfc: error: 'c1' and 'c1' both have wave 0$" "$DFC" merge c1 c1 c2
 check lap run 30:40 c7
 check first run 0:1 c10 --each=x
-expect one-wave 0 "^dfc: 1 wave in 4 files$" "$DFC" merge c10; rm -f x rows.csv all.npy out.raw
+expect one-wave 0 "^dfc: 1 wave in 4 files$" "$DFC" merge c10 --waves=1; rm -f x rows.csv all.npy out.raw
 expect overlap 1 "^dfc: error: 'c1' and 'c7' both have wave 30$" "$DFC" merge c1 c7
 touch ../in.raw; check touched run 33:34 c8
 expect inputs 1 "^dfc: error: 'c1' and 'c8' are of two programs, or of other arguments, sizes or inputs$" "$DFC" merge c1 c8
@@ -86,4 +105,4 @@ expect replaces 2 "^plain: error: --out=../plain: it would replace this program$
 expect replaces-input 1 "^plain: error: --out=../in.raw: it would replace an input$" run 0:5 ../in.raw
 for path in /dev/null /dev/stdout .; do expect "regular-$path" 1 "^plain: error: --out=$path: a chunk is a regular file$" bash -o pipefail -c 'timeout 5 ../plain --input=../in.raw --waves=0:5 --out=$1 | cat' bash $path; done
 expect folder 1 "cannot write 'no/c8': No such file or directory$" run 0:5 no/c8
-expect merge-help 0 '^usage: dfc merge CHUNK' "$DFC" merge --help
+expect merge-help 0 '^usage: dfc merge \[OPTION\]... CHUNK' "$DFC" merge --help

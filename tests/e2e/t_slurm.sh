@@ -162,7 +162,7 @@ for job in $jobs; do ends "page-job-$job" "$job" 90; done
 check page-alone ./app --input=in.raw --output=alone.raw
 same page-merged out.raw alone.raw
 same page-resumed resumed.raw alone.raw
-expect page-told 0 '^dfc: 1000 waves in 1 file$' cat merge.log
+expect page-told 0 '^dfc: 1000 waves in 1 file, up to the end of the stream$' cat merge.log
 
 cd "$folder/requeue" || return
 ends goes-on-after "$struck" 120

@@ -260,6 +260,7 @@ struct dfl_decl {
     struct dfl_name name;              /* param, arg, type, kernel, graph, platform, table; import and link: the string */
     bool dynamic;                      /* param */
     struct dfl_expr *value;            /* param: its value; arg: its default or NULL; table: the first of its numbers */
+    struct dfl_expr *help;             /* arg, dynamic param: its description, a string; or NULL */
     enum dfl_scalar scalar;            /* arg */
     struct dfl_format *format;         /* type, table */
     struct dfl_kernel *kernel;

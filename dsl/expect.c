@@ -66,7 +66,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
 {
     static const char *const soft_words[] = {"'ordered'", "'stream'", "'once'", "'restart'", "'resume'", "'sync'", "'threads'", "'tolerance'",
                                              "'flags'", "'open'", "'close'", "'cost'", "'split'", "'halo'",
-                                             "'dynamic'", NULL};
+                                             "'dynamic'", "'help'", NULL};
     static const char *const operators[] = {"'*'", "'/'", "'%'", "'+'", "'-'", "'<'", "'<='", "'>'", "'>='", "'=='",
                                             "'!='", "'&&'", "'||'", NULL};
     static const char *const operands[] = {"a name", "an integer", "a float", "a string", "'!'", "'-'", "'('", NULL};
@@ -85,7 +85,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
                                          NULL};
     static const char *const only_else[] = {"'else'", NULL};
     static const char *const continuations[] = {"'['", "'@'", "'split'", "'halo'", "'border'", "'dynamic'", "'<<<'", "'->'",
-                                                "a string", "a code block", "'flags'", "'open'", "'close'", NULL};
+                                                "a string", "a code block", "'flags'", "'help'", "'open'", "'close'", NULL};
     static const char *const end[] = {"the end of the file", NULL};
 
     if (has(e, "a name") && has_all(e, soft_words))
@@ -93,7 +93,7 @@ static void simplify(struct dfl_expectation *e, const char *after, bool formula)
     if (strcmp(after, "formulas") == 0)
         replace(e, formula_words, statement_words, "a formula");
     if (has(e, "a name") || has(e, "a formula"))
-        drop_all(e, (const char *const[]){"'let'", "'border'", NULL});
+        drop_all(e, (const char *const[]){"'let'", "'border'", "'help'", NULL});
     if (has(e, "'+='") && e->n + 2 < DFL_MOST_EXPECTED) {
         drop(e, "a name");
         drop(e, "'='");
@@ -167,7 +167,7 @@ static void name_before(const struct dfl_reader *r, char *text, size_t size, con
         {"kernel_body", "the variant"},
         {"target_call", "the call"}, {"price", "the cost"}, {"prices", "the cost"}, {"a string", "the string"},
         {"more_files", "the string"}, {"code_file", "the string"}, {"flags", "the string"},
-        {"a code block", "the code block"}, {"literal", "the default"},
+        {"a code block", "the code block"}, {"literal", "the default"}, {"help", "the description"},
         {"fexpr", "the expression"}, {"fexprs", "the expression"}, {"fbinary", "the expression"},
         {"funary", "the expression"}, {"fprimary", "the expression"}, {"ranges", "the range"}, {"range", "the range"},
         {"edge", "the border"}, {"formula_kernel", "the formulas"},

@@ -155,7 +155,7 @@ static bool time_follows(const struct dfl_item *slash)
 static bool space_before_unit(const struct context *c, const struct dfl_item *item)
 {
     return is(c->declaration, "platform") || is(item, "dynamic") || is(item, "split") || is(item, "halo") ||
-           is(item, "border") || is(item, "if") ||
+           is(item, "border") || is(item, "if") || is(item, "help") ||
            strchr("eExX", item->text[0]);
 }
 
@@ -169,6 +169,12 @@ static bool ends_assign(const struct context *c, const struct dfl_item *item)
 static bool ends_choice(const struct context *c, const struct dfl_item *item)
 {
     return is(item, ":") && c->choices[c->brackets] > 0;
+}
+
+/* Does the description of an arg or param begin at item i? */
+static bool begins_help(const struct formatter *f, size_t i)
+{
+    return is(&f->items[i], "help") && !f->items[i].comment && i + 1 < f->n_items && !f->items[i + 1].comment && f->items[i + 1].text[0] == '"';
 }
 
 static bool space_between(const struct context *c, const struct dfl_item *item)
@@ -250,6 +256,8 @@ static bool set_spaces(struct formatter *f)
                 item[-1].may_break = false;
         } else {
             set_token(&c, item);
+            if (i > 0 && begins_help(f, i)) /* which may stand below what it describes */
+                item[-1].may_break = true;
         }
         if (!item->comment && is(item, "{"))
             open[n_open++] = i;
@@ -299,6 +307,17 @@ static enum dfl_line_kind kind_of(const struct formatter *f, size_t first, unsig
          : is_one_of(item, constants) ? DFL_LINE_PARAM : DFL_LINE_PLAIN;
 }
 
+/* Where the description of a param or an arg begins. */
+static size_t find_help(const struct formatter *f, const struct dfl_line *line)
+{
+    if (line->kind != DFL_LINE_PARAM && line->kind != DFL_LINE_ARG)
+        return line->end;
+    for (size_t i = line->first + 2; i + 1 < line->end; i++)
+        if (begins_help(f, i))
+            return i;
+    return line->end;
+}
+
 /* Adds a line, with the comments that stand behind it. Gives the item after them. */
 static size_t add_line(struct formatter *f, size_t first, size_t end, unsigned indent, bool begins)
 {
@@ -315,6 +334,7 @@ static size_t add_line(struct formatter *f, size_t first, size_t end, unsigned i
     *line = (struct dfl_line){ .kind = kind_of(f, first, indent), .first = first, .end = end, .indent = indent,
                                .blank = !begins && f->items[first].newlines > 1 };
     line->tail = line->kind == DFL_LINE_KERNEL ? find_tail(f, first, end) : end;
+    line->help = find_help(f, line);
     if (line->kind == DFL_LINE_COMMENT)
         return end;
     while (end + line->comments < f->n_items && f->items[end + line->comments].comment &&

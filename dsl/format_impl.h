@@ -36,6 +36,8 @@ struct dfl_line {
     unsigned indent;                    /* levels */
     unsigned pad;                       /* more blanks after the first word (param, arg) or before the tail (kernel) */
     unsigned pad_type;                  /* arg: more blanks before its type */
+    size_t help;                        /* param, arg: the item `help`; `end`: it has none */
+    unsigned pad_help;                  /* param, arg: more blanks before it */
     unsigned comment_column;            /* where the comment behind it begins, from 0 */
     bool whole;                         /* it is one line of text */
     bool blank;                         /* an empty line stands before it */

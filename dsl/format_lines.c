@@ -40,7 +40,7 @@ bool dfl_items_break(const struct dfl_item *items, size_t first, size_t end)
 
 static unsigned width_of(const struct dfl_item *items, const struct dfl_line *line)
 {
-    return 4 * line->indent + line->pad + line->pad_type + dfl_items_width(items, line->first, line->end);
+    return 4 * line->indent + line->pad + line->pad_type + line->pad_help + dfl_items_width(items, line->first, line->end);
 }
 
 static bool fits(const struct dfl_item *items, const struct dfl_line *line)
@@ -122,6 +122,25 @@ static void align_tails(const struct dfl_item *items, struct dfl_line *lines, si
     }
 }
 
+/* Descriptions begin in one column: that of comments if all that stands before them is short enough, and if no line becomes too long. */
+static void align_help(const struct dfl_item *items, struct dfl_line *lines, size_t n)
+{
+    unsigned longest = 0, longest_help = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (lines[i].help == lines[i].end || !lines[i].whole)
+            continue;
+        unsigned help = dfl_items_width(items, lines[i].help, lines[i].end), before = width_of(items, &lines[i]) - help;
+        longest = before > longest ? before : longest;
+        longest_help = help > longest_help ? help : longest_help;
+    }
+    unsigned column = longest < COMMENT_COLUMN && COMMENT_COLUMN + longest_help <= DFL_FORMAT_WIDTH ? COMMENT_COLUMN : longest;
+    for (size_t i = 0; i < n; i++) {
+        unsigned help = dfl_items_width(items, lines[i].help, lines[i].end), before = width_of(items, &lines[i]) - help;
+        if (lines[i].help < lines[i].end && lines[i].whole && before < column && column + help <= DFL_FORMAT_WIDTH)
+            lines[i].pad_help = column - before;
+    }
+}
+
 /* Comments behind lines begin in one column. */
 static void align_comments(const struct dfl_item *items, struct dfl_line *lines, size_t n)
 {
@@ -151,6 +170,10 @@ void dfl_lines_align(const struct dfl_item *items, struct dfl_line *lines, size_
     for (size_t i = 0; i < n; i += run)
         if ((run = run_of(lines, i, n, both_args)) > 1)
             align_types(items, lines + i, run);
+    for (size_t i = 0; i < n; i += run) {
+        run = run_of(lines, i, n, both_names);
+        align_help(items, lines + i, run);
+    }
     for (size_t i = 0; i < n; i += run)
         if ((run = run_of(lines, i, n, both_kernels)) > 1)
             align_tails(items, lines + i, run);
@@ -316,7 +339,8 @@ static void put_padded(struct printer *p, const struct dfl_line *line)
     for (size_t i = line->first; i < line->end; i++) {
         if (i > line->first)
             blanks(p, p->items[i].space + (i == padded ? line->pad : 0) +
-                          (line->kind == DFL_LINE_ARG && i == line->first + 3 ? line->pad_type : 0));
+                          (line->kind == DFL_LINE_ARG && i == line->first + 3 ? line->pad_type : 0) +
+                          (i == line->help ? line->pad_help : 0));
         put(p, &p->items[i]);
     }
 }

@@ -147,6 +147,12 @@ static bool hint_constant(const struct fault *f)
         return say(f, "an arg has a type, and it may have a default: 'arg n: i32 = 8;'");
     if (is(f->after, "name") && declares(f, "type") && has(f, "'='"))
         return say(f, "a format gets a name by 'type vec = f32[n];'");
+    if (is(f->found, "a string") && has(f, "';'") && (declares(f, "arg") || declares(f, "param")))
+        return say(f, "a description has the word 'help' before it: 'arg n: i32 = 8 help \"rows\";'");
+    if (is(f->after, "help") && (is(f->found, "'='") || is(f->found, "'dynamic'")))
+        return say(f, "a description comes last: 'arg n: i32 = 8 help \"rows\";'");
+    if (is(f->after, "'help'"))
+        return say(f, "a description stands in quotes: 'help \"rows\"'");
     if (is(f->after, "'import'"))
         return say(f, "the name of a file stands in quotes: 'import \"lib.df\";'");
     if (is(f->after, "'link'"))

@@ -106,6 +106,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
 %token <name> TOLERANCE "'tolerance'" RESTART "'restart'" RESUME "'resume'"
 %token <name> FLAGS "'flags'" OPEN "'open'" CLOSE "'close'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
+%token <name> HELP "'help'"
 %token <name> TABLE "'table'" BORDER "'border'" LET "'let'"
 %token RANGE "'..'" LAUNCH "'<<<'" LAUNCH_END "'>>>'" ARROW "'->'"
 %token LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'"
@@ -125,7 +126,7 @@ static const struct dfl_tree no_tree = {0};
 %type <name> name result class value_name assign
 %type <flag> dynamic
 %type <number> number
-%type <tree> expr unary primary exprs exprs_opt dims indices launch launch_opt code_file flags more_files
+%type <tree> help expr unary primary exprs exprs_opt dims indices launch launch_opt code_file flags more_files
 %type <prefix> prefix prefixes fprefix fprefixes
 %type <format> format annotation
 %type <mode> mode
@@ -163,10 +164,11 @@ decls:
 ;
 
 decl:
-  PARAM name '=' expr dynamic ';'       { $$ = dfl_build_decl(r, @$, DFL_PARAM, $2);
-                                          $$->value = $4.e; $$->dynamic = $5; }
-| ARG name ':' scalar_type default ';'  { $$ = dfl_build_decl(r, @$, DFL_ARG, $2);
-                                          $$->scalar = $4; $$->value = $5.e; }
+  PARAM name '=' expr dynamic help ';'  { $$ = dfl_build_decl(r, @$, DFL_PARAM, $2);
+                                          $$->value = $4.e; $$->dynamic = $5; $$->help = $6.e; }
+| ARG name ':' scalar_type default help ';'
+                                        { $$ = dfl_build_decl(r, @$, DFL_ARG, $2);
+                                          $$->scalar = $4; $$->value = $5.e; $$->help = $6.e; }
 | TYPE name '=' format ';'              { $$ = dfl_build_decl(r, @$, DFL_TYPE, $2); $$->format = $4; }
 | TABLE name ':' format '=' '{' exprs '}' ';'
                                         { $$ = dfl_build_decl(r, @$, DFL_TABLE, $2);
@@ -181,6 +183,8 @@ decl:
 ;
 
 dynamic: %empty { $$ = false; } | DYNAMIC { $$ = true; };
+
+help: %empty { $$ = no_tree; } | HELP STRING { $$ = dfl_build_string(r, @2, $2); };
 
 default:
   %empty                                { $$ = no_tree; }
@@ -198,9 +202,9 @@ number: INT | FLOAT;
 name: value_name | LET;
 
 value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | RESTART | RESUME | FLAGS | OPEN | CLOSE | COST | SPLIT | HALO
-          | BORDER | DYNAMIC;
+          | BORDER | DYNAMIC | HELP;
 
-class: NAME | BORDER | LET;
+class: NAME | BORDER | LET | HELP;
 
 /* ---- formats and signatures ---- */
 

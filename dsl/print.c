@@ -458,13 +458,23 @@ static void print_platform(FILE *out, const struct dfl_platform *platform)
     fputs("}\n", out);
 }
 
+static void print_help(FILE *out, const struct dfl_decl *decl)
+{
+    if (decl->help) {
+        fputs(" help ", out);
+        print_expr(out, decl->help, 0);
+    }
+    fputs(";\n", out);
+}
+
 static void print_decl(FILE *out, const struct dfl_decl *decl)
 {
     switch (decl->kind) {
     case DFL_PARAM:
         fprintf(out, "param %s = ", decl->name.text);
         print_expr(out, decl->value, 0);
-        fputs(decl->dynamic ? " dynamic;\n" : ";\n", out);
+        fputs(decl->dynamic ? " dynamic" : "", out);
+        print_help(out, decl);
         break;
     case DFL_ARG:
         fprintf(out, "arg %s: %s", decl->name.text, dfl_scalar_name(decl->scalar));
@@ -472,7 +482,7 @@ static void print_decl(FILE *out, const struct dfl_decl *decl)
             fputs(" = ", out);
             print_expr(out, decl->value, 0);
         }
-        fputs(";\n", out);
+        print_help(out, decl);
         break;
     case DFL_TYPE:
         fprintf(out, "type %s = ", decl->name.text);

@@ -14,6 +14,7 @@
 #include "compiler/declare/platform_decl.h"
 #include "compiler/formula/table.h"
 #include "compiler/types/paths.h"
+#include "runtime/base/message.h"
 #include "runtime/program/args.h"
 #include "runtime/graph/builder.h"
 
@@ -306,6 +307,20 @@ static bool param_edges(struct dfc_unit *u, uint32_t from, const struct dfl_expr
     return true;
 }
 
+/* A description is shown by `./app --help`, so what it describes is an option of the program; and it is one line of text. */
+static void check_help(struct dfc_unit *u, const struct dfl_decl *decl)
+{
+    if (decl->kind == DFL_PARAM && !decl->dynamic) {
+        dfl_error(u->sink, decl->help->loc, "param '%s' is not dynamic, so no program has it as an option to describe", decl->name.text);
+        dfl_hint(u->sink, "'dynamic' before 'help' makes it one; or write a comment: // %s", decl->help->s);
+    }
+    for (const char *text = decl->help->s; *text; text += dfr_shown_bytes(text, strlen(text)))
+        if (dfr_shown_bytes(text, strlen(text)) == 0) {
+            dfl_error(u->sink, decl->help->loc, "a description is one line of text, and this one has a character that is not shown");
+            return;
+        }
+}
+
 /* Replaces the value by that of -D, which must be of the same kind. */
 static bool override(struct dfc_unit *u, const struct dfc_define *define, struct dfc_value *value)
 {
@@ -428,6 +443,8 @@ static bool evaluate_params(struct dfc_unit *u)
     if (ok && dfc_order_references(u, "param", "refers to", dfc_index_names(&u->params), n, &edges, order)) {
         for (uint32_t k = 0; k < n; k++) {
             struct dfc_param *param = &dfc_params(u)[order[k]];
+            if (param->decl->help)
+                check_help(u, param->decl);
             if (param->arg != DF_NONE) {
                 evaluate_arg(u, param);
                 continue;

@@ -120,13 +120,14 @@ bool dfc_fill_kernels(struct dfc_unit *u)
     for (uint32_t i = 0; i < u->param_items.n; i++) {
         const struct dfc_param *param = &dfc_params(u)[i];
         const char *name = param->decl->name.text;
+        const char *help = param->decl->help ? param->decl->help->s : NULL;
         enum df_scalar_type type = dfc_scalar_type(param->decl->scalar);
         int rc = DF_OK;
         if (param->arg != DF_NONE)
             rc = df_builder_arg(u->builder, name, type, param->decl->value != NULL, to_scalar(&param->value, type),
-                                &error);
+                                help, &error);
         else if (param->decl->dynamic)
-            rc = df_builder_param(u->builder, name, param->value.n.i, &error);
+            rc = df_builder_param(u->builder, name, param->value.n.i, help, &error);
         if (rc != DF_OK)
             return builder_failed(u, param->decl->loc, rc, &error);
     }

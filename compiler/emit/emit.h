@@ -96,6 +96,10 @@ void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
 void dfc_emit_library(FILE *out, const struct dfc_front *front, bool emu_gpu_code);
 void dfc_emit_library_header(FILE *out, const struct dfc_front *front, const char *stem, const char *source);
 void dfc_emit_exports(FILE *out, const struct dfc_front *front, bool script);
+
+/* emit_settings.c: the args and dynamic params of the graph, as lines of a comment of C, and as an array of JSON inside a string of C. */
+void dfc_emit_settings_comment(FILE *out, const struct df_graph *g);
+void dfc_emit_settings_json(FILE *out, const struct df_graph *g);
 /* STEM.pc and STEMConfig.cmake for the library `file`, beside them. needs: what a program links with it. */
 void dfc_emit_pkg_config(FILE *out, const char *stem, const char *file, const char *source,
                          const struct dfc_list *needs);

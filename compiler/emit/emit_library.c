@@ -213,7 +213,9 @@ static const char about[] =
     " * GRAPH_progress   How many waves of another thread's call have ended; -1: there is no call. As GRAPH_stop.\n"
     " * GRAPH_close      Ends the session and its threads. NULL does nothing.\n"
     " * GRAPH_error      Why this thread's last failing call failed, as a sentence.\n"
-    " * GRAPH_signature  The ports and scalars as JSON, for programs.\n"
+    " * GRAPH_signature  The ports, scalars and options of this file as JSON, for programs.\n";
+
+static const char rules[] =
     " *\n"
     " * Errors:   0 or one of the codes below. If a kernel fails, the outputs hold anything; the next call begins anew.\n"
     " * Threads:  one thread at a time may use a session. Sessions do not disturb each other.\n"
@@ -245,7 +247,9 @@ static void emit_codes(FILE *out, const char *stem)
 
 void dfc_emit_library_header(FILE *out, const struct dfc_front *front, const char *stem, const char *source)
 {
-    fprintf(out, "/* %s.h - made by dfc of %s: graphs as functions.\n%s#ifndef DF_LIBRARY_", stem, source, about);
+    fprintf(out, "/* %s.h - made by dfc of %s: graphs as functions.\n%s", stem, source, about);
+    dfc_emit_settings_comment(out, front->graph);
+    fprintf(out, "%s#ifndef DF_LIBRARY_", rules);
     emit_identifier(out, stem, true);
     fputs("_H\n#define DF_LIBRARY_", out);
     emit_identifier(out, stem, true);
@@ -274,7 +278,7 @@ static void emit_json_extents(FILE *out, const struct dfc_port *port)
     fputc(']', out);
 }
 
-static void emit_json(FILE *out, const struct dfc_callee *graph)
+static void emit_json(FILE *out, const struct dfc_callee *graph, const struct df_graph *options)
 {
     const struct dfc_sig *sig = &graph->sig;
     fprintf(out, "    return \"{\\\"name\\\": \\\"%s\\\", \\\"dims\\\": [", graph->name);
@@ -299,7 +303,9 @@ static void emit_json(FILE *out, const struct dfc_callee *graph)
     for (unsigned s = 0; s < sig->n_scalars; s++)
         fprintf(out, "%s{\\\"name\\\": \\\"%s\\\", \\\"type\\\": \\\"%s\\\"}", s ? ", " : "",
                 sig->scalars[s]->name.text, dfl_scalar_name(sig->scalars[s]->type));
-    fputs("]}\";\n", out);
+    fputs("], \\\"options\\\": ", out);
+    dfc_emit_settings_json(out, options);
+    fputs("}\";\n", out);
 }
 
 /* ---- the functions ---- */
@@ -405,7 +411,7 @@ static void emit_functions(FILE *out, const struct dfc_front *front, const struc
                  "df_library_session *)session);\n}\n\n", name, name, name, name);
     fprintf(out, "const char *%s_error(void)\n{\n    return df_library_error();\n}\n\n", name);
     fprintf(out, "const char *%s_signature(void)\n{\n", name);
-    emit_json(out, graph);
+    emit_json(out, graph, front->graph);
     fputs("}\n\n", out);
 }
 

@@ -140,6 +140,15 @@ static void emit_scalar(FILE *out, const struct df_graph *g, const struct df_sca
 
 /* ---- declarations ---- */
 
+static void emit_help(FILE *out, const struct df_graph *g, uint32_t help)
+{
+    if (help) {
+        fputs(" help ", out);
+        emit_string(out, df_graph_string(g, help));
+    }
+    fputc('\n', out);
+}
+
 static void emit_args(FILE *out, const struct df_graph *g)
 {
     for (uint32_t i = 0; i < g->n_args; i++) {
@@ -149,10 +158,12 @@ static void emit_args(FILE *out, const struct df_graph *g)
             fputs(" = ", out);
             emit_constant(out, g, a->type, a->i, a->f, a->str);
         }
-        fputc('\n', out);
+        emit_help(out, g, a->help);
     }
-    for (uint32_t i = 0; i < g->n_params; i++)
-        fprintf(out, "param %s = %" PRId64 " dynamic\n", df_graph_string(g, g->params[i].name), g->params[i].value);
+    for (uint32_t i = 0; i < g->n_params; i++) {
+        fprintf(out, "param %s = %" PRId64 " dynamic", df_graph_string(g, g->params[i].name), g->params[i].value);
+        emit_help(out, g, g->params[i].help);
+    }
     if (g->n_args + g->n_params)
         fputc('\n', out);
 }

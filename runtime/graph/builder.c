@@ -135,32 +135,35 @@ void dfr_split_scalar(enum df_scalar_type type, union df_scalar value, int64_t *
 }
 
 int df_builder_arg(struct df_builder *b, const char *name, enum df_scalar_type type, bool has_default,
-                   union df_scalar value, struct df_error *error)
+                   union df_scalar value, const char *help, struct df_error *error)
 {
     if (!name || !*name || (unsigned)type > DF_S_STR)
         return dfr_error(error, DF_E_ARGUMENT, "an arg needs a name and a type");
     uint32_t name_id = df_builder_string(b, name), str = has_default ? arg_string(b, type, value) : 0;
-    struct df_arg *arg = name_id == DF_NONE || str == DF_NONE ? NULL : dfr_builder_add(b, DFR_A_args, 1);
+    uint32_t help_id = df_builder_string(b, help);
+    struct df_arg *arg = name_id == DF_NONE || str == DF_NONE || help_id == DF_NONE ? NULL : dfr_builder_add(b, DFR_A_args, 1);
     if (!arg)
         return dfr_error_memory(error);
     arg->name = name_id;
     arg->type = type;
     arg->has_default = has_default;
     arg->str = str;
+    arg->help = help_id;
     if (has_default)
         dfr_split_scalar(type, value, &arg->i, &arg->f);
     return DF_OK;
 }
 
-int df_builder_param(struct df_builder *b, const char *name, int64_t value, struct df_error *error)
+int df_builder_param(struct df_builder *b, const char *name, int64_t value, const char *help, struct df_error *error)
 {
     if (!name || !*name)
         return dfr_error(error, DF_E_ARGUMENT, "a param needs a name");
-    uint32_t name_id = df_builder_string(b, name);
-    struct df_param *param = name_id == DF_NONE ? NULL : dfr_builder_add(b, DFR_A_params, 1);
+    uint32_t name_id = df_builder_string(b, name), help_id = df_builder_string(b, help);
+    struct df_param *param = name_id == DF_NONE || help_id == DF_NONE ? NULL : dfr_builder_add(b, DFR_A_params, 1);
     if (!param)
         return dfr_error_memory(error);
     param->name = name_id;
+    param->help = help_id;
     param->value = value;
     return DF_OK;
 }

@@ -29,10 +29,10 @@ int df_builder_extents(struct df_builder *b, uint32_t kernel, const struct df_ex
  * DF_MAX_CLASSES. */
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error);
 
-/* Adds args and dynamic params, in the order of their declaration. */
+/* Adds args and dynamic params, in the order of their declaration. `help` is what --help says of it; NULL: nothing. */
 int df_builder_arg(struct df_builder *b, const char *name, enum df_scalar_type type, bool has_default,
-                   union df_scalar value, struct df_error *error);
-int df_builder_param(struct df_builder *b, const char *name, int64_t value, struct df_error *error);
+                   union df_scalar value, const char *help, struct df_error *error);
+int df_builder_param(struct df_builder *b, const char *name, int64_t value, const char *help, struct df_error *error);
 
 /* Adds a scope: one instance of a graph of the source. Scope 0 is the main graph, made by df_builder_new(). */
 int df_builder_scope(struct df_builder *b, uint32_t parent, const char *graph, uint32_t ordinal,

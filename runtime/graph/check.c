@@ -127,11 +127,12 @@ static bool check_scalars(const struct df_graph *g, struct df_error *error)
 {
     for (uint32_t i = 0; i < g->n_args; i++)
         REQUIRE(g->args[i].name < g->n_string_bytes && g->args[i].str < g->n_string_bytes &&
-                    g->args[i].type <= DF_S_STR &&
+                    g->args[i].help < g->n_string_bytes && g->args[i].type <= DF_S_STR &&
                     (g->args[i].type != DF_S_I32 || g->args[i].i == (int32_t)g->args[i].i),
-                "arg %u: no such name or type", (unsigned)i);
+                "arg %u: no such name, type or description", (unsigned)i);
     for (uint32_t i = 0; i < g->n_params; i++)
-        REQUIRE(g->params[i].name < g->n_string_bytes, "param %u: name out of range", (unsigned)i);
+        REQUIRE(g->params[i].name < g->n_string_bytes && g->params[i].help < g->n_string_bytes,
+                "param %u: name or description out of range", (unsigned)i);
     for (uint32_t i = 0; i < g->n_scalars; i++) {
         const struct df_scalar_value *scalar = &g->scalars[i];
         REQUIRE(scalar->type <= DF_S_STR && scalar->str < g->n_string_bytes, "scalar %u: no such type", (unsigned)i);

@@ -172,13 +172,15 @@ struct df_arg {
     uint32_t type;
     uint32_t has_default;
     uint32_t str;
+    uint32_t help;                           /* what --help says of it: offset into strings */
+    uint32_t pad;
     int64_t i;
     double f;
 };
 
 struct df_param {                            /* dynamic params only */
     uint32_t name;
-    uint32_t pad;
+    uint32_t help;                           /* as of an arg */
     int64_t value;                           /* the value that this graph was made with */
 };
 

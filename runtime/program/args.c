@@ -259,17 +259,41 @@ static int help_line(FILE *out, const char *name, const char *value, const char 
     return dfr_help_line(out, dashed, value, help);
 }
 
+/* What --help says of an arg or a param: its description, if it has one, and its default. value: NULL if it has none. It is printed
+ * as it is, with all its blanks, which dfr_help_words() would not do. */
+static void help_value(const struct df_graph *g, uint32_t name, const char *type, uint32_t help, const char *value, const char *quote, FILE *out)
+{
+    const char *text = df_graph_string(g, help);
+    int at = help_line(out, df_graph_string(g, name), type, text);
+    if (*text)
+        at = dfr_help_words(out, at, value ? "(default" : "(must be given)");
+    else
+        fputs(value ? "default" : "must be given", out);
+    if (value)
+        fprintf(out, " %s%s%s%s", quote, value, quote, *text ? ")" : "");
+    fputc('\n', out);
+}
+
 static void help_arg(const struct df_graph *g, const struct df_arg *arg, FILE *out)
 {
-    help_line(out, df_graph_string(g, arg->name), type_names[arg->type], "");
-    if (!arg->has_default)
-        fprintf(out, "must be given\n");
-    else if (arg->type == DF_S_STR)
-        fprintf(out, "default \"%s\"\n", df_graph_string(g, arg->str));
-    else if (arg->type == DF_S_F32 || arg->type == DF_S_F64)
-        fprintf(out, "default %.*g\n", arg->type == DF_S_F32 ? 7 : 15, arg->f);
-    else
-        fprintf(out, "default %lld\n", (long long)arg->i);
+    char number[64];
+    const char *text = number, *quote = "";
+    if (arg->type == DF_S_STR) {
+        text = df_graph_string(g, arg->str);
+        quote = "\"";
+    } else if (arg->type == DF_S_F32 || arg->type == DF_S_F64) {
+        snprintf(number, sizeof number, "%.*g", arg->type == DF_S_F32 ? 7 : 15, arg->f);
+    } else {
+        snprintf(number, sizeof number, "%lld", (long long)arg->i);
+    }
+    help_value(g, arg->name, type_names[arg->type], arg->help, arg->has_default ? text : NULL, quote, out);
+}
+
+static void help_param(const struct df_graph *g, const struct df_param *param, FILE *out)
+{
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)param->value);
+    help_value(g, param->name, "i64", param->help, number, "", out);
 }
 
 static void help_option(const struct dfr_option *option, FILE *out)
@@ -295,10 +319,8 @@ void dfr_args_help(const struct df_graph *g, const char *program, FILE *out)
         help_arg(g, &g->args[i], out);
     if (g->n_params)
         fprintf(out, "\nSizes of this graph:\n");
-    for (uint32_t i = 0; i < g->n_params; i++) {
-        help_line(out, df_graph_string(g, g->params[i].name), "i64", "");
-        fprintf(out, "default %lld\n", (long long)g->params[i].value);
-    }
+    for (uint32_t i = 0; i < g->n_params; i++)
+        help_param(g, &g->params[i], out);
     for (size_t t = 0; t < N_THEMES; t++) {
         fprintf(out, "\n%s:\n", themes[t].head);
         for (const struct dfr_option *option = themes[t].options; option->name; option++)

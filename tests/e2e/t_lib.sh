@@ -39,7 +39,12 @@ assert s["name"] == "edges" and s["dims"] == ["h", "w"], s
 assert s["ports"] == [{"name": "image", "mode": "in", "type": "u8", "dims": ["h", "w"]}, {"name": "e", "mode": "out", "type": "u8",
     "dims": ["h - 1", "w"]}, {"name": "d", "mode": "out", "type": "i32", "dims": ["h - 1", "w"]}], s["ports"]
 assert s["scalars"] == [{"name": "t", "type": "f32"}], s
+assert s["options"] == [{"name": "scale", "type": "i32", "default": 1,
+    "help": 'what each difference is multiplied by; */ ends no comment, and "??/" is no backslash'}], s["options"]
 END
+
+grep -qxF ' *     --scale=i32  what each difference is multiplied by; * / ends no comment, and "??/" is no backslash (default 1)' edges.h &&
+    pass described || fail described "$(grep scale edges.h)"
 
 # Wrong calls.
 # shellcheck disable=SC2046

@@ -21,6 +21,12 @@ expect no-lib 2 "^dfc: error: --python makes a module that calls a library: it g
 check builtin-name "$DFC" l.df --lib --python -o libm.so --nvcc=none
 expect builtin-name-runs 0 '^b.\\x07.$' "$python" -c 'import m, numpy; print(m.map(numpy.full(1, 7, "u1")).tobytes())'
 
+printf 'param n = 4 dynamic help "numbers";\narg s: str = "a" help "a word";\narg t: i32;\n%s' "$(sed 's/map/id/' l.df)" >o.df
+check settings "$DFC" o.df --lib --python -o libo.so --nvcc=none
+"$python" -c 'import o; print(o.id.__doc__)' >doc 2>&1
+printf '%s\n' 'Its options beside those that every program has:' '    --s=str  a word (default "a")' '    --t=i32  (must be given)' '    --n=i64  numbers (default 4)' >doc.want
+tail -n 4 doc | cmp - doc.want && pass settings-are-described || fail settings-are-described "$(cat doc)"
+
 # A graph with ports in place of main.
 expect root 0 '^edges.df: 4 nodes, 3 arcs$' "$DFC" partition edges.df --graph=edges:h=480,w=640
 expect root-simulate 0 '^gp ' "$DFC" simulate edges.df --graph=edges:h=480,w=640

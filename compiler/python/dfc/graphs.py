@@ -79,7 +79,7 @@ class Graph:
         self._session, self._calling, self._seconds, self._sizes = None, _threading.Lock(), 0.0, {}
         self.empty = {}
         self.__name__ = signature["name"]
-        self.__doc__ = f"{self.signature}\n\nA graph that dfc compiled; options: {options or 'none'}."
+        self.__doc__ = f"{self.signature}\n\nA graph that dfc compiled; options: {options or 'none'}.{self._settings()}"
 
     @property
     def signature(self):
@@ -88,6 +88,12 @@ class Graph:
         ports = ", ".join(f"{p['mode']} {p['name']}: {_format(p, bounds)}" for p in self._signature["ports"])
         scalars = ", ".join(f"{s['name']}: {s['type']}" for s in self._signature["scalars"])
         return f"{self.__name__}({ports}{'; ' if scalars else ''}{scalars})"
+
+    def _settings(self):
+        """What its file declares as options, with their descriptions, for the docstring."""
+        lines = [f"    --{s['name']}={s['type']}  {s['help']}{' ' if s['help'] else ''}"
+                 + (f"(default {_json.dumps(s['default'], ensure_ascii=False)})" if "default" in s else "(must be given)") for s in self._signature.get("options", [])]
+        return "\nIts options beside those that every program has:\n" + "\n".join(lines) if lines else ""
 
     def __repr__(self):
         return f"<dfc graph {self.signature}>"

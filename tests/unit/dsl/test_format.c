@@ -55,6 +55,21 @@ static void test_declarations_have_columns(void **state)
     expect("kernel cost(; cost: i32) cost cpu(1us) ;", "kernel cost(; cost: i32) cost cpu (1us);\n");
 }
 
+static void test_descriptions(void **state)
+{
+    (void)state;
+    expect("param n=4 dynamic help  \"elements\";\narg help_: str=\"\" help \"a  b\"; // given\narg x: i32;\n",
+           "param n = 4 dynamic                             help \"elements\";\n"
+           "arg   help_: str = \"\"                           help \"a  b\";  // given\n"
+           "arg   x:     i32;\n");
+    expect("arg far: str = \"0123456789012345678901234567890123456789\" help \"so far\";\narg x: i32 help \"no number\";",
+           "arg far: str = \"0123456789012345678901234567890123456789\" help \"so far\";\n"
+           "arg x:   i32                                              help \"no number\";\n");
+    expect("arg far: i32 = 1 help \"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\";",
+           "arg far: i32 = 1\n"
+           "    help \"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\";\n");
+}
+
 static void test_comments(void **state)
 {
     (void)state;
@@ -149,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blanks),
         cmocka_unit_test(test_declarations_have_columns),
+        cmocka_unit_test(test_descriptions),
         cmocka_unit_test(test_comments),
         cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_long_lines),

@@ -86,7 +86,7 @@ static void expect_round_trip(const char *text)
     const struct dfl_decl *a = first->decls, *b = second->decls;
     for (; a && b; a = a->next, b = b->next)
         if (a->kind != b->kind || strcmp(a->name.text, b->name.text) != 0 || !same_expr(a->value, b->value) ||
-            !same_formulas(a->kernel, b->kernel))
+            !same_expr(a->help, b->help) || !same_formulas(a->kernel, b->kernel))
             fail_msg("reads back as something else:\n%s\nprinted:\n%s", text, printed);
     assert_true(!a && !b);
     free(printed);
@@ -101,7 +101,8 @@ static void expect_round_trip(const char *text)
 static const char canonical[] =
     "import \"lib.df\";\n"
     "link \"open\\\"blas\\\\ \\n\\t\\007\";\n"
-    "param n = 1024 dynamic;\n"
+    "param n = 1024 dynamic help \"elements\";\n"
+    "param help = 1 help \"\";\n"
     "param m = (n + 3) / 4 * 2 - -1 % 7;\n"
     "param b = !(n < 3 || n >= 4 && m == 2) != 0 <= 1;\n"
     "param c = 1 - (2 - 3) - (4 + 5) * 6 / (7 * 8);\n"
@@ -114,7 +115,8 @@ static const char canonical[] =
     "arg seed: i32 = -1;\n"
     "arg big: i64 = -9223372036854775808;\n"
     "arg scale: f64 = -2.5;\n"
-    "arg name: str = \"a b\";\n"
+    "arg name: str = \"a b\" help \"a \\\"name\\\"\";\n"
+    "arg given: i32 help \"which must be given\";\n"
     "arg bare: f32;\n"
     "type vec = f32[n];\n"
     "type one = f64;\n"

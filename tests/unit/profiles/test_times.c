@@ -51,7 +51,7 @@ static struct df_graph *make_graph(uint64_t plain_hash, bool arg_has_default)
     }
     union df_scalar three = { .i32 = 3 };
     const uint64_t code[] = { DF_X_ARG, 0, DF_X_INT, 2, DF_X_MUL };
-    assert_int_equal(df_builder_arg(b, "seed", DF_S_I32, arg_has_default, three, NULL), DF_OK);
+    assert_int_equal(df_builder_arg(b, "seed", DF_S_I32, arg_has_default, three, NULL, NULL), DF_OK);
     assert_int_equal(df_builder_expression(b, DF_S_I32, code, 5, &scalar, NULL), DF_OK);
     for (unsigned i = 0; i < 4; i++) {
         const uint64_t size[] = { i == 1 ? 128 : 64 };

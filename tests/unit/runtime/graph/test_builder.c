@@ -700,11 +700,11 @@ static void test_bad_declarations(void **state)
 
     (void)state;
     refused(df_builder_class(b, "", &id, &error), &error, "a class needs a name");
-    refused(df_builder_arg(b, "", DF_S_I32, true, zero, &error), &error, "an arg needs a name and a type");
-    refused(df_builder_arg(b, NULL, DF_S_I32, true, zero, &error), &error, "an arg needs a name and a type");
-    refused(df_builder_arg(b, "n", (enum df_scalar_type)9, true, zero, &error), &error,
+    refused(df_builder_arg(b, "", DF_S_I32, true, zero, NULL, &error), &error, "an arg needs a name and a type");
+    refused(df_builder_arg(b, NULL, DF_S_I32, true, zero, NULL, &error), &error, "an arg needs a name and a type");
+    refused(df_builder_arg(b, "n", (enum df_scalar_type)9, true, zero, NULL, &error), &error,
             "an arg needs a name and a type");
-    refused(df_builder_param(b, "", 1, &error), &error, "a param needs a name");
+    refused(df_builder_param(b, "", 1, NULL, &error), &error, "a param needs a name");
     refused(df_builder_kernel_info(b, kernel + 1, &info, &error), &error, "no such kernel or class");
     info.code_classes = 1u << 5;
     refused(df_builder_kernel_info(b, kernel, &info, &error), &error, "no such kernel or class");

@@ -62,9 +62,9 @@ static struct df_graph *make_graph(void)
     const char *const value_names[] = { "a" };
     uint32_t cls, k0, k1, scope, ids[2], u, v, w;
     OK(df_builder_class(b, "npu", &cls, error));
-    OK(df_builder_arg(b, "seed", DF_S_I32, true, (union df_scalar){ .i32 = 4 }, error));
-    OK(df_builder_arg(b, "path", DF_S_STR, false, (union df_scalar){ .i64 = 0 }, error));
-    OK(df_builder_param(b, "n", 100, error));
+    OK(df_builder_arg(b, "seed", DF_S_I32, true, (union df_scalar){ .i32 = 4 }, "the first seed", error));
+    OK(df_builder_arg(b, "path", DF_S_STR, false, (union df_scalar){ .i64 = 0 }, NULL, error));
+    OK(df_builder_param(b, "n", 100, "elements", error));
     OK(df_builder_kernel(b, &source, &k0, error));
     OK(df_builder_kernel(b, &change, &k1, error));
     OK(df_builder_kernel_info(b, k0, &info, error));

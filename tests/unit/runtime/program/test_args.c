@@ -23,13 +23,14 @@ static int setup(void **state)
 {
     (void)state;
     struct df_builder *b = df_builder_new("app");
-    int rc = df_builder_arg(b, "seed", DF_S_I32, true, (union df_scalar){ .i32 = 1 }, NULL);
-    rc |= df_builder_arg(b, "big", DF_S_I64, true, (union df_scalar){ .i64 = -5 }, NULL);
-    rc |= df_builder_arg(b, "gain", DF_S_F32, true, (union df_scalar){ .f32 = 0.1f }, NULL);
-    rc |= df_builder_arg(b, "eps", DF_S_F64, true, (union df_scalar){ .f64 = 1e-9 }, NULL);
-    rc |= df_builder_arg(b, "mode", DF_S_STR, true, (union df_scalar){ .str = "fast" }, NULL);
-    rc |= df_builder_arg(b, "input", DF_S_STR, false, (union df_scalar){ .str = NULL }, NULL);
-    rc |= df_builder_param(b, "n", 1024, NULL);
+    int rc = df_builder_arg(b, "seed", DF_S_I32, true, (union df_scalar){ .i32 = 1 }, NULL, NULL);
+    rc |= df_builder_arg(b, "big", DF_S_I64, true, (union df_scalar){ .i64 = -5 }, "a number", NULL);
+    rc |= df_builder_arg(b, "gain", DF_S_F32, true, (union df_scalar){ .f32 = 0.1f }, NULL, NULL);
+    rc |= df_builder_arg(b, "eps", DF_S_F64, true, (union df_scalar){ .f64 = 1e-9 }, NULL, NULL);
+    rc |= df_builder_arg(b, "mode", DF_S_STR, true, (union df_scalar){ .str = "fast,  then slow" }, "how", NULL);
+    rc |= df_builder_arg(b, "input", DF_S_STR, false, (union df_scalar){ .str = NULL },
+                         "the picture that is read, with a description so long that it does not fit one line", NULL);
+    rc |= df_builder_param(b, "n", 1024, "elements", NULL);
     rc |= df_builder_finish(b, &graph, NULL);
     df_builder_free(b);
     return rc;
@@ -83,7 +84,7 @@ static void test_defaults(void **state)
     assert_int_equal(line.args[1].i64, -5);
     assert_true(line.args[2].f32 == 0.1f);
     assert_true(line.args[3].f64 == 1e-9);
-    assert_string_equal(line.args[4].str, "fast");
+    assert_string_equal(line.args[4].str, "fast,  then slow");
     assert_string_equal(line.args[5].str, "x");
     assert_int_equal(line.params[0], 1024);
     assert_false(line.params_changed);
@@ -249,14 +250,15 @@ static void test_help(void **state)
                                "\n"
                                "Arguments of this graph:\n"
                                "  --seed=i32            default 1\n"
-                               "  --big=i64             default -5\n"
+                               "  --big=i64             a number (default -5)\n"
                                "  --gain=f32            default 0.1\n"
                                "  --eps=f64             default 1e-09\n"
-                               "  --mode=str            default \"fast\"\n"
-                               "  --input=str           must be given\n"
+                               "  --mode=str            how (default \"fast,  then slow\")\n"
+                               "  --input=str           the picture that is read, with a description so long that it does not fit\n"
+                               "                        one line (must be given)\n"
                                "\n"
                                "Sizes of this graph:\n"
-                               "  --n=i64               default 1024\n"
+                               "  --n=i64               elements (default 1024)\n"
                                "\n"
                                "Options:\n"
                                "  --policy=NAME         how jobs get a worker: ";

@@ -56,8 +56,8 @@ static int build(int64_t n, struct df_graph **graph, struct df_error *error)
     const uint64_t k = (uint64_t)n, port_dims[1][DF_MAX_RANK] = { { k } }, code[] = { 3, 0 }; /* ARG 0 of expr.h */
     uint32_t k0, k1, u, v, scalar;
     struct df_builder *b = df_builder_new("app");
-    int rc = df_builder_arg(b, "seed", DF_S_I32, true, (union df_scalar){ .i32 = 1 }, error);
-    rc |= df_builder_param(b, "n", n, error);
+    int rc = df_builder_arg(b, "seed", DF_S_I32, true, (union df_scalar){ .i32 = 1 }, NULL, error);
+    rc |= df_builder_param(b, "n", n, NULL, error);
     rc |= df_builder_kernel(b, &source, &k0, error);
     rc |= df_builder_kernel(b, &check, &k1, error);
     rc |= df_builder_kernel_info(b, k0, &info, error);

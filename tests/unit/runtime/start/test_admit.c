@@ -58,7 +58,7 @@ static struct df_graph *graph_of(int variants, int hint, const char *arg)
     assert_non_null(b);
     assert_int_equal(df_builder_kernel(b, &desc, &node.kernel, &error), DF_OK);
     if (arg) {
-        assert_int_equal(df_builder_arg(b, arg, DF_S_I32, false, (union df_scalar){ .i64 = 0 }, &error), DF_OK);
+        assert_int_equal(df_builder_arg(b, arg, DF_S_I32, false, (union df_scalar){ .i64 = 0 }, NULL, &error), DF_OK);
         assert_int_equal(df_builder_constant(b, DF_S_I32, (union df_scalar){ .i32 = 7 }, &zero, &error), DF_OK);
     }
     assert_int_equal(df_builder_node_desc(b, &node, &id, &error), DF_OK);

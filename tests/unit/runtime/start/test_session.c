@@ -303,7 +303,7 @@ static struct df_graph *make_graph(void)
     struct df_graph *graph = NULL;
     uint32_t kernel[4], node[4], scalar;
 
-    OK(df_builder_arg(b, "by", DF_S_I64, true, (union df_scalar){ .i64 = 2 }, &error));
+    OK(df_builder_arg(b, "by", DF_S_I64, true, (union df_scalar){ .i64 = 2 }, NULL, &error));
     OK(df_builder_expression(b, DF_S_I64, code, 5, &scalar, &error));
     for (unsigned k = 0; k < 4; k++) {
         OK(df_builder_kernel(b, &kernels[k], &kernel[k], &error));

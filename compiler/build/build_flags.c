@@ -1,5 +1,5 @@
 /* build_flags.c - the flags that the .df gives to one file: how they reach its compiler, and which of them the linker
- * needs, too. The front end has checked them (declare/code_flags.c).
+ * needs, too. The front end has checked them (declare/code_flags.c). Whether a flag decides on debug information.
  */
 #include "compiler/build/build_program.h"
 
@@ -80,4 +80,36 @@ void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *arg
         argv->failed |= words.failed;
         dfc_list_free(&words);
     }
+}
+
+/* ---- debug information ---- */
+
+/* -g, -g3, -ggdb and the like; a sanitizer's reports name lines. nvcc's -gencode is something else. With -s the linker
+ * leaves out more, and gcc hands it over before any -Wl. */
+static bool decides_on_debug(const struct dfc_list *words)
+{
+    static const char *const beginnings[] = { "-g", "-fsanitize", "-Xcompiler=-g", NULL };
+    size_t n;
+    for (size_t i = 0; i < words->n; i++) {
+        const char *word = words->items[i];
+        if (strcmp(word, "-s") == 0 ||
+            (after_one_of(word, beginnings, &n) && strncmp(word, "-gencode", strlen("-gencode")) != 0))
+            return true;
+    }
+    return false;
+}
+
+bool dfc_flags_decide_on_debug(const struct dfc_program *p)
+{
+    const struct dfc_list *const lists[] = { &p->tools.cc, &p->tools.cxx, &p->tools.c_flags, &p->tools.cu_flags };
+    bool decided = false;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        decided |= decides_on_debug(lists[i]);
+    for (size_t u = 0; !decided && u < p->n_units; u++) {
+        struct dfc_list words = { 0 };
+        dfc_list_add_words(&words, p->units[u].flags);
+        decided = words.failed || decides_on_debug(&words);
+        dfc_list_free(&words);
+    }
+    return decided;
 }

@@ -186,6 +186,8 @@ static bool link_command(const struct dfc_program *p, const char *path, struct d
     bool cxx = has_unit(p, DFC_CODE_CXX);
     dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
+    if (!dfc_flags_decide_on_debug(p))  /* else dfc's own would be most of the program, and of the time to link it */
+        dfc_list_add(argv, "-Wl,--strip-debug");
     dfc_list_add_all(argv, &tools->c_flags);
     dfc_flags_add_for_linking(p, argv);
     if (!p->common->exported)

@@ -91,6 +91,8 @@ void dfc_flags_add(const struct dfc_build_unit *unit, struct dfc_list *argv);
  * all units. */
 void dfc_flags_keep_for_linking(const struct dfc_list *flags, struct dfc_list *argv);
 void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *argv);
+/* Does any flag, dfc's -g or another, ask for debug information or a sanitizer, or for no symbols at all (-s)? */
+bool dfc_flags_decide_on_debug(const struct dfc_program *p);
 /* Does the source, as it is written, seem to have a main()? */
 bool dfc_may_have_main(const char *source);
 /* If the unit's object or archive has a main(), replaces it by a copy in the work folder where that is local. false:

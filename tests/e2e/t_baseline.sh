@@ -9,6 +9,7 @@ cc -std=c11 -O2 -o generate "$matrix/generate.c"
 cp "$matrix"/matrix.c "$matrix"/matrix.cu "$matrix"/kernels.df .
 ./generate --kind=mixed --n=96 >mixed.df
 ./generate --kind=mixed --n=96 --std >std.df
+formulas_for none
 for graph in mixed std; do check "matrix-dfc-$graph" "$DFC" $graph.df --nvcc=none -w -o $graph; ./$graph | sort >$graph.out; done
 same matrix-std mixed.out std.out
 check matrix-compile "$base/matrix/build.sh" ./matrix_by_hand "$DF_BUILD/lib"

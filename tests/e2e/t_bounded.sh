@@ -1,11 +1,13 @@
 # Extents that differ from wave to wave: random graphs under policies, devices, small memories and 1 to 8 waves in flight, beside what
 # programs/bounded/random.py computes; failures that name node, wave and port; dumps; the example of docs/language.md.
 # DF_BOUNDED="FIRST LAST" gives other seeds.
+formulas_for none
+one=--nvcc-flags=-arch=compute_80    # one architecture: quicker; tests/e2e/t_sum.sh has them all
 cp "$programs"/* .
 read -r first last <<<"${DF_BOUNDED:-2 2}"
 for ((seed = first; seed <= last; seed++)); do
     python3 random.py "$seed" 20 12
-    "$DFC" -w graph.df -o graph >err 2>&1 || { fail "random-$seed" "$(head -n 3 err)"; continue; }
+    "$DFC" -w graph.df $one -o graph >err 2>&1 || { fail "random-$seed" "$(head -n 3 err)"; continue; }
     for o in --workers=1 '--workers=2 --inflight=1' '--workers=3 --policy=eager --inflight=8' '--workers=2 --policy=dmda --poison' \
              '--device=emu --emu-all --policy=all-gpu' '--device=emu --emu-all --policy=all-gpu --cuda-graphs=on --gpu-jobs=3' \
              '--device=emu --emu-all --policy=dmda --workers=2 --inflight=8 --gpu-mem=32768' '--device=emu --emu-all --policy=random --inflight=3'; do
@@ -49,7 +51,7 @@ graph main {
     end(v);
 }
 X
-check fails-compile "$DFC" fails.df -o fails
+check fails-compile "$DFC" fails.df $one -o fails
 check fails-not ./fails --waves=4
 for o in --workers=1 --workers=2 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
@@ -63,7 +65,7 @@ for o in --workers=1 --workers=2 '--device=emu --emu-all --policy=all-gpu'; do
     }
 done
 sed 's/less(l, m);/g = grow(l); less(l, m); end(g);/; s/\*n = 5;/*n = what == 4 ? 3 : 9;/; s/\*m = what == 3 ? 3 : 4;/*m = *n - 1;/' fails.df >grow.df
-check grow-compile "$DFC" grow.df -o grow
+check grow-compile "$DFC" grow.df --nvcc=none -o grow
 expect grow 1 "^grow: error: node 'main/grow', wave 0: extent 1 of 'b' is 7, and it may be at most 1$" ./grow --waves=1 --what=4
 
 # Whoever looks at tokens sees this wave's: dumps, comparing variants, profiles.
@@ -73,13 +75,13 @@ header = open("main.load.p.0.npy", "rb").read()
 assert b"'shape': (4, 3)" in header and header.endswith(b"\1" * 12), header
 X
 check variants ./fails --waves=3 --check=variants --device=emu --emu-all
-check profile "$DFC" profile fails.df --max-time=5ms
+check profile "$DFC" profile fails.df --nvcc=none --max-time=5ms
 
 # A kernel that could be divided reads tokens of each wave's extents.
 printf '%s\n' '1 rows: 999, then -1' '2 rows: 2002, then -1' '3 rows: 3002, then -1' >want
 for parts in '' --parts=3; do
     # shellcheck disable=SC2086
-    check "split-compile $parts" "$DFC" split.df $parts -o split
+    check "split-compile $parts" "$DFC" split.df $parts $one -o split
     for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
         # shellcheck disable=SC2086
         ./split --waves=3 $o >got 2>&1; same "split $parts $o" got want
@@ -89,12 +91,12 @@ done
 # The examples of docs/language.md.
 awk '/^### /{ on = $0 == "### Extents of each wave" } /^```/{ if (!code && on) n++; code = !code; next } on && code { print > ("example" n) }' \
     "$DF_SOURCE/docs/language.md"
-cp example1 peaks.df; check example "$DFC" peaks.df -o peaks
+cp example1 peaks.df; check example "$DFC" peaks.df $one -o peaks
 for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
     ./peaks --waves=4 $o >got 2>&1; same "example $o" got example2
 done
-cp example3 count.df; check example-bounds "$DFC" count.df -o count
+cp example3 count.df; check example-bounds "$DFC" count.df $one -o count
 ./count --waves=5 >got 2>&1; same example-bounds-of-calls got example4
 # A number where a kernel leaves the bound open: the extent is exact, so readers may ask for that number.
 cat >exact.df <<'X'
@@ -123,7 +125,7 @@ graph main {
     show(s, o);
 }
 X
-check exact-compiles "$DFC" exact.df -o exact
+check exact-compiles "$DFC" exact.df $one -o exact
 printf '0: 24 11\n1: 36 11\n2: 48 11\n3: 60 11\n' >want
 for o in --workers=1 '--workers=2 --policy=eager' '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
@@ -133,7 +135,7 @@ head -c 100 b2.npy | tr -d '\000' >head
 expect exact-npy 0 "'shape': \(3, 12\)" cat head
 expect exact-fails 1 "node 'main/make/rows', wave 2: extent 2 of 'v' is 11, and the call says that it is 12: 'm <= 12' takes less" ./exact --waves=4 --odd=1 --workers=1
 mkdir called && cp example5 called/turn.df && cd called || exit 1                # away from random.py, which is no module of Python's
-check example-inputs "$DFC" turn.df --lib --python -o libturn.so
+check example-inputs "$DFC" turn.df $one --lib --python -o libturn.so
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && ! grep -q fsanitize "$DF_BUILD/obj/flags"; then
     check example-inputs-called /usr/bin/python3 -c 'import numpy as np, turn
 for size in (2, 3), (480, 640), (7, 1):

@@ -1,4 +1,5 @@
 # Nodes that are divided: the same bits as undivided, in any number of parts, under every policy, in little device memory.
+formulas_for none
 compile() { # PARTS FILE NAME [OPTION…]
     local parts=$1 file=$2 name=$3; shift 3
     "$DFC" "$file" --parts="$parts" -o "$name" --nvcc=none "$@" >compile.out 2>&1 || fail "$name-compile" "$(head -3 compile.out)"

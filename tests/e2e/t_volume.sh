@@ -1,5 +1,6 @@
 # Accumulators of nodes that are divided: the same bits as undivided, in any number of parts, under every policy, in little
 # device memory.
+formulas_for none
 export NVCC=none DFC_PROFILE=$PWD/profile.db
 source=$DF_SOURCE/tests/e2e/programs/volume/volume.df
 for n in 1 3 13; do

@@ -45,6 +45,12 @@ same() {
     if cmp -s "$2" "$3"; then pass "$1"; else fail "$1" "differs: $(diff "$2" "$3" | head -n 6 | tr '\n' ' ')"; fi
 }
 
+# nap SECONDS: sleeps, and no process is made for it, which a loop that asks often would do.
+nap() {
+    [ -n "${never:-}" ] || exec {never}<> <(:)  # a pipe from which nothing comes
+    read -rt "$1" -u "$never" || true
+}
+
 # formulas_for LEVEL [FLAG…]: from now on dfc compiles the formulas of programs for one level of instructions ("", v3, none: not optimised), which
 # is a part of the time. FLAGs stand behind dfc's own.
 formulas_for() {

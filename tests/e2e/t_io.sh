@@ -92,12 +92,12 @@ expect records-missing 1 "cannot read 'nowhere': No such file" ./records --input
 head -c 15 a.rec >b.rec; cp a.rec kept.rec; cp b.rec a.rec
 expect part-short 1 "'a.rec' has no 4 bytes from byte 12 on$" ./records --input=kept.rec
 nothing_left nothing-for-no-path '[.]tmp'
-if pkg-config --exists fftw3f; then compile rows; compile rows -D batch=3; expect rows-filtered 0 '^same $' ./rows --waves=1; else skip rows 'no libfftw3-dev'; fi
+if pkg-config --exists fftw3f; then compile rows -O0; compile rows -O0 -D batch=3; expect rows-filtered 0 '^same $' ./rows --waves=1; else skip rows 'no libfftw3-dev'; fi
 
 # blas: products of both types, of one row and of several, against their definition
 if pkg-config --exists openblas; then
     for rows in 1 7; do
-        compile products -D rows=$rows
+        compile products -O0 -D rows=$rows
         expect products-$rows 0 '^0 0 0 0 0 0 $' ./products --waves=3
         expect products-$rows-emu 0 '^0 0 0 0 0 0 $' ./products --waves=3 --device=emu --emu-all --workers=2
     done
@@ -156,6 +156,7 @@ sed 's/FORMAT/png/g' "$programs/tiles.df" >tiles.df; compile tiles; sed 's/FORMA
 ./tiles --input=png.rgb --output=again.png; cmp png.rgb again.png >/dev/null && pass png-tiles || fail png-tiles differs
 printf 'png.rgb\npng.rgb\n' >list.txt
 ./copy --input=@list.txt --output='page%d.png'; same png-list png.rgb page1.png
+formulas_for none # from here on the same files of std/ as before
 # Whole bands are packed when a row of tiles has ended, although more rows could be held, and the bytes are the same.
 cp "$DF_BUILD/share/dfc/std/png_pack.h" .
 check packs-compile cc -std=c11 -D_GNU_SOURCE -O2 -I"$DF_BUILD/include" -o packs packs.c -lz

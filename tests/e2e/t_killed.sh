@@ -5,6 +5,7 @@ if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip killed "MPI itself is not 
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip killed "no mpirun, or dfc was made without mpicc"; return 0; fi
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
+formulas_for none
 for p in plain keeps counts tiles; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
 head -c 1200 "$DFC" >in.raw                     # 150 waves
 declare -A args=([plain]=--input=../in.raw [keeps]=--input=../in.raw [counts]=--many=150 [tiles]=--input=../in.raw)
@@ -25,9 +26,13 @@ begin() {
     launcher=$!
 }
 # ends PID: within the time limit.
-ends() { for ((t = 0; t < limit_s * 50; t++)); do kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null || return 0; sleep 0.02; done; return 1; }
+ends() {
+    local state
+    for ((t = 0; t < limit_s * 50; t++)); do { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ] || return 0; nap 0.02; done
+    return 1
+}
 # While there is a file `hold`, waves from 60 on wait (kernels.c): so a run goes on until the test has done to it what it does.
-until_run() { for ((t = 0; t < 6000; t++)); do grep -q "$1" ./*.journal 2>/dev/null && return; sleep 0.01; done; fail until-run "$1: $(cat errors)"; }
+until_run() { for ((t = 0; t < limit_s * 20; t++)); do grep -q "$1" ./*.journal 2>/dev/null && return; nap 0.05; done; fail until-run "$1: $(cat errors)"; }
 moment() { sleep "$(printf 0.%03d $((RANDOM % 900)))"; }
 done_now() { grep -q '^end ' ./*.journal 2>/dev/null; }
 of_rank() { cat "pid.$1"; }

@@ -177,7 +177,7 @@ void dfc_stages_free(struct dfc_stages *stages)
 
 /* Of the first node with that stage, the part of its name that stands in main: "blur#2" of main/blur#2.part[0], "segment" of
  * main/segment/label. */
-static char *stage_name(const struct df_graph *g, const struct dfc_stages *stages, uint32_t stage)
+char *dfc_stages_name(const struct df_graph *g, const struct dfc_stages *stages, uint32_t stage)
 {
     char name[300];
     uint32_t v = 0;
@@ -251,7 +251,7 @@ static bool name_processors(const struct dfc_cluster *cluster, struct dfc_map_in
 static bool name_stages(const struct df_graph *g, const struct dfc_stages *stages, struct dfc_map_input *input)
 {
     for (uint32_t n = 0; n < stages->n; n++)
-        if (!(input->stages[n] = stage_name(g, stages, n)))
+        if (!(input->stages[n] = dfc_stages_name(g, stages, n)))
             return false;
     return true;
 }

@@ -36,6 +36,8 @@ struct dfc_stages {
 /* DF_E_MEMORY; DF_E_REFUSED: two calls feed each other, there are too many stages, or none has a time. */
 int dfc_stages_find(const struct df_graph *graph, struct dfc_stages *stages, struct df_error *error);
 void dfc_stages_free(struct dfc_stages *stages);
+/* The stage's name in memory of the caller. NULL: no memory. */
+char *dfc_stages_name(const struct df_graph *graph, const struct dfc_stages *stages, uint32_t stage);
 
 /* A pipeline with names, bytes, links and serial marks, and no times yet. Errors as above; DF_E_REFUSED, too, if the cluster has too many
  * nodes. */

@@ -125,8 +125,8 @@ int dfc_scale_look(const struct dfp_problem *problem, const char *policy, const 
 
 /* ---- many machines ---- */
 
-/* Shares `nodes` among the types in the proportion of their counts, what is left to the largest remainders. */
-static void share(const struct dfc_cluster *cluster, uint32_t nodes, uint32_t *n)
+/* What is left goes to the largest remainders. */
+void dfc_scale_share(const struct dfc_cluster *cluster, uint32_t nodes, uint32_t *n)
 {
     double all = dfc_scale_declared(cluster), remainder[DFC_MOST_NODE_TYPES];
     uint32_t left = nodes;
@@ -176,7 +176,7 @@ int dfc_scale_run(const struct dfc_scale *scale, uint32_t nodes, struct dfc_scal
                                  .latency_s = cluster->link.latency_s, .manager_bytes_per_s = cluster->link.bytes_per_s,
                                  .switch_bytes_per_s = cluster->total_bytes_per_s,
                                  .files_bytes_per_s = cluster->files_bytes_per_s };
-    share(cluster, nodes, n);
+    dfc_scale_share(cluster, nodes, n);
     for (uint32_t t = 0; t < cluster->n_types; t++) {
         setup.types[setup.n_types++] = (struct dfc_machines){ n[t], scale->every_s[t], scale->latency_s[t],
                                                               cluster->types[t].link.bytes_per_s };

@@ -39,6 +39,8 @@ struct dfc_scale_row {
 };
 
 uint32_t dfc_scale_declared(const struct dfc_cluster *cluster); /* its nodes in all */
+/* Shares `nodes` among the types in the proportion of their counts; n[type]. */
+void dfc_scale_share(const struct dfc_cluster *cluster, uint32_t nodes, uint32_t *n);
 /* Finds what a wave takes on a machine of that type, for which the problem is. */
 int dfc_scale_look(const struct dfp_problem *problem, const char *policy, const struct dfp_options *options, uint32_t inflight,
                    uint32_t type, struct dfc_scale *scale, struct df_error *error);

@@ -17,6 +17,7 @@ struct request {
 struct worker {
     uint32_t type, target;
     uint32_t size;                      /* requestsize: items under way and queued on behalf of this worker */
+    uint32_t n_asked;                   /* those under way */
     bool runs;
     double begun_s, latency_s;          /* requestlatency; NaN: none is known */
 };
@@ -25,11 +26,17 @@ struct source {                         /* a sender, as the receiver sees it */
     bool over, lost;
 };
 
+struct pair {                           /* a sender and a worker */
+    uint32_t n_open;                    /* requests */
+    uint32_t n_waiting;                 /* of them; more than one if a large item was overtaken by an answer */
+    bool dry;                           /* the last answer that did not wait was no item: one request is enough */
+};
+
 struct dfr_receiver {
     struct dfr_receiver_options o;
     struct worker *workers;
     struct source *sources;
-    bool *waits;                        /* [sender * n_workers + worker]: a request waits there */
+    struct pair *pairs;                 /* [sender * n_workers + worker] */
     uint32_t next_source, next_worker;  /* who is looked at first */
     struct request *requests;
     uint32_t n_requests, free;          /* places for requests; the first free one */
@@ -71,9 +78,9 @@ int dfr_receiver_create(const struct dfr_receiver_options *options, double now_s
     r->next_source = options->first_sender % options->n_senders;
     r->workers = calloc(options->n_workers, sizeof *r->workers);
     r->sources = calloc(options->n_senders, sizeof *r->sources);
-    r->waits = calloc((size_t)options->n_senders * options->n_workers, sizeof *r->waits);
+    r->pairs = calloc((size_t)options->n_senders * options->n_workers, sizeof *r->pairs);
     dfr_items_init(&r->queue, options->n_types, options->present, options->policy != DFR_STREAM_DDFCFS);
-    if (!r->workers || !r->sources || !r->waits) {
+    if (!r->workers || !r->sources || !r->pairs) {
         dfr_receiver_destroy(r);
         return dfr_error_memory(error);
     }
@@ -92,12 +99,17 @@ void dfr_receiver_destroy(struct dfr_receiver *r)
     dfr_items_free(&r->queue);
     free(r->workers);
     free(r->sources);
-    free(r->waits);
+    free(r->pairs);
     free(r->requests);
     free(r);
 }
 
 /* ---- ThreadRequester ---- */
+
+static struct pair *pair_of(const struct dfr_receiver *r, uint32_t sender, uint32_t worker)
+{
+    return &r->pairs[(size_t)sender * r->o.n_workers + worker];
+}
 
 static bool make_request(struct dfr_receiver *r, uint32_t worker, uint32_t sender, double now_s, struct dfr_stream_request *request)
 {
@@ -115,6 +127,7 @@ static bool make_request(struct dfr_receiver *r, uint32_t worker, uint32_t sende
     uint32_t place = r->free;
     struct request *q = &r->requests[place];
     r->free = q->next;
+    pair_of(r, sender, worker)->n_open++;
     *q = (struct request){ .state = ASKED, .worker = worker, .sender = sender, .serial = q->serial + 1, .sent_s = now_s };
     *request = (struct dfr_stream_request){ .sender = sender, .worker = worker, .type = r->workers[worker].type,
                                              .ticket = (uint64_t)q->serial << 32 | place };
@@ -126,7 +139,8 @@ static uint32_t choose_sender(const struct dfr_receiver *r, uint32_t worker)
 {
     for (uint32_t i = 0; i < r->o.n_senders; i++) {
         uint32_t s = (r->next_source + i) % r->o.n_senders;
-        if (!r->sources[s].over && !r->sources[s].lost && !r->waits[(size_t)s * r->o.n_workers + worker])
+        const struct pair *pair = pair_of(r, s, worker);
+        if (!r->sources[s].over && !r->sources[s].lost && !pair->n_waiting && !(pair->dry && pair->n_open))
             return s;
     }
     return r->o.n_senders;
@@ -142,6 +156,7 @@ bool dfr_receiver_ask(struct dfr_receiver *r, double now_s, struct dfr_stream_re
         r->next_worker = (w + 1) % r->o.n_workers;
         r->next_source = (sender + 1) % r->o.n_senders;
         r->workers[w].size++;
+        r->workers[w].n_asked++;
         r->n_asked++;
         held = r->n_asked + r->queue.n_used;
         r->most_held = held > r->most_held ? held : r->most_held;
@@ -152,7 +167,7 @@ bool dfr_receiver_ask(struct dfr_receiver *r, double now_s, struct dfr_stream_re
 
 static void set_waiting(struct dfr_receiver *r, const struct request *q, bool waits)
 {
-    r->waits[(size_t)q->sender * r->o.n_workers + q->worker] = waits;
+    pair_of(r, q->sender, q->worker)->n_waiting += waits ? 1u : -1u;
     r->n_waiting += waits ? 1u : -1u;
 }
 
@@ -163,8 +178,10 @@ static void end_request(struct dfr_receiver *r, uint32_t place)
         set_waiting(r, q, false);
     } else {
         r->n_asked--;
+        r->workers[q->worker].n_asked--;
         r->workers[q->worker].size--;
     }
+    pair_of(r, q->sender, q->worker)->n_open--;
     q->state = FREE;
     q->next = r->free;
     r->free = place;
@@ -190,9 +207,12 @@ int dfr_receiver_answer(struct dfr_receiver *r, double now_s, const struct dfr_s
     struct request *q = place < r->n_requests ? &r->requests[place] : NULL;
     if (!q || q->state == FREE || q->serial != answer->ticket >> 32)
         return DF_E_ARGUMENT;
+    if (q->state == ASKED)
+        pair_of(r, q->sender, q->worker)->dry = answer->kind != DFR_STREAM_ITEM;
     if (answer->kind == DFR_STREAM_NONE) {
         if (q->state == ASKED) {
             r->n_asked--;
+            r->workers[q->worker].n_asked--;
             r->workers[q->worker].size--;
             set_waiting(r, q, true);
             q->state = WAITS;
@@ -222,10 +242,34 @@ void dfr_receiver_back(struct dfr_receiver *r, uint32_t sender)
 
 /* ---- ThreadWorker ---- */
 
+/* The item that the worker would take now. With odds it leaves an item to another type that does it better and on whose behalf it was asked for,
+ * while one that was asked for on its own behalf is under way. */
+static uint32_t next_item(const struct dfr_receiver *r, uint32_t worker)
+{
+    const struct worker *w = &r->workers[worker];
+    uint32_t slot = w->runs ? DFR_NO_SLOT : dfr_items_first(&r->queue, w->type);
+    bool leaves = slot != DFR_NO_SLOT && r->o.policy == DFR_STREAM_ODDS && w->n_asked && r->queue.orders[w->type].key[slot] < 1 &&
+                  r->workers[r->queue.slots[slot].mark].type != w->type;
+    return leaves ? DFR_NO_SLOT : slot;
+}
+
+bool dfr_receiver_idle(const struct dfr_receiver *r, uint32_t *worker)
+{
+    double best = -1;
+    for (uint32_t w = 0; w < r->o.n_workers; w++) {
+        uint32_t type = r->workers[w].type, slot = next_item(r, w);
+        if (slot == DFR_NO_SLOT || r->queue.orders[type].key[slot] <= best)
+            continue;
+        best = r->queue.orders[type].key[slot];
+        *worker = w;
+    }
+    return best >= 0;
+}
+
 bool dfr_receiver_take(struct dfr_receiver *r, double now_s, uint32_t worker, struct dfr_stream_item *item)
 {
     struct worker *w = &r->workers[worker];
-    uint32_t slot = w->runs ? DFR_NO_SLOT : dfr_items_first(&r->queue, w->type);
+    uint32_t slot = next_item(r, worker);
     if (slot == DFR_NO_SLOT)
         return false;
     *item = r->queue.slots[slot].item;

@@ -23,8 +23,12 @@
  *           of all other orders. Requests are answered in the order in which they came.
  * None:     If a sender has nothing for a request, it says NONE and keeps the request. When an item comes, the sender gives it. Meanwhile
  *           the receiver asks other senders. For a worker one request waits like that at each sender, and further ones are answered by
- *           DROPPED. So nobody polls, and an empty sender holds up no receiver. Messages between two ranks must come in the order in which
- *           they were sent.
+ *           DROPPED. After that a worker has one request at a time there, until one is answered by an item at once. So nobody polls, and
+ *           an empty sender holds up no receiver. Answers should come in the order in which they were sent. If a large item is overtaken
+ *           by a later answer, all still works, but a worker may have more than one request that waits at that sender.
+ * Leaving:  This is not in Algorithm 2. With odds a worker that waits for an item of its own leaves items that were asked for on behalf of
+ *           another type, if that type does them better. Else a core that waits a millisecond for a small item would begin with a large one
+ *           that the GPU does in a tenth of the time.
  * Bounds:   A sender holds at most `places` items that wait. It answers requests alone, so a slow receiver holds what it asked for, and
  *           no more: it holds up no other. A receiver holds, under way and queued, at most dfr_receiver_bound() items.
  * Death:    A sender remembers what it gave until dfr_sender_done(). dfr_sender_lost() takes back what a dead receiver had: those items go
@@ -150,6 +154,8 @@ bool dfr_receiver_ask(struct dfr_receiver *receiver, double now_s, struct dfr_st
 /* An answer has come. DF_E_ARGUMENT: nobody waits for it, as after dfr_receiver_lost(). Its item must go back to who sent it. DF_E_MEMORY. */
 int dfr_receiver_answer(struct dfr_receiver *receiver, double now_s, const struct dfr_stream_answer *answer);
 
+/* Of the idle workers, the one that should take an item first: the one that its item suits best, of equal ones the first. false: none can. */
+bool dfr_receiver_idle(const struct dfr_receiver *receiver, uint32_t *worker);
 /* ThreadWorker (Algorithm 2): a worker that is idle takes an item and begins with it. false: there is none for it. */
 bool dfr_receiver_take(struct dfr_receiver *receiver, double now_s, uint32_t worker, struct dfr_stream_item *item);
 /* It has processed that item, and adapts its target (DQAA). */

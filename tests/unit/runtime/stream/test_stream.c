@@ -442,6 +442,68 @@ static void test_senders(void **state)
     dfr_receiver_destroy(r);
 }
 
+/* Which idle worker takes first, and what a worker leaves to another. */
+static void test_leaves(void **state)
+{
+    struct dfr_receiver *r = new_receiver(DFR_STREAM_ODDS, 1, 0, 8);
+    struct dfr_stream_item i;
+    uint32_t worker = 9;
+
+    (void)state;
+    assert_false(dfr_receiver_idle(r, &worker));
+    struct dfr_stream_request c = asks(r, 0, 0, CPU), g = asks(r, 0, 0, GPU);
+    assert_int_equal(answer(r, 1, &g, DFR_STREAM_ITEM, 10, 33, 1), DF_OK);
+    assert_true(dfr_receiver_idle(r, &worker) && worker == GPU);
+    assert_false(dfr_receiver_take(r, 1, CPU, &i)); /* its own item is under way */
+    assert_int_equal(answer(r, 2, &c, DFR_STREAM_NONE, 0, 0, 0), DF_OK);
+    assert_true(dfr_receiver_idle(r, &worker) && worker == GPU);
+    takes(r, 2, CPU, 10);               /* it is not */
+    assert_false(dfr_receiver_idle(r, &worker));
+    g = asks(r, 2, 0, GPU);
+    assert_int_equal(answer(r, 3, &c, DFR_STREAM_ITEM, 11, 2, 1), DF_OK);
+    takes(r, 3, GPU, 11);               /* it does it better, though it was asked for on behalf of the CPU */
+    assert_int_equal(answer(r, 3, &g, DFR_STREAM_ITEM, 12, 1, 1), DF_OK);
+    dfr_receiver_finished(r, 4, CPU);
+    c = asks(r, 4, 0, CPU);
+    assert_true(dfr_receiver_idle(r, &worker) && worker == CPU);
+    takes(r, 4, CPU, 12);               /* as well as the GPU */
+    dfr_receiver_destroy(r);
+
+    r = new_receiver(DFR_STREAM_DDWRR, 1, 1, 0);
+    c = asks(r, 0, 0, CPU);
+    g = asks(r, 0, 0, GPU);
+    assert_int_equal(answer(r, 1, &g, DFR_STREAM_ITEM, 10, 33, 1), DF_OK);
+    takes(r, 1, CPU, 10);               /* with ddwrr a request asks for nothing of its own */
+    dfr_receiver_destroy(r);
+}
+
+/* A worker has one request at a time at a sender that had nothing for it, until one is answered by an item at once. */
+static void test_dry_sender(void **state)
+{
+    static const uint32_t cpu = CPU;
+    const struct dfr_receiver_options options = { .policy = DFR_STREAM_DDWRR, .n_types = 1, .present = 1, .n_senders = 1, .n_workers = 1, .types = &cpu,
+                                                  .requests = 3 };
+    struct dfr_receiver *r = NULL;
+
+    (void)state;
+    assert_int_equal(dfr_receiver_create(&options, 0, &r, &error), DF_OK);
+    struct dfr_stream_request a = asks(r, 0, 0, CPU), b = asks(r, 0, 0, CPU), c = asks(r, 0, 0, CPU);
+    assert_int_equal(answer(r, 1, &a, DFR_STREAM_NONE, 0, 0, 0), DF_OK);
+    assert_int_equal(answer(r, 1, &b, DFR_STREAM_DROPPED, 0, 0, 0), DF_OK);
+    asks_no_more(r, 1);
+    assert_int_equal(answer(r, 2, &c, DFR_STREAM_DROPPED, 0, 0, 0), DF_OK);
+    asks_no_more(r, 2);
+    assert_int_equal(answer(r, 3, &a, DFR_STREAM_ITEM, 10, 1, 1), DF_OK);
+    a = asks(r, 3, 0, CPU);
+    asks_no_more(r, 3);                 /* one alone */
+    assert_int_equal(answer(r, 4, &a, DFR_STREAM_ITEM, 11, 1, 1), DF_OK);
+    takes(r, 4, CPU, 10);
+    asks(r, 4, 0, CPU);
+    asks(r, 4, 0, CPU);                 /* it has items again */
+    asks_no_more(r, 4);
+    dfr_receiver_destroy(r);
+}
+
 /* A dead sender's answers come too late, and the others are asked. */
 static void test_dead_sender(void **state)
 {
@@ -721,7 +783,7 @@ int main(void)
         cmocka_unit_test(test_weights), cmocka_unit_test(test_names), cmocka_unit_test(test_best_item), cmocka_unit_test(test_oldest_item),
         cmocka_unit_test(test_order_of_requests), cmocka_unit_test(test_one_waits), cmocka_unit_test(test_sender_refuses), cmocka_unit_test(test_dead_receiver),
         cmocka_unit_test(test_target_rises_and_falls), cmocka_unit_test(test_requests), cmocka_unit_test(test_first_come),
-        cmocka_unit_test(test_senders), cmocka_unit_test(test_dead_sender), cmocka_unit_test(test_receiver_refuses),
+        cmocka_unit_test(test_senders), cmocka_unit_test(test_leaves), cmocka_unit_test(test_dry_sender), cmocka_unit_test(test_dead_sender), cmocka_unit_test(test_receiver_refuses),
         cmocka_unit_test(test_random_items), cmocka_unit_test(test_random_runs), cmocka_unit_test(test_random_stuck) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

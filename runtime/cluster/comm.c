@@ -350,6 +350,7 @@ static void work_until_over(struct loop *loop)
         if (atomic_load_explicit(&loop->comm->stop, memory_order_relaxed))
             dfr_worker_leave(loop->worker, dfr_clock_s());
         bool any = poll_link(loop);
+        loop->comm->hurries = dfr_worker_hurries(loop->worker);
         if (loop->failed == DF_OK)
             any |= run_waves(loop);
         if (dfr_worker_wanted(loop->worker))

@@ -29,6 +29,7 @@ struct dfr_comm {
     uint64_t n_sleeps;                  /* how often the communication thread went to sleep; only it reads and writes both */
     uint64_t n_active;                  /* how often it looked and something had happened, or moved */
     bool done;                          /* set at a worker's end: all waves have ended */
+    bool hurries;                       /* a worker: the first rank stops the run. Of the communication thread */
 };
 
 /* How long the communication thread sleeps if nothing happened or moved for so long. */

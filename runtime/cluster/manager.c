@@ -135,6 +135,8 @@ static void accept(struct dfr_manager *m, struct dfr_message *result)
     slot->message = dfr_message_hold(result);
     slot->state = DFR_SLOT_ACCEPTED;
     m->state.n_accepted++;
+    if (m->o.accepted)
+        m->o.accepted(m->o.arg, result);
 }
 
 /* The files of the wave are the worker's to store. */
@@ -395,11 +397,23 @@ double dfr_manager_due_s(const struct dfr_manager *m)
     return m->due_s;
 }
 
+static void tell_to_stop(struct dfr_manager *m, double now_s)
+{
+    struct dfr_head beat = dfr_manager_head(m, DFR_BEAT);
+
+    beat.flags = DFR_STOPS;
+    for (int rank = 1; rank < m->o.n_ranks; rank++)
+        if (m->workers[rank].held > 0)
+            dfr_manager_say(m, now_s, rank, &beat, NULL);
+}
+
 void dfr_manager_stop(struct dfr_manager *m, double now_s)
 {
     if (!m->stopping) {
         m->stopping = true;
         m->stop_s = now_s;
+        if (m->phase == DFR_RUNNING)
+            tell_to_stop(m, now_s);
     }
     settle(m, now_s);
 }

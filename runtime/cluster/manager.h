@@ -28,7 +28,7 @@
  *           dropped, and no more are offered. If one of them was accepted before, the workers read unlike files, and the run fails.
  * Clocks:   A CLOCK is answered at once, so that a worker learns how far its clock is from this one.
  * Reports:  With `wants` END asks for a REPORT. Who sends one is waited for as long as its messages come.
- * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted.
+ * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted. A BEAT tells the workers, so that they end soon what they can.
  * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker lives for lost_s.
  * Cost:     A few steps for each message; a look at every worker four times in the shortest of the times.
  * Memory:   Messages that are given to a call are the manager's then; what it sends, options.send only borrows.
@@ -74,6 +74,8 @@ struct dfr_manager_options {
     void (*window_changed)(void *arg, double now_s, int rank, unsigned window, double rate);
     /* NULL, or asked whether the worker of this HELLO may take part; if not, why: a sentence's end behind "is refused:". */
     bool (*admits)(void *arg, const struct dfr_message *hello, char *why, size_t size);
+    /* NULL, or shown each result when it is accepted, which may be long before it is taken. */
+    void (*accepted)(void *arg, struct dfr_message *result);
     /* NULL, or told how many workers live, and how many count as dead, when that changes. */
     void (*live_changed)(void *arg, int n_live, int n_dead);
     /* NULL, or told in a sentence what went wrong and how it goes on: a rank dead, back, refused. */

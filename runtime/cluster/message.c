@@ -114,6 +114,8 @@ static uint64_t flags_of(uint64_t kind)
         return DFR_DROPPED;
     case DFR_RESULT:
         return DFR_NO_WAVE;
+    case DFR_BEAT:
+        return DFR_STOPS;
     case DFR_WELCOME:
         return DFR_WANTS;
     case DFR_END:

@@ -31,7 +31,8 @@ enum dfr_message_kind {
     DFR_RESULT,                         /* worker: what the wave gave; with DFR_NO_WAVE there is no such wave, because a source has ended before */
     DFR_VERDICT,                        /* manager: that result was accepted; with DFR_DROPPED another one had been */
     DFR_STORED,                         /* worker: what it wrote in this wave, which was accepted, has its names; with DFR_DROPPED it is gone */
-    DFR_BEAT,                           /* both: I live. A worker may say in `wave` how far it is with what it holds */
+    DFR_BEAT,                           /* both: I live. A worker may say in `wave` how far it is with what it holds. Manager, with DFR_STOPS: the run is to be
+                                         * stopped */
     DFR_WAVE_FAILED,                    /* worker: a wave fails. Value 0 says why */
     DFR_BYE,                            /* worker: give me no more waves; after END or REFUSE: I heard it */
     DFR_END,                            /* manager: you get no more waves; with DFR_WHOLE all waves have ended */
@@ -40,7 +41,7 @@ enum dfr_message_kind {
     DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
     DFR_N_KINDS
 };
-enum { DFR_DROPPED = 1, DFR_WHOLE = 2, DFR_NO_WAVE = 4 }; /* flags */
+enum { DFR_DROPPED = 1, DFR_WHOLE = 2, DFR_NO_WAVE = 4, DFR_STOPS = 64 }; /* flags */
 /* What rank 0 wants to be told; flags of WELCOME, and of the END that asks for it. */
 enum { DFR_WANTS_REPORT = 8, DFR_WANTS_NODES = 16, DFR_WANTS_TRACE = 32,
        DFR_WANTS = DFR_WANTS_REPORT | DFR_WANTS_NODES | DFR_WANTS_TRACE };

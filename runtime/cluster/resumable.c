@@ -41,8 +41,9 @@ struct dfr_resumable {
     struct dfr_chunk chunk;
     bool keeps;                         /* a node keeps something from wave to wave */
     bool checks;                        /* accs alone, and checkpoints are wanted */
-    char *accs_path;                    /* NULL: the graph keeps nothing, or more than accs */
-    uint64_t program;
+    char *accs_path;                    /* NULL: the graph has no accs */
+    uint64_t program, inputs;           /* digests */
+    int64_t kept;                       /* dfr_resumable_kept() */
     struct dfr_accs accs;               /* with which this run begins; values NULL: as they are declared */
     double checked_s;                   /* when the last checkpoint was written */
     bool tells;                         /* messages are wanted */
@@ -83,17 +84,22 @@ int dfr_asked(void)
 
 /* ---- opening ---- */
 
+__attribute__((format(printf, 2, 0))) static void say_list(const struct dfr_resumable *r, const char *format, va_list list)
+{
+    if (!r->tells)
+        return;
+    dfr_status_clear();
+    fprintf(stderr, "%s: ", dfr_program_name());
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+}
+
 static void say(const struct dfr_resumable *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(const struct dfr_resumable *r, const char *format, ...)
 {
     va_list list;
-    if (!r->tells)
-        return;
-    dfr_status_clear();
     va_start(list, format);
-    fprintf(stderr, "%s: ", dfr_program_name());
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    say_list(r, format, list);
     va_end(list);
 }
 
@@ -115,6 +121,14 @@ static bool keeps_accs_alone(const struct df_graph *g)
             return false;
     }
     return find_keeper(g) != DF_NONE;
+}
+
+static bool has_accs(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (df_node_n_acc(g, v) > 0)
+            return true;
+    return false;
 }
 
 static int refuse_chunk(const struct df_graph *g, uint32_t node, const char *why, struct df_error *error)
@@ -212,6 +226,8 @@ static void read_accs(struct dfr_resumable *r)
     struct df_error why;
     if (r->journal.done == 0)
         unlink(r->accs_path);
+    if (r->journal.epoch == 1)
+        dfr_accs_remove_parts(r->accs_path, r->graph);
     else if (r->checks && dfr_accs_read(r->accs_path, r->graph, r->program, &r->accs, &why) == DF_OK && r->accs.waves > r->journal.done)
         dfr_accs_free(&r->accs);
     if (r->accs.values)
@@ -259,6 +275,7 @@ static int open_all(struct dfr_resumable *r, struct df_options *o, bool *nothing
         (status = dfr_inputs_find(r->graph, o->args, &inputs, error)) != DF_OK)
         return status;
     r->program = program;
+    r->inputs = dfr_inputs_digest(&inputs);
     status = r->wanted.chunk ? open_chunk(r, program, &inputs, nothing, error)
                              : open_journal(r, program, &inputs, nothing, error);
     dfr_inputs_free(&inputs);
@@ -285,9 +302,9 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
         return dfr_error_memory(error);
     *r = (struct dfr_resumable){ .graph = graph, .wanted = *wanted, .given = o->args, .journal.fd = -1, .limit = waves_of(graph, o),
                                  .keeps = find_keeper(graph) != DF_NONE, .tells = o->log_level >= DF_LOG_WARNING };
-    if (wanted->journal && keeps_accs_alone(graph) && asprintf(&r->accs_path, "%s.accs", wanted->journal) < 0)
+    if (wanted->journal && has_accs(graph) && asprintf(&r->accs_path, "%s.accs", wanted->journal) < 0)
         r->accs_path = NULL;
-    r->checks = r->accs_path && wanted->checkpoint_s > 0;
+    r->checks = r->accs_path && keeps_accs_alone(graph) && wanted->checkpoint_s > 0;
     int status = open_all(r, o, &nothing, error);
     if (status != DF_OK || nothing) {
         if (nothing && wanted->chunk)
@@ -410,7 +427,8 @@ static int64_t in_flight(const struct dfr_resumable *r)
 
 void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
 {
-    say(r, "stopped by %s after %lld waves%s; --resume goes on", asked == SIGTERM ? "SIGTERM" : "SIGUSR1", (long long)r->journal.done,
+    say(r, "stopped by %s after %lld waves%s; --resume goes on", asked == SIGTERM ? "SIGTERM" : "SIGUSR1",
+        (long long)(r->journal.done > r->kept ? r->journal.done : r->kept),
         all_ended ? "" : ", while others had not ended");
     dfr_output_leave(DFR_RESUMABLE);
 }
@@ -525,6 +543,25 @@ int dfr_resumable_ended(struct dfr_resumable *r, int64_t waves, struct df_error 
     return atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) : DF_OK;
 }
 
+const char *dfr_resumable_accs(const struct dfr_resumable *r, uint64_t *program)
+{
+    *program = r->program ^ r->inputs;
+    return r->wanted.checkpoint_s > 0 ? r->accs_path : NULL;
+}
+
+void dfr_resumable_kept(struct dfr_resumable *r, int64_t waves)
+{
+    r->kept = waves;
+}
+
+void dfr_resumable_say(const struct dfr_resumable *r, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    say_list(r, format, list);
+    va_end(list);
+}
+
 int dfr_resumable_end(struct dfr_resumable *r, struct df_run *last, struct df_error *error)
 {
     if (last) {
@@ -551,8 +588,10 @@ static int end_journal(struct dfr_resumable *r, struct df_error *error)
         dfr_outputs_sweep(r->outputs, dfr_parts_hash(r->graph, r->given));
     if (status == DF_OK)
         status = finish_files(r, error);
-    if (status == DF_OK && r->accs_path)
-        unlink(r->accs_path);           /* nothing is left to do */
+    if (status == DF_OK && r->accs_path) { /* nothing is left to do */
+        unlink(r->accs_path);
+        dfr_accs_remove_parts(r->accs_path, r->graph);
+    }
     return status;
 }
 

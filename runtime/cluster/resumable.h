@@ -9,7 +9,8 @@
  *           computed again for it, and nothing else is.
  * Accs:     A node that keeps nothing but accs can go on from a *checkpoint*: a file beside the journal, PATH.accs, with the accs after some waves that
  *           are done (io/accs.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the waves
- *           before it are not computed again. A run with devices writes none, and reads one.
+ *           before it are not computed again. A run with devices writes none, and reads one. Ranks that share parts of accs have a file for each part
+ *           (shares/keep.h).
  * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`.
  *           On several ranks dfr_asked() says that one has come.
  * Threads:  these calls are of one thread. While the run goes on, another one writes the journal, at least once a second.
@@ -55,6 +56,13 @@ struct dfr_resumable_waves dfr_resumable_waves(const struct dfr_resumable *resum
 void dfr_resumable_begin(struct dfr_resumable *resumable);
 /* All waves before `waves` have ended. Tells if a record could not be written. */
 int dfr_resumable_ended(struct dfr_resumable *resumable, int64_t waves, struct df_error *error);
+/* The file for the checkpoints of accs, and what tells those of this program, of its args and of its inputs from others. NULL: there are no accs, or no
+ * checkpoints are wanted. */
+const char *dfr_resumable_accs(const struct dfr_resumable *resumable, uint64_t *program);
+/* What a signal leaves behind: after so many waves the run goes on, although none of them is done. */
+void dfr_resumable_kept(struct dfr_resumable *resumable, int64_t waves);
+/* Says something of the run, if messages are wanted. */
+void dfr_resumable_say(const struct dfr_resumable *resumable, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Writes the last record. last: the run of the last part, which has all its waves; this waits until it has ended. NULL: some are left. */
 int dfr_resumable_end(struct dfr_resumable *resumable, struct df_run *last, struct df_error *error);
 /* After the end by a signal: says so, and ends the process with status DFR_RESUMABLE. */

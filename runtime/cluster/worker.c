@@ -21,6 +21,7 @@ struct dfr_worker {
     double heard_s, sent_s, due_s, tick_s;
     int64_t progress;                   /* what beats tell */
     bool leaves;                        /* it asked for no more waves */
+    bool hurries;                       /* a BEAT said that the run is to be stopped */
     bool gone;                          /* END or REFUSE came */
     uint32_t wants;                     /* of the END, until that was reported */
     struct dfr_trips trips[2];          /* at the start, and after END */
@@ -145,6 +146,11 @@ static void end_trip(struct dfr_worker *w, double now_s, const struct dfr_messag
         ask_time(w, now_s);
 }
 
+bool dfr_worker_hurries(const struct dfr_worker *w)
+{
+    return w->hurries;
+}
+
 const struct dfr_trips *dfr_worker_trips(const struct dfr_worker *w)
 {
     return w->trips;
@@ -164,6 +170,7 @@ static void be_welcome(struct dfr_worker *w, double now_s, struct dfr_message *w
     dfr_message_drop(w->welcome);
     w->welcome = dfr_message_hold(welcome);
     w->epoch = welcome->head.epoch;
+    w->hurries = false;
     memset(w->trips, 0, sizeof w->trips);
     if (welcome->head.flags & DFR_WANTS_TRACE)
         begin_trips(w, now_s);
@@ -213,6 +220,8 @@ static void obey(struct dfr_worker *w, struct dfr_message *message)
         keep(w, &w->gives, message);
     else if (message->head.kind == DFR_VERDICT)
         keep(w, &w->verdicts, message);
+    else if (message->head.kind == DFR_BEAT)
+        w->hurries |= message->head.flags & DFR_STOPS;
 }
 
 void dfr_worker_arrived(struct dfr_worker *w, double now_s, struct dfr_message *message)

@@ -58,6 +58,9 @@ void dfr_worker_stored(struct dfr_worker *worker, double now_s, int64_t wave, bo
 /* Asks for no more waves (SIGTERM): what it holds is run, then the manager lets it go. */
 void dfr_worker_leave(struct dfr_worker *worker, double now_s);
 
+/* Does the manager stop the run? What this worker runs is to end soon. */
+bool dfr_worker_hurries(const struct dfr_worker *worker);
+
 /* How far this worker's clock is from the manager's: two bursts of trips, at the start and at the end, if a trace is wanted. The time 0 of that trace. */
 const struct dfr_trips *dfr_worker_trips(const struct dfr_worker *worker);
 double dfr_worker_origin_s(const struct dfr_worker *worker);

@@ -28,16 +28,22 @@ static const void *memory_of(const struct df_run *run, uint32_t value)
     return run->memory.tokens ? dfr_tokens_acc(run, value) : run->memory.space->blocks[dfr_block_of(run, value, 0)].host;
 }
 
+/* What a file has. */
+struct content {
+    uint64_t program;
+    int64_t waves;
+    const struct dfr_acc *accs;
+    uint32_t n;
+};
+
 /* Calls `each` with all that follows the line. false: it was false once. */
-static bool for_bytes(const struct df_run *run, bool (*each)(void *arg, const void *bytes, size_t size), void *arg)
+static bool for_bytes(const struct content *c, bool (*each)(void *arg, const void *bytes, size_t size), void *arg)
 {
-    const struct df_graph *g = run->graph;
     bool well = true;
 
-    for (uint32_t x = 0; x < g->n_values && well; x++) {
-        const uint64_t numbers[2] = { x, g->values[x].bytes };
-        if (df_value_is_acc(g, x))
-            well = each(arg, numbers, sizeof numbers) && each(arg, memory_of(run, x), g->values[x].bytes);
+    for (uint32_t i = 0; i < c->n && well; i++) {
+        const uint64_t numbers[2] = { c->accs[i].value, c->accs[i].bytes };
+        well = each(arg, numbers, sizeof numbers) && each(arg, c->accs[i].data, c->accs[i].bytes);
     }
     return well;
 }
@@ -53,29 +59,20 @@ static bool add_to_file(void *file, const void *bytes, size_t size)
     return size == 0 || fwrite(bytes, size, 1, file) == 1;
 }
 
-static unsigned count_accs(const struct df_graph *g)
-{
-    unsigned n = 0;
-    for (uint32_t x = 0; x < g->n_values; x++)
-        n += df_value_is_acc(g, x);
-    return n;
-}
-
-static bool write_all(const struct df_run *run, FILE *file, uint64_t program, int64_t waves)
+static bool write_all(const struct content *c, FILE *file)
 {
     uint64_t digest = 0;
-    for_bytes(run, add_to_digest, &digest);
-    return fprintf(file, "dfc accs 1 program %016" PRIx64 " waves %" PRId64 " values %u digest %016" PRIx64 "\n", program, waves,
-                   count_accs(run->graph), digest) > 0 &&
-           for_bytes(run, add_to_file, file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    for_bytes(c, add_to_digest, &digest);
+    return fprintf(file, "dfc accs 1 program %016" PRIx64 " waves %" PRId64 " values %u digest %016" PRIx64 "\n", c->program, c->waves, c->n, digest) > 0 &&
+           for_bytes(c, add_to_file, file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
 }
 
-int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error)
+static int write_content(const char *path, const struct content *content, struct df_error *error)
 {
     char part[4096];
     int n = snprintf(part, sizeof part, "%s.part", path);
     FILE *file = n > 0 && (size_t)n < sizeof part ? fopen(part, "wbe") : NULL;
-    bool well = file && write_all(run, file, program, waves);
+    bool well = file && write_all(content, file);
     int why = errno;
 
     if (file && fclose(file) != 0 && well) {
@@ -91,6 +88,27 @@ int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program,
     if (file)
         unlink(part);
     return dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(why));
+}
+
+int dfr_accs_write_part(const char *path, uint64_t program, int64_t waves, const struct dfr_acc *accs, uint32_t n, struct df_error *error)
+{
+    return write_content(path, &(struct content){ program, waves, accs, n }, error);
+}
+
+int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    struct dfr_acc *accs = malloc((g->n_values + (size_t)1) * sizeof *accs);
+    uint32_t n = 0;
+
+    if (!accs)
+        return dfr_error_memory(error);
+    for (uint32_t x = 0; x < g->n_values; x++)
+        if (df_value_is_acc(g, x))
+            accs[n++] = (struct dfr_acc){ x, memory_of(run, x), g->values[x].bytes };
+    int status = write_content(path, &(struct content){ program, waves, accs, n }, error);
+    free(accs);
+    return status;
 }
 
 /* ---- reading ---- */
@@ -114,13 +132,31 @@ static unsigned char *read_whole(const char *path, size_t *size)
     return bytes;
 }
 
-/* Where the accs of this graph lie in what follows the line, and its digest. false: it has not these and nothing else. */
-static bool find_values(const struct df_graph *g, const unsigned char *at, const unsigned char *end, const void **values, uint64_t *digest)
+/* Is the acc one of this node's? DF_NONE: of any. */
+static bool is_wanted(const struct df_graph *g, uint32_t node, uint32_t value)
+{
+    bool own = node == DF_NONE;
+
+    for (uint32_t a = 0; !own && a < df_node_n_acc(g, node); a++)
+        own = df_node_acc(g, node, a) == value;
+    return own && df_value_is_acc(g, value);
+}
+
+static unsigned count_accs(const struct df_graph *g, uint32_t node)
+{
+    unsigned n = 0;
+    for (uint32_t x = 0; x < g->n_values; x++)
+        n += is_wanted(g, node, x);
+    return n;
+}
+
+/* Where the accs of this node lie in what follows the line, and its digest. false: it has not these and nothing else. */
+static bool find_values(const struct df_graph *g, uint32_t node, const unsigned char *at, const unsigned char *end, const void **values, uint64_t *digest)
 {
     *digest = 0;
     for (uint32_t x = 0; x < g->n_values; x++) {
         uint64_t numbers[2];
-        if (!df_value_is_acc(g, x))
+        if (!is_wanted(g, node, x))
             continue;
         if ((size_t)(end - at) < sizeof numbers)
             return false;
@@ -136,7 +172,7 @@ static bool find_values(const struct df_graph *g, const unsigned char *at, const
     return at == end;
 }
 
-int dfr_accs_read(const char *path, const struct df_graph *g, uint64_t program, struct dfr_accs *accs, struct df_error *error)
+int dfr_accs_read_part(const char *path, const struct df_graph *g, uint32_t node, uint64_t program, struct dfr_accs *accs, struct df_error *error)
 {
     uint64_t hash, digest, found;
     unsigned n_values;
@@ -148,12 +184,17 @@ int dfr_accs_read(const char *path, const struct df_graph *g, uint64_t program, 
     bool right = text && accs->values &&
                  sscanf(text, "dfc accs 1 program %16" SCNx64 " waves %" SCNd64 " values %u digest %16" SCNx64 "%n", &hash, &accs->waves, &n_values,
                         &digest, &length) == 4 &&
-                 length < LINE_BYTES && text[length] == '\n' && hash == program && n_values == count_accs(g) && accs->waves >= 0;
-    right = right && find_values(g, accs->file + length + 1, accs->file + size, accs->values, &found) && found == digest;
+                 length < LINE_BYTES && text[length] == '\n' && hash == program && n_values == count_accs(g, node) && accs->waves >= 0;
+    right = right && find_values(g, node, accs->file + length + 1, accs->file + size, accs->values, &found) && found == digest;
     if (right)
         return DF_OK;
     dfr_accs_free(accs);
     return dfr_error(error, DF_E_REFUSED, "'%s' has no accs of this program", path);
+}
+
+int dfr_accs_read(const char *path, const struct df_graph *g, uint64_t program, struct dfr_accs *accs, struct df_error *error)
+{
+    return dfr_accs_read_part(path, g, DF_NONE, program, accs, error);
 }
 
 void dfr_accs_free(struct dfr_accs *accs)
@@ -161,4 +202,22 @@ void dfr_accs_free(struct dfr_accs *accs)
     free(accs->file);
     free(accs->values);
     *accs = (struct dfr_accs){ 0 };
+}
+
+/* ---- files of parts ---- */
+
+char *dfr_accs_part_path(const char *path, const struct df_graph *g, uint32_t node)
+{
+    char *own;
+    return asprintf(&own, "%s-%u", path, df_node_acc(g, node, 0)) < 0 ? NULL : own;
+}
+
+void dfr_accs_remove_parts(const char *path, const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        char *own = df_node_n_acc(g, v) > 0 ? dfr_accs_part_path(path, g, v) : NULL;
+        if (own)
+            unlink(own);
+        free(own);
+    }
 }

@@ -2,6 +2,8 @@
  *
  * File:     A line `dfc accs 1 program HASH waves N values N digest D`, and then the accs, by rising number of their values. Each has this number and
  *           the count of its bytes, in 8 bytes each, and its bytes. D is of all that follows the line. HASH is the program hash (cluster/digest.h).
+ * Parts:    Several ranks may own the accs of a graph, and each is at another wave (shares/). Then each node that changes accs has a file of its own, which has only
+ *           these: dfr_accs_part_path().
  * Writing:  the file appears whole or not at all, and is on the disk then. No wave may be in flight, and the run must have no device.
  * Threads:  none of this is called by several at once.
  * Errors:   DF_E_IO; DF_E_REFUSED: there is no such file, or it is damaged or another program's.
@@ -20,10 +22,25 @@ struct dfr_accs {
     unsigned char *file;                /* where these lie */
 };
 
+struct dfr_acc {
+    uint32_t value;
+    const void *data;
+    uint64_t bytes;
+};
+
 /* Can it be written of this run? */
 bool dfr_accs_are_here(const struct df_run *run);
 int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error);
 int dfr_accs_read(const char *path, const struct df_graph *graph, uint64_t program, struct dfr_accs *accs, struct df_error *error);
 void dfr_accs_free(struct dfr_accs *accs);
+
+/* The file for the accs of this node beside PATH. malloc'ed; NULL: out of memory. */
+char *dfr_accs_part_path(const char *path, const struct df_graph *graph, uint32_t node);
+/* Writes n accs, by rising number of their values. */
+int dfr_accs_write_part(const char *path, uint64_t program, int64_t waves, const struct dfr_acc *accs, uint32_t n, struct df_error *error);
+/* Reads such a file: it has the accs of this node and no others. */
+int dfr_accs_read_part(const char *path, const struct df_graph *graph, uint32_t node, uint64_t program, struct dfr_accs *accs, struct df_error *error);
+/* Removes the files of all nodes that are there. */
+void dfr_accs_remove_parts(const char *path, const struct df_graph *graph);
 
 #endif

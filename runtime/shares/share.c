@@ -104,9 +104,9 @@ void dfr_shared_free(struct dfr_shared *s)
     *s = (struct dfr_shared){ 0 };
 }
 
-bool dfr_shared_pays(const struct dfr_shared *s, int n_ranks)
+bool dfr_shared_pays(const struct dfr_shared *s, int n_ranks, bool kept)
 {
-    return n_ranks >= 2 && s->acc_bytes > s->read_bytes;
+    return n_ranks >= (kept ? 1 : 2) && s->acc_bytes > s->read_bytes;
 }
 
 /* ---- the graph of a share ---- */
@@ -130,7 +130,7 @@ static void place_needed(const struct df_graph *g, uint8_t *place)
     }
 }
 
-int dfr_share_make(const struct dfr_shared *s, uint32_t k, uint32_t n, struct dfr_cut *cut, struct df_error *error)
+int dfr_share_make(const struct dfr_shared *s, uint32_t first, uint32_t end, struct dfr_cut *cut, struct df_error *error)
 {
     const struct df_graph *g = s->graph;
     uint8_t *place = malloc((size_t)g->n_nodes + 1);
@@ -141,7 +141,7 @@ int dfr_share_make(const struct dfr_shared *s, uint32_t k, uint32_t n, struct df
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < g->n_nodes; v++)
         place[v] = is_given(g, v) ? DFR_HEAD : DFR_TAIL;
-    for (uint32_t i = dfr_share_first(s, k, n); i < dfr_share_first(s, k + 1, n); i++)
+    for (uint32_t i = first; i < end; i++)
         place[s->parts[i]] = DFR_BODY;
     place_needed(g, place);
     status = dfr_cut_make(g, place, DFR_BODY, cut, error);

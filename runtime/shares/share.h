@@ -27,8 +27,9 @@ struct dfr_shared {
 /* args: as those of a run. Call dfr_shared_free() also after an error. */
 int dfr_shared_find(const struct df_graph *graph, const union df_scalar *args, struct dfr_shared *shared, struct df_error *error);
 void dfr_shared_free(struct dfr_shared *shared);
-/* Is it worth it for so many ranks that compute? The parts must be larger than what they read of a wave, because each rank computes that again. */
-bool dfr_shared_pays(const struct dfr_shared *shared, int n_ranks);
+/* Is it worth it for so many ranks that compute? The parts must be larger than what they read of a wave, because each rank computes that again. One rank is enough
+ * if what it has done is kept: another run may have had more. */
+bool dfr_shared_pays(const struct dfr_shared *shared, int n_ranks, bool kept);
 
 /* Part number i of share k of n begins the share: i = first(k), and it ends before first(k + 1). */
 static inline uint32_t dfr_share_first(const struct dfr_shared *shared, uint32_t k, uint32_t n)
@@ -36,7 +37,7 @@ static inline uint32_t dfr_share_first(const struct dfr_shared *shared, uint32_t
     return (uint32_t)((uint64_t)shared->n_parts * k / n);
 }
 
-/* Makes the graph of share k of n. What fires once is given there. dfr_cut_free() returns it. */
-int dfr_share_make(const struct dfr_shared *shared, uint32_t k, uint32_t n, struct dfr_cut *cut, struct df_error *error);
+/* Makes the graph of the share that begins with part number `first` and ends before `end`. What fires once is given there. dfr_cut_free() returns it. */
+int dfr_share_make(const struct dfr_shared *shared, uint32_t first, uint32_t end, struct dfr_cut *cut, struct df_error *error);
 
 #endif

@@ -9,9 +9,11 @@
 #include "runtime/base/error.h"
 #include "runtime/engine/engine.h"
 #include "runtime/start/run_impl.h"
+#include "runtime/threads/clock.h"
 
 #define LINE 64u
 #define NAME_BYTES 512
+#define LOOK_S 0.05                     /* that time is up, or that it is cut, is noticed after that */
 
 struct dfr_share_run {
     const struct dfr_shared *shared;
@@ -24,10 +26,14 @@ struct dfr_share_run {
     uint32_t n_buffers;
     void (*tell)(void *arg);
     void *tell_arg;
+    struct dfr_share_work work;
+    const void **accs;                  /* by value of the share's graph; NULL there: as declared */
     struct df_run *run;                 /* NULL: it has finished, or did not start */
-    pthread_t thread;                   /* it waits for the end of the run */
-    _Atomic bool ended;
-    int64_t waves;                      /* after the end */
+    pthread_t thread;                   /* it feeds the run, or waits for its end */
+    int64_t most, fed;                  /* waves that are fed at most; the thread's: that were */
+    bool whole;                         /* the thread's: it has fed all waves that are wanted */
+    _Atomic bool is_cut, ended;
+    struct dfr_share_end end;           /* after the end */
 };
 
 /* ---- memory ---- */
@@ -73,6 +79,20 @@ static int add_buffer(struct dfr_share_run *r, uint32_t x, bool given, const str
     return status;
 }
 
+/* What the accs are before the first wave of this run. */
+static int find_accs(struct dfr_share_run *r, struct df_error *error)
+{
+    for (uint32_t x = 0; x < r->cut.graph->n_values; x++) {
+        const struct dfr_value *from = df_value_is_acc(r->cut.graph, x) ? find_value(r->work.accs, r->work.n_accs, r->cut.value[x]) : NULL;
+        if (!df_value_is_acc(r->cut.graph, x))
+            continue;
+        if (!from || from->bytes != r->cut.graph->values[x].bytes)
+            return dfr_error(error, DF_E_FORMAT, "what came of an acc from another rank is none");
+        r->accs[x] = from->data;
+    }
+    return DF_OK;
+}
+
 static int make_buffers(struct dfr_share_run *r, const struct dfr_value *once, uint32_t n_once, struct df_error *error)
 {
     const uint32_t n = r->cut.graph->n_values;
@@ -83,22 +103,42 @@ static int make_buffers(struct dfr_share_run *r, const struct dfr_value *once, u
     r->memory = calloc(n + 1u, sizeof *r->memory);
     r->extents = calloc(n + 1u, sizeof *r->extents);
     r->value = calloc(n + 1u, sizeof *r->value);
-    if (!r->buffers || !r->names || !r->memory || !r->extents || !r->value)
+    r->accs = calloc(n + 1u, sizeof *r->accs);
+    if (!r->buffers || !r->names || !r->memory || !r->extents || !r->value || !r->accs)
         return dfr_error_memory(error);
     for (uint32_t x = 0; x < n && status == DF_OK; x++) {
         bool given = dfr_cut_is_given(&r->cut, r->cut.graph->values[x].producer);
         if (given || df_value_is_acc(r->cut.graph, x))
             status = add_buffer(r, x, given, once, n_once, error);
     }
-    return status;
+    return status == DF_OK && r->work.first_wave > 0 ? find_accs(r, error) : status;
 }
 
 /* ---- the run ---- */
+
+/* Begins waves until there are no more, time is up, or it is cut. */
+static void feed(struct dfr_share_run *r)
+{
+    const double until_s = dfr_clock_s() + r->work.seconds;
+    int64_t wave;
+
+    while (df_run_ended(r->run, LOOK_S, &wave) == DF_OK) {
+        while (r->fed < r->most && df_run_feed(r->run, r->work.first_wave + r->fed) >= 0)
+            r->fed++;
+        r->whole = r->fed == r->most;
+        if (r->whole || atomic_load(&r->is_cut) || (r->fed > 0 && r->work.seconds > 0 && dfr_clock_s() >= until_s)) {
+            df_run_feed_end(r->run);
+            return;
+        }
+    }
+}
 
 static void *wait_for_end(void *arg)
 {
     struct dfr_share_run *r = arg;
 
+    if (r->work.in_steps)
+        feed(r);
     dfr_run_join(r->run);
     atomic_store_explicit(&r->ended, true, memory_order_release);
     if (r->tell)
@@ -110,6 +150,14 @@ static int start(struct dfr_share_run *r, const struct df_options *from, struct 
 {
     struct df_options options = *from;
 
+    r->most = from->waves < 0 ? df_graph_has_streams(r->cut.graph) ? INT64_MAX : 1 : from->waves;
+    r->most = r->most > r->work.first_wave ? r->most - r->work.first_wave : 0;
+    if (r->work.in_steps) {
+        options.feed = 1;
+        options.waves = -1;
+        options.accs = r->work.first_wave > 0 ? r->accs : NULL;
+        options.accs_waves = r->work.first_wave;
+    }
     r->tell = from->fed;
     r->tell_arg = from->fed_arg;
     options.fed = NULL;
@@ -131,7 +179,7 @@ static int start(struct dfr_share_run *r, const struct df_options *from, struct 
     return dfr_error(error, DF_E_MEMORY, "no thread can be made that waits for a share of the run");
 }
 
-int dfr_share_run_start(const struct dfr_shared *shared, uint32_t k, uint32_t n, const struct df_options *options, const struct dfr_value *once,
+int dfr_share_run_start(const struct dfr_shared *shared, const struct dfr_share_work *work, const struct df_options *options, const struct dfr_value *once,
                         uint32_t n_once, struct dfr_share_run **run, struct df_error *error)
 {
     struct dfr_share_run *r = calloc(1, sizeof *r);
@@ -139,7 +187,8 @@ int dfr_share_run_start(const struct dfr_shared *shared, uint32_t k, uint32_t n,
     if (!r)
         return dfr_error_memory(error);
     r->shared = shared;
-    int status = dfr_share_make(shared, k, n, &r->cut, error);
+    r->work = *work;
+    int status = dfr_share_make(shared, work->first, work->end, &r->cut, error);
     if (status == DF_OK)
         status = make_buffers(r, once, n_once, error);
     if (status == DF_OK)
@@ -151,11 +200,16 @@ int dfr_share_run_start(const struct dfr_shared *shared, uint32_t k, uint32_t n,
     return status;
 }
 
+void dfr_share_run_cut(struct dfr_share_run *r)
+{
+    atomic_store(&r->is_cut, true);
+}
+
 bool dfr_share_run_ended(const struct dfr_share_run *r, int64_t *waves)
 {
     bool ended = atomic_load_explicit(&((struct dfr_share_run *)r)->ended, memory_order_acquire);
 
-    *waves = r->run ? atomic_load_explicit(&r->run->firing.waves_done, memory_order_relaxed) : r->waves;
+    *waves = r->run ? r->work.first_wave + atomic_load_explicit(&r->run->firing.waves_done, memory_order_relaxed) : r->end.waves;
     return ended;
 }
 
@@ -167,7 +221,8 @@ int dfr_share_run_finish(struct dfr_share_run *r, struct dfr_value *values, uint
     pthread_join(r->thread, NULL);
     r->run = NULL;
     int status = df_run_wait(run, &own, error);
-    r->waves = (int64_t)own.waves;
+    r->end.waves = r->work.first_wave + (int64_t)own.waves;
+    r->end.whole = !r->work.in_steps || r->whole || (int64_t)own.waves < r->fed;
     if (stats)
         *stats = own;
     *n = 0;
@@ -175,7 +230,7 @@ int dfr_share_run_finish(struct dfr_share_run *r, struct dfr_value *values, uint
         if (!r->buffers[i].given)
             values[(*n)++] = (struct dfr_value){ .port = r->value[i], .data = r->memory[i], .bytes = r->buffers[i].bytes };
     if (status == DF_OK)
-        values[(*n)++] = (struct dfr_value){ .port = r->shared->graph->n_values, .data = &r->waves, .bytes = sizeof r->waves };
+        values[(*n)++] = (struct dfr_value){ .port = r->shared->graph->n_values, .data = &r->end, .bytes = sizeof r->end };
     return status;
 }
 
@@ -196,5 +251,6 @@ void dfr_share_run_close(struct dfr_share_run *r)
     free(r->memory);
     free(r->extents);
     free(r->value);
+    free(r->accs);
     free(r);
 }

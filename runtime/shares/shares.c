@@ -10,6 +10,7 @@
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/log.h"
 #include "runtime/io/outputs.h"
+#include "runtime/shares/keep.h"
 #include "runtime/shares/share.h"
 #include "runtime/shares/share_run.h"
 
@@ -18,7 +19,7 @@ static void ring(void *comm)
     dfr_comm_ring(comm);
 }
 
-int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, enum dfr_share_what what, bool *parts,
+int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, bool *parts,
                       struct df_error *error)
 {
     struct dfr_shared shared;
@@ -28,12 +29,20 @@ int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args,
     if (what == DFR_SHARE_WAVES)
         return DF_OK;
     int status = dfr_shared_find(graph, args, &shared, &why);
-    *parts = status == DF_OK && (what == DFR_SHARE_PARTS || dfr_shared_pays(&shared, n_ranks - 1));
+    *parts = status == DF_OK && (what == DFR_SHARE_PARTS || dfr_shared_pays(&shared, n_ranks - 1, kept));
     dfr_shared_free(&shared);
     if (status == DF_OK || (status == DF_E_REFUSED && what == DFR_SHARE_FIND))
         return DF_OK;
     return dfr_error(error, status, status == DF_E_REFUSED ? "--share=parts: %s" : "%s", why.text);
 }
+
+/* What a GIVE has behind the accs. */
+struct dfr_share_give {
+    uint32_t first, end;                /* parts */
+    int64_t first_wave, waves;          /* the wave with which it begins; how many there are in all; below 0: until streams end */
+    double seconds;                     /* 0: until the end */
+    int64_t in_steps;
+};
 
 /* ---- the first rank ---- */
 
@@ -48,62 +57,128 @@ struct first {
     struct dfr_part *head, *tail;
     struct dfr_value *once;             /* n_once of them, by port of `parts` */
     uint32_t n_once;
-    int64_t n_shares, n_given, n_ended;
-    struct dfr_message **results;       /* by share; NULL: it is not there */
-    int64_t n_results;
-    int64_t waves;                      /* of all shares; -1: none has said it */
+    struct dfr_span *spans;             /* n_spans of them */
+    uint32_t n_spans, n_whole;          /* n_whole: those that have had all waves */
+    struct dfr_keeper *keeper;          /* NULL: no checkpoints are written */
+    uint32_t *span_of;                  /* by number of a GIVE; room for n_room, n_given of them */
+    size_t n_room, n_given;
+    int64_t n_taken, n_ended;           /* results */
+    int64_t waves;                      /* of all spans; -1: none has had them all */
     const void **accs;                  /* by value of TAIL's graph */
     int failed;                         /* HEAD could not be opened, and the others are still to hear it */
     struct df_error why;
 };
 
+/* The span that is given out next; NULL: none is ready. */
+static struct dfr_span *find_span(const struct first *f)
+{
+    for (uint32_t k = 0; k < f->n_spans; k++)
+        if (!f->spans[k].given && !f->spans[k].whole)
+            return &f->spans[k];
+    return NULL;
+}
+
+static bool note_given(struct first *f, uint32_t span)
+{
+    if (f->n_given == f->n_room) {
+        size_t room = f->n_room ? 2 * f->n_room : 16;
+        uint32_t *more = realloc(f->span_of, room * sizeof *more);
+        if (!more)
+            return false;
+        f->span_of = more;
+        f->n_room = room;
+    }
+    f->span_of[f->n_given++] = span;
+    return true;
+}
+
+static struct dfr_message *make_give(const struct first *f, const struct dfr_span *span, const struct dfr_head *head)
+{
+    const uint32_t n_accs = span->accs ? dfr_span_accs(f->shared, span) : 0;
+    const struct dfr_share_give give = { span->first, span->end, span->waves, f->options.waves, f->keeper ? f->ranks->resume->checkpoint_s : 0,
+                                         f->keeper != NULL };
+    struct dfr_value *values = calloc(n_accs + 1u, sizeof *values);
+    struct dfr_message *message;
+
+    if (!values)
+        return NULL;
+    if (n_accs > 0)
+        memcpy(values, span->accs->values, n_accs * sizeof *values);
+    values[n_accs] = (struct dfr_value){ .port = f->shared->graph->n_values, .data = &give, .bytes = sizeof give };
+    message = dfr_message_make(head, values, n_accs + 1);
+    free(values);
+    return message;
+}
+
 static int next(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error)
 {
     struct first *f = arg;
-    const int64_t numbers[2] = { f->n_shares, f->options.waves };
-    const struct dfr_value value = { .data = numbers, .bytes = sizeof numbers };
+    struct dfr_span *span = f->nothing ? NULL : find_span(f);
 
-    *over = f->nothing || f->n_given == f->n_shares;
-    if (*over)
+    *over = f->nothing || f->n_whole == f->n_spans;
+    if (!span)
         return DF_OK;
-    *give = dfr_message_make(head, &value, 1);
-    *over = ++f->n_given == f->n_shares;
-    return *give ? DF_OK : dfr_error_memory(error);
+    if (!note_given(f, (uint32_t)(span - f->spans)) || !(*give = make_give(f, span, head)))
+        return dfr_error_memory(error);
+    span->given = true;
+    return DF_OK;
 }
 
-/* Its waves, and whether it has the accs of this share and nothing else. */
-static int check_result(const struct first *f, const struct dfr_message *result, int64_t *waves, struct df_error *error)
+/* Has it the accs of this span, and how far they are? */
+static int check_result(const struct first *f, const struct dfr_message *result, const struct dfr_span *span, struct dfr_share_end *end, struct df_error *error)
 {
     const struct df_graph *g = f->shared->graph;
-    const uint32_t k = (uint32_t)result->head.wave, n = (uint32_t)f->n_shares;
     uint32_t at = 0;
-    bool right = true;
+    bool right = result->n_values == dfr_span_accs(f->shared, span) + 1;
 
-    for (uint32_t i = dfr_share_first(f->shared, k, n); i < dfr_share_first(f->shared, k + 1, n); i++)
+    for (uint32_t i = span->first; i < span->end && right; i++)
         for (uint32_t a = 0; a < df_node_n_acc(g, f->shared->parts[i]); a++, at++) {
             uint32_t x = df_node_acc(g, f->shared->parts[i], a);
-            right &= at < result->n_values && result->values[at].port == x && result->values[at].bytes == g->values[x].bytes;
+            right &= result->values[at].port == x && result->values[at].bytes == g->values[x].bytes;
         }
-    right &= at + 1 == result->n_values && result->values[at].port == g->n_values && result->values[at].bytes == sizeof *waves;
-    if (!right)
-        return dfr_error(error, DF_E_FORMAT, "what came of share %u of an acc from another rank is none", k);
-    memcpy(waves, result->values[at].data, sizeof *waves);
-    return *waves >= 0 ? DF_OK : dfr_error(error, DF_E_FORMAT, "what came of share %u of an acc from another rank is none", k);
+    right = right && result->values[at].port == g->n_values && result->values[at].bytes == sizeof *end;
+    if (right)
+        memcpy(end, result->values[at].data, sizeof *end);
+    return right && end->waves >= span->waves ? DF_OK : dfr_error(error, DF_E_FORMAT, "what came of a share of an acc from another rank is none");
+}
+
+static int take_result(struct first *f, struct dfr_message *message, struct df_error *error)
+{
+    struct dfr_span *span = &f->spans[f->span_of[message->head.wave]];
+    struct dfr_share_end end = { 0 };
+    int status = check_result(f, message, span, &end, error);
+
+    if (status == DF_OK && end.whole && f->waves >= 0 && end.waves != f->waves)
+        status = dfr_error(error, DF_E_REFUSED, "one rank has had %lld waves, and another one %lld: their inputs are not the same", (long long)f->waves,
+                           (long long)end.waves);
+    if (status != DF_OK)
+        return status;
+    dfr_message_drop(span->accs);
+    span->accs = dfr_message_hold(message);
+    span->waves = end.waves;
+    span->given = false;
+    if (end.whole) {
+        span->whole = true;
+        f->waves = end.waves;
+        f->n_whole++;
+    }
+    return f->keeper && end.waves > 0 ? dfr_keeper_put(f->keeper, span, error) : DF_OK;
+}
+
+/* A result is there. Results are taken in order, but a share need not wait for others. */
+static void accepted(void *arg, struct dfr_message *message)
+{
+    struct first *f = arg;
+    if (f->failed == DF_OK)
+        f->failed = take_result(f, message, &f->why);
 }
 
 static int result(void *arg, const struct dfr_message *message, bool *taken, struct df_error *error)
 {
     struct first *f = arg;
-    int64_t waves = 0;
-    int status = check_result(f, message, &waves, error);
-
-    if (status == DF_OK && f->waves >= 0 && waves != f->waves)
-        status = dfr_error(error, DF_E_REFUSED, "one rank has had %lld waves, and another one %lld: their inputs are not the same", (long long)f->waves,
-                           (long long)waves);
-    if (status != DF_OK)
-        return status;
-    f->waves = waves;
-    f->results[f->n_results++] = dfr_message_hold((struct dfr_message *)message);
+    (void)message;
+    (void)error;
+    f->n_taken++;
     *taken = true;
     return DF_OK;
 }
@@ -111,7 +186,7 @@ static int result(void *arg, const struct dfr_message *message, bool *taken, str
 static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
 {
     struct first *f = arg;
-    const int64_t left = f->n_results - f->n_ended;
+    const int64_t left = f->n_taken - f->n_ended;
 
     *n = left < most ? (unsigned)left : most;
     f->n_ended += *n;
@@ -130,12 +205,13 @@ static int open_journal(struct first *f, struct df_error *error)
         return DF_OK;
     wanted = *f->ranks->resume;
     wanted.lock_s = DFR_LOCK_S;
-    wanted.checkpoint_s = 0;            /* accs of all ranks are changed again */
     const int64_t waves = f->options.waves;
     int status = dfr_resumable_open(f->shared->graph, &f->options, &wanted, &f->resumable, error);
     f->options.waves = waves;           /* of a share, which nobody feeds */
     f->options.feed = 0;
     f->options.done_waves = 0;
+    f->options.accs = NULL;             /* those of a run in one process */
+    f->options.accs_waves = 0;
     f->nothing = status == DF_OK && !f->resumable;
     if (status != DF_OK || f->nothing)
         return status;
@@ -143,6 +219,34 @@ static int open_journal(struct first *f, struct df_error *error)
     dfr_outputs_part(f->options.outputs, f->parts.cuts[DFR_TAIL].graph, f->parts.cuts[DFR_TAIL].node);
     dfr_resumable_begin(f->resumable);
     return DF_OK;
+}
+
+/* What is said when spans go on where a run before has left them. */
+static void tell_resumed(const struct first *f)
+{
+    int64_t least = INT64_MAX, most = 0;
+
+    for (uint32_t k = 0; k < f->n_spans; k++) {
+        least = f->spans[k].waves < least ? f->spans[k].waves : least;
+        most = f->spans[k].waves > most ? f->spans[k].waves : most;
+    }
+    if (most > least)
+        dfr_resumable_say(f->resumable, "the accs are as they were after %lld to %lld waves", (long long)least, (long long)most);
+    else if (most > 0)
+        dfr_resumable_say(f->resumable, "the accs are as they were after %lld waves", (long long)most);
+}
+
+static int open_spans(struct first *f, struct df_error *error)
+{
+    uint64_t program = 0;
+    const char *path = f->resumable ? dfr_resumable_accs(f->resumable, &program) : NULL;
+    int status = dfr_spans_make(f->shared, (uint32_t)f->comm->link->size - 1, path, program, &f->spans, &f->n_spans, error);
+
+    if (status == DF_OK && path)
+        status = dfr_keeper_create(f->shared, path, program, &f->keeper, error);
+    if (status == DF_OK && f->resumable)
+        tell_resumed(f);
+    return status;
 }
 
 /* Makes what fires once. HEAD gets no waves. */
@@ -155,13 +259,20 @@ static int open_first(struct first *f, struct df_error *error)
     if (status != DF_OK || f->nothing)
         return status;
     f->once = calloc(f->parts.n_ports + 1u, sizeof *f->once);
-    f->results = calloc((size_t)f->n_shares + 1, sizeof *f->results);
     f->accs = calloc(f->parts.cuts[DFR_TAIL].graph->n_values + 1u, sizeof *f->accs);
-    if (!f->once || !f->results || !f->accs)
+    if (!f->once || !f->accs)
         return dfr_error_memory(error);
+    if ((status = open_spans(f, error)) != DF_OK)
+        return status;
     const struct df_options head = dfr_ranks_on_host(&f->parts, DFR_HEAD, &f->options);
     status = dfr_part_open(&f->parts, DFR_HEAD, &head, NULL, 0, &f->head, error);
     return status == DF_OK ? dfr_part_once(f->head, f->once, &f->n_once, error) : status;
+}
+
+/* A share's next step need not wait until others have ended theirs. */
+static unsigned most_places(const struct dfr_comm *comm)
+{
+    return 64 * (comm->link->size > 1 ? (unsigned)comm->link->size - 1 : 1);
 }
 
 static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *state, struct df_error *error)
@@ -171,7 +282,7 @@ static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *stat
                                            .n_once = f->n_once, .wave_timeout_s = f->ranks->wave_timeout_s,
                                            .grace_s = f->resumable ? fmax(f->ranks->resume->grace_s, 1e-3) : 0,
                                            .beat_s = dfr_ranks_beat_s(f->ranks), .beat_timeout_s = f->ranks->heartbeat_timeout_s,
-                                           .tell = dfr_ranks_tell };
+                                           .tell = dfr_ranks_tell, .arg = f, .accepted = accepted, .places = most_places(f->comm) };
     struct dfr_value *once = calloc(f->n_once + 1u, sizeof *once);
 
     *state = (struct dfr_manager_state){ 0 };
@@ -192,11 +303,11 @@ static void find_accs(struct first *f)
 {
     const struct dfr_cut *tail = &f->parts.cuts[DFR_TAIL];
 
-    for (int64_t k = 0; k < f->n_results; k++)
-        for (uint32_t i = 0; i < f->results[k]->n_values; i++)
+    for (uint32_t k = 0; k < f->n_spans; k++)
+        for (uint32_t i = 0; i < dfr_span_accs(f->shared, &f->spans[k]); i++)
             for (uint32_t x = 0; x < tail->graph->n_values; x++)
-                if (tail->value[x] == f->results[k]->values[i].port)
-                    f->accs[x] = f->results[k]->values[i].data;
+                if (tail->value[x] == f->spans[k].accs->values[i].port)
+                    f->accs[x] = f->spans[k].accs->values[i].data;
 }
 
 /* All shares are there: what comes after the last wave. */
@@ -225,31 +336,42 @@ static void free_first(struct first *f)
 {
     dfr_part_close(f->head);
     dfr_part_close(f->tail);
-    for (int64_t k = 0; k < f->n_results; k++)
-        dfr_message_drop(f->results[k]);
-    free(f->results);
+    dfr_spans_free(f->spans, f->n_spans);
+    free(f->span_of);
     free(f->once);
     free(f->accs);
     dfr_parts_free(&f->parts);
+}
+
+/* All parts have had the waves before this one. */
+static int64_t least_waves(const struct first *f)
+{
+    int64_t least = INT64_MAX;
+    for (uint32_t k = 0; k < f->n_spans; k++)
+        least = f->spans[k].waves < least ? f->spans[k].waves : least;
+    return f->n_spans > 0 ? least : 0;
 }
 
 static int be_first(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
                     const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
     struct first f = { .shared = shared, .comm = comm, .ranks = ranks, .options = *options, .waves = -1 };
-    const int n_workers = comm->link->size - 1;
     struct dfr_manager_state state;
     struct df_error why;
 
-    f.n_shares = shared->n_parts < (uint32_t)n_workers ? shared->n_parts : (uint32_t)n_workers;
     f.failed = open_first(&f, &f.why);
     int status = manage(&f, hash, &state, error);
+    int kept = dfr_keeper_end(f.keeper, &why);
+    if (status == DF_OK && kept != DF_OK)
+        status = dfr_error(error, kept, "%s", why.text);
     if (status == DF_OK && !f.nothing)
         status = finish_first(&f, stats, error);
     else if (f.resumable)
         dfr_resumable_end(f.resumable, NULL, &why);
     if (status == DF_E_STOPPED && f.resumable && dfr_asked()) {
         comm->link->close(comm->link, comm->whole);
+        if (kept == DF_OK)
+            dfr_resumable_kept(f.resumable, least_waves(&f));
         dfr_resumable_leave(f.resumable, !state.gave_up);
     }
     free_first(&f);
@@ -264,41 +386,60 @@ struct other {
     bool stops;                         /* SIGTERM and SIGUSR1 end it */
     const struct df_options *options;
     const struct dfr_message *welcome;  /* what is made once */
-    struct dfr_share_run *run;          /* NULL: it has no share */
+    struct dfr_message *give;           /* it is held, because it has the accs; NULL: it has no share */
+    struct dfr_share_run *run;          /* NULL: the same */
     struct dfr_head head;               /* of the result */
     struct dfr_value *values;           /* room for the accs */
     struct df_stats *stats;
 };
 
+static void close_run(struct other *o)
+{
+    dfr_share_run_close(o->run);
+    dfr_message_drop(o->give);
+    o->run = NULL;
+    o->give = NULL;
+}
+
 static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
 {
     struct other *o = arg;
     (void)error;
-    dfr_share_run_close(o->run);
-    o->run = NULL;
+    close_run(o);
     o->welcome = welcome;
     return DF_OK;
 }
 
-static int start(void *arg, const struct dfr_message *give, const struct dfr_head *head, bool *started, struct df_error *error)
+static int check_give(const struct other *o, const struct dfr_message *message, struct dfr_share_give *give, struct df_error *error)
+{
+    const struct dfr_value *last = message->n_values > 0 ? &message->values[message->n_values - 1] : NULL;
+
+    if (!last || last->bytes != sizeof *give)
+        return dfr_error(error, DF_E_FORMAT, "what came from rank 0 is no share of an acc");
+    memcpy(give, last->data, sizeof *give);
+    if (give->first >= give->end || give->end > o->shared->n_parts || give->first_wave < 0 || !(give->seconds >= 0))
+        return dfr_error(error, DF_E_FORMAT, "rank 0 gave parts %u to %u of an acc, which has %u parts", give->first, give->end, o->shared->n_parts);
+    return DF_OK;
+}
+
+static int start(void *arg, const struct dfr_message *message, const struct dfr_head *head, bool *started, struct df_error *error)
 {
     struct other *o = arg;
     struct df_options options = *o->options;
-    int64_t numbers[2];
+    struct dfr_share_give give;
 
     if (o->run)
         return DF_OK;
-    if (give->n_values != 1 || give->values[0].bytes != sizeof numbers)
-        return dfr_error(error, DF_E_FORMAT, "what came from rank 0 is no share of an acc");
-    memcpy(numbers, give->values[0].data, sizeof numbers);
-    if (numbers[0] < 1 || numbers[0] > o->shared->n_parts || give->head.wave < 0 || give->head.wave >= numbers[0])
-        return dfr_error(error, DF_E_FORMAT, "rank 0 gave share %lld of %lld of an acc, which has %u parts", (long long)give->head.wave,
-                         (long long)numbers[0], o->shared->n_parts);
-    options.waves = numbers[1];
+    int status = check_give(o, message, &give, error);
+    if (status != DF_OK)
+        return status;
+    const struct dfr_share_work work = { .first = give.first, .end = give.end, .first_wave = give.first_wave, .accs = message->values,
+                                         .n_accs = message->n_values - 1, .in_steps = give.in_steps, .seconds = give.seconds };
+    options.waves = give.waves;
     o->head = *head;
+    o->give = dfr_message_hold((struct dfr_message *)message);
     *started = true;
-    return dfr_share_run_start(o->shared, (uint32_t)give->head.wave, (uint32_t)numbers[0], &options, o->welcome->values, o->welcome->n_values,
-                               &o->run, error);
+    return dfr_share_run_start(o->shared, &work, &options, o->welcome->values, o->welcome->n_values, &o->run, error);
 }
 
 static int finish(void *arg, struct dfr_message **message, struct df_error *error)
@@ -309,13 +450,14 @@ static int finish(void *arg, struct dfr_message **message, struct df_error *erro
 
     if (o->stops && dfr_asked())
         dfr_comm_stop(o->comm);
+    if (o->run && (o->comm->hurries || (o->stops && dfr_asked())))
+        dfr_share_run_cut(o->run);
     if (!o->run || !dfr_share_run_ended(o->run, &waves))
         return DF_OK;
     int status = dfr_share_run_finish(o->run, o->values, &n, o->stats, error);
     if (status == DF_OK && !(*message = dfr_message_make(&o->head, o->values, n)))
         status = dfr_error_memory(error);
-    dfr_share_run_close(o->run);
-    o->run = NULL;
+    close_run(o);
     return status;
 }
 
@@ -353,7 +495,7 @@ static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, cons
         status = dfr_comm_work(comm, &own, &side, error);
     if (ranks->own_process && !comm->whole)
         dfr_ranks_leave(comm, status, error);
-    dfr_share_run_close(o.run);
+    close_run(&o);
     free(o.values);
     return status;
 }
@@ -379,7 +521,7 @@ int dfr_shares_or_ranks_run(struct dfr_link *link, const struct df_graph *graph,
                             const struct dfr_ranks_options *ranks, enum dfr_share_what what, struct df_stats *stats, struct df_error *error)
 {
     bool parts;
-    int status = dfr_shares_choose(graph, options->args, link->size, what, &parts, error);
+    int status = dfr_shares_choose(graph, options->args, link->size, ranks->resume && ranks->resume->checkpoint_s > 0, what, &parts, error);
 
     if (status == DF_OK && parts && (ranks->figures || options->trace_path)) {
         if (what == DFR_SHARE_PARTS)

@@ -1,11 +1,13 @@
 /* shares.h - a graph on all ranks of an mpirun by parts of accs: the first rank makes what fires once, hands out shares (share.h), and runs what
  * comes after the last wave. Each of the other ranks runs a share from the first wave to the last, and gives its parts.
  *
- * Protocol: manager.h, with a share in the place of a wave, and a window of one. So the share of a rank that dies goes to another rank, which begins with
- *           the first wave, and each share's parts are accepted once. There are as many shares as ranks that compute, but no more than
- *           parts. A GIVE has two numbers of 8 bytes: how many shares there are, and how many waves at most (below 0: as many as there are).
+ * Protocol: manager.h, with a share in the place of a wave, and a window of one. So the share of a rank that dies goes to another rank, which begins where
+ *           that one began, and each share's parts are accepted once. There are as many shares as ranks that compute, but no more than
+ *           parts. A GIVE has the accs as they are, unless they are as declared, and behind them a struct dfr_share_give.
+ * Steps:    With checkpoints a rank runs its share for checkpoint_s seconds, and gives the parts as they are then. The first rank writes them (keep.h), and gives
+ *           the share out again. A signal to the first rank ends the steps early, and so does one to the rank itself.
  * Waves:    all shares must have the same number of waves, or the run fails: the inputs are not the same on all ranks.
- * Journal:  as of ranks.h. Before the last wave nothing is done.
+ * Journal:  as of ranks.h. Before the last wave nothing is done. A run that goes on begins with the checkpoints, with as many ranks as there are.
  * Threads, errors: as of ranks.h.
  */
 #ifndef DFR_SHARES_H
@@ -15,8 +17,9 @@
 
 enum dfr_share_what { DFR_SHARE_FIND, DFR_SHARE_WAVES, DFR_SHARE_PARTS };
 
-/* Are the ranks to share parts? FIND: if the graph can be shared and it pays. The same on all ranks. DF_E_REFUSED: it is asked for and cannot be. */
-int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, enum dfr_share_what what, bool *parts,
+/* Are the ranks to share parts? FIND: if the graph can be shared and it pays. The same on all ranks. kept: there are checkpoints. DF_E_REFUSED: it is asked for
+ * and cannot be. */
+int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, bool *parts,
                       struct df_error *error);
 
 /* How often a rank with a share says that it lives, and how far it is: several times in --wave-timeout. */

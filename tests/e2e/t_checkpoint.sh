@@ -52,4 +52,3 @@ kill -TERM $!; touch go-60; wait $!
 goes_on from-device 0
 expect alone 2 'error: --checkpoint: it is for runs with --journal or --resume' ./accs --checkpoint=5s
 expect no-time 2 "error: --checkpoint: 'now' is not a time; write a number with ms, s, min or h, as in 30s" ./accs --journal --checkpoint=now
-expect ranks 2 'error: --cluster: it does not go with --checkpoint, which is for a run in one process' ./accs --cluster --journal --checkpoint=5s

@@ -391,6 +391,8 @@ static void test_stop(void **state)
     hear(0, 1, DFR_RESULT, 0);
     sent_of(DFR_GIVE);
     dfr_manager_stop(manager, 0);
+    dfr_manager_stop(manager, 0);
+    assert_string_equal(sent_of(DFR_BEAT), "1:0! "); /* who holds waves is told, once */
     assert_int_equal(dfr_manager_room(manager), 0);
     hear(0, 1, DFR_RESULT, 1);
     assert_string_equal(sent_of(DFR_GIVE), "");
@@ -399,6 +401,31 @@ static void test_stop(void **state)
     assert_int_equal(end_all(0), 3);
     assert_string_equal(sent_of(DFR_END), "1:0 2:0 ");
     assert_string_equal(outcome(DF_E_STOPPED), "the run was stopped after wave 2");
+}
+
+static int64_t seen_accepted;           /* as digits */
+
+static void see_accepted(void *arg, struct dfr_message *message)
+{
+    (void)arg;
+    seen_accepted = seen_accepted * 10 + message->head.wave;
+}
+
+/* Results are shown when they are accepted, in any order, and once. */
+static void test_accepted(void **state)
+{
+    (void)state;
+    options.accepted = see_accepted;
+    seen_accepted = 0;
+    begin();
+    offer(4);
+    hear(0, 1, DFR_HELLO, 0);
+    hear(0, 2, DFR_HELLO, 0);
+    hear(0, 2, DFR_RESULT, 3);
+    hear(0, 1, DFR_RESULT, 1);
+    hear(0, 2, DFR_RESULT, 1);
+    assert_int_equal(end_all(0), 0);    /* wave 0 is not there */
+    assert_int_equal(seen_accepted, 31);
 }
 
 static void test_grace(void **state)
@@ -609,6 +636,7 @@ int main(void)
         TEST(test_other_programs),
         TEST(test_nobody_is_heard),
         TEST(test_failed_wave),
+        TEST(test_accepted),
         TEST(test_stop),
         TEST(test_grace),
         TEST(test_newer_epoch),

@@ -16,6 +16,8 @@
 #include "link_rig.h"
 #include "run_rig.h"
 #include "runtime/cluster/message.h"
+#include "runtime/io/accs.h"
+#include "runtime/shares/keep.h"
 #include "runtime/shares/share.h"
 #include "runtime/shares/shares.h"
 
@@ -232,7 +234,7 @@ static void test_shares(void **state)
         for (uint32_t k = 0; k < n; k++) {
             struct dfr_cut cut;
             uint32_t parts = 0;
-            if (dfr_share_make(&shared, k, n, &cut, &error) != DF_OK || !df_graph_check(cut.graph, &error))
+            if (dfr_share_make(&shared, dfr_share_first(&shared, k, n), dfr_share_first(&shared, k + 1, n), &cut, &error) != DF_OK || !df_graph_check(cut.graph, &error))
                 fail_msg("%s", error.text);
             for (uint32_t v = 0; v < cut.graph->n_nodes; v++)
                 parts += df_node_n_acc(cut.graph, v) > 0;
@@ -244,6 +246,139 @@ static void test_shares(void **state)
     }
     dfr_shared_free(&shared);
     rig_free(&r);
+}
+
+/* Values for the accs of a span after some waves. The bytes say the value and the wave. */
+static struct dfr_message *make_accs(const struct dfr_shared *shared, const struct dfr_span *span)
+{
+    const struct dfr_head head = { .kind = DFR_RESULT };
+    struct dfr_value values[32] = { { 0 } };
+    unsigned char *bytes[32];
+    uint32_t n = 0;
+
+    for (uint32_t i = span->first; i < span->end; i++)
+        for (uint32_t a = 0; a < df_node_n_acc(shared->graph, shared->parts[i]); a++, n++) {
+            uint32_t x = df_node_acc(shared->graph, shared->parts[i], a);
+            size_t size = shared->graph->values[x].bytes;
+            bytes[n] = malloc(size + 1);
+            assert_non_null(bytes[n]);
+            memset(bytes[n], (int)(x * 16 + (uint32_t)span->waves), size);
+            values[n] = (struct dfr_value){ .port = x, .data = bytes[n], .bytes = size };
+        }
+    struct dfr_message *message = dfr_message_make(&head, values, n);
+    assert_non_null(message);
+    while (n > 0)
+        free(bytes[--n]);
+    return message;
+}
+
+/* Each part is in one span, at the wave at which its file is, with what that has. */
+static void check_spans(const struct dfr_shared *shared, uint32_t n_ranks, const char *path, uint64_t program, const int64_t *waves)
+{
+    struct dfr_span *spans;
+    struct df_error error = { "" };
+    uint32_t n_spans, next = 0;
+
+    if (dfr_spans_make(shared, n_ranks, path, program, &spans, &n_spans, &error) != DF_OK)
+        fail_msg("%s", error.text);
+    for (uint32_t k = 0; k < n_spans; k++) {
+        assert_int_equal(spans[k].first, next);
+        assert_true(spans[k].end > next);
+        next = spans[k].end;
+        for (uint32_t i = spans[k].first; i < spans[k].end; i++)
+            assert_int_equal(spans[k].waves, waves[i]);
+        assert_true((spans[k].accs != NULL) == (spans[k].waves > 0));
+        for (uint32_t a = 0; spans[k].accs && a < dfr_span_accs(shared, &spans[k]); a++) {
+            const struct dfr_value *value = &spans[k].accs->values[a];
+            assert_int_equal(value->bytes, shared->graph->values[value->port].bytes);
+            for (size_t b = 0; b < value->bytes; b++)
+                assert_int_equal(((const unsigned char *)value->data)[b], (unsigned char)(value->port * 16 + (uint32_t)spans[k].waves));
+        }
+    }
+    assert_int_equal(next, shared->n_parts);
+    dfr_spans_free(spans, n_spans);
+}
+
+/* What three ranks have left at unlike waves, any number of ranks goes on with. */
+static void test_checkpoints(void **state)
+{
+    char folder[] = "/tmp/df-shares-XXXXXX", path[64];
+    const int64_t none[8] = { 0 }, waves[8] = { 5, 5, 0, 0, 0, 9, 9, 9 };
+    struct df_error error = { "" };
+    struct dfr_shared shared;
+    struct dfr_keeper *keeper;
+    struct dfr_span *spans;
+    uint32_t n_spans;
+    struct rig r;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/accs", folder);
+    make_graph(&r, 1, 4, RIG_ADD1);
+    assert_int_equal(dfr_shared_find(r.graph, NULL, &shared, &error), DF_OK);
+    for (uint32_t n = 1; n <= 9; n++)
+        check_spans(&shared, n, path, 7, none);
+    assert_int_equal(dfr_spans_make(&shared, 3, path, 7, &spans, &n_spans, &error), DF_OK);
+    assert_int_equal(n_spans, 3);
+    assert_int_equal(dfr_keeper_create(&shared, path, 7, &keeper, &error), DF_OK);
+    for (int64_t wave = 1; wave <= 9; wave++)
+        for (uint32_t k = 0; k < 3; k += 2) {
+            if (k == 0 && wave > 5)
+                continue;
+            spans[k].waves = wave;
+            dfr_message_drop(spans[k].accs);
+            spans[k].accs = make_accs(&shared, &spans[k]);
+            assert_int_equal(dfr_keeper_put(keeper, &spans[k], &error), DF_OK);
+        }
+    assert_int_equal(dfr_keeper_end(keeper, &error), DF_OK);
+    dfr_spans_free(spans, n_spans);
+    for (uint32_t n = 1; n <= 9; n++)
+        check_spans(&shared, n, path, 7, waves);
+    check_spans(&shared, 3, path, 8, none); /* another program's */
+    check_spans(&shared, 3, NULL, 7, none);
+    dfr_accs_remove_parts(path, r.graph);
+    assert_int_equal(rmdir(folder), 0);
+    /* Nothing can be written: the caller hears it. */
+    assert_int_equal(dfr_keeper_create(&shared, path, 7, &keeper, &error), DF_OK);
+    assert_int_equal(dfr_spans_make(&shared, 1, NULL, 7, &spans, &n_spans, &error), DF_OK);
+    spans[0].waves = 1;
+    spans[0].accs = make_accs(&shared, &spans[0]);
+    assert_int_equal(dfr_keeper_put(keeper, &spans[0], &error), DF_OK);
+    assert_int_equal(dfr_keeper_end(keeper, &error), DF_E_IO);
+    assert_non_null(strstr(error.text, "cannot write '"));
+    dfr_spans_free(spans, n_spans);
+    dfr_shared_free(&shared);
+    rig_free(&r);
+}
+
+/* Ranks give their parts after each few waves, and get them again, perhaps those of another rank. One dies meanwhile. */
+static void test_steps(void **state)
+{
+    char folder[] = "/tmp/df-shares-XXXXXX", path[64];
+    const struct dfr_resumable_options wanted = { .journal = path, .grace_s = 30, .checkpoint_s = 1e-9 };
+    struct df_options o = rig_options("ws", DF_DEVICE_NONE, 1);
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/journal", folder);
+    for (unsigned seed = 1; seed <= 12; seed++) {
+        struct rig r;
+
+        if (seed % 4 == 2)
+            o = rig_options("all-gpu", DF_DEVICE_EMU, 1);
+        o.waves = seed % 7 == 0 ? 0 : 1 + seed;
+        make_graph(&r, seed, 1 + seed % 4, seed % 4 == 1 ? RIG_SLOW : RIG_ADD1);
+        rig_expect(&r, o.waves);
+        journal = &wanted;
+        if (run_ranks(&r, 2 + (int)(seed % (MOST_RANKS - 1)), &o, seed == 9 ? 1 : 0, seed) != DF_OK)
+            fail_msg("seed %u: %s", seed, all[0].error.text);
+        journal = NULL;
+        if (!rig_same(&r, o.waves))
+            fail_msg("seed %u", seed);
+        rig_free(&r);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(folder), 0); /* no checkpoint is left */
 }
 
 /* Who gets further is heard before it counts as dead, however short the time is that a share may make no wave. */
@@ -265,11 +400,11 @@ static void refuse(struct rig *r, const char *why)
     bool parts = true;
 
     rig_end(r);
-    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, DFR_SHARE_FIND, &parts, &error), DF_OK);
+    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, false, DFR_SHARE_FIND, &parts, &error), DF_OK);
     assert_false(parts);
-    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, DFR_SHARE_WAVES, &parts, &error), DF_OK);
+    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, false, DFR_SHARE_WAVES, &parts, &error), DF_OK);
     assert_false(parts);
-    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, DFR_SHARE_PARTS, &parts, &error), DF_E_REFUSED);
+    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, false, DFR_SHARE_PARTS, &parts, &error), DF_E_REFUSED);
     if (!strstr(error.text, why))
         fail_msg("%s", error.text);
     rig_free(r);
@@ -299,7 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares), cmocka_unit_test(test_same),    cmocka_unit_test(test_failure),
         cmocka_unit_test(test_killed), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_end), cmocka_unit_test(test_beats),
+        cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_steps), cmocka_unit_test(test_no_end), cmocka_unit_test(test_beats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

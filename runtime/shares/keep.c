@@ -1,0 +1,239 @@
+/* keep.c - checkpoints of parts, written and read (keep.h). */
+#include "runtime/shares/keep.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/io/accs.h"
+
+/* ---- spans ---- */
+
+uint32_t dfr_span_accs(const struct dfr_shared *shared, const struct dfr_span *span)
+{
+    uint32_t n = 0;
+    for (uint32_t i = span->first; i < span->end; i++)
+        n += df_node_n_acc(shared->graph, shared->parts[i]);
+    return n;
+}
+
+/* Reads what the files have of each part. Those that have nothing are at wave 0. */
+static void read_files(const struct dfr_shared *shared, const char *path, uint64_t program, struct dfr_accs *kept)
+{
+    struct df_error why;
+
+    for (uint32_t i = 0; i < shared->n_parts && path; i++) {
+        char *own = dfr_accs_part_path(path, shared->graph, shared->parts[i]);
+        if (own)
+            dfr_accs_read_part(own, shared->graph, shared->parts[i], program, &kept[i], &why);
+        free(own);
+    }
+}
+
+static int take_accs(const struct dfr_shared *shared, const struct dfr_accs *kept, struct dfr_span *span, struct df_error *error)
+{
+    const struct dfr_head head = { .kind = DFR_RESULT };
+    const struct df_graph *g = shared->graph;
+    struct dfr_value *values = calloc(dfr_span_accs(shared, span) + 1u, sizeof *values);
+    uint32_t n = 0;
+
+    for (uint32_t i = span->first; i < span->end && values; i++)
+        for (uint32_t a = 0; a < df_node_n_acc(g, shared->parts[i]); a++) {
+            uint32_t x = df_node_acc(g, shared->parts[i], a);
+            values[n++] = (struct dfr_value){ .port = x, .data = kept[i].values[x], .bytes = g->values[x].bytes };
+        }
+    span->accs = values ? dfr_message_make(&head, values, n) : NULL;
+    free(values);
+    return span->accs ? DF_OK : dfr_error_memory(error);
+}
+
+/* Divides parts [first, end), which are at the same wave: each rank gets as many of all parts as others, or one more. */
+static int divide(const struct dfr_shared *shared, const struct dfr_accs *kept, uint32_t first, uint32_t end, uint32_t n_ranks, struct dfr_span *spans,
+                  uint32_t *n_spans, struct df_error *error)
+{
+    const uint64_t length = end - first, wanted = (length * n_ranks + shared->n_parts - 1) / shared->n_parts, n = wanted < length ? wanted : length;
+    int status = DF_OK;
+
+    for (uint64_t k = 0; k < n && status == DF_OK; k++) {
+        struct dfr_span *span = &spans[(*n_spans)++];
+        *span = (struct dfr_span){ .first = first + (uint32_t)(length * k / n), .end = first + (uint32_t)(length * (k + 1) / n), .waves = kept[first].waves };
+        if (span->waves > 0)
+            status = take_accs(shared, kept, span, error);
+    }
+    return status;
+}
+
+int dfr_spans_make(const struct dfr_shared *shared, uint32_t n_ranks, const char *path, uint64_t program, struct dfr_span **spans, uint32_t *n_spans,
+                   struct df_error *error)
+{
+    struct dfr_accs *kept = calloc(shared->n_parts + (size_t)1, sizeof *kept);
+    int status = DF_OK;
+
+    *n_spans = 0;
+    *spans = calloc(shared->n_parts + (size_t)1, sizeof **spans);
+    if (!kept || !*spans)
+        status = dfr_error_memory(error);
+    if (status == DF_OK)
+        read_files(shared, path, program, kept);
+    for (uint32_t first = 0, end; first < shared->n_parts && status == DF_OK; first = end) {
+        for (end = first + 1; end < shared->n_parts && kept[end].waves == kept[first].waves; end++)
+            ;
+        status = divide(shared, kept, first, end, n_ranks, *spans, n_spans, error);
+    }
+    for (uint32_t i = 0; kept && i < shared->n_parts; i++)
+        dfr_accs_free(&kept[i]);
+    free(kept);
+    return status;
+}
+
+void dfr_spans_free(struct dfr_span *spans, uint32_t n_spans)
+{
+    for (uint32_t k = 0; k < n_spans; k++)
+        dfr_message_drop(spans[k].accs);
+    free(spans);
+}
+
+/* ---- writing ---- */
+
+struct item {
+    struct item *next;
+    struct dfr_span span;
+};
+
+struct dfr_keeper {
+    const struct dfr_shared *shared;
+    const char *path;
+    uint64_t program;
+    pthread_t thread;
+    pthread_mutex_t lock;               /* of what follows */
+    pthread_cond_t wake;
+    struct item *items;                 /* the one that came first */
+    bool ends;
+    int status;
+    struct df_error error;
+};
+
+static void item_free(struct item *item)
+{
+    dfr_message_drop(item->span.accs);
+    free(item);
+}
+
+static int write_part(const struct dfr_keeper *k, uint32_t node, int64_t waves, const struct dfr_value *values, struct df_error *error)
+{
+    const uint32_t n = df_node_n_acc(k->shared->graph, node);
+    struct dfr_acc *accs = malloc((n + (size_t)1) * sizeof *accs);
+    char *path = dfr_accs_part_path(k->path, k->shared->graph, node);
+    int status = accs && path ? DF_OK : dfr_error_memory(error);
+
+    for (uint32_t a = 0; a < n && status == DF_OK; a++)
+        accs[a] = (struct dfr_acc){ .value = values[a].port, .data = values[a].data, .bytes = values[a].bytes };
+    if (status == DF_OK)
+        status = dfr_accs_write_part(path, k->program, waves, accs, n, error);
+    free(path);
+    free(accs);
+    return status;
+}
+
+static int write_span(const struct dfr_keeper *k, const struct dfr_span *span, struct df_error *error)
+{
+    const struct dfr_value *values = span->accs->values;
+    int status = DF_OK;
+
+    for (uint32_t i = span->first; i < span->end && status == DF_OK; i++) {
+        status = write_part(k, k->shared->parts[i], span->waves, values, error);
+        values += df_node_n_acc(k->shared->graph, k->shared->parts[i]);
+    }
+    return status;
+}
+
+static void *write_items(void *arg)
+{
+    struct dfr_keeper *k = arg;
+    struct df_error error = { "" };
+
+    pthread_mutex_lock(&k->lock);
+    for (;;) {
+        struct item *item = k->items;
+        if (!item && k->ends)
+            break;
+        if (!item) {
+            pthread_cond_wait(&k->wake, &k->lock);
+            continue;
+        }
+        k->items = item->next;
+        pthread_mutex_unlock(&k->lock);
+        int status = write_span(k, &item->span, &error);
+        item_free(item);
+        pthread_mutex_lock(&k->lock);
+        if (status != DF_OK && k->status == DF_OK) {
+            k->status = status;
+            k->error = error;
+        }
+    }
+    pthread_mutex_unlock(&k->lock);
+    return NULL;
+}
+
+int dfr_keeper_create(const struct dfr_shared *shared, const char *path, uint64_t program, struct dfr_keeper **keeper, struct df_error *error)
+{
+    struct dfr_keeper *k = calloc(1, sizeof *k);
+
+    if (!k)
+        return dfr_error_memory(error);
+    *k = (struct dfr_keeper){ .shared = shared, .path = path, .program = program };
+    pthread_mutex_init(&k->lock, NULL);
+    pthread_cond_init(&k->wake, NULL);
+    if (pthread_create(&k->thread, NULL, write_items, k) == 0) {
+        *keeper = k;
+        return DF_OK;
+    }
+    pthread_cond_destroy(&k->wake);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+    return dfr_error(error, DF_E_MEMORY, "no thread can be made that writes checkpoints");
+}
+
+int dfr_keeper_put(struct dfr_keeper *k, const struct dfr_span *span, struct df_error *error)
+{
+    struct item *item = malloc(sizeof *item), **at;
+
+    if (!item)
+        return dfr_error_memory(error);
+    *item = (struct item){ .span = *span };
+    dfr_message_hold(item->span.accs);
+    pthread_mutex_lock(&k->lock);
+    int status = k->status;
+    if (status != DF_OK)
+        *error = k->error;
+    for (at = &k->items; *at; at = &(*at)->next)
+        if ((*at)->span.first == span->first)
+            break;
+    struct item *old = *at;             /* another span cannot begin with the same part in this run */
+    item->next = old ? old->next : NULL;
+    *at = item;
+    pthread_cond_signal(&k->wake);
+    pthread_mutex_unlock(&k->lock);
+    if (old)
+        item_free(old);
+    return status;
+}
+
+int dfr_keeper_end(struct dfr_keeper *k, struct df_error *error)
+{
+    if (!k)
+        return DF_OK;
+    pthread_mutex_lock(&k->lock);
+    k->ends = true;
+    pthread_cond_signal(&k->wake);
+    pthread_mutex_unlock(&k->lock);
+    pthread_join(k->thread, NULL);
+    int status = k->status;
+    if (status != DF_OK)
+        *error = k->error;
+    pthread_cond_destroy(&k->wake);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* keep.h - checkpoints of a run by parts of accs: what the accs of each part were after some waves, in files on the first rank, and what is left to do after
+ * them.
+ *
+ * Files:    one for each node that changes a part (dfr_accs_part_path()), because the ranks are at different waves. A thread writes them, because a disk may take
+ *           longer than the first rank may be silent.
+ * Spans:    A *span* is a range of parts that one rank has at a time. Its accs are as the waves before `waves` have left them. If a run begins, spans have
+ *           as many parts as others, or one more. If it goes on, parts that are at the same wave are divided so: there may be other ranks than before.
+ * Memory:   what is put is held until it is written. Spans hold their messages.
+ * Threads:  one thread makes these calls.
+ * Errors:   DF_E_IO of the thread is told by the next call. A file that cannot be read counts as missing.
+ */
+#ifndef DFR_KEEP_H
+#define DFR_KEEP_H
+
+#include "runtime/cluster/message.h"
+#include "runtime/shares/share.h"
+
+struct dfr_span {
+    uint32_t first, end;                /* parts */
+    int64_t waves;
+    struct dfr_message *accs;           /* a message whose values begin with the accs of the span; NULL: they are as declared */
+    bool given, whole;                  /* a rank has it; there are no more waves for it */
+};
+
+/* Divides the parts among n_ranks that compute. path: of the files; NULL: none is read. *spans: malloc'ed. */
+int dfr_spans_make(const struct dfr_shared *shared, uint32_t n_ranks, const char *path, uint64_t program, struct dfr_span **spans, uint32_t *n_spans,
+                   struct df_error *error);
+void dfr_spans_free(struct dfr_span *spans, uint32_t n_spans);
+/* How many accs the parts of a span have. */
+uint32_t dfr_span_accs(const struct dfr_shared *shared, const struct dfr_span *span);
+
+struct dfr_keeper;
+
+int dfr_keeper_create(const struct dfr_shared *shared, const char *path, uint64_t program, struct dfr_keeper **keeper, struct df_error *error);
+/* The accs of the span, which is held, are to be written. What waits of an older wave is not written any more. */
+int dfr_keeper_put(struct dfr_keeper *keeper, const struct dfr_span *span, struct df_error *error);
+/* Waits until all is written, and frees the keeper. NULL is allowed. */
+int dfr_keeper_end(struct dfr_keeper *keeper, struct df_error *error);
+
+#endif

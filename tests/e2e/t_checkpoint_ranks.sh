@@ -1,0 +1,78 @@
+# Checkpoints of accs whose parts ranks share: rank 0, others and mpirun are killed or stopped, and --resume goes on behind the checkpoints with any number of
+# ranks. The result is that of one process. What is counted is how often a kernel was called, and on which rank.
+if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
+if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
+shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+cp "$programs/shared.df" . && check compile "$DFC" shared.df --nvcc=none -o shared
+mkdir want mpi work && touch want/go && (cd want && ../shared) && cd work || exit 1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_tmpdir_base=$shm/mpi OMPI_MCA_btl_vader_backing_directory=$shm/mpi
+limit_s=200
+files() { ls shared.journal.accs-* 2>/dev/null; }
+# The least wave with which a part goes on; 0 if one of the five has no file.
+first() { [ "$(files | wc -l)" = 5 ] && head -qn 1 $(files) | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2 | sort -n | head -n 1 || echo 0; }
+until_true() { for ((t = 0; t < 10000; t++)); do "$@" && return; sleep 0.02; done; fail until-true "$*: $(cat errors)"; }
+ends() { for ((t = 0; t < limit_s * 50; t++)); do kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null || return 0; sleep 0.02; done; return 1; }
+# begin RANKS OPTION…: each rank writes its process into pid.RANK.
+begin() {
+    local n=$1; shift; rm -f pid.* calls
+    # shellcheck disable=SC2016
+    mpirun --oversubscribe --bind-to none "${mpi[@]}" -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; exec "$@"' sh ../shared --cluster --workers=1 \
+        --device=none --heartbeat-timeout=5s --resume "$@" >stdout 2>errors &
+    launcher=$!
+}
+has_first() { [ "$(first)" -ge "$1" ]; }
+called() { [ "$(grep -c "^$1 " calls 2>/dev/null)" -ge "$2" ]; }
+# goes_on NAME RANKS WAVE OPTION…: the resumed run calls `slow` for no wave before this one, or before the checkpoints if it is -, and the result is right.
+goes_on() {
+    local name=$1 n=$2 from=$3 least; shift 3; [ "$from" != - ] || from=$(first); touch go; begin "$n" "$@"
+    ends $launcher || { fail "$name" "it has not ended: $(cat errors)"; kill -9 $launcher; }
+    wait $launcher
+    same "$name-result" result.raw ../want/result.raw
+    least=$(sort -n calls | head -n 1 | cut -d' ' -f1)
+    [ "${least:-100}" = "$from" ] && pass "$name-calls" || fail "$name-calls" "from wave $least on, not from $from: $(cat errors)"
+    [ -z "$(files)" ] && pass "$name-removed" || fail "$name-removed" "$(files)"
+    rm -rf ./*
+}
+mpi=(--enable-recovery)
+# stopped_at SIGNAL WHOM RANKS: in wave 60, with checkpoints of waves before.
+stopped_at() {
+    begin "$3" --checkpoint=10ms; until_true called 60 $(($3 - 1)); until_true has_first 1
+    kill "-$1" "$([ "$2" = mpirun ] && echo $launcher || cat "pid.$2")"
+}
+killed_all() { ends $launcher || fail killed-all "$(cat errors)"; wait $launcher 2>/dev/null; for p in pid.*; do ends "$(cat $p)" || fail killed-all "$p"; done; }
+stopped_at 9 0 4; killed_all; goes_on rank-0-same 4 -
+stopped_at 9 0 4; killed_all; goes_on rank-0-fewer 2 -
+stopped_at 9 0 2; killed_all; goes_on rank-0-more 7 -
+stopped_at 9 mpirun 3; killed_all; goes_on mpirun 4 - --device=emu --emu-all --policy=all-gpu
+# A damaged file counts as missing: its part begins with wave 0.
+stopped_at 9 0 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null; goes_on damaged 3 0
+# Another program's checkpoints, or those of a journal before, are not taken.
+stopped_at 9 0 3; killed_all; rm shared.journal; touch go; begin 3; ends $launcher; wait $launcher
+same anew-result result.raw ../want/result.raw
+called 0 2 && pass anew || fail anew "$(sort -n calls | head -n 3)"; rm -rf ./*
+# One process goes on, too, from the first wave on.
+stopped_at 9 0 3; killed_all; touch go; check alone ../shared --resume; same alone-result result.raw ../want/result.raw
+[ -z "$(files)" ] && pass alone-removed || fail alone-removed "$(files)"; rm -rf ./*
+# A rank that is killed: another one begins with its checkpoint, not with wave 0.
+stopped_at 9 1 4; touch go; ends $launcher; wait $launcher
+same worker-result result.raw ../want/result.raw
+[ "$(grep -c '^0 ' calls)" = 3 ] && pass worker-calls || fail worker-calls "$(sort -n calls | head -n 5): $(cat errors)"; rm -rf ./*
+# A signal: what is in flight ends, and all is written.
+mkdir ../want-1000 && touch ../want-1000/go && (cd ../want-1000 && ../shared --last=1000)
+signalled() { # NAME STATUS SIGNAL WHOM
+    local got from
+    begin 3 --last=1000; until_true called 60 2
+    kill "-$3" "$([ "$4" = mpirun ] && echo $launcher || cat "pid.$4")"; touch go
+    ends $launcher || fail "$1" "$(cat errors)"; wait $launcher; got=$?
+    if grep -q '^end' shared.journal; then skip "$1" 'it ended before the signal came'; rm -rf ./*; return; fi
+    from=$(first)
+    [ $got = "$2" ] && [ "$from" -gt 59 ] && grep -qE "^shared: stopped by SIG$3 after $from waves; --resume goes on$" errors && pass "$1" ||
+        fail "$1" "exit $got, $from waves: $(cat errors)"
+    begin 3 --last=1000; ends $launcher; wait $launcher
+    same "$1-result" result.raw ../want-1000/result.raw
+    [ "$(sort -n calls | head -n 1 | cut -d' ' -f1)" = "$from" ] && pass "$1-calls" || fail "$1-calls" "$(sort -n calls | head -n 1), not from $from"
+    expect "$1-told" 0 "^shared: the accs are as they were after $from (to [0-9]+ )?waves$" cat errors; rm -rf ./*
+}
+mpi=()
+signalled term 75 TERM 0
+signalled usr1 75 USR1 mpirun

@@ -193,12 +193,13 @@ static bool look_at_type(struct request *r, const struct dfc_cluster *cluster, u
     return code == DF_OK;
 }
 
-/* An output may be none of the files that the graph is made of. */
+/* An output may be none of the files that the graph is made of, nor the mapping that is read. */
 static bool check_outputs(const struct request *r, const struct dfc_loaded *loaded)
 {
+    const struct dfc_common used = { .path = r->use };
     bool good = true;
     for (unsigned i = 0; i < r->n_outputs && good; i++)
-        good = dfc_output_check(&r->common, loaded, r->outputs[i]);
+        good = dfc_output_check(&r->common, loaded, r->outputs[i]) && dfc_output_check(&used, NULL, r->outputs[i]);
     return good;
 }
 

@@ -43,6 +43,11 @@ rows = [l.split(',', 1) for l in open('given.csv')]
 assert [r for n, r in rows if n == 'given'] == [r for n, r in rows if n == 'hedpm'] != []"
 check again-written study --use=h.map -o h2.map
 same round-trip h2.map h.map
+cp h2.map own.map; ln -s own.map link.map
+for out in own.map ./own.map link.map; do
+    expect "not-itself-$out" 1 "^dfc: error: '$out' is not written: it would replace 'own.map', which it is made of$" study --use=own.map -o other.map -o $out
+done
+same not-itself-stays own.map h2.map
 expect given-listed 0 '^given:$' study --use=h.map
 check pictures study -o m.svg -o m.dot -o m.map --show=dpm
 expect picture-stages 0 '>s1</text>' cat m.svg

@@ -37,7 +37,8 @@ enum dfr_message_kind {
     DFR_BYE,                            /* worker: give me no more waves; after END or REFUSE: I heard it */
     DFR_END,                            /* manager: you get no more waves; with DFR_WHOLE all waves have ended */
     DFR_CLOSE,                          /* manager: close the link; with DFR_WHOLE all ranks do so */
-    DFR_REPORT,                         /* worker, before its last BYE: what it did (runtime/figures/figures.h); stage 1: a piece of its trace (merged.h there) */
+    DFR_REPORT,                         /* worker, before its last BYE: what it did (runtime/figures/figures.h); stage 1: a piece of its trace (merged.h there);
+                                         * stage 2: value 0 says why not all of its trace is there */
     DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
     DFR_N_KINDS
 };

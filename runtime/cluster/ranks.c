@@ -350,11 +350,25 @@ void dfr_ranks_tell(void *arg, const char *sentence)
 
 /* ---- what the ranks did ---- */
 
+static void note_untraced(struct dfr_figures *figures, int rank, const struct dfr_message *report)
+{
+    char why[256];
+
+    dfr_message_text_of(report, why, sizeof why);
+    dfr_say("warning: the trace has not all events of rank %d: %s", rank, why);
+    if (rank > 0 && rank < figures->n_ranks)
+        figures->ranks[rank].untraced = true;
+}
+
 static void read_report(void *arg, int rank, const struct dfr_message *report)
 {
     struct first *f = arg;
     const struct dfr_value *value = &report->values[0];
 
+    if (report->head.stage == 2) {
+        note_untraced(f->figures, rank, report);
+        return;
+    }
     if (report->n_values != 1 || !(report->head.stage == 1 ? f->merged.output.file && dfr_merged_add(&f->merged, value->data, value->bytes)
                                                            : dfr_report_read(f->figures, rank, value->data, value->bytes)))
         dfr_say("warning: what rank %d reports of itself cannot be read", rank);

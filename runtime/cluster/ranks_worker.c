@@ -204,16 +204,19 @@ static int report_figures(struct other *o, const struct dfr_worker *worker, cons
     return status;
 }
 
-/* The next piece of the trace, if there is one. */
+/* The next piece of the trace, if there is one. If it cannot be read, this is told in its place, and nothing follows. */
 static int report_trace(struct other *o, struct dfr_head head, struct dfr_message **message, struct df_error *error)
 {
     struct dfr_value value = { .data = o->pieces.piece };
-    int status = o->pieces.file ? dfr_pieces_next(&o->pieces, &value.bytes, error) : DF_OK;
+    struct df_error why = { "" };
+    bool read = !o->pieces.file || dfr_pieces_next(&o->pieces, &value.bytes, &why) == DF_OK;
 
-    head.stage = 1;
-    if (status != DF_OK || value.bytes == 0)
-        return status;
-    *message = dfr_message_make(&head, &value, 1);
+    if (read && value.bytes == 0)
+        return DF_OK;
+    head.stage = read ? 1 : 2;
+    *message = read ? dfr_message_make(&head, &value, 1) : dfr_message_make_text(&head, why.text);
+    if (!read)
+        dfr_pieces_close(&o->pieces);
     return *message ? DF_OK : dfr_error_memory(error);
 }
 

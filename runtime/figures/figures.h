@@ -42,6 +42,7 @@ struct dfr_rank_figures {
     unsigned inflight, window;          /* waves: at once on the rank itself; that it held at most, at the end */
     struct dfr_rank_counts counts;
     bool reported;                      /* it told what follows */
+    bool untraced;                      /* it could not keep all events of its trace */
     struct dfr_trips trips[2];          /* its clock, at the start and at the end, if there is a trace */
     struct df_stats stats;
 };

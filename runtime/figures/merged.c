@@ -73,7 +73,7 @@ static void put_metadata(FILE *file, const struct dfr_figures *f)
         const struct dfr_rank_figures *rank = &f->ranks[r];
         fprintf(file, "%s\n{\"rank\":%d,\"host\":", r ? "," : "", r);
         dfr_text_json(file, rank->host);
-        fprintf(file, ",\"traced\":%s", rank->reported ? "true" : "false");
+        fprintf(file, ",\"traced\":%s", rank->reported && !rank->untraced ? "true" : "false");
         if (rank->trips[0].n > 0)
             put_clock(file, "first", &rank->trips[0]);
         if (rank->trips[1].n > 0)

@@ -45,6 +45,13 @@ same result out one
 python3 merged.py t.json 4 80 || failures=$((failures + 1))
 check drawn "$DFC" gantt t.json -o t.svg
 check windows-drawn "$DFC" gantt --windows t.json -o w.svg
+# A rank whose events do not fit into its $TMPDIR says so, and the trace does.
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 run --mca btl tcp,self -n 3 sh -c '[ $OMPI_COMM_WORLD_RANK != 1 ] || { trap "" XFSZ; ulimit -f 1; }; exec "$@"' \
+    sh ./two --cluster --workers=1 --trace=full.json >out 2>err || fail full-run "$(tail -n 3 err)"
+same full-result out one
+expect full-told 0 '^two: warning: the trace has not all events of rank 1: the trace of this rank cannot be kept in \$TMPDIR$' cat err
+expect full-untraced 0 '^\{"rank":1,.*"traced":false' cat full.json
+expect full-traced 0 '^\{"rank":2,.*"traced":true' cat full.json
 rm -f t.json
 run -n 3 ./two --cluster --workers=1 --trace=t.json --bad=40 >out 2>err && fail failed 'status 0'
 [ ! -e t.json ] && pass failed-leaves-none || fail failed-leaves-none 't.json is there'

@@ -356,18 +356,6 @@ int dfc_map_times(const struct dfp_problem *problem, const struct dfc_stages *st
 
 void dfc_map_finish(const struct dfc_cluster *cluster, struct dfc_map_input *input)
 {
-    struct dfp_pipeline *l = &input->pipeline;
-    double first_s = 0;
-    for (uint32_t p = 0; p < l->n_processors; p++) {
-        double sum_s = 0;
-        for (uint32_t n = 0; n < l->n_stages; n++)
-            sum_s += dfp_stage_s(l, n, p);
-        first_s = p ? first_s : sum_s;
-        l->speed[p] = cluster->types[input->type[0]].speed * (sum_s > 0 ? first_s / sum_s : 1);
-    }
-    for (uint32_t n = 0; n < l->n_stages; n++) {
-        l->work[n] = 0;
-        for (uint32_t p = 0; p < l->n_processors; p++)
-            l->work[n] += dfp_stage_s(l, n, p) * l->speed[p] / l->n_processors;
-    }
+    input->pipeline.speed[0] = cluster->types[input->type[0]].speed;
+    dfp_pipeline_speeds(&input->pipeline);
 }

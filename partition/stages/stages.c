@@ -51,6 +51,23 @@ void dfp_pipeline_times(struct dfp_pipeline *l)
             l->time_s[(size_t)n * l->n_processors + p] = l->work[n] / l->speed[p];
 }
 
+void dfp_pipeline_speeds(struct dfp_pipeline *l)
+{
+    double first_s = 0;
+    for (uint32_t p = 0; p < l->n_processors; p++) {
+        double sum_s = 0;
+        for (uint32_t n = 0; n < l->n_stages; n++)
+            sum_s += dfp_stage_s(l, n, p);
+        first_s = p ? first_s : sum_s;
+        l->speed[p] = l->speed[0] * (sum_s > 0 ? first_s / sum_s : 1);
+    }
+    for (uint32_t n = 0; n < l->n_stages; n++) {
+        l->work[n] = 0;
+        for (uint32_t p = 0; p < l->n_processors; p++)
+            l->work[n] += dfp_stage_s(l, n, p) * l->speed[p] / l->n_processors;
+    }
+}
+
 double dfp_pipeline_bound_s(const struct dfp_pipeline *l)
 {
     double work = 0, speed = 0, bound_s = 0;

@@ -47,6 +47,9 @@ int dfp_pipeline_new(uint32_t n_stages, uint32_t n_processors, struct dfp_pipeli
 void dfp_pipeline_free(struct dfp_pipeline *pipeline);
 void dfp_pipeline_link(struct dfp_pipeline *pipeline, uint32_t place_a, uint32_t place_b, double bytes_per_s, double setup_s); /* both ways */
 void dfp_pipeline_times(struct dfp_pipeline *pipeline); /* time_s of work and speed */
+/* Works and speeds of time_s, which the heuristics count with; speed[0] is given. If a time is no product of both, the speeds are by the
+ * sum of all stages' times, and works are means over processors. */
+void dfp_pipeline_speeds(struct dfp_pipeline *pipeline);
 
 static inline double dfp_stage_s(const struct dfp_pipeline *l, uint32_t stage, uint32_t processor)
 {

@@ -1,0 +1,58 @@
+/* tuning.c - pipelines that drift at random: a run that is tuned beside the best fixed mapping, as a table in Markdown.
+ *
+ *   tuning SAMPLES [WAVES]
+ *
+ * Samples are those of tests/rig/drift_rig.h. All figures are the same on every machine.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drift_rig.h"
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_row(const char *name, double *values, unsigned n)
+{
+    double sum = 0;
+    unsigned below = 0;
+    qsort(values, n, sizeof *values, ascending);
+    for (unsigned i = 0; i < n; i++) {
+        sum += values[i];
+        below += values[i] < 0.95;
+    }
+    printf("| %s | %.3f | %.3f | %.3f | %.3f | %u |\n", name, values[0], values[n / 100], values[n / 2], sum / n, below);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned samples = argc > 1 ? (unsigned)atoi(argv[1]) : 0, changes = 0, questions = 0, most = 0;
+    long long waves = argc > 2 ? atoll(argv[2]) : 3000;
+    double *values[3];
+    if (!samples || waves < 300)
+        return fprintf(stderr, "usage: tuning SAMPLES [WAVES]\n"), 2;
+    for (int i = 0; i < 3; i++)
+        if (!(values[i] = calloc(samples, sizeof **values)))
+            abort();
+    for (unsigned i = 0; i < samples; i++) {
+        struct drift_outcome outcome = try_random_drift(i + 1, waves);
+        values[0][i] = outcome.late;
+        values[1][i] = outcome.whole;
+        values[2][i] = outcome.untuned;
+        changes += outcome.changes;
+        questions += outcome.questions;
+        most = outcome.changes > most ? outcome.changes : most;
+        if (outcome.late < 0.95 || outcome.whole < 0.95)
+            fprintf(stderr, "sample %u: %.3f in the last third, %.3f from the first drift on\n", i + 1, outcome.late, outcome.whole);
+    }
+    printf("| %u random drifts, %lld waves: rate over that of the best fixed mapping | least | 1 of 100 below | median | mean | below 0.95 |\n"
+           "|---|---|---|---|---|---|\n", samples, waves);
+    print_row("tuned, last third of the waves", values[0], samples);
+    print_row("tuned, from the first drift to the end", values[1], samples);
+    print_row("not tuned, last third of the waves", values[2], samples);
+    printf("\n%u questions, %u changes, at most %u in a run\n", questions, changes, most);
+    return 0;
+}

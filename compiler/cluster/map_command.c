@@ -171,9 +171,9 @@ static void warn_of_defaults(const struct df_times *times)
 static bool look_at_type(struct request *r, const struct dfc_cluster *cluster, uint32_t t, struct dfc_loaded *loaded, struct dfc_map_input *input)
 {
     struct df_error error = { "" };
-    struct dfc_stages stages;
+    struct dfr_stages stages;
     const char *policy = r->common.policy ? r->common.policy : dfc_default_placer(loaded);
-    int code = dfc_stages_find(loaded->problem.graph, &stages, &error);
+    int code = dfr_stages_find(loaded->problem.graph, &stages, &error);
     bool found = code == DF_OK;
     if (found && t == 0) {
         code = dfc_map_input_new(loaded->problem.graph, &stages, cluster, input, &error);
@@ -189,7 +189,7 @@ static bool look_at_type(struct request *r, const struct dfc_cluster *cluster, u
     else if (code != DF_OK)
         dfc_error("%s on node '%s': %s", r->common.path, cluster->types[t].name, error.text);
     if (found)
-        dfc_stages_free(&stages);
+        dfr_stages_free(&stages);
     return code == DF_OK;
 }
 
@@ -221,7 +221,7 @@ static bool find_input(struct request *r, const struct dfc_cluster *cluster, str
 
 /* ---- a mapping from a file ---- */
 
-static void tell_wrong(struct dfl_sink *sink, const char *path, const char *text, size_t size, const struct dfp_map_wrong *wrong)
+static void tell_wrong(struct dfl_sink *sink, const char *path, const char *text, size_t size, const struct dfr_map_wrong *wrong)
 {
     uint32_t file = dfl_sink_file(sink, path, text, size);
     dfl_error(sink, (struct dfl_loc){ file, wrong->line, wrong->col, wrong->end_col }, "%s", wrong->message);
@@ -236,7 +236,7 @@ static bool read_given(const struct request *r, struct dfc_map_input *input, str
 {
     const struct dfc_front_options options = { .path = r->use };
     const struct dfp_map_names all = { (const char *const *)input->stages, (const char *const *)input->processors };
-    struct dfp_map_wrong wrong;
+    struct dfr_map_wrong wrong;
     enum dfp_feeding feeding;
     const char *why;
     char *text;

@@ -1,15 +1,13 @@
 /* map_stages.h - from a graph and a cluster to a pipeline whose stages are mapped (partition/stages/stages.h).
  *
- * Stages:   what is called in graph main: a nested graph with all that it calls is one stage, and so is the call of a kernel, with
- *           its parts if it is divided. What fires once is no stage. Stages come in an order in which no token goes back.
- * Outside:  calls of cost 0 that come first or last stand outside, with rank 0.
+ * Stages:   those of runtime/stages/calls.h.
  * Times:    a stage on a machine takes what the graph takes there, from wave to wave, if all other stages take no time. This is
  *           simulated for each type of node, and divided by its `speed`.
  * Bytes:    a token counts at each boundary between its producer and its last reader, because stages between pass it on.
  * Serial:   a stage with an ordered kernel, a stream or an acc has no replicas.
  * Links:    between two machines the slower bandwidth and the longer latency of their two links to the network. Rank 0's link is the
  *           outside's.
- * Names:    df_node_name() without what is below main; a machine is its type's name, with .0, .1, … if there are several.
+ * Names:    a machine is its type's name, with .0, .1, … if there are several.
  */
 #ifndef DFC_MAP_STAGES_H
 #define DFC_MAP_STAGES_H
@@ -17,6 +15,7 @@
 #include "compiler/declare/cluster_decl.h"
 #include "partition/partition.h"
 #include "partition/stages/stages.h"
+#include "runtime/stages/calls.h"
 
 struct dfc_map_input {
     struct dfp_pipeline pipeline;
@@ -24,28 +23,13 @@ struct dfc_map_input {
     uint32_t *type;                     /* by processor: its type of node */
 };
 
-/* The stages of a graph: by node the number of its stage, DFC_NO_STAGE for what fires once, and for what is outside. */
-#define DFC_NO_STAGE UINT32_MAX
-#define DFC_STAGE_BEFORE (UINT32_MAX - 1)
-#define DFC_STAGE_BEHIND (UINT32_MAX - 2)
-struct dfc_stages {
-    uint32_t *stage_of;                 /* by node */
-    uint32_t n;
-    uint32_t wrong;                     /* if none were found: a node of a call that feeds one which feeds it; DF_NONE: it is something else */
-};
-/* DF_E_MEMORY; DF_E_REFUSED: two calls feed each other, there are too many stages, or none has a time. */
-int dfc_stages_find(const struct df_graph *graph, struct dfc_stages *stages, struct df_error *error);
-void dfc_stages_free(struct dfc_stages *stages);
-/* The stage's name in memory of the caller. NULL: no memory. */
-char *dfc_stages_name(const struct df_graph *graph, const struct dfc_stages *stages, uint32_t stage);
-
 /* A pipeline with names, bytes, links and serial marks, and no times yet. Errors as above; DF_E_REFUSED, too, if the cluster has too many
  * nodes. */
-int dfc_map_input_new(const struct df_graph *graph, const struct dfc_stages *stages, const struct dfc_cluster *cluster,
+int dfc_map_input_new(const struct df_graph *graph, const struct dfr_stages *stages, const struct dfc_cluster *cluster,
                       struct dfc_map_input *input, struct df_error *error);
 void dfc_map_input_free(struct dfc_map_input *input);
 /* The times of all stages on the machines of a type, for which the problem is. Its graph is the one of the stages. */
-int dfc_map_times(const struct dfp_problem *problem, const struct dfc_stages *stages, const char *policy, const struct dfp_options *options,
+int dfc_map_times(const struct dfp_problem *problem, const struct dfr_stages *stages, const char *policy, const struct dfp_options *options,
                   uint32_t inflight, uint32_t type, double speed, struct dfc_map_input *input, struct df_error *error);
 /* After that of all types: works and speeds, which the heuristics count with. If a time is no product of both, the speeds are by the sum
  * of all stages' times, and works are means over processors. */

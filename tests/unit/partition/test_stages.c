@@ -402,7 +402,7 @@ static void test_run_by_hand(void **state)
 static const char *const stage_names[] = { "load", "segment#2", "rank" }, *const processor_names[] = { "a", "b.0", "b.1" };
 static const struct dfp_map_names all_names = { stage_names, processor_names };
 
-static bool read_text(const struct dfp_pipeline *l, const char *text, struct dfp_mapping *m, struct dfp_map_wrong *wrong)
+static bool read_text(const struct dfp_pipeline *l, const char *text, struct dfp_mapping *m, struct dfr_map_wrong *wrong)
 {
     enum dfp_feeding feeding;
     memset(wrong, 0, sizeof *wrong);
@@ -413,7 +413,7 @@ static void test_text(void **state)
 {
     struct dfp_pipeline l = small();
     struct dfp_mapping m = { .n_groups = 2, .first = { 0, 2, 3 }, .group_of = { 1, 0, 1 } }, back;
-    struct dfp_map_wrong wrong;
+    struct dfr_map_wrong wrong;
     enum dfp_feeding feeding;
     char *text = NULL;
     size_t size;
@@ -439,7 +439,7 @@ static void test_text_feeding(void **state)
     static const char *const names[] = { "feeding", "order", "rank" };
     struct dfp_pipeline l = small();
     struct dfp_mapping m;
-    struct dfp_map_wrong wrong;
+    struct dfr_map_wrong wrong;
     enum dfp_feeding feeding;
     const char text[] = "feeding demand\nfeeding order: b.0\nrank: a b.1\n";
     (void)state;
@@ -473,7 +473,7 @@ static void test_wrong_text(void **state)
     (void)state;
     l.serial[0] = true;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct dfp_map_wrong found;
+        struct dfr_map_wrong found;
         assert_false(read_text(&l, wrong[i].text, &m, &found));
         assert_string_equal(found.message, wrong[i].message);
         assert_int_equal(found.line, wrong[i].line);

@@ -32,7 +32,7 @@ double dfr_comm_sleep_s(double idle_s)
 }
 
 /* One rank's loop. */
-struct loop {
+struct dfr_comm_loop {
     struct dfr_comm *comm;
     struct dfr_manager *manager;        /* one of both */
     struct dfr_worker *worker;
@@ -50,7 +50,7 @@ struct loop {
 /* options.send of both: the message is held until it has left. */
 static void send_by_link(void *arg, int to, struct dfr_message *message)
 {
-    struct loop *loop = arg;
+    struct dfr_comm_loop *loop = arg;
     struct dfr_link *link = loop->comm->link;
 
     if (loop->code != DF_OK)
@@ -59,9 +59,33 @@ static void send_by_link(void *arg, int to, struct dfr_message *message)
     loop->code = link->send(link, to, message->bytes, message->size, dfr_message_hold(message), &loop->error);
 }
 
+void dfr_comm_send(struct dfr_comm *comm, int to, struct dfr_message *message)
+{
+    send_by_link(comm->loop, to, message);
+    dfr_message_drop(message);
+}
+
+void dfr_comm_remap(struct dfr_comm *comm)
+{
+    dfr_manager_remap(comm->loop->manager, dfr_clock_s());
+}
+
 /* ---- what arrives ---- */
 
-static void receive(struct loop *loop, const struct dfr_link_event *event)
+/* A worker's graph is shown what another worker says. */
+static void hear_peer(struct dfr_comm_loop *loop, int rank, struct dfr_message *message)
+{
+    struct df_error error = { "" };
+
+    if (loop->failed == DF_OK && loop->work->peer)
+        loop->failed = loop->work->peer(loop->work->arg, rank, message, &error);
+    if (error.text[0])
+        dfr_worker_failed(loop->worker, dfr_clock_s(), error.text);
+    dfr_message_drop(message);
+}
+
+
+static void receive(struct dfr_comm_loop *loop, const struct dfr_link_event *event)
 {
     struct dfr_message *message;
     double now_s = dfr_clock_s();
@@ -69,26 +93,28 @@ static void receive(struct loop *loop, const struct dfr_link_event *event)
 
     if (code != DF_OK)
         loop->code = code;
+    else if (loop->worker && event->rank > 0)
+        hear_peer(loop, event->rank, message);
     else if (loop->manager)
         dfr_manager_arrived(loop->manager, now_s, event->rank, message);
     else
         dfr_worker_arrived(loop->worker, now_s, message);
 }
 
-static void left(struct loop *loop, void *cookie)
+static void left(struct dfr_comm_loop *loop, void *cookie)
 {
     loop->n_sending--;
     dfr_message_drop(cookie);
 }
 
-static void note_activity(struct loop *loop)
+static void note_activity(struct dfr_comm_loop *loop)
 {
     loop->idle_s = dfr_clock_s();
     loop->comm->n_active++;
 }
 
 /* All that has happened on the link. Gives whether anything has. */
-static bool poll_link(struct loop *loop)
+static bool poll_link(struct dfr_comm_loop *loop)
 {
     struct dfr_link *link = loop->comm->link;
     struct dfr_link_event event;
@@ -110,7 +136,7 @@ static bool poll_link(struct loop *loop)
 }
 
 /* Sleeps, for longer the longer nothing was done, unless the bell has rung since `seen`. */
-static void wait(struct loop *loop, uint32_t seen, bool any)
+static void wait(struct dfr_comm_loop *loop, uint32_t seen, bool any)
 {
     if (any || atomic_load_explicit(&loop->comm->bell, memory_order_seq_cst) != seen) {
         note_activity(loop);
@@ -121,7 +147,7 @@ static void wait(struct loop *loop, uint32_t seen, bool any)
 }
 
 /* At the end: what is on its way to ranks that live leaves within moments. What is on its way to dead ones stays there. */
-static void send_last(struct loop *loop)
+static void send_last(struct dfr_comm_loop *loop)
 {
     double until_s = dfr_clock_s() + LAST_S;
     while (loop->code == DF_OK && loop->n_sending > 0 && dfr_clock_s() < until_s) {
@@ -132,7 +158,7 @@ static void send_last(struct loop *loop)
 
 /* ---- rank 0 ---- */
 
-static int offer_waves(struct loop *loop, bool *any, struct df_error *error)
+static int offer_waves(struct dfr_comm_loop *loop, bool *any, struct df_error *error)
 {
     struct dfr_manager *m = loop->manager;
 
@@ -154,7 +180,7 @@ static int offer_waves(struct loop *loop, bool *any, struct df_error *error)
     return DF_OK;
 }
 
-static int take_results(struct loop *loop, bool *any, struct df_error *error)
+static int take_results(struct dfr_comm_loop *loop, bool *any, struct df_error *error)
 {
     while (loop->waiting || (loop->waiting = dfr_manager_take(loop->manager)) != NULL) {
         bool taken = false;
@@ -168,7 +194,7 @@ static int take_results(struct loop *loop, bool *any, struct df_error *error)
     return DF_OK;
 }
 
-static int end_waves(struct loop *loop, bool *any, struct df_error *error)
+static int end_waves(struct dfr_comm_loop *loop, bool *any, struct df_error *error)
 {
     const int64_t stored = dfr_manager_stored(loop->manager), ended = dfr_manager_state(loop->manager).n_ended;
     unsigned n = 0;
@@ -181,7 +207,7 @@ static int end_waves(struct loop *loop, bool *any, struct df_error *error)
 }
 
 /* Gives whether anything was done. */
-static bool serve_graph(struct loop *loop)
+static bool serve_graph(struct dfr_comm_loop *loop)
 {
     struct df_error error = { "" };
     bool any = false;
@@ -197,7 +223,7 @@ static bool serve_graph(struct loop *loop)
     return any;
 }
 
-static void manage_until_over(struct loop *loop)
+static void manage_until_over(struct dfr_comm_loop *loop)
 {
     while (loop->code == DF_OK && !dfr_manager_is_over(loop->manager)) {
         uint32_t seen = atomic_load_explicit(&loop->comm->bell, memory_order_seq_cst);
@@ -213,7 +239,7 @@ static void manage_until_over(struct loop *loop)
 }
 
 /* What both ends do last. `outcome` is of the state machine, with a sentence in *error. */
-static int close_loop(struct loop *loop, bool whole, int outcome, struct df_error *error)
+static int close_loop(struct dfr_comm_loop *loop, bool whole, int outcome, struct df_error *error)
 {
     send_last(loop);
     loop->comm->whole = whole && loop->code == DF_OK && loop->n_sending == 0;
@@ -228,7 +254,7 @@ static int close_loop(struct loop *loop, bool whole, int outcome, struct df_erro
 int dfr_comm_manage(struct dfr_comm *comm, const struct dfr_manager_options *options, const struct dfr_manage_side *side,
                     struct dfr_manager_state *state, struct df_error *error)
 {
-    struct loop loop = { .comm = comm, .manage = side, .idle_s = dfr_clock_s() };
+    struct dfr_comm_loop loop = { .comm = comm, .manage = side, .idle_s = dfr_clock_s() };
     struct dfr_manager_options own = *options;
 
     *state = (struct dfr_manager_state){ 0 };
@@ -238,6 +264,7 @@ int dfr_comm_manage(struct dfr_comm *comm, const struct dfr_manager_options *opt
     int code = dfr_manager_create(&own, dfr_clock_s(), &loop.manager, error);
     if (code != DF_OK)
         return code;
+    comm->loop = &loop;
     manage_until_over(&loop);
     *state = dfr_manager_state(loop.manager);
     if (side->over)
@@ -247,7 +274,7 @@ int dfr_comm_manage(struct dfr_comm *comm, const struct dfr_manager_options *opt
 
 /* ---- a worker ---- */
 
-static int begin_epoch(struct loop *loop, bool *any, struct df_error *error)
+static int begin_epoch(struct dfr_comm_loop *loop, bool *any, struct df_error *error)
 {
     const struct dfr_message *welcome = dfr_worker_welcome(loop->worker);
 
@@ -260,7 +287,7 @@ static int begin_epoch(struct loop *loop, bool *any, struct df_error *error)
     return loop->work->begin(loop->work->arg, welcome, error);
 }
 
-static int start_waves(struct loop *loop, bool *any, struct df_error *error)
+static int start_waves(struct dfr_comm_loop *loop, bool *any, struct df_error *error)
 {
     while (loop->waiting || (loop->waiting = dfr_worker_take(loop->worker)) != NULL) {
         struct dfr_head head = dfr_worker_result_head(loop->worker, &loop->waiting->head);
@@ -275,7 +302,7 @@ static int start_waves(struct loop *loop, bool *any, struct df_error *error)
     return DF_OK;
 }
 
-static int send_results(struct loop *loop, bool *any, struct df_error *error)
+static int send_results(struct dfr_comm_loop *loop, bool *any, struct df_error *error)
 {
     for (;;) {
         struct dfr_message *result = NULL;
@@ -287,7 +314,7 @@ static int send_results(struct loop *loop, bool *any, struct df_error *error)
     }
 }
 
-static int tell_verdicts(struct loop *loop, bool *any, struct df_error *error)
+static int tell_verdicts(struct dfr_comm_loop *loop, bool *any, struct df_error *error)
 {
     int64_t wave;
     bool accepted, stored;
@@ -304,7 +331,7 @@ static int tell_verdicts(struct loop *loop, bool *any, struct df_error *error)
 }
 
 /* END came, and the manager wants to be told something. A graph that has failed has nothing to tell. */
-static bool send_reports(struct loop *loop)
+static bool send_reports(struct dfr_comm_loop *loop)
 {
     struct df_error error = { "" };
     bool any = false, last = !loop->work->report || loop->failed != DF_OK;
@@ -324,7 +351,7 @@ static bool send_reports(struct loop *loop)
     return any || last;
 }
 
-static bool run_waves(struct loop *loop)
+static bool run_waves(struct dfr_comm_loop *loop)
 {
     struct df_error error = { "" };
     bool any = false;
@@ -343,7 +370,7 @@ static bool run_waves(struct loop *loop)
 }
 
 /* A worker whose graph failed waits for the manager to end the run. */
-static void work_until_over(struct loop *loop)
+static void work_until_over(struct dfr_comm_loop *loop)
 {
     while (loop->code == DF_OK && !dfr_worker_is_over(loop->worker)) {
         uint32_t seen = atomic_load_explicit(&loop->comm->bell, memory_order_seq_cst);
@@ -366,7 +393,7 @@ static void work_until_over(struct loop *loop)
 int dfr_comm_work(struct dfr_comm *comm, const struct dfr_worker_options *options, const struct dfr_work_side *side,
                   struct df_error *error)
 {
-    struct loop loop = { .comm = comm, .work = side, .idle_s = dfr_clock_s() };
+    struct dfr_comm_loop loop = { .comm = comm, .work = side, .idle_s = dfr_clock_s() };
     struct dfr_worker_options own = *options;
 
     own.send_arg = &loop;
@@ -374,6 +401,7 @@ int dfr_comm_work(struct dfr_comm *comm, const struct dfr_worker_options *option
     int code = dfr_worker_create(&own, dfr_clock_s(), &loop.worker, error);
     if (code != DF_OK)
         return code;
+    comm->loop = &loop;
     work_until_over(&loop);
     comm->done = dfr_worker_is_done(loop.worker);
     return close_loop(&loop, dfr_worker_is_whole(loop.worker), dfr_worker_outcome(loop.worker, error), error);

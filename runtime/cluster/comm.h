@@ -28,6 +28,7 @@ struct dfr_comm {
     bool whole;                         /* set at the end: how to close the link */
     uint64_t n_sleeps;                  /* how often the communication thread went to sleep; only it reads and writes both */
     uint64_t n_active;                  /* how often it looked and something had happened, or moved */
+    struct dfr_comm_loop *loop;         /* while it runs */
     bool done;                          /* set at a worker's end: all waves have ended */
     bool hurries;                       /* a worker: the first rank stops the run. Of the communication thread */
 };
@@ -39,6 +40,12 @@ double dfr_comm_sleep_s(double idle_s);
 void dfr_comm_ring(struct dfr_comm *comm);
 /* Rank 0: no more waves are handed out. A worker: it asks for no more. What was given is finished. */
 void dfr_comm_stop(struct dfr_comm *comm);
+
+/* The communication thread, from a call of the graph's side: sends a message to another rank, and takes it. A rank that has ended with an error sends
+ * nothing. */
+void dfr_comm_send(struct dfr_comm *comm, int to, struct dfr_message *message);
+/* The same thread, on rank 0: dfr_manager_remap(). */
+void dfr_comm_remap(struct dfr_comm *comm);
 
 /* Rank 0's part of the graph. */
 struct dfr_manage_side {
@@ -67,6 +74,8 @@ struct dfr_work_side {
     int (*finish)(void *arg, struct dfr_message **result, struct df_error *error);
     /* NULL, or gives how far the wave is that runs here, in steps of its own. */
     int64_t (*progress)(void *arg);
+    /* NULL, or shown what comes from ranks other than rank 0. */
+    int (*peer)(void *arg, int rank, struct dfr_message *message, struct df_error *error);
     /* NULL, or told of each result, in the order in which they were sent, whether it was accepted, or dropped because another's was there before. What
      * the wave wrote gets its names then, or goes. *stored: it has them; false: it is gone, and the wave is to be done again. */
     int (*verdict)(void *arg, int64_t wave, bool accepted, bool *stored, struct df_error *error);

@@ -421,6 +421,19 @@ int dfr_cut_make(const struct df_graph *g, const uint8_t *place, unsigned which,
     return status;
 }
 
+int dfr_cut_reads(const struct df_graph *g, const uint8_t *place, unsigned which, bool *reads, struct df_error *error)
+{
+    struct cutter c = { .from = g, .kept = calloc(g->n_nodes + 1u, 1), .crosses = reads };
+
+    memset(reads, 0, g->n_values);
+    if (!c.kept)
+        return dfr_error_memory(error);
+    find_kept(&c, place, which);
+    find_crossing(&c);
+    free(c.kept);
+    return DF_OK;
+}
+
 void dfr_cut_free(struct dfr_cut *cut)
 {
     df_graph_free(cut->graph);

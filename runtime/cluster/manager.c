@@ -222,6 +222,21 @@ static void take_report(struct dfr_manager *m, double now_s, int rank, const str
 
 /* ---- results ---- */
 
+/* With a relay: who gives it need not have got the wave. */
+static void judge_relayed(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
+{
+    const bool wanted = m->phase == DFR_RUNNING && m->workers[rank].used && is_wanted(m, result->head.wave);
+
+    m->state.n_dropped += !wanted;
+    m->workers[rank].counts.n_dropped += !wanted;
+    m->workers[rank].counts.n_accepted += wanted;
+    if (!wanted)
+        return;
+    accept(m, result);
+    dfr_relay_accepted(m, result->head.wave);
+    dfr_manager_revive(m, now_s, rank, true);
+}
+
 static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
@@ -285,7 +300,11 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
 {
     switch (message->head.kind) {
     case DFR_RESULT:
-        judge(m, now_s, rank, message);
+        (m->o.relay ? judge_relayed : judge)(m, now_s, rank, message);
+        break;
+    case DFR_ASK:
+        if (m->o.relay)
+            dfr_relay_ask(m, rank, message);
         break;
     case DFR_STORED:
         note_stored(m, now_s, rank, &message->head);
@@ -332,6 +351,10 @@ static void hear(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         dfr_manager_fail(m, now_s, DF_E_STOPPED, "a newer run has taken over the workers of this one");
     } else if (head->kind == DFR_BYE && (m->phase != DFR_RUNNING || worker->state == DFR_WORKER_GONE)) {
         worker->said_bye = true;        /* of an older epoch, too: a refused worker knows none */
+    } else if (m->o.relay && head->kind == DFR_WAVE_FAILED && head->hash == m->o.hash && dfr_relay_run_of(head->epoch) == dfr_relay_run_of(m->o.epoch)) {
+        fail_by_worker(m, now_s, rank, message); /* of an older generation, too: the rank is of no use any more */
+    } else if (m->o.relay && head->kind == DFR_BEAT && head->hash == m->o.hash && worker->state == DFR_WORKER_DEAD) {
+        obey(m, now_s, rank, message);  /* it was dead when the generation began */
     } else if (head->epoch < m->o.epoch || head->hash != m->o.hash || worker->state == DFR_WORKER_UNKNOWN) {
         m->state.n_dropped++;
     } else {

@@ -28,6 +28,11 @@
  *           dropped, and no more are offered. If one of them was accepted before, the workers read unlike files, and the run fails.
  * Clocks:   A CLOCK is answered at once, so that a worker learns how far its clock is from this one.
  * Reports:  With `wants` END asks for a REPORT. Who sends one is waited for as long as its messages come.
+ * Relays:   With `relay` waves go from worker to worker (runtime/stages/). A worker gets a wave when it ASKs, and its result may come from another one.
+ *           Which ranks do what is a *mapping*, which the WELCOME tells. It has a *generation*, the lower bits of the epoch. The first one begins when
+ *           all ranks have said HELLO, or after lost_s. If a rank of the mapping dies or leaves, another mapping follows, and all waves that
+ *           are not accepted are given out again. What comes of older generations is dropped. There are no windows and no verdicts. A beat says
+ *           which wave is the oldest that runs at a worker (and one), and wave_timeout_s counts from the first beat that says so.
  * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted. A BEAT tells the workers, so that they end soon what they can.
  * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker lives for lost_s.
  * Cost:     A few steps for each message; a look at every worker four times in the shortest of the times.
@@ -46,6 +51,24 @@
 
 struct dfr_manager;
 
+#define DFR_GENERATION_BITS 32          /* of an epoch, with a relay */
+
+/* Who gets which wave, if waves go from worker to worker. */
+struct dfr_manager_relay {
+    void *arg;
+    /* Makes the WELCOME of a new mapping onto the ranks that live, with that head. `uses`, by rank, is written: is it part of the mapping? NULL: out of
+     * memory. No request and no wave of the mapping before counts any more. */
+    struct dfr_message *(*map)(void *arg, const struct dfr_head *head, const bool *live, bool *uses);
+    /* This wave can be given. false: not now. */
+    bool (*offer)(void *arg, int64_t wave);
+    /* A rank of the mapping asks. */
+    void (*request)(void *arg, int rank, const struct dfr_head *ask);
+    /* The next answer: to whom, and its head: a GIVE with wave and stage, or NONE. false: there is none. */
+    bool (*answer)(void *arg, int *rank, struct dfr_head *head);
+    /* NULL, or told that the result of a wave was accepted. */
+    void (*accepted)(void *arg, int64_t wave);
+};
+
 struct dfr_manager_options {
     int n_ranks;                        /* >= 1: workers are ranks 1 to n_ranks - 1 */
     uint64_t epoch, hash;               /* epoch >= 1 */
@@ -60,6 +83,7 @@ struct dfr_manager_options {
     double grace_s;                     /* after dfr_manager_stop(), what was given is waited for so long; 0: for ever */
     const struct dfr_value *once;       /* of the WELCOME; borrowed during dfr_manager_create() */
     uint32_t n_once;
+    const struct dfr_manager_relay *relay; /* NULL: who gets a wave gives its result. Borrowed. Then the epoch's lower bits are 0 */
     bool stores;                        /* workers write files, and say when they are there */
     int64_t stored_waves;               /* the files of waves before this one are there from a run before */
 
@@ -107,6 +131,9 @@ void dfr_manager_arrived(struct dfr_manager *manager, double now_s, int from, st
 /* To be called at the time that dfr_manager_due_s() gives, or soon after, when all that has arrived was told. */
 void dfr_manager_tick(struct dfr_manager *manager, double now_s);
 double dfr_manager_due_s(const struct dfr_manager *manager);
+
+/* With a relay: from the next wave on, another mapping. It is asked for when all waves have come back that were given. */
+void dfr_manager_remap(struct dfr_manager *manager, double now_s);
 
 /* Hands out no more waves: what was given comes back, then the run is over. */
 void dfr_manager_stop(struct dfr_manager *manager, double now_s);

@@ -43,6 +43,8 @@ struct dfr_manager_worker {
     struct dfr_ring given, storing;     /* slots */
     unsigned held;                      /* waves that it was given and gave no result for, dead or not */
     int64_t progress;                   /* what its last beat said */
+    bool used;                          /* with a relay: it is part of the mapping */
+    double runs_s;                      /* with a relay: since when it says the same in its beats */
     double heard_s, sent_s;
     double told_s;                      /* its last REPORT */
     struct dfr_rank_counts counts;
@@ -72,6 +74,11 @@ struct dfr_manager {
     int64_t n_open, n_storing;          /* slots in lists `given`, in lists `storing` */
     size_t bytes;                       /* of all messages in slots */
     struct dfr_ring returned;           /* slots that wait again */
+
+    uint64_t generation;                /* with a relay; 0: there is no mapping yet */
+    int n_used;                         /* workers of the mapping */
+    int64_t n_relayed;                  /* the first wave that the relay was not offered in this generation */
+    bool remapping;                     /* no more waves until those that were given are back */
 
     struct dfr_manager_worker *workers; /* by rank; 0 is not used */
     struct dfr_ring asking;
@@ -149,7 +156,21 @@ void dfr_manager_look_at(struct dfr_manager *manager, double now_s, int rank);
 /* A tick was late by so much. */
 void dfr_manager_forgive(struct dfr_manager *manager, double late_s);
 
-/* manager_window.c: a result of this worker has come, so its window may change; it begins with a window. */
+/* manager_workers.c: sends a message, which stays the caller's. */
+void dfr_manager_send(struct dfr_manager *manager, double now_s, int rank, struct dfr_message *message);
+
+/* manager_relay.c: a rank takes part, or does so no more, and gives how many waves are given out again; waves are handed out; a request has come; a
+ * result was accepted; a beat has come; at each tick. */
+void dfr_relay_join(struct dfr_manager *manager, double now_s, int rank);
+unsigned dfr_relay_lose(struct dfr_manager *manager, double now_s, int rank);
+void dfr_relay_hand_out(struct dfr_manager *manager, double now_s);
+void dfr_relay_ask(struct dfr_manager *manager, int rank, const struct dfr_message *ask);
+void dfr_relay_accepted(struct dfr_manager *manager, int64_t wave);
+void dfr_relay_hear(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
+void dfr_relay_look_at(struct dfr_manager *manager, double now_s, int rank);
+uint64_t dfr_relay_run_of(uint64_t epoch); /* without the generation */
+
+/* A result of this worker has come, so its window may change; it begins with a window. */
 void dfr_manager_measure(struct dfr_manager *manager, double now_s, int rank);
 void dfr_manager_window_begin(struct dfr_manager *manager, double now_s, int rank);
 

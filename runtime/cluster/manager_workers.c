@@ -1,5 +1,5 @@
-/* manager_workers.c - the workers of a manager: what is said to them, who gets which wave, who dies, returns and leaves. manager.h
- * has the rules.
+/* manager_workers.c - the workers of a manager: what is said to them, who gets which wave, who dies, returns and leaves, and how many
+ * waves each may hold. manager.h has the rules.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ struct dfr_head dfr_manager_head(const struct dfr_manager *m, enum dfr_message_k
     return (struct dfr_head){ .kind = kind, .epoch = m->o.epoch, .hash = m->o.hash };
 }
 
-static void send(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
+void dfr_manager_send(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
 {
     m->workers[rank].sent_s = now_s;
     m->workers[rank].counts.n_sent++;
@@ -48,7 +48,7 @@ static void send(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
 static void say(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
 {
     if (message)
-        send(m, now_s, rank, message);
+        dfr_manager_send(m, now_s, rank, message);
     else if (m->code == DF_OK)
         m->code = dfr_error_memory(&m->error);
     dfr_message_drop(message);
@@ -136,11 +136,15 @@ static void give(struct dfr_manager *m, double now_s, struct dfr_slot_of_wave *s
     worker->counts.n_given++;
     dfr_ring_remove(&worker->ring);     /* whoever asks next goes before it */
     dfr_manager_ask(m, rank);
-    send(m, now_s, rank, for_files ? slot->again : slot->message);
+    dfr_manager_send(m, now_s, rank, for_files ? slot->again : slot->message);
 }
 
 void dfr_manager_hand_out(struct dfr_manager *m, double now_s)
 {
+    if (m->o.relay) {
+        dfr_relay_hand_out(m, now_s);
+        return;
+    }
     while (m->phase == DFR_RUNNING && !m->stopping && !dfr_ring_is_empty(&m->asking)) {
         struct dfr_slot_of_wave *slot = next_waiting(m);
         if (!slot) {
@@ -182,12 +186,14 @@ static unsigned take_back(struct dfr_manager *m, struct dfr_manager_worker *work
 
 void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char *why, double since_s)
 {
-    unsigned n = take_back(m, &m->workers[rank]);
+    unsigned n = m->o.relay ? 0 : take_back(m, &m->workers[rank]);
 
     m->state.n_deaths++;
     m->workers[rank].counts.n_deaths++;
-    m->workers[rank].counts.n_again += n;
     set_state(m, now_s, rank, DFR_WORKER_DEAD);
+    if (m->o.relay)
+        n = dfr_relay_lose(m, now_s, rank);
+    m->workers[rank].counts.n_again += n;
     tell(m, rank, "counts as dead: it %s for %.1f s; waves that are given out again: %u", why, now_s - since_s, n);
 }
 
@@ -198,6 +204,8 @@ static void refuse(struct dfr_manager *m, double now_s, int rank, const char *wh
     set_state(m, now_s, rank, DFR_WORKER_GONE);
     tell(m, rank, "is refused: %s", why);
     dfr_manager_say(m, now_s, rank, &head, why);
+    if (m->o.relay)
+        dfr_relay_lose(m, now_s, rank);
 }
 
 void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struct dfr_message *hello)
@@ -222,7 +230,10 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
     worker->held = 0;
     dfr_manager_window_begin(m, now_s, rank);
     set_state(m, now_s, rank, DFR_WORKER_LIVE);
-    send(m, now_s, rank, m->welcome);
+    if (m->o.relay)
+        dfr_relay_join(m, now_s, rank);
+    else
+        dfr_manager_send(m, now_s, rank, m->welcome);
 }
 
 void dfr_manager_revive(struct dfr_manager *m, double now_s, int rank, bool did_work)
@@ -233,6 +244,8 @@ void dfr_manager_revive(struct dfr_manager *m, double now_s, int rank, bool did_
         return;
     set_state(m, now_s, rank, DFR_WORKER_LIVE);
     tell(m, rank, "is heard again: it gets waves as before");
+    if (m->o.relay)
+        dfr_relay_join(m, now_s, rank);
 }
 
 void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
@@ -248,6 +261,8 @@ void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
         end.flags |= m->o.wants;
         set_state(m, now_s, rank, DFR_WORKER_GONE);
         dfr_manager_say(m, now_s, rank, &end, NULL);
+        if (m->o.relay)
+            dfr_relay_lose(m, now_s, rank);
     }
 }
 
@@ -263,6 +278,10 @@ void dfr_manager_hear_progress(struct dfr_manager *m, double now_s, int rank, in
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
 
+    if (m->o.relay) {
+        dfr_relay_hear(m, now_s, rank, progress);
+        return;
+    }
     if (progress != worker->progress && !dfr_ring_is_empty(&worker->given))
         ((struct dfr_slot_of_wave *)worker->given.next)->given_s = now_s;
     worker->progress = progress;
@@ -274,6 +293,10 @@ void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
     bool silent = now_s - worker->heard_s >= m->o.beat_timeout_s;
     double since_s = holds_since_s(worker, now_s);
 
+    if (m->o.relay) {
+        dfr_relay_look_at(m, now_s, rank);
+        return;
+    }
     if (worker->state == DFR_WORKER_UNKNOWN)
         return;
     if (dfr_manager_is_here(worker) && silent)
@@ -281,7 +304,7 @@ void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
     else if (dfr_manager_is_here(worker) && m->o.wave_timeout_s > 0 && now_s - since_s >= m->o.wave_timeout_s)
         dfr_manager_bury(m, now_s, rank, "has held a wave", since_s);
     if (!silent && now_s - worker->sent_s >= m->o.beat_s)
-        send(m, now_s, rank, m->beat);
+        dfr_manager_send(m, now_s, rank, m->beat);
 }
 
 /* A time in which this process did not run (SIGSTOP) is nobody's silence. */
@@ -289,4 +312,104 @@ void dfr_manager_forgive(struct dfr_manager *m, double late_s)
 {
     for (int rank = 1; rank < m->o.n_ranks && late_s > m->tick_s; rank++)
         m->workers[rank].heard_s += late_s;
+}
+
+/* ---- how many waves a worker holds at once ----
+ *
+ * A round is one window. Its first results are those of waves that were given with the window before, so they are left out.
+ * The next ones are counted, twice the window and at least LEAST_RESULTS, for at least LEAST_S seconds. Then their rate is
+ * compared with the best one so far. The first window is what the worker can have in flight, so that no worker waits through rounds
+ * of smaller ones. If the worker gets no quicker with twice as many, fewer may do: the window is halved then, until that costs.
+ */
+
+#define LEAST_RESULTS 8
+#define LEAST_S 20e-3
+#define LEAST_RISE 1.05
+
+static void change(struct dfr_manager *manager, double now_s, int rank, unsigned window)
+{
+    struct dfr_manager_worker *worker = &manager->workers[rank];
+
+    worker->window = window;
+    worker->n_round = 0;
+    worker->n_left_out = worker->held > window ? worker->held : window;
+    if (manager->o.window_changed)
+        manager->o.window_changed(manager->o.arg, now_s, rank, window, worker->rate);
+}
+
+void dfr_manager_window_begin(struct dfr_manager *manager, double now_s, int rank)
+{
+    struct dfr_manager_worker *worker = &manager->workers[rank];
+
+    unsigned window = 1;                /* a power of two, so that halves and doubles meet */
+
+    while (window < worker->inflight && window <= manager->most_window / 2)
+        window *= 2;
+    worker->rate = 0;
+    worker->falling = false;
+    worker->first_window = window;
+    worker->settled = manager->o.window > 0 || manager->most_window == 1;
+    change(manager, now_s, rank, manager->o.window > 0 ? manager->o.window : window);
+}
+
+static void settle(struct dfr_manager *manager, double now_s, int rank, unsigned window)
+{
+    manager->workers[rank].settled = true;
+    if (window != manager->workers[rank].window)
+        change(manager, now_s, rank, window);
+}
+
+/* Do fewer than the first window? */
+static void fall(struct dfr_manager *manager, double now_s, int rank)
+{
+    struct dfr_manager_worker *worker = &manager->workers[rank];
+
+    worker->falling = true;
+    change(manager, now_s, rank, worker->first_window / 2);
+}
+
+static void end_falling(struct dfr_manager *manager, double now_s, int rank, double rate)
+{
+    const struct dfr_manager_worker *worker = &manager->workers[rank];
+
+    if (LEAST_RISE * rate <= worker->rate)
+        settle(manager, now_s, rank, worker->window * 2);
+    else if (worker->window == 1)
+        settle(manager, now_s, rank, 1);
+    else
+        change(manager, now_s, rank, worker->window / 2);
+}
+
+static void end_rising(struct dfr_manager *manager, double now_s, int rank, double rate)
+{
+    struct dfr_manager_worker *worker = &manager->workers[rank];
+    bool rises = rate >= LEAST_RISE * worker->rate, is_most = worker->window > manager->most_window / 2;
+    unsigned enough = rises ? worker->window : worker->window / 2;
+
+    worker->rate = rises ? rate : worker->rate;
+    if (rises && !is_most)
+        change(manager, now_s, rank, worker->window * 2);
+    else if (enough == worker->first_window && enough > 1)
+        fall(manager, now_s, rank);
+    else
+        settle(manager, now_s, rank, enough);
+}
+
+void dfr_manager_measure(struct dfr_manager *manager, double now_s, int rank)
+{
+    struct dfr_manager_worker *worker = &manager->workers[rank];
+    unsigned counted = 2 * worker->window > LEAST_RESULTS ? 2 * worker->window : LEAST_RESULTS;
+
+    if (worker->settled)
+        return;
+    worker->n_round++;
+    if (worker->n_round == worker->n_left_out)
+        worker->round_s = now_s;
+    if (worker->n_round < worker->n_left_out + counted || now_s - worker->round_s < LEAST_S)
+        return;
+    if (manager->dry_s >= worker->round_s)
+        worker->n_round = 0;            /* it waited for the source of the waves, which says nothing of the window */
+    else
+        (worker->falling ? end_falling : end_rising)(manager, now_s, rank,
+                                                     (worker->n_round - worker->n_left_out) / (now_s - worker->round_s));
 }

@@ -104,6 +104,14 @@ struct dfr_message *dfr_message_make_texts(const struct dfr_head *head, const ch
     return dfr_message_make(head, values, n);
 }
 
+void dfr_message_number(struct dfr_message *message, uint32_t stage)
+{
+    struct dfr_bytes_writer to = { .to = message->bytes };
+
+    message->head.stage = stage;
+    put_head(&to, message);
+}
+
 /* ---- reading ---- */
 
 static uint64_t flags_of(uint64_t kind)
@@ -111,6 +119,7 @@ static uint64_t flags_of(uint64_t kind)
     switch (kind) {
     case DFR_VERDICT:
     case DFR_STORED:
+    case DFR_NONE:
         return DFR_DROPPED;
     case DFR_RESULT:
         return DFR_NO_WAVE;
@@ -129,7 +138,8 @@ static uint64_t flags_of(uint64_t kind)
 
 static bool has_wave(uint64_t kind)
 {
-    return kind == DFR_HELLO || kind == DFR_GIVE || kind == DFR_RESULT || kind == DFR_VERDICT || kind == DFR_STORED || kind == DFR_BEAT;
+    return kind == DFR_HELLO || kind == DFR_GIVE || kind == DFR_RESULT || kind == DFR_VERDICT || kind == DFR_STORED || kind == DFR_BEAT ||
+           kind == DFR_ASK;
 }
 
 /* NULL, or which field of the head is wrong. */

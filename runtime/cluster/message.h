@@ -40,6 +40,8 @@ enum dfr_message_kind {
     DFR_REPORT,                         /* worker, before its last BYE: what it did (runtime/figures/figures.h); stage 1: a piece of its trace (merged.h there);
                                          * stage 2: value 0 says why not all of its trace is there */
     DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
+    DFR_ASK,                            /* to who has waves (runtime/stages/): give one; `wave`: for which of the asker's workers, `stage`: the request's number */
+    DFR_NONE,                           /* the answer: none yet, and the request waits; with DFR_DROPPED it does not */
     DFR_N_KINDS
 };
 enum { DFR_DROPPED = 1, DFR_WHOLE = 2, DFR_NO_WAVE = 4, DFR_STOPS = 64 }; /* flags */
@@ -52,8 +54,8 @@ struct dfr_head {
     uint32_t flags;
     uint64_t epoch;                     /* of the manager's run; a worker knows 0 until it is welcome */
     uint64_t hash;                      /* of the program: df graph, params, args */
-    int64_t wave;                       /* of GIVE, RESULT, VERDICT, STORED; of HELLO: how many; of a worker's BEAT: how far it is; else 0 */
-    uint32_t stage;                     /* 0: there is one; of REPORT: which part of it */
+    int64_t wave;                       /* of GIVE, RESULT, VERDICT, STORED, ASK; of HELLO: how many; of a worker's BEAT: how far it is; else 0 */
+    uint32_t stage;                     /* 0: there is one; of REPORT: which part of it; of ASK, NONE, and a GIVE that answers: the request */
 };
 
 /* One value that crosses the cut: a token, or what is made once. */
@@ -89,6 +91,9 @@ int dfr_message_read(unsigned char *bytes, size_t size, struct dfr_message **mes
 
 /* Writes the text that value 0 is, ended by 0, shortened to `size`. "" if there is none. */
 void dfr_message_text_of(const struct dfr_message *message, char *text, size_t size);
+
+/* Writes another number into the head of a message that nobody else holds. */
+void dfr_message_number(struct dfr_message *message, uint32_t stage);
 
 struct dfr_message *dfr_message_hold(struct dfr_message *message);
 void dfr_message_drop(struct dfr_message *message); /* NULL: nothing */

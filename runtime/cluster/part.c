@@ -28,8 +28,8 @@ static const struct df_kport *out_port(const struct df_graph *g, uint32_t x, con
     return &ports[p];
 }
 
-/* What is given in some part crosses. */
-static int find_ports(struct dfr_parts *parts, struct df_error *error)
+/* What is given in some part crosses. by_value: a port has the number of its value, and those of other values are read nowhere. */
+static int find_ports(struct dfr_parts *parts, bool by_value, struct df_error *error)
 {
     const struct df_graph *g = parts->graph;
     uint8_t *to = calloc(g->n_values + 1u, 1);
@@ -47,10 +47,11 @@ static int find_ports(struct dfr_parts *parts, struct df_error *error)
                 to[cut->value[x]] |= (uint8_t)(1u << which);
     }
     for (uint32_t x = 0; x < g->n_values && status == DF_OK; x++) {
-        struct dfr_port *port = &parts->ports[parts->n_ports];
+        struct dfr_port *port = &parts->ports[by_value ? x : parts->n_ports];
         const uint64_t *largest;
         const struct df_kport *made = out_port(g, x, &largest);
-        parts->port_of[x] = to[x] ? parts->n_ports : DF_NONE;
+        parts->port_of[x] = !to[x] ? DF_NONE : by_value ? x : parts->n_ports;
+        port->from = DFR_PLACES;
         if (!to[x])
             continue;
         *port = (struct dfr_port){ .value = x, .from = parts->place[g->values[x].producer], .to = to[x],
@@ -61,6 +62,8 @@ static int find_ports(struct dfr_parts *parts, struct df_error *error)
         memcpy(port->largest, largest, sizeof port->largest);
         parts->n_ports++;
     }
+    if (by_value)
+        parts->n_ports = g->n_values;
     dfr_extents_destroy(extents);
     free(to);
     return status;
@@ -84,6 +87,18 @@ static int check_body(const struct dfr_parts *parts, struct df_error *error)
                                "each wave, but for sources and sinks");
 }
 
+/* The places are known, if `status` says nothing else. */
+static int cut_parts(struct dfr_parts *parts, bool by_value, int status, struct df_error *error)
+{
+    for (unsigned which = 0; which < DFR_PLACES && status == DF_OK; which++)
+        status = dfr_cut_make(parts->graph, parts->place, which, &parts->cuts[which], error);
+    if (status == DF_OK)
+        status = find_ports(parts, by_value, error);
+    if (status != DF_OK)
+        dfr_parts_free(parts);
+    return status;
+}
+
 static int make_parts(const struct df_graph *g, bool has_body, struct dfr_parts *parts, struct df_error *error)
 {
     int status;
@@ -95,13 +110,16 @@ static int make_parts(const struct df_graph *g, bool has_body, struct dfr_parts 
     status = dfr_cut_settle(g, parts->place, error);
     if (status == DF_OK && has_body)
         status = check_body(parts, error);
-    for (unsigned which = 0; which < DFR_PLACES && status == DF_OK; which++)
-        status = dfr_cut_make(g, parts->place, which, &parts->cuts[which], error);
-    if (status == DF_OK)
-        status = find_ports(parts, error);
-    if (status != DF_OK)
-        dfr_parts_free(parts);
-    return status;
+    return cut_parts(parts, false, status, error);
+}
+
+int dfr_parts_make_at(const struct df_graph *g, const uint8_t *place, struct dfr_parts *parts, struct df_error *error)
+{
+    *parts = (struct dfr_parts){ .graph = g, .place = calloc(g->n_nodes + 1u, 1) };
+    if (!parts->place)
+        return dfr_error_memory(error);
+    memcpy(parts->place, place, g->n_nodes);
+    return cut_parts(parts, true, DF_OK, error);
 }
 
 int dfr_parts_make(const struct df_graph *g, struct dfr_parts *parts, struct df_error *error)

@@ -43,6 +43,7 @@ struct first {
     int64_t limit;                      /* waves */
     int64_t expected;                   /* waves, as sources say; 0: none does */
     const struct dfr_ranks_options *ranks;
+    const struct dfr_ranks_relay *relay; /* NULL: ranks share waves */
     int64_t head_first, first;          /* the first wave of HEAD; the first that is handed out */
     int64_t begun;                      /* the next wave of HEAD */
     int n_live, n_dead;                 /* other ranks */
@@ -195,6 +196,8 @@ static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
     for (; status == DF_OK && !f->nothing && *n < most && (wave = dfr_part_ended(f->tail, true)) >= 0; ++*n)
         dfr_part_release(f->tail, wave);
     f->ended += *n;
+    if (*n > 0 && f->relay && f->relay->ended)
+        f->relay->ended(f->relay->arg, f->comm, f->ended - f->first);
     tell_progress(f);
     if (f->resumable && dfr_asked())
         dfr_comm_stop(f->comm);
@@ -446,6 +449,11 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
     const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended, .over = keep_figures };
 
     options->epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1;
+    if (f->relay) {
+        options->epoch <<= DFR_GENERATION_BITS;
+        options->relay = f->relay->relay;
+        f->relay->begin(f->relay->arg, options->once, options->n_once);
+    }
     options->first_wave = f->first;
     options->grace_s = f->resumable ? fmax(ranks->resume->grace_s, 1e-3) : 0;
     options->window = ranks->window;
@@ -513,11 +521,11 @@ static void free_first(struct first *f, int status)
     dfr_figures_free(f->figures);
 }
 
-static int be_first(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *from, uint64_t hash,
-                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+int dfr_ranks_first(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *from, uint64_t hash,
+                    const struct dfr_ranks_options *ranks, const struct dfr_ranks_relay *relay, struct df_stats *stats, struct df_error *error)
 {
     struct df_options own_options = *from, *options = &own_options;
-    struct first f = { .parts = parts, .comm = comm, .ranks = ranks, .limit = options->waves, .newest = &f.oldest,
+    struct first f = { .parts = parts, .comm = comm, .ranks = ranks, .relay = relay, .limit = options->waves, .newest = &f.oldest,
                        .passes_by = goes(parts, DFR_HEAD, DFR_TAIL) };
     struct dfr_manager_options own = { .hash = hash };
     struct dfr_manager_state state;
@@ -554,8 +562,8 @@ int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const str
     if (status != DF_OK && link->rank > 0)
         status = DF_OK;                 /* the first rank says it; if this one failed, too, mpirun might end that one before */
     else if (status == DF_OK)
-        status = (link->rank == 0 ? be_first : dfr_ranks_work)(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks,
-                                                         stats, error);
+        status = link->rank == 0 ? dfr_ranks_first(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks, NULL, stats, error)
+                                 : dfr_ranks_work(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks, stats, error);
     dfr_parts_free(&parts);
     link->close(link, comm.whole);
     return status;

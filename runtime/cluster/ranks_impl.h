@@ -28,4 +28,18 @@ void dfr_ranks_leave(struct dfr_comm *comm, int status, const struct df_error *e
 int dfr_ranks_work(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error);
 
+/* What is another way for ranks that have stages: rank 0's epoch and who gets waves. */
+struct dfr_ranks_relay {
+    void *arg;
+    const struct dfr_manager_relay *relay;
+    /* Told what is made once, by rising port; borrowed until all is over. */
+    void (*begin)(void *arg, const struct dfr_value *once, uint32_t n_once);
+    /* NULL, or told how many waves of this run have ended; more than before. May call dfr_comm_remap(). */
+    void (*ended)(void *arg, struct dfr_comm *comm, int64_t n);
+};
+
+/* The first rank, until all is over. relay: NULL if ranks share waves. */
+int dfr_ranks_first(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
+                    const struct dfr_ranks_options *ranks, const struct dfr_ranks_relay *relay, struct df_stats *stats, struct df_error *error);
+
 #endif

@@ -216,7 +216,7 @@ static void keep(struct dfr_worker *w, struct fifo *fifo, struct dfr_message *me
 /* A message of the manager that this worker serves. */
 static void obey(struct dfr_worker *w, struct dfr_message *message)
 {
-    if (message->head.kind == DFR_GIVE)
+    if (message->head.kind == DFR_GIVE || message->head.kind == DFR_NONE)
         keep(w, &w->gives, message);
     else if (message->head.kind == DFR_VERDICT)
         keep(w, &w->verdicts, message);

@@ -20,6 +20,7 @@
 #include "runtime/graph/graph.h"
 #include "runtime/program/progress.h"
 #include "runtime/shares/shares.h"
+#include "runtime/stages/stages_run.h"
 
 /* The most that --inflight and --gpu-jobs take, for dfc's commands too. */
 enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024, DFR_MAX_GPU_NUMBER = 63 };
@@ -45,6 +46,8 @@ struct dfr_command_line {
     bool cluster;                       /* the graph runs on all ranks of an mpirun */
     struct dfr_ranks_options ranks;
     enum dfr_share_what share;          /* what ranks share */
+    struct dfr_stages_options stages;   /* stages on ranks; path NULL: ranks share waves, or parts */
+    bool stream_policy;                 /* one was given */
     bool checkpoint;                    /* the option was given */
     bool help, version;                 /* one of them was asked for: then args need no values */
 };

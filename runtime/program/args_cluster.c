@@ -27,6 +27,21 @@ static int set_share(struct dfr_command_line *line, const char *name, const char
     return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is neither 'waves' nor 'parts'", name, text);
 }
 
+static int set_mapping(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)error;
+    line->stages.path = text;
+    return DF_OK;
+}
+
+static int set_stream_policy(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    line->stream_policy = dfr_stream_policy_find(text, &line->stages.policy);
+    if (line->stream_policy)
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is none of 'ddfcfs', 'ddwrr' and 'odds'", name, text);
+}
+
 static int set_seconds(const char *name, const char *text, double *seconds, struct df_error *error)
 {
     if (dfr_parse_seconds(text, seconds))
@@ -51,12 +66,18 @@ int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *e
                         : o->check_variants ? "--check" : o->n_dumps > 0 ? "--dump" : o->passes > 0 ? "--passes"
                         : o->learn ? "--learn" : line->resume.chunk ? "--out" : NULL;
     const char *alone = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
-                        : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : NULL;
+                        : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : line->stages.path ? "--mapping" : NULL;
+    const char *mapped = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : line->stats != DFR_STATS_NONE ? "--stats"
+                         : o->trace_path ? "--trace" : NULL;
 
     if (line->cluster && other)
         return dfr_error(error, DF_E_ARGUMENT, "--cluster: it does not go with %s, which is for a run in one process", other);
     if (!line->cluster && alone)
         return dfr_error(error, DF_E_ARGUMENT, "%s is for a run on several ranks: --cluster is missing", alone);
+    if (line->stages.path && mapped)
+        return dfr_error(error, DF_E_ARGUMENT, "--mapping: it does not go with %s, because ranks share no waves", mapped);
+    if (line->stream_policy && !line->stages.path)
+        return dfr_error(error, DF_E_ARGUMENT, "--stream-policy is for stages on ranks: --mapping is missing");
     return DF_OK;
 }
 
@@ -66,6 +87,8 @@ const struct dfr_option dfr_options_cluster[] = {
     { "window", "N", "waves that a rank holds at once (default: found while it runs)", set_window, 0 },
     { "share", "WHAT", "what ranks share: 'waves', or 'parts' of accs, which each rank changes in all waves (default: parts if all waves serve them, and "
       "they are larger than what they read of a wave)", set_share, 0 },
+    { "mapping", "FILE", "stages of the graph on ranks 1, 2, …, as the file says, which 'dfc map -o FILE' writes", set_mapping, 0 },
+    { "stream-policy", "NAME", "how a rank gets waves from the ranks of the stage before: 'ddfcfs', 'ddwrr' or 'odds' (default ddfcfs)", set_stream_policy, 0 },
     { "wave-timeout", "TIME", "a rank that holds a wave longer counts as dead, and others get its waves (default: none does)",
       set_wave_timeout, 0 },
     { "heartbeat-timeout", "TIME", "so does a rank that is silent for so long (default 10s)", set_heartbeat_timeout, 0 },

@@ -179,7 +179,8 @@ static int find_ranks(const struct dfr_command_line *line, struct dfr_link **lin
     (*link)->close(*link, true);
     *link = NULL;
     if (line->options.log_level >= DF_LOG_WARNING)
-        dfr_say("warning: --cluster: there is one rank, so all runs in this process; mpirun -n N starts N of them");
+        dfr_say("warning: --cluster: there is one rank, so all runs in this process%s; mpirun -n N starts N of them",
+                line->stages.path ? ", and --mapping has no effect" : "");
     return DF_OK;
 }
 
@@ -195,7 +196,9 @@ static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const 
     dfr_progress_count_begin(&progress, link->rank == 0 ? line->progress : DFR_PROGRESS_OFF);
     ranks.figures = line->stats != DFR_STATS_NONE ? &outcome->figures : NULL;
     outcome->is_told = link->rank > 0;
-    int rc = dfr_shares_or_ranks_run(link, graph, &line->options, &ranks, line->share, outcome->stats, error);
+    int rc = line->stages.path
+                 ? dfr_stages_run(link, graph, &line->options, &ranks, &line->stages, outcome->stats, error)
+                 : dfr_shares_or_ranks_run(link, graph, &line->options, &ranks, line->share, outcome->stats, error);
     dfr_progress_count_end(&progress, rc == DF_OK);
     return rc;
 }

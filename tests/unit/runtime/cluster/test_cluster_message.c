@@ -53,11 +53,11 @@ static struct dfr_message *random_message(uint32_t *random)
     uint32_t n = rig_rand(random) % 6, port = 0;
     struct dfr_head head = { .kind = 1 + rig_rand(random) % (DFR_N_KINDS - 1), .epoch = rig_rand(random), .hash = rig_rand(random) };
 
-    if (head.kind == DFR_HELLO || head.kind == DFR_GIVE || head.kind == DFR_RESULT || head.kind == DFR_VERDICT || head.kind == DFR_STORED)
+    if (head.kind == DFR_HELLO || head.kind == DFR_GIVE || head.kind == DFR_RESULT || head.kind == DFR_VERDICT || head.kind == DFR_STORED || head.kind == DFR_ASK)
         head.wave = (int64_t)rig_rand(random) << 20;
     head.stage = rig_rand(random) % 3;
     if (rig_rand(random) % 2)
-        head.flags = head.kind == DFR_VERDICT || head.kind == DFR_STORED ? DFR_DROPPED : head.kind == DFR_RESULT ? DFR_NO_WAVE
+        head.flags = head.kind == DFR_VERDICT || head.kind == DFR_STORED || head.kind == DFR_NONE ? DFR_DROPPED : head.kind == DFR_RESULT ? DFR_NO_WAVE
                      : head.kind == DFR_END || head.kind == DFR_CLOSE ? DFR_WHOLE : 0;
     for (unsigned i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)rig_rand(random);

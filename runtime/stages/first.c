@@ -1,0 +1,103 @@
+/* first.c - rank 0's side of stages on ranks (first.h). */
+#include "runtime/stages/first.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- mappings ---- */
+
+/* Says a mapping that is another one than before. */
+static void tell(struct dfr_first *f, const struct dfr_mapping *before)
+{
+    char text[400], sentence[480];
+
+    if (f->begun && f->tell && (before->n_groups != f->mapping.n_groups ||
+                                memcmp(before->group_of_stage, f->mapping.group_of_stage, sizeof before->group_of_stage) != 0 ||
+                                memcmp(before->group_of_rank, f->mapping.group_of_rank, sizeof before->group_of_rank) != 0)) {
+        dfr_mapping_text(&f->mapping, (const char *const *)f->stages->names, text, sizeof text);
+        snprintf(sentence, sizeof sentence, "the stages are mapped anew: %s", text);
+        f->tell(f->tell_arg, sentence);
+    }
+    f->begun = true;
+}
+
+static struct dfr_message *make_welcome(const struct dfr_first *f, const struct dfr_head *head)
+{
+    struct dfr_value *values = calloc((size_t)f->n_once + 1, sizeof *values), *last = values + f->n_once;
+    void *bytes = malloc(dfr_mapping_bytes(&f->mapping));
+    struct dfr_message *message = NULL;
+
+    if (values && bytes) {
+        if (f->n_once > 0)
+            memcpy(values, f->once, f->n_once * sizeof *values);
+        dfr_mapping_pack(&f->mapping, bytes);
+        *last = (struct dfr_value){ .port = f->graph->n_values, .data = bytes, .bytes = dfr_mapping_bytes(&f->mapping) };
+        message = dfr_message_make(head, values, f->n_once + 1);
+    }
+    free(values);
+    free(bytes);
+    return message;
+}
+
+/* If no rank lives, ranks are told the mapping as it was, of which they are no part. */
+static struct dfr_message *map(void *arg, const struct dfr_head *head, const bool *live, bool *uses)
+{
+    struct dfr_first *f = arg;
+    const struct dfr_mapping before = f->mapping;
+    struct dfr_mapping next;
+    const bool any = dfr_mapping_without(&f->wanted, live, &next);
+
+    dfr_feed_close(f->feed);
+    f->feed = NULL;
+    f->mapping = any ? next : f->wanted;
+    if (any && dfr_feed_open(&f->mapping, 0, f->policy, &f->feed, NULL) != DF_OK)
+        return NULL;
+    for (uint32_t rank = 1; rank < f->mapping.n_ranks; rank++)
+        uses[rank] = any && f->mapping.group_of_rank[rank] != DFR_NO_GROUP;
+    if (any)
+        tell(f, &before);
+    return make_welcome(f, head);
+}
+
+void dfr_first_change(struct dfr_first *f, const struct dfr_mapping *wanted)
+{
+    f->wanted = *wanted;
+}
+
+/* ---- waves ---- */
+
+static bool offer(void *arg, int64_t wave)
+{
+    struct dfr_first *f = arg;
+    return f->feed && dfr_feed_offer(f->feed, wave);
+}
+
+static void request(void *arg, int rank, const struct dfr_head *ask)
+{
+    struct dfr_first *f = arg;
+    if (f->feed)
+        dfr_feed_request(f->feed, (uint32_t)rank, ask);
+}
+
+static bool answer(void *arg, int *rank, struct dfr_head *head)
+{
+    struct dfr_first *f = arg;
+    uint32_t to;
+
+    if (!f->feed || !dfr_feed_answer(f->feed, &to, head))
+        return false;
+    *rank = (int)to;
+    return true;
+}
+
+struct dfr_manager_relay dfr_first_relay(struct dfr_first *f)
+{
+    return (struct dfr_manager_relay){ .arg = f, .map = map, .offer = offer, .request = request, .answer = answer };
+}
+
+void dfr_first_close(struct dfr_first *f)
+{
+    dfr_feed_close(f->feed);
+    f->feed = NULL;
+}

@@ -1,0 +1,34 @@
+/* first.h - rank 0's side of stages on ranks: it maps, maps anew if a rank dies, and feeds the first group (`relay` of cluster/manager.h).
+ *
+ * WELCOME:  what is made once, by value of the whole graph, and behind it the mapping (mapping.h), under the number of values.
+ * Change:   dfr_first_change() says that another mapping is wanted from the next wave on. Then no more waves are given until those under way are back,
+ *           so none is lost and none is computed twice.
+ * Threads:  the communication thread.
+ */
+#ifndef DFR_FIRST_H
+#define DFR_FIRST_H
+
+#include "runtime/cluster/manager.h"
+#include "runtime/stages/feed.h"
+
+struct dfr_first {
+    const struct df_graph *graph;       /* borrowed, as the rest of these */
+    const struct dfr_stages *stages;
+    enum dfr_stream_policy policy;
+    struct dfr_mapping wanted;          /* as if all ranks lived */
+    struct dfr_mapping mapping;         /* what is so */
+    const struct dfr_value *once;
+    uint32_t n_once;
+    struct dfr_feed *feed;              /* NULL: there is no mapping yet */
+    bool begun;
+    void (*tell)(void *arg, const char *sentence);
+    void *tell_arg;
+};
+
+/* What the manager is given; `first` is its arg. */
+struct dfr_manager_relay dfr_first_relay(struct dfr_first *first);
+/* The mapping that follows the last one: dfr_manager_remap() begins it. */
+void dfr_first_change(struct dfr_first *first, const struct dfr_mapping *wanted);
+void dfr_first_close(struct dfr_first *first);
+
+#endif

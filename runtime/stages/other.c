@@ -1,0 +1,530 @@
+/* other.c - the side of a rank that has stages (other.h). */
+#include "runtime/stages/other.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/io/state.h"
+#include "runtime/stages/feed.h"
+#include "runtime/threads/clock.h"
+
+enum { REQUESTS = 2,                     /* of each place, under way and queued: ddfcfs, ddwrr */
+       MOST = 64 };                     /* with odds, as many at most */
+
+struct place {                          /* of BODY */
+    struct dfr_message *in;             /* what the wave brought; NULL: no wave runs */
+    uint64_t epoch;
+};
+
+struct request {                        /* that is open, by its number */
+    uint64_t ticket;
+    uint32_t sender;
+    bool open;
+};
+
+/* Messages by wave. */
+struct store {
+    struct dfr_message **all;
+    uint32_t n, room;
+};
+
+struct other {
+    struct dfr_comm *comm;
+    const struct df_graph *graph;
+    const struct dfr_stages *stages;
+    enum dfr_stream_policy policy;
+    struct df_options options;
+    uint64_t hash;
+
+    struct dfr_message *welcome;        /* of the generation; NULL: none came yet */
+    uint64_t epoch;
+    struct dfr_mapping mapping;
+    uint32_t group;                     /* DFR_NO_GROUP: it has no stages */
+    struct dfr_groups groups;           /* of this mapping */
+    struct dfr_feed *feed;              /* to the next group; NULL: it sends to rank 0 */
+    struct dfr_receiver *receiver;
+    uint32_t senders[DFR_MOST_PROCESSORS]; /* ranks */
+    uint32_t n_senders;
+    struct request *requests;
+    uint32_t n_requests;
+    struct store in, out;               /* waves that wait to begin; that wait to be asked for */
+    struct store early;                 /* ASKs of a generation that has not begun here */
+    uint32_t *early_from;               /* by number in `early`: the rank */
+
+    struct dfr_parts parts;             /* of what runs */
+    struct dfr_part *body;              /* NULL: nothing runs */
+    uint8_t *body_place;                /* by node: the view that `parts` is of */
+    bool changes;                       /* body is to be that of `groups`, when what runs has ended */
+    struct place *places;               /* by place of BODY */
+    uint32_t n_places, n_running;
+    int64_t next_local;                 /* the next wave of BODY */
+    struct dfr_value *made, *all;       /* room for the tokens of a wave */
+};
+
+/* ---- stores ---- */
+
+static bool store_put(struct store *s, struct dfr_message *message)
+{
+    if (s->n == s->room) {
+        uint32_t room = s->room ? 2 * s->room : 16;
+        struct dfr_message **more = realloc(s->all, room * sizeof(struct dfr_message *));
+        if (!more)
+            return false;
+        s->all = more;
+        s->room = room;
+    }
+    s->all[s->n++] = message;
+    return true;
+}
+
+/* NULL: it is not there. */
+static struct dfr_message *store_take(struct store *s, int64_t wave)
+{
+    uint32_t i = 0;
+    while (i < s->n && s->all[i]->head.wave != wave)
+        i++;
+    if (i == s->n)
+        return NULL;
+    struct dfr_message *message = s->all[i];
+    s->all[i] = s->all[--s->n];
+    return message;
+}
+
+static void store_clear(struct store *s)
+{
+    while (s->n > 0)
+        dfr_message_drop(s->all[--s->n]);
+}
+
+static void store_free(struct store *s)
+{
+    store_clear(s);
+    free(s->all);
+    *s = (struct store){ 0 };
+}
+
+static struct dfr_head head_of(const struct other *o, enum dfr_message_kind kind)
+{
+    return (struct dfr_head){ .kind = kind, .epoch = o->epoch, .hash = o->hash };
+}
+
+/* ---- generations ---- */
+
+static void leave_mapping(struct other *o)
+{
+    dfr_feed_close(o->feed);
+    dfr_receiver_destroy(o->receiver);
+    dfr_groups_free(&o->groups);
+    free(o->requests);
+    store_clear(&o->in);
+    store_clear(&o->out);
+    o->feed = NULL;
+    o->receiver = NULL;
+    o->requests = NULL;
+    o->n_senders = 0;
+}
+
+static int read_mapping(struct other *o, const struct dfr_message *welcome, struct df_error *error)
+{
+    const struct dfr_value *last = welcome->n_values > 0 ? &welcome->values[welcome->n_values - 1] : NULL;
+
+    if (!last || last->port != o->graph->n_values ||
+        !dfr_mapping_unpack(last->data, last->bytes, o->stages->n, o->comm->link->size, &o->mapping))
+        return dfr_error(error, DF_E_FORMAT, "what came from rank 0 is no mapping of the stages");
+    o->group = o->mapping.group_of_rank[o->comm->link->rank];
+    return DF_OK;
+}
+
+static int open_receiver(struct other *o, struct df_error *error)
+{
+    uint32_t types[DFR_STREAM_WORKERS] = { 0 };
+    const struct dfr_receiver_options options = { .policy = o->policy, .n_types = 1, .present = 1, .n_senders = o->n_senders,
+                                                  .first_sender = (uint32_t)o->comm->link->rank % o->n_senders, .n_workers = o->n_places,
+                                                  .types = types, .requests = REQUESTS, .most = MOST };
+    int status = dfr_receiver_create(&options, dfr_clock_s(), &o->receiver, error);
+
+    if (status != DF_OK)
+        return status;
+    o->n_requests = dfr_receiver_bound(o->receiver);
+    o->requests = calloc((size_t)o->n_requests + 1, sizeof *o->requests);
+    return o->requests ? DF_OK : dfr_error_memory(error);
+}
+
+/* The nodes of another group are to run. */
+static bool is_other_group(const struct other *o)
+{
+    for (uint32_t v = 0; v < o->graph->n_nodes; v++)
+        if ((o->body_place[v] == DFR_BODY) != (o->groups.place[v] == o->group + 1) || (o->body_place[v] == DFR_TAIL) != (o->groups.place[v] > o->group + 1))
+            return true;
+    return false;
+}
+
+static int enter_group(struct other *o, struct df_error *error)
+{
+    int status = dfr_groups_make(o->graph, o->stages, &o->mapping, &o->groups, error);
+
+    if (status != DF_OK)
+        return status;
+    o->changes = !o->body || is_other_group(o);
+    if (o->group > 0)
+        o->n_senders = dfr_mapping_ranks(&o->mapping, o->group - 1, o->senders);
+    else
+        o->senders[0] = 0, o->n_senders = 1;
+    status = open_receiver(o, error);
+    if (status == DF_OK && o->group + 1 < o->mapping.n_groups)
+        status = dfr_feed_open(&o->mapping, o->group + 1, o->policy, &o->feed, error);
+    return status;
+}
+
+static void hear_early(struct other *o)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < o->early.n; i++) {
+        struct dfr_message *message = o->early.all[i];
+        if (message->head.epoch == o->epoch && o->feed)
+            dfr_feed_request(o->feed, o->early_from[i], &message->head);
+        if (message->head.epoch > o->epoch) {
+            o->early_from[kept] = o->early_from[i];
+            o->early.all[kept++] = message;
+        } else {
+            dfr_message_drop(message);
+        }
+    }
+    o->early.n = kept;
+}
+
+static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
+{
+    struct other *o = arg;
+    int status;
+
+    leave_mapping(o);
+    dfr_message_drop(o->welcome);
+    o->welcome = dfr_message_hold((struct dfr_message *)welcome);
+    o->epoch = welcome->head.epoch;
+    status = read_mapping(o, welcome, error);
+    o->changes = false;
+    if (status == DF_OK && o->group != DFR_NO_GROUP)
+        status = enter_group(o, error);
+    if (status == DF_OK)
+        hear_early(o);
+    return status;
+}
+
+/* ---- what runs ---- */
+
+static void close_body(struct other *o)
+{
+    dfr_part_close(o->body);
+    o->body = NULL;
+    dfr_parts_free(&o->parts);
+    for (uint32_t p = 0; o->places && p < o->n_places; p++) {
+        dfr_message_drop(o->places[p].in);
+        o->places[p].in = NULL;
+    }
+    o->n_running = 0;
+}
+
+static int open_body(struct other *o, struct df_error *error)
+{
+    close_body(o);
+    int status = dfr_groups_view(&o->groups, o->group, &o->parts, error);
+
+    if (status == DF_OK) {
+        memcpy(o->body_place, o->parts.place, o->graph->n_nodes);
+        status = dfr_part_open(&o->parts, DFR_BODY, &o->options, o->welcome->values, o->welcome->n_values - 1, &o->body, error);
+    }
+    o->next_local = 0;
+    o->changes = false;
+    return status;
+}
+
+/* All that goes on of a wave, by rising port: what it brought, and what was made here. */
+static struct dfr_message *make_out(struct other *o, const struct dfr_message *in, uint32_t n_made, const struct dfr_head *head)
+{
+    uint32_t n = 0, i = 0, k = 0;
+
+    while (i < in->n_values || k < n_made) {
+        if (i < in->n_values && (in->values[i].port >= o->graph->n_values || !dfr_groups_passes(&o->groups, o->group, in->values[i].port))) {
+            i++;
+            continue;
+        }
+        const bool brought = k == n_made || (i < in->n_values && in->values[i].port < o->made[k].port);
+        o->all[n++] = brought ? in->values[i++] : o->made[k++];
+    }
+    return dfr_message_make(head, o->all, n);
+}
+
+/* What was made waits to be asked for; rank 0 gets it at once. */
+static int keep_out(struct other *o, struct dfr_message *message, struct df_error *error)
+{
+    if (!message || !store_put(&o->out, message)) {
+        dfr_message_drop(message);
+        return dfr_error_memory(error);
+    }
+    return !o->feed || dfr_feed_offer(o->feed, message->head.wave) ? DF_OK : dfr_error_memory(error);
+}
+
+static int end_wave(struct other *o, int64_t local, struct df_error *error)
+{
+    const uint32_t at = (uint32_t)(local % o->n_places);
+    struct place *place = &o->places[at];
+    struct dfr_head head = head_of(o, o->feed ? DFR_GIVE : DFR_RESULT);
+    uint32_t n;
+    int status = DF_OK;
+
+    if (place->epoch == o->epoch && !o->changes) {
+        head.wave = place->in->head.wave;
+        dfr_part_values(o->body, local, DFR_PLACES, o->made, &n);
+        dfr_receiver_finished(o->receiver, dfr_clock_s(), at);
+        status = keep_out(o, make_out(o, place->in, n, &head), error);
+    }
+    dfr_message_drop(place->in);
+    place->in = NULL;
+    o->n_running--;
+    dfr_part_release(o->body, local);
+    return status;
+}
+
+static int end_waves(struct other *o, struct df_error *error)
+{
+    int64_t local;
+    int status = o->body ? dfr_part_poll(o->body, error) : DF_OK;
+
+    while (status == DF_OK && o->body && (local = dfr_part_ended(o->body, false)) >= 0)
+        status = end_wave(o, local, error);
+    return status;
+}
+
+/* A place of BODY takes the wave that the stream gives it. Places are taken in turn: the worker of the stream is the next one. */
+static int begin_waves(struct other *o, struct df_error *error)
+{
+    struct dfr_stream_item item;
+    int64_t local;
+    int status = DF_OK;
+
+    while (status == DF_OK && o->n_running + o->out.n < 2 * o->n_places && dfr_part_has_room(o->body)) {
+        const uint32_t at = (uint32_t)(o->next_local % o->n_places);
+        if (!dfr_receiver_take(o->receiver, dfr_clock_s(), at, &item))
+            break;
+        struct dfr_message *in = store_take(&o->in, (int64_t)item.id);
+        if (!in)
+            return dfr_error(error, DF_E_FORMAT, "wave %lld is to begin, and did not come", (long long)item.id);
+        status = dfr_part_begin(o->body, in->head.wave, in->values, in->n_values, &local, error);
+        if (status != DF_OK) {
+            dfr_message_drop(in);
+            return status;
+        }
+        o->next_local = local + 1;
+        o->places[local % o->n_places] = (struct place){ .in = in, .epoch = o->epoch };
+        o->n_running++;
+    }
+    return status;
+}
+
+/* ---- the streams ---- */
+
+static void answer_requests(struct other *o, bool *any)
+{
+    struct dfr_head head = head_of(o, DFR_NONE);
+    uint32_t rank;
+
+    while (o->feed && dfr_feed_answer(o->feed, &rank, &head)) {
+        struct dfr_message *message = head.kind == DFR_GIVE ? store_take(&o->out, head.wave) : dfr_message_make(&head, NULL, 0);
+        if (message && head.kind == DFR_GIVE)
+            dfr_message_number(message, head.stage);
+        if (message)
+            dfr_comm_send(o->comm, (int)rank, message);
+        *any = true;
+        head = head_of(o, DFR_NONE);
+    }
+}
+
+/* Of a request that is not open: n_requests if all are. */
+static uint32_t find_number(const struct other *o)
+{
+    uint32_t i = 0;
+    while (i < o->n_requests && o->requests[i].open)
+        i++;
+    return i;
+}
+
+static int ask(struct other *o, bool *any, struct df_error *error)
+{
+    struct dfr_stream_request request;
+    uint32_t number;
+
+    while ((number = find_number(o)) < o->n_requests && dfr_receiver_ask(o->receiver, dfr_clock_s(), &request)) {
+        struct dfr_head head = head_of(o, DFR_ASK);
+        o->requests[number] = (struct request){ .ticket = request.ticket, .sender = request.sender, .open = true };
+        head.wave = request.worker;
+        head.stage = number;
+        struct dfr_message *message = dfr_message_make(&head, NULL, 0);
+        if (!message)
+            return dfr_error_memory(error);
+        dfr_comm_send(o->comm, (int)o->senders[request.sender], message);
+        *any = true;
+    }
+    return DF_OK;
+}
+
+/* What a sender answers. A wave waits to begin. What answers no request is dropped. */
+static int hear_answer(struct other *o, int rank, struct dfr_message *message, struct df_error *error)
+{
+    const struct dfr_head *head = &message->head;
+    struct request *request = head->stage < o->n_requests && o->requests ? &o->requests[head->stage] : NULL;
+    const enum dfr_stream_answers kind = head->kind == DFR_GIVE ? DFR_STREAM_ITEM : head->flags & DFR_DROPPED ? DFR_STREAM_DROPPED : DFR_STREAM_NONE;
+    struct dfr_stream_answer answer = { .kind = kind, .item.id = (uint64_t)head->wave };
+
+    if (head->epoch != o->epoch || !request || !request->open || o->senders[request->sender] != (uint32_t)rank)
+        return DF_OK;
+    for (unsigned t = 0; t < DFR_STREAM_TYPES; t++)
+        answer.item.time_s[t] = NAN;
+    answer.ticket = request->ticket;
+    request->open = kind == DFR_STREAM_NONE;
+    if (kind == DFR_STREAM_ITEM && !store_put(&o->in, dfr_message_hold(message)))
+        return dfr_error_memory(error);
+    return dfr_receiver_answer(o->receiver, dfr_clock_s(), &answer) == DF_OK ? DF_OK : dfr_error_memory(error);
+}
+
+static int keep_early(struct other *o, int rank, struct dfr_message *message, struct df_error *error)
+{
+    uint32_t *more = realloc(o->early_from, (o->early.n + 1u) * sizeof *more);
+
+    if (!more)
+        return dfr_error_memory(error);
+    o->early_from = more;
+    more[o->early.n] = (uint32_t)rank;
+    return store_put(&o->early, dfr_message_hold(message)) ? DF_OK : dfr_error_memory(error);
+}
+
+/* Messages of other ranks may come before rank 0's WELCOME. Those can only be requests. */
+static int peer(void *arg, int rank, struct dfr_message *message, struct df_error *error)
+{
+    struct other *o = arg;
+    const struct dfr_head *head = &message->head;
+
+    if (head->hash != o->hash || head->epoch < o->epoch)
+        return DF_OK;
+    if (head->kind == DFR_ASK && head->epoch > o->epoch)
+        return keep_early(o, rank, message, error);
+    if (head->kind == DFR_ASK && o->feed)
+        dfr_feed_request(o->feed, (uint32_t)rank, head);
+    else if (head->kind == DFR_GIVE || head->kind == DFR_NONE)
+        return hear_answer(o, rank, message, error);
+    return DF_OK;
+}
+
+/* ---- what the communication thread calls ---- */
+
+static int start(void *arg, const struct dfr_message *give, const struct dfr_head *head, bool *started, struct df_error *error)
+{
+    (void)head;
+    *started = true;
+    return hear_answer(arg, 0, (struct dfr_message *)give, error);
+}
+
+/* A turn: gives the result of a wave to rank 0, if this is the last group. */
+static int finish(void *arg, struct dfr_message **result, struct df_error *error)
+{
+    struct other *o = arg;
+    bool any = true;
+    int status = end_waves(o, error);
+
+    if (status == DF_OK && o->changes && o->n_running == 0)
+        status = open_body(o, error);
+    if (status != DF_OK || o->changes || !o->receiver)
+        return status;
+    while (any && status == DF_OK) {
+        any = false;
+        status = begin_waves(o, error);
+        answer_requests(o, &any);
+        if (status == DF_OK)
+            status = ask(o, &any, error);
+    }
+    if (!o->feed && o->out.n > 0) {
+        *result = o->out.all[0];
+        o->out.all[0] = o->out.all[--o->out.n];
+    }
+    return status;
+}
+
+/* The oldest wave that runs, and one; 0: none does. */
+static int64_t progress(void *arg)
+{
+    const struct other *o = arg;
+    int64_t oldest = 0;
+
+    for (uint32_t p = 0; p < o->n_places; p++) {
+        const int64_t wave = o->places[p].in ? o->places[p].in->head.wave + 1 : 0;
+        oldest = wave > 0 && (oldest == 0 || wave < oldest) ? wave : oldest;
+    }
+    return oldest;
+}
+
+/* ---- begin and end ---- */
+
+static int work(struct other *o, const struct dfr_ranks_options *ranks, struct df_error *error)
+{
+    char host[256] = "";
+    const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .peer = peer, .progress = progress };
+
+    gethostname(host, sizeof host - 1);
+    const struct dfr_worker_options own = { .hash = o->hash, .host = host, .inflight = o->n_places, .beat_s = dfr_stages_beat_s(ranks),
+                                            .beat_timeout_s = ranks->heartbeat_timeout_s };
+    return dfr_comm_work(o->comm, &own, &side, error);
+}
+
+double dfr_stages_beat_s(const struct dfr_ranks_options *ranks)
+{
+    const double beat_s = dfr_ranks_beat_s(ranks), wave_s = ranks->wave_timeout_s / 4;
+    return wave_s > 0 && wave_s < (beat_s > 0 ? beat_s : 1) ? wave_s : beat_s;
+}
+
+static void free_other(struct other *o)
+{
+    leave_mapping(o);
+    close_body(o);
+    store_free(&o->in);
+    store_free(&o->out);
+    store_free(&o->early);
+    dfr_message_drop(o->welcome);
+    free(o->early_from);
+    free(o->body_place);
+    free(o->places);
+    free(o->made);
+    free(o->all);
+}
+
+int dfr_other_work(struct dfr_comm *comm, const struct df_graph *g, const struct dfr_stages *stages, enum dfr_stream_policy policy,
+                   const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
+                   struct df_error *error)
+{
+    struct other *o = calloc(1, sizeof *o);
+    int status;
+
+    if (!o)
+        return dfr_error_memory(error);
+    *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = policy, .options = *options, .hash = hash, .group = DFR_NO_GROUP };
+    o->options.apart = 1;
+    o->options.inflight = dfr_part_places_of(options) < DFR_STREAM_WORKERS ? dfr_part_places_of(options) : DFR_STREAM_WORKERS;
+    o->n_places = o->options.inflight;
+    o->places = calloc(o->n_places, sizeof *o->places);
+    o->body_place = malloc((size_t)g->n_nodes + 1);
+    o->made = calloc((size_t)g->n_values + 1, sizeof *o->made);
+    o->all = calloc(2 * ((size_t)g->n_values + 1), sizeof *o->all);
+    if (ranks->resume)
+        dfr_catch_signals();            /* rank 0 alone obeys them: what is under way here goes on */
+    status = o->places && o->body_place && o->made && o->all ? work(o, ranks, error) : dfr_error_memory(error);
+    if (ranks->own_process && !comm->whole)
+        dfr_ranks_leave(comm, status, error);
+    if (status == DF_OK && o->body)
+        status = dfr_part_finish(o->body, stats, error);
+    free_other(o);
+    free(o);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* other.h - a rank that has a group of stages: it asks the ranks of the group before for waves, runs them, and gives them to the ranks of the next group that
+ * ask for them.
+ *
+ * Waves:    What a wave brings goes into BODY of the rank's view (groups.h). When it has ended, what later places read waits to be asked for:
+ *           that of BODY, and what is passed on. The last group sends it to rank 0 unasked. A rank begins no wave while two for each of its places
+ *           run or wait.
+ * Asking:   by stream.h: each place of BODY is a worker of one type.
+ * Change:   A WELCOME of another generation brings another mapping. What waits is dropped, and what runs is dropped when it ends. If the rank's
+ *           nodes are others, their run begins when the old one has ended.
+ * Threads:  the communication thread.
+ */
+#ifndef DFR_OTHER_H
+#define DFR_OTHER_H
+
+#include "runtime/cluster/ranks_impl.h"
+#include "runtime/stages/groups.h"
+#include "runtime/stream/stream.h"
+
+/* How often a rank with stages says that it lives, and what runs there: several times in --wave-timeout. */
+double dfr_stages_beat_s(const struct dfr_ranks_options *ranks);
+
+int dfr_other_work(struct dfr_comm *comm, const struct df_graph *graph, const struct dfr_stages *stages, enum dfr_stream_policy policy,
+                   const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
+                   struct df_error *error);
+
+#endif

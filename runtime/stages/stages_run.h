@@ -1,0 +1,34 @@
+/* stages_run.h - a graph on all ranks of an mpirun by stages: the first rank has HEAD and TAIL (cluster/cut.h), and each of the others has a group of
+ * stages, as a mapping says. The waves go from group to group, straight from rank to rank.
+ *
+ * Room:     runtime/stages/ runs a graph on ranks by stages, where runtime/cluster/ runs it by waves. It uses the link, the manager, the worker and
+ *           the parts of that room, and the streams of runtime/stream/.
+ * Mapping:  map_read.h says how it is written. Its processors are ranks 1, 2, … in the order in which they stand in the text. The first rank alone
+ *           reads it. A stage that only the first rank can run need not stand there; if it does, a warning says that the first rank runs it.
+ * Order:    results are taken in order on the first rank, whatever way they took.
+ * Death:    first rank and inputs: as in manager.h. If a rank of the mapping dies, another mapping without it begins (mapping.h), and all waves that were
+ *           not accepted go through all groups again.
+ * Journal, threads: as of ranks.h.
+ * Errors:   as of ranks.h. What is wrong in a mapping has been printed, with its place, and *error has no text then.
+ */
+#ifndef DFR_STAGES_RUN_H
+#define DFR_STAGES_RUN_H
+
+#include "runtime/cluster/ranks.h"
+#include "runtime/stages/mapping.h"
+#include "runtime/stream/stream.h"
+
+struct dfr_stages_options {
+    const char *path;                   /* of the mapping; the first rank's */
+    enum dfr_stream_policy policy;
+    /* NULL, or asked on the first rank when waves have ended, n in all: does another mapping begin with the next wave? *next holds what is so, and
+     * is written then. It must be valid. By the communication thread. */
+    bool (*change)(void *arg, int64_t n, struct dfr_mapping *next);
+    void *change_arg;
+};
+
+/* As dfr_ranks_run(). */
+int dfr_stages_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *options, const struct dfr_ranks_options *ranks,
+                   const struct dfr_stages_options *stages, struct df_stats *stats, struct df_error *error);
+
+#endif

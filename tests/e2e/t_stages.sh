@@ -1,0 +1,134 @@
+# Stages of one program on different ranks: the same bytes as in one process, in order and by demand, with each policy of streams, also if a rank dies or
+# holds a wave too long. What cannot be done is refused. ferret, nbia and nuclei as stages.
+. "$here/ranks.sh"
+if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
+if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
+examples=$DF_SOURCE/examples
+formulas_for v3 "$QUICKER"
+
+cat >line.df <<'EOT2'
+arg last: i64 = 60;
+arg deadly: i64 = -1;
+arg hangs: i64 = -1;
+arg fails: i64 = -1;
+kernel table(out t: i64[n]) once cpu {{ for (size_t i = 0; i < n; i++) t[i] = 3 * (int64_t)i + 1; }};
+kernel count(out p: i64[n]; last: i64) stream restart cpu {{
+    if (df_wave(call) == last) return DF_END;
+    for (size_t i = 0; i < n; i++) p[i] = df_wave(call) * 7 + (int64_t)i;
+}};
+kernel square(in p: i64[n], out q: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) q[i] = p[i] * p[i]; }};
+kernel fold(in h: i64[n], out k: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) k[i] = h[i] ^ h[i] >> 7; }};
+kernel weigh(in q: i64[n], in t: i64[n], out w: i64[n]; deadly: i64, hangs: i64, fails: i64) cpu {{
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+    if (df_wave(call) == fails) return 5;
+    if (df_wave(call) == deadly && open("killed", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) kill(getpid(), SIGKILL);
+    if (df_wave(call) == hangs && open("hung", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) for (;;) pause();
+    if (getenv("WHO")) { int f = open("who", O_CREAT | O_APPEND | O_WRONLY, 0600); dprintf(f, "%s\n", getenv("OMPI_COMM_WORLD_RANK")); close(f); }
+    for (size_t i = 0; i < n; i++) w[i] = q[i] * t[i];
+}};
+kernel halve(in w: i64[n], in p: i64[n], out h: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) h[i] = w[i] / 2 + p[i]; }};
+kernel show(in h: i64[n], in p: i64[n]) ordered cpu {{
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum = sum * 31 + h[i] + p[i];
+    printf("%lld %lld\n", (long long)df_wave(call), (long long)sum);
+}};
+graph both(in q: i64[50], in t: i64[50], in p: i64[50], out h: i64[50]; deadly: i64, hangs: i64, fails: i64) { w = weigh(q, t, deadly, hangs, fails); h = halve(w, p); }
+graph main { t: i64[50] = table(); p: i64[50] = count(last); q = square(p); h = both(q, t, p, deadly, hangs, fails); k = fold(h); show(k, p); }
+EOT2
+check compile "$DFC" line.df --nvcc=none -w -o line
+printf 'square: a\nboth: b\nfold: c\n' >three.map
+printf 'feeding order\nsquare: a\nboth: b c\nfold: d # the last\n' >replicas.map
+printf 'feeding demand\nsquare: a b\nboth fold: c d\n' >demand.map
+printf 'square both fold: a\n' >one.map
+how='--device=none --mapping=three.map' on_ranks three 4 line
+how='--device=none --mapping=three.map --inflight=1' on_ranks narrow 4 line
+how='--device=none --mapping=replicas.map' on_ranks replicas 5 line
+how='--device=none --mapping=one.map' on_ranks gathered 2 line
+for policy in ddfcfs ddwrr odds; do how="--device=none --mapping=demand.map --stream-policy=$policy" on_ranks "demand-$policy" 5 line; done
+how='--device=emu --emu-all --policy=all-gpu --mapping=three.map' on_ranks device 4 line
+how='--device=none --mapping=three.map --resume' on_ranks journal 4 line
+expect journal-ended 0 "^line: all 60 waves are done, as 'line.journal' says: nothing is left to do$" ranks 4 ./line --cluster --mapping=three.map --resume
+on_ranks none 4 line --last=0
+how='--device=none --mapping=three.map' on_ranks no-waves 4 line --last=0
+# Each rank has what the map says.
+rm -f who; WHO=1 ranks 5 ./line --cluster --mapping=replicas.map >/dev/null 2>&1
+[ "$(sort who | uniq -c | awk '{ print $2 ":" $1 }' | tr '\n' ' ')" = "2:30 3:30 " ] && pass where || fail where "$(sort who | uniq -c | tr '\n' ' ')"
+expect alone 0 'there is one rank, so all runs in this process, and --mapping has no effect' ranks 1 ./line --cluster --mapping=three.map
+
+# ---- ranks that die ----
+./line >line.one
+# dies NAME MAP OPTION: at wave 20 a rank with `weigh` dies, or holds the wave.
+dies() {
+    rm -f killed hung
+    timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 5 ./line --cluster --mapping="$2" --workers=1 "${@:3}" >"$1.out" 2>"$1.err"
+    if [ $? = 0 ] && [ -e killed -o -e hung ]; then same "$1" "$1.out" line.one; else fail "$1" "$(tail -n 5 "$1.err" | tr '\n' ' ')"; fi
+}
+dies killed-spare three.map --deadly=20
+expect killed-spare-told 0 'the stages are mapped anew: square: rank 1; both: rank 4; fold: rank 3$' cat killed-spare.err
+dies killed-replica replicas.map --deadly=20
+expect killed-replica-told 0 'the stages are mapped anew: square: rank 1; both: rank [23]; fold: rank 4$' cat killed-replica.err
+printf 'square: a\nboth: b\nfold: c d\n' >neighbour.map
+dies killed-neighbour neighbour.map --deadly=20
+expect killed-neighbour-told 0 'the stages are mapped anew: square both: rank 1; fold: ranks 3 4$' cat killed-neighbour.err
+dies killed-demand demand.map --deadly=20 --stream-policy=odds
+dies hung three.map --hangs=20 --wave-timeout=10s
+expect hung-told 0 'rank 2 on .* counts as dead: it has held a wave for' cat hung.err
+
+# ---- what is refused ----
+expect fails 1 "^line: error: rank 2 on .*: .*main/both/weigh.* wave 20" ranks 4 ./line --cluster --mapping=three.map --fails=20
+refused() { # NAME PATTERN; the map comes on stdin
+    cat >wrong.map; expect "$1" 1 "$2" ranks 4 ./line --cluster --mapping=wrong.map; }
+printf 'square: a\nboht: b\nfold: c\n' | refused unknown '^wrong\.map:2:1: error: there is no stage .boht.$'
+expect unknown-hint 1 "^hint: did you mean 'both'\?$" ranks 4 ./line --cluster --mapping=wrong.map
+printf 'square: a\nboth: b\nfold: c d\n' | refused too-many "^wrong\.map:3:9: error: processor 'd' is one too many$"
+expect too-many-hint 1 '^hint: beside rank 0, which has no stages, there are 3 ranks$' ranks 4 ./line --cluster --mapping=wrong.map
+printf 'square: a\nboth: a\nfold: c\n' | refused twice "^wrong\.map:2:7: error: processor 'a' has stages already$"
+printf 'both: a\nsquare: b\nfold: c\n' | refused order "^wrong\.map:1:1: error: stage 'both' stands here too early$"
+printf 'square: a\nboth: b\n' | refused missing "^wrong\.map:.*: error: stage 'fold' has no processor$"
+printf 'feeding sometimes\nsquare: a\n' | refused feeding "^wrong\.map:1:9: error: 'sometimes' is no way of feeding$"
+: | refused empty "^wrong\.map:1:1: error: stage 'square' has no processor$"
+printf 'count: a\nsquare both: b\nfold: c\nshow: d\n' >ends.map
+how='--device=none --mapping=ends.map' on_ranks ends 5 line
+expect ends-told 0 "^line: warning: ends\.map: stage 'show' runs on rank 0, as sources and sinks do, and what must see all waves in order$" \
+    ranks 5 ./line --cluster --mapping=ends.map
+expect no-file 1 "^line: error: --mapping: cannot read 'none\.map': No such file" ranks 3 ./line --cluster --mapping=none.map
+expect no-cluster 2 'error: --mapping is for a run on several ranks: --cluster is missing' ./line --mapping=three.map
+expect no-map 2 'error: --stream-policy is for stages on ranks: --mapping is missing' ./line --cluster --stream-policy=odds
+expect no-policy 2 "error: --stream-policy: 'fair' is none of 'ddfcfs', 'ddwrr' and 'odds'" ./line --cluster --mapping=three.map --stream-policy=fair
+for other in --window=2 --share=parts --stats --trace=t.json; do
+    expect "not$other" 2 "error: --mapping: it does not go with ${other%=*}, because ranks share no waves" ./line --cluster --mapping=three.map "$other"
+done
+cat >worker.df <<'EOT2'
+import "std/raw.df";
+arg input: str;
+kernel twice(in a: f32[n], out b: f32[n]) { b[i] = 2 * a[i]; }
+graph main { a: f32[8] = read_raw_f32(input) @worker; b = twice(a); write_raw_f32(b, "output.raw"); }
+EOT2
+check compile-worker "$DFC" worker.df --nvcc=none -w -o worker
+head -c 320 /dev/zero >in.raw; printf 'twice: a\n' >twice.map
+expect worker 1 "^worker: error: --mapping: node 'main/read_raw_f32' is '@worker', and with stages on ranks rank 0 alone reads and writes$" \
+    ranks 2 ./worker --input=in.raw --cluster --mapping=twice.map
+
+# ---- applications ----
+if ! printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then skip examples 'libpng is not installed'; return 0; fi
+cc -std=c11 -D_GNU_SOURCE -O2 -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
+check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none -w -o nuclei -D tile=128
+printf 'tissue: a\nsegment: b\nfeatures outline select: c\n' >nuclei.map
+how='--device=none --mapping=nuclei.map' on_ranks nuclei 4 nuclei --input=tissue.png --table=output.csv --overlay=output.png
+
+cc -std=c11 -D_GNU_SOURCE -O2 -o pictures-of "$examples/ferret/synthetic.c" -lpng -lm && ./pictures-of 40 64-96 1 pictures && ./pictures-of 12 48-96 2 queries
+check compile-index "$DFC" "$examples/ferret/index.df" -O1 --nvcc=none -w -o index
+check compile-ferret "$DFC" "$examples/ferret/ferret.df" -O1 --nvcc=none -w -o ferret
+check index ./index --h=96 --w=96 --device=none
+printf 'segment: a\nextract probe: b\nrank picture: c\n' >ferret.map
+how='--device=none --mapping=ferret.map' on_ranks ferret 4 ferret --h=96 --w=96 --images=40 --table=output.csv --page=output.html
+
+cc -std=c11 -O2 -o slides "$examples/nbia/synthetic.c" -lpng -ltiff -lm && ./slides 320 300 64 1 learn.png learn.raw && ./slides 300 280 64 2 slide.png slide.raw
+check compile-train "$DFC" "$examples/nbia/train.df" --nvcc=none -O0 -w -D tile=64 -o train
+check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none -O0 -w -D tile=64 -o nbia
+check train ./train --input=learn.png --truth=learn.raw
+printf 'quarter#1 analyse#1 classify#1: a\nagain#1 analyse#2 classify#2: b\nagain#2 analyse#3 classify#3 select line frame: c\n' >nbia.map
+how='--device=none --mapping=nbia.map' on_ranks nbia 4 nbia --sure=0.8 --output=output.csv --map=output.png

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/cluster/demand_command.h"
 #include "compiler/cluster/scale.h"
 #include "compiler/cluster/scale_report.h"
 #include "compiler/options/common.h"
@@ -16,8 +17,8 @@ static const char usage[] =
     "usage: dfc scale GRAPH.df --platform=CLUSTER.df [options]\n\n"
     "Predicts how a graph runs on many machines under './app --cluster': rank 0 reads sources, hands out waves and takes\n"
     "results in order, and the nodes of the platform run what lies between. What a wave takes on a node is simulated as\n"
-    "'dfc simulate' does; the manager's own code runs in virtual time over a network that all share. Runs no kernel. The\n"
-    "same input gives the same output.\n";
+    "'dfc simulate' does; the manager's own code runs in virtual time over a network that all share. With\n"
+    "--stream-policy workers of all nodes ask for stages of waves instead. Runs no kernel. The same input gives the same output.\n";
 
 static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },
@@ -32,6 +33,15 @@ static const struct dfc_option own_options[] = {
     { "--format", "text|csv|json", "form of the output (text)" },
     { "-o", "FILE", "the file for the figures; else they go to standard output" },
     { "--plot", "FILE.svg", "efficiency over nodes as a picture, PNG if FILE ends in .png" },
+    { NULL, NULL, "streams by demand: workers of all nodes ask for stages of waves, and no manager hands them out" },
+    { "--stream-policy", "ddfcfs|ddwrr|odds|all", "who gets which: the oldest; the oldest, and the receiver sorts; the best for who asks "
+                                                  "(Anthill's). Several with commas" },
+    { "--fires", "STAGE=PERCENT", "a stage fires for such a share of the waves (100); once for each stage" },
+    { "--requests", "N|best", "requests of each worker with ddfcfs and ddwrr (best: of 1, 2, 4, … 256)" },
+    { "--most", "N", "requests of each worker with odds, at most (256)" },
+    { "--places", "N", "waves that one home has begun, at most (256)" },
+    { "--homes", "N", "so many nodes read waves and keep their tokens (all)" },
+    { "--sizes", "FILE.csv", "each change of a worker's requests with odds on the first number of nodes; --plot draws them" },
     { 0 }
 };
 
@@ -43,7 +53,8 @@ struct request {
     unsigned long waves, window, vary;
     uint64_t read_bytes, write_bytes;
     bool weak;
-    const char *plot;
+    const char *plot, *manager;         /* `manager`: an option that says something of rank 0's */
+    struct dfc_demand_options demand;
 };
 
 static bool parse_nodes(struct request *r, const char *text)
@@ -86,14 +97,35 @@ static int own_option(void *request, int argc, char **argv, int *i)
     if (strcmp(argv[*i], "--weak") == 0)
         return r->weak = true;
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        if ((taken = dfc_option_value(counts[k].name, argc, argv, i, &value)))
+        if ((taken = dfc_option_value(counts[k].name, argc, argv, i, &value))) {
+            r->manager = k > 0 ? counts[k].name : r->manager;
             return taken > 0 && dfc_parse_count(counts[k].name, value, counts[k].least, counts[k].most, counts[k].to) ? 1 : -1;
+        }
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        if ((taken = dfc_option_value(sizes[k].name, argc, argv, i, &value)))
+        if ((taken = dfc_option_value(sizes[k].name, argc, argv, i, &value))) {
+            r->manager = sizes[k].name;
             return taken > 0 && parse_size(sizes[k].name, value, sizes[k].to) ? 1 : -1;
+        }
+    if ((taken = dfc_demand_option(&r->demand, argc, argv, i)))
+        return taken;
     if ((taken = dfc_option_value("--nodes", argc, argv, i, &value)))
         return taken > 0 && parse_nodes(r, value) ? 1 : -1;
     return dfc_option_value("--plot", argc, argv, i, &r->plot);
+}
+
+/* Streams by demand have no manager, and other options have no streams. */
+static bool check_demand(const struct request *r)
+{
+    const struct dfc_demand_options *d = &r->demand;
+    if (!d->given && d->other)
+        dfc_error("scale: %s goes with --stream-policy", d->other);
+    else if (d->given && r->manager)
+        dfc_error("scale: %s does not go with --stream-policy", r->manager);
+    else if (d->given && r->form == DFC_FORM_JSON)
+        dfc_error("scale: --format=json does not go with --stream-policy; --format=csv does");
+    else
+        return !d->sizes || (dfc_outputs_apart("-o", r->common.output, "--sizes", d->sizes) && dfc_outputs_apart("--plot", r->plot, "--sizes", d->sizes));
+    return false;
 }
 
 static int parse(struct request *r, int argc, char **argv)
@@ -105,8 +137,9 @@ static int parse(struct request *r, int argc, char **argv)
         dfc_error("scale: which machines? --platform=FILE names a platform with nodes");
         return 2;
     }
-    return !r->plot || (dfc_output_is_picture("--plot", r->plot, "SVG") && dfc_outputs_apart("-o", r->common.output, "--plot", r->plot))
-               ? 0 : 2;
+    if (r->plot && !(dfc_output_is_picture("--plot", r->plot, "SVG") && dfc_outputs_apart("-o", r->common.output, "--plot", r->plot)))
+        return 2;
+    return check_demand(r) ? 0 : 2;
 }
 
 static bool read_cluster(const struct request *r, struct dfc_cluster *cluster)
@@ -174,10 +207,16 @@ static int scale_it(struct request *r)
                                .read_bytes = (double)r->read_bytes, .write_bytes = (double)r->write_bytes };
     struct dfc_scale_row rows[DFC_MOST_SCALES];
     struct df_error error = { "" };
-    if (!read_cluster(r, &cluster) || !look_at_types(r, &cluster, &scale))
+    if (!read_cluster(r, &cluster))
         return 1;
     if (!r->n_nodes)
         r->nodes[r->n_nodes++] = dfc_scale_declared(&cluster);
+    if (r->demand.given) {
+        const struct dfc_demand_asked asked = { r->nodes, r->n_nodes, r->waves, r->weak, r->form, r->plot };
+        return dfc_demand_command(&r->demand, &asked, &r->common, &cluster);
+    }
+    if (!look_at_types(r, &cluster, &scale))
+        return 1;
     for (unsigned i = 0; i < r->n_nodes; i++)
         if (dfc_scale_run(&scale, (uint32_t)r->nodes[i], &rows[i], &error) != DF_OK) {
             dfc_error("%lu nodes: %s", r->nodes[i], error.text);
@@ -190,6 +229,7 @@ static int scale_it(struct request *r)
 static int run(int argc, char **argv)
 {
     struct request r = { .waves = 1000 };
+    dfc_demand_defaults(&r.demand);
     dfp_options_default(&r.common.partition);
     int status = parse(&r, argc, argv);
     r.common.partition.objective = DFP_THROUGHPUT;

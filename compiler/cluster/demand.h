@@ -1,0 +1,62 @@
+/* demand.h - stages on machines that are fed by demand, in virtual time: the code of the streams between ranks (runtime/stream/stream.h) decides, and
+ * machines are workers with service times.
+ *
+ * Machines: Each has workers of one or more types: cores and GPUs. Any worker may do any stage that its type can do. A worker does one item at
+ *           a time, which is one stage of one wave, alone.
+ * Waves:    Wave w has its home on machine w modulo `homes`. All its tokens stay there, so these machines are the senders. Reading a wave takes no
+ *           time. At most `places` waves of a home are begun and not ended. The next one is read when there is room.
+ * Stages:   A wave goes through the stages in order. A stage fires for a share of the waves, drawn by wave. When a stage has ended, its result is
+ *           sent home, and the next stage of the wave is ready there.
+ * Network:  What a machine sends goes through its link one after the other, and so does what it receives. Between them is a switch that keeps
+ *           what a link cannot take yet, so no machine waits for another's link. Messages below DFC_SMALL_BYTES wait for no link, and keep
+ *           their order. Then come the latency and message_s. At home there is message_s alone.
+ * Determinism: the same input gives the same answer, to the last digit.
+ * Cost:     about 2 us for each message and each end of an item.
+ * Threads:  reentrant.
+ */
+#ifndef DFC_DEMAND_H
+#define DFC_DEMAND_H
+
+#include "compiler/cluster/virtual.h"
+#include "runtime/stream/stream.h"
+
+enum { DFC_DEMAND_STAGES = 32, DFC_DEMAND_NODES = 1024 };
+
+struct dfc_demand {
+    enum dfr_stream_policy policy;
+    uint32_t n_types, n_stages, n_node_types;
+    struct dfc_demand_stage {
+        double time_s[DFR_STREAM_TYPES]; /* INFINITY: a type cannot do it */
+        double fires;                   /* a share of the waves, 0 to 1 */
+        double in_bytes, out_bytes;     /* what goes to the worker's machine, and back home */
+    } stages[DFC_DEMAND_STAGES];
+    struct dfc_demand_nodes {
+        uint32_t n, workers[DFR_STREAM_TYPES];
+        double link_bytes_per_s, latency_s;
+    } nodes[DFC_MOST_TYPES];
+    double message_s;                   /* until a message that has come is read */
+    int64_t waves;
+    uint32_t homes;                     /* machines that are homes, the first ones; 0: all */
+    uint32_t places, requests, most;    /* as in stream.h; `places` are waves */
+    uint32_t seed;
+    /* NULL, or told of each change of a worker's target. */
+    void (*target_changed)(void *arg, double now_s, uint32_t node, uint32_t worker, uint32_t type, uint32_t target);
+    void *arg;
+};
+
+struct dfc_demand_result {
+    double makespan_s;
+    int64_t fired[DFC_DEMAND_STAGES];   /* items of each stage */
+    int64_t done[DFC_DEMAND_STAGES][DFR_STREAM_TYPES];
+    double busy[DFR_STREAM_TYPES];      /* share of the time in which workers of that type worked; 0: there are none */
+    double ended_s[DFR_STREAM_TYPES];   /* when a worker of that type ended its last item */
+    double moved_bytes;                 /* over the network */
+    uint32_t most_waiting;              /* items at one sender */
+    uint32_t most_held, held_bound;     /* items under way to one receiver and queued there, and what they cannot exceed */
+    uint32_t most_target;
+};
+
+/* DF_E_MEMORY, DF_E_ARGUMENT: a stage can run nowhere, or a number is out of range. */
+int dfc_demand_run(const struct dfc_demand *setup, struct dfc_demand_result *result, struct df_error *error);
+
+#endif

@@ -103,7 +103,7 @@ UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner map-results map-results-inner stream-results stream-results-inner pictures pictures-inner \
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner map-results map-results-inner stream-results stream-results-inner tuning-results tuning-results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
 
@@ -141,6 +141,7 @@ help:
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
+	@echo 'make tuning-results  pipelines that drift at random, tuned and with the best mapping that stays (docs/results/tuning.md); N=1000 samples'
 	@echo 'make map-results  mappings of stages to unlike processors, ours beside the optimum, BSC, DPM and HeDPM; N=20 pipelines of 30 stages for each line'
 	@echo 'make stream-results  DDFCFS, DDWRR and ODDS beside the figures of Anthill: writes docs/results/streams.md'
 	@echo 'make pictures   every kind of picture at 5, 50, 300 and 5,000 nodes into docs/results/pictures/; SVG, and what Chromium makes of it, into'
@@ -455,6 +456,14 @@ stream-results: deps
 	@$(MAKE) --no-print-directory stream-results-inner
 stream-results-inner: all
 	@python3 tests/bench/streams.py $(BUILDDIR)
+
+# Pipelines that drift (docs/results/tuning.md): N=1000 of them.
+tuning-results: deps
+	@$(MAKE) --no-print-directory tuning-results-inner
+tuning-results-inner: $(BUILDDIR)/tuning
+	@$(BUILDDIR)/tuning $(or $(N),1000)
+$(BUILDDIR)/tuning: tests/bench/tuning.c tests/rig/drift_rig.c tests/rig/pipeline_rig.c $(LIBRARIES)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -Itests/rig -o $@ $(filter %.c,$^) $(LIB)/libdfplan.a $(LIB)/libdf.a -lm -ldl -lrt $(LDFLAGS)
 
 pictures: deps
 	@$(MAKE) --no-print-directory pictures-inner

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/cluster/map_drift.h"
 #include "compiler/cluster/map_report.h"
 #include "compiler/options/common.h"
 #include "compiler/tools/home.h"
@@ -35,10 +36,15 @@ static const struct dfc_option own_options[] = {
                                    "--use, as FILE says)" },
     { "--replicate", "stages|groups", "what has replicas: single stages, as in HeDPM, or also several that are gathered (stages; with --use, groups "
                                       "if FILE has one)" },
+    { "--drift", "NAME@WAVE:FACTOR", "run waves through the mapping that is listed, in virtual time; from that wave on, a stage or processor takes so many "
+                                     "times as long; @FIRST-LAST: for these waves; also several times" },
+    { "--tune", NULL, "with --drift: also with a tuner, which changes the mapping when times have drifted" },
+    { "--waves", "N", "of --drift (1000)" },
+    { "--plot", "FILE", "with --drift: a picture of the waves a second (.svg, .png)" },
     { "--platform", "FILE", "the machines: a platform with nodes" },
     { "--seed", "N", "of what the search draws (1)" },
     { "--budget", "N|Nx", "try N mappings, or N times as many as by default (100000, which take a fraction of a second)" },
-    { "--format", "text|csv", "form of the output (text); csv: a line for each group of each mapping" },
+    { "--format", "text|csv", "form of the output (text); csv: a line for each group of each mapping or, with --drift, for each wave" },
     { 0 }
 };
 
@@ -50,6 +56,7 @@ struct request {
     const char *show, *use;
     enum dfp_feeding feeding;
     bool fed, groups;                   /* --feeding was given; --replicate=groups */
+    struct dfc_drift_request drift;
 };
 
 enum { IDENTITY, BSC, DPM, HEDPM, BRUTE, GIVEN, OURS, N_ROWS };
@@ -83,6 +90,20 @@ static int take_output(struct request *r, const char *path)
     return 1;
 }
 
+/* The options about drifts. Gives 1, 0 and -1 as dfc_common_option() does. */
+static int drift_option(struct dfc_drift_request *r, int argc, char **argv, int *i)
+{
+    const char *value;
+    int taken;
+    if (strcmp(argv[*i], "--tune") == 0)
+        return r->tune = true;
+    if ((taken = dfc_option_value("--drift", argc, argv, i, &value)))
+        return taken > 0 && dfc_drift_take(r, value) ? 1 : -1;
+    if ((taken = dfc_option_value("--waves", argc, argv, i, &value)))
+        return taken > 0 && dfc_parse_count("--waves", value, 1, DFC_DRIFT_MOST_WAVES, &r->waves) ? 1 : -1;
+    return dfc_option_value("--plot", argc, argv, i, &r->plot);
+}
+
 /* Gives 1, 0 and -1 as dfc_common_option() does. */
 static int own_option(void *request, int argc, char **argv, int *i)
 {
@@ -91,6 +112,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
     const char *value;
     unsigned word;
     int taken = dfc_form_option(false, argc, argv, i, &r->form);
+    if (!taken)
+        taken = drift_option(&r->drift, argc, argv, i);
     if (taken)
         return taken;
     if ((taken = dfc_option_value("-o", argc, argv, i, &value)))
@@ -112,6 +135,19 @@ static int own_option(void *request, int argc, char **argv, int *i)
     return dfc_option_value("--use", argc, argv, i, &r->use);
 }
 
+static bool check_drift(const struct request *r)
+{
+    const char *alone = r->drift.tune ? "--tune" : r->drift.waves ? "--waves" : r->drift.plot ? "--plot" : NULL;
+    if (alone && !r->drift.n) {
+        dfc_error("%s: --drift=NAME@WAVE:FACTOR says what drifts", alone);
+        return false;
+    }
+    for (unsigned i = 0; i < r->n_outputs && r->drift.plot; i++)
+        if (!dfc_outputs_apart("-o", r->outputs[i], "--plot", r->drift.plot))
+            return false;
+    return true;
+}
+
 static int parse(struct request *r, int argc, char **argv)
 {
     int status = dfc_parse_options(&dfc_command_map, argc, argv, &r->common, own_option, r);
@@ -125,7 +161,7 @@ static int parse(struct request *r, int argc, char **argv)
         dfc_error("--show=given: --use=FILE gives it");
         return 2;
     }
-    return 0;
+    return check_drift(r) ? 0 : 2;
 }
 
 /* ---- input ---- */
@@ -200,7 +236,7 @@ static bool check_outputs(const struct request *r, const struct dfc_loaded *load
     bool good = true;
     for (unsigned i = 0; i < r->n_outputs && good; i++)
         good = dfc_output_check(&r->common, loaded, r->outputs[i]) && dfc_output_check(&used, NULL, r->outputs[i]);
-    return good;
+    return good && (!r->drift.plot || (dfc_output_check(&r->common, loaded, r->drift.plot) && dfc_output_check(&used, NULL, r->drift.plot)));
 }
 
 static bool find_input(struct request *r, const struct dfc_cluster *cluster, struct dfc_map_input *input)
@@ -349,18 +385,38 @@ static bool write_mapping(const char *path, const struct dfc_map_report *report)
     return dfc_output_close(&output, true);
 }
 
-static bool write_all(const struct request *r, const struct dfc_map_report *report)
+/* drift: NULL if nothing drifts. */
+static bool print_all(const struct request *r, const struct dfc_map_report *report, const struct dfc_map_drift *drift, FILE *out)
 {
-    bool good = true;
-    FILE *out = stdout;
-    for (unsigned i = 0; i < r->n_outputs; i++)
-        out = strcmp(r->outputs[i], "-") == 0 ? stderr : out;
-    if (r->form == DFC_FORM_CSV)
-        dfc_map_csv(report, out);
-    else if (!dfc_map_text(report, out)) {
+    if (r->form == DFC_FORM_CSV) {
+        if (drift)
+            dfc_drift_csv(drift, out);
+        else
+            dfc_map_csv(report, out);
+    } else if (!dfc_map_text(report, out) || (drift && !dfc_drift_text(drift, out))) {
         dfc_error("out of memory");
         return false;
     }
+    return true;
+}
+
+static bool plot(const char *path, const struct dfc_map_drift *drift)
+{
+    struct dfc_picture picture;
+    if (!dfc_picture_open(&picture, path))
+        return false;
+    dfc_drift_draw(drift, picture.file);
+    return dfc_picture_close(&picture, true);
+}
+
+static bool write_all(const struct request *r, const struct dfc_map_report *report, const struct dfc_map_drift *drift)
+{
+    FILE *out = stdout;
+    for (unsigned i = 0; i < r->n_outputs; i++)
+        out = strcmp(r->outputs[i], "-") == 0 ? stderr : out;
+    if (r->drift.plot && strcmp(r->drift.plot, "-") == 0)
+        out = stderr;
+    bool good = print_all(r, report, drift, out) && (!r->drift.plot || plot(r->drift.plot, drift));
     for (unsigned i = 0; i < r->n_outputs && good; i++) {
         const char *path = r->outputs[i];
         bool picture = has_ending(path, ".svg") || has_ending(path, ".png") || has_ending(path, ".dot") || has_ending(path, ".gv");
@@ -382,6 +438,7 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
     static struct dfc_map_row rows[N_ROWS]; /* large */
     struct dfp_hedpm_log log;
     struct dfp_mapping once;
+    struct dfc_map_drift drift;
     struct df_error error = { "" };
     const struct dfp_options *options = &r->common.partition;
     uint64_t budget = options->budget ? options->budget : (options->budget_times ? options->budget_times : 1) * (uint64_t)DFP_MAP_BUDGET;
@@ -405,7 +462,13 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
         dfc_error("--show=%s: %s", names[report.shown], rows[report.shown].missing);
         return false;
     }
-    return write_all(r, &report);
+    if (!r->drift.n)
+        return write_all(r, &report, NULL);
+    if (!dfc_drift_run(&r->drift, &report, budget, &drift))
+        return false;
+    bool good = write_all(r, &report, &drift);
+    dfc_drift_free(&drift);
+    return good;
 }
 
 static int map_it(struct request *r)

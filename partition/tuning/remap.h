@@ -11,7 +11,7 @@
 #include "partition/stages/stages.h"
 #include "runtime/tuning/tuning.h"
 
-#define DFP_REMAP_BUDGET 40000
+#define DFP_REMAP_BUDGET 20000
 
 struct dfp_remap {
     struct dfp_pipeline pipeline;       /* a copy, whose works, speeds and times are those that were asked for last */

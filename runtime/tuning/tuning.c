@@ -23,7 +23,7 @@
 #include "runtime/tuning/explain.h"
 
 #define FEW_SPREAD 0.05                 /* the least one that is counted with as long as there are few values */
-#define DOUBTFUL 0.1                    /* a logarithm: what moved by less is not worth finding out about */
+#define DOUBTFUL 0.1                    /* a logarithm: what moved by less is not worth finding out about, or asking for again */
 enum {
     LAPSES_EVERY = 16,                  /* waves between two looks at what has lapsed */
     PATIENCE = 64,                      /* waves after which pairs of a new mapping are no longer waited for */
@@ -48,6 +48,7 @@ struct dfr_tuner {
     uint32_t again;                     /* so often the last question will be asked again, from again_at on */
     double *values, *of_stage, *of_processor, *scratch; /* of explain.h */
     float *weights;
+    bool far;                           /* the last drift was by more than DOUBTFUL */
     char why[400];
 };
 
@@ -282,6 +283,7 @@ static int say_drift(struct dfr_tuner *t)
             processor = t->shape.processors[pair % t->shape.n_processors];
         }
     double times = exp(most);
+    t->far = fabs(most) > DOUBTFUL;
     if (stage && processor)
         return snprintf(t->why, sizeof t->why, "stage '%.60s' takes %.2f times as long on '%.60s' as was counted with", stage, times, processor);
     if (stage)
@@ -474,7 +476,7 @@ int dfr_tuner_ended(struct dfr_tuner *t, int64_t waves, uint32_t in_flight, int6
     if (!drifted)
         said = snprintf(t->why, sizeof t->why, "nothing was measured of processor '%.60s' for %u waves", t->shape.processors[lapsed],
                         (unsigned)(t->forget[lapsed] / 2));
-    t->again = AGAIN;
+    t->again = !drifted || t->far ? AGAIN : t->again;
     t->again_at = waves + AGAIN_EVERY;
     int code = ask(t, &offer, error);
     if (code == DF_OK && !pays(t, &offer, in_flight, rest))

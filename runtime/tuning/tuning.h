@@ -13,7 +13,8 @@
  *           (explain.h), and the other pairs of those drift with them. What was measured of a pair is known until `forget` waves have
  *           passed without another measurement. Then it lapses, so that a processor that was slow once is tried again. Each
  *           lapse of a processor doubles its `forget`.
- * Again:    `remap` may search for a bounded time, and so miss the best mapping. It is asked eight times more, every 32 waves.
+ * Again:    `remap` may search for a bounded time, and so miss the best mapping. If much has drifted, it is asked eight times more, every 32
+ *           waves.
  * Change:   It has to raise the rate by more than `hysteresis`. And over the waves that are left it has to gain more than it costs: as
  *           many new periods as waves are in flight, and the time in which state moves.
  * Waves:    The caller decides from which wave on the new mapping holds, and that no wave is lost or repeated. It may go on to tell what

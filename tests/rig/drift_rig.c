@@ -56,8 +56,8 @@ static void draw_drifts(struct draws *draws, struct sample *s, int64_t waves)
     s->drifting.n_drifts = n + disturbed;
 }
 
-/* The best of several searches and, if it ends soon enough, the enumeration. */
-static void search(const struct dfp_pipeline *l, struct dfp_mapping *best)
+/* The best of so many searches and, if it ends soon enough, the enumeration. */
+static void search(const struct dfp_pipeline *l, uint32_t searches, struct dfp_mapping *best)
 {
     static struct dfp_mapping starts[5];
     struct df_error error;
@@ -67,7 +67,7 @@ static void search(const struct dfp_pipeline *l, struct dfp_mapping *best)
     n += dfp_map_hedpm(l, &starts[n]);
     n += dfp_map_bsc(l, &starts[n]);
     n += dfp_map_brute(l, BRUTE_STEPS, &starts[n], &steps);
-    for (uint32_t seed = 1; seed <= SEARCHES; seed++) {
+    for (uint32_t seed = 1; seed <= searches; seed++) {
         if (dfp_map_search(l, starts, n, 0, 100 + seed, best, &error) != DF_OK)
             abort();
         starts[n - (seed > 1)] = *best; /* the next one begins with it, too */
@@ -134,8 +134,8 @@ struct drift_outcome try_random_drift(uint64_t number, int64_t waves)
     static struct dfp_mapping before, behind;
     make(&s, number, waves);
     find_later(&s, &later);
-    search(&s.pipeline, &before);
-    search(&later.pipeline, &behind);
+    search(&s.pipeline, 1, &before);
+    search(&later.pipeline, SEARCHES, &behind);
     struct dfp_drifted tuned = run(&s, &before, true), still = run(&s, &before, false), fixed = run(&s, &behind, false);
     int64_t from = waves - waves / 3, end = waves - 1;
     struct dfp_drifted last = run(&s, tuned.n_said ? &tuned.said[tuned.n_said - 1].mapping : &before, false);

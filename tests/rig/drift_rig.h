@@ -5,9 +5,9 @@
  * Drifts:   one to three, which begin in the first fifth of the waves, but not in the first hundred. Either a stage takes a quarter to four times
  *           as long, for ever. Or a processor takes one to four times as long, and half of them recover within a fifth of the waves.
  * Once:     one to three disturbances: a stage takes twenty times as long for one wave.
- * Start:    the best mapping that is found for the times before the drifts.
- * Fixed:    the fastest of three mappings that stay as they are: the one at the start, the best one that is found for the times behind all
- *           drifts, and the tuner's last one. "Found" means by four searches of 100,000 mappings and, if it is short, the enumeration.
+ * Start:    the best mapping that a search of 100,000 finds for the times before the drifts.
+ * Fixed:    the fastest of three mappings that stay as they are: the one at the start, the best one for the times behind all drifts, and
+ *           the tuner's last one. The second is found by four searches of 100,000 mappings and, if it is short, the enumeration.
  */
 #ifndef DRIFT_RIG_H
 #define DRIFT_RIG_H

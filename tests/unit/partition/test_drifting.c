@@ -189,7 +189,7 @@ static void test_wrong_mapping(void **state)
     dfp_pipeline_free(&l);
 }
 
-/* The first of the 1,000 samples of `make map-results`. */
+/* The first of the 1,000 samples of `make tuning-results`. */
 static void test_random(void **state)
 {
     (void)state;

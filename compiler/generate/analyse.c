@@ -297,10 +297,13 @@ static void visit(struct dfg_gen *g, const struct dff_node *n, bool condition, u
         if (!dfg_range_has_values(&n->ranges[r]))
             empty |= 1u << n->ranges[r].slot;
     }
+    const bool tests = n->kind == DFF_REDUCE && n->n_args > 1 && n->args[1];
+    if (tests && n == g->sum) /* what depends on its range is computed behind the test */
+        empty |= 1u << n->ranges[0].slot;
     for (uint32_t k = 0; k < n->n_args; k++)
         if (n->args[k])
             visit(g, n->args[k],
-                  condition || (choice && k > 0) || (n->kind == DFF_REDUCE && k == 0 && n->n_args > 1 && n->args[1]),
+                  condition || (choice && k > 0) || (tests && k == 0 && n != g->sum),
                   empty);
 }
 

@@ -92,6 +92,14 @@ static const struct dff_node *find(struct shift *s, const struct dff_node *n)
 
 /* ---- arrays ---- */
 
+struct dfg_column *dfg_column_add(struct dfg_gen *g, const struct dff_node *n, bool is_place)
+{
+    struct dfg_column *c = &g->columns[g->n_columns];
+    *c = (struct dfg_column){ .node = n, .is_place = is_place, .slot = DF_NONE, .by = 1 };
+    c->name = dfg_printf(g, "df_column%u", g->n_columns++);
+    return c;
+}
+
 void dfg_column_array(struct dfg_gen *g, enum dff_type type, const char *name, unsigned each, int64_t more)
 {
     const char *times = each > 1 ? dfg_printf(g, "%u * ", each) : "", *and = more ? dfg_printf(g, " + %" PRId64, more) : "";
@@ -110,7 +118,7 @@ unsigned dfg_strip_columns(const struct dfg_gen *g)
 static bool is_written_out(const struct dfg_gen *g, const struct dff_node *n)
 {
     const uint32_t outside = (2u << (unsigned)g->column) - 1;
-    return g->facts[n->id].uses && n->kind == DFF_REDUCE && n->order == DFF_ORDER_FOLD && n->n_ranges == 1 && n->args[0] &&
+    return g->facts[n->id].uses && n != g->sum && n->kind == DFF_REDUCE && n->order == DFF_ORDER_FOLD && n->n_ranges == 1 && n->args[0] &&
            dfg_copies(n) > 1 && dfg_copies(n) <= MOST_REPETITIONS && !(n->slots & ~outside);
 }
 

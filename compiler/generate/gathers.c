@@ -5,6 +5,8 @@
  * three: places are computed into arrays; the elements there are read into others; the rest takes them from there. The second loop alone
  * is no vector. Reads of which none needs another one share these loops.
  *
+ * Sums: In an acc's sum over a few views, say, the places depend on the view, too. Then the loop over the views stands around these loops,
+ *       and the sum of each column is in an array (dfg_sum_print).
  * Runs: Elements that lie side by side whatever the place, such as r[y, i] and r[y, i + 1], have one place, and are copied at once.
  * Kept: If the rest needs what a place is made of, that is kept in an array too, and not computed again.
  */
@@ -51,10 +53,18 @@ static bool is_computed(const struct dfg_gen *g, const struct dff_node *n)
     return false;
 }
 
+/* Inside the loop of g->sum: of the reads of its terms that depend on its range. Other sums may have that slot with more or fewer values.
+ * Outside: of all other reads. */
+static bool is_here(const struct dfg_gen *g, const struct dff_node *n)
+{
+    return !g->within || (n->slots & g->within && g->facts[n->id].in_sum);
+}
+
 static bool is_gather(struct dfg_gen *g, const struct dff_node *n)
 {
-    const uint32_t inside = (1u << g->formula->rank) - 1;
-    return g->facts[n->id].uses && (is_narrow(g, n) || is_wide(g, n)) && !(n->slots & ~inside) && is_computed(g, n) && !dfg_is_chosen(g, n) &&
+    const uint32_t inside = ((1u << g->formula->rank) - 1) | g->within;
+    return g->facts[n->id].uses && (is_narrow(g, n) || is_wide(g, n)) && !(n->slots & ~inside) && is_here(g, n) && is_computed(g, n) &&
+           !dfg_is_chosen(g, n) &&
            (n->kind == DFF_TABLE || (n->number != g->formula->port && !has_number(&g->kernel->ports[n->number])));
 }
 
@@ -96,14 +106,6 @@ struct gathers {
 static bool is_whole_value(const struct dfg_gen *g, const struct dff_node *n)
 {
     return below(g->formula->value) == n;
-}
-
-static struct dfg_column *add_column(struct dfg_gen *g, const struct dff_node *n, bool is_place)
-{
-    struct dfg_column *c = &g->columns[g->n_columns];
-    *c = (struct dfg_column){ .node = n, .is_place = is_place, .slot = DF_NONE, .by = 1 };
-    c->name = dfg_printf(g, "df_column%u", g->n_columns++);
-    return c;
 }
 
 static void print_run(struct dfg_gen *g, struct dfg_block *loop, const struct dfg_column *c)
@@ -153,7 +155,7 @@ static void add_places(struct dfg_gen *g, const struct gathers *gathers, unsigne
         const struct gather *a = &gathers->all[i];
         if (a->level != level || !a->run || !has_operations(a->node))
             continue;
-        struct dfg_column *c = add_column(g, a->node, true);
+        struct dfg_column *c = dfg_column_add(g, a->node, true);
         c->slot = a->slot;
         c->low = c->high = a->number;
         dfg_column_array(g, is_wide(g, a->node) && !g->near_places ? DFF_I64 : DFF_I32, c->name, 1, 0);
@@ -164,7 +166,7 @@ static void add_run(struct dfg_gen *g, const struct gather *a)
 {
     const char *name = g->columns[g->n_columns].name;
     for (unsigned k = 0; k < a->run; k++) {
-        struct dfg_column *c = add_column(g, k ? a->others[k] : a->node, false);
+        struct dfg_column *c = dfg_column_add(g, k ? a->others[k] : a->node, false);
         c->name = name = k ? name : c->name;
         c->each = a->run;
         c->at = k;
@@ -182,7 +184,7 @@ static void add_elements(struct dfg_gen *g, const struct gathers *gathers, unsig
             add_run(g, a);
             continue;
         }
-        struct dfg_column *c = add_column(g, a->node, false);
+        struct dfg_column *c = dfg_column_add(g, a->node, false);
         c->slot = a->slot;
         c->low = c->high = a->number;
         dfg_column_array(g, a->node->type, c->name, 1, 0);
@@ -303,7 +305,7 @@ static void mark_places(struct dfg_gen *g, const struct gathers *gathers, unsign
 
 static unsigned work_of(struct dfg_gen *g, const struct dff_node *n, const struct keep *keep)
 {
-    const uint32_t inside = (2u << (unsigned)g->column) - 1;
+    const uint32_t inside = ((2u << (unsigned)g->column) - 1) | g->within;
     unsigned all = own_work(n), shared = keep->in_place[n->id];
     if (!is_operation(n) || n->slots & ~inside || !(n->slots >> g->column & 1))
         return 0;
@@ -325,9 +327,9 @@ static void add_kept(struct dfg_gen *g, const struct gathers *gathers, unsigned 
     for (unsigned i = 0; i < n_nodes && !g->failed && *spare; i++) {
         const struct dff_node *n = g->kernel->nodes[i];
         keep.work[n->id] = gathers->level[n->id] == level && g->facts[n->id].uses ? work_of(g, n, &keep) : 0;
-        if (keep.work[n->id] < LEAST_KEPT || !is_needed_behind(g, gathers, n, level))
+        if (keep.work[n->id] < LEAST_KEPT || (g->within && !g->facts[n->id].in_sum) || !is_needed_behind(g, gathers, n, level))
             continue;
-        dfg_column_array(g, n->type, add_column(g, n, false)->name, 1, 0);
+        dfg_column_array(g, n->type, dfg_column_add(g, n, false)->name, 1, 0);
         --*spare;
     }
     free(keep.in_place);
@@ -349,7 +351,7 @@ static void add(struct dfg_gen *g, struct gathers *gathers, struct gather a)
 
 static void add_channels(struct dfg_gen *g, struct gathers *gathers, const struct dff_node *n, unsigned level)
 {
-    const uint32_t channels = n->slots >> (g->column + 1);
+    const uint32_t channels = (n->slots & ~g->within) >> (g->column + 1);
     if (!channels)
         add(g, gathers, (struct gather){ .node = n, .slot = DF_NONE, .level = level, .run = 1 });
     if (!channels || channels & (channels - 1))
@@ -380,6 +382,53 @@ static void find(struct dfg_gen *g, struct gathers *gathers)
         if (is_gather(g, n))
             add_channels(g, gathers, n, levels[n->id]++);
     }
+}
+
+static void mark_terms(struct dfg_gen *g, const struct dff_node *n)
+{
+    if (g->facts[n->id].in_sum)
+        return;
+    g->facts[n->id].in_sum = true;
+    for (uint32_t k = 0; k < n->n_args; k++)
+        if (n->args[k])
+            mark_terms(g, n->args[k]);
+}
+
+/* Does the sum, of a range of numbers, hold a read whose place is computed of the range and the column? Whether it has a term may not
+ * depend on the column. */
+static bool gathers_terms(struct dfg_gen *g, const struct dff_node *sum)
+{
+    const uint32_t rows = (1u << (unsigned)g->column) - 1, columns = (2u << (unsigned)g->column) - 1;
+    if (sum->kind != DFF_REDUCE || sum->op != DFF_SUM || sum->order != DFF_ORDER_FOLD || sum->n_ranges != 1 || !g->facts[sum->id].uses ||
+        !dfg_copies(sum) || sum->slots & ~columns)
+        return false;
+    const uint32_t slot = 1u << sum->ranges[0].slot, both = slot | 1u << (unsigned)g->column;
+    bool found = false;
+    if (sum->n_args > 1 && sum->args[1] && sum->args[1]->slots & ~(rows | slot))
+        return false;
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++)
+        g->facts[i].in_sum = false;
+    mark_terms(g, sum->args[0]);
+    for (unsigned i = 0; i < sum->id && !found; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        found = g->facts[i].in_sum && (n->kind == DFF_READ || n->kind == DFF_TABLE) && (n->slots & both) == both && !(n->slots & ~(columns | slot)) &&
+                is_computed(g, n);
+    }
+    return found;
+}
+
+const struct dff_node *dfg_sum_that_gathers(struct dfg_gen *g)
+{
+    const struct dff_formula *f = g->formula;
+    const struct dff_node *found = NULL;
+    struct dfg_block scratch; /* indices are looked at in a block */
+    if (g->column < 0 || g->kernel->ports[f->port].mode != DF_ACC || g->column + 1 != (int)f->rank)
+        return NULL;
+    dfg_open(g, &scratch, -1, NULL);
+    for (unsigned i = 0; i < g->kernel->n_nodes && !found && !g->failed; i++)
+        found = gathers_terms(g, g->kernel->nodes[i]) ? g->kernel->nodes[i] : NULL;
+    dfg_drop(g, &scratch);
+    return found;
 }
 
 /* If there is no room for all, larger elements are read where they are used: one of them there keeps the loop from being a vector.
@@ -427,9 +476,8 @@ static const char *fits(struct dfg_gen *g, const struct dff_node *n)
     return dfg_printf(g, "%s <= DF_NEAR", text);
 }
 
-const char *dfg_places_are_near(struct dfg_gen *g)
+static const char *places_are_near(struct dfg_gen *g, const char *text)
 {
-    const char *text = NULL;
     for (unsigned i = 0; i < g->kernel->n_nodes && !g->failed; i++) {
         const struct dff_node *n = g->kernel->nodes[i];
         if (n->kind != DFF_READ || !is_gather(g, n) || !is_wide(g, n))
@@ -437,6 +485,17 @@ const char *dfg_places_are_near(struct dfg_gen *g)
         const char *more = fits(g, n);
         if (!text || !strstr(text, more))
             text = text ? dfg_printf(g, "%s && %s", text, more) : more;
+    }
+    return text;
+}
+
+const char *dfg_places_are_near(struct dfg_gen *g)
+{
+    const char *text = places_are_near(g, NULL);
+    if (g->sum) {
+        g->within = 1u << g->sum->ranges[0].slot;
+        text = places_are_near(g, text);
+        g->within = 0;
     }
     return text;
 }

@@ -54,6 +54,7 @@ struct dfg_fact {                       /* of a node, within one formula */
     bool always, sometimes;             /* reached without and with a condition around it */
     bool visited;
     bool loops;                         /* it holds a reduction that may be a loop */
+    bool in_sum;                        /* the terms of dfg_gen.sum hold it, if there is such a sum */
     uint32_t empty;                     /* slots of loops around it that may have no repetition */
 };
 
@@ -142,9 +143,11 @@ struct dfg_gen {
     struct dfg_stage pair;              /* if it has a function of two rows */
     struct dfg_kept kept;               /* if it has functions that share values between rows */
     const char *row;                    /* that is written; NULL: it is called as its port */
-    struct dfg_column columns[DFG_MAX_COLUMNS];
+    struct dfg_column columns[DFG_MAX_COLUMNS + 1]; /* one more for `sum` */
     unsigned n_columns, column_bytes;   /* column_bytes: of one column in all arrays */
     bool near_places;                   /* arrays of places have int32_t */
+    const struct dff_node *sum;         /* of an acc's formula: its loop stands around that of the columns (reduce.c). NULL: there is none */
+    uint32_t within;                    /* the slot of its range, as a bit, while the inside of that loop is printed */
     unsigned copies;                    /* repetitions that are written out around what is printed */
     const char *from, *to;              /* the rows that are computed; NULL: all of them */
     unsigned rows;                      /* dimension that counts these; of those before it, df_outer0 … are computed */
@@ -241,6 +244,8 @@ bool dfg_is_unmoved(struct dfg_gen *g, const struct dff_node *read, unsigned *in
 const char *dfg_offset(struct dfg_gen *g, const struct dff_port *port, const struct dfg_text *indices);
 /* Prints the reduction's loops into g->block, and gives the name of its value. */
 const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *node);
+/* Prints the loop of g->sum over a strip of columns into g->block. Its value is an array of the strip then. */
+void dfg_sum_print(struct dfg_gen *g);
 /* What its loops begin with: joined with it every term stays what it is. */
 const char *dfg_start_of(const struct dff_node *node);
 /* What there is, joined with one more term. */
@@ -265,8 +270,12 @@ bool dfg_is_whole(const struct dfg_gen *g, const struct dff_node *index, const s
  * df_strip to df_strip_end - 1, at most df_strip_columns of them. None: nothing is printed. */
 void dfg_columns_print(struct dfg_gen *g);
 void dfg_gathers_print(struct dfg_gen *g);
+/* The sum of g->formula whose terms gather elements, and whose loop can stand around that of the columns. NULL: there is none. */
+const struct dff_node *dfg_sum_that_gathers(struct dfg_gen *g);
 /* C that says whether an int32_t can hold all places that g->formula computes of two indices or more. NULL: it computes none. */
 const char *dfg_places_are_near(struct dfg_gen *g);
+/* An array that has a value of each column, not yet declared; there is room for it. */
+struct dfg_column *dfg_column_add(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 /* Declares an array with `each` elements for a column of the strip, and so many `more`. */
 void dfg_column_array(struct dfg_gen *g, enum dff_type type, const char *name, unsigned each, int64_t more);
 /* How many columns a strip has, with the arrays that were declared. */

@@ -308,6 +308,52 @@ static const char *lanes_of(struct dfg_gen *g, const struct dff_node *n, uint32_
     return name;
 }
 
+/* ---- around the columns ---- */
+
+/* Prints a loop over the strip's columns that stores `value`, or what the array has and the sum's term joined. */
+static void print_sums(struct dfg_gen *g, const char *array, const char *value)
+{
+    struct dfg_block loop;
+    const char *x = g->formula->names[g->column];
+    if (dfg_open_columns(g, &loop)) {
+        const char *sum = dfg_printf(g, "%s[%s - df_strip]", array, x);
+        loop.loc = value ? NULL : &g->formula->ast->loc;
+        dfg_line(g, &loop, "%s = %s;", sum, value ? value : dfg_joined(g, g->sum, sum, dfg_value(g, g->sum->args[0])));
+    }
+    dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
+}
+
+void dfg_sum_print(struct dfg_gen *g)
+{
+    const struct dff_node *condition = condition_of(g->sum);
+    const char *array = dfg_new_name(g), *any = condition ? dfg_new_name(g) : NULL;
+    const unsigned before = g->n_columns;
+    struct dfg_block block;
+    dfg_column_array(g, g->sum->type, array, 1, 0);
+    print_sums(g, array, dfg_start_of(g->sum));
+    if (any)
+        dfg_line(g, g->block, "int %s = 0;", any);
+    struct dfg_loop loop = dfg_loop_open(g, &g->sum->ranges[0], &block);
+    g->within = 1u << g->sum->ranges[0].slot;
+    if (any && !g->failed) {
+        dfg_line(g, g->block, "if (!%s)", dfg_within(g, dfg_value(g, condition), DFG_ATOM));
+        dfg_line(g, g->block, "    continue;");
+        dfg_line(g, g->block, "%s = 1;", any);
+    }
+    if (!g->failed)
+        dfg_gathers_print(g);
+    if (!g->failed)
+        print_sums(g, array, NULL);
+    g->within = 0;
+    g->n_columns = before; /* the others are of the loop */
+    dfg_loop_close(g, &block, &loop);
+    if (any)
+        dfg_line(g, g->block, "if (!%s)", any);
+    if (any)
+        dfg_line(g, g->block, "    __builtin_memset(%s, 0, sizeof %s);", array, array);
+    dfg_column_add(g, g->sum, false)->name = array;
+}
+
 const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *n)
 {
     const char *any;

@@ -120,6 +120,8 @@ static void print_strip_loop(struct dfg_gen *g)
     if (g->mode == DFG_MAIN && !g->stage.is_pair && !g->kept.is_read && !g->failed) {
         dfg_columns_print(g);
         dfg_gathers_print(g);
+        if (g->sum && !g->failed)
+            dfg_sum_print(g);
     }
     if (!g->n_columns) {
         dfg_drop(g, &strip);
@@ -349,15 +351,21 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     g->column = dff_column(g->kernel, g->formula);
     g->mode = DFG_MAIN;
     g->far[0] = g->far[1] = false;
+    g->sum = dfg_sum_that_gathers(g);
+    if (g->sum)
+        dfg_analyse(g);
     char *main_text = row_text(g), *edge_text = NULL;
-    bool far = g->far[0] || g->far[1];
+    const bool far = g->far[0] || g->far[1], sums = g->sum;
+    g->sum = NULL;
+    if (sums)
+        dfg_analyse(g);
     g->mode = DFG_EDGE;
     if ((g->stage.n_bounds || far) && !g->failed)
         edge_text = row_text(g);
     const char *parameters = row_parameters(g);
-    if (!g->failed && dfg_pair_is_wanted(g, main_text))
+    if (!g->failed && !sums && dfg_pair_is_wanted(g, main_text))
         pair_function(g, out);
-    if (!g->failed && !far)
+    if (!g->failed && !far && !sums)
         dfg_kept_find(g);
     if (!g->failed && g->kept.node)
         kept_functions(g, out);

@@ -58,6 +58,20 @@ expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \
 grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
 expect numbers-of-16-bits 0 'const int16_t t[0-9]+ = df_a' cat libpairs.so.dfc/pairs_formulas.c
 
+# ---- a sum of gathered elements that is added to an acc: its loop stands around those of the columns, and a row without a term is passed over ----
+cat > sums.df <<'END'
+kernel views(in r: f32[3, w], in p: u8[h, n], in seen: u8[3, h], acc v: f32[h, n]) {
+    v[y, x] += sum(k in 0..3 if seen[k, y] > 9: r[k, clamp(p[y, x] * k, 0, w - 1)]);
+}
+kernel plain(in r: f32[3, w], in p: u8[h, n], out q: f32[h, n]) { q[y, x] = sum(k in 0..3: r[k, clamp(p[y, x] * k, 0, w - 1)]); }
+graph sums(in r: f32[3, w], in p: u8[h, n], in seen: u8[3, h], out v: f32[h, n], out q: f32[h, n]) { v = views(r, p, seen); q = plain(r, p); }
+END
+check sums-compile "$DFC" sums.df --lib --graph=sums --nvcc=none --keep -o libsums.so
+sed -n '/ df_row0_views(/,/^}/p' libsums.so.dfc/sums_formulas.c | grep -vE '^#' > views.c
+expect sums-around-columns 0 'for \(int64_t k = 0; k < 3; k\+\+\) \{ +if \(!.* > 9\)\) +continue;.* for \(int64_t x = df_strip; .*df_column0\[x - df_strip\] = ' \
+    eval "tr '\n' ' ' <views.c"
+grep -q 'for (int64_t k' <(sed -n '/ df_row0_plain(/,/^}/p' libsums.so.dfc/sums_formulas.c) && fail sums-of-an-out 'a loop stands around columns' || pass sums-of-an-out
+
 # ---- the least and greatest of bytes are found as bytes ----
 cat > ordered.df <<'END'
 kernel k_ordered(in a: u8[h, w] border 0, in b: u16[h, w] border 0, out c: u8[h, w], out d: u8[h, w], out e: u16[h, w], out f: i32[h, w]) {

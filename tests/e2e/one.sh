@@ -55,7 +55,8 @@ nap() {
 # is a part of the time. FLAGs stand behind dfc's own.
 formulas_for() {
     FORMULA_LEVEL=$1; shift
-    export FORMULA_LEVEL FORMULA_FLAGS=$* FORMULA_CC=${FORMULA_CC:-${CC:-cc}} CC=$DF_SOURCE/tests/formula/level_cc.sh CXX=${CXX:-c++}
+    export FORMULA_LEVEL FORMULA_FLAGS=$* FORMULA_CC=${FORMULA_CC:-${CC:-cc}} FORMULA_CXX=${FORMULA_CXX:-${CXX:-c++}} CC=$DF_SOURCE/tests/formula/level_cc.sh
+    export CXX="$CC --c++"
 }
 QUICKER='-O2 -fvect-cost-model=dynamic'         # vectors as with -O3, in 6 tenths of its time
 

@@ -1,4 +1,5 @@
 # Kernels that crash, exit or fail under the commands that run programs; what is left out of an installation; BLAS without a GPU.
+formulas_for none
 export DFC_PROFILE=$PWD/profile.db
 quick='--max-time=5ms --max-runs=3'
 # app NAME CODE: a program whose middle kernel does CODE.

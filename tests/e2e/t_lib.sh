@@ -2,6 +2,7 @@
 # answered in words; several libraries and several threads in one process; repeated calls allocate nothing.
 sanitize=$(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1)
 export PKG_CONFIG_PATH=$PWD
+formulas_for none
 cp "$programs"/* .
 c() { # OUTPUT SOURCE ARGS…: as strict as people's compilers may be
     # shellcheck disable=SC2086

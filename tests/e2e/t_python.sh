@@ -2,6 +2,7 @@
 python=/usr/bin/python3
 if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
 if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip python "Python is not linked with the sanitizer"; exit 0; fi
+formulas_for none
 cp "$programs"/* .
 printf '\1\2\3\4\5\6\7\10\11\12\13\14' >image.raw
 check program "$DFC" edges.df -o program --nvcc=none --cflags='-include time.h'

@@ -1,5 +1,6 @@
 # Pictures and arrays of different sizes as one stream: what is written with the extents of each wave is read again up to a bound, and is the
 # same; what is larger, or does not fit in one file, is refused in words; the example of docs/io.md.
+formulas_for none
 cp "$programs"/* .
 compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1"; }
 listed() { for i in 0 1 2 3; do printf '%s\n' "$(printf "$1" $i)"; done; } # NAME%d.png

@@ -2,6 +2,7 @@
 # are exact, and results come in order, in every loop and under every policy.
 cp "$programs"/nbia.* .
 : >none.cu
+formulas_for none
 check compile "$DFC" nbia.df -o nbia --nvcc=none
 ./nbia --device=none --waves=300 --workers=1 --print=1 >want
 [ "$(tail -n 1 want)" = '253 41 5 right' ] && pass counts || fail counts "$(tail -n 1 want)"
@@ -36,7 +37,7 @@ same sinks-text got want
 
 # The example of docs/language.md.
 awk '/^```skip$/ { on = 1; next } /^```/ { on = 0 } on' "$DF_SOURCE/docs/language.md" >example.df
-check example "$DFC" example.df -o example
+check example "$DFC" example.df --nvcc-flags=-arch=compute_80 -o example
 ./example --waves=8 --workers=2 >got
 printf '%s\n' '0: 1' '1: 1' '2: 1' '3: 103' '4: 1' '5: 1' '6: 1' '7: 107' >want
 same example-prints got want

@@ -2,6 +2,8 @@
 # The C compiler that compare.py gives to dfc: level_cc.sh ARGUMENT…. It calls FORMULA_CC. Formulas are compiled for one level of instructions,
 # FORMULA_LEVEL ("", "v3", …), with FORMULA_FLAGS behind dfc's own. The functions of the other levels call these, so whatever the program chooses,
 # that level runs. All else is not optimised, and with FORMULA_LEVEL=none no formula is: then the one level is "".
+# level_cc.sh --c++ ARGUMENT… calls FORMULA_CXX, and optimises a little: what a GPU does is much, if it runs on the host.
+[ "$1" != --c++ ] || exec $FORMULA_CXX "${@:2}" -O1
 file=${*: -1} flags=$FORMULA_FLAGS
 case $file in
     *_formulas.c) level= ;;

@@ -77,9 +77,7 @@ static void hear_peer(struct dfr_comm_loop *loop, int rank, struct dfr_message *
 {
     struct df_error error = { "" };
 
-    if (loop->failed == DF_OK && loop->work->peer)
-        loop->failed = loop->work->peer(loop->work->arg, rank, message, &error);
-    if (error.text[0])
+    if (loop->failed == DF_OK && loop->work->peer && (loop->failed = loop->work->peer(loop->work->arg, rank, message, &error)) != DF_OK)
         dfr_worker_failed(loop->worker, dfr_clock_s(), error.text);
     dfr_message_drop(message);
 }

@@ -28,7 +28,7 @@ static struct dfr_message *make_welcome(const struct dfr_first *f, const struct 
     void *bytes = malloc(dfr_mapping_bytes(&f->mapping));
     struct dfr_message *message = NULL;
 
-    if (values && bytes) {
+    if (values && bytes && f->once) {
         if (f->n_once > 0)
             memcpy(values, f->once, f->n_once * sizeof *values);
         dfr_mapping_pack(&f->mapping, bytes);

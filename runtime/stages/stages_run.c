@@ -144,10 +144,10 @@ static void begin(void *arg, const struct dfr_value *once, uint32_t n)
 {
     struct root *r = arg;
 
-    if (n == 0 || !(r->once = malloc(n * sizeof *once)))
-        return;
-    memcpy(r->once, once, n * sizeof *once);
-    r->first.once = r->once;
+    r->once = malloc((n + 1u) * sizeof *once);
+    if (r->once && n > 0)
+        memcpy(r->once, once, n * sizeof *once);
+    r->first.once = r->once;            /* NULL: no memory, so there is no WELCOME either */
     r->first.n_once = n;
 }
 

@@ -160,7 +160,7 @@ int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_
 /* How many times as long as alone a job takes while `workers` in all work: the others the same, or STREAM's triad. */
 struct dfw_slowdown {
     uint32_t workers;
-    double self, triad;                 /* triad NaN: not measured */
+    double self, triad;                 /* NaN: not measured; self of what never runs beside itself is not */
     double triads;                      /* what the other workers' triads ask for, in shares of the bandwidth */
 };
 /* Finds demand and sensitivity by the model of simulate.h. With demand x, in shares of the bandwidth, N workers, and y

@@ -46,7 +46,8 @@ static const struct dfc_option own_options[] = {
     { "--watchdog", "TIME", "end if one call of a kernel takes longer (ten times --max-time, and at least 5 s); what was "
                             "measured before that is kept" },
     { "--loaded", NULL, "measure cpu variants three times, each for a third of --max-time: alone; while the other workers "
-                        "of a run do the same; and while they run STREAM's triad. Simulations and gp then know how "
+                        "of a run do the same; and while they run STREAM's triad. Sources, sinks and ordered kernels: alone, and "
+                        "beside the triad, for which the waves run twice. Simulations and gp then know how "
                         "memory-bound jobs slow each other, once 'dfc probe' has measured the memory's bandwidth. The "
                         "number of workers is that of a run, or the program's --workers" },
     { "--cold", NULL, "before each launch of a gpu variant that is repeated, write as many bytes as the GPU's cache has, so "
@@ -247,9 +248,11 @@ static void print_sample(const struct results *r, char **f, const struct dfr_sam
         snprintf(known, sizeof known, " ±%.1f %%", 100 * s->ci_s / s->mean_s);
     if (s->dropped)
         snprintf(dropped, sizeof dropped, ", %" PRIu32 " outlier%s", s->dropped, s->dropped == 1 ? "" : "s");
-    if (r->load.workers && s->mean_s > 0)
+    if (r->load.workers && s->mean_s > 0 && r->load.self_s > 0)
         snprintf(load, sizeof load, "; with %" PRIu32 " workers %.2fx as long beside itself, %.2fx beside the triad",
                  r->load.workers, r->load.self_s / s->mean_s, r->load.triad_s / s->mean_s);
+    else if (r->load.workers && s->mean_s > 0)
+        snprintf(load, sizeof load, "; with %" PRIu32 " workers %.2fx as long beside the triad", r->load.workers, r->load.triad_s / s->mean_s);
     dfr_message_print(stderr, "[%s/%" PRIu32 "] %s  %s%s (%" PRIu32 " run%s%s)%s", f[F_DONE], r->total,
                       work_text(f, work), dfr_text_seconds(s->mean_s, mean, sizeof mean), known, s->runs,
                       s->runs == 1 ? "" : "s", dropped, load);

@@ -60,7 +60,8 @@ static bool measured_demand(const struct reading *r, struct df_demand *demand)
             loads[n++] = r->loads[i];
     double one = median_of(loads, n, offsetof(struct dfr_load, one_bytes_per_s));
     double all = median_of(loads, n, offsetof(struct dfr_load, all_bytes_per_s));
-    struct dfw_slowdown slowdown = { most, median_of(loads, n, offsetof(struct dfr_load, self_s)),
+    double self = median_of(loads, n, offsetof(struct dfr_load, self_s));
+    struct dfw_slowdown slowdown = { most, self > 0 ? self : NAN,
                                      median_of(loads, n, offsetof(struct dfr_load, triad_s)), (most - 1) * one / all };
     return dfw_demand_fit(&slowdown, all, demand);
 }
@@ -97,7 +98,7 @@ static void take_set(struct reading *r, sqlite3_stmt *s, const struct dfr_sample
     take(in_run ? &r->in_runs : &r->alone, sample);
     if (in_run && load.workers > r->run_workers)
         r->run_workers = load.workers;
-    if (loaded && !in_run && r->n_loads < DFW_SETS_COMBINED && load.self_s > 0 && load.self_s < DF_LIMIT_JOB_S &&
+    if (loaded && !in_run && r->n_loads < DFW_SETS_COMBINED && load.self_s >= 0 && load.self_s < DF_LIMIT_JOB_S &&
         load.triad_s > 0 && load.triad_s < DF_LIMIT_JOB_S && load.one_bytes_per_s >= DF_LEAST_RATE &&
         load.one_bytes_per_s <= DF_MOST_RATE && load.all_bytes_per_s >= DF_LEAST_RATE &&
         load.all_bytes_per_s <= DF_MOST_RATE)

@@ -37,8 +37,8 @@ static const char *const steps[SCHEMA_VERSION] = { /* [v]: from version v to the
 
     /* loads: a sample set's row says how many workers ran, N. If self_s is there, the set itself was taken alone; self_s
      * and triad_s are the mean times beside N - 1 workers that ran the same kernel, and STREAM's triad; the rates are
-     * the triad's on one core and on all cores at that time. If self_s is not there, the set itself was taken in a run
-     * of N workers (--learn). */
+     * the triad's on one core and on all cores at that time. self_s is 0 for a kernel that never runs beside itself. If
+     * self_s is not there, the set itself was taken in a run of N workers (--learn). */
     "CREATE TABLE bandwidths (platform INTEGER PRIMARY KEY REFERENCES platforms (id), bytes_per_s REAL NOT NULL);"
     "CREATE TABLE loads (sample INTEGER PRIMARY KEY REFERENCES samples (id), workers INTEGER NOT NULL, self_s REAL,"
     " triad_s REAL, one_bytes_per_s REAL, all_bytes_per_s REAL);",

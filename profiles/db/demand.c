@@ -3,7 +3,8 @@
  * Fit:      with demand x in shares of the bandwidth, sensitivity s, N workers, and y asked for by the triads:
  *               self - 1 = s (N x - 1)        triad - 1 = s (x + y - 1)        if these sums are above 1.
  *           The quotient of both gives x, and then either gives s. If only the triad slows it, N x is at most 1, and s is
- *           taken as 1 as far as x then stays positive.
+ *           taken as 1 as far as x then stays positive. A kernel that never runs beside itself has the second equation
+ *           alone: s is taken as 1, too, and x is at most 1.
  */
 #include <math.h>
 
@@ -29,10 +30,10 @@ static void fit_both(double self, double triad, double n, double y, double *x, d
     }
 }
 
-static void fit_triad(double triad, double n, double y, double *x, double *s)
+static void fit_triad(double triad, double most, double y, double *x, double *s)
 {
     *s = 1;
-    *x = fmin(triad + 1 - y, 1 / n);
+    *x = fmin(triad + 1 - y, most);
     if (*x < 0) {
         *x = 0;
         *s = triad / (y - 1);
@@ -50,7 +51,7 @@ bool dfw_demand_fit(const struct dfw_slowdown *m, double bytes_per_s, struct df_
         s = 1;
         x = fmin((1 + self) / m->workers, 1);
     } else {
-        fit_triad(triad, m->workers, m->triads, &x, &s);
+        fit_triad(triad, isnan(m->self) ? 1 : 1.0 / m->workers, m->triads, &x, &s);
     }
     *demand = (struct df_demand){ x * bytes_per_s, s };
     return true;

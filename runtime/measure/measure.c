@@ -129,7 +129,7 @@ static int leave_out_known(struct dfr_measure *m, uint32_t *total, uint32_t *n_k
             bool known;
             if (*state != DFR_M_WANTED)
                 continue;
-            bool loaded = m->n_loaded && !flow_only(kernel_of(m, w)) && !dfr_measure_unloaded(m, w, cls);
+            bool loaded = m->n_loaded && !dfr_measure_unloaded(m, w, cls);
             int status = dfr_measure_report_known(m, w, cls, loaded, &known, error);
             if (status != DF_OK)
                 return status;
@@ -214,13 +214,15 @@ static int fire(struct dfr_measure_job *job, struct df_error *error)
         return dfr_error(error, DF_E_REFUSED, "node '%s' does not fit the device's memory, and it has no cpu variant",
                          name);
     }
-    if (counts && m->flow[at(m, cls, work)].n == 0)
+    bool beside = counts && m->second && !dfr_measure_unloaded(m, work, cls);
+    if (counts && !m->second && m->flow[at(m, cls, work)].n == 0)
         status = dfr_measure_report_try(m, work, cls, error);
     if (status == DF_OK)
         status = cls == DF_CLASS_GPU ? dfr_measure_fire_gpu(job, &seconds, error)
+                 : beside            ? dfr_measure_fire_beside(job, &seconds, error)
                                      : dfr_measure_fire_cpu(job, &seconds, error);
-    if (status == DF_OK && counts && job->job.code != DF_END)
-        status = remember(&m->flow[at(m, cls, work)], seconds, error);
+    if (status == DF_OK && counts && job->job.code != DF_END && (beside || !m->second))
+        status = remember(beside ? &m->beside[work] : &m->flow[at(m, cls, work)], seconds, error);
     return status;
 }
 
@@ -254,35 +256,73 @@ static bool goes_on(const struct dfr_measure *m, int64_t wave, double begin_s)
     return wave < 2 ? wave < m->n_waves : wave < m->n_waves && dfr_clock_s() - begin_s < m->sampler.max_s;
 }
 
-static int run_waves(struct dfr_measure *m, struct df_error *error)
+/* Runs the nodes of one wave. *ended: a stream has ended. */
+static int run_wave(struct dfr_measure *m, int64_t wave, bool *ended, struct df_error *error)
 {
-    double begin_s = 0;                 /* of the second wave: by then all repetitions are over */
-    for (int64_t wave = 0; goes_on(m, wave, begin_s); wave++) {
-        if (wave == 1)
-            begin_s = dfr_clock_s();
-        dfr_measure_begin_wave(m);
-        for (uint32_t v = 0; v < m->graph->n_nodes; v++) {
-            bool ended;
-            if (wave > 0 && (m->graph->nodes[v].flags & DF_NODE_ONCE))
-                continue;
-            int status = run_node(m, v, wave, &ended, error);
-            if (status != DF_OK)
-                return status;
-            if (ended && wave == 0) {
-                char name[256];
-                df_node_name(m->graph, v, name, sizeof name);
-                return dfr_error(error, DF_E_KERNEL,
-                                 "stream '%s' ended before its first wave, so nothing flows that could be"
-                                 " measured",
-                                 name);
-            }
-            if (ended) {
-                m->complete = true;
-                return DF_OK;
-            }
+    dfr_measure_begin_wave(m);
+    *ended = false;
+    for (uint32_t v = 0; v < m->graph->n_nodes && !*ended; v++) {
+        if (wave > 0 && (m->graph->nodes[v].flags & DF_NODE_ONCE))
+            continue;
+        int status = run_node(m, v, wave, ended, error);
+        if (status != DF_OK)
+            return status;
+        if (*ended && wave == 0) {
+            char name[256];
+            df_node_name(m->graph, v, name, sizeof name);
+            return dfr_error(error, DF_E_KERNEL,
+                             "stream '%s' ended before its first wave, so nothing flows that could be"
+                             " measured",
+                             name);
         }
     }
     return DF_OK;
+}
+
+/* *waves: how many were run to their ends. */
+static int run_waves(struct dfr_measure *m, int64_t *waves, struct df_error *error)
+{
+    double begin_s = 0;                 /* of the second wave: by then all repetitions are over */
+    *waves = 0;
+    for (; goes_on(m, *waves, begin_s); ++*waves) {
+        bool ended;
+        if (*waves == 1)
+            begin_s = dfr_clock_s();
+        int status = run_wave(m, *waves, &ended, error);
+        if (status != DF_OK)
+            return status;
+        if (ended) {
+            m->complete = true;
+            return DF_OK;
+        }
+    }
+    return DF_OK;
+}
+
+/* The same waves once more, from the beginning: what runs for the flow only is fired beside the triad. Its states begin anew, so files are
+ * read and written again. What cannot begin again, a stream of numbers that a pipe brings, say, ends before, or fails. Then `why` says so, and
+ * nothing is known about it under load; what was measured alone stays. */
+static void run_waves_beside(struct dfr_measure *m, int64_t waves, struct df_error *why)
+{
+    bool ended = false;
+    int status = DF_OK;
+    dfr_states_end(&m->run, DF_E_REFUSED, NULL);
+    dfr_measure_forget(m);
+    m->second = true;
+    for (int64_t wave = 0; wave < waves && !ended && status == DF_OK; wave++)
+        status = run_wave(m, wave, &ended, why);
+    if (status == DF_OK && ended)
+        dfr_error(why, DF_E_KERNEL, "a stream ended earlier when the flow ran a second time");
+}
+
+/* Does the flow have cpu variants that can be measured beside the triad, and in no other way? */
+static bool flow_has_load(const struct dfr_measure *m)
+{
+    bool has = false;
+    for (uint32_t w = 0; m->n_loaded && w < m->graph->n_works; w++)
+        has |= m->state[at(m, DF_CLASS_CPU, w)] == DFR_M_WANTED && m->flow[at(m, DF_CLASS_CPU, w)].n > 0 &&
+               !dfr_measure_unloaded(m, w, DF_CLASS_CPU);
+    return has;
 }
 
 static double mean(const struct dfr_measure_times *times)
@@ -291,6 +331,40 @@ static double mean(const struct dfr_measure_times *times)
     for (uint32_t i = 0; i < times->n; i++)
         sum_s += times->seconds[i];
     return sum_s / times->n;
+}
+
+/* What one time is, from those of a variant that ran for the flow only. */
+static int sample_of(const struct dfr_measure *m, const struct dfr_measure_times *times, struct dfr_sample *sample, struct df_error *error)
+{
+    double *scratch = malloc(2 * (size_t)times->n * sizeof *scratch);
+    if (!scratch)
+        return dfr_error_memory(error);
+    dfr_sample_of(times->seconds, times->n, scratch, sample);
+    free(scratch);
+    if (m->complete) {                  /* all its calls were seen, so all count */
+        sample->mean_s = mean(times);
+        sample->dropped = 0;
+        sample->ci_s = NAN;             /* nothing is uncertain then */
+    }
+    return DF_OK;
+}
+
+/* Before the sample of a variant that ran for the flow only: what it took beside the triad, or why that is not known. */
+static int report_flow_load(struct dfr_measure *m, uint32_t work, uint32_t cls, struct df_error *error)
+{
+    const char *why = dfr_measure_unloaded(m, work, cls);
+    struct dfr_load load = m->rates;
+    struct dfr_sample sample;
+    if (!m->n_loaded || cls != DF_CLASS_CPU)
+        return DF_OK;
+    if (!why && m->beside[work].n != m->flow[at(m, cls, work)].n)
+        why = *m->why_alone.text ? m->why_alone.text : "the flow did not run a second time";
+    if (why)
+        return dfr_measure_report_unloaded(m, work, cls, why, error);
+    int status = sample_of(m, &m->beside[work], &sample, error);
+    load.self_s = 0;
+    load.triad_s = fmax(sample.mean_s, DFR_LEAST_TIME_S);
+    return status == DF_OK ? dfr_measure_report_load(m, &load, error) : status;
 }
 
 int dfr_measure_report_flow(struct dfr_measure *m, bool all, struct df_error *error)
@@ -305,17 +379,11 @@ int dfr_measure_report_flow(struct dfr_measure *m, bool all, struct df_error *er
                 status = dfr_measure_report_skip(m, w, cls, "it did not run in the flow", error);
             } else {
                 struct dfr_sample sample;
-                double *scratch = malloc(2 * (size_t)times->n * sizeof *scratch);
-                if (!scratch)
-                    return dfr_error_memory(error);
-                dfr_sample_of(times->seconds, times->n, scratch, &sample);
-                free(scratch);
-                if (m->complete) {      /* all its calls were seen, so all count */
-                    sample.mean_s = mean(times);
-                    sample.dropped = 0;
-                    sample.ci_s = NAN;  /* nothing is uncertain then */
-                }
-                status = dfr_measure_report_sample(m, w, cls, &sample, error);
+                status = sample_of(m, times, &sample, error);
+                if (status == DF_OK)
+                    status = report_flow_load(m, w, cls, error);
+                if (status == DF_OK)
+                    status = dfr_measure_report_sample(m, w, cls, &sample, error);
             }
             if (status != DF_OK)
                 return status;
@@ -351,21 +419,25 @@ static bool allocate_arrays(struct dfr_measure *m)
     }
     m->state = calloc(2 * (size_t)g->n_works + 1, sizeof *m->state);
     m->flow = calloc(2 * (size_t)g->n_works + 1, sizeof *m->flow);
+    m->beside = calloc((size_t)g->n_works + 1, sizeof *m->beside);
     m->memory = calloc((size_t)g->n_values + 1, sizeof *m->memory);
     m->left = calloc((size_t)g->n_values + 1, sizeof *m->left);
     m->ports = calloc(ports, sizeof *m->ports);
     m->dims = calloc(dims, sizeof *m->dims);
-    return m->state && m->flow && m->memory && m->left && m->ports && m->dims;
+    return m->state && m->flow && m->beside && m->memory && m->left && m->ports && m->dims;
 }
 
 static void free_arrays(struct dfr_measure *m)
 {
     for (size_t i = 0; m->flow && i < 2 * (size_t)m->graph->n_works; i++)
         free(m->flow[i].seconds);
+    for (uint32_t w = 0; m->beside && w < m->graph->n_works; w++)
+        free(m->beside[w].seconds);
     for (uint32_t y = 0; m->memory && y < m->graph->n_values; y++)
         free(m->memory[y]);
     free(m->state);
     free(m->flow);
+    free(m->beside);
     free(m->memory);
     free(m->left);
     free(m->ports);
@@ -387,7 +459,10 @@ static int measure(struct dfr_measure *m, const struct dfr_device_ops *ops, stru
     if (status == DF_OK)
         status = dfr_measure_watch_start(m, error);
     if (status == DF_OK && total > 0) { /* else nothing is measured, and the kernels' effects would be in vain */
-        status = run_waves(m, error);
+        int64_t waves;
+        status = run_waves(m, &waves, error);
+        if (status == DF_OK && flow_has_load(m))
+            run_waves_beside(m, waves, &m->why_alone);
         if (status == DF_OK)
             status = dfr_measure_report_flow(m, true, error);
         dfr_states_end(&m->run, DF_E_REFUSED, NULL); /* files that kernels have begun are not kept */

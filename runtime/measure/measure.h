@@ -19,8 +19,10 @@
  *           is robust (sampler.h), so a long first call does not count; but among very few calls, each does.
  * Load:     if asked for, each cpu variant that is repeated is measured three times, each for a third of max_s: alone,
  *           beside N - 1 threads that run the same variant on copies of their own, and beside N - 1 that run STREAM's
- *           triad (triad.h). N is the number of workers that compute on the host's cores in a run with these options;
- *           emulated GPUs count. It is at most the number of cores.
+ *           triad (triad.h). For those that are not repeated the flow runs a second time, with the same waves: each of
+ *           their calls is beside the triad then. They never run beside themselves. N is the number of workers that compute on the host's cores in a run with these options;
+ *           emulated GPUs count. It is at most the number of cores. If the second flow cannot begin again where the
+ *           first one did, it ends early, and these variants are known alone only.
  * Devices:  --device as in a run. The emulator runs cpu variants, without the times of its links and launches. It checks
  *           what they touch if a run does (--emu-check), which is a part of what a job takes there. A gpu variant's time
  *           is its own: several launches wait behind a delay until all of them are enqueued, so what a launch costs the
@@ -67,7 +69,8 @@
 /* What the time of a kernel becomes while other workers run, and what was measured to judge it by. */
 struct dfr_load {
     uint32_t workers;                   /* N: all that run, this one included */
-    double self_s, triad_s;             /* mean times beside N - 1 workers that run the same kernel; STREAM's triad */
+    double self_s, triad_s;             /* mean times beside N - 1 workers that run the same kernel (0: it never runs
+                                         * beside itself); STREAM's triad */
     double one_bytes_per_s, all_bytes_per_s; /* STREAM's triad on one core; on all cores */
 };
 

@@ -47,6 +47,9 @@ struct dfr_measure {
     struct dfr_opened opened;           /* by cpu variants that this thread calls */
     uint8_t *state;                     /* [class * n_works + work], class cpu or gpu: enum dfr_measure_state */
     struct dfr_measure_times *flow;     /* same index */
+    struct dfr_measure_times *beside;   /* by work: of the cpu variant in the second flow, beside the triad */
+    struct df_error why_alone;          /* why there was no second flow, or why it ended early */
+    bool second;                        /* this is the second flow, in which nothing else is measured */
     void **memory;                      /* by value; NULL: it has none now */
     uint32_t *left;                     /* by value: readers that have not run yet in this wave */
     void **ports;                       /* of the node at hand */
@@ -96,6 +99,8 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
 /* After a node that skipped: its outputs are zeros. Its readers are measured with them, since they would be called in
  * other waves. */
 void dfr_measure_clear(struct dfr_measure *m, uint32_t node);
+/* Before the flow runs a second time: nothing has memory. */
+void dfr_measure_forget(struct dfr_measure *m);
 /* After a node: frees its scratch, the values that it was the last to read, and its outputs that nobody reads. */
 void dfr_measure_release(struct dfr_measure *m, uint32_t node);
 
@@ -125,6 +130,8 @@ int dfr_measure_call_beside(struct dfr_measure_job *job, struct df_call *call, v
 const char *dfr_measure_unloaded(const struct dfr_measure *m, uint32_t work, uint32_t cls);
 /* Finds n_loaded, for a device that computes on the host's cores or none. */
 void dfr_measure_count_load(struct dfr_measure *m);
+/* Fires the cpu variant on m->ports beside the triad. */
+int dfr_measure_fire_beside(struct dfr_measure_job *job, double *seconds, struct df_error *error);
 /* Repeats the cpu variant beside others, until its means are known. */
 int dfr_measure_load_cpu(struct dfr_measure_job *job, struct dfr_load *load, struct df_error *error);
 

@@ -1,5 +1,6 @@
 /* measure_load.c - how long a cpu variant takes while other workers run: the same variant on copies of its ports, or
- * STREAM's triad. measure.c calls it after the variant was measured alone.
+ * STREAM's triad. measure.c calls it after the variant was measured alone. A variant that runs for the flow only is never
+ * beside itself, and may not be repeated: it is fired beside the triad when the flow runs a second time.
  */
 #include <stdlib.h>
 
@@ -116,6 +117,20 @@ static int find_rates(struct dfr_measure *m, struct df_error *error)
     if (status == DF_OK)
         status = dfr_triad_new(m->n_loaded - 1, &m->triad, error);
     return status == DF_OK ? dfr_triad_rate(m->triad, 1, &m->rates.one_bytes_per_s, error) : status;
+}
+
+int dfr_measure_fire_beside(struct dfr_measure_job *job, double *seconds, struct df_error *error)
+{
+    struct dfr_measure *m = job->m;
+    struct dfr_beside *beside;
+    int status = find_rates(m, error);
+    if (status == DF_OK)
+        status = dfr_beside_start(m->n_loaded - 1, dfr_triad_once, m->triad, &beside, error);
+    if (status != DF_OK)
+        return status;
+    status = dfr_measure_fire_cpu(job, seconds, error);
+    int stopped = dfr_beside_stop(beside, NULL);
+    return status == DF_OK && stopped != DF_OK ? dfr_error(error, stopped, "the triad failed") : status;
 }
 
 int dfr_measure_load_cpu(struct dfr_measure_job *job, struct dfr_load *load, struct df_error *error)

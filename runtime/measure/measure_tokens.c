@@ -88,6 +88,12 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
     return status;
 }
 
+void dfr_measure_forget(struct dfr_measure *m)
+{
+    for (uint32_t y = 0; y < m->graph->n_values; y++)
+        release_value(m, y);
+}
+
 void dfr_measure_clear(struct dfr_measure *m, uint32_t node)
 {
     const struct df_graph *g = m->graph;

@@ -41,6 +41,45 @@ EOF
 if [ "$(nproc)" -gt 1 ]; then
     expect gang 0 "many k=100 cpu  not measured under load: one job of it takes several workers" "$DFC" profile gang.df $quick --loaded
 fi
+
+# What runs for the flow only is never repeated: the flow runs a second time, beside the triad. What cannot begin again is known alone.
+cat > flow.df <<'EOF'
+kernel numbers(out v: f32[k]) stream cpu {{
+    if (df_wave(call) == 3)
+        return DF_END;
+    for (size_t i = 0; i < k; i++)
+        v[i] = (float)(i % 7) / 3;
+}};
+kernel show(in v: f32[k]) ordered cpu {{
+    double sum = 0;
+    for (size_t i = 0; i < k; i++)
+        sum += v[i];
+    printf("%lld: %g\n", (long long)df_wave(call), sum);
+}};
+kernel mark(in v: f32[k]) cpu {{ (void)v; }};
+graph main { v: f32[3000000] = numbers(); show(v); mark(v); }
+EOF
+sed 's/if (df_wave(call) == 3)/static int calls; if (calls++ >= 3)/' flow.df > forgets.df
+cat > late.df <<'EOF'
+kernel numbers(out v: f32[k]) cpu {{
+    static int calls;
+    if (calls++ > 0)
+        return df_fail(call, "there is no second time");
+    for (size_t i = 0; i < k; i++)
+        v[i] = (float)(i % 7) / 3;
+}};
+kernel show(in v: f32[k]) cpu {{ (void)v; }};
+graph main { v: f32[3000000] = numbers(); show(v); }
+EOF
+if [ "$(nproc)" -gt 1 ]; then
+    expect flow 0 "numbers k=3000000 cpu .*\(3 runs\); with 2 workers [0-9.]+x as long beside the triad$" "$DFC" profile flow.df $quick --loaded -- --workers=2
+    is flow-rows "$(sql "SELECT kernel, loads.workers, self_s, triad_s > 0 FROM loads JOIN samples ON sample = id WHERE kernel IN ('numbers', 'show') ORDER BY kernel" | tr '\n' ';')" \
+        "numbers 2 0.0 1;show 2 0.0 1;"
+    expect flow-known 0 "^0 measured, 3 known before" "$DFC" profile flow.df $quick --loaded -- --workers=2
+    expect flow-forgets 0 "numbers k=3000000 cpu  not measured under load: stream 'main/numbers' ended before its first wave" \
+        "$DFC" profile forgets.df $quick --loaded -- --workers=2
+    expect flow-fails 0 "numbers k=3000000 cpu  not measured under load: .*there is no second time" "$DFC" profile late.df $quick --loaded -- --workers=2
+fi
 expect no-report 2 "^dfc: error: --loaded: the report measures nothing" "$DFC" profile --report --loaded
 
 # ---- predicting: work takes 10 ms alone, and 20 beside itself or the triad, so one job demands all of the bandwidth ----

@@ -68,6 +68,12 @@ static void one_number_that_is_left_open(void **state)
     d = fit((struct dfw_slowdown){ 2, 1.6, 1, 0.9 });       /* the triad does nothing */
     near(d.sensitivity, 1);
     near(d.bytes_per_s, 0.8 * B);
+    d = fit((struct dfw_slowdown){ 4, NAN, 1.5, 1.2 });     /* it never runs beside itself: no quarter bounds it */
+    near(d.sensitivity, 1);
+    near(d.bytes_per_s, 0.3 * B);
+    d = fit((struct dfw_slowdown){ 2, NAN, 3, 0.9 });
+    near(d.sensitivity, 1);
+    near(d.bytes_per_s, B);
     d = fit((struct dfw_slowdown){ 2, 9, 1.1, 0.9 });       /* one has no more than all */
     near(d.sensitivity, 1);
     near(d.bytes_per_s, B);
@@ -77,6 +83,7 @@ static void noise_is_no_demand(void **state)
 {
     (void)state;
     struct df_demand d;
+    assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 2, NAN, 1.015, 0.9 }, B, &d));
     assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 4, 1.01, 1.015, 2 }, B, &d));
     assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 2, 1.02, 1.03, 0.55 }, B, &d)); /* or it would draw half of B */
     assert_false(dfw_demand_fit(&(struct dfw_slowdown){ 4, 0.8, 0.7, 2 }, B, &d));

@@ -68,6 +68,7 @@ if [ "$n" = $((10 * (2 + $(wc -w <<<"$peers") - missing))) ]; then pass dispatch
 grep '^skip dispatch beside' out
 bash "$bench/queue.sh" "$DF_BUILD" queue --csv --runs=1 >out 2>&1 || fail queue "$(cat out)"
 if grep -q '^skip' out; then grep '^skip' out; elif [ "$(grep -cE '^[12a-z]+(,[0-9.]+){7}$' out)" = 4 ]; then pass queue; else fail queue "$(cat out)"; fi
+formulas_for none; export CXX=$FORMULA_CXX  # a word that peers are looked for with
 mkdir photo
 expect photo 0 'programs, 1 rounds: the same picture of 300 x 300' python3 "$bench/endtoend.py" "$DF_BUILD" photo --rounds=1 --side=300
 expect two-workers 0 '^2 tiles of 256: one worker [0-9.]+ ms, two [0-9.]+ ms, [0-9.]+ times as quick' python3 "$bench/two_workers.py" "$DF_BUILD" two --turns=1 \

@@ -1,6 +1,6 @@
 # Formulas as the front end takes them: values that come when the program starts, and the examples of docs/language.md.
 cp "$programs"/hidden.df .
-check hidden-compile "$DFC" hidden.df -o hidden
+check hidden-compile "$DFC" hidden.df --nvcc-flags=-arch=compute_80 -o hidden
 ./hidden --gain=5 --later=1 > hidden.out 2>&1
 printf '%s\n' 51 52 53 54 51 > expected
 same hidden-values hidden.out expected

@@ -252,7 +252,7 @@ static int prepare(struct df_run *run, struct df_error *error)
 int dfr_run_open(const struct df_graph *graph, const struct df_options *options, bool calls, struct df_run **result,
                  struct df_error *error)
 {
-    struct df_run *run = aligned_alloc(64, (sizeof *run + 63) / 64 * 64);
+    struct df_run *run = dfr_run_new(graph);
     int status;
 
     if (!run)
@@ -261,8 +261,6 @@ int dfr_run_open(const struct df_graph *graph, const struct df_options *options,
         free(run);
         return dfr_error(error, DF_E_ARGUMENT, "device 'sim' is virtual time: df_simulate() runs it");
     }
-    memset(run, 0, sizeof *run);
-    run->graph = graph;
     run->calls.on = calls;
     if (options)
         run->options = *options;

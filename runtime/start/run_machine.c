@@ -194,13 +194,23 @@ static void describe_virtual(const struct df_options *options, const struct df_p
             platform->units[u].memory_bytes = options->gpu_mem_bytes;
 }
 
+struct df_run *dfr_run_new(const struct df_graph *graph)
+{
+    const size_t align = _Alignof(struct df_run);   /* more than calloc() promises */
+    struct df_run *run = aligned_alloc(align, sizeof *run); /* the size is a multiple of it */
+    if (run) {
+        memset(run, 0, sizeof *run);
+        run->graph = graph;
+    }
+    return run;
+}
+
 void dfr_machine_describe(const struct df_graph *graph, const struct df_options *options, struct df_platform *platform)
 {
     const struct df_platform *described = options->platform ? options->platform : options->plan ? &options->plan->platform : NULL;
-    struct df_run *run = options->device == DF_DEVICE_SIM ? NULL : calloc(1, sizeof *run);
+    struct df_run *run = options->device == DF_DEVICE_SIM ? NULL : dfr_run_new(graph);
     struct df_error error;
     if (run) {
-        run->graph = graph;
         run->options = *options;
         run->options.log_level = DF_LOG_ERROR;  /* the run says it */
     }

@@ -107,7 +107,7 @@ static int read_mapping(const struct df_graph *g, const struct dfr_stages *stage
     bool on_first[DFR_MOST_STAGES];
     struct dfr_map_words words = { .stages = (const char *const *)stages->names, .n_stages = stages->n, .optional = on_first,
                                    .n_processors = (uint32_t)n_ranks - 1,
-                                   .too_many = "beside rank 0, which has no stages, there are %u ranks" };
+                                   .too_many = "rank 0 has no stages; other ranks: %u" };
     struct dfr_map_read *read = malloc(sizeof *read);
     struct dfr_map_wrong wrong;
     char *text = NULL;

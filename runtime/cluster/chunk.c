@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
-#include "runtime/cluster/digest.h"
+#include "runtime/io/digest.h"
 #include "runtime/io/entry.h"
 
 /* The first line, which has the same length in all chunks. */

@@ -4,7 +4,8 @@
  *
  *     dfc chunk 2 program HASH first A end B stream E of N digest D
  *
- *           E is 1 if the stream has ended before wave B. N is how many waves streams expect in all (df_expect_waves()), 0 if none has said. HASH is the program hash with the inputs (digest.h). D is of all that follows the line.
+ *           E is 1 if the stream has ended before wave B. N is how many waves streams expect in all (df_expect_waves()), 0 if none has said.
+ *           HASH is the program hash with the inputs (io/digest.h). D is of all that follows the line.
  * Errors:   DF_E_REFUSED: the file is no chunk, is damaged, or does not fit to the others. DF_E_IO. The sentence is for the user.
  */
 #ifndef DFR_CHUNK_H

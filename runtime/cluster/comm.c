@@ -400,7 +400,9 @@ int dfr_comm_work(struct dfr_comm *comm, const struct dfr_worker_options *option
     if (code != DF_OK)
         return code;
     comm->loop = &loop;
+    comm->worker = loop.worker;
     work_until_over(&loop);
+    comm->worker = NULL;
     comm->done = dfr_worker_is_done(loop.worker);
     return close_loop(&loop, dfr_worker_is_whole(loop.worker), dfr_worker_outcome(loop.worker, error), error);
 }

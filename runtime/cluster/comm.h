@@ -30,6 +30,7 @@ struct dfr_comm {
     uint64_t n_active;                  /* how often it looked and something had happened, or moved */
     struct dfr_comm_loop *loop;         /* while it runs */
     bool done;                          /* set at a worker's end: all waves have ended */
+    const struct dfr_worker *worker;    /* while dfr_comm_work() runs */
     bool hurries;                       /* a worker: the first rank stops the run. Of the communication thread */
 };
 

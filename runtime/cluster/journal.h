@@ -4,7 +4,7 @@
  *           writes the journal; each has a number, from 1.
  * File:     Lines of text. Each ends with " #" and a check number of 16 digits over what stands before it in the line.
  *
- *     - `dfc journal 1 program HASH`: the program hash (digest.h) without the inputs.
+ *     - `dfc journal 1 program HASH`: the program hash (io/digest.h) without the inputs.
  *     - `input BYTES CHANGED PATH`: one for each input. `begun`: there are no more.
  *     - `run EPOCH FIRST`: a process goes on after FIRST waves.
  *     - `out NODE HEAD TOKENS BYTES FROM DIGEST PATH`: how a file is that is appended to. DIGEST is of its bytes from FROM on.
@@ -23,7 +23,7 @@
 #ifndef DFR_JOURNAL_H
 #define DFR_JOURNAL_H
 
-#include "runtime/cluster/digest.h"
+#include "runtime/io/digest.h"
 #include "runtime/io/outputs.h"
 
 struct dfr_journal_file {               /* a file that is appended to, after the waves that are done */

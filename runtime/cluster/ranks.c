@@ -8,13 +8,12 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
-#include "runtime/cluster/digest.h"
+#include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/engine/log.h"
-#include "runtime/figures/merged.h"
-#include "runtime/figures/pieces.h"
 #include "runtime/graph/scalars.h"
+#include "runtime/io/digest.h"
 #include "runtime/io/outputs.h"
 #include "runtime/io/state.h"
 #include "runtime/skips/skips.h"
@@ -55,10 +54,7 @@ struct first {
     int failed;                         /* the parts could not be opened, and the workers are still to hear it */
     struct df_error why;
     struct waiting *oldest, **newest;
-    struct dfr_figures *figures;        /* NULL: not asked for */
-    double begun_s;
-    struct dfr_merged_trace merged;     /* its file is NULL: no trace is written */
-    struct dfr_trace_part traces[DFR_PLACES];
+    struct dfr_view view;               /* of what all ranks do */
 };
 
 static bool goes(const struct dfr_parts *parts, unsigned from, unsigned to)
@@ -330,8 +326,8 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
     if (status != DF_OK || f->nothing)
         return status;
     head = dfr_ranks_on_host(f->parts, DFR_HEAD, &options), tail = dfr_ranks_on_host(f->parts, DFR_TAIL, &options);
-    head.trace_part = &f->traces[DFR_HEAD];
-    tail.trace_part = &f->traces[DFR_TAIL];
+    head.trace_part = &f->view.traces[DFR_HEAD];
+    tail.trace_part = &f->view.traces[DFR_TAIL];
     head.done_waves = f->first;         /* what TAIL is to get, HEAD makes whole */
     f->values = calloc(n_ports + 1u, sizeof *f->values);
     f->both = calloc(2 * (n_ports + 1u), sizeof *f->both);
@@ -353,28 +349,9 @@ void dfr_ranks_tell(void *arg, const char *sentence)
 
 /* ---- what the ranks did ---- */
 
-static void note_untraced(struct dfr_figures *figures, int rank, const struct dfr_message *report)
-{
-    char why[256];
-
-    dfr_message_text_of(report, why, sizeof why);
-    dfr_say("warning: the trace has not all events of rank %d: %s", rank, why);
-    if (rank > 0 && rank < figures->n_ranks)
-        figures->ranks[rank].untraced = true;
-}
-
 static void read_report(void *arg, int rank, const struct dfr_message *report)
 {
-    struct first *f = arg;
-    const struct dfr_value *value = &report->values[0];
-
-    if (report->head.stage == 2) {
-        note_untraced(f->figures, rank, report);
-        return;
-    }
-    if (report->n_values != 1 || !(report->head.stage == 1 ? f->merged.output.file && dfr_merged_add(&f->merged, value->data, value->bytes)
-                                                           : dfr_report_read(f->figures, rank, value->data, value->bytes)))
-        dfr_say("warning: what rank %d reports of itself cannot be read", rank);
+    dfr_view_report(&((struct first *)arg)->view, rank, report);
 }
 
 static void note_live(void *arg, int n_live, int n_dead)
@@ -387,59 +364,12 @@ static void note_live(void *arg, int n_live, int n_dead)
 static void note_window(void *arg, double now_s, int rank, unsigned window, double rate)
 {
     struct first *f = arg;
-    dfr_windows_add(&f->figures->windows, now_s, rank, window, rate);
+    dfr_windows_add(&f->view.figures->windows, now_s, rank, window, rate);
 }
 
 static void keep_figures(void *arg, const struct dfr_manager *manager)
 {
-    struct first *f = arg;
-
-    for (int rank = 1; f->figures && rank < f->figures->n_ranks; rank++)
-        dfr_manager_figures(manager, rank, &f->figures->ranks[rank]);
-}
-
-/* HEAD and TAIL count for the same nodes as the other ranks. */
-static int begin_figures(struct first *f, struct df_options *options, struct df_error *error)
-{
-    int status = dfr_figures_create(f->comm->link->size, f->parts->graph->n_nodes, options->node_stats != NULL, &f->figures, error);
-
-    if (status != DF_OK)
-        return status;
-    options->node_stats = f->figures->nodes;
-    options->node_skips = f->figures->skips;
-    f->begun_s = dfr_clock_s();
-    if (!options->trace_path)
-        return DF_OK;
-    status = dfr_merged_open(&f->merged, options->trace_path, error);
-    for (unsigned which = 0; status == DF_OK && which < DFR_PLACES; which++)
-        f->traces[which] = (struct dfr_trace_part){ .file = f->merged.output.file, .first_row = which * DF_MAX_WORKERS * 2, .clock.origin_s = f->begun_s };
-    strcpy(f->traces[DFR_HEAD].name, "rank 0 head ");
-    strcpy(f->traces[DFR_TAIL].name, "rank 0 tail ");
-    return status;
-}
-
-/* The trace appears if the run has ended well. */
-static int end_trace(struct first *f, int status, struct df_error *error)
-{
-    if (!f->merged.output.file)
-        return status;
-    int closed = dfr_merged_close(&f->merged, f->figures, f->begun_s, status == DF_OK, status == DF_OK ? error : NULL);
-    f->merged.output.file = NULL;
-    return status == DF_OK ? closed : status;
-}
-
-/* After the run has ended well. */
-static void end_figures(struct first *f, const struct df_stats *head, const struct df_stats *tail)
-{
-    struct dfr_rank_figures *own = &f->figures->ranks[0];
-
-    gethostname(own->host, sizeof own->host - 1);
-    own->fate = DFR_RANK_WORKED;
-    own->reported = true;
-    dfr_stats_join(&own->stats, head, "head");
-    dfr_stats_join(&own->stats, tail, "tail");
-    f->figures->elapsed_s = dfr_clock_s() - f->begun_s;
-    f->figures->waves = f->ended - f->first;
+    dfr_view_over(&((struct first *)arg)->view, manager);
 }
 
 /* options: with what is made once, unless the parts could not be opened. */
@@ -468,10 +398,8 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
     options->stores = dfr_parts_store(f->parts->graph);
     options->stored_waves = f->resumable ? dfr_resumable_waves(f->resumable).done : 0;
     options->live_changed = note_live;
-    if (f->figures) {
-        options->wants = DFR_WANTS_REPORT | (f->figures->nodes ? DFR_WANTS_NODES : 0);
-        options->wants |= f->merged.output.file ? DFR_WANTS_TRACE : 0;
-        options->origin_s = f->begun_s;
+    if (f->view.figures) {
+        dfr_view_ask(&f->view, options);
         options->window_changed = note_window;
         options->report = read_report;
     }
@@ -481,14 +409,14 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
 /* The waves have ended, if *error says nothing else. */
 static int finish_first(struct first *f, int status, struct df_stats *stats, struct df_error *error)
 {
-    struct df_stats *head = f->figures ? calloc(1, sizeof *head) : NULL;
+    struct df_stats *head = f->view.figures ? calloc(1, sizeof *head) : NULL;
     struct df_error why;
 
     if (f->nothing) {
         if (status == DF_OK && head)
-            end_figures(f, head, head);
+            dfr_view_end(&f->view, head, head, f->ended - f->first);
         free(head);
-        return end_trace(f, status, error);
+        return dfr_view_end_trace(&f->view, status, error);
     }
     if (status == DF_OK)
         status = dfr_part_finish(f->head, head, error);
@@ -500,9 +428,9 @@ static int finish_first(struct first *f, int status, struct df_stats *stats, str
     if (status == DF_OK)
         status = dfr_part_finish(f->tail, stats, error);
     if (status == DF_OK && head)
-        end_figures(f, head, stats);
+        dfr_view_end(&f->view, head, stats, f->ended - f->first);
     free(head);
-    return end_trace(f, status, error);
+    return dfr_view_end_trace(&f->view, status, error);
 }
 
 static void free_first(struct first *f, int status)
@@ -514,11 +442,7 @@ static void free_first(struct first *f, int status)
     free(f->values);
     free(f->both);
     dfr_inputs_free(&f->inputs);
-    if (f->ranks->figures && status == DF_OK) {
-        *f->ranks->figures = f->figures;
-        f->figures = NULL;
-    }
-    dfr_figures_free(f->figures);
+    dfr_view_free(&f->view, status == DF_OK ? f->ranks->figures : NULL);
 }
 
 int dfr_ranks_first(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *from, uint64_t hash,
@@ -533,7 +457,7 @@ int dfr_ranks_first(struct dfr_comm *comm, const struct dfr_parts *parts, const 
 
     if (f.limit < 0)
         f.limit = df_graph_has_streams(parts->graph) ? INT64_MAX : 1;
-    f.failed = ranks->figures || options->trace_path ? begin_figures(&f, options, &f.why) : DF_OK;
+    f.failed = ranks->figures || options->trace_path ? dfr_view_begin(&f.view, comm->link->size, parts->graph->n_nodes, options, &f.why) : DF_OK;
     if (f.failed == DF_OK)
         f.failed = open_first(&f, ranks, options, &f.why);
     if (f.failed == DF_OK && !f.nothing)
@@ -541,7 +465,7 @@ int dfr_ranks_first(struct dfr_comm *comm, const struct dfr_parts *parts, const 
     own.once = f.values;
     status = finish_first(&f, manage(&f, &own, ranks, &state, error), stats, error);
     if (status == DF_E_STOPPED && f.resumable && dfr_asked()) {
-        end_trace(&f, status, NULL);
+        dfr_view_end_trace(&f.view, status, NULL);
         comm->link->close(comm->link, comm->whole);
         dfr_resumable_leave(f.resumable, !state.gave_up);
     }

@@ -9,11 +9,10 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
-#include "runtime/cluster/digest.h"
+#include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/log.h"
-#include "runtime/figures/figures.h"
-#include "runtime/figures/pieces.h"
+#include "runtime/io/digest.h"
 #include "runtime/io/held.h"
 #include "runtime/io/outputs.h"
 
@@ -29,9 +28,7 @@ struct other {
     struct dfr_comm *comm;
     bool stops;                         /* SIGTERM and SIGUSR1 end it */
     struct df_options options;
-    bool told;                          /* it has reported what it did */
-    struct dfr_pieces pieces;           /* of its trace */
-    struct dfr_trace_part trace;
+    struct dfr_teller teller;           /* of what it does */
     struct dfr_part *body;
     struct dfr_head *heads;             /* of the results of the waves in places */
     uint32_t n_places;
@@ -67,36 +64,16 @@ static int open_outputs(struct other *o, struct df_error *error)
     return status;
 }
 
-/* What rank 0 wants to be told is counted and traced from the start. */
-static int begin_report(struct other *o, uint32_t wants, struct df_error *error)
-{
-    const size_t n = o->parts->graph->n_nodes + (size_t)1;
-    int status;
-
-    dfr_pieces_close(&o->pieces);
-    o->trace = (struct dfr_trace_part){ 0 };
-    if (wants & DFR_WANTS_TRACE) {
-        if ((status = dfr_pieces_open(&o->pieces, error)) != DF_OK)
-            return status;
-        o->trace = (struct dfr_trace_part){ .file = o->pieces.file, .process = (uint32_t)o->comm->link->rank };
-        snprintf(o->trace.name, sizeof o->trace.name, "rank %d ", o->comm->link->rank);
-    }
-    o->options.trace_part = &o->trace;
-
-    free(o->options.node_stats);
-    free(o->options.node_skips);
-    o->options.node_stats = wants & DFR_WANTS_NODES ? calloc(n, sizeof *o->options.node_stats) : NULL;
-    o->options.node_skips = wants & DFR_WANTS_REPORT ? calloc(n, sizeof *o->options.node_skips) : NULL;
-    return (wants & DFR_WANTS_NODES && !o->options.node_stats) || (wants & DFR_WANTS_REPORT && !o->options.node_skips) ? dfr_error_memory(error) : DF_OK;
-}
-
 static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
 {
     struct other *o = arg;
     int status;
 
     close_body(o, false);
-    status = begin_report(o, welcome->head.flags, error);
+    status = dfr_teller_begin(&o->teller, welcome->head.flags, o->comm->link->rank, o->parts->graph->n_nodes, error);
+    o->options.trace_part = &o->teller.trace;
+    o->options.node_stats = o->teller.nodes;
+    o->options.node_skips = o->teller.skips;
     if (status == DF_OK && dfr_parts_store(o->parts->graph))
         status = open_outputs(o, error);
     if (status == DF_OK)
@@ -182,42 +159,16 @@ static int verdict(void *arg, int64_t wave, bool accepted, bool *stored, struct 
 static int report_figures(struct other *o, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **message,
                           struct df_error *error)
 {
-    const struct dfr_trips *trips = dfr_worker_trips(worker);
     struct df_stats *stats = calloc(1, sizeof *stats);
-    struct dfr_value value = { 0 };
-    void *bytes = NULL;
 
     if (!stats)
         return dfr_error_memory(error);
-    o->trace.clock = dfr_trips_clock(&trips[0], &trips[1], dfr_worker_origin_s(worker));
+    dfr_teller_clock(&o->teller, worker);
     int status = o->body ? dfr_part_finish(o->body, stats, error) : DF_OK; /* END may come before anything was begun */
-    if (status == DF_OK) {
-        bytes = dfr_report_pack(stats, trips, o->options.node_stats, o->options.node_skips, o->parts->graph->n_nodes, &value.bytes);
-        value.data = bytes;
-        *message = bytes ? dfr_message_make(head, &value, 1) : NULL;
-        status = *message ? DF_OK : dfr_error_memory(error);
-    }
-    if (o->pieces.file)
-        dfr_pieces_begin(&o->pieces);
-    free(bytes);
+    if (status == DF_OK)
+        status = dfr_teller_figures(&o->teller, worker, stats, head, message, error);
     free(stats);
     return status;
-}
-
-/* The next piece of the trace, if there is one. If it cannot be read, this is told in its place, and nothing follows. */
-static int report_trace(struct other *o, struct dfr_head head, struct dfr_message **message, struct df_error *error)
-{
-    struct dfr_value value = { .data = o->pieces.piece };
-    struct df_error why = { "" };
-    bool read = !o->pieces.file || dfr_pieces_next(&o->pieces, &value.bytes, &why) == DF_OK;
-
-    if (read && value.bytes == 0)
-        return DF_OK;
-    head.stage = read ? 1 : 2;
-    *message = read ? dfr_message_make(&head, &value, 1) : dfr_message_make_text(&head, why.text);
-    if (!read)
-        dfr_pieces_close(&o->pieces);
-    return *message ? DF_OK : dfr_error_memory(error);
 }
 
 /* A wave that nobody wants any more may still run: its end is waited for. */
@@ -227,13 +178,12 @@ static int report(void *arg, const struct dfr_worker *worker, const struct dfr_h
     struct other *o = arg;
     int status = DF_OK;
 
-    if (!o->told) {
+    if (!o->teller.told) {
         if (o->body && !dfr_part_ends(o->body))
             return DF_OK;
-        o->told = true;
         return report_figures(o, worker, head, message, error);
     }
-    status = report_trace(o, *head, message, error);
+    status = dfr_teller_trace(&o->teller, *head, message, error);
     *last = !*message;
     return status;
 }
@@ -299,9 +249,7 @@ int dfr_ranks_work(struct dfr_comm *comm, const struct dfr_parts *parts, const s
     if (status == DF_OK && o.body)
         status = dfr_part_finish(o.body, stats, error);
     close_body(&o, status == DF_OK && comm->done);
-    dfr_pieces_close(&o.pieces);
-    free(o.options.node_stats);
-    free(o.options.node_skips);
+    dfr_teller_free(&o.teller);
     free(o.heads);
     free(o.values);
     free(o.sent);

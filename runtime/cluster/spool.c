@@ -8,8 +8,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
-#include "runtime/cluster/digest.h"
 #include "runtime/engine/log.h"
+#include "runtime/io/digest.h"
 
 /* FOLDER/PROGRAM-dev-stdin. NULL: no memory. */
 static char *spool_path(const char *folder, const char *input)

@@ -276,6 +276,49 @@ void dfr_stats_join(struct df_stats *to, const struct df_stats *from, const char
     to->passes = 1;
 }
 
+static void add_memory(struct df_memory_stats *to, const struct df_memory_stats *from)
+{
+    const struct df_memory_stats before = *to;
+
+    *to = *from;
+    for (unsigned i = 0; i < N_MEMORY_FIELDS; i++) {
+        uint64_t *sum = (uint64_t *)(void *)((char *)to + memory_fields[i]), old;
+        memcpy(&old, (const char *)&before + memory_fields[i], sizeof old);
+        *sum += old;
+    }
+    to->capacity_bytes = from->capacity_bytes; /* these are no sums */
+    to->peak_bytes = from->peak_bytes > before.peak_bytes ? from->peak_bytes : before.peak_bytes;
+}
+
+void dfr_stats_add(struct df_stats *to, const struct df_stats *from)
+{
+    const uint64_t waves = to->waves, jobs = to->jobs;
+    const double makespan_s = to->makespan_s;
+
+    for (unsigned i = 0; i < from->n_workers; i++) {
+        const struct df_worker_stats before = i < to->n_workers ? to->workers[i] : (struct df_worker_stats){ 0 };
+        to->workers[i] = from->workers[i];
+        to->workers[i].jobs += before.jobs;
+        to->workers[i].busy_s += before.busy_s;
+    }
+    for (unsigned i = 0; i < from->n_memories; i++) {
+        if (i >= to->n_memories)
+            to->memories[i] = (struct df_memory_stats){ 0 };
+        add_memory(&to->memories[i], &from->memories[i]);
+    }
+    to->n_workers = from->n_workers > to->n_workers ? from->n_workers : to->n_workers;
+    to->n_memories = from->n_memories > to->n_memories ? from->n_memories : to->n_memories;
+    memcpy(to->policy, from->policy, sizeof to->policy);
+    memcpy(to->policy_why, from->policy_why, sizeof to->policy_why);
+    memcpy(to->loop, from->loop, sizeof to->loop);
+    memcpy(to->loop_why, from->loop_why, sizeof to->loop_why);
+    to->inflight = from->inflight > to->inflight ? from->inflight : to->inflight;
+    to->passes = from->passes > to->passes ? from->passes : to->passes;
+    to->waves = waves + from->waves;
+    to->jobs = jobs + from->jobs;
+    to->makespan_s = makespan_s + from->makespan_s;
+}
+
 int dfr_figures_create(int n_ranks, uint32_t n_nodes, bool nodes, struct dfr_figures **figures, struct df_error *error)
 {
     struct dfr_figures *f = calloc(1, sizeof *f);

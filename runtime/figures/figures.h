@@ -68,6 +68,8 @@ void *dfr_report_pack(const struct df_stats *stats, const struct dfr_trips *trip
 /* Reads the report of a rank: its statistics are kept, and those of nodes are added to all ranks'. false: it is wrong, and nothing is changed. */
 bool dfr_report_read(struct dfr_figures *figures, int rank, const void *bytes, size_t size);
 
+/* Adds what a run did that followed another one on the same machine, with the same workers and memories. All zero: there was none. */
+void dfr_stats_add(struct df_stats *to, const struct df_stats *from);
 /* Adds the workers and memories of a part that ran beside another one on the same rank; `name` goes before their names. */
 void dfr_stats_join(struct df_stats *to, const struct df_stats *from, const char *name);
 

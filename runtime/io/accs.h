@@ -1,7 +1,7 @@
 /* accs.h - what the accs of a run are after some waves, as a file, so that another run can go on with them (df_options.accs).
  *
  * File:     A line `dfc accs 1 program HASH waves N values N digest D`, and then the accs, by rising number of their values. Each has this number and
- *           the count of its bytes, in 8 bytes each, and its bytes. D is of all that follows the line. HASH is the program hash (cluster/digest.h).
+ *           the count of its bytes, in 8 bytes each, and its bytes. D is of all that follows the line. HASH is the program hash (digest.h).
  * Parts:    Several ranks may own the accs of a graph, and each is at another wave (shares/). Then each node that changes accs has a file of its own, which has only
  *           these: dfr_accs_part_path().
  * Writing:  the file appears whole or not at all, and is on the disk then. No wave may be in flight, and the run must have no device.

@@ -1,7 +1,7 @@
 /* state.h - the end of what kernels keep from wave to wave (df_state() of df.h).
  *
  * Room:     runtime/io/ holds what kernels call that read and write files: the functions of df_io.h, and df_state(),
- *           which keeps a file open between waves. It knows the engine, and neither the start nor the end of a run.
+ *           which keeps a file open between waves; and what tells runs and files apart (digest.h). It knows the engine, and neither the start nor the end of a run.
  */
 #ifndef DFR_STATE_H
 #define DFR_STATE_H

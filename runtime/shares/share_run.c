@@ -28,6 +28,8 @@ struct dfr_share_run {
     void *tell_arg;
     struct dfr_share_work work;
     const void **accs;                  /* by value of the share's graph; NULL there: as declared */
+    struct df_node_stats *nodes;        /* of the share's graph; NULL: as of `work` */
+    struct df_node_skips *skips;
     struct df_run *run;                 /* NULL: it has finished, or did not start */
     pthread_t thread;                   /* it feeds the run, or waits for its end */
     int64_t most, fed;                  /* waves that are fed at most; the thread's: that were */
@@ -161,11 +163,14 @@ static int start(struct dfr_share_run *r, const struct df_options *from, struct 
     r->tell = from->fed;
     r->tell_arg = from->fed_arg;
     options.fed = NULL;
+    options.trace_path = NULL;          /* the events of all ranks are in one file */
     options.buffers = r->buffers;
     options.n_buffers = r->n_buffers;
     options.plan = NULL;                /* one that is there is of the whole graph */
-    options.node_stats = NULL;
-    options.node_skips = NULL;
+    options.node_stats = r->nodes = r->work.nodes ? calloc(r->cut.graph->n_nodes + (size_t)1, sizeof *r->nodes) : NULL;
+    options.node_skips = r->skips = r->work.skips ? calloc(r->cut.graph->n_nodes + (size_t)1, sizeof *r->skips) : NULL;
+    if ((r->work.nodes && !r->nodes) || (r->work.skips && !r->skips))
+        return dfr_error_memory(error);
     int status = df_run_start(r->cut.graph, &options, &r->run, error);
     if (status != DF_OK) {
         r->run = NULL;
@@ -205,12 +210,38 @@ void dfr_share_run_cut(struct dfr_share_run *r)
     atomic_store(&r->is_cut, true);
 }
 
+void dfr_share_run_abort(struct dfr_share_run *r)
+{
+    if (r->run)
+        df_run_stop(r->run);
+}
+
 bool dfr_share_run_ended(const struct dfr_share_run *r, int64_t *waves)
 {
     bool ended = atomic_load_explicit(&((struct dfr_share_run *)r)->ended, memory_order_acquire);
 
     *waves = r->run ? r->work.first_wave + atomic_load_explicit(&r->run->firing.waves_done, memory_order_relaxed) : r->end.waves;
     return ended;
+}
+
+/* What is given was made on another rank. */
+static void add_counts(const struct dfr_share_run *r)
+{
+    for (uint32_t v = 0; v < r->cut.graph->n_nodes; v++) {
+        const uint32_t node = r->cut.node[v];
+        if (dfr_cut_is_given(&r->cut, v))
+            continue;
+        if (r->nodes) {
+            r->work.nodes[node].host_jobs += r->nodes[v].host_jobs;
+            r->work.nodes[node].device_jobs += r->nodes[v].device_jobs;
+            r->work.nodes[node].host_s += r->nodes[v].host_s;
+            r->work.nodes[node].device_s += r->nodes[v].device_s;
+        }
+        if (r->skips) {
+            r->work.skips[node].skipped += r->skips[v].skipped;
+            r->work.skips[node].left_out += r->skips[v].left_out;
+        }
+    }
 }
 
 int dfr_share_run_finish(struct dfr_share_run *r, struct dfr_value *values, uint32_t *n, struct df_stats *stats, struct df_error *error)
@@ -225,6 +256,8 @@ int dfr_share_run_finish(struct dfr_share_run *r, struct dfr_value *values, uint
     r->end.whole = !r->work.in_steps || r->whole || (int64_t)own.waves < r->fed;
     if (stats)
         *stats = own;
+    if (status == DF_OK)
+        add_counts(r);
     *n = 0;
     for (uint32_t i = 0; i < r->n_buffers && status == DF_OK; i++)
         if (!r->buffers[i].given)
@@ -252,5 +285,7 @@ void dfr_share_run_close(struct dfr_share_run *r)
     free(r->extents);
     free(r->value);
     free(r->accs);
+    free(r->nodes);
+    free(r->skips);
     free(r);
 }

@@ -23,6 +23,8 @@ struct dfr_share_work {
     uint32_t n_accs;
     bool in_steps;                      /* it may end before the last wave: */
     double seconds;                     /* after so long; 0: only when it is cut */
+    struct df_node_stats *nodes;        /* of the whole graph: what the run's nodes did is added at its end; NULL: jobs are not timed */
+    struct df_node_skips *skips;        /* the same; NULL: not asked for */
 };
 
 struct dfr_share_end {
@@ -35,6 +37,8 @@ int dfr_share_run_start(const struct dfr_shared *shared, const struct dfr_share_
                         uint32_t n_once, struct dfr_share_run **run, struct df_error *error);
 /* It ends with the waves that are in flight, if it is in steps. */
 void dfr_share_run_cut(struct dfr_share_run *run);
+/* What it gives is not wanted: it ends when the jobs have that run now. */
+void dfr_share_run_abort(struct dfr_share_run *run);
 /* Has it ended? *waves: how many have so far. */
 bool dfr_share_run_ended(const struct dfr_share_run *run, int64_t *waves);
 /* After that, and once: how it ended. values: room for all accs of the graph, and one more; they last until the run is closed. */

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
-#include "runtime/engine/log.h"
 #include "runtime/io/outputs.h"
 #include "runtime/shares/keep.h"
 #include "runtime/shares/share.h"
@@ -60,6 +60,7 @@ struct first {
     struct dfr_span *spans;             /* n_spans of them */
     uint32_t n_spans, n_whole;          /* n_whole: those that have had all waves */
     struct dfr_keeper *keeper;          /* NULL: no checkpoints are written */
+    struct dfr_view view;               /* of what all ranks do */
     uint32_t *span_of;                  /* by number of a GIVE; room for n_room, n_given of them */
     size_t n_room, n_given;
     int64_t n_taken, n_ended;           /* results */
@@ -264,9 +265,20 @@ static int open_first(struct first *f, struct df_error *error)
         return dfr_error_memory(error);
     if ((status = open_spans(f, error)) != DF_OK)
         return status;
-    const struct df_options head = dfr_ranks_on_host(&f->parts, DFR_HEAD, &f->options);
+    struct df_options head = dfr_ranks_on_host(&f->parts, DFR_HEAD, &f->options);
+    head.trace_part = &f->view.traces[DFR_HEAD];
     status = dfr_part_open(&f->parts, DFR_HEAD, &head, NULL, 0, &f->head, error);
     return status == DF_OK ? dfr_part_once(f->head, f->once, &f->n_once, error) : status;
+}
+
+static void read_report(void *arg, int rank, const struct dfr_message *report)
+{
+    dfr_view_report(&((struct first *)arg)->view, rank, report);
+}
+
+static void keep_figures(void *arg, const struct dfr_manager *manager)
+{
+    dfr_view_over(&((struct first *)arg)->view, manager);
 }
 
 /* A share's next step need not wait until others have ended theirs. */
@@ -277,7 +289,7 @@ static unsigned most_places(const struct dfr_comm *comm)
 
 static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *state, struct df_error *error)
 {
-    const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended };
+    const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended, .over = keep_figures };
     struct dfr_manager_options options = { .hash = hash, .epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1, .window = 1,
                                            .n_once = f->n_once, .wave_timeout_s = f->ranks->wave_timeout_s,
                                            .grace_s = f->resumable ? fmax(f->ranks->resume->grace_s, 1e-3) : 0,
@@ -286,6 +298,10 @@ static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *stat
     struct dfr_value *once = calloc(f->n_once + 1u, sizeof *once);
 
     *state = (struct dfr_manager_state){ 0 };
+    if (f->view.figures) {
+        dfr_view_ask(&f->view, &options);
+        options.report = read_report;
+    }
     if (!once)
         return dfr_error_memory(error);
     for (uint32_t i = 0; i < f->n_once; i++) {
@@ -311,7 +327,7 @@ static void find_accs(struct first *f)
 }
 
 /* All shares are there: what comes after the last wave. */
-static int finish_first(struct first *f, struct df_stats *stats, struct df_error *error)
+static int finish_first(struct first *f, struct df_stats *head, struct df_stats *stats, struct df_error *error)
 {
     struct df_options tail = dfr_ranks_on_host(&f->parts, DFR_TAIL, &f->options);
     struct df_error why;
@@ -319,7 +335,8 @@ static int finish_first(struct first *f, struct df_stats *stats, struct df_error
     find_accs(f);
     tail.accs = f->accs;
     tail.accs_waves = f->waves;
-    int status = dfr_part_finish(f->head, NULL, error);
+    tail.trace_part = &f->view.traces[DFR_TAIL];
+    int status = dfr_part_finish(f->head, head, error);
     if (status == DF_OK)
         status = dfr_part_open(&f->parts, DFR_TAIL, &tail, f->once, f->n_once, &f->tail, error);
     if (status == DF_OK && f->resumable)
@@ -330,6 +347,17 @@ static int finish_first(struct first *f, struct df_stats *stats, struct df_error
             status = dfr_error(error, written, "%s", why.text);
     }
     return status == DF_OK ? dfr_part_finish(f->tail, stats, error) : status;
+}
+
+static int finish_and_view(struct first *f, struct df_stats *stats, struct df_error *error)
+{
+    struct df_stats *head = calloc(1, sizeof *head);
+    int status = !head ? dfr_error_memory(error) : f->nothing ? DF_OK : finish_first(f, head, stats, error);
+
+    if (status == DF_OK && f->view.figures)
+        dfr_view_end(&f->view, head, f->nothing ? head : stats, f->nothing ? 0 : f->waves);
+    free(head);
+    return status;
 }
 
 static void free_first(struct first *f)
@@ -359,21 +387,26 @@ static int be_first(struct dfr_comm *comm, const struct dfr_shared *shared, cons
     struct dfr_manager_state state;
     struct df_error why;
 
-    f.failed = open_first(&f, &f.why);
+    f.failed = ranks->figures || f.options.trace_path ? dfr_view_begin(&f.view, comm->link->size, shared->graph->n_nodes, &f.options, &f.why) : DF_OK;
+    if (f.failed == DF_OK)
+        f.failed = open_first(&f, &f.why);
     int status = manage(&f, hash, &state, error);
     int kept = dfr_keeper_end(f.keeper, &why);
     if (status == DF_OK && kept != DF_OK)
         status = dfr_error(error, kept, "%s", why.text);
-    if (status == DF_OK && !f.nothing)
-        status = finish_first(&f, stats, error);
+    if (status == DF_OK)
+        status = finish_and_view(&f, stats, error);
     else if (f.resumable)
         dfr_resumable_end(f.resumable, NULL, &why);
     if (status == DF_E_STOPPED && f.resumable && dfr_asked()) {
+        dfr_view_end_trace(&f.view, status, NULL);
         comm->link->close(comm->link, comm->whole);
         if (kept == DF_OK)
             dfr_resumable_kept(f.resumable, least_waves(&f));
         dfr_resumable_leave(f.resumable, !state.gave_up);
     }
+    status = dfr_view_end_trace(&f.view, status, error);
+    dfr_view_free(&f.view, status == DF_OK ? ranks->figures : NULL);
     free_first(&f);
     return f.resumable ? dfr_resumable_close(f.resumable, status, error) : status;
 }
@@ -390,7 +423,8 @@ struct other {
     struct dfr_share_run *run;          /* NULL: the same */
     struct dfr_head head;               /* of the result */
     struct dfr_value *values;           /* room for the accs */
-    struct df_stats *stats;
+    struct df_stats *stats, *sum;       /* of a run; of all of this rank */
+    struct dfr_teller teller;           /* of what it does */
 };
 
 static void close_run(struct other *o)
@@ -404,10 +438,10 @@ static void close_run(struct other *o)
 static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
 {
     struct other *o = arg;
-    (void)error;
     close_run(o);
     o->welcome = welcome;
-    return DF_OK;
+    *o->sum = (struct df_stats){ 0 };
+    return dfr_teller_begin(&o->teller, welcome->head.flags, o->comm->link->rank, o->shared->graph->n_nodes, error);
 }
 
 static int check_give(const struct other *o, const struct dfr_message *message, struct dfr_share_give *give, struct df_error *error)
@@ -434,12 +468,20 @@ static int start(void *arg, const struct dfr_message *message, const struct dfr_
     if (status != DF_OK)
         return status;
     const struct dfr_share_work work = { .first = give.first, .end = give.end, .first_wave = give.first_wave, .accs = message->values,
-                                         .n_accs = message->n_values - 1, .in_steps = give.in_steps, .seconds = give.seconds };
+                                         .n_accs = message->n_values - 1, .in_steps = give.in_steps, .seconds = give.seconds, .nodes = o->teller.nodes,
+                                         .skips = o->teller.skips };
     options.waves = give.waves;
+    options.trace_part = &o->teller.trace;
     o->head = *head;
     o->give = dfr_message_hold((struct dfr_message *)message);
     *started = true;
     return dfr_share_run_start(o->shared, &work, &options, o->welcome->values, o->welcome->n_values, &o->run, error);
+}
+
+/* The end of a run writes its events, by rank 0's clock. */
+static bool knows_clock(const struct other *o)
+{
+    return !o->teller.pieces.file || dfr_worker_trips(o->comm->worker)[0].n > 0;
 }
 
 static int finish(void *arg, struct dfr_message **message, struct df_error *error)
@@ -452,12 +494,34 @@ static int finish(void *arg, struct dfr_message **message, struct df_error *erro
         dfr_comm_stop(o->comm);
     if (o->run && (o->comm->hurries || (o->stops && dfr_asked())))
         dfr_share_run_cut(o->run);
-    if (!o->run || !dfr_share_run_ended(o->run, &waves))
+    if (!o->run || !dfr_share_run_ended(o->run, &waves) || !knows_clock(o))
         return DF_OK;
+    dfr_teller_clock(&o->teller, o->comm->worker);
     int status = dfr_share_run_finish(o->run, o->values, &n, o->stats, error);
+    if (status == DF_OK)
+        dfr_stats_add(o->sum, o->stats);
     if (status == DF_OK && !(*message = dfr_message_make(&o->head, o->values, n)))
         status = dfr_error_memory(error);
     close_run(o);
+    return status;
+}
+
+/* A share that nobody wants any more may still run. */
+static int report(void *arg, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **message, bool *last,
+                  struct df_error *error)
+{
+    struct other *o = arg;
+    int64_t waves;
+
+    if (o->run && !dfr_share_run_ended(o->run, &waves)) {
+        dfr_share_run_abort(o->run);
+        return DF_OK;
+    }
+    close_run(o);
+    if (!o->teller.told)
+        return dfr_teller_figures(&o->teller, worker, o->sum, head, message, error);
+    int status = dfr_teller_trace(&o->teller, *head, message, error);
+    *last = !*message;
     return status;
 }
 
@@ -482,11 +546,13 @@ static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, cons
 {
     char host[256] = "";
     struct other o = { .shared = shared, .comm = comm, .stops = ranks->resume, .options = options, .stats = stats,
-                       .values = calloc(shared->graph->n_values + 1u, sizeof *o.values) };
+                       .sum = calloc(1, sizeof *o.sum), .values = calloc(shared->graph->n_values + 1u, sizeof *o.values) };
+    struct df_stats *own_stats = stats ? NULL : calloc(1, sizeof *own_stats);
     const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = 1, .beat_s = dfr_shares_beat_s(ranks),
                                             .beat_timeout_s = ranks->heartbeat_timeout_s };
-    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish, .progress = progress };
-    int status = o.values ? DF_OK : dfr_error_memory(error);
+    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish, .progress = progress, .report = report };
+    o.stats = stats ? stats : own_stats;
+    int status = o.values && o.sum && o.stats ? DF_OK : dfr_error_memory(error);
 
     gethostname(host, sizeof host - 1);
     if (o.stops)
@@ -495,7 +561,12 @@ static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, cons
         status = dfr_comm_work(comm, &own, &side, error);
     if (ranks->own_process && !comm->whole)
         dfr_ranks_leave(comm, status, error);
+    if (status == DF_OK)
+        *o.stats = *o.sum;
     close_run(&o);
+    dfr_teller_free(&o.teller);
+    free(own_stats);
+    free(o.sum);
     free(o.values);
     return status;
 }
@@ -523,14 +594,6 @@ int dfr_shares_or_ranks_run(struct dfr_link *link, const struct df_graph *graph,
     bool parts;
     int status = dfr_shares_choose(graph, options->args, link->size, ranks->resume && ranks->resume->checkpoint_s > 0, what, &parts, error);
 
-    if (status == DF_OK && parts && (ranks->figures || options->trace_path)) {
-        if (what == DFR_SHARE_PARTS)
-            status = dfr_error(error, DF_E_REFUSED, "--cluster: %s does not go with ranks that share the parts of an acc; --share=waves has it",
-                               ranks->figures ? "--stats" : "--trace");
-        else if (link->rank == 0)
-            dfr_say("warning: with --stats or --trace the ranks share waves, and the first one has the accs");
-        parts = false;
-    }
     if (status == DF_OK)
         return (parts ? dfr_shares_run : dfr_ranks_run)(link, graph, options, ranks, stats, error);
     status = link->rank > 0 ? DF_OK : status; /* the first rank says it */

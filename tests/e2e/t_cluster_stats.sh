@@ -2,7 +2,7 @@
 root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
-cp "$programs/ranks.py" .
+cp "$programs/ranks.py" "$programs/shares.py" .
 run() { timeout 150 mpirun $root --oversubscribe --bind-to none "$@"; }
 
 cat >two.df <<'EOF'
@@ -42,3 +42,16 @@ run -n 3 ./two --cluster --workers=1 --stats=totals >out 2>said; grep -q '^kerne
 run --enable-recovery -n 3 ./two --cluster --workers=1 --window=4 --deadly=1 --heartbeat-timeout=3s --stats=json --stats-file=d.json >out 2>err
 if [ -e killed ]; then same died-result out one; else fail died "$(tail -n 3 err)"; fi
 python3 ranks.py d.json 3 60 5000 died || failures=$((failures + 1))
+
+# Ranks that share the parts of an acc: in one piece, and in steps.
+cp "$here/programs/checkpoint_ranks/shared.df" . && check compile-shared "$DFC" shared.df --nvcc=none -o shared
+touch go && ./shared && mv result.raw shared.one
+for steps in '' '--journal --checkpoint=10ms'; do
+    name=shared${steps:+-steps}
+    # shellcheck disable=SC2086
+    run -n 4 ./shared --cluster --workers=1 --device=none --stats=json --stats-file=s.json --trace=t.json $steps 2>err || fail $name "$(tail -n 3 err)"
+    same $name-result result.raw shared.one
+    python3 shares.py s.json t.json 4 100 3 5 || failures=$((failures + 1))
+    check $name-drawn "$DFC" gantt t.json -o t.svg
+    rm -f result.raw s.json t.json
+done

@@ -70,11 +70,6 @@ timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 4 .
 if [ $? = 0 ] && [ -e killed ]; then same shares-killed shares.out shares.one; else fail shares-killed "$(tail -n 5 shares.err | tr '\n' ' ')"; fi
 expect shares-killed-told 0 '^shares: warning: rank [123] on .* counts as dead' cat shares.err
 expect shares-unlike 1 '^shares: error: one rank has had 1[23] waves, and another one 1[23]: their inputs are not the same$' ranks 3 ./shares --cluster --other=1
-expect shares-stats 0 '^shares: warning: with --stats or --trace the ranks share waves, and the first one has the accs$' ranks 3 ./shares --cluster --stats
-for other in --stats --trace=t.json; do
-    expect "shares-not$other" 1 "^shares: error: --cluster: ${other%=*} does not go with ranks that share the parts of an acc; --share=waves has it$" \
-        ranks 2 ./shares --cluster --share=parts "$other"
-done
 expect shares-alone 2 'error: --share is for a run on several ranks: --cluster is missing' ./shares --share=parts
 expect shares-word 2 "error: --share: 'halves' is neither 'waves' nor 'parts'" ./shares --cluster --share=halves
 expect shares-not 1 "^cholesky: error: --share=parts: no acc is divided" ranks 2 ./cholesky --cluster --n=60 --share=parts

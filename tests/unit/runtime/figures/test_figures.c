@@ -177,9 +177,37 @@ static void test_join(void **state)
     assert_true(to.n_workers == DF_MAX_WORKERS && to.n_memories == DF_MAX_UNITS);
 }
 
+/* Runs one after the other on a rank: counts and times are added, what is no count is not. */
+static void test_add(void **state)
+{
+    struct df_stats sum = { 0 }, one = sample(), two = sample();
+
+    (void)state;
+    dfr_stats_add(&sum, &one);
+    assert_memory_equal(&sum, &one, sizeof sum);
+    two.n_workers = 1;
+    two.inflight = 2;
+    two.memories[0].peak_bytes++;
+    two.memories[0].h2d_bytes = 5;
+    dfr_stats_add(&sum, &two);
+    assert_int_equal(sum.waves, 14);
+    assert_int_equal(sum.jobs, 60);
+    assert_true(sum.makespan_s == 3);
+    assert_int_equal(sum.n_workers, 2);
+    assert_int_equal(sum.workers[0].jobs, 40);
+    assert_true(sum.workers[0].busy_s == 2.5 && sum.workers[1].busy_s == 0.5);
+    assert_int_equal(sum.inflight, 4);
+    assert_int_equal(sum.memories[0].h2d_bytes, one.memories[0].h2d_bytes + 5);
+    assert_int_equal(sum.memories[0].joined_copies, 2 * one.memories[0].joined_copies);
+    assert_int_equal(sum.memories[0].peak_bytes, one.memories[0].peak_bytes + 1);
+    assert_int_equal(sum.memories[0].capacity_bytes, one.memories[0].capacity_bytes);
+    assert_string_equal(sum.memories[0].name, "emu0");
+    assert_string_equal(sum.policy, "ws");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_without_nodes), cmocka_unit_test(test_cut),
-                                        cmocka_unit_test(test_changed), cmocka_unit_test(test_join) };
+                                        cmocka_unit_test(test_changed), cmocka_unit_test(test_join), cmocka_unit_test(test_add) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* digest.c - the program hash, the inputs, and digests of bytes (digest.h). */
-#include "runtime/cluster/digest.h"
+#include "runtime/io/digest.h"
 
 #include <errno.h>
 #include <glob.h>

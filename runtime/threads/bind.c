@@ -16,17 +16,9 @@
 #include <unistd.h>
 
 #include "runtime/threads/bind.h"
+#include "runtime/threads/bind_impl.h"
 
-struct core {
-    int package, first;                 /* first: its CPU of the lowest number */
-    cpu_set_t cpus;                     /* those that this process may use */
-};
-
-struct dfr_cores {
-    cpu_set_t allowed;
-    size_t n;
-    struct core core[];
-};
+#define CPUS "/sys/devices/system/cpu"
 
 void dfr_cores_quiet(void)
 {
@@ -67,13 +59,13 @@ uint64_t dfr_cache_bytes(void)
 
 /* Linux says of each CPU which others are of its core, and which package it belongs to. hwloc would find the same, but a topology loads
  * hwloc's plug-ins and asks every CPU by its instructions: that took 5 ms on two cores, before the first job of every run. */
-static void read_core(int cpu, const cpu_set_t *allowed, cpu_set_t *core)
+static void read_core(const char *folder, int cpu, const cpu_set_t *allowed, cpu_set_t *core)
 {
-    char path[96];
+    char path[256];
     hwloc_cpuset_t mask = hwloc_bitmap_alloc();
 
     CPU_ZERO(core);
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings", cpu);
+    snprintf(path, sizeof path, "%s/cpu%d/topology/thread_siblings", folder, cpu);
     if (mask && hwloc_linux_read_path_as_cpumask(path, mask) == 0)
         for (int other = cpu; other < CPU_SETSIZE; other++)
             if (CPU_ISSET(other, allowed) && hwloc_bitmap_isset(mask, (unsigned)other))
@@ -82,11 +74,11 @@ static void read_core(int cpu, const cpu_set_t *allowed, cpu_set_t *core)
     hwloc_bitmap_free(mask);
 }
 
-static int read_package(int cpu)
+static int read_package(const char *folder, int cpu)
 {
-    char path[96];
+    char path[256];
     int package = 0;
-    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+    snprintf(path, sizeof path, "%s/cpu%d/topology/physical_package_id", folder, cpu);
     FILE *file = fopen(path, "re");
     if (!file)
         return 0;
@@ -99,35 +91,38 @@ static int read_package(int cpu)
 /* Packages in order, and in each of them its cores by their first CPU. */
 static int by_package(const void *a, const void *b)
 {
-    const struct core *x = a, *y = b;
+    const struct dfr_core *x = a, *y = b;
     if (x->package != y->package)
         return x->package < y->package ? -1 : 1;
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-struct dfr_cores *dfr_cores_create(void)
+struct dfr_cores *dfr_cores_find(const char *folder, const cpu_set_t *allowed)
 {
-    cpu_set_t allowed, left;
-    struct dfr_cores *cores;
+    struct dfr_cores *cores = CPU_COUNT(allowed) > 0 ? calloc(1, sizeof *cores + (size_t)CPU_COUNT(allowed) * sizeof *cores->core) : NULL;
+    cpu_set_t left = *allowed;
 
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) == 0)
-        return NULL;
-    cores = calloc(1, sizeof *cores + (size_t)CPU_COUNT(&allowed) * sizeof *cores->core);
     if (!cores)
         return NULL;
-    cores->allowed = left = allowed;
+    cores->allowed = *allowed;
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        struct core *core = &cores->core[cores->n];
+        struct dfr_core *core = &cores->core[cores->n];
         if (!CPU_ISSET(cpu, &left))
             continue;
-        read_core(cpu, &left, &core->cpus);
+        read_core(folder, cpu, &left, &core->cpus);
         core->first = cpu;
-        core->package = read_package(cpu);
+        core->package = read_package(folder, cpu);
         CPU_XOR(&left, &left, &core->cpus);
         cores->n++;
     }
     qsort(cores->core, cores->n, sizeof *cores->core, by_package);
     return cores;
+}
+
+struct dfr_cores *dfr_cores_create(void)
+{
+    cpu_set_t allowed;
+    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? dfr_cores_find(CPUS, &allowed) : NULL;
 }
 
 void dfr_cores_destroy(struct dfr_cores *cores)
@@ -137,7 +132,7 @@ void dfr_cores_destroy(struct dfr_cores *cores)
 
 bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index)
 {
-    const struct core *core = &cores->core[index % cores->n];
+    const struct dfr_core *core = &cores->core[index % cores->n];
     return sched_setaffinity(0, sizeof core->cpus, &core->cpus) == 0;
 }
 

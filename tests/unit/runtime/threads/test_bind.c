@@ -9,10 +9,13 @@
 #include <hwloc.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/threads/bind.h"
+#include "runtime/threads/bind_impl.h"
 
 static void check_inside(const cpu_set_t *before, bool bound)
 {
@@ -137,9 +140,109 @@ static void test_cores(void **state)
     dfr_cores_destroy(cores);
 }
 
+/* ---- a machine of two sockets ---- */
+
+static char folder[] = "/tmp/df-bind-XXXXXX";
+
+/* Writes, or removes, what Linux would say of this CPU. */
+static void put_cpu(hwloc_topology_t machine, unsigned cpu, bool there)
+{
+    hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(machine, cpu);
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu), package = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_PACKAGE, pu);
+    char path[3][128];
+
+    snprintf(path[0], sizeof path[0], "%s/cpu%u/topology/thread_siblings", folder, cpu);
+    snprintf(path[1], sizeof path[1], "%s/cpu%u/topology/physical_package_id", folder, cpu);
+    snprintf(path[2], sizeof path[2], "%s/cpu%u", folder, cpu);
+    if (there) {
+        assert_int_equal(mkdir(path[2], 0700), 0);
+        strcat(path[2], "/topology");
+        assert_int_equal(mkdir(path[2], 0700), 0);
+    }
+    FILE *siblings = there ? fopen(path[0], "w") : NULL, *id = there ? fopen(path[1], "w") : NULL;
+    if (there) {
+        assert_true(siblings && id);
+        fprintf(siblings, "%08lx\n", hwloc_bitmap_to_ulong(core->cpuset));
+        fprintf(id, "%u\n", package->logical_index);
+        fclose(siblings);
+        fclose(id);
+        return;
+    }
+    assert_int_equal(unlink(path[0]) || unlink(path[1]), 0);
+    char topology[160];
+    snprintf(topology, sizeof topology, "%s/topology", path[2]);
+    assert_int_equal(rmdir(topology) || rmdir(path[2]), 0);
+}
+
+static cpu_set_t set_of(hwloc_const_cpuset_t from)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (hwloc_bitmap_isset(from, (unsigned)cpu))
+            CPU_SET(cpu, &set);
+    return set;
+}
+
+/* The cores of a process that may use these CPUs are n whole ones, each once, and no others; packages follow one another. */
+static void check_cores(hwloc_topology_t machine, const cpu_set_t *allowed, size_t n)
+{
+    struct dfr_cores *cores = dfr_cores_find(folder, allowed);
+    cpu_set_t all, core_set;
+
+    assert_non_null(cores);
+    assert_int_equal(cores->n, n);
+    CPU_ZERO(&all);
+    for (size_t i = 0; i < n; i++) {
+        hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(machine, (unsigned)cores->core[i].first);
+        core_set = set_of(hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, pu)->cpuset);
+        CPU_AND(&core_set, &core_set, allowed);
+        assert_true(CPU_EQUAL(&core_set, &cores->core[i].cpus));
+        assert_int_equal(cores->core[i].package, hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_PACKAGE, pu)->logical_index);
+        assert_true(i == 0 || cores->core[i - 1].package <= cores->core[i].package);
+        CPU_OR(&all, &all, &core_set);
+    }
+    assert_true(CPU_EQUAL(&all, allowed));
+    dfr_cores_destroy(cores);
+}
+
+/* A rank for each socket, as mpirun binds them, has the four cores of this socket with both threads; two ranks on a socket have two cores each. */
+static void test_sockets(void **state)
+{
+    hwloc_topology_t machine;
+    cpu_set_t allowed, first;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(hwloc_topology_init(&machine), 0); /* CPUs alternate between the sockets, as on many servers */
+    assert_int_equal(hwloc_topology_set_synthetic(machine, "package:2 core:4 pu:2(indexes=0,8,2,10,4,12,6,14,1,9,3,11,5,13,7,15)"), 0);
+    assert_int_equal(hwloc_topology_load(machine), 0);
+    for (unsigned cpu = 0; cpu < 16; cpu++)
+        put_cpu(machine, cpu, true);
+    allowed = set_of(hwloc_get_root_obj(machine)->cpuset);
+    check_cores(machine, &allowed, 8);
+    for (unsigned socket = 0; socket < 2; socket++) {
+        allowed = set_of(hwloc_get_obj_by_type(machine, HWLOC_OBJ_PACKAGE, socket)->cpuset);
+        assert_int_equal(CPU_COUNT(&allowed), 8);
+        check_cores(machine, &allowed, 4);
+        for (unsigned half = 0; half < 2; half++) {
+            first = set_of(hwloc_get_obj_by_type(machine, HWLOC_OBJ_CORE, 4 * socket + 2 * half)->cpuset);
+            allowed = set_of(hwloc_get_obj_by_type(machine, HWLOC_OBJ_CORE, 4 * socket + 2 * half + 1)->cpuset);
+            CPU_OR(&allowed, &allowed, &first);
+            check_cores(machine, &allowed, 2);
+        }
+    }
+    for (unsigned cpu = 0; cpu < 16; cpu++)
+        put_cpu(machine, cpu, false);
+    CPU_ZERO(&allowed);
+    assert_null(dfr_cores_find(folder, &allowed));
+    assert_int_equal(rmdir(folder), 0);
+    hwloc_topology_destroy(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_near), cmocka_unit_test(test_no_plugins), cmocka_unit_test(test_release),
-                                        cmocka_unit_test(test_cores) };
+                                        cmocka_unit_test(test_cores), cmocka_unit_test(test_sockets) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,9 @@
+# DDFCFS, DDWRR and ODDS on four ranks over real MPI, in a program whose workers wait in place of computing: each tile is done once, and no buffer is
+# above its bound, which the program itself asserts. How long it takes is not asserted.
+if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; exit 0; fi
+said=$(timeout -k 10 300 "$DF_SOURCE/tests/bench/stream_ranks.sh" "$DF_BUILD" out 150 0.2 2>&1); status=$?
+if [[ $said == skip* ]]; then skip ranks "${said#*: }"; exit 0; fi
+[ $status = 0 ] && pass status || fail status "$status: $said"
+for row in 'ddfcfs \| 1' 'ddfcfs \| 4' 'ddfcfs \| 16' 'ddwrr \| 1' 'ddwrr \| 4' 'ddwrr \| 16' 'odds \| by DQAA'; do
+    expect "$(tr -cd 'a-z0-9' <<<"$row")" 0 "^\| $row \| [0-9.]+ s \| [0-9.]+ \| [0-9.]+ % \| [0-9.]+ % \|\$" echo "$said"
+done

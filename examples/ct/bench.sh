@@ -1,14 +1,15 @@
 #!/bin/bash
-# bench.sh BUILDDIR OUTDIR: ct beside `plastimatch fdk`: the same views (496 of 312 x 240 pixels), the same volume (128 voxels a side), whole processes, in
-# turns, the least time of ROUNDS (3). PEERS=1 installs plastimatch by apt if it is missing.
+# bench.sh BUILDDIR OUTDIR: ct beside `plastimatch fdk`: the same views (VIEWS=496 of W=312 x H=240 pixels), the same volume (N=128 voxels a side), whole
+# processes, in turns, the least times of ROUNDS (3). PEERS=1 installs plastimatch by apt if it is missing; PEERS=0 leaves it out. HAND=PROGRAM is the
+# program by hand, which tests/baseline/ct/build.sh makes; it takes its turns, too.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
-n=128 views=${VIEWS-496} w=312 h=240
+n=${N-128} views=${VIEWS-496} w=${W-312} h=${H-240} hand=${HAND:+$(realpath "$HAND")}
 mkdir -p "$2" && cd "$2" || exit 1
-[ "${PEERS-}" ] && ! command -v plastimatch >/dev/null && apt-get install -y -qq --no-install-recommends plastimatch >/dev/null
+[ "${PEERS:-0}" != 0 ] && ! command -v plastimatch >/dev/null && apt-get install -y -qq --no-install-recommends plastimatch >/dev/null
 ${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} -O2 -o check "$here/check.c" -lm || exit 1
 "$dfc" "$here/ct.df" --nvcc=none -w -o ct || exit 1
-[ -e "$views.$w.rct" ] || ./phantom $views $w $h $views.$w.rct || exit 1
+[ -e "$views.$w.rct" ] || ./phantom "$views" "$w" "$h" "$views.$w.rct" || exit 1
 
 # plastimatch reads an image and a matrix for each view. Its matrices have the principal point apart, and w in units of the detector's distance.
 views_of_plastimatch() {
@@ -34,28 +35,31 @@ with open(sys.argv[1], 'rb') as f:
             p.write(b'Pf\n%d %d\n-1\n' % (width, height) + pixels)
 PY
 }
-ours() { ./ct --input=$views.$w.rct --density=ours.f32 --picture=ours.png --device=none --workers="$1" --stats >stats 2>&1; }
+ours() { ./ct --input="$views.$w.rct" --n="$n" --w="$w" --h="$h" --density=ours.f32 --picture=ours.png --device=none --workers="$1" --stats >stats 2>&1; }
 theirs() { OMP_NUM_THREADS=$1 plastimatch fdk -I views -O theirs.mha -r "$n $n $n" -z '256 256 256' >theirs.log 2>&1; }
-seconds() { # COMMAND…: the wall's
-    local begin=$EPOCHREALTIME
-    "$@" || { echo "FAILED $*: $(tail -n 2 stats theirs.log)" >&2; exit 1; }
-    awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'
+by_hand() { "$hand" "$views.$w.rct" "$n" hand.f32 hand.png threads="$1" cpu >hand.log 2>&1; }
+seconds() { # COMMAND…: the wall's, and those of processors
+    local TIMEFORMAT='%R %U %S'
+    { time "$@"; } 2>took || { echo "FAILED $*: $(tail -qn 2 stats theirs.log hand.log 2>/dev/null)" >&2; exit 1; }
+    awk '{ print $1, $2 + $3 }' took
 }
-least() { sort -g | head -n 1; }
-peer=; command -v plastimatch >/dev/null && peer=1
-[ "$peer" ] && views_of_plastimatch || echo 'left out: plastimatch is not installed (PEERS=1 installs it)'
+least() { cut -d' ' -f"${1:-1}" | sort -g | head -n 1; }
+peer=; [ "${PEERS-}" != 0 ] && command -v plastimatch >/dev/null && peer=1
+if [ "$peer" ]; then views_of_plastimatch; else echo 'left out: plastimatch (PEERS=1 installs it)'; fi
 for threads in 1 2; do
-    : >ours.$threads; : >theirs.$threads
+    : >ours.$threads; : >theirs.$threads; : >hand.$threads
     for _ in $(seq "${ROUNDS-3}"); do
         seconds ours $threads >>ours.$threads
+        [ "$hand" ] && seconds by_hand $threads >>hand.$threads
         [ "$peer" ] && seconds theirs $threads >>theirs.$threads
     done
-    echo "ct, $threads workers: $(least <ours.$threads) s; back-projection $(awk -v g="$n" -v v=$views '$1 == "backproject" { s = $7 == "ms" ? $6 / 1000 : $6; printf "%.2f GUPS a core", g * g * g * v / s / 1024 ^ 3; exit }' stats)"
+    echo "ct, $threads workers: $(least <ours.$threads) s, of processors $(least 2 <ours.$threads) s; back-projection $(awk -v g="$n" -v v=$views '$1 == "backproject" { s = $7 == "ms" ? $6 / 1000 : $6; printf "%.2f GUPS a core", g * g * g * v / s / 1024 ^ 3; exit }' stats)"
+    [ "$hand" ] && echo "by hand, $threads threads: $(least <hand.$threads) s, of processors $(least 2 <hand.$threads) s"
     [ "$peer" ] && echo "plastimatch fdk, OMP_NUM_THREADS=$threads: $(least <theirs.$threads) s, which is $(awk -v a="$(least <ours.$threads)" -v b="$(least <theirs.$threads)" 'BEGIN { printf "%.2f", b / a }') of ct's"
 done
 awk -v a="$(least <ours.1)" -v b="$(least <ours.2)" 'BEGIN { printf "two workers are %.2f times as fast as one\n", a / b }'
 ${CC:-cc} -O3 -march=native -ffast-math -o check_native "$here/check.c" -lm && ./check_native loop $n $views.$w.rct
-[ "$views" != 496 ] || ./check phantom $n ours.f32 0.01 0.02 | tail -n 2
+[ "$n $views" != '128 496' ] || ./check phantom $n ours.f32 0.01 0.02 | tail -n 2
 if [ "$peer" ]; then
     tail -c $((4 * n * n * n)) theirs.mha >theirs.f32
     ./check shape $n ours.f32 theirs.f32 0.25

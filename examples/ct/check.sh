@@ -86,6 +86,15 @@ same 'emu, eight waves in flight' ct --device=emu --emu-all --policy=dmda --infl
 verdict() { if [ "$1" = 0 ]; then ok "$2"; else failed "$2"; fi; }
 again() { reconstruct ct 40 30 156 120 other "$@" && ./check same small.f32 other.f32 0; }
 [ "${QUICK-}" ] || everywhere ct again
+# Other numbers of projections in a wave: in the last one there are 2 of 4, 2 of 7, and 30 of 40.
+if [ "${QUICK-}" ]; then batches=7; else batches='1 7 40'; fi
+for b in $batches; do
+    build ct_batch "$here/ct.df" --nvcc=none -w -D batch="$b"
+    try "$b projections a wave" reconstruct ct_batch 40 30 156 120 batch
+    try "$b projections a wave" ./check same small.f32 batch.f32 5e-5
+    try "$b projections a wave, emu" reconstruct ct_batch 40 30 156 120 other --device=emu --emu-all --policy=all-gpu
+    try "$b projections a wave, emu" ./check same batch.f32 other.f32 0
+done
 # The volume in parts, which are slabs of z; and in a GPU's memory that holds a few of 16 slabs.
 if [ "${QUICK-}" ]; then parts=; else parts='1 2 8 16'; fi
 for p in $parts; do

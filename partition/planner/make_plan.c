@@ -8,6 +8,7 @@
 
 #include "partition/memory/memory.h"
 #include "partition/model/model.h"
+#include "partition/tuning/remap.h"
 #include "runtime/base/error.h"
 #include "runtime/graph/fit.h"
 
@@ -377,4 +378,4 @@ static uint32_t passes(const struct df_graph *graph, const struct df_platform *p
     return dfp_passes_choose(&problem, waves, &choice, &error) == DF_OK ? choice.n : 0;
 }
 
-const struct df_planner dfp_planner = { make, passes };
+const struct df_planner dfp_planner = { make, passes, &dfp_remapper };

@@ -27,6 +27,9 @@ void dfp_remap_free(struct dfp_remap *remap);
 int dfp_remap_ask(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
                   struct df_error *error);
 
+/* The search for runs on ranks: links cost nothing, no stage is serial, and groups of several stages may be replicated. */
+extern const struct dfr_remapper dfp_remapper;
+
 /* The time in which the state of a serial stage goes from one processor to another. */
 double dfp_remap_move_s(const struct dfp_remap *remap, uint32_t stage, uint32_t from, uint32_t to);
 

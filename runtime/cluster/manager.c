@@ -306,6 +306,10 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         if (m->o.relay)
             dfr_relay_ask(m, rank, message);
         break;
+    case DFR_TOOK:
+        if (m->o.relay)
+            dfr_relay_took(m, rank, message);
+        break;
     case DFR_STORED:
         note_stored(m, now_s, rank, &message->head);
         break;

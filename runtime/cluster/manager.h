@@ -67,6 +67,8 @@ struct dfr_manager_relay {
     bool (*answer)(void *arg, int *rank, struct dfr_head *head);
     /* NULL, or told that the result of a wave was accepted. */
     void (*accepted)(void *arg, int64_t wave);
+    /* NULL, or shown a TOOK of a rank of the mapping. */
+    void (*took)(void *arg, int rank, const struct dfr_message *took);
 };
 
 struct dfr_manager_options {

@@ -165,6 +165,7 @@ void dfr_relay_join(struct dfr_manager *manager, double now_s, int rank);
 unsigned dfr_relay_lose(struct dfr_manager *manager, double now_s, int rank);
 void dfr_relay_hand_out(struct dfr_manager *manager, double now_s);
 void dfr_relay_ask(struct dfr_manager *manager, int rank, const struct dfr_message *ask);
+void dfr_relay_took(struct dfr_manager *m, int rank, const struct dfr_message *took);
 void dfr_relay_accepted(struct dfr_manager *manager, int64_t wave);
 void dfr_relay_hear(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
 void dfr_relay_look_at(struct dfr_manager *manager, double now_s, int rank);

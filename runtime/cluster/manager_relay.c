@@ -175,6 +175,12 @@ void dfr_relay_ask(struct dfr_manager *m, int rank, const struct dfr_message *as
         m->o.relay->request(m->o.relay->arg, rank, &ask->head);
 }
 
+void dfr_relay_took(struct dfr_manager *m, int rank, const struct dfr_message *took)
+{
+    if (m->workers[rank].used && m->o.relay->took)
+        m->o.relay->took(m->o.relay->arg, rank, took);
+}
+
 void dfr_relay_accepted(struct dfr_manager *m, int64_t wave)
 {
     if (m->o.relay->accepted)

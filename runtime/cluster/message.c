@@ -139,7 +139,7 @@ static uint64_t flags_of(uint64_t kind)
 static bool has_wave(uint64_t kind)
 {
     return kind == DFR_HELLO || kind == DFR_GIVE || kind == DFR_RESULT || kind == DFR_VERDICT || kind == DFR_STORED || kind == DFR_BEAT ||
-           kind == DFR_ASK;
+           kind == DFR_ASK || kind == DFR_TOOK;
 }
 
 /* NULL, or which field of the head is wrong. */

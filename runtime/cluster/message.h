@@ -42,6 +42,7 @@ enum dfr_message_kind {
     DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
     DFR_ASK,                            /* to who has waves (runtime/stages/): give one; `wave`: for which of the asker's workers, `stage`: the request's number */
     DFR_NONE,                           /* the answer: none yet, and the request waits; with DFR_DROPPED it does not */
+    DFR_TOOK,                           /* to rank 0, if it tunes (runtime/stages/tune.h): the wave took so long here. Value 0: a double, seconds */
     DFR_N_KINDS
 };
 enum { DFR_DROPPED = 1, DFR_WHOLE = 2, DFR_NO_WAVE = 4, DFR_STOPS = 64 }; /* flags */

@@ -141,6 +141,7 @@ struct df_planner {
                 const char *policy, struct df_plan **plan, struct df_error *error);
     /* How often so many waves are best to go by under a policy that places nodes (passes.h). 0: it cannot say. NULL: as often as they must. */
     uint32_t (*passes)(const struct df_graph *graph, const struct df_platform *platform, const struct df_times *times, uint32_t waves);
+    const struct dfr_remapper *remapper; /* of stages on ranks (runtime/tuning/tuning.h); NULL: such runs cannot be tuned */
 };
 
 /* Times if nothing was measured: cost clauses, else the stated default. A class with neither code nor cost has NaN. If

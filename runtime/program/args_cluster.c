@@ -34,6 +34,13 @@ static int set_mapping(struct dfr_command_line *line, const char *name, const ch
     return DF_OK;
 }
 
+static int set_tune(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->stages.tune = true;
+    return DF_OK;
+}
+
 static int set_stream_policy(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     line->stream_policy = dfr_stream_policy_find(text, &line->stages.policy);
@@ -78,6 +85,8 @@ int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *e
         return dfr_error(error, DF_E_ARGUMENT, "--mapping: it does not go with %s, because ranks share no waves", mapped);
     if (line->stream_policy && !line->stages.path)
         return dfr_error(error, DF_E_ARGUMENT, "--stream-policy is for stages on ranks: --mapping is missing");
+    if (line->stages.tune && !line->stages.path)
+        return dfr_error(error, DF_E_ARGUMENT, "--tuned is for stages on ranks: --mapping is missing");
     return DF_OK;
 }
 
@@ -89,6 +98,7 @@ const struct dfr_option dfr_options_cluster[] = {
       "they are larger than what they read of a wave)", set_share, 0 },
     { "mapping", "FILE", "stages of the graph on ranks 1, 2, …, as the file says, which 'dfc map -o FILE' writes", set_mapping, 0 },
     { "stream-policy", "NAME", "how a rank gets waves from the ranks of the stage before: 'ddfcfs', 'ddwrr' or 'odds' (default ddfcfs)", set_stream_policy, 0 },
+    { "tuned", NULL, "change the mapping when what stages take has drifted; a line says why", set_tune, 0 },
     { "wave-timeout", "TIME", "a rank that holds a wave longer counts as dead, and others get its waves (default: none does)",
       set_wave_timeout, 0 },
     { "heartbeat-timeout", "TIME", "so does a rank that is silent for so long (default 10s)", set_heartbeat_timeout, 0 },

@@ -91,9 +91,20 @@ static bool answer(void *arg, int *rank, struct dfr_head *head)
     return true;
 }
 
+static void took(void *arg, int rank, const struct dfr_message *message)
+{
+    struct dfr_first *f = arg;
+    double seconds;
+
+    if (!f->tune || message->n_values != 1 || message->values[0].bytes != sizeof seconds)
+        return;
+    memcpy(&seconds, message->values[0].data, sizeof seconds);
+    dfr_tune_took(f->tune, &f->mapping, (uint32_t)rank, message->head.wave, seconds);
+}
+
 struct dfr_manager_relay dfr_first_relay(struct dfr_first *f)
 {
-    return (struct dfr_manager_relay){ .arg = f, .map = map, .offer = offer, .request = request, .answer = answer };
+    return (struct dfr_manager_relay){ .arg = f, .map = map, .offer = offer, .request = request, .answer = answer, .took = took };
 }
 
 void dfr_first_close(struct dfr_first *f)

@@ -10,6 +10,7 @@
 
 #include "runtime/cluster/manager.h"
 #include "runtime/stages/feed.h"
+#include "runtime/stages/tune.h"
 
 struct dfr_first {
     const struct df_graph *graph;       /* borrowed, as the rest of these */
@@ -23,6 +24,7 @@ struct dfr_first {
     bool begun;
     void (*tell)(void *arg, const char *sentence);
     void *tell_arg;
+    struct dfr_tune *tune;              /* NULL: it is not tuned */
 };
 
 /* What the manager is given; `first` is its arg. */

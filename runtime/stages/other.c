@@ -17,6 +17,7 @@ enum { REQUESTS = 2,                     /* of each place, under way and queued:
 struct place {                          /* of BODY */
     struct dfr_message *in;             /* what the wave brought; NULL: no wave runs */
     uint64_t epoch;
+    double began_s;
 };
 
 struct request {                        /* that is open, by its number */
@@ -38,6 +39,8 @@ struct other {
     enum dfr_stream_policy policy;
     struct df_options options;
     uint64_t hash;
+    bool tune;                          /* rank 0 wants to know what waves take */
+    double ended_s;                     /* when the last one ended here */
 
     struct dfr_message *welcome;        /* of the generation; NULL: none came yet */
     uint64_t epoch;
@@ -269,6 +272,22 @@ static int keep_out(struct other *o, struct dfr_message *message, struct df_erro
     return !o->feed || dfr_feed_offer(o->feed, message->head.wave) ? DF_OK : dfr_error_memory(error);
 }
 
+/* Tells rank 0 what the wave took: waves that run at once share the time. */
+static int tell_took(struct other *o, const struct place *place, struct df_error *error)
+{
+    struct dfr_head head = head_of(o, DFR_TOOK);
+    const double now_s = dfr_clock_s(), took_s = now_s - (place->began_s > o->ended_s ? place->began_s : o->ended_s);
+    const struct dfr_value value = { .data = &took_s, .bytes = sizeof took_s };
+
+    head.wave = place->in->head.wave;
+    o->ended_s = now_s;
+    struct dfr_message *message = dfr_message_make(&head, &value, 1);
+    if (!message)
+        return dfr_error_memory(error);
+    dfr_comm_send(o->comm, 0, message);
+    return DF_OK;
+}
+
 static int end_wave(struct other *o, int64_t local, struct df_error *error)
 {
     const uint32_t at = (uint32_t)(local % o->n_places);
@@ -281,7 +300,10 @@ static int end_wave(struct other *o, int64_t local, struct df_error *error)
         head.wave = place->in->head.wave;
         dfr_part_values(o->body, local, DFR_PLACES, o->made, &n);
         dfr_receiver_finished(o->receiver, dfr_clock_s(), at);
-        status = keep_out(o, make_out(o, place->in, n, &head), error);
+        if (o->tune)
+            status = tell_took(o, place, error);
+        if (status == DF_OK)
+            status = keep_out(o, make_out(o, place->in, n, &head), error);
     }
     dfr_message_drop(place->in);
     place->in = NULL;
@@ -320,7 +342,7 @@ static int begin_waves(struct other *o, struct df_error *error)
             return status;
         }
         o->next_local = local + 1;
-        o->places[local % o->n_places] = (struct place){ .in = in, .epoch = o->epoch };
+        o->places[local % o->n_places] = (struct place){ .in = in, .epoch = o->epoch, .began_s = dfr_clock_s() };
         o->n_running++;
     }
     return status;
@@ -501,7 +523,7 @@ static void free_other(struct other *o)
 }
 
 int dfr_other_work(struct dfr_comm *comm, const struct df_graph *g, const struct dfr_stages *stages, enum dfr_stream_policy policy,
-                   const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
+                   bool tune, const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
                    struct df_error *error)
 {
     struct other *o = calloc(1, sizeof *o);
@@ -509,7 +531,8 @@ int dfr_other_work(struct dfr_comm *comm, const struct df_graph *g, const struct
 
     if (!o)
         return dfr_error_memory(error);
-    *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = policy, .options = *options, .hash = hash, .group = DFR_NO_GROUP };
+    *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = policy, .options = *options, .hash = hash, .tune = tune,
+                         .group = DFR_NO_GROUP };
     o->options.apart = 1;
     o->options.inflight = dfr_part_places_of(options) < DFR_STREAM_WORKERS ? dfr_part_places_of(options) : DFR_STREAM_WORKERS;
     o->n_places = o->options.inflight;

@@ -20,7 +20,7 @@
 double dfr_stages_beat_s(const struct dfr_ranks_options *ranks);
 
 int dfr_other_work(struct dfr_comm *comm, const struct df_graph *graph, const struct dfr_stages *stages, enum dfr_stream_policy policy,
-                   const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
+                   bool tune, const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
                    struct df_error *error);
 
 #endif

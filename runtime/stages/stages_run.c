@@ -14,6 +14,7 @@
 #include "runtime/base/suggest.h"
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/log.h"
+#include "runtime/graph/plan.h"
 #include "runtime/stages/first.h"
 #include "runtime/stages/groups.h"
 #include "runtime/stages/other.h"
@@ -156,7 +157,10 @@ static void ended(void *arg, struct dfr_comm *comm, int64_t n)
     struct root *r = arg;
     struct dfr_mapping next = r->first.mapping;
 
-    if (!r->options->change || !r->options->change(r->options->change_arg, n, &next) || !dfr_mapping_is_valid(&next))
+    const bool asked = r->options->change && r->options->change(r->options->change_arg, n, &next);
+    if (!asked && !(r->first.tune && dfr_tune_ended(r->first.tune, n, &next, dfr_ranks_tell, NULL)))
+        return;
+    if (!dfr_mapping_is_valid(&next))
         return;
     dfr_first_change(&r->first, &next);
     dfr_comm_remap(comm);
@@ -228,10 +232,13 @@ static int be_first(struct dfr_comm *comm, const struct df_graph *g, const struc
     *r = (struct root){ .first = { .graph = g, .stages = stages, .policy = own->policy, .tell = dfr_ranks_tell }, .options = own };
     status = read_mapping(g, stages, own->path, comm->link->size, &r->first.wanted, error);
     r->failed = status != DF_OK;
+    if (status == DF_OK && own->tune)
+        status = dfr_tune_open(stages, &r->first.wanted, options->planner->remapper, &r->first.tune, error);
     if (status == DF_OK)
         status = lead(comm, r, options, hash, ranks, stats, error);
     if (r->failed)
         let_go(comm, hash, error);
+    dfr_tune_close(r->first.tune);
     free(r);
     return status;
 }
@@ -243,12 +250,15 @@ static void ring(void *comm)
     dfr_comm_ring(comm);
 }
 
-static int check(const struct dfr_link *link, const struct df_options *options, const struct dfr_ranks_options *ranks, struct df_error *error)
+static int check(const struct dfr_link *link, const struct df_options *options, const struct dfr_ranks_options *ranks,
+                 const struct dfr_stages_options *own, struct df_error *error)
 {
     if (link->size - 1 > (int)DFR_MOST_PROCESSORS)
         return dfr_error(error, DF_E_REFUSED, "--mapping: there are %d ranks, and stages can be on %u at most", link->size, DFR_MOST_PROCESSORS);
     if (ranks->figures || options->trace_path)
         return dfr_error(error, DF_E_REFUSED, "--mapping: %s does not go with stages on ranks", ranks->figures ? "--stats" : "--trace");
+    if (own->tune && !(options->planner && options->planner->remapper))
+        return dfr_error(error, DF_E_REFUSED, "--tuned: the program has no planner");
     return DF_OK;
 }
 
@@ -258,7 +268,7 @@ int dfr_stages_run(struct dfr_link *link, const struct df_graph *g, const struct
     struct dfr_comm comm = { .link = link, .whole = true };
     struct df_options options = *from;
     struct dfr_stages stages = { 0 };
-    int status = check(link, from, ranks, error);
+    int status = check(link, from, ranks, own, error);
 
     if (status == DF_OK)
         status = dfr_stages_find(g, &stages, error);
@@ -269,7 +279,7 @@ int dfr_stages_run(struct dfr_link *link, const struct df_graph *g, const struct
     } else if (status == DF_OK) {
         const uint64_t hash = dfr_hash(dfr_parts_hash(g, options.args), "stages", 6); /* ranks that share waves speak of other tokens */
         status = link->rank == 0 ? be_first(&comm, g, &stages, own, &options, hash, ranks, stats, error)
-                                 : dfr_other_work(&comm, g, &stages, own->policy, &options, hash, ranks, stats, error);
+                                 : dfr_other_work(&comm, g, &stages, own->policy, own->tune, &options, hash, ranks, stats, error);
     }
     dfr_stages_free(&stages);
     link->close(link, comm.whole);

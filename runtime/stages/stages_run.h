@@ -21,6 +21,7 @@
 struct dfr_stages_options {
     const char *path;                   /* of the mapping; the first rank's */
     enum dfr_stream_policy policy;
+    bool tune;                          /* on all ranks: the mapping is changed when what waves take has drifted (tune.h) */
     /* NULL, or asked on the first rank when waves have ended, n in all: does another mapping begin with the next wave? *next holds what is so, and
      * is written then. It must be valid. By the communication thread. */
     bool (*change)(void *arg, int64_t n, struct dfr_mapping *next);

@@ -48,6 +48,13 @@ struct dfr_tuner_offer {
 typedef int (*dfr_remap)(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
                          struct df_error *error);
 
+/* Who offers it. */
+struct dfr_remapper {
+    int (*open)(uint32_t n_stages, uint32_t n_processors, const double *time_s, bool by_demand, void **context, struct df_error *error);
+    dfr_remap ask;
+    void (*close)(void *context);
+};
+
 struct dfr_tuner_rules {
     double drift;                       /* 0.02: a share of the time that was counted with */
     double hysteresis;                  /* 0.02: a share of the rate */

@@ -53,7 +53,8 @@ static struct dfr_message *random_message(uint32_t *random)
     uint32_t n = rig_rand(random) % 6, port = 0;
     struct dfr_head head = { .kind = 1 + rig_rand(random) % (DFR_N_KINDS - 1), .epoch = rig_rand(random), .hash = rig_rand(random) };
 
-    if (head.kind == DFR_HELLO || head.kind == DFR_GIVE || head.kind == DFR_RESULT || head.kind == DFR_VERDICT || head.kind == DFR_STORED || head.kind == DFR_ASK)
+    if (head.kind == DFR_HELLO || head.kind == DFR_GIVE || head.kind == DFR_RESULT || head.kind == DFR_VERDICT || head.kind == DFR_STORED || head.kind == DFR_ASK ||
+        head.kind == DFR_TOOK)
         head.wave = (int64_t)rig_rand(random) << 20;
     head.stage = rig_rand(random) % 3;
     if (rig_rand(random) % 2)

@@ -226,7 +226,7 @@ static int make_plan(const struct df_graph *g, const struct df_platform *platfor
     return DF_OK;
 }
 
-static const struct df_planner planner = { make_plan, NULL };
+static const struct df_planner planner = { .make = make_plan };
 
 static void test_plan_is_followed_or_made_again(void **state)
 {

@@ -236,7 +236,7 @@ static int make_plan(const struct df_graph *g, const struct df_platform *platfor
 /* Nothing here takes as long as the default times say, so the guard is alarmed from the first jobs on. */
 static void test_runs_stay_right(void **state)
 {
-    static const struct df_planner planner = { make_plan, NULL };
+    static const struct df_planner planner = { .make = make_plan };
     struct df_platform platforms[2];
     (void)state;
     df_platform_default(&platforms[0], 1);

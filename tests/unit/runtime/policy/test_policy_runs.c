@@ -88,7 +88,7 @@ static void check_why(struct rig *r, const struct df_options *o, const char *as,
 static void test_plans_may_name_a_policy(void **state)
 {
     static const char *const names[] = { "static", "dmda", "eager", "", "pats --dl --prefetch" };
-    static const struct df_planner planner = { plan_run_as, NULL };
+    static const struct df_planner planner = { .make = plan_run_as };
     struct df_options o;
     struct df_error error = { "" };
     struct rig r;

@@ -92,7 +92,7 @@ static int look(const struct df_graph *graph, const struct df_platform *platform
     return dfp_planner.make(graph, platform, times, policy, plan, error);
 }
 
-static const struct df_planner looker = { look, NULL };
+static const struct df_planner looker = { .make = look };
 
 static int run(const struct df_graph *graph, const char *policy, const struct df_planner *planner, bool both,
                struct df_error *error)

@@ -34,7 +34,7 @@ struct post {
 
 struct dfr_watchdog {
     const struct df_run *run;
-    double limit_s;
+    _Atomic double limit_s;
     uint32_t n_posts;
     struct post *posts;
     uint64_t turns;                     /* sum over all posts; it last changed at changed_s */
@@ -130,7 +130,8 @@ static void expire(const struct dfr_watchdog *w)
 /* Looks at all posts once. Gives the time of the next look. */
 static double look(struct dfr_watchdog *w)
 {
-    double now_s = dfr_clock_s(), next_s = now_s + w->limit_s;
+    const double limit_s = w->limit_s;
+    double now_s = dfr_clock_s(), next_s = now_s + limit_s;
     uint64_t turns = 0;
     bool running = false, expired = false;
 
@@ -146,23 +147,23 @@ static double look(struct dfr_watchdog *w)
         running = true;
         if (p->told == turn)
             continue;
-        if (now_s - since_s >= w->limit_s) {
+        if (now_s - since_s >= limit_s) {
             p->told = turn;
             expired = true;
             tell_job(w, p, job, wave);
-        } else if (since_s + w->limit_s < next_s) {
-            next_s = since_s + w->limit_s;
+        } else if (since_s + limit_s < next_s) {
+            next_s = since_s + limit_s;
         }
     }
     if (running || turns != w->turns || dfr_stopped(w->run)) {
         w->turns = turns;
         w->changed_s = now_s;
         w->told = false;
-    } else if (now_s - w->changed_s >= w->limit_s && !w->told) {
+    } else if (now_s - w->changed_s >= limit_s && !w->told) {
         char limit[24];
         w->told = expired = true;
         dfr_log(w->run, DF_LOG_ERROR, "no job has run for %s, and the graph is not complete",
-                dfr_text_seconds(w->limit_s, limit, sizeof limit));
+                dfr_text_seconds(limit_s, limit, sizeof limit));
     }
     if (expired)
         expire(w);
@@ -235,6 +236,11 @@ int dfr_watchdog_start(struct dfr_watchdog *w, struct df_error *error)
         return dfr_error(error, DF_E_MEMORY, "cannot make the watchdog's thread: %s", strerror(code));
     w->started = true;
     return DF_OK;
+}
+
+void dfr_watchdog_limit(struct dfr_watchdog *w, double limit_s)
+{
+    w->limit_s = limit_s;
 }
 
 void dfr_watchdog_destroy(struct dfr_watchdog *w)

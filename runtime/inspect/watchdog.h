@@ -9,7 +9,7 @@
  *           that does not return cannot be stopped from outside, so `expired` can only end the process. If it
  *           returns, the run goes on.
  * Memory:   dfr_watchdog_create() gives what dfr_watchdog_destroy() returns. The run is borrowed, names are copied.
- * Threads:  begin and end of a post are called by one thread at a time; create, start and destroy by the thread that
+ * Threads:  begin and end of a post are called by one thread at a time; create, start, limit and destroy by the thread that
  *           makes and ends the run.
  */
 #ifndef DFR_WATCHDOG_H
@@ -23,6 +23,8 @@ int dfr_watchdog_create(const struct df_run *run, uint32_t n_posts, struct dfr_w
                         struct df_error *error);
 void dfr_watchdog_name(struct dfr_watchdog *watchdog, uint32_t post, const char *name); /* before start */
 int dfr_watchdog_start(struct dfr_watchdog *watchdog, struct df_error *error);
+/* Jobs may run so long from now on; not less than before. */
+void dfr_watchdog_limit(struct dfr_watchdog *watchdog, double limit_s);
 void dfr_watchdog_destroy(struct dfr_watchdog *watchdog); /* ends the thread, if any */
 
 void dfr_watchdog_begin(struct dfr_watchdog *watchdog, uint32_t post, uint64_t job, int64_t wave);

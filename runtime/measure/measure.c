@@ -299,6 +299,16 @@ static int run_waves(struct dfr_measure *m, int64_t *waves, struct df_error *err
     return DF_OK;
 }
 
+/* The longest call that the flow was measured by. */
+static double longest(const struct dfr_measure *m)
+{
+    double longest_s = 0;
+    for (size_t i = 0; i < 2 * (size_t)m->graph->n_works; i++)
+        for (uint32_t k = 0; k < m->flow[i].n; k++)
+            longest_s = m->flow[i].seconds[k] > longest_s ? m->flow[i].seconds[k] : longest_s;
+    return longest_s;
+}
+
 /* The same waves once more, from the beginning: what runs for the flow only is fired beside the triad. Its states begin anew, so files are
  * read and written again. What cannot begin again, a stream of numbers that a pipe brings, say, ends before, or fails. Then `why` says so, and
  * nothing is known about it under load; what was measured alone stays. */
@@ -308,6 +318,7 @@ static void run_waves_beside(struct dfr_measure *m, int64_t waves, struct df_err
     int status = DF_OK;
     dfr_states_end(&m->run, DF_E_REFUSED, NULL);
     dfr_measure_forget(m);
+    dfr_measure_watch_longer(m, longest(m));
     m->second = true;
     for (int64_t wave = 0; wave < waves && !ended && status == DF_OK; wave++)
         status = run_wave(m, wave, &ended, why);

@@ -34,7 +34,8 @@
  * Cold:     if asked for, as many bytes as the device's cache has are written before each repeated launch. Otherwise a
  *           repetition on a real GPU finds its inputs there as far as they fit.
  * Not run:  variants with a cost clause; variants that are known already.
- * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s. A thread of its own looks
+ * Limit:    no call may run longer than --watchdog, or else ten times max_s and at least 5 s. When the flow
+ *           runs a second time, ten times the longest call that was measured in the first one, if that is more. A thread of its own looks
  *           at that. It writes the samples that are known, and which call it is. Then it ends the process by
  *           options.expired.
  * Memory:   all of it is returned, after failures too.

@@ -75,6 +75,8 @@ static inline const struct df_work *dfr_measure_work(const struct dfr_measure_jo
 
 /* Around each call of a kernel, and around nothing else. _start() comes after options and sampler are known. */
 int dfr_measure_watch_start(struct dfr_measure *m, struct df_error *error);
+/* Calls have taken so long alone, and take longer under load: the limit is at least ten times that from now on, unless --watchdog sets it. */
+void dfr_measure_watch_longer(struct dfr_measure *m, double seconds);
 void dfr_measure_watch_end(struct dfr_measure *m);
 void dfr_measure_call_begins(const struct dfr_measure_job *job, uint32_t cls);
 void dfr_measure_call_ended(struct dfr_measure *m);

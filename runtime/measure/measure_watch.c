@@ -47,6 +47,16 @@ int dfr_measure_watch_start(struct dfr_measure *m, struct df_error *error)
     return dfr_watchdog_start(m->watchdog, error);
 }
 
+void dfr_measure_watch_longer(struct dfr_measure *m, double seconds)
+{
+    const double limit_s = LIMIT_TIMES * seconds;
+
+    if (m->options->watchdog_s > 0 || limit_s <= m->run.options.watchdog_s)
+        return;
+    m->run.options.watchdog_s = limit_s;
+    dfr_watchdog_limit(m->watchdog, limit_s);
+}
+
 void dfr_measure_watch_end(struct dfr_measure *m)
 {
     if (!m->watchdog)

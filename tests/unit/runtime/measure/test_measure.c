@@ -27,6 +27,7 @@
 static _Atomic unsigned sources, bumps, adds, taps, sinks; /* under load several threads call bump and add */
 static bool bump_hangs;                 /* on a device, until the watchdog tells of it */
 static atomic_uint expiries;
+static bool sink_hangs;                 /* the first time for 0.6 s, then until the watchdog tells of it */
 static bool bump_fails;
 static bool bump_strays;                /* on a device: behind its ports, but inside the device's memory */
 static float result;
@@ -120,6 +121,10 @@ static int sink(struct df_call *call, void *stream, const size_t *dims, void *co
                 const union df_scalar *scalars)
 {
     (void)call, (void)stream, (void)scalars, (void)dims;
+    if (sink_hangs && sinks == 0)
+        usleep(600000);
+    while (sink_hangs && sinks > 0 && atomic_load(&expiries) == 0)
+        usleep(1000);
     sinks++;
     result = ((const float *)ports[0])[0];
     return DF_OK;
@@ -363,6 +368,40 @@ static void a_call_that_takes_too_long_is_told(void **state)
     assert_non_null(strstr(text, "sample\tcpu\tcpu\tsource\t"));
     assert_true(strstr(text, "sample\tcpu\tcpu\tbump\t") < late);
     assert_non_null(strstr(late, "end\n"));
+    free(text);
+    df_graph_free(graph);
+}
+
+/* What runs a second time, beside others, may take ten times as long as alone: here at least 6 s, and 5 s would be allowed alone. */
+static void a_slow_call_has_more_time_beside_others(void **state)
+{
+    (void)state;
+    struct df_graph *graph = make_graph();
+    struct dfr_sampler_options sampler = { .goal = 0.5, .min_runs = 4, .max_runs = 6, .max_s = 0.1 };
+    struct df_options options;
+    struct df_error error = { "" };
+    double limit_s = 0;
+    size_t size;
+    char *text;
+    FILE *out = open_memstream(&text, &size);
+    df_options_default(&options);
+    options.device = DF_DEVICE_NONE;
+    options.expired = expire;
+    measuring = pthread_self();
+    atomic_store(&expiries, 0);
+    sinks = 0;
+    sink_hangs = loaded = dfr_cores_count() > 1;
+    int status = dfr_measure_to(graph, &options, &sampler, loaded, false, out, NULL, &error);
+    fclose(out);
+    if (status != DF_OK)
+        fail_msg("%s", error.text);
+    if (sink_hangs) {
+        const char *late = strstr(text, "late\t");
+        assert_non_null(late);
+        assert_int_equal(sscanf(late, "late\t%*u\tcpu\tmain/sink\t0\t%lf\n", &limit_s), 1);
+        assert_true(limit_s >= 6);
+    }
+    sink_hangs = loaded = false;
     free(text);
     df_graph_free(graph);
 }
@@ -663,6 +702,7 @@ int main(void)
         cmocka_unit_test(the_emulator_is_measured_too),
         cmocka_unit_test(repetitions_use_as_much_memory_as_a_wave),
         cmocka_unit_test(a_call_that_takes_too_long_is_told),
+        cmocka_unit_test(a_slow_call_has_more_time_beside_others),
         cmocka_unit_test(threads_beside_use_as_much_memory_as_a_wave),
         cmocka_unit_test(load_is_measured_beside_others),
         cmocka_unit_test(no_wave_leaves_memory),

@@ -53,6 +53,7 @@ static bool index_shifts(struct shift *s, const struct dff_node *index)
     return true;
 }
 
+/* A reduction may have the slot for a range of its own, as the argument of a local function: what it holds does not depend on this range. */
 static bool shifts(struct shift *s, const struct dff_node *n)
 {
     bool good = true, element = n->kind == DFF_READ || n->kind == DFF_TABLE;
@@ -65,7 +66,7 @@ static bool shifts(struct shift *s, const struct dff_node *n)
     for (uint32_t k = 0; k < n->n_args && good; k++)
         good = !n->args[k] || (element ? index_shifts(s, n->args[k]) : shifts(s, n->args[k]));
     for (uint32_t r = 0; r < n->n_ranges && good; r++)
-        good = !depends(s, n->ranges[r].from) && !depends(s, n->ranges[r].to);
+        good = n->ranges[r].slot != s->slot && !depends(s, n->ranges[r].from) && !depends(s, n->ranges[r].to);
     return good;
 }
 

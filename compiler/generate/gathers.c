@@ -384,14 +384,19 @@ static void find(struct dfg_gen *g, struct gathers *gathers)
     }
 }
 
-static void mark_terms(struct dfg_gen *g, const struct dff_node *n)
+/* Marks what the terms hold. false: a reduction among it has the sum's slot for a range of its own, as the argument of a local function may,
+ * so a read there depends on another range than the slot says. */
+static bool mark_terms(struct dfg_gen *g, const struct dff_node *n, uint32_t slot)
 {
+    bool good = true;
     if (g->facts[n->id].in_sum)
-        return;
+        return true;
     g->facts[n->id].in_sum = true;
-    for (uint32_t k = 0; k < n->n_args; k++)
-        if (n->args[k])
-            mark_terms(g, n->args[k]);
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        good &= n->ranges[r].slot != slot;
+    for (uint32_t k = 0; k < n->n_args && good; k++)
+        good = !n->args[k] || mark_terms(g, n->args[k], slot);
+    return good;
 }
 
 /* Does the sum, of a range of numbers, hold a read whose place is computed of the range and the column? Whether it has a term may not
@@ -408,7 +413,8 @@ static bool gathers_terms(struct dfg_gen *g, const struct dff_node *sum)
         return false;
     for (unsigned i = 0; i < g->kernel->n_nodes; i++)
         g->facts[i].in_sum = false;
-    mark_terms(g, sum->args[0]);
+    if (!mark_terms(g, sum->args[0], sum->ranges[0].slot))
+        return false;
     for (unsigned i = 0; i < sum->id && !found; i++) {
         const struct dff_node *n = g->kernel->nodes[i];
         found = g->facts[i].in_sum && (n->kind == DFF_READ || n->kind == DFF_TABLE) && (n->slots & both) == both && !(n->slots & ~(columns | slot)) &&

@@ -168,11 +168,12 @@ static void fold(struct frame *f, const struct node *a, int r, int step, struct 
         return;
     }
     const struct range *range = &a->ranges[r];
-    int64_t from = evaluate(f, range->from).i, to = evaluate(f, range->to).i;
+    int64_t from = evaluate(f, range->from).i, to = evaluate(f, range->to).i, before = f->slots[range->slot];
     for (int64_t i = from; i < to; i++) {
         f->slots[range->slot] = i;
         fold(f, a, r + step, step, result);
     }
+    f->slots[range->slot] = before;     /* an argument of a local function may have a range with the slot of one around it */
 }
 
 #define BLOCK 1024
@@ -208,7 +209,7 @@ static struct partial of_values(enum reduction op, const struct partial *values,
 static struct partial in_lanes(struct frame *f, const struct node *a, unsigned r)
 {
     const struct range *range = &a->ranges[r];
-    int64_t from = evaluate(f, range->from).i, to = evaluate(f, range->to).i, n = to > from ? to - from : 0;
+    int64_t from = evaluate(f, range->from).i, to = evaluate(f, range->to).i, n = to > from ? to - from : 0, before = f->slots[range->slot];
     struct partial *values = calloc((size_t)n + 1, sizeof *values), result;
     if (!values)
         abort();
@@ -216,6 +217,7 @@ static struct partial in_lanes(struct frame *f, const struct node *a, unsigned r
         f->slots[range->slot] = from + i;
         values[i] = r + 1 == a->n_ranges ? term_of(f, a) : in_lanes(f, a, r + 1);
     }
+    f->slots[range->slot] = before;
     result = of_values(a->number, values, n);
     free(values);
     return result;

@@ -83,6 +83,8 @@ int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *e
         return dfr_error(error, DF_E_ARGUMENT, "%s is for a run on several ranks: --cluster is missing", alone);
     if (line->stages.path && mapped)
         return dfr_error(error, DF_E_ARGUMENT, "--mapping: it does not go with %s, because ranks share no waves", mapped);
+    if (line->stages.path && o->inflight > DFR_STREAM_WORKERS)
+        return dfr_error(error, DF_E_ARGUMENT, "--inflight: with stages on ranks it is %d at most", DFR_STREAM_WORKERS);
     if (line->stream_policy && !line->stages.path)
         return dfr_error(error, DF_E_ARGUMENT, "--stream-policy is for stages on ranks: --mapping is missing");
     if (line->stages.tune && !line->stages.path)

@@ -237,12 +237,21 @@ static void tell_resumed(const struct first *f)
         dfr_resumable_say(f->resumable, "the accs are as they were after %lld waves", (long long)most);
 }
 
+/* As many waves as one part has had are had by all, also if fewer are wanted now. */
+static void want_all_had(struct first *f)
+{
+    for (uint32_t k = 0; k < f->n_spans && f->options.waves >= 0; k++)
+        f->options.waves = f->spans[k].waves > f->options.waves ? f->spans[k].waves : f->options.waves;
+}
+
 static int open_spans(struct first *f, struct df_error *error)
 {
     uint64_t program = 0;
     const char *path = f->resumable ? dfr_resumable_accs(f->resumable, &program) : NULL;
     int status = dfr_spans_make(f->shared, (uint32_t)f->comm->link->size - 1, path, program, &f->spans, &f->n_spans, error);
 
+    if (status == DF_OK)
+        want_all_had(f);
     if (status == DF_OK && path)
         status = dfr_keeper_create(f->shared, path, program, &f->keeper, error);
     if (status == DF_OK && f->resumable)

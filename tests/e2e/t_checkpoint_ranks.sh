@@ -46,6 +46,13 @@ stopped_at 9 0 2; killed_all; goes_on rank-0-more 7 -
 stopped_at 9 mpirun 3; killed_all; goes_on mpirun 4 - --device=emu --emu-all --policy=all-gpu
 # A damaged file counts as missing: its part begins with wave 0.
 stopped_at 9 0 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null; goes_on damaged 3 0
+# One rank waits in wave 60, another one is far ahead: with fewer waves wanted than that, all parts get as many as the farthest one has had.
+most() { head -qn 1 $(files) | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2 | sort -n | tail -n 1; }
+is_ahead() { [ "$(files | wc -l)" = 5 ] && [ "$(most)" -gt 80 ]; }
+touch go.1; begin 3 --checkpoint=10ms --last=100000; until_true is_ahead; kill -9 "$(cat pid.0)"; killed_all; farthest=$(most); touch go
+begin 3 --last=100000 --waves=30; ends $launcher; wait $launcher && pass fewer-waves || fail fewer-waves "$(cat errors)"
+mkdir ../want-farthest && touch ../want-farthest/go && (cd ../want-farthest && ../shared --last=100000 --waves="$farthest")
+same fewer-waves-result result.raw ../want-farthest/result.raw; rm -rf ./*
 # Another program's checkpoints, or those of a journal before, are not taken.
 stopped_at 9 0 3; killed_all; rm shared.journal; touch go; begin 3; ends $launcher; wait $launcher
 same anew-result result.raw ../want/result.raw

@@ -302,7 +302,7 @@ static int learn_changes(struct dfr_tuner *t)
     int length = say_drift(t);
     memcpy(t->moved, t->of_stage, t->shape.n_stages * sizeof *t->moved);
     for (size_t pair = 0; pair < t->n; pair++) {
-        if (of_lines(t, pair) != 0)
+        if (fabs(of_lines(t, pair)) > DOUBTFUL)
             t->known[pair] = false;     /* what was measured before the line moved is over, and that it moved as far is not measured */
         t->table[pair] += of_lines(t, pair);
         if (is_measured(t, pair)) {

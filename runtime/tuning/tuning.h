@@ -10,8 +10,8 @@
  * Drift:    An active pair has drifted if its estimate is further from the time that was counted with than `drift`, and further than
  *           chance explains.
  * Others:   Nothing is measured of pairs that are not active. What drifts is therefore explained by few stages and processors
- *           (explain.h), and the other pairs of those drift with them. That is an assumption, so pairs that drift with others are no
- *           longer known. What was measured of a pair is known until then, or until `forget` waves have passed without another
+ *           (explain.h), and the other pairs of those drift with them. That is an assumption, so pairs that drift with others by more
+ *           than a tenth are no longer known. What was measured of a pair is known until then, or until `forget` waves have passed without another
  *           measurement. Then it lapses, so that a processor that was slow once is tried again. Each lapse of a processor doubles
  *           its `forget`.
  * Again:    `remap` may search for a bounded time, and so miss the best mapping. If much has drifted, it is asked eight times more, every 32

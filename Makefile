@@ -288,7 +288,7 @@ endif
 
 tests: all $(UNIT) $(FUZZ) $(BUILDDIR)/tests/make_seeds $(BUILDDIR)/tests/formula_oracle $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
 
-$(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c tests/formula/*.c))
+$(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c tests/rig/pipelines/*.c tests/formula/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
 
 # The interpreter of formulas; the archive has the program that compares it with a library of dfc's, whose calls tests/formula/compare.py writes.
@@ -449,7 +449,7 @@ map-results: deps
 	@$(MAKE) --no-print-directory map-results-inner
 map-results-inner: all $(BUILDDIR)/mapping
 	@python3 tests/bench/mapping.py $(BUILDDIR) $(or $(N),20)
-$(BUILDDIR)/mapping: tests/bench/mapping.c tests/rig/pipeline_rig.c $(LIBRARIES)
+$(BUILDDIR)/mapping: tests/bench/mapping.c tests/rig/pipelines/pipeline_rig.c $(LIBRARIES)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -Itests/rig -o $@ $(filter %.c,$^) $(LIB)/libdfplan.a $(LIB)/libdf.a -lm -ldl -lrt $(LDFLAGS)
 
 # Streams by demand: writes docs/results/streams.md, .csv and .svg.
@@ -466,7 +466,7 @@ tuning-results: deps
 	@$(MAKE) --no-print-directory tuning-results-inner
 tuning-results-inner: $(BUILDDIR)/tuning
 	@$(BUILDDIR)/tuning $(or $(N),1000)
-$(BUILDDIR)/tuning: tests/bench/tuning.c tests/rig/drift_rig.c tests/rig/pipeline_rig.c $(LIBRARIES)
+$(BUILDDIR)/tuning: tests/bench/tuning.c tests/rig/pipelines/drift_rig.c tests/rig/pipelines/pipeline_rig.c $(LIBRARIES)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -Itests/rig -o $@ $(filter %.c,$^) $(LIB)/libdfplan.a $(LIB)/libdf.a -lm -ldl -lrt $(LDFLAGS)
 
 pictures: deps

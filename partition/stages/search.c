@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "partition/stages/random.h"
 #include "runtime/base/error.h"
 
 #define ROUNDS 6
@@ -29,18 +30,9 @@ struct search {
 
 /* ---- numbers ---- */
 
-/* SplitMix64 (Steele et al. 2014). */
-static uint64_t draw(struct search *s)
-{
-    uint64_t z = s->random += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 static uint32_t below(struct search *s, uint32_t n)
 {
-    return (uint32_t)(((draw(s) >> 32) * n) >> 32);
+    return dfp_random_below(&s->random, n);
 }
 
 static double power_16(double x)
@@ -203,7 +195,7 @@ static void anneal(struct search *s, double heat, uint64_t steps)
         if (!move(s))
             continue;
         double next_log = look(s, &s->next, group_s);
-        double luck = ((double)(draw(s) >> 11) + 0.5) / 9007199254740992.0;
+        double luck = dfp_random_even(&s->random);
         if (next_log >= s->now_log && luck >= exp((s->now_log - next_log) / heat))
             continue;
         s->now = s->next;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/stages/random.h"
 #include "runtime/base/error.h"
 
 #define NOBODY UINT32_MAX
@@ -53,15 +54,6 @@ struct run {
 
 /* ---- times ---- */
 
-/* SplitMix64's last step (Steele et al. 2014). */
-static uint64_t mix(uint64_t z)
-{
-    z += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 static double drift_of(const struct dfp_drifting *d, int64_t wave, uint32_t stage, uint32_t processor)
 {
     double factor = 1;
@@ -73,7 +65,7 @@ static double drift_of(const struct dfp_drifting *d, int64_t wave, uint32_t stag
 
 static double stage_s(const struct dfp_drifting *d, int64_t wave, uint32_t stage, uint32_t processor)
 {
-    uint64_t drawn = mix(mix(mix(mix(d->seed) + (uint64_t)wave) + stage) + processor);
+    uint64_t drawn = dfp_random_mix(dfp_random_mix(dfp_random_mix(dfp_random_mix(d->seed) + (uint64_t)wave) + stage) + processor);
     double even = ((double)(drawn >> 11) + 0.5) / 9007199254740992.0;
     return dfp_stage_s(d->pipeline, stage, processor) * drift_of(d, wave, stage, processor) * (1 + d->chance * (2 * even - 1));
 }

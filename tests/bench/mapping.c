@@ -4,7 +4,7 @@
  *   mapping 30 SAMPLES           30 stages on 10, 20, … 100 processors, with like and with unlike links.
  *   mapping time                 How long the search takes.
  *
- * Pipelines are drawn as tests/rig/pipeline_rig.h says, with seed 1. All but the times is the same on every machine.
+ * Pipelines are drawn as tests/rig/pipelines/pipeline_rig.h says, with seed 1. All but the times is the same on every machine.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "partition/stages/stages.h"
-#include "pipeline_rig.h"
+#include "pipelines/pipeline_rig.h"
 
 enum { IDENTITY, BSC, DPM, HEDPM, OURS, N_MAPS };
 static const char *const map_names[N_MAPS] = { "identity", "BSC", "DPM", "HeDPM", "ours" };

@@ -2,7 +2,7 @@
  *
  *   tuning SAMPLES [WAVES]
  *
- * Samples are those of tests/rig/drift_rig.h. All figures are the same on every machine. As many processes share them as there are cores.
+ * Samples are those of tests/rig/pipelines/drift_rig.h. All figures are the same on every machine. As many processes share them as there are cores.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "drift_rig.h"
+#include "pipelines/drift_rig.h"
 
 static int ascending(const void *a, const void *b)
 {

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "drift_rig.h"
+#include "pipelines/drift_rig.h"
 #include "partition/tuning/drifting.h"
-#include "pipeline_rig.h"
+#include "pipelines/pipeline_rig.h"
 
 enum { SLOWED = 200, WITHIN = 50, WAVES = 600 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline_rig.h"
+#include "pipelines/pipeline_rig.h"
 #include "partition/stages/map_text.h"
 
 static bool near(double a, double b, double tolerance)

@@ -3,19 +3,13 @@
 
 #include <math.h>
 
-static double draw_even(struct draws *draws)
-{
-    uint64_t z = draws->seed += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
-}
+#include "partition/stages/random.h"
 
 /* By Box and Muller. */
 static double draw_normal(struct draws *draws, double mean, double deviation)
 {
     for (;;) {
-        double radius = sqrt(-2 * log(draw_even(draws))), angle = 6.283185307179586 * draw_even(draws);
+        double radius = sqrt(-2 * log(dfp_random_even(&draws->seed))), angle = 6.283185307179586 * dfp_random_even(&draws->seed);
         double x = mean + deviation * radius * cos(angle);
         if (x > 0)
             return x;

@@ -8,7 +8,7 @@
 #include "partition/stages/stages.h"
 
 struct draws {
-    uint64_t seed;                      /* of SplitMix64; changes with each draw */
+    uint64_t seed;                      /* of partition/stages/random.h; changes with each draw */
 };
 
 /* unlike: each link has a bandwidth and a setup time of its own; else all have 10 and 0.1. */

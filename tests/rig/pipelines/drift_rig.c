@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "partition/stages/random.h"
 #include "partition/tuning/drifting.h"
 #include "pipeline_rig.h"
 
@@ -19,39 +20,21 @@ struct sample {
 
 static const char *const names[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12" };
 
-static uint64_t draw(struct draws *draws)
+static void draw_drifts(uint64_t *random, struct sample *s, int64_t waves)
 {
-    uint64_t z = draws->seed += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
-static uint32_t below(struct draws *draws, uint32_t n)
-{
-    return (uint32_t)(((draw(draws) >> 32) * n) >> 32);
-}
-
-static double even(struct draws *draws)
-{
-    return ((double)(draw(draws) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static void draw_drifts(struct draws *draws, struct sample *s, int64_t waves)
-{
-    uint32_t n = 1 + below(draws, 3), disturbed = 1 + below(draws, 3);
+    uint32_t n = 1 + dfp_random_below(random, 3), disturbed = 1 + dfp_random_below(random, 3);
     s->first = waves;
     for (uint32_t i = 0; i < n; i++) {
-        bool is_processor = below(draws, 2);
-        int64_t from = 100 + below(draws, (uint32_t)(waves / 5));
-        uint32_t number = below(draws, is_processor ? s->pipeline.n_processors : s->pipeline.n_stages);
-        int64_t end = is_processor && below(draws, 2) ? from + 1 + below(draws, (uint32_t)(waves / 5)) : INT64_MAX;
-        s->drifts[i] = (struct dfp_drift){ is_processor, number, from, end, pow(4, is_processor ? even(draws) : 2 * even(draws) - 1) };
+        bool is_processor = dfp_random_below(random, 2);
+        int64_t from = 100 + dfp_random_below(random, (uint32_t)(waves / 5));
+        uint32_t number = dfp_random_below(random, is_processor ? s->pipeline.n_processors : s->pipeline.n_stages);
+        int64_t end = is_processor && dfp_random_below(random, 2) ? from + 1 + dfp_random_below(random, (uint32_t)(waves / 5)) : INT64_MAX;
+        s->drifts[i] = (struct dfp_drift){ is_processor, number, from, end, pow(4, is_processor ? dfp_random_even(random) : 2 * dfp_random_even(random) - 1) };
         s->first = from < s->first ? from : s->first;
     }
     for (uint32_t i = n; i < n + disturbed; i++) {
-        int64_t from = 50 + below(draws, (uint32_t)(waves - 60));
-        s->drifts[i] = (struct dfp_drift){ false, below(draws, s->pipeline.n_stages), from, from + 1, 20 };
+        int64_t from = 50 + dfp_random_below(random, (uint32_t)(waves - 60));
+        s->drifts[i] = (struct dfp_drift){ false, dfp_random_below(random, s->pipeline.n_stages), from, from + 1, 20 };
     }
     s->drifting.n_drifts = n + disturbed;
 }
@@ -103,18 +86,19 @@ static void check_waves(const struct dfp_drifted *result)
 static void make(struct sample *s, uint64_t seed, int64_t waves)
 {
     struct draws draws = { seed * UINT64_C(0x9E3779B97F4A7C15) };
+    uint64_t *random = &draws.seed;
     struct df_error error;
-    uint32_t n_stages = 3 + below(&draws, 6), n_processors = 4 + below(&draws, 9);
+    uint32_t n_stages = 3 + dfp_random_below(random, 6), n_processors = 4 + dfp_random_below(random, 9);
     if (dfp_pipeline_new(n_stages, n_processors, &s->pipeline, &error) != DF_OK)
         abort();
     struct dfp_pipeline *l = &s->pipeline;
-    l->feeding = below(&draws, 2) ? DFP_BY_DEMAND : DFP_IN_ORDER;
+    l->feeding = dfp_random_below(random, 2) ? DFP_BY_DEMAND : DFP_IN_ORDER;
     for (uint32_t n = 0; n < n_stages; n++)
-        l->serial[n] = below(&draws, 5) == 0;
-    draw_pipeline(&draws, l, below(&draws, 2));
-    s->drifting = (struct dfp_drifting){ .pipeline = l, .drifts = s->drifts, .waves = waves, .chance = below(&draws, 2) ? 0.1 : 0, .seed = (uint32_t)seed,
+        l->serial[n] = dfp_random_below(random, 5) == 0;
+    draw_pipeline(&draws, l, dfp_random_below(random, 2));
+    s->drifting = (struct dfp_drifting){ .pipeline = l, .drifts = s->drifts, .waves = waves, .chance = dfp_random_below(random, 2) ? 0.1 : 0, .seed = (uint32_t)seed,
                                          .stages = names, .processors = names, .rules = dfr_tuner_defaults };
-    draw_drifts(&draws, s, waves);
+    draw_drifts(random, s, waves);
 }
 
 /* A copy of the pipeline with the times behind all drifts. */

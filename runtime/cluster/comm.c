@@ -65,6 +65,11 @@ void dfr_comm_send(struct dfr_comm *comm, int to, struct dfr_message *message)
     dfr_message_drop(message);
 }
 
+const struct dfr_worker *dfr_comm_worker(const struct dfr_comm *comm)
+{
+    return comm->loop->worker;
+}
+
 void dfr_comm_remap(struct dfr_comm *comm)
 {
     dfr_manager_remap(comm->loop->manager, dfr_clock_s());
@@ -264,6 +269,7 @@ int dfr_comm_manage(struct dfr_comm *comm, const struct dfr_manager_options *opt
         return code;
     comm->loop = &loop;
     manage_until_over(&loop);
+    comm->loop = NULL;
     *state = dfr_manager_state(loop.manager);
     if (side->over)
         side->over(side->arg, loop.manager);
@@ -400,9 +406,8 @@ int dfr_comm_work(struct dfr_comm *comm, const struct dfr_worker_options *option
     if (code != DF_OK)
         return code;
     comm->loop = &loop;
-    comm->worker = loop.worker;
     work_until_over(&loop);
-    comm->worker = NULL;
+    comm->loop = NULL;
     comm->done = dfr_worker_is_done(loop.worker);
     return close_loop(&loop, dfr_worker_is_whole(loop.worker), dfr_worker_outcome(loop.worker, error), error);
 }

@@ -30,7 +30,6 @@ struct dfr_comm {
     uint64_t n_active;                  /* how often it looked and something had happened, or moved */
     struct dfr_comm_loop *loop;         /* while it runs */
     bool done;                          /* set at a worker's end: all waves have ended */
-    const struct dfr_worker *worker;    /* while dfr_comm_work() runs */
     bool hurries;                       /* a worker: the first rank stops the run. Of the communication thread */
 };
 
@@ -45,6 +44,8 @@ void dfr_comm_stop(struct dfr_comm *comm);
 /* The communication thread, from a call of the graph's side: sends a message to another rank, and takes it. A rank that has ended with an error sends
  * nothing. */
 void dfr_comm_send(struct dfr_comm *comm, int to, struct dfr_message *message);
+/* The same thread, while dfr_comm_work() runs. */
+const struct dfr_worker *dfr_comm_worker(const struct dfr_comm *comm);
 /* The same thread, on rank 0: dfr_manager_remap(). */
 void dfr_comm_remap(struct dfr_comm *comm);
 

@@ -490,7 +490,7 @@ static int start(void *arg, const struct dfr_message *message, const struct dfr_
 /* The end of a run writes its events, by rank 0's clock. */
 static bool knows_clock(const struct other *o)
 {
-    return !o->teller.pieces.file || dfr_worker_trips(o->comm->worker)[0].n > 0;
+    return !o->teller.pieces.file || dfr_worker_trips(dfr_comm_worker(o->comm))[0].n > 0;
 }
 
 static int finish(void *arg, struct dfr_message **message, struct df_error *error)
@@ -505,7 +505,7 @@ static int finish(void *arg, struct dfr_message **message, struct df_error *erro
         dfr_share_run_cut(o->run);
     if (!o->run || !dfr_share_run_ended(o->run, &waves) || !knows_clock(o))
         return DF_OK;
-    dfr_teller_clock(&o->teller, o->comm->worker);
+    dfr_teller_clock(&o->teller, dfr_comm_worker(o->comm));
     int status = dfr_share_run_finish(o->run, o->values, &n, o->stats, error);
     if (status == DF_OK)
         dfr_stats_add(o->sum, o->stats);

@@ -26,7 +26,7 @@ struct request {                        /* that is open, by its number */
     bool open;
 };
 
-/* Messages by wave. */
+/* Messages by wave. The store owns what is put into it, and drops it if it has no room. */
 struct store {
     struct dfr_message **all;
     uint32_t n, room;
@@ -74,8 +74,10 @@ static bool store_put(struct store *s, struct dfr_message *message)
     if (s->n == s->room) {
         uint32_t room = s->room ? 2 * s->room : 16;
         struct dfr_message **more = realloc(s->all, room * sizeof(struct dfr_message *));
-        if (!more)
+        if (!more) {
+            dfr_message_drop(message);
             return false;
+        }
         s->all = more;
         s->room = room;
     }
@@ -265,10 +267,8 @@ static struct dfr_message *make_out(struct other *o, const struct dfr_message *i
 /* What was made waits to be asked for; rank 0 gets it at once. */
 static int keep_out(struct other *o, struct dfr_message *message, struct df_error *error)
 {
-    if (!message || !store_put(&o->out, message)) {
-        dfr_message_drop(message);
+    if (!message || !store_put(&o->out, message))
         return dfr_error_memory(error);
-    }
     return !o->feed || dfr_feed_offer(o->feed, message->head.wave) ? DF_OK : dfr_error_memory(error);
 }
 
@@ -350,20 +350,24 @@ static int begin_waves(struct other *o, struct df_error *error)
 
 /* ---- the streams ---- */
 
-static void answer_requests(struct other *o, bool *any)
+/* An answer that does not go out would leave who asked waiting for good. */
+static int answer_requests(struct other *o, bool *any, struct df_error *error)
 {
     struct dfr_head head = head_of(o, DFR_NONE);
     uint32_t rank;
 
     while (o->feed && dfr_feed_answer(o->feed, &rank, &head)) {
-        struct dfr_message *message = head.kind == DFR_GIVE ? store_take(&o->out, head.wave) : dfr_message_make(&head, NULL, 0);
-        if (message && head.kind == DFR_GIVE)
+        const bool gives = head.kind == DFR_GIVE;
+        struct dfr_message *message = gives ? store_take(&o->out, head.wave) : dfr_message_make(&head, NULL, 0);
+        if (!message)
+            return gives ? dfr_error(error, DF_E_FORMAT, "wave %lld is asked for, and is not here", (long long)head.wave) : dfr_error_memory(error);
+        if (gives)
             dfr_message_number(message, head.stage);
-        if (message)
-            dfr_comm_send(o->comm, (int)rank, message);
+        dfr_comm_send(o->comm, (int)rank, message);
         *any = true;
         head = head_of(o, DFR_NONE);
     }
+    return DF_OK;
 }
 
 /* Of a request that is not open: n_requests if all are. */
@@ -464,7 +468,8 @@ static int finish(void *arg, struct dfr_message **result, struct df_error *error
     while (any && status == DF_OK) {
         any = false;
         status = begin_waves(o, error);
-        answer_requests(o, &any);
+        if (status == DF_OK)
+            status = answer_requests(o, &any, error);
         if (status == DF_OK)
             status = ask(o, &any, error);
     }

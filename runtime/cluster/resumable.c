@@ -433,11 +433,11 @@ void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
     dfr_output_leave(DFR_RESUMABLE);
 }
 
-/* No wave is in flight, and no thread writes the journal: records what is done, and then the accs. */
-static int checkpoint(struct dfr_resumable *r, struct df_error *error)
+/* No wave is in flight, and no thread writes the journal: records what is done, and then the accs, if devices have given theirs at that time. */
+static int checkpoint(struct dfr_resumable *r, double until_s, struct df_error *error)
 {
     int status = record(r, false, error);
-    if (status == DF_OK && r->checks && dfr_accs_are_here(r->run) && r->journal.done > r->first)
+    if (status == DF_OK && r->checks && r->journal.done > r->first && dfr_accs_fetch(r->run, until_s))
         status = dfr_accs_write(r->run, r->accs_path, r->program, atomic_load(&r->ended), error);
     r->checked_s = dfr_clock_s();
     return status;
@@ -446,7 +446,7 @@ static int checkpoint(struct dfr_resumable *r, struct df_error *error)
 /* Is a checkpoint due? Then no wave begins until it is written. After the last wave none is: nodes that come then may change accs. */
 static bool is_due(const struct dfr_resumable *r)
 {
-    return r->checks && dfr_accs_are_here(r->run) && r->fed > 0 && r->first + r->fed < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
+    return r->checks && r->fed > 0 && r->first + r->fed < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
 }
 
 static void write_checkpoint(struct dfr_resumable *r)
@@ -455,7 +455,7 @@ static void write_checkpoint(struct dfr_resumable *r)
     if (in_flight(r) > 0)
         return;
     end_thread(r);
-    if (checkpoint(r, &error) != DF_OK)
+    if (checkpoint(r, INFINITY, &error) != DF_OK)
         fail(r, &error);
     begin_thread(r);
 }
@@ -475,7 +475,7 @@ static void stop(struct dfr_resumable *r)
     if (in_flight(r) == 0 && r->first + r->fed >= r->limit)
         return;                         /* that was the last wave, and what comes after it is begun */
     end_thread(r);
-    if (record(r, true, &error) != DF_OK || (in_flight(r) == 0 && checkpoint(r, &error) != DF_OK)) {
+    if (record(r, true, &error) != DF_OK || (in_flight(r) == 0 && checkpoint(r, until_s, &error) != DF_OK)) {
         fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error.text);
         dfr_output_leave(1);
     }

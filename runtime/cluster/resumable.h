@@ -9,7 +9,7 @@
  *           computed again for it, and nothing else is.
  * Accs:     A node that keeps nothing but accs can go on from a *checkpoint*: a file beside the journal, PATH.accs, with the accs after some waves that
  *           are done (io/accs.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the waves
- *           before it are not computed again. A run with devices writes none, and reads one. Ranks that share parts of accs have a file for each part
+ *           before it are not computed again. Accs on devices are fetched for it. Ranks that share parts of accs have a file for each part
  *           (shares/keep.h).
  * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`.
  *           On several ranks dfr_asked() says that one has come.

@@ -21,7 +21,7 @@
 
 /* ---- stopping ---- */
 
-static void tell_feeder(struct df_run *run)
+void dfr_engine_tell_feeder(struct df_run *run)
 {
     if (!run->feed.slots)
         return;
@@ -42,7 +42,7 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
         dfr_wake_all(&run->threads.wakes[u]);
     if (run->threads.gang)
         dfr_gang_wake(run->threads.gang);
-    tell_feeder(run);
+    dfr_engine_tell_feeder(run);
 }
 
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
@@ -298,7 +298,7 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
                               memory_order_seq_cst);
     if (run->feed.slots) {
         atomic_store_explicit(&run->feed.slots[slot].ended, true, memory_order_release); /* the wave's results */
-        tell_feeder(run);
+        dfr_engine_tell_feeder(run);
         finish_if_complete(run, w);
     } else if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst)) {
         begin_wave(run, w, slot, next);
@@ -388,7 +388,7 @@ static void begin_waves(struct df_run *run, struct dfr_worker *w)
     if (run->feed.slots) {
         /* Release: what was made once. seq_cst, as in dfr_engine_no_more(): if there are no waves, the later of both sees the other's write. */
         atomic_store_explicit(&run->feed.open, true, memory_order_seq_cst);
-        tell_feeder(run);
+        dfr_engine_tell_feeder(run);
         if (atomic_load_explicit(&run->firing.limit, memory_order_seq_cst) <= 0)
             finish_if_complete(run, w);
         return;

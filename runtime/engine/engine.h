@@ -268,7 +268,7 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
                                          * that make its inputs. Only this worker will release it, and the policy must
                                          * not get it. NULL: no job is launched in this way */
     uint32_t *waiter_node;              /* by input of the graph: the node that reads it */
-    uint64_t *acc_job;                  /* by value of an acc: the job that waits for it; NULL: there are no accs */
+    uint64_t *acc_job;                  /* by value of an acc: the job that waits for it, or DFR_FEEDER; NULL: there are no accs */
     struct dfr_queue *arrived;          /* staged CPU jobs whose data has come, under a policy that decides when a worker
                                          * takes a job; and kept values that have come */
     _Atomic uint32_t n_staged;          /* CPU jobs that are staged and not yet taken again */
@@ -359,6 +359,7 @@ static inline bool dfr_stopped(const struct df_run *run)
 }
 
 #define DFR_NO_JOB UINT64_MAX
+#define DFR_FEEDER (UINT64_MAX - 1)     /* in acc_job: the thread that feeds the run waits */
 
 /* Called before a message to the unit: in a rehearsal what the unit does for it is not before this thread's moment. */
 static inline void dfr_tell_unit(struct df_run *run, uint32_t unit)
@@ -460,6 +461,8 @@ uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t sl
 void dfr_engine_free_job(struct df_run *run, struct dfr_worker *worker, uint64_t job);
 /* Ends the jobs of worker->free_jobs, and gives what they make ready to the policy. */
 void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *worker);
+/* Something has happened that who feeds the run may wait for. */
+void dfr_engine_tell_feeder(struct df_run *run);
 /* Parts of dfr_engine_done(), for firing.h: */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *worker, uint32_t node, uint32_t slot, int64_t wave);
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *worker, uint32_t slot, uint32_t n);
@@ -498,6 +501,9 @@ bool dfr_comes(void *run, uint64_t job, uint32_t unit);           /* struct dfr_
 void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known; a part of an acc,
                                                                             * if its last wave has changed it */
 void dfr_stage_accs(struct df_run *run); /* the same for accs, when the last wave has ended */
+/* Has all accs copied to the host that devices alone hold. dfr_acc_holder() says when they are there, and each that comes is an event of the feed. The run
+ * is fed, and no wave is in flight. */
+void dfr_stage_accs_to_host(struct df_run *run);
 /* A copy to the host is complete; called by the worker of the device that it came from. */
 void dfr_arrived(struct df_run *run, struct dfr_worker *worker, uint32_t waiter);
 /* In a rehearsal: has the inputs brought to the host for a job that takes no worker. When they have come, the job is in

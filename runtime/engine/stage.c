@@ -287,6 +287,17 @@ void dfr_stage_accs(struct df_run *run)
     }
 }
 
+void dfr_stage_accs_to_host(struct df_run *run)
+{
+    for (uint32_t i = 0; i < run->firing.n_accs; i++) {
+        uint32_t value = run->firing.accs[i], memory = dfr_acc_holder(run, value);
+        if (memory == 0)
+            continue;
+        run->devices.acc_job[value] = DFR_FEEDER;
+        dfr_ask(run, first_of_accs(run) + value, dfr_block_of(run, value, 0), 1u << memory);
+    }
+}
+
 void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory)
 {
     dfr_ask(run, first_keeper(run) + slot * run->memory.buffers->n + run->memory.buffers->keeper[value],
@@ -343,7 +354,9 @@ void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
 
     if (waiter >= first_of_accs(run)) {
         job = run->devices.acc_job[waiter - first_of_accs(run)];
-        if (job == DFR_NO_JOB)          /* nobody waits: it was sent ahead */
+        if (job == DFR_FEEDER)
+            dfr_engine_tell_feeder(run);
+        if (job == DFR_FEEDER || job == DFR_NO_JOB) /* NO_JOB: nobody waits, it was sent ahead */
             return;
     } else if (waiter >= first_keeper(run)) {
         kept_arrived(run, waiter - first_keeper(run));

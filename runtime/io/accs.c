@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,35 @@
 #include "runtime/base/intern.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/tokens.h"
+#include "runtime/threads/clock.h"
 
 #define LINE_BYTES 160
+#define LOOK_S 0.05                     /* that the run has stopped is noticed after that, at the latest */
 
-bool dfr_accs_are_here(const struct df_run *run)
+/* ---- fetching ---- */
+
+static bool are_on_host(const struct df_run *run)
 {
-    return run->machine.n_gpus == 0;
+    for (uint32_t i = 0; i < run->firing.n_accs; i++)
+        if (dfr_acc_holder(run, run->firing.accs[i]) != 0)
+            return false;
+    return true;
+}
+
+bool dfr_accs_fetch(struct df_run *run, double until_s)
+{
+    if (run->machine.n_gpus == 0)
+        return true;
+    dfr_stage_accs_to_host(run);
+    for (;;) {
+        const uint32_t seen = atomic_load_explicit(&run->feed.events, memory_order_seq_cst);
+        const double left_s = fmin(until_s - dfr_clock_s(), LOOK_S);
+        if (are_on_host(run))
+            return true;
+        if (dfr_stopped(run) || left_s <= 0)
+            return false;
+        dfr_futex_wait(&run->feed.events, seen, (int64_t)(left_s * 1e9) + 1);
+    }
 }
 
 /* ---- writing ---- */

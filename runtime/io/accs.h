@@ -4,7 +4,7 @@
  *           the count of its bytes, in 8 bytes each, and its bytes. D is of all that follows the line. HASH is the program hash (digest.h).
  * Parts:    Several ranks may own the accs of a graph, and each is at another wave (shares/). Then each node that changes accs has a file of its own, which has only
  *           these: dfr_accs_part_path().
- * Writing:  the file appears whole or not at all, and is on the disk then. No wave may be in flight, and the run must have no device.
+ * Writing:  the file appears whole or not at all, and is on the disk then. No wave may be in flight. What a device changed last is fetched first.
  * Threads:  none of this is called by several at once.
  * Errors:   DF_E_IO; DF_E_REFUSED: there is no such file, or it is damaged or another program's.
  */
@@ -28,8 +28,10 @@ struct dfr_acc {
     uint64_t bytes;
 };
 
-/* Can it be written of this run? */
-bool dfr_accs_are_here(const struct df_run *run);
+/* Has what devices alone hold copied to the host, and waits for it, until a time at most (dfr_clock_s()). false: something is not there yet, or the run has
+ * stopped. The run is fed, and no wave is in flight. */
+bool dfr_accs_fetch(struct df_run *run, double until_s);
+/* All accs are on the host. */
 int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error);
 int dfr_accs_read(const char *path, const struct df_graph *graph, uint64_t program, struct dfr_accs *accs, struct df_error *error);
 void dfr_accs_free(struct dfr_accs *accs);

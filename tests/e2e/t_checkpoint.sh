@@ -19,15 +19,21 @@ goes_on() {
     [ -e accs.journal.accs ] && fail "$name-removed" 'the checkpoint is still there' || pass "$name-removed"
     rm -f accs.journal* result.raw so_far.raw go-60 go-140
 }
-# A run that is killed after a checkpoint. It waits in wave 60.
+# killed OPTION…: a run that is killed after a checkpoint. It waits in wave 60.
 killed() {
-    ./accs --us=2000 --resume --checkpoint=1ms 2>errors & until_there accs.journal.accs
+    ./accs --us=2000 --resume --checkpoint=1ms "$@" 2>errors & until_there accs.journal.accs
     kill -9 $!; wait $! 2>/dev/null
     [ ! -e result.raw ] || fail killed 'it has ended before'
 }
 killed; goes_on killed "$(waves_of)"
 killed; goes_on killed-again "$(waves_of)" --workers=1 --policy=eager
 killed; goes_on device "$(waves_of)" --device=emu --emu-all --policy=all-gpu
+# What a device has changed: it is fetched, and the next wave goes on there. Another run goes on anywhere.
+killed --device=emu --emu-all --policy=all-gpu; goes_on from-device "$(waves_of)"
+killed --device=emu --emu-all --policy=all-gpu; goes_on device-again "$(waves_of)" --device=emu --emu-all --policy=all-gpu
+# Accs on the host, on a device with memory of its own, and on one that uses the host's.
+echo "platform both { cpu host { workers = 2; } gpu a { unified = 1; } gpu b { h2d = 2 GB/s, 5 us; d2h = 2 GB/s, 5 us; } }" >both.df
+killed --device=emu --emu-all --policy=random --platform=both.df; goes_on from-both "$(waves_of)" --device=emu --emu-all --policy=random --platform=both.df
 killed; printf 'x' | dd of=accs.journal.accs bs=1 seek=200 conv=notrunc 2>/dev/null; goes_on damaged 0
 killed; rm accs.journal.accs; goes_on removed 0
 # Twice.
@@ -44,11 +50,13 @@ kill -TERM $!; touch go-60; wait $!; got=$?
 goes_on signalled "$(waves_of)"
 # A checkpoint of a run before the journal is not taken.
 killed; rm accs.journal; goes_on other-journal 0
-# An ordered kernel of its own keeps what nobody can write down; nor are accs written that lie on a device.
+# An ordered kernel of its own keeps what nobody can write down.
 head -c 40 accs >in.raw && check keeps ./keeps --input=in.raw --journal --checkpoint=1ms
-./accs --us=2000 --journal --checkpoint=1ms --device=emu 2>errors & for _ in $(seq 3000); do grep -q '^done' accs.journal 2>/dev/null && break; sleep 0.01; done
-kill -TERM $!; touch go-60; wait $!
-[ ! -e keeps.journal.accs ] && [ ! -e accs.journal.accs ] && pass none-written || fail none-written "$(ls ./*.accs)"
-goes_on from-device 0
+[ ! -e keeps.journal.accs ] && pass none-written || fail none-written "$(ls ./*.accs)"
+# A signal, with accs on a device: they are fetched, and the checkpoint has all that is done.
+./accs --us=2000 --resume --device=emu --emu-all --policy=all-gpu 2>errors & for _ in $(seq 3000); do grep -q '^done' accs.journal 2>/dev/null && break; sleep 0.01; done
+kill -TERM $!; touch go-60; wait $!; got=$?
+[ $got = 75 ] && [ "$(waves_of)" = "$(done_of)" ] && pass signal-device || fail signal-device "exit $got, $(waves_of) and $(done_of) waves: $(cat errors)"
+goes_on signalled-device "$(waves_of)"
 expect alone 2 'error: --checkpoint: it is for runs with --journal or --resume' ./accs --checkpoint=5s
 expect no-time 2 "error: --checkpoint: 'now' is not a time; write a number with ms, s, min or h, as in 30s" ./accs --journal --checkpoint=now

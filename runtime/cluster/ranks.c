@@ -400,7 +400,7 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
     options->live_changed = note_live;
     if (f->view.figures) {
         dfr_view_ask(&f->view, options);
-        options->window_changed = note_window;
+        options->window_changed = f->relay ? NULL : note_window;
         options->report = read_report;
     }
     return dfr_comm_manage(f->comm, options, &side, state, error);
@@ -458,6 +458,8 @@ int dfr_ranks_first(struct dfr_comm *comm, const struct dfr_parts *parts, const 
     if (f.limit < 0)
         f.limit = df_graph_has_streams(parts->graph) ? INT64_MAX : 1;
     f.failed = ranks->figures || options->trace_path ? dfr_view_begin(&f.view, comm->link->size, parts->graph->n_nodes, options, &f.why) : DF_OK;
+    if (f.view.figures)
+        f.view.figures->by_stages = relay;
     if (f.failed == DF_OK)
         f.failed = open_first(&f, ranks, options, &f.why);
     if (f.failed == DF_OK && !f.nothing)

@@ -52,11 +52,19 @@ static void note_untraced(struct dfr_view *view, int rank, const struct dfr_mess
 void dfr_view_report(struct dfr_view *view, int rank, const struct dfr_message *report)
 {
     const struct dfr_value *value = &report->values[0];
+    bool read = report->n_values == 1;
 
-    if (report->head.stage == 2)
+    if (report->head.stage == 2) {
         note_untraced(view, rank, report);
-    else if (report->n_values != 1 || !(report->head.stage == 1 ? view->merged.output.file && dfr_merged_add(&view->merged, value->data, value->bytes)
-                                                                : dfr_report_read(view->figures, rank, value->data, value->bytes)))
+        return;
+    }
+    if (report->head.stage == 1)
+        read = read && view->merged.output.file && dfr_merged_add(&view->merged, value->data, value->bytes);
+    else if (report->head.stage == 3)
+        read = read && dfr_stage_rows_read(view->figures, rank, value->data, value->bytes);
+    else
+        read = read && dfr_report_read(view->figures, rank, value->data, value->bytes);
+    if (!read)
         dfr_say("warning: what rank %d reports of itself cannot be read", rank);
 }
 

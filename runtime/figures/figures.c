@@ -290,33 +290,56 @@ static void add_memory(struct df_memory_stats *to, const struct df_memory_stats 
     to->peak_bytes = from->peak_bytes > before.peak_bytes ? from->peak_bytes : before.peak_bytes;
 }
 
-void dfr_stats_add(struct df_stats *to, const struct df_stats *from)
+static unsigned find_worker(const struct df_stats *s, const char *name)
 {
-    const uint64_t waves = to->waves, jobs = to->jobs;
-    const double makespan_s = to->makespan_s;
+    unsigned i = 0;
+    while (i < s->n_workers && strcmp(s->workers[i].name, name) != 0)
+        i++;
+    return i;
+}
 
+static unsigned find_memory(const struct df_stats *s, const char *name)
+{
+    unsigned i = 0;
+    while (i < s->n_memories && strcmp(s->memories[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static void add_units(struct df_stats *to, const struct df_stats *from)
+{
     for (unsigned i = 0; i < from->n_workers; i++) {
-        const struct df_worker_stats before = i < to->n_workers ? to->workers[i] : (struct df_worker_stats){ 0 };
-        to->workers[i] = from->workers[i];
-        to->workers[i].jobs += before.jobs;
-        to->workers[i].busy_s += before.busy_s;
+        const unsigned at = find_worker(to, from->workers[i].name);
+        if (at == DF_MAX_WORKERS)
+            continue;
+        const struct df_worker_stats before = at < to->n_workers ? to->workers[at] : (struct df_worker_stats){ 0 };
+        to->workers[at] = from->workers[i];
+        to->workers[at].jobs += before.jobs;
+        to->workers[at].busy_s += before.busy_s;
+        to->n_workers = at + 1 > to->n_workers ? at + 1 : to->n_workers;
     }
     for (unsigned i = 0; i < from->n_memories; i++) {
-        if (i >= to->n_memories)
-            to->memories[i] = (struct df_memory_stats){ 0 };
-        add_memory(&to->memories[i], &from->memories[i]);
+        const unsigned at = find_memory(to, from->memories[i].name);
+        if (at == DF_MAX_UNITS)
+            continue;
+        if (at == to->n_memories)
+            to->memories[to->n_memories++] = (struct df_memory_stats){ 0 };
+        add_memory(&to->memories[at], &from->memories[i]);
     }
-    to->n_workers = from->n_workers > to->n_workers ? from->n_workers : to->n_workers;
-    to->n_memories = from->n_memories > to->n_memories ? from->n_memories : to->n_memories;
+}
+
+void dfr_stats_add(struct df_stats *to, const struct df_stats *from)
+{
+    add_units(to, from);
     memcpy(to->policy, from->policy, sizeof to->policy);
     memcpy(to->policy_why, from->policy_why, sizeof to->policy_why);
     memcpy(to->loop, from->loop, sizeof to->loop);
     memcpy(to->loop_why, from->loop_why, sizeof to->loop_why);
     to->inflight = from->inflight > to->inflight ? from->inflight : to->inflight;
     to->passes = from->passes > to->passes ? from->passes : to->passes;
-    to->waves = waves + from->waves;
-    to->jobs = jobs + from->jobs;
-    to->makespan_s = makespan_s + from->makespan_s;
+    to->waves += from->waves;
+    to->jobs += from->jobs;
+    to->makespan_s += from->makespan_s;
 }
 
 int dfr_figures_create(int n_ranks, uint32_t n_nodes, bool nodes, struct dfr_figures **figures, struct df_error *error)
@@ -340,6 +363,8 @@ void dfr_figures_free(struct dfr_figures *f)
 {
     if (!f)
         return;
+    for (int rank = 0; f->ranks && rank < f->n_ranks; rank++)
+        dfr_stage_rows_free(&f->ranks[rank].stages);
     dfr_windows_free(&f->windows);
     free(f->ranks);
     free(f->nodes);

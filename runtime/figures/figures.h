@@ -16,6 +16,7 @@
 
 #include "runtime/df.h"
 #include "runtime/figures/clock.h"
+#include "runtime/figures/stage_figures.h"
 #include "runtime/figures/windows.h"
 
 enum dfr_rank_fate {
@@ -45,6 +46,7 @@ struct dfr_rank_figures {
     bool untraced;                      /* it could not keep all events of its trace */
     struct dfr_trips trips[2];          /* its clock, at the start and at the end, if there is a trace */
     struct df_stats stats;
+    struct dfr_stage_rows stages;       /* what it did with its stages, if waves go by stages */
 };
 
 struct dfr_figures {                    /* of a run */
@@ -53,6 +55,7 @@ struct dfr_figures {                    /* of a run */
     int64_t waves;                      /* that have ended in this run */
     struct dfr_rank_figures *ranks;     /* by rank. The first one's stats are of HEAD and TAIL together */
     uint32_t n_nodes;                   /* of the whole graph */
+    bool by_stages;                     /* waves went from rank to rank (runtime/stages/), and there are no windows */
     struct dfr_windows windows;
     struct df_node_stats *nodes;        /* of all ranks together; NULL: jobs are not timed */
     struct df_node_skips *skips;        /* the same */
@@ -68,7 +71,7 @@ void *dfr_report_pack(const struct df_stats *stats, const struct dfr_trips *trip
 /* Reads the report of a rank: its statistics are kept, and those of nodes are added to all ranks'. false: it is wrong, and nothing is changed. */
 bool dfr_report_read(struct dfr_figures *figures, int rank, const void *bytes, size_t size);
 
-/* Adds what a run did that followed another one on the same machine, with the same workers and memories. All zero: there was none. */
+/* Adds what a run did that followed another one on the same machine. Workers and memories of the same name are the same. All zero: there was none. */
 void dfr_stats_add(struct df_stats *to, const struct df_stats *from);
 /* Adds the workers and memories of a part that ran beside another one on the same rank; `name` goes before their names. */
 void dfr_stats_join(struct df_stats *to, const struct df_stats *from, const char *name);

@@ -74,8 +74,7 @@ int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *e
                         : o->learn ? "--learn" : line->resume.chunk ? "--out" : NULL;
     const char *alone = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
                         : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : line->stages.path ? "--mapping" : NULL;
-    const char *mapped = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : line->stats != DFR_STATS_NONE ? "--stats"
-                         : o->trace_path ? "--trace" : NULL;
+    const char *mapped = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : NULL;
 
     if (line->cluster && other)
         return dfr_error(error, DF_E_ARGUMENT, "--cluster: it does not go with %s, which is for a run in one process", other);

@@ -7,8 +7,9 @@
 #include "runtime/base/text.h"
 #include "runtime/program/node_report.h"
 #include "runtime/program/run_report.h"
+#include "runtime/program/stages_report.h"
 
-static const char *const fates[DFR_RANK_FATES] = {
+const char *const dfr_rank_fates[DFR_RANK_FATES] = {
     [DFR_RANK_ABSENT] = "absent", [DFR_RANK_WORKED] = "worked", [DFR_RANK_LEFT] = "left", [DFR_RANK_REFUSED] = "refused", [DFR_RANK_DIED] = "died",
 };
 
@@ -61,7 +62,7 @@ static struct sums sums_of(const struct dfr_figures *f)
 
 /* ---- text ---- */
 
-static int host_width(const struct dfr_figures *f)
+int dfr_host_width(const struct dfr_figures *f)
 {
     size_t width = strlen("host");
     for (int r = 0; r < f->n_ranks; r++)
@@ -78,12 +79,12 @@ static void put_counts(const struct dfr_rank_counts *c, FILE *out)
 
 static void report_waves(const struct dfr_figures *f, const struct sums *sums, FILE *out)
 {
-    const int width = host_width(f);
+    const int width = dfr_host_width(f);
     fprintf(out, "\nrank  %-*s  %-7s  %8s  %8s  %8s  %8s  %9s  %9s  %6s\n", width, "host", "state", "waves", "given", "again", "dropped", "to it", "from it",
             "window");
     for (int r = 1; r < f->n_ranks; r++) {
         const struct dfr_rank_figures *rank = &f->ranks[r];
-        fprintf(out, "%4d  %-*s  %-7s", r, width, rank->host, fates[rank->fate]);
+        fprintf(out, "%4d  %-*s  %-7s", r, width, rank->host, dfr_rank_fates[rank->fate]);
         put_counts(&rank->counts, out);
         fprintf(out, "  %6u\n", rank->window);
     }
@@ -144,12 +145,15 @@ void dfr_report_ranks_text(const struct dfr_figures *f, const struct df_graph *g
     fprintf(out, "ranks            %d", f->n_ranks);
     for (unsigned fate = 0; fate < DFR_RANK_FATES; fate++)
         if (fate != DFR_RANK_WORKED && sums.by_fate[fate] > 0)
-            fprintf(out, ", %d %s", sums.by_fate[fate], fates[fate]);
+            fprintf(out, ", %d %s", sums.by_fate[fate], dfr_rank_fates[fate]);
     fprintf(out, "\nelapsed          %s\n", dfr_text_seconds(f->elapsed_s, elapsed, sizeof elapsed));
     fprintf(out, "waves            %" PRId64 "\n", f->waves);
     fprintf(out, "jobs             %" PRIu64 "\n", sums.jobs);
     report_policies(f, out);
-    report_waves(f, &sums, out);
+    if (f->by_stages)
+        dfr_report_stages_text(f, out);
+    else
+        report_waves(f, &sums, out);
     report_units(f, &sums, out);
     report_memories(f, &sums, out);
     dfr_report_sinks(graph, f->skips, (uint64_t)f->waves, false, out);
@@ -168,12 +172,14 @@ static void put_rank(const struct dfr_figures *f, int r, const struct df_graph *
     dfr_text_json(out, rank->host);
     fprintf(out, ", \"state\": \"%s\", \"waves\": %" PRId64 ", \"given\": %" PRId64 ", \"given_again\": %" PRId64 ", \"dropped\": %" PRId64
             ", \"deaths\": %u, \"inflight\": %u, \"window\": %u, \"sent_bytes\": %" PRIu64 ", \"received_bytes\": %" PRIu64 ", \"stats\": ",
-            fates[rank->fate], c->n_accepted, c->n_given, c->n_again, c->n_dropped, c->n_deaths, rank->inflight, rank->window, c->sent_bytes,
+            dfr_rank_fates[rank->fate], c->n_accepted, c->n_given, c->n_again, c->n_dropped, c->n_deaths, rank->inflight, rank->window, c->sent_bytes,
             c->received_bytes);
     if (rank->reported)
         dfr_report_object(&rank->stats, graph, NULL, NULL, out);
     else
         fputs("null", out);
+    if (f->by_stages)
+        dfr_report_stages_json(&rank->stages, out);
     fputc('}', out);
 }
 
@@ -188,6 +194,8 @@ void dfr_report_ranks_json(const struct dfr_figures *f, const struct df_graph *g
     for (int r = 0; r < f->n_ranks; r++)
         put_rank(f, r, graph, out);
     fputc(']', out);
+    if (f->by_stages)
+        dfr_report_stages_sum_json(f, out);
     dfr_report_sinks(graph, f->skips, (uint64_t)f->waves, true, out);
     if (f->nodes)
         dfr_report_nodes(graph, f->nodes, true, out);

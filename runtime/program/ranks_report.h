@@ -7,12 +7,18 @@
 #include "runtime/figures/figures.h"
 #include "runtime/graph/graph.h"
 
+extern const char *const dfr_rank_fates[DFR_RANK_FATES]; /* "worked", … */
+/* Of the longest name of a host, and of the word "host". */
+int dfr_host_width(const struct dfr_figures *figures);
+
 void dfr_report_ranks_text(const struct dfr_figures *figures, const struct df_graph *graph, FILE *out);
 
 /* Prints one line. Its keys: elapsed_s, waves, jobs, given, given_again, dropped, busy_s, copied_bytes, sent_bytes, received_bytes (of all ranks),
  * ranks: [{rank, host, state, waves, given, given_again, dropped, deaths, inflight, window, sent_bytes, received_bytes, stats}], where `state` is
  * worked, left, died, refused or absent, and stats is as of a run in one process (run_report.h), or null if the rank did not report; and sinks,
- * kernels and nodes of all ranks as there. sent and received are as rank 0 sees them: sent to the rank, and received from it. */
+ * kernels and nodes of all ranks as there. sent and received are as rank 0 sees them: sent to the rank, and received from it.
+ * If waves went by stages, there is stages: [{names, waves, in_bytes, out_bytes, ran_s, waited_s, full_s}] for each rank, and for all of them together
+ * (figures/stage_figures.h). */
 void dfr_report_ranks_json(const struct dfr_figures *figures, const struct df_graph *graph, FILE *out);
 
 #endif

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/cluster/ranks_figures.h"
 #include "runtime/io/state.h"
 #include "runtime/stages/feed.h"
+#include "runtime/stages/tally.h"
 #include "runtime/threads/clock.h"
 
 enum { REQUESTS = 2,                     /* of each place, under way and queued: ddfcfs, ddwrr */
@@ -61,10 +63,16 @@ struct other {
     struct dfr_part *body;              /* NULL: nothing runs */
     uint8_t *body_place;                /* by node: the view that `parts` is of */
     bool changes;                       /* body is to be that of `groups`, when what runs has ended */
+    bool ending;                        /* body gets no more waves: its run ends */
     struct place *places;               /* by place of BODY */
     uint32_t n_places, n_running;
     int64_t next_local;                 /* the next wave of BODY */
     struct dfr_value *made, *all;       /* room for the tokens of a wave */
+
+    struct dfr_teller teller;           /* of what this rank does: begun with the first WELCOME */
+    struct dfr_tally tally;
+    struct df_stats sum;                /* of all runs of BODY */
+    bool counts, over, told;            /* the teller has begun; rank 0 asks what was done; it was told what the stages did */
 };
 
 /* ---- stores ---- */
@@ -173,7 +181,7 @@ static int enter_group(struct other *o, struct df_error *error)
 
     if (status != DF_OK)
         return status;
-    o->changes = !o->body || is_other_group(o);
+    o->changes = !o->body || o->ending || is_other_group(o);
     if (o->group > 0)
         o->n_senders = dfr_mapping_ranks(&o->mapping, o->group - 1, o->senders);
     else
@@ -202,11 +210,26 @@ static void hear_early(struct other *o)
     o->early.n = kept;
 }
 
+/* What rank 0 wants is counted from the first WELCOME on. */
+static int begin_counting(struct other *o, uint32_t wants, struct df_error *error)
+{
+    if (o->counts)
+        return DF_OK;
+    o->counts = true;
+    int status = dfr_teller_begin(&o->teller, wants, o->comm->link->rank, o->graph->n_nodes, error);
+    o->options.trace_part = &o->teller.trace;
+    o->options.node_stats = o->teller.nodes;
+    o->options.node_skips = o->teller.skips;
+    return status;
+}
+
 static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
 {
     struct other *o = arg;
-    int status;
+    int status = begin_counting(o, welcome->head.flags, error);
 
+    if (status != DF_OK)
+        return status;
     leave_mapping(o);
     dfr_message_drop(o->welcome);
     o->welcome = dfr_message_hold((struct dfr_message *)welcome);
@@ -215,6 +238,8 @@ static int begin(void *arg, const struct dfr_message *welcome, struct df_error *
     o->changes = false;
     if (status == DF_OK && o->group != DFR_NO_GROUP)
         status = enter_group(o, error);
+    if (status == DF_OK && !dfr_tally_begin(&o->tally, o->stages, &o->mapping, o->group, dfr_clock_s()))
+        status = dfr_error_memory(error);
     if (status == DF_OK)
         hear_early(o);
     return status;
@@ -234,9 +259,34 @@ static void close_body(struct other *o)
     o->n_running = 0;
 }
 
+/* The end of a run writes its events, by rank 0's clock. */
+static bool knows_clock(const struct other *o)
+{
+    return !o->teller.pieces.file || dfr_worker_trips(dfr_comm_worker(o->comm))[0].n > 0;
+}
+
+/* Has the run of BODY ended? It gets no more waves. */
+static bool body_ends(struct other *o)
+{
+    o->ending = o->body;
+    return !o->body || dfr_part_ends(o->body);
+}
+
+/* That run has ended: what it did is added to what this rank did before. */
+static int finish_body(struct other *o, struct df_error *error)
+{
+    struct df_stats *stats = o->body ? calloc(1, sizeof *stats) : NULL;
+    int status = !o->body ? DF_OK : stats ? dfr_part_finish(o->body, stats, error) : dfr_error_memory(error);
+
+    if (status == DF_OK && o->body)
+        dfr_stats_add(&o->sum, stats);
+    free(stats);
+    close_body(o);
+    return status;
+}
+
 static int open_body(struct other *o, struct df_error *error)
 {
-    close_body(o);
     int status = dfr_groups_view(&o->groups, o->group, &o->parts, error);
 
     if (status == DF_OK) {
@@ -244,8 +294,19 @@ static int open_body(struct other *o, struct df_error *error)
         status = dfr_part_open(&o->parts, DFR_BODY, &o->options, o->welcome->values, o->welcome->n_values - 1, &o->body, error);
     }
     o->next_local = 0;
-    o->changes = false;
+    o->changes = o->ending = false;
     return status;
+}
+
+/* What ran has ended. Its run ends, and the next one begins. */
+static int change_body(struct other *o, struct df_error *error)
+{
+    if (o->body && (!knows_clock(o) || !body_ends(o)))
+        return DF_OK;
+    if (o->body)
+        dfr_teller_clock(&o->teller, dfr_comm_worker(o->comm));
+    int status = finish_body(o, error);
+    return status == DF_OK ? open_body(o, error) : status;
 }
 
 /* All that goes on of a wave, by rising port: what it brought, and what was made here. */
@@ -300,6 +361,7 @@ static int end_wave(struct other *o, int64_t local, struct df_error *error)
         head.wave = place->in->head.wave;
         dfr_part_values(o->body, local, DFR_PLACES, o->made, &n);
         dfr_receiver_finished(o->receiver, dfr_clock_s(), at);
+        dfr_tally_wave(&o->tally);
         if (o->tune)
             status = tell_took(o, place, error);
         if (status == DF_OK)
@@ -315,9 +377,10 @@ static int end_wave(struct other *o, int64_t local, struct df_error *error)
 static int end_waves(struct other *o, struct df_error *error)
 {
     int64_t local;
-    int status = o->body ? dfr_part_poll(o->body, error) : DF_OK;
+    const bool runs = o->body && !o->ending;
+    int status = runs ? dfr_part_poll(o->body, error) : DF_OK;
 
-    while (status == DF_OK && o->body && (local = dfr_part_ended(o->body, false)) >= 0)
+    while (status == DF_OK && runs && (local = dfr_part_ended(o->body, false)) >= 0)
         status = end_wave(o, local, error);
     return status;
 }
@@ -361,8 +424,10 @@ static int answer_requests(struct other *o, bool *any, struct df_error *error)
         struct dfr_message *message = gives ? store_take(&o->out, head.wave) : dfr_message_make(&head, NULL, 0);
         if (!message)
             return gives ? dfr_error(error, DF_E_FORMAT, "wave %lld is asked for, and is not here", (long long)head.wave) : dfr_error_memory(error);
-        if (gives)
+        if (gives) {
             dfr_message_number(message, head.stage);
+            dfr_tally_out(&o->tally, message->size);
+        }
         dfr_comm_send(o->comm, (int)rank, message);
         *any = true;
         head = head_of(o, DFR_NONE);
@@ -412,6 +477,8 @@ static int hear_answer(struct other *o, int rank, struct dfr_message *message, s
         answer.item.time_s[t] = NAN;
     answer.ticket = request->ticket;
     request->open = kind == DFR_STREAM_NONE;
+    if (kind == DFR_STREAM_ITEM)
+        dfr_tally_in(&o->tally, message->size);
     if (kind == DFR_STREAM_ITEM && !store_put(&o->in, dfr_message_hold(message)))
         return dfr_error_memory(error);
     return dfr_receiver_answer(o->receiver, dfr_clock_s(), &answer) == DF_OK ? DF_OK : dfr_error_memory(error);
@@ -454,16 +521,22 @@ static int start(void *arg, const struct dfr_message *give, const struct dfr_hea
     return hear_answer(arg, 0, (struct dfr_message *)give, error);
 }
 
+static void note_state(struct other *o)
+{
+    const uint32_t n_queued = o->receiver ? dfr_receiver_state(o->receiver).n_queued : 0;
+    dfr_tally_is(&o->tally, o->n_running > 0 ? DFR_TALLY_RAN : n_queued > 0 && o->out.n > 0 ? DFR_TALLY_FULL : DFR_TALLY_WAITED, dfr_clock_s());
+}
+
 /* A turn: gives the result of a wave to rank 0, if this is the last group. */
 static int finish(void *arg, struct dfr_message **result, struct df_error *error)
 {
     struct other *o = arg;
     bool any = true;
-    int status = end_waves(o, error);
+    int status = o->over ? DF_OK : end_waves(o, error);
 
-    if (status == DF_OK && o->changes && o->n_running == 0)
-        status = open_body(o, error);
-    if (status != DF_OK || o->changes || !o->receiver)
+    if (status == DF_OK && !o->over && o->changes && o->n_running == 0)
+        status = change_body(o, error);
+    if (status != DF_OK || o->over || o->changes || !o->receiver)
         return status;
     while (any && status == DF_OK) {
         any = false;
@@ -476,7 +549,9 @@ static int finish(void *arg, struct dfr_message **result, struct df_error *error
     if (!o->feed && o->out.n > 0) {
         *result = o->out.all[0];
         o->out.all[0] = o->out.all[--o->out.n];
+        dfr_tally_out(&o->tally, (*result)->size);
     }
+    note_state(o);
     return status;
 }
 
@@ -493,12 +568,56 @@ static int64_t progress(void *arg)
     return oldest;
 }
 
+/* ---- reports ---- */
+
+/* Waves that nobody wants any more may still run: their end is waited for. */
+static int report_figures(struct other *o, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **message,
+                          struct df_error *error)
+{
+    if (!o->over)
+        note_state(o);
+    o->over = true;
+    if (!body_ends(o))
+        return DF_OK;
+    dfr_teller_clock(&o->teller, worker);
+    int status = finish_body(o, error);
+    return status == DF_OK ? dfr_teller_figures(&o->teller, worker, &o->sum, head, message, error) : status;
+}
+
+static int report_stages(struct other *o, struct dfr_head head, struct dfr_message **message, struct df_error *error)
+{
+    struct dfr_value value = { 0 };
+    void *bytes = dfr_stage_rows_pack(&o->tally.rows, &value.bytes);
+
+    o->told = true;
+    head.stage = 3;
+    value.data = bytes;
+    *message = bytes ? dfr_message_make(&head, &value, 1) : NULL;
+    free(bytes);
+    return *message ? DF_OK : dfr_error_memory(error);
+}
+
+static int report(void *arg, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **message, bool *last,
+                  struct df_error *error)
+{
+    struct other *o = arg;
+
+    if (!o->teller.told)
+        return report_figures(o, worker, head, message, error);
+    if (!o->told)
+        return report_stages(o, *head, message, error);
+    int status = dfr_teller_trace(&o->teller, *head, message, error);
+    *last = !*message;
+    return status;
+}
+
 /* ---- begin and end ---- */
 
 static int work(struct other *o, const struct dfr_ranks_options *ranks, struct df_error *error)
 {
     char host[256] = "";
-    const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .peer = peer, .progress = progress };
+    const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .peer = peer, .progress = progress,
+                                        .report = report };
 
     gethostname(host, sizeof host - 1);
     const struct dfr_worker_options own = { .hash = o->hash, .host = host, .inflight = o->n_places, .beat_s = dfr_stages_beat_s(ranks),
@@ -520,6 +639,8 @@ static void free_other(struct other *o)
     store_free(&o->out);
     store_free(&o->early);
     dfr_message_drop(o->welcome);
+    dfr_teller_free(&o->teller);
+    dfr_tally_free(&o->tally);
     free(o->early_from);
     free(o->body_place);
     free(o->places);
@@ -539,6 +660,8 @@ int dfr_other_work(struct dfr_comm *comm, const struct df_graph *g, const struct
     *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = policy, .options = *options, .hash = hash, .tune = tune,
                          .group = DFR_NO_GROUP };
     o->options.apart = 1;
+    o->options.node_stats = NULL;
+    o->options.node_skips = NULL;
     o->options.inflight = dfr_part_places_of(options) < DFR_STREAM_WORKERS ? dfr_part_places_of(options) : DFR_STREAM_WORKERS;
     o->n_places = o->options.inflight;
     o->places = calloc(o->n_places, sizeof *o->places);
@@ -550,8 +673,10 @@ int dfr_other_work(struct dfr_comm *comm, const struct df_graph *g, const struct
     status = o->places && o->body_place && o->made && o->all ? work(o, ranks, error) : dfr_error_memory(error);
     if (ranks->own_process && !comm->whole)
         dfr_ranks_leave(comm, status, error);
-    if (status == DF_OK && o->body)
-        status = dfr_part_finish(o->body, stats, error);
+    if (status == DF_OK)
+        status = finish_body(o, error);
+    if (stats && status == DF_OK)
+        *stats = o->sum;
     free_other(o);
     free(o);
     return status;

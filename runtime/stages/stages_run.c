@@ -250,13 +250,10 @@ static void ring(void *comm)
     dfr_comm_ring(comm);
 }
 
-static int check(const struct dfr_link *link, const struct df_options *options, const struct dfr_ranks_options *ranks,
-                 const struct dfr_stages_options *own, struct df_error *error)
+static int check(const struct dfr_link *link, const struct df_options *options, const struct dfr_stages_options *own, struct df_error *error)
 {
     if (link->size - 1 > (int)DFR_MOST_PROCESSORS)
         return dfr_error(error, DF_E_REFUSED, "--mapping: there are %d ranks, and stages can be on %u at most", link->size, DFR_MOST_PROCESSORS);
-    if (ranks->figures || options->trace_path)
-        return dfr_error(error, DF_E_REFUSED, "--mapping: %s does not go with stages on ranks", ranks->figures ? "--stats" : "--trace");
     if (own->tune && !(options->planner && options->planner->remapper))
         return dfr_error(error, DF_E_REFUSED, "--tuned: the program has no planner");
     return DF_OK;
@@ -268,7 +265,7 @@ int dfr_stages_run(struct dfr_link *link, const struct df_graph *g, const struct
     struct dfr_comm comm = { .link = link, .whole = true };
     struct df_options options = *from;
     struct dfr_stages stages = { 0 };
-    int status = check(link, from, ranks, own, error);
+    int status = check(link, from, own, error);
 
     if (status == DF_OK)
         status = dfr_stages_find(g, &stages, error);

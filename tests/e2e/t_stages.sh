@@ -6,38 +6,7 @@ if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then
 examples=$DF_SOURCE/examples
 formulas_for v3 "$QUICKER"
 
-cat >line.df <<'EOT2'
-arg last: i64 = 60;
-arg deadly: i64 = -1;
-arg hangs: i64 = -1;
-arg fails: i64 = -1;
-kernel table(out t: i64[n]) once cpu {{ for (size_t i = 0; i < n; i++) t[i] = 3 * (int64_t)i + 1; }} cost cpu 1ms;
-kernel count(out p: i64[n]; last: i64) stream restart cpu {{
-    if (df_wave(call) == last) return DF_END;
-    for (size_t i = 0; i < n; i++) p[i] = df_wave(call) * 7 + (int64_t)i;
-}} cost cpu 10us;
-kernel square(in p: i64[n], out q: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) q[i] = p[i] * p[i]; }} cost cpu 1ms;
-kernel fold(in h: i64[n], out k: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) k[i] = h[i] ^ h[i] >> 7; }} cost cpu 2ms;
-kernel weigh(in q: i64[n], in t: i64[n], out w: i64[n]; deadly: i64, hangs: i64, fails: i64) cpu {{
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-    if (df_wave(call) == fails) return 5;
-    if (df_wave(call) == deadly && open("killed", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) kill(getpid(), SIGKILL);
-    if (df_wave(call) == hangs && open("hung", O_CREAT | O_EXCL | O_WRONLY, 0600) >= 0) for (;;) pause();
-    if (getenv("WHO")) { int f = open("who", O_CREAT | O_APPEND | O_WRONLY, 0600); dprintf(f, "%s\n", getenv("OMPI_COMM_WORLD_RANK")); close(f); }
-    for (size_t i = 0; i < n; i++) w[i] = q[i] * t[i];
-}} cost cpu 9ms;
-kernel halve(in w: i64[n], in p: i64[n], out h: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) h[i] = w[i] / 2 + p[i]; }} cost cpu 1ms;
-kernel show(in h: i64[n], in p: i64[n]) ordered cpu {{
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++) sum = sum * 31 + h[i] + p[i];
-    printf("%lld %lld\n", (long long)df_wave(call), (long long)sum);
-}} cost cpu 10us;
-graph both(in q: i64[50], in t: i64[50], in p: i64[50], out h: i64[50]; deadly: i64, hangs: i64, fails: i64) { w = weigh(q, t, deadly, hangs, fails); h = halve(w, p); }
-graph main { t: i64[50] = table(); p: i64[50] = count(last); q = square(p); h = both(q, t, p, deadly, hangs, fails); k = fold(h); show(k, p); }
-EOT2
+cp "$programs/line.df" .
 check compile "$DFC" line.df --nvcc=none -w -o line
 printf 'square: a\nboth: b\nfold: c\n' >three.map
 printf 'feeding order\nsquare: a\nboth: b c\nfold: d # the last\n' >replicas.map
@@ -103,7 +72,7 @@ expect no-cluster 2 'error: --mapping is for a run on several ranks: --cluster i
 expect no-map 2 'error: --stream-policy is for stages on ranks: --mapping is missing' ./line --cluster --stream-policy=odds
 expect no-policy 2 "error: --stream-policy: 'fair' is none of 'ddfcfs', 'ddwrr' and 'odds'" ./line --cluster --mapping=three.map --stream-policy=fair
 expect too-many-waves 2 'error: --inflight: with stages on ranks it is 1024 at most$' ./line --cluster --mapping=three.map --inflight=1025
-for other in --window=2 --share=parts --stats --trace=t.json; do
+for other in --window=2 --share=parts; do
     expect "not$other" 2 "error: --mapping: it does not go with ${other%=*}, because ranks share no waves" ./line --cluster --mapping=three.map "$other"
 done
 cat >worker.df <<'EOT2'

@@ -203,11 +203,110 @@ static void test_add(void **state)
     assert_int_equal(sum.memories[0].capacity_bytes, one.memories[0].capacity_bytes);
     assert_string_equal(sum.memories[0].name, "emu0");
     assert_string_equal(sum.policy, "ws");
+
+    /* Other workers and memories than before stand behind them. */
+    strcpy(two.workers[0].name, "emu0");
+    strcpy(two.memories[0].name, "emu1");
+    dfr_stats_add(&sum, &two);
+    assert_true(sum.n_workers == 2 && sum.workers[1].busy_s == 0.5 + two.workers[0].busy_s && sum.workers[0].jobs == 40);
+    assert_true(sum.n_memories == 2 && sum.memories[1].h2d_bytes == 5);
+}
+
+/* ---- stages ---- */
+
+static struct dfr_stage_rows two_rows(void)
+{
+    struct dfr_stage_rows rows = { 0 };
+    struct dfr_stage_row *row = dfr_stage_rows_find(&rows, 2, 1);
+
+    dfr_stage_row_name(row, "fold");
+    row->waves = 60, row->in_bytes = 1000, row->out_bytes = 2000, row->ran_s = 0.5, row->waited_s = 0.25, row->full_s = 0.125;
+    row = dfr_stage_rows_find(&rows, 0, 2);
+    dfr_stage_row_name(row, "square");
+    dfr_stage_row_name(row, "both");
+    row->waves = 7;
+    assert_ptr_equal(dfr_stage_rows_find(&rows, 0, 2), row);
+    assert_int_equal(rows.n, 2);
+    return rows;
+}
+
+/* What is packed is read again, once for each rank; rows of the same stages are added up, in the order of stages. */
+static void test_stages(void **state)
+{
+    struct dfr_figures *f = create(false);
+    struct dfr_stage_rows rows = two_rows(), sum;
+    size_t size;
+    unsigned char *bytes = dfr_stage_rows_pack(&rows, &size);
+
+    (void)state;
+    assert_true(dfr_stage_rows_read(f, 1, bytes, size));
+    assert_false(dfr_stage_rows_read(f, 1, bytes, size));
+    assert_true(dfr_stage_rows_read(f, 2, bytes, size));
+    assert_false(dfr_stage_rows_read(f, 3, bytes, size));
+    assert_int_equal(f->ranks[1].stages.n, 2);
+    assert_memory_equal(&f->ranks[1].stages.rows[0], &rows.rows[0], sizeof rows.rows[0]);
+    assert_true(dfr_stage_rows_sum(f, &sum));
+    assert_int_equal(sum.n, 2);
+    assert_string_equal(sum.rows[0].names, "square both");
+    assert_string_equal(sum.rows[1].names, "fold");
+    assert_true(sum.rows[0].waves == 14 && sum.rows[1].in_bytes == 2000 && sum.rows[1].out_bytes == 4000 && sum.rows[1].ran_s == 1 &&
+                sum.rows[1].waited_s == 0.5 && sum.rows[1].full_s == 0.25);
+    dfr_stage_rows_free(&sum);
+    dfr_stage_rows_free(&rows);
+    free(bytes);
+    dfr_figures_free(f);
+}
+
+/* Names that do not fit are left out, and the row says so. */
+static void test_many_names(void **state)
+{
+    struct dfr_stage_row row = { .n = 100 };
+
+    (void)state;
+    for (unsigned i = 0; i < 100; i++)
+        dfr_stage_row_name(&row, "stage");
+    assert_true(strlen(row.names) < sizeof row.names && strlen(row.names) > sizeof row.names - 16);
+    assert_string_equal(row.names + strlen(row.names) - strlen(" stage …"), " stage …");
+}
+
+/* Cut at every byte it is refused; with other bytes what is accepted keeps its bounds. */
+static void test_stages_wrong(void **state)
+{
+    struct dfr_stage_rows rows = two_rows();
+    size_t size;
+    unsigned char *bytes = dfr_stage_rows_pack(&rows, &size);
+
+    (void)state;
+    for (size_t n = 0; n < size; n++) {
+        struct dfr_figures *f = create(false);
+        unsigned char *cut = malloc(n + 1);
+        memcpy(cut, bytes, n);
+        assert_false(dfr_stage_rows_read(f, 1, cut, n));
+        assert_int_equal(f->ranks[1].stages.n, 0);
+        free(cut);
+        dfr_figures_free(f);
+    }
+    for (size_t at = 0; at < size; at++)
+        for (unsigned value = 0; value < 256; value += 51) {
+            struct dfr_figures *f = create(false);
+            unsigned char was = bytes[at];
+            bytes[at] = (unsigned char)value;
+            if (dfr_stage_rows_read(f, 1, bytes, size))
+                for (uint32_t i = 0; i < f->ranks[1].stages.n; i++) {
+                    const struct dfr_stage_row *row = &f->ranks[1].stages.rows[i];
+                    assert_true(strlen(row->names) < sizeof row->names && row->waves >= 0 && isfinite(row->ran_s) && row->ran_s >= 0);
+                }
+            bytes[at] = was;
+            dfr_figures_free(f);
+        }
+    dfr_stage_rows_free(&rows);
+    free(bytes);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_round_trip), cmocka_unit_test(test_without_nodes), cmocka_unit_test(test_cut),
-                                        cmocka_unit_test(test_changed), cmocka_unit_test(test_join), cmocka_unit_test(test_add) };
+                                        cmocka_unit_test(test_changed), cmocka_unit_test(test_join), cmocka_unit_test(test_add),
+                                        cmocka_unit_test(test_stages), cmocka_unit_test(test_many_names), cmocka_unit_test(test_stages_wrong) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

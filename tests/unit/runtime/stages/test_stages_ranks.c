@@ -34,6 +34,8 @@ struct rank {
 
 static struct rank all[MOST_RANKS];
 static unsigned n_whole;                /* runs that other ranks took part in */
+static struct dfr_figures *figures;
+static struct df_node_stats timed;      /* it is there: jobs are timed */
 static char path[] = "/tmp/dfc-stages-XXXXXX";
 
 static void *run_rank(void *arg)
@@ -65,6 +67,7 @@ static int run_ranks(struct rig *r, int n, const struct df_options *options, con
         all[i].graph = r->graph;
         all[i].options = *options;
         all[i].ranks.heartbeat_timeout_s = killed ? 6 : 0;
+        all[i].ranks.figures = options->node_stats ? &figures : NULL;
         all[i].stages = *stages;
         assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
     }
@@ -137,6 +140,37 @@ static bool change(void *arg, int64_t n, struct dfr_mapping *next)
     return true;
 }
 
+/* Each wave went once through each stage that other ranks have, and each node has fired once in each wave, or was left out; also if the mapping has
+ * changed in between. What a group makes goes to the next one, or to rank 0. */
+static void check_figures(const struct df_graph *g, int n, int64_t waves, unsigned seed)
+{
+    int64_t most = 0;
+
+    assert_non_null(figures);
+    assert_true(figures->by_stages && figures->windows.n == 0);
+    assert_int_equal(figures->waves, waves);
+    for (int i = 0; i < n; i++) {
+        const struct dfr_rank_figures *rank = &figures->ranks[i];
+        if (!rank->reported || rank->fate != DFR_RANK_WORKED)
+            fail_msg("seed %u: rank %d did not report", seed, i);
+        for (uint32_t k = 0; k < rank->stages.n; k++) {
+            const struct dfr_stage_row *row = &rank->stages.rows[k];
+            assert_true(i > 0 && row->names[0] && row->n > 0);
+            assert_true(row->waves == 0 || (row->in_bytes > 0 && row->out_bytes > 0 && row->ran_s > 0));
+            most += row->first == 0 ? row->waves : 0;
+        }
+    }
+    if (most > waves)
+        fail_msg("seed %u: the first stages had %lld waves, and there are %lld", seed, (long long)most, (long long)waves);
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const struct df_node_stats *node = &figures->nodes[v];
+        uint64_t fired = node->host_jobs + node->device_jobs + figures->skips[v].left_out;
+        bool once = g->nodes[v].flags & (DF_NODE_ONCE | DF_NODE_FINAL);
+        if (fired != (once ? 1 : (uint64_t)waves) && !(g->kernels[g->nodes[v].kernel].traits & DF_STREAM))
+            fail_msg("seed %u: node %u has fired %llu times", seed, v, (unsigned long long)fired);
+    }
+}
+
 static void check_seed(unsigned seed, bool kills, bool changes)
 {
     static const char *const policies[] = { "ws", "eager", "dmda", "all-cpu" };
@@ -154,6 +188,7 @@ static void check_seed(unsigned seed, bool kills, bool changes)
     rig_accs = seed % 3 == 0;
     o.waves = streams ? -1 : waves;
     o.inflight = rig_rand(&random) % 5;
+    o.node_stats = seed % 3 != 1 ? &timed : NULL;
     rig_random(&r, seed, 4 + rig_rand(&random) % 30, 1 + rig_rand(&random) % 60, streams ? waves : 0);
     rig_expect(&r, waves);
     prepare(&r);
@@ -166,6 +201,10 @@ static void check_seed(unsigned seed, bool kills, bool changes)
         if (i != killed && all[i].status != DF_OK && !none)
             fail_msg("seed %u, rank %d: %s", seed, i, all[i].error.text);
     n_whole += !none;
+    if (!none && !killed && o.node_stats)
+        check_figures(r.graph, n, waves, seed);
+    dfr_figures_free(figures);
+    figures = NULL;
     if (!none && !rig_same(&r, waves))
         fail_msg("seed %u: %d ranks, rank %d dies", seed, n, killed);
     rig_free(&r);

@@ -1,0 +1,15 @@
+/* stages_report.h - prints what ranks did with their stages (figures/stage_figures.h), for the two forms of --stats. */
+#ifndef DF_STAGES_REPORT_H
+#define DF_STAGES_REPORT_H
+
+#include <stdio.h>
+
+#include "runtime/figures/figures.h"
+
+/* A line for each rank and group of stages, and one for each group of all ranks together. */
+void dfr_report_stages_text(const struct dfr_figures *figures, FILE *out);
+/* A member "stages" of a JSON object that has others before it: of a rank; of all ranks together. */
+void dfr_report_stages_json(const struct dfr_stage_rows *rows, FILE *out);
+void dfr_report_stages_sum_json(const struct dfr_figures *figures, FILE *out);
+
+#endif

@@ -19,6 +19,8 @@ if [ -c /dev/full ]; then
     said partition "$lost" "$DFC" partition sum.df
     said app "$lost" ./careless
     said app-help "$lost" ./sum --help
+    ln -s /dev/full full.svg
+    expect picture-full 1 "error: cannot write 'full.svg': No space left on device" "$DFC" partition sum.df -o full.svg
 else
     skip full-disk "no /dev/full here"
 fi

@@ -169,8 +169,12 @@ int dfr_npy_count(int fd, int64_t tokens, struct df_error *error)
     struct df_call call = { 0 };        /* for what the header's reader says */
     struct df_npy npy;
     struct stat status;
-    ssize_t n = fstat(fd, &status) == 0 ? pread(fd, text, DF_NPY_HEADER_BYTES, 0) : -1;
+    ssize_t n = fstat(fd, &status) == 0 ? 0 : -1;
 
+    if (n == 0 && !S_ISREG(status.st_mode))
+        return DF_OK;                   /* such as /dev/null */
+    if (n == 0)
+        n = pread(fd, text, DF_NPY_HEADER_BYTES, 0);
     if (n < 0)
         return dfr_error(error, DF_E_IO, "the number of waves cannot be written at the beginning: %s", strerror(errno));
     text[n] = '\0';

@@ -172,6 +172,15 @@ static int end_sink(void *state, int good, struct df_error *error)
     return df_output_close(((struct sink *)state)->output, good, error);
 }
 
+/* How many tokens follow is written in front of them after the last one. */
+static int check_place(struct df_call *call, struct sink *s, const char *path)
+{
+    if (!says_extents || ftello(df_output_resume(s->output)) >= 0)
+        return DF_OK;
+    return df_fail(call, "the number of waves stands at the beginning of the file, so '%s' cannot be a pipe: name a file, "
+                         "or write raw numbers", path);
+}
+
 /* One file for all waves. */
 static int open_sink(struct df_call *call, struct sink *s, const struct token *token, const char *pattern)
 {
@@ -180,6 +189,8 @@ static int open_sink(struct df_call *call, struct sink *s, const struct token *t
     if (df_output_path(call, pattern, 0, &path) != DF_OK)
         return DF_FAILED;
     int status = df_output_append(call, path, &s->output, &begins);
+    if (status == DF_OK)
+        status = check_place(call, s, path);
     free(path);
     if (status != DF_OK)
         return status;

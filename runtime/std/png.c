@@ -103,7 +103,7 @@ static void read_bytes(png_structp png, png_bytep to, size_t n)
         return;
     }
     if (fread(to, 1, n, p->file) != n)
-        png_error(png, "Read Error");
+        png_error(png, short_file(p->file));
     if (!is_header || n != 8 || memcmp(to + 4, "IDAT", 4) != 0 || png_get_interlace_type(png, p->info) != PNG_INTERLACE_NONE)
         return;
     p->unpacker = unpacker_new(p->file, big_endian(to));

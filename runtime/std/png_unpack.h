@@ -15,6 +15,7 @@
 #ifndef STD_PNG_UNPACK_H
 #define STD_PNG_UNPACK_H
 
+#include <errno.h>
 #include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,12 +102,18 @@ static uint32_t big_endian(const unsigned char *b)
     return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
+/* Why fread() gave less than it was asked for. */
+static const char *short_file(FILE *file)
+{
+    return ferror(file) ? strerror(errno) : "it ends too early";
+}
+
 /* Ends the chunk, and begins the next if it is an IDAT chunk too. */
 static void next_chunk(struct unpacker *u)
 {
     unsigned char crc[4], head[8];
     if (fread(crc, 1, sizeof crc, u->file) != sizeof crc)
-        u->why = "Read Error";
+        u->why = short_file(u->file);
     else if (big_endian(crc) != (uint32_t)u->crc)
         u->why = "IDAT: CRC error";
     else if (fread(head, 1, sizeof head, u->file) != sizeof head || memcmp(head + 4, "IDAT", 4) != 0)
@@ -123,7 +130,7 @@ static void read_input(struct unpacker *u)
     while (n < sizeof u->in && !u->why && !u->ended) {
         size_t more = u->chunk_left < sizeof u->in - n ? u->chunk_left : sizeof u->in - n;
         if (fread(u->in + n, 1, more, u->file) != more) {
-            u->why = "Read Error";
+            u->why = short_file(u->file);
             break;
         }
         u->crc = crc32(u->crc, u->in + n, (uInt)more);

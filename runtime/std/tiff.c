@@ -7,6 +7,7 @@
 #if !__has_include(<tiffio.h>)
 #error "std/tiff.df needs libtiff: sudo apt-get install libtiff-dev"
 #endif
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <tiffio.h>
@@ -44,9 +45,23 @@ static void listen(void)
     TIFFSetWarningHandler(NULL);
 }
 
-static int failed(struct df_call *call, const char *verb, const char *path)
+/* Before a call of libtiff whose failure is to be told. */
+static void begin_call(void)
 {
-    return df_fail(call, "cannot %s '%s': %s", verb, path, said[0] ? said : "libtiff does not say why");
+    said[0] = '\0';
+    errno = 0;
+}
+
+static int read_failed(struct df_call *call, const char *path)
+{
+    return df_fail(call, "cannot read '%s': %s", path, said[0] ? said : "libtiff does not say why");
+}
+
+/* A full disk is told in the system's words: libtiff says only at which row it was. */
+static int write_failed(struct df_call *call, const char *path)
+{
+    const int code = errno;
+    return df_fail(call, "cannot write '%s': %s", path, code ? strerror(code) : said[0] ? said : "libtiff does not say why");
 }
 
 static void picture_close(struct picture *p)
@@ -66,7 +81,7 @@ static struct picture *picture_new(struct df_call *call, const char *path, enum 
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct picture *p = calloc(1, sizeof *p);
     pthread_once(&once, listen);
-    said[0] = '\0';
+    begin_call();
     if (p && (p->path = strdup(path))) {
         p->elem = elem;
         return p;
@@ -216,7 +231,7 @@ static int read_tile_row(struct df_call *call, struct picture *p)
     for (uint32_t x = 0; x < p->width; x += p->tile_w) {
         uint32_t columns = p->width - x < p->tile_w ? p->width - x : p->tile_w;
         if (TIFFReadTile(p->tiff, p->tile, x, p->y, 0, 0) < 0)
-            return failed(call, "read", p->path);
+            return read_failed(call, p->path);
         for (uint32_t y = 0; y < rows; y++)
             memcpy(p->rows + y * p->row_bytes + x * pixel, p->tile + (size_t)y * p->tile_w * pixel, columns * pixel);
     }
@@ -226,13 +241,13 @@ static int read_tile_row(struct df_call *call, struct picture *p)
 static int picture_row(void *source, void *row, struct df_call *call)
 {
     struct picture *p = source;
-    said[0] = '\0';
+    begin_call();
     if (p->tile_h) {
         if (p->y % p->tile_h == 0 && read_tile_row(call, p) != DF_OK)
             return DF_FAILED;
         memcpy(row, p->rows + p->y % p->tile_h * p->row_bytes, p->row_bytes);
     } else if (TIFFReadScanline(p->tiff, row, p->y, 0) < 0) {
-        return failed(call, "read", p->path);
+        return read_failed(call, p->path);
     }
     p->y++;
     return DF_OK;
@@ -268,13 +283,17 @@ static int picture_create(struct df_call *call, FILE *file, const char *path, en
                        (unsigned long long)extents[2]);
     if (extents[0] > UINT32_MAX || extents[1] > UINT32_MAX)
         return df_fail(call, "a TIFF has at most %u x %u pixels", UINT32_MAX, UINT32_MAX);
+    if (lseek(fileno(file), 0, SEEK_CUR) < 0)
+        return df_fail(call, "a TIFF is not written from its beginning to its end, so '%s' cannot be a pipe: name a file", path);
     if (!(p = picture_new(call, path, elem)))
         return DF_FAILED;
     size_t bytes = (size_t)(extents[0] * extents[1] * extents[2]) * element_bytes[elem];
+    begin_call();
     p->tiff = TIFFFdOpen(dup(fileno(file)), path, bytes < (size_t)1 << 31 ? "w" : "w8");
     if (!p->tiff) {
+        const int status = write_failed(call, path);
         picture_close(p);
-        return failed(call, "write", path);
+        return status;
     }
     set_fields(p, extents);
     *picture = p;
@@ -284,8 +303,8 @@ static int picture_create(struct df_call *call, FILE *file, const char *path, en
 static int picture_put(void *sink, const void *row, struct df_call *call)
 {
     struct picture *p = sink;
-    said[0] = '\0';
-    return TIFFWriteScanline(p->tiff, (void *)row, p->y++, 0) < 0 ? failed(call, "write", p->path) : DF_OK;
+    begin_call();
+    return TIFFWriteScanline(p->tiff, (void *)row, p->y++, 0) < 0 ? write_failed(call, p->path) : DF_OK;
 }
 
 static int picture_flush(struct df_call *call, struct picture *p)
@@ -296,8 +315,8 @@ static int picture_flush(struct df_call *call, struct picture *p)
 
 static int picture_finish(struct df_call *call, struct picture *p)
 {
-    said[0] = '\0';
-    return TIFFFlush(p->tiff) ? DF_OK : failed(call, "write", p->path);
+    begin_call();
+    return TIFFFlush(p->tiff) ? DF_OK : write_failed(call, p->path);
 }
 
 PICTURES(tiff)

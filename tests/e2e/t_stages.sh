@@ -1,10 +1,8 @@
 # Stages of one program on different ranks: the same bytes as in one process, in order and by demand, with each policy of streams, also if a rank dies or
-# holds a wave too long. What cannot be done is refused. ferret, nbia and nuclei as stages.
+# holds a wave too long. What cannot be done is refused.
 . "$here/ranks.sh"
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
-examples=$DF_SOURCE/examples
-formulas_for v3 "$QUICKER"
 
 cp "$programs/line.df" .
 check compile "$DFC" line.df --nvcc=none -w -o line
@@ -12,6 +10,23 @@ printf 'square: a\nboth: b\nfold: c\n' >three.map
 printf 'feeding order\nsquare: a\nboth: b c\nfold: d # the last\n' >replicas.map
 printf 'feeding demand\nsquare: a b\nboth fold: c d\n' >demand.map
 printf 'square both fold: a\n' >one.map
+printf 'square: a\nboth: b\nfold: c d\n' >neighbour.map
+
+# ---- ranks that die: these runs wait for a silence most of the time, so they go on beside the others ----
+./line >line.one
+# dies NAME MAP OPTION…: begins a run, in a folder of its own, in which a rank with `weigh` dies at wave 20, or holds the wave.
+dies() {
+    mkdir "$1"
+    (cd "$1" && timeout 300 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 5 ../line --cluster --mapping=../"$2" --workers=1 "${@:3}" >out 2>err
+     echo $? >rc) &
+}
+dies killed-spare three.map --deadly=20
+dies killed-replica replicas.map --deadly=20
+dies killed-neighbour neighbour.map --deadly=20
+dies killed-demand demand.map --deadly=20 --stream-policy=ddwrr
+dies hung three.map --hangs=20 --wave-timeout=10s
+
+# ---- runs ----
 how='--device=none --mapping=three.map' on_ranks three 4 line
 how='--device=none --mapping=three.map --inflight=1' on_ranks narrow 4 line
 how='--device=none --mapping=replicas.map' on_ranks replicas 5 line
@@ -35,25 +50,6 @@ how='--device=none --mapping=made.map' on_ranks made 5 line
 rm -f who; WHO=1 ranks 5 ./line --cluster --mapping=replicas.map >/dev/null 2>&1
 [ "$(sort who | uniq -c | awk '{ print $2 ":" $1 }' | tr '\n' ' ')" = "2:30 3:30 " ] && pass where || fail where "$(sort who | uniq -c | tr '\n' ' ')"
 expect alone 0 'there is one rank, so all runs in this process, and --mapping has no effect' ranks 1 ./line --cluster --mapping=three.map
-
-# ---- ranks that die ----
-./line >line.one
-# dies NAME MAP OPTION: at wave 20 a rank with `weigh` dies, or holds the wave.
-dies() {
-    rm -f killed hung
-    timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 5 ./line --cluster --mapping="$2" --workers=1 "${@:3}" >"$1.out" 2>"$1.err"
-    if [ $? = 0 ] && [ -e killed -o -e hung ]; then same "$1" "$1.out" line.one; else fail "$1" "$(tail -n 5 "$1.err" | tr '\n' ' ')"; fi
-}
-dies killed-spare three.map --deadly=20
-expect killed-spare-told 0 'the stages are mapped anew: square: rank 1; both: rank 4; fold: rank 3$' cat killed-spare.err
-dies killed-replica replicas.map --deadly=20
-expect killed-replica-told 0 'the stages are mapped anew: square: rank 1; both: rank [23]; fold: rank 4$' cat killed-replica.err
-printf 'square: a\nboth: b\nfold: c d\n' >neighbour.map
-dies killed-neighbour neighbour.map --deadly=20
-expect killed-neighbour-told 0 'the stages are mapped anew: square both: rank 1; fold: ranks 3 4$' cat killed-neighbour.err
-dies killed-demand demand.map --deadly=20 --stream-policy=ddwrr
-dies hung three.map --hangs=20 --wave-timeout=10s
-expect hung-told 0 'rank 2 on .* counts as dead: it has held a wave for' cat hung.err
 
 # ---- what is refused ----
 expect fails 1 "^line: error: rank 2 on .*: .*main/both/weigh.* wave 20" ranks 4 ./line --cluster --mapping=three.map --fails=20
@@ -86,23 +82,12 @@ head -c 320 /dev/zero >in.raw; printf 'twice: a\n' >twice.map
 expect worker 1 "^worker: error: --mapping: node 'main/read_raw_f32' is '@worker', and with stages on ranks rank 0 alone reads and writes$" \
     ranks 2 ./worker --input=in.raw --cluster --mapping=twice.map
 
-# ---- applications ----
-if ! printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then skip examples 'libpng is not installed'; return 0; fi
-cc -std=c11 -D_GNU_SOURCE -O2 -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
-check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none -w -o nuclei -D tile=128
-printf 'tissue: a\nsegment: b\nfeatures outline select: c\n' >nuclei.map
-how='--device=none --mapping=nuclei.map' on_ranks nuclei 4 nuclei --input=tissue.png --table=output.csv --overlay=output.png
-
-cc -std=c11 -D_GNU_SOURCE -O2 -o pictures-of "$examples/ferret/synthetic.c" -lpng -lm && ./pictures-of 40 64-96 1 pictures && ./pictures-of 12 48-96 2 queries
-check compile-index "$DFC" "$examples/ferret/index.df" -O1 --nvcc=none -w -o index
-check compile-ferret "$DFC" "$examples/ferret/ferret.df" -O1 --nvcc=none -w -o ferret
-check index ./index --h=96 --w=96 --device=none
-printf 'segment: a\nextract probe: b\nrank picture: c\n' >ferret.map
-how='--device=none --mapping=ferret.map' on_ranks ferret 4 ferret --h=96 --w=96 --images=40 --table=output.csv --page=output.html
-
-cc -std=c11 -O2 -o slides "$examples/nbia/synthetic.c" -lpng -ltiff -lm && ./slides 320 300 64 1 learn.png learn.raw && ./slides 300 280 64 2 slide.png slide.raw
-check compile-train "$DFC" "$examples/nbia/train.df" --nvcc=none -O0 -w -D tile=64 -o train
-check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none -O0 -w -D tile=64 -o nbia
-check train ./train --input=learn.png --truth=learn.raw
-printf 'quarter#1 analyse#1 classify#1: a\nagain#1 analyse#2 classify#2: b\nagain#2 analyse#3 classify#3 select line frame: c\n' >nbia.map
-how='--device=none --mapping=nbia.map' on_ranks nbia 4 nbia --sure=0.8 --output=output.csv --map=output.png
+# ---- what became of the ranks that died ----
+wait
+for name in killed-spare killed-replica killed-neighbour killed-demand hung; do
+    if [ "$(cat $name/rc)" = 0 ] && [ -e $name/killed -o -e $name/hung ]; then same $name $name/out line.one; else fail $name "$(tail -n 5 $name/err | tr '\n' ' ')"; fi
+done
+expect killed-spare-told 0 'the stages are mapped anew: square: rank 1; both: rank 4; fold: rank 3$' cat killed-spare/err
+expect killed-replica-told 0 'the stages are mapped anew: square: rank 1; both: rank [23]; fold: rank 4$' cat killed-replica/err
+expect killed-neighbour-told 0 'the stages are mapped anew: square both: rank 1; fold: ranks 3 4$' cat killed-neighbour/err
+expect hung-told 0 'rank 2 on .* counts as dead: it has held a wave for' cat hung/err

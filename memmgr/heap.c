@@ -70,7 +70,7 @@ static void *reserve(struct dfm_heap *heap)
 {
     if (heap->source.alloc != NULL)
         return heap->source.alloc(heap->source.arg, heap->reserved_bytes);
-    return dfr_pages_reserve(heap->reserved_bytes);
+    return dfr_pages_reserve_guarded(heap->reserved_bytes);
 }
 
 /* Makes all buffers free, with the first one on top. */
@@ -134,7 +134,7 @@ void dfm_heap_destroy(struct dfm_heap *heap)
     if (heap->source.alloc != NULL)
         heap->source.free(heap->source.arg, heap->memory, heap->reserved_bytes);
     else
-        munmap(heap->memory, heap->reserved_bytes);
+        dfr_pages_return(heap->memory, heap->reserved_bytes);
     free(heap->classes);
     free(heap->links);
     free(heap);

@@ -5,6 +5,8 @@
  * Given:    the system gives a page of fresh memory when it is first touched. That takes longer than most kernels take
  *           for the page, and so a kernel would pay for it that happens to be the first there. So memory that is timed
  *           has its pages before it is used.
+ * Guarded:  a kernel that writes past its last token, or before its first one, is stopped there, and does not change what
+ *           belongs to others.
  * Most:     of large memory this is done for the first part alone: 1 GiB, and 1/16 of the machine's memory.
  * Errors:   if the system refuses huge pages, memory has small ones. If it refuses to give pages beforehand, they come
  *           when they are first touched.
@@ -20,6 +22,7 @@
 #define DFR_HUGE_BYTES ((size_t)2 << 20)
 #define DFR_PAGES_MOST_BYTES (UINT64_C(1) << 30)
 #define DFR_PAGES_PART 16
+#define DFR_GUARD_BYTES DFR_HUGE_BYTES  /* so what lies behind a guard begins with a huge page, too */
 
 /* Asks for huge pages where the memory has room for them. It begins with a page. */
 static inline void dfr_pages_huge(void *memory, uint64_t bytes)
@@ -49,6 +52,31 @@ static inline void *dfr_pages_reserve(uint64_t bytes)
         munmap(memory + before + bytes, spare - before);
     dfr_pages_huge(memory + before, bytes);
     return memory + before;
+}
+
+static inline uint64_t dfr_pages_whole(uint64_t bytes)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+/* As dfr_pages_reserve(), with DFR_GUARD_BYTES in front of it and behind its last page that nobody can read or write. They
+ * take no memory. dfr_pages_return() returns it. */
+static inline void *dfr_pages_reserve_guarded(uint64_t bytes)
+{
+    const uint64_t whole = dfr_pages_whole(bytes < SIZE_MAX / 4 ? bytes : 0);
+    unsigned char *memory = bytes < SIZE_MAX / 4 ? dfr_pages_reserve(whole + 2 * DFR_GUARD_BYTES) : NULL;
+
+    if (memory == NULL)
+        return NULL;
+    mprotect(memory, DFR_GUARD_BYTES, PROT_NONE);
+    mprotect(memory + DFR_GUARD_BYTES + whole, DFR_GUARD_BYTES, PROT_NONE);
+    return memory + DFR_GUARD_BYTES;
+}
+
+static inline void dfr_pages_return(void *memory, uint64_t bytes)
+{
+    munmap((unsigned char *)memory - DFR_GUARD_BYTES, dfr_pages_whole(bytes) + 2 * DFR_GUARD_BYTES);
 }
 
 static inline uint64_t dfr_pages_most(uint64_t bytes)

@@ -19,6 +19,7 @@
 #include "runtime/engine/call.h"
 #include "runtime/emu/emu_fault.h"
 #include "runtime/base/error.h"
+#include "runtime/base/pages.h"
 #include "runtime/engine/log.h"
 
 #define NEAR_BYTES 65536 /* a stray address this close to a block of the job itself is explained by that block */
@@ -188,7 +189,7 @@ static void name_block(struct dfr_emu_check *check, const struct dfr_range *rang
 static const struct label *label_of(const struct dfr_emu_check *check, uintptr_t address)
 {
     uint64_t page = (address - (uintptr_t)check->pool) / check->page_bytes;
-    uint64_t block = check->pages[page].block;
+    uint64_t block = page < check->n_pages ? check->pages[page].block : 0; /* none: the address is in a guard */
 
     if (block == 0 || page - (block - 1) >= check->labels[block - 1].n_pages)
         return NULL;
@@ -216,8 +217,8 @@ int dfr_emu_check_create(void *pool, uint64_t bytes, const char *device_name, st
         return dfr_error_memory(error);
     pthread_mutex_init(&check->lock, NULL);
     snprintf(check->watched.device_name, sizeof check->watched.device_name, "%s", device_name);
-    check->watched.base = pool;
-    check->watched.bytes = bytes;
+    check->watched.base = (const unsigned char *)pool - DFR_GUARD_BYTES;
+    check->watched.bytes = bytes + 2 * DFR_GUARD_BYTES;
     check->pool = pool;
     check->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     check->n_pages = bytes / check->page_bytes;

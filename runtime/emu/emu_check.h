@@ -20,7 +20,8 @@
 
 struct dfr_emu_check;
 
-/* `pool` is page aligned, `bytes` a multiple of the page; all of it is closed from here on. device_name is copied. */
+/* `pool` is page aligned, `bytes` a multiple of the page; all of it is closed from here on. It lies between guards
+ * (dfr_emu_host_alloc), and a kernel that touches one is stopped, too. device_name is copied. */
 int dfr_emu_check_create(void *pool, uint64_t bytes, const char *device_name, struct dfr_emu_check **check,
                          struct df_error *error);
 void dfr_emu_check_destroy(struct dfr_emu_check *check);

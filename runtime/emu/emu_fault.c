@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "runtime/base/pages.h"
 #include "runtime/engine/log.h"
 
 #define MAX_POOLS 16
@@ -56,8 +57,8 @@ static void report(const struct dfr_emu_pool *pool, uintptr_t address)
 {
     char line[512];                     /* room for the longest name of a program */
     int length = snprintf(line, sizeof line,
-                          "%s: error: code on the CPU touched memory of the emulated GPU %s, byte %llu\n",
-                          dfr_program_name(), pool->device_name, (unsigned long long)(address - (uintptr_t)pool->base));
+                          "%s: error: code on the CPU touched memory of the emulated GPU %s, byte %lld\n",
+                          dfr_program_name(), pool->device_name, (long long)(address - (uintptr_t)pool->base - DFR_GUARD_BYTES));
 
     dfr_status_clear_in_signal();
     if (write(STDERR_FILENO, line, (size_t)length) < 0)

@@ -16,7 +16,7 @@
 
 #include "runtime/device/device.h"
 
-struct dfr_emu_pool {                   /* the caller keeps it, unchanged, until unwatch */
+struct dfr_emu_pool {                   /* with its guards; the caller keeps it, unchanged, until unwatch */
     const unsigned char *base;
     uint64_t bytes;
     char device_name[48];

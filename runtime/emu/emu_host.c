@@ -4,13 +4,14 @@
  * Pages:    memory of a GPU and pinned memory have their pages from the beginning, so no kernel and no copy pays for
  *           them. The same holds here (pages.h).
  *
+ * Guards:   in front of each and behind it is memory that nobody can touch (pages.h).
+ *
  * Registering changes nothing here, but it is held to the rules of a real driver: a range is registered once; only
  * what was registered is unregistered; a copy lies in registered memory as a whole or not at all. Tests can ask for
  * what is still registered, and for how often a range was unregistered wrongly.
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime/emu/emu.h"
@@ -36,7 +37,7 @@ uint64_t dfr_emu_whole_pages(uint64_t bytes)
 
 void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error)
 {
-    void *memory = bytes <= SIZE_MAX / 2 ? dfr_pages_reserve(dfr_emu_whole_pages(bytes)) : NULL;
+    void *memory = bytes <= SIZE_MAX / 2 ? dfr_pages_reserve_guarded(dfr_emu_whole_pages(bytes)) : NULL;
 
     if (memory == NULL) {
         dfr_error(error, DF_E_MEMORY, "cannot reserve %llu bytes of host memory", (unsigned long long)bytes);
@@ -49,7 +50,7 @@ void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error)
 void dfr_emu_host_free(void *memory, uint64_t bytes)
 {
     if (memory != NULL)
-        munmap(memory, dfr_emu_whole_pages(bytes));
+        dfr_pages_return(memory, dfr_emu_whole_pages(bytes));
 }
 
 /* ---- registering ---- */

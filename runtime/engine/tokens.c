@@ -2,7 +2,6 @@
 #include "runtime/engine/tokens.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/pages.h"
@@ -229,7 +228,7 @@ int dfr_tokens_create(const struct df_run *run, struct dfr_tokens **result, stru
     t->bytes = slot_bytes * run->inflight + once_bytes + ALIGNMENT;
     t->n_ports = run->firing.nodes[g->n_nodes].first_port;
     t->ports = malloc(((size_t)t->n_ports * run->inflight + 1) * sizeof *t->ports);
-    t->memory = dfr_pages_reserve(t->bytes);
+    t->memory = dfr_pages_reserve_guarded(t->bytes);
     t->n_lent = list_lent(run, NULL);
     t->lent = malloc(((size_t)t->n_lent + 1) * sizeof *t->lent);
     if (!t->ports || !t->memory || !t->lent)
@@ -251,7 +250,7 @@ void dfr_tokens_destroy(struct dfr_tokens *t)
     if (!t)
         return;
     if (t->memory)
-        munmap(t->memory, t->bytes);
+        dfr_pages_return(t->memory, t->bytes);
     free(t->ports);
     free(t->lent);
     free(t);

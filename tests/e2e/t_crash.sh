@@ -46,6 +46,15 @@ crashes crash 'abort\(\) was called'
 crashes null 'segmentation fault at address 0x8'
 if grep -q 'fsanitize=undefined' "$DF_BUILD/obj/flags" 2>/dev/null; then skip divide "the sanitizer ends the program itself"; else
     crashes divide 'integer division by zero'; fi
+# Memory of tokens ends where the last of them ends: who writes on from there changes nothing that belongs to others.
+app past 'for (size_t i = 0; i < (1 << 18); i++) ((volatile int32_t *)b)[k + i] = 5;'
+sed -i 's/i32\[8\]/i32[1000]/' past.df
+check past-compiles "$DFC" past.df -o past
+for run in "--policy=eager --workers=1" "--policy=ws --workers=2"; do
+    said=$(./past --device=none $run 2>&1) && fail "past $run" "exit 0"
+    grep -q "^past: error: node 'main/middle', wave 0: the kernel crashed: segmentation fault" <<<"$said" && pass "past $run" || fail "past $run" "$said"
+done
+expect past-emulated 1 "^past: error: node 'main/middle', wave 0: it (wrote to|touched) .*emu0" ./past --device=emu --emu-all --policy=all-gpu
 crashes deep "its stack overflowed \([0-9]+ KiB; 'ulimit -s' makes it larger\)"
 # exit() by a kernel is no good end, whatever it is given; two waves that call it at a time are told once. A program's own name
 # is the one it was started by.

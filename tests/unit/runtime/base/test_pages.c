@@ -105,6 +105,29 @@ static void small_memory_is_in_small_pages(void **state)
     assert_null(dfr_pages_reserve(UINT64_C(1) << 62));
 }
 
+/* What stands beside the memory cannot be touched, and the system is asked whether it can. */
+static void guards_stand_on_both_sides(void **state)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *memory = dfr_pages_reserve_guarded(page + 1);
+    int ends[2];
+    (void)state;
+    assert_non_null(memory);
+    assert_int_equal(pipe(ends), 0);
+    memory[0] = memory[2 * page - 1] = 7;
+    assert_int_equal(write(ends[1], memory, 1), 1);
+    assert_int_equal(write(ends[1], memory + 2 * page - 1, 1), 1);
+    assert_int_equal(write(ends[1], memory - 1, 1), -1);
+    assert_int_equal(write(ends[1], memory + 2 * page, 1), -1);
+    assert_int_equal(write(ends[1], memory - DFR_GUARD_BYTES, 1), -1);
+    assert_int_equal(write(ends[1], memory + 2 * page + DFR_GUARD_BYTES - 1, 1), -1);
+    close(ends[0]);
+    close(ends[1]);
+    dfr_pages_return(memory, page + 1);
+    assert_null(dfr_pages_reserve_guarded(UINT64_MAX));
+    assert_null(dfr_pages_reserve_guarded(UINT64_C(1) << 62));
+}
+
 /* A reservation may be larger than the machine's memory, and only a part of it is ever used. */
 static void only_a_part_of_the_machine_is_given(void **state)
 {
@@ -122,6 +145,7 @@ int main(void)
         cmocka_unit_test(pages_are_there_before_they_are_touched),
         cmocka_unit_test(large_memory_is_in_huge_pages),
         cmocka_unit_test(small_memory_is_in_small_pages),
+        cmocka_unit_test(guards_stand_on_both_sides),
         cmocka_unit_test(only_a_part_of_the_machine_is_given),
     };
     return cmocka_run_group_tests_name("pages", tests, NULL, NULL);

@@ -79,6 +79,11 @@ static void test_undeclared_block_is_named(void **state)
     assert_string_equal(poke_as(&rig, "main/blur", 2 * PAGE, 0, blur, 2),
                         "it " READ_VERB " memory of emu0 that it did not declare, of no known block"
                         " (3096 bytes past the end of its port 'b')");
+    /* What lies behind the device's memory, and in front of it, is nobody's. */
+    assert_string_equal(poke_as(&rig, "main/blur", POOL_BYTES + 8, 7, blur, 2),
+                        "it " WRITE_VERB " memory of emu0 that it did not declare, of no known block");
+    assert_string_equal(poke_as(&rig, "main/blur", (size_t)-8, 7, blur, 2),
+                        "it " WRITE_VERB " memory of emu0 that it did not declare, of no known block (8 bytes before its port 'a')");
     /* The device goes on, and what was declared works. */
     assert_string_equal(poke_as(&rig, "main/blur", PAGE + 3, 77, blur, 2), "");
     copy(&rig, DFR_COPY_D2H, &out, rig.pool + PAGE + 3, 1, DFR_STREAM_D2H);

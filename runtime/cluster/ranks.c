@@ -39,6 +39,8 @@ struct first {
     struct dfr_part *head, *tail;
     struct dfr_resumable *resumable;    /* NULL: no journal is written */
     bool nothing;                       /* all waves are done */
+    const void **accs;                  /* by value of TAIL's graph, with which TAIL begins; NULL: as declared */
+    bool pauses;                        /* TAIL gets no waves now, for a checkpoint */
     int64_t limit;                      /* waves */
     int64_t expected;                   /* waves, as sources say; 0: none does */
     const struct dfr_ranks_options *ranks;
@@ -150,10 +152,10 @@ static uint32_t merge(const struct first *f, const struct dfr_message *result, c
 static int result(void *arg, const struct dfr_message *message, bool *taken, struct df_error *error)
 {
     struct first *f = arg;
-    int status = dfr_part_poll(f->tail, error);
+    int status = f->pauses ? DF_OK : dfr_part_poll(f->tail, error);
     int64_t local;
 
-    if (status != DF_OK || !dfr_part_has_room(f->tail))
+    if (status != DF_OK || f->pauses || !dfr_part_has_room(f->tail))
         return status;
     if (message->n_values > f->parts->n_ports)
         return dfr_error(error, DF_E_FORMAT, "a result has %u tokens, more than cross the cut", message->n_values);
@@ -187,7 +189,7 @@ static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
     *n = 0;
     if (status != DF_OK)
         *error = f->why;
-    else if (!f->nothing)
+    else if (!f->nothing && !(f->pauses && dfr_part_is_idle(f->tail))) /* else a checkpoint may be written */
         status = dfr_part_poll(f->tail, error);
     for (; status == DF_OK && !f->nothing && *n < most && (wave = dfr_part_ended(f->tail, true)) >= 0; ++*n)
         dfr_part_release(f->tail, wave);
@@ -197,7 +199,11 @@ static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
     tell_progress(f);
     if (f->resumable && dfr_asked())
         dfr_comm_stop(f->comm);
-    return status == DF_OK && f->resumable ? dfr_resumable_ended(f->resumable, f->ended, error) : status;
+    if (status == DF_OK && f->resumable) {
+        status = dfr_resumable_ended(f->resumable, f->ended, error);
+        f->pauses = dfr_resumable_pauses(f->resumable);
+    }
+    return status;
 }
 
 /* Does the host have code for all that the part calls? */
@@ -289,27 +295,56 @@ static bool admits(void *arg, const struct dfr_message *hello, char *why, size_t
 
 /* ---- begin and end ---- */
 
+/* Opens the journal. A source keeps what it keeps in HEAD, which makes its waves again for itself. */
+static int open_resumable(struct first *f, const struct dfr_ranks_options *ranks, struct df_options *options, struct df_error *error)
+{
+    struct dfr_resumable_options wanted = *ranks->resume;
+    bool *head = calloc(f->parts->graph->n_nodes + 1u, sizeof *head);
+
+    if (!head)
+        return dfr_error_memory(error);
+    for (uint32_t v = 0; v < f->parts->graph->n_nodes; v++)
+        head[v] = f->parts->place[v] == DFR_HEAD;
+    wanted.lock_s = DFR_LOCK_S;
+    wanted.apart = head;
+    int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
+    free(head);
+    return status;
+}
+
+/* The accs of a checkpoint are TAIL's. */
+static int move_accs(struct first *f, struct df_options *options, struct df_error *error)
+{
+    const struct dfr_cut *cut = &f->parts->cuts[DFR_TAIL];
+    const void *const *from = options->accs;
+
+    options->accs = NULL;
+    if (!from)
+        return DF_OK;
+    if (!(f->accs = calloc(cut->graph->n_values + 1u, sizeof *f->accs)))
+        return dfr_error_memory(error);
+    for (uint32_t x = 0; x < cut->graph->n_values; x++)
+        if (df_value_is_acc(cut->graph, x))
+            f->accs[x] = from[cut->value[x]];
+    return DF_OK;
+}
+
 /* Opens the journal, and finds the waves with which the parts begin. */
 static int open_journal(struct first *f, const struct dfr_ranks_options *ranks, struct df_options *options, struct df_error *error)
 {
-    struct dfr_resumable_options wanted;
-
     if (!ranks->resume)
         return DF_OK;
-    wanted = *ranks->resume;
-    wanted.lock_s = DFR_LOCK_S;
-    wanted.checkpoint_s = 0;            /* accs of all ranks are changed again */
-    int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
+    int status = open_resumable(f, ranks, options, error);
     f->nothing = status == DF_OK && !f->resumable;
     if (status != DF_OK || f->nothing)
         return status;
     f->limit = dfr_resumable_waves(f->resumable).limit;
-    f->first = f->ended = keeps(f->parts, DFR_TAIL) ? 0 : options->done_waves;
+    f->first = f->ended = keeps(f->parts, DFR_TAIL) ? options->accs_waves : options->done_waves;
     f->head_first = f->begun = keeps(f->parts, DFR_HEAD) ? 0 : f->first;
     dfr_outputs_part(options->outputs, f->parts->cuts[DFR_HEAD].graph, f->parts->cuts[DFR_HEAD].node);
     dfr_outputs_part(options->outputs, f->parts->cuts[DFR_TAIL].graph, f->parts->cuts[DFR_TAIL].node);
     dfr_resumable_begin(f->resumable);
-    return DF_OK;
+    return move_accs(f, options, error);
 }
 
 static int open_first(struct first *f, const struct dfr_ranks_options *ranks, const struct df_options *from, struct df_error *error)
@@ -328,6 +363,8 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
     head = dfr_ranks_on_host(f->parts, DFR_HEAD, &options), tail = dfr_ranks_on_host(f->parts, DFR_TAIL, &options);
     head.trace_part = &f->view.traces[DFR_HEAD];
     tail.trace_part = &f->view.traces[DFR_TAIL];
+    tail.accs = f->accs;
+    head.accs_waves = 0;
     head.done_waves = f->first;         /* what TAIL is to get, HEAD makes whole */
     f->values = calloc(n_ports + 1u, sizeof *f->values);
     f->both = calloc(2 * (n_ports + 1u), sizeof *f->both);
@@ -338,6 +375,8 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
         status = dfr_part_once(f->head, f->values, &n_once, error);
     if (status == DF_OK)
         status = dfr_part_open(f->parts, DFR_TAIL, &tail, f->values, n_once, &f->tail, error);
+    if (status == DF_OK && f->resumable)
+        dfr_resumable_tail(f->resumable, f->tail, f->parts->cuts[DFR_TAIL].value);
     return status;
 }
 
@@ -441,6 +480,7 @@ static void free_first(struct first *f, int status)
         drop_oldest(f);
     free(f->values);
     free(f->both);
+    free(f->accs);
     dfr_inputs_free(&f->inputs);
     dfr_view_free(&f->view, status == DF_OK ? f->ranks->figures : NULL);
 }

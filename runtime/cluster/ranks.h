@@ -5,7 +5,8 @@
  *           They take at most `memory_bytes` in all, and there are at most as many waves as the manager has places for.
  * Ranks:    all ranks have the same graph, with the same values of args. A rank that has not is refused.
  * Journal:  The first rank writes it (resumable.h). Waves that are done are not handed out again, unless a node of TAIL keeps something from wave
- *           to wave. Then BODY computes all waves for it again. If a signal ends the run, the first rank's process ends with
+ *           to wave. Then BODY computes all waves for it again, or those behind the last checkpoint: accs are TAIL's. For a checkpoint TAIL gets no waves until
+ *           it is written. If a signal ends the run, the first rank's process ends with
  *           status DFR_RESUMABLE.
  * Threads:  the calling thread becomes the communication thread. Each part has its own workers.
  * Errors:   those of a run. What fails on a worker ends the run on all ranks; the first rank tells it. Workers tell what is

@@ -46,6 +46,7 @@ struct dfr_resumable {
     int64_t kept;                       /* dfr_resumable_kept() */
     struct dfr_accs accs;               /* with which this run begins; values NULL: as they are declared */
     double checked_s;                   /* when the last checkpoint was written */
+    int64_t checked;                    /* of several ranks: the waves that it has */
     bool tells;                         /* messages are wanted */
     int64_t first, limit;               /* the waves to be fed */
     int64_t fed;                        /* waves that were */
@@ -54,9 +55,13 @@ struct dfr_resumable {
     /* the thread that writes the journal */
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    pthread_cond_t wake, written;
     bool runs, stops;
+    bool writes_accs;                   /* it is to write a checkpoint, or does so. The accs do not change */
     struct df_run *run;                 /* NULL: there are several ranks */
+    struct dfr_part *tail;              /* of several ranks: the part that has the accs; NULL: it writes no checkpoints */
+    const uint32_t *number;             /* by value of that part's graph */
+    struct df_run *tail_run;            /* while a checkpoint is written */
     _Atomic bool failed;                /* there: a record could not be written */
     int status;                         /* of the last record */
     struct df_error error;
@@ -112,12 +117,12 @@ static uint32_t find_keeper(const struct df_graph *g)
     return DF_NONE;
 }
 
-/* Can all that nodes keep be written down? */
-static bool keeps_accs_alone(const struct df_graph *g)
+/* Can all that nodes keep be written down, but for those apart? */
+static bool keeps_accs_alone(const struct df_graph *g, const bool *apart)
 {
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
-        if (dfr_node_keeps(g, v) && (k->n_acc == 0 || (k->traits & DF_ORDERED && !(k->traits & DF_RESUME))))
+        if (dfr_node_keeps(g, v) && !(apart && apart[v]) && (k->n_acc == 0 || (k->traits & DF_ORDERED && !(k->traits & DF_RESUME))))
             return false;
     }
     return find_keeper(g) != DF_NONE;
@@ -304,7 +309,7 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
                                  .keeps = find_keeper(graph) != DF_NONE, .tells = o->log_level >= DF_LOG_WARNING };
     if (wanted->journal && has_accs(graph) && asprintf(&r->accs_path, "%s.accs", wanted->journal) < 0)
         r->accs_path = NULL;
-    r->checks = r->accs_path && keeps_accs_alone(graph) && wanted->checkpoint_s > 0;
+    r->checks = r->accs_path && keeps_accs_alone(graph, wanted->apart) && wanted->checkpoint_s > 0;
     int status = open_all(r, o, &nothing, error);
     if (status != DF_OK || nothing) {
         if (nothing && wanted->chunk)
@@ -320,6 +325,7 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
     o->accs = r->accs.values;
     o->accs_waves = r->accs.values ? r->accs.waves : 0;
     r->checked_s = dfr_clock_s();
+    r->checked = r->first;
     atomic_init(&r->ended, r->first);
     o->feed = 1;
     o->waves = -1;
@@ -343,7 +349,7 @@ static int record(struct dfr_resumable *r, bool last, struct df_error *error)
     return status == DF_OK && waves > r->journal.done ? dfr_journal_done(&r->journal, waves, files, n, error) : status;
 }
 
-/* Waits until the next record is due. false: the thread is to end. */
+/* Waits until the next record is due, or a checkpoint. false: the thread is to end. */
 static bool wait_due(struct dfr_resumable *r, double seconds)
 {
     struct timespec until;
@@ -352,7 +358,7 @@ static bool wait_due(struct dfr_resumable *r, double seconds)
     until.tv_sec += ns / 1000000000;
     until.tv_nsec = ns % 1000000000;
     pthread_mutex_lock(&r->lock);
-    while (!r->stops && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
+    while (!r->stops && !r->writes_accs && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
         ;
     bool goes_on = !r->stops;
     pthread_mutex_unlock(&r->lock);
@@ -366,8 +372,36 @@ static void fail(struct dfr_resumable *r, const struct df_error *error)
         dfr_engine_fail(r->run, DF_E_IO, "%s", error->text);
         return;
     }
+    pthread_mutex_lock(&r->lock);
     r->error = *error;
+    r->writes_accs = false;
     atomic_store(&r->failed, true);
+    pthread_cond_broadcast(&r->written);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* No wave is in flight. What is done is recorded before the accs, so no checkpoint is of waves that are not done. Devices are to give their accs until then, or
+ * none is written. number: as of dfr_accs_write(). */
+static int record_and_write(struct dfr_resumable *r, const uint32_t *number, struct df_run *run, double until_s, struct df_error *error)
+{
+    int status = record(r, false, error);
+    if (status == DF_OK && r->checks && r->journal.done > r->first && dfr_accs_fetch(run, until_s))
+        status = dfr_accs_write(run, number, r->accs_path, r->program, atomic_load(&r->ended), error);
+    return status;
+}
+
+/* Of several ranks: writes the checkpoint for which the last part waits. */
+static int write_accs(struct dfr_resumable *r, struct df_error *error)
+{
+    pthread_mutex_lock(&r->lock);
+    const bool wanted = r->writes_accs;
+    pthread_mutex_unlock(&r->lock);
+    int status = wanted ? record_and_write(r, r->number, r->tail_run, INFINITY, error) : record(r, false, error);
+    pthread_mutex_lock(&r->lock);
+    r->writes_accs = r->writes_accs && !wanted;
+    pthread_cond_broadcast(&r->written);
+    pthread_mutex_unlock(&r->lock);
+    return status;
 }
 
 static void *write_journal(void *arg)
@@ -375,7 +409,7 @@ static void *write_journal(void *arg)
     struct dfr_resumable *r = arg;
     struct df_error error = { "" };
     for (double period_s = FIRST_S; wait_due(r, period_s); period_s = fmin(2 * period_s, RECORD_S))
-        if (record(r, false, &error) != DF_OK) {
+        if (write_accs(r, &error) != DF_OK) {
             fail(r, &error);
             break;
         }
@@ -389,6 +423,7 @@ static void begin_thread(struct dfr_resumable *r)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&r->wake, &attributes);
     pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&r->written, NULL);
     pthread_mutex_init(&r->lock, NULL);
     r->runs = pthread_create(&r->thread, NULL, write_journal, r) == 0;
     if (!r->runs)
@@ -405,6 +440,7 @@ static void end_thread(struct dfr_resumable *r)
         pthread_join(r->thread, NULL);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->wake);
+    pthread_cond_destroy(&r->written);
 }
 
 /* ---- feeding ---- */
@@ -433,12 +469,10 @@ void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
     dfr_output_leave(DFR_RESUMABLE);
 }
 
-/* No wave is in flight, and no thread writes the journal: records what is done, and then the accs, if devices have given theirs at that time. */
+/* No wave is in flight, and no thread writes the journal. */
 static int checkpoint(struct dfr_resumable *r, double until_s, struct df_error *error)
 {
-    int status = record(r, false, error);
-    if (status == DF_OK && r->checks && r->journal.done > r->first && dfr_accs_fetch(r->run, until_s))
-        status = dfr_accs_write(r->run, r->accs_path, r->program, atomic_load(&r->ended), error);
+    int status = record_and_write(r, NULL, r->run, until_s, error);
     r->checked_s = dfr_clock_s();
     return status;
 }
@@ -543,6 +577,42 @@ int dfr_resumable_ended(struct dfr_resumable *r, int64_t waves, struct df_error 
     return atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) : DF_OK;
 }
 
+void dfr_resumable_tail(struct dfr_resumable *r, struct dfr_part *tail, const uint32_t *number)
+{
+    r->tail = r->checks ? tail : NULL;
+    r->number = number;
+}
+
+bool dfr_resumable_pauses(struct dfr_resumable *r)
+{
+    const int64_t ended = atomic_load(&r->ended);
+    bool pauses;
+
+    if (!r->tail || !dfr_part_run(r->tail))
+        return false;
+    pthread_mutex_lock(&r->lock);
+    pauses = r->writes_accs;
+    const bool due = !pauses && !atomic_load(&r->failed) && ended > r->checked && ended < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
+    if (due && dfr_part_is_idle(r->tail)) {
+        r->checked = ended;
+        r->checked_s = dfr_clock_s();
+        r->tail_run = dfr_part_run(r->tail);
+        r->writes_accs = true;
+        pthread_cond_signal(&r->wake);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return pauses || due;
+}
+
+/* The accs change no more. Waits until a checkpoint that is being written is there. */
+static void end_checkpoint(struct dfr_resumable *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (r->writes_accs)
+        pthread_cond_wait(&r->written, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
 const char *dfr_resumable_accs(const struct dfr_resumable *r, uint64_t *program)
 {
     *program = r->program ^ r->inputs;
@@ -562,14 +632,25 @@ void dfr_resumable_say(const struct dfr_resumable *r, const char *format, ...)
     va_end(list);
 }
 
+/* A signal has ended the run. What has ended is written, if the last part does nothing. */
+static int record_stopped(struct dfr_resumable *r, struct df_error *error)
+{
+    struct df_run *run = asked && r->tail && dfr_part_is_idle(r->tail) ? dfr_part_run(r->tail) : NULL;
+    int status = record(r, true, error);
+
+    return status == DF_OK && run ? record_and_write(r, r->number, run, dfr_clock_s() + r->wanted.grace_s, error) : status;
+}
+
 int dfr_resumable_end(struct dfr_resumable *r, struct df_run *last, struct df_error *error)
 {
+    end_checkpoint(r);
     if (last) {
         df_run_feed_end(last);
         dfr_run_join(last);
     }
     end_thread(r);
-    int status = atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) : record(r, true, error);
+    int status = atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) :
+                 last ? record(r, true, error) : record_stopped(r, error);
     const bool whole = last && atomic_load(&last->outcome.stop) == DFR_FINISHED;
     return status == DF_OK && whole && !r->keeps ? dfr_journal_all(&r->journal, error) : status;
 }

@@ -33,6 +33,8 @@ struct dfr_resumable_options {
     double checkpoint_s;                /* 0: accs are neither written nor read */
     const char *chunk;                  /* the file for what waves first … options.waves - 1 write; NULL: no chunk is made */
     int64_t first;
+    const bool *apart;                  /* by node: what it keeps is not in the way of checkpoints, because its waves can be computed again for it alone;
+                                         * NULL: none. Borrowed while it is opened */
     double lock_s;                      /* another process may have the journal for so long, until it ends */
 };
 
@@ -56,7 +58,14 @@ struct dfr_resumable_waves dfr_resumable_waves(const struct dfr_resumable *resum
 void dfr_resumable_begin(struct dfr_resumable *resumable);
 /* All waves before `waves` have ended. Tells if a record could not be written. */
 int dfr_resumable_ended(struct dfr_resumable *resumable, int64_t waves, struct df_error *error);
-/* The file for the checkpoints of accs, and what tells those of this program, of its args and of its inputs from others. NULL: there are no accs, or no
+/* Ranks share waves, and this part has the accs. number: by value of its graph, rising: its number in the whole graph. Both are borrowed until
+ * dfr_resumable_end() has returned. */
+struct dfr_part;
+void dfr_resumable_tail(struct dfr_resumable *resumable, struct dfr_part *tail, const uint32_t *number);
+/* Asked again and again: may no wave be begun in that part now? A checkpoint is due, and is written as soon as all have ended that are begun there. While it is
+ * written the part may only be asked whether it has room. */
+bool dfr_resumable_pauses(struct dfr_resumable *resumable);
+/* Ranks share parts: the file for the checkpoints of accs, and what tells those of this program, of its args and of its inputs from others. NULL: there are no accs, or no
  * checkpoints are wanted. */
 const char *dfr_resumable_accs(const struct dfr_resumable *resumable, uint64_t *program);
 /* What a signal leaves behind: after so many waves the run goes on, although none of them is done. */

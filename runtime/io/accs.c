@@ -119,7 +119,7 @@ int dfr_accs_write_part(const char *path, uint64_t program, int64_t waves, const
     return write_content(path, &(struct content){ program, waves, accs, n }, error);
 }
 
-int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error)
+int dfr_accs_write(const struct df_run *run, const uint32_t *number, const char *path, uint64_t program, int64_t waves, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
     struct dfr_acc *accs = malloc((g->n_values + (size_t)1) * sizeof *accs);
@@ -129,7 +129,7 @@ int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program,
         return dfr_error_memory(error);
     for (uint32_t x = 0; x < g->n_values; x++)
         if (df_value_is_acc(g, x))
-            accs[n++] = (struct dfr_acc){ x, memory_of(run, x), g->values[x].bytes };
+            accs[n++] = (struct dfr_acc){ number ? number[x] : x, memory_of(run, x), g->values[x].bytes };
     int status = write_content(path, &(struct content){ program, waves, accs, n }, error);
     free(accs);
     return status;

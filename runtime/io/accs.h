@@ -31,8 +31,9 @@ struct dfr_acc {
 /* Has what devices alone hold copied to the host, and waits for it, until a time at most (dfr_clock_s()). false: something is not there yet, or the run has
  * stopped. The run is fed, and no wave is in flight. */
 bool dfr_accs_fetch(struct df_run *run, double until_s);
-/* All accs are on the host. */
-int dfr_accs_write(const struct df_run *run, const char *path, uint64_t program, int64_t waves, struct df_error *error);
+/* All accs are on the host. number: by value of the run's graph, rising: its number in the whole graph, of which the run has all accs; NULL: it is the whole
+ * graph. */
+int dfr_accs_write(const struct df_run *run, const uint32_t *number, const char *path, uint64_t program, int64_t waves, struct df_error *error);
 int dfr_accs_read(const char *path, const struct df_graph *graph, uint64_t program, struct dfr_accs *accs, struct df_error *error);
 void dfr_accs_free(struct dfr_accs *accs);
 

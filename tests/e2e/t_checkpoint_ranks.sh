@@ -1,5 +1,5 @@
-# Checkpoints of accs whose parts ranks share: rank 0, others and mpirun are killed or stopped, and --resume goes on behind the checkpoints with any number of
-# ranks. The result is that of one process. What is counted is how often a kernel was called, and on which rank.
+# Checkpoints of accs whose parts ranks share, and of accs of ranks that share waves: rank 0, others and mpirun are killed or stopped, and --resume goes on behind
+# the checkpoints with any number of ranks. The result is that of one process. What is counted is how often a kernel was called, and on which rank.
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
@@ -83,3 +83,43 @@ signalled() { # NAME STATUS SIGNAL WHOM
 mpi=()
 signalled term 75 TERM 0
 signalled usr1 75 USR1 mpirun
+
+# ---- ranks that share waves: rank 0 has the accs, and one file has them all ----
+mpi=(--enable-recovery)
+sed 's/stream restart/stream restart resume/' ../shared.df >../whole.df && check compile-whole "$DFC" ../whole.df --nvcc=none -o ../shared
+files() { ls shared.journal.accs 2>/dev/null; }
+first() { [ -e shared.journal.accs ] && head -n 1 shared.journal.accs | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2 || echo 0; }
+# stopped SIGNAL WHOM RANKS OPTION…
+stopped() {
+    local signal=$1 whom=$2 n=$3; shift 3
+    begin "$n" --checkpoint=10ms "${@:---share=waves}"; until_true called 60 1; until_true has_first 1
+    kill "-$signal" "$([ "$whom" = mpirun ] && echo $launcher || cat "pid.$whom")"
+}
+stopped 9 0 4; killed_all; goes_on waves-rank-0 3 - --share=waves
+stopped 9 mpirun 3; killed_all; goes_on waves-mpirun 5 - --share=waves
+# Twice.
+stopped 9 0 3; killed_all; stopped 9 0 4; killed_all; goes_on waves-twice 2 - --share=waves
+# A worker that dies changes nothing.
+stopped 9 1 4; touch go; ends $launcher; wait $launcher; same waves-worker-result result.raw ../want/result.raw
+[ "$(grep -c '^0 ' calls)" = 1 ] && pass waves-worker-calls || fail waves-worker-calls "$(sort -n calls | head -n 5): $(cat errors)"; rm -rf ./*
+# One process goes on with what ranks have left, and ranks with what it has left.
+stopped 9 0 3; killed_all; from=$(first); rm calls; touch go; check waves-alone ../shared --resume
+same waves-alone-result result.raw ../want/result.raw
+[ "$(sort -n calls | head -n 1 | cut -d' ' -f1)" = "$from" ] && pass waves-alone-calls || fail waves-alone-calls "$(sort -n calls | head -n 1), not from $from"; rm -rf ./*
+../shared --resume --checkpoint=10ms --workers=1 2>errors & until_true called 60 1; until_true has_first 1; kill -9 $!; wait $! 2>/dev/null
+goes_on waves-after-one 4 - --share=waves
+# Stages on ranks.
+echo 'slow: a' >../stages.map
+stopped 9 0 3 --mapping=../stages.map; killed_all; goes_on waves-stages 3 - --mapping=../stages.map
+# A signal: the checkpoint has all waves that have ended.
+mpi=()
+begin 3 --share=waves --last=1000; until_true called 60 1; kill -TERM "$(cat pid.0)"; touch go
+ends $launcher || fail waves-term "$(cat errors)"; wait $launcher; got=$?
+if grep -q '^end' shared.journal; then skip waves-term 'it ended before the signal came'; rm -rf ./*
+else
+    from=$(first)
+    [ $got = 75 ] && [ "$from" = "$(grep '^done' shared.journal | tail -n 1 | cut -d' ' -f2)" ] && pass waves-term || fail waves-term "exit $got, $from: $(cat errors)"
+    begin 4 --share=waves --last=1000; ends $launcher; wait $launcher
+    same waves-term-result result.raw ../want-1000/result.raw
+    expect waves-term-told 0 "^shared: the accs are as they were after $from waves$" cat errors; rm -rf ./*
+fi

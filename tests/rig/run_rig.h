@@ -31,7 +31,7 @@ enum rig_kernel {
     RIG_SINK,     /* (in; s)              records as sink s */
     RIG_ORDERED,  /* (in; s) ordered      records as sink s, fails if a wave is not later than the one before */
     RIG_THREADS,  /* (in, out; s)         fails if df_threads() is not the expected number */
-    RIG_FAIL,     /* (in, out; s)         fails at wave s */
+    RIG_FAIL,     /* (in, out; s)         fails at wave s, if rig_fails */
     RIG_ENDS,     /* (in, out; s)         ends its thread by pthread_exit() at wave s */
     RIG_CODE,     /* (in, out; s)         returns s */
     RIG_ONCE,     /* (out; s) once */
@@ -71,6 +71,7 @@ struct rig_out {                        /* an output of a node */
 bool rig_would_skip(const struct df_call *call, const union df_scalar *scalars);
 
 extern bool rig_skips;                  /* random graphs have kernels that skip, and selects; false at first */
+extern bool rig_fails;                  /* true at first */
 extern double rig_cost_s;               /* the stated cost of each node on each class; 0, as at first: none is stated */
 
 void rig_begin(struct rig *r, uint64_t n);

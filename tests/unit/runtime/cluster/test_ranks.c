@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -207,8 +208,82 @@ static void test_refused(void **state)
     rig_free(&r);
 }
 
+/* How often the nodes of a kernel were called; afterwards the figures are gone. */
+static uint64_t count_calls(const struct df_graph *g, const char *kernel)
+{
+    uint64_t n = 0;
+
+    assert_non_null(figures);
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (!strcmp(df_graph_string(g, g->kernels[g->nodes[v].kernel].name), kernel))
+            n += figures->nodes[v].host_jobs + figures->nodes[v].device_jobs;
+    dfr_figures_free(figures);
+    figures = NULL;
+    return n;
+}
+
+/* Wave 7 fails on the other rank. It is given out when wave 5 has ended at the earliest, and so when the accs of five waves are written. The run that goes on
+ * begins with these. A source that keeps something is called from wave 0 on. */
+static void check_checkpoint(int source, enum df_device_kind device, const char *path)
+{
+    struct df_options o = rig_options(device == DF_DEVICE_NONE ? "ws" : "all-gpu", device, 1);
+    struct dfr_resumable_options wanted = { .journal = path, .resume = true, .grace_s = 30, .checkpoint_s = 1e-9 };
+    struct dfr_ranks_options ranks = { .window = 1, .resume = &wanted, .figures = &figures };
+    const int64_t waves = 12;
+    uint32_t random = 1;
+    struct rig r;
+
+    rig_begin(&r, 10);
+    struct rig_out from = rig_node(&r, RIG_FAIL, 7, rig_node(&r, source, source == RIG_STREAM ? waves : 3, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING);
+    rig_sink(&r, RIG_SINK, rig_node(&r, RIG_POUR, 5, from, RIG_NOTHING));
+    rig_sink(&r, RIG_SINK, rig_node(&r, RIG_POUR, 6, rig_node(&r, RIG_ADD1, 1, from, RIG_NOTHING), RIG_NOTHING));
+    rig_end(&r);
+    r.finals = true;
+    o.waves = source == RIG_STREAM ? -1 : waves;
+    o.inflight = 2;
+    o.emu_gpu_code = 1;
+    o.node_stats = &timed;
+    rig_fails = false;
+    rig_expect(&r, waves);
+    if (device != DF_DEVICE_NONE)       /* else the first rank uses none */
+        for (uint32_t k = 0; k < r.graph->n_kernels; k++)
+            if (r.graph->kernels[k].n_acc > 0)
+                ((struct df_functions *)r.graph->functions)[k].cpu = NULL;
+    rig_fails = true;
+    prepare(&r);
+    assert_int_not_equal(run_ranks(&r, 2, &o, &ranks, 0, &random), DF_OK);
+    if (!strstr(all[0].error.text, "planted at 7"))
+        fail_msg("%s", all[0].error.text);
+    rig_fails = false;
+    prepare(&r);
+    if (run_ranks(&r, 3, &o, &ranks, 0, &random) != DF_OK)
+        fail_msg("%s", all[0].error.text);
+    assert_true(rig_same(&r, waves));
+    const struct dfr_figures *f = figures;
+    assert_in_range(f->waves, 5, 7);
+    assert_in_range(count_calls(r.graph, "fail"), 5, 7);
+    rig_free(&r);
+}
+
+static void test_checkpoint(void **state)
+{
+    char folder[] = "/tmp/df-ranks-XXXXXX", path[64];
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/journal", folder);
+    check_checkpoint(RIG_SOURCE, DF_DEVICE_NONE, path);
+    assert_int_equal(unlink(path), 0);
+    check_checkpoint(RIG_STREAM, DF_DEVICE_NONE, path);
+    assert_int_equal(unlink(path), 0);
+    check_checkpoint(RIG_SOURCE, DF_DEVICE_EMU, path);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0); /* no checkpoint is left */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_failure), cmocka_unit_test(test_refused) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_failure), cmocka_unit_test(test_refused),
+                                        cmocka_unit_test(test_checkpoint) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,14 +59,16 @@ struct dfr_manager_relay {
     /* Makes the WELCOME of a new mapping onto the ranks that live, with that head. `uses`, by rank, is written: is it part of the mapping? NULL: out of
      * memory. No request and no wave of the mapping before counts any more. */
     struct dfr_message *(*map)(void *arg, const struct dfr_head *head, const bool *live, bool *uses);
-    /* This wave can be given. false: not now. */
-    bool (*offer)(void *arg, int64_t wave);
+    /* This wave can be given, with these tokens. false: not now. */
+    bool (*offer)(void *arg, const struct dfr_message *give);
     /* A rank of the mapping asks. */
     void (*request)(void *arg, int rank, const struct dfr_head *ask);
     /* The next answer: to whom, and its head: a GIVE with wave and stage, or NONE. false: there is none. */
     bool (*answer)(void *arg, int *rank, struct dfr_head *head);
     /* NULL, or told that the result of a wave was accepted. */
     void (*accepted)(void *arg, int64_t wave);
+    /* NULL, or told which classes of devices a rank has, as its HELLO says, before it is mapped. */
+    void (*joined)(void *arg, int rank, uint32_t classes);
     /* NULL, or shown a TOOK of a rank of the mapping. */
     void (*took)(void *arg, int rank, const struct dfr_message *took);
 };

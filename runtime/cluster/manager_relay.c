@@ -120,7 +120,8 @@ void dfr_manager_remap(struct dfr_manager *m, double now_s)
 static void offer_waves(struct dfr_manager *m)
 {
     while (m->n_relayed < m->n_offered) {
-        if (dfr_manager_slot(m, m->n_relayed)->state == DFR_SLOT_WAITING && !m->o.relay->offer(m->o.relay->arg, m->n_relayed))
+        const struct dfr_slot_of_wave *slot = dfr_manager_slot(m, m->n_relayed);
+        if (slot->state == DFR_SLOT_WAITING && !m->o.relay->offer(m->o.relay->arg, slot->message))
             return;
         m->n_relayed++;
     }

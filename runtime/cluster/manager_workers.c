@@ -216,6 +216,8 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
     if (hello->head.kind == DFR_HELLO) {
         dfr_message_text_of(hello, worker->host, sizeof worker->host);
         worker->inflight = hello->head.wave < UINT_MAX ? (unsigned)hello->head.wave : UINT_MAX;
+        if (m->o.relay && m->o.relay->joined)
+            m->o.relay->joined(m->o.relay->arg, rank, hello->head.stage);
     }
     if (hello->head.hash != m->o.hash) {
         snprintf(text, sizeof text, "it runs another program than rank 0 (hash %016llx, not %016llx)",

@@ -57,7 +57,7 @@ struct dfr_head {
     uint64_t epoch;                     /* of the manager's run; a worker knows 0 until it is welcome */
     uint64_t hash;                      /* of the program: df graph, params, args */
     int64_t wave;                       /* of GIVE, RESULT, VERDICT, STORED, ASK; of HELLO: how many; of a worker's BEAT: how far it is; else 0 */
-    uint32_t stage;                     /* 0: there is one; of REPORT: which part of it; of ASK, NONE, and a GIVE that answers: the request */
+    uint32_t stage;                     /* 0: there is one; of HELLO, with stages: the classes of devices (stages/suits.h); of REPORT: which part of it; of ASK, NONE, and a GIVE that answers: the request */
 };
 
 /* One value that crosses the cut: a token, or what is made once. */

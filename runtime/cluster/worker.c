@@ -409,6 +409,7 @@ int dfr_worker_create(const struct dfr_worker_options *options, double now_s, st
     w->tick_s = (w->o.beat_s < w->o.beat_timeout_s ? w->o.beat_s : w->o.beat_timeout_s) / 4;
     struct dfr_head hello = head_of(w, DFR_HELLO);
     hello.wave = options->inflight;
+    hello.stage = options->classes;
     send(w, now_s, dfr_message_make_texts(&hello, (const char *const[]){ options->host ? options->host : "", options->files }, options->files ? 2 : 1));
     w->o.host = w->o.files = NULL;
     *worker = w;

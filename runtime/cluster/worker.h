@@ -27,6 +27,7 @@ struct dfr_worker_options {
     const char *files;                  /* the files that it reads, which the manager compares with its own (dfr_inputs_text()); NULL: none; borrowed
                                          * during dfr_worker_create() */
     unsigned inflight;                  /* waves that the caller can run at once; 0 counts as 1 */
+    uint32_t classes;                   /* what HELLO says of its devices (stages/suits.h); 0: nothing */
     double beat_s, beat_timeout_s;      /* 0: 1 s, 10 s */
     double welcome_timeout_s;           /* how long the manager may need until its first word; 0: 60 s */
     void (*send)(void *send_arg, int to, struct dfr_message *message); /* as the manager's */

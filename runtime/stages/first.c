@@ -24,7 +24,7 @@ static void tell(struct dfr_first *f, const struct dfr_mapping *before)
 
 static struct dfr_message *make_welcome(const struct dfr_first *f, const struct dfr_head *head)
 {
-    struct dfr_value *values = calloc((size_t)f->n_once + 1, sizeof *values), *last = values + f->n_once;
+    struct dfr_value *values = calloc((size_t)f->n_once + 2, sizeof *values), *last = values + f->n_once;
     void *bytes = malloc(dfr_mapping_bytes(&f->mapping));
     struct dfr_message *message = NULL;
 
@@ -32,12 +32,20 @@ static struct dfr_message *make_welcome(const struct dfr_first *f, const struct 
         if (f->n_once > 0)
             memcpy(values, f->once, f->n_once * sizeof *values);
         dfr_mapping_pack(&f->mapping, bytes);
-        *last = (struct dfr_value){ .port = f->graph->n_values, .data = bytes, .bytes = dfr_mapping_bytes(&f->mapping) };
-        message = dfr_message_make(head, values, f->n_once + 1);
+        last[0] = (struct dfr_value){ .port = f->graph->n_values, .data = bytes, .bytes = dfr_mapping_bytes(&f->mapping) };
+        last[1] = (struct dfr_value){ .port = f->graph->n_values + 1, .data = f->classes, .bytes = f->mapping.n_ranks * sizeof *f->classes };
+        message = dfr_message_make(head, values, f->n_once + 2);
     }
     free(values);
     free(bytes);
     return message;
+}
+
+static bool open_feed(struct dfr_first *f)
+{
+    struct dfr_suits *suits;
+    return dfr_suits_open(f->graph, f->stages, &f->mapping, 0, f->classes, f->options, &suits, NULL) == DF_OK &&
+           dfr_feed_open(&f->mapping, 0, f->policy, suits, &f->feed, NULL) == DF_OK;
 }
 
 /* If no rank lives, ranks are told the mapping as it was, of which they are no part. */
@@ -51,7 +59,7 @@ static struct dfr_message *map(void *arg, const struct dfr_head *head, const boo
     dfr_feed_close(f->feed);
     f->feed = NULL;
     f->mapping = any ? next : f->wanted;
-    if (any && dfr_feed_open(&f->mapping, 0, f->policy, &f->feed, NULL) != DF_OK)
+    if (any && !open_feed(f))
         return NULL;
     for (uint32_t rank = 1; rank < f->mapping.n_ranks; rank++)
         uses[rank] = any && f->mapping.group_of_rank[rank] != DFR_NO_GROUP;
@@ -67,10 +75,16 @@ void dfr_first_change(struct dfr_first *f, const struct dfr_mapping *wanted)
 
 /* ---- waves ---- */
 
-static bool offer(void *arg, int64_t wave)
+static bool offer(void *arg, const struct dfr_message *give)
 {
     struct dfr_first *f = arg;
-    return f->feed && dfr_feed_offer(f->feed, wave);
+    return f->feed && dfr_feed_offer(f->feed, give->head.wave, give->values, give->n_values);
+}
+
+static void joined(void *arg, int rank, uint32_t classes)
+{
+    struct dfr_first *f = arg;
+    f->classes[rank] = classes;
 }
 
 static void request(void *arg, int rank, const struct dfr_head *ask)
@@ -104,7 +118,8 @@ static void took(void *arg, int rank, const struct dfr_message *message)
 
 struct dfr_manager_relay dfr_first_relay(struct dfr_first *f)
 {
-    return (struct dfr_manager_relay){ .arg = f, .map = map, .offer = offer, .request = request, .answer = answer, .took = took };
+    return (struct dfr_manager_relay){ .arg = f, .map = map, .offer = offer, .request = request, .answer = answer, .took = took,
+                                        .joined = joined };
 }
 
 void dfr_first_close(struct dfr_first *f)

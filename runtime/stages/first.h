@@ -1,6 +1,7 @@
 /* first.h - rank 0's side of stages on ranks: it maps, maps anew if a rank dies, and feeds the first group (`relay` of cluster/manager.h).
  *
- * WELCOME:  what is made once, by value of the whole graph, and behind it the mapping (mapping.h), under the number of values.
+ * WELCOME:  what is made once, by value of the whole graph; behind it the mapping (mapping.h), under the number of values; and the classes of all ranks
+ *           (suits.h), 32 bits each, under that number and one.
  * Change:   dfr_first_change() says that another mapping is wanted from the next wave on. Then no more waves are given until those under way are back,
  *           so none is lost and none is computed twice.
  * Threads:  the communication thread.
@@ -15,7 +16,9 @@
 struct dfr_first {
     const struct df_graph *graph;       /* borrowed, as the rest of these */
     const struct dfr_stages *stages;
+    const struct df_options *options;   /* for the times of waves */
     enum dfr_stream_policy policy;
+    uint32_t classes[DFR_MOST_PROCESSORS + 1]; /* by rank */
     struct dfr_mapping wanted;          /* as if all ranks lived */
     struct dfr_mapping mapping;         /* what is so */
     const struct dfr_value *once;

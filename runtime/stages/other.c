@@ -47,8 +47,10 @@ struct other {
     struct dfr_message *welcome;        /* of the generation; NULL: none came yet */
     uint64_t epoch;
     struct dfr_mapping mapping;
+    uint32_t classes[DFR_MOST_PROCESSORS + 1]; /* by rank */
     uint32_t group;                     /* DFR_NO_GROUP: it has no stages */
     struct dfr_groups groups;           /* of this mapping */
+    struct dfr_suits *suits;            /* of this group; NULL: it is fed in order */
     struct dfr_feed *feed;              /* to the next group; NULL: it sends to rank 0 */
     struct dfr_receiver *receiver;
     uint32_t senders[DFR_MOST_PROCESSORS]; /* ranks */
@@ -129,12 +131,14 @@ static struct dfr_head head_of(const struct other *o, enum dfr_message_kind kind
 static void leave_mapping(struct other *o)
 {
     dfr_feed_close(o->feed);
+    dfr_suits_close(o->suits);
     dfr_receiver_destroy(o->receiver);
     dfr_groups_free(&o->groups);
     free(o->requests);
     store_clear(&o->in);
     store_clear(&o->out);
     o->feed = NULL;
+    o->suits = NULL;
     o->receiver = NULL;
     o->requests = NULL;
     o->n_senders = 0;
@@ -142,21 +146,26 @@ static void leave_mapping(struct other *o)
 
 static int read_mapping(struct other *o, const struct dfr_message *welcome, struct df_error *error)
 {
-    const struct dfr_value *last = welcome->n_values > 0 ? &welcome->values[welcome->n_values - 1] : NULL;
+    const struct dfr_value *last = welcome->n_values > 1 ? &welcome->values[welcome->n_values - 2] : NULL;
 
-    if (!last || last->port != o->graph->n_values ||
-        !dfr_mapping_unpack(last->data, last->bytes, o->stages->n, o->comm->link->size, &o->mapping))
+    if (!last || last[0].port != o->graph->n_values || last[1].port != o->graph->n_values + 1 ||
+        !dfr_mapping_unpack(last[0].data, last[0].bytes, o->stages->n, o->comm->link->size, &o->mapping) ||
+        last[1].bytes != o->mapping.n_ranks * sizeof *o->classes)
         return dfr_error(error, DF_E_FORMAT, "what came from rank 0 is no mapping of the stages");
+    memcpy(o->classes, last[1].data, last[1].bytes);
     o->group = o->mapping.group_of_rank[o->comm->link->rank];
     return DF_OK;
 }
 
 static int open_receiver(struct other *o, struct df_error *error)
 {
-    uint32_t types[DFR_STREAM_WORKERS] = { 0 };
-    const struct dfr_receiver_options options = { .policy = o->policy, .n_types = 1, .present = 1, .n_senders = o->n_senders,
+    const uint32_t n_types = o->suits ? dfr_suits_types(o->suits) : 1;
+    uint32_t types[DFR_STREAM_WORKERS];
+    const struct dfr_receiver_options options = { .policy = o->policy, .n_types = n_types, .present = dfr_stream_all(n_types), .n_senders = o->n_senders,
                                                   .first_sender = (uint32_t)o->comm->link->rank % o->n_senders, .n_workers = o->n_places,
                                                   .types = types, .requests = REQUESTS, .most = MOST };
+    for (uint32_t w = 0; w < o->n_places; w++)
+        types[w] = o->suits ? dfr_suits_type_of(o->suits, (uint32_t)o->comm->link->rank) : 0;
     int status = dfr_receiver_create(&options, dfr_clock_s(), &o->receiver, error);
 
     if (status != DF_OK)
@@ -175,6 +184,19 @@ static bool is_other_group(const struct other *o)
     return false;
 }
 
+static int open_suits(const struct other *o, uint32_t g, struct dfr_suits **suits, struct df_error *error)
+{
+    return dfr_suits_open(o->graph, o->stages, &o->mapping, g, o->classes, &o->options, suits, error);
+}
+
+static int open_feed(struct other *o, struct df_error *error)
+{
+    struct dfr_suits *suits;
+    int status = open_suits(o, o->group + 1, &suits, error);
+
+    return status == DF_OK ? dfr_feed_open(&o->mapping, o->group + 1, o->policy, suits, &o->feed, error) : status;
+}
+
 static int enter_group(struct other *o, struct df_error *error)
 {
     int status = dfr_groups_make(o->graph, o->stages, &o->mapping, &o->groups, error);
@@ -186,9 +208,12 @@ static int enter_group(struct other *o, struct df_error *error)
         o->n_senders = dfr_mapping_ranks(&o->mapping, o->group - 1, o->senders);
     else
         o->senders[0] = 0, o->n_senders = 1;
-    status = open_receiver(o, error);
+    if (o->mapping.by_demand)
+        status = open_suits(o, o->group, &o->suits, error);
+    if (status == DF_OK)
+        status = open_receiver(o, error);
     if (status == DF_OK && o->group + 1 < o->mapping.n_groups)
-        status = dfr_feed_open(&o->mapping, o->group + 1, o->policy, &o->feed, error);
+        status = open_feed(o, error);
     return status;
 }
 
@@ -291,7 +316,7 @@ static int open_body(struct other *o, struct df_error *error)
 
     if (status == DF_OK) {
         memcpy(o->body_place, o->parts.place, o->graph->n_nodes);
-        status = dfr_part_open(&o->parts, DFR_BODY, &o->options, o->welcome->values, o->welcome->n_values - 1, &o->body, error);
+        status = dfr_part_open(&o->parts, DFR_BODY, &o->options, o->welcome->values, o->welcome->n_values - 2, &o->body, error);
     }
     o->next_local = 0;
     o->changes = o->ending = false;
@@ -330,7 +355,7 @@ static int keep_out(struct other *o, struct dfr_message *message, struct df_erro
 {
     if (!message || !store_put(&o->out, message))
         return dfr_error_memory(error);
-    return !o->feed || dfr_feed_offer(o->feed, message->head.wave) ? DF_OK : dfr_error_memory(error);
+    return !o->feed || dfr_feed_offer(o->feed, message->head.wave, message->values, message->n_values) ? DF_OK : dfr_error_memory(error);
 }
 
 /* Tells rank 0 what the wave took: waves that run at once share the time. */
@@ -475,6 +500,8 @@ static int hear_answer(struct other *o, int rank, struct dfr_message *message, s
         return DF_OK;
     for (unsigned t = 0; t < DFR_STREAM_TYPES; t++)
         answer.item.time_s[t] = NAN;
+    if (o->suits && kind == DFR_STREAM_ITEM)
+        dfr_suits_times(o->suits, message->values, message->n_values, answer.item.time_s);
     answer.ticket = request->ticket;
     request->open = kind == DFR_STREAM_NONE;
     if (kind == DFR_STREAM_ITEM)
@@ -620,7 +647,8 @@ static int work(struct other *o, const struct dfr_ranks_options *ranks, struct d
                                         .report = report };
 
     gethostname(host, sizeof host - 1);
-    const struct dfr_worker_options own = { .hash = o->hash, .host = host, .inflight = o->n_places, .beat_s = dfr_stages_beat_s(ranks),
+    const struct dfr_worker_options own = { .hash = o->hash, .host = host, .inflight = o->n_places,
+                                            .classes = o->policy == DFR_STREAM_DDFCFS ? 0 : dfr_suits_classes(o->graph, &o->options), .beat_s = dfr_stages_beat_s(ranks),
                                             .beat_timeout_s = ranks->heartbeat_timeout_s };
     return dfr_comm_work(o->comm, &own, &side, error);
 }

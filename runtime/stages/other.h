@@ -4,7 +4,7 @@
  * Waves:    What a wave brings goes into BODY of the rank's view (groups.h). When it has ended, what later places read waits to be asked for:
  *           that of BODY, and what is passed on. The last group sends it to rank 0 unasked. A rank begins no wave while two for each of its places
  *           run or wait.
- * Asking:   by stream.h: each place of BODY is a worker of one type.
+ * Asking:   by stream.h: each place of BODY is a worker, all of the rank's type (suits.h).
  * Change:   A WELCOME of another generation brings another mapping. What waits is dropped, and what runs is dropped when it ends. If the rank's
  *           nodes are others, their run begins when the old one has ended.
  * Threads:  the communication thread.

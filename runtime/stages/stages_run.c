@@ -229,7 +229,7 @@ static int be_first(struct dfr_comm *comm, const struct df_graph *g, const struc
 
     if (!r)
         return dfr_error_memory(error);
-    *r = (struct root){ .first = { .graph = g, .stages = stages, .policy = own->policy, .tell = dfr_ranks_tell }, .options = own };
+    *r = (struct root){ .first = { .graph = g, .stages = stages, .options = options, .policy = own->policy, .tell = dfr_ranks_tell }, .options = own };
     status = read_mapping(g, stages, own->path, comm->link->size, &r->first.wanted, error);
     r->failed = status != DF_OK;
     if (status == DF_OK && own->tune)

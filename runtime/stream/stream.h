@@ -62,6 +62,12 @@ struct dfr_stream_item {
     double time_s[DFR_STREAM_TYPES];    /* by type: estimated, > 0; NaN: not known; INFINITY: the type cannot do it */
 };
 
+/* The set of the first n types. */
+static inline uint32_t dfr_stream_all(uint32_t n_types)
+{
+    return n_types < DFR_STREAM_TYPES ? (UINT32_C(1) << n_types) - 1 : UINT32_MAX;
+}
+
 /* How well the item suits the type, among the types of the bit set `present`: "Suits" above. -1: the type cannot do it. */
 double dfr_stream_weight(const struct dfr_stream_item *item, uint32_t n_types, uint32_t present, uint32_t type);
 

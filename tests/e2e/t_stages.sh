@@ -46,6 +46,16 @@ platform lab {
 EOT2
 check made "$DFC" map line.df --platform=lab.df --replicate=groups -o made.map
 how='--device=none --mapping=made.map' on_ranks made 5 line
+# Waves of two kinds, on ranks with and without a device: with odds a rank gets what suits it best (unit test suits), and the bytes stay the same.
+cp "$programs/kinds.df" . && check compile-kinds "$DFC" kinds.df --nvcc=none -w -o kinds
+printf 'feeding demand\neven odd: a\nboth: b c\n' >kinds.map
+./kinds >kinds.one
+for policy in ddwrr odds; do
+    app="./kinds --cluster --workers=1 --mapping=kinds.map --stream-policy=$policy"
+    # shellcheck disable=SC2086
+    timeout 150 mpirun $root --oversubscribe --bind-to none -n 3 $app --device=none : -n 1 $app --device=emu --emu-all >kinds.out 2>kinds.err || fail kinds-$policy-run "$(tail -n 3 kinds.err)"
+    same kinds-$policy kinds.out kinds.one
+done
 # Each rank has what the map says.
 rm -f who; WHO=1 ranks 5 ./line --cluster --mapping=replicas.map >/dev/null 2>&1
 [ "$(sort who | uniq -c | awk '{ print $2 ":" $1 }' | tr '\n' ' ')" = "2:30 3:30 " ] && pass where || fail where "$(sort who | uniq -c | tr '\n' ' ')"

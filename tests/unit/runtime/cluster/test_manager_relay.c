@@ -24,10 +24,10 @@ static struct dfr_message *map(void *arg, const struct dfr_head *head, const boo
     return dfr_message_make(head, NULL, 0);
 }
 
-static bool offer_wave(void *arg, int64_t wave)
+static bool offer_wave(void *arg, const struct dfr_message *give)
 {
     (void)arg;
-    offered[n_offered++] = wave;
+    offered[n_offered++] = give->head.wave;
     return true;
 }
 

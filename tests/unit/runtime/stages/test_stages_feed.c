@@ -20,7 +20,7 @@ static void open_feed(bool by_demand)
     mapping = (struct dfr_mapping){ .by_demand = by_demand, .n_stages = 2, .n_ranks = 6, .n_groups = 2, .group_of_stage = { 0, 1 },
                                     .group_of_rank = { DFR_NO_GROUP, 0, 1, 1, 1, DFR_NO_GROUP } };
     assert_true(dfr_mapping_is_valid(&mapping));
-    assert_int_equal(dfr_feed_open(&mapping, 1, DFR_STREAM_DDFCFS, &feed, &error), DF_OK);
+    assert_int_equal(dfr_feed_open(&mapping, 1, DFR_STREAM_DDFCFS, NULL, &feed, &error), DF_OK);
 }
 
 static void ask(uint32_t rank, uint32_t number)
@@ -51,13 +51,13 @@ static void test_order(void **state)
     (void)state;
     open_feed(false);
     for (int64_t wave = 0; wave < 7; wave++)
-        assert_true(dfr_feed_offer(feed, wave));
+        assert_true(dfr_feed_offer(feed, wave, NULL, 0));
     assert_int_equal(dfr_feed_waiting(feed), 7);
     ask(3, 9);
     assert_string_equal(answers(), "3:1/9 ");           /* its own, although an older one waits */
     ask(2, 1), ask(2, 2), ask(2, 3), ask(2, 4);
     assert_string_equal(answers(), "2:0/1 2:3/2 2:6/3 2:none/4 ");
-    assert_true(dfr_feed_offer(feed, 9));
+    assert_true(dfr_feed_offer(feed, 9, NULL, 0));
     assert_string_equal(answers(), "2:9/4 ");           /* the request has waited */
     ask(5, 1), ask(1, 1);                               /* not of the group */
     assert_string_equal(answers(), "");
@@ -70,13 +70,13 @@ static void test_demand(void **state)
     (void)state;
     open_feed(true);
     for (int64_t wave = 0; wave < 5; wave++)
-        assert_true(dfr_feed_offer(feed, wave));
+        assert_true(dfr_feed_offer(feed, wave, NULL, 0));
     ask(4, 1), ask(2, 1), ask(4, 2), ask(4, 3);
     assert_string_equal(answers(), "4:0/1 2:1/1 4:2/2 4:3/3 ");
     ask(2, 2), ask(3, 7), ask(4, 4), ask(4, 5);
     assert_string_equal(answers(), "2:4/2 3:none/7 4:none/4 4:dropped/5 ");
-    assert_true(dfr_feed_offer(feed, 5));
-    assert_true(dfr_feed_offer(feed, 6));
+    assert_true(dfr_feed_offer(feed, 5, NULL, 0));
+    assert_true(dfr_feed_offer(feed, 6, NULL, 0));
     assert_string_equal(answers(), "3:5/7 4:6/4 ");
     assert_int_equal(dfr_feed_waiting(feed), 0);
     dfr_feed_close(feed);

@@ -111,7 +111,7 @@ int dfc_scale_look(const struct dfp_problem *problem, const char *policy, const 
             time_s[i] = problem->times->time_s[i] / scale->cluster->types[type].speed;
         times.time_s = time_s;
         dfr_cut_places(g, place);
-        code = dfr_cut_settle(g, place, error);
+        code = dfr_cut_settle(g, place, DFR_TAIL, error);
     }
     if (code == DF_OK) {
         take_out(problem, place, time_s, scale);

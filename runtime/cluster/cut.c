@@ -99,7 +99,7 @@ static bool settle_copy(const struct df_graph *g, uint8_t *place, uint32_t v)
 }
 
 /* The node says @worker, and must be on the first rank. */
-static int refuse_worker(const struct df_graph *g, const uint8_t *place, uint32_t v, struct df_error *error)
+static int refuse_worker(const struct df_graph *g, const uint8_t *place, uint8_t tail, uint32_t v, struct df_error *error)
 {
     char name[160], other[160];
 
@@ -108,7 +108,7 @@ static int refuse_worker(const struct df_graph *g, const uint8_t *place, uint32_
         return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', and fires once, on the first rank", name);
     for (uint32_t i = 0; i < df_node_n_in(g, v); i++) {
         uint32_t producer = maker_of(g, g->in_value[g->nodes[v].first_in + i]);
-        if (place[producer] != DFR_TAIL)
+        if (place[producer] != tail)
             continue;
         df_node_name(g, producer, other, sizeof other);
         return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', and reads what node '%s' makes, which is on the first rank because all "
@@ -118,7 +118,7 @@ static int refuse_worker(const struct df_graph *g, const uint8_t *place, uint32_
                      "divided", name);
 }
 
-int dfr_cut_settle(const struct df_graph *g, uint8_t *place, struct df_error *error)
+int dfr_cut_settle(const struct df_graph *g, uint8_t *place, uint8_t tail, struct df_error *error)
 {
     char name[160];
     bool moved = true;
@@ -131,8 +131,8 @@ int dfr_cut_settle(const struct df_graph *g, uint8_t *place, struct df_error *er
             moved |= settle_copy(g, place, v);
     }
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->nodes[v].flags & DF_NODE_WORKER && (place[v] != DFR_BODY || !is_worker(g, v)))
-            return refuse_worker(g, place, v, error);
+        if (g->nodes[v].flags & DF_NODE_WORKER && (place[v] == DFR_HEAD || place[v] == tail || !is_worker(g, v)))
+            return refuse_worker(g, place, tail, v, error);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         if (place[v] == DFR_HEAD || is_view(g, v) || is_worker(g, v) || !must_be_first(g, v))
             continue;

@@ -31,9 +31,9 @@ struct dfr_cut {
 
 /* Writes the place of each node, by its traits, as the head of this file says. */
 void dfr_cut_places(const struct df_graph *graph, uint8_t *place);
-/* Places may be more than three: numbers up to 255, of which 0 is HEAD (runtime/stages/). */
-/* Moves nodes to later places until no token goes back, each copy is with its reader, and parts of one whole are together. */
-int dfr_cut_settle(const struct df_graph *graph, uint8_t *place, struct df_error *error);
+/* Moves nodes to later places until no token goes back, each copy is with its reader, and parts of one whole are together. Places may be more than three: numbers up
+ * to `tail`, of which 0 is HEAD and the last one TAIL (runtime/stages/). What is @worker must be at none of both. */
+int dfr_cut_settle(const struct df_graph *graph, uint8_t *place, uint8_t tail, struct df_error *error);
 
 /* Makes the graph of one place. place: by node, as dfr_cut_settle() left it. */
 int dfr_cut_make(const struct df_graph *graph, const uint8_t *place, unsigned which, struct dfr_cut *cut, struct df_error *error);

@@ -225,6 +225,11 @@ static void take_report(struct dfr_manager *m, double now_s, int rank, const str
 /* With a relay: who gives it need not have got the wave. */
 static void judge_relayed(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
 {
+    if (result->head.flags & DFR_NO_WAVE) {
+        if (m->phase == DFR_RUNNING && m->workers[rank].used && result->head.wave < m->n_known)
+            cut_stream(m, now_s, rank, result->head.wave);
+        return;
+    }
     const bool wanted = m->phase == DFR_RUNNING && m->workers[rank].used && is_wanted(m, result->head.wave);
 
     m->state.n_dropped += !wanted;

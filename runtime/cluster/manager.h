@@ -32,7 +32,8 @@
  *           Which ranks do what is a *mapping*, which the WELCOME tells. It has a *generation*, the lower bits of the epoch. The first one begins when
  *           all ranks have said HELLO, or after lost_s. If a rank of the mapping dies or leaves, another mapping follows, and all waves that
  *           are not accepted are given out again. What comes of older generations is dropped. There are no windows and no verdicts. A beat says
- *           which wave is the oldest that runs at a worker (and one), and wave_timeout_s counts from the first beat that says so.
+ *           which wave is the oldest that runs at a worker (and one), and wave_timeout_s counts from the first beat that says so. Any worker of the mapping may
+ *           find the end of the stream in a wave that was given.
  * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted. A BEAT tells the workers, so that they end soon what they can.
  * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker lives for lost_s.
  * Cost:     A few steps for each message; a look at every worker four times in the shortest of the times.

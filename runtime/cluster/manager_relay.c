@@ -163,6 +163,8 @@ void dfr_relay_hand_out(struct dfr_manager *m, double now_s)
         return;
     offer_waves(m);
     for (head = dfr_manager_head(m, DFR_GIVE); m->code == DF_OK && m->o.relay->answer(m->o.relay->arg, &rank, &head); head = dfr_manager_head(m, DFR_GIVE)) {
+        if (head.kind == DFR_GIVE && head.wave >= m->n_offered)
+            continue;                   /* the stream was found to end before: nobody needs an answer */
         if (head.kind == DFR_GIVE)
             give(m, now_s, rank, &head);
         else

@@ -107,7 +107,7 @@ static int make_parts(const struct df_graph *g, bool has_body, struct dfr_parts 
     if (!parts->place)
         return dfr_error_memory(error);
     dfr_cut_places(g, parts->place);
-    status = dfr_cut_settle(g, parts->place, error);
+    status = dfr_cut_settle(g, parts->place, DFR_TAIL, error);
     if (status == DF_OK && has_body)
         status = check_body(parts, error);
     return cut_parts(parts, false, status, error);

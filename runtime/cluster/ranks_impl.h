@@ -24,6 +24,9 @@ void dfr_ranks_tell(void *arg, const char *sentence);
  * takes the status of the one that ends first. That is to be the first rank. */
 void dfr_ranks_leave(struct dfr_comm *comm, int status, const struct df_error *error);
 
+/* The files that sources with @worker read here, as a worker's HELLO has them; NULL: none. malloc'ed. */
+int dfr_ranks_files(const struct df_graph *graph, const union df_scalar *args, char **files, struct df_error *error);
+
 /* A worker's side, until the first rank lets it go. hash: of the graph with its args. */
 int dfr_ranks_work(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error);

@@ -200,11 +200,10 @@ void dfr_ranks_leave(struct dfr_comm *comm, int status, const struct df_error *e
     dfr_output_leave(status != DF_OK);
 }
 
-/* The files that sources with @worker read here; NULL: none. malloc'ed. */
-static int find_files(const struct other *o, char **files, struct df_error *error)
+int dfr_ranks_files(const struct df_graph *graph, const union df_scalar *args, char **files, struct df_error *error)
 {
     struct dfr_inputs inputs;
-    int status = dfr_inputs_of_workers(o->parts->graph, o->options.args, &inputs, error);
+    int status = dfr_inputs_of_workers(graph, args, &inputs, error);
 
     *files = status == DF_OK && inputs.n > 0 ? dfr_inputs_text(&inputs) : NULL;
     if (status == DF_OK && inputs.n > 0 && !*files)
@@ -218,7 +217,7 @@ static int work(struct other *o, const struct dfr_ranks_options *ranks, struct d
     char host[256] = "", *files = NULL;
     const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .verdict = verdict,
                                         .stores = dfr_parts_store(o->parts->graph), .report = report };
-    int status = o->values ? find_files(o, &files, error) : dfr_error_memory(error);
+    int status = o->values ? dfr_ranks_files(o->parts->graph, o->options.args, &files, error) : dfr_error_memory(error);
 
     gethostname(host, sizeof host - 1);
     const struct dfr_worker_options own = { .hash = o->hash, .host = host, .files = files, .inflight = dfr_part_places_of(&o->options),

@@ -10,14 +10,15 @@ enum { MOST_GROUPS = 250 };             /* a place is a byte */
 
 /* ---- places ---- */
 
-static int check_workers(const struct df_graph *g, struct df_error *error)
+static int check_sinks(const struct df_graph *g, struct df_error *error)
 {
     char name[160];
 
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->nodes[v].flags & DF_NODE_WORKER) {
+        if (g->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(g, v) == 0) {
             df_node_name(g, v, name, sizeof name);
-            return dfr_error(error, DF_E_REFUSED, "--mapping: node '%s' is '@worker', and with stages on ranks rank 0 alone reads and writes", name);
+            return dfr_error(error, DF_E_REFUSED, "--mapping: sink '%s' is '@worker', and with stages on ranks rank 0 alone writes: leave '@worker' out, or run without "
+                             "--mapping", name);
         }
     return DF_OK;
 }
@@ -25,7 +26,7 @@ static int check_workers(const struct df_graph *g, struct df_error *error)
 int dfr_groups_on_first(const struct df_graph *g, const struct dfr_stages *stages, bool *on_first, struct df_error *error)
 {
     uint8_t *place = malloc((size_t)g->n_nodes + 1);
-    int status = check_workers(g, error);
+    int status = check_sinks(g, error);
 
     if (!place)
         status = dfr_error_memory(error);
@@ -34,7 +35,7 @@ int dfr_groups_on_first(const struct df_graph *g, const struct dfr_stages *stage
         return status;
     }
     dfr_cut_places(g, place);
-    status = dfr_cut_settle(g, place, error);
+    status = dfr_cut_settle(g, place, DFR_TAIL, error);
     for (uint32_t s = 0; s < stages->n; s++)
         on_first[s] = true;
     for (uint32_t v = 0; v < g->n_nodes && status == DF_OK; v++)
@@ -44,11 +45,13 @@ int dfr_groups_on_first(const struct df_graph *g, const struct dfr_stages *stage
     return status;
 }
 
-/* The place of a node that would be in BODY. Of a stage that rank 0 has: with what it reads, at first. */
-static uint8_t place_in_chain(const struct dfr_stages *stages, const struct dfr_mapping *m, uint32_t v)
+/* The place of a node that would be in BODY. Of a stage that rank 0 has: with what it reads, at first. A source with @worker that is no stage is with the first group. */
+static uint8_t place_in_chain(const struct df_graph *g, const struct dfr_stages *stages, const struct dfr_mapping *m, uint32_t v)
 {
     const uint32_t stage = stages->stage_of[v];
 
+    if (stage >= stages->n && g->nodes[v].flags & DF_NODE_WORKER)
+        return 1;
     if (stage == DFR_STAGE_BEHIND)
         return (uint8_t)(m->n_groups + 1);
     if (stage >= stages->n || m->group_of_stage[stage] == DFR_NO_GROUP)
@@ -61,11 +64,11 @@ static int find_places(const struct df_graph *g, const struct dfr_stages *stages
     dfr_cut_places(g, place);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         if (place[v] == DFR_BODY)
-            place[v] = place_in_chain(stages, m, v);
+            place[v] = place_in_chain(g, stages, m, v);
         else if (place[v] == DFR_TAIL)
             place[v] = (uint8_t)(m->n_groups + 1);
     }
-    return dfr_cut_settle(g, place, error);
+    return dfr_cut_settle(g, place, (uint8_t)(m->n_groups + 1), error);
 }
 
 /* ---- what the chain carries ---- */

@@ -374,24 +374,43 @@ static int tell_took(struct other *o, const struct place *place, struct df_error
     return DF_OK;
 }
 
-static int end_wave(struct other *o, int64_t local, struct df_error *error)
+/* A source of this group has ended before this wave. Rank 0 is told, and no later group gets the wave. */
+static int tell_no_wave(struct other *o, int64_t wave, struct df_error *error)
 {
-    const uint32_t at = (uint32_t)(local % o->n_places);
-    struct place *place = &o->places[at];
+    struct dfr_head head = head_of(o, DFR_RESULT);
+
+    head.wave = wave;
+    head.flags = DFR_NO_WAVE;
+    struct dfr_message *message = dfr_message_make(&head, NULL, 0);
+    if (!message)
+        return dfr_error_memory(error);
+    dfr_comm_send(o->comm, 0, message);
+    return DF_OK;
+}
+
+/* The wave has ended in the mapping that holds. */
+static int pass_on(struct other *o, const struct place *place, int64_t local, struct df_error *error)
+{
     struct dfr_head head = head_of(o, o->feed ? DFR_GIVE : DFR_RESULT);
     uint32_t n;
     int status = DF_OK;
 
-    if (place->epoch == o->epoch && !o->changes) {
-        head.wave = place->in->head.wave;
-        dfr_part_values(o->body, local, DFR_PLACES, o->made, &n);
-        dfr_receiver_finished(o->receiver, dfr_clock_s(), at);
-        dfr_tally_wave(&o->tally);
-        if (o->tune)
-            status = tell_took(o, place, error);
-        if (status == DF_OK)
-            status = keep_out(o, make_out(o, place->in, n, &head), error);
-    }
+    head.wave = place->in->head.wave;
+    dfr_receiver_finished(o->receiver, dfr_clock_s(), (uint32_t)(local % o->n_places));
+    if (head.wave >= dfr_part_end(o->body))
+        return tell_no_wave(o, head.wave, error);
+    dfr_part_values(o->body, local, DFR_PLACES, o->made, &n);
+    dfr_tally_wave(&o->tally);
+    if (o->tune)
+        status = tell_took(o, place, error);
+    return status == DF_OK ? keep_out(o, make_out(o, place->in, n, &head), error) : status;
+}
+
+static int end_wave(struct other *o, int64_t local, struct df_error *error)
+{
+    struct place *place = &o->places[local % o->n_places];
+    int status = place->epoch == o->epoch && !o->changes ? pass_on(o, place, local, error) : DF_OK;
+
     dfr_message_drop(place->in);
     place->in = NULL;
     o->n_running--;
@@ -642,15 +661,19 @@ static int report(void *arg, const struct dfr_worker *worker, const struct dfr_h
 
 static int work(struct other *o, const struct dfr_ranks_options *ranks, struct df_error *error)
 {
-    char host[256] = "";
+    char host[256] = "", *files = NULL;
     const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .peer = peer, .progress = progress,
                                         .report = report };
 
+    int status = dfr_ranks_files(o->graph, o->options.args, &files, error);
     gethostname(host, sizeof host - 1);
-    const struct dfr_worker_options own = { .hash = o->hash, .host = host, .inflight = o->n_places,
+    const struct dfr_worker_options own = { .hash = o->hash, .host = host, .files = files, .inflight = o->n_places,
                                             .classes = o->policy == DFR_STREAM_DDFCFS ? 0 : dfr_suits_classes(o->graph, &o->options), .beat_s = dfr_stages_beat_s(ranks),
                                             .beat_timeout_s = ranks->heartbeat_timeout_s };
-    return dfr_comm_work(o->comm, &own, &side, error);
+    if (status == DF_OK)
+        status = dfr_comm_work(o->comm, &own, &side, error);
+    free(files);
+    return status;
 }
 
 double dfr_stages_beat_s(const struct dfr_ranks_options *ranks)

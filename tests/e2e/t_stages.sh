@@ -81,16 +81,36 @@ expect too-many-waves 2 'error: --inflight: with stages on ranks it is 1024 at m
 for other in --window=2 --share=parts; do
     expect "not$other" 2 "error: --mapping: it does not go with ${other%=*}, because ranks share no waves" ./line --cluster --mapping=three.map "$other"
 done
+# Sources with @worker are with their stage, and the rank that has it finds the end of the stream. A sink with @worker is refused.
 cat >worker.df <<'EOT2'
 import "std/raw.df";
 arg input: str;
+arg other: str;
 kernel twice(in a: f32[n], out b: f32[n]) { b[i] = 2 * a[i]; }
-graph main { a: f32[8] = read_raw_f32(input) @worker; b = twice(a); write_raw_f32(b, "output.raw"); }
+kernel add(in b: f32[n], in c: f32[n], out d: f32[n]) { d[i] = b[i] + c[i]; }
+graph main { a: f32[8] = read_raw_f32(input) @worker; b = twice(a); c: f32[8] = read_raw_f32(other) @worker; d = add(b, c); write_raw_f32(d, "output.raw"); }
 EOT2
-check compile-worker "$DFC" worker.df --nvcc=none -w -o worker
-head -c 320 /dev/zero >in.raw; printf 'twice: a\n' >twice.map
-expect worker 1 "^worker: error: --mapping: node 'main/read_raw_f32' is '@worker', and with stages on ranks rank 0 alone reads and writes$" \
-    ranks 2 ./worker --input=in.raw --cluster --mapping=twice.map
+check compile-worker "$DFC" worker.df --no-fuse --nvcc=none -w -o worker
+head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 960 other.raw    # 40 waves, and 30
+printf 'read_raw_f32#1 twice: a\nread_raw_f32#2 add: b\n' >worker.map
+how='--device=none --mapping=worker.map' on_ranks worker 3 worker --input=in.raw --other=other.raw
+[ "$(stat -c %s output.raw)" = 960 ] && pass worker-end || fail worker-end "$(stat -c %s output.raw) bytes"
+printf 'feeding demand\nread_raw_f32#1 twice read_raw_f32#2 add: a b\n' >workers.map
+how='--device=none --mapping=workers.map' on_ranks workers 3 worker --input=in.raw --other=other.raw
+how='--device=none --mapping=workers.map --resume' on_ranks workers-journal 3 worker --input=in.raw --other=other.raw
+expect worker-pipe 1 "^worker: error: --cluster: '/dev/stdin' can be read once only, and not by all ranks, as '@worker' says$" \
+    ranks 3 ./worker --input=/dev/stdin --other=other.raw --cluster --mapping=worker.map
+sed 's/, "output.raw")/, "output-%d.raw") @worker/' worker.df >sink.df
+check compile-sink "$DFC" sink.df --no-fuse --nvcc=none -w -o sink
+expect worker-sink 1 "^sink: error: --mapping: sink 'main/write_raw_f32' is '@worker', and with stages on ranks rank 0 alone writes: leave '@worker' out, or run without --mapping$" \
+    ranks 3 ./sink --input=in.raw --other=other.raw --cluster --mapping=worker.map
+
+# Accs are on rank 0, also if they have parts, which ranks share without a mapping.
+cp "$here/programs/checkpoint_ranks/shared.df" . && check compile-shared "$DFC" shared.df --nvcc=none -w -o shared
+touch go; ./shared && mv result.raw shared.one
+printf 'slow: a b\n' >shared.map
+check shared ranks 3 ./shared --cluster --mapping=shared.map --device=none
+same shared-result result.raw shared.one
 
 # ---- what became of the ranks that died ----
 wait

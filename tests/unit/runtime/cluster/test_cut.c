@@ -61,7 +61,7 @@ static void make_room(struct parts *p, uint32_t x, const uint64_t *largest)
 
 static void cut_all(struct parts *p)
 {
-    OK(dfr_cut_settle(p->whole, p->place, &error));
+    OK(dfr_cut_settle(p->whole, p->place, DFR_TAIL, &error));
     for (unsigned which = 0; which < DFR_PLACES; which++) {
         struct dfr_cut *cut = &p->cuts[which];
         OK(dfr_cut_make(p->whole, p->place, which, cut, &error));

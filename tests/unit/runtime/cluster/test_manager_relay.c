@@ -271,11 +271,58 @@ static void test_late(void **state)
     assert_string_equal(sent_of(DFR_WELCOME), "1:0 2:0 ");
 }
 
+static void find_end(int rank, int64_t wave)
+{
+    hear_head(1, rank, (struct dfr_head){ .kind = DFR_RESULT, .epoch = options.epoch + 1, .hash = 7, .wave = wave, .flags = DFR_NO_WAVE }, NULL);
+}
+
+/* A source on a rank ends: there is no wave 2. What lies behind is given to nobody, also if it was offered, and results of it are dropped. */
+static void test_end(void **state)
+{
+    (void)state;
+    begin();
+    all_come();
+    offer(6);
+    ask(1, 4, 1);
+    assert_string_equal(sent_of(DFR_GIVE), "1:0 1:1 1:2 1:3 ");
+    find_end(3, 1);                     /* it has no stages */
+    find_end(1, 3);
+    assert_int_equal(dfr_manager_state(manager).n_offered, 3);
+    find_end(1, 2);
+    find_end(1, 5);                     /* it was not given */
+    assert_int_equal(dfr_manager_state(manager).n_offered, 2);
+    assert_int_equal(dfr_manager_room(manager), 0);
+    ask(1, 2, 1);
+    assert_string_equal(sent_of(DFR_GIVE), "");
+    say(1, 2, DFR_RESULT, 2, 1);
+    assert_int_equal(dfr_manager_state(manager).n_accepted, 0);
+    say(1, 2, DFR_RESULT, 1, 1);
+    say(1, 2, DFR_RESULT, 0, 1);
+    assert_int_equal(end_all(1), 2);
+    for (int rank = 1; rank < 4; rank++)
+        say(2, rank, DFR_BYE, 0, 1);
+    assert_true(dfr_manager_is_over(manager));
+    outcome(DF_OK);
+}
+
+/* One rank finds the end, and another one has given a later wave: they read unlike files. */
+static void test_unlike_ends(void **state)
+{
+    (void)state;
+    begin();
+    all_come();
+    offer(4);
+    ask(1, 4, 1);
+    say(1, 2, DFR_RESULT, 3, 1);
+    find_end(1, 2);
+    assert_non_null(strstr(outcome(DF_E_REFUSED), "rank 1 on node7 finds no wave 2, and another rank has given wave 3"));
+}
+
 #define RELAY(name) cmocka_unit_test_setup_teardown(name, set_up_relay, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = { RELAY(test_whole), RELAY(test_death), RELAY(test_all_die), RELAY(test_hangs), RELAY(test_changes),
-                                        RELAY(test_failures), RELAY(test_late) };
+                                        RELAY(test_failures), RELAY(test_late), RELAY(test_end), RELAY(test_unlike_ends) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

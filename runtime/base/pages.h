@@ -7,7 +7,8 @@
  *           has its pages before it is used.
  * Guarded:  a kernel that writes past its last token, or before its first one, is stopped there, and does not change what
  *           belongs to others.
- * Most:     of large memory this is done for the first part alone: 1 GiB, and 1/16 of the machine's memory.
+ * Most:     of large memory this is done for the first part alone: 1 GiB, and 1/16 of the machine's memory. Pinned
+ *           memory is real memory from the beginning, so all of it has its pages if it is at most 1/4 of the machine's.
  * Errors:   if the system refuses huge pages, memory has small ones. If it refuses to give pages beforehand, they come
  *           when they are first touched.
  */
@@ -16,6 +17,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,6 +25,7 @@
 #define DFR_PAGES_MOST_BYTES (UINT64_C(1) << 30)
 #define DFR_PAGES_PART 16
 #define DFR_GUARD_BYTES DFR_HUGE_BYTES  /* so what lies behind a guard begins with a huge page, too */
+#define DFR_PAGES_PINNED_PART 4         /* a run pins no more unless it is asked to (--pin=on) */
 
 /* Asks for huge pages where the memory has room for them. It begins with a page. */
 static inline void dfr_pages_huge(void *memory, uint64_t bytes)
@@ -79,17 +82,46 @@ static inline void dfr_pages_return(void *memory, uint64_t bytes)
     munmap((unsigned char *)memory - DFR_GUARD_BYTES, dfr_pages_whole(bytes) + 2 * DFR_GUARD_BYTES);
 }
 
+/* Memory that one thread uses again and again. It begins with a page, or with a huge page if it is as large as one.
+ * free() returns it. NULL: there is none. */
+static inline void *dfr_pages_alloc(uint64_t bytes)
+{
+    size_t page = bytes < DFR_HUGE_BYTES ? (size_t)sysconf(_SC_PAGESIZE) : DFR_HUGE_BYTES;
+    uint64_t whole = bytes ? (bytes + page - 1) / page * page : page;
+    void *memory = bytes <= SIZE_MAX / 2 ? aligned_alloc(page, whole) : NULL;
+
+    if (memory)
+        dfr_pages_huge(memory, bytes);
+    return memory;
+}
+
+static inline uint64_t dfr_pages_of_machine(unsigned part)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) / part * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static inline uint64_t dfr_pages_most(uint64_t bytes)
 {
-    uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) / DFR_PAGES_PART * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t most = dfr_pages_of_machine(DFR_PAGES_PART);
     most = most < DFR_PAGES_MOST_BYTES ? most : DFR_PAGES_MOST_BYTES;
     return bytes < most ? bytes : most;
+}
+
+static inline uint64_t dfr_pages_most_pinned(uint64_t bytes)
+{
+    return bytes <= dfr_pages_of_machine(DFR_PAGES_PINNED_PART) ? bytes : dfr_pages_most(bytes);
 }
 
 /* `memory` begins with a page. What lies in it stays. */
 static inline void dfr_pages_give(void *memory, uint64_t bytes)
 {
     madvise(memory, dfr_pages_most(bytes), MADV_POPULATE_WRITE);
+}
+
+/* The same of pinned memory. */
+static inline void dfr_pages_give_pinned(void *memory, uint64_t bytes)
+{
+    madvise(memory, dfr_pages_most_pinned(bytes), MADV_POPULATE_WRITE);
 }
 
 #endif

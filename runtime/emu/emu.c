@@ -122,7 +122,7 @@ static int make_pool(struct dfr_emu_device *emu, uint64_t bytes, bool check, str
 
     if (status != DF_OK)
         return status;
-    emu->pool = dfr_emu_host_alloc(bytes, NULL);
+    emu->pool = dfr_emu_pool_alloc(bytes);
     if (emu->pool == NULL)
         return dfr_error(error, DF_E_MEMORY, "%s: cannot reserve its pool of %llu bytes", emu->name,
                          (unsigned long long)bytes);

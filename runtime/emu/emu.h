@@ -128,6 +128,7 @@ void dfr_emu_engines_stop(struct dfr_emu_device *device);
 /* emu_host.c: host memory, and registering it. */
 uint64_t dfr_emu_whole_pages(uint64_t bytes);
 void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error);
+void *dfr_emu_pool_alloc(uint64_t bytes); /* of a device; dfr_emu_host_free() returns it. NULL: there is none */
 void dfr_emu_host_free(void *memory, uint64_t bytes);
 int dfr_emu_host_register(void *memory, uint64_t bytes, struct df_error *error);
 void dfr_emu_host_unregister(void *memory, uint64_t bytes);

@@ -2,7 +2,8 @@
  * registers (pins). emu.c has these operations in its table, and takes its pool from here, too.
  *
  * Pages:    memory of a GPU and pinned memory have their pages from the beginning, so no kernel and no copy pays for
- *           them. The same holds here (pages.h).
+ *           them. The same holds here, but of a large pool only the first part has them (pages.h): a GPU may have more
+ *           memory than the machine.
  *
  * Guards:   in front of each and behind it is memory that nobody can touch (pages.h).
  *
@@ -35,15 +36,28 @@ uint64_t dfr_emu_whole_pages(uint64_t bytes)
     return bytes == 0 ? page : (bytes + page - 1) / page * page;
 }
 
+static void *reserve(uint64_t bytes)
+{
+    return bytes <= SIZE_MAX / 2 ? dfr_pages_reserve_guarded(dfr_emu_whole_pages(bytes)) : NULL;
+}
+
 void *dfr_emu_host_alloc(uint64_t bytes, struct df_error *error)
 {
-    void *memory = bytes <= SIZE_MAX / 2 ? dfr_pages_reserve_guarded(dfr_emu_whole_pages(bytes)) : NULL;
+    void *memory = reserve(bytes);
 
-    if (memory == NULL) {
+    if (memory == NULL)
         dfr_error(error, DF_E_MEMORY, "cannot reserve %llu bytes of host memory", (unsigned long long)bytes);
-        return NULL;
-    }
-    dfr_pages_give(memory, bytes);
+    else
+        dfr_pages_give_pinned(memory, bytes);
+    return memory;
+}
+
+void *dfr_emu_pool_alloc(uint64_t bytes)
+{
+    void *memory = reserve(bytes);
+
+    if (memory != NULL)
+        dfr_pages_give(memory, bytes);
     return memory;
 }
 

@@ -23,11 +23,9 @@ static void release_value(struct dfr_measure *m, uint32_t value)
 
 int dfr_measure_allocate(uint64_t bytes, void **memory, struct df_error *error)
 {
-    if (posix_memalign(memory, bytes < DFR_HUGE_BYTES ? 4096 : DFR_HUGE_BYTES, bytes ? bytes : 1) != 0) {
-        *memory = NULL;
+    *memory = dfr_pages_alloc(bytes);
+    if (!*memory)
         return dfr_error(error, DF_E_MEMORY, "out of memory: a token of %llu bytes", (unsigned long long)bytes);
-    }
-    dfr_pages_huge(*memory, bytes);
     dfr_pages_give(*memory, bytes);
     return DF_OK;
 }

@@ -1,9 +1,9 @@
 /* run_memory.c - makes the memory of a run on the host: its tokens, at fixed addresses or as blocks, and the tables for
  * data that is on its way between memories. run.c calls it, and frees what it makes. */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/pages.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/tokens.h"
 #include "runtime/inspect/inspect.h"
@@ -127,7 +127,7 @@ static uint64_t most_pinned(const struct df_run *run)
 {
     if (run->options.pin != DF_PIN_AUTO)
         return run->options.pin == DF_PIN_ON ? UINT64_MAX : 0;
-    return (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
+    return dfr_pages_of_machine(DFR_PAGES_PINNED_PART);
 }
 
 /* Is there a device that copies? A unified device uses plain memory where it lies, by the host's own page tables. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/pages.h"
 #include "runtime/engine/crash.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/list.h"
@@ -71,7 +72,7 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
         if (i >= run->machine.n_cpu_workers && !frees)
             continue;
         w->ports = calloc(n_ports, sizeof *w->ports);
-        w->tmp = tmp_bytes ? aligned_alloc(4096, (tmp_bytes + 4095) / 4096 * 4096) : NULL;
+        w->tmp = tmp_bytes ? dfr_pages_alloc(tmp_bytes) : NULL;
         if (!w->ports || (tmp_bytes && !w->tmp))
             return dfr_error_memory(error);
     }

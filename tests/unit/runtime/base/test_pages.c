@@ -52,7 +52,7 @@ static void pages_are_there_before_they_are_touched(void **state)
     munmap(memory, N * page);
 }
 
-/* The flags of the mapping that begins at `memory` (proc(5), VmFlags), and where it ends; 0: there is none. */
+/* The flags of the mapping that `memory` is in (proc(5), VmFlags), and where it ends; 0: there is none. */
 static uintptr_t mapping_at(const void *memory, char flags[256])
 {
     FILE *maps = fopen("/proc/self/smaps", "r");
@@ -63,7 +63,7 @@ static uintptr_t mapping_at(const void *memory, char flags[256])
     while (!done && fgets(line, sizeof line, maps)) {
         unsigned long to;
         if (sscanf(line, "%lx-%lx ", &begin, &to) == 2) {
-            here = begin == (uintptr_t)memory;
+            here = begin <= (uintptr_t)memory && (uintptr_t)memory < to;
             end = here ? to : 0;
         }
         done = here && sscanf(line, "VmFlags: %255[^\n]", flags) == 1;
@@ -128,6 +128,27 @@ static void guards_stand_on_both_sides(void **state)
     assert_null(dfr_pages_reserve_guarded(UINT64_C(1) << 62));
 }
 
+static void memory_of_a_thread_begins_with_a_page(void **state)
+{
+    char flags[256] = "";
+    unsigned char *large = dfr_pages_alloc(2 * DFR_HUGE_BYTES + 1), *small = dfr_pages_alloc(5000), *none = dfr_pages_alloc(0);
+    (void)state;
+    assert_non_null(large);
+    assert_non_null(small);
+    assert_non_null(none);
+    assert_int_equal((uintptr_t)large % DFR_HUGE_BYTES, 0);
+    assert_int_equal((uintptr_t)small % (size_t)sysconf(_SC_PAGESIZE), 0);
+    large[0] = large[2 * DFR_HUGE_BYTES] = small[0] = small[4999] = 7;
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0) {
+        assert_true(mapping_at(large, flags) >= (uintptr_t)large + 2 * DFR_HUGE_BYTES + 1);
+        assert_non_null(strstr(flags, " hg"));
+    }
+    free(large);
+    free(small);
+    free(none);
+    assert_null(dfr_pages_alloc(UINT64_MAX));
+}
+
 /* A reservation may be larger than the machine's memory, and only a part of it is ever used. */
 static void only_a_part_of_the_machine_is_given(void **state)
 {
@@ -139,6 +160,17 @@ static void only_a_part_of_the_machine_is_given(void **state)
     assert_true(dfr_pages_most(UINT64_MAX) <= UINT64_C(1) << 30);
 }
 
+/* All that a run pins by itself; more is pinned if it is asked for, and then a part has its pages. */
+static void pinned_memory_is_given_as_a_whole(void **state)
+{
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    (void)state;
+    assert_int_equal(dfr_pages_most_pinned(5000), 5000);
+    assert_int_equal(dfr_pages_most_pinned(machine / 5), machine / 5);
+    assert_true(dfr_pages_most_pinned(machine / 3) <= machine / 16);
+    assert_int_equal(dfr_pages_most_pinned(UINT64_MAX), dfr_pages_most(UINT64_MAX));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,7 +178,9 @@ int main(void)
         cmocka_unit_test(large_memory_is_in_huge_pages),
         cmocka_unit_test(small_memory_is_in_small_pages),
         cmocka_unit_test(guards_stand_on_both_sides),
+        cmocka_unit_test(memory_of_a_thread_begins_with_a_page),
         cmocka_unit_test(only_a_part_of_the_machine_is_given),
+        cmocka_unit_test(pinned_memory_is_given_as_a_whole),
     };
     return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
 }

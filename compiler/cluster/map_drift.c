@@ -112,7 +112,7 @@ static int find_best(const struct dfp_drifting *d, const struct dfp_mapping *map
         remap.budget = budget;
         dfp_drifting_times(d, d->waves - 1, time_s);
         dfp_tuner_map_of(l, mapping, &present);
-        code = dfp_remap_ask(&remap, time_s, &present, &offer, error);
+        code = dfp_remap_ask(&remap, time_s, d->waves, &present, &offer, error);
     }
     if (code == DF_OK && time_s)
         dfp_mapping_of(l, &offer.map, best);

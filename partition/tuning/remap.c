@@ -1,6 +1,7 @@
 /* remap.c - asks the search of partition/stages/ for a mapping with measured times. */
 #include "partition/tuning/remap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +94,47 @@ static double all_moves_s(const struct dfp_remap *remap, const struct dfp_mappin
     return sum_s;
 }
 
-int dfp_remap_ask(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
+/* The slowest replica of a group, and what the slowest of the others takes. n_processors: it has only one. */
+static uint32_t find_slowest(const struct dfp_mapping *m, uint32_t n_processors, const double *time_s, uint32_t group, double *other_s)
+{
+    uint32_t slowest = n_processors;
+    *other_s = 0;
+    for (uint32_t p = 0; p < n_processors; p++) {
+        if (m->group_of[p] != group)
+            continue;
+        if (slowest < n_processors)
+            *other_s = fmax(*other_s, fmin(time_s[p], time_s[slowest]));
+        if (slowest == n_processors || time_s[p] > time_s[slowest])
+            slowest = p;
+    }
+    return *other_s > 0 ? slowest : n_processors;
+}
+
+/* What a replica saves of each wave: of the pipeline's period, or of its group's, which may be the longest one tomorrow. */
+static double find_saving(const struct dfp_pipeline *l, const struct dfp_mapping *m, uint32_t group, uint32_t processor)
+{
+    double with_s[DFP_MOST_STAGES], without_s[DFP_MOST_STAGES];
+    struct dfp_mapping without = *m;
+    without.group_of[processor] = DFP_NO_GROUP;
+    double period_s = dfp_mapping_period_s(l, m, with_s), longer_s = dfp_mapping_period_s(l, &without, without_s);
+    return fmax(longer_s - period_s, without_s[group] - with_s[group]);
+}
+
+/* Leaves out replicas that save less time than all may wait for them in the end (remap.h). */
+static void leave_out_slow(const struct dfp_pipeline *l, int64_t rest, struct dfp_mapping *m)
+{
+    double time_s[DFP_MOST_PROCESSORS], other_s;
+    uint32_t p;
+    if (l->feeding != DFP_BY_DEMAND)
+        return;
+    dfp_mapping_times(l, m, time_s);
+    for (uint32_t g = 0; g < m->n_groups; g++)
+        while ((p = find_slowest(m, l->n_processors, time_s, g, &other_s)) < l->n_processors &&
+               (double)rest * find_saving(l, m, g, p) < time_s[p] - other_s)
+            m->group_of[p] = DFP_NO_GROUP;
+}
+
+int dfp_remap_ask(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
                   struct df_error *error)
 {
     struct dfp_remap *remap = context;
@@ -111,6 +152,7 @@ int dfp_remap_ask(void *context, const double *time_s, const struct dfr_tuner_ma
         n += dfp_map_bsc(l, &starts[n]);
     int code = dfp_map_search(l, starts, n, remap->budget ? remap->budget : DFP_REMAP_BUDGET, remap->seed++, best, error);
     if (code == DF_OK) {
+        leave_out_slow(l, rest, best);
         offer->now_s = dfp_mapping_period_s(l, &starts[0], NULL);
         offer->new_s = dfp_mapping_period_s(l, best, NULL);
         offer->move_s = all_moves_s(remap, &starts[0], best);

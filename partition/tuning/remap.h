@@ -1,7 +1,9 @@
 /* remap.h - the search of partition/stages/ as the function that a tuner asks (runtime/tuning/tuning.h).
  *
  * Way:      from the present mapping, HeDPM's, BSC's and DPM's with the measured times, the search tries at most `budget` mappings. So a
- *           question takes a bounded time, and what is offered is never worse than the present mapping by the equations.
+ *           question takes a bounded time, and what is found is never worse than the present mapping by the equations.
+ * Last:     By demand, a slow replica may still have its last wave when all others have long ended theirs. It is left out of what is found if that takes
+ *           longer than what it saves in all waves that are left.
  * Threads:  a struct serves one tuner.
  * Errors:   DF_OK or DF_E_MEMORY.
  */
@@ -24,7 +26,7 @@ struct dfp_remap {
 int dfp_remap_new(const struct dfp_pipeline *pipeline, struct dfp_remap *remap, struct df_error *error);
 void dfp_remap_free(struct dfp_remap *remap);
 /* dfr_remap of tuning.h; context: a struct dfp_remap. */
-int dfp_remap_ask(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
+int dfp_remap_ask(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
                   struct df_error *error);
 
 /* The search for runs on ranks: links cost nothing, no stage is serial, and groups of several stages may be replicated. */

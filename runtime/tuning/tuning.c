@@ -40,9 +40,11 @@ struct dfr_tuner {
     double *moved;                      /* by stage: what step 1 of the last question moved it by */
     struct dfr_estimate *estimates;     /* by pair */
     bool *known;                        /* by pair */
+    bool *faded;                        /* by pair: known, and lapsed on a processor that works */
     int64_t *last;                      /* by pair: the number of waves that had left when it was last measured */
+    uint32_t *forget;                   /* by pair */
+    uint32_t *since;                    /* by pair: so often it was measured since the last change */
     struct dfr_jumps *jumps;            /* by stage */
-    uint32_t *forget;                   /* by processor */
     struct dfr_tuner_map map, best;
     int64_t waves, changed_at, again_at;
     uint32_t again;                     /* so often the last question will be asked again, from again_at on */
@@ -95,17 +97,19 @@ static bool allocate(struct dfr_tuner *t)
     t->moved = calloc(n + (size_t)1, sizeof *t->moved);
     t->estimates = calloc(t->n + 1, sizeof *t->estimates);
     t->known = calloc(t->n + 1, sizeof *t->known);
+    t->faded = calloc(t->n + 1, sizeof *t->faded);
     t->last = calloc(t->n + 1, sizeof *t->last);
+    t->forget = calloc(t->n + 1, sizeof *t->forget);
+    t->since = calloc(t->n + 1, sizeof *t->since);
     t->jumps = calloc(n + (size_t)1, sizeof *t->jumps);
-    t->forget = calloc(p + (size_t)1, sizeof *t->forget);
     t->values = calloc(t->n + 1, sizeof *t->values);
     t->weights = calloc(t->n + 1, sizeof *t->weights);
     t->of_stage = calloc(n + (size_t)1, sizeof *t->of_stage);
     t->of_processor = calloc(p + (size_t)1, sizeof *t->of_processor);
     t->scratch = calloc(2 * (size_t)(n > p ? n : p) + 1, sizeof *t->scratch);
     t->best = (struct dfr_tuner_map){ calloc(n + (size_t)1, each), calloc(p + (size_t)1, each) };
-    return t->table && t->kept && t->moved && t->estimates && t->known && t->last && t->jumps && t->forget && t->values && t->weights && t->of_stage &&
-           t->of_processor && t->scratch && t->best.of_stage && t->best.of_processor;
+    return t->table && t->kept && t->moved && t->estimates && t->known && t->faded && t->last && t->forget && t->since && t->jumps && t->values &&
+           t->weights && t->of_stage && t->of_processor && t->scratch && t->best.of_stage && t->best.of_processor;
 }
 
 int dfr_tuner_new(const struct dfr_tuner_shape *shape, struct dfr_tuner **tuner, struct df_error *error)
@@ -125,10 +129,10 @@ int dfr_tuner_new(const struct dfr_tuner_shape *shape, struct dfr_tuner **tuner,
         dfr_tuner_free(t);
         return dfr_error_memory(error);
     }
-    for (size_t pair = 0; pair < t->n; pair++)
+    for (size_t pair = 0; pair < t->n; pair++) {
         t->known[pair] = is_active(t, pair);
-    for (uint32_t i = 0; i < p; i++)
-        t->forget[i] = shape->rules.forget;
+        t->forget[pair] = shape->rules.forget;
+    }
     *tuner = t;
     return DF_OK;
 }
@@ -137,8 +141,9 @@ void dfr_tuner_free(struct dfr_tuner *t)
 {
     if (!t)
         return;
-    void *const owned[] = { t->first_s, t->table, t->time_s, t->kept, t->moved, t->estimates, t->known, t->last, t->jumps, t->forget, t->values, t->weights,
-                            t->of_stage, t->of_processor, t->scratch, t->map.of_stage, t->map.of_processor, t->best.of_stage, t->best.of_processor };
+    void *const owned[] = { t->first_s, t->table, t->time_s, t->kept, t->moved, t->estimates, t->known, t->faded, t->last, t->forget, t->since, t->jumps,
+                            t->values, t->weights, t->of_stage, t->of_processor, t->scratch, t->map.of_stage, t->map.of_processor,
+                            t->best.of_stage, t->best.of_processor };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     free(t);
@@ -178,6 +183,7 @@ static void add(struct dfr_tuner *t, uint32_t stage, uint32_t processor, double 
     bool enough = e->n >= DFR_ESTIMATE_ENOUGH;
     double away = value - e->median, by;
     t->last[pair] = t->waves;
+    t->since[pair]++;
     if (dfr_estimate_add(e, value)) {
         t->jumps[stage] = (struct dfr_jumps){ 0 };
         follow(t, row, processor, away > 0);
@@ -208,33 +214,89 @@ void dfr_tuner_measured_group(struct dfr_tuner *t, int64_t wave, uint32_t first,
 
 /* ---- what changed ---- */
 
+/* Another replica of its group has had enough waves since the change. So this one takes long, or gets none because others are asked first. */
+static bool is_behind(const struct dfr_tuner *t, size_t pair)
+{
+    size_t row = pair - pair % t->shape.n_processors;
+    for (uint32_t p = 0; p < t->shape.n_processors; p++)
+        if (is_active(t, row + p) && t->since[row + p] >= DFR_ESTIMATE_FEW)
+            return true;
+    return false;
+}
+
 static bool is_settled(const struct dfr_tuner *t)
 {
     for (size_t pair = 0; pair < t->n; pair++)
-        if (is_active(t, pair) && !is_measured(t, pair))
+        if (is_active(t, pair) && !is_measured(t, pair) && !is_behind(t, pair))
             return t->waves >= t->changed_at + PATIENCE;
     return true;
 }
 
-/* Forgets what was measured too long ago. Gives the last processor of which something lapsed, or UINT32_MAX. */
-static uint32_t lapse(struct dfr_tuner *t)
+/* ---- what lapses ---- */
+
+static bool works(const struct dfr_tuner *t, uint32_t processor)
 {
-    uint32_t found = UINT32_MAX;
-    if (t->waves % LAPSES_EVERY)
-        return found;
-    for (uint32_t p = 0; p < t->shape.n_processors; p++) {
-        bool lapsed = false;
-        for (size_t pair = p; pair < t->n; pair += t->shape.n_processors) {
-            bool old = t->known[pair] && !is_active(t, pair) && t->waves - t->last[pair] > t->forget[p];
-            t->known[pair] &= !old;
-            lapsed |= old;
-        }
-        if (lapsed) {
-            t->forget[p] += t->forget[p] < UINT32_MAX / 2 ? t->forget[p] : 0;
-            found = p;
-        }
+    return t->map.of_processor[processor] != UINT32_MAX;
+}
+
+static bool is_old(const struct dfr_tuner *t, size_t pair)
+{
+    return t->waves - t->last[pair] > t->forget[pair];
+}
+
+static void forget_longer(struct dfr_tuner *t, size_t pair)
+{
+    t->forget[pair] += t->forget[pair] < UINT32_MAX / 2 ? t->forget[pair] : 0;
+}
+
+/* All that is known of a processor that has nothing to do lapses together, when the newest of it is old. Else what is left would keep the processor
+ * from being tried. */
+static size_t lapse_processor(struct dfr_tuner *t, uint32_t processor)
+{
+    size_t found = t->n;
+    for (size_t pair = processor; pair < t->n; pair += t->shape.n_processors) {
+        if (t->known[pair] && !is_old(t, pair))
+            return t->n;
+        found = t->known[pair] ? pair : found;
+    }
+    for (size_t pair = processor; pair < t->n && found < t->n; pair += t->shape.n_processors) {
+        t->known[pair] = t->faded[pair] = false;
+        forget_longer(t, pair);
     }
     return found;
+}
+
+/* Of a processor that works, only what is special to a pair lapses: it still tells a slow stage from a slow processor. */
+static size_t fade_pairs(struct dfr_tuner *t, uint32_t processor)
+{
+    size_t found = t->n;
+    for (size_t pair = processor; pair < t->n; pair += t->shape.n_processors) {
+        if (!t->known[pair] || t->faded[pair] || is_active(t, pair) || !is_old(t, pair))
+            continue;
+        t->faded[pair] = true;
+        forget_longer(t, pair);
+        found = pair;
+    }
+    return found;
+}
+
+/* Gives the last pair that lapsed, or n. */
+static size_t lapse(struct dfr_tuner *t)
+{
+    size_t found = t->n;
+    for (uint32_t p = 0; p < t->shape.n_processors && t->waves % LAPSES_EVERY == 0; p++) {
+        size_t pair = works(t, p) ? fade_pairs(t, p) : lapse_processor(t, p);
+        found = pair < t->n ? pair : found;
+    }
+    return found;
+}
+
+/* ---- what drifted ---- */
+
+static void know(struct dfr_tuner *t, size_t pair)
+{
+    t->known[pair] = true;
+    t->faded[pair] = false;
 }
 
 static bool find_drift(struct dfr_tuner *t)
@@ -244,7 +306,7 @@ static bool find_drift(struct dfr_tuner *t)
         bool has = has_drifted(t, pair);
         drifted |= has;
         if (!has && is_measured(t, pair))
-            t->known[pair] = true;
+            know(t, pair);
     }
     return drifted;
 }
@@ -303,11 +365,11 @@ static int learn_changes(struct dfr_tuner *t)
     memcpy(t->moved, t->of_stage, t->shape.n_stages * sizeof *t->moved);
     for (size_t pair = 0; pair < t->n; pair++) {
         if (fabs(of_lines(t, pair)) > DOUBTFUL)
-            t->known[pair] = false;     /* what was measured before the line moved is over, and that it moved as far is not measured */
+            t->known[pair] = t->faded[pair] = false; /* what was measured before the line moved is over, and that it moved as far is not measured */
         t->table[pair] += of_lines(t, pair);
         if (is_measured(t, pair)) {
             t->table[pair] = t->estimates[pair].median;
-            t->known[pair] = true;
+            know(t, pair);
         }
     }
     return length;
@@ -323,7 +385,7 @@ static void infer_unknown(struct dfr_tuner *t)
     }
     explain(t);
     for (size_t pair = 0; pair < t->n; pair++)
-        if (!t->known[pair])
+        if (!t->known[pair] || t->faded[pair])
             t->table[pair] = of_lines(t, pair);
 }
 
@@ -339,6 +401,7 @@ static void change(struct dfr_tuner *t)
             t->estimates[pair] = (struct dfr_estimate){ .spread = t->estimates[pair].spread };
     }
     memset(t->jumps, 0, t->shape.n_stages * sizeof *t->jumps);
+    memset(t->since, 0, t->n * sizeof *t->since);
     t->map = t->best;
     t->best = old;
     t->changed_at = t->waves;
@@ -358,18 +421,22 @@ static bool take_times(struct dfr_tuner *t)
     return differs;
 }
 
-static int ask(struct dfr_tuner *t, struct dfr_tuner_offer *offer, struct df_error *error)
+static int64_t left_of(const struct dfr_tuner *t, int64_t rest)
+{
+    return rest < 0 ? (int64_t)t->shape.rules.rest : rest;
+}
+
+static int ask(struct dfr_tuner *t, int64_t rest, struct dfr_tuner_offer *offer, struct df_error *error)
 {
     *offer = (struct dfr_tuner_offer){ .map = t->best };
     take_times(t);
-    return t->shape.remap(t->shape.context, t->time_s, &t->map, offer, error);
+    return t->shape.remap(t->shape.context, t->time_s, left_of(t, rest), &t->map, offer, error);
 }
 
 static bool pays(const struct dfr_tuner *t, const struct dfr_tuner_offer *offer, uint32_t in_flight, int64_t rest)
 {
-    int64_t left = rest < 0 ? (int64_t)t->shape.rules.rest : rest;
     return offer->now_s > offer->new_s * (1 + t->shape.rules.hysteresis) &&
-           (double)left * (offer->now_s - offer->new_s) > in_flight * offer->new_s + offer->move_s;
+           (double)left_of(t, rest) * (offer->now_s - offer->new_s) > in_flight * offer->new_s + offer->move_s;
 }
 
 /* The processor of a stage that was taken for slow and that may be slow itself, because each has only the other; else UINT32_MAX. */
@@ -413,7 +480,7 @@ static int try_doubts(struct dfr_tuner *t, struct dfr_tuner_offer *offer, uint32
     uint32_t processor = turn_doubts(t);
     if (processor == UINT32_MAX)
         return DF_OK;
-    int code = ask(t, &other, error);
+    int code = ask(t, rest, &other, error);
     if (code != DF_OK)
         return code;
     if (pays(t, &other, in_flight, rest)) {
@@ -451,10 +518,20 @@ static int ask_again(struct dfr_tuner *t, uint32_t in_flight, int64_t rest, enum
     struct dfr_tuner_offer offer;
     t->again--;
     t->again_at = t->waves + AGAIN_EVERY;
-    int code = ask(t, &offer, error);
+    int code = ask(t, rest, &offer, error);
     if (code == DF_OK && pays(t, &offer, in_flight, rest))
         *step = decide(t, &offer, in_flight, rest, snprintf(t->why, sizeof t->why, "another search with the same times was luckier"));
     return code;
+}
+
+static int say_lapse(struct dfr_tuner *t, size_t pair)
+{
+    uint32_t p = (uint32_t)(pair % t->shape.n_processors);
+    unsigned waves = t->forget[pair] / 2;
+    if (!works(t, p))
+        return snprintf(t->why, sizeof t->why, "nothing was measured of processor '%.60s' for %u waves", t->shape.processors[p], waves);
+    return snprintf(t->why, sizeof t->why, "stage '%.60s' was not measured on '%.60s' for %u waves", t->shape.stages[pair / t->shape.n_processors],
+                    t->shape.processors[p], waves);
 }
 
 int dfr_tuner_ended(struct dfr_tuner *t, int64_t waves, uint32_t in_flight, int64_t rest, enum dfr_tuner_step *step, struct df_error *error)
@@ -465,9 +542,9 @@ int dfr_tuner_ended(struct dfr_tuner *t, int64_t waves, uint32_t in_flight, int6
     t->waves = waves;
     if (!is_settled(t))
         return DF_OK;
-    uint32_t lapsed = lapse(t);
+    size_t lapsed = lapse(t);
     bool drifted = find_drift(t);
-    if (!drifted && lapsed == UINT32_MAX)
+    if (!drifted && lapsed == t->n)
         return t->again && waves >= t->again_at ? ask_again(t, in_flight, rest, step, error) : DF_OK;
     memset(t->moved, 0, t->shape.n_stages * sizeof *t->moved);
     if (drifted)
@@ -476,11 +553,10 @@ int dfr_tuner_ended(struct dfr_tuner *t, int64_t waves, uint32_t in_flight, int6
     if (!drifted && !take_times(t))
         return DF_OK;
     if (!drifted)
-        said = snprintf(t->why, sizeof t->why, "nothing was measured of processor '%.60s' for %u waves", t->shape.processors[lapsed],
-                        (unsigned)(t->forget[lapsed] / 2));
+        said = say_lapse(t, lapsed);
     t->again = !drifted || t->far ? AGAIN : t->again;
     t->again_at = waves + AGAIN_EVERY;
-    int code = ask(t, &offer, error);
+    int code = ask(t, rest, &offer, error);
     if (code == DF_OK && !pays(t, &offer, in_flight, rest))
         code = try_doubts(t, &offer, in_flight, rest, &said, error);
     if (code == DF_OK)

@@ -11,9 +11,11 @@
  *           chance explains.
  * Others:   Nothing is measured of pairs that are not active. What drifts is therefore explained by few stages and processors
  *           (explain.h), and the other pairs of those drift with them. That is an assumption, so pairs that drift with others by more
- *           than a tenth are no longer known. What was measured of a pair is known until then, or until `forget` waves have passed without another
- *           measurement. Then it lapses, so that a processor that was slow once is tried again. Each lapse of a processor doubles
- *           its `forget`.
+ *           than a tenth are no longer known. What was measured of a pair is known until then, or until it lapses.
+ * Lapses:   If a processor has had nothing to do for `forget` waves, all that is known of it lapses, so that a processor that was slow once is tried
+ *           again. If it works, it is only what was special to a pair that lapses: what was measured of other stages there still tells that
+ *           the processor is slow. Each lapse of a pair doubles its `forget`.
+ * Settled:  After a change nothing is asked until each active pair was measured. A replica that gets no waves, or few, is not waited for.
  * Again:    `remap` may search for a bounded time, and so miss the best mapping. If much has drifted, it is asked eight times more, every 32
  *           waves.
  * Change:   It has to raise the rate by more than `hysteresis`. And over the waves that are left it has to gain more than it costs: as
@@ -45,8 +47,9 @@ struct dfr_tuner_offer {
     struct dfr_tuner_map map;           /* the best one; the tuner gives the memory */
 };
 
-/* time_s: [stage * n_processors + processor]. The present mapping is one that it gave, or the first one. Gives DF_OK or an error. */
-typedef int (*dfr_remap)(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
+/* time_s: [stage * n_processors + processor]. rest: so many waves are taken to be left. The present mapping is one that it gave, or the first one. Gives
+ * DF_OK or an error. */
+typedef int (*dfr_remap)(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
                          struct df_error *error);
 
 /* Who offers it. */

@@ -176,6 +176,32 @@ static void test_state_moves(void **state)
     dfp_pipeline_free(&l);
 }
 
+/* Of a stage on two processors, fed by demand, the second is 400 times as slow. It saves 2.5 s in 1,000 waves, and may keep its last wave for 399 s. */
+static void test_slow_replica(void **state)
+{
+    const struct dfp_mapping both = { .n_groups = 1, .first = { 0, 1 }, .group_of = { 0, 0 } };
+    uint32_t of_stage[2][1], of_processor[2][2];
+    struct dfr_tuner_map present = { of_stage[0], of_processor[0] };
+    struct dfr_tuner_offer offer = { .map = { of_stage[1], of_processor[1] } };
+    struct dfp_remap remap;
+    struct dfp_pipeline l;
+    struct df_error error;
+    (void)state;
+    assert_int_equal(dfp_pipeline_new(1, 2, &l, &error), DF_OK);
+    l.speed[0] = 1, l.speed[1] = 1 / 400.0;
+    l.work[0] = 1;
+    l.feeding = DFP_BY_DEMAND;
+    dfp_pipeline_times(&l);
+    assert_int_equal(dfp_remap_new(&l, &remap, &error), DF_OK);
+    dfp_tuner_map_of(&l, &both, &present);
+    assert_int_equal(dfp_remap_ask(&remap, l.time_s, 1000, &present, &offer, &error), DF_OK);
+    assert_true(of_processor[1][0] == 0 && of_processor[1][1] == DFP_NO_GROUP);
+    assert_int_equal(dfp_remap_ask(&remap, l.time_s, 1000000, &present, &offer, &error), DF_OK); /* 2,494 s are saved */
+    assert_true(of_processor[1][0] == 0 && of_processor[1][1] == 0);
+    dfp_remap_free(&remap);
+    dfp_pipeline_free(&l);
+}
+
 static void test_wrong_mapping(void **state)
 {
     struct dfp_pipeline l = draw(1, 3, 3, DFP_IN_ORDER);
@@ -217,7 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_run), cmocka_unit_test(test_a_third), cmocka_unit_test(test_once), cmocka_unit_test(test_state_moves),
-        cmocka_unit_test(test_wrong_mapping), cmocka_unit_test(test_random), cmocka_unit_test(test_no_thrashing),
+        cmocka_unit_test(test_slow_replica), cmocka_unit_test(test_wrong_mapping), cmocka_unit_test(test_random), cmocka_unit_test(test_no_thrashing),
     };
     return cmocka_run_group_tests_name("drifting", tests, NULL, NULL);
 }

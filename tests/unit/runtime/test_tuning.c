@@ -75,9 +75,10 @@ struct desk {
     double taken_s[STAGES * PROCESSORS]; /* what waves take */
 };
 
-static int offer(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *given, struct df_error *error)
+static int offer(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *given, struct df_error *error)
 {
     struct desk *d = context;
+    (void)rest;
     (void)present;
     (void)error;
     d->questions++;
@@ -260,12 +261,85 @@ static void test_slow_processor(void **state)
     dfr_tuner_free(d.tuner);
 }
 
+static void offer_map(struct desk *d, const uint32_t *of_processor, double new_s)
+{
+    memcpy(d->of_processor, of_processor, sizeof d->of_processor);
+    d->offer.new_s = new_s;
+}
+
+static const uint32_t crossed[] = { 0, 2, 1, UINT32_MAX }, around[] = { 0, 1, UINT32_MAX, 2 }; /* stage 2 on b, and stage 1 on c; stage 2 on d, and c idle */
+
+/* What is known of a processor that has nothing to do lapses together, whenever it was measured: what would be left of it would keep it from being tried. */
+static void test_lapses_together(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    offer_map(&d, crossed, 1.5);
+    slow_down(&d, -1, 2, 3);
+    assert_int_equal(run(&d, 50), DFR_TUNER_CHANGES);
+    d.offer.new_s = 3;
+    assert_int_equal(run(&d, 50), DFR_TUNER_STAYS); /* it was the processor */
+    assert_int_equal(run(&d, 400), DFR_TUNER_NOTHING);
+    offer_map(&d, around, 1.5);
+    slow_down(&d, -1, 2, 2);
+    assert_int_equal(run(&d, 50), DFR_TUNER_CHANGES);
+    d.offer.new_s = 3;
+    assert_true(fabs(d.time_s[PROCESSORS + 2] - 6) < 1e-6);
+    assert_int_equal(run(&d, 950), DFR_TUNER_NOTHING);
+    assert_int_equal(run(&d, 100), DFR_TUNER_STAYS);
+    for (int s = 0; s < STAGES; s++)
+        assert_true(fabs(d.time_s[s * PROCESSORS + 2] - 1) < 1e-6);
+    dfr_tuner_free(d.tuner);
+}
+
+/* A slow processor that works is still known to be slow when what was measured of it with other stages is old. Only what was special to those lapses. */
+static void test_fades(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    offer_map(&d, crossed, 1.5);
+    slow_down(&d, -1, 2, 3);
+    slow_down(&d, 2, 2, 2);
+    assert_int_equal(run(&d, 50), DFR_TUNER_CHANGES);
+    d.offer.new_s = 3;
+    assert_int_equal(run(&d, 50), DFR_TUNER_STAYS);
+    assert_true(fabs(d.time_s[2 * PROCESSORS + 2] - 6) < 1e-6 && fabs(d.time_s[2] - 3) < 1e-6);
+    assert_int_equal(run(&d, 900), DFR_TUNER_NOTHING);
+    assert_int_equal(run(&d, 200), DFR_TUNER_STAYS);
+    assert_non_null(strstr(dfr_tuner_why(d.tuner), "stage 'save' was not measured on 'c' for 1000 waves: the mapping stays"));
+    assert_true(fabs(d.time_s[2 * PROCESSORS + 2] - 3) < 1e-6);
+    assert_int_equal(run(&d, 1000), DFR_TUNER_NOTHING);
+    slow_down(&d, 0, -1, 2);
+    assert_int_equal(run(&d, 50), DFR_TUNER_STAYS);
+    assert_true(fabs(dfr_tuner_time_s(d.tuner, 0, 2) - 6) < 1e-6 && fabs(dfr_tuner_time_s(d.tuner, 2, 2) - 3) < 1e-6);
+    assert_true(fabs(dfr_tuner_time_s(d.tuner, 1, 3) - 1) < 1e-6);
+    dfr_tuner_free(d.tuner);
+}
+
+/* By demand, a replica may get no wave because another one is asked first. It is not waited for. */
+static void test_replica_without_waves(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    slow_down(&d, 2, -1, 3);
+    assert_int_equal(run(&d, 50), DFR_TUNER_CHANGES);
+    d.taken_s[2 * PROCESSORS + 3] = 0;  /* no time, so nothing is measured */
+    d.offer.new_s = 3;
+    slow_down(&d, 1, -1, 2);
+    assert_int_equal(run(&d, DFR_ESTIMATE_FEW), DFR_TUNER_STAYS);
+    assert_non_null(strstr(dfr_tuner_why(d.tuner), "stage 'rank' takes 2.00 times as long"));
+    dfr_tuner_free(d.tuner);
+}
+
 /* The other way round: only if the processor is the slow one there is a better mapping. */
-static int offer_if_stage_is_quick(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *given,
-                                   struct df_error *error)
+static int offer_if_stage_is_quick(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present,
+                                   struct dfr_tuner_offer *given, struct df_error *error)
 {
     struct desk *d = context;
-    int code = offer(context, time_s, present, given, error);
+    int code = offer(context, time_s, rest, present, given, error);
     given->new_s = time_s[2 * PROCESSORS + 3] < 2 ? d->offer.new_s : given->now_s;
     return code;
 }
@@ -318,9 +392,10 @@ static void test_groups(void **state)
     dfr_tuner_free(d.tuner);
 }
 
-static int no_answer(void *context, const double *time_s, const struct dfr_tuner_map *present, struct dfr_tuner_offer *given, struct df_error *error)
+static int no_answer(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *given,
+                     struct df_error *error)
 {
-    (void)context, (void)time_s, (void)present, (void)given, (void)error;
+    (void)context, (void)time_s, (void)rest, (void)present, (void)given, (void)error;
     return DF_E_MEMORY;
 }
 
@@ -353,7 +428,8 @@ int main(void)
         cmocka_unit_test(test_disturbances), cmocka_unit_test(test_jump), cmocka_unit_test(test_slow_drift), cmocka_unit_test(test_explain),
         cmocka_unit_test(test_changes), cmocka_unit_test(test_one_disturbance), cmocka_unit_test(test_hysteresis),
         cmocka_unit_test(test_few_waves_left), cmocka_unit_test(test_state_that_moves), cmocka_unit_test(test_replicas),
-        cmocka_unit_test(test_slow_processor), cmocka_unit_test(test_doubt), cmocka_unit_test(test_groups), cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_slow_processor), cmocka_unit_test(test_lapses_together), cmocka_unit_test(test_fades),
+        cmocka_unit_test(test_replica_without_waves), cmocka_unit_test(test_doubt), cmocka_unit_test(test_groups), cmocka_unit_test(test_no_answer),
     };
     return cmocka_run_group_tests_name("tuning", tests, NULL, NULL);
 }

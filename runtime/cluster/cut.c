@@ -318,7 +318,6 @@ static void write_given(struct cutter *c, uint32_t v, struct df_node *node)
     node->flags = (uint8_t)((node->flags & DF_NODE_ONCE) | DF_NODE_ZERO_COST);
     node->hint_class = -1;
     node->depth = 0;
-    node->part = DF_NONE;
 }
 
 static uint32_t moved(const struct cutter *c, uint32_t value)

@@ -56,6 +56,17 @@ for policy in ddwrr odds; do
     timeout 150 mpirun $root --oversubscribe --bind-to none -n 3 $app --device=none : -n 1 $app --device=emu --emu-all >kinds.out 2>kinds.err || fail kinds-$policy-run "$(tail -n 3 kinds.err)"
     same kinds-$policy kinds.out kinds.one
 done
+# Parts of a divided node are read by the next group.
+cat >parts.df <<'EOT2'
+kernel count(out p: i64[n]) stream restart cpu {{ if (df_wave(call) == 20) return DF_END; for (size_t i = 0; i < n; i++) p[i] = df_wave(call) * 7 + (int64_t)i; }};
+kernel twice(in p: i64[n], out q: i64[n]) { q[i] = 2 * p[i]; }
+kernel add(in q: i64[n], in p: i64[n], out r: i64[n]) { r[i] = q[i] + p[i]; }
+kernel show(in r: i64[n]) ordered cpu {{ for (size_t i = 0; i < n; i++) printf("%lld ", (long long)r[i]); printf("\n"); }};
+graph main { p: i64[60] = count(); q = twice(p); r = add(q, p); show(r); }
+EOT2
+check compile-parts "$DFC" parts.df --no-fuse --parts=3 --nvcc=none -w -o parts
+printf 'twice: a\nadd: b\n' >parts.map
+how='--device=none --mapping=parts.map' on_ranks parts 3 parts
 # Each rank has what the map says.
 rm -f who; WHO=1 ranks 5 ./line --cluster --mapping=replicas.map >/dev/null 2>&1
 [ "$(sort who | uniq -c | awk '{ print $2 ":" $1 }' | tr '\n' ' ')" = "2:30 3:30 " ] && pass where || fail where "$(sort who | uniq -c | tr '\n' ' ')"

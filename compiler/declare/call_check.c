@@ -261,7 +261,7 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
         for (uint32_t c = 0; c < u->classes.names.n && !hint->arg; c++)
             if ((item = dfr_array_add(&list, sizeof *item, 1)))
                 *item = dfc_index_names(&u->classes)[c];
-        if ((item = dfr_array_add(&list, sizeof *item, 7))) {
+        if ((item = dfr_array_add(&list, sizeof *item, 8))) {
             item[0] = "depth";
             item[1] = "rate";
             item[2] = "quiet";
@@ -269,12 +269,13 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
             item[4] = "parts";
             item[5] = "passes";
             item[6] = "worker";
+            item[7] = "stage";
         }
         const char *close = list.n ? dfl_suggest(name, list.items, list.n) : NULL;
         if (close)
             dfl_hint(u->sink, "did you mean '@%s'?", close);
         else
-            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @passes(n), @worker, @quiet and @nofuse");
+            dfl_hint(u->sink, "hints are @cpu, @gpu, @depth(n), @rate(p), @parts(n), @passes(n), @stage(n), @worker, @quiet and @nofuse");
         dfr_array_free(&list);
         return false;
     }
@@ -353,6 +354,51 @@ static bool hint_worker(struct dfc_unit *u, const struct dfl_hint *hint, const s
     return false;
 }
 
+static bool is_stage(const struct dfl_hint *hint)
+{
+    return strcmp(hint->name.text, "stage") == 0;
+}
+
+/* Stages are calls of graph main that fire in each wave. */
+static bool check_stage_place(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee, const struct dfc_callee *graph)
+{
+    if (strcmp(graph->name, "main") != 0) {
+        dfl_error(u->sink, hint->loc, "'@stage' in graph '%s': stages are made of the calls in graph 'main'", graph->name);
+        dfl_hint(u->sink, "the call of '%s' in 'main' may have '@stage(n)', and all in it is of that stage", graph->name);
+        return false;
+    }
+    if (callee->graph || callee->built_in || !(callee->kernel->traits & DFL_ONCE))
+        return true;
+    dfl_error(u->sink, hint->loc, "'@stage' on '%s', which fires once, for all waves", callee->name);
+    note_declared(u, callee);
+    dfl_hint(u->sink, "what fires once is in no stage: rank 0 makes it, and sends it to the ranks that read it");
+    return false;
+}
+
+static bool hint_stage(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee, const struct dfc_names *scope,
+                       struct dfc_hints *hints)
+{
+    struct dfc_names names = *scope;
+    int64_t number;
+    bool known;
+    names.use = DFC_USE_STAGE;
+    if (!check_stage_place(u, hint, callee, scope->callee))
+        return false;
+    if (!hint->arg) {
+        dfl_error(u->sink, hint->loc, "'@stage' needs a value: '@stage(0)'");
+        dfl_hint(u->sink, "calls with one number are one stage; a stage reads what those before it make");
+        return false;
+    }
+    if (!dfc_fold_int(u, &names, hint->arg, &number, &known))
+        return false;
+    if (known && (number < 0 || number >= DF_MAX_STAGES)) {
+        dfl_error(u->sink, hint->arg->loc, "'@stage' takes a number from 0 to %u", DF_MAX_STAGES - 1);
+        return false;
+    }
+    hints->stage = known ? (uint32_t)number + 1 : 0;
+    return true;
+}
+
 static bool hint_parts(struct dfc_unit *u, const struct dfl_hint *hint, const struct dfc_callee *callee,
                        const struct dfc_names *names, struct dfc_hints *hints)
 {
@@ -424,6 +470,14 @@ const struct dfl_hint *dfc_call_worker(const struct dfl_stmt *stmt)
     return hint;
 }
 
+const struct dfl_hint *dfc_call_stage(const struct dfl_stmt *stmt)
+{
+    const struct dfl_hint *hint = stmt->hints;
+    while (hint && !is_stage(hint))
+        hint = hint->next;
+    return hint;
+}
+
 bool dfc_call_is_apart(const struct dfl_stmt *stmt)
 {
     const struct dfl_hint *hint = stmt->hints;
@@ -435,7 +489,7 @@ bool dfc_call_is_apart(const struct dfl_stmt *stmt)
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *scope, struct dfc_hints *hints)
 {
-    const struct dfl_hint *given[8] = { NULL };         /* class, depth, rate, quiet, nofuse, parts, passes, worker */
+    const struct dfl_hint *given[9] = { NULL };         /* class, depth, rate, quiet, nofuse, parts, passes, worker, stage */
     struct dfc_names names = *scope;
     bool ok = true;
     names.use = DFC_USE_HINT;
@@ -443,8 +497,8 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
     for (const struct dfl_hint *hint = stmt->hints; hint; hint = hint->next) {
         unsigned which = strcmp(hint->name.text, "depth") == 0 ? 1 : strcmp(hint->name.text, "rate") == 0 ? 2
                        : is_quiet(hint) ? 3 : is_nofuse(hint) ? 4 : strcmp(hint->name.text, "parts") == 0 ? 5 : is_passes(hint) ? 6
-                       : is_worker(hint) ? 7 : 0;
-        if (callee->graph && which != 3) {
+                       : is_worker(hint) ? 7 : is_stage(hint) ? 8 : 0;
+        if (callee->graph && which != 3 && which != 8) {
             dfl_error(u->sink, hint->loc, "'%s' is a graph: hints belong to the nodes inside it", callee->name);
             return false;
         }
@@ -453,6 +507,7 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
             : which == 5 ? hint_parts(u, hint, callee, &names, hints)
             : which == 6 ? hint_passes(u, hint, callee, &names, hints)
             : which == 7 ? hint_worker(u, hint, callee, hints)
+            : which == 8 ? hint_stage(u, hint, callee, scope, hints)
             : which      ? hint_value(u, hint, &names, hints)
                          : hint_class(u, hint, callee, hints);
         if (given[which] && ok) {

@@ -75,6 +75,7 @@ struct dfc_hints {
     uint32_t passes;                    /* 0: none */
     struct dfl_loc passes_loc;
     const struct dfl_hint *worker;      /* NULL: none */
+    uint32_t stage;                     /* as df_node.stage: @stage(n) is n + 1; 0: none */
 };
 /* Reads a call's hints. One whose value depends on something unknown keeps its default. */
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
@@ -84,6 +85,8 @@ bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struc
 bool dfc_call_is_quiet(const struct dfl_stmt *stmt);
 /* The hint `@worker` on the call; NULL: none. */
 const struct dfl_hint *dfc_call_worker(const struct dfl_stmt *stmt);
+/* The hint `@stage` on the call; NULL: none. */
+const struct dfl_hint *dfc_call_stage(const struct dfl_stmt *stmt);
 /* Is `@nofuse` on the call: does it stay a node of its own? */
 bool dfc_call_is_apart(const struct dfl_stmt *stmt);
 

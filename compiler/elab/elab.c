@@ -347,6 +347,7 @@ void dfc_elab_free(struct dfc_elab *e)
     free(e->in_values);
     free(e->order);
     dfr_array_free(&e->uses);
+    free(e->stage);
     free(e->use);
     free(e->fill_order);
     *e = (struct dfc_elab){ 0 };

@@ -74,6 +74,7 @@ struct dfc_elab {
     uint32_t *in_values;                /* by first_in: a value; DF_NONE: none, it is an in port of the root */
     uint32_t *order;                    /* items, each after those it needs */
     struct dfr_array uses;              /* struct dfc_joined */
+    uint32_t *stage;                    /* by item: as df_node.stage; NULL: no call says one */
     uint32_t *use;                      /* by item: the group that it is in; DF_NONE: none. NULL: there are no groups */
     uint32_t *fill_order;               /* nodes, and the first member in place of each group, each after those it reads */
     uint32_t n_fill;
@@ -127,6 +128,10 @@ bool dfc_resolve(struct dfc_elab *e);
 bool dfc_order_items(struct dfc_elab *e);
 /* Gives each item its ordinal. false: no memory. */
 bool dfc_number_items(struct dfc_elab *e);
+/* stages.c: finds the stage of each item. false: reported. */
+bool dfc_mark_stages(struct dfc_elab *e);
+/* Are the stages in order, and has every call one that needs it? costs: by item, does it take time? false: reported. */
+bool dfc_check_stages(struct dfc_elab *e, const bool *costs);
 /* Finds the groups: `uses` and what follows it. For a graph that is only checked, their kernels alone are made. false: no
  * memory. */
 bool dfc_fuse(struct dfc_elab *e);
@@ -173,6 +178,7 @@ struct dfc_fill {
     struct dfr_array views;
     uint32_t passes;                    /* of the first @passes, and its place; 0: there was none */
     struct dfl_loc passes_loc;
+    bool *costs;                        /* by item: it takes time, or nobody knows whether */
 };
 /* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
  * false: reported. */

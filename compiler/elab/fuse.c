@@ -155,6 +155,7 @@ static void describe_node(struct fuser *f, uint32_t id)
     node->once = phase == DFC_BEFORE;
     node->final = phase == DFC_AFTER;
     read_hints(e, item->stmt, node);
+    node->stage = e->stage ? e->stage[id] : 0;
     describe_extents(f, item, node);
     for (unsigned i = 0; i < item->callee->sig.n_out; i++) {
         f->makers[item->first_out + i] = f->n_nodes;

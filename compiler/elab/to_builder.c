@@ -151,7 +151,8 @@ bool dfc_fill_begin(struct dfc_fill *fill, struct dfc_elab *e)
     fill->node = malloc(((size_t)e->items.n + 1) * sizeof *fill->node);
     fill->scope = calloc((size_t)e->frames.n + 1, sizeof *fill->scope);
     fill->moved = e->use ? malloc(((size_t)e->values.n + 1) * sizeof *fill->moved) : NULL;
-    if (!fill->node || !fill->scope || (e->use && !fill->moved))
+    fill->costs = calloc((size_t)e->items.n + 1, 1);
+    if (!fill->node || !fill->scope || !fill->costs || (e->use && !fill->moved))
         return dfc_no_memory(e->u);
     if (e->use)
         memset(fill->moved, 0xff, ((size_t)e->values.n + 1) * sizeof *fill->moved); /* DF_NONE */
@@ -173,6 +174,7 @@ void dfc_fill_free(struct dfc_fill *fill)
     free(fill->node);
     free(fill->scope);
     free(fill->moved);
+    free(fill->costs);
     free(fill->divided);
     dfr_array_free(&fill->views);
     *fill = (struct dfc_fill){ 0 };
@@ -307,6 +309,7 @@ static void describe_call(const struct dfc_fill *fill, const struct dfc_item *it
     desc->file = dfl_sink_file_name(u->sink, loc.file);
     desc->line = loc.line;
     desc->col = loc.col;
+    desc->stage = fill->e->stage ? fill->e->stage[item - dfc_items(fill->e)] : 0;
 }
 
 static bool add_node(struct dfc_fill *fill, const struct dfc_solved *solved, const struct df_node_desc *desc,
@@ -339,6 +342,17 @@ struct call {
 static bool part_costs(struct dfc_fill *fill, const struct call *call, const struct dfc_part *part,
                        double cost_s[DF_MAX_CLASSES], bool *any);
 
+/* Notes whether the call's items take time. */
+static void note_costs(struct dfc_fill *fill, const struct call *call, bool any, const double cost_s[DF_MAX_CLASSES])
+{
+    bool costs = !any;
+    for (unsigned c = 0; c < DF_MAX_CLASSES; c++)
+        costs |= cost_s[c] > 0;
+    fill->costs[call->item - dfc_items(fill->e)] |= costs;
+    for (unsigned m = 0; call->use && m < call->use->group->wiring.n; m++)
+        fill->costs[call->use->items[m]] |= costs;
+}
+
 /* Adds part k, or the whole node if `divide` has no parts. */
 static bool add_part(struct dfc_fill *fill, const struct call *call, const struct dfc_divide *divide, unsigned k,
                      uint32_t *node)
@@ -357,6 +371,7 @@ static bool add_part(struct dfc_fill *fill, const struct call *call, const struc
                        !dfc_launch_check_use(u, stmt, call->callee, part.solved.dims) ||
                        !dfc_arguments_check_use(u, stmt, call->callee, part.solved.dims)))
         return false;
+    note_costs(fill, call, any_cost, cost_s);
     desc.cost_s = any_cost ? cost_s : NULL;
     desc.part = divide->parts ? &part.rows : NULL;
     desc.port_rows = part.port_rows;
@@ -464,6 +479,7 @@ static bool build_select(struct dfc_fill *fill, uint32_t id, const struct dfc_so
                            &desc.kernel, &error);
     if (rc != DF_OK)
         return builder_failed(e->u, item->stmt->call_loc, rc, &error);
+    fill->costs[id] = true;
     desc.hint_class = hints.cls;
     desc.depth = hints.depth;
     desc.rate = hints.rate;
@@ -632,6 +648,8 @@ bool dfc_fill_finish(struct dfc_fill *fill)
         dfl_error(u->sink, dfc_frames(fill->e)[0].graph->loc, "graph 'main' has no nodes");
         return false;
     }
+    if (!dfc_check_stages(fill->e, fill->costs))
+        return false;
     struct dfl_loc loc = u->at = dfc_frames(fill->e)[0].graph->loc;
     int rc = df_builder_finish(u->builder, &u->graph, &error);
     if (rc != DF_OK)

@@ -109,7 +109,7 @@ static bool elaborate_root(struct dfc_unit *u)
     if (!root || !dfc_fill_kernels(u))
         return false;
     bool ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && dfc_number_items(&e) &&
-              dfc_fuse(&e) && dfc_solve_dims(&e);
+              dfc_mark_stages(&e) && dfc_fuse(&e) && dfc_solve_dims(&e);
     dfc_elab_free(&e);
     return ok;
 }

@@ -102,6 +102,7 @@ struct dfu_node {                       /* of the graph, after those it reads */
     int hint_class;
     uint32_t depth;
     double rate;
+    uint32_t stage;                     /* as df_node.stage */
     const char *apart;                  /* why it is in no group, such as '@nofuse'; NULL: it may be in one */
     bool once, final;                   /* it fires before the first wave; after the last one */
 };

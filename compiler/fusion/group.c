@@ -63,6 +63,8 @@ static const char *why_unlike(const struct dfu_node *a, const struct dfu_node *b
         return "their hints name unlike classes";
     if (a->depth != b->depth || a->rate != b->rate)
         return "their hints are unlike";
+    if (a->stage != b->stage)
+        return "they are of unlike stages";
     return a->once != b->once ? "one fires before the first wave"
            : a->final != b->final ? "one fires after the last wave" : NULL;
 }

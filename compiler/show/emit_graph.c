@@ -297,6 +297,8 @@ static void emit_node(FILE *out, const struct df_graph *g, uint32_t id)
     if (v->rate != 1.0f)
         fprintf(out, " @rate(%g)", (double)v->rate);
     fputs(v->flags & DF_NODE_WORKER ? " @worker" : "", out);
+    if (v->stage)
+        fprintf(out, " @stage(%u)", (unsigned)v->stage - 1);
     fputs(v->flags & DF_NODE_FINAL ? " final" : v->flags & DF_NODE_ONCE ? " once" : "", out);
     fputs(v->flags & DF_NODE_INSERTED ? " inserted" : "", out);
     fputc('\n', out);

@@ -14,6 +14,7 @@ const char *dfc_use_words(enum dfc_use use)
     case DFC_USE_ANNOTATION: return "an annotation";
     case DFC_USE_BOUND: return "a loop's bound";
     case DFC_USE_INDEX: return "an index";
+    case DFC_USE_STAGE: return "the number of a stage";
     case DFC_USE_CONDITION: return "a condition";
     case DFC_USE_SCALAR: return "a scalar";
     case DFC_USE_HINT: return "a hint";
@@ -32,7 +33,7 @@ const char *dfc_use_words(enum dfc_use use)
 
 static bool is_structure(enum dfc_use use)
 {
-    return use == DFC_USE_BOUND || use == DFC_USE_INDEX || use == DFC_USE_CONDITION;
+    return use == DFC_USE_BOUND || use == DFC_USE_INDEX || use == DFC_USE_STAGE || use == DFC_USE_CONDITION;
 }
 
 /* Is it a part of the code, which is compiled once? */

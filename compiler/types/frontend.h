@@ -226,7 +226,7 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
 
 /* ---- fold.c, fold_names.c, value.c ---- */
 
-enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX,
+enum dfc_use { DFC_USE_PARAM, DFC_USE_TYPE, DFC_USE_PORT, DFC_USE_ANNOTATION, DFC_USE_BOUND, DFC_USE_INDEX, DFC_USE_STAGE,
                DFC_USE_CONDITION, DFC_USE_SCALAR, DFC_USE_HINT, DFC_USE_COST, DFC_USE_THREADS,
                DFC_USE_TOLERANCE, DFC_USE_HALO, DFC_USE_LAUNCH, DFC_USE_ARGUMENT,
                DFC_USE_PLATFORM, DFC_USE_TABLE, DFC_USE_MOST };

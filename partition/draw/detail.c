@@ -98,6 +98,8 @@ static void put_times(const struct dfp_model *model, uint32_t node, FILE *out)
         dfp_label_text(out, df_graph_string(g, g->class_names[hint]));
     }
     fputs(g->nodes[node].flags & DF_NODE_WORKER ? " @worker" : "", out);
+    if (g->nodes[node].stage)
+        fprintf(out, " @stage(%u)", (unsigned)g->nodes[node].stage - 1);
 }
 
 /* Writes a node's label: its name in bold. In a small graph its dimensions and times follow, in a larger one the time

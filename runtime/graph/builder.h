@@ -61,6 +61,7 @@ struct df_node_desc {
     uint32_t depth;
     double rate;                        /* 0: none given, it follows from the inputs (rates.c) */
     bool worker;                        /* @worker */
+    uint32_t stage;                     /* as df_node.stage */
     const char *file;
     uint32_t line, col;
     const char *const *value_names;     /* by out slot; an entry may be NULL; NULL: no names */

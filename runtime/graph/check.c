@@ -242,6 +242,7 @@ static bool check_node(const struct df_graph *g, uint32_t v, uint64_t in, uint64
             "node %u: no such part", (unsigned)v);
     REQUIRE(!(node->flags & DF_NODE_INSERTED) || (kernel->flags & DF_KERNEL_COPY), "node %u: inserted, but no copy",
             (unsigned)v);
+    REQUIRE(node->stage <= DF_MAX_STAGES, "node %u: no such stage", (unsigned)v);
     unsigned n_costs = 0;
     bool zero = true;
     for (uint32_t c = 0; c < g->n_classes; c++) {

@@ -370,7 +370,7 @@ static void write_copy(struct finish *f, struct place *at, uint32_t v, uint32_t 
         .first_out = at->value, .scope = reader->scope, .ordinal = f->scope_copies[reader->scope] > 1 ? number : 0,
         .first_index = reader->first_index, .n_indices = reader->n_indices, .hint_class = -1,
         .flags = (uint8_t)(DF_NODE_INSERTED | node_flags(f->phase[v]) | (reader->flags & DF_NODE_RATED)), .rate = reader->rate,
-        .file = reader->file, .line = reader->line, .col = reader->col, .part = DF_NONE,
+        .file = reader->file, .line = reader->line, .col = reader->col, .part = DF_NONE, .stage = reader->stage,
     };
     ((uint32_t *)f->g->in_value)[at->input++] = f->value[value];
     *taken = at->value;

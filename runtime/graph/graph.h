@@ -29,6 +29,7 @@
 #include "runtime/df.h"
 
 #define DF_NONE UINT32_MAX
+#define DF_MAX_STAGES 256u                   /* numbers of @stage are below it */
 #define DF_TMP_ALIGN 256                     /* a tmp port takes a multiple of this */
 #define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH | DF_RESTART | DF_RESUME)
 
@@ -119,6 +120,7 @@ struct df_node {
     float rate;                              /* @rate, or what was learnt, or what follows from the inputs */
     uint32_t file, line, col;                /* place of the call */
     uint32_t part;                           /* into parts; DF_NONE: its kernel is not divided */
+    uint32_t stage;                          /* n + 1: the call in graph main says @stage(n); 0: it says none */
 };
 
 /* The rows that a node makes, if its kernel can be divided. An undivided node has all of them. */

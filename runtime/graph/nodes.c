@@ -433,7 +433,7 @@ int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *given,
         .hint_class = (int8_t)desc->hint_class, .flags = (uint8_t)((is_zero_cost(desc) ? DF_NODE_ZERO_COST : 0) | (desc->rate > 0 ? DF_NODE_RATED : 0) |
                            (desc->worker ? DF_NODE_WORKER : 0)),
         .depth = desc->depth, .rate = (float)desc->rate, .file = file, .line = desc->line,
-        .col = desc->col, .part = part,
+        .col = desc->col, .part = part, .stage = desc->stage,
     };
     *node = id;
     return DF_OK;

@@ -195,7 +195,7 @@ static int parse_all(struct parser *p)
     if (rc == DF_OK)
         rc = dfr_resume_together(p->line, p->error);
     if (rc == DF_OK)
-        rc = dfr_cluster_together(p->line, p->error);
+        rc = dfr_cluster_together(g, p->line, p->error);
     if (rc == DF_OK)
         rc = dfr_outputs_together(p->line, p->error);
     if (rc != DF_OK)

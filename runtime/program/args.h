@@ -46,7 +46,8 @@ struct dfr_command_line {
     bool cluster;                       /* the graph runs on all ranks of an mpirun */
     struct dfr_ranks_options ranks;
     enum dfr_share_what share;          /* what ranks share */
-    struct dfr_stages_options stages;   /* stages on ranks; path NULL: ranks share waves, or parts */
+    struct dfr_stages_options stages;   /* stages on ranks; path NULL: as the graph says by @stage */
+    bool staged;                        /* ranks share neither waves nor parts: they have stages */
     bool stream_policy;                 /* one was given */
     bool checkpoint;                    /* the option was given */
     bool help, version;                 /* one of them was asked for: then args need no values */

@@ -4,6 +4,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
 #include "runtime/program/args_impl.h"
+#include "runtime/stages/marked.h"
 
 #define MOST_WINDOW 1000000u
 
@@ -66,38 +67,56 @@ static int set_heartbeat_timeout(struct dfr_command_line *line, const char *name
     return set_seconds(name, text, &line->ranks.heartbeat_timeout_s, error);
 }
 
-int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *error)
+/* What ranks do that have stages. */
+static int check_stages(const struct dfr_command_line *line, struct df_error *error)
 {
+    const char *other = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : NULL;
+
+    if (other && line->stages.path)
+        return dfr_error(error, DF_E_ARGUMENT, "--mapping: it does not go with %s, because ranks share no waves", other);
+    if (other)
+        return dfr_error(error, DF_E_ARGUMENT, "%s: the graph says @stage, so ranks share no waves; with --share=waves they do", other);
+    if (line->options.inflight > DFR_STREAM_WORKERS)
+        return dfr_error(error, DF_E_ARGUMENT, "--inflight: with stages on ranks it is %d at most", DFR_STREAM_WORKERS);
+    return DF_OK;
+}
+
+/* What is for stages alone; `why` there are none. */
+static int check_no_stages(const struct dfr_command_line *line, const char *why, struct df_error *error)
+{
+    const char *option = line->stream_policy ? "--stream-policy" : line->stages.tune ? "--tuned" : NULL;
+
+    if (!option)
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "%s is for stages on ranks: %s", option, why);
+}
+
+int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *line, struct df_error *error)
+{
+    const bool marked = dfr_stages_marked(graph);
     const struct df_options *o = &line->options;
     const char *other = o->device == DF_DEVICE_SIM ? "--device=sim" : o->rehearse != 0 ? "--rehearse" : o->serial ? "--serial"
                         : o->check_variants ? "--check" : o->n_dumps > 0 ? "--dump" : o->passes > 0 ? "--passes"
                         : o->learn ? "--learn" : line->resume.chunk ? "--out" : NULL;
     const char *alone = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
                         : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : line->stages.path ? "--mapping" : NULL;
-    const char *mapped = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : NULL;
 
     if (line->cluster && other)
         return dfr_error(error, DF_E_ARGUMENT, "--cluster: it does not go with %s, which is for a run in one process", other);
     if (!line->cluster && alone)
         return dfr_error(error, DF_E_ARGUMENT, "%s is for a run on several ranks: --cluster is missing", alone);
-    if (line->stages.path && mapped)
-        return dfr_error(error, DF_E_ARGUMENT, "--mapping: it does not go with %s, because ranks share no waves", mapped);
-    if (line->stages.path && o->inflight > DFR_STREAM_WORKERS)
-        return dfr_error(error, DF_E_ARGUMENT, "--inflight: with stages on ranks it is %d at most", DFR_STREAM_WORKERS);
-    if (line->stream_policy && !line->stages.path)
-        return dfr_error(error, DF_E_ARGUMENT, "--stream-policy is for stages on ranks: --mapping is missing");
-    if (line->stages.tune && !line->stages.path)
-        return dfr_error(error, DF_E_ARGUMENT, "--tuned is for stages on ranks: --mapping is missing");
-    return DF_OK;
+    line->staged = line->cluster && (line->stages.path || (marked && line->share == DFR_SHARE_FIND));
+    return line->staged ? check_stages(line, error)
+                        : check_no_stages(line, !marked ? "--mapping is missing" : !line->cluster ? "--cluster is missing" : "with --share there are none", error);
 }
 
 const struct dfr_option dfr_options_cluster[] = {
     { "cluster", NULL, "run on all ranks: mpirun -n 4 PROGRAM --cluster; rank 0 reads, writes and hands out waves, the others compute",
       set_cluster, 0 },
     { "window", "N", "waves that a rank holds at once (default: found while it runs)", set_window, 0 },
-    { "share", "WHAT", "what ranks share: 'waves', or 'parts' of accs, which each rank changes in all waves (default: parts if all waves serve them, and "
-      "they are larger than what they read of a wave)", set_share, 0 },
-    { "mapping", "FILE", "stages of the graph on ranks 1, 2, …, as the file says, which 'dfc map -o FILE' writes", set_mapping, 0 },
+    { "share", "WHAT", "what ranks share: 'waves', or 'parts' of accs, which each rank changes in all waves (default: neither if calls say @stage; parts if all waves "
+      "serve them, and they are larger than what they read of a wave)", set_share, 0 },
+    { "mapping", "FILE", "stages of the graph on ranks 1, 2, …, as the file says, which 'dfc map -o FILE' writes (default: as calls of the graph say by @stage, if they do)", set_mapping, 0 },
     { "stream-policy", "NAME", "how a rank gets waves from the ranks of the stage before: 'ddfcfs', 'ddwrr' or 'odds' (default ddfcfs)", set_stream_policy, 0 },
     { "tuned", NULL, "change the mapping when what stages take has drifted; a line says why", set_tune, 0 },
     { "wave-timeout", "TIME", "a rank that holds a wave longer counts as dead, and others get its waves (default: none does)",

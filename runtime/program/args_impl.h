@@ -40,7 +40,7 @@ int dfr_parse_auto_on_off(const char *name, const char *text, int *value, struct
 int dfr_inspect_together(const struct df_options *options, struct df_error *error);
 int dfr_devices_together(const struct df_options *options, struct df_error *error);
 int dfr_resume_together(struct dfr_command_line *line, struct df_error *error);
-int dfr_cluster_together(const struct dfr_command_line *line, struct df_error *error);
+int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *line, struct df_error *error);
 /* Would a file that is written replace one that is read? */
 int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error);
 

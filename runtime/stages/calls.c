@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/stages/marked.h"
 
 /* ---- what is called in graph main ---- */
 
@@ -169,25 +170,33 @@ static int name_stages(const struct df_graph *g, struct dfr_stages *stages, stru
     return DF_OK;
 }
 
-int dfr_stages_find(const struct df_graph *g, struct dfr_stages *stages, struct df_error *error)
+/* The stages of a graph without marks. */
+static int find_stages(const struct df_graph *g, struct dfr_stages *stages, uint32_t *wrong, struct df_error *error)
 {
     struct calls c = { .g = g, .all = calloc(g->n_nodes + (size_t)1, sizeof *c.all), .of_node = calloc(g->n_nodes + (size_t)1, sizeof *c.of_node) };
-    uint32_t wrong = DF_NONE;
-    *stages = (struct dfr_stages){ .stage_of = calloc(g->n_nodes + (size_t)1, sizeof *stages->stage_of) };
-    int code = c.all && c.of_node && stages->stage_of ? DF_OK : dfr_error_memory(error);
+    int code = c.all && c.of_node ? DF_OK : dfr_error_memory(error);
     if (code == DF_OK)
         find_calls(&c);
     if (code == DF_OK && c.n > DFR_MOST_STAGES + 2)
         code = dfr_error(error, DF_E_REFUSED, "graph main has more than %u calls, and a mapping takes at most so many stages",
                          (unsigned)DFR_MOST_STAGES);
     if (code == DF_OK)
-        code = number_calls(&c, &wrong, error);
+        code = number_calls(&c, wrong, error);
     if (code == DF_OK)
         code = number_stages(&c, stages, error);
     if (code == DF_OK)
         code = name_stages(g, stages, error);
     free(c.all);
     free(c.of_node);
+    return code;
+}
+
+int dfr_stages_find(const struct df_graph *g, struct dfr_stages *stages, struct df_error *error)
+{
+    uint32_t wrong = DF_NONE;
+    *stages = (struct dfr_stages){ .stage_of = calloc(g->n_nodes + (size_t)1, sizeof *stages->stage_of) };
+    int code = !stages->stage_of ? dfr_error_memory(error)
+               : dfr_stages_marked(g) ? dfr_marked_find(g, stages, error) : find_stages(g, stages, &wrong, error);
     if (code != DF_OK)
         dfr_stages_free(stages);
     stages->wrong = wrong;

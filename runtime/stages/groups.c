@@ -100,7 +100,7 @@ int dfr_groups_make(const struct df_graph *g, const struct dfr_stages *stages, c
     if (!groups->place || !groups->last)
         status = dfr_error_memory(error);
     else if (m->n_groups > MOST_GROUPS)
-        status = dfr_error(error, DF_E_REFUSED, "--mapping: there are %u groups of stages, and at most %d can be on ranks", m->n_groups, MOST_GROUPS);
+        status = dfr_error(error, DF_E_REFUSED, "--cluster: there are %u groups of stages, and at most %d can be on ranks", m->n_groups, MOST_GROUPS);
     if (status == DF_OK)
         status = find_places(g, stages, m, groups->place, error);
     if (status == DF_OK)

@@ -53,6 +53,21 @@ void dfr_mapping_of_text(const struct dfr_map_read *read, uint32_t n_stages, int
             dissolve(m, g, DFR_NO_GROUP);
 }
 
+void dfr_mapping_by_turns(uint32_t n_stages, int n_ranks, const bool *on_first, struct dfr_mapping *m)
+{
+    const uint32_t n_others = (uint32_t)n_ranks - 1;
+    uint32_t n = 0, k = 0;
+
+    for (uint32_t s = 0; s < n_stages; s++)
+        n += !on_first[s];
+    *m = (struct dfr_mapping){ .by_demand = 1, .n_stages = n_stages, .n_ranks = (uint32_t)n_ranks, .n_groups = n < n_others ? n : n_others };
+    for (uint32_t s = 0; s < n_stages; s++)
+        m->group_of_stage[s] = on_first[s] ? DFR_NO_GROUP : k++ * m->n_groups / n;
+    m->group_of_rank[0] = DFR_NO_GROUP;
+    for (uint32_t rank = 1; rank < m->n_ranks; rank++)
+        m->group_of_rank[rank] = m->n_groups ? (rank - 1) % m->n_groups : DFR_NO_GROUP;
+}
+
 static uint32_t find_spare(const struct dfr_mapping *m, const bool *live)
 {
     for (uint32_t rank = 1; rank < m->n_ranks; rank++)

@@ -24,6 +24,10 @@ struct dfr_mapping {
  * left out, and its ranks are spare. */
 void dfr_mapping_of_text(const struct dfr_map_read *read, uint32_t n_stages, int n_ranks, const bool *on_first, struct dfr_mapping *mapping);
 
+/* The mapping of whom nobody gave one: a rank for each stage that other ranks than the first one can have, in order. If there are more ranks, they are
+ * replicas by turns, from the first stage on. If there are fewer, stages that follow each other share one. By demand. n_groups is 0 if there is no stage. */
+void dfr_mapping_by_turns(uint32_t n_stages, int n_ranks, const bool *on_first, struct dfr_mapping *mapping);
+
 /* The same stages on the ranks that live, by rank. A group that has lost all its ranks gets a spare one, if one lives; else its stages go over to the group before
  * it, or, if it is the first one, to the group behind it. false: no rank lives. */
 bool dfr_mapping_without(const struct dfr_mapping *mapping, const bool *live, struct dfr_mapping *next);

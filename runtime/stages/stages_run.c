@@ -132,6 +132,31 @@ static int read_mapping(const struct df_graph *g, const struct dfr_stages *stage
     return status;
 }
 
+/* ---- no text ---- */
+
+static int share_out(const struct df_graph *g, const struct dfr_stages *stages, int n_ranks, struct dfr_mapping *m, struct df_error *error)
+{
+    bool on_first[DFR_MOST_STAGES];
+    uint32_t n = 0;
+    char text[DFR_MESSAGE_BYTES];
+    int status = dfr_groups_on_first(g, stages, on_first, error);
+
+    if (status != DF_OK)
+        return status;
+    dfr_mapping_by_turns(stages->n, n_ranks, on_first, m);
+    for (uint32_t s = 0; s < stages->n; s++)
+        n += !on_first[s];
+    if (n == 0)
+        return dfr_error(error, DF_E_REFUSED, "--cluster: rank 0 alone can run all that says @stage, as it has sources and sinks, and what must see all waves "
+                         "in order; --share=waves looks at no stages");
+    if (n > m->n_groups) {
+        dfr_mapping_text(m, (const char *const *)stages->names, text, sizeof text);
+        dfr_say("warning: --cluster: there are %u stages for %u rank%s beside rank 0, so some share one: %s", (unsigned)n, (unsigned)n_ranks - 1,
+                n_ranks > 2 ? "s" : "", text);
+    }
+    return DF_OK;
+}
+
 /* ---- the first rank ---- */
 
 struct root {
@@ -230,7 +255,8 @@ static int be_first(struct dfr_comm *comm, const struct df_graph *g, const struc
     if (!r)
         return dfr_error_memory(error);
     *r = (struct root){ .first = { .graph = g, .stages = stages, .options = options, .policy = own->policy, .tell = dfr_ranks_tell }, .options = own };
-    status = read_mapping(g, stages, own->path, comm->link->size, &r->first.wanted, error);
+    status = own->path ? read_mapping(g, stages, own->path, comm->link->size, &r->first.wanted, error)
+                       : share_out(g, stages, comm->link->size, &r->first.wanted, error);
     r->failed = status != DF_OK;
     if (status == DF_OK && own->tune)
         status = dfr_tune_open(stages, &r->first.wanted, options->planner->remapper, &r->first.tune, error);
@@ -253,7 +279,7 @@ static void ring(void *comm)
 static int check(const struct dfr_link *link, const struct df_options *options, const struct dfr_stages_options *own, struct df_error *error)
 {
     if (link->size - 1 > (int)DFR_MOST_PROCESSORS)
-        return dfr_error(error, DF_E_REFUSED, "--mapping: there are %d ranks, and stages can be on %u at most", link->size, DFR_MOST_PROCESSORS);
+        return dfr_error(error, DF_E_REFUSED, "--cluster: there are %d ranks, and stages can be on %u at most", link->size, DFR_MOST_PROCESSORS);
     if (own->tune && !(options->planner && options->planner->remapper))
         return dfr_error(error, DF_E_REFUSED, "--tuned: the program has no planner");
     return DF_OK;

@@ -5,6 +5,8 @@
  *           the parts of that room, and the streams of runtime/stream/.
  * Mapping:  map_read.h says how it is written. Its processors are ranks 1, 2, … in the order in which they stand in the text. The first rank alone
  *           reads it. A stage that only the first rank can run need not stand there; if it does, a warning says that the first rank runs it.
+ *           If there is none, each stage gets a rank (dfr_mapping_by_turns()). That is for graphs whose calls say @stage(n). If stages share ranks, a
+ *           warning says so.
  * Order:    results are taken in order on the first rank, whatever way they took.
  * Death:    first rank and inputs: as in manager.h. If a rank of the mapping dies, another mapping without it begins (mapping.h), and all waves that were
  *           not accepted go through all groups again.
@@ -19,7 +21,7 @@
 #include "runtime/stream/stream.h"
 
 struct dfr_stages_options {
-    const char *path;                   /* of the mapping; the first rank's */
+    const char *path;                   /* of the mapping; the first rank's. NULL: dfr_mapping_by_turns() */
     enum dfr_stream_policy policy;
     bool tune;                          /* on all ranks: the mapping is changed when what waves take has drifted (tune.h) */
     /* NULL, or asked on the first rank when waves have ended, n in all: does another mapping begin with the next wave? *next holds what is so, and

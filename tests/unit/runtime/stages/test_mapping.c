@@ -1,4 +1,4 @@
-/* test_mapping.c - mappings that lose ranks, as bytes and as text; what each place of a small graph has, and what goes from place to place. */
+/* test_mapping.c - mappings that lose ranks, that nobody wrote, as bytes and as text; stages that the graph says; what each place of a small graph has, and what goes from place to place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include "run_rig.h"
 #include "runtime/stages/groups.h"
+#include "runtime/stages/marked.h"
 
 static const char *const names[] = { "a", "b", "c", "d" };
 
@@ -48,6 +49,31 @@ static void test_text(void **state)
     assert_true(m.by_demand);
     m = mapping_of("b: y\nc: z", 3, on_first);
     assert_string_equal(text_of(&m), "b: rank 1; c: rank 2");
+}
+
+static const char *by_turns(int n_ranks, const char *on_first)
+{
+    bool first[4];
+    struct dfr_mapping m;
+
+    for (unsigned s = 0; s < 4; s++)
+        first[s] = on_first[s] == '0';
+    dfr_mapping_by_turns(4, n_ranks, first, &m);
+    assert_int_equal(dfr_mapping_is_valid(&m), strchr(on_first, '-') != NULL);
+    assert_true(m.by_demand);
+    return text_of(&m);
+}
+
+static void test_by_turns(void **state)
+{
+    (void)state;
+    assert_string_equal(by_turns(5, "----"), "a: rank 1; b: rank 2; c: rank 3; d: rank 4");
+    assert_string_equal(by_turns(4, "0-0-"), "b: ranks 1 3; d: rank 2");
+    assert_string_equal(by_turns(7, "---0"), "a: ranks 1 4; b: ranks 2 5; c: ranks 3 6");
+    assert_string_equal(by_turns(3, "----"), "a b: rank 1; c d: rank 2");
+    assert_string_equal(by_turns(4, "----"), "a b: rank 1; c: rank 2; d: rank 3");
+    assert_string_equal(by_turns(2, "-0--"), "a c d: rank 1");
+    assert_string_equal(by_turns(3, "0000"), "");
 }
 
 static void lose(struct dfr_mapping *m, const char *live, const char *expected)
@@ -167,8 +193,45 @@ static void test_places(void **state)
     rig_free(&r);
 }
 
+/* stream -> A (5) -> B -> C (9) -> ordered sink, and stream -> D (5) -> E -> sink. B stands between stages, E behind them; D is of A's stage. */
+static void test_marked(void **state)
+{
+    struct dfr_stages stages;
+    struct df_error error;
+    struct rig r;
+
+    (void)state;
+    rig_begin(&r, 10);
+    struct rig_out s = rig_node(&r, RIG_STREAM, 5, RIG_NOTHING, RIG_NOTHING), a = rig_node(&r, RIG_ADD1, 1, s, RIG_NOTHING);
+    struct rig_out b = rig_node(&r, RIG_ADD1, 2, a, RIG_NOTHING), c = rig_node(&r, RIG_ADD1, 3, b, RIG_NOTHING);
+    struct rig_out d = rig_node(&r, RIG_ADD1, 4, s, RIG_NOTHING), e = rig_node(&r, RIG_ADD1, 5, d, RIG_NOTHING);
+    rig_sink(&r, RIG_ORDERED, c);
+    rig_sink(&r, RIG_ORDERED, e);
+    rig_end(&r);
+    assert_false(dfr_stages_marked(r.graph));
+    struct df_node *nodes = (struct df_node *)r.graph->nodes;
+    nodes[a.node].stage = nodes[d.node].stage = 5 + 1;
+    nodes[c.node].stage = 9 + 1;
+    assert_true(dfr_stages_marked(r.graph));
+    assert_int_equal(dfr_stages_find(r.graph, &stages, &error), DF_OK);
+    assert_int_equal(stages.n, 2);
+    assert_string_equal(stages.names[0], "@5");
+    assert_string_equal(stages.names[1], "@9");
+    const uint32_t nodes_of[] = { s.node, a.node, b.node, c.node, d.node, e.node };
+    const uint32_t expected[] = { DFR_STAGE_BEFORE, 0, DFR_STAGE_BEFORE, 1, 0, DFR_STAGE_BEHIND };
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(stages.stage_of[nodes_of[i]], expected[i]);
+    dfr_stages_free(&stages);
+    nodes[c.node].stage = DF_MAX_STAGES + 1;
+    assert_false(df_graph_check(r.graph, &error));
+    nodes[c.node].stage = DF_MAX_STAGES;
+    assert_true(df_graph_check(r.graph, &error));
+    rig_free(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_text), cmocka_unit_test(test_lost), cmocka_unit_test(test_bytes), cmocka_unit_test(test_places) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_text), cmocka_unit_test(test_by_turns), cmocka_unit_test(test_lost), cmocka_unit_test(test_bytes), cmocka_unit_test(test_places),
+                                       cmocka_unit_test(test_marked) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,12 +95,10 @@ static void print_wrong(const char *path, const char *text, size_t size, const s
         dfr_message_print(stderr, "hint: %s", wrong->hint);
 }
 
-/* Stages that stand in the text, and that other ranks cannot have. */
-static void tell_first(const struct dfr_stages *stages, const struct dfr_map_read *read, const bool *on_first, const char *path)
+/* Somebody has said that the stage is on another rank, which cannot have it. */
+static void tell_first(const char *stage, const char *where)
 {
-    for (uint32_t s = 0; s < stages->n; s++)
-        if (on_first[s] && read->group_of_stage[s] != DFR_NO_GROUP)
-            dfr_say("warning: %s: stage '%s' runs on rank 0, as sources and sinks do, and what must see all waves in order", path, stages->names[s]);
+    dfr_say("warning: %s: stage '%s' runs on rank 0, as sources and sinks do, and what must see all waves in order", where, stage);
 }
 
 static int read_mapping(const struct df_graph *g, const struct dfr_stages *stages, const char *path, int n_ranks, struct dfr_mapping *m, struct df_error *error)
@@ -122,7 +120,9 @@ static int read_mapping(const struct df_graph *g, const struct dfr_stages *stage
         status = dfr_error(error, DF_E_REFUSED, "%s", "");
     }
     if (status == DF_OK) {
-        tell_first(stages, read, on_first, path);
+        for (uint32_t s = 0; s < stages->n; s++)
+            if (on_first[s] && read->group_of_stage[s] != DFR_NO_GROUP)
+                tell_first(stages->names[s], path);
         dfr_mapping_of_text(read, stages->n, n_ranks, on_first, m);
         if (m->n_groups == 0)
             status = dfr_error(error, DF_E_REFUSED, "--mapping: '%s' leaves no stage to other ranks than rank 0", path);
@@ -149,6 +149,9 @@ static int share_out(const struct df_graph *g, const struct dfr_stages *stages, 
     if (n == 0)
         return dfr_error(error, DF_E_REFUSED, "--cluster: rank 0 alone can run all that says @stage, as it has sources and sinks, and what must see all waves "
                          "in order; --share=waves looks at no stages");
+    for (uint32_t s = 0; s < stages->n; s++)
+        if (on_first[s])
+            tell_first(stages->names[s], "--cluster");
     if (n > m->n_groups) {
         dfr_mapping_text(m, (const char *const *)stages->names, text, sizeof text);
         dfr_say("warning: --cluster: there are %u stages for %u rank%s beside rank 0, so some share one: %s", (unsigned)n, (unsigned)n_ranks - 1,

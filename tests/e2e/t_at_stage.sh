@@ -97,7 +97,7 @@ on_ranks page 3 pipeline
 expect page-count 0 '^20$' grep -c . page.one
 # Stage k is on rank k + 1. What ranks are left over are replicas, from the first stage on: here rank 4 of stage 0, and rank 5 of stage 1.
 where() { # NAME RANKS EXPECTED: by number of a turn, the ranks that may do it
-    rm -f who; WHO=1 ranks "$2" ./line --cluster >/dev/null 2>"$1.err"
+    rm -f who; WHO=1 ranks "$2" ./line --cluster --heartbeat-timeout=100s >/dev/null 2>"$1.err"
     [ "$(wc -l <who)" = 180 ] && ! grep -qvE "^($3)\$" who && pass "$1" || fail "$1" "$(sort who | uniq -c | tr '\n' ' ')"
 }
 where where 4 '1:2|2:3|3:3'
@@ -105,6 +105,16 @@ where where-replicas 6 '1:[25]|2:3|3:3'
 where where-few 3 '1:1|2:2|3:2'
 expect few-told 0 '^line: warning: --cluster: there are 3 stages for 2 ranks beside rank 0, so some share one: @0 @1: rank 1; @2: rank 2$' cat where-few.err
 expect enough-told 1 '^0$' grep -c warning where.err
+cat >middle.df <<'EOT2'
+kernel count(out p: i64[8]) stream cpu {{ if (df_wave(call) == 9) return DF_END; for (int i = 0; i < 8; i++) p[i] = df_wave(call) + i; }};
+kernel twice(in p: i64[n], out q: i64[n]) { q[i] = 2 * p[i]; }
+kernel follow(in q: i64[n], out r: i64[n]) ordered cpu {{ for (size_t i = 0; i < n; i++) r[i] = q[i] + 1; }};
+kernel show(in r: i64[n]) ordered cpu {{ printf("%lld\n", (long long)r[3]); }};
+graph main { p = count(); q = twice(p) @stage(0); r = follow(q) @stage(1); s = twice(r) @stage(2); show(s); }
+EOT2
+check compile-middle "$DFC" middle.df -w -o middle
+on_ranks middle 3 middle
+for n in 1 2; do expect "first-told-$n" 0 "^middle: warning: --cluster: stage '@$n' runs on rank 0, as sources and sinks do" cat middle.err; done
 expect one-rank 0 'there is one rank, so all runs in this process' ranks 1 ./line --cluster
 
 # ---- what is refused ----

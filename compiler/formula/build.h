@@ -50,6 +50,8 @@ struct dff_place {
     const struct dff_scope *fence;      /* of them, the first that the text around here may name anew; NULL: none */
     unsigned n_slots;                   /* in force; the left side's rank for a formula */
     const struct dff_formula *left;     /* the formula; an inout port is read at its element only */
+    const struct dff_range *range;      /* the innermost that is in force; NULL: none */
+    const struct dff_given *given;      /* the conditions that hold; NULL: none */
     bool extent;                        /* of a port: only dimensions and params are in force */
 };
 
@@ -107,6 +109,9 @@ void dff_build_free(struct dff_build *b);
 enum dff_type dff_promoted(enum df_elem elem);
 const char *dff_type_name(enum dff_type type);
 static inline bool dff_is_float(enum dff_type type) { return type == DFF_F32 || type == DFF_F64; }
+/* The place in which the condition is as wanted. Its record lives in the arena. */
+struct dff_place dff_place_given(struct dff_build *b, const struct dff_place *place, const struct dff_value *condition,
+                                 struct dfl_loc loc, bool wanted);
 /* Is it a real number: an exact one with a point, or f32 or f64? */
 bool dff_is_real(const struct dff_value *v);
 /* The type of a value that stands alone: i32, or i64 if it does not fit; f32 of an exact real number. A truth value

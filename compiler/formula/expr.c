@@ -98,11 +98,26 @@ static bool shift(struct dff_build *b, const struct dfl_expr *e, const struct df
                           dff_gives_way(x) && dff_gives_way(y));
 }
 
+struct dff_place dff_place_given(struct dff_build *b, const struct dff_place *place, const struct dff_value *condition,
+                                 struct dfl_loc loc, bool wanted)
+{
+    struct dff_place inner = *place;
+    struct dff_given *given = condition->exact ? NULL : dfc_alloc(b->u, sizeof *given);
+    if (!given)                         /* it always holds, or never; or there is no memory, which is reported */
+        return inner;
+    *given = (struct dff_given){ dff_truth(b, condition, loc), wanted, place->given };
+    inner.given = given;
+    return inner;
+}
+
 static bool binary(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e, struct dff_value *v)
 {
     struct dff_value x, y;
     bool ok = dff_expr(b, place, e->a, &x);
-    if (!dff_expr(b, place, e->b, &y) || !ok || !check_integer(b, e, e->a, &x) || !check_integer(b, e, e->b, &y))
+    struct dff_place right_place = *place;
+    if (ok && (e->op == DFL_OP_AND || e->op == DFL_OP_OR))
+        right_place = dff_place_given(b, place, &x, e->a->loc, e->op == DFL_OP_AND);
+    if (!dff_expr(b, &right_place, e->b, &y) || !ok || !check_integer(b, e, e->a, &x) || !check_integer(b, e, e->b, &y))
         return false;
     if (x.exact && y.exact)
         return dff_exact_binary(b, e, &x, &y, v);
@@ -157,9 +172,14 @@ bool dff_choose_values(struct dff_build *b, const struct dff_value *condition, c
 static bool choice(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e, struct dff_value *v)
 {
     struct dff_value condition, x, y;
+    struct dff_place then = *place, otherwise = *place;
     bool ok = dff_expr(b, place, e->a, &condition);
-    ok &= dff_expr(b, place, e->b, &x);
-    return dff_expr(b, place, e->args, &y) && ok && dff_choose_values(b, &condition, e, &x, &y, v);
+    if (ok) {
+        then = dff_place_given(b, place, &condition, e->loc, true);
+        otherwise = dff_place_given(b, place, &condition, e->loc, false);
+    }
+    ok &= dff_expr(b, &then, e->b, &x);
+    return dff_expr(b, &otherwise, e->args, &y) && ok && dff_choose_values(b, &condition, e, &x, &y, v);
 }
 
 /* ---- every kind of expression ---- */

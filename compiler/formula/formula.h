@@ -21,6 +21,7 @@
 #include "compiler/types/frontend.h"
 
 #define DFF_MAX_SLOTS 32                /* indices and ranges in force at one place */
+#define DFF_MOST_WRITTEN 100u           /* places of one read that messages tell apart */
 #define DFF_MAX_DEPTH 1000u             /* nodes on a way from a formula down, so a function may recurse over them */
 
 enum dff_type { DFF_BOOL, DFF_I32, DFF_I64, DFF_F32, DFF_F64 };
@@ -71,6 +72,22 @@ struct dff_range {                      /* of a reduction: slot = from, from + 1
     const char *name;
 };
 
+struct dff_given {                      /* a condition that is `wanted` in a part of a formula, and those around it */
+    const struct dff_node *condition;
+    bool wanted;
+    const struct dff_given *outer;
+};
+
+/* Where an element is read. Equal reads are one node, and one of them may be inside while another is not: a message names the
+ * place that is meant by what is in force there. */
+struct dff_written {
+    struct dfl_loc loc;
+    const struct dff_formula *formula;
+    const struct dff_range *range;      /* the innermost; NULL: none */
+    const struct dff_given *given;
+    const struct dff_written *next;     /* in the order of the text, but for lets */
+};
+
 struct dff_node {
     enum dff_kind kind;
     enum dff_type type;
@@ -83,6 +100,7 @@ struct dff_node {
     int64_t i;
     double f;
     struct dfl_loc loc;                 /* where it was written first */
+    const struct dff_written *written;  /* READ and TABLE: all those places, DFF_MOST_WRITTEN at most */
     uint32_t n_args, n_ranges;
     const struct dff_node *const *args;
     const struct dff_range *ranges;     /* as written: [0] is the first range */

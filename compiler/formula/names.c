@@ -146,12 +146,26 @@ static bool read_indices(struct dff_build *b, const struct dff_place *place, con
     return ok;
 }
 
-static bool element(struct dff_build *b, const struct dfl_expr *e, enum dff_kind kind, enum df_elem elem,
-                    uint32_t number, unsigned rank, const struct dff_node *const *args, struct dff_value *v)
+/* Adds the place to those in which the element is read. A let is written out for each use, and counts once in a formula. */
+static bool note_written(struct dff_build *b, const struct dff_place *place, struct dfl_loc loc, struct dff_node *node)
 {
-    return dff_value_node(v, dff_intern(b, &(struct dff_node){ .kind = kind, .type = dff_promoted(elem), .elem = elem,
-                                                               .number = number, .loc = e->loc, .n_args = rank,
-                                                               .args = args }), false);
+    const struct dff_written **last = &node->written;
+    for (unsigned n = 0; *last; n++, last = (const struct dff_written **)&(*last)->next)
+        if (n == DFF_MOST_WRITTEN || ((*last)->formula == place->left && memcmp(&(*last)->loc, &loc, sizeof loc) == 0))
+            return true;
+    struct dff_written *written = dfc_alloc(b->u, sizeof *written);
+    if (!written)
+        return false;
+    *written = (struct dff_written){ loc, place->left, place->range, place->given, NULL };
+    *last = written;
+    return true;
+}
+
+static bool element(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e, const struct dff_node *want,
+                    struct dff_value *v)
+{
+    struct dff_node *node = (struct dff_node *)dff_intern(b, want);
+    return node && note_written(b, place, e->loc, node) && dff_value_node(v, node, false);
 }
 
 /* An inout or acc port holds old values and new ones, so a formula sees only the element that it is about to write. */
@@ -191,7 +205,8 @@ static bool read_port(struct dff_build *b, const struct dff_place *place, const 
         return false;
     if (port->ast->mode != DFL_IN && !check_inout(b, place, e, p, args))
         return false;
-    return element(b, e, DFF_READ, port->elem, p, port->rank, args, v);
+    return element(b, place, e, &(struct dff_node){ .kind = DFF_READ, .type = dff_promoted(port->elem), .elem = port->elem,
+                                                    .number = p, .loc = e->loc, .n_args = port->rank, .args = args }, v);
 }
 
 static bool read_table(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e,
@@ -209,7 +224,8 @@ static bool read_table(struct dff_build *b, const struct dff_place *place, const
             return dfc_no_memory(b->u);
         *item = table;
     }
-    return element(b, e, DFF_TABLE, table->elem, t, table->rank, args, v);
+    return element(b, place, e, &(struct dff_node){ .kind = DFF_TABLE, .type = dff_promoted(table->elem), .elem = table->elem,
+                                                    .number = t, .loc = e->loc, .n_args = table->rank, .args = args }, v);
 }
 
 static bool use_let(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e, struct dff_let *let,

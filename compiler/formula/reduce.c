@@ -52,6 +52,7 @@ static bool enter_range(struct dff_build *b, struct dff_place *place, const stru
     *scope = (struct dff_scope){ ast->name.text, ast->name.loc, { .node = index }, place->scope };
     if (place->formula == place->scope)
         place->formula = scope;
+    place->range = range;
     place->scope = scope;
     place->n_slots++;
     return index;
@@ -107,10 +108,13 @@ static bool read_parts(struct dff_build *b, const struct dff_place *place, const
                        const struct dff_node *args[2])
 {
     struct dff_value v;
+    struct dff_place inner = *place;
     bool ok = !e->b || (dff_expr(b, place, e->b, &v) && (args[1] = dff_truth(b, &v, e->b->loc)));
     if (!e->a)
         return ok;
-    if (!dff_expr(b, place, e->a, &v))
+    if (ok && e->b)
+        inner = dff_place_given(b, place, &v, e->b->loc, true);
+    if (!dff_expr(b, &inner, e->a, &v))
         return false;
     args[0] = op == DFF_ANY || op == DFF_ALL ? dff_truth(b, &v, e->a->loc)
                                              : dff_as(b, &v, dff_own_type(&v), e->a->loc);

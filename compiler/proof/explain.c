@@ -25,6 +25,49 @@ static void print_sizes(const struct dff_prover *p, struct dff_text *to)
     }
 }
 
+/* ---- where it is written ---- */
+
+static bool same_range(const struct dff_range *a, const struct dff_range *b)
+{
+    return a == b || (a && b && a->slot == b->slot && a->from == b->from && a->to == b->to);
+}
+
+static bool holds(const struct dff_given *given, const struct dff_site *site)
+{
+    for (; given; given = given->outer)
+        if (given->condition == site->condition && given->wanted == site->wanted)
+            return true;
+    return false;
+}
+
+/* How well the place agrees with the site: by its formula, then by its range, then by the conditions that hold there. A
+ * place with further conditions is another one, whose site was proved. */
+static int agreement(const struct dff_written *w, const struct dff_site *at)
+{
+    const struct dff_range *range = NULL;
+    int conditions = 0, further = 0;
+    bool all = true;
+    for (const struct dff_site *s = at; s; s = s->outer) {
+        range = range ? range : s->range;
+        conditions += s->condition != NULL;
+        all &= !s->condition || holds(w->given, s);
+    }
+    for (const struct dff_given *given = w->given; given; given = given->outer)
+        further++;
+    further -= conditions;
+    further = further < 0 ? 0 : further > 1000 ? 1000 : further;
+    return (w->formula == at->formula) * 16384 + same_range(w->range, range) * 8192 + all * 4096 - further;
+}
+
+static struct dfl_loc where(const struct dff_node *node, const struct dff_site *site)
+{
+    const struct dff_written *best = node->written;
+    for (const struct dff_written *w = best; w; w = w->next)
+        if (agreement(w, site) > agreement(best, site))
+            best = w;
+    return best ? best->loc : node->loc;
+}
+
 void dff_failure_words(struct dff_prover *p, struct dff_failure *f)
 {
     struct dff_text reach = { .n = 0 }, end = { .n = 0 }, at_end = { .n = 0 }, sizes = { .n = 0 };
@@ -35,6 +78,7 @@ void dff_failure_words(struct dff_prover *p, struct dff_failure *f)
         dff_text_add(&at_end, "%lld", (long long)dff_form_at(&f->end, p->linear.point));
         print_sizes(p, &sizes);
     }
+    f->loc = where(f->node, f->site);
     f->reach_text = kept(p, &reach);
     f->end_text = kept(p, &end);
     f->at_end_text = kept(p, &at_end);
@@ -87,7 +131,7 @@ static bool report_both(struct dff_prover *p, const struct dff_failure *low, con
         return false;
     dff_node_print(p, low->site, low->node, &read);
     print_places(low, &places);
-    dfl_error(p->u->sink, low->node->loc, "%s reads from %s %s up to %s, but the %s of '%s' are 0 to %s%s", read.text,
+    dfl_error(p->u->sink, low->loc, "%s reads from %s %s up to %s, but the %s of '%s' are 0 to %s%s", read.text,
               dimension(low), low->reach_text, high->reach_text, places.text, what_is_read(p, low->node), high->end_text,
               with_params(p));
     return true;
@@ -101,16 +145,16 @@ static void report(struct dff_prover *p, const struct dff_failure *f)
     dff_node_print(p, f->site, f->node->args[f->dim], &index);
     print_places(f, &places);
     if (f->real && f->bounded)
-        dfl_error(sink, f->node->loc, f->upper ? "%s reads up to %s %s, but the %s of '%s' end at %s%s"
+        dfl_error(sink, f->loc, f->upper ? "%s reads up to %s %s, but the %s of '%s' end at %s%s"
                                                : "%s reads from %s %s on, but the %s of '%s' begin at %s%s",
                   read.text, dimension(f), f->reach_text, places.text, what_is_read(p, f->node), f->end_text,
                   with_params(p));
     else if (f->real)
-        dfl_error(sink, f->node->loc, "%s reads %s %lld%s%s, but the %s of '%s' %s at %s%s", read.text, dimension(f),
+        dfl_error(sink, f->loc, "%s reads %s %lld%s%s, but the %s of '%s' %s at %s%s", read.text, dimension(f),
                   (long long)f->at, *f->sizes ? " for " : "", f->sizes, places.text, what_is_read(p, f->node),
                   f->upper ? "end" : "begin", f->at_end_text, with_params(p));
     else
-        dfl_error(sink, f->node->loc, f->upper ? "%s may read behind the %s of '%s': cannot show that %s <= %s%s"
+        dfl_error(sink, f->loc, f->upper ? "%s may read behind the %s of '%s': cannot show that %s <= %s%s"
                                                : "%s may read before the %s of '%s': cannot show that %s >= %s%s",
                   read.text, places.text, what_is_read(p, f->node), index.text, f->end_text, with_params(p));
 }
@@ -218,10 +262,10 @@ static void hint(struct dff_prover *p, const struct dff_failure *f, const struct
 static int by_loc(const void *a, const void *b)
 {
     const struct dff_failure *x = a, *y = b;
-    if (x->node->loc.line != y->node->loc.line)
-        return x->node->loc.line < y->node->loc.line ? -1 : 1;
-    if (x->node->loc.col != y->node->loc.col)
-        return x->node->loc.col < y->node->loc.col ? -1 : 1;
+    if (x->loc.line != y->loc.line)
+        return x->loc.line < y->loc.line ? -1 : 1;
+    if (x->loc.col != y->loc.col)
+        return x->loc.col < y->loc.col ? -1 : 1;
     if (x->dim != y->dim)
         return x->dim < y->dim ? -1 : 1;
     return x->upper - y->upper;

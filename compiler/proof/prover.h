@@ -118,6 +118,7 @@ const struct dff_fact *dff_either(struct dff_prover *p, const struct dff_fact *a
 struct dff_failure {                    /* an index that may be outside */
     const struct dff_site *site;
     const struct dff_node *node;
+    struct dfl_loc loc;                 /* where it is read in that site */
     unsigned dim;
     bool upper;                         /* behind the end; false: before 0 */
     bool real;                          /* for the sizes of the point it is outside; false: it could not be decided */
@@ -128,7 +129,7 @@ struct dff_failure {                    /* an index that may be outside */
     const char *reach_text, *end_text, *at_end_text, *sizes; /* in the user's names; of the point; NULL: no memory */
 };
 
-/* Fills in the texts, in the scope in which the failure was found. */
+/* Fills in the texts and the place, in the scope in which the failure was found. */
 void dff_failure_words(struct dff_prover *p, struct dff_failure *failure);
 void dff_failures_report(struct dff_prover *p, struct dff_failure *failures, unsigned n);
 

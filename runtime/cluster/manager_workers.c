@@ -220,7 +220,7 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
             m->o.relay->joined(m->o.relay->arg, rank, hello->head.stage);
     }
     if (hello->head.hash != m->o.hash) {
-        snprintf(text, sizeof text, "it runs another program than rank 0 (hash %016llx, not %016llx)",
+        snprintf(text, sizeof text, "it runs another program than rank 0, or with other arguments or sizes (hash %016llx, not %016llx)",
                  (unsigned long long)hello->head.hash, (unsigned long long)m->o.hash);
         refuse(m, now_s, rank, text);
         return;

@@ -41,7 +41,7 @@ else
 fi
 expect large 0 '^rank 0: 12 waves, [0-9]+ deaths, whole$' run -n 3 ./waves 12 bytes=20000000
 written large-result 12
-expect refused 1 '^rank 1 on .* is refused: it runs another program than rank 0 \(hash 0000000000001235, not 0000000000001234\)$' run -n 3 ./waves 20 other-hash=1
+expect refused 1 '^rank 1 on .* is refused: it runs another program than rank 0, or with other arguments or sizes \(hash 0000000000001235, not 0000000000001234\)$' run -n 3 ./waves 20 other-hash=1
 written refused-result 20
 
 # A second of waiting; heartbeats, each second, as they are by default. No rank wakes more often than its backoff and the messages make it,

@@ -349,10 +349,10 @@ static void test_other_programs(void **state)
     (void)state;
     begin();
     hear_head(0, 1, hello, "node7");
-    assert_string_equal(told, "rank 1 on node7 is refused: it runs another program than rank 0 (hash 0000000000000008, not "
+    assert_string_equal(told, "rank 1 on node7 is refused: it runs another program than rank 0, or with other arguments or sizes (hash 0000000000000008, not "
                               "0000000000000007)\n");
     assert_int_equal(sent[0].head.kind, DFR_REFUSE);
-    assert_string_equal(sent[0].text, "it runs another program than rank 0 (hash 0000000000000008, not 0000000000000007)");
+    assert_string_equal(sent[0].text, "it runs another program than rank 0, or with other arguments or sizes (hash 0000000000000008, not 0000000000000007)");
     hear_head(0, 2, hello, "node8");
     dfr_manager_tick(manager, 0);
     assert_string_equal(outcome(DF_E_STOPPED), "no worker takes part");

@@ -232,7 +232,9 @@ static int write_kernels(struct request *r, const struct dfc_prototypes *prototy
 static int wrap_object(void *arg, const char *object)
 {
     struct dfc_prototypes prototypes = { 0 };
-    int status = dfc_prototypes_read(object, &prototypes) ? write_kernels(arg, &prototypes) : 1;
+    const struct request *r = arg;
+    const bool is_source = dfc_code_kind_of(r->common.path) != DFC_CODE_OBJECT;
+    int status = dfc_prototypes_read(object, is_source, &prototypes) ? write_kernels(arg, &prototypes) : 1;
     dfc_prototypes_free(&prototypes);
     return status;
 }

@@ -220,6 +220,9 @@ const char *dfc_printf(struct dfc_unit *u, const char *format, ...) __attribute_
 bool dfc_no_memory(struct dfc_unit *u);
 /* Prints the hint "did you mean …" if a name of the list is close. */
 void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
+#define DFC_WHY_RESERVED_BYTES 80
+/* Can no port, dimension and scalar have the name? Then `why` says why not. */
+bool dfc_name_is_reserved(const char *name, char why[DFC_WHY_RESERVED_BYTES]);
 /* Is the name taken: a C or C++ keyword, `call`, `stream`, df_*, DF_*, or a name of C's headers? If so, reports that.
  * what: "port", "scalar", … */
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name);

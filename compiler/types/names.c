@@ -111,35 +111,36 @@ static const char *const reserved[] = {
 /* The types of prototypes that are no keywords. Macros need not be known: generated code is safe from them. */
 static const char *const types[] = { "cudaStream_t", "int32_t", "int64_t", "size_t", "uint16_t", "uint8_t" };
 
+static bool is_among(const char *const *names, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+bool dfc_name_is_reserved(const char *name, char why[DFC_WHY_RESERVED_BYTES])
+{
+    if (strcmp(name, "call") == 0 || strcmp(name, "stream") == 0)
+        snprintf(why, DFC_WHY_RESERVED_BYTES, "kernels have an argument of that name");
+    else if (strncmp(name, "df_", 3) == 0 || strncmp(name, "DF_", 3) == 0)
+        snprintf(why, DFC_WHY_RESERVED_BYTES, "names that begin with '%.3s' belong to the runtime", name);
+    else if (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1])))
+        snprintf(why, DFC_WHY_RESERVED_BYTES, "names that begin with '%.2s' belong to the C compiler", name);
+    else if (is_among(types, sizeof types / sizeof types[0], name))
+        snprintf(why, DFC_WHY_RESERVED_BYTES, "kernels have arguments of that type");
+    else if (is_among(reserved, sizeof reserved / sizeof reserved[0], name))
+        snprintf(why, DFC_WHY_RESERVED_BYTES, "it is a keyword of C or C++");
+    else
+        return false;
+    return true;
+}
+
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name)
 {
-    if (strcmp(name->text, "call") == 0 || strcmp(name->text, "stream") == 0) {
-        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: kernels have an argument of that name",
-                  name->text, what);
-        return true;
-    }
-    if (strncmp(name->text, "df_", 3) == 0 || strncmp(name->text, "DF_", 3) == 0) {
-        dfl_error(u->sink, name->loc,
-                  "'%s' cannot be the name of a %s: names that begin with '%.3s' belong to the runtime", name->text,
-                  what, name->text);
-        return true;
-    }
-    if (name->text[0] == '_' && (name->text[1] == '_' || isupper((unsigned char)name->text[1]))) {
-        dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: names that begin with '%.2s' belong to the C "
-                  "compiler", name->text, what, name->text);
-        return true;
-    }
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strcmp(types[i], name->text) == 0) {
-            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: kernels have arguments of that type",
-                      name->text, what);
-            return true;
-        }
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (strcmp(reserved[i], name->text) == 0) {
-            dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: it is a keyword of C or C++", name->text,
-                      what);
-            return true;
-        }
-    return false;
+    char why[DFC_WHY_RESERVED_BYTES];
+    if (!dfc_name_is_reserved(name->text, why))
+        return false;
+    dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: %s", name->text, what, why);
+    return true;
 }

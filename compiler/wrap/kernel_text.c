@@ -4,6 +4,7 @@
  * Else it is inline code with the file, which makes the casts, names a function in a namespace, keeps a result, or
  * declares a function of an object.
  */
+#include "compiler/types/frontend.h"
 #include "compiler/wrap/kernel_text.h"
 
 #include <ctype.h>
@@ -68,21 +69,39 @@ static enum dfc_spelling spelling_of(const struct dfc_function *f, bool is_sourc
 
 /* ---- names ---- */
 
-/* Writes a name of C as a name of the kernel language: its words, and those that generated code has, get a '_'. */
-static void write_name(char to[MOST_NAME], const char *name)
+static bool is_word(const char *name)
 {
     static const char *const words[] = { "acc", "arg", "else", "for", "graph", "if", "import", "in", "inout", "kernel",
-                                         "link", "out", "param", "platform", "tmp", "type", "call", "stream", NULL };
-    size_t n = 0;
-    bool taken = strncasecmp(name, "df_", 3) == 0;
+                                         "link", "out", "param", "platform", "tmp", "type", NULL };
     for (const char *const *word = words; *word; word++)
-        taken |= strcmp(name, *word) == 0;
-    for (const char *p = name; *p && n + 2 < MOST_NAME; p++) {
+        if (strcmp(name, *word) == 0)
+            return true;
+    return false;
+}
+
+/* Can a kernel, port or scalar not be called so? */
+static bool is_taken(const char *name)
+{
+    char why[DFC_WHY_RESERVED_BYTES];
+    return is_word(name) || strcmp(name, "select") == 0 || dfc_name_is_reserved(name, why);
+}
+
+/* Writes a name of C as a name of the kernel language: its words, those that generated code has, and keywords of C++, which
+ * are names in C, get a '_', and a 'p' in front if that is not enough. */
+static void write_name(char to[MOST_NAME], const char *name)
+{
+    size_t n = 0;
+    for (const char *p = name; *p && n + 3 < MOST_NAME; p++) {
         p += p[0] == ':' && p[1] == ':';
         to[n++] = isalnum((unsigned char)*p) ? *p : '_';
     }
     to[n] = '\0';
-    strcat(to, taken ? "_" : "");
+    if (is_taken(to))
+        strcat(to, "_");
+    if (!is_taken(to))
+        return;
+    memmove(to + 1, to, strlen(to) + 1);
+    to[0] = 'p';
 }
 
 static void print_name(FILE *out, const char *name)
@@ -201,7 +220,7 @@ static bool needs_code(const struct text *t)
 {
     const struct dfc_function *f = t->f;
     unsigned i = 0;
-    if (t->has_result || !t->file->is_source || f->overload || strcmp(f->name, f->qualified) != 0 || strchr(f->name, '<'))
+    if (t->has_result || is_word(f->name) || !t->file->is_source || f->overload || strcmp(f->name, f->qualified) != 0 || strchr(f->name, '<'))
         return true;
     for (const struct dfc_parameter *p = f->parameters; p; p = p->next, i++)
         if (!fits(t, p, &t->roles[i]))

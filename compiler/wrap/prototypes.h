@@ -63,11 +63,12 @@ struct dfc_prototypes {
     const char *header_globals;         /* those of headers */
 };
 
-/* Reads the functions that `object` defines in the files it was compiled from, the system's headers left out. false: reported. The caller
+/* Reads the functions that `object` defines in the files it was compiled from, the system's headers left out. An object without
+ * debug information is an error, unless dfc made it of a source, which then has no function. false: reported. The caller
  * frees with dfc_prototypes_free(), whatever is given.
  *
  * It is there only if dfc was built with libdw; else its address is NULL. */
-bool dfc_prototypes_read(const char *object, struct dfc_prototypes *prototypes) __attribute__((weak));
+bool dfc_prototypes_read(const char *object, bool is_source, struct dfc_prototypes *prototypes) __attribute__((weak));
 void dfc_prototypes_free(struct dfc_prototypes *prototypes);
 
 #endif

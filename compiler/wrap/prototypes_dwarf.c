@@ -452,7 +452,7 @@ static void read_units(struct reading *r, Dwfl *dwfl)
     }
 }
 
-bool dfc_prototypes_read(const char *object, struct dfc_prototypes *prototypes)
+bool dfc_prototypes_read(const char *object, bool is_source, struct dfc_prototypes *prototypes)
 {
     static const Dwfl_Callbacks callbacks = { .find_elf = no_file, .find_debuginfo = no_separate_file,
                                               .section_address = dwfl_offline_section_address };
@@ -474,9 +474,9 @@ bool dfc_prototypes_read(const char *object, struct dfc_prototypes *prototypes)
         dfc_error("out of memory");
         return false;
     }
-    if (read && !r.has_units) {
+    if (read && !r.has_units && !is_source) {
         dfc_error("'%s' has no debug information, which tells the types of its functions", object);
         dfc_note("compile it with -g, or name its source: 'dfc wrap' compiles that itself");
     }
-    return read && r.has_units;
+    return read && (r.has_units || is_source);
 }

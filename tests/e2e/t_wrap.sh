@@ -171,6 +171,24 @@ expect nothing 2 '^dfc: error: a file of C or C\+\+, an object or an archive is 
 expect two 2 "'b.c' were given" "$DFC" wrap a.c b.c
 expect option 2 "^dfc: error: unknown option '--functoin=f'; did you mean '--function'\?" "$DFC" wrap heat.cpp --functoin=f
 
+# A source without functions. Names that are words of the language, or keywords of C++, and names that belong to the compiler.
+: > empty.c; expect no-functions 1 "^dfc: error: 'empty.c' has no function that can be wrapped as it is" "$DFC" wrap empty.c
+cat > words.c <<'X'
+void link(const float *in, float *new, int n, float class, float _Scale, int df_least)
+{
+    for (int i = 0; i < n; i++)
+        new[i] = class * in[i] + _Scale > df_least ? 1 : 0;
+}
+void import(float *v, int n) { for (int i = 0; i < n; i++) v[i] = 2 * (i == n - 1); }
+X
+check words "$DFC" wrap words.c -o words.df
+sed -i 's/inout?/out/' words.df
+echo 'kernel show(in v: f32[k]) cpu {{ printf("%g %g\n", v[0], v[k - 1]); }};
+graph main { a: f32[4] = import_(); b = link_(a, 1.0, 0.5, 1); show(b); }' >> words.df
+check words-compile "$DFC" words.df -o words -w && expect words-run 0 '^0 1$' ./words
+echo 'void select(float *v, int n) { v[n - 1] = 0; }' > built.cpp
+expect built-in-word 0 '^kernel select_\(' "$DFC" wrap built.cpp
+
 # What the compiler dislikes about the file is no matter: it is said when the file is compiled for a program.
 echo 'int forgets(int n) { if (n) return 1; } void fill(float *v, int n) { v[n - 1] = putchar(n); }' > sloppy.c
 "$DFC" wrap sloppy.c > got 2> said && [ ! -s said ] && pass quiet || fail quiet "$(cat said)"

@@ -419,7 +419,9 @@ struct df_options {
     const void *const *accs;            /* by value of the graph: what an acc is before the first wave, if runs before this one have changed it; NULL
                                          * there: as it is declared. They are borrowed until the first wave. NULL: all are as declared.
                                          * Sessions and rehearsals look at none */
-    int64_t accs_waves;                 /* the waves that these runs had; what fires after the last wave counts them, too */
+    const int64_t *accs_first;          /* of a run that is fed, by node of the graph: the first wave in which a node with accs is to change them, because
+                                         * these have had the waves before. Borrowed until the run has started. NULL: all are changed in all waves */
+    int64_t accs_waves;                 /* the waves before the first one of this run; what fires after the last wave counts them, too */
     const struct df_buffer *buffers;    /* n_buffers of them; borrowed for the run. A simulation ignores them */
     unsigned n_buffers;
 };

@@ -40,6 +40,7 @@ struct first {
     struct dfr_resumable *resumable;    /* NULL: no journal is written */
     bool nothing;                       /* all waves are done */
     const void **accs;                  /* by value of TAIL's graph, with which TAIL begins; NULL: as declared */
+    int64_t *accs_first;                /* by node of it; NULL: all begin with the first wave */
     bool pauses;                        /* TAIL gets no waves now, for a checkpoint */
     int64_t limit;                      /* waves */
     int64_t expected;                   /* waves, as sources say; 0: none does */
@@ -295,51 +296,59 @@ static bool admits(void *arg, const struct dfr_message *hello, char *why, size_t
 
 /* ---- begin and end ---- */
 
-/* Opens the journal. A source keeps what it keeps in HEAD, which makes its waves again for itself. */
-static int open_resumable(struct first *f, const struct dfr_ranks_options *ranks, struct df_options *options, struct df_error *error)
-{
-    struct dfr_resumable_options wanted = *ranks->resume;
-    bool *head = calloc(f->parts->graph->n_nodes + 1u, sizeof *head);
-
-    if (!head)
-        return dfr_error_memory(error);
-    for (uint32_t v = 0; v < f->parts->graph->n_nodes; v++)
-        head[v] = f->parts->place[v] == DFR_HEAD;
-    wanted.lock_s = DFR_LOCK_S;
-    wanted.apart = head;
-    int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
-    free(head);
-    return status;
-}
-
-/* The accs of a checkpoint are TAIL's. */
+/* The accs of checkpoints are TAIL's. */
 static int move_accs(struct first *f, struct df_options *options, struct df_error *error)
 {
     const struct dfr_cut *cut = &f->parts->cuts[DFR_TAIL];
     const void *const *from = options->accs;
+    const int64_t *first = options->accs_first;
 
     options->accs = NULL;
+    options->accs_first = NULL;
     if (!from)
         return DF_OK;
-    if (!(f->accs = calloc(cut->graph->n_values + 1u, sizeof *f->accs)))
+    f->accs = calloc(cut->graph->n_values + 1u, sizeof *f->accs);
+    f->accs_first = calloc(cut->graph->n_nodes + 1u, sizeof *f->accs_first);
+    if (!f->accs || !f->accs_first)
         return dfr_error_memory(error);
     for (uint32_t x = 0; x < cut->graph->n_values; x++)
         if (df_value_is_acc(cut->graph, x))
             f->accs[x] = from[cut->value[x]];
+    for (uint32_t v = 0; v < cut->graph->n_nodes; v++)
+        f->accs_first[v] = dfr_cut_is_given(cut, v) ? 0 : first[cut->node[v]];
     return DF_OK;
+}
+
+/* The first wave that TAIL gets. */
+static int64_t find_first(const struct first *f, const struct df_options *options)
+{
+    const struct df_graph *g = f->parts->graph;
+    int64_t first = INT64_MAX;
+
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const int64_t own = !dfr_node_keeps(g, v) ? options->done_waves
+                            : options->accs_first && dfr_node_keeps_accs(g, v) ? options->accs_first[v] : 0;
+        if (f->parts->place[v] == DFR_TAIL && !(g->nodes[v].flags & DF_NODE_ONCE) && own < first)
+            first = own;
+    }
+    return first < INT64_MAX ? first : options->done_waves;
 }
 
 /* Opens the journal, and finds the waves with which the parts begin. */
 static int open_journal(struct first *f, const struct dfr_ranks_options *ranks, struct df_options *options, struct df_error *error)
 {
+    struct dfr_resumable_options wanted;
+
     if (!ranks->resume)
         return DF_OK;
-    int status = open_resumable(f, ranks, options, error);
+    wanted = *ranks->resume;
+    wanted.lock_s = DFR_LOCK_S;
+    int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
     f->nothing = status == DF_OK && !f->resumable;
     if (status != DF_OK || f->nothing)
         return status;
     f->limit = dfr_resumable_waves(f->resumable).limit;
-    f->first = f->ended = keeps(f->parts, DFR_TAIL) ? options->accs_waves : options->done_waves;
+    f->first = f->ended = find_first(f, options);
     f->head_first = f->begun = keeps(f->parts, DFR_HEAD) ? 0 : f->first;
     dfr_outputs_part(options->outputs, f->parts->cuts[DFR_HEAD].graph, f->parts->cuts[DFR_HEAD].node);
     dfr_outputs_part(options->outputs, f->parts->cuts[DFR_TAIL].graph, f->parts->cuts[DFR_TAIL].node);
@@ -364,6 +373,8 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
     head.trace_part = &f->view.traces[DFR_HEAD];
     tail.trace_part = &f->view.traces[DFR_TAIL];
     tail.accs = f->accs;
+    tail.accs_first = f->accs_first;
+    tail.accs_waves = f->accs ? f->first : 0;
     head.accs_waves = 0;
     head.done_waves = f->first;         /* what TAIL is to get, HEAD makes whole */
     f->values = calloc(n_ports + 1u, sizeof *f->values);
@@ -481,6 +492,7 @@ static void free_first(struct first *f, int status)
     free(f->values);
     free(f->both);
     free(f->accs);
+    free(f->accs_first);
     dfr_inputs_free(&f->inputs);
     dfr_view_free(&f->view, status == DF_OK ? f->ranks->figures : NULL);
 }

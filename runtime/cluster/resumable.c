@@ -40,11 +40,11 @@ struct dfr_resumable {
     struct dfr_journal journal;         /* fd < 0: there is none */
     struct dfr_chunk chunk;
     bool keeps;                         /* a node keeps something from wave to wave */
-    bool checks;                        /* accs alone, and checkpoints are wanted */
+    bool checks;                        /* checkpoints of accs are wanted */
     char *accs_path;                    /* NULL: the graph has no accs */
     uint64_t program, inputs;           /* digests */
     int64_t kept;                       /* dfr_resumable_kept() */
-    struct dfr_accs accs;               /* with which this run begins; values NULL: as they are declared */
+    struct dfr_accs_found accs;         /* with which this run begins */
     double checked_s;                   /* when the last checkpoint was written */
     int64_t checked;                    /* of several ranks: the waves that it has */
     bool tells;                         /* messages are wanted */
@@ -108,24 +108,13 @@ static void say(const struct dfr_resumable *r, const char *format, ...)
     va_end(list);
 }
 
-/* The first node that keeps something; DF_NONE: none does. */
-static uint32_t find_keeper(const struct df_graph *g)
+/* The first node that keeps something, but for those whose accs have had waves; DF_NONE: none does. */
+static uint32_t find_keeper(const struct df_graph *g, const int64_t *accs_first)
 {
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (dfr_node_keeps(g, v))
+        if (dfr_node_keeps(g, v) && !(accs_first && accs_first[v] > 0))
             return v;
     return DF_NONE;
-}
-
-/* Can all that nodes keep be written down, but for those apart? */
-static bool keeps_accs_alone(const struct df_graph *g, const bool *apart)
-{
-    for (uint32_t v = 0; v < g->n_nodes; v++) {
-        const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
-        if (dfr_node_keeps(g, v) && !(apart && apart[v]) && (k->n_acc == 0 || (k->traits & DF_ORDERED && !(k->traits & DF_RESUME))))
-            return false;
-    }
-    return find_keeper(g) != DF_NONE;
 }
 
 static bool has_accs(const struct df_graph *g)
@@ -196,15 +185,19 @@ static int open_chunk(struct dfr_resumable *r, uint64_t program, const struct df
 static void tell_resumed(const struct dfr_resumable *r)
 {
     const struct df_graph *g = r->graph;
-    const int64_t done = r->journal.done;
+    const uint32_t keeper = r->wanted.parts ? DF_NONE : find_keeper(g, r->accs.first);
+    const long long done = r->journal.done, least = r->accs.least, most = r->accs.most;
     char name[256];
+    if (done > 0)
+        say(r, "%lld waves are done, as '%s' says: going on", done, r->journal.path);
+    if (most > least)
+        say(r, "the accs are as they were after %lld to %lld waves", least, most);
+    else if (most > 0)
+        say(r, "the accs are as they were after %lld waves", most);
     if (done == 0)
         return;
-    say(r, "%lld waves are done, as '%s' says: going on", (long long)done, r->journal.path);
-    if (r->keeps && r->first > 0)
-        say(r, "the accs are as they were after %lld waves", (long long)r->first);
-    else if (r->keeps) {
-        df_node_name(g, find_keeper(g), name, sizeof name);
+    if (keeper != DF_NONE) {
+        df_node_name(g, keeper, name, sizeof name);
         say(r, "node '%s' keeps something from wave to wave, so what it needs of these waves is computed again", name);
     }
     for (uint32_t v = 0; v < g->n_nodes; v++)
@@ -224,19 +217,31 @@ static int finish_files(struct dfr_resumable *r, struct df_error *error)
     return status == DF_OK ? dfr_journal_end(&r->journal, error) : status;
 }
 
-/* The accs of the checkpoint, if they are of waves that are done. One that is of a run before this journal is removed, also if this run has none: a later
- * one would take it. */
-static void read_accs(struct dfr_resumable *r)
+/* Checkpoints of a run before this journal are removed, also if this run writes none: a later one would take them. */
+static int read_accs(struct dfr_resumable *r, struct df_error *error)
 {
-    struct df_error why;
     if (r->journal.done == 0)
         unlink(r->accs_path);
     if (r->journal.epoch == 1)
         dfr_accs_remove_parts(r->accs_path, r->graph);
-    else if (r->checks && dfr_accs_read(r->accs_path, r->graph, r->program, &r->accs, &why) == DF_OK && r->accs.waves > r->journal.done)
-        dfr_accs_free(&r->accs);
-    if (r->accs.values)
-        r->first = r->accs.waves;
+    return r->checks && !r->wanted.parts ? dfr_accs_find(r->accs_path, r->graph, r->program ^ r->inputs, r->journal.done, &r->accs, error) : DF_OK;
+}
+
+/* The first wave in which a node fires. */
+static int find_first(struct dfr_resumable *r, struct df_error *error)
+{
+    const struct df_graph *g = r->graph;
+    int64_t *late = malloc((g->n_nodes + (size_t)1) * sizeof *late), first = INT64_MAX;
+
+    if (!late)
+        return dfr_error_memory(error);
+    dfr_find_late(g, r->journal.done, r->accs.first, late);
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (!(g->nodes[v].flags & DF_NODE_ONCE) && late[v] < first)
+            first = late[v];
+    r->first = first < INT64_MAX ? first : r->journal.done;
+    free(late);
+    return DF_OK;
 }
 
 static int open_journal(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *nothing, struct df_error *error)
@@ -257,11 +262,14 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
         return status;
     for (size_t i = 0; i < j->n && status == DF_OK; i++)
         status = dfr_outputs_before(r->outputs, &j->files[i].file, error);
-    r->limit = r->limit > j->done ? r->limit : j->done;
-    r->first = r->keeps ? 0 : j->done;
-    if (r->accs_path)
-        read_accs(r);
-    tell_resumed(r);
+    if (status == DF_OK && r->accs_path)
+        status = read_accs(r, error);
+    if (status == DF_OK)
+        status = find_first(r, error);
+    const int64_t had = r->accs.most > j->done ? r->accs.most : j->done;
+    r->limit = r->limit > had ? r->limit : had;
+    if (status == DF_OK)
+        tell_resumed(r);
     dfr_catch_signals();
     return status;
 }
@@ -292,7 +300,7 @@ static void resumable_free(struct dfr_resumable *r)
     dfr_outputs_free(r->outputs);
     dfr_journal_close(&r->journal);
     dfr_spool_free(r->graph, r->given, r->args);
-    dfr_accs_free(&r->accs);
+    dfr_accs_found_free(r->graph, &r->accs);
     free(r->accs_path);
     free(r->is_ended);
     free(r);
@@ -306,10 +314,10 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
     if (!r)
         return dfr_error_memory(error);
     *r = (struct dfr_resumable){ .graph = graph, .wanted = *wanted, .given = o->args, .journal.fd = -1, .limit = waves_of(graph, o),
-                                 .keeps = find_keeper(graph) != DF_NONE, .tells = o->log_level >= DF_LOG_WARNING };
+                                 .keeps = find_keeper(graph, NULL) != DF_NONE, .tells = o->log_level >= DF_LOG_WARNING };
     if (wanted->journal && has_accs(graph) && asprintf(&r->accs_path, "%s.accs", wanted->journal) < 0)
         r->accs_path = NULL;
-    r->checks = r->accs_path && keeps_accs_alone(graph, wanted->apart) && wanted->checkpoint_s > 0;
+    r->checks = r->accs_path && wanted->checkpoint_s > 0;
     int status = open_all(r, o, &nothing, error);
     if (status != DF_OK || nothing) {
         if (nothing && wanted->chunk)
@@ -323,9 +331,10 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
     if (wanted->chunk)
         r->first = r->keeps ? 0 : done;
     o->accs = r->accs.values;
-    o->accs_waves = r->accs.values ? r->accs.waves : 0;
+    o->accs_first = r->accs.values ? r->accs.first : NULL;
+    o->accs_waves = r->accs.values ? r->first : 0;
     r->checked_s = dfr_clock_s();
-    r->checked = r->first;
+    r->checked = r->accs.most > r->first ? r->accs.most : r->first;
     atomic_init(&r->ended, r->first);
     o->feed = 1;
     o->waves = -1;
@@ -385,8 +394,8 @@ static void fail(struct dfr_resumable *r, const struct df_error *error)
 static int record_and_write(struct dfr_resumable *r, const uint32_t *number, struct df_run *run, double until_s, struct df_error *error)
 {
     int status = record(r, false, error);
-    if (status == DF_OK && r->checks && r->journal.done > r->first && dfr_accs_fetch(run, until_s))
-        status = dfr_accs_write(run, number, r->accs_path, r->program, atomic_load(&r->ended), error);
+    if (status == DF_OK && r->checks && atomic_load(&r->ended) > r->accs.most && dfr_accs_fetch(run, until_s))
+        status = dfr_accs_write(run, number, r->accs_path, r->program ^ r->inputs, atomic_load(&r->ended), error);
     return status;
 }
 
@@ -480,7 +489,7 @@ static int checkpoint(struct dfr_resumable *r, double until_s, struct df_error *
 /* Is a checkpoint due? Then no wave begins until it is written. After the last wave none is: nodes that come then may change accs. */
 static bool is_due(const struct dfr_resumable *r)
 {
-    return r->checks && r->fed > 0 && r->first + r->fed < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
+    return r->checks && r->fed > 0 && r->first + r->fed > r->accs.most && r->first + r->fed < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
 }
 
 static void write_checkpoint(struct dfr_resumable *r)

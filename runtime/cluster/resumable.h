@@ -8,9 +8,9 @@
  * Resumed:  A run goes on with the first wave that is not done. If a node keeps something from wave to wave (dfr_node_keeps()), the waves before are
  *           computed again for it, and nothing else is.
  * Accs:     A node that keeps nothing but accs can go on from a *checkpoint*: a file beside the journal, PATH.accs, with the accs after some waves that
- *           are done (io/accs.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the waves
- *           before it are not computed again. Accs on devices are fetched for it. Ranks that share parts of accs have a file for each part
- *           (shares/keep.h).
+ *           are done (io/accs.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the node does not fire in
+ *           the waves before it. Accs on devices are fetched for it. Ranks that share parts of accs have a file for each part
+ *           (shares/keep.h), and these are at unlike waves. One process takes for each node the file that has the most waves.
  * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`.
  *           On several ranks dfr_asked() says that one has come.
  * Threads:  these calls are of one thread. While the run goes on, another one writes the journal, at least once a second.
@@ -33,8 +33,7 @@ struct dfr_resumable_options {
     double checkpoint_s;                /* 0: accs are neither written nor read */
     const char *chunk;                  /* the file for what waves first … options.waves - 1 write; NULL: no chunk is made */
     int64_t first;
-    const bool *apart;                  /* by node: what it keeps is not in the way of checkpoints, because its waves can be computed again for it alone;
-                                         * NULL: none. Borrowed while it is opened */
+    bool parts;                         /* ranks share parts of accs, and read checkpoints themselves */
     double lock_s;                      /* another process may have the journal for so long, until it ends */
 };
 

@@ -14,6 +14,7 @@
 #include "runtime/base/intern.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/tokens.h"
+#include "runtime/skips/skips.h"
 #include "runtime/threads/clock.h"
 
 #define LINE_BYTES 160
@@ -244,4 +245,84 @@ void dfr_accs_remove_parts(const char *path, const struct df_graph *g)
             unlink(own);
         free(own);
     }
+}
+
+/* ---- what a run begins with ---- */
+
+/* The file with the accs of this node that has the most waves. NULL: none has any, or they are not all that it keeps. */
+static const struct dfr_accs *find_file(const char *path, const struct df_graph *g, uint32_t v, uint64_t program, const struct dfr_accs_found *found)
+{
+    const struct dfr_accs *whole = &found->files[g->n_nodes];
+    struct dfr_accs *own = &found->files[v];
+    struct df_error why;
+    char *own_path = df_node_n_acc(g, v) > 0 && dfr_node_keeps_accs(g, v) ? dfr_accs_part_path(path, g, v) : NULL;
+
+    if (!own_path)
+        return NULL;
+    if (dfr_accs_read_part(own_path, g, v, program, own, &why) == DF_OK && own->waves <= whole->waves)
+        dfr_accs_free(own);
+    free(own_path);
+    return own->waves > 0 ? own : whole->waves > 0 ? whole : NULL;
+}
+
+static void take_file(const struct df_graph *g, uint32_t v, const struct dfr_accs *file, struct dfr_accs_found *found)
+{
+    for (uint32_t a = 0; a < df_node_n_acc(g, v); a++)
+        found->values[df_node_acc(g, v, a)] = file->values[df_node_acc(g, v, a)];
+    found->least = file->waves < found->least ? file->waves : found->least;
+    found->most = file->waves > found->most ? file->waves : found->most;
+}
+
+/* Takes the files of all nodes of which nothing is needed in the waves that their accs have had. */
+static int take_files(const char *path, const struct df_graph *g, uint64_t program, int64_t done, struct dfr_accs_found *found, struct df_error *error)
+{
+    int64_t *late = malloc((g->n_nodes + (size_t)1) * sizeof *late);
+    const struct dfr_accs **file = calloc(g->n_nodes + (size_t)1, sizeof *file);
+    const bool good = late && file;
+
+    for (uint32_t v = 0; v < g->n_nodes && good; v++)
+        if ((file[v] = find_file(path, g, v, program, found)))
+            found->first[v] = file[v]->waves;
+    if (good)
+        dfr_find_late(g, done, found->first, late);
+    for (uint32_t v = 0; v < g->n_nodes && good; v++)
+        if (found->first[v] > 0)
+            take_file(g, v, file[v], found);
+        else if (df_node_n_acc(g, v) > 0)
+            found->least = 0;
+    free(late);
+    free(file);
+    return good ? DF_OK : dfr_error_memory(error);
+}
+
+int dfr_accs_find(const char *path, const struct df_graph *g, uint64_t program, int64_t done, struct dfr_accs_found *found, struct df_error *error)
+{
+    struct df_error why;
+
+    *found = (struct dfr_accs_found){ .least = INT64_MAX, .values = calloc(g->n_values + (size_t)1, sizeof *found->values),
+                                      .first = calloc(g->n_nodes + (size_t)1, sizeof *found->first),
+                                      .files = calloc(g->n_nodes + (size_t)1, sizeof *found->files) };
+    if (!found->values || !found->first || !found->files)
+        return dfr_error_memory(error);
+    struct dfr_accs *whole = &found->files[g->n_nodes];
+    if (dfr_accs_read(path, g, program, whole, &why) == DF_OK && whole->waves > done)
+        dfr_accs_free(whole);
+    int status = take_files(path, g, program, done, found, error);
+    if (found->least == INT64_MAX)
+        found->least = 0;
+    if (found->most == 0) {
+        free(found->values);
+        found->values = NULL;
+    }
+    return status;
+}
+
+void dfr_accs_found_free(const struct df_graph *g, struct dfr_accs_found *found)
+{
+    for (uint32_t v = 0; found->files && v <= g->n_nodes; v++)
+        dfr_accs_free(&found->files[v]);
+    free(found->files);
+    free(found->values);
+    free(found->first);
+    *found = (struct dfr_accs_found){ 0 };
 }

@@ -37,6 +37,18 @@ int dfr_accs_write(const struct df_run *run, const uint32_t *number, const char 
 int dfr_accs_read(const char *path, const struct df_graph *graph, uint64_t program, struct dfr_accs *accs, struct df_error *error);
 void dfr_accs_free(struct dfr_accs *accs);
 
+/* With what a run begins that goes on: of each node's accs the file that has the most waves. */
+struct dfr_accs_found {
+    const void **values;                /* by value of the graph; NULL there: as declared. NULL: all are */
+    int64_t *first;                     /* by node: the wave with which it goes on; 0: it has no accs, or these are as declared */
+    int64_t least, most;                /* of the nodes with accs */
+    struct dfr_accs *files;             /* by node, and last the one that has all accs */
+};
+/* Reads the file that has all accs, if its waves are done, and those of parts, which may be ahead of what is done. Files that cannot be read count as missing.
+ * DF_E_MEMORY. Call dfr_accs_found_free() also after an error. */
+int dfr_accs_find(const char *path, const struct df_graph *graph, uint64_t program, int64_t done, struct dfr_accs_found *found, struct df_error *error);
+void dfr_accs_found_free(const struct df_graph *graph, struct dfr_accs_found *found);
+
 /* The file for the accs of this node beside PATH. malloc'ed; NULL: out of memory. */
 char *dfr_accs_part_path(const char *path, const struct df_graph *graph, uint32_t node);
 /* Writes n accs, by rising number of their values. */

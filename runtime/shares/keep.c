@@ -18,20 +18,12 @@ uint32_t dfr_span_accs(const struct dfr_shared *shared, const struct dfr_span *s
     return n;
 }
 
-/* Reads what the files have of each part. Those that have nothing are at wave 0. */
-static void read_files(const struct dfr_shared *shared, const char *path, uint64_t program, struct dfr_accs *kept)
+static int64_t waves_of(const struct dfr_shared *shared, const struct dfr_accs_found *kept, uint32_t part)
 {
-    struct df_error why;
-
-    for (uint32_t i = 0; i < shared->n_parts && path; i++) {
-        char *own = dfr_accs_part_path(path, shared->graph, shared->parts[i]);
-        if (own)
-            dfr_accs_read_part(own, shared->graph, shared->parts[i], program, &kept[i], &why);
-        free(own);
-    }
+    return kept->first ? kept->first[shared->parts[part]] : 0;
 }
 
-static int take_accs(const struct dfr_shared *shared, const struct dfr_accs *kept, struct dfr_span *span, struct df_error *error)
+static int take_accs(const struct dfr_shared *shared, const struct dfr_accs_found *kept, struct dfr_span *span, struct df_error *error)
 {
     const struct dfr_head head = { .kind = DFR_RESULT };
     const struct df_graph *g = shared->graph;
@@ -41,7 +33,7 @@ static int take_accs(const struct dfr_shared *shared, const struct dfr_accs *kep
     for (uint32_t i = span->first; i < span->end && values; i++)
         for (uint32_t a = 0; a < df_node_n_acc(g, shared->parts[i]); a++) {
             uint32_t x = df_node_acc(g, shared->parts[i], a);
-            values[n++] = (struct dfr_value){ .port = x, .data = kept[i].values[x], .bytes = g->values[x].bytes };
+            values[n++] = (struct dfr_value){ .port = x, .data = kept->values[x], .bytes = g->values[x].bytes };
         }
     span->accs = values ? dfr_message_make(&head, values, n) : NULL;
     free(values);
@@ -49,7 +41,7 @@ static int take_accs(const struct dfr_shared *shared, const struct dfr_accs *kep
 }
 
 /* Divides parts [first, end), which are at the same wave: each rank gets as many of all parts as others, or one more. */
-static int divide(const struct dfr_shared *shared, const struct dfr_accs *kept, uint32_t first, uint32_t end, uint32_t n_ranks, struct dfr_span *spans,
+static int divide(const struct dfr_shared *shared, const struct dfr_accs_found *kept, uint32_t first, uint32_t end, uint32_t n_ranks, struct dfr_span *spans,
                   uint32_t *n_spans, struct df_error *error)
 {
     const uint64_t length = end - first, wanted = (length * n_ranks + shared->n_parts - 1) / shared->n_parts, n = wanted < length ? wanted : length;
@@ -57,7 +49,7 @@ static int divide(const struct dfr_shared *shared, const struct dfr_accs *kept, 
 
     for (uint64_t k = 0; k < n && status == DF_OK; k++) {
         struct dfr_span *span = &spans[(*n_spans)++];
-        *span = (struct dfr_span){ .first = first + (uint32_t)(length * k / n), .end = first + (uint32_t)(length * (k + 1) / n), .waves = kept[first].waves };
+        *span = (struct dfr_span){ .first = first + (uint32_t)(length * k / n), .end = first + (uint32_t)(length * (k + 1) / n), .waves = waves_of(shared, kept, first) };
         if (span->waves > 0)
             status = take_accs(shared, kept, span, error);
     }
@@ -67,23 +59,19 @@ static int divide(const struct dfr_shared *shared, const struct dfr_accs *kept, 
 int dfr_spans_make(const struct dfr_shared *shared, uint32_t n_ranks, const char *path, uint64_t program, struct dfr_span **spans, uint32_t *n_spans,
                    struct df_error *error)
 {
-    struct dfr_accs *kept = calloc(shared->n_parts + (size_t)1, sizeof *kept);
-    int status = DF_OK;
+    struct dfr_accs_found kept = { 0 };
+    int status = path ? dfr_accs_find(path, shared->graph, program, INT64_MAX, &kept, error) : DF_OK;
 
     *n_spans = 0;
     *spans = calloc(shared->n_parts + (size_t)1, sizeof **spans);
-    if (!kept || !*spans)
+    if (status == DF_OK && !*spans)
         status = dfr_error_memory(error);
-    if (status == DF_OK)
-        read_files(shared, path, program, kept);
     for (uint32_t first = 0, end; first < shared->n_parts && status == DF_OK; first = end) {
-        for (end = first + 1; end < shared->n_parts && kept[end].waves == kept[first].waves; end++)
+        for (end = first + 1; end < shared->n_parts && waves_of(shared, &kept, end) == waves_of(shared, &kept, first); end++)
             ;
-        status = divide(shared, kept, first, end, n_ranks, *spans, n_spans, error);
+        status = divide(shared, &kept, first, end, n_ranks, *spans, n_spans, error);
     }
-    for (uint32_t i = 0; kept && i < shared->n_parts; i++)
-        dfr_accs_free(&kept[i]);
-    free(kept);
+    dfr_accs_found_free(shared->graph, &kept);
     return status;
 }
 

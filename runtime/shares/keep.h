@@ -1,7 +1,8 @@
 /* keep.h - checkpoints of a run by parts of accs: what the accs of each part were after some waves, in files on the first rank, and what is left to do after
  * them.
  *
- * Files:    one for each node that changes a part (dfr_accs_part_path()), because the ranks are at different waves. A thread writes them, because a disk may take
+ * Files:    one for each node that changes a part (dfr_accs_part_path()), because the ranks are at different waves. What one process has written is read, too, if
+ *           it has more waves. A thread writes them, because a disk may take
  *           longer than the first rank may be silent.
  * Spans:    A *span* is a range of parts that one rank has at a time. Its accs are as the waves before `waves` have left them. If a run begins, spans have
  *           as many parts as others, or one more. If it goes on, parts that are at the same wave are divided so: there may be other ranks than before.

@@ -206,13 +206,12 @@ static int open_journal(struct first *f, struct df_error *error)
         return DF_OK;
     wanted = *f->ranks->resume;
     wanted.lock_s = DFR_LOCK_S;
+    wanted.parts = true;
     const int64_t waves = f->options.waves;
     int status = dfr_resumable_open(f->shared->graph, &f->options, &wanted, &f->resumable, error);
     f->options.waves = waves;           /* of a share, which nobody feeds */
     f->options.feed = 0;
     f->options.done_waves = 0;
-    f->options.accs = NULL;             /* those of a run in one process */
-    f->options.accs_waves = 0;
     f->nothing = status == DF_OK && !f->resumable;
     if (status != DF_OK || f->nothing)
         return status;

@@ -74,21 +74,64 @@ static bool fires_again(const struct df_graph *g, uint32_t v)
     return g->nodes[v].flags & DF_NODE_ONCE && (!sink || df_node_is_final(g, v));
 }
 
-int dfr_skips_make_late(struct dfr_skips *s, const struct df_graph *g, int64_t done, struct df_error *error)
+/* What the node reads is needed in the waves in which it fires. Who reads an acc fires after the last wave, and needs none of it again. */
+static void need_inputs(const struct df_graph *g, uint32_t v, int64_t *late)
 {
-    s->done = done;
-    s->late = malloc((size_t)g->n_nodes + 1);
-    if (!s->late)
-        return dfr_error_memory(error);
-    memset(s->late, 1, g->n_nodes);
-    for (uint32_t v = g->n_nodes; v-- > 0;) { /* readers have larger numbers */
-        const struct df_node *node = &g->nodes[v];
-        if (dfr_node_keeps(g, v) || fires_again(g, v))
-            s->late[v] = 0;
-        for (uint32_t k = 0; !s->late[v] && k < df_node_n_in(g, v); k++)
-            s->late[g->values[g->in_value[node->first_in + k]].producer] = 0;
+    for (uint32_t k = 0; k < df_node_n_in(g, v); k++) {
+        const uint32_t x = g->in_value[g->nodes[v].first_in + k], producer = g->values[x].producer;
+        if (!df_value_is_acc(g, x) && late[producer] > late[v])
+            late[producer] = late[v];
     }
+}
+
+static bool is_read(const struct df_graph *g, uint32_t v)
+{
+    bool read = false;
+    for (uint32_t y = g->nodes[v].first_out; y < g->nodes[v].first_out + df_node_n_out(g, v); y++)
+        read |= g->values[y].n_readers > 0;
+    return read;
+}
+
+/* The first wave in which the node must fire, whatever others need of it. */
+static int64_t needs_itself(const struct df_graph *g, uint32_t v, int64_t done, const int64_t *accs_first)
+{
+    if (fires_again(g, v))
+        return 0;
+    if (dfr_node_keeps(g, v))
+        return accs_first && dfr_node_keeps_accs(g, v) ? accs_first[v] : 0;
+    return is_read(g, v) ? INT64_MAX : done;
+}
+
+void dfr_find_late(const struct df_graph *g, int64_t done, int64_t *accs_first, int64_t *late)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        late[v] = needs_itself(g, v, done, accs_first);
+    for (uint32_t v = g->n_nodes; v-- > 0;) { /* readers have larger numbers */
+        if (accs_first && late[v] < accs_first[v])
+            late[v] = accs_first[v] = 0;
+        need_inputs(g, v, late);
+    }
+}
+
+int dfr_skips_make_late(struct dfr_skips *s, const struct df_graph *g, int64_t done, const int64_t *accs_first, struct df_error *error)
+{
+    int64_t *first = malloc(((size_t)g->n_nodes + 1) * sizeof *first);
+
+    s->late = malloc(((size_t)g->n_nodes + 1) * sizeof *s->late);
+    if (!s->late || !first) {
+        free(first);
+        return dfr_error_memory(error);
+    }
+    memcpy(first, accs_first ? accs_first : s->late, accs_first ? g->n_nodes * sizeof *first : 0);
+    dfr_find_late(g, done, accs_first ? first : NULL, s->late);
+    free(first);
     return DF_OK;
+}
+
+bool dfr_node_keeps_accs(const struct df_graph *g, uint32_t v)
+{
+    const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+    return k->n_acc > 0 && !(k->traits & DF_ORDERED && !(k->traits & DF_RESUME));
 }
 
 bool dfr_node_keeps(const struct df_graph *g, uint32_t v)
@@ -99,7 +142,7 @@ bool dfr_node_keeps(const struct df_graph *g, uint32_t v)
 
 static bool is_late(const struct dfr_skips *s, uint32_t slot, uint32_t node)
 {
-    return s->late && s->late[node] && atomic_load_explicit(&s->number[slot], memory_order_relaxed) < s->done;
+    return s->late && atomic_load_explicit(&s->number[slot], memory_order_relaxed) < s->late[node];
 }
 
 static const uint8_t *bytes_of(const struct dfr_skips *s, uint32_t slot)

@@ -45,8 +45,7 @@ struct dfr_passes {
 struct dfr_skips {
     const struct df_graph *graph;
     struct dfr_passes *passes;          /* NULL: there is one */
-    uint8_t *late;                      /* by node: 1 if it does not fire before wave `done`. NULL: all nodes do */
-    int64_t done;
+    int64_t *late;                      /* by node: it does not fire before the wave with this number. NULL: all nodes fire in all waves */
     _Atomic int64_t *number;            /* by slot: the number of its wave, 0 in the once slot; if there is `late` */
     _Atomic bool any;                   /* something was skipped in this run */
     uint8_t *empty;                     /* [slot * n_values + value]; once values and accs are never empty */
@@ -64,9 +63,15 @@ int dfr_skips_make_passes(struct dfr_skips *skips, const struct df_graph *graph,
 /* Does the node keep something from wave to wave that nobody can write down: an acc, or whatever an ordered kernel or a stream keeps that
  * is not DF_RESUME? */
 bool dfr_node_keeps(const struct df_graph *graph, uint32_t node);
+/* Can all that the node keeps be written down: has it accs, and keeps nothing else? */
+bool dfr_node_keeps_accs(const struct df_graph *graph, uint32_t node);
 /* Before dfr_skips_create(): what the waves before `done` have written is there, and each node is to fire again only if another
- * one needs it that keeps something from wave to wave. DF_E_MEMORY. */
-int dfr_skips_make_late(struct dfr_skips *skips, const struct df_graph *graph, int64_t done, struct df_error *error);
+ * one needs it that keeps something from wave to wave. accs_first: by node, the first wave in which one whose accs have had the waves before fires;
+ * NULL: 0. DF_E_MEMORY. */
+int dfr_skips_make_late(struct dfr_skips *skips, const struct df_graph *graph, int64_t done, const int64_t *accs_first, struct df_error *error);
+/* The same without a run: writes by node the first wave in which it fires. If another node needs what one makes in waves that its accs have had, these are to
+ * begin as declared: accs_first is 0 there then. accs_first may be NULL. */
+void dfr_find_late(const struct df_graph *graph, int64_t done, int64_t *accs_first, int64_t *late);
 /* The round begins in the slot. `number` is its wave in a run that is fed. */
 static inline void dfr_skips_begin(struct dfr_skips *s, uint32_t slot, int64_t round, int64_t number)
 {

@@ -21,7 +21,7 @@ int dfr_feed_create(struct df_run *run, struct df_error *error)
     if (!run->feed.slots)
         return dfr_error_memory(error);
     atomic_init(&run->feed.end, INT64_MAX);
-    return o->done_waves > 0 ? dfr_skips_make_late(&run->skips, run->graph, o->done_waves, error) : DF_OK;
+    return o->done_waves > 0 || o->accs_first ? dfr_skips_make_late(&run->skips, run->graph, o->done_waves, o->accs_first, error) : DF_OK;
 }
 
 static struct dfr_fed_slot *slot_of(struct df_run *run, int64_t wave)

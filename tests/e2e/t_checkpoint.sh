@@ -60,3 +60,8 @@ kill -TERM $!; touch go-60; wait $!; got=$?
 goes_on signalled-device "$(waves_of)"
 expect alone 2 'error: --checkpoint: it is for runs with --journal or --resume' ./accs --checkpoint=5s
 expect no-time 2 "error: --checkpoint: 'now' is not a time; write a number with ms, s, min or h, as in 30s" ./accs --journal --checkpoint=now
+# What a node makes that has accs is needed in each wave by one that keeps something: these accs begin with wave 0, and the others behind the checkpoint.
+sed -e 's/^import/kernel last(in s: i64[1]) ordered cpu {{ (void)s; }};\n&/' -e 's/^    r = tell/    last(so_far);\n&/' accs.df >needed.df
+mkdir needed && check needed-compile "$DFC" needed.df --nvcc=none -o needed/accs
+cp needed/accs accs; killed; [ "$(waves_of)" -gt 0 ] && pass needed-written || fail needed-written "$(cat errors)"; rm -f calls; touch go-60 go-140; ./accs --us=2000 --resume 2>needed-errors; same needed-result result.raw want/result.raw; same needed-waves so_far.raw want/so_far.raw
+expect needed-told 0 "^accs: the accs are as they were after 0 to [0-9]+ waves$" cat needed-errors

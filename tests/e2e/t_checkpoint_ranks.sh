@@ -57,9 +57,26 @@ same fewer-waves-result result.raw ../want-farthest/result.raw; rm -rf ./*
 stopped_at 9 0 3; killed_all; rm shared.journal; touch go; begin 3; ends $launcher; wait $launcher
 same anew-result result.raw ../want/result.raw
 called 0 2 && pass anew || fail anew "$(sort -n calls | head -n 3)"; rm -rf ./*
-# One process goes on, too, from the first wave on.
-stopped_at 9 0 3; killed_all; touch go; check alone ../shared --resume; same alone-result result.raw ../want/result.raw
-[ -z "$(files)" ] && pass alone-removed || fail alone-removed "$(files)"; rm -rf ./*
+# alone NAME WANT OPTION…: one process goes on, and calls `slow` once for each wave from the one on that the part that is farthest behind has not had.
+alone() {
+    local name=$1 want=$2 from; from=$(first); shift 2; rm -f calls; touch go
+    check "$name" ../shared --resume "$@"
+    same "$name-result" result.raw "$want"
+    [ "$(sort -n calls | head -n 1)" = "$from 0" ] && [ -z "$(sort calls | uniq -d)" ] && pass "$name-calls" || fail "$name-calls" "$(sort -n calls | head -n 1), not from $from"
+    [ -z "$(files)" ] && pass "$name-removed" || fail "$name-removed" "$(files)"
+    rm -rf ./*
+}
+stopped_at 9 0 3; killed_all; alone alone ../want/result.raw
+stopped_at 9 0 3; killed_all; alone alone-device ../want/result.raw --device=emu --emu-all --policy=all-gpu
+stopped_at 9 0 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null
+rm calls; touch go; check alone-damaged ../shared --resume; same alone-damaged-result result.raw ../want/result.raw
+called 0 1 && pass alone-damaged-calls || fail alone-damaged-calls "$(sort -n calls | head -n 1)"; rm -rf ./*
+# The parts are at unlike waves.
+touch go.1; begin 3 --checkpoint=10ms --last=100000; until_true is_ahead; kill -9 "$(cat pid.0)"; killed_all; farthest=$(most); mkdir ../want-alone
+(cd ../want-alone && touch go && ../shared --last=100000 --waves="$farthest"); alone alone-unlike ../want-alone/result.raw --last=100000 --waves=30
+# Ranks go on with what one process has left.
+../shared --resume --checkpoint=10ms --workers=1 2>errors & until_true called 60 1; until_true [ -e shared.journal.accs ]; kill -9 $!; wait $! 2>/dev/null
+goes_on after-one 3 "$(head -n 1 shared.journal.accs | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2)"
 # A rank that is killed: another one begins with its checkpoint, not with wave 0.
 stopped_at 9 1 4; touch go; ends $launcher; wait $launcher
 same worker-result result.raw ../want/result.raw

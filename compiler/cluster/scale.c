@@ -162,7 +162,17 @@ static const char *find_limit(const struct dfc_virtual *setup, const struct dfc_
     return all[most].name;
 }
 
-int dfc_scale_run(const struct dfc_scale *scale, uint32_t nodes, struct dfc_scale_row *row, struct df_error *error)
+/* Machines share parts: rank 0 does nothing for a wave. */
+static void share_parts(const struct dfc_scale *scale, unsigned number, struct dfc_virtual *setup, struct dfc_scale_row *row)
+{
+    if (scale->shares.n_parts == 0 || !scale->shares.rows[number])
+        return;
+    setup->shares = scale->shares.rows[number];
+    setup->n_shares = row->shares = scale->shares.n[number];
+    setup->head_s = setup->tail_s = setup->give_bytes = setup->write_bytes = 0;
+}
+
+int dfc_scale_run(const struct dfc_scale *scale, unsigned number, uint32_t nodes, struct dfc_scale_row *row, struct df_error *error)
 {
     const struct dfc_cluster *cluster = scale->cluster;
     uint32_t n[DFC_MOST_NODE_TYPES];
@@ -176,11 +186,12 @@ int dfc_scale_run(const struct dfc_scale *scale, uint32_t nodes, struct dfc_scal
                                  .latency_s = cluster->link.latency_s, .manager_bytes_per_s = cluster->link.bytes_per_s,
                                  .switch_bytes_per_s = cluster->total_bytes_per_s,
                                  .files_bytes_per_s = cluster->files_bytes_per_s };
+    share_parts(scale, number, &setup, row);
     dfc_scale_share(cluster, nodes, n);
     for (uint32_t t = 0; t < cluster->n_types; t++) {
         setup.types[setup.n_types++] = (struct dfc_machines){ n[t], scale->every_s[t], scale->latency_s[t],
                                                               cluster->types[t].link.bytes_per_s };
-        rate += n[t] / scale->every_s[t];
+        rate += n[t] / (setup.shares ? scale->shares.whole_s[t] : scale->every_s[t]);
     }
     row->ideal_s = (double)row->waves / rate;
     int code = dfc_virtual_run(&setup, &row->result, error);

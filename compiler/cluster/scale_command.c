@@ -27,6 +27,8 @@ static const struct dfc_option own_options[] = {
     { "--waves", "N", "waves in all (1000)" },
     { "--weak", NULL, "so many waves for each node: the work grows with the nodes" },
     { "--window", "N", "waves that a node holds at most (found, by doubling)" },
+    { "--share", "waves|parts", "what nodes share: waves, or parts of accs, of which each node has some and changes them in all waves (as the program: parts "
+                                "if all waves serve them, and they are larger than what they read)" },
     { "--vary", "PERCENT", "a wave takes up to so much longer or shorter, drawn by wave (0)" },
     { "--read", "SIZE", "what a node reads from the file system for each wave" },
     { "--write", "SIZE", "what it writes there for each wave" },
@@ -53,6 +55,7 @@ struct request {
     unsigned long waves, window, vary;
     uint64_t read_bytes, write_bytes;
     bool weak;
+    enum dfr_share_what share;
     const char *plot, *manager;         /* `manager`: an option that says something of rank 0's */
     struct dfc_demand_options demand;
 };
@@ -83,6 +86,15 @@ static bool parse_size(const char *option, const char *text, uint64_t *bytes)
     return false;
 }
 
+static bool parse_share(struct request *r, const char *text)
+{
+    r->share = strcmp(text, "parts") == 0 ? DFR_SHARE_PARTS : DFR_SHARE_WAVES;
+    if (r->share == DFR_SHARE_PARTS || strcmp(text, "waves") == 0)
+        return true;
+    dfc_error("--share=%s: waves or parts is expected", text);
+    return false;
+}
+
 /* Gives 1, 0 and -1 as dfc_common_option() does. */
 static int own_option(void *request, int argc, char **argv, int *i)
 {
@@ -96,6 +108,10 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return taken;
     if (strcmp(argv[*i], "--weak") == 0)
         return r->weak = true;
+    if ((taken = dfc_option_value("--share", argc, argv, i, &value))) {
+        r->manager = "--share";
+        return taken > 0 && parse_share(r, value) ? 1 : -1;
+    }
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         if ((taken = dfc_option_value(counts[k].name, argc, argv, i, &value))) {
             r->manager = k > 0 ? counts[k].name : r->manager;
@@ -166,8 +182,11 @@ static bool look_at_types(struct request *r, const struct dfc_cluster *cluster, 
         if (!dfc_load(&r->common, false, &loaded))
             return false;
         struct df_error error = { "" };
-        int code = dfc_scale_look(&loaded.problem, r->common.policy ? r->common.policy : dfc_default_placer(&loaded),
-                                  &r->common.partition, r->common.inflight, t, scale, &error);
+        const char *policy = r->common.policy ? r->common.policy : dfc_default_placer(&loaded);
+        int code = dfc_scale_look(&loaded.problem, policy, &r->common.partition, r->common.inflight, t, scale, &error);
+        if (code == DF_OK)
+            code = dfc_scale_shares_look(&loaded.problem, policy, &r->common.partition, r->common.inflight, t, cluster->types[t].speed, r->share, r->nodes,
+                                         r->n_nodes, &scale->shares, &error);
         if (code != DF_OK)
             dfc_error("node '%s': %s", cluster->types[t].name, error.text);
         dfc_unload(&loaded);
@@ -215,15 +234,14 @@ static int scale_it(struct request *r)
         const struct dfc_demand_asked asked = { r->nodes, r->n_nodes, r->waves, r->weak, r->form, r->plot };
         return dfc_demand_command(&r->demand, &asked, &r->common, &cluster);
     }
-    if (!look_at_types(r, &cluster, &scale))
-        return 1;
-    for (unsigned i = 0; i < r->n_nodes; i++)
-        if (dfc_scale_run(&scale, (uint32_t)r->nodes[i], &rows[i], &error) != DF_OK) {
+    bool good = look_at_types(r, &cluster, &scale);
+    for (unsigned i = 0; i < r->n_nodes && good; i++)
+        if (!(good = dfc_scale_run(&scale, i, (uint32_t)r->nodes[i], &rows[i], &error) == DF_OK))
             dfc_error("%lu nodes: %s", r->nodes[i], error.text);
-            return 1;
-        }
     const struct dfc_scale_report report = { .path = r->common.path, .scale = &scale, .rows = rows, .n_rows = r->n_nodes };
-    return write_all(r, &report) ? 0 : 1;
+    good = good && write_all(r, &report);
+    dfc_scale_shares_free(&scale.shares);
+    return good ? 0 : 1;
 }
 
 static int run(int argc, char **argv)

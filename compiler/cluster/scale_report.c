@@ -19,6 +19,9 @@ static void print_wave(const struct dfc_scale *scale, FILE *out)
     for (uint32_t t = 0; t < scale->cluster->n_types; t++)
         fprintf(out, "node %s: a wave every %s, %s alone\n", scale->cluster->types[t].name,
                 dfr_text_seconds(scale->every_s[t], text[0], sizeof text[0]), dfr_text_seconds(scale->latency_s[t], text[1], sizeof text[1]));
+    for (uint32_t t = 0; t < scale->cluster->n_types && scale->shares.n_parts > 0; t++)
+        fprintf(out, "node %s with all %u parts of accs: a wave every %s\n", scale->cluster->types[t].name, scale->shares.n_parts,
+                dfr_text_seconds(scale->shares.whole_s[t], text[0], sizeof text[0]));
     fprintf(out, "rank 0: %s to make a wave's inputs, %s to take its results; sends %s, gets %s\n\n",
             dfr_text_seconds(scale->head_s, text[0], sizeof text[0]), dfr_text_seconds(scale->tail_s, text[1], sizeof text[1]),
             dfr_text_bytes((uint64_t)scale->give_bytes, text[2], sizeof text[2]),
@@ -28,7 +31,7 @@ static void print_wave(const struct dfc_scale *scale, FILE *out)
 bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
 {
     static const char *const heads[] = { "nodes", "waves", "time", "waves/s", "efficiency", "nodes busy", "rank 0", "its link", "network",
-                                         "files", "window", "limit" };
+                                         "files", "window", "shares", "limit" };
     struct dfc_table table = { .n_columns = sizeof heads / sizeof *heads };
     char text[16];
     print_wave(report->scale, out);
@@ -54,6 +57,7 @@ bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
         dfc_table_cell(&table, "%.0f %%", 100 * r->switch_busy);
         dfc_table_cell(&table, "%.0f %%", 100 * r->files_busy);
         dfc_table_cell(&table, r->least_window == r->most_window ? "%u" : "%u to %u", r->least_window, r->most_window);
+        dfc_table_cell(&table, row->shares > 0 ? "%" PRIu32 : "-", row->shares);
         dfc_table_cell(&table, "%s", row->limit);
     }
     bool good = dfc_table_print(&table, out);
@@ -63,13 +67,13 @@ bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
 
 void dfc_scale_csv(const struct dfc_scale_report *report, FILE *out)
 {
-    fputs("nodes,waves,makespan_s,ideal_s,efficiency,manager_busy,out_busy,in_busy,network_busy,files_busy,least_window,most_window,limit\n", out);
+    fputs("nodes,waves,makespan_s,ideal_s,efficiency,manager_busy,out_busy,in_busy,network_busy,files_busy,least_window,most_window,shares,limit\n", out);
     for (unsigned i = 0; i < report->n_rows; i++) {
         const struct dfc_scale_row *row = &report->rows[i];
         const struct dfc_virtual_result *r = &row->result;
-        fprintf(out, "%" PRIu32 ",%" PRId64 ",%.9g,%.9g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%u,%u,%s\n", row->nodes, row->waves, r->makespan_s,
+        fprintf(out, "%" PRIu32 ",%" PRId64 ",%.9g,%.9g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%u,%u,%" PRIu32 ",%s\n", row->nodes, row->waves, r->makespan_s,
                 row->ideal_s, efficiency(row), r->manager_busy, r->out_busy, r->in_busy, r->switch_busy, r->files_busy,
-                r->least_window, r->most_window, row->limit);
+                r->least_window, r->most_window, row->shares, row->limit);
     }
 }
 
@@ -91,9 +95,9 @@ void dfc_scale_json(const struct dfc_scale_report *report, FILE *out)
         const struct dfc_virtual_result *r = &row->result;
         fprintf(out, "%s\n    { \"nodes\": %" PRIu32 ", \"waves\": %" PRId64 ", \"makespan_s\": %.9g, \"ideal_s\": %.9g, "
                 "\"manager_busy\": %.6g, \"out_busy\": %.6g, \"in_busy\": %.6g, \"network_busy\": %.6g, \"files_busy\": %.6g, "
-                "\"least_window\": %u, \"most_window\": %u, \"limit\": \"%s\" }", i ? "," : "", row->nodes, row->waves, r->makespan_s,
+                "\"least_window\": %u, \"most_window\": %u, \"shares\": %" PRIu32 ", \"limit\": \"%s\" }", i ? "," : "", row->nodes, row->waves, r->makespan_s,
                 row->ideal_s, r->manager_busy, r->out_busy, r->in_busy, r->switch_busy, r->files_busy, r->least_window, r->most_window,
-                row->limit);
+                row->shares, row->limit);
     }
     fputs("\n  ] }\n", out);
 }

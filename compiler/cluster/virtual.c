@@ -37,6 +37,7 @@ struct machine {
     double busy_s;
     struct channel in, out;
     uint64_t epoch;
+    int64_t share, n_begun, n_done;     /* with shares: its number, and waves of it */
 };
 
 enum event_kind { ARRIVES, HANDLED, HEAD_DONE, TAIL_DONE, WAVE_DONE, BEAT };
@@ -140,10 +141,12 @@ static void begin_wave(struct run *r, uint32_t rank, int64_t wave)
 {
     struct machine *m = &r->machines[rank];
     const struct dfc_machines *type = &r->s->types[m->type];
+    const struct dfc_virtual_share *share = r->s->shares ? &r->s->shares[m->share] : NULL;
+    const double every_s = share ? share->every_s[m->type] : type->every_s, latency_s = share ? share->latency_s[m->type] : type->latency_s;
     double f = factor(r, wave), begin_s = fmax(r->now_s, m->free_s);
-    m->free_s = begin_s + type->every_s * f;
-    m->busy_s += type->every_s * f;
-    add_event(r, (struct event){ .time_s = begin_s + type->latency_s * f, .kind = WAVE_DONE, .rank = rank, .wave = wave });
+    m->free_s = begin_s + every_s * f;
+    m->busy_s += every_s * f;
+    add_event(r, (struct event){ .time_s = begin_s + latency_s * f, .kind = WAVE_DONE, .rank = rank, .wave = wave });
 }
 
 /* ---- the network ---- */
@@ -268,8 +271,43 @@ static void send_to_manager(struct run *r, uint32_t rank, enum dfr_message_kind 
         transfer(r, rank, (struct transfer){ .message = message, .bytes = (double)message->size, .purpose = FOR_MANAGER });
 }
 
+/* Gets the inputs of a wave. */
+static void fetch_wave(struct run *r, uint32_t rank, int64_t wave)
+{
+    if (r->s->read_bytes > 0)
+        transfer(r, rank, (struct transfer){ .wave = wave, .bytes = r->s->read_bytes, .purpose = FROM_FILES });
+    else
+        begin_wave(r, rank, wave);
+}
+
+/* The machine has a share: its first waves begin. */
+static void begin_share(struct run *r, uint32_t rank, int64_t share)
+{
+    struct machine *m = &r->machines[rank];
+    const int64_t inflight = r->s->inflight > 0 ? r->s->inflight : 1, n = inflight < r->s->waves ? inflight : r->s->waves;
+    m->share = share;
+    m->n_done = 0;
+    m->n_begun = n;
+    for (int64_t wave = 0; wave < n; wave++)
+        fetch_wave(r, rank, wave);
+}
+
+/* A wave of its share has ended. */
+static void end_wave_of_share(struct run *r, uint32_t rank)
+{
+    struct machine *m = &r->machines[rank];
+    if (++m->n_done == r->s->waves)
+        send_to_manager(r, rank, DFR_RESULT, m->share, r->s->shares[m->share].bytes);
+    else if (m->n_begun < r->s->waves)
+        fetch_wave(r, rank, m->n_begun++);
+}
+
 static void end_wave(struct run *r, uint32_t rank, int64_t wave)
 {
+    if (r->s->shares) {
+        end_wave_of_share(r, rank);
+        return;
+    }
     if (r->s->write_bytes > 0)
         transfer(r, rank, (struct transfer){ .bytes = r->s->write_bytes, .purpose = TO_FILES });
     send_to_manager(r, rank, DFR_RESULT, wave, r->s->result_bytes);
@@ -290,10 +328,10 @@ static void machine_reads(struct run *r, uint32_t rank, struct dfr_message *mess
     if (head->kind == DFR_WELCOME) {
         m->epoch = head->epoch;
         beat(r, rank);
-    } else if (head->kind == DFR_GIVE && r->s->read_bytes > 0) {
-        transfer(r, rank, (struct transfer){ .wave = head->wave, .bytes = r->s->read_bytes, .purpose = FROM_FILES });
+    } else if (head->kind == DFR_GIVE && r->s->shares) {
+        begin_share(r, rank, head->wave);
     } else if (head->kind == DFR_GIVE) {
-        begin_wave(r, rank, head->wave);
+        fetch_wave(r, rank, head->wave);
     } else if (head->kind == DFR_END) {
         m->over = true;
         send_to_manager(r, rank, DFR_BYE, 0, 0);
@@ -311,9 +349,15 @@ static void manager_sends(void *arg, int to, struct dfr_message *message)
              (struct transfer){ .message = dfr_message_hold(message), .bytes = (double)message->size, .purpose = FOR_MACHINE });
 }
 
+/* What the manager gives out: waves, or shares in their place. */
+static int64_t n_items(const struct run *r)
+{
+    return r->s->shares ? r->s->n_shares : r->s->waves;
+}
+
 static void make_inputs(struct run *r)
 {
-    while (!r->head_busy && !r->failed && r->n_made < r->s->waves && dfr_manager_room(r->manager) > 0) {
+    while (!r->head_busy && !r->failed && r->n_made < n_items(r) && dfr_manager_room(r->manager) > 0) {
         struct dfr_head head = dfr_manager_give_head(r->manager);
         struct dfr_message *give = hollow(r, &head, r->s->give_bytes);
         if (!give)
@@ -324,7 +368,7 @@ static void make_inputs(struct run *r)
             add_event(r, (struct event){ .time_s = r->now_s + r->s->head_s, .kind = HEAD_DONE, .message = give });
         else
             dfr_manager_offer(r->manager, r->now_s, give);
-        if (!r->head_busy && r->n_made == r->s->waves)
+        if (!r->head_busy && r->n_made == n_items(r))
             dfr_manager_no_more(r->manager, r->now_s);
     }
 }
@@ -421,7 +465,7 @@ static void happen(struct run *r, const struct event *event)
     case HEAD_DONE:
         r->head_busy = false;
         dfr_manager_offer(r->manager, r->now_s, event->message);
-        if (r->n_made == r->s->waves)
+        if (r->n_made == n_items(r))
             dfr_manager_no_more(r->manager, r->now_s);
         break;
     case TAIL_DONE:
@@ -519,7 +563,7 @@ static void free_run(struct run *r)
 int dfc_virtual_run(const struct dfc_virtual *setup, struct dfc_virtual_result *result, struct df_error *error)
 {
     struct run r = { .s = setup };
-    struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = setup->window, .beat_s = BEAT_S,
+    struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = setup->shares ? 1 : setup->window, .beat_s = BEAT_S,
                                            .send = manager_sends, .send_arg = &r };
     int code = make_machines(&r) ? DF_OK : dfr_error(error, DF_E_MEMORY, "out of memory");
     options.n_ranks = (int)r.n_ranks;
@@ -528,7 +572,7 @@ int dfc_virtual_run(const struct dfc_virtual *setup, struct dfc_virtual_result *
     if (code == DF_OK) {
         make_network(&r);
         for (uint32_t rank = 1; rank < r.n_ranks; rank++)
-            send_to_manager(&r, rank, DFR_HELLO, setup->inflight, 0);
+            send_to_manager(&r, rank, DFR_HELLO, setup->shares ? 1 : setup->inflight, 0);
         after_manager(&r);
         while (!r.failed && !dfr_manager_is_over(r.manager) && step(&r))
             ;

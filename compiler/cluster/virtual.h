@@ -6,6 +6,8 @@
  * Machines: A machine begins a wave when the wave's inputs are there and `every_s` has passed since it began the one
  *           before. The wave ends `latency_s` after its beginning. Both are a random factor longer or shorter by wave,
  *           drawn evenly from 1 - vary to 1 + vary.
+ * Shares:   With `shares`, machines share the parts of accs, and no waves (runtime/shares/): the manager gives a share in the place of a wave, one to each
+ *           machine, which does all waves of it, `inflight` at once, and then gives its parts. What a wave takes is the share's.
  * Rank 0:   Its thread handles one message at a time, each for handle_s; a message that it sends takes as long. It makes the
  *           inputs of waves one after the other, head_s each, and takes their results in order, tail_s each.
  * Network:  Each machine has a link to a switch, which sends and receives at the same time. Rank 0's is `manager`. What one
@@ -34,11 +36,18 @@ struct dfc_machines {                   /* of one type */
     double link_bytes_per_s;
 };
 
+struct dfc_virtual_share {
+    double every_s[DFC_MOST_TYPES], latency_s[DFC_MOST_TYPES]; /* of a wave, by type of machine */
+    double bytes;                       /* of its parts */
+};
+
 struct dfc_virtual {
     struct dfc_machines types[DFC_MOST_TYPES];
     uint32_t n_types;
     int64_t waves;
-    unsigned window;                    /* 0: found */
+    const struct dfc_virtual_share *shares; /* n_shares of them; NULL: machines share waves */
+    uint32_t n_shares;
+    unsigned window;                    /* 0: found. With shares it is one */
     unsigned inflight;                  /* waves that a machine says it can have in flight: where a found window begins */
     double vary;                        /* 0 to below 1 */
     uint32_t seed;
@@ -51,7 +60,7 @@ struct dfc_virtual {
 
 struct dfc_virtual_result {
     double makespan_s;                  /* until the last wave has ended */
-    int64_t waves[DFC_MOST_TYPES];      /* accepted from machines of that type */
+    int64_t waves[DFC_MOST_TYPES];      /* accepted from machines of that type; with shares: how many of these */
     double busy[DFC_MOST_TYPES];        /* share of the time in which machines of that type could begin no further wave */
     double manager_busy;                /* share of the time that its thread handled messages */
     double out_busy, in_busy, switch_busy, files_busy; /* bytes moved over what could be */

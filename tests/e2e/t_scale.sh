@@ -41,6 +41,39 @@ assert [r['nodes'] for r in j['rows']] == [1, 2] and j['give_bytes'] == 5e7 and 
 expect picture 0 '<polyline' cat a.svg
 expect vary 0 '^4 ' scale --nodes=4 --vary=30 --seed=3
 
+# Parts of accs. A node reads each wave, 1 ms, and changes its parts, 80 ms each: with n nodes the largest share has ceil(8 / n) of 8 parts, and ends after
+# waves * (1 ms + 80 ms * parts). Then its parts go to rank 0, which all send to: 3.2 MB each at 100 MB/s.
+cat > parts.df <<'END'
+kernel read(out q: f32[n]) stream restart resume cost cpu 1ms;
+kernel back(in q: f32[n], acc vol: f32[z, n] split z) cost cpu 80ms;
+kernel write(in vol: f32[z, n]) cost cpu 1ms;
+graph main { q: f32[8000] = read(); vol: f32[800, 8000] = back(q) @parts(8); write(vol); }
+END
+echo 'platform site { node a { count = 16; net = 100 MB/s, 10 us; cpu host { workers = 1; } } network n { manager = 100 MB/s, 10 us; files = 100 MB/s; message = 5 us; } }' >one.df
+check shares "$DFC" scale parts.df --platform=one.df --share=parts --waves=100 --nodes=1,2,3,4,5,8,16 --format=csv -o shares.csv
+check shares-formula python3 -c "
+import csv, math
+for r in csv.DictReader(open('shares.csv')):
+    n = min(int(r['nodes']), 8)
+    parts = [8 * (k + 1) // n - 8 * k // n for k in range(n)]
+    most = max(parts)
+    last = 3.2e6 / 100e6 * sum(p for p in parts if p == most)   # the largest shares end together, and send over one link
+    want = 100 * (0.001 + 0.08 * most) + last
+    got = float(r['makespan_s'])
+    assert int(r['shares']) == n and abs(got - want) < 0.005, (r, want)
+    assert abs(float(r['ideal_s']) - 100 * 0.641 / int(r['nodes'])) < 1e-6, r"
+expect shares-found 0 '^2 +100 .* 2 +nodes$' "$DFC" scale parts.df --platform=one.df --waves=100 --nodes=2
+expect shares-not-found 0 '^1 +100 .* - +rank 0.s sinks$' "$DFC" scale parts.df --platform=one.df --waves=100 --nodes=1
+expect shares-read 0 '^8 +100 +20\.[0-9] s .* the file system$' "$DFC" scale parts.df --platform=one.df --waves=100 --nodes=8 --read=2500000B
+expect shares-none 1 "^dfc: error: node 'big': --share=parts: no acc is divided, or its kernel makes something else in each wave$" scale --share=parts
+expect shares-wrong 2 '^dfc: error: --share=all: waves or parts is expected$' scale --share=all
+# Where a GPU has little memory dfc divides accs by itself.
+sed -e 's/ @parts(8)//' -e 's/cost cpu 80ms/& gpu 8ms/' parts.df >own.df
+node() { echo "node $1 { net = 100 MB/s; cpu host { workers = 2; } gpu g { memory = $2 MiB; h2d = 6 GB/s; d2h = 6 GB/s; } }"; }
+echo "platform site { $(node a 8) $(node b 16) }" >unlike.df
+expect shares-unlike 1 "^dfc: error: node 'b': accs have [0-9]+ parts here, and [0-9]+ on other nodes: @parts\(n\) in the graph says how many$" \
+    "$DFC" scale own.df --platform=unlike.df --share=parts
+
 # Hierarchical pipelines (Teodoro et al. 2012) on 100 nodes: 36,848 tiles in less than 4 minutes at 77 %. The file system's bandwidth is fitted to the 77 %.
 paper() { "$DFC" scale "$DF_SOURCE/examples/graphs/microscopy.df" -D tile=18.6 --platform="$DF_SOURCE/examples/nuclei/platforms/keeneland-100.df" --waves=36848 --window=16 --inflight=15 --policy=pats "$@"; }
 expect paper 0 '^100 +36848 +229 s +161\.. +77\.0 % .* the file system$' paper --read=50331648B

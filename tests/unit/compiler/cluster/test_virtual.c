@@ -232,6 +232,54 @@ static void test_many(void **state)
     NEAR(result.makespan_s, 1, 0.01);
 }
 
+/* Shares of 3 parts and of 2, on machines that take 10 ms and 20 ms for a wave of a part: each machine has all waves of its share, beginning when the GIVE has
+ * come, and its parts leave over its link when the last wave has ended. What is counted by hand is rank 0's thread, latency and link. */
+static void test_shares(void **state)
+{
+    const struct dfc_virtual_share shares[2] = { { { 0.03, 0.06 }, { 0.03, 0.06 }, 3e6 }, { { 0.02, 0.04 }, { 0.02, 0.04 }, 2e6 } };
+    (void)state;
+    setup = (struct dfc_virtual){ .n_types = 2, .types = { { 1, 1, 1, 1e8 }, { 1, 1, 1, 1e8 } }, .waves = 100, .inflight = 2, .shares = shares, .n_shares = 2,
+                                  .latency_s = 1e-3, .handle_s = 1e-4, .manager_bytes_per_s = 1e9 };
+    struct df_error error = { "" };
+    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(result.waves[0] + result.waves[1], 2);
+    /* HELLO and GIVE are a message each way; the second share is the slower one: 100 waves of 40 ms on the second machine. */
+    const double second_s = 2e-3 + 100 * 0.04 + 2e6 / 1e8 + 1e-3, few = 20 * 1e-4;
+    assert_true(result.makespan_s >= second_s && result.makespan_s <= second_s + few);
+    NEAR(result.busy[0], 100 * 0.03 / result.makespan_s, 1e-9);
+    NEAR(result.busy[1], 100 * 0.04 / result.makespan_s, 1e-9);
+    /* A third machine has nothing to do. More shares than machines: who ends first has the next one. */
+    setup.types[0].n = 2;
+    setup.n_types = 1;
+    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    const double first_s = 2e-3 + 100 * 0.03 + 3e6 / 1e8 + 1e-3;
+    assert_true(result.makespan_s >= first_s && result.makespan_s <= first_s + few);
+    setup.types[0].n = 3;
+    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_true(result.makespan_s >= first_s && result.makespan_s <= first_s + few);
+    setup.types[0].n = 1;
+    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    NEAR(result.makespan_s, 100 * (0.03 + 0.02) + 5e6 / 1e8, 0.002);
+}
+
+/* Each machine reads what a wave needs, so two read twice as much as one: 200 MB at 100 MB/s, where the waves take half a second. With one wave at a time
+ * reading and the wave follow each other. */
+static void test_shares_read(void **state)
+{
+    const struct dfc_virtual_share shares[2] = { { { 0.005 }, { 0.005 }, 0 }, { { 0.005 }, { 0.005 }, 0 } };
+    struct df_error error = { "" };
+    (void)state;
+    setup = (struct dfc_virtual){ .n_types = 1, .types = { { 2, 1, 1, 1e9 } }, .waves = 100, .inflight = 4, .shares = shares, .n_shares = 2,
+                                  .handle_s = 1e-6, .manager_bytes_per_s = 1e9, .files_bytes_per_s = 1e8, .read_bytes = 1e6 };
+    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    NEAR(result.makespan_s, 2, 0.01);
+    NEAR(result.files_busy, 1, 0.01);
+    setup.inflight = 1;
+    setup.types[0].n = 1;
+    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    NEAR(result.makespan_s, 2 * 100 * (0.005 + 0.01), 0.001);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +294,8 @@ int main(void)
         cmocka_unit_test_setup(test_rank_0, set_up),
         cmocka_unit_test_setup(test_vary, set_up),
         cmocka_unit_test_setup(test_many, set_up),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_shares_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,14 +93,7 @@ for other in --window=2 --share=parts; do
     expect "not$other" 2 "error: --mapping: it does not go with ${other%=*}, because ranks share no waves" ./line --cluster --mapping=three.map "$other"
 done
 # Sources with @worker are with their stage, and the rank that has it finds the end of the stream. A sink with @worker is refused.
-cat >worker.df <<'EOT2'
-import "std/raw.df";
-arg input: str;
-arg other: str;
-kernel twice(in a: f32[n], out b: f32[n]) { b[i] = 2 * a[i]; }
-kernel add(in b: f32[n], in c: f32[n], out d: f32[n]) { d[i] = b[i] + c[i]; }
-graph main { a: f32[8] = read_raw_f32(input) @worker; b = twice(a); c: f32[8] = read_raw_f32(other) @worker; d = add(b, c); write_raw_f32(d, "output.raw"); }
-EOT2
+cp "$programs/worker.df" .
 check compile-worker "$DFC" worker.df --no-fuse --nvcc=none -w -o worker
 head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 960 other.raw    # 40 waves, and 30
 printf 'read_raw_f32#1 twice: a\nread_raw_f32#2 add: b\n' >worker.map

@@ -1,5 +1,5 @@
 # ferret, nbia and nuclei as stages on four ranks: the same bytes as in one process, also if one of the ranks is killed in the middle, and with --resume if
-# that was rank 0.
+# that was rank 0. And a small program whose sources are on the ranks (@worker).
 . "$here/ranks.sh"
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
@@ -54,6 +54,11 @@ check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none -O0 -w -D tile=64
 check train ./train --input=learn.png --truth=learn.raw
 printf 'quarter#1 analyse#1 classify#1: a\nagain#1 analyse#2 classify#2: b\nagain#2 analyse#3 classify#3 select line frame: c\n' >nbia.map
 try nbia 9 nbia.map --sure=0.8 --output=output.csv --map=output.png
+
+cp "$here/programs/stages/worker.df" . && check compile-worker "$DFC" worker.df --no-fuse --nvcc=none -w -o worker
+head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 960 other.raw    # 40 waves, and 30
+printf 'read_raw_f32#1 twice: a\nread_raw_f32#2: b\nadd: c\n' >worker.map
+try worker 20 worker.map --input=in.raw --other=other.raw
 
 wait
 if [ -e dying.so ]; then

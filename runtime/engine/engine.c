@@ -471,15 +471,17 @@ static uint32_t count_readers(const struct df_run *run, uint32_t value)
     return run->graph->values[value].n_readers + dfr_buffers_keep(run, value);
 }
 
-/* A view ends for its input when its ranges do. So each range is one reader of the whole. */
+/* A view ends for its input when its ranges do. So each range that somebody reads is one reader of the whole. In the graph of a share of
+ * the parts of an acc some ranges have none (share.h), but not all: a view of which nobody reads a range is no node there. */
 static void share(struct df_run *run, uint32_t node, uint32_t slot)
 {
     const struct df_graph *g = run->graph;
-    uint32_t block = slot * g->n_values + g->in_value[g->nodes[node].first_in];
+    uint32_t block = slot * g->n_values + g->in_value[g->nodes[node].first_in], first = g->nodes[node].first_out, n_read = 0;
 
-    /* relaxed: the job itself is still one of the readers */
-    atomic_fetch_add_explicit(&run->memory.space->blocks[block].readers, df_node_n_out(g, node) - 1,
-                              memory_order_relaxed);
+    for (uint32_t y = first; y < first + df_node_n_out(g, node); y++)
+        n_read += count_readers(run, y) > 0;
+    if (n_read > 1)                     /* relaxed: the job itself is still one of the readers */
+        atomic_fetch_add_explicit(&run->memory.space->blocks[block].readers, n_read - 1, memory_order_relaxed);
 }
 
 /* The outputs become visible. On the host an empty one keeps the memory that its job got, until its last reader ends, and

@@ -137,6 +137,25 @@ static void test_same(void **state)
     rig_skips = false;
 }
 
+/* Each rank reads one half of a token, and nobody there reads the other: the token's memory goes with the half that is read. */
+static void test_halves(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 8; seed++) {
+        struct df_options o = rig_options("all-gpu", DF_DEVICE_EMU, 1 + seed % 2);
+        struct rig r;
+
+        o.waves = 30;
+        o.inflight = 1 + seed % 3;
+        make_graph(&r, seed * 3 + 1, 1, RIG_ADD1);
+        rig_expect(&r, o.waves);
+        if (run_ranks(&r, 3, &o, 0, seed) != DF_OK)
+            fail_msg("seed %u: %s", seed, all[0].error.text);
+        assert_true(rig_same(&r, o.waves));
+        rig_free(&r);
+    }
+}
+
 /* Its share is run by another rank from the first wave on. */
 static void test_killed(void **state)
 {
@@ -432,7 +451,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shares), cmocka_unit_test(test_same),    cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_shares), cmocka_unit_test(test_same), cmocka_unit_test(test_halves), cmocka_unit_test(test_failure),
         cmocka_unit_test(test_killed), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_checkpoints), cmocka_unit_test(test_steps), cmocka_unit_test(test_no_end), cmocka_unit_test(test_beats),
     };

@@ -25,19 +25,26 @@ export CCACHE_DISABLE=1                                    # CC may be "ccache g
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 limit=${DF_TEST_LIMIT_S:-600}
+# Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
+# longer than the interpreter, whose folder therefore comes first in PATH. gold links in half the time of GNU ld. The tests of what is linked, and those
+# of a user's whole way, take the linker that users have.
+python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))') && PATH=$python:$PATH
+tools=$build/test-tools
+with_own_linker=' e2e-link e2e-install e2e-sum e2e-lib e2e-gpu_kit e2e-cuda '
 
 # A machine's GPUs are seen by the tests of CUDA alone: what the others expect of a program is the same everywhere (make gpu-check is for GPUs).
 run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s, of a core in NAME.cpu
     local n=$1 start=$EPOCHREALTIME TIMEFORMAT='%U %S'; shift
     case $n in *-cuda*) ;; *) export CUDA_VISIBLE_DEVICES='' ;; esac
+    case $with_own_linker in *" $n "*) ;; *) [ ! -e "$tools/ld" ] || export COMPILER_PATH=$tools ;; esac
     { time timeout -k 5 "$limit" "$@" >"$logs/$n" 2>&1 </dev/null; echo $? >"$logs/$n.rc"; } 2>"$logs/$n.cpu"
     awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }' >"$logs/$n.s"
 }
-export -f run_one; export logs limit
+export -f run_one; export logs limit tools with_own_linker
 
 # The tests of this run, a line each: NAME, tab, command.
 jobs_list() {
-    local t
+    local t n
     for t in "$build"/tests/test_*; do case $t in *.d) ;; *) [ -x "$t" ] && printf 'unit-%s\t%s\n' "${t##*/test_}" "$t" ;; esac; done
     if [ -d compiler ]; then
         printf 'rooms\tpython3 tests/rooms.py %s\n' "$build"
@@ -46,7 +53,7 @@ jobs_list() {
     fi
     [ -x tests/model/run.sh ] && printf 'model-cluster\ttests/model/run.sh %s cluster\n' "$build"
     [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"
-    for t in tests/e2e/t_*.sh; do [ -e "$t" ] && printf 'e2e-%s\tbash tests/e2e/one.sh %s\n' "$(basename "${t#tests/e2e/t_}" .sh)" "$t"; done
+    for t in tests/e2e/t_*.sh; do n=${t##*/t_}; [ -e "$t" ] && printf 'e2e-%s\tbash tests/e2e/one.sh %s\n' "${n%.sh}" "$t"; done
 }
 case $name in
     --list | '') mapfile -t list < <(jobs_list) ;;
@@ -56,16 +63,20 @@ esac
 [ ${#list[@]} -gt 0 ] || { echo "no test has '$name' in its name"; exit 2; }
 [ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
 [ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
-mkdir -p "$logs"
+mkdir -p "$logs" "$tools"
+gold=$(command -v ld.gold) && ln -sf "$gold" "$tools/ld"
 took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
-# Tests that mostly wait, for emulated links and slow sources, use no core meanwhile: they run one after the other beside the rest.
-waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile|e2e-rehearse|e2e-signals|e2e-slurm|e2e-mpi|e2e-killed)\t'
+# Tests that mostly wait use no core meanwhile. They run one after the other beside the rest: those that measure or wait for emulated links and slow
+# sources, and beside them those that wait for the processes of an mpirun.
+waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile|e2e-rehearse|e2e-signals)\t'
+waits_for_ranks=$'^(unit-comm|unit-shares|e2e-stages|e2e-killed|e2e-checkpoint_ranks|e2e-at_workers|e2e-mpi|e2e-cluster|e2e-cluster_stats|e2e-slurm|e2e-tuned)\t'
 # What took the longest in the run before begins first, so that no long test runs alone in the end. Tests that had no run yet are before all.
 longest_first() { awk -F'\t' -v took="$took" 'FILENAME == took { s[$1] = $2; next } { print ($1 in s ? s[$1] : 1e9) "\t" $0 }' "$took" - | sort -t $'\t' -k 1,1gr -s | cut -f 2-; }
 run_all() { xargs -r -P "$1" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<"$1"; run_one "$n" $c' _ {}; }
 if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first | run_all "$DF_TEST_JOBS"; else
     printf '%s\n' "${list[@]}" | grep -E "$waits" | run_all 1 &
-    printf '%s\n' "${list[@]}" | grep -vE "$waits" | longest_first | run_all "$(nproc)"
+    printf '%s\n' "${list[@]}" | grep -E "$waits_for_ranks" | longest_first | run_all 1 &
+    printf '%s\n' "${list[@]}" | grep -vE "$waits|$waits_for_ranks" | longest_first | run_all "$(nproc)"
     wait
 fi
 

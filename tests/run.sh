@@ -51,7 +51,7 @@ jobs_list() {
         printf 'rooms-figure\tpython3 tests/rooms_figure.py --check\n'
         printf 'sentences\tpython3 tests/sentences.py\n'
     fi
-    [ -x tests/model/run.sh ] && printf 'model-cluster\ttests/model/run.sh %s cluster\n' "$build"
+    [ -x tests/model/run.sh ] && printf 'model-cluster\ttests/model/run.sh %s cluster quick\n' "$build"
     [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"
     for t in tests/e2e/t_*.sh; do n=${t##*/t_}; [ -e "$t" ] && printf 'e2e-%s\tbash tests/e2e/one.sh %s\n' "${n%.sh}" "$t"; done
 }

@@ -1,5 +1,6 @@
 # @worker: sources and sinks on the ranks that compute. The same files as of one process, also if ranks die; ranks with other files are refused; what
 # cannot be there is told before anything is written; and the example of docs/clusters.md.
+formulas_for none
 export PATH=${DFC%/*}:$PATH NVCC=none
 cat >tiles.df <<'END'
 import "std/raw.df";

@@ -1,5 +1,6 @@
 # --checkpoint: a resumed run begins its accs with what the last checkpoint has, and computes no wave before it again. It begins with the first wave if
 # there is none, or if it is damaged. What is counted is how often a kernel was called.
+formulas_for none
 cp "$programs"/accs.df . && check compile "$DFC" accs.df --nvcc=none -o accs
 [ -e accs ] || return 0
 mkdir want && touch want/go-60 want/go-140 && (cd want && ../accs)

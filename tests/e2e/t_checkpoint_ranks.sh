@@ -3,15 +3,31 @@
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
+formulas_for none
 cp "$programs/shared.df" . && check compile "$DFC" shared.df --nvcc=none -o shared
 mkdir want mpi work && touch want/go && (cd want && ../shared) && cd work || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_tmpdir_base=$shm/mpi OMPI_MCA_btl_vader_backing_directory=$shm/mpi
 limit_s=200
 files() { ls shared.journal.accs-* 2>/dev/null; }
+# What is asked each 20 ms starts no process. waves_of: with which wave each part goes on that has a file, in `waves`.
+waves_of() {
+    local file line
+    waves=()
+    for file in shared.journal.accs-*; do
+        line=
+        { IFS= read -r line <"$file"; } 2>/dev/null
+        [[ $line =~ waves\ ([0-9]+) ]] && waves+=("${BASH_REMATCH[1]}")
+    done
+}
 # The least wave with which a part goes on; 0 if one of the five has no file.
-first() { [ "$(files | wc -l)" = 5 ] && head -qn 1 $(files) | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2 | sort -n | head -n 1 || echo 0; }
-until_true() { for ((t = 0; t < 10000; t++)); do "$@" && return; sleep 0.02; done; fail until-true "$*: $(cat errors)"; }
-ends() { for ((t = 0; t < limit_s * 50; t++)); do kill -0 "$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null || return 0; sleep 0.02; done; return 1; }
+first() { waves_of; local w least=${waves[0]:-0}; for w in "${waves[@]}"; do ((w >= least)) || least=$w; done; [ ${#waves[@]} = 5 ] && echo "$least" || echo 0; }
+most() { waves_of; local w most=0; for w in "${waves[@]}"; do ((w <= most)) || most=$w; done; echo "$most"; }
+until_true() { for ((t = 0; t < 10000; t++)); do "$@" && return; nap 0.02; done; fail until-true "$*: $(cat errors)"; }
+ends() {
+    local state
+    for ((t = 0; t < limit_s * 50; t++)); do { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ] || return 0; nap 0.02; done
+    return 1
+}
 # begin RANKS OPTION…: each rank writes its process into pid.RANK.
 begin() {
     local n=$1; shift; rm -f pid.* calls
@@ -21,7 +37,11 @@ begin() {
     launcher=$!
 }
 has_first() { [ "$(first)" -ge "$1" ]; }
-called() { [ "$(grep -c "^$1 " calls 2>/dev/null)" -ge "$2" ]; }
+called() { # WAVE TIMES
+    local wave n=0
+    while read -r wave _; do [ "$wave" != "$1" ] || n=$((n + 1)); done 2>/dev/null <calls
+    [ $n -ge "$2" ]
+}
 # goes_on NAME RANKS WAVE OPTION…: the resumed run calls `slow` for no wave before this one, or before the checkpoints if it is -, and the result is right.
 goes_on() {
     local name=$1 n=$2 from=$3 least; shift 3; [ "$from" != - ] || from=$(first); touch go; begin "$n" "$@"
@@ -34,27 +54,27 @@ goes_on() {
     rm -rf ./*
 }
 mpi=(--enable-recovery)
-# stopped_at SIGNAL WHOM RANKS: in wave 60, with checkpoints of waves before.
+# stopped_at SIGNAL WHOM RANKS: in wave 60, with checkpoints of waves before. WHOM is a rank, mpirun, or all. When rank 0 is killed alone, the others end
+# by themselves after the 5 s of --heartbeat-timeout: this is waited for once.
 stopped_at() {
     begin "$3" --checkpoint=10ms; until_true called 60 $(($3 - 1)); until_true has_first 1
-    kill "-$1" "$([ "$2" = mpirun ] && echo $launcher || cat "pid.$2")"
+    case $2 in mpirun) kill "-$1" $launcher ;; all) kill "-$1" $(cat pid.*) ;; *) kill "-$1" "$(cat "pid.$2")" ;; esac
 }
 killed_all() { ends $launcher || fail killed-all "$(cat errors)"; wait $launcher 2>/dev/null; for p in pid.*; do ends "$(cat $p)" || fail killed-all "$p"; done; }
 stopped_at 9 0 4; killed_all; goes_on rank-0-same 4 -
-stopped_at 9 0 4; killed_all; goes_on rank-0-fewer 2 -
-stopped_at 9 0 2; killed_all; goes_on rank-0-more 7 -
+stopped_at 9 all 4; killed_all; goes_on all-fewer 2 -
+stopped_at 9 all 2; killed_all; goes_on all-more 7 -
 stopped_at 9 mpirun 3; killed_all; goes_on mpirun 4 - --device=emu --emu-all --policy=all-gpu
 # A damaged file counts as missing: its part begins with wave 0.
-stopped_at 9 0 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null; goes_on damaged 3 0
+stopped_at 9 all 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null; goes_on damaged 3 0
 # One rank waits in wave 60, another one is far ahead: with fewer waves wanted than that, all parts get as many as the farthest one has had.
-most() { head -qn 1 $(files) | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2 | sort -n | tail -n 1; }
-is_ahead() { [ "$(files | wc -l)" = 5 ] && [ "$(most)" -gt 80 ]; }
-touch go.1; begin 3 --checkpoint=10ms --last=100000; until_true is_ahead; kill -9 "$(cat pid.0)"; killed_all; farthest=$(most); touch go
+is_ahead() { [ "$(first)" != 0 ] && [ "$(most)" -gt 80 ]; }
+touch go.1; begin 3 --checkpoint=10ms --last=100000; until_true is_ahead; kill -9 $(cat pid.*); killed_all; farthest=$(most); touch go
 begin 3 --last=100000 --waves=30; ends $launcher; wait $launcher && pass fewer-waves || fail fewer-waves "$(cat errors)"
 mkdir ../want-farthest && touch ../want-farthest/go && (cd ../want-farthest && ../shared --last=100000 --waves="$farthest")
 same fewer-waves-result result.raw ../want-farthest/result.raw; rm -rf ./*
 # Another program's checkpoints, or those of a journal before, are not taken.
-stopped_at 9 0 3; killed_all; rm shared.journal; touch go; begin 3; ends $launcher; wait $launcher
+stopped_at 9 all 3; killed_all; rm shared.journal; touch go; begin 3; ends $launcher; wait $launcher
 same anew-result result.raw ../want/result.raw
 called 0 2 && pass anew || fail anew "$(sort -n calls | head -n 3)"; rm -rf ./*
 # alone NAME WANT OPTION…: one process goes on, and calls `slow` once for each wave from the one on that the part that is farthest behind has not had.
@@ -66,9 +86,9 @@ alone() {
     [ -z "$(files)" ] && pass "$name-removed" || fail "$name-removed" "$(files)"
     rm -rf ./*
 }
-stopped_at 9 0 3; killed_all; alone alone ../want/result.raw
-stopped_at 9 0 3; killed_all; alone alone-device ../want/result.raw --device=emu --emu-all --policy=all-gpu
-stopped_at 9 0 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null
+stopped_at 9 all 3; killed_all; alone alone ../want/result.raw
+stopped_at 9 all 3; killed_all; alone alone-device ../want/result.raw --device=emu --emu-all --policy=all-gpu
+stopped_at 9 all 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null
 rm calls; touch go; check alone-damaged ../shared --resume; same alone-damaged-result result.raw ../want/result.raw
 called 0 1 && pass alone-damaged-calls || fail alone-damaged-calls "$(sort -n calls | head -n 1)"; rm -rf ./*
 # The parts are at unlike waves.

@@ -1,5 +1,6 @@
 # --waves=A:B --out=CHUNK and dfc merge: the same bytes as one process, made in any order and again; what is refused, in words.
 cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
+formulas_for none
 for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
 head -c 800 "$DFC" >in.raw                      # 100 waves
 mkdir want work; (cd want && ../plain --input=../in.raw)

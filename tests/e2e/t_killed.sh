@@ -15,6 +15,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_t
 RANDOM=${KILLED_SEED:-16}
 limit_s=200
 beats=5s                                        # a rank of a busy machine is silent for a second at times
+us=20000                                        # that a wave takes
 
 # begin RANKS PROGRAM OPTION…: starts mpirun, whose process is $launcher; each rank writes its process into pid.RANK.
 begin() {
@@ -22,7 +23,7 @@ begin() {
     rm -f pid.*
     # shellcheck disable=SC2016
     mpirun --oversubscribe --bind-to none "${mpi[@]}" -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; [ $OMPI_COMM_WORLD_RANK != 0 ] || '"${first:-:}"'; exec "$@"' \
-        sh ../$program ${args[$program]} --cluster --workers=1 --heartbeat-timeout=$beats --us=20000 "$@" >>stdout 2>errors &
+        sh ../$program ${args[$program]} --cluster --workers=1 --heartbeat-timeout=$beats --us=$us "$@" >>stdout 2>errors &
     launcher=$!
 }
 # ends PID: within the time limit.
@@ -32,8 +33,8 @@ ends() {
     return 1
 }
 # While there is a file `hold`, waves from 60 on wait (kernels.c): so a run goes on until the test has done to it what it does.
-until_run() { for ((t = 0; t < limit_s * 20; t++)); do grep -q "$1" ./*.journal 2>/dev/null && return; nap 0.05; done; fail until-run "$1: $(cat errors)"; }
-moment() { sleep "$(printf 0.%03d $((RANDOM % 900)))"; }
+until_run() { for ((t = 0; t < limit_s * 50; t++)); do grep -q "$1" ./*.journal 2>/dev/null && return; nap 0.02; done; fail until-run "$1: $(cat errors)"; }
+moment() { nap "$(printf 0.%03d $((RANDOM % 900)))"; }
 done_now() { grep -q '^end ' ./*.journal 2>/dev/null; }
 of_rank() { cat "pid.$1"; }
 
@@ -122,7 +123,7 @@ signalled() {
     if done_now; then fail "$name-not-done" "$(tail -n 1 plain.journal)"; fi
     finish "$name-resumed" plain
 }
-first=: mpi=()
+first=: mpi=() us=2000                          # `hold` keeps these runs until they are hit
 signalled term 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves; --resume goes on$'
 signalled usr1-to-all 75 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
 signalled grace 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves, while others had not ended; --resume goes on$' --grace=1ms
@@ -133,13 +134,13 @@ touch hold; begin 3 plain --resume; until_run '^done'; kill -TERM "$(of_rank 1)"
 
 # ---- the journal ----
 begin 3 plain --journal; ends $launcher; expect nothing 0 "^plain: all 150 waves are done, as 'plain.journal' says: nothing is left to do$" \
-    timeout $limit_s mpirun --oversubscribe --bind-to none -n 3 ../plain ${args[plain]} --us=20000 --cluster --resume
+    timeout $limit_s mpirun --oversubscribe --bind-to none -n 3 ../plain ${args[plain]} --us=$us --cluster --resume
 all journal plain
 mpi=(--enable-recovery)
 # Who has it keeps it, and others wait for 5 s: then they are refused.
 touch hold; begin 2 plain --resume; until_run '^done'; kill -STOP "$(of_rank 0)"
 expect held 1 "^plain: error: another process is at work with the journal 'plain.journal'$" \
-    timeout $limit_s mpirun --oversubscribe --bind-to none -n 2 ../plain ${args[plain]} --us=20000 --cluster --workers=1 --resume
+    timeout $limit_s mpirun --oversubscribe --bind-to none -n 2 ../plain ${args[plain]} --us=$us --cluster --workers=1 --resume
 kill -9 "$(of_rank 0)"; rm hold; finish held-resumed plain
 # Where the system cannot lock, the older run is told at its next record that it is not the last one.
 touch hold; begin 2 plain --resume; until_run '^done'; printf 'x' >>plain.journal; rm hold; ends $launcher; wait $launcher; got=$?

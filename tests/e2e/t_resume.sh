@@ -2,6 +2,7 @@
 # kills more often; RESUME_SEED chooses the moments.
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$programs"/* .
+formulas_for none
 for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
 chains=${RESUME_CHAINS:-1}; RANDOM=${RESUME_SEED:-16}
 head -c 1200 "$DFC" >in.raw                     # 150 waves

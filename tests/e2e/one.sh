@@ -45,6 +45,20 @@ same() {
     if cmp -s "$2" "$3"; then pass "$1"; else fail "$1" "differs: $(diff "$2" "$3" | head -n 6 | tr '\n' ' ')"; fi
 }
 
+# numbers FILE KEY…: the first number that each key has in the JSON text of FILE, in a line. It starts no process, which a loop over policies would
+# do for each of them.
+numbers() {
+    local text key found=(); text=$(<"$1"); shift
+    for key; do if [[ $text =~ \"$key\":\ (-?[0-9][0-9.e+-]*) ]]; then found+=("${BASH_REMATCH[1]}"); else found+=(none); fi; done
+    echo "${found[*]}"
+}
+# are NAME WANTED FILE KEY…: so are these numbers.
+are() {
+    local name=$1 wanted=$2 got; shift 2
+    got=$(numbers "$@")
+    if [ "$got" = "$wanted" ]; then pass "$name"; else fail "$name" "${*:2}: $got, and not $wanted"; fi
+}
+
 # nap SECONDS: sleeps, and no process is made for it, which a loop that asks often would do.
 nap() {
     [ -n "${never:-}" ] || exec {never}<> <(:)  # a pipe from which nothing comes
@@ -58,6 +72,8 @@ formulas_for() {
     export FORMULA_LEVEL FORMULA_FLAGS=$* FORMULA_CC=${FORMULA_CC:-${CC:-cc}} FORMULA_CXX=${FORMULA_CXX:-${CXX:-c++}} CC=$DF_SOURCE/tests/formula/level_cc.sh
     export CXX="$CC --c++"
 }
+# as_is COMMAND…: after formulas_for, compiles as users do.
+as_is() { CC=$FORMULA_CC CXX=$FORMULA_CXX "$@"; }
 QUICKER='-O2 -fvect-cost-model=dynamic'         # vectors as with -O3, in 6 tenths of its time
 
 cd "$folder" || exit 1

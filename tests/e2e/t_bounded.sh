@@ -2,7 +2,7 @@
 # programs/bounded/random.py computes; failures that name node, wave and port; dumps; the example of docs/language.md.
 # DF_BOUNDED="FIRST LAST" gives other seeds.
 formulas_for none
-one=--nvcc-flags=-arch=compute_80    # one architecture: quicker; tests/e2e/t_sum.sh has them all
+one=--nvcc-flags=-arch=compute_80    # for two of the programs, and one architecture: quicker; tests/e2e/t_sum.sh has them all
 cp "$programs"/* .
 read -r first last <<<"${DF_BOUNDED:-2 2}"
 for ((seed = first; seed <= last; seed++)); do
@@ -51,7 +51,7 @@ graph main {
     end(v);
 }
 X
-check fails-compile "$DFC" fails.df $one -o fails
+check fails-compile "$DFC" fails.df --nvcc=none -o fails
 check fails-not ./fails --waves=4
 for o in --workers=1 --workers=2 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
@@ -81,7 +81,7 @@ check profile "$DFC" profile fails.df --nvcc=none --max-time=5ms
 printf '%s\n' '1 rows: 999, then -1' '2 rows: 2002, then -1' '3 rows: 3002, then -1' >want
 for parts in '' --parts=3; do
     # shellcheck disable=SC2086
-    check "split-compile $parts" "$DFC" split.df $parts $one -o split
+    check "split-compile $parts" "$DFC" split.df $parts --nvcc=none -o split
     for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
         # shellcheck disable=SC2086
         ./split --waves=3 $o >got 2>&1; same "split $parts $o" got want
@@ -91,12 +91,12 @@ done
 # The examples of docs/language.md.
 awk '/^### /{ on = $0 == "### Extents of each wave" } /^```/{ if (!code && on) n++; code = !code; next } on && code { print > ("example" n) }' \
     "$DF_SOURCE/docs/language.md"
-cp example1 peaks.df; check example "$DFC" peaks.df $one -o peaks
+cp example1 peaks.df; check example "$DFC" peaks.df --nvcc=none -o peaks
 for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
     ./peaks --waves=4 $o >got 2>&1; same "example $o" got example2
 done
-cp example3 count.df; check example-bounds "$DFC" count.df $one -o count
+cp example3 count.df; check example-bounds "$DFC" count.df --nvcc=none -o count
 ./count --waves=5 >got 2>&1; same example-bounds-of-calls got example4
 # A number where a kernel leaves the bound open: the extent is exact, so readers may ask for that number.
 cat >exact.df <<'X'
@@ -135,7 +135,7 @@ head -c 100 b2.npy | tr -d '\000' >head
 expect exact-npy 0 "'shape': \(3, 12\)" cat head
 expect exact-fails 1 "node 'main/make/rows', wave 2: extent 2 of 'v' is 11, and the call says that it is 12: 'm <= 12' takes less" ./exact --waves=4 --odd=1 --workers=1
 mkdir called && cp example5 called/turn.df && cd called || exit 1                # away from random.py, which is no module of Python's
-check example-inputs "$DFC" turn.df $one --lib --python -o libturn.so
+check example-inputs "$DFC" turn.df --nvcc=none --lib --python -o libturn.so
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && ! grep -q fsanitize "$DF_BUILD/obj/flags"; then
     check example-inputs-called /usr/bin/python3 -c 'import numpy as np, turn
 for size in (2, 3), (480, 640), (7, 1):

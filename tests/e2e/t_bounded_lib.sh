@@ -18,7 +18,7 @@ expect header 0 'port 2, out  rows: i32\[m <= 8, 2\]' cat marks.h
 expect plans 0 'marks.df: [0-9]+ nodes' "$DFC" partition marks.df --graph=marks:k=10
 expect plans-decided 1 "error: --graph: graph 'marks' has no dimension 'n'" "$DFC" partition marks.df --graph=marks:k=10,n=3
 
-check inputs-library "$DFC" crop.df $one --lib --python -o libcrop.so
+check inputs-library "$DFC" crop.df --nvcc=none --lib --python -o libcrop.so
 # shellcheck disable=SC2046,SC2086
 check inputs-compiles cc -std=c11 -Wall -Wextra -Werror $sanitize crop.c -o crop -Wl,-rpath,"$PWD" $(PKG_CONFIG_PATH=$PWD pkg-config --cflags --libs crop)
 cat >crop-want <<'W'

@@ -1,11 +1,11 @@
 # dfc --format: the canonical layout of files. That it loses nothing is shown on random programs by unit-print; how it looks, by unit-format.
 cp "$DF_SOURCE"/examples/*/*.df .
-for file in *.df; do cp "$file" "kept-$file"; done
+mkdir kept && cp ./*.df kept/
 
 # The examples are in this layout; to check changes nothing.
 expect examples-are-formatted 0 '^$' "$DFC" --format --check ./*.df
-for file in [!k]*.df; do cmp -s "$file" "kept-$file" || fail "check-changes-nothing-$file" "it differs"; done
-rm kept-*.df
+for file in *.df; do cmp -s "$file" "kept/$file" || fail "check-changes-nothing-$file" "it differs"; done
+rm -r kept
 awk '/^```$/ && !n++ { block = 1; next } /^```$/ { block = 0 } block' "$DF_SOURCE/README.md" > readme.df
 awk '/^```$/ && !n++ { block = 1; next } /^```$/ { block = 0 } block' "$DF_SOURCE/docs/language.md" > language.df
 expect pages-are-formatted 0 '^$' "$DFC" --format --check readme.df language.df
@@ -13,14 +13,16 @@ rm ./*.df
 
 # Every right program of the tests: the same tree, and formatted it stays as it is.
 mkdir right wrong
+declare -A are_right are_wrong                  # by their names: some files have the same
 for file in "$DF_SOURCE"/tests/golden/*.df "$DF_SOURCE"/tests/e2e/programs/*/*.df "$DF_SOURCE"/tests/fuzz/seeds/*.df "$DF_SOURCE"/tests/gpu/flows/*.df; do
-    if "$DFC" --emit=ast "$file" > "$(basename "$file").ast" 2> ignored; then cp "$file" right/; else cp "$file" wrong/; fi
+    if "$DFC" --emit=ast "$file" > "${file##*/}.ast" 2> ignored; then are_right[${file##*/}]=$file; else are_wrong[${file##*/}]=$file; fi
 done
+cp "${are_right[@]}" right/ && cp "${are_wrong[@]}" wrong/
 cp -r wrong wrong-kept
 check formats-in-place "$DFC" --format -i right/*.df
 for file in right/*.df; do
     "$DFC" --emit=ast "$file" > ast 2>&1
-    cmp -s ast "$(basename "$file").ast" || fail "same-tree-$(basename "$file")" "$(diff "$(basename "$file").ast" ast | head -n 4)"
+    cmp -s ast "${file##*/}.ast" || fail "same-tree-${file##*/}" "$(diff "${file##*/}.ast" ast | head -n 4)"
 done
 expect formatted-stays 0 '^$' "$DFC" --format --check right/*.df
 "$DFC" --format right/*.df > all.out

@@ -1,6 +1,7 @@
 # std/io.df: each format written and read again, against NumPy, libtiff's tools or libpng; wrong files, in words; nothing half-written.
 cp "$programs"/* .
 python=/usr/bin/python3; "$python" -c 'import numpy' 2>/dev/null || python=
+formulas_for none # the files of std/ are compiled as users do once each: `as_is`
 compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1" "${@:2}"; }
 nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fail "$1" "$(ls -A | grep -E "^([.]dfc-|$2)")"; }
 
@@ -21,8 +22,8 @@ nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fai
       else printf "r%d: %s[%s] = %s(\"x\");\n", NR, elem, ones, name
   }'; echo '}'; } >all.df
 [ "$(grep -c '= \|write' all.df)" -ge 260 ] && pass all-kernels || fail all-kernels "$(grep -c = all.df) lines"
-compile all
-compile raw
+as_is compile all
+as_is compile raw
 expect raw-needs-no-library 1 '^$' sh -c 'ldd ./raw | grep -E "png|tiff"'
 
 # raw: three tokens of four floats; a list of files; a pipe
@@ -53,7 +54,7 @@ printf 'a.raw\nodd.raw\n' >wrong.txt
 expect list-looked-at-first 1 "wave 0: 'odd.raw'" ./raw --input=@wrong.txt
 
 # records: a header, and numbers beside an array; two records a wave, the last wave filled up; two files; a pipe; what is wrong
-compile records
+as_is compile records
 compile values
 record() { printf "$1"; printf '\0\0\200?\0\0\0@\0\0@@\0\0\200@\0\0\240@\0\0\300@'; } # 1 to 6
 { printf '\3\0\0\0\2\0\0\0\3\0\0\0tags'; for i in 1 2 3; do record "\\$i\0\0\0\7\0\0\0"; done; } >a.rec
@@ -105,7 +106,7 @@ else skip products 'no libopenblas-dev'; fi
 
 # npy, both ways, all elements; dynamic sizes; what is refused
 compile npy
-compile elements
+as_is compile elements
 if [ "$python" ]; then
     check npy-made "$python" npy.py make
     ./npy --input=a.npy --n=3 --h=4; check npy "$python" npy.py compare a.npy out.npy
@@ -139,7 +140,7 @@ expect csv-to-stdout 0 '^2,0.6666667$' ./csv --output=/dev/stdout
 # PNG and TIFF: what was written comes back, in each element and number of channels; other programs agree
 for format in png tiff; do
     for step in made read; do
-        sed "s/FORMAT/$format/g" "$programs/$step.df" >$format-$step.df; compile $format-$step
+        sed "s/FORMAT/$format/g" "$programs/$step.df" >$format-$step.df; as_is compile $format-$step
         check $format-is-$step ./$format-$step
     done
 done
@@ -161,7 +162,6 @@ sed 's/FORMAT/png/g' "$programs/tiles.df" >tiles.df; compile tiles; sed 's/FORMA
 ./tiles --input=png.rgb --output=again.png; cmp png.rgb again.png >/dev/null && pass png-tiles || fail png-tiles differs
 printf 'png.rgb\npng.rgb\n' >list.txt
 ./copy --input=@list.txt --output='page%d.png'; same png-list png.rgb page1.png
-formulas_for none # from here on the same files of std/ as before
 # Whole bands are packed when a row of tiles has ended, although more rows could be held, and the bytes are the same.
 cp "$DF_BUILD/share/dfc/std/png_pack.h" .
 check packs-compile cc -std=c11 -D_GNU_SOURCE -O2 -I"$DF_BUILD/include" -o packs packs.c -lz

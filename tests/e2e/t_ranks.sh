@@ -4,7 +4,7 @@
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
 examples=$DF_SOURCE/examples
-formulas_for v3 "$QUICKER"
+formulas_for v3 -O1
 
 if printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then
     cc -std=c11 -D_GNU_SOURCE -O2 -o pattern "$examples/photo/synthetic.c" -lpng -lm && ./pattern 500 400 7 picture.png

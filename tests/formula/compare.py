@@ -192,7 +192,10 @@ def ways_of(given, levels, n):
         return [Way("none")]
     if given.all_levels:
         return [Way(level) for level in levels]
-    return [Way(levels[n % len(levels)], QUICKER if given.quick or n // len(levels) % 4 else "")]
+    turn = n // len(levels)
+    if given.quick:
+        return [Way(levels[n % len(levels)], "-O1" if turn % 2 else QUICKER)]
+    return [Way(levels[n % len(levels)], QUICKER if turn % 4 else "")]
 
 
 # ---- a batch ----
@@ -482,7 +485,8 @@ def main():
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'; without --nvcc in it, a set has no CUDA")
     parser.add_argument("--all-levels", action="store_true", help="of instructions, for each batch and file: else one after the other takes the next")
-    parser.add_argument("--quick", action="store_true", help=f"all is compiled with {QUICKER}")
+    parser.add_argument("--quick", action="store_true", help=f"half is compiled with {QUICKER}, and half with -O1")
+    parser.add_argument("--plain", action="store_true", help="formulas are not optimised: for what does not depend on it")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")
@@ -494,7 +498,7 @@ def main():
     modes = [mode.split() + ([] if "--nvcc" in mode else ["--nvcc=none"]) for mode in given.modes.split(";")]
     if given.wild:
         sys.exit(compare_wild(run, given))
-    levels = levels_here(run.dfc) if any(map(is_of_cpu, modes)) else ["none"]
+    levels = levels_here(run.dfc) if any(map(is_of_cpu, modes)) and not given.plain else ["none"]
     if given.cases:
         sys.exit(any([compare_cases(run, path, modes, way) for n, path in enumerate(given.cases) for way in ways_of(given, levels, n)]))
     sys.exit(compare_random(run, given, modes, levels))

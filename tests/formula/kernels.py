@@ -254,11 +254,10 @@ class Kernel:
         indices = []
         for d, extent in enumerate(port.extents):
             edge = None if not port.border else port.border[min(d, len(port.border) - 1)]
+            own = self.left[d] if port.mode in ("inout", "acc") else None
             row = self.row(extent, scope, edge and edge != "none") if self.regular and d == 0 else None
-            if row:
-                indices.append(Expr("i32", row))
-            elif port.mode in ("inout", "acc"):
-                indices.append(Expr("i32", self.left[d]))
+            if own or row:
+                indices.append(Expr("i32", own or row))
             elif edge and edge != "none":
                 near = self.safe(extent, scope)
                 indices.append(self.anywhere(scope, depth) if self.r.random() < 0.7 else Expr("i32", near))

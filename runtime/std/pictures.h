@@ -260,6 +260,9 @@ static int write_tile(struct df_call *call, const struct token *token, const voi
         return DF_FAILED;
     if (!same_extents(token, s->extents))
         return df_fail(call, "a tile of '%s' has another size than those before it", path);
+    if (!s->output)                     /* the picture is written and closed */
+        return df_fail(call, "'%s' has all its tiles of %zu x %zu, and one more comes for row %lld, column %lld: is the token as "
+                       "large as a core?", path, token->extents[0], token->extents[1], (long long)at[0], (long long)at[1]);
     df_output_resume(s->output);
     int status = df_tiles_write(call, s->tiles, tile, at, picture_put, s->picture);
     if (status == DF_OK)

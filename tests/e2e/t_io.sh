@@ -218,6 +218,7 @@ expect png-cut-at-end 1 "cannot read 'cut.png': it ends too early" ./copy --inpu
 nothing_left png-nothing-half-written 'out[.]png'
 expect tiles-halo 1 "a tile of 16 x 16 has no pixel inside a halo of 8" ./tiles --input=png.rgb --halo=8
 expect tiles-of-another-size 1 "is the token as large as a core" ./tiles --input=png.rgb --halo=1
+expect tiles-too-many 1 "'out' has all its tiles of 16 x 16, and one more comes for row 0, column 2: is the token as large" ./tiles --input=final.png --halo=7
 compile grey
 expect png-in-colour 1 "'png.rgb' is in colour: a kernel ..._rgb reads it" ./grey --input=png.rgb
 

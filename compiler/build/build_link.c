@@ -226,6 +226,20 @@ static bool names_function(const char *text, const char *name)
     return false;
 }
 
+/* The same of the functions behind `open` and `close`. */
+static void explain_missing_state(const struct dfc_program *p, const struct dfl_variant *v, const char *text)
+{
+    if (v->open.text && names_function(text, v->open.text)) {
+        dfl_error(p->loaded->sink, v->open.loc, "no file of the program defines '%s'", v->open.text);
+        dfl_hint(p->loaded->sink, "it is 'int %s(struct df_call *call, ..., void **state)', with the kernel's dimensions and scalars in "
+                                  "between, in a file that a variant names", v->open.text);
+    }
+    if (v->close.text && names_function(text, v->close.text)) {
+        dfl_error(p->loaded->sink, v->close.loc, "no file of the program defines '%s'", v->close.text);
+        dfl_hint(p->loaded->sink, "it is 'void %s(void *state)', in a file that a variant names", v->close.text);
+    }
+}
+
 /* If the linker missed a function that a variant names, says so again, at the variant's place. */
 static void explain_missing(const struct dfc_program *p, const char *text)
 {
@@ -236,6 +250,8 @@ static void explain_missing(const struct dfc_program *p, const char *text)
         for (int gpu = 0; gpu < 2; gpu++) {
             const struct dfl_variant *v = variants[gpu];
             char name[300];
+            if (v)
+                explain_missing_state(p, v, text);
             if (!v || !v->path)
                 continue;
             if (v->has_target)

@@ -70,3 +70,14 @@ for o in --workers=1 --workers=3 '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086
     ./smooth --waves=3 $o >got 2>&1; same "example $o" got example3
 done
+
+# Functions that no file has are told where they are named.
+cat > none.df <<'X'
+kernel k(out v: i32[n]) cpu {{ v[0] = 1; }} open makes close ends;
+kernel p(in v: i32[n]) cpu {{ (void)v; }};
+graph main { a: i32[3] = k(); p(a); }
+X
+expect open-nowhere 1 "^none.df:1:50: error: no file of the program defines 'makes'$" "$DFC" none.df -o none
+expect open-nowhere-hint 1 "^hint: it is 'int makes\(struct df_call \*call, \.\.\., void \*\*state\)'" "$DFC" none.df -o none
+expect close-nowhere 1 "^none.df:1:62: error: no file of the program defines 'ends'$" "$DFC" none.df -o none
+[ ! -e none ] && pass open-nowhere-no-program || fail open-nowhere-no-program "none is there"

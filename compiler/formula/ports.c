@@ -135,8 +135,8 @@ static bool check_border(struct dff_build *b, struct dff_port *port)
         return false;
     }
     if (n != 1 && n != port->rank) {
-        dfl_error(b->u->sink, e->loc, "port '%s' has %u dimensions, but %u borders are given", port->ast->name.text,
-                  port->rank, n);
+        dfl_error(b->u->sink, e->loc, "port '%s' has %u dimension%s, but %u borders are given", port->ast->name.text,
+                  port->rank, port->rank == 1 ? "" : "s", n);
         dfl_hint(b->u->sink, "give one for all dimensions, or one for each");
         return false;
     }

@@ -27,9 +27,9 @@ fi
 
 ./large --policy="$policy" --inflight="$inflight" --input=@large.txt "${run[@]}" --stats >large.log 2>&1 &
 while [ -r "/proc/$!/status" ]; do
-    awk '/^VmRSS/ { printf "%d\n", $2 / 1024 }' "/proc/$!/status" 2>/dev/null
-    sleep 0.5
-done >resident.txt
+    while read -r key kib _; do if [ "$key" = VmRSS: ]; then echo $((kib / 1024)); fi; done <"/proc/$!/status" || break
+    sleep 1
+done 2>/dev/null >resident.txt
 wait $!
 grep -E '^(policy|waves in flight|makespan|memory +pool|emu0 .*GiB.* [0-9]+ +[0-9]+$)' large.log
 awk 'FNR == NR { n = FNR; next } { half = FNR <= n / 2; if ($1 > most[half]) most[half] = $1 }

@@ -221,7 +221,7 @@ static int finish_files(struct dfr_resumable *r, struct df_error *error)
 static int read_accs(struct dfr_resumable *r, struct df_error *error)
 {
     if (r->journal.done == 0)
-        unlink(r->accs_path);
+        dfr_accs_remove(r->accs_path);
     if (r->journal.epoch == 1)
         dfr_accs_remove_parts(r->accs_path, r->graph);
     return r->checks && !r->wanted.parts ? dfr_accs_find(r->accs_path, r->graph, r->program ^ r->inputs, r->journal.done, &r->accs, error) : DF_OK;
@@ -679,7 +679,7 @@ static int end_journal(struct dfr_resumable *r, struct df_error *error)
     if (status == DF_OK)
         status = finish_files(r, error);
     if (status == DF_OK && r->accs_path) { /* nothing is left to do */
-        unlink(r->accs_path);
+        dfr_accs_remove(r->accs_path);
         dfr_accs_remove_parts(r->accs_path, r->graph);
     }
     return status;

@@ -347,7 +347,7 @@ static int make_tuner(struct run *r)
     if (map.of_stage && map.of_processor) {
         dfp_tuner_map_of(l, r->d->mapping, &map);
         const struct dfr_tuner_shape shape = { l->n_stages, l->n_processors, r->d->stages, r->d->processors, l->time_s, map, dfp_remap_ask,
-                                               &r->remap, r->d->rules };
+                                               &r->remap, .rules = r->d->rules };
         code = dfr_tuner_new(&shape, &r->tuner, r->error);
     } else {
         dfr_error_memory(r->error);

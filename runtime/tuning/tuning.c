@@ -27,7 +27,14 @@
 enum {
     LAPSES_EVERY = 16,                  /* waves between two looks at what has lapsed */
     PATIENCE = 64,                      /* waves after which pairs of a new mapping are no longer waited for */
-    AGAIN = 8, AGAIN_EVERY = 32         /* as often, and after so many waves, a question is asked again */
+    AGAIN = 8, AGAIN_EVERY = 32,        /* as often, and after so many waves, a question is asked again */
+    MOST_SWINGS = 128
+};
+
+/* A pair drifted, and back by so much, when so many waves had left. */
+struct swing {
+    double size;
+    int64_t wave;
 };
 
 const struct dfr_tuner_rules dfr_tuner_defaults = { .drift = 0.02, .hysteresis = 0.02, .forget = 1000, .rest = 1000 };
@@ -45,6 +52,9 @@ struct dfr_tuner {
     uint32_t *forget;                   /* by pair */
     uint32_t *since;                    /* by pair: so often it was measured since the last change */
     struct dfr_jumps *jumps;            /* by stage */
+    double *drifts;                     /* by pair: how it drifted the last time */
+    struct swing swings[MOST_SWINGS];   /* a ring */
+    uint32_t n_swings;                  /* that there were */
     struct dfr_tuner_map map, best;
     int64_t waves, changed_at, again_at;
     uint32_t again;                     /* so often the last question will be asked again, from again_at on */
@@ -102,14 +112,15 @@ static bool allocate(struct dfr_tuner *t)
     t->forget = calloc(t->n + 1, sizeof *t->forget);
     t->since = calloc(t->n + 1, sizeof *t->since);
     t->jumps = calloc(n + (size_t)1, sizeof *t->jumps);
+    t->drifts = calloc(t->n + 1, sizeof *t->drifts);
     t->values = calloc(t->n + 1, sizeof *t->values);
     t->weights = calloc(t->n + 1, sizeof *t->weights);
     t->of_stage = calloc(n + (size_t)1, sizeof *t->of_stage);
     t->of_processor = calloc(p + (size_t)1, sizeof *t->of_processor);
     t->scratch = calloc(2 * (size_t)(n > p ? n : p) + 1, sizeof *t->scratch);
     t->best = (struct dfr_tuner_map){ calloc(n + (size_t)1, each), calloc(p + (size_t)1, each) };
-    return t->table && t->kept && t->moved && t->estimates && t->known && t->faded && t->last && t->forget && t->since && t->jumps && t->values &&
-           t->weights && t->of_stage && t->of_processor && t->scratch && t->best.of_stage && t->best.of_processor;
+    return t->table && t->kept && t->moved && t->estimates && t->known && t->faded && t->last && t->forget && t->since && t->jumps && t->drifts &&
+           t->values && t->weights && t->of_stage && t->of_processor && t->scratch && t->best.of_stage && t->best.of_processor;
 }
 
 int dfr_tuner_new(const struct dfr_tuner_shape *shape, struct dfr_tuner **tuner, struct df_error *error)
@@ -119,6 +130,7 @@ int dfr_tuner_new(const struct dfr_tuner_shape *shape, struct dfr_tuner **tuner,
     if (!t)
         return dfr_error_memory(error);
     t->shape = *shape;
+    t->waves = t->changed_at = shape->waves;
     t->shape.time_s = NULL;
     t->shape.map = (struct dfr_tuner_map){ NULL, NULL };
     t->n = (size_t)n * p;
@@ -142,7 +154,7 @@ void dfr_tuner_free(struct dfr_tuner *t)
     if (!t)
         return;
     void *const owned[] = { t->first_s, t->table, t->time_s, t->kept, t->moved, t->estimates, t->known, t->faded, t->last, t->forget, t->since, t->jumps,
-                            t->values, t->weights, t->of_stage, t->of_processor, t->scratch, t->map.of_stage, t->map.of_processor,
+                            t->drifts, t->values, t->weights, t->of_stage, t->of_processor, t->scratch, t->map.of_stage, t->map.of_processor,
                             t->best.of_stage, t->best.of_processor };
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
@@ -353,9 +365,26 @@ static int say_drift(struct dfr_tuner *t)
     return snprintf(t->why, sizeof t->why, "processor '%.60s' takes %.2f times as long as was counted with", processor ? processor : "", times);
 }
 
+/* Notes how far what drifts now goes back: the furthest of all pairs. */
+static void note_swings(struct dfr_tuner *t)
+{
+    double most = 0;
+    for (size_t pair = 0; pair < t->n; pair++) {
+        double drift = drift_of(t, pair);
+        if (!has_drifted(t, pair))
+            continue;
+        if (drift * t->drifts[pair] < 0)
+            most = fmax(most, fmin(fabs(drift), fabs(t->drifts[pair])));
+        t->drifts[pair] = drift;
+    }
+    if (most > 0)
+        t->swings[t->n_swings++ % MOST_SWINGS] = (struct swing){ most, t->waves };
+}
+
 /* Steps 1 and 2 at the head of this file. */
 static int learn_changes(struct dfr_tuner *t)
 {
+    note_swings(t);
     for (size_t pair = 0; pair < t->n; pair++) {
         t->weights[pair] = t->known[pair] && is_measured(t, pair);
         t->values[pair] = t->weights[pair] > 0 ? drift_of(t, pair) : 0;
@@ -433,10 +462,24 @@ static int ask(struct dfr_tuner *t, int64_t rest, struct dfr_tuner_offer *offer,
     return t->shape.remap(t->shape.context, t->time_s, left_of(t, rest), &t->map, offer, error);
 }
 
+/* For how many waves a change is of use: for those that are left, or, if times swing to and fro by as much as it gains, until they are likely to be back.
+ * It takes some waves to notice a swing, and those in flight to answer it, both ways. */
+static int64_t useful_waves(const struct dfr_tuner *t, double gain, uint32_t in_flight, int64_t rest)
+{
+    int64_t left = left_of(t, rest), n = 0;
+    for (uint32_t i = 0; i < t->n_swings && i < MOST_SWINGS; i++)
+        n += t->swings[i].size >= gain && t->waves - t->swings[i].wave <= t->shape.rules.forget;
+    if (n < 2)
+        return left;
+    int64_t lasts = (int64_t)t->shape.rules.forget / n - 2 * (int64_t)(DFR_ESTIMATE_FEW + in_flight);
+    return lasts < left ? lasts : left;
+}
+
 static bool pays(const struct dfr_tuner *t, const struct dfr_tuner_offer *offer, uint32_t in_flight, int64_t rest)
 {
+    int64_t waves = useful_waves(t, log(offer->now_s / offer->new_s), in_flight, rest);
     return offer->now_s > offer->new_s * (1 + t->shape.rules.hysteresis) &&
-           (double)left_of(t, rest) * (offer->now_s - offer->new_s) > in_flight * offer->new_s + offer->move_s;
+           (double)waves * (offer->now_s - offer->new_s) > in_flight * offer->new_s + offer->move_s;
 }
 
 /* The processor of a stage that was taken for slow and that may be slow itself, because each has only the other; else UINT32_MAX. */
@@ -506,6 +549,9 @@ static enum dfr_tuner_step decide(struct dfr_tuner *t, const struct dfr_tuner_of
     }
     if (!(offer->now_s > offer->new_s * (1 + t->shape.rules.hysteresis)))
         snprintf(why, size, ": the mapping stays, since no other is %.3g %% faster than a wave every %s", 100 * t->shape.rules.hysteresis, now);
+    else if (useful_waves(t, log(offer->now_s / offer->new_s), in_flight, rest) < left_of(t, rest))
+        snprintf(why, size, ": the mapping stays, since a wave every %s instead of %s does not make up for the change as long as times last lately",
+                 new, now);
     else
         snprintf(why, size, ": the mapping stays, since a wave every %s instead of %s does not make up for the change in the waves that are left",
                  new, now);
@@ -544,16 +590,17 @@ int dfr_tuner_ended(struct dfr_tuner *t, int64_t waves, uint32_t in_flight, int6
         return DF_OK;
     size_t lapsed = lapse(t);
     bool drifted = find_drift(t);
-    if (!drifted && lapsed == t->n)
+    if (!drifted && lapsed == t->n && !t->shape.ask)
         return t->again && waves >= t->again_at ? ask_again(t, in_flight, rest, step, error) : DF_OK;
     memset(t->moved, 0, t->shape.n_stages * sizeof *t->moved);
     if (drifted)
         said = learn_changes(t);
     infer_unknown(t);
-    if (!drifted && !take_times(t))
+    if (!drifted && !take_times(t) && !t->shape.ask)
         return DF_OK;
     if (!drifted)
-        said = say_lapse(t, lapsed);
+        said = t->shape.ask ? snprintf(t->why, sizeof t->why, "%.100s", t->shape.ask) : say_lapse(t, lapsed);
+    t->shape.ask = NULL;
     t->again = !drifted || t->far ? AGAIN : t->again;
     t->again_at = waves + AGAIN_EVERY;
     int code = ask(t, rest, &offer, error);

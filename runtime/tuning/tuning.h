@@ -20,6 +20,9 @@
  *           waves.
  * Change:   It has to raise the rate by more than `hysteresis`. And over the waves that are left it has to gain more than it costs: as
  *           many new periods as waves are in flight, and the time in which state moves.
+ * Swings:   A pair that drifts back has swung. If n swings in the last `forget` waves were as large as what a change gains, times last for
+ *           `forget` / n waves. Only those are counted then, less the ones in which a swing is noticed and answered. So times that do not
+ *           last as long as a change takes are not followed, as on a machine whose cores are taken away.
  * Waves:    The caller decides from which wave on the new mapping holds, and that no wave is lost or repeated. It may go on to tell what
  *           waves of the mapping before took.
  * Clock:    none; no thread, no file, no message. The same calls give the same answers on every machine.
@@ -75,6 +78,8 @@ struct dfr_tuner_shape {
     dfr_remap remap;
     void *context;                      /* of remap */
     struct dfr_tuner_rules rules;
+    const char *ask;                    /* NULL, or why the first mapping may not be the best one; borrowed. It is asked for when all of it was measured */
+    int64_t waves;                      /* so many have left the pipeline */
 };
 
 struct dfr_tuner;

@@ -101,7 +101,7 @@ static struct desk *open_desk(struct desk *d)
     for (int i = 0; i < STAGES * PROCESSORS; i++)
         d->taken_s[i] = 1;
     const struct dfr_tuner_shape shape = { STAGES, PROCESSORS, stages, processors, d->taken_s, { of_stage, of_processor }, offer, d,
-                                           dfr_tuner_defaults };
+                                           .rules = dfr_tuner_defaults };
     assert_int_equal(dfr_tuner_new(&shape, &d->tuner, &error), DF_OK);
     return d;
 }
@@ -184,6 +184,40 @@ static void test_hysteresis(void **state)
     unsigned before = d.questions;
     assert_int_equal(run(&d, 500), DFR_TUNER_NOTHING); /* it is counted with now */
     assert_int_equal(d.questions, before + 8);
+    dfr_tuner_free(d.tuner);
+}
+
+/* Lets stage 2 take half as long again for 25 waves, and as before for 25. Gives the changes. */
+static unsigned swing(struct desk *d, int times)
+{
+    unsigned changes = 0;
+    for (int i = 0; i < times; i++) {
+        slow_down(d, 2, -1, i % 2 ? 1 / 1.5 : 1.5);
+        for (int wave = 0; wave < 25; wave++)
+            changes += run(d, 1) == DFR_TUNER_CHANGES;
+    }
+    return changes;
+}
+
+/* Times that swing to and fro are followed until it is known that they do not last. What drifts further than they swing still leads to a change. */
+static void test_swings(void **state)
+{
+    struct desk d;
+    (void)state;
+    open_desk(&d);
+    d.offer.new_s = 2.3;
+    assert_int_equal(run(&d, 100), DFR_TUNER_NOTHING);
+    assert_true(swing(&d, 40) > 10);
+    assert_int_equal(swing(&d, 40), 0);
+    assert_non_null(strstr(dfr_tuner_why(d.tuner), "a wave every 2.30 s instead of 3.00 s does not make up for the change as long as times last lately"));
+    d.offer.new_s = 1.5;
+    slow_down(&d, 2, -1, 3);
+    assert_int_equal(run(&d, 25), DFR_TUNER_CHANGES);
+    assert_int_equal(run(&d, 1000), DFR_TUNER_CHANGES); /* another search */
+    d.offer.new_s = 2.3;
+    run(&d, 1000);
+    slow_down(&d, 2, -1, 1.5);
+    assert_int_equal(run(&d, 25), DFR_TUNER_CHANGES); /* the swings are over */
     dfr_tuner_free(d.tuner);
 }
 
@@ -353,7 +387,7 @@ static void test_doubt(void **state)
     (void)state;
     dfr_tuner_free(open_desk(&d)->tuner);
     const struct dfr_tuner_shape shape = { STAGES, PROCESSORS, stages, processors, d.taken_s, { of_stage, of_processor }, offer_if_stage_is_quick, &d,
-                                           dfr_tuner_defaults };
+                                           .rules = dfr_tuner_defaults };
     assert_int_equal(dfr_tuner_new(&shape, &d.tuner, &error), DF_OK);
     d.of_processor[2] = UINT32_MAX;
     slow_down(&d, 2, -1, 3);
@@ -378,7 +412,7 @@ static void test_groups(void **state)
     for (int i = 0; i < STAGES * PROCESSORS; i++)
         first_s[i] = i / PROCESSORS + 1;
     const struct dfr_tuner_shape shape = { STAGES, PROCESSORS, stages, processors, first_s, { of_stage, of_processor }, offer, &d,
-                                           dfr_tuner_defaults };
+                                           .rules = dfr_tuner_defaults };
     assert_int_equal(dfr_tuner_new(&shape, &d.tuner, &error), DF_OK);
     for (int wave = 0; wave < 20 && step == DFR_TUNER_NOTHING; wave++) {
         dfr_tuner_measured_group(d.tuner, wave, 0, 2, 0, 6); /* 1 s and 2 s were counted with */
@@ -404,7 +438,7 @@ static void test_no_answer(void **state)
     static const char *const names[] = { "a" };
     static uint32_t zero[] = { 0 };
     static const double second = 1;
-    const struct dfr_tuner_shape shape = { 1, 1, names, names, &second, { zero, zero }, no_answer, NULL, dfr_tuner_defaults };
+    const struct dfr_tuner_shape shape = { 1, 1, names, names, &second, { zero, zero }, no_answer, NULL, .rules = dfr_tuner_defaults };
     struct dfr_tuner *tuner;
     struct df_error error;
     enum dfr_tuner_step step;
@@ -426,7 +460,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_disturbances), cmocka_unit_test(test_jump), cmocka_unit_test(test_slow_drift), cmocka_unit_test(test_explain),
-        cmocka_unit_test(test_changes), cmocka_unit_test(test_one_disturbance), cmocka_unit_test(test_hysteresis),
+        cmocka_unit_test(test_changes), cmocka_unit_test(test_one_disturbance), cmocka_unit_test(test_hysteresis), cmocka_unit_test(test_swings),
         cmocka_unit_test(test_few_waves_left), cmocka_unit_test(test_state_that_moves), cmocka_unit_test(test_replicas),
         cmocka_unit_test(test_slow_processor), cmocka_unit_test(test_lapses_together), cmocka_unit_test(test_fades),
         cmocka_unit_test(test_replica_without_waves), cmocka_unit_test(test_doubt), cmocka_unit_test(test_groups), cmocka_unit_test(test_no_answer),

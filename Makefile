@@ -141,7 +141,7 @@ help:
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
-	@echo 'make tuning-results  pipelines that drift at random, tuned and with the best mapping that stays (docs/results/tuning.md); N=1000 samples'
+	@echo 'make tuning-results  pipelines that drift at random, tuned and with the best mapping that stays (docs/results/tuning.md); N=1000 samples from number FIRST=1 on'
 	@echo 'make map-results  mappings of stages to unlike processors, ours beside the optimum, BSC, DPM and HeDPM; N=20 pipelines of 30 stages for each line'
 	@echo 'make stream-results  DDFCFS, DDWRR and ODDS beside the figures of Anthill: writes docs/results/streams.md'
 	@echo 'make stream-ranks   the same policies for real: four ranks over MPI whose workers wait in place of computing; about two minutes'
@@ -461,11 +461,11 @@ stream-results-inner: all
 stream-ranks: deps
 	@$(MAKE) --no-print-directory lib
 	@tests/bench/stream_ranks.sh $(BUILDDIR) build/stream-ranks
-# Pipelines that drift (docs/results/tuning.md): N=1000 of them.
+# Pipelines that drift (docs/results/tuning.md): N=1000 of them, from number FIRST=1 on.
 tuning-results: deps
 	@$(MAKE) --no-print-directory tuning-results-inner
 tuning-results-inner: $(BUILDDIR)/tuning
-	@$(BUILDDIR)/tuning $(or $(N),1000)
+	@$(BUILDDIR)/tuning $(or $(N),1000) $(or $(FIRST),1)
 $(BUILDDIR)/tuning: tests/bench/tuning.c tests/rig/pipelines/drift_rig.c tests/rig/pipelines/pipeline_rig.c $(LIBRARIES)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) -Itests/rig -o $@ $(filter %.c,$^) $(LIB)/libdfplan.a $(LIB)/libdf.a -lm -ldl -lrt $(LDFLAGS)
 

@@ -56,6 +56,8 @@ static struct dfr_message *map(void *arg, const struct dfr_head *head, const boo
     struct dfr_mapping next;
     const bool any = dfr_mapping_without(&f->wanted, live, &next);
 
+    if (f->tune)
+        dfr_tune_lives(f->tune, live);
     dfr_feed_close(f->feed);
     f->feed = NULL;
     f->mapping = any ? next : f->wanted;

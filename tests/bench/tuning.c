@@ -1,8 +1,8 @@
 /* tuning.c - pipelines that drift at random: a run that is tuned beside the best fixed mapping, as a table in Markdown.
  *
- *   tuning SAMPLES [WAVES]
+ *   tuning SAMPLES [FIRST [WAVES]]
  *
- * Samples are those of tests/rig/pipelines/drift_rig.h. All figures are the same on every machine. As many processes share them as there are cores.
+ * Samples from number FIRST on, of tests/rig/pipelines/drift_rig.h. All figures are the same on every machine. As many processes share them as there are cores.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void print_row(const char *name, double *values, unsigned n)
 }
 
 /* The outcomes of all samples, in memory that is never unmapped. */
-static const struct drift_outcome *try_all(unsigned samples, int64_t waves)
+static const struct drift_outcome *try_all(unsigned samples, unsigned first, int64_t waves)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     int status;
@@ -45,7 +45,7 @@ static const struct drift_outcome *try_all(unsigned samples, int64_t waves)
         if (pid)
             continue;
         for (unsigned i = (unsigned)process; i < samples; i += (unsigned)n)
-            outcomes[i] = try_random_drift(i + 1, waves);
+            outcomes[i] = try_random_drift(first + i, waves);
         _exit(0);
     }
     while (wait(&status) > 0)
@@ -56,12 +56,12 @@ static const struct drift_outcome *try_all(unsigned samples, int64_t waves)
 
 int main(int argc, char **argv)
 {
-    unsigned samples = argc > 1 ? (unsigned)atoi(argv[1]) : 0, changes = 0, questions = 0, most = 0;
-    long long waves = argc > 2 ? atoll(argv[2]) : 3000;
+    unsigned samples = argc > 1 ? (unsigned)atoi(argv[1]) : 0, first = argc > 2 ? (unsigned)atoi(argv[2]) : 1, changes = 0, questions = 0, most = 0;
+    long long waves = argc > 3 ? atoll(argv[3]) : 3000;
     double *values[3];
-    if (!samples || waves < 300)
-        return fprintf(stderr, "usage: tuning SAMPLES [WAVES]\n"), 2;
-    const struct drift_outcome *outcomes = try_all(samples, waves);
+    if (!samples || !first || waves < 300)
+        return fprintf(stderr, "usage: tuning SAMPLES [FIRST [WAVES]]\n"), 2;
+    const struct drift_outcome *outcomes = try_all(samples, first, waves);
     for (int i = 0; i < 3; i++)
         if (!(values[i] = calloc(samples, sizeof **values)))
             abort();
@@ -74,7 +74,7 @@ int main(int argc, char **argv)
         questions += outcome->questions;
         most = outcome->changes > most ? outcome->changes : most;
         if (outcome->late < 0.95 || outcome->whole < 0.95)
-            fprintf(stderr, "sample %u: %.3f in the last third, %.3f from the first drift on\n", i + 1, outcome->late, outcome->whole);
+            fprintf(stderr, "sample %u: %.3f in the last third, %.3f from the first drift on\n", first + i, outcome->late, outcome->whole);
     }
     printf("| %u random drifts, %lld waves: rate over that of the best fixed mapping | least | 1 of 100 below | median | mean | below 0.95 |\n"
            "|---|---|---|---|---|---|\n", samples, waves);

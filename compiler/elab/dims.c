@@ -16,49 +16,84 @@
 /* ---- nodes ---- */
 
 /* No input gives this variable. Says what to write instead: an annotation of the first target whose format has it. */
-static void hint_annotation(const struct dfc_solve *s, unsigned variable)
+static void hint_annotation(const struct dfc_elab *e, const struct dfc_item *item, unsigned variable)
 {
-    const struct dfc_sig *sig = &s->item->callee->sig;
-    const struct dfl_target *target = s->item->stmt->targets;
+    const struct dfc_sig *sig = &item->callee->sig;
+    const bool bounded = sig->variables[variable].bound;
+    const struct dfl_target *target = item->stmt->targets;
     for (unsigned i = 0; i < sig->n_out; i++, target = target->next) {
         const struct dfc_port *port = &sig->ports[sig->out_port[i]];
         for (unsigned d = 0; d < port->rank; d++) {
             if (port->dims[d].kind != DFC_DIM_VARIABLE || port->dims[d].variable != variable)
                 continue;
-            dfl_hint(s->e->u->sink, "annotate the target: '%s: %s[%s%s...] = %s(...)'", target->name.text,
-                     df_elem_name(port->elem), s->bounded[variable] ? sig->variables[variable].name.text : "",
-                     s->bounded[variable] ? " <= " : "", s->item->callee->name);
+            dfl_hint(e->u->sink, "annotate the target: '%s: %s[%s%s...] = %s(...)'", target->name.text, df_elem_name(port->elem),
+                     bounded ? sig->variables[variable].name.text : "", bounded ? " <= " : "", item->callee->name);
             return;
         }
     }
 }
 
 /* Whoever writes 'f64[features]' may mean the param. */
-static void hint_param(const struct dfc_solve *s, const struct dfc_variable *variable)
+static void hint_param(const struct dfc_elab *e, const struct dfc_variable *variable)
 {
     const char *name = variable->name.text;
     uint32_t id;
-    if (!dfc_index_find(&s->e->u->params, name, &id))
+    if (!dfc_index_find(&e->u->params, name, &id))
         return;
-    dfl_note(s->e->u->sink, variable->name.loc, "a bare name in a port is a dimension variable, never the param '%s'", name);
-    dfl_hint(s->e->u->sink, "a type has the param's number: 'type row = f64[%s];', and the port is a 'row'", name);
+    dfl_note(e->u->sink, variable->name.loc, "a bare name in a port is a dimension variable, never the param '%s'", name);
+    dfl_hint(e->u->sink, "a type has the param's number: 'type row = f64[%s];', and the port is a 'row'", name);
+}
+
+static void report_not_found(const struct dfc_elab *e, const struct dfc_item *item, unsigned v)
+{
+    const struct dfc_variable *variable = &item->callee->sig.variables[v];
+    if (variable->bound)
+        dfl_error(e->u->sink, item->stmt->call_loc, "'%s' leaves the bound of dimension %s to its calls, and this one says none",
+                  item->callee->name, variable->name.text);
+    else
+        dfl_error(e->u->sink, item->stmt->call_loc, "dimension %s of '%s' is found in none of its inputs", variable->name.text,
+                  item->callee->name);
+    hint_annotation(e, item, v);
+    hint_param(e, variable);
 }
 
 static bool all_bound(struct dfc_solve *s)
 {
-    const struct dfc_sig *sig = &s->item->callee->sig;
-    for (unsigned v = 0; v < sig->n_variables; v++) {
-        if (s->bound[v])
+    for (unsigned v = 0; v < s->item->callee->sig.n_variables; v++)
+        if (!s->bound[v]) {
+            report_not_found(s->e, s->item, v);
+            return dfc_solve_failed(s);
+        }
+    return true;
+}
+
+/* Does an annotation, or an out port of the graph around the call, have this extent? */
+static bool is_said(const struct dfc_elab *e, const struct dfc_item *item, unsigned variable)
+{
+    const struct dfc_sig *sig = &item->callee->sig, *outer = &dfc_frames(e)[item->frame].graph->sig;
+    const struct dfl_target *target = item->stmt->targets;
+    for (unsigned i = 0; i < sig->n_out; i++, target = target->next) {
+        const struct dfc_port *port = &sig->ports[sig->out_port[i]];
+        bool said = target->annotation;
+        for (unsigned p = 0; p < outer->n_out; p++)
+            said |= strcmp(outer->ports[outer->out_port[p]].ast->name.text, target->name.text) == 0;
+        for (unsigned d = 0; d < port->rank && said; d++)
+            if (port->dims[d].kind == DFC_DIM_VARIABLE && port->dims[d].variable == variable)
+                return true;
+    }
+    return false;
+}
+
+bool dfc_dims_can_be_found(const struct dfc_elab *e, const struct dfc_item *item)
+{
+    const struct dfc_sig *sig = &item->callee->sig;
+    for (unsigned v = 0; v < sig->n_variables && sig->needs_annotation; v++) {
+        const struct dfc_variable *variable = &sig->variables[v];
+        if (variable->from_input || (variable->bound && !dfc_bound_is_open(variable->bound)) || is_said(e, item, v))
             continue;
-        if (sig->variables[v].bound)
-            dfl_error(s->e->u->sink, dfc_solve_loc(s), "'%s' leaves the bound of dimension %s to its calls, and this one says none",
-                      s->item->callee->name, sig->variables[v].name.text);
-        else
-            dfl_error(s->e->u->sink, dfc_solve_loc(s), "dimension %s of '%s' is found in none of its inputs",
-                      sig->variables[v].name.text, s->item->callee->name);
-        hint_annotation(s, v);
-        hint_param(s, &sig->variables[v]);
-        return dfc_solve_failed(s);
+        report_not_found(e, item, v);
+        dfc_note_context(e, item->frame, item->env);
+        return false;
     }
     return true;
 }

@@ -126,6 +126,9 @@ bool dfc_check_phases(struct dfc_elab *e, const struct dfc_item *item, uint8_t *
 bool dfc_resolve(struct dfc_elab *e);
 /* Finds `order`. false: there is a cycle (reported). */
 bool dfc_order_items(struct dfc_elab *e);
+/* For a graph whose extents are not known yet: can all dimensions of this call be found when they are? An input has one alone, or an
+ * annotation or an out port of the graph has it. false: reported. */
+bool dfc_dims_can_be_found(const struct dfc_elab *e, const struct dfc_item *item);
 /* Gives each item its ordinal. false: no memory. */
 bool dfc_number_items(struct dfc_elab *e);
 /* stages.c: finds the stage of each item. false: reported. */

@@ -444,6 +444,8 @@ static bool check_node(struct dfc_elab *e, const struct dfc_item *item, uint8_t 
                  item->callee->name);
         return false;
     }
+    if (!dfc_dims_can_be_found(e, item))
+        return false;
     if (e->u->options->need_code_files && !item->callee->code_classes && !is_source(item->callee)) {
         dfl_error(e->u->sink, item->callee->loc, "kernel '%s' has costs and no code, so no library can be made of it",
                   item->callee->name);

@@ -241,6 +241,9 @@ wrong once-result "^wrong.df:6:[0-9]+: error: 'b' is made once, in the first cal
     'graph g(out b: f32[n]) { b = tab(1.5); }'
 wrong once-scalar "error: 'tab' fires once, so its scalar 'by' cannot be another in each call" "graph h($in; v: f32) { t: f32[3] = tab(v + 1.0); b = plus(a, t); }" \
     "graph g($in; u: f32) { b = h(a, u); }"
+# No size is known yet, and that this dimension will never be found is: w is half of an extent, and stands alone in no input.
+wrong not-found "^wrong.df:8:[0-9]+: error: dimension w of 'half' is found in none of its inputs" 'kernel twice(in a: f32[n], out d: f32[2 * n]) { d[i] = a[i / 2]; }' \
+    'kernel half(in d: f32[2 * w], out e: f32[w]) { e[i] = d[2 * i]; }' "graph g($in) { d = twice(a); e = half(d); b = neg(e); }"
 wrong priced "^wrong.df:4:8: error: kernel 'priced' has costs and no code, so no library can be made of it" "graph g($in) { b = priced(a); }"
 wrong system "^wrong.df:6:7: error: the functions of graph 'sem' would be named as some of C's libraries or of libdf" "graph sem($in) { b = neg(a); }"
 # With a sanitizer a shared library has undefined functions anyway: those of the sanitizer.

@@ -2,6 +2,7 @@
 #include "runtime/tuning/explain.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 struct line {
@@ -25,8 +26,8 @@ static void sort(double *values, double *weights, uint32_t n)
     }
 }
 
-/* The weighted median of what is known of a line, and what it explains: how much less is left in all without it. */
-static double median_of(const struct line *line, double *scratch, double *explains)
+/* The weighted median of what is known of a line, and what it explains: how much less is left in all without it, and of how many values. */
+static double median_of(const struct line *line, double *scratch, double *explains, uint32_t *of)
 {
     double *values = scratch, *weights = scratch + line->n, all = 0, below = 0;
     uint32_t n = 0, low = 0;
@@ -39,6 +40,7 @@ static double median_of(const struct line *line, double *scratch, double *explai
         all += weight;
     }
     *explains = 0;
+    *of = 0;
     if (!n)
         return 0;
     sort(values, weights, n);
@@ -50,8 +52,10 @@ static double median_of(const struct line *line, double *scratch, double *explai
     double median = fabs(values[low]) <= fabs(values[high]) ? values[low] : values[high];
     if (values[low] < 0 && values[high] > 0)
         median = 0;
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         *explains += weights[i] * (fabs(values[i]) - fabs(values[i] - median));
+        *of += fabs(values[i]) > fabs(values[i] - median);
+    }
     return median;
 }
 
@@ -70,12 +74,14 @@ void dfr_explain(uint32_t n_stages, uint32_t n_processors, double *table, const 
     memset(of_processor, 0, n_processors * sizeof *of_processor);
     for (uint32_t step = 0; step < 2 * n; step++) {
         double most = 0, by = 0;
-        uint32_t chosen = n;
+        uint32_t chosen = n, most_of = 0, of;
         for (uint32_t i = 0; i < n; i++) {
             struct line line = line_of(n_stages, n_processors, table, weight, i);
-            double explains, median = median_of(&line, scratch, &explains);
-            if (fabs(median) > least && explains > most * (1 + 1e-9)) {
+            double explains, median = median_of(&line, scratch, &explains, &of);
+            bool more = explains > most * (1 + 1e-9) || (explains > most * (1 - 1e-9) && of > most_of);
+            if (fabs(median) > least && more) {
                 most = explains;
+                most_of = of;
                 by = median;
                 chosen = i;
             }

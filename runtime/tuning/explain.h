@@ -3,7 +3,7 @@
  * Input:    a table [stage * n_processors + processor] of logarithms, and a weight for each; a weight of 0: nothing is known of the pair.
  * Output:   a number for each stage and each processor, most of them 0. What is left of a pair is its value without both.
  * Way:      as in Tukey's median polish, one line of the table after the other loses its median. Here the next line is the one that explains
- *           most, of two equal ones a stage. A line's median is the weighted one, of two equal ones that which is nearer to 0. What
+ *           most, of two equal ones the one that does so for more pairs, or a stage. A line's median is the weighted one, of two equal ones that which is nearer to 0. What
  *           explains less than `least` is left.
  */
 #ifndef DFR_TUNING_EXPLAIN_H

@@ -61,6 +61,20 @@ static void test_explain(void **state)
         assert_true(fabs(of_processor[i] - (i == 3 ? 1.1 : 0)) < 1e-9);
 }
 
+/* Stage 2 alone would explain as much as processor 1, which has two stages that are slow, and one that got quick. */
+static void test_explain_more(void **state)
+{
+    double table[3 * 3] = { -0.8, 0, 9, 9, 0.8, 0, 9, 0.8, 9 }, of_stage[3], of_processor[3], scratch[12];
+    float weight[3 * 3];
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        weight[i] = table[i] < 9 ? i == 0 ? 0.5f : 1 : 0;
+    dfr_explain(3, 3, table, weight, 0.02, of_stage, of_processor, scratch);
+    assert_true(fabs(of_processor[1] - 0.8) < 1e-9);
+    for (int i = 1; i < 3; i++)
+        assert_true(fabs(of_stage[i]) < 1e-9);
+}
+
 /* ---- the tuner ---- */
 
 enum { STAGES = 3, PROCESSORS = 4 };
@@ -459,7 +473,7 @@ static void test_no_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_disturbances), cmocka_unit_test(test_jump), cmocka_unit_test(test_slow_drift), cmocka_unit_test(test_explain),
+        cmocka_unit_test(test_disturbances), cmocka_unit_test(test_jump), cmocka_unit_test(test_slow_drift), cmocka_unit_test(test_explain), cmocka_unit_test(test_explain_more),
         cmocka_unit_test(test_changes), cmocka_unit_test(test_one_disturbance), cmocka_unit_test(test_hysteresis), cmocka_unit_test(test_swings),
         cmocka_unit_test(test_few_waves_left), cmocka_unit_test(test_state_that_moves), cmocka_unit_test(test_replicas),
         cmocka_unit_test(test_slow_processor), cmocka_unit_test(test_lapses_together), cmocka_unit_test(test_fades),

@@ -131,8 +131,8 @@ static bool refuse_missing(const struct check *c, uint32_t id, const char *why)
 
 static bool refuse_worker(const struct check *c, const struct dfl_hint *worker)
 {
-    dfl_error(c->e->u->sink, worker->loc, "'@worker' in a graph with '@stage'");
-    dfl_hint(c->e->u->sink, "if ranks have stages, rank 0 alone reads and writes");
+    dfl_error(c->e->u->sink, worker->loc, "'@worker' on a sink in a graph with '@stage'");
+    dfl_hint(c->e->u->sink, "if ranks have stages, rank 0 alone writes; a source may be '@worker'");
     return false;
 }
 
@@ -153,7 +153,7 @@ static bool check_item(struct check *c, uint32_t id)
     const struct dfc_elab *e = c->e;
     const struct dfc_item *item = &dfc_items(e)[id];
     const struct dfl_hint *worker = dfc_call_worker(item->stmt);
-    if (worker)
+    if (worker && item->callee->sig.n_out == 0)
         return refuse_worker(c, worker);
     if (dfc_item_phase(e, item, c->phases) != DFC_EVERY_WAVE)
         return true;

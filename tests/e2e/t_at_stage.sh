@@ -115,6 +115,16 @@ EOT2
 check compile-middle "$DFC" middle.df -w -o middle
 on_ranks middle 3 middle
 for n in 1 2; do expect "first-told-$n" 0 "^middle: warning: --cluster: stage '@$n' runs on rank 0, as sources and sinks do" cat middle.err; done
+# Sources with @worker are with their stage, or, without one, with the first group.
+sed 's/read_raw_f32(input) @worker/& @stage(0)/; s/twice(a)/& @stage(0)/; s/add(b, c)/& @stage(1)/' "$here/programs/stages/worker.df" >worker.df
+sed 's/read_raw_f32(other) @worker/& @stage(1)/' worker.df >both.df
+head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 960 other.raw    # 40 waves, and 30
+for name in worker both; do
+    check "compile-$name" "$DFC" "$name.df" --nvcc=none -w -o "$name"
+    expect "$name-marks" 0 "^$([ $name = both ] && echo 2 || echo 1)\$" sh -c "'$DFC' --emit=graph $name.df -w | grep -c 'read_raw_f32.* @stage'"
+    on_ranks "$name" '3 5' "$name" --input=in.raw --other=other.raw
+    [ "$(stat -c %s output.raw)" = 960 ] && pass "$name-end" || fail "$name-end" "$(stat -c %s output.raw) bytes"
+done
 expect one-rank 0 'there is one rank, so all runs in this process' ranks 1 ./line --cluster
 
 # ---- what is refused ----

@@ -188,6 +188,16 @@ static void cut_stream(struct dfr_manager *m, double now_s, int rank, int64_t en
     m->no_more = m->cut = true;
 }
 
+/* The stream was cut before this wave, and here is its result: the ranks read unlike files. */
+static void refuse_behind(struct dfr_manager *m, double now_s, int rank, int64_t wave)
+{
+    char name[96], text[320];
+
+    snprintf(text, sizeof text, "%s gives wave %lld, and a rank has found no wave %lld: do all ranks read the same files, and has one of them changed?",
+             dfr_manager_name_of(m, rank, name, sizeof name), (long long)wave, (long long)m->n_offered);
+    dfr_manager_fail(m, now_s, DF_E_REFUSED, text);
+}
+
 /* ---- verdicts ---- */
 
 static void let_leave_if_done(struct dfr_manager *m, double now_s, int rank)
@@ -235,6 +245,8 @@ static void judge_relayed(struct dfr_manager *m, double now_s, int rank, struct 
     m->state.n_dropped += !wanted;
     m->workers[rank].counts.n_dropped += !wanted;
     m->workers[rank].counts.n_accepted += wanted;
+    if (m->phase == DFR_RUNNING && m->workers[rank].used && m->cut && result->head.wave >= m->n_offered)
+        refuse_behind(m, now_s, rank, result->head.wave);
     if (!wanted)
         return;
     accept(m, result);

@@ -150,6 +150,14 @@ static void give(struct dfr_manager *m, double now_s, int rank, const struct dfr
     dfr_message_drop(message);
 }
 
+/* The stream was found to end before this wave. Who asked asks again, because an earlier wave may still wait. */
+static void take_from(struct dfr_head *head)
+{
+    head->kind = DFR_NONE;
+    head->flags = DFR_DROPPED;
+    head->wave = 0;
+}
+
 void dfr_relay_hand_out(struct dfr_manager *m, double now_s)
 {
     struct dfr_head head;
@@ -164,7 +172,7 @@ void dfr_relay_hand_out(struct dfr_manager *m, double now_s)
     offer_waves(m);
     for (head = dfr_manager_head(m, DFR_GIVE); m->code == DF_OK && m->o.relay->answer(m->o.relay->arg, &rank, &head); head = dfr_manager_head(m, DFR_GIVE)) {
         if (head.kind == DFR_GIVE && head.wave >= m->n_offered)
-            continue;                   /* the stream was found to end before: nobody needs an answer */
+            take_from(&head);
         if (head.kind == DFR_GIVE)
             give(m, now_s, rank, &head);
         else

@@ -18,6 +18,7 @@ struct reader {
     struct dfr_map_read *m;
     uint32_t stages;                    /* that have been read, or need not stand here */
     struct dfr_map_wrong *wrong;
+    bool fed;                           /* a line 'feeding' has been read */
     struct word named[DFR_MOST_PROCESSORS]; /* if names are free */
 };
 
@@ -177,6 +178,9 @@ static bool read_line(struct reader *r)
     }
     if (!is(second, "order") && !is(second, "demand"))
         return refuse(r, second, "'", "' is no way of feeding", "'feeding order' or 'feeding demand'");
+    if (r->fed)
+        return refuse(r, word, "'", "' stands here a second time", "a mapping says once how replicas are fed");
+    r->fed = true;
     r->m->by_demand = is(second, "demand");
     second = next_word(r);
     return second.n ? refuse(r, second, "'", "' is one word too many", "") : true;

@@ -7,7 +7,7 @@
  *   rank: slow.0 slow.1 slow.2
  *
  * Lines:    a line for each group, in the order of the stages: the names of its stages, a colon, those of its processors. `feeding`,
- *           `order` or `demand`, says how replicas get their waves; it is the first line, and `order` if there is none. A
+ *           `order` or `demand`, says how replicas get their waves; it is the first line, it stands there once, and `order` if there is none. A
  *           '#' that begins a word makes the rest of the line a comment. Blank lines count for nothing.
  * Names:    hold neither white space nor ':', and do not begin with '#'.
  * Memory:   names and text are the caller's.

@@ -51,6 +51,20 @@ static void test_text(void **state)
     assert_string_equal(text_of(&m), "b: rank 1; c: rank 2");
 }
 
+static void test_fed_twice(void **state)
+{
+    static const char text[] = "feeding order\nfeeding demand\na: x\nb: y\nc: z\nd: w";
+    const struct dfr_map_words words = { .stages = names, .n_stages = 4, .n_processors = 5, .too_many = "%u" };
+    struct dfr_map_read read;
+    struct dfr_map_wrong wrong;
+
+    (void)state;
+    assert_false(dfr_map_read(&words, text, strlen(text), &read, &wrong));
+    assert_string_equal(wrong.message, "'feeding' stands here a second time");
+    assert_int_equal(wrong.line, 2);
+    assert_int_equal(wrong.col, 1);
+}
+
 static const char *by_turns(int n_ranks, const char *on_first)
 {
     bool first[4];
@@ -231,7 +245,7 @@ static void test_marked(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_text), cmocka_unit_test(test_by_turns), cmocka_unit_test(test_lost), cmocka_unit_test(test_bytes), cmocka_unit_test(test_places),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_text), cmocka_unit_test(test_fed_twice), cmocka_unit_test(test_by_turns), cmocka_unit_test(test_lost), cmocka_unit_test(test_bytes), cmocka_unit_test(test_places),
                                        cmocka_unit_test(test_marked) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,8 +184,11 @@ static bool hint_signature(const struct fault *f)
 /* After a class a string or a code block must come. */
 static bool hint_variant(const struct fault *f)
 {
+    char previous[DFL_MAX_NAME + 1];
+
     if (!has(f, "a code block") && !(is(f->found, "a code block") && has(f, "a variant")))
         return false;
+    text_of(f->r, &f->r->previous, previous);
     if (is(f->found, "'{'"))
         return say(f, "code stands between '{{' and '}}'");
     if (is(f->found, "a code block"))
@@ -194,6 +197,8 @@ static bool hint_variant(const struct fault *f)
         return say(f, "a function follows a ':', as in 'cpu \"old.c\": my_add(a, b)'");
     if (is(f->found, "a name") && dfl_reader_text_is(f->r, f->r->token.offset + f->r->token.length, "."))
         return say(f, "the name of a file stands in quotes: 'cpu \"kernels.c\"'");
+    if (is(f->found, "a name") && !is(previous, "cpu") && !is(previous, "gpu"))
+        return say(f, "what stands before a variant is a trait: ordered, stream, once, restart, resume, sync, threads or tolerance");
     return false;
 }
 

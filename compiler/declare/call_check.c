@@ -68,6 +68,16 @@ const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct
     return NULL;
 }
 
+/* The first input that the call gives by its name, as only scalars are given. NULL: none. */
+static const char *named_input(const struct dfl_stmt *stmt, const struct dfc_sig *sig)
+{
+    for (const struct dfl_actual *actual = stmt->actuals; actual; actual = actual->next)
+        for (unsigned i = 0; i < sig->n_in && actual->keyword.text; i++)
+            if (strcmp(sig->ports[sig->in_port[i]].ast->name.text, actual->keyword.text) == 0)
+                return actual->keyword.text;
+    return NULL;
+}
+
 static bool check_counts(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee)
 {
     const struct dfc_sig *sig = &callee->sig;
@@ -78,6 +88,9 @@ static bool check_counts(struct dfc_unit *u, const struct dfl_stmt *stmt, const 
     list_ports(sig, sig->in_port, sig->n_in, "input", inputs, sizeof inputs);
     dfl_error(u->sink, stmt->call_loc, "'%s' takes %s%s%s, but this call has %u argument%s", callee->name, inputs,
               sig->n_given ? " and " : "", sig->n_given ? scalar_names(u, sig) : "", n, n == 1 ? "" : "s");
+    const char *port = named_input(stmt, sig);
+    if (port)
+        dfl_hint(u->sink, "'%s' is a port: streams are given by position", port);
     note_declared(u, callee);
     return false;
 }

@@ -26,9 +26,10 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 limit=${DF_TEST_LIMIT_S:-600}
 # Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
-# longer than the interpreter, whose folder therefore comes first in PATH. gold links in half the time of GNU ld. The tests of what is linked, and those
-# of a user's whole way, take the linker that users have.
-python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))') && PATH=$python:$PATH
+# longer than the interpreter, whose folder then comes first in PATH. Else PATH stays, so that gcc and mpirun are those of the user. gold links in half
+# the time of GNU ld. The tests of what is linked, and those of a user's whole way, take the linker that users have.
+python=$(python3 -c 'import sys; print(sys.executable)') || python=
+[ -z "$python" ] || [ "$(command -v python3)" -ef "$python" ] || PATH=${python%/*}:$PATH
 tools=$build/test-tools
 with_own_linker=' e2e-link e2e-install e2e-sum e2e-lib e2e-gpu_kit e2e-cuda '
 

@@ -35,3 +35,10 @@ run =unit-fake
 [ $status = 2 ] && grep -q "^no test has '=unit-fake' in its name$" said && pass exact || fail exact "exit $status: $(cat said)"
 run --list
 [ "$(grep -c '^unit-fake' said)" = 6 ] && pass list || fail list "$(head -n 8 said)"
+
+# What stands first in PATH stays there, although the interpreter's folder has a program of that name, too.
+mkdir mine beside && ln -s "$(python3 -c 'import sys; print(sys.executable)')" beside/python3
+for folder in mine beside; do printf '#!/bin/sh\necho ok from %s\n' $folder >$folder/which_one; chmod +x $folder/which_one; done
+made path which_one
+PATH=$PWD/mine:$PWD/beside:$PATH run unit-path
+[ $status = 0 ] && grep -q '^ok from mine' fake/test-logs/unit-path && pass path || fail path "exit $status: $(cat said fake/test-logs/unit-path)"

@@ -8,7 +8,7 @@ gpu=$DF_SOURCE/tests/gpu
 
 # What a bundle has of this, its large libraries left out.
 mkdir -p small/{bin,include,lib}
-cp "$DFC" small/bin/; cp "$DF_BUILD"/lib/libdf*.a small/lib/; cp "$DF_BUILD"/include/*.h small/include/
+cp "$DFC" small/bin/; cp "$DF_BUILD"/lib/libdf*.a small/lib/; strip -g small/lib/*.a; cp "$DF_BUILD"/include/*.h small/include/
 ldd "$DFC" "$DF_BUILD/tests/test_emu" | awk '$2 == "=>" && $3 ~ /^\// && $1 !~ /^lib(c|m|gvc|expat)\./ { print $1, $3 }' | sort -u |
     while read -r name path; do cp -L "$path" "small/lib/$name"; chmod u+w "small/lib/$name"; done
 ln -s "$(cd small/lib && ls libhwloc.so.*)" small/lib/libhwloc.so

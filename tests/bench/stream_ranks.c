@@ -40,6 +40,7 @@ struct node {
     uint32_t types[WORKERS];
     struct { bool runs; double end_s; uint64_t id; } workers[WORKERS];
     struct sent *sent;
+    long n_sent[MOST_RANKS], n_got;     /* messages: to each rank, and from all */
     char *tile;                         /* for what comes in */
 };
 
@@ -72,6 +73,7 @@ static void send_message(struct node *n, int to, const struct message *message)
     *s->message = *message;
     s->next = n->sent;
     n->sent = s;
+    n->n_sent[to]++;
     MPI_Isend(s->message, (int)size, MPI_BYTE, to, 0, MPI_COMM_WORLD, &s->request);
 }
 
@@ -160,23 +162,48 @@ static void work(struct node *n)
     }
 }
 
-static bool receive(struct node *n)
+/* The next message, in n->tile. NULL: none is there. */
+static const struct message *next_message(struct node *n, int *from)
 {
     MPI_Status status;
     int there = 0, size = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, &status);
     if (!there)
-        return false;
+        return NULL;
     MPI_Get_count(&status, MPI_BYTE, &size);
     MPI_Recv(n->tile, size, MPI_BYTE, status.MPI_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    const struct message *m = (const struct message *)n->tile;
+    n->n_got++;
+    *from = status.MPI_SOURCE;
+    return (const struct message *)n->tile;
+}
+
+static bool receive(struct node *n)
+{
+    int from;
+    const struct message *m = next_message(n, &from);
+    if (!m)
+        return false;
     if (m->kind == REQUEST)
-        must(dfr_sender_request(n->sender, (uint32_t)status.MPI_SOURCE, &m->request) == DF_OK, "a request was refused");
+        must(dfr_sender_request(n->sender, (uint32_t)from, &m->request) == DF_OK, "a request was refused");
     else if (m->kind == ANSWER)
         must(dfr_receiver_answer(n->receiver, MPI_Wtime(), &m->answer) == DF_OK, "an answer was refused");
     else
         take_result(n, m->id);
     return true;
+}
+
+/* When all is done, requests and answers that say so are still under way. They belong to this run, not to the next one. */
+static void receive_rest(struct node *n)
+{
+    long to_here[MOST_RANKS], wanted = 0;
+    int from;
+    MPI_Alltoall(n->n_sent, 1, MPI_LONG, to_here, 1, MPI_LONG, MPI_COMM_WORLD);
+    for (int r = 0; r < n->n; r++)
+        wanted += to_here[r];
+    while (n->n_got < wanted) {
+        const struct message *m = next_message(n, &from);
+        must(!m || m->kind == REQUEST || (m->kind == ANSWER && m->answer.kind != DFR_STREAM_ITEM), "a tile came behind the end");
+    }
 }
 
 /* ---- a run ---- */
@@ -224,6 +251,7 @@ static void compare(struct node *n, enum dfr_stream_policy policy, uint32_t requ
     run(n);
     MPI_Barrier(MPI_COMM_WORLD);
     double took_s = MPI_Wtime() - begin_s;
+    receive_rest(n);
     const struct dfr_sender_state sender = dfr_sender_state(n->sender);
     const struct dfr_receiver_state receiver = dfr_receiver_state(n->receiver);
     must(sender.most_waiting <= PLACES && receiver.most_held <= dfr_receiver_bound(n->receiver), "a buffer was above its bound");

@@ -5,12 +5,9 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
 n=${N:-4096} tiles=${TILES:-8} rounds=${ROUNDS:-7}
 mkdir -p "$2" && cd "$2" || exit 1
+. "$here/../peers.sh"
+peers starpu-examples
 peer=$(command -v cholesky_implicit || find /usr/lib -path '*starpu*' -name cholesky_implicit 2>/dev/null | head -n 1)
-if [ -z "$peer" ] && [ "${PEERS:-}" = 1 ]; then
-    sudo=; [ "$(id -u)" = 0 ] || sudo=sudo
-    $sudo apt-get install -y starpu-examples >apt.log 2>&1 || tail -n 3 apt.log
-    peer=$(command -v cholesky_implicit || find /usr/lib -path '*starpu*' -name cholesky_implicit 2>/dev/null | head -n 1)
-fi
 for real in f64 f32; do
     mkdir -p $real && "$dfc" "$here/cholesky.df" --lib --nvcc=none -w -D real=$real -D tiles="$tiles" -o $real/libcholesky.so 2>compile.log || { cat compile.log; exit 1; }
     cc -std=c11 -D_GNU_SOURCE -O2 $([ $real = f64 ] || echo -DSINGLE) -I$real -o $real/bench "$here/bench.c" -L$real -lcholesky -lopenblas -Wl,-rpath,"$PWD/$real" || exit 1

@@ -6,7 +6,8 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
 n=${N-128} views=${VIEWS-496} w=${W-312} h=${H-240} hand=${HAND:+$(realpath "$HAND")}
 mkdir -p "$2" && cd "$2" || exit 1
-[ "${PEERS:-0}" != 0 ] && ! command -v plastimatch >/dev/null && apt-get install -y -qq --no-install-recommends plastimatch >/dev/null
+. "$here/../peers.sh"
+peers plastimatch
 ${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} -O2 -o check "$here/check.c" -lm || exit 1
 "$dfc" "$here/ct.df" --nvcc=none -w -o ct || exit 1
 [ -e "$views.$w.rct" ] || ./phantom "$views" "$w" "$h" "$views.$w.rct" || exit 1

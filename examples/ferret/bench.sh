@@ -5,7 +5,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
 runs=${RUNS:-3} count=${COUNT:-1000} wanted=${WANTED:-200} side=${SIDE:-128}
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-[ -z "${PEERS:-}" ] || apt-get install -y -qq python3-opencv >/dev/null
+. "$here/../peers.sh"
+peers python3-opencv
 for python in python3 /usr/bin/python3 none; do "$python" -c 'import cv2' 2>/dev/null && break; done
 [ "$python" != none ] || echo 'left out: python3-opencv is not installed (PEERS=1 installs it)'
 # shellcheck disable=SC2046
@@ -33,7 +34,7 @@ for _ in $(seq "$runs"); do
 done
 for program in index tables ferret; do
     paste times.$program.1 times.$program.2 | awk '{ print $1 / $2 }' >times.ratio
-    echo "$program: $(median times.$program.1) s with one worker, $(median times.$program.2) s with two: $(median times.ratio) x as fast"
+    printf '%s: %.3f s with one worker, %.3f s with two: %.2f x as fast\n' "$program" "$(median times.$program.1)" "$(median times.$program.2)" "$(median times.ratio)"
     [ "$python" = none ] || [ $program = ferret ] ||
-        echo "    OpenCV, one thread: $(median times.peer.$program) s, $(times "$(median times.peer.$program)" "$(median times.$program.1)") x as long as one worker"
+        printf '    OpenCV, one thread: %.2f s, %s x as long as one worker\n' "$(median times.peer.$program)" "$(times "$(median times.peer.$program)" "$(median times.$program.1)")"
 done

@@ -6,7 +6,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 dfc=$(realpath "$1")/bin/dfc; mkdir -p "$2"; cd "$2"
 runs=${RUNS:-5} size=${SIZE:-4096x3072}
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-[ -z "${PEERS:-}" ] || apt-get install -y -qq python3-skimage >/dev/null
+. "$here/../peers.sh"
+peers python3-skimage
 peer=; /usr/bin/python3 -c 'import skimage' 2>/dev/null && peer=1 || echo 'scikit-image (python3-skimage) is not here, so it is left out'
 ${CC:-cc} -std=c11 -O2 -o synthetic "$here/synthetic.c" -lpng -ltiff -lm
 ./synthetic ${size/x/ } 512 1 slide.tif slide.raw
@@ -30,4 +31,4 @@ for workers in 1 2; do
     else echo "workers $workers: nbia $ours s"; fi
 done
 paste times.nbia.1 times.nbia.2 | awk '{ print $1 / $2 }' >times.ratio
-echo "two workers: $(median times.ratio) x as fast as one"
+printf 'two workers: %.2f x as fast as one\n' "$(median times.ratio)"

@@ -1,16 +1,19 @@
 #!/usr/bin/env bash
 # nuclei beside the same pipeline in OpenCV, SciPy and scikit-image (tests/baseline/nuclei/pipeline.py): bench.sh BUILDDIR OUTDIR
-# Whole processes on one PNG, in turns, the best of RUNS; then operations beside OpenCV's, the best of five on the same pixels. PEERS=1 installs the libraries by apt; SIDE=4096 for
-# a larger picture. PICTURE=file.png takes a picture of yours, as one tile.
+# Whole processes, in turns, the best of RUNS: on a PNG of 2048 x 2048 as one tile, and on one of 4096 x 4096 in tiles of 512. Then operations beside OpenCV's, the
+# best of five on the same pixels. PEERS=1 installs the libraries by apt. SIDE=4096 doubles all sides. PICTURE=file.png takes a picture of yours for both; it is
+# one tile if it has at most SIDE rows and columns.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
 side=${SIDE:-2048} runs=${RUNS:-3}
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-[ -z "${PEERS:-}" ] || sudo apt-get install -y python3-opencv python3-scipy python3-skimage
+. "$here/../peers.sh"
+peers python3-opencv python3-scipy python3-skimage
 for python in python3 /usr/bin/python3 none; do "$python" -c 'import cv2, scipy, skimage' 2>/dev/null && break; done
 # shellcheck disable=SC2046
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
-[ -n "${PICTURE:-}" ] || { ./synthetic "$side" "$side" 1 picture.png; PICTURE=picture.png; }
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
+large=${PICTURE:-large.png}
+[ -n "${PICTURE:-}" ] || { ./synthetic "$side" "$side" 1 picture.png; PICTURE=picture.png; ./synthetic $((2 * side)) $((2 * side)) 1 large.png; }
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o nuclei -D tile="$side" 2>/dev/null
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o tiles -D tile=$((side / 4)) 2>/dev/null
 best() { awk -v best="$1" -v now="$2" 'BEGIN { print best == "" || now < best ? now : best }'; }
@@ -19,11 +22,12 @@ one='' two='' tiles1='' tiles2='' theirs=''
 for ((i = 0; i < runs; i++)); do
     one=$(best "$one" "$(seconds ./nuclei --device=none --input="$PICTURE" --workers=1)")
     two=$(best "$two" "$(seconds ./nuclei --device=none --input="$PICTURE" --workers=2)")
-    tiles1=$(best "$tiles1" "$(seconds ./tiles --device=none --input="$PICTURE" --workers=1)")
-    tiles2=$(best "$tiles2" "$(seconds ./tiles --device=none --input="$PICTURE" --workers=2)")
+    tiles1=$(best "$tiles1" "$(seconds ./tiles --device=none --input="$large" --workers=1)")
+    tiles2=$(best "$tiles2" "$(seconds ./tiles --device=none --input="$large" --workers=2)")
     [ "$python" = none ] || theirs=$(best "$theirs" "$(seconds "$python" "$here/../../tests/baseline/nuclei/pipeline.py" "$PICTURE" theirs.csv theirs.png)")
 done
-echo "$side x $side, whole processes: one tile, 1 worker $one s, 2 workers $two s; tiles of $((side / 4)), 1 worker $tiles1 s, 2 workers $tiles2 s ($(awk -v a="$tiles1" -v b="$tiles2" 'BEGIN { printf "%.2f", a / b }') times)"
+echo "$PICTURE, whole processes: one tile, 1 worker $one s, 2 workers $two s"
+echo "$large in tiles of $((side / 4)): 1 worker $tiles1 s, 2 workers $tiles2 s ($(awk -v a="$tiles1" -v b="$tiles2" 'BEGIN { printf "%.2f", a / b }') times as fast)"
 if [ "$python" = none ]; then echo 'left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them)'; exit 0; fi
 echo "OpenCV, SciPy and scikit-image, 1 thread: $theirs s, $(awk -v a="$theirs" -v b="$one" 'BEGIN { printf "%.1f", a / b }') times as long as 1 worker"
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o same -D tile="$side" -D list=1 2>/dev/null

@@ -11,8 +11,8 @@ told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi
 must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
 
 # shellcheck disable=SC2046
-must make-synthetic "${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
-must make-oracle "${CC:-cc}" -std=c11 -O2 -o oracle "$here/oracle.c" -lm
+must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
+must make-oracle ${CC:-cc} -std=c11 -O2 -o oracle "$here/oracle.c" -lm
 # QUICK: one program, whose GPU variants the emulated GPU runs, is both.
 mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in components flood features; do

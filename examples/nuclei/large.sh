@@ -13,7 +13,7 @@ run=(--device=emu "--gpu-mem=$memory" --overlay=large%03d.png --table=large.csv)
 trap 'rm -f large[0-9]*.png' EXIT
 
 # shellcheck disable=SC2046
-"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
 ./synthetic "$side" "$side" 1 large-tile.png
 for ((i = 0; i < tiles; i++)); do echo large-tile.png; done >large.txt
 head -n 3 large.txt >few.txt

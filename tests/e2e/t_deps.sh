@@ -32,3 +32,19 @@ if [ $rc = 0 ] && [ ! -s calls ] && [ ! -s said ]; then pass told-nothing; else 
 # The rules that gpu-check would run are those, and none that installs.
 PATH=$PWD/bin:$PATH LACKS=flex MAKEFLAGS='' make --no-print-directory -C "$DF_SOURCE" -n gpu-check CUDA=0 BUILDDIR="$PWD/none" >said 2>&1
 if grep -q 'gpu_check.sh' said && ! grep -q 'apt-get' said; then pass gpu-check-installs-nothing; else fail gpu-check-installs-nothing "$(grep -c apt-get said) lines"; fi
+# examples/peers.sh: what the applications are compared with is installed with PEERS=1 alone.
+peers() { # PEERS USER_ID LACKS PACKAGE…
+    : >calls; PEERS=$1 USER_ID=$2 LACKS=$3 PATH=$PWD/bin:$PATH bash -c '. "$0/examples/peers.sh"; peers "$@"' "$DF_SOURCE" "${@:4}" >said 2>&1
+}
+for asked in '' 0; do
+    peers "$asked" 0 libone libone; rc=$?
+    if [ $rc = 0 ] && [ ! -s calls ] && [ ! -s said ]; then pass "peers-unasked$asked"; else fail "peers-unasked$asked" "$rc: $(cat said calls)"; fi
+done
+peers 1 0 '' libone libtwo; rc=$?
+if [ $rc = 0 ] && [ ! -s calls ] && [ ! -s said ]; then pass peers-there; else fail peers-there "$rc: $(cat said calls)"; fi
+peers 1 0 libtwo libone libtwo; rc=$?
+printf '%s\n' 'apt-get update -qq' 'apt-get install -y -qq --no-install-recommends libtwo' >want
+if [ $rc = 0 ] && cmp -s calls want && [ ! -s said ]; then pass peers-missing; else fail peers-missing "$rc: $(cat said calls)"; fi
+peers 1 1000 libtwo libone libtwo; rc=$?
+if [ $rc = 0 ] && [ "$(cat calls)" = 'sudo -n apt-get update -qq' ] && grep -q 'Type this, then run again: sudo apt-get install -y libtwo$' said; then pass peers-told; else
+    fail peers-told "$rc: $(cat said calls)"; fi

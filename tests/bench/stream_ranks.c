@@ -3,7 +3,8 @@
  * Each rank is a node of Anthill's cluster, home of its share of NBIA's tiles, and receiver of all. Ranks of even number have a core and a GPU, the others two
  * cores. Messages go over MPI with all their bytes. Workers are rehearsed: they wait as long as the paper says that a tile takes, SCALE times
  * longer, and compute nothing. 8 of 100 tiles are analysed again. Rank 0 prints a line for each run: wall time, and how many times as fast as one core that is.
- * The code that decides is runtime/stream/. */
+ * A last line compares the best of each policy. By default there are as many tiles as in one of the paper's images: with few of them, the time after the
+ * last tile has begun decides, and a large one takes a core 0.285 s. The code that decides is runtime/stream/. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 #include "runtime/stream/stream.h"
 
-enum { CPU, GPU, TYPES, WORKERS = 2, PLACES = 64, MOST_RANKS = 64, RATE = 8 };
+enum { CPU, GPU, TYPES, WORKERS = 2, PLACES = 256, MOST_RANKS = 64, RATE = 8 };
 enum kind { REQUEST, ANSWER, RESULT };
 static const double low_s[TYPES] = { 1.12e-3, 1.12e-3 }, high_s[TYPES] = { 0.285, 0.285 / 41 };
 enum { LOW_BYTES = 32 * 32 * 3, HIGH_BYTES = 512 * 512 * 3 };
@@ -241,7 +242,8 @@ static void run(struct node *n)
     }
 }
 
-static void compare(struct node *n, enum dfr_stream_policy policy, uint32_t requests)
+/* Runs all waves. Returns how many times as fast as one core the run was, on rank 0. */
+static double compare(struct node *n, enum dfr_stream_policy policy, uint32_t requests)
 {
     long all[2][TYPES], of[2] = { n->waves, 0 };
     double alone_s = 0;
@@ -267,11 +269,21 @@ static void compare(struct node *n, enum dfr_stream_policy policy, uint32_t requ
     }
     dfr_sender_destroy(n->sender);
     dfr_receiver_destroy(n->receiver);
+    return alone_s / took_s;
+}
+
+/* The best of several numbers of requests, as the paper took it. */
+static double best_of(struct node *n, enum dfr_stream_policy policy)
+{
+    double best = 0;
+    for (uint32_t requests = 1; requests <= 16; requests *= 4)
+        best = fmax(best, compare(n, policy, requests));
+    return best;
 }
 
 int main(int argc, char **argv)
 {
-    struct node n = { .waves = argc > 1 ? atol(argv[1]) : 2000, .scale = argc > 2 ? atof(argv[2]) : 10 };
+    struct node n = { .waves = argc > 1 ? atol(argv[1]) : 26742, .scale = argc > 2 ? atof(argv[2]) : 1 };
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &n.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n.n);
@@ -279,11 +291,10 @@ int main(int argc, char **argv)
     must((n.tile = malloc(sizeof(struct message) + HIGH_BYTES)), "out of memory");
     if (n.rank == 0)
         printf("| policy | requests | time | over one core | small tiles on GPUs | large tiles on GPUs |\n|---|---|---|---|---|---|\n");
-    for (uint32_t requests = 1; requests <= 16; requests *= 4)
-        compare(&n, DFR_STREAM_DDFCFS, requests);
-    for (uint32_t requests = 1; requests <= 16; requests *= 4)
-        compare(&n, DFR_STREAM_DDWRR, requests);
-    compare(&n, DFR_STREAM_ODDS, 0);
+    double ddfcfs = best_of(&n, DFR_STREAM_DDFCFS), ddwrr = best_of(&n, DFR_STREAM_DDWRR), odds = compare(&n, DFR_STREAM_ODDS, 0);
+    if (n.rank == 0)
+        printf("\nbest: DDFCFS %.1f, DDWRR %.1f, ODDS %.1f, %s order of the paper; ODDS is %.2f times as fast as DDWRR\n", ddfcfs, ddwrr, odds,
+               ddfcfs < ddwrr && ddwrr < odds ? "the" : "not the", odds / ddwrr);
     free(n.tile);
     MPI_Finalize();
     return 0;

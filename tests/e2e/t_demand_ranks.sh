@@ -7,3 +7,4 @@ if [[ $said == skip* ]]; then skip ranks "${said#*: }"; exit 0; fi
 for row in 'ddfcfs \| 1' 'ddfcfs \| 4' 'ddfcfs \| 16' 'ddwrr \| 1' 'ddwrr \| 4' 'ddwrr \| 16' 'odds \| by DQAA'; do
     expect "$(tr -cd 'a-z0-9' <<<"$row")" 0 "^\| $row \| [0-9.]+ s \| [0-9.]+ \| [0-9.]+ % \| [0-9.]+ % \|\$" echo "$said"
 done
+expect best 0 '^best: DDFCFS [0-9.]+, DDWRR [0-9.]+, ODDS [0-9.]+, (the|not the) order of the paper; ODDS is [0-9.]+ times as fast as DDWRR$' echo "$said"

@@ -5,6 +5,7 @@
  * Exit:     0; 1 if the run fails or if something that was given to it cannot be used, with `PROGRAM: error: …`; 2 if
  *           the command line is wrong.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -344,12 +345,22 @@ static int run_guarded(const struct df_program *program, const struct dfr_image 
     return rc;
 }
 
+/* OpenBLAS makes its threads when it is loaded. They wait for work by looking for it, for some 25 ms, and take cores from
+ * the workers meanwhile. This is what its fork handler calls to end them. The first call that has work for them makes them anew. */
+static void end_waiting_blas_threads(void)
+{
+    void *end = dlsym(RTLD_DEFAULT, "blas_thread_shutdown_");
+    if (end)
+        (*(int (**)(void))&end)();
+}
+
 int df_main(int argc, char **argv, const struct df_program *program)
 {
     struct df_error error = { "" };
     struct dfr_image image = { 0 };
     struct dfr_command_line line = { 0 };
     int status = 0;
+    end_waiting_blas_threads();
     dfr_standard_files_hold();
     dfr_unfinished_watch(dfr_status_clear_in_signal);
     dfr_cores_quiet();

@@ -55,3 +55,28 @@ for d in - @d =d; do
     graph call.c > own.df && check "library $d" "$DFC" own.df -o own -I "$d" -L "$d" -l say && check "library-runs $d" ./own
     graph body.c > "./$d.df" && check "main $d" "$DFC" "./$d.df" -I "$d" -o "$d-own" --keep && check "main-runs $d" "./$d-own"
 done
+
+# OpenBLAS makes threads when it is loaded, which look for work for a while. A program ends them at its start; a kernel that has work for them gets them back.
+if [ "$(nproc)" = 1 ]; then skip blas-threads 'one core: OpenBLAS makes no threads'; exit; fi
+cat > blas.df <<'EOT'
+link "openblas";
+kernel count(out n: i32[2], out a: f64[side, side]) cpu {{
+    #include <cblas.h>
+    #include <dirent.h>
+    for (int again = 0; again < 2; again++) {
+        DIR *tasks = opendir("/proc/self/task");
+        while (readdir(tasks))
+            n[again]++;
+        closedir(tasks);
+        openblas_set_num_threads(2);
+        if (!again)
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)side, (int)side, (int)side, 1, a, (int)side, a, (int)side, 0, a, (int)side);
+    }
+    n[0] -= 2, n[1] -= 2;     /* . and .. */
+}};
+kernel say(in n: i32[2]) cpu {{ printf("%d threads, then %s\n", n[0], n[1] > n[0] ? "more" : "as many"); }};
+graph main { (n, a: f64[600, 600]) = count(); say(n); }
+EOT
+check blas "$DFC" blas.df -o blas
+alone=$(OPENBLAS_NUM_THREADS=1 ./blas --device=none --workers=1)
+expect blas-threads 0 "^${alone%% *} threads, then more\$" env -u OPENBLAS_NUM_THREADS ./blas --device=none --workers=1

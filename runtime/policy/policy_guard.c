@@ -168,11 +168,23 @@ static double left_s(const struct dfr_guard *g, uint32_t worker, double now)
     return fmax(0, load(&w->until_s) - now);
 }
 
-/* The time until a worker of the unit can begin what is queued there last. */
-static double wait_s(const struct dfr_guard *g, uint32_t unit, double now)
+static double queued_s(const struct dfr_guard *g, uint32_t unit)
+{
+    return load(&g->units[unit].queued_s);
+}
+
+/* What is queued for the unit, without the job itself: a job whose data was sent to a unit is queued there until it has come. The caller holds the job. */
+static double queued_without_s(const struct dfr_guard *g, uint64_t job, uint32_t unit)
+{
+    const struct job *j = record(g, job);
+    return queued_s(g, unit) - (j->state == QUEUED && j->unit == unit ? j->amount_s : 0);
+}
+
+/* The time until a worker of the unit can begin what comes behind jobs of queued_s. */
+static double wait_s(const struct dfr_guard *g, uint32_t unit, double queued_s, double now)
 {
     uint32_t first = g->view->first_worker[unit], end = g->view->first_worker[unit + 1];
-    double queued_s = fmax(0, load(&g->units[unit].queued_s)), all_s = queued_s, least_s = INFINITY;
+    double all_s = fmax(0, queued_s), least_s = INFINITY;
 
     for (uint32_t w = first; w < end; w++) {
         double s = left_s(g, w, now);
@@ -250,14 +262,17 @@ static uint32_t better_unit(const struct dfr_guard *g, uint64_t job, uint32_t ho
 {
     uint32_t node = dfr_job_node(job), best = home;
     double now = g->view->now_s(g->view->arg), home_time_s = time_s(g, home, node);
-    double home_s = finish_s(g, job, home, waits_s < 0 ? wait_s(g, home, now) : waits_s), best_s = home_s;
+    double home_s, best_s;
 
+    if (waits_s < 0)
+        waits_s = wait_s(g, home, queued_without_s(g, job, home), now);
+    home_s = best_s = finish_s(g, job, home, waits_s);
     for (uint32_t u = 0; u < g->n_units; u++) {
         bool measured = is_measured(g, node, home) || is_measured(g, node, u);
         double s, margin = measured ? DFR_GUARD_MARGIN : DFR_GUARD_MARGIN_UNMEASURED;
         if (u == home || !(g->view->able[node] >> u & 1) || (measured_only && !measured))
             continue;
-        s = finish_s(g, job, u, wait_s(g, u, now));
+        s = finish_s(g, job, u, wait_s(g, u, queued_without_s(g, job, u), now));
         if (s < best_s && s + margin * fmax(home_time_s, time_s(g, u, node)) < home_s) {
             best = u;
             best_s = s;
@@ -293,11 +308,12 @@ uint32_t dfr_guard_reconsider(struct dfr_guard *g, uint64_t job, uint32_t unit)
 bool dfr_guard_takes(const struct dfr_guard *g, uint64_t job, uint32_t from, uint32_t worker)
 {
     uint32_t node = dfr_job_node(job), unit = g->view->unit_of[worker];
-    double now;
+    double now, begins_s;
     if (!(g->view->able[node] >> unit & 1) || !dfr_guard_may_leave(g, job, from))
         return false;
     now = g->view->now_s(g->view->arg);
-    return finish_s(g, job, unit, left_s(g, worker, now)) < wait_s(g, from, now) + 2 * out_s(g, job, from);
+    begins_s = wait_s(g, from, queued_s(g, from) - time_s(g, from, node), now); /* it is queued there itself */
+    return finish_s(g, job, unit, left_s(g, worker, now)) < begins_s + 2 * out_s(g, job, from);
 }
 
 uint32_t dfr_guard_idle_units(const struct dfr_guard *g)

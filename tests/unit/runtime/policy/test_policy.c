@@ -524,6 +524,45 @@ static void test_loading_is_no_drift(void **state)
     }
 }
 
+/* A machine whose guard is alarmed: the host took 1.2 ms for a job of 1 ms. All nodes are planned there; their data is everywhere. */
+static void alarmed(struct machine *m, const struct df_plan *plan)
+{
+    uint32_t units;
+    machine_begin(m, plan->n_nodes, 1, 1);
+    m->view.guard = true;
+    m->view.settled = settled;
+    m->holders = 3;
+    m->now_s = 1;
+    machine_policy(m, "gp", plan);
+    machine_push(m, 1, DFR_NOBODY, false, &units);
+    assert_int_equal(machine_pop(m, 0), 1);
+    m->now_s += 1.2 * MS;
+    machine_done(m, 1, 0);
+}
+
+/* A job is not held up by itself: neither one whose data was sent to the host, when it has come, nor one that an idle device sees waiting there. */
+static void test_no_job_waits_for_itself(void **state)
+{
+    enum { N = 5 };
+    uint16_t place[N] = { 0 };
+    float priority[N] = { 0 };
+    struct df_plan plan = { .policy = "gp", .n_nodes = N, .n_waves = 1, .place = place, .priority = priority };
+    struct machine m;
+    uint32_t units;
+
+    (void)state;
+    alarmed(&m, &plan);
+    m.stages = true;
+    assert_int_equal(machine_push(&m, 2, DFR_NOBODY, false, &units), DFR_STAGED);
+    m.stages = false;
+    assert_int_equal(machine_push(&m, 2, DFR_NOBODY, false, &units), DFR_QUEUED);
+    assert_int_equal(machine_pop(&m, 1), -1);
+    assert_int_equal(machine_pop(&m, 0), 2);
+    machine_push(&m, 3, DFR_NOBODY, false, &units);
+    assert_int_equal(machine_pop(&m, 1), 3);    /* it ends there before the host begins it */
+    machine_end(&m);
+}
+
 /* ---- what is under way ---- */
 
 struct meanwhile {
@@ -819,6 +858,7 @@ int main(void)
         cmocka_unit_test(test_dmda_takes_brief_jobs_first), cmocka_unit_test(test_staged_jobs_come_in_turn),
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
         cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_loading_is_no_drift),
+        cmocka_unit_test(test_no_job_waits_for_itself),
         cmocka_unit_test(test_waves_placed_jointly), cmocka_unit_test(test_leaves_when_all_has_come),
         cmocka_unit_test(test_coming_data_holds_up_nobody),
         cmocka_unit_test(test_nothing_is_lost), cmocka_unit_test(test_jobs_come_back),

@@ -5,31 +5,34 @@
 # one tile if it has at most SIDE rows and columns.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
-side=${SIDE:-2048} runs=${RUNS:-3}
+side=${SIDE:-2048} runs=${RUNS:-3} peer=$here/../../tests/baseline/nuclei
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 . "$here/../peers.sh"
 peers python3-opencv python3-scipy python3-skimage
 for python in python3 /usr/bin/python3 none; do "$python" -c 'import cv2, scipy, skimage' 2>/dev/null && break; done
+[ -e "$peer" ] || python=none
 # shellcheck disable=SC2046
 ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
 large=${PICTURE:-large.png}
 [ -n "${PICTURE:-}" ] || { ./synthetic "$side" "$side" 1 picture.png; PICTURE=picture.png; ./synthetic $((2 * side)) $((2 * side)) 1 large.png; }
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o nuclei -D tile="$side" 2>/dev/null
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o tiles -D tile=$((side / 4)) 2>/dev/null
-best() { awk -v best="$1" -v now="$2" 'BEGIN { print best == "" || now < best ? now : best }'; }
-seconds() { local start=$EPOCHREALTIME; "$@" >/dev/null 2>&1; awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f", b - a }'; }
-one='' two='' tiles1='' tiles2='' theirs=''
+seconds() { local start=$EPOCHREALTIME; "$@" >said 2>&1 || { tail -n 3 said >&2; exit 1; }; awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f\n", b - a }'; }
+least() { sort -g "times.$1" | head -n 1; }
+times() { awk -v a="$1" -v b="$2" -v digits="$3" 'BEGIN { printf "%.*f", digits, a / b }'; }
+rm -f times.*
 for ((i = 0; i < runs; i++)); do
-    one=$(best "$one" "$(seconds ./nuclei --device=none --input="$PICTURE" --workers=1)")
-    two=$(best "$two" "$(seconds ./nuclei --device=none --input="$PICTURE" --workers=2)")
-    tiles1=$(best "$tiles1" "$(seconds ./tiles --device=none --input="$large" --workers=1)")
-    tiles2=$(best "$tiles2" "$(seconds ./tiles --device=none --input="$large" --workers=2)")
-    [ "$python" = none ] || theirs=$(best "$theirs" "$(seconds "$python" "$here/../../tests/baseline/nuclei/pipeline.py" "$PICTURE" theirs.csv theirs.png)")
+    for workers in 1 2; do
+        seconds ./nuclei --device=none --input="$PICTURE" --workers=$workers >>times.nuclei.$workers
+        seconds ./tiles --device=none --input="$large" --workers=$workers >>times.tiles.$workers
+    done
+    [ "$python" = none ] || seconds "$python" "$peer/pipeline.py" "$PICTURE" theirs.csv theirs.png >>times.peer
 done
-echo "$PICTURE, whole processes: one tile, 1 worker $one s, 2 workers $two s"
-echo "$large in tiles of $((side / 4)): 1 worker $tiles1 s, 2 workers $tiles2 s ($(awk -v a="$tiles1" -v b="$tiles2" 'BEGIN { printf "%.2f", a / b }') times as fast)"
-if [ "$python" = none ]; then echo 'left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them)'; exit 0; fi
-echo "OpenCV, SciPy and scikit-image, 1 thread: $theirs s, $(awk -v a="$theirs" -v b="$one" 'BEGIN { printf "%.1f", a / b }') times as long as 1 worker"
+one=$(least nuclei.1)
+echo "$PICTURE, whole processes: one tile, 1 worker $one s, 2 workers $(least nuclei.2) s"
+echo "$large in tiles of $((side / 4)): 1 worker $(least tiles.1) s, 2 workers $(least tiles.2) s ($(times "$(least tiles.1)" "$(least tiles.2)" 2) times as fast)"
+if [ "$python" = none ]; then echo "left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them), or $peer is not here"; exit 0; fi
+echo "OpenCV, SciPy and scikit-image, 1 thread: $(least peer) s, $(times "$(least peer)" "$one" 1) times as long as 1 worker"
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o same -D tile="$side" -D list=1 2>/dev/null
 for _ in 1 2 3 4 5; do echo "$PICTURE"; done >same.txt
 ./same --device=none --input=@same.txt --overlay=same%d.png --workers=1 --inflight=1 --trace=same.json 2>/dev/null
@@ -38,5 +41,5 @@ grep -o '"dur":[0-9.]*,"args":{"node":"main/segment/[^"]*","kernel":"[^"]*","wav
     { if (!($6 in best) || $2 < best[$6]) best[$6] = $2; kernel[$6] = $8 }
     END { for (node in best) if (node ~ /open_octagon/) octagon += best[node]
           printf "    %-35s %8.2f ms\n", "nuclei open, octagon (8 formulas)", octagon / 1e3
-          for (node in best) if (node ~ /erode_cross|dilate_cross#2|fill#2|sized#2|label|distance/) printf "    nuclei %-28s %8.2f ms\n", substr(node, 14), best[node] / 1e3 }' | sort'
-"$python" "$here/../../tests/baseline/nuclei/operations.py" "$PICTURE"
+          for (node in best) if (node ~ /erode_cross|dilate_cross#2|fill#2|sized#2|label|distance/) printf "    nuclei %-28s %8.2f ms\n", substr(node, 14), best[node] / 1e3 }' | sort
+"$python" "$peer/operations.py" "$PICTURE"

@@ -42,3 +42,6 @@ for folder in mine beside; do printf '#!/bin/sh\necho ok from %s\n' $folder >$fo
 made path which_one
 PATH=$PWD/mine:$PWD/beside:$PATH run unit-path
 [ $status = 0 ] && grep -q '^ok from mine' fake/test-logs/unit-path && pass path || fail path "exit $status: $(cat said fake/test-logs/unit-path)"
+# Scripts that no test runs, as bench.sh of the applications, are at least scripts.
+wrong=$(find "$DF_SOURCE" -path "$DF_SOURCE/build" -prune -o -name '*.sh' -print | while read -r script; do bash -n "$script" 2>&1; done)
+[ -z "$wrong" ] && pass scripts || fail scripts "$wrong"

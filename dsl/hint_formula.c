@@ -1,4 +1,5 @@
 /* hint_formula.c - hints for syntax errors in formulas and tables: what people who know C or NumPy write there. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,11 +30,24 @@ bool dfl_expect_statement(struct dfl_reader *r, const char *after)
     return true;
 }
 
+/* Does "return" stand in front of this token? */
+static bool after_return(const struct dfl_reader *r, const struct dfl_token_place *token)
+{
+    static const char word[] = "return";
+    size_t at = token->offset, length = strlen(word);
+    while (at > 0 && isspace((unsigned char)r->text[at - 1]))
+        at--;
+    return at < token->offset && at >= length && memcmp(r->text + at - length, word, length) == 0 &&
+           (at == length || !(isalnum((unsigned char)r->text[at - length - 1]) || r->text[at - length - 1] == '_'));
+}
+
 static const char *hint_left_side(const struct dfl_reader *r, const char *found, const struct dfl_expectation *e)
 {
     bool let = token_is(r, &r->previous, "let") || !dfl_expected(e, "'+='");
     if (is(found, "'=='"))
         return "'==' compares; a formula has '='";
+    if (after_return(r, &r->previous))
+        return "a formula returns nothing: it gives a port its elements, as in 'o[y, x] = ...;'";
     if (is(found, "'('"))
         return let ? "indices stand in brackets: 'let d[i, j] = ...;'" : "indices stand in brackets: 'o[y, x] = ...;'";
     if (is(found, "'['"))
@@ -43,6 +57,21 @@ static const char *hint_left_side(const struct dfl_reader *r, const char *found,
     if (let)
         return "a value gets a name by 'let NAME = ...;', a port its elements by 'NAME[y, x] = ...;'";
     return "a formula is 'NAME[y, x] = ...;', or has '+=', 'min=' or 'max=' in the place of '='";
+}
+
+/* Does this ')' end a name in parentheses, as a cast of C does? A call of a function is none. */
+static bool ends_cast(const struct dfl_reader *r, const struct dfl_token_place *close)
+{
+    const char *text = r->text;
+    size_t at = close->offset, end;
+    if (!token_is(r, close, ")"))
+        return false;
+    for (end = at; at > 0 && (isalnum((unsigned char)text[at - 1]) || text[at - 1] == '_'); at--)
+        ;
+    if (at == end || at == 0 || text[at - 1] != '(')
+        return false;
+    at--;
+    return at == 0 || !(isalnum((unsigned char)text[at - 1]) || text[at - 1] == '_');
 }
 
 /* After a complete expression: `found` does not go on with it. */
@@ -57,6 +86,8 @@ static const char *hint_expression(const struct dfl_reader *r, const char *found
     if (is(found, "'='"))
         return range_open ? "a ':' stands before what is reduced: 'sum(i in 0..n: v[i])'"
                : r->n_brackets > 0 && is(e->names[0], "'in'") ? "a range is 'i in 0..n'" : "'==' compares";
+    if (is(e->names[0], "'in'") && (e->n == 1 || is(found, "':'")))
+        return e->n == 1 ? "a ':' stands before what is reduced: 'sum(i in 0..n: v[i])'" : "a range is 'i in 0..n'";
     if (is(found, "'in'"))
         return "a reduction has its ranges in parentheses: 'sum(i in 0..n: v[i])'";
     if (is(found, "'['"))
@@ -69,6 +100,8 @@ static const char *hint_expression(const struct dfl_reader *r, const char *found
         return "a range is 'i in 0..n', where i ends at n - 1";
     if (is(found, "a name") && number && token->offset == previous->offset + previous->length)
         return "a number has no suffix: its type is that of what stands beside it";
+    if ((is(found, "a name") || is(found, "an integer") || is(found, "a float")) && ends_cast(r, previous))
+        return "a conversion is a function: 'i32(x)'";
     if (is(found, "a name") && token_is(r, token, "and"))
         return "'and' is '&&'";
     if (is(found, "a name") && token_is(r, token, "or"))
@@ -86,6 +119,10 @@ static const char *hint_operand(const struct dfl_reader *r, const char *found)
         return "a power is 'pow(x, 2)'";
     if (is(found, "'&'") || is(found, "'*'"))
         return "formulas have no pointers: an element is 'a[y, x]'";
+    if (is(found, "'='") && token_is(r, &r->previous, ".."))
+        return "a range leaves its upper end out: 'i in 0..n' ends at n - 1";
+    if (is(found, "'if'"))
+        return "a choice is 'condition ? value : other'";
     if (is(found, "'='"))
         return "a formula has '=', '+=', 'min=' or 'max='";
     if (is(found, "'for'"))

@@ -8,6 +8,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/error.h"
@@ -142,13 +144,25 @@ int df_number_binary(enum df_x op, struct df_number a, struct df_number b, struc
 
 /* ---- scalars ---- */
 
+/* The shortest digits that read back as the same number. */
+static const char *real_text(char text[40], double f)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 40, "%.*g", digits, f);
+        if (strtod(text, NULL) == f)
+            break;
+    }
+    return text;
+}
+
 static int to_int(struct df_number n, int64_t low, int64_t high, int bits, int64_t *result, struct df_error *error)
 {
+    char text[40];
     if (n.kind == DF_KIND_F64) {
         if (n.f != n.f || n.f - n.f != 0 || floor(n.f) != n.f)
-            return dfr_error(error, DF_E_ARGUMENT, "%.17g is not an integer", n.f);
+            return dfr_error(error, DF_E_ARGUMENT, "%s is not an integer", real_text(text, n.f));
         if (n.f < -0x1p63 || n.f >= 0x1p63)
-            return dfr_error(error, DF_E_ARGUMENT, "%.17g does not fit in i%d", n.f, bits);
+            return dfr_error(error, DF_E_ARGUMENT, "%s does not fit in i%d", real_text(text, n.f), bits);
         n = from_int((int64_t)n.f);
     }
     if (n.i < low || n.i > high)
@@ -175,8 +189,9 @@ int df_number_to_scalar(struct df_number n, enum df_scalar_type type, union df_s
         return rc;
     case DF_S_F32: {
         double f = as_float(n);
+        char text[40];
         if (isfinite(f) && !isfinite((float)f))
-            return dfr_error(error, DF_E_ARGUMENT, "%.17g does not fit in f32", f);
+            return dfr_error(error, DF_E_ARGUMENT, "%s does not fit in f32", real_text(text, f));
         scalar->f32 = (float)f;
         return DF_OK;
     }

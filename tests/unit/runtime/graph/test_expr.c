@@ -131,10 +131,12 @@ static void test_scalars(void **state)
     assert_string_equal(s.str, "x");
     refuses(num((int64_t)INT32_MAX + 1), DF_S_I32, "2147483648 does not fit in i32");
     refuses(flt(1e10), DF_S_I32, "10000000000 does not fit in i32");
-    refuses(flt(0x1p63), DF_S_I64, "9.2233720368547758e+18 does not fit in i64");
+    refuses(flt(0x1p63), DF_S_I64, "9.223372036854776e+18 does not fit in i64");
     refuses(flt(0.5), DF_S_I64, "0.5 is not an integer");
+    refuses(flt(0.1), DF_S_I32, "0.1 is not an integer");
+    refuses(flt(0.1 + 0.2), DF_S_I32, "0.30000000000000004 is not an integer");
     refuses(flt(NAN), DF_S_I32, "nan is not an integer");
-    refuses(flt(1e39), DF_S_F32, "9.9999999999999994e+38 does not fit in f32");
+    refuses(flt(1e39), DF_S_F32, "1e+39 does not fit in f32");
     refuses(num(1), DF_S_STR, "a number is not a string");
     refuses(str("x"), DF_S_F64, "a string is not a number");
     assert_true(df_scalar_to_number((union df_scalar){ .f32 = 1.5f }, DF_S_F32).f == 1.5);

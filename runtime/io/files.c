@@ -280,6 +280,10 @@ static void advise(const struct sizes *s, char *text, size_t size)
         unsigned before = 0;                            /* extent of the same param */
         if (fits_at(s, i))
             continue;
+        if (s->in_file[i] == 0) {
+            snprintf(text, size, "a fixed size is 1 or more; one with a bound, as of 'read_npy_up_to_...', may be 0");
+            return;
+        }
         while (before < i && !(name && (other = param_at(s, before)) && strcmp(other, name) == 0))
             before++;
         if (!name || n >= size) {

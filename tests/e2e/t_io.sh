@@ -114,6 +114,8 @@ if [ "$python" ]; then
     ./npy --input=v2.npy --n=3 --h=4; check npy-version-2 "$python" npy.py compare v2.npy out.npy
     rm -f out.npy
     expect npy-extents 1 "'a.npy' is f32\[3, 4\], and the token is f32\[5, 6\]: give --n=3 --h=4$" ./npy --input=a.npy
+    "$python" -c 'import numpy; numpy.save("flat.npy", numpy.zeros((3, 0), "f4"))'
+    expect npy-flat 1 "'flat.npy' is f32\[3, 0\], .*: a fixed size is 1 or more; one with a bound, as of 'read_npy_up_to_...', may be 0$" ./npy --input=flat.npy --n=3 --h=4
     expect npy-fortran 1 "'fortran.npy' is in Fortran order.*ascontiguousarray" ./npy --input=fortran.npy
     expect npy-dtype 1 "'f64.npy' holds f64, and the token f32: a kernel ..._npy_f64" ./npy --input=f64.npy
     expect npy-complex 1 "has elements of the type '<c8'" ./npy --input=complex.npy

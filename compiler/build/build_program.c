@@ -214,11 +214,22 @@ static void leave_out_uncalled(struct dfc_program *p)
                                                           .dir = front->kernels[i].dir };
 }
 
-/* Says which kernels' gpu variants this build leaves out, and why. */
+/* Is there code for GPUs that dfc would have made of formulas? */
+static bool has_formulas(const struct dfc_front *front)
+{
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (dfc_is_formula(&front->kernels[i], true))
+            return true;
+    return false;
+}
+
+/* Says which kernels' gpu variants this build leaves out, and why. Code of formulas is nobody's file, so it is left out without a word,
+ * unless --nvcc names what was to compile it. */
 static void note_left_out(const struct dfc_program *p)
 {
     const struct dfc_front *front = p->loaded->front;
     char names[160] = "";
+    const char *nvcc = p->options->nvcc;
     size_t n = 0, shown = 0;
     for (size_t i = 0; i < front->n_kernels; i++) {
         if (!front->kernels[i].gpu || (p->options->emu_gpu_code && is_host_code(front->kernels[i].gpu)))
@@ -237,6 +248,8 @@ static void note_left_out(const struct dfc_program *p)
                  n > shown ? " and others are"
                  : n == 1  ? " is"
                            : " are");
+    else if (nvcc && *nvcc && strcmp(nvcc, "none") != 0 && !p->options->emu_gpu_code && !p->options->quiet && has_formulas(front))
+        dfc_note("%s: the formulas have no code for GPUs (the emulated GPU runs the cpu code)", p->tools.no_cuda);
 }
 
 /* The steps that may take long and leave no file. Signals are not held here, so Ctrl-C ends dfc at once. */

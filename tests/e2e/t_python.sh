@@ -28,6 +28,12 @@ check settings "$DFC" o.df --lib --python -o libo.so --nvcc=none
 printf '%s\n' 'Its options beside those that every program has:' '    --s=str  a word (default "a")' '    --t=i32  (must be given)' '    --n=i64  numbers (default 4)' >doc.want
 tail -n 4 doc | cmp - doc.want && pass settings-are-described || fail settings-are-described "$(cat doc)"
 
+# A size that no input has, and that no number of 64 bits has either.
+printf 'kernel f(out b: u8[n]) cpu {{ memset(b, 1, n); }};\ngraph fill(out b: u8[m]) { b = f(); }\n' >fill.df
+check size-module "$DFC" fill.df --lib --python -o libfill.so --nvcc=none
+expect size 0 '^5$' "$python" -c 'import fill; print(fill.fill(m=5).sum())'
+expect size-too-large 1 '^TypeError: fill: m=18446744073709551621 is no size$' "$python" -c 'import fill; print(fill.fill(m=2**64 + 5).sum())'
+
 # A graph with ports in place of main.
 expect root 0 '^edges.df: 4 nodes, 3 arcs$' "$DFC" partition edges.df --graph=edges:h=480,w=640
 expect root-simulate 0 '^gp ' "$DFC" simulate edges.df --graph=edges:h=480,w=640

@@ -66,6 +66,8 @@ def compile(source, graph=None, options="", define=None, flags=()):
     flags:    more words for dfc: ["-O3", "--cflags=-march=native", "-I", "kernels"]
     Raises CompileError with dfc's messages.
     """
+    if isinstance(flags, str):
+        raise TypeError(f"flags={flags!r} is one text, and a list of words is expected: flags={[flags]!r}")
     folder = _tempfile.mkdtemp(prefix="dfc-")
     try:
         if "\n" in _os.fspath(source):
@@ -114,6 +116,9 @@ def _picture(graph, policy=None, **dims):
     """Where each node runs, for the last call's sizes, or those given: graph.picture(h=480, w=640). policy: as dfc partition takes it."""
     if graph._source is None:
         raise ValueError(f"{graph.__name__}: a picture needs the source, which dfc.compile() knows")
+    unknown = [name for name in dims if name not in graph._signature["dims"]]
+    if unknown:
+        raise TypeError(f"{graph.__name__}: it has no dimension '{unknown[0]}'")
     sizes = {**getattr(graph, "_last", {}), **dims}
     missing = [name for name in graph._signature["dims"] if name not in sizes]
     if missing:

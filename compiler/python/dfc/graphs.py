@@ -237,7 +237,7 @@ class Graph:
                 raise ValueError(f"{self.__name__}: {name} is {dims[name]} in '{where[name]}' and is given as {given}")
             if name not in dims:
                 raise TypeError(f"{self.__name__}: no input says what {name} is: give it, as in {name}=100")
-            if not isinstance(dims[name], (int, _numpy.integer)) or dims[name] < 0:
+            if not isinstance(dims[name], (int, _numpy.integer)) or not 0 <= dims[name] < 1 << 63:
                 raise TypeError(f"{self.__name__}: {name}={dims[name]!r} is no size")
         return dims
 

@@ -33,6 +33,12 @@ try:
 except dfc.CompileError as error:
     print(str(error).splitlines()[0].split(":", 3)[3])
 
+for wrong in (lambda: blur.picture(n=5, m=3), lambda: dfc.compile("graph.df", flags="-O3")):
+    try:
+        wrong()
+    except TypeError as error:
+        print(error)
+
 # %% several graphs, a param, flags
 both = dfc.compile("""
 param k = 1;

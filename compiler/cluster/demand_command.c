@@ -9,6 +9,7 @@
 #include "compiler/tools/messages.h"
 #include "compiler/tools/picture_file.h"
 #include "dsl/diag.h"
+#include "runtime/base/error.h"
 
 enum { MOST_ROWS = DFC_MOST_SCALES * DFR_STREAM_POLICIES, LARGEST_TRIED = 256, DEFAULT_PLACES = 256, DEFAULT_MOST = 256 };
 
@@ -201,6 +202,9 @@ static int run_row(const struct dfc_demand *setup, unsigned long requests, struc
             row->requests = dynamic ? 0 : (uint32_t)n;
         }
     }
+    if (code == DF_OK && !(row->result.makespan_s > 0)) /* then rates are no numbers */
+        code = dfr_error(error, DF_E_REFUSED, "the %lld wave%s take%s no time: no stage fires in them, as --fires says", (long long)s.waves,
+                         s.waves == 1 ? "" : "s", s.waves == 1 ? "s" : "");
     return code;
 }
 

@@ -185,6 +185,25 @@ static void set_nodes(const struct dfc_cluster *cluster, uint32_t nodes, struct 
         s->nodes[t].n = n[t];
 }
 
+static bool can_do(const struct dfc_demand *s, uint32_t stage)
+{
+    for (uint32_t t = 0; t < s->n_node_types; t++)
+        for (uint32_t type = 0; type < s->n_types; type++)
+            if (s->nodes[t].n && s->nodes[t].workers[type] && s->stages[stage].time_s[type] < INFINITY)
+                return true;
+    return false;
+}
+
+/* Some worker of the whole platform can do each stage. Of fewer nodes there may be none. */
+static int check_nodes(const struct dfc_demand_input *input, unsigned long nodes, struct df_error *error)
+{
+    for (uint32_t k = 0; k < input->setup.n_stages; k++)
+        if (!can_do(&input->setup, k))
+            return dfr_error(error, DF_E_REFUSED, "--nodes=%lu: no worker of %s can do stage '%s' alone", nodes, nodes == 1 ? "this node" : "these nodes",
+                             input->stages[k]);
+    return DF_OK;
+}
+
 /* With a static size, that one, or the best of 1, 2, 4, … */
 static int run_row(const struct dfc_demand *setup, unsigned long requests, struct dfc_demand_row *row, struct df_error *error)
 {
@@ -272,6 +291,7 @@ static int run_all(const struct dfc_demand_options *o, const struct dfc_demand_a
     for (unsigned i = 0; i < asked->n_nodes && code == DF_OK; i++) {
         set_nodes(cluster, (uint32_t)asked->nodes[i], &input->setup);
         input->setup.waves = (int64_t)(asked->weak ? asked->waves * asked->nodes[i] : asked->waves);
+        code = check_nodes(input, asked->nodes[i], error);
         for (int p = 0; p < DFR_STREAM_POLICIES && code == DF_OK; p++)
             if (o->policies[p]) {
                 struct dfc_demand_row *row = &rows[report->n_rows++];

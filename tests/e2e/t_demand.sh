@@ -94,6 +94,14 @@ cat >cpus.df <<'END'
 platform cpus { node a { net = 1 GB/s; cpu h { workers = 2; } } }
 END
 expect nowhere 1 "no worker of platform 'cpus' can do stage 'sum' alone" "$DFC" scale gpu.df --platform=cpus.df --stream-policy=odds
+cat >mixed.df <<'END'
+platform mixed {
+    node plain { count = 2; net = 1 GB/s; cpu h { workers = 2; } }
+    node fast { net = 1 GB/s; cpu h { workers = 2; } gpu g { h2d = 1 GB/s; d2h = 1 GB/s; } }
+}
+END
+expect few-nodes 1 "^dfc: error: --nodes=1: no worker of this node can do stage 'sum' alone$" \
+    "$DFC" scale gpu.df --platform=mixed.df --stream-policy=odds --nodes=3,1
 # If no stage fires, there are no rates, and no picture of them.
 expect no-time 1 '^dfc: error: the 2000 waves take no time: no stage fires in them, as --fires says$' \
     timeout 60 "$DFC" scale "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --waves=2000 --stream-policy=all --fires=low=0 --fires=high=0 --plot=none.svg

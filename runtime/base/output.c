@@ -273,11 +273,19 @@ void dfr_output_sync_folder(char *path)
     }
 }
 
+int dfr_output_flush(FILE *file)
+{
+    const int before = ferror(file) ? errno : 0; /* a long token leaves by the write itself */
+    errno = 0;
+    if (fflush(file) == 0 && !ferror(file))
+        return 0;
+    return errno ? errno : before ? before : EIO;
+}
+
 /* Writes out and closes the file. Gives 0, or the errno of the first thing that went wrong. */
 static int finish(FILE *file)
 {
-    errno = 0;
-    int code = fflush(file) == 0 && !ferror(file) ? 0 : errno ? errno : EIO;
+    int code = dfr_output_flush(file);
     if (fclose(file) != 0 && code == 0)
         code = errno;
     return code;

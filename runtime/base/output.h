@@ -32,6 +32,10 @@ int dfr_output_open(struct dfr_output *output, const char *path, struct df_error
 /* If `keep` is false, what was written is removed, and the call cannot fail. */
 int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error);
 
+/* Writes out what the file's buffer holds. Gives 0, or the errno of what went wrong: of this, or of the last write if that failed. So nothing else may
+ * set errno between a write and this call. */
+int dfr_output_flush(FILE *file);
+
 /* Opens a file that a later run can go on with. Until it is complete it is PATH.part. Its first `at` bytes are those of a run
  * before; what is behind them is cut off. If there is no PATH.part, PATH is taken for it, because that run may have ended while it renamed
  * its files. If it is closed with `keep` false, it stays. No signal removes it. Something that is no regular file is written directly. */

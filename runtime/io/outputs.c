@@ -66,11 +66,9 @@ FILE *df_output_resume(struct df_output *output)
 
 int df_output_pause(struct df_call *call, struct df_output *output)
 {
-    errno = 0;
-    bool good = fflush(output->to.file) == 0 && !ferror(output->to.file);
-    int code = errno ? errno : EIO;
+    const int code = dfr_output_flush(output->to.file);
     dfr_output_pause(&output->to);
-    if (!good)
+    if (code)
         return df_fail(call, "cannot write '%s': %s", output->to.path, strerror(code));
     output->kept.file.tokens++;
     return output->kept.outputs ? dfr_kept_pause(&output->kept, call, output->appended, output->to.file) : DF_OK;

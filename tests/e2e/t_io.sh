@@ -45,6 +45,16 @@ expect list-missing 1 "cannot read 'nowhere'" ./raw --input=@nowhere
 expect list-binary 1 "it holds a zero byte" ./raw --input=@raw
 expect pipe-ends-within 1 "ends within a token: 2 of its 4 bytes" sh -c 'printf abcdef | ./raw --input=/dev/stdin'
 expect full-disk 1 "main/write_raw_u8', wave 0: cannot write '/dev/full': No space left" ./raw --input=a.raw --output=/dev/full
+# A token that is longer than the file's buffer is written at once.
+cat >long.df <<'END'
+import "std/raw.df";
+arg output: str;
+kernel count(out v: u8[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = (uint8_t)i; }};
+graph main { v: u8[1000000] = count(); write_raw_u8(v, output); }
+END
+as_is compile long
+expect full-disk-long 1 "main/write_raw_u8', wave 0: cannot write '/dev/full': No space left" ./long --output=/dev/full
+expect full-disk-long-file 1 "main/write_raw_u8', wave 0: cannot write 'long-0': File too large" sh -c 'ulimit -f 100; ./long --output=long-%d'
 expect no-folder 1 "wave 0: cannot write 'no/out': No such file" ./raw --input=a.raw --output=no/out
 expect bad-pattern 1 "after a % stands d" ./raw --input=a.raw --output=x%s
 expect percent 0 '^$' ./raw --input=a.raw --output=100%%

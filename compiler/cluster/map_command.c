@@ -7,6 +7,7 @@
 
 #include "compiler/cluster/map_drift.h"
 #include "compiler/cluster/map_report.h"
+#include "compiler/cluster/scale.h"
 #include "compiler/options/common.h"
 #include "compiler/tools/home.h"
 #include "compiler/tools/messages.h"
@@ -182,6 +183,11 @@ static bool read_cluster(const struct request *r, struct dfc_cluster *cluster)
     if (!sink)
         return false;
     bool good = dfc_cluster_read(sink, r->common.platform, r->common.defines, r->common.n_defines, cluster);
+    const unsigned n = good ? dfc_scale_declared(cluster) : 0;
+    if (n > DFP_MOST_PROCESSORS) {
+        dfl_error(sink, cluster->loc, "platform '%s' has %u nodes, and a mapping takes at most %u", cluster->name, n, (unsigned)DFP_MOST_PROCESSORS);
+        good = false;
+    }
     if (!good)
         dfl_sink_summary(sink);
     dfl_sink_free(sink);

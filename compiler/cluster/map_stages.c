@@ -82,9 +82,6 @@ int dfc_map_input_new(const struct df_graph *g, const struct dfr_stages *stages,
 {
     uint32_t n = dfc_scale_declared(cluster);
     *input = (struct dfc_map_input){ 0 };
-    if (n > DFP_MOST_PROCESSORS)
-        return dfr_error(error, DF_E_REFUSED, "platform '%s' has %u nodes, and a mapping takes at most %u", cluster->name, (unsigned)n,
-                         (unsigned)DFP_MOST_PROCESSORS);
     int code = dfp_pipeline_new(stages->n, n, &input->pipeline, error);
     if (code != DF_OK)
         return code;

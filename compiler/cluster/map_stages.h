@@ -23,8 +23,7 @@ struct dfc_map_input {
     uint32_t *type;                     /* by processor: its type of node */
 };
 
-/* A pipeline with names, bytes, links and serial marks, and no times yet. Errors as above; DF_E_REFUSED, too, if the cluster has too many
- * nodes. */
+/* A pipeline with names, bytes, links and serial marks, and no times yet. The cluster has at most DFP_MOST_PROCESSORS nodes. Errors as above. */
 int dfc_map_input_new(const struct df_graph *graph, const struct dfr_stages *stages, const struct dfc_cluster *cluster,
                       struct dfc_map_input *input, struct df_error *error);
 void dfc_map_input_free(struct dfc_map_input *input);

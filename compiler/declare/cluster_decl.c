@@ -171,7 +171,7 @@ static bool convert_cluster(struct dfc_unit *u, const struct dfl_platform *ast, 
 {
     struct dfc_cluster *cluster = result;
     struct making m = { .c = { .u = u, .sink = u->sink, .ok = true }, .cluster = cluster };
-    *cluster = (struct dfc_cluster){ .message_s = DFC_MESSAGE_S };
+    *cluster = (struct dfc_cluster){ .loc = ast->name.loc, .message_s = DFC_MESSAGE_S };
     if (!dfc_platform_is_cluster(ast)) {
         dfl_error(u->sink, ast->name.loc, "platform '%s' is one machine, and here a cluster is needed", ast->name.text);
         dfl_hint(u->sink, "say how many there are: 'platform %s { node NAME { count = 8; net = 5 GB/s, 2 us; cpu host { … } } }'",

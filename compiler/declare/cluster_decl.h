@@ -21,6 +21,7 @@ struct dfc_node_type {                  /* node NAME { … } */
 
 struct dfc_cluster {
     char name[48];
+    struct dfl_loc loc;                 /* of the name, for the sink that it was read with */
     struct dfc_node_type types[DFC_MOST_NODE_TYPES];
     uint32_t n_types;
     struct df_link link;                /* of rank 0: the network's `manager`, else the first type's */

@@ -149,7 +149,7 @@ expect cycle 1 "^cycle.df:3:71: error: no order of stages: what is called with '
 sed 's/1ms/0ms/' cycle.df | sed 's/^graph main.*/graph main { a: u8[9] = read(); write(a); }/' >zero.df
 expect nothing 1 'no stage: all calls in graph main fire once or cost nothing' "$DFC" map zero.df --platform=s.df
 sed 's/count = 2/count = 600/' s.df >many.df
-expect many-nodes 1 "platform 's' has 601 nodes, and a mapping takes at most 512" "$DFC" map g.df --platform=many.df
+expect many-nodes 1 "^many.df:1:10: error: platform 's' has 601 nodes, and a mapping takes at most 512" "$DFC" map g.df --platform=many.df
 sed 's/^graph main.*/graph main { x[0]: u8[9] = read(); for i in 0..300 { x[i + 1] = f(x[i]); } write(x[300]); }/' cycle.df >long.df
 expect many-stages 1 'graph main has more than 256 calls, and a mapping takes at most so many stages' "$DFC" map long.df --platform=s.df
 sed 's/ cost cpu 7ms/ cpu {{ (void)a; (void)b; (void)r; }}/' g.df >unknown.df

@@ -51,6 +51,12 @@ static const char *find_line(const char *text, size_t size, uint32_t number, siz
     return line;
 }
 
+/* Of UTF-8, the bytes that go on with a character take no column. */
+static bool begins_character(char byte)
+{
+    return (byte & 0xC0) != 0x80;
+}
+
 static void print_line(const char *line, size_t length, const struct dfr_map_wrong *wrong)
 {
     char shown[DFR_MESSAGE_BYTES];
@@ -58,10 +64,12 @@ static void print_line(const char *line, size_t length, const struct dfr_map_wro
     dfr_shown(shown, sizeof shown, line, length);
     fprintf(stderr, "    %s\n    ", shown);
     for (uint32_t i = 1; i < wrong->col && i <= length; i++)
-        fputc(line[i - 1] == '\t' ? '\t' : ' ', stderr);
+        if (begins_character(line[i - 1]))
+            fputc(line[i - 1] == '\t' ? '\t' : ' ', stderr);
     fprintf(stderr, "%s^", dfr_colour_begin("caret"));
-    for (uint32_t i = wrong->col + 1; i < wrong->end_col; i++)
-        fputc('~', stderr);
+    for (uint32_t i = wrong->col + 1; i < wrong->end_col && i <= length; i++)
+        if (begins_character(line[i - 1]))
+            fputc('~', stderr);
     fprintf(stderr, "%s\n", dfr_colour_end());
 }
 
@@ -260,9 +268,9 @@ static int be_first(struct dfr_comm *comm, const struct df_graph *g, const struc
     *r = (struct root){ .first = { .graph = g, .stages = stages, .options = options, .policy = own->policy, .tell = dfr_ranks_tell }, .options = own };
     status = own->path ? read_mapping(g, stages, own->path, comm->link->size, &r->first.wanted, error)
                        : share_out(g, stages, comm->link->size, &r->first.wanted, error);
-    r->failed = status != DF_OK;
     if (status == DF_OK && own->tune)
         status = dfr_tune_open(stages, &r->first.wanted, options->planner->remapper, &r->first.tune, error);
+    r->failed = status != DF_OK;
     if (status == DF_OK)
         status = lead(comm, r, options, hash, ranks, stats, error);
     if (r->failed)

@@ -80,6 +80,7 @@ refused() {
     expect "$1" 0 "$2" cat wrong.out; expect "$1-hint" 0 "$3" cat wrong.out; }
 printf 'square: a\nboht: b\nfold: c\n' | refused unknown "^wrong\.map:2:1: error: there is no stage 'boht'$" "^hint: did you mean 'both'\?$"
 printf 'square: a\nboth fold: b c d\n' | refused too-many "^wrong\.map:2:16: error: processor 'd' is one too many$" '^hint: rank 0 has no stages; other ranks: 3$'
+printf 'square: a\nboth fold: b\303\266 c d\n' | refused too-many-utf-8 "^wrong\.map:2:18: error: processor 'd' is one too many$" '^ {20}\^$'
 printf 'square: a\nboth: b\n' | refused missing "^wrong\.map:.*: error: stage 'fold' has no processor$" '^hint: each stage stands in one line$'
 printf 'count: a\nsquare both: b\nfold: c\nshow: d\n' >ends.map
 how='--device=none --mapping=ends.map' on_ranks ends 5 line

@@ -17,29 +17,45 @@ static int end_table(void *state, int good, struct df_error *error)
     return df_output_close(((struct table *)state)->output, good, error);
 }
 
-/* The table's file, with its header when it is new. NULL: reported. */
-static FILE *table_file(struct df_call *call, struct table *t, size_t n, const char *path, const char *header)
+/* The file for this wave's row, with its header when it is new: a file of its own if the path has a %d, else one for all waves. NULL:
+ * reported. */
+static FILE *row_file(struct df_call *call, size_t n, const char *pattern, const char *header, struct df_output **output)
 {
     size_t names = 1;
-    if (!t)
-        return NULL;
     for (const char *p = header; *p; p++)
         names += *p == ',';
     if (*header && names != n) {
         df_fail(call, "the header '%s' names %zu columns, and a row has %zu", header, names, n);
         return NULL;
     }
-    if (t->output)
-        return df_output_resume(t->output);
-    int begins;
-    if (df_output_append(call, path, &t->output, &begins) != DF_OK)
+    const int own = df_path_has_wave(pattern);
+    struct table *t = own ? NULL : df_state(call, sizeof *t, end_table);
+    if (!own && !t)
         return NULL;
-    FILE *file = df_output_resume(t->output);
+    if (t && t->output)
+        return df_output_resume(*output = t->output);
+    char *path;
+    if (df_output_path(call, pattern, 0, &path) != DF_OK)
+        return NULL;
+    int begins = 1;
+    int status = own ? df_output_open(call, path, output) : df_output_append(call, path, output, &begins);
+    free(path);
+    if (status != DF_OK)
+        return NULL;
+    if (t)
+        t->output = *output;
+    FILE *file = df_output_resume(*output);
     if (begins && *header)
         fprintf(file, "%s\n", header);
-    if (begins)
-        df_output_head(t->output);
+    if (begins && t)
+        df_output_head(*output);
     return file;
+}
+
+/* Ends a job that wrote a row. */
+static int end_row(struct df_call *call, const char *pattern, struct df_output *output)
+{
+    return df_path_has_wave(pattern) ? df_output_close_job(call, output, 1) : df_output_pause(call, output);
 }
 
 static void put_integer(FILE *file, int64_t v)
@@ -70,15 +86,15 @@ static void put_float(FILE *file, double v, int least, int most, int single)
     {                                                                                                                \
         if (!*path)                                                                                                  \
             return DF_OK;                                                                                            \
-        struct table *t = df_state(call, sizeof *t, end_table);                                                      \
-        FILE *file = table_file(call, t, n, path, header);                                                           \
+        struct df_output *output;                                                                                    \
+        FILE *file = row_file(call, n, path, header, &output);                                                       \
         if (!file)                                                                                                   \
             return DF_FAILED;                                                                                        \
         for (size_t i = 0; i < n; i++) {                                                                             \
             PUT_##ELEM(file, row[i]);                                                                                \
             fputc(i + 1 < n ? ',' : '\n', file);                                                                     \
         }                                                                                                            \
-        return df_output_pause(call, t->output);                                                                     \
+        return end_row(call, path, output);                                                                          \
     }
 CSV(u8, uint8_t)
 CSV(u16, uint16_t)

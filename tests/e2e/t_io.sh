@@ -147,6 +147,10 @@ else skip npy 'no NumPy'; fi
 compile csv
 ./csv; printf 'wave,third\n0,0\n1,0.33333334\n2,0.6666667\n' >want; same csv want out.csv
 expect csv-header 1 "the header 'a,b,c' names 3 columns, and a row has 2" ./csv --header=a,b,c
+check csv-each ./csv --output=row%02d.csv; printf 'wave,third\n1,0.33333334\n' >want; same csv-each-row want row01.csv
+expect csv-each-names 0 '^row00.csv row01.csv row02.csv$' bash -c 'echo row0*'
+check csv-percent ./csv --output=100%%.csv && check csv-percent-name [ -e 100%.csv ]
+expect csv-pattern 1 "after a % stands d" ./csv --output=a%s.csv
 expect csv-to-stdout 0 '^2,0.6666667$' ./csv --output=/dev/stdout
 
 # PNG and TIFF: what was written comes back, in each element and number of channels; other programs agree

@@ -150,6 +150,14 @@ expect csv-header 1 "the header 'a,b,c' names 3 columns, and a row has 2" ./csv 
 check csv-each ./csv --output=row%02d.csv; printf 'wave,third\n1,0.33333334\n' >want; same csv-each-row want row01.csv
 expect csv-each-names 0 '^row00.csv row01.csv row02.csv$' bash -c 'echo row0*'
 check csv-percent ./csv --output=100%%.csv && check csv-percent-name [ -e 100%.csv ]
+printf '%s\n' 'import "std/io.df";' 'arg a: str;' 'arg b: str;' 'kernel row(out v: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = 1; }};' \
+    'graph main { v: f32[2] = row(); write_csv_f32(v, a, ""); write_npy_f32(v, b); write_raw_f32(v, b); }' >both.df
+check both-compile "$DFC" both.df -o both --nvcc=none
+expect both 1 "cannot write 'b': another node writes it, too$" ./both --a=a --b=b --waves=3
+expect both-csv 1 "cannot write 'a': another node writes it, too$" ./both --a=a --b=a --journal --waves=3
+[ -e a ] || [ -e b ] && fail both-leaves-nothing "$(ls)" || pass both-leaves-nothing
+sed -i 's/, a, ""/, a, "v,v"/; s/write_npy_f32(v, b)/write_csv_f32(v, a, "")/' both.df && "$DFC" both.df -o both --nvcc=none
+expect both-to-stdout 0 '^v,v$' ./both --a=/dev/stdout --b=b
 expect csv-pattern 1 "after a % stands d" ./csv --output=a%s.csv
 expect csv-to-stdout 0 '^2,0.6666667$' ./csv --output=/dev/stdout
 

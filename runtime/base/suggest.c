@@ -2,6 +2,7 @@
 #include "runtime/base/suggest.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { LONGEST = 255 };
 
@@ -41,7 +42,16 @@ static unsigned distance(const char *a, size_t na, const char *b, size_t nb, uns
 void dfr_suggest(struct dfr_suggestion *s, const char *candidate)
 {
     size_t length = strlen(s->name), other = strlen(candidate);
-    if (length < 2 || length > LONGEST || other > LONGEST || (s->closest && s->distance == 0))
+    if (length > LONGEST || other > LONGEST || (s->closest && s->distance == 0))
+        return;
+    if (strcmp(s->name, candidate) != 0 && strcasecmp(s->name, candidate) == 0) {
+        if (!s->closest || s->distance > 1) {
+            s->closest = candidate;
+            s->distance = 1;
+        }
+        return;
+    }
+    if (length < 2)
         return;
     /* Only a closer candidate replaces the one that was found. */
     unsigned limit = s->closest ? s->distance - 1 : length == 2 ? 1 : (unsigned)(length / 3);

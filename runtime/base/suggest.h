@@ -4,8 +4,8 @@
 #define DF_SUGGEST_H
 
 /* The closest name so far. Start with { .name = … }. A candidate is close if its optimal string alignment distance
- * (insert, delete, replace, swap neighbours) is at most a third of the name's length; of equally close ones the first
- * stays. Names longer than 255 bytes are neither suggested nor corrected. */
+ * (insert, delete, replace, swap neighbours) is at most a third of the name's length. Letters in the wrong case, however many, count as one
+ * distance, and are close in names of any length. Of equally close ones the first stays. Names longer than 255 bytes are neither suggested nor corrected. */
 struct dfr_suggestion {
     const char *name;                   /* as written */
     const char *closest;                /* NULL: no candidate is close */

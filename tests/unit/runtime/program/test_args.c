@@ -208,7 +208,7 @@ static void test_messages(void **state)
     bad("--seed= 1", "--seed: ' 1' is not an integer");
     bad("--seed=", "--seed: '' is not an integer");
     bad("--big=9223372036854775808", "--big: 9223372036854775808 does not fit in 64 bits");
-    bad("--gain=1e39", "--gain: 9.9999999999999994e+38 does not fit in f32");
+    bad("--gain=1e39", "--gain: 1e+39 does not fit in f32");
     bad("--eps=1e999", "--eps: 1e999 does not fit in f64");
     bad("--eps=1,5", "--eps: '1,5' is not a number");
     bad("--n=x", "--n: 'x' is not an integer");
@@ -311,6 +311,17 @@ static void test_suggest(void **state)
     dfr_suggest(&s, "faces");
     dfr_suggest(&s, "waves");           /* it is as close as the first, so the first stays */
     assert_string_equal(s.closest, "faces");
+    s = (struct dfr_suggestion){ .name = "WAVES" };
+    dfr_suggest(&s, "WAXES");
+    dfr_suggest(&s, "waves");           /* letters in the wrong case are one distance: the first stays */
+    assert_string_equal(s.closest, "WAXES");
+    dfr_suggest(&s, "WAVES");
+    assert_string_equal(s.closest, "WAVES");
+    s = (struct dfr_suggestion){ .name = "V" };
+    dfr_suggest(&s, "w");
+    assert_null(s.closest);
+    dfr_suggest(&s, "v");
+    assert_string_equal(s.closest, "v");
     s = (struct dfr_suggestion){ .name = "x" };
     dfr_suggest(&s, "n");
     assert_null(s.closest);

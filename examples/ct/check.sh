@@ -123,7 +123,7 @@ refused() { # NAME PATTERN OPTIONS…
 }
 head -c 100000 30.156.rct >cut.rct; printf abc >tiny.rct; head -c 4000 /dev/zero >zero.rct
 refused truncated "cut.rct.* has 99980 bytes behind its header, but 30 records of 12 numbers and f32.120, 156. have .*truncated" --input=cut.rct --w=156 --h=120
-refused tiny "tiny.rct' has no 4 bytes from byte 8 on" --input=tiny.rct
+refused tiny "tiny.rct' has no (4 bytes from byte 8|8 bytes from byte 12) on" --input=tiny.rct
 refused zeros "the header of 'zero.rct' says that 'w' is 0" --input=zero.rct
 refused missing "nowhere.rct" --input=nowhere.rct
 refused size "30.156.rct' is f32\[120, 156\], and the token is f32\[240, 312\]: give --h=120 --w=156" --input=30.156.rct

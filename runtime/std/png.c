@@ -11,6 +11,7 @@
 #if !__has_include(<png.h>)
 #error "std/png.df needs libpng: sudo apt-get install libpng-dev"
 #endif
+#include <errno.h>
 #include <png.h>
 #include <zlib.h>
 
@@ -45,7 +46,7 @@ struct picture {
 static void on_error(png_structp png, png_const_charp why)
 {
     struct picture *p = png_get_error_ptr(png);
-    df_fail(p->call, "cannot %s '%s': %s", p->writes ? "write" : "read", p->path, why);
+    df_fail(p->call, "cannot %s '%s': %s", p->writes ? "write" : "read", p->path, p->writes && ferror(p->file) ? strerror(errno) : why);
     png_longjmp(png, 1);
 }
 

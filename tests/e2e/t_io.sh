@@ -229,6 +229,29 @@ rm -f out.png
 expect png-extents 1 "'png.grey' is u8\[37, 53, 3\], and the token is u8\[38, 53, 3\]: give --h=37$" ./copy --input=png.grey --h=38
 head -c 300 png.rgb >cut.png; expect png-cut 1 "cannot read 'cut.png'" ./copy --input=cut.png
 expect png-full-disk 1 "wave 0: cannot write '/dev/full': No space left" ./copy --input=png.rgb --output=/dev/full
+# A write fails long before the file is closed: libpng's, and one of a kernel that looks at nothing.
+cat >much.df <<'EOT'
+import "std/png.df";
+arg output: str = "/dev/full";
+kernel noise(out p: u8[h, w]) cpu {{ for (size_t i = 0; i < h * w; i++) p[i] = (uint8_t)(i * i * 2654435761u >> 13); }};
+kernel careless(in p: u8[h, w]; path: str) cpu {{
+    #include <df_io.h>
+    struct df_output *output;
+    if (df_output_open(call, path, &output) != DF_OK)
+        return DF_FAILED;
+    fwrite(p, w, h, df_output_resume(output));
+    return df_output_close_job(call, output, 1);
+}};
+graph main { p: u8[512, 512] = noise(); if png { write_png(p, output); } else { careless(p, output); } }
+param png = 1;
+EOT
+limited() { (ulimit -f 8; exec "$@"); }
+for png in 1 0; do
+    compile much -D png=$png
+    expect "much-full-disk-$png" 1 "wave 0: cannot write '/dev/full': No space left" ./much
+    expect "much-limit-$png" 1 "wave 0: cannot write 'much.out': File too large" limited ./much --output=much.out
+done
+nothing_left much-leaves-nothing much.out
 python3 chunks.py png.rgb
 ./copy --input=many.png --output=many-out.png; same png-many-chunks png.rgb many-out.png
 for more in beyond behind open; do ./copy --input=$more.png --output=$more-out.png; same png-$more png.rgb $more-out.png; done

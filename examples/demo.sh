@@ -27,7 +27,7 @@ say "nuclei: what lies in $tissue, as a picture and as a table"
 "$out/nuclei" --input="$tissue" --overlay="$out/nuclei-out.png" --table="$out/nuclei.csv" --device=emu --stats=totals
 head -n 4 "$out/nuclei.csv" | cut -d, -f1-11
 say 'nuclei: schedules (emu), run for real'
-"$dfc" compare examples/nuclei/nuclei.df -D tile=512 --nvcc=none --device=emu --runs=1 --csv="$out/nuclei-emu.csv" --svg="$out/nuclei-emu.svg" -- \
+"$dfc" compare examples/nuclei/nuclei.df -D tile=512 --nvcc=none --device=emu --runs="$runs" --csv="$out/nuclei-emu.csv" --svg="$out/nuclei-emu.svg" -- \
     --emu-check=off --input="$tissue" --overlay="$out/nuclei-compared.png" --table="$out/nuclei-compared.csv"
 rm -f "$out/nuclei-compared.png" "$out/nuclei-compared.csv"
 

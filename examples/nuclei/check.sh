@@ -39,6 +39,17 @@ must dump ./nuclei_unfused --device=none --input=one.png --dump='main/*' --dump-
 must all ./nuclei --device=none --input=many.png --table=all.csv --overlay=all.png
 [ "$(wc -l <all.csv)" -gt 40 ]; told $? 'there are nuclei'
 
+head -n 1 all.csv >names.csv; echo old >t.csv
+python3 - <<'PY'
+import struct, zlib
+def chunk(kind, data): return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+rows = (b'\0' + b'\xf0' * 900) * 300
+open('bright.png', 'wb').write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 300, 300, 8, 2, 0, 0, 0)) +
+                               chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+PY
+must background ./nuclei --device=none --input=bright.png --table=t.csv --overlay=t.png
+cmp t.csv names.csv; told $? 'background alone: the table has its first line'
+
 if [ -z "${QUICK:-}" ]; then
     for python in python3 /usr/bin/python3; do "$python" -c 'import cv2, scipy, skimage' 2>/dev/null && break; done
     "$python" "$here/check.py" one.png dumps one.csv | sed 's/^\(ok\|FAILED\) /\1 libraries: /'

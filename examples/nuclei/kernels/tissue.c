@@ -96,3 +96,16 @@ int save_cpu(struct df_call *call, size_t n, const int32_t *box, const float *ta
     }
     return df_output_pause(call, rows->output);
 }
+
+/* Says how many nuclei there are. If there are none, no tile has come to save(), and the table is its first line. */
+int report_cpu(struct df_call *call, const int64_t *found, const char *path)
+{
+    struct df_output *output;
+    fprintf(stderr, "%lld nuclei in %lld of %lld tiles\n", (long long)found[0], (long long)found[1], (long long)df_wave(call));
+    if (found[1] > 0)
+        return DF_OK;
+    if (df_output_open(call, path, &output) != DF_OK)
+        return DF_FAILED;
+    write_names(df_output_resume(output));
+    return df_output_close_job(call, output, 1);
+}

@@ -51,6 +51,7 @@ int df_extents_take(struct df_call *call, const char *path, enum df_elem elem, u
 /* A file that appears whole or not at all: it is written under a temporary name and renamed when it is closed with
  * `keep`. Something that is no regular file, such as /dev/stdout, is written directly. A signal that ends the program
  * removes the temporary file.
+ * Nodes:    A node that opens a file which another node of the run has opened, even before, fails.
  * Jobs:     df_output_open() and df_output_resume() give the FILE to the calling thread. A job that leaves it open
  *           calls df_output_pause(), which writes out what is buffered and says what went wrong. The next job calls
  *           df_output_resume(). */

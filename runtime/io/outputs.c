@@ -3,10 +3,8 @@
 #include "runtime/df_io.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
@@ -18,53 +16,15 @@ struct df_output {
     struct dfr_output to;
     struct dfr_kept kept;               /* what is noted of it, if the run can be resumed or makes a chunk */
     bool appended;
-    const struct df_run *run;           /* appended: its run, its path as the kernel gave it, and the next of the list below */
-    char *name;
-    struct df_output *next;
 };
-
-/* ---- one writer for each file ---- */
-
-/* The files of all waves that are open. Each stays so until its run ends. */
-static struct df_output *open_list;
-static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Puts `o` on the list. False: a node of its run has this file already. Devices and pipes can have several writers. */
-static bool claim(struct df_output *o)
-{
-    struct stat info;
-    bool mine = stat(o->name, &info) != 0 || S_ISREG(info.st_mode), taken = false;
-    pthread_mutex_lock(&list_lock);
-    for (const struct df_output *p = mine ? open_list : NULL; p && !taken; p = p->next)
-        taken = p->run == o->run && strcmp(p->name, o->name) == 0;
-    if (!taken) {
-        o->next = open_list;
-        open_list = o;
-    }
-    pthread_mutex_unlock(&list_lock);
-    return !taken;
-}
-
-static void forget(struct df_output *o)
-{
-    pthread_mutex_lock(&list_lock);
-    for (struct df_output **p = &open_list; *p; p = &(*p)->next)
-        if (*p == o) {
-            *p = o->next;
-            break;
-        }
-    pthread_mutex_unlock(&list_lock);
-    free(o->name);
-    free(o);
-}
-
-/* ---- writing ---- */
 
 /* Opens the file where this run wants it. */
 static int open_file(struct df_call *call, const char *path, struct df_output *o, int *begins, struct df_error *error)
 {
     struct dfr_outputs *outputs = dfr_outputs_of(call);
     *begins = 1;
+    if (dfr_output_claim(call, path, error) != DF_OK)
+        return DF_FAILED;
     return outputs ? dfr_kept_open(outputs, call, path, o->appended, &o->to, &o->kept, begins, error)
                    : dfr_output_open(&o->to, path, error);
 }
@@ -76,17 +36,8 @@ static int open_output(struct df_call *call, const char *path, bool appended, st
     if (!made)
         return df_fail(call, "out of memory");
     made->appended = appended;
-    made->run = call->run;
-    if (appended && !(made->name = strdup(path))) {
-        free(made);
-        return df_fail(call, "out of memory");
-    }
-    if (appended && !claim(made)) {
-        forget(made);
-        return df_fail(call, "cannot write '%s': another node writes it, too", path);
-    }
     if (open_file(call, path, made, begins, &error) != DF_OK) {
-        forget(made);
+        free(made);
         return df_fail(call, "%s", error.text);
     }
     *output = made;
@@ -144,7 +95,7 @@ int df_output_close(struct df_output *output, int keep, struct df_error *error)
         status = dfr_kept_close(&output->kept, output->appended, keep, output->to.file, error);
     keep = keep && status == DF_OK;
     int closed = held && keep ? dfr_kept_hold(&output->kept, &output->to, error) : dfr_output_close(&output->to, keep, error);
-    forget(output);
+    free(output);
     return status != DF_OK ? status : closed;
 }
 

@@ -158,5 +158,7 @@ int dfr_states_end(struct df_run *run, int status, struct df_error *error)
             status = end_state(run, v, state, status, error);
     }
     free((void *)table);
+    dfr_claims_free(run->states.claims);
+    run->states.claims = NULL;
     return status;
 }

@@ -20,6 +20,12 @@ int64_t dfr_ended_apart(const struct df_run *run);
  * hand and has a df_state() of its own can have this, too. */
 struct dfr_outputs *dfr_outputs_of(const struct df_call *call);
 
+/* The call's node is to write this file. A failure if another node of the run has said so. What is no regular file, such as a pipe, may
+ * be written by many. Two links to one file are not seen, nor is any file behind the first 4,096 of a run. */
+int dfr_output_claim(struct df_call *call, const char *path, struct df_error *error);
+struct dfr_claims;
+void dfr_claims_free(struct dfr_claims *claims);
+
 /* Ends and frees all states, in the order of the nodes. `status` says how the run ended. If it was well and an end
  * fails, gives that end's code with a sentence that names the node; else gives `status`. No kernel runs any more. */
 int dfr_states_end(struct df_run *run, int status, struct df_error *error);

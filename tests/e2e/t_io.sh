@@ -150,14 +150,6 @@ expect csv-header 1 "the header 'a,b,c' names 3 columns, and a row has 2" ./csv 
 check csv-each ./csv --output=row%02d.csv; printf 'wave,third\n1,0.33333334\n' >want; same csv-each-row want row01.csv
 expect csv-each-names 0 '^row00.csv row01.csv row02.csv$' bash -c 'echo row0*'
 check csv-percent ./csv --output=100%%.csv && check csv-percent-name [ -e 100%.csv ]
-printf '%s\n' 'import "std/io.df";' 'arg a: str;' 'arg b: str;' 'kernel row(out v: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = 1; }};' \
-    'graph main { v: f32[2] = row(); write_csv_f32(v, a, ""); write_npy_f32(v, b); write_raw_f32(v, b); }' >both.df
-check both-compile "$DFC" both.df -o both --nvcc=none
-expect both 1 "cannot write 'b': another node writes it, too$" ./both --a=a --b=b --waves=3
-expect both-csv 1 "cannot write 'a': another node writes it, too$" ./both --a=a --b=a --journal --waves=3
-[ -e a ] || [ -e b ] && fail both-leaves-nothing "$(ls)" || pass both-leaves-nothing
-sed -i 's/, a, ""/, a, "v,v"/; s/write_npy_f32(v, b)/write_csv_f32(v, a, "")/' both.df && "$DFC" both.df -o both --nvcc=none
-expect both-to-stdout 0 '^v,v$' ./both --a=/dev/stdout --b=b
 expect csv-pattern 1 "after a % stands d" ./csv --output=a%s.csv
 expect csv-to-stdout 0 '^2,0.6666667$' ./csv --output=/dev/stdout
 
@@ -207,6 +199,33 @@ graph main { p: u8[4, 5] = give(); s = most(p); write_png(s, "final.png"); }
 EOT
 compile final
 for workers in 1 2; do rm -f final.png; check "png-final-$workers" ./final --waves=3 --workers=$workers; [ -s final.png ] || fail png-final "no final.png"; done
+# Two nodes and one file: in the same wave, one after the other, by another path, in each wave. What is no file they may share.
+cat >both.df <<'EOT'
+import "std/png.df";
+import "std/raw.df";
+arg first: str;
+arg second: str;
+kernel give(out p: u8[h, w]) cpu {{ memset(p, 40 + (int)df_wave(call), h * w); }};
+kernel most(in p: u8[h, w], acc s: u8[h, w]) { s[y, x] max= p[y, x]; }
+graph main {
+    p: u8[4, 5] = give();
+    s = most(p);
+    write_png(p, first);
+    if late { write_raw_u8_2d(s, second); } else { write_raw_u8_2d(p, second); }
+}
+param late = 0;
+EOT
+mkdir sub; ln -s sub way
+for late in 0 1; do
+    compile both -D late=$late
+    expect "two-nodes-one-file-$late" 1 "cannot write '(same.png|[.]/same.png)': node 'main/write_[a-z0-9_]*' writes it, too" ./both --first=same.png --second=./same.png
+    expect "two-nodes-two-folders-$late" 1 "cannot write '(sub|way)/x': node 'main/write_[a-z0-9_]*' writes it, too" ./both --first=sub/x --second=way/x
+    check "two-nodes-two-files-$late" ./both --first=x --second=sub/x
+    check "two-nodes-one-device-$late" ./both --first=/dev/null --second=/dev/null
+done
+compile both
+expect two-nodes-each-wave 1 "cannot write 'x[0-2]': node" ./both --waves=3 --first=x%d --second=x%d
+check two-nodes-other-waves ./both --waves=3 --first=x%d --second=y%d
 expect png-one-file-for-two 1 "wave 1: 'out.png' is written already: with %d" ./copy --input=@list.txt
 # Of the waves of one file, the first that comes may be another than wave 0; and a final node comes after the last.
 cat >late.df <<'EOT'

@@ -60,4 +60,14 @@ x.frombytes(open('x.raw', 'rb').read()); y.frombytes(open('y.raw', 'rb').read())
 raise SystemExit(y != array.array('i', [v + 6 for v in x]))
 P
 verdict $? 'vi: x + 6'
+# What is wrong is told, and nothing is written.
+refused() { # PROGRAM PATTERN OPTION…
+    local program=$1 pattern=$2 status; shift 2
+    rm -f bad.*; ./"$program" --output=bad.out --progress=off "$@" >said.txt 2>&1; status=$?
+    [ $status = 1 ] && grep -q "$pattern" said.txt && [ ! -e bad.out ] && [ ! -e bad.png ]; verdict $? "refused: $*"
+}
+for wrong in --sure=1.5 --sure=-1 --sure=nan --rate=2 --rate=nan --rate=-0.5; do refused nbia 'both are from 0 to 1' --map=bad.png $wrong; done
+$python -c "
+d = bytearray(open('learn.raw', 'rb').read()); d[20] = 7; open('seven.raw', 'wb').write(d)"
+refused train "'seven.raw' says class 7, and there are 0, 1 and 2" --input=learn.png --truth=seven.raw
 exit $failed

@@ -68,6 +68,8 @@ static double hash(uint64_t seed, uint64_t wave, uint64_t resolution)
 int again_cpu(struct df_call *call, size_t h, size_t w, size_t c, const double *r, const uint8_t *t, uint8_t *u,
               double sure, double rate, int64_t seed)
 {
+    if (!(sure >= 0 && sure <= 1) || !(rate == -1 || (rate >= 0 && rate <= 1)))
+        return df_fail(call, "--sure=%g --rate=%g: both are from 0 to 1", sure, rate);
     const int look = rate >= 0 ? hash((uint64_t)seed, (uint64_t)df_wave(call), (uint64_t)r[2]) < rate : r[1] < sure;
     if (!look)
         return DF_SKIP;

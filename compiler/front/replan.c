@@ -88,6 +88,17 @@ struct source {
     struct dfw_known known;
 };
 
+/* Says which params have other values than the compiler gave them. */
+static int tell_sizes(const struct source *s, struct df_error *error)
+{
+    const struct df_graph *old = s->image->graph;
+    char text[200] = "";
+    for (size_t i = s->pack.n_defines, n = 0; i < s->values.n && n < sizeof text; i++)
+        if (strtoll(s->values.defines[i].value, NULL, 10) != old->params[i - s->pack.n_defines].value)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s --%s=%s", n ? "" : ":", s->values.defines[i].name, s->values.defines[i].value);
+    return dfr_error(error, DF_E_ARGUMENT, "the program cannot be made for these sizes%s", text);
+}
+
 /* Runs the front end, with these nodes divided. Its errors go to stderr; if there is a root, the first goes to *error. If nodes are
  * divided, nobody is told. */
 static int run_front(struct source *s, const struct dfc_division *divisions, size_t n_divisions, struct dfc_front **front,
@@ -115,7 +126,7 @@ static int run_front(struct source *s, const struct dfc_division *divisions, siz
     bool ok = dfc_front_run(sink, &options, front);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);
-    int rc = ok ? DF_OK : dfr_error(error, DF_E_ARGUMENT, "the program cannot be made for these sizes");
+    int rc = ok ? DF_OK : tell_sizes(s, error);
     if (fclose(out) == 0 && !ok && root) /* if it is right: only warnings, which dfc gave before */
         rc = first_error(said, error);
     else if (!ok && said && !n_divisions)

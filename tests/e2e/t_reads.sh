@@ -21,7 +21,7 @@ says reads-too-far-at-start 1 "dyn.df:4:56: error: v[i + reach] reads up to plac
     kernel ahead(in v: f32[k], out o: f32[k - 2]) { o[i] = v[i + reach]; }
                                                            ^~~~~~~~~~~~
 hint: give 'v' a border, such as 'border clamp', or make the output smaller: 'o: f32[k - 3]'
-dyn: error: the program cannot be made for these sizes" ./dyn --reach=3
+dyn: error: the program cannot be made for these sizes: --reach=3" ./dyn --reach=3
 says reads-before-at-start 1 "dyn.df:4:56: error: v[i + reach] reads from place -1 on, but the places of 'v' begin at 0, with reach = -1" \
     ./dyn --reach=-1
 cat > both.df <<'END'
@@ -35,7 +35,7 @@ says both-are-good 0 '4 5' ./both
 says one-error-at-start 1 "both.df:4:21: error: dimension is -5: it must be at least 1
     graph main { v: f32[n] = source(); w: f32[n + 1] = source(); show(v, w); }
                         ^
-both: error: the program cannot be made for these sizes" ./both --n=-5
+both: error: the program cannot be made for these sizes: --n=-5" ./both --n=-5
 says no-extent-at-start 1 "dyn.df:4:39: error: dimension is 0: it must be at least 1" ./dyn --n=2
 says reads-too-far-compiled 1 "dyn.df:4:56: error: v[i + reach] reads up to place k, but" "$DFC" dyn.df -o refused --nvcc=none -Dreach=3
 [ -e refused ] && fail reads-refused-is-not-made "there is a program" || pass reads-refused-is-not-made

@@ -201,7 +201,7 @@ static int begin_tiles(struct df_call *call, struct tile_source *s, const struct
     if (picture_open(call, path, token->elem, wanted[2], &s->picture, extents) != DF_OK)
         return DF_FAILED;
     if (extents[2] != wanted[2])
-        return df_fail(call, "'%s' has %llu channels, and a tile has %zu", path, (unsigned long long)extents[2],
+        return df_fail(call, "'%s' has %llu channel%s, and a tile has %zu", path, (unsigned long long)extents[2], extents[2] == 1 ? "" : "s",
                        wanted[2]);
     if (df_tiles_read_open(call, extents[0], extents[1], pixel_bytes_of(token), wanted[0], wanted[1], halo,
                            &s->tiles) != DF_OK)

@@ -167,6 +167,7 @@ if command -v tiffcp >/dev/null; then
     ./copy --input=pages.tif --output=page%d.tif; check tiff-pages tiffcmp tiff.rgb page2.tif
     [ ! -e page3.tif ] && pass tiff-pages-end || fail tiff-pages-end 'a fourth page'
     expect tiff-element 1 "has samples of 16 bits: the kernel for it is ..._u16" ./copy --input=tiff.u16
+    expect tiff-channels 1 "'tiff.grey' has 1 channel, and a tile has 3$" ./tiles --input=tiff.grey
     head -c 300 tiff.rgb >cut.tif
     expect tiff-cut 1 "'cut.tif'" ./copy --input=cut.tif
     expect tiff-not 1 "'a.raw' is not a TIFF file" ./copy --input=a.raw

@@ -128,12 +128,12 @@ refused zeros "the header of 'zero.rct' says that 'w' is 0" --input=zero.rct
 refused missing "nowhere.rct" --input=nowhere.rct
 refused size "30.156.rct' is f32\[120, 156\], and the token is f32\[240, 312\]: give --h=120 --w=156" --input=30.156.rct
 refused side "lies in the volume: give a smaller --side" --input=30.156.rct --w=156 --h=120 --side=3000
-for side in 0 -256 nan; do refused "side $side" "side=$side: the volume's side is to be above 0" --input=30.156.rct --w=156 --h=120 --side=$side; done
+for side in 0 -256 nan; do refused "side $side" "side=$side is not above 0" --input=30.156.rct --w=156 --h=120 --side=$side; done
 python3 - <<'PY'
 import struct
 data = bytearray(open('30.156.rct', 'rb').read())
 struct.pack_into('<d', data, 20 + 29 * (96 + 4 * 156 * 120) + 8, float('inf'))
 open('matrix.rct', 'wb').write(data)
 PY
-refused matrix "the matrix of view 30 has a number that is not finite" --input=matrix.rct --w=156 --h=120
+refused matrix "a matrix that is not finite" --input=matrix.rct --w=156 --h=120
 exit $bad

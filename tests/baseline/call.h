@@ -5,6 +5,10 @@
 
 #include <df.h>
 
+#ifndef __CUDACC__
+#include "emulated.h"
+#endif
+
 struct df_call {
     struct df_part part;
     void *opened;

@@ -7,6 +7,7 @@
 // CPU:      Threads filter the views of a batch, meet, and add them to the volume, each to its own slab, while the next batch is read.
 // Kernels:  the filter is that of std/fft.df, back-projection and geometry are in files beside this one. The other formulas of kernels.df are
 //           written here, for both.
+#include <math.h>
 #include <png.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -16,8 +17,6 @@
 #include <unistd.h>
 
 #include "../call.h"
-#include "../../../runtime/std/fft.cu"
-#include "backproject.cu"
 
 extern "C" {
 int rays_cpu(struct df_call *call, size_t k, const double *a, const int32_t *views, float *f);
@@ -209,6 +208,35 @@ static __host__ __device__ float pair_of(const float *q, int h, int w, int x, in
     return x < 0 || y < 0 || x >= w || y >= h ? 0 : q[(size_t)y * w + x];
 }
 
+static int prepare_cpu(struct df_call *call, size_t h, size_t w, const float *image, const float *forms, const float *spectrum, float *between, float *pairs)
+{
+    for (size_t y = 0; y < h; y++)
+        for (size_t x = 0; x < w; x++)
+            between[y * w + x] = weighted(image[y * w + x], forms, (int)x, (int)y);
+    int status = filter_rows_cpu(call, 1, h, w, between, spectrum, NULL, between);
+    for (int y = 0; y < (int)h + 4; y++)
+        for (int x = 0; x < (int)w + 4; x++)
+            for (int j = 0; j < 2; j++)
+                *pairs++ = pair_of(between, (int)h, (int)w, x - 2, y + j - 2);
+    return status;
+}
+
+static void make_ramp(float *s, int w)
+{
+    for (int i = 0; i <= w; i++) {
+        double sum = 0.25;
+        for (int j = 1; j < w; j += 2)
+            sum -= 2 * cos(3.141592653589793 * (double)((int64_t)i * j % (2 * w)) / w) / (9.869604401089358 * j * j);
+        s[i] = (float)sum;
+    }
+}
+
+// ---- on the GPU ----
+
+#ifdef __CUDACC__
+#include "../../../runtime/std/fft.cu"
+#include "backproject.cu"
+
 static __global__ void weigh(int h, int w, const float *p, const float *f, float *q)
 {
     for (int y = (int)df_first_y(); y < h; y += (int)df_step_y())
@@ -224,17 +252,20 @@ static __global__ void make_pairs(int h, int w, const float *q, float *r)
                 r[2 * ((size_t)y * (w + 4) + x) + j] = pair_of(q, h, w, x - 2, y + j - 2);
 }
 
-static void make_ramp(float *s, int w)
+static int prepare_gpu(struct df_call *call, cudaStream_t stream, size_t k, size_t h, size_t w, const float *images, const float *forms,
+                       const float *spectrum, float *scratch, float *between, float *filtered, float *pairs)
 {
-    for (int i = 0; i <= w; i++) {
-        double sum = 0.25;
-        for (int j = 1; j < w; j += 2)
-            sum -= 2 * cos(3.141592653589793 * (double)((int64_t)i * j % (2 * w)) / w) / (9.869604401089358 * j * j);
-        s[i] = (float)sum;
-    }
+    const dim3 block(32, 8), grid = df_grid(block, (int64_t)w + 4, (int64_t)h + 4, 1);
+    for (size_t i = 0; i < k; i++)
+        weigh<<<grid, block, 0, stream>>>((int)h, (int)w, images + i * h * w, forms + 6 * i, between + i * h * w);
+    int status = filter_rows_gpu(call, stream, k, h, w, between, spectrum, scratch, filtered);
+    for (size_t i = 0; i < k; i++)
+        make_pairs<<<grid, block, 0, stream>>>((int)h, (int)w, filtered + i * h * w, pairs + i * (h + 4) * (w + 4) * 2);
+    return status;
 }
-
-// ---- on the GPU ----
+#else
+#include "on_emu.h"
+#endif
 
 struct arena {                          // device memory that is handed out from the front
     char *base;
@@ -259,12 +290,15 @@ struct on_gpu {
     struct df_call call;
 };
 
-// All but the slab, which gets the rest.
-static void gpu_open(struct on_gpu *g, const struct header *header, size_t limit)
+// All but the slab, which gets the rest. No more memory is taken than the whole volume needs.
+static void gpu_open(struct on_gpu *g, const struct header *header, size_t n, size_t limit)
 {
-    size_t h = header->height, w = header->width, available, total, image = BATCH * h * w * sizeof(float);
+    size_t h = header->height, w = header->width, image = BATCH * h * w * sizeof(float), pairs = BATCH * (h + 4) * (w + 4) * 2 * sizeof(float);
+    size_t spectrum_bytes = (w + 1) * sizeof(float), scratch = h * (2 * w + 2) * sizeof(float), available, total;
+    size_t needed = (BUFFERS + 2) * (image + BATCH * 120 + 4 * ALIGN) + spectrum_bytes + scratch + pairs + n * n * n * sizeof(float);
     check_cuda(cudaMemGetInfo(&available, &total), "the GPU's memory");
     g->arena.bytes = limit && limit < available ? limit : available - available / 16;
+    g->arena.bytes = needed < g->arena.bytes ? needed : g->arena.bytes;
     check_cuda(cudaMalloc(&g->arena.base, g->arena.bytes), "device memory");
     check_cuda(cudaStreamCreateWithFlags(&g->copies, cudaStreamNonBlocking), "a stream");
     check_cuda(cudaStreamCreateWithFlags(&g->work, cudaStreamNonBlocking), "a stream");
@@ -275,16 +309,16 @@ static void gpu_open(struct on_gpu *g, const struct header *header, size_t limit
         g->matrices[i] = (double *)arena_take(&g->arena, BATCH * 12 * sizeof(double));
         g->forms[i] = (float *)arena_take(&g->arena, BATCH * 6 * sizeof(float));
     }
-    g->spectrum = (float *)arena_take(&g->arena, (w + 1) * sizeof(float));
-    g->scratch = (float *)arena_take(&g->arena, h * (2 * w + 2) * sizeof(float));
+    g->spectrum = (float *)arena_take(&g->arena, spectrum_bytes);
+    g->scratch = (float *)arena_take(&g->arena, scratch);
     g->weighted = (float *)arena_take(&g->arena, image);
     g->filtered = (float *)arena_take(&g->arena, image);
-    g->pairs = (float *)arena_take(&g->arena, BATCH * (h + 4) * (w + 4) * 2 * sizeof(float));
+    g->pairs = (float *)arena_take(&g->arena, pairs);
     if (filter_rows_gpu_open(&g->call, BATCH, h, w, &g->call.opened) != DF_OK)
         die("the filter", g->call.message);
-    float *spectrum = (float *)host_memory((w + 1) * sizeof(float), false);
+    float *spectrum = (float *)host_memory(spectrum_bytes, false);
     make_ramp(spectrum, (int)w);
-    check_cuda(cudaMemcpy(g->spectrum, spectrum, (w + 1) * sizeof(float), cudaMemcpyHostToDevice), "the spectrum");
+    check_cuda(cudaMemcpy(g->spectrum, spectrum, spectrum_bytes, cudaMemcpyHostToDevice), "the spectrum");
     host_free(spectrum, false);
 }
 
@@ -313,14 +347,10 @@ static void gpu_copy(struct on_gpu *g, const struct batch *b, int turn, size_t p
 static void gpu_compute(struct on_gpu *g, const struct header *header, int n_views, int turn, size_t n, size_t rows)
 {
     size_t h = header->height, w = header->width;
-    const dim3 block(32, 8), grid = df_grid(block, (int64_t)w + 4, (int64_t)h + 4, 1);
     check_cuda(cudaStreamWaitEvent(g->work, g->copied[turn], 0), "waiting");
-    for (int i = 0; i < n_views; i++)
-        weigh<<<grid, block, 0, g->work>>>((int)h, (int)w, g->images[turn] + i * h * w, g->forms[turn] + 6 * i, g->weighted + i * h * w);
-    if (filter_rows_gpu(&g->call, g->work, (size_t)n_views, h, w, g->weighted, g->spectrum, g->scratch, g->filtered) != DF_OK)
+    if (prepare_gpu(&g->call, g->work, (size_t)n_views, h, w, g->images[turn], g->forms[turn], g->spectrum, g->scratch, g->weighted, g->filtered, g->pairs) !=
+        DF_OK)
         die("the filter", g->call.message);
-    for (int i = 0; i < n_views; i++)
-        make_pairs<<<grid, block, 0, g->work>>>((int)h, (int)w, g->filtered + i * h * w, g->pairs + i * (h + 4) * (w + 4) * 2);
     if (backproject_gpu(&g->call, g->work, (size_t)n_views, h + 4, w + 4, rows, n, n, g->pairs, g->matrices[turn], g->slab, SIDE_MM, "floor") != DF_OK)
         die("back-projection", g->call.message);
     check_cuda(cudaGetLastError(), "a kernel");
@@ -350,7 +380,7 @@ static void gpu_slab(struct on_gpu *g, struct reader *r, size_t n, size_t first,
 static void reconstruct_gpu(struct reader *r, size_t n, float *vol, size_t limit)
 {
     struct on_gpu g = {};
-    gpu_open(&g, &r->header, limit);
+    gpu_open(&g, &r->header, n, limit);
     size_t room = g.arena.bytes - g.arena.used, plane = n * n * sizeof(float);
     size_t rows = room > ALIGN ? (room - ALIGN) / plane : 0, parts = rows ? (n + rows - 1) / rows : n;
     rows = (n + parts - 1) / parts;
@@ -386,22 +416,6 @@ static int next_image(struct on_cpu *c)
     return i;
 }
 
-static void prepare_image(struct on_cpu *c, struct df_call *call, int i, float *image)
-{
-    int h = (int)c->reader->header.height, w = (int)c->reader->header.width;
-    size_t pixels = (size_t)h * w;
-    for (int y = 0; y < h; y++)
-        for (int x = 0; x < w; x++)
-            image[(size_t)y * w + x] = weighted(c->batch->images[i * pixels + (size_t)y * w + x], c->batch->forms + 6 * i, x, y);
-    if (filter_rows_cpu(call, 1, (size_t)h, (size_t)w, image, c->spectrum, NULL, image) != DF_OK)
-        die("the filter", call->message);
-    float *to = c->pairs + 2 * (size_t)i * (h + 4) * (w + 4);
-    for (int y = 0; y < h + 4; y++)
-        for (int x = 0; x < w + 4; x++)
-            for (int j = 0; j < 2; j++)
-                *to++ = pair_of(image, h, w, x - 2, y + j - 2);
-}
-
 static void *cpu_work(void *arg)
 {
     struct cpu_thread *t = (struct cpu_thread *)arg;
@@ -421,7 +435,9 @@ static void *cpu_work(void *arg)
         if (!c->batch->n)
             break;
         for (int i; (i = next_image(c)) >= 0;)
-            prepare_image(c, &call, i, image);
+            if (prepare_cpu(&call, h, w, c->batch->images + i * h * w, c->batch->forms + 6 * i, c->spectrum, image,
+                            c->pairs + i * (h + 4) * (w + 4) * 2) != DF_OK)
+                die("the filter", call.message);
         pthread_barrier_wait(&c->barrier);
         if (backproject_cpu(&call, (size_t)c->batch->n, h + 4, w + 4, rows, n, n, c->pairs, c->batch->matrices, c->vol + first * n * n, SIDE_MM,
                             "floor") != DF_OK)

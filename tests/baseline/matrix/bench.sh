@@ -4,6 +4,7 @@
 # STD=1: dfc's has products of std and a formula in place of the kernels of matrix.c and matrix.cu.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) root=$here/../../.. build=$(cd "$1" && pwd) n=${N-512}
+. "$here/../turns.sh"
 mkdir -p "$2" && cd "$2" || exit 1
 cc -std=c11 -O2 -o generate "$root/examples/matrix/generate.c" && cp "$root"/examples/matrix/{matrix.c,matrix.cu,kernels.df} . || exit 1
 ./generate --kind=mixed --n="$n" ${STD:+--std} >mixed.df
@@ -17,8 +18,4 @@ for _ in $(seq "${ROUNDS-15}"); do
     ./by_hand "$n" 2>&1 >hand.out | awk '/makespan/ { print $2 }' >>hand.ms
     cmp -s <(sort dfc.out) <(sort hand.out) || { echo 'FAILED: the results differ'; exit 1; }
 done
-of() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[1], v[int((NR + 1) / 2)] }'; }
-read -r dfc dfc_median <<<"$(of dfc.ms)"
-read -r hand hand_median <<<"$(of hand.ms)"
-awk -v a="$dfc" -v b="$hand" -v am="$dfc_median" -v bm="$hand_median" -v std="${STD:+ --std}" \
-    'BEGIN { printf "matrix" std ": dfc %.1f ms, by hand %.1f ms: %.2f of it; medians %.1f, %.1f ms: %.2f of it\n", a, b, a / b, am, bm, am / bm }'
+beside "matrix${STD:+ --std}" dfc.ms hand.ms

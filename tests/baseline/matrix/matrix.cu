@@ -16,11 +16,6 @@
 #include <unistd.h>
 
 #include "../call.h"
-#ifdef __CUDACC__
-#include "../../../examples/matrix/matrix.cu"
-#else
-#include "emulated.h"
-#endif
 
 extern "C" {
 int start_cpu(struct df_call *call, size_t m, float *a, int32_t seed);
@@ -28,6 +23,12 @@ int ma_cpu(struct df_call *call, size_t m, const float *a, const float *b, float
 int mm_cpu(struct df_call *call, size_t m, const float *a, const float *b, float *c);
 int report_cpu(struct df_call *call, size_t m, const float *a, const char *name);
 }
+
+#ifdef __CUDACC__
+#include "../../../examples/matrix/matrix.cu"
+#else
+#include "on_emu.h"
+#endif
 
 static void die(const char *what, const char *why)
 {

@@ -1,28 +1,25 @@
 /* emulated.c - see emulated.h. */
 #include "emulated.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/device/device.h"
 #include "runtime/emu/back_end.h"
 
-typedef int kernel(struct df_call *call, size_t m, const float *a, const float *b, float *c);
-kernel ma_cpu, mm_cpu;
+enum { ARGS = 128, BEFORE = 4096 };
 
 struct CUstream_st {
     uint32_t number;
 };
 
-/* A launch, or a callback. It stays until the device is closed. */
+/* A launch. It stays until the device is closed. */
 struct command {
     struct dfr_launch launch;
-    kernel *kernel;
-    size_t m;
-    const float *a, *b;
-    float *c;
-    void (*callback)(void *);
-    void *arg;
+    emulated_kernel *function;
+    _Alignas(16) char args[ARGS];
     void *self[1];
     int result;
     struct command *next;
@@ -30,10 +27,13 @@ struct command {
 
 static const struct dfr_device_ops *ops;
 static struct dfr_device *device;
-static struct CUstream_st streams[3];
+static struct df_unit unit;
+static struct CUstream_st streams[8];
 static unsigned n_streams;
 static struct command *commands;
 static struct df_error failure;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 static cudaError_t status_of(int status)
 {
@@ -43,7 +43,7 @@ static cudaError_t status_of(int status)
 void dfr_call_failed(struct df_call *call, const char *message)
 {
     (void)call;
-    fprintf(stderr, "matrix: error: %s\n", message);
+    fprintf(stderr, "error: %s\n", message);
 }
 
 const char *cudaGetErrorString(cudaError_t error)
@@ -62,29 +62,37 @@ cudaError_t cudaGetLastError(void)
 static void wake(void *arg)
 {
     (void)arg;
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
 }
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
     struct df_platform platform;
     df_platform_default(&platform, 1);
+    unit = platform.units[1];
     ops = dfr_device_back_end(DF_DEVICE_EMU);
-    struct dfr_device_config config = { .unit = &platform.units[1], .pool_bytes = 4096, .compute_streams = 1, .wakeup = wake };
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = 4096, .compute_streams = 1, .wakeup = wake };
     *count = 1;
-    return status_of(ops->open(0, &config, &device, &failure));
+    return status_of(ops->describe(0, &unit, &failure) == DF_OK ? ops->open(0, &config, &device, &failure) : DF_FAILED);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    *available = *total = unit.memory_bytes;
+    return cudaSuccess;
 }
 
 /* ---- memory; its size lies before it ---- */
 
-enum { BEFORE = 4096 };
-
-cudaError_t cudaMallocHost(float **memory, size_t bytes)
+cudaError_t cudaMallocHost(void **memory, size_t bytes)
 {
     char *at = ops->host_alloc(bytes + BEFORE, &failure);
     if (!at)
         return cudaErrorUnknown;
     *(size_t *)at = bytes + BEFORE;
-    *memory = (float *)(at + BEFORE);
+    *memory = at + BEFORE;
     return cudaSuccess;
 }
 
@@ -95,7 +103,7 @@ cudaError_t cudaFreeHost(void *memory)
     return cudaSuccess;
 }
 
-cudaError_t cudaMalloc(float **memory, size_t bytes)
+cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
     return cudaMallocHost(memory, bytes);
 }
@@ -111,9 +119,9 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     static const uint32_t numbers[] = { DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_COMPUTE };
     (void)flags;
-    if (n_streams == 3)
+    if (n_streams == emulated_n_streams)
         return cudaErrorUnknown;
-    streams[n_streams].number = numbers[n_streams];
+    streams[n_streams].number = numbers[emulated_streams[n_streams]];
     *stream = &streams[n_streams++];
     return cudaSuccess;
 }
@@ -155,6 +163,17 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     return status_of(ops->event_record(device, event, stream->number, &failure));
 }
 
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    bool complete = false;
+    int status;
+    pthread_mutex_lock(&lock);
+    while ((status = ops->event_query(device, event, &complete, &failure)) == DF_OK && !complete)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    return status_of(status);
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     (void)flags;
@@ -168,40 +187,68 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, 
     return status_of(ops->copy(device, kind == cudaMemcpyHostToDevice ? DFR_COPY_H2D : DFR_COPY_D2H, to, from, bytes, stream->number, &failure));
 }
 
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
+{
+    cudaError_t error = cudaMemcpyAsync(to, from, bytes, kind, &streams[0]);
+    return error != cudaSuccess ? error : cudaStreamSynchronize(&streams[0]);
+}
+
 static int carry_out(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
 {
     struct command *c = ports[0];
     (void)stream, (void)dims, (void)scalars;
-    if (c->kernel)
-        return c->kernel(call, c->m, c->a, c->b, c->c);
-    c->callback(c->arg);
-    return DF_OK;
+    return c->function(call, c->args);
 }
 
-static cudaError_t give(struct command what, struct df_call *call, cudaStream_t stream)
+int emulated_launch(struct df_call *call, cudaStream_t stream, emulated_kernel *function, const void *args, size_t bytes)
 {
-    struct command *c = malloc(sizeof *c);
+    struct command *c = bytes <= ARGS ? calloc(1, sizeof *c) : NULL;
     if (!c)
-        return cudaErrorUnknown;
-    *c = what;
+        return DF_FAILED;
+    c->function = function;
+    memcpy(c->args, args, bytes);
     c->self[0] = c;
     c->launch = (struct dfr_launch){ .fn = carry_out, .call = call, .ports = c->self, .result = &c->result };
     c->next = commands;
     commands = c;
-    return status_of(ops->launch(device, &c->launch, stream->number, &failure));
+    return ops->launch(device, &c->launch, stream->number, &failure);
+}
+
+struct fill {
+    void *memory;
+    int value;
+    size_t bytes;
+};
+
+static int fill(struct df_call *call, const void *args)
+{
+    const struct fill *f = args;
+    (void)call;
+    memset(f->memory, f->value, f->bytes);
+    return DF_OK;
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream)
+{
+    struct fill f = { memory, value, bytes };
+    return status_of(emulated_launch(NULL, stream, fill, &f, sizeof f));
+}
+
+struct callback {
+    void (*function)(void *);
+    void *arg;
+};
+
+static int call_back(struct df_call *call, const void *args)
+{
+    const struct callback *c = args;
+    (void)call;
+    c->function(c->arg);
+    return DF_OK;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void *), void *arg)
 {
-    return give((struct command){ .callback = function, .arg = arg }, NULL, stream);
-}
-
-int ma_gpu(struct df_call *call, cudaStream_t stream, size_t m, const float *a, const float *b, float *c)
-{
-    return give((struct command){ .kernel = ma_cpu, .m = m, .a = a, .b = b, .c = c }, call, stream);
-}
-
-int mm_gpu(struct df_call *call, cudaStream_t stream, size_t m, const float *a, const float *b, float *c)
-{
-    return give((struct command){ .kernel = mm_cpu, .m = m, .a = a, .b = b, .c = c }, call, stream);
+    struct callback c = { function, arg };
+    return status_of(emulated_launch(NULL, stream, call_back, &c, sizeof c));
 }

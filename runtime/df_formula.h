@@ -210,6 +210,64 @@ DF_OP int32_t df_i32_of_i64(int64_t a)
     return (int32_t)(a < -2147483647 - 1 ? -2147483647 - 1 : a > 2147483647 ? 2147483647 : a);
 }
 
+/* ---- four elements of four bytes that lie side by side, for each column of a strip ---- */
+
+/* DF_FOUR is where element k of column i is, in an array with room for so many columns. DF_FOURS(array, columns, i, from, to,
+ * first) fills it, with those at `first`, which i is in, for i from `from` to below `to`. With AVX2 each element has a row of its own: gcc
+ * would take apart what lies side by side by instructions that cross the halves of a register, which cost as much as the
+ * rest. With AVX-512 they do not. */
+#if defined __AVX2__ && !defined __AVX512F__ && defined __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define DF_FOUR(columns, k, i) ((k) * (columns) + (i))
+typedef float df_vector4 __attribute__((vector_size(16)));
+typedef float df_vector8 __attribute__((vector_size(32)));
+DF_OP df_vector8 df_two_fours(const void *low, const void *high)
+{
+    df_vector4 a, b;
+    __builtin_memcpy(&a, low, sizeof a);
+    __builtin_memcpy(&b, high, sizeof b);
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+/* For eight columns. As bytes: a load does not change what a float holds. */
+DF_OP void df_turn_fours(void *array, ptrdiff_t columns, const void *const first[8])
+{
+    df_vector8 a = df_two_fours(first[0], first[4]), b = df_two_fours(first[1], first[5]);
+    df_vector8 c = df_two_fours(first[2], first[6]), d = df_two_fours(first[3], first[7]);
+    df_vector8 ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13), cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
+    df_vector8 of0 = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13), of1 = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+    ab = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15), cd = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+    df_vector8 of2 = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13), of3 = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+    __builtin_memcpy(array, &of0, sizeof of0);
+    __builtin_memcpy((char *)array + 4 * columns, &of1, sizeof of1);
+    __builtin_memcpy((char *)array + 8 * columns, &of2, sizeof of2);
+    __builtin_memcpy((char *)array + 12 * columns, &of3, sizeof of3);
+}
+#define DF_FOURS(array, columns, i, from, to, first)                                                                         \
+    do {                                                                                                                     \
+        int64_t df_i = from;                                                                                                 \
+        for (; df_i + 8 <= (to); df_i += 8) {                                                                                \
+            const void *df_at[8];                                                                                            \
+            for (int df_k = 0; df_k < 8; df_k++) {                                                                           \
+                const int64_t i = df_i + df_k;                                                                               \
+                df_at[df_k] = first;                                                                                         \
+            }                                                                                                                \
+            df_turn_fours(array + (df_i - (from)), columns, df_at);                                                          \
+        }                                                                                                                    \
+        for (int64_t i = df_i; i < (to); i++)                                                                                \
+            for (int df_k = 0; df_k < 4; df_k++)                                                                             \
+                array[df_k * (columns) + (i - (from))] = (first)[df_k];                                                      \
+    } while (0)
+#endif
+#endif
+#ifndef DF_FOUR
+#define DF_FOUR(columns, k, i) (4 * (i) + (k))
+#define DF_FOURS(array, columns, i, from, to, first)                                                                         \
+    do {                                                                                                                     \
+        for (int64_t i = from; i < (to); i++)                                                                                \
+            __builtin_memcpy(array + 4 * (i - (from)), first, 4 * sizeof *array);                                            \
+    } while (0)
+#endif
+
 /* ---- f16 ---- */
 
 DF_OP float df_f32_of_f16(uint16_t half)

@@ -193,6 +193,8 @@ const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool 
         const struct dfg_column *c = &g->columns[i];
         int64_t at = c->node == n && c->is_place == is_place ? place_of(g, c) : -1;
         const char *x = g->formula->names[g->column];
+        if (at >= 0 && c->four)
+            return dfg_printf(g, "%s[DF_FOUR(df_strip_columns, %u, %s - df_strip)]", c->name, c->at, x);
         if (at >= 0 && c->each)
             return dfg_printf(g, "%s[%u * (%s - df_strip) + %u]", c->name, c->each, x, c->at);
         if (at >= 0)

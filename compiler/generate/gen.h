@@ -89,6 +89,7 @@ struct dfg_column {                     /* a value of each column of a strip, in
     uint32_t slot;                      /* that the value depends on, too; DF_NONE: none */
     int64_t by, low, high;              /* column x has by * slot added to it, which is from low to high */
     unsigned each, at;                  /* the array has `each` elements for a column, and this is element `at`; 0: it has one */
+    bool four;                          /* it has four of four bytes, and they lie as DF_FOUR of df_formula.h says */
     const char *name;
 };
 

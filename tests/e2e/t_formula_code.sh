@@ -72,6 +72,19 @@ expect sums-around-columns 0 'for \(int64_t k = 0; k < 3; k\+\+\) \{ +if \(!.* >
     eval "tr '\n' ' ' <views.c"
 grep -q 'for (int64_t k' <(sed -n '/ df_row0_plain(/,/^}/p' libsums.so.dfc/sums_formulas.c) && fail sums-of-an-out 'a loop stands around columns' || pass sums-of-an-out
 
+# ---- four elements that lie side by side are gathered at once, and turned where that is quicker ----
+cat > fours.df <<'END'
+kernel blend(in r: f32[h, n + 2, 2], in p: f32[n], out q: f32[n]) {
+    let c = clamp(i32(floor(p[x])), 0, n);
+    let mid[j] = r[0, c, j] + p[x] * (r[0, c + 1, j] - r[0, c, j]);
+    q[x] = mid[0] * mid[1];
+}
+graph fours(in r: f32[h, n + 2, 2], in p: f32[n], out q: f32[n]) { q = blend(r, p); }
+END
+check fours-compile "$DFC" fours.df --lib --graph=fours --nvcc=none --keep -o libfours.so
+expect fours-gathered 0 'DF_FOURS\(df_column[0-9]+, df_strip_columns, x, df_strip, df_strip_end, &df_r_0\[df_column0\[x - df_strip\]\]\);' cat libfours.so.dfc/fours_formulas.c
+expect fours-read 0 'df_column[0-9]+\[DF_FOUR\(df_strip_columns, 3, x - df_strip\)\]' cat libfours.so.dfc/fours_formulas.c
+
 # ---- the least and greatest of bytes are found as bytes ----
 cat > ordered.df <<'END'
 kernel k_ordered(in a: u8[h, w] border 0, in b: u16[h, w] border 0, out c: u8[h, w], out d: u8[h, w], out e: u16[h, w], out f: i32[h, w]) {

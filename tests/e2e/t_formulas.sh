@@ -9,7 +9,7 @@ compare --wild --programs=60 --sizes=4 || failures=1
 # Graphs that are written for this, on sizes of 1, below the reach of what they read, and around blocks of a sum.
 compare --cases "$cases/filters.df" "$cases/borders.df" "$cases/reductions.df" "$cases/gathers.df" "$cases/histograms.df" "$cases/residues.df" "$cases/trig.df" \
     "$cases/accs.df" "$cases/sums.df" "$cases/mutual.df" || failures=1
-compare --all-levels --cases "$cases/rounded.df" || failures=1
+compare --all-levels --cases "$cases/rounded.df" "$cases/gathers.df" || failures=1
 compare --plain --modes=--cflags=-DDF_NEAR=99 --cases "$cases/gathers.df" "$cases/sums.df" || failures=1 # places as in ports of more than 2^31 elements
 
 # Random programs.

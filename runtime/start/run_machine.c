@@ -225,6 +225,17 @@ void dfr_machine_describe(const struct df_graph *graph, const struct df_options 
 
 /* ---- times ---- */
 
+/* The time of a work on a unit's class. NAN: not known. The stated default says that GPUs are quicker than cores. An
+ * emulated one is not: it computes on a core. */
+static double time_of(const struct df_run *run, const struct df_times *times, uint32_t cls, uint32_t work)
+{
+    size_t cpu = (size_t)DF_CLASS_CPU * times->n_works + work, i = (size_t)cls * times->n_works + work;
+    if (cls >= times->n_classes)
+        return NAN;
+    bool emulated = cls == DF_CLASS_GPU && run->machine.n_gpus > 0 && run->devices.ops->runs_cpu_code && run->options.rehearse == 0;
+    return times->time_s[emulated && times->source[i] == DF_TIME_DEFAULT && !isnan(times->time_s[cpu]) ? cpu : i];
+}
+
 /* Seconds of each work on each unit, launch included. If the time is not known for the unit's class, another class's
  * time stands for it. */
 static void fill_times(struct df_run *run, const struct df_times *times)
@@ -233,7 +244,7 @@ static void fill_times(struct df_run *run, const struct df_times *times)
     for (uint32_t u = 0; u < run->machine.n_units; u++) {
         uint32_t cls = dfr_times_class(times, run->graph, &run->machine.platform, run->machine.platform.units[u].cls);
         for (uint32_t k = 0; k < n_works; k++) {
-            double s = cls < times->n_classes ? times->time_s[(size_t)cls * n_works + k] : NAN;
+            double s = time_of(run, times, cls, k);
             for (uint32_t c = 0; isnan(s) && c < times->n_classes; c++)
                 s = times->time_s[(size_t)c * n_works + k];
             s = isnan(s) ? DF_DEFAULT_LAUNCH_S : s;

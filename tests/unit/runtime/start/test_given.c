@@ -14,6 +14,7 @@
 
 #include "partition/partition.h"
 #include "runtime/df.h"
+#include "runtime/engine/engine.h"
 #include "runtime/graph/graph.h"
 
 enum { K = 100, WAVES = 3 };
@@ -36,8 +37,8 @@ static int join(struct df_call *call, void *stream, const size_t *dims, void *co
     return DF_OK;
 }
 
-/* make_s: the stated time of a source; NaN: none. code: sources have a cpu variant. */
-static struct df_graph *make_graph(bool code, double make_s)
+/* make_s: the stated time of a source; NaN: none. code: sources have a cpu variant. stated: the time of the last node is. */
+static struct df_graph *make_graph(bool code, double make_s, bool stated)
 {
     static const char *const dims[] = { "k" };
     static const struct df_port_desc out[] = { { "v", DF_OUT, DF_I64, 1 } },
@@ -57,8 +58,8 @@ static struct df_graph *make_graph(bool code, double make_s)
     assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, make_s, NULL), DF_OK);
     for (unsigned i = 0; i < 3; i++) {
         if (i == 2) {
-            assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, 1e-3, NULL), DF_OK);
-            assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, 1e-4, NULL), DF_OK);
+            assert_int_equal(df_builder_cost(b, DF_CLASS_CPU, stated ? 1e-3 : NAN, NULL), DF_OK);
+            assert_int_equal(df_builder_cost(b, DF_CLASS_GPU, stated ? 1e-4 : NAN, NULL), DF_OK);
         }
         assert_int_equal(df_builder_node(b, kernel[i == 2], n, extents, NULL, &node[i], NULL), DF_OK);
     }
@@ -133,7 +134,7 @@ static int run(const struct df_graph *graph, const char *policy, const struct df
 
 static void a_given_source_costs_nothing_on_the_host(void **state)
 {
-    struct df_graph *graph = make_graph(true, 5e-3);
+    struct df_graph *graph = make_graph(true, 5e-3, true);
     struct df_error error = { "" };
 
     (void)state;
@@ -154,7 +155,7 @@ static void a_given_source_costs_nothing_on_the_host(void **state)
 static void it_needs_no_variant_and_no_time(void **state)
 {
     static const char *const policies[] = { "gp", "gp-thesis", "heft", "peft", "all-gpu", "all-cpu", "dmda" };
-    struct df_graph *graph = make_graph(false, NAN);
+    struct df_graph *graph = make_graph(false, NAN, true);
 
     (void)state;
     for (unsigned p = 0; p < sizeof policies / sizeof policies[0]; p++) {
@@ -170,7 +171,7 @@ static void it_needs_no_variant_and_no_time(void **state)
 
 static void without_a_planner_gp_is_refused(void **state)
 {
-    struct df_graph *graph = make_graph(true, NAN);
+    struct df_graph *graph = make_graph(true, NAN, true);
     struct df_error error = { "" };
 
     (void)state;
@@ -180,12 +181,38 @@ static void without_a_planner_gp_is_refused(void **state)
     df_graph_free(graph);
 }
 
+/* The stated default says that a GPU is quicker. */
+static void an_emulated_gpu_is_as_quick_as_a_core(void **state)
+{
+    static struct { bool stated; double gpu_s; } const cases[] = { { false, 0 }, { true, 1e-4 } };
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct df_graph *graph = make_graph(true, NAN, cases[i].stated);
+        uint32_t work = graph->nodes[2].work, n_works = graph->n_works;
+        struct df_options o;
+        struct df_run *running;
+        df_options_default(&o);
+        o.device = DF_DEVICE_EMU;
+        o.policy = "dmda";
+        o.waves = 1;
+        o.workers = 1;
+        assert_int_equal(df_run_start(graph, &o, &running, NULL), DF_OK);
+        double cpu_s = running->choice.time_s[work], launch_s = running->machine.platform.units[1].launch_s;
+        double gpu_s = cases[i].stated ? cases[i].gpu_s : cpu_s;
+        assert_true(cpu_s > 0 && fabs(running->choice.time_s[n_works + work] - launch_s - gpu_s) < 1e-12);
+        assert_int_equal(df_run_wait(running, NULL, NULL), DF_OK);
+        df_graph_free(graph);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_given_source_costs_nothing_on_the_host),
         cmocka_unit_test(it_needs_no_variant_and_no_time),
         cmocka_unit_test(without_a_planner_gp_is_refused),
+        cmocka_unit_test(an_emulated_gpu_is_as_quick_as_a_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

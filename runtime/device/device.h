@@ -39,6 +39,7 @@ struct dfr_transfer {
     uint64_t bytes;                     /* > 0 */
 };
 
+struct dfr_cores;                       /* bind.h */
 struct dfr_device;                      /* each back end has its own struct, which begins with the one below */
 struct dfr_event;                       /* from event_create */
 struct dfr_recording;                   /* from record_end */
@@ -81,6 +82,9 @@ struct dfr_device_config {
     struct dfr_rehearsal *rehearsal;    /* of rehearsed devices, which need it; others ignore it */
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
+    const struct dfr_cores *cores;      /* emu: its engines are bound to core number `core` of these, which stay until it
+                                         * is closed; NULL: to none */
+    uint32_t core;
 };
 
 struct dfr_device_ops {

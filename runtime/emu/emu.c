@@ -178,6 +178,8 @@ static int emu_open(uint32_t index, const struct dfr_device_config *config, stru
     complete_link(&emu->unit.peer);
     emu->wakeup = config->wakeup;
     emu->wakeup_arg = config->wakeup_arg;
+    emu->cores = config->cores;
+    emu->core = config->core;
     pthread_mutex_init(&emu->lock, NULL);
     pthread_cond_init(&emu->progress, NULL);
     emu->opened_s = dfr_clock_s();

@@ -95,6 +95,8 @@ struct dfr_emu_device {
     double opened_s;
     void (*wakeup)(void *arg);
     void *wakeup_arg;
+    const struct dfr_cores *cores;      /* of the configuration */
+    uint32_t core;
 
     unsigned char *pool;
     uint64_t pool_bytes;                /* whole pages */

@@ -10,9 +10,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 
+#include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/prompt.h"
 #include "runtime/engine/call.h"
 #include "runtime/engine/crash.h"
 #include "runtime/emu/emu.h"
@@ -370,10 +371,13 @@ static void *engine_main(void *arg)
 {
     struct dfr_emu_engine *engine = arg;
     struct dfr_crash_frame frame;
+    bool computes = engine->first_stream == DFR_STREAM_COMPUTE;
 
     dfr_crash_enter(&frame, NULL);      /* each launch tells crash.c which call it is */
     pthread_setname_np(pthread_self(), engine->name);
-    prctl(PR_SET_TIMERSLACK, 1000ul, 0ul, 0ul, 0ul); /* 1 µs: the latencies of links are a few µs */
+    dfr_prompt(!computes);              /* the latencies of links are a few µs, and copies run beside kernels */
+    if (engine->device->cores != NULL)
+        dfr_cores_bind(engine->device->cores, engine->device->core);
     pthread_mutex_lock(&engine->device->lock);
     carry_out(engine);
     pthread_mutex_unlock(&engine->device->lock);

@@ -121,6 +121,8 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .rehearsal = run->rehearsal,
         .wakeup = gpu_wakeup,
         .wakeup_arg = &run->threads.wakes[gpu->unit],
+        .cores = run->machine.cores,
+        .core = run->machine.n_cpu_workers + gpu->unit - 1,
     };
     gpu->origin_s = run->rehearsal ? 0 : dfr_clock_s();
     return run->devices.ops->open(run->devices.number[gpu->unit], &config, &gpu->device, error);

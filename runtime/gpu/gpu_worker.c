@@ -14,10 +14,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/prctl.h>
 
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/prompt.h"
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
 #include "runtime/engine/call.h"
@@ -518,13 +518,16 @@ static void calibrate(struct dfr_gpu *gpu)
         gpu->origin_s = dfr_clock_s() - end_s;
 }
 
-static void bind_near(const struct dfr_gpu *gpu)
+/* The worker of an emulated GPU goes where its engines are. */
+static void bind(const struct dfr_gpu *gpu, const struct dfr_worker *w)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
     char bus_id[32];
     uint32_t number = gpu->run->devices.number[gpu->unit];
 
-    if (ops->bus_id && ops->bus_id(number, bus_id, sizeof bus_id, NULL) == DF_OK && dfr_bind_near(bus_id))
+    if (gpu->run->machine.cores && ops->runs_cpu_code)
+        dfr_cores_bind(gpu->run->machine.cores, w->index);
+    else if (ops->bus_id && ops->bus_id(number, bus_id, sizeof bus_id, NULL) == DF_OK && dfr_bind_near(bus_id))
         dfr_log(gpu->run, DF_LOG_INFO, "%s: its worker runs on the cores near %s",
                 gpu->run->machine.platform.units[gpu->unit].name, bus_id);
 }
@@ -603,8 +606,8 @@ void *dfr_gpu_main(void *arg)
     struct dfr_worker *w = arg;
     struct dfr_gpu *gpu = w->run->devices.gpus[w->unit];
 
-    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL); /* without this a pause of 2 µs takes 50 µs */
-    bind_near(gpu);
+    dfr_prompt(true);
+    bind(gpu, w);
     if (!w->run->rehearsal)             /* a rehearsed device has the clock of its worker */
         calibrate(gpu);
     pthread_cleanup_push(drain, gpu); /* also if a kernel ends this thread */

@@ -234,11 +234,11 @@ static int prepare(struct df_run *run, struct df_error *error)
         (status = dfr_run_make_tokens(run, error)) != DF_OK ||  /* memory.tokens, or memory.space */
         (status = dfr_run_make_trace(run, error)) != DF_OK ||   /* watch.trace */
         (status = dfr_run_make_workers(run, error)) != DF_OK || /* threads.workers */
+        (status = dfr_run_make_gang_and_cores(run, error)) != DF_OK || /* threads.gang, machine.cores */
         (status = make_gpus(run, error)) != DF_OK ||            /* devices.gpus */
         (status = make_policy(run, error)) != DF_OK ||          /* choice.view, threads.loop; then a list, deques, or
                                                                  * choice.state */
         (status = tell_gpus_order(run, error)) != DF_OK ||      /* the GPUs know what comes next on them */
-        (status = dfr_run_make_gang_and_cores(run, error)) != DF_OK || /* threads.gang, machine.cores */
         (status = dfr_list_for_calls(run, error)) != DF_OK ||   /* calls.list, in a session */
         (status = dfr_inspect_create(run, error)) != DF_OK)     /* watch.inspect */
         return status;

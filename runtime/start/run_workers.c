@@ -82,12 +82,14 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
     return DF_OK;
 }
 
-/* Makes the gang, if some node asks for several threads. Makes the cores to bind workers to, if there are as many
- * threads as cores and no gang (bind.c). */
+/* Makes the gang, if some node asks for several threads. Makes the cores to bind workers and emulated GPUs to, if there
+ * are as many of both as cores, at least two, and no gang (bind.c). One CPU worker beside real GPUs is not bound. In a
+ * session workers run on the caller's threads, which nobody binds. */
 int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error)
 {
     uint32_t cores = dfr_cores_count(), threads = run->machine.n_cpu_workers + run->machine.n_gpus;
-    bool gangs = false;
+    bool emulated = run->machine.n_gpus > 0 && run->devices.ops->runs_cpu_code, gangs = false;
+    bool several = run->machine.n_cpu_workers > 1 || (emulated && cores > 1);
 
     for (uint32_t k = 0; k < run->graph->n_works; k++)
         gangs = gangs || run->graph->works[k].threads > 1;
@@ -98,7 +100,7 @@ int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error)
     }
     if (run->options.rehearse != 0)     /* its threads wait, and compute nothing */
         return DF_OK;
-    if (!gangs && threads == cores && run->machine.n_cpu_workers > 1 && !run->calls.on) /* no caller's thread is bound */
+    if (!gangs && threads == cores && several && !run->calls.on)
         run->machine.cores = dfr_cores_create();
     run->threads.spins = threads <= cores ? SPINS : 0;
     return DF_OK;

@@ -1,4 +1,4 @@
-/* test_bind.c - binding threads near a device, and to cores. A request for a device that does not exist changes nothing. A thread
+/* test_bind.c - binding threads near a device, and to cores, and threads that come first. A request for a device that does not exist changes nothing. A thread
  * that is bound may run only on cores on which it could run before. Cores are found without hwloc's plug-ins. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,15 +7,19 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <hwloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/threads/bind.h"
 #include "runtime/threads/bind_impl.h"
+#include "runtime/threads/prompt.h"
 
 static void check_inside(const cpu_set_t *before, bool bound)
 {
@@ -240,9 +244,50 @@ static void test_sockets(void **state)
     hwloc_topology_destroy(machine);
 }
 
+/* The kernel's struct sched_attr, which not every libc has. */
+struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t slice_ns, rest[2];
+};
+
+static void *be_prompt(void *first)
+{
+    static struct attributes before, after; /* of the last call */
+    long got = syscall(SYS_sched_getattr, 0, &before, sizeof before, 0);
+    dfr_prompt(first != NULL);
+    assert_int_equal(prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL), 1000);
+    if (got != 0)
+        return NULL;                    /* a container forbids it */
+    assert_int_equal(syscall(SYS_sched_getattr, 0, &after, sizeof after, 0), 0);
+    assert_int_equal(after.policy, before.policy);
+    assert_int_equal(after.nice, before.nice);
+    if (!first)
+        assert_int_equal(after.slice_ns, before.slice_ns);
+    return &after;
+}
+
+/* A thread that shall come first has the shortest slice of those that the system gives, and keeps its kind and niceness. */
+static void test_prompt(void **state)
+{
+    pthread_t thread;
+    void *after;
+
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        assert_int_equal(pthread_create(&thread, NULL, be_prompt, first ? state : NULL), 0);
+        assert_int_equal(pthread_join(thread, &after), 0);
+    }
+    if (!after || ((struct attributes *)after)->slice_ns == 0)
+        skip();                         /* an older system tells no slices */
+    assert_int_equal(((struct attributes *)after)->slice_ns, 100000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_near), cmocka_unit_test(test_no_plugins), cmocka_unit_test(test_release),
-                                        cmocka_unit_test(test_cores), cmocka_unit_test(test_sockets) };
+                                        cmocka_unit_test(test_prompt), cmocka_unit_test(test_cores), cmocka_unit_test(test_sockets) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

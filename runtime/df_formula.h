@@ -212,10 +212,10 @@ DF_OP int32_t df_i32_of_i64(int64_t a)
 
 /* ---- four elements of four bytes that lie side by side, for each column of a strip ---- */
 
-/* DF_FOUR is where element k of column i is, in an array with room for so many columns. DF_FOURS(array, columns, i, from, to,
- * first) fills it, with those at `first`, which i is in, for i from `from` to below `to`. With AVX2 each element has a row of its own: gcc
- * would take apart what lies side by side by instructions that cross the halves of a register, which cost as much as the
- * rest. With AVX-512 they do not. */
+/* DF_FOUR is where element k of column i is, in an array with room for so many columns. DF_FOURS fills the array for i from
+ * `from` to below `to`: `first`, an expression of i, points at the first of the four. With AVX2 each of the four has a row
+ * of its own: gcc would take apart what lies side by side by instructions that cross the halves of a register, and these
+ * cost as much as the rest. With AVX-512 they do not. */
 #if defined __AVX2__ && !defined __AVX512F__ && defined __has_builtin
 #if __has_builtin(__builtin_shufflevector)
 #define DF_FOUR(columns, k, i) ((k) * (columns) + (i))
@@ -228,7 +228,7 @@ DF_OP df_vector8 df_two_fours(const void *low, const void *high)
     __builtin_memcpy(&b, high, sizeof b);
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
 }
-/* For eight columns. As bytes: a load does not change what a float holds. */
+/* For eight columns. Integers go as floats: no instruction here changes a bit. */
 DF_OP void df_turn_fours(void *array, ptrdiff_t columns, const void *const first[8])
 {
     df_vector8 a = df_two_fours(first[0], first[4]), b = df_two_fours(first[1], first[5]);

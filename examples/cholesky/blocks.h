@@ -1,11 +1,10 @@
 /* blocks.h - what OpenBLAS has not, or has slowly, for one type: tiles.c includes this with REAL float and double.
  *
  * OpenBLAS solves triangular systems of a tile at half the speed of its products (21 of 52 GF/s for 256 x 256 doubles on a Zen 4). Here a
- * system of up to LEAF columns is solved by substitution, ROWS rows at a time, which are packed column by column: 48 GF/s for 512 x 512. Larger
+ * system of up to LEAF columns is solved by substitution, some rows at a time, which are packed column by column: 48 GF/s for 512 x 512. Larger
  * ones are halved. Products are made of DEPTH terms at a time: of 512 at once they take longer. A small factor is halved, too.
  */
-typedef REAL IN(vector) __attribute__((vector_size(64)));
-enum { IN(LEAF) = 512, IN(LANES) = 64 / sizeof(REAL), IN(WIDE) = 4, IN(ROWS) = IN(WIDE) * IN(LANES), IN(ONCE) = 4, IN(DEPTH) = 256, IN(SMALL) = 64 };
+enum { IN(DEPTH) = 256, IN(SMALL) = 64 };
 
 /* c = c - a·b or, if b_is CblasTrans, c - a·bᵀ: a of m rows and k columns, c of n columns */
 static void IN(subtract)(enum CBLAS_TRANSPOSE b_is, size_t m, size_t n, size_t k, const REAL *a, const REAL *b, size_t ldb, REAL *c)
@@ -26,51 +25,31 @@ static void IN(square)(size_t m, size_t k, const REAL *a, REAL *c)
     }
 }
 
-/* Columns j to j + once of packed rows, of which those before j are solved. `once` is a constant wherever time counts. */
-static inline __attribute__((always_inline)) void IN(substitute_columns)(size_t j, size_t once, const REAL *l, size_t ldl,
-                                                                         IN(vector) (*x)[IN(WIDE)])
-{
-    IN(vector) sum[IN(ONCE)][IN(WIDE)];
-    for (size_t c = 0; c < once; c++)
-        for (size_t q = 0; q < IN(WIDE); q++)
-            sum[c][q] = x[j + c][q];
-    for (size_t k = 0; k < j; k++)
-        for (size_t c = 0; c < once; c++)
-            for (size_t q = 0; q < IN(WIDE); q++)
-                sum[c][q] -= x[k][q] * l[(j + c) * ldl + k];
-    for (size_t c = 0; c < once; c++)
-        for (size_t q = 0; q < IN(WIDE); q++) {
-            for (size_t d = 0; d < c; d++)
-                sum[c][q] -= x[j + d][q] * l[(j + c) * ldl + j + d];
-            x[j + c][q] = sum[c][q] / l[(j + c) * ldl + j + c];
-        }
-}
-
-/* x = x·l⁻ᵀ for at most ROWS rows and LEAF columns */
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
-static void IN(substitute)(size_t rows, size_t n, const REAL *l, size_t ldl, REAL *x, size_t ldx)
-{
-    IN(vector) packed[IN(LEAF)][IN(WIDE)];
-    REAL (*p)[IN(ROWS)] = (void *)packed;
-    size_t j = 0;
-    memset(packed, 0, rows < IN(ROWS) ? n * sizeof *packed : 0);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < n; c++)
-            p[c][r] = x[r * ldx + c];
-    for (; j + IN(ONCE) <= n; j += IN(ONCE))
-        IN(substitute_columns)(j, IN(ONCE), l, ldl, packed);
-    IN(substitute_columns)(j, n - j, l, ldl, packed);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < n; c++)
-            x[r * ldx + c] = p[c][r];
-}
+#ifdef __x86_64__
+#define VECTOR 64
+#define WIDE 4
+#define FOR __attribute__((target("arch=x86-64-v4"), optimize("O3")))
+#define OF(name) IN(name##_64)
+#include "substitute.h"
+#define FOR __attribute__((target_clones("arch=x86-64-v3", "default"), optimize("O3")))
+#else
+#define FOR
+#endif
+#define VECTOR 32
+#define WIDE 3
+#define OF(name) IN(name##_32)
+#include "substitute.h"
 
 /* x = x·l⁻ᵀ, x of m rows and n columns, l lower triangular */
 static void IN(solve)(size_t m, size_t n, const REAL *l, size_t ldl, REAL *x, size_t ldx)
 {
-    if (n <= IN(LEAF)) {
-        for (size_t r = 0; r < m; r += IN(ROWS))
-            IN(substitute)(m - r < IN(ROWS) ? m - r : IN(ROWS), n, l, ldl, x + r * ldx, ldx);
+    if (n <= LEAF) {
+#ifdef __x86_64__
+        if (has_avx512())
+            IN(solve_leaf_64)(m, n, l, ldl, x, ldx);
+        else
+#endif
+            IN(solve_leaf_32)(m, n, l, ldl, x, ldx);
         return;
     }
     size_t h = n / 2;

@@ -27,6 +27,16 @@ int one_thread(struct df_call *call, size_t n, int64_t row, void **state)
     return DF_OK;
 }
 
+enum { LEAF = 512, ONCE = 4 };          /* of substitute.h */
+
+#ifdef __x86_64__
+static int has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
 #define REAL float
 #define IN(name) name##_f32
 #define LAPACK(name) s##name

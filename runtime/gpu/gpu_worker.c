@@ -519,7 +519,7 @@ static void calibrate(struct dfr_gpu *gpu)
 }
 
 /* The worker of an emulated GPU goes where its engines are. */
-static void bind(const struct dfr_gpu *gpu, const struct dfr_worker *w)
+static void bind_worker(const struct dfr_gpu *gpu, const struct dfr_worker *w)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;
     char bus_id[32];
@@ -607,7 +607,7 @@ void *dfr_gpu_main(void *arg)
     struct dfr_gpu *gpu = w->run->devices.gpus[w->unit];
 
     dfr_prompt(true);
-    bind(gpu, w);
+    bind_worker(gpu, w);
     if (!w->run->rehearsal)             /* a rehearsed device has the clock of its worker */
         calibrate(gpu);
     pthread_cleanup_push(drain, gpu); /* also if a kernel ends this thread */

@@ -1,5 +1,5 @@
 /* emulated.h - the calls of CUDA that the programs by hand make, done by dfc's emulated GPU (docs/emulator.md). So they run without a GPU, and their time
- * is compared with that of dfc's programs on the same device. Kernels run by the code of their cpu variants, as there: on_emu.c of each program.
+ * is compared with that of dfc's programs on the same device. Kernels run by the code of their cpu variants, as there: on_emu.h of each program.
  *
  * Memory:   Device memory has its pages when it is given, as the emulator's own has.
  * Threads:  As device.h says: one thread enqueues.

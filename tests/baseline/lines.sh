@@ -7,9 +7,6 @@ code() { # FILE…: their lines of code
 row() { # WHAT DFC HAND
     awk -v what="$1" -v a="$2" -v b="$3" 'BEGIN { printf "%-58s %5d %5d  %5.1f %% fewer\n", what, a, b, 100 * (1 - a / b) }'
 }
-part() { # FILE FIRST-SECTION NEXT-SECTION: the lines between two heads `// ---- NAME ----`
-    sed -n "/^\/\/ ---- $2/,/^\/\/ ---- $3/p" "$1"
-}
 by_hand() { # FILE…: their lines of code, without those that put the emulated GPU in the place of CUDA
     code <(sed -e '/^#ifdef __CUDACC__/d' -e '/^#else/,/^#endif/d' "$@")
 }

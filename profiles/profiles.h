@@ -100,7 +100,8 @@ struct dfw_figures {                    /* of one unit */
 /* Gives a unit what estimates need of its figures. Nothing changes if n is 0. */
 void dfw_figures_give(const struct dfw_figures *figures, struct df_unit *unit);
 
-/* Stores a platform of this machine; loads the latest one. emulated: the platform whose GPUs are the emulator's. Links
+/* Stores a platform of this machine; loads the latest one. If kernels were measured under load here, the host's bandwidth
+ * is what was found then: demands are shares of it. emulated: the platform whose GPUs are the emulator's. Links
  * between devices are stored pair by pair, and the units' peer links follow from these pairs. figures: by unit; the
  * units' figures follow from them. pairs or figures NULL: there are none. */
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,

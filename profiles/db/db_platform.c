@@ -332,10 +332,41 @@ static int load_bandwidth(struct dfw_db *db, sqlite3_int64 id, double *bytes_per
     return status;
 }
 
+/* The median of what this machine's latest sets under load found, each for itself. 0: there is none. */
+static int load_loaded_bandwidth(struct dfw_db *db, double *bytes_per_s, struct df_error *error)
+{
+    double rates[DFW_SETS_COMBINED];
+    uint32_t n = 0;
+    sqlite3_stmt *s;
+    int status = dfw_db_prepare(db,
+                                "SELECT all_bytes_per_s FROM loads JOIN samples ON samples.id = sample"
+                                " WHERE machine = ?1 AND triad_s > 0 AND all_bytes_per_s BETWEEN ?2 AND ?3 AND" DFW_USABLE
+                                " ORDER BY sample DESC LIMIT ?4",
+                                &s, error), code;
+    *bytes_per_s = 0;
+    if (status != DF_OK)
+        return status;
+    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
+    sqlite3_bind_double(s, 2, DF_LEAST_RATE);
+    sqlite3_bind_double(s, 3, DF_MOST_RATE);
+    sqlite3_bind_int(s, 4, DFW_SETS_COMBINED);
+    while ((code = dfw_db_step(db, s)) == SQLITE_ROW && n < DFW_SETS_COMBINED)
+        rates[n++] = sqlite3_column_double(s, 0);
+    if (code != SQLITE_DONE)
+        status = dfw_db_fail(db, "read loads", error);
+    else if (n)
+        *bytes_per_s = dfr_median(rates, n);
+    sqlite3_finalize(s);
+    return status;
+}
+
 int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *error)
 {
     *bytes_per_s = 0;
-    return db->version >= 4 ? load_bandwidth(db, 0, bytes_per_s, error) : DF_OK;
+    int status = db->version >= 4 ? load_loaded_bandwidth(db, bytes_per_s, error) : DF_OK;
+    if (db->version >= 4 && status == DF_OK && !(*bytes_per_s > 0))
+        status = load_bandwidth(db, 0, bytes_per_s, error);
+    return status;
 }
 
 /* They are no column: rows are of this machine. */
@@ -362,6 +393,7 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
     sqlite3_bind_int(s, 2, emulated);
     int code = dfw_db_step(db, s);
     struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };
+    double loaded_bytes_per_s = 0;
     if (code == SQLITE_ROW) {
         sqlite3_int64 id = sqlite3_column_int64(s, 0);
         column_text(s, 1, p.name, sizeof p.name);
@@ -374,6 +406,10 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
             status = load_handovers(db, id, &p, error);
         if (status == DF_OK && db->version >= 6)
             status = dfw_figures_load(db, id, &p, error);
+        if (status == DF_OK && db->version >= 4)
+            status = load_loaded_bandwidth(db, &loaded_bytes_per_s, error);
+        if (loaded_bytes_per_s > 0)
+            p.units[0].memory_bytes_per_s = loaded_bytes_per_s;
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
         if (emulated)

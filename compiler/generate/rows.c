@@ -9,6 +9,8 @@
  */
 #include "compiler/generate/gen.h"
 
+#define GROUP 16                        /* rows that are computed in pairs before their EDGE columns */
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -606,6 +608,22 @@ static void pair_loops(struct dfg_gen *g, unsigned d, const char *from, const ch
     g->stage.when = NULL;
 }
 
+/* EDGE's columns follow after a few rows, which are in the caches then. */
+static void pair_groups(struct dfg_gen *g, unsigned d, const char *from, const char *to)
+{
+    struct dfg_block block;
+    if (!g->stage.n_bounds) {
+        pair_loops(g, d, from, to);
+        return;
+    }
+    if (dfg_open(g, &block, -1, NULL)) {
+        dfg_line(g, g->block, "const int64_t df_group_end = df_group + %u < %s ? df_group + %u : %s;", GROUP + 1, to, GROUP, to);
+        pair_loops(g, d, "df_group", "df_group_end");
+        dfg_line(g, g->block, "df_group = df_group_end;");
+    }
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t df_group = %s; df_group < %s;)", from, to));
+}
+
 static void row_loops(struct dfg_gen *g, unsigned d)
 {
     const struct dff_formula *f = g->formula;
@@ -620,7 +638,7 @@ static void row_loops(struct dfg_gen *g, unsigned d)
     if (g->kept.node && d + 1 == dfg_lead(g))
         before = dfg_printf(g, " - (df_kept ? %" PRId64 " : 0)", g->kept.rows);
     if (g->pair.is_pair && d + 1 == dfg_lead(g))
-        pair_loops(g, d, from, to);
+        pair_groups(g, d, from, to);
     else
         row_loop(g, d, dfg_printf(g, "for (int64_t %s = %s%s; %s < %s; %s++)", f->names[d], from, before, f->names[d], to, f->names[d]));
 }

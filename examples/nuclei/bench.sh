@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # nuclei beside the same pipeline in OpenCV, SciPy and scikit-image (tests/baseline/nuclei/pipeline.py): bench.sh BUILDDIR OUTDIR
 # Whole processes, in turns, the best of RUNS: on a PNG of 2048 x 2048 as one tile, and on one of 4096 x 4096 in tiles of 512. Then operations beside OpenCV's, the
-# best of five on the same pixels. PEERS=1 installs the libraries by apt. SIDE=4096 doubles all sides. PICTURE=file.png takes a picture of yours for both; it is
+# best of twenty on the same pixels. PEERS=1 installs the libraries by apt. SIDE=4096 doubles all sides. PICTURE=file.png takes a picture of yours for both; it is
 # one tile if it has at most SIDE rows and columns.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
@@ -34,7 +34,7 @@ echo "$large in tiles of $((side / 4)): 1 worker $(least tiles.1) s, 2 workers $
 if [ "$python" = none ]; then echo "left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them), or $peer is not here"; exit 0; fi
 echo "OpenCV, SciPy and scikit-image, 1 thread: $(least peer) s, $(times "$(least peer)" "$one" 1) times as long as 1 worker"
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o same -D tile="$side" -D list=1 2>/dev/null
-for _ in 1 2 3 4 5; do echo "$PICTURE"; done >same.txt
+for ((i = 0; i < 20; i++)); do echo "$PICTURE"; done >same.txt
 ./same --device=none --input=@same.txt --overlay=same%d.png --workers=1 --inflight=1 --trace=same.json 2>/dev/null
 rm -f same[0-9]*.png
 grep -o '"dur":[0-9.]*,"args":{"node":"main/segment/[^"]*","kernel":"[^"]*","wave":[0-9]*' same.json | tr ':,"' '   ' | awk '

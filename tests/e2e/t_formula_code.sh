@@ -58,6 +58,45 @@ expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \
 grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
 expect numbers-of-16-bits 0 'const int16_t t[0-9]+ = df_a' cat libpairs.so.dfc/pairs_formulas.c
 
+# Of every height: alone, one row too many for pairs, and about the ends of groups, behind which columns with borders follow.
+expect pairs-in-groups 0 'df_group_end = df_group \+ 17 < df_to \? df_group \+ 16 : df_to' cat libpairs.so.dfc/pairs_formulas.c
+cat > heights.c <<'END'
+#include <stdio.h>
+#include "pairs.h"
+enum { MOST = 70, W = 9 };
+static size_t mirror(long i, long n) { i = i < 0 ? -i : i; return (size_t)(n == 1 ? 0 : i < n ? i : 2 * n - 2 - i); }
+int main(void)
+{
+    static uint8_t a[MOST][W], d[MOST][W], b[MOST * W + 1];
+    struct pairs_session *s;
+    unsigned state = 1;
+    if (pairs_open("--workers=1", &s))
+        return puts(pairs_error()), 1;
+    for (long h = 1; h <= MOST; h++) {
+        for (long i = 0; i < h * W; i++)
+            a[i / W][i % W] = (uint8_t)((state = state * 1103515245 + 12345) >> 16);
+        b[h * W] = 77;
+        if (pairs_run(s, a[0], (size_t)h, W, b))
+            return puts(pairs_error()), 1;
+        for (long y = 0; y < h; y++)
+            for (long x = 0; x < W; x++) {
+                int sum = 0;
+                for (int k = 0; k < 9; k++)
+                    sum += a[mirror(y + k / 3 - 1, h)][mirror(x + k % 3 - 1, W)];
+                d[y][x] = (uint8_t)(255 - sum / 9);
+            }
+        for (long i = 0; i < h * W; i++) {
+            int by = d[i / W][i % W < W - 1 ? i % W + 1 : W - 1] - d[i / W][i % W ? i % W - 1 : 0], is = by * by / 99;
+            if (b[i] != (is < 255 ? is : 255) || b[h * W] != 77)
+                return printf("height %ld: element %ld is %d, not %d\n", h, i, b[i], is), 1;
+        }
+    }
+    return pairs_close(s);
+}
+END
+check heights-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall heights.c -o heights -L. -lpairs -Wl,-rpath,"$PWD"
+check pairs-of-every-height ./heights
+
 # ---- a sum of gathered elements that is added to an acc: its loop stands around those of the columns, and a row without a term is passed over ----
 cat > sums.df <<'END'
 kernel views(in r: f32[3, w], in p: u8[h, n], in seen: u8[3, h], acc v: f32[h, n]) {

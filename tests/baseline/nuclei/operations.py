@@ -11,7 +11,7 @@ import pipeline
 
 def best(name, run):
     times = []
-    for _ in range(5):
+    for _ in range(20):
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # nuclei beside the same pipeline in OpenCV, SciPy and scikit-image (tests/baseline/nuclei/pipeline.py): bench.sh BUILDDIR OUTDIR
-# Whole processes, in turns, the best of RUNS: on a PNG of 2048 x 2048 as one tile, and on one of 4096 x 4096 in tiles of 512. Then operations beside OpenCV's, the
-# best of twenty on the same pixels. PEERS=1 installs the libraries by apt. SIDE=4096 doubles all sides. PICTURE=file.png takes a picture of yours for both; it is
+# Whole processes, in turns, the best of RUNS: on a PNG of 2048 x 2048 as one tile, and on one of 4096 x 4096 in tiles of 512. Then operations beside OpenCV's, called
+# in turns in one process on the same pixels. PEERS=1 installs the libraries by apt. SIDE=4096 doubles all sides. PICTURE=file.png takes a picture of yours for both; it is
 # one tile if it has at most SIDE rows and columns.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
@@ -33,13 +33,5 @@ echo "$PICTURE, whole processes: one tile, 1 worker $one s, 2 workers $(least nu
 echo "$large in tiles of $((side / 4)): 1 worker $(least tiles.1) s, 2 workers $(least tiles.2) s ($(times "$(least tiles.1)" "$(least tiles.2)" 2) times as fast)"
 if [ "$python" = none ]; then echo "left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them), or $peer is not here"; exit 0; fi
 echo "OpenCV, SciPy and scikit-image, 1 thread: $(least peer) s, $(times "$(least peer)" "$one" 1) times as long as 1 worker"
-"$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o same -D tile="$side" -D list=1 2>/dev/null
-for ((i = 0; i < 20; i++)); do echo "$PICTURE"; done >same.txt
-./same --device=none --input=@same.txt --overlay=same%d.png --workers=1 --inflight=1 --trace=same.json 2>/dev/null
-rm -f same[0-9]*.png
-grep -o '"dur":[0-9.]*,"args":{"node":"main/segment/[^"]*","kernel":"[^"]*","wave":[0-9]*' same.json | tr ':,"' '   ' | awk '
-    { if (!($6 in best) || $2 < best[$6]) best[$6] = $2; kernel[$6] = $8 }
-    END { for (node in best) if (node ~ /open_octagon/) octagon += best[node]
-          printf "    %-35s %8.2f ms\n", "nuclei open, octagon (8 formulas)", octagon / 1e3
-          for (node in best) if (node ~ /erode_cross|dilate_cross#2|fill#2|sized#2|label|distance/) printf "    nuclei %-28s %8.2f ms\n", substr(node, 14), best[node] / 1e3 }' | sort
+"$build/bin/dfc" "$peer/operations.df" --lib --python --nvcc=none -w -o libfunctions.so 2>/dev/null
 "$python" "$peer/operations.py" "$PICTURE"

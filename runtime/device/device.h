@@ -82,8 +82,8 @@ struct dfr_device_config {
     struct dfr_rehearsal *rehearsal;    /* of rehearsed devices, which need it; others ignore it */
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
-    const struct dfr_cores *cores;      /* emu: its engines are bound to core number `core` of these, which stay until it
-                                         * is closed; NULL: to none */
+    const struct dfr_cores *cores;      /* emu: its compute engine is bound to core number `core` of these, which stay until
+                                         * it is closed; NULL: to none */
     uint32_t core;
 };
 

@@ -376,7 +376,7 @@ static void *engine_main(void *arg)
     dfr_crash_enter(&frame, NULL);      /* each launch tells crash.c which call it is */
     pthread_setname_np(pthread_self(), engine->name);
     dfr_prompt(!computes);              /* the latencies of links are a few µs, and copies run beside kernels */
-    if (engine->device->cores != NULL)
+    if (engine->device->cores != NULL && computes) /* copies take a core that is idle, if there is one */
         dfr_cores_bind(engine->device->cores, engine->device->core);
     pthread_mutex_lock(&engine->device->lock);
     carry_out(engine);

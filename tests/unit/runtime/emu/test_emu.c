@@ -4,7 +4,12 @@
  */
 #include "emu_rig.h"
 #include "runtime/emu/emu_trial.h"
+#include "runtime/threads/bind.h"
 
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -591,6 +596,63 @@ static void test_describe_and_refusals(void **state)
     ops->close(rig.device);
 }
 
+/* ---- cores ---- */
+
+/* Of this process's thread of that name: how many CPUs it may run on. 0: there is none, or it has not called itself so yet. */
+static int cpus_of_thread(const char *name)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *entry;
+    int n = 0;
+
+    assert_non_null(tasks);
+    while (n == 0 && (entry = readdir(tasks)) != NULL) {
+        char path[300], comm[32] = "";
+        cpu_set_t set;
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+        FILE *file = fopen(path, "re");
+        if (file != NULL && fgets(comm, sizeof comm, file) != NULL) {
+            comm[strcspn(comm, "\n")] = 0;
+            if (strcmp(comm, name) == 0 && sched_getaffinity(atoi(entry->d_name), sizeof set, &set) == 0)
+                n = CPU_COUNT(&set);
+        }
+        if (file != NULL)
+            fclose(file);
+    }
+    closedir(tasks);
+    return n;
+}
+
+/* What computes stays on its core. Copies may run on another one, if that is idle. */
+static void test_only_what_computes_is_bound(void **state)
+{
+    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
+    struct df_unit unit = {.workers = 1, .engines = 2};
+    struct dfr_device_config config = {.unit = &unit, .pool_bytes = PAGE, .compute_streams = 1};
+    struct dfr_cores *cores = dfr_cores_create();
+    struct dfr_device *device;
+    struct df_error error;
+    cpu_set_t all;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    if (cores == NULL || CPU_COUNT(&all) < 2) {
+        dfr_cores_destroy(cores);
+        skip();                         /* there is nothing to choose from */
+    }
+    config.cores = cores;
+    config.core = 1;
+    assert_int_equal(ops->open(0, &config, &device, &error), DF_OK);
+    for (int wait = 0; wait < 2000 && (cpus_of_thread("emu compute") == 0 || cpus_of_thread("emu compute") == CPU_COUNT(&all) ||
+                                       cpus_of_thread("emu h2d") == 0 || cpus_of_thread("emu d2h") == 0); wait++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    assert_in_range(cpus_of_thread("emu compute"), 1, CPU_COUNT(&all) - 1);
+    assert_int_equal(cpus_of_thread("emu h2d"), CPU_COUNT(&all));
+    assert_int_equal(cpus_of_thread("emu d2h"), CPU_COUNT(&all));
+    ops->close(device);
+    dfr_cores_destroy(cores);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,7 +668,7 @@ int main(void)
         cmocka_unit_test(test_replay_costs_one_launch), cmocka_unit_test(test_parts_of_a_replay),
         cmocka_unit_test(test_launch_has_the_engines_own_work_in_it),
         cmocka_unit_test(test_batch_takes_one_latency), cmocka_unit_test(test_batch_fails_as_its_copies),
-        cmocka_unit_test(test_describe_and_refusals),
+        cmocka_unit_test(test_describe_and_refusals), cmocka_unit_test(test_only_what_computes_is_bound),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

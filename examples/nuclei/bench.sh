@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # nuclei beside the same pipeline in OpenCV, SciPy and scikit-image (tests/baseline/nuclei/pipeline.py): bench.sh BUILDDIR OUTDIR
-# Whole processes, in turns, the best of RUNS: on a PNG of 2048 x 2048 as one tile, and on one of 4096 x 4096 in tiles of 512. Then operations beside OpenCV's, called
-# in turns in one process on the same pixels. PEERS=1 installs the libraries by apt. SIDE=4096 doubles all sides. PICTURE=file.png takes a picture of yours for both; it is
-# one tile if it has at most SIDE rows and columns.
+# Whole processes, in turns, the medians of RUNS (5), and of two workers' ratios: on a PNG of 2048 x 2048 as one tile, and on one of 4096 x 4096 in tiles of 512.
+# Then operations beside OpenCV's, called in turns in one process on the same pixels. PEERS=1 installs the libraries by apt. SIDE=4096 doubles all sides.
+# PICTURE=file.png takes a picture of yours for both; it is one tile if it has at most SIDE rows and columns.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
-side=${SIDE:-2048} runs=${RUNS:-3} peer=$here/../../tests/baseline/nuclei
+side=${SIDE:-2048} runs=${RUNS:-5} peer=$here/../../tests/baseline/nuclei
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 . "$here/../peers.sh"
 peers python3-opencv python3-scipy python3-skimage
@@ -18,7 +18,7 @@ large=${PICTURE:-large.png}
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o nuclei -D tile="$side" 2>/dev/null
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o tiles -D tile=$((side / 4)) 2>/dev/null
 seconds() { local start=$EPOCHREALTIME; "$@" >said 2>&1 || { tail -n 3 said >&2; exit 1; }; awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f\n", b - a }'; }
-least() { sort -g "times.$1" | head -n 1; }
+median() { sort -g "times.$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 times() { awk -v a="$1" -v b="$2" -v digits="$3" 'BEGIN { printf "%.*f", digits, a / b }'; }
 rm -f times.*
 for ((i = 0; i < runs; i++)); do
@@ -28,10 +28,11 @@ for ((i = 0; i < runs; i++)); do
     done
     [ "$python" = none ] || seconds "$python" "$peer/pipeline.py" "$PICTURE" theirs.csv theirs.png >>times.peer
 done
-one=$(least nuclei.1)
-echo "$PICTURE, whole processes: one tile, 1 worker $one s, 2 workers $(least nuclei.2) s"
-echo "$large in tiles of $((side / 4)): 1 worker $(least tiles.1) s, 2 workers $(least tiles.2) s ($(times "$(least tiles.1)" "$(least tiles.2)" 2) times as fast)"
+one=$(median nuclei.1)
+echo "$PICTURE, whole processes: one tile, 1 worker $one s, 2 workers $(median nuclei.2) s"
+paste times.tiles.1 times.tiles.2 | awk '{ printf "%.2f\n", $1 / $2 }' >times.ratio
+echo "$large in tiles of $((side / 4)): 1 worker $(median tiles.1) s, 2 workers $(median tiles.2) s ($(median ratio) times as fast)"
 if [ "$python" = none ]; then echo "left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them), or $peer is not here"; exit 0; fi
-echo "OpenCV, SciPy and scikit-image, 1 thread: $(least peer) s, $(times "$(least peer)" "$one" 1) times as long as 1 worker"
+echo "OpenCV, SciPy and scikit-image, 1 thread: $(median peer) s, $(times "$(median peer)" "$one" 1) times as long as 1 worker"
 "$build/bin/dfc" "$peer/operations.df" --lib --python --nvcc=none -w -o libfunctions.so 2>/dev/null
 "$python" "$peer/operations.py" "$PICTURE"

@@ -100,8 +100,8 @@ struct dfw_figures {                    /* of one unit */
 /* Gives a unit what estimates need of its figures. Nothing changes if n is 0. */
 void dfw_figures_give(const struct dfw_figures *figures, struct df_unit *unit);
 
-/* Stores a platform of this machine; loads the latest one. If kernels were measured under load here, the host's bandwidth
- * is what was found then: demands are shares of it. emulated: the platform whose GPUs are the emulator's. Links
+/* Stores a platform of this machine; loads the latest one. The loaded one has the bandwidth of the host that was measured
+ * last, by the probe or with a kernel under load. emulated: the platform whose GPUs are the emulator's. Links
  * between devices are stored pair by pair, and the units' peer links follow from these pairs. figures: by unit; the
  * units' figures follow from them. pairs or figures NULL: there are none. */
 int dfw_platform_store(struct dfw_db *db, const struct df_platform *platform, const struct dfw_pairs *pairs,
@@ -165,7 +165,7 @@ struct dfw_slowdown {
     double triads;                      /* what the other workers' triads ask for, in shares of the bandwidth */
 };
 /* Finds demand and sensitivity by the model of simulate.h. With demand x, in shares of the bandwidth, N workers, and y
- * asked for by the triads: self = 1 + s max(0, N x - 1) and triad = 1 + s max(0, x + y - 1). Less than 2 % is no
+ * asked for by the triads: self = 1 + s max(0, N x - 1) and triad = 1 + s max(0, x + y - 1). Less than 5 % is no
  * slowdown. What two numbers leave open is decided so: s is 1 if it would be more, or if triad is not known; x is at
  * most 1, because one job has no more than all. false: nothing slows it. */
 bool dfw_demand_fit(const struct dfw_slowdown *slowdown, double bytes_per_s, struct df_demand *demand);

@@ -48,7 +48,7 @@ static const struct dfc_option own_options[] = {
     { "--loaded", NULL, "measure cpu variants three times, each for a third of --max-time: alone; while the other workers "
                         "of a run do the same; and while they run STREAM's triad. Sources, sinks and ordered kernels: alone, and "
                         "beside the triad, for which the waves run twice. Simulations and gp then know how "
-                        "memory-bound jobs slow each other, once 'dfc probe' has measured the memory's bandwidth. The "
+                        "memory-bound jobs slow each other, once 'dfc probe' has measured this machine. The "
                         "number of workers is that of a run, or the program's --workers" },
     { "--cold", NULL, "before each launch of a gpu variant that is repeated, write as many bytes as the GPU's cache has, so "
                       "that it reads its inputs from memory. The times are stored as this kernel's like any others: what "

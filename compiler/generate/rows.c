@@ -9,13 +9,13 @@
  */
 #include "compiler/generate/gen.h"
 
-#define GROUP 16                        /* rows that are computed in pairs before their EDGE columns */
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/fusion/fusion.h"
+
+#define GROUP 16                        /* rows that are computed in pairs before their EDGE columns */
 
 /* ---- the formula ---- */
 
@@ -608,7 +608,8 @@ static void pair_loops(struct dfg_gen *g, unsigned d, const char *from, const ch
     g->stage.when = NULL;
 }
 
-/* EDGE's columns follow after a few rows, which are in the caches then. */
+/* EDGE's columns follow after a group of rows, while these are in the caches. The last group may have one row more, because one
+ * row alone would be no pair. */
 static void pair_groups(struct dfg_gen *g, unsigned d, const char *from, const char *to)
 {
     struct dfg_block block;

@@ -58,8 +58,8 @@ int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error);
 
 int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);
 
-/* db_platform.c: the bandwidth of the host's memory, as this machine's latest samples under load found it; else by its
- * latest probe, with or without emulated GPUs. 0: not known. */
+/* db_platform.c: the bandwidth of the host's memory, as this machine's latest probe found it, with or without emulated
+ * GPUs, or its latest sample under load: the newer of both. 0: not known. */
 int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *error);
 
 /* figures.c: of a platform whose units are stored, or loaded: figures are by unit. Rows that make no sense are passed over. */

@@ -290,7 +290,6 @@ static int load_registers(struct dfw_db *db, sqlite3_int64 id, struct df_platfor
     return status;
 }
 
-/* Of the platform with this id; of this machine's latest if id is 0. 0: not known, or the row makes no sense. */
 static int load_handovers(struct dfw_db *db, sqlite3_int64 id, struct df_platform *p, struct df_error *error)
 {
     sqlite3_stmt *s;
@@ -310,63 +309,51 @@ static int load_handovers(struct dfw_db *db, sqlite3_int64 id, struct df_platfor
     return status;
 }
 
+/* Of the platform with this id, or of this machine's latest if id is 0; or what samples under load found, if they are newer: the
+ * latest of both. 0: not known. */
 static int load_bandwidth(struct dfw_db *db, sqlite3_int64 id, double *bytes_per_s, struct df_error *error)
 {
     sqlite3_stmt *s;
-    int status = dfw_db_prepare(db,
-                                "SELECT bytes_per_s FROM bandwidths JOIN platforms ON platforms.id = platform"
-                                " WHERE machine = ?1 AND ?2 IN (0, platform) ORDER BY platform DESC LIMIT 1",
-                                &s, error);
     *bytes_per_s = 0;
+    if (db->version < 4)
+        return DF_OK;
+    int status = dfw_db_prepare(db,
+                                "SELECT rate FROM (SELECT * FROM (SELECT bytes_per_s AS rate, time, 0 AS loaded FROM bandwidths"
+                                " JOIN platforms ON platforms.id = platform WHERE machine = ?1 AND ?2 IN (0, platform)"
+                                " AND bytes_per_s BETWEEN ?3 AND ?4 ORDER BY platform DESC LIMIT 1)"
+                                " UNION ALL SELECT * FROM (SELECT all_bytes_per_s, time, 1 FROM loads"
+                                " CROSS JOIN samples ON samples.id = sample WHERE all_bytes_per_s BETWEEN ?3 AND ?4"
+                                " AND machine = ?1 ORDER BY sample DESC LIMIT 1)) ORDER BY time DESC, loaded DESC LIMIT 1",
+                                &s, error);
     if (status != DF_OK)
         return status;
     sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 2, id);
+    sqlite3_bind_double(s, 3, DF_LEAST_RATE);
+    sqlite3_bind_double(s, 4, DF_MOST_RATE);
     int code = dfw_db_step(db, s);
-    double rate = code == SQLITE_ROW ? sqlite3_column_double(s, 0) : 0;
-    if (rate >= DF_LEAST_RATE && rate <= DF_MOST_RATE)
-        *bytes_per_s = rate;
-    if (code != SQLITE_ROW && code != SQLITE_DONE)
+    if (code == SQLITE_ROW)
+        *bytes_per_s = sqlite3_column_double(s, 0);
+    else if (code != SQLITE_DONE)
         status = dfw_db_fail(db, "read the platform", error);
-    sqlite3_finalize(s);
-    return status;
-}
-
-/* The median of what this machine's latest sets under load found, each for itself. 0: there is none. */
-static int load_loaded_bandwidth(struct dfw_db *db, double *bytes_per_s, struct df_error *error)
-{
-    double rates[DFW_SETS_COMBINED];
-    uint32_t n = 0;
-    sqlite3_stmt *s;
-    int status = dfw_db_prepare(db,
-                                "SELECT all_bytes_per_s FROM loads JOIN samples ON samples.id = sample"
-                                " WHERE machine = ?1 AND triad_s > 0 AND all_bytes_per_s BETWEEN ?2 AND ?3 AND" DFW_USABLE
-                                " ORDER BY sample DESC LIMIT ?4",
-                                &s, error), code;
-    *bytes_per_s = 0;
-    if (status != DF_OK)
-        return status;
-    sqlite3_bind_text(s, 1, db->machine, -1, SQLITE_STATIC);
-    sqlite3_bind_double(s, 2, DF_LEAST_RATE);
-    sqlite3_bind_double(s, 3, DF_MOST_RATE);
-    sqlite3_bind_int(s, 4, DFW_SETS_COMBINED);
-    while ((code = dfw_db_step(db, s)) == SQLITE_ROW && n < DFW_SETS_COMBINED)
-        rates[n++] = sqlite3_column_double(s, 0);
-    if (code != SQLITE_DONE)
-        status = dfw_db_fail(db, "read loads", error);
-    else if (n)
-        *bytes_per_s = dfr_median(rates, n);
     sqlite3_finalize(s);
     return status;
 }
 
 int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *error)
 {
-    *bytes_per_s = 0;
-    int status = db->version >= 4 ? load_loaded_bandwidth(db, bytes_per_s, error) : DF_OK;
-    if (db->version >= 4 && status == DF_OK && !(*bytes_per_s > 0))
-        status = load_bandwidth(db, 0, bytes_per_s, error);
-    return status;
+    return load_bandwidth(db, 0, bytes_per_s, error);
+}
+
+/* A rate of 0 changes nothing. Threads are not faster than all of them are. */
+static void give_bandwidth(struct df_unit *host, double bytes_per_s)
+{
+    if (!(bytes_per_s > 0))
+        return;
+    host->memory_bytes_per_s = bytes_per_s;
+    for (unsigned i = 0; i < DF_BANDWIDTHS; i++)
+        if (host->figures.bytes_per_s[i] > bytes_per_s)
+            host->figures.bytes_per_s[i] = bytes_per_s;
 }
 
 /* They are no column: rows are of this machine. */
@@ -393,23 +380,20 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
     sqlite3_bind_int(s, 2, emulated);
     int code = dfw_db_step(db, s);
     struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };
-    double loaded_bytes_per_s = 0;
+    double bytes_per_s = 0;
     if (code == SQLITE_ROW) {
         sqlite3_int64 id = sqlite3_column_int64(s, 0);
         column_text(s, 1, p.name, sizeof p.name);
         status = load_units(db, id, &p, error);
         if (status == DF_OK && db->version >= 3)
             status = load_registers(db, id, &p, error);
-        if (status == DF_OK && db->version >= 4)
-            status = load_bandwidth(db, id, &p.units[0].memory_bytes_per_s, error);
         if (status == DF_OK && db->version >= 5)
             status = load_handovers(db, id, &p, error);
         if (status == DF_OK && db->version >= 6)
             status = dfw_figures_load(db, id, &p, error);
-        if (status == DF_OK && db->version >= 4)
-            status = load_loaded_bandwidth(db, &loaded_bytes_per_s, error);
-        if (loaded_bytes_per_s > 0)
-            p.units[0].memory_bytes_per_s = loaded_bytes_per_s;
+        if (status == DF_OK)
+            status = load_bandwidth(db, id, &bytes_per_s, error);
+        give_bandwidth(&p.units[0], bytes_per_s);
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
         if (emulated)

@@ -20,7 +20,7 @@ struct sets {                           /* the latest first */
 struct reading {                        /* rows come sorted: point after point, of each the latest set first */
     struct dfw_points points;
     uint32_t capacity;
-    double bytes_per_s;                 /* dfw_bandwidth_load(); above 0 if there are loads */
+    double bytes_per_s;                 /* dfw_bandwidth_load(); 0: not known */
     struct sets all, alone, in_runs;    /* of the point at hand: each set is taken alone, or in a run of several workers */
     uint32_t run_workers;               /* the most of these runs */
     uint32_t n_loads;
@@ -48,8 +48,8 @@ static double median_of(const struct dfr_load *loads, uint32_t n, size_t field)
     return dfr_median(values, n);
 }
 
-/* The median of what was measured with the most workers. A demand is a share of the bandwidth that was found with it. That
- * differs from hour to hour, if others use the machine, too, so the share is what counts. */
+/* The median of what was measured with the most workers. Loads give a share of the bandwidth. The demand is that share of
+ * the bandwidth that is in use now, because other programs on the machine change the bandwidth. */
 static bool measured_demand(const struct reading *r, struct df_demand *demand)
 {
     struct dfr_load loads[DFW_SETS_COMBINED];
@@ -64,7 +64,7 @@ static bool measured_demand(const struct reading *r, struct df_demand *demand)
     double self = median_of(loads, n, offsetof(struct dfr_load, self_s));
     struct dfw_slowdown slowdown = { most, self > 0 ? self : NAN,
                                      median_of(loads, n, offsetof(struct dfr_load, triad_s)), (most - 1) * one / all };
-    return dfw_demand_fit(&slowdown, r->bytes_per_s, demand);
+    return r->bytes_per_s > 0 && dfw_demand_fit(&slowdown, r->bytes_per_s, demand);
 }
 
 /* The other workers of a run are taken for the same kernel. */

@@ -83,7 +83,7 @@ struct dfr_device_config {
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
     const struct dfr_cores *cores;      /* emu: its compute engine is bound to core number `core` of these, which stay until
-                                         * it is closed; NULL: to none */
+                                         * the device is closed; NULL: to none */
     uint32_t core;
 };
 

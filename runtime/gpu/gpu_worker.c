@@ -518,7 +518,7 @@ static void calibrate(struct dfr_gpu *gpu)
         gpu->origin_s = dfr_clock_s() - end_s;
 }
 
-/* The worker of an emulated GPU goes where its engines are. */
+/* The worker of an emulated GPU goes where its compute engine is. */
 static void bind_worker(const struct dfr_gpu *gpu, const struct dfr_worker *w)
 {
     const struct dfr_device_ops *ops = gpu->device->ops;

@@ -4,8 +4,8 @@
  * for a few workers would otherwise sit on the same first cores. A run of a graph with `threads(e)` nodes does not bind
  * either, because the threads that such a kernel makes inherit their worker's core.
  *
- * An emulated GPU computes on a core, and gets one then, as a CPU worker does: its worker and its engines are bound to
- * it. So its copies do not take the cores of the CPU workers.
+ * An emulated GPU computes on a core, and gets one then, as a CPU worker does: its worker and its compute engine are
+ * bound to it. Its copy engines are not: a copy takes a core that is idle, if there is one.
  *
  * A real GPU's worker is bound in every run. It gets all the cores that are nearest to the GPU (closest placement),
  * which takes nothing from anybody.

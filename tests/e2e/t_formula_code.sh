@@ -50,48 +50,74 @@ cat > pairs.df <<'END'
 kernel window(in a: u8[h, w] border mirror, out b: u8[h, w]) { b[y, x] = u8(sum(j in -1..2: sum(i in -1..2: a[y + j, x + i])) / 9); }
 kernel point(in a: u8[h, w], out b: u8[h, w]) { b[y, x] = u8(255 - a[y, x]); }
 kernel slope(in a: u8[h, w] border clamp, out b: u8[h, w]) { let d = a[y, x + 1] - a[y, x - 1]; b[y, x] = u8(d * d / 99); }
+kernel cube(in a: u8[k, h, w] border mirror, out b: u8[k, h, w]) { b[z, y, x] = u8(sum(j in -1..2: sum(i in -1..2: a[z, y + j, x + i])) / 9); }
 graph pairs(in a: u8[h, w], out b: u8[h, w]) { c = window(a); d = point(c); b = slope(d); }
+graph parts(in a: u8[h, w], out b: u8[h, w]) { b = window(a) @parts(3); }
+graph cubes(in a: u8[k, h, w], out b: u8[k, h, w]) { b = cube(a); }
 END
-check pairs-compile "$DFC" pairs.df --lib --graph=pairs --nvcc=none --no-fuse --keep -o libpairs.so
+check pairs-compile "$DFC" pairs.df --lib --nvcc=none --no-fuse --keep -o libpairs.so
 expect pairs-of-a-window 0 'df_rows0_window' cat libpairs.so.dfc/pairs_formulas.c
 expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \+ 2, h\)' cat libpairs.so.dfc/pairs_formulas.c
 grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
 expect numbers-of-16-bits 0 'const int16_t t[0-9]+ = df_a' cat libpairs.so.dfc/pairs_formulas.c
 
-# Of every height: alone, one row too many for pairs, and about the ends of groups, behind which columns with borders follow.
+# Heights 1 to 70 are right: one row, an odd number of rows, and heights around the ends of groups. So are parts, which begin at other rows.
 expect pairs-in-groups 0 'df_group_end = df_group \+ 17 < df_to \? df_group \+ 16 : df_to' cat libpairs.so.dfc/pairs_formulas.c
 cat > heights.c <<'END'
 #include <stdio.h>
 #include "pairs.h"
 enum { MOST = 70, W = 9 };
+static uint8_t a[MOST][W], window[MOST][W], slope[MOST][W], b[MOST * W + 1];
 static size_t mirror(long i, long n) { i = i < 0 ? -i : i; return (size_t)(n == 1 ? 0 : i < n ? i : 2 * n - 2 - i); }
+static void expect(long h)
+{
+    for (long y = 0; y < h; y++)
+        for (long x = 0; x < W; x++) {
+            int sum = 0;
+            for (int k = 0; k < 9; k++)
+                sum += a[mirror(y + k / 3 - 1, h)][mirror(x + k % 3 - 1, W)];
+            window[y][x] = (uint8_t)(sum / 9);
+        }
+    for (long y = 0; y < h; y++)
+        for (long x = 0; x < W; x++) {
+            int by = window[y][x < W - 1 ? x + 1 : x] - window[y][x ? x - 1 : x], is = by * by / 99;
+            slope[y][x] = (uint8_t)(is < 255 ? is : 255);
+        }
+}
+static int wrong(const char *graph, long h, const uint8_t *is)
+{
+    for (long i = 0; i < h * W; i++)
+        if (b[i] != is[i])
+            return printf("%s, height %ld: element %ld is %d, not %d\n", graph, h, i, b[i], is[i]);
+    return b[h * W] != 77 && printf("%s, height %ld: it writes behind the last element\n", graph, h);
+}
 int main(void)
 {
-    static uint8_t a[MOST][W], d[MOST][W], b[MOST * W + 1];
     struct pairs_session *s;
+    struct parts_session *p;
+    struct cubes_session *c;
     unsigned state = 1;
-    if (pairs_open("--workers=1", &s))
-        return puts(pairs_error()), 1;
+    if (pairs_open("--workers=1", &s) || parts_open("--workers=1", &p) || cubes_open("--workers=1", &c))
+        return puts("a session cannot be opened"), 1;
     for (long h = 1; h <= MOST; h++) {
         for (long i = 0; i < h * W; i++)
             a[i / W][i % W] = (uint8_t)((state = state * 1103515245 + 12345) >> 16);
         b[h * W] = 77;
-        if (pairs_run(s, a[0], (size_t)h, W, b))
+        expect(h);
+        if (pairs_run(s, a[0], (size_t)h, W, b) || wrong("pairs", h, slope[0]))
             return puts(pairs_error()), 1;
-        for (long y = 0; y < h; y++)
-            for (long x = 0; x < W; x++) {
-                int sum = 0;
-                for (int k = 0; k < 9; k++)
-                    sum += a[mirror(y + k / 3 - 1, h)][mirror(x + k % 3 - 1, W)];
-                d[y][x] = (uint8_t)(255 - sum / 9);
-            }
-        for (long i = 0; i < h * W; i++) {
-            int by = d[i / W][i % W < W - 1 ? i % W + 1 : W - 1] - d[i / W][i % W ? i % W - 1 : 0], is = by * by / 99;
-            if (b[i] != (is < 255 ? is : 255) || b[h * W] != 77)
-                return printf("height %ld: element %ld is %d, not %d\n", h, i, b[i], is), 1;
+        if (h >= 3 && (parts_run(p, a[0], (size_t)h, W, b) || wrong("parts", h, window[0])))
+            return puts(parts_error()), 1;
+        if (h % 2 == 0) {
+            expect(h / 2);              /* of two pictures only the first */
+            if (cubes_run(c, a[0], 2, (size_t)h / 2, W, b))
+                return puts(cubes_error()), 1;
+            b[h / 2 * W] = 77;          /* the second one begins there */
+            if (wrong("cubes", h / 2, window[0]))
+                return 1;
         }
     }
-    return pairs_close(s);
+    return pairs_close(s) || parts_close(p) || cubes_close(c);
 }
 END
 check heights-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall heights.c -o heights -L. -lpairs -Wl,-rpath,"$PWD"

@@ -180,30 +180,45 @@ static void samples_under_load_give_a_demand(void **state)
     execute("DELETE FROM loads; DELETE FROM samples");
 }
 
-/* The bandwidth that a probe found an hour ago is not what others leave of it now. What samples under load found with the
- * slowdowns counts, so a demand stays the share of the bandwidth that it was. */
-static void bandwidth_is_what_loads_found(void **state)
+static double bandwidth(struct dfw_db *db)
 {
-    struct df_platform platform = { .n_units = 1, .n_classes = 1, .class_names = { "cpu" } }, loaded;
-    struct dfw_figures figures = { .n = 1, .threads = { 2 } };
-    const struct df_demand share = fit((struct dfw_slowdown){ 2, 1.5, 1.4, 0.8 });
+    struct df_platform loaded;
     bool found;
+    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
+    for (unsigned i = 0; i < DF_BANDWIDTHS; i++)
+        assert_true(loaded.units[0].figures.bytes_per_s[i] <= loaded.units[0].memory_bytes_per_s);
+    return loaded.units[0].memory_bytes_per_s;
+}
+
+/* The bandwidth is what the probe or a sample under load found last, and a demand stays the same share of it. */
+static void the_latest_bandwidth_counts(void **state)
+{
+    struct df_platform platform = { .n_units = 1, .n_classes = 1, .class_names = { "cpu" } };
+    struct dfw_figures figures = { .n = 2, .threads = { 1, 2 } };
+    const double share = fit((struct dfw_slowdown){ 2, 1.5, 1.4, 0.8 }).bytes_per_s / B;
     (void)state;
-    figures.per_s[0][DFW_TRIAD] = 0.5 * B;
+    figures.per_s[0][DFW_TRIAD] = 0.4 * B;
+    figures.per_s[1][DFW_TRIAD] = 0.5 * B;
     platform.units[0] = (struct df_unit){ .workers = 2, .memory_bytes_per_s = 0.5 * B };
     struct dfw_db *db = open_db();
     assert_int_equal(dfw_platform_store(db, &platform, NULL, &figures, false, NULL), DF_OK);
-    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
-    near(loaded.units[0].memory_bytes_per_s, 0.5 * B);
+    near(bandwidth(db), 0.5 * B);
     store(db, 2e-3, &(struct dfr_load){ 2, 3e-3, 2.8e-3, 0.8 * B, B });
-    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
-    near(loaded.units[0].memory_bytes_per_s, B);
-    near(point(db).demand.bytes_per_s, share.bytes_per_s);
-    for (int i = 0; i < 2; i++)         /* the machine has twice as much now, and so have its jobs */
-        store(db, 2e-3, &(struct dfr_load){ 2, 3e-3, 2.8e-3, 1.6 * B, 2 * B });
-    assert_int_equal(dfw_platform_load_for(db, false, &loaded, &found, NULL), DF_OK);
-    near(loaded.units[0].memory_bytes_per_s, 2 * B);
-    near(point(db).demand.bytes_per_s, 2 * share.bytes_per_s);
+    near(bandwidth(db), B);
+    near(point(db).demand.bytes_per_s, share * B);
+    for (int i = 0; i < 2; i++)
+        store(db, 2e-3, &(struct dfr_load){ 2, 3e-3, 2.8e-3, 0.24 * B, 0.3 * B });
+    near(bandwidth(db), 0.3 * B);       /* less than the probe found of one thread */
+    near(point(db).demand.bytes_per_s, share * 0.3 * B);
+    store(db, 2e-3, &(struct dfr_load){ 2, NAN, NAN, NAN, NAN }); /* a run's has none */
+    near(bandwidth(db), 0.3 * B);
+    execute("UPDATE loads SET all_bytes_per_s = 1e300 WHERE sample = 3");
+    near(bandwidth(db), 0.3 * B);       /* the set before it */
+    execute("UPDATE samples SET time = time - 9");
+    near(bandwidth(db), 0.5 * B);       /* the probe is newer now */
+    near(point(db).demand.bytes_per_s, share * 0.5 * B);
+    execute("UPDATE samples SET time = time + 18, machine = 'another'");
+    near(bandwidth(db), 0.5 * B);
     dfw_db_close(db);
     execute("DELETE FROM loads; DELETE FROM samples; DELETE FROM platforms; DELETE FROM units; DELETE FROM bandwidths;"
             " DELETE FROM handovers; DELETE FROM figures");
@@ -277,7 +292,7 @@ int main(void)
         cmocka_unit_test(noise_is_no_demand),
         cmocka_unit_test(anything_gives_a_demand_in_range),
         cmocka_unit_test(samples_under_load_give_a_demand),
-        cmocka_unit_test(bandwidth_is_what_loads_found),
+        cmocka_unit_test(the_latest_bandwidth_counts),
         cmocka_unit_test(samples_of_runs_give_a_demand),
         cmocka_unit_test(a_sample_and_its_load_are_stored_together),
     };

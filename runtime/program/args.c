@@ -149,6 +149,22 @@ static int parse_unknown(struct parser *p)
     return dfr_error(p->error, DF_E_ARGUMENT, "unknown option '--%s'; --help lists the options", p->name);
 }
 
+/* A word that does not begin as an option does: perhaps one without its dashes. */
+static int parse_word(struct parser *p, const char *word)
+{
+    const char *name = word + strspn(word, "-");
+    const size_t n = strcspn(name, "=");
+    const char *closest = NULL;
+    if (n > 1 && n < sizeof p->name) {
+        memcpy(p->name, name, n);
+        p->name[n] = '\0';
+        closest = suggest(p->g, p->name);
+    }
+    if (closest && (name[n] || !strcmp(closest, p->name)))
+        return dfr_error(p->error, DF_E_ARGUMENT, "unexpected argument '%s'; did you mean '--%s%s'?", word, closest, name + n);
+    return dfr_error(p->error, DF_E_ARGUMENT, "unexpected argument '%s'; --help lists the options", word);
+}
+
 static int parse_option(struct parser *p)
 {
     const struct df_graph *g = p->g;
@@ -176,7 +192,7 @@ static int parse_all(struct parser *p)
     for (p->i = 1; p->i < p->argc; p->i++) {
         const char *word = strcmp(p->argv[p->i], "-h") ? p->argv[p->i] : "--help";
         if (strncmp(word, "--", 2) || !word[2])
-            return dfr_error(p->error, DF_E_ARGUMENT, "unexpected argument '%s'; --help lists the options", word);
+            return parse_word(p, word);
         size_t n = strcspn(word + 2, "=");
         if (n >= sizeof p->name)
             return dfr_error(p->error, DF_E_ARGUMENT, "unknown option '%.40s...'; --help lists the options", word);

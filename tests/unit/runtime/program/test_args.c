@@ -171,6 +171,9 @@ static void test_messages(void **state)
     bad("--rows", "--rows: 'rows' is a compile-time param: compile with 'dfc -D rows=VALUE', or declare it dynamic");
     bad("--nowhere", "unknown option '--nowhere'; --help lists the options");
     bad("file", "unexpected argument 'file'; --help lists the options");
+    bad("workers=2", "unexpected argument 'workers=2'; did you mean '--workers=2'?");
+    bad("-polcy=ws", "unexpected argument '-polcy=ws'; did you mean '--policy=ws'?");
+    bad("stats", "unexpected argument 'stats'; did you mean '--stats'?");
     bad("-w", "unexpected argument '-w'; --help lists the options");
     bad("--", "unexpected argument '--'; --help lists the options");
     bad("--workers", "--workers needs a value");

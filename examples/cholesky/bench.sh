@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # bench.sh BUILDDIR OUTDIR - the factorisation alone of a 4096 x 4096 matrix, in turns with OpenBLAS's potrf on one and two threads, in f64 and f32, and in
-# f32, which is all that it has, with StarPU's cholesky_implicit if Debian's starpu-examples is there (PEERS=1 installs it). N=2048 takes other rows, TILES=8 other tiles, ROUNDS=7 other rounds.
+# f32, which is all that it has, with StarPU's cholesky_implicit if Debian's starpu-examples is there (PEERS=1 installs it). Ratios are medians of the rounds' ratios.
+#   N=4096 rows    TILES=8 a side    ROUNDS=7
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
 n=${N:-4096} tiles=${TILES:-8} rounds=${ROUNDS:-7}
@@ -21,15 +22,16 @@ for ((r = 0; r < rounds; r++)); do for w in 1 2; do
     [ -z "$peer" ] || for blocks in "$tiles" $((2 * tiles)); do starpu $w $blocks >>times-starpu.$blocks-f32-$w; done
 done; done
 figure() { sort -n "times-$1" | awk -v best="${2:-}" '{ t[NR] = $1 } END { print best ? t[1] : t[int((NR + 1) / 2)] }'; }
+ratio() { paste "times-$1" "times-$2" | awk '{ print $1 / $2 }' | sort -n | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; } # the median of the rounds'
 for real in f64 f32; do for w in 1 2; do for times in times-*-$real-$w; do
     [ -s "$times" ] || continue
     who=${times#times-}
-    awk -v who="${who%%-*}" -v real=$real -v w=$w -v t="$(figure "$who")" -v least="$(figure "$who" best)" -v own="$(figure dfc-$real-$w)" -v n="$n" 'BEGIN {
+    awk -v who="${who%%-*}" -v real=$real -v w=$w -v t="$(figure "$who")" -v least="$(figure "$who" best)" -v ratio="$(ratio "$who" dfc-$real-$w)" -v n="$n" 'BEGIN {
         printf "%s, %d threads, %-10s median %6.1f ms, least %6.1f ms, %5.1f GF/s", real, w, who, 1e3 * t, 1e3 * least,
             n * n * n / 3 / t * 1e-9
-        print who == "dfc" ? "" : sprintf("; dfc is %.2f times as fast", t / own) }'
+        print who == "dfc" ? "" : sprintf("; dfc is %.2f times as fast", ratio) }'
 done; done; done
 for real in f64 f32; do
-    awk -v real=$real -v a="$(figure dfc-$real-1)" -v b="$(figure dfc-$real-2)" 'BEGIN { printf "%s: dfc on two workers is %.2f times as fast as on one\n", real, a / b }'
+    printf '%s: dfc on two workers is %.2f times as fast as on one\n' $real "$(ratio dfc-$real-1 dfc-$real-2)"
 done
 [ -n "$peer" ] || echo "left out: StarPU, because starpu-examples is not installed (PEERS=1 installs it)"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # bench.sh BUILDDIR OUTDIR: ct beside `plastimatch fdk`: the same views (VIEWS=496 of W=312 x H=240 pixels), the same volume (N=128 voxels a side), whole
-# processes, in turns, each run twice of which the second counts, the least times of ROUNDS (3). PEERS=1 installs plastimatch by apt if it is missing;
-# PEERS=0 leaves it out. HAND=PROGRAM is the program by hand, which tests/baseline/ct/build.sh makes; it takes its turns, too.
+# processes, in turns. Ours run twice, of which the second counts. Times are medians of ROUNDS (5), and ratios are medians of the rounds' ratios. PEERS=1
+# installs plastimatch by apt if it is missing; PEERS=0 leaves it out. HAND=PROGRAM is the program by hand, which tests/baseline/ct/build.sh makes; it takes its turns, too.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
 n=${N-128} views=${VIEWS-496} w=${W-312} h=${H-240} hand=${HAND:+$(realpath "$HAND")}
@@ -44,23 +44,26 @@ seconds() { # COMMAND…: the wall's, and those of processors
     { time "$@"; } 2>took || { echo "FAILED $*: $(tail -qn 2 stats theirs.log hand.log 2>/dev/null)" >&2; exit 1; }
     awk '{ print $1, $2 + $3 }' took
 }
-least() { cut -d' ' -f"${1:-1}" | sort -g | head -n 1; }
+median() { sort -g | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
+column() { cut -d' ' -f"$2" "$1" | median; }
+ratio() { paste -d' ' "$1" "$2" | awk '{ printf "%.2f\n", $1 / $3 }' | median; } # of the wall's times
 peer=; [ "${PEERS-}" != 0 ] && command -v plastimatch >/dev/null && peer=1
 if [ "$peer" ]; then views_of_plastimatch; else echo 'left out: plastimatch (PEERS=1 installs it)'; fi
-for threads in 1 2; do
-    : >ours.$threads; : >theirs.$threads; : >hand.$threads
-    for _ in $(seq "${ROUNDS-3}"); do
-        for who in ours "${hand:+by_hand}" "${peer:+theirs}"; do
-            [ "$who" ] || continue
-            "$who" "$threads"           # not counted: the first run behind another program clears the pages that it gave back
-            seconds "$who" "$threads" >>"${who/by_hand/hand}.$threads"
-        done
+rm -f ours.[12] theirs.[12] hand.[12]
+for _ in $(seq "${ROUNDS-5}"); do for threads in 1 2; do
+    for who in ours "${hand:+by_hand}" "${peer:+theirs}"; do
+        [ "$who" ] || continue
+        [ "$who" = theirs ] || "$who" "$threads" # not counted: the first run behind another program clears the pages that it gave back
+        seconds "$who" "$threads" >>"${who/by_hand/hand}.$threads"
+        [ "$who" != ours ] || cp stats stats.$threads
     done
-    echo "ct, $threads workers: $(least <ours.$threads) s, of processors $(least 2 <ours.$threads) s; back-projection $(awk -v g="$n" -v v=$views '$1 == "backproject" { s = $7 == "ms" ? $6 / 1000 : $6; printf "%.2f GUPS a core", g * g * g * v / s / 1024 ^ 3; exit }' stats)"
-    [ "$hand" ] && echo "by hand, $threads threads: $(least <hand.$threads) s, of processors $(least 2 <hand.$threads) s"
-    [ "$peer" ] && echo "plastimatch fdk, OMP_NUM_THREADS=$threads: $(least <theirs.$threads) s, which is $(awk -v a="$(least <ours.$threads)" -v b="$(least <theirs.$threads)" 'BEGIN { printf "%.2f", b / a }') of ct's"
+done; done
+for threads in 1 2; do
+    echo "ct, $threads workers: $(column ours.$threads 1) s, of processors $(column ours.$threads 2) s; back-projection $(awk -v g="$n" -v v=$views '$1 == "backproject" { s = $7 == "ms" ? $6 / 1000 : $6; printf "%.2f GUPS a core", g * g * g * v / s / 1024 ^ 3; exit }' stats.$threads)"
+    [ "$hand" ] && echo "by hand, $threads threads: $(column hand.$threads 1) s, of processors $(column hand.$threads 2) s"
+    [ "$peer" ] && echo "plastimatch fdk, OMP_NUM_THREADS=$threads: $(column theirs.$threads 1) s, which is $(ratio theirs.$threads ours.$threads) of ct's"
 done
-awk -v a="$(least <ours.1)" -v b="$(least <ours.2)" 'BEGIN { printf "two workers are %.2f times as fast as one\n", a / b }'
+echo "two workers are $(ratio ours.1 ours.2) times as fast as one"
 ${CC:-cc} -O3 -march=native -ffast-math -o check_native "$here/check.c" -lm && ./check_native loop $n $views.$w.rct
 [ "$n $views" != '128 496' ] || ./check phantom $n ours.f32 0.01 0.02 | tail -n 2
 if [ "$peer" ]; then

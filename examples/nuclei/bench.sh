@@ -19,7 +19,7 @@ large=${PICTURE:-large.png}
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o nuclei -D tile="$side" 2>/dev/null
 "$build/bin/dfc" "$here/nuclei.df" --nvcc=none -w -o tiles -D tile=$((side / 4)) 2>/dev/null
 seconds() { local start=$EPOCHREALTIME; "$@" >said 2>&1 || { tail -n 3 said >&2; exit 1; }; awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.3f\n", b - a }'; }
-median() { sort -g "times.$1" | awk '{ v[NR] = $1 } END { m = int((NR + 1) / 2); print (v[m] + v[NR + 1 - m]) / 2 }'; }
+median() { sort -g "times.$1" | awk '{ v[NR] = $1 } END { m = int((NR + 1) / 2); printf "%.3f\n", (v[m] + v[NR + 1 - m]) / 2 }'; }
 times() { awk -v a="$1" -v b="$2" -v digits="$3" 'BEGIN { printf "%.*f", digits, a / b }'; }
 rm -f times.*
 for ((i = 0; i < runs; i++)); do
@@ -32,7 +32,7 @@ done
 one=$(median nuclei.1)
 echo "$PICTURE, whole processes: one tile, 1 worker $one s, 2 workers $(median nuclei.2) s"
 paste times.tiles.1 times.tiles.2 | awk '{ printf "%.2f\n", $1 / $2 }' >times.ratio
-echo "$large in tiles of $((side / 4)): 1 worker $(median tiles.1) s, 2 workers $(median tiles.2) s ($(median ratio) times as fast)"
+echo "$large in tiles of $((side / 4)): 1 worker $(median tiles.1) s, 2 workers $(median tiles.2) s ($(printf %.2f "$(median ratio)") times as fast)"
 if [ "$python" = none ]; then echo "left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them), or $peer is not here"; exit 0; fi
 echo "OpenCV, SciPy and scikit-image, 1 thread: $(median peer) s, $(times "$(median peer)" "$one" 1) times as long as 1 worker"
 "$build/bin/dfc" "$peer/operations.df" --lib --python --nvcc=none -w -o libfunctions.so 2>said || { cat said >&2; exit 1; }

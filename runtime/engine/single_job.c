@@ -98,7 +98,7 @@ static int open_device(struct dfr_single_gpu *gpu, uint64_t pool_bytes, struct d
     uint64_t limit = gpu->unit.memory_bytes, wanted = aligned(pool_bytes) + gpu->spare_bytes;
     uint32_t number = gpu->run->devices.number[1];
     struct dfr_device_config config = { .unit = &gpu->unit, .compute_streams = 1, .times = true,
-                                        .check = gpu->run->options.emu_check };
+                                        .check = gpu->run->options.emu_check, .cores = gpu->run->machine.cores };
     bool others;
     int status = dfr_devices_memory(gpu->ops, &gpu->run->options, gpu->run->graph, number, &limit, &others, error);
 

@@ -9,6 +9,7 @@
 
 #include "runtime/device/can_run.h"
 #include "runtime/device/devices.h"
+#include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/isa.h"
@@ -420,6 +421,17 @@ static int find_device(const struct df_graph *graph, const struct df_options *op
     return DF_OK;
 }
 
+/* Cores of one machine may differ in speed for minutes, if other machines share them. An emulated GPU computes with the code of
+ * the cpu variants, so both are measured on one core: else a plan would prefer the side that had the quicker core. NULL: threads
+ * stay where the system puts them, as for kernels that make threads. */
+static struct dfr_cores *cores_to_measure_on(const struct dfr_measure *m)
+{
+    bool gangs = false;
+    for (uint32_t w = 0; w < m->graph->n_works; w++)
+        gangs |= m->graph->works[w].threads > 1;
+    return m->emulated && !gangs ? dfr_cores_create() : NULL;
+}
+
 static bool allocate_arrays(struct dfr_measure *m)
 {
     const struct df_graph *g = m->graph;
@@ -504,6 +516,7 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
     m->run.devices.number[1] = number;
     m->sampler = *sampler;
     m->emulated = ops && ops->runs_cpu_code;
+    m->run.machine.cores = cores_to_measure_on(m);
     if (cold && ops)
         m->flush_bytes = dfr_measure_cache(&m->run, ops);
     if (loaded)
@@ -522,6 +535,7 @@ int dfr_measure_to(const struct df_graph *graph, const struct df_options *option
         status = measure(m, ops, error);
     dfr_measure_watch_end(m);
     dfr_single_gpu_close(m->gpu);
+    dfr_cores_destroy(m->run.machine.cores);
     dfr_opened_close(&m->opened, graph);
     dfr_extents_destroy(m->run.extents);
     dfr_measure_report_free(m->report);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 #include "runtime/engine/crash.h"
 #include "runtime/engine/ports.h"
@@ -131,10 +132,14 @@ int dfr_measure_repeat_cpu(struct dfr_measure_job *job, struct dfr_sample *sampl
     if (m->n_loaded)
         sampler.max_s /= 3;             /* alone, beside itself, beside the triad */
     int status = dfr_measure_turns_make(job, &turns, error);
+    if (m->run.machine.cores)
+        dfr_cores_bind(m->run.machine.cores, 0);
     if (status == DF_OK)
         status = repeat(&turns, &warm_up, error);
     if (status == DF_OK)
         status = dfr_sample_until(&sampler, repeat, &turns, sample, error);
+    if (m->run.machine.cores)
+        dfr_cores_release(m->run.machine.cores);
     dfr_measure_turns_free(&turns);
     return status;
 }

@@ -215,3 +215,33 @@ expect pays-near 0 "^Offloading 'near' pays only where its data is on the GPU al
 expect pays-here 0 "^Offloading 'here' does not pay: 2\.00 ms on the GPU, 1\.00 ms here\.$" cat away.out
 "$DFC" profile waits.df --workers=1 --max-time=20ms --db=waits.db > one.out 2>&1
 if grep -q '^1 worker ' one.out && ! grep -q Dividing one.out; then pass pays-one-alone; else fail pays-one-alone "$(tail -n 4 one.out)"; fi
+
+# ---- both variants of a kernel are measured on one core, if the GPU is emulated: its code is the cpu variant's ----
+cat > core.c <<'EOC'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+int where_cpu(struct df_call *call, size_t k, const float *v, float *w)
+{
+    (void)call;
+    FILE *file = access("measured", F_OK) ? fopen("cores", "a") : fopen("/dev/null", "w"); /* runs follow that compare workers */
+    if (!file)
+        return DF_FAILED;
+    fprintf(file, "%d\n", sched_getcpu());
+    fclose(file);
+    w[k - 1] = v[k - 1];
+    for (volatile int i = 0; i < 1000000; i++)
+        ;
+    return DF_OK;
+}
+EOC
+printf 'int where_gpu(struct df_call *call, cudaStream_t stream, size_t k, const float *v, float *w) { return DF_OK; }\n' > core.cu
+printf '%s\n' 'kernel src(out v: f32[k]) cpu {{ v[0] = 1; }};' 'kernel where(in v: f32[k], out w: f32[k]) cpu "core.c" gpu "core.cu";' \
+    'kernel last(in w: f32[k]) cpu {{ (void)w; FILE *file = fopen("measured", "w"); return file && !fclose(file) ? DF_OK : DF_FAILED; }};' \
+    'graph main { a: f32[4] = src(); b = where(a); last(b); }' > core.df
+check core-profile "$DFC" profile core.df --nvcc=none -w --device=emu --max-time=100ms --goal=0.001% --db=core.db
+if [ "$(nproc)" -lt 2 ]; then skip core-one 'there is one core'; else
+    # Nine tenths of the calls, because those for the flow are not measured.
+    expect core-one 0 '^on one core$' eval "sort cores | uniq -c | sort -rn | awk '{ n += \$1; if (NR == 1) most = \$1 } END { print (n > 20 && most > 0.9 * n ? \"on one core\" : most \" of \" n) }'"
+fi

@@ -39,7 +39,8 @@ int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *jo
                        struct df_error *error);
 
 /* Opens the back end's device devices.number[1]. Its pool has pool_bytes and spare_bytes behind them for its owner's use,
- * or as many as the device and --gpu-mem allow if that is less. */
+ * or as many as the device and --gpu-mem allow if that is less. If the run has machine.cores, an emulated one computes on
+ * the first of them. */
 int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
                         uint64_t spare_bytes, struct dfr_single_gpu **gpu, struct df_error *error);
 void dfr_single_gpu_close(struct dfr_single_gpu *gpu); /* NULL is allowed */

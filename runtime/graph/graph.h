@@ -236,6 +236,14 @@ static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
 
 /* Does a stream say how many waves there are? */
 bool df_graph_has_streams(const struct df_graph *g);
+/* Does a job of some work take several threads? */
+static inline bool df_graph_has_gangs(const struct df_graph *g)
+{
+    bool has = false;
+    for (uint32_t w = 0; w < g->n_works; w++)
+        has = has || g->works[w].threads > 1;
+    return has;
+}
 static inline bool df_value_is_once(const struct df_graph *g, uint32_t x) { return g->values[x].flags & DF_VALUE_ONCE; }
 static inline bool df_value_is_acc(const struct df_graph *g, uint32_t x) { return g->values[x].flags & DF_VALUE_ACC; }
 static inline bool df_node_is_final(const struct df_graph *g, uint32_t v) { return g->nodes[v].flags & DF_NODE_FINAL; }

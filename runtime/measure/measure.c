@@ -426,10 +426,7 @@ static int find_device(const struct df_graph *graph, const struct df_options *op
  * stay where the system puts them, as for kernels that make threads. */
 static struct dfr_cores *cores_to_measure_on(const struct dfr_measure *m)
 {
-    bool gangs = false;
-    for (uint32_t w = 0; w < m->graph->n_works; w++)
-        gangs |= m->graph->works[w].threads > 1;
-    return m->emulated && !gangs ? dfr_cores_create() : NULL;
+    return m->emulated && !df_graph_has_gangs(m->graph) ? dfr_cores_create() : NULL;
 }
 
 static bool allocate_arrays(struct dfr_measure *m)

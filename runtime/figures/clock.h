@@ -2,6 +2,8 @@
  * answers with its own, and half of the round trip is how wrong the difference can be. Of several trips the shortest counts.
  *
  * Two bursts of trips, at the start and at the end of a run, give two differences. Between them the clock is taken to drift evenly.
+ * Before the first and behind the last it is taken to stay. If the bursts are so close that this would turn the order of events, the more certain one counts
+ * alone.
  */
 #ifndef DFR_CLOCK_TRIPS_H
 #define DFR_CLOCK_TRIPS_H

@@ -54,14 +54,17 @@ static inline struct dfr_trace_event *dfr_trace_add(struct dfr_trace_row *row, u
 }
 
 /* From times of a rank's clock to those of a trace of all ranks, in seconds from origin_s on. Rank 0's clock is ahead by these offsets at these times,
- * and between them and beyond by as much as a straight line says. Equal times: by the first one always. */
+ * between them by as much as a straight line says, and before and behind by the nearer one: a line that goes on would be as wrong as it is long.
+ * Equal times: by the first one always. */
 struct dfr_trace_clock {
     double origin_s, first_s, first_offset_s, last_s, last_offset_s;
 };
 static inline double dfr_trace_time_s(const struct dfr_trace_clock *clock, double s)
 {
-    double drift = clock->last_s > clock->first_s ? (clock->last_offset_s - clock->first_offset_s) / (clock->last_s - clock->first_s) : 0;
-    return s + clock->first_offset_s + drift * (s - clock->first_s) - clock->origin_s;
+    const double length_s = clock->last_s - clock->first_s, at_s = s - clock->first_s;
+    const double along = !(at_s > 0) || !(length_s > 0) ? 0 : at_s < length_s ? at_s / length_s : 1;
+
+    return s + clock->first_offset_s + along * (clock->last_offset_s - clock->first_offset_s) - clock->origin_s;
 }
 
 /* What becomes of the trace of a run that is a part of one on many ranks (df_options.trace_part). */

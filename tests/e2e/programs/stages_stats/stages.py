@@ -60,7 +60,8 @@ else:
     for w in range(waves):                  # rank 0 has two parts, and in the second one it is given
         del owned[first, w][1:]
     check("complete", all(len(events) == 1 for events in owned.values()), [key for key, events in owned.items() if len(events) != 1][:3])
-    late = [(w, a, b) for w in range(waves) for a, b in zip(chain, chain[1:]) if owned[a, w] and owned[b, w]
-            and owned[a, w][0]["ts"] + owned[a, w][0]["dur"] > owned[b, w][0]["ts"] + slack]
+    gaps = [(owned[b, w][0]["ts"] - owned[a, w][0]["ts"] - owned[a, w][0]["dur"], w, a, b)
+            for w in range(waves) for a, b in zip(chain, chain[1:]) if owned[a, w] and owned[b, w]]
+    late = [gap for gap in gaps if gap[0] < -slack]
     check("order", not late, (late[:3], slack))
 sys.exit(bool(wrong))

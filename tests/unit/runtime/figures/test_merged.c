@@ -77,6 +77,28 @@ static void test_drift(void **state)
     assert_true(dfr_trace_time_s(&clock, 5) == 5);
 }
 
+/* Bursts that follow one another soon say little of how clocks drift. A time within them, before or behind is as wrong as a burst may be, and no more. */
+static void test_soon(void **state)
+{
+    const double trip_s = 1e-3;
+
+    (void)state;
+    for (double gap_s = 1e-4; gap_s < 1; gap_s *= 2)
+        for (int way = 0; way < 4; way++) {
+            struct dfr_trips first = { 0 }, last = { 0 };
+            trip(&first, 10, way & 1 ? trip_s : 0, way & 1 ? 0 : trip_s);
+            trip(&last, 10 + gap_s, way & 2 ? trip_s : 0, way & 2 ? 0 : trip_s);
+            struct dfr_trace_clock clock = dfr_trips_clock(&first, &last, 10);
+            double before_s = -INFINITY;
+            for (int i = -100; i <= 200; i++) {
+                double s = 10 + i * gap_s / 100, time_s = dfr_trace_time_s(&clock, rank_s(s));
+                assert_true(fabs(time_s - (s - 10)) <= trip_s / 2 + 2e-6);
+                assert_true(time_s > before_s);
+                before_s = time_s;
+            }
+        }
+}
+
 /* ---- windows ---- */
 
 static void test_windows(void **state)
@@ -175,7 +197,7 @@ static void test_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shortest_trip), cmocka_unit_test(test_uncertainty), cmocka_unit_test(test_drift),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_shortest_trip), cmocka_unit_test(test_uncertainty), cmocka_unit_test(test_drift), cmocka_unit_test(test_soon),
                                         cmocka_unit_test(test_windows),       cmocka_unit_test(test_pieces),      cmocka_unit_test(test_file) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

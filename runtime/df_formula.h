@@ -345,6 +345,25 @@ DF_OP void df_order(int64_t *low, int64_t *high, int64_t width)
     *low = *low < width ? *low : width;
     *high = *high > *low ? *high : *low;
 }
+/* ---- pieces of a row: columns from low to high ----
+ *
+ * Most of them are computed from one on whose element is at a multiple of 64 bytes, and as many times `lanes` as possible: so loops of vectors have no rest,
+ * and vectors do not lie across lines of the cache. The first and the last columns are pieces of `lanes` columns, some of which are computed twice. */
+
+/* Columns before that element. 0: it is the first one, or the row is short. bytes: of an element. */
+DF_OP int64_t df_skew(const void *row, int64_t bytes, int64_t low, int64_t high, int64_t lanes)
+{
+    return high - low < 8 * lanes ? 0 : (int64_t)(-((uintptr_t)row + (uintptr_t)(low * bytes)) % 64u) / bytes;
+}
+/* Where the piece that begins at `at` ends, and where the next one begins. */
+DF_OP int64_t df_piece_end(int64_t at, int64_t low, int64_t high, int64_t lanes, int64_t skew)
+{
+    return at == low && skew ? low + lanes : high - at > lanes ? high - (high - at) % lanes : high;
+}
+DF_OP int64_t df_next_piece(int64_t at, int64_t low, int64_t high, int64_t lanes, int64_t skew)
+{
+    return at == low && skew ? low + skew : df_piece_end(at, low, high, lanes, skew) < high ? high - lanes : high;
+}
 
 /* ---- long reductions: blocks of 1,024 values, 16 lanes each; results of blocks likewise ---- */
 

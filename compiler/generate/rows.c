@@ -521,31 +521,6 @@ static void print_half(struct dfg_gen *g, const char *from)
     dfg_line(g, g->block, "    continue;");
 }
 
-void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
-{
-    const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s", DFG_NAME, row_arguments(g, first, rows));
-    const char *begin = g->from && g->column == (int)g->rows ? g->from : "0";
-    unsigned number = g->stage.number;
-    if (!g->stage.n_bounds) {
-        print_shared_call(g, arguments, begin, width);
-        dfg_line(g, g->block, "df_row%s%u%s, %s, %s);", g->stage.is_pair ? "s" : "", number, arguments, begin, width);
-        return;
-    }
-    dfg_print_bounds(g, begin, width);
-    if (g->stage.is_pair) {
-        dfg_line(g, g->block, "if (df_low < df_high)");
-        dfg_line(g, g->block, "    df_rows%u%s, df_low, df_high);", number, arguments);
-        return;
-    }
-    dfg_line(g, g->block, "if (df_low > %s)", begin);
-    dfg_line(g, g->block, "    df_edge%u%s, %s, df_low);", number, arguments, begin);
-    print_shared_call(g, arguments, "df_low", "df_high");
-    dfg_line(g, g->block, "if (%sdf_low < df_high)", g->stage.when ? g->stage.when : "");
-    dfg_line(g, g->block, "    df_row%u%s, df_low, df_high);", number, arguments);
-    dfg_line(g, g->block, "if (df_high < %s)", width);
-    dfg_line(g, g->block, "    df_edge%u%s, df_high, %s);", number, arguments, width);
-}
-
 /* The first element of the row that is written, or of one of those behind it. */
 static const char *first_of(struct dfg_gen *g, int64_t behind)
 {
@@ -561,6 +536,50 @@ static const char *first_of(struct dfg_gen *g, int64_t behind)
     if (behind)
         at[lead.rank - 1] = (struct dfg_text){ dfg_printf(g, "%s + %" PRId64, at[lead.rank - 1].c, behind), DFG_PLUS };
     return row_start(g, dfg_port_name(g, g->formula->port), out, &lead, at);
+}
+
+/* Elements of the largest vectors: of the smallest type that is read or written. */
+static unsigned lanes_of(const struct dfg_gen *g)
+{
+    size_t least = df_elem_bytes(out_port(g)->elem);
+    for (unsigned i = 0; i < g->stage.n_rows; i++) {
+        const size_t bytes = df_elem_bytes(g->kernel->ports[g->stage.rows[i].port].elem);
+        least = bytes < least ? bytes : least;
+    }
+    return 64 / (unsigned)least;
+}
+
+/* Calls the function of two rows for pieces of the columns (runtime/df_formula.h). What it writes depends on nothing that it has written. */
+static void print_pieces(struct dfg_gen *g, unsigned number, const char *arguments)
+{
+    const unsigned lanes = lanes_of(g);
+    dfg_line(g, g->block, "const int64_t df_before = df_skew(%s, %zu, df_low, df_high, %u);", first_of(g, 0), df_elem_bytes(out_port(g)->elem), lanes);
+    dfg_line(g, g->block, "for (int64_t df_at = df_low; df_at < df_high; df_at = df_next_piece(df_at, df_low, df_high, %u, df_before))", lanes);
+    dfg_line(g, g->block, "    df_rows%u%s, df_at, df_piece_end(df_at, df_low, df_high, %u, df_before));", number, arguments, lanes);
+}
+
+void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
+{
+    const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s", DFG_NAME, row_arguments(g, first, rows));
+    const char *begin = g->from && g->column == (int)g->rows ? g->from : "0";
+    unsigned number = g->stage.number;
+    if (!g->stage.n_bounds) {
+        print_shared_call(g, arguments, begin, width);
+        dfg_line(g, g->block, "df_row%s%u%s, %s, %s);", g->stage.is_pair ? "s" : "", number, arguments, begin, width);
+        return;
+    }
+    dfg_print_bounds(g, begin, width);
+    if (g->stage.is_pair) {
+        print_pieces(g, number, arguments);
+        return;
+    }
+    dfg_line(g, g->block, "if (df_low > %s)", begin);
+    dfg_line(g, g->block, "    df_edge%u%s, %s, df_low);", number, arguments, begin);
+    print_shared_call(g, arguments, "df_low", "df_high");
+    dfg_line(g, g->block, "if (%sdf_low < df_high)", g->stage.when ? g->stage.when : "");
+    dfg_line(g, g->block, "    df_row%u%s, df_low, df_high);", number, arguments);
+    dfg_line(g, g->block, "if (df_high < %s)", width);
+    dfg_line(g, g->block, "    df_edge%u%s, df_high, %s);", number, arguments, width);
 }
 
 static void print_row(struct dfg_gen *g)

@@ -51,6 +51,8 @@ kernel window(in a: u8[h, w] border mirror, out b: u8[h, w]) { b[y, x] = u8(sum(
 kernel point(in a: u8[h, w], out b: u8[h, w]) { b[y, x] = u8(255 - a[y, x]); }
 kernel slope(in a: u8[h, w] border clamp, out b: u8[h, w]) { let d = a[y, x + 1] - a[y, x - 1]; b[y, x] = u8(d * d / 99); }
 kernel cube(in a: u8[k, h, w] border mirror, out b: u8[k, h, w]) { b[z, y, x] = u8(sum(j in -1..2: sum(i in -1..2: a[z, y + j, x + i])) / 9); }
+kernel halve(in a: u16[h, w] border clamp, out b: f32[h, w]) { b[y, x] = (a[y, x - 1] + a[y, x + 1] + a[y - 1, x] + a[y + 1, x]) / 2.0; }
+graph halves(in a: u16[h, w], out b: f32[h, w]) { b = halve(a); }
 graph pairs(in a: u8[h, w], out b: u8[h, w]) { c = window(a); d = point(c); b = slope(d); }
 graph parts(in a: u8[h, w], out b: u8[h, w]) { b = window(a) @parts(3); }
 graph cubes(in a: u8[k, h, w], out b: u8[k, h, w]) { b = cube(a); }
@@ -61,67 +63,89 @@ expect pairs-share-rows 0 'const uint8_t \*const df_a_3 = a \+ df_mirror_at\(y \
 grep -q 'df_rows0_point' libpairs.so.dfc/pairs_formulas.c && fail no-pairs-of-points 'there are' || pass no-pairs-of-points
 expect numbers-of-16-bits 0 'const int16_t t[0-9]+ = df_a' cat libpairs.so.dfc/pairs_formulas.c
 
-# Heights 1 to 70 are right: one row, an odd number of rows, and heights around the ends of groups. So are parts, which begin at other rows.
+# Heights 1 to 70 are right: one row, an odd number of rows, and heights around the ends of groups. So are parts, which begin at other rows. So are widths 1
+# to 700, which are computed in pieces, on arrays that begin anywhere in a line of the cache.
 expect pairs-in-groups 0 'df_group_end = df_group \+ 17 < df_to \? df_group \+ 16 : df_to' cat libpairs.so.dfc/pairs_formulas.c
-cat > heights.c <<'END'
+expect pairs-in-pieces 0 'df_before = df_skew\(b \+ y \* w, 4, df_low, df_high, 32\)' cat libpairs.so.dfc/pairs_formulas.c
+cat > sizes.c <<'END'
 #include <stdio.h>
 #include "pairs.h"
-enum { MOST = 70, W = 9 };
-static uint8_t a[MOST][W], window[MOST][W], slope[MOST][W], b[MOST * W + 1];
-static size_t mirror(long i, long n) { i = i < 0 ? -i : i; return (size_t)(n == 1 ? 0 : i < n ? i : 2 * n - 2 - i); }
+enum { HEIGHTS = 70, WIDTHS = 700, ALL = 5 * WIDTHS + 64 };
+static long w;
+static uint8_t a_room[ALL], window[ALL], slope[ALL], b_room[ALL], *a, *b;
+static uint16_t p_room[ALL], *p;
+static float q_room[ALL], *q;
+static long mirror(long i, long n) { i = i < 0 ? -i : i; return n == 1 ? 0 : i < n ? i : 2 * n - 2 - i; }
+static long clamp(long i, long n) { return i < 0 ? 0 : i < n ? i : n - 1; }
 static void expect(long h)
 {
     for (long y = 0; y < h; y++)
-        for (long x = 0; x < W; x++) {
+        for (long x = 0; x < w; x++) {
             int sum = 0;
             for (int k = 0; k < 9; k++)
-                sum += a[mirror(y + k / 3 - 1, h)][mirror(x + k % 3 - 1, W)];
-            window[y][x] = (uint8_t)(sum / 9);
+                sum += a[mirror(y + k / 3 - 1, h) * w + mirror(x + k % 3 - 1, w)];
+            window[y * w + x] = (uint8_t)(sum / 9);
         }
     for (long y = 0; y < h; y++)
-        for (long x = 0; x < W; x++) {
-            int by = window[y][x < W - 1 ? x + 1 : x] - window[y][x ? x - 1 : x], is = by * by / 99;
-            slope[y][x] = (uint8_t)(is < 255 ? is : 255);
+        for (long x = 0; x < w; x++) {
+            int by = window[y * w + clamp(x + 1, w)] - window[y * w + clamp(x - 1, w)], is = by * by / 99;
+            slope[y * w + x] = (uint8_t)(is < 255 ? is : 255);
         }
 }
 static int wrong(const char *graph, long h, const uint8_t *is)
 {
-    for (long i = 0; i < h * W; i++)
+    for (long i = 0; i < h * w; i++)
         if (b[i] != is[i])
-            return printf("%s, height %ld: element %ld is %d, not %d\n", graph, h, i, b[i], is[i]);
-    return b[h * W] != 77 && printf("%s, height %ld: it writes behind the last element\n", graph, h);
+            return printf("%s, %ld x %ld: element %ld is %d, not %d\n", graph, h, w, i, b[i], is[i]);
+    return b[h * w] != 77 && printf("%s, %ld x %ld: it writes behind the last element\n", graph, h, w);
+}
+static int wrong_half(long h)
+{
+    for (long y = 0; y < h; y++)
+        for (long x = 0; x < w; x++) {
+            int sum = p[y * w + clamp(x - 1, w)] + p[y * w + clamp(x + 1, w)] + p[clamp(y - 1, h) * w + x] + p[clamp(y + 1, h) * w + x];
+            if (q[y * w + x] != (float)sum / 2)
+                return printf("halves, %ld x %ld: element (%ld, %ld) is %g, not %g\n", h, w, y, x, q[y * w + x], (float)sum / 2);
+        }
+    return q[h * w] != -1 && printf("halves, %ld x %ld: it writes behind the last element\n", h, w);
 }
 int main(void)
 {
-    struct pairs_session *s;
-    struct parts_session *p;
-    struct cubes_session *c;
+    struct pairs_session *one;
+    struct parts_session *three;
+    struct cubes_session *two;
+    struct halves_session *half;
     unsigned state = 1;
-    if (pairs_open("--workers=1", &s) || parts_open("--workers=1", &p) || cubes_open("--workers=1", &c))
+    if (pairs_open("--workers=1", &one) || parts_open("--workers=1", &three) || cubes_open("--workers=1", &two) || halves_open("--workers=1", &half))
         return puts("a session cannot be opened"), 1;
-    for (long h = 1; h <= MOST; h++) {
-        for (long i = 0; i < h * W; i++)
-            a[i / W][i % W] = (uint8_t)((state = state * 1103515245 + 12345) >> 16);
-        b[h * W] = 77;
+    for (long i = 1; i <= HEIGHTS + WIDTHS; i++) {
+        const long h = i <= HEIGHTS ? i : 5, at = i % 64;
+        w = i <= HEIGHTS ? 9 : i - HEIGHTS;
+        a = a_room + at, b = b_room + (63 - at), p = p_room + at, q = q_room + (63 - at);
+        for (long k = 0; k < h * w; k++)
+            a[k] = (uint8_t)((state = state * 1103515245 + 12345) >> 16), p[k] = (uint16_t)(state >> 8);
+        b[h * w] = 77, q[h * w] = -1;
         expect(h);
-        if (pairs_run(s, a[0], (size_t)h, W, b) || wrong("pairs", h, slope[0]))
+        if (pairs_run(one, a, (size_t)h, (size_t)w, b) || wrong("pairs", h, slope))
             return puts(pairs_error()), 1;
-        if (h >= 3 && (parts_run(p, a[0], (size_t)h, W, b) || wrong("parts", h, window[0])))
+        if (h >= 3 && (parts_run(three, a, (size_t)h, (size_t)w, b) || wrong("parts", h, window)))
             return puts(parts_error()), 1;
+        if (halves_run(half, p, (size_t)h, (size_t)w, q) || wrong_half(h))
+            return puts(halves_error()), 1;
         if (h % 2 == 0) {
             expect(h / 2);              /* of two pictures only the first */
-            if (cubes_run(c, a[0], 2, (size_t)h / 2, W, b))
+            if (cubes_run(two, a, 2, (size_t)h / 2, (size_t)w, b))
                 return puts(cubes_error()), 1;
-            b[h / 2 * W] = 77;          /* the second one begins there */
-            if (wrong("cubes", h / 2, window[0]))
+            b[h / 2 * w] = 77;          /* the second one begins there */
+            if (wrong("cubes", h / 2, window))
                 return 1;
         }
     }
-    return pairs_close(s) || parts_close(p) || cubes_close(c);
+    return pairs_close(one) || parts_close(three) || cubes_close(two) || halves_close(half);
 }
 END
-check heights-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall heights.c -o heights -L. -lpairs -Wl,-rpath,"$PWD"
-check pairs-of-every-height ./heights
+check sizes-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall sizes.c -o sizes -L. -lpairs -Wl,-rpath,"$PWD"
+check pairs-of-every-size ./sizes
 
 # ---- a sum of gathered elements that is added to an acc: its loop stands around those of the columns, and a row without a term is passed over ----
 cat > sums.df <<'END'

@@ -77,6 +77,7 @@ class Graph:
     def __init__(self, library, signature, options="", source=None):
         self._library, self._signature, self._options, self._source = library, signature, options, source
         self._session, self._calling, self._seconds, self._sizes = None, _threading.Lock(), 0.0, {}
+        self._functions, self._fitting = {}, None
         self.empty = {}
         self.__name__ = signature["name"]
         self.__doc__ = f"{self.signature}\n\nA graph that dfc compiled; options: {options or 'none'}.{self._settings()}"
@@ -105,8 +106,10 @@ class Graph:
     # ---- the session ----
 
     def _function(self, verb, result=_ctypes.c_int):
-        function = getattr(self._library, f"{self.__name__}_{verb}")
-        function.restype = result
+        function = self._functions.get(verb)
+        if function is None:
+            function = self._functions[verb] = getattr(self._library, f"{self.__name__}_{verb}")
+            function.restype = result
         return function
 
     def _tell(self, code):
@@ -297,6 +300,10 @@ class Graph:
         """Runs one wave, or `waves` of them. progress=True: a line on stderr while it runs."""
         if waves is not None and (not isinstance(waves, (int, _numpy.integer)) or waves < 1):
             raise ValueError(f"{self.__name__}: waves={waves!r}: a number from 1 on is expected")
+        if self._fitting and waves is None and not progress and len(keywords) == len(self._signature["scalars"]):
+            arrays = self._like_before(inputs, out)
+            if arrays:
+                return self._again(arrays, self._take_scalars(keywords))
         values = self._take_arrays(inputs, keywords)
         outputs = self._take_out(out)
         scalars = self._take_scalars(keywords)
@@ -311,13 +318,57 @@ class Graph:
         with _once(self):
             self._open()
             arrays = self._take_rooms(arrays, tokens, dims, waves)
-            self._run(arrays, {**dims, **given}, scalars, waves, progress)
+            arguments = self._arguments(arrays, {**dims, **given}, scalars, waves)
+            self._run(arguments, waves, progress)
             self.empty = self._take_empty(waves)
             decided = self._take_extents(arrays, waves)
+            varies = any(port.get("varies") for port in self._signature["ports"])
+            self._fitting = None if waves is not None or varies else self._fit(arguments, arrays)
         self._last = dims
-        results = tuple(decided[port["name"]] if port["name"] in decided else
-                        None if waves is None and port["name"] in self.empty else arrays[port["name"]] for port in self._ports("out"))
+        return self._results({**arrays, **decided}, waves is None)
+
+    def _results(self, arrays, may_be_none):
+        results = tuple(None if may_be_none and port["name"] in self.empty else arrays[port["name"]] for port in self._ports("out"))
         return results[0] if len(results) == 1 else results
+
+    # ---- a call with arrays of the types and shapes of the last one: there is nothing more to look at ----
+
+    def _fit(self, arguments, arrays):
+        """The arguments, and for each port the place of its array there, its name, whether it is written, and the array's type and shape."""
+        places = [place for place, argument in enumerate(arguments) if isinstance(argument, _ctypes.c_void_p)][1:]  # the first one is the session
+        return arguments, [(place, port["name"], port["mode"] == "out", arrays[port["name"]].dtype, arrays[port["name"]].shape)
+                           for place, port in zip(places, self._signature["ports"])]
+
+    def _like_before(self, inputs, out):
+        """The arrays in the order of the ports; None: something is given in another way, or not like before."""
+        outs = () if out is None else out if isinstance(out, (tuple, list)) else (out,)
+        ports = self._fitting[1]
+        written = sum(is_out for _, _, is_out, _, _ in ports)
+        if len(inputs) + written != len(ports) or out is not None and len(outs) != written:
+            return None
+        arrays, inputs, outs = [], iter(inputs), iter(outs)
+        for _, _, is_out, dtype, shape in ports:
+            array = _numpy.empty(shape, dtype) if is_out and out is None else next(outs if is_out else inputs)
+            if type(array) is not _numpy.ndarray or array.dtype != dtype or array.shape != shape:
+                return None
+            flags = array.flags
+            if not flags.c_contiguous or is_out and not flags.writeable:
+                return None
+            arrays.append(array)
+        return arrays
+
+    def _again(self, arrays, scalars):
+        with _once(self):
+            self._open()
+            arguments, ports = [*self._fitting[0]], self._fitting[1]
+            arguments[0] = self._session
+            for array, (place, *_) in zip(arrays, ports):
+                arguments[place] = _ctypes.c_void_p(array.ctypes.data)
+            if scalars:
+                arguments[-len(scalars):] = scalars
+            self._run(arguments, None, False)
+            self.empty = self._take_empty(None)
+        return self._results({name: array for array, (_, name, *_) in zip(arrays, ports)}, True)
 
     def _take_empty(self, waves):
         """The outputs of which some token is empty: by name, True, or for several waves an array of truth values."""
@@ -378,9 +429,8 @@ class Graph:
                     said.add(extent)
         return arguments + scalars
 
-    def _run(self, arrays, dims, scalars, waves, progress):
+    def _run(self, arguments, waves, progress):
         function = self._function("run" if waves is None else "run_waves")
-        arguments = self._arguments(arrays, dims, scalars, waves)
         begin = _time.monotonic()
         if 0 < self._seconds <= _SHORT_S and not progress:
             self._tell(function(*arguments))

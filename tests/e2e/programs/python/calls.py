@@ -38,6 +38,21 @@ case("out-dict", f(image, t=2.5, out={"c": out[1]})[1] is out[1])
 case("buffer", np.array_equal(f(memoryview(image), t=2.5)[0], e) and np.array_equal(f(image.T.copy().T, t=2.5)[0], e))
 case("names", np.array_equal(f(image=image, t=2.5)[0], e) and edges.__all__ == ["edges", "slow"] and "u8[h, w]" in f.__doc__)
 
+# A call like the one before it goes a shorter way, and it must not be taken for one if it is none.
+other = np.arange(20, dtype="u1").reshape(5, 4)
+wanted = {(shape, t): f.copy()(shaped, t=t) for shape, shaped in (("image", image), ("other", other), ("turned", image[::-1])) for t in (2.5, 7)}
+turned, readonly = np.asfortranarray(image[::-1]), np.empty_like(e)
+readonly.flags.writeable = False
+again = [("image", f(image, t=2.5), 2.5), ("image", f(image, t=7), 7), ("other", f(other, t=7), 7), ("image", f(image, t=7), 7), ("turned", f(turned, t=7), 7),
+         ("turned", f(image[::-1], t=2.5), 2.5), ("image", f(memoryview(image), t=2.5), 2.5), ("image", f(image, t=2.5, out=[np.empty_like(e), np.empty_like(c)]), 2.5)]
+case("again", all(np.array_equal(got[k], wanted[name, t][k]) for name, got, t in again for k in range(2)))
+case("again-new-arrays", again[0][1][0] is not f(image, t=2.5)[0] and f(image, t=2.5, out=out)[1] is out[1])
+says("again-order", ValueError, "its array must be contiguous and writable", lambda: f(image, t=1, out=(readonly, out[1])))
+says("again-type", TypeError, "the array has elements of type int8", lambda: f(image.view("i1"), t=1))
+says("again-scalar", TypeError, "scalar 't' is missing", lambda: f(image, u=1))
+says("again-out-count", TypeError, "out has 3 arrays, and there are 2 outputs", lambda: f(image, t=1, out=(*out, e)))
+says("again-no-input", TypeError, "input 'image' is missing", lambda: f(t=1, out=out))
+
 
 class Tensor:                            # DLPack alone, as of another library
     def __init__(self, device):

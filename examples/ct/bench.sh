@@ -6,7 +6,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
 n=${N-128} views=${VIEWS-496} w=${W-312} h=${H-240} hand=${HAND:+$(realpath "$HAND")}
 mkdir -p "$2" && cd "$2" || exit 1
-. "$here/../peers.sh"
+. "$here/../peers.sh"; . "$here/../turns.sh"
 peers plastimatch
 ${CC:-cc} -O3 -ffast-math -o phantom "$here/phantom.c" -lm && ${CC:-cc} -O2 -o check "$here/check.c" -lm || exit 1
 "$dfc" "$here/ct.df" --nvcc=none -w -o ct || exit 1
@@ -39,31 +39,33 @@ PY
 ours() { ./ct --input="$views.$w.rct" --n="$n" --w="$w" --h="$h" --density=ours.f32 --picture=ours.png --device=none --workers="$1" --stats >stats 2>&1; }
 theirs() { OMP_NUM_THREADS=$1 plastimatch fdk -I views -O theirs.mha -r "$n $n $n" -z '256 256 256' >theirs.log 2>&1; }
 by_hand() { "$hand" "$views.$w.rct" "$n" hand.f32 hand.png threads="$1" cpu >hand.log 2>&1; }
-seconds() { # COMMAND…: the wall's, and those of processors
+wall_and_busy() { # COMMAND…: seconds of the wall, and of processors
     local TIMEFORMAT='%R %U %S'
     { time "$@"; } 2>took || { echo "FAILED $*: $(tail -qn 2 stats theirs.log hand.log 2>/dev/null)" >&2; exit 1; }
     awk '{ print $1, $2 + $3 }' took
 }
-median() { sort -g | awk '{ t[NR] = $1 } END { print t[int((NR + 1) / 2)] }'; }
+alone() { seconds ours "$1"; }
 column() { cut -d' ' -f"$2" "$1" | median; }
-ratio() { paste -d' ' "$1" "$2" | awk '{ printf "%.2f\n", $1 / $3 }' | median; } # of the wall's times
+walls() { cut -d' ' -f1 "$1" >"walls.$1"; echo "walls.$1"; }
 peer=; [ "${PEERS-}" != 0 ] && command -v plastimatch >/dev/null && peer=1
 if [ "$peer" ]; then views_of_plastimatch; else echo 'left out: plastimatch (PEERS=1 installs it)'; fi
-rm -f ours.[12] theirs.[12] hand.[12]
-for _ in $(seq "${ROUNDS-5}"); do for threads in 1 2; do
+rm -f ours.[12] theirs.[12] hand.[12] scaling.*
+for round in $(seq "${ROUNDS-5}"); do for threads in 1 2; do
+    where=; [ $threads = 2 ] || where="on $(core_of "$round")"
     for who in ours "${hand:+by_hand}" "${peer:+theirs}"; do
         [ "$who" ] || continue
-        [ "$who" = theirs ] || "$who" "$threads" # not counted: the first run behind another program clears the pages that it gave back
-        seconds "$who" "$threads" >>"${who/by_hand/hand}.$threads"
+        # shellcheck disable=SC2086
+        { [ "$who" = theirs ] || $where "$who" "$threads" # not counted: the first run behind another program clears the pages that it gave back
+          $where wall_and_busy "$who" "$threads" >>"${who/by_hand/hand}.$threads"; } || exit 1
         [ "$who" != ours ] || cp stats stats.$threads
     done
-done; done
+done; scaling ct alone; done
 for threads in 1 2; do
     echo "ct, $threads workers: $(column ours.$threads 1) s, of processors $(column ours.$threads 2) s; back-projection $(awk -v g="$n" -v v=$views '$1 == "backproject" { s = $7 == "ms" ? $6 / 1000 : $6; printf "%.2f GUPS a core", g * g * g * v / s / 1024 ^ 3; exit }' stats.$threads)"
     [ "$hand" ] && echo "by hand, $threads threads: $(column hand.$threads 1) s, of processors $(column hand.$threads 2) s"
-    [ "$peer" ] && echo "plastimatch fdk, OMP_NUM_THREADS=$threads: $(column theirs.$threads 1) s, which is $(ratio theirs.$threads ours.$threads) of ct's"
+    [ "$peer" ] && echo "plastimatch fdk, OMP_NUM_THREADS=$threads: $(column theirs.$threads 1) s, which is $(ratio "$(walls theirs.$threads)" "$(walls ours.$threads)") of ct's"
 done
-echo "two workers are $(ratio ours.1 ours.2) times as fast as one"
+gain ct
 ${CC:-cc} -O3 -march=native -ffast-math -o check_native "$here/check.c" -lm && ./check_native loop $n $views.$w.rct
 [ "$n $views" != '128 496' ] || ./check phantom $n ours.f32 0.01 0.02 | tail -n 2
 if [ "$peer" ]; then

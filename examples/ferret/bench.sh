@@ -5,7 +5,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
 runs=${RUNS:-3} count=${COUNT:-1000} wanted=${WANTED:-200} side=${SIDE:-128}
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-. "$here/../peers.sh"
+. "$here/../peers.sh"; . "$here/../turns.sh"
 peers python3-opencv
 for python in python3 /usr/bin/python3 none; do "$python" -c 'import cv2' 2>/dev/null && break; done
 [ "$python" != none ] || echo 'left out: python3-opencv is not installed (PEERS=1 installs it)'
@@ -18,23 +18,21 @@ rm -rf pictures queries
 "$build/bin/dfc" "$here/ferret.df" --nvcc=none -w -o ferret 2>/dev/null
 "$build/bin/dfc" "$here/ferret.df" --nvcc=none -w -D html=0 -o tables 2>/dev/null
 sizes="--h=$side --w=$side --device=none --progress=off" room="--images=$count"
-seconds() { local from=$EPOCHREALTIME; "$@" >/dev/null 2>&1; awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
-median() { sort -g "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-times() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", a / b }'; }
-rm -f times.*
 # shellcheck disable=SC2086
-for _ in $(seq "$runs"); do
-    for workers in 1 2; do
-        seconds ./index $sizes --workers=$workers >>times.index.$workers
-        seconds ./ferret $sizes $room --workers=$workers >>times.ferret.$workers
-        seconds ./tables $sizes $room --workers=$workers >>times.tables.$workers
+ours() { if [ "$1" = index ]; then seconds ./index $sizes --workers="$2"; else seconds "./$1" $sizes $room --workers="$2"; fi; }
+rm -f times.* scaling.*
+for ((i = 0; i < runs; i++)); do
+    core=$(core_of $i)
+    for program in index ferret tables; do
+        on "$core" ours $program 1 >>times.$program.1; ours $program 2 >>times.$program.2
+        scaling $program ours $program
     done
-    [ "$python" = none ] || { seconds "$python" "$here/peer.py" index pictures.txt peer.npz >>times.peer.index
-        seconds "$python" "$here/peer.py" search queries.txt peer.npz peer.csv >>times.peer.tables; }
+    [ "$python" = none ] || { on "$core" seconds "$python" "$here/peer.py" index pictures.txt peer.npz >>times.peer.index
+        on "$core" seconds "$python" "$here/peer.py" search queries.txt peer.npz peer.csv >>times.peer.tables; }
 done
 for program in index tables ferret; do
-    paste times.$program.1 times.$program.2 | awk '{ print $1 / $2 }' >times.ratio
-    printf '%s: %.3f s with one worker, %.3f s with two: %.2f x as fast\n' "$program" "$(median times.$program.1)" "$(median times.$program.2)" "$(median times.ratio)"
+    printf '%s: %.3f s with one worker, %.3f s with two\n' "$program" "$(median times.$program.1)" "$(median times.$program.2)"
     [ "$python" = none ] || [ $program = ferret ] ||
-        printf '    OpenCV, one thread: %.2f s, %s x as long as one worker\n' "$(median times.peer.$program)" "$(times "$(median times.peer.$program)" "$(median times.$program.1)")"
+        printf '    OpenCV, one thread: %.2f s, %.1f x as long as one worker\n' "$(median times.peer.$program)" "$(ratio times.peer.$program times.$program.1)"
+    gain $program
 done

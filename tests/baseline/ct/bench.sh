@@ -1,11 +1,11 @@
 #!/bin/bash
 # bench.sh BUILDDIR OUTDIR: examples/ct by dfc and by hand, both on dfc's emulated GPU: whole processes, VIEWS (496) views of W (312) x H (240) pixels, N (128)
-# voxels a side, in turns, the least and the median of ROUNDS (7). dfc's program has times that `dfc profile` measured; without a profile it takes its turns,
-# too. By hand the GPU computes, and threads read, copy and wait.
+# voxels a side, in turns, the least and the median of ROUNDS (7), and the median of the rounds' ratios. dfc's program has times that `dfc profile` measured;
+# without a profile it takes its turns, too. By hand the GPU computes, and threads read, copy and wait.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) ct=$here/../../../examples/ct build=$(cd "$1" && pwd)
 n=${N-128} views=${VIEWS-496} w=${W-312} h=${H-240}
-. "$here/../turns.sh"
+. "$here/../../../examples/turns.sh"
 mkdir -p "$2" && cd "$2" || exit 1
 ${CC:-cc} -O3 -ffast-math -o phantom "$ct/phantom.c" -lm && ${CC:-cc} -O2 -o check "$ct/check.c" -lm || exit 1
 [ -e "$views.$w.rct" ] || ./phantom "$views" "$w" "$h" "$views.$w.rct" || exit 1

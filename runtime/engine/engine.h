@@ -123,6 +123,7 @@ struct dfr_worker {
     bool alone;                         /* no other worker has a job: counters need no atomic operations (firing.h) */
     uint64_t kept;                      /* the successor to run next, or DFR_NO_JOB */
     struct dfr_deque *deque;            /* its own deque of ready jobs (steal.h); NULL: the policy has them */
+    struct { uint64_t jobs; double since_s; bool are_long; } length; /* of its jobs, as it was at the last look (steal.h) */
     struct df_call call;
     void **ports;                       /* room for the ports of any kernel */
     unsigned char *tmp;                 /* scratch, large enough for the tmp ports of any CPU job */

@@ -9,6 +9,8 @@
 
 #define FIRST_NAP_NS 50000
 #define LONGEST_NAP_NS 1000000
+#define LENGTH_JOBS 16                  /* between two looks at how long jobs are */
+#define MOST_SEEN 64                    /* of the jobs in a deque, the newest */
 #define LONGEST_WATCH_S 50e-6           /* then the thief gives up, even if it has learned nothing */
 
 /* All jobs that are ready before the workers start go to the first worker; the others steal them. */
@@ -45,6 +47,53 @@ struct dfr_deque *dfr_steal_victim(const struct df_run *run, const struct dfr_wo
     }
     return NULL;
 }
+
+/* ---- the order of long jobs ---- */
+
+/* Looks at the clock once in LENGTH_JOBS jobs. */
+static bool has_long_jobs(struct dfr_worker *w)
+{
+    uint64_t done = atomic_load_explicit(&w->deque->n_done, memory_order_relaxed);
+
+    if (done - w->length.jobs >= LENGTH_JOBS) {
+        double now_s = dfr_clock_s();
+        w->length.are_long = now_s - w->length.since_s >= (double)(done - w->length.jobs) * DFR_LONG_S;
+        w->length.since_s = now_s;
+        w->length.jobs = done;
+    }
+    return w->length.are_long;
+}
+
+/* Takes a job out of its place. The newest one takes the place. */
+static uint64_t take_at(struct dfr_deque *p, uint64_t at)
+{
+    uint64_t high = atomic_load_explicit(&p->high, memory_order_relaxed) - 1, job = p->jobs[at & p->mask];
+
+    p->jobs[at & p->mask] = p->jobs[high & p->mask];
+    atomic_store_explicit(&p->high, high, memory_order_relaxed);
+    return job;
+}
+
+uint64_t dfr_steal_next(const struct df_run *run, struct dfr_worker *w)
+{
+    struct dfr_deque *p = w->deque;
+    uint64_t low = atomic_load_explicit(&p->low, memory_order_relaxed), best;
+    int64_t newest;
+
+    if (w->kept != DFR_NO_JOB)
+        dfr_deque_push(p, w->kept);
+    w->kept = DFR_NO_JOB;
+    best = atomic_load_explicit(&p->high, memory_order_relaxed) - 1;
+    if (!has_long_jobs(w))
+        return take_at(p, best);
+    newest = dfr_job_wave(run, p->jobs[best & p->mask]);
+    for (uint64_t at = best, seen = 0; at-- > low && seen < MOST_SEEN; seen++)
+        if (newest - dfr_job_wave(run, p->jobs[at & p->mask]) >= run->inflight - 1)
+            return take_at(p, at);
+    return take_at(p, best);
+}
+
+/* ---- thieves ---- */
 
 /* Are the victim's jobs long enough to be shared? A victim that ends no job although it is in no kernel says nothing of
  * its jobs: it has not begun, or it lost its core. */

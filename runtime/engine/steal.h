@@ -4,6 +4,8 @@
  *
  * Order:     a worker runs its newest job first. That leaves the oldest jobs, on which most depends, to thieves.
  *            An ordered node's job of the next wave counts as older than what this wave's job makes ready.
+ * Waves:     if jobs take DFR_LONG_S and more, one of the wave for which the next wave waits goes first. Else that wave could fall behind, chains of ordered
+ *            nodes would end one after the other, and workers would wait. Whether jobs are long is looked at if the worker was stolen from of late.
  * Worth:     nobody steals from a worker whose jobs are shorter than DFR_WORTH_S, because two workers would need longer
  *            for them than one. A thief watches for DFR_WATCH_S how many jobs its victim ends. If they are too short,
  *            the thief takes a nap before it looks again, and each nap is longer than the one before. This costs the
@@ -24,6 +26,7 @@
 
 #define DFR_WORTH_S 200e-9              /* shorter jobs are not worth a theft */
 #define DFR_WATCH_S 2e-6                /* how long a thief watches its victim */
+#define DFR_LONG_S 20e-6                /* next to that, looking through a deque takes no time */
 
 /* What a worker has learned about being without jobs. */
 struct dfr_idle {
@@ -37,6 +40,9 @@ void dfr_steal_destroy(struct df_run *run);
 
 /* The deque of a worker that has jobs to steal. NULL: no worker has. */
 struct dfr_deque *dfr_steal_victim(const struct df_run *run, const struct dfr_worker *thief);
+
+/* Takes the next job of a worker whose jobs may be long, and whose deque is not empty. */
+uint64_t dfr_steal_next(const struct df_run *run, struct dfr_worker *w);
 
 /* One attempt to steal from this victim. The thief may watch, take a nap or give up. key: dfr_wake_key() from before
  * the victim was found. true: the thief's own deque has jobs now. */

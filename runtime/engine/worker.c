@@ -262,8 +262,12 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 
 /* ---- the next job, from the worker's deque ---- */
 
-static inline bool pop_newest(struct dfr_worker *w, uint64_t *job)
+static inline bool pop_newest(const struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
+    if ((run->threads.fences || atomic_load_explicit(&w->deque->fenced, memory_order_relaxed)) && run->inflight > 1 && dfr_deque_size(w->deque) > 0) {
+        *job = dfr_steal_next(run, w);
+        return true;
+    }
     *job = w->kept;
     w->kept = DFR_NO_JOB;
     return *job != DFR_NO_JOB || dfr_deque_pop(w->deque, job);
@@ -336,7 +340,7 @@ static inline __attribute__((always_inline)) bool next_job(struct df_run *run, s
 {
     if (!kind.lean && !deque)
         return take(run, w, job);
-    if (!(kind.large ? pop_large(run, w, turn, job) : pop_newest(w, job)))
+    if (!(kind.large ? pop_large(run, w, turn, job) : pop_newest(run, w, job)))
         return false;
     if (dfr_deque_size(deque) > 0)
         dfr_steal_wake(run);            /* there are more jobs than the one that it runs next */

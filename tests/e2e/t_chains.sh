@@ -1,0 +1,26 @@
+# Chains of ordered nodes that differ in length, on two workers with deques: the longer ones must not fall so far behind that workers wait for them. The
+# jobs sleep, so a busy machine makes them longer and nobody idle.
+cat >chains.df <<'END'
+kernel start(out a: i32[1]) cpu {{ a[0] = (int32_t)df_wave(call); }};
+kernel chain(in a: i32[1], out b: i32[1]; us: i32) ordered cpu {{
+#include <time.h>
+    struct timespec t = { 0, 1000 * us };
+    nanosleep(&t, NULL);
+    b[0] = a[0] + 1;
+}};
+kernel last(in a: i32[1], in b: i32[1], in c: i32[1], in d: i32[1]) ordered cpu {{
+    if (a[0] + b[0] + c[0] + d[0] != 4 * (df_wave(call) + 1)) return df_fail(call, "a wave was mistaken for another one");
+}};
+graph main {
+    x: i32[1] = start();
+    a = chain(x, 1000); b = chain(x, 1400); c = chain(x, 1400); d = chain(x, 1000);
+    last(a, b, c, d);
+}
+END
+check compile "$DFC" chains.df --nvcc=none -o chains
+check run ./chains --waves=200 --workers=2 --device=none --inflight=4 --stats=json --stats-file=stats.json
+expect busy 0 '^ok$' python3 -c '
+import json
+s = json.load(open("stats.json"))
+busy = sum(w["busy_s"] for w in s["workers"]) / len(s["workers"]) / s["makespan_s"]
+print("ok" if s["policy"] == "ws" and busy > 0.94 else "policy " + s["policy"] + f": workers are busy for {busy:.3f} of the time")'

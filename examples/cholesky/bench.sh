@@ -2,15 +2,16 @@
 # bench.sh BUILDDIR OUTDIR - the factorisation alone of a 4096 x 4096 matrix, in turns with OpenBLAS's potrf on one and two threads, in f64 and f32, and in
 # f32, which is all that it has, with StarPU's cholesky_implicit if Debian's starpu-examples is there (PEERS=1 installs it). Ratios are medians of the rounds' ratios.
 # Programs with one thread are on the same core in a round.
-#   N=4096 rows    TILES=12 a side    BLOCKS="8 12 16" tiles of StarPU    ROUNDS=7
+#   N=4096 rows    TILES= a side (f64: 16, f32: 8)    BLOCKS="8 12 16" tiles of StarPU    ROUNDS=7
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
-n=${N:-4096} tiles=${TILES:-12} blocks_of_starpu=${BLOCKS:-8 12 16} rounds=${ROUNDS:-7}
+n=${N:-4096} blocks_of_starpu=${BLOCKS:-8 12 16} rounds=${ROUNDS:-7}
 mkdir -p "$2" && cd "$2" || exit 1
 . "$here/../peers.sh"; . "$here/../turns.sh"
 peers starpu-examples
 peer=$(command -v cholesky_implicit || find /usr/lib -path '*starpu*' -name cholesky_implicit 2>/dev/null | head -n 1)
 for real in f64 f32; do
+    tiles=${TILES:-16}; [ $real = f64 ] || tiles=${TILES:-8}
     mkdir -p $real && "$dfc" "$here/cholesky.df" --lib --nvcc=none -w -D real=$real -D tiles="$tiles" -o $real/libcholesky.so 2>compile.log || { cat compile.log; exit 1; }
     cc -std=c11 -D_GNU_SOURCE -O2 $([ $real = f64 ] || echo -DSINGLE) -I$real -o $real/bench "$here/bench.c" -L$real -lcholesky -lopenblas -Wl,-rpath,"$PWD/$real" || exit 1
 done

@@ -300,10 +300,11 @@ class Graph:
         """Runs one wave, or `waves` of them. progress=True: a line on stderr while it runs."""
         if waves is not None and (not isinstance(waves, (int, _numpy.integer)) or waves < 1):
             raise ValueError(f"{self.__name__}: waves={waves!r}: a number from 1 on is expected")
-        if self._fitting and waves is None and not progress and len(keywords) == len(self._signature["scalars"]):
-            arrays = self._like_before(inputs, out)
+        fitting = self._fitting
+        if fitting and waves is None and not progress and len(keywords) == len(self._signature["scalars"]):
+            arrays = self._like_before(fitting, inputs, out)
             if arrays:
-                return self._again(arrays, self._take_scalars(keywords))
+                return self._again(fitting, arrays, self._take_scalars(keywords))
         values = self._take_arrays(inputs, keywords)
         outputs = self._take_out(out)
         scalars = self._take_scalars(keywords)
@@ -332,6 +333,7 @@ class Graph:
         return results[0] if len(results) == 1 else results
 
     # ---- a call with arrays of the types and shapes of the last one: there is nothing more to look at ----
+    # What fits is handed on: a thread that calls meanwhile, and is refused, must not change it between the look and the call.
 
     def _fit(self, arguments, arrays):
         """The arguments, and for each port the place of its array there, its name, whether it is written, and the array's type and shape."""
@@ -339,10 +341,11 @@ class Graph:
         return arguments, [(place, port["name"], port["mode"] == "out", arrays[port["name"]].dtype, arrays[port["name"]].shape)
                            for place, port in zip(places, self._signature["ports"])]
 
-    def _like_before(self, inputs, out):
+    @staticmethod
+    def _like_before(fitting, inputs, out):
         """The arrays in the order of the ports; None: something is given in another way, or not like before."""
         outs = () if out is None else out if isinstance(out, (tuple, list)) else (out,)
-        ports = self._fitting[1]
+        ports = fitting[1]
         written = sum(is_out for _, _, is_out, _, _ in ports)
         if len(inputs) + written != len(ports) or out is not None and len(outs) != written:
             return None
@@ -357,10 +360,10 @@ class Graph:
             arrays.append(array)
         return arrays
 
-    def _again(self, arrays, scalars):
+    def _again(self, fitting, arrays, scalars):
         with _once(self):
             self._open()
-            arguments, ports = [*self._fitting[0]], self._fitting[1]
+            arguments, ports = [*fitting[0]], fitting[1]
             arguments[0] = self._session
             for array, (place, *_) in zip(arrays, ports):
                 arguments[place] = _ctypes.c_void_p(array.ctypes.data)

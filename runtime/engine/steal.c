@@ -50,7 +50,8 @@ struct dfr_deque *dfr_steal_victim(const struct df_run *run, const struct dfr_wo
 
 /* ---- the order of long jobs ---- */
 
-/* Looks at the clock once in LENGTH_JOBS jobs. */
+/* Looks at the clock once in LENGTH_JOBS jobs. What the worker waited between two looks counts, too, and before the first look jobs are
+ * taken to be long: a wrong answer costs LENGTH_JOBS jobs some nanoseconds each. */
 static bool has_long_jobs(struct dfr_worker *w)
 {
     uint64_t done = atomic_load_explicit(&w->deque->n_done, memory_order_relaxed);
@@ -77,20 +78,20 @@ static uint64_t take_at(struct dfr_deque *p, uint64_t at)
 uint64_t dfr_steal_next(const struct df_run *run, struct dfr_worker *w)
 {
     struct dfr_deque *p = w->deque;
-    uint64_t low = atomic_load_explicit(&p->low, memory_order_relaxed), best;
-    int64_t newest;
+    uint64_t low = atomic_load_explicit(&p->low, memory_order_relaxed), newest;
+    int64_t wave;
 
     if (w->kept != DFR_NO_JOB)
         dfr_deque_push(p, w->kept);
     w->kept = DFR_NO_JOB;
-    best = atomic_load_explicit(&p->high, memory_order_relaxed) - 1;
+    newest = atomic_load_explicit(&p->high, memory_order_relaxed) - 1;
     if (!has_long_jobs(w))
-        return take_at(p, best);
-    newest = dfr_job_wave(run, p->jobs[best & p->mask]);
-    for (uint64_t at = best, seen = 0; at-- > low && seen < MOST_SEEN; seen++)
-        if (newest - dfr_job_wave(run, p->jobs[at & p->mask]) >= run->inflight - 1)
+        return take_at(p, newest);
+    wave = dfr_job_wave(run, p->jobs[newest & p->mask]);
+    for (uint64_t at = newest; at-- > low && newest - at <= MOST_SEEN;)
+        if (wave - dfr_job_wave(run, p->jobs[at & p->mask]) >= run->inflight - 1)
             return take_at(p, at);
-    return take_at(p, best);
+    return take_at(p, newest);
 }
 
 /* ---- thieves ---- */

@@ -4,8 +4,9 @@
  *
  * Order:     a worker runs its newest job first. That leaves the oldest jobs, on which most depends, to thieves.
  *            An ordered node's job of the next wave counts as older than what this wave's job makes ready.
- * Waves:     if jobs take DFR_LONG_S and more, one of the wave for which the next wave waits goes first. Else that wave could fall behind, chains of ordered
- *            nodes would end one after the other, and workers would wait. Whether jobs are long is looked at if the worker was stolen from of late.
+ * Waves:     if its jobs take DFR_LONG_S and more, one of the wave for which the next wave waits goes first. Else that wave
+ *            could fall behind, chains of ordered nodes would end one after the other, and workers would wait. A worker
+ *            looks at how long its jobs are if it was stolen from of late, or if owners always use fences (deque.h).
  * Worth:     nobody steals from a worker whose jobs are shorter than DFR_WORTH_S, because two workers would need longer
  *            for them than one. A thief watches for DFR_WATCH_S how many jobs its victim ends. If they are too short,
  *            the thief takes a nap before it looks again, and each nap is longer than the one before. This costs the
@@ -41,7 +42,7 @@ void dfr_steal_destroy(struct df_run *run);
 /* The deque of a worker that has jobs to steal. NULL: no worker has. */
 struct dfr_deque *dfr_steal_victim(const struct df_run *run, const struct dfr_worker *thief);
 
-/* Takes the next job of a worker whose jobs may be long, and whose deque is not empty. */
+/* Takes the next job of a worker whose jobs may be long, and whose deque is not empty: `kept`, or one of the deque. */
 uint64_t dfr_steal_next(const struct df_run *run, struct dfr_worker *w);
 
 /* One attempt to steal from this victim. The thief may watch, take a nap or give up. key: dfr_wake_key() from before

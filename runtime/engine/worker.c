@@ -262,9 +262,12 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 
 /* ---- the next job, from the worker's deque ---- */
 
-static inline bool pop_newest(const struct df_run *run, struct dfr_worker *w, uint64_t *job)
+/* The newest job, unless jobs may be long (steal.h). */
+static inline bool pop_own(const struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
-    if ((run->threads.fences || atomic_load_explicit(&w->deque->fenced, memory_order_relaxed)) && run->inflight > 1 && dfr_deque_size(w->deque) > 0) {
+    const bool may_be_long = run->threads.fences || atomic_load_explicit(&w->deque->fenced, memory_order_relaxed);
+
+    if (may_be_long && run->inflight > 1 && dfr_deque_size(w->deque) > 0) {
         *job = dfr_steal_next(run, w);
         return true;
     }
@@ -340,7 +343,7 @@ static inline __attribute__((always_inline)) bool next_job(struct df_run *run, s
 {
     if (!kind.lean && !deque)
         return take(run, w, job);
-    if (!(kind.large ? pop_large(run, w, turn, job) : pop_newest(run, w, job)))
+    if (!(kind.large ? pop_large(run, w, turn, job) : pop_own(run, w, job)))
         return false;
     if (dfr_deque_size(deque) > 0)
         dfr_steal_wake(run);            /* there are more jobs than the one that it runs next */

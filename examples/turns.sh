@@ -38,24 +38,26 @@ ratio() { paste -d' ' "$1" "$2" | awk '{ print $1 / $NF }' | median | awk '{ pri
 beside() {
     local a b
     a=$(sort -g "$2" | head -n 1) b=$(sort -g "$3" | head -n 1)
-    printf '%s: dfc %.1f ms, by hand %.1f ms: %.2f of it; medians %.1f, %.1f ms, of the ratios %.2f\n' "$1" "$a" "$b" "$(awk "BEGIN { print $a / $b }")" "$(median "$2")" "$(median "$3")" "$(ratio "$2" "$3")"
+    printf '%s: dfc %.1f ms, by hand %.1f ms: %.2f of it; medians %.1f, %.1f ms, of the ratios %.2f\n' "$1" "$a" "$b" "$(awk "BEGIN { print $a / $b }")" \
+        "$(median "$2")" "$(median "$3")" "$(ratio "$2" "$3")"
 }
 
 # scaling NAME COMMAND…: a round of what a second worker gives. COMMAND has the number of workers as its last argument, and prints seconds. It runs with one
-# worker on each of two cores, then so on both at once, and then with two workers.
+# worker on each of two cores, then so on both at once, and then with two workers: the five columns of the file scaling.NAME.
 scaling() {
     local name=$1 first second one other two; shift
     [ ${#cores[@]} = 2 ] || return 0
     first=$(on "${cores[0]}" "$@" 1) && second=$(on "${cores[1]}" "$@" 1) || exit 1
-    on "${cores[1]}" "$@" 1 >"scaling.other" & one=$(on "${cores[0]}" "$@" 1) && wait $! && two=$("$@" 2) || exit 1
-    other=$(cat scaling.other)
+    on "${cores[1]}" "$@" 1 >other.seconds & one=$(on "${cores[0]}" "$@" 1) && wait $! && two=$("$@" 2) || exit 1
+    other=$(cat other.seconds)
     echo "$first $second $one $other $two" >>"scaling.$name"
 }
 
-# gain NAME: medians of its rounds. The second figure says how free the two cores were: at most so much can be expected of two workers.
+# gain NAME: medians of its rounds. The last figure says how free the two cores were: at most so much can be expected of two workers.
 gain() {
     [ ${#cores[@]} = 2 ] || { echo "left out: what a second worker gives, because there is one core"; return; }
-    awk '{ print (1 / $5) / ((1 / $1 + 1 / $2) / 2) }' "scaling.$1" | median >scaling.two
-    awk '{ print (1 / $3 + 1 / $4) / ((1 / $1 + 1 / $2) / 2) }' "scaling.$1" | median >scaling.both
-    printf '%s: two workers are %.2f times as fast as one; two programs with one worker each, at once, do %.2f times as much as one\n' "$1" "$(cat scaling.two)" "$(cat scaling.both)"
+    printf '%s: one worker %.3f s, two %.3f s: %.2f times as fast; two programs with one worker each, at once, do %.2f times as much as one\n' "$1" \
+        "$(awk '{ print $1; print $2 }' "scaling.$1" | median)" "$(awk '{ print $5 }' "scaling.$1" | median)" \
+        "$(awk '{ print 2 / $5 / (1 / $1 + 1 / $2) }' "scaling.$1" | median)" \
+        "$(awk '{ print 2 * (1 / $3 + 1 / $4) / (1 / $1 + 1 / $2) }' "scaling.$1" | median)"
 }

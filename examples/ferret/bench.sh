@@ -20,19 +20,18 @@ rm -rf pictures queries
 sizes="--h=$side --w=$side --device=none --progress=off" room="--images=$count"
 # shellcheck disable=SC2086
 ours() { if [ "$1" = index ]; then seconds ./index $sizes --workers="$2"; else seconds "./$1" $sizes $room --workers="$2"; fi; }
+theirs() { if [ "$1" = index ]; then seconds "$python" "$here/peer.py" index pictures.txt peer.npz; else seconds "$python" "$here/peer.py" search queries.txt peer.npz peer.csv; fi; }
 rm -f times.* scaling.*
 for ((i = 0; i < runs; i++)); do
     core=$(core_of $i)
-    for program in index ferret tables; do
-        on "$core" ours $program 1 >>times.$program.1; ours $program 2 >>times.$program.2
+    for program in index tables; do
+        [ "$python" = none ] || { on "$core" ours $program 1 >>times.$program; on "$core" theirs $program >>times.peer.$program; }
         scaling $program ours $program
     done
-    [ "$python" = none ] || { on "$core" seconds "$python" "$here/peer.py" index pictures.txt peer.npz >>times.peer.index
-        on "$core" seconds "$python" "$here/peer.py" search queries.txt peer.npz peer.csv >>times.peer.tables; }
+    scaling ferret ours ferret
 done
 for program in index tables ferret; do
-    printf '%s: %.3f s with one worker, %.3f s with two\n' "$program" "$(median times.$program.1)" "$(median times.$program.2)"
-    [ "$python" = none ] || [ $program = ferret ] ||
-        printf '    OpenCV, one thread: %.2f s, %.1f x as long as one worker\n' "$(median times.peer.$program)" "$(ratio times.peer.$program times.$program.1)"
     gain $program
+    [ "$python" = none ] || [ $program = ferret ] ||
+        printf '    OpenCV, one thread: %.2f s, %.1f x as long as one worker\n' "$(median times.peer.$program)" "$(ratio times.peer.$program times.$program)"
 done

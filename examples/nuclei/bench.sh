@@ -26,11 +26,10 @@ for ((i = 0; i < runs; i++)); do
     on "$core" one_tile 1 >>times.one
     [ "$python" = none ] || on "$core" seconds "$python" "$peer/pipeline.py" "$PICTURE" theirs.csv theirs.png >>times.peer
     one_tile 2 >>times.two
-    on "$core" tiles 1 >>times.tiles.1; tiles 2 >>times.tiles.2
     scaling tiles tiles
 done
 echo "$PICTURE, whole processes: one tile, 1 worker $(median times.one) s, 2 workers $(median times.two) s"
-echo "$large in tiles of $((side / 4)): 1 worker $(median times.tiles.1) s, 2 workers $(median times.tiles.2) s"
+echo "$large, in tiles of $((side / 4)):"
 gain tiles
 if [ "$python" = none ]; then echo "left out: python3-opencv, python3-scipy or python3-skimage is not installed (PEERS=1 installs them), or $peer is not here"; exit 0; fi
 echo "OpenCV, SciPy and scikit-image, 1 thread: $(median times.peer) s, $(ratio times.peer times.one) times as long as 1 worker"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # bench.sh BUILDDIR OUTDIR: the mixed graph of examples/matrix by dfc and by hand, both on dfc's emulated GPU and the CPU: the time from the first job to the
-# last, N (512) rows, in turns, the least and the median of ROUNDS (15), and the median of the rounds' ratios. dfc's program is planned by gp with measured times; by hand the placement is gp's, too.
-# STD=1: dfc's has products of std and a formula in place of the kernels of matrix.c and matrix.cu.
+# last, N (512) rows, in turns, the least and the median of ROUNDS (15), and the median of the rounds' ratios. dfc's program is planned by gp with measured
+# times; by hand the placement is gp's, too. STD=1: dfc's has products of std and a formula in place of the kernels of matrix.c and matrix.cu.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) root=$here/../../.. build=$(cd "$1" && pwd) n=${N-512}
 . "$here/../../../examples/turns.sh"

@@ -3,7 +3,7 @@
 # matrix and photo, draws their partitions, compares the schedules on the emulated GPU (and on a real one if there is one), rehearses the thesis's graphs on the platform that they are studied on, runs photo,
 # checks the results, and says where everything is.
 #   PHOTO=picture.png TISSUE=stained.png make demo      on pictures of yours (default: some that are made here)
-#   DEMO_N=384  DEMO_WAVES=5  DEMO_RUNS=3    rows of the matrices, waves in a run, runs of each policy
+#   DEMO_N=384  DEMO_WAVES=5  DEMO_RUNS=3    rows of the matrices, waves in a run, runs of each policy that are for real
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "$1") out=$2; mkdir -p "$out"
@@ -13,7 +13,12 @@ host_cc=${CC:-cc}
 export DFC_PROFILE=${DFC_PROFILE:-$(realpath "$out")/profile.db}   # the demo's own: nothing of it stays in your home
 
 devices=(emu)
-if nvidia-smi -L >/dev/null 2>&1; then devices+=(cuda); else echo 'No GPU found: the emulated one stands in for it.'; fi
+if nvidia-smi -L >/dev/null 2>&1; then
+    devices+=(cuda)
+else
+    export NVCC=${NVCC:-none}           # it takes a while to compile CUDA code for all architectures, and none of it would run
+    echo 'No GPU found: the emulated one stands in for it, and CUDA code is not compiled (NVCC=nvcc does).'
+fi
 
 png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
 tissue=${TISSUE:-$out/nuclei-in.png}
@@ -62,13 +67,14 @@ for kind in mm ma; do
     fi
 done
 
-# What no machine without a GPU can show by running: the schedules themselves, on the described platform of examples/graphs/study.df.
+# What no machine without a GPU can show by running: the schedules themselves, on the described platform of examples/graphs/study.df. One run of each is enough:
+# a rehearsal takes as long again.
 for kind in ma mm; do
     rehearsed=$out/rehearsed/thesis-$kind
     mkdir -p "$out/rehearsed"; cp examples/graphs/study.df "$out/rehearsed/"
     { echo 'import "study.df";'; "$out/generate" --kind=$kind --n=1024 --costs; } >"$rehearsed.df"
     say "thesis-$kind: the thesis's graph of 1024 x 1024, rehearsed on its platform: 3 CPU workers, a GPU of 1.1 TF/s, 10 GB/s"
-    "$dfc" compare "$rehearsed.df" --rehearse --runs="$runs" --csv="$rehearsed.csv" --svg="$rehearsed.svg"
+    "$dfc" compare "$rehearsed.df" --rehearse --runs=1 --csv="$rehearsed.csv" --svg="$rehearsed.svg"
 done
 
 picture=${PHOTO:-$out/photo-in.png}

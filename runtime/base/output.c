@@ -149,6 +149,7 @@ static int open_temporary(struct dfr_output *output, const char *path, const cha
         block_limit(output);
         return DF_OK;
     }
+    output->replaces = access(output->path, F_OK) == 0;
     int fd = -1;
     for (unsigned i = 0; fd < 0 && i < ROOM_TRIES; i++) { /* another process may remove the room while it is empty */
         fd = make_temporary(output, room, wave);
@@ -280,6 +281,17 @@ int dfr_output_flush(FILE *file)
     if (fflush(file) == 0 && !ferror(file))
         return 0;
     return errno ? errno : before ? before : EIO;
+}
+
+enum { BEGIN_BYTES = 1 << 20 };
+
+void dfr_output_begin(struct dfr_output *output)
+{
+    const int64_t at = output->replaces ? ftello(output->file) : 0, more = at - output->begun;
+    if (more < BEGIN_BYTES)
+        return;
+    sync_file_range(fileno(output->file), output->begun, more, SYNC_FILE_RANGE_WRITE); /* if it fails, closing or fsync() tells of it */
+    output->begun = at;
 }
 
 /* Writes out and closes the file. Gives 0, or the errno of the first thing that went wrong. */

@@ -26,6 +26,8 @@ struct dfr_output {
     bool blocks;                        /* SIGXFSZ was not blocked in this thread before */
     bool stays;                         /* dfr_output_continue() has opened it */
     bool syncs;                         /* the caller's: it is on the disk when it has its name */
+    bool replaces;                      /* there is a file of that name */
+    int64_t begun;                      /* so many bytes are on their way to the disk */
 };
 
 int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error);
@@ -52,6 +54,10 @@ void dfr_output_sync_folder(char *path);
 int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_error *error);
 /* The name of what is not complete yet: PATH.part, of the file itself if PATH is a link. malloc'ed; NULL: no memory. */
 char *dfr_output_part_path(const char *path);
+
+/* Has the system begin to write to the disk what the file got. A file system may do all of it when the file replaces another one (ext4 does), while everyone
+ * waits. So this does nothing for a file that replaces none, nor for less than 1 MiB. */
+void dfr_output_begin(struct dfr_output *output);
 
 /* Between pause and resume nobody writes, and the thread's signals are as before. */
 void dfr_output_pause(struct dfr_output *output);

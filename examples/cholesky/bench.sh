@@ -2,10 +2,10 @@
 # bench.sh BUILDDIR OUTDIR - the factorisation alone of a 4096 x 4096 matrix, in turns with OpenBLAS's potrf on one and two threads, in f64 and f32, and in
 # f32, which is all that it has, with StarPU's cholesky_implicit if Debian's starpu-examples is there (PEERS=1 installs it). Ratios are medians of the rounds' ratios.
 # Programs with one thread are on the same core in a round.
-#   N=4096 rows    TILES= a side (f64: 16, f32: 8)    BLOCKS="8 12 16" tiles of StarPU    ROUNDS=7
+#   N=4096 rows    TILES= a side (f64: 16, f32: 8)    BLOCKS="8 12 16" tiles of StarPU    ROUNDS=11
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
-n=${N:-4096} blocks_of_starpu=${BLOCKS:-8 12 16} rounds=${ROUNDS:-7}
+n=${N:-4096} blocks_of_starpu=${BLOCKS:-8 12 16} rounds=${ROUNDS:-11}
 mkdir -p "$2" && cd "$2" || exit 1
 . "$here/../peers.sh"; . "$here/../turns.sh"
 peers starpu-examples

@@ -95,15 +95,17 @@ static int IN(eliminate)(struct df_call *call, size_t n, size_t ld, REAL *a, int
 /* Tile t goes to its place in a. A factor with a diagonal that is not finite or is 0 is refused: a GPU does not stop at such a pivot. */
 static int IN(put)(struct df_call *call, size_t n, size_t h, size_t w, const REAL *t, REAL *a, size_t row, size_t column, int lower)
 {
+    const int past = n * n * sizeof *a > CACHE;
     for (size_t i = 0; i < h; i++) {
         size_t kept = lower && row == column ? i + 1 : w;
         REAL *to = a + (row + i) * n + column;
         if (row == column && !(isfinite(t[i * w + i]) && (lower ? t[i * w + i] > 0 : t[i * w + i] != 0)))
             return df_fail(call, "the pivot of row %zu is %g", row + i, (double)t[i * w + i]);
-        memcpy(to, t + i * w, kept * sizeof *t);
-        memset(to + kept, 0, (w - kept) * sizeof *t);
+        place(to, t + i * w, kept * sizeof *t, past);
+        place(to + kept, NULL, (w - kept) * sizeof *t, past);
     }
     for (size_t i = 0; lower && row != column && i < w; i++)
-        memset(a + (column + i) * n + row, 0, h * sizeof *t);
+        place(a + (column + i) * n + row, NULL, h * sizeof *t, past);
+    placed();
     return DF_OK;
 }

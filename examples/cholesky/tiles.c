@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
 
 #define BLAS(name, a) _Generic(*(a), float: cblas_s##name, double: cblas_d##name)
 #define OURS(name, a) _Generic(*(a), float: name##_f32, double: name##_f64)
@@ -25,6 +28,36 @@ int one_thread(struct df_call *call, size_t n, int64_t row, void **state)
     openblas_set_num_threads(1);
     *state = NULL;
     return DF_OK;
+}
+
+enum { CACHE = 16 << 20 };              /* a matrix of more bytes stays in no cache until someone reads it */
+
+/* Bytes from `from`, or zeros if it is NULL. If they go past the caches, their place is not read into them first. */
+static void place(void *to, const void *from, size_t bytes, int past)
+{
+    size_t done = 0;
+#ifdef __x86_64__
+    size_t head = -(uintptr_t)to % sizeof(__m128i);
+    if (past && bytes > head) {
+        place(to, from, head, 0);
+        for (done = head; bytes - done >= sizeof(__m128i); done += sizeof(__m128i))
+            _mm_stream_si128((__m128i *)((char *)to + done), from ? _mm_loadu_si128((const __m128i *)((const char *)from + done)) : _mm_setzero_si128());
+    }
+#else
+    (void)past;
+#endif
+    if (from)
+        memcpy((char *)to + done, (const char *)from + done, bytes - done);
+    else
+        memset((char *)to + done, 0, bytes - done);
+}
+
+/* What went past the caches comes before what this thread writes next. */
+static void placed(void)
+{
+#ifdef __x86_64__
+    _mm_sfence();
+#endif
 }
 
 enum { LEAF = 512, ONCE = 4 };          /* of substitute.h */

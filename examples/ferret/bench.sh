@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # ferret beside the same search with OpenCV and NumPy (peer.py), whole processes in turns, one and two workers: bench.sh BUILDDIR OUTDIR
-#   PEERS=1 installs python3-opencv    RUNS=3    COUNT=1000 WANTED=200 pictures in the index, and looked for    SIDE=128
+#   PEERS=1 installs python3-opencv    RUNS=5    COUNT=1000 WANTED=200 pictures in the index, and looked for    SIDE=128
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2"
-runs=${RUNS:-3} count=${COUNT:-1000} wanted=${WANTED:-200} side=${SIDE:-128}
+runs=${RUNS:-5} count=${COUNT:-1000} wanted=${WANTED:-200} side=${SIDE:-128}
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db} OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 . "$here/../peers.sh"; . "$here/../turns.sh"
 peers python3-opencv

@@ -75,23 +75,28 @@ static uint64_t take_at(struct dfr_deque *p, uint64_t at)
     return job;
 }
 
+static bool goes_before(const struct df_run *run, uint64_t a, uint64_t b)
+{
+    const uint32_t in_order = DFR_N_IN_ORDER | DFR_N_STREAM;
+    const bool a_is = run->firing.nodes[dfr_job_node(a)].flags & in_order, b_is = run->firing.nodes[dfr_job_node(b)].flags & in_order;
+
+    return a_is != b_is ? a_is : dfr_job_wave(run, a) < dfr_job_wave(run, b);
+}
+
 uint64_t dfr_steal_next(const struct df_run *run, struct dfr_worker *w)
 {
     struct dfr_deque *p = w->deque;
-    uint64_t low = atomic_load_explicit(&p->low, memory_order_relaxed), newest;
-    int64_t wave;
+    uint64_t low = atomic_load_explicit(&p->low, memory_order_relaxed), newest, first;
 
     if (w->kept != DFR_NO_JOB)
         dfr_deque_push(p, w->kept);
     w->kept = DFR_NO_JOB;
-    newest = atomic_load_explicit(&p->high, memory_order_relaxed) - 1;
-    if (!has_long_jobs(w))
-        return take_at(p, newest);
-    wave = dfr_job_wave(run, p->jobs[newest & p->mask]);
-    for (uint64_t at = newest; at-- > low && newest - at <= MOST_SEEN;)
-        if (wave - dfr_job_wave(run, p->jobs[at & p->mask]) >= run->inflight - 1)
-            return take_at(p, at);
-    return take_at(p, newest);
+    newest = first = atomic_load_explicit(&p->high, memory_order_relaxed) - 1;
+    if (has_long_jobs(w))
+        for (uint64_t at = newest; at-- > low && newest - at <= MOST_SEEN;)
+            if (goes_before(run, p->jobs[at & p->mask], p->jobs[first & p->mask]))
+                first = at;
+    return take_at(p, first);
 }
 
 /* ---- thieves ---- */

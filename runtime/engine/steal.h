@@ -4,9 +4,10 @@
  *
  * Order:     a worker runs its newest job first. That leaves the oldest jobs, on which most depends, to thieves.
  *            An ordered node's job of the next wave counts as older than what this wave's job makes ready.
- * Waves:     if its jobs take DFR_LONG_S and more, one of the wave for which the next wave waits goes first. Else that wave
- *            could fall behind, chains of ordered nodes would end one after the other, and workers would wait. A worker
- *            looks at how long its jobs are if it was stolen from of late, or if owners always use fences (deque.h).
+ * Waves:     if its jobs take DFR_LONG_S and more, a worker's next job is one of an ordered node or a stream, if there is one, and else one of the oldest
+ *            wave. The first ones run one after the other, so whoever waits for them waits longest: a file is read ahead of the jobs that need it. A wave
+ *            that fell behind would keep all later ones waiting. A worker looks at how long its jobs are if it was stolen from of late, or if owners
+ *            always use fences (deque.h).
  * Worth:     nobody steals from a worker whose jobs are shorter than DFR_WORTH_S, because two workers would need longer
  *            for them than one. A thief watches for DFR_WATCH_S how many jobs its victim ends. If they are too short,
  *            the thief takes a nap before it looks again, and each nap is longer than the one before. This costs the

@@ -163,11 +163,16 @@ static bool is_known(const struct dfc_program *p, const struct dfg_level *level)
     return known;
 }
 
-/* How many levels it knows. A compiler that knows one knows those before it. */
+static bool is_wanted(const struct dfc_program *p, const struct dfg_level *level)
+{
+    return level && (!p->options->runs_here || df_isa_level() >= level->least) && is_known(p, level);
+}
+
+/* For how many levels formulas are compiled. A compiler that knows one knows those before it. */
 static unsigned count_levels(const struct dfc_program *p)
 {
     unsigned n = DFG_MOST_LEVELS;
-    while (n > 1 && (!dfg_level(n - 1) || !is_known(p, dfg_level(n - 1))))
+    while (n > 1 && !is_wanted(p, dfg_level(n - 1)))
         n--;
     return n;
 }

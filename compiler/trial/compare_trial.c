@@ -82,11 +82,13 @@ static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial
 bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *build,
                        struct dfc_trial *trial)
 {
+    struct dfc_build_options here = *build;
+    here.runs_here = true;
     memset(trial, 0, sizeof *trial);
     if (make_folder(common, trial)) {
         dfr_unfinished_add(trial->path);
         dfr_unfinished_add(trial->folder);
-        if (dfc_build(common, loaded, build, trial->path) == 0)
+        if (dfc_build(common, loaded, &here, trial->path) == 0)
             return true;
     }
     dfc_trial_remove(trial);

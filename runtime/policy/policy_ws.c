@@ -8,7 +8,8 @@
  * jobs go to the queues, so everybody takes the oldest job, and the deques stay empty.
  *
  * This policy serves runs with devices, runs with one worker, and simulations. In a run with several workers and without
- * devices it is not asked: the workers have deques of their own, which do the same at less cost (engine/steal.h).
+ * devices it is not asked: the workers have deques of their own, which do the same at less cost, but for the order of long
+ * jobs of several waves (engine/steal.h).
  */
 #include <stdatomic.h>
 #include <stdlib.h>

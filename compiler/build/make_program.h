@@ -19,7 +19,7 @@ struct dfc_build_options {
     bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; the emulator runs gpu variants that are C or C++ */
     const char *policy;
     bool quiet;
-    bool runs_here;                     /* on this machine alone, so no code is made for other processors */
+    bool runs_here;                     /* on this machine alone: formulas are compiled for no other processor */
 };
 /* What a file is by its name's ending. */
 enum dfc_product { DFC_PROGRAM, DFC_SHARED, DFC_ARCHIVE };

@@ -24,7 +24,7 @@ bool dfc_trial_args(const struct df_graph *graph, char *const *words, int n);
 /* Warns of each option of dfc, words[0..n), that has the name of an arg of the graph: the program does not get it. */
 void dfc_trial_warn_taken(const struct df_graph *graph, char *const *words, int n);
 
-/* false: reported. */
+/* Makes the program in a folder of its own, for this machine's processor alone. false: reported. */
 bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *build,
                        struct dfc_trial *trial);
 void dfc_trial_remove(struct dfc_trial *trial);

@@ -11,7 +11,7 @@ cc -std=c11 -O2 -o check "$here/check.c" -lm || exit 1
 
 for graph in cholesky lu; do for real in f64 f32; do for tiles in 1 3 4; do
     "$dfc" "$here/$graph.df" --nvcc=none -w -D real=$real -D tiles=$tiles -o $graph-$real-$tiles 2>compile.log || { cat compile.log; exit 1; }
-    for n in 4 61 256 $([ $real-$tiles != f64-3 ] || echo 1451); do   # 1451: no cache holds the matrix
+    for n in 4 61 256 $([ $real-$tiles != f64-3 ] || echo 1451); do   # 1451: larger than CACHE of tiles.c
         ./$graph-$real-$tiles --n=$n --matrix=a.npy --output=f.npy --device=none && residual=$(./check $graph a.npy f.npy)
         verdict $? "$tiles x $tiles tiles: ${residual:-}"
     done

@@ -30,7 +30,7 @@ int one_thread(struct df_call *call, size_t n, int64_t row, void **state)
     return DF_OK;
 }
 
-enum { CACHE = 16 << 20 };              /* a matrix of more bytes stays in no cache until someone reads it */
+enum { CACHE = 16 << 20 };              /* bytes; a larger matrix is taken to be in no cache when someone reads it */
 
 /* Bytes from `from`, or zeros if it is NULL. If they go past the caches, their place is not read into them first. */
 static void place(void *to, const void *from, size_t bytes, int past)
@@ -39,7 +39,7 @@ static void place(void *to, const void *from, size_t bytes, int past)
 #ifdef __x86_64__
     size_t head = -(uintptr_t)to % sizeof(__m128i);
     if (past && bytes > head) {
-        place(to, from, head, 0);
+        place(to, from, head, 0);       /* what comes before the first whole vector */
         for (done = head; bytes - done >= sizeof(__m128i); done += sizeof(__m128i))
             _mm_stream_si128((__m128i *)((char *)to + done), from ? _mm_loadu_si128((const __m128i *)((const char *)from + done)) : _mm_setzero_si128());
     }

@@ -13,7 +13,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/unfinished.h"
 
-/* ---- files that may not grow ---- */
+/* ---- files that may not grow, and pauses ---- */
 
 static void block_limit(struct dfr_output *output)
 {
@@ -36,8 +36,20 @@ static void release_limit(const struct dfr_output *output)
     pthread_sigmask(SIG_UNBLOCK, &limit, NULL);
 }
 
+enum { BEGIN_BYTES = 1 << 20 };
+
+static void begin_writing(struct dfr_output *output)
+{
+    const int64_t at = output->replaces ? ftello(output->file) : 0, more = at - output->begun;
+    if (more < BEGIN_BYTES)
+        return;
+    sync_file_range(fileno(output->file), output->begun, more, SYNC_FILE_RANGE_WRITE); /* if it fails, closing or fsync() tells of it */
+    output->begun = at;
+}
+
 void dfr_output_pause(struct dfr_output *output)
 {
+    begin_writing(output);
     release_limit(output);
     output->blocks = false;
 }
@@ -281,17 +293,6 @@ int dfr_output_flush(FILE *file)
     if (fflush(file) == 0 && !ferror(file))
         return 0;
     return errno ? errno : before ? before : EIO;
-}
-
-enum { BEGIN_BYTES = 1 << 20 };
-
-void dfr_output_begin(struct dfr_output *output)
-{
-    const int64_t at = output->replaces ? ftello(output->file) : 0, more = at - output->begun;
-    if (more < BEGIN_BYTES)
-        return;
-    sync_file_range(fileno(output->file), output->begun, more, SYNC_FILE_RANGE_WRITE); /* if it fails, closing or fsync() tells of it */
-    output->begun = at;
 }
 
 /* Writes out and closes the file. Gives 0, or the errno of the first thing that went wrong. */

@@ -75,6 +75,7 @@ static uint64_t take_at(struct dfr_deque *p, uint64_t at)
     return job;
 }
 
+/* Ordered jobs go first, and then those of the oldest wave. */
 static bool goes_before(const struct df_run *run, uint64_t a, uint64_t b)
 {
     const uint32_t in_order = DFR_N_IN_ORDER | DFR_N_STREAM;

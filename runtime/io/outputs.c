@@ -69,7 +69,6 @@ FILE *df_output_resume(struct df_output *output)
 int df_output_pause(struct df_call *call, struct df_output *output)
 {
     const int code = dfr_output_flush(output->to.file);
-    dfr_output_begin(&output->to);
     dfr_output_pause(&output->to);
     if (code)
         return df_fail(call, "cannot write '%s': %s", output->to.path, strerror(code));

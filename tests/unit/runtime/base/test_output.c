@@ -39,13 +39,14 @@ static void write_pieces(const char *path)
     for (int i = 0; i < PIECES; i++) {
         assert_int_equal(fwrite(piece, 1, PIECE, output.file), PIECE);
         assert_int_equal(dfr_output_flush(output.file), 0);
-        dfr_output_begin(&output);
+        dfr_output_pause(&output);
+        dfr_output_resume(&output);
     }
     assert_int_equal(dfr_output_close(&output, true, &error), DF_OK);
     free(piece);
 }
 
-static void test_begin(void **state)
+static void test_replaced(void **state)
 {
     char folder[] = "/tmp/test_output-XXXXXX", path[64];
     (void)state;
@@ -62,6 +63,6 @@ static void test_begin(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_begin) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_replaced) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

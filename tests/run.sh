@@ -9,7 +9,7 @@
 #     unit     build/…/tests/test_*    cmocka programs
 #     golden   tests/golden/run.sh     wrong programs and their exact messages
 #     e2e      tests/e2e/t_*.sh        compile, run, compare
-#     rooms, sentences                 tests/rooms.py, rooms_figure.py and tests/sentences.py: the sources themselves
+#     rooms                            tests/rooms.py and rooms_figure.py: the sources themselves
 # Everything a failed test printed is shown, and after the table once more each failed test with its failed cases, so that a log that lacks
 # its middle still says what failed. The last line is `N passed, N failed, N skipped`.
 set -u
@@ -50,7 +50,6 @@ jobs_list() {
     if [ -d compiler ]; then
         printf 'rooms\tpython3 tests/rooms.py %s\n' "$build"
         printf 'rooms-figure\tpython3 tests/rooms_figure.py --check\n'
-        printf 'sentences\tpython3 tests/sentences.py\n'
     fi
     [ -x tests/model/run.sh ] && printf 'model-cluster\ttests/model/run.sh %s cluster quick\n' "$build"
     [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"

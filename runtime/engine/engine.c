@@ -513,7 +513,8 @@ static void publish(struct df_run *run, uint64_t job, uint32_t memory, bool empt
         atomic_store_explicit(&b->readers, count_readers(run, y), memory_order_relaxed);
         /* release: the bytes and b->host, to everybody who finds the bit */
         atomic_store_explicit(&b->valid, held ? 1u << memory : 0, memory_order_release);
-        if (count_readers(run, y) == 0 && held)
+        /* Its whole counts a range as dropped in each wave, also in one in which it got no memory. */
+        if (count_readers(run, y) == 0 && (held || dfm_space_shares(run->memory.space, block)))
             dfm_space_drop(run->memory.space, block, memory);
     }
 }

@@ -3,7 +3,8 @@
  * CPU worker until its waves have ended. The other workers sleep between calls as they sleep without jobs.
  *
  * Broken:   After a failure, or when a stream has ended, some counters of the firing rule stand in the middle of a wave.
- *           Then the run is ended, and the next call opens another one.
+ *           Then the run is ended, and the next call opens another one. That run is opened as the session was. It must not be
+ *           opened with the arrays of the call before: these are as long as that call needed, and may have been freed since.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@ struct df_session {
     const struct df_graph *graph;
     struct df_options options;          /* with `buffers` and `args` of its own */
     struct df_run *run;                 /* NULL: the next call opens it */
+    struct df_buffer *opened;           /* that a run is opened with: as the options have them, without arrays that a call has replaced */
     struct df_buffer *buffers, *next;   /* as the last call left them; as this call asks for them */
     union df_scalar *args, *next_args;  /* the same; not used if the options had none and no call gave some */
     bool has_args;
@@ -53,6 +55,7 @@ static int refuse(const struct df_options *o, struct df_error *error)
 
 static void session_free(struct df_session *s)
 {
+    free(s->opened);
     free(s->buffers);
     free(s->next);
     free(s->args);
@@ -76,19 +79,20 @@ static int fill(struct df_session *s, const struct df_options *options, struct d
     s->options = *options;
     if (options->n_buffers > 0 && !options->buffers)
         return dfr_error(error, DF_E_ARGUMENT, "%u buffers are said to be given, and none are", options->n_buffers);
+    s->opened = copy(options->buffers, options->n_buffers, sizeof *s->opened);
     s->buffers = copy(options->buffers, options->n_buffers, sizeof *s->buffers);
     s->next = copy(options->buffers, options->n_buffers, sizeof *s->next);
     s->args = copy(options->args, n_args, sizeof *s->args);
     s->next_args = copy(options->args, n_args, sizeof *s->next_args);
     s->has_args = options->args != NULL;
-    if (!dfr_scalars_scratch_make(s->graph, &s->scratch) || !s->buffers || !s->next || !s->args || !s->next_args)
+    if (!dfr_scalars_scratch_make(s->graph, &s->scratch) || !s->opened || !s->buffers || !s->next || !s->args || !s->next_args)
         return dfr_error_memory(error);
     return DF_OK;
 }
 
 static int open_run(struct df_session *s, struct df_error *error)
 {
-    s->options.buffers = s->buffers;
+    s->options.buffers = s->opened;
     s->options.args = s->has_args ? s->args : NULL;
     s->waves = 0;
     s->broken = false;
@@ -200,8 +204,11 @@ static int move_buffers(struct df_session *s, int64_t waves, void *const *data, 
     for (uint32_t i = 0; i < n && extents; i++)
         s->next[i].extents = extents[i];
     status = dfr_buffers_move(s->run, s->next, waves, error);
-    for (uint32_t i = 0; i < n && status == DF_OK; i++)
+    for (uint32_t i = 0; i < n && status == DF_OK; i++) {
         s->buffers[i].data = s->next[i].data;
+        if (s->opened[i].data != s->next[i].data)
+            s->opened[i].data = NULL;   /* nobody says that the memory is still there */
+    }
     return status;
 }
 

@@ -500,15 +500,17 @@ int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_
     return status;
 }
 
-/* The buffer's place of a token of that wave. What is final has one token. */
-static uint64_t place_of(const struct df_run *run, const struct df_buffer *buffer, uint64_t job, int64_t wave)
+/* The buffer's place for a token of that round. All passes use the place of the wave. What is final has one token. */
+static uint64_t place_of(const struct df_run *run, const struct df_buffer *buffer, uint64_t job, int64_t round)
 {
+    int64_t wave = dfr_skips_wave(&run->skips, round);
+
     if (run->graph->nodes[dfr_job_node(job)].flags & DF_NODE_FINAL)
         return 0;
     return buffer->n_tokens ? (uint64_t)wave % buffer->n_tokens : (uint64_t)wave;
 }
 
-void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave)
+void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t round)
 {
     const struct dfr_buffers *b = run->memory.buffers;
 
@@ -516,19 +518,19 @@ void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave)
         const struct df_buffer *buffer = &b->given[i];
         uint32_t value = b->value[i];
         if (buffer->empty && run->graph->values[value].producer == dfr_job_node(job) && !df_value_is_acc(run->graph, value))
-            buffer->empty[place_of(run, buffer, job, wave)] = 1;
+            buffer->empty[place_of(run, buffer, job, round)] = 1;
     }
 }
 
-bool dfr_buffers_given_empty(const struct df_run *run, uint64_t job, uint32_t value, int64_t wave)
+bool dfr_buffers_given_empty(const struct df_run *run, uint64_t job, uint32_t value, int64_t round)
 {
     const struct dfr_buffers *b = run->memory.buffers;
     const struct df_buffer *buffer = b->lent[value] ? &b->given[b->lent[value] - b->of] : NULL;
 
-    return buffer && buffer->empty && buffer->empty[place_of(run, buffer, job, wave)];
+    return buffer && buffer->empty && buffer->empty[place_of(run, buffer, job, round)];
 }
 
-void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t wave, size_t *dims)
+void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t round, size_t *dims)
 {
     const struct dfr_buffers *b = run->memory.buffers;
     const struct df_graph *g = run->graph;
@@ -541,11 +543,11 @@ void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t w
         uint32_t p = (uint32_t)(port - &g->kports[kernel->first_port]);
         for (unsigned k = 0; buffer && buffer->extents && k < port->rank; k++)
             if (port->own >> k & 1)
-                dims[df_extent_variable(g, kernel, p, k)] = buffer->extents[place_of(run, buffer, job, wave) * DF_MAX_RANK + k];
+                dims[df_extent_variable(g, kernel, p, k)] = buffer->extents[place_of(run, buffer, job, round) * DF_MAX_RANK + k];
     }
 }
 
-void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t wave)
+void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t round)
 {
     const struct dfr_buffers *b = run->memory.buffers;
 
@@ -554,7 +556,7 @@ void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t wave)
         uint32_t value = b->value[i], slot = dfr_job_slot(job);
         if (run->graph->values[value].producer != dfr_job_node(job) || !dfr_extents_value_varies(run->extents, value))
             continue;
-        uint64_t place = place_of(run, buffer, job, wave);
+        uint64_t place = place_of(run, buffer, job, round);
         bool empty = dfr_extents_bytes(run->extents, value, slot) == 0;
         if (empty && buffer->empty)
             buffer->empty[place] = 1;

@@ -56,18 +56,20 @@ void dfr_buffers_destroy(struct df_run *run);
  * options but for `data`, without the run's own, which stay. DF_E_ARGUMENT: nothing has changed then. */
 int dfr_buffers_move(struct df_run *run, const struct df_buffer *buffers, int64_t waves, struct df_error *error);
 
+/* The following functions take the wave that the engine counts (dfr_job_wave()): in a run of several passes a round, whose wave they find. */
+
 /* The outputs of the job are empty in that wave: writes that where the caller wants to know it. */
-void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t wave);
+void dfr_buffers_empty(const struct df_run *run, uint64_t job, int64_t round);
 
 /* The node has made its outputs of that wave, and their extents differ from wave to wave: writes them where the caller wants
  * to know them. An output with an extent of 0 is empty. */
-void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t wave);
+void dfr_buffers_extents(const struct df_run *run, uint64_t job, int64_t round);
 
 /* Does the caller say that this output of a spared node is empty in that wave? */
-bool dfr_buffers_given_empty(const struct df_run *run, uint64_t job, uint32_t value, int64_t wave);
+bool dfr_buffers_given_empty(const struct df_run *run, uint64_t job, uint32_t value, int64_t round);
 
 /* The dimensions of a spared node's kernel in that wave, as the caller says them; those that the caller does not say stay. */
-void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t wave, size_t *dims);
+void dfr_buffers_given_extents(const struct df_run *run, uint64_t job, int64_t round, size_t *dims);
 
 /* The largest number of waves in flight, at most n, with which each wave has places of its own. */
 uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);

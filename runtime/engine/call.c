@@ -173,26 +173,26 @@ int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed
         return code;
     if (dfr_extents_made(x, node, slot, passed, own, &empty, why) != DF_OK)
         return df_fail(call, "%s", why);
-    dfr_buffers_extents(call->run, call->job, dfr_skips_wave(&call->run->skips, call->wave));
+    dfr_buffers_extents(call->run, call->job, call->wave);
     code = note_empty(call, empty);
     return code == DF_SKIP && dfr_is_once(call->run, node) ? fail_once(call) : code;
 }
 
 /* Notes the outputs of a spared node that the caller says are empty. DF_SKIP: all are. */
-static int note_given_empty(struct df_call *call, int64_t wave)
+static int note_given_empty(struct df_call *call)
 {
     struct df_run *run = call->run;
     uint32_t node = dfr_job_node(call->job), first = run->graph->nodes[node].first_out, n_empty = 0;
     uint32_t end = first + df_node_n_out(run->graph, node);
 
     for (uint32_t y = first; y < end; y++)
-        n_empty += dfr_buffers_given_empty(run, call->job, y, wave);
+        n_empty += dfr_buffers_given_empty(run, call->job, y, call->wave);
     if (n_empty > 0 && n_empty == end - first)
         return DF_SKIP;
     if (dfr_skips_any(&run->skips))     /* they may be empty in the slot's wave before, or in a round without a wave (skips.h) */
         dfr_skips_set(&run->skips, dfr_job_slot(call->job), node, false);
     for (uint32_t y = first; y < end && n_empty > 0; y++)
-        if (dfr_buffers_given_empty(run, call->job, y, wave))
+        if (dfr_buffers_given_empty(run, call->job, y, call->wave))
             dfr_make_one_empty(run, call->job, y);
     return DF_OK;
 }
@@ -203,17 +203,16 @@ int dfr_call_given(struct df_call *call)
     const struct df_graph *g = call->run->graph;
     uint32_t node = dfr_job_node(call->job), slot = dfr_job_slot(call->job);
     size_t own[g->kernels[g->nodes[node].kernel].n_dims + 1u];
-    int64_t wave = dfr_skips_wave(&call->run->skips, call->wave);
     char why[DFR_EXTENTS_WHY];
     uint64_t empty;
 
-    if (note_given_empty(call, wave) == DF_SKIP)
-        return DF_SKIP;
+    if (dfr_skips_leaves_out(&call->run->skips, slot, node) || note_given_empty(call) == DF_SKIP)
+        return DF_SKIP;                 /* a round without a wave has no place in the caller's arrays */
     if (!x || !dfr_extents_node_varies(x, node))
         return DF_OK;
     if (dfr_extents_bind(x, node, slot, 0, own, why) != DF_OK)
         return df_fail(call, "%s", why);
-    dfr_buffers_given_extents(call->run, call->job, wave, own);
+    dfr_buffers_given_extents(call->run, call->job, call->wave, own);
     return dfr_extents_made(x, node, slot, 0, own, &empty, why) == DF_OK ? note_empty(call, empty) : df_fail(call, "%s", why);
 }
 

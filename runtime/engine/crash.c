@@ -70,7 +70,8 @@ static void name_job(char *text, size_t size)
     if (!g || dfr_job_node(running->job) >= g->n_nodes)
         return;
     df_node_name(g, dfr_job_node(running->job), node, sizeof node);
-    snprintf(text, size, "node '%s', wave %lld: the kernel ", node, (long long)running->wave);
+    snprintf(text, size, "node '%s', wave %lld: the kernel ", node,
+             (long long)dfr_told_wave(running->run, running->job, running->wave));
 }
 
 static void tell(const siginfo_t *info)

@@ -717,7 +717,7 @@ bool dfr_engine_skipped(struct df_run *run, const struct df_call *call)
         dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
     dfr_make_empty(run, call->job);
     if (!over)
-        dfr_buffers_empty(run, call->job, dfr_skips_wave(&run->skips, call->wave));
+        dfr_buffers_empty(run, call->job, call->wave);
     return true;
 }
 

@@ -191,7 +191,7 @@ static void copy_failed(struct df_run *run, uint32_t node, uint64_t job, const s
     char name[256];
     df_node_name(run->graph, node, name, sizeof name);
     dfr_engine_fail(run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made: %s", name,
-                    (long long)dfr_job_wave(run, job), error->text);
+                    (long long)dfr_told_wave(run, job, dfr_job_wave(run, job)), error->text);
 }
 
 /* The readers of an acc wait for the last wave. A part that no later wave changes goes to the host before that, and leaves its memory to

@@ -10,7 +10,7 @@ static void blame(struct dfr_gpu *gpu, uint64_t job, const char *others, const c
 {
     char name[DFR_GPU_NAME_BYTES];
     df_node_name(gpu->run->graph, dfr_job_node(job), name, sizeof name);
-    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld%s: %s", name, (long long)dfr_job_wave(gpu->run, job),
+    dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld%s: %s", name, (long long)dfr_told_wave(gpu->run, job, dfr_job_wave(gpu->run, job)),
                     others, why);
 }
 
@@ -68,5 +68,5 @@ void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error)
     if (n_others > 0)
         snprintf(others, sizeof others, ", or another of %u tokens", n_others + 1);
     dfr_engine_fail(gpu->run, DF_E_DEVICE, "node '%s', wave %lld, copying what it made%s: %s", name,
-                    (long long)dfr_job_wave(gpu->run, dfr_job(slot, 0)), others, error->text);
+                    (long long)dfr_told_wave(gpu->run, dfr_job(slot, 0), dfr_job_wave(gpu->run, dfr_job(slot, 0))), others, error->text);
 }

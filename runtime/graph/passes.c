@@ -133,6 +133,16 @@ int dfr_again_admit(const struct df_graph *g, const struct dfr_again *a, int64_t
 
 /* ---- passes ---- */
 
+/* Is all that the view or join reads there in each pass? Else it would find nothing in the later ones, and say that its outputs are empty. */
+static bool reads_again(const struct df_graph *g, uint32_t v, const struct dfr_again *again)
+{
+    const uint32_t *in = g->in_value + g->nodes[v].first_in;
+    bool there = true;
+    for (uint32_t k = 0; k < df_node_n_in(g, v); k++)
+        there &= df_value_is_once(g, in[k]) || again->kept[in[k]] || again->called[g->values[in[k]].producer];
+    return there;
+}
+
 uint32_t dfr_passes_of(const struct df_graph *g, uint32_t v, uint32_t n_passes, const struct dfr_again *again)
 {
     const struct df_part_rows *part = &g->parts[g->nodes[v].part];
@@ -141,7 +151,7 @@ uint32_t dfr_passes_of(const struct df_graph *g, uint32_t v, uint32_t n_passes, 
     for (uint32_t y = g->nodes[v].first_out; y < g->nodes[v].first_out + df_node_n_out(g, v); y++)
         if (again->kept[y])             /* of a join, too: the parts of it do not come again */
             return 0;
-    return again->called[v] || df_node_is_ranges(g, v) ? DF_NONE : 0;
+    return again->called[v] || (df_node_is_ranges(g, v) && reads_again(g, v, again)) ? DF_NONE : 0;
 }
 
 /* What the parts of the largest pass take together. */

@@ -34,7 +34,8 @@ bool dfr_is_part_of_acc(const struct df_graph *graph, uint32_t node);
 uint32_t dfr_passes_most(const struct df_graph *graph);
 /* How often @passes says that the waves go by, which is no more often than the acc has parts; 0: nobody says it. */
 uint32_t dfr_passes_hint(const struct df_graph *graph);
-/* The pass in which the node fires: 0 for all but parts; DF_NONE: in each pass, as views do, and nodes that are called again. */
+/* The pass in which the node fires: 0 for all but parts; DF_NONE: in each pass, as nodes that are called again do, and views and joins of
+ * what comes again. */
 uint32_t dfr_passes_of(const struct df_graph *graph, uint32_t node, uint32_t n_passes, const struct dfr_again *again);
 /* The number of passes: as asked for, but no more than there are parts. If asked is 0: as @passes says, or the least with which the parts of one pass fit in
  * each device's memory, with some tokens of what they read; 1 if no number helps, or if there is a single wave. */

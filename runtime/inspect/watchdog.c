@@ -50,7 +50,7 @@ void dfr_watchdog_begin(struct dfr_watchdog *w, uint32_t post, uint64_t job, int
 {
     struct post *p = &w->posts[post];
     atomic_store_explicit(&p->job, job, memory_order_release);
-    atomic_store_explicit(&p->wave, wave, memory_order_release);
+    atomic_store_explicit(&p->wave, dfr_told_wave(w->run, job, wave), memory_order_release);
     atomic_store_explicit(&p->since_s, dfr_clock_s(), memory_order_release);
     atomic_fetch_add_explicit(&p->turn, 1, memory_order_release);
 }

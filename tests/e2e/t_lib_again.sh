@@ -1,0 +1,21 @@
+# What one wave, pass or call of a session leaves for the next: empty tokens in a place in flight, calls that fail, waves that go by several times.
+sanitize=$(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1)
+formulas_for none
+cp "$programs"/* .
+check library "$DFC" again.df --nvcc=none --lib -o libagain.so
+# shellcheck disable=SC2046,SC2086
+check compiles cc -std=c11 -Wall -Wextra -Werror $sanitize again.c -o again -Wl,-rpath,"$PWD" $(PKG_CONFIG_PATH=$PWD pkg-config --cflags --libs again)
+quiet() { expect "$1 $2" 0 '^$' timeout 60 ./again "$1" "$2"; }
+for o in '--device=none --policy=eager --workers=2' '--device=none --policy=heft --workers=2 --inflight=3' '--device=none --workers=1' \
+    '--device=none --workers=2 --poison' '--device=emu --emu-all --policy=dmda' '--device=emu --emu-all --policy=gp --inflight=2'; do
+    quiet lost "$o"
+done
+for o in '--device=none --workers=1' '--device=none --workers=2 --policy=eager' '--device=emu' '--device=emu --emu-all --pin=on' '--device=emu --emu-all --pin=off'; do
+    quiet fails "$o"
+done
+for o in '--device=none --workers=2 --passes=2' '--device=none --workers=1 --passes=3' '--device=none --workers=2 --passes=2 --policy=eager' \
+    '--device=emu --emu-all --passes=2'; do
+    quiet bounded "$o"
+    quiet several "$o"
+done
+quiet several '--device=emu --emu-all --gpu-mem=8KiB'

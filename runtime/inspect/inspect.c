@@ -96,8 +96,11 @@ static int call_variant(struct df_run *run, struct dfr_worker *w)
     const struct df_node *node = &g->nodes[dfr_job_node(w->call.job)];
     const struct df_work *work = &g->works[node->work];
 
-    if (!g->functions[node->kernel].cpu)
+    if (!g->functions[node->kernel].cpu) {
+        if (dfr_skips_any(&run->skips)) /* its outputs may have been empty in the slot's wave before */
+            dfr_skips_set(&run->skips, dfr_job_slot(w->call.job), dfr_job_node(w->call.job), false);
         return dfr_check_only(run->watch.inspect->check, &w->call, w->ports);
+    }
     return dfr_call_or_leave_out(&w->call, NULL, (const size_t *)(g->dims + work->first_dim), w->ports,
                                  run->memory.scalars + work->first_scalar);
 }

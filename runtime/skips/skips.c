@@ -240,6 +240,7 @@ void dfr_skips_set(struct dfr_skips *s, uint32_t slot, uint32_t node, bool empty
 
 void dfr_skips_set_one(struct dfr_skips *s, uint32_t slot, uint32_t value)
 {
+    note_kept(s, slot, value, true);
     s->empty[(size_t)slot * s->graph->n_values + value] = 1;
     atomic_store_explicit(&s->any, true, memory_order_relaxed);
 }

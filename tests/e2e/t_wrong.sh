@@ -52,6 +52,25 @@ touch none.cu
 expect cu-is-left-out 0 "the gpu variant of 'same' is left out" "$DFC" kinds.df -o kinds --emu-gpu-code --nvcc=none
 expect cpp-is-not 0 '^2$' ./kinds --device=emu --policy=all-gpu
 
+# A kernel that has a gpu variant alone, and skips a wave: the next one is there again.
+cat >alone.df <<'EOT'
+kernel make(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = 1; }};
+kernel some(in v: i32[k], out o: i32[k]) gpu "some.c";
+kernel last(in v: i32[k]) ordered cpu {{ printf("%d ", (int)df_wave(call)); }};
+graph main { a: i32[4] = make(); b = some(a); last(b); }
+EOT
+cat >some.c <<'EOT'
+#include <string.h>
+int some_gpu(struct df_call *call, cudaStream_t stream, size_t k, const int32_t *v, int32_t *o)
+{
+    (void)stream;
+    memcpy(o, v, k * sizeof *v);
+    return df_wave(call) % 3 == 1 ? DF_SKIP : DF_OK;
+}
+EOT
+check compile-alone "$DFC" alone.df -o alone --emu-gpu-code --nvcc=none
+for set in --check=variants --policy=all-gpu --poison; do expect "alone $set" 0 '^0 2 3 5 $' bash -c "./alone --device=emu $set --waves=6 2>/dev/null"; done
+
 # df_log: one line each, with node and wave, at the level asked for.
 expect log 0 "^good: node 'main/last', wave 1: sees 80.5 and 160$" ./good --log=info --waves=2
 [ -z "$(./good --waves=2 2>&1)" ] && pass log-quiet || fail log-quiet "said something"

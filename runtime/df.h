@@ -392,7 +392,7 @@ struct df_options {
     /* Finding a wrong result: docs/debugging.md. */
     int serial;                         /* one job at a time, one wave at a time, in topological order */
     int check_variants;                 /* run each job's gpu variant too, and compare; implies `serial` */
-    int poison;                         /* fill memory that holds nothing with a pattern */
+    int poison;                         /* fill memory that holds nothing with a pattern, and fail if nothing else is in a result in `buffers` */
     const char *const *dumps;           /* n_dumps texts, each NODE or NODE:WAVE: tokens to write as .npy files;
                                          * borrowed for the run */
     unsigned n_dumps;

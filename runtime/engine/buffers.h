@@ -77,6 +77,11 @@ uint32_t dfr_buffers_inflight(const struct df_run *run, uint32_t n);
 /* Called before the devices are open, because their caches look at what is pinned. Pins the memory that is lent, if that
  * makes copies faster. What cannot be pinned stays as it is. */
 void dfr_buffers_pin(struct df_run *run);
+/* --poison; without it both do nothing. Fills the places of the results that are made once a wave (phase 0), before the waves
+ * (DFR_N_ONCE) or by their end (DFR_N_PHASE), before anything of that phase begins. */
+void dfr_buffers_poison(const struct df_run *run, uint32_t phase, int64_t round);
+/* All of the phase has been made. The run fails if a result of it that is not empty has only what its place was filled with. */
+void dfr_buffers_find_unwritten(struct df_run *run, uint32_t phase, uint32_t slot, int64_t round);
 /* Notes which buffers lie in pinned memory. */
 void dfr_buffers_mark_pinned(struct dfr_buffers *buffers);
 

@@ -255,6 +255,7 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
     dfr_skips_begin(&run->skips, slot, wave, run->feed.slots ? run->feed.slots[slot].number : wave);
     if (run->memory.tokens)
         dfr_tokens_begin(run, slot, wave);
+    dfr_buffers_poison(run, 0, wave);
     atomic_store_explicit(&s->nodes_left, run->firing.n_terminals, memory_order_relaxed);
     atomic_store_explicit(&s->streams_left, run->firing.n_streams, memory_order_relaxed);
     if (run->firing.n_streams > 0)
@@ -266,6 +267,7 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
 /* The run is over. In a session it is only this call. The thread that called may sleep, as a worker without jobs. */
 static void finish(struct df_run *run, const struct dfr_worker *w)
 {
+    dfr_buffers_find_unwritten(run, DFR_N_PHASE, dfr_once_slot(run), run->firing.final_wave);
     if (!run->calls.on) {
         dfr_engine_stop(run, DFR_FINISHED);
         return;
@@ -292,6 +294,8 @@ static void finish_if_complete(struct df_run *run, struct dfr_worker *w)
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
     int64_t wave = run->firing.slots[slot].wave, next = dfr_skips_next(&run->skips, wave, run->inflight);
+
+    dfr_buffers_find_unwritten(run, 0, slot, wave);
     /* seq_cst, as in end_stream(): if the last wave ends while the limit is lowered, the later of both sees the other's
      * write. Rounds between passes that do not begin count, too */
     atomic_fetch_add_explicit(&run->firing.waves_done, run->skips.passes ? (next - wave) / run->inflight : 1,
@@ -379,6 +383,7 @@ int dfr_engine_ended_apart(struct df_run *run, const struct df_call *call)
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
 {
     int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_relaxed);
+    dfr_buffers_poison(run, DFR_N_PHASE, 0);
     if (run->firing.n_accs > 0)
         dfr_acc_begin(run);
     if (limit <= 0) {
@@ -402,10 +407,12 @@ void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot
     if (slot == dfr_once_slot(run)) {
         if (!dfr_count_down(w, &run->firing.once_left, n))
             return;
-        if (atomic_load_explicit(&run->firing.final_begun, memory_order_relaxed)) /* ordered by the count */
+        if (atomic_load_explicit(&run->firing.final_begun, memory_order_relaxed)) { /* ordered by the count */
             finish(run, w);
-        else
+        } else {
+            dfr_buffers_find_unwritten(run, DFR_N_ONCE, slot, 0);
             begin_waves(run, w);
+        }
     } else if (dfr_count_down(w, &run->firing.slots[slot].nodes_left, n)) {
         end_wave(run, w, slot);
     }
@@ -413,6 +420,7 @@ void dfr_engine_terminal(struct df_run *run, struct dfr_worker *w, uint32_t slot
 
 static void begin_once(struct df_run *run, struct dfr_worker *w)
 {
+    dfr_buffers_poison(run, DFR_N_ONCE, 0);
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)
         if (dfr_is_once(run, v) && df_node_n_in(run->graph, v) == 0) /* a final node has inputs */
             dfr_release(run, w, &v, 1, dfr_once_slot(run));

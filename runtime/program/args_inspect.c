@@ -67,7 +67,7 @@ const struct dfr_option dfr_options_inspect[] = {
     { "check", "variants", "run cpu and gpu variants on the same inputs, and say how they differ", set_check, 0 },
     { "dump", "NODE[:WAVE]", "write what the node makes as NODE.PORT.WAVE.npy; '*' stands for any text", set_dump, 0 },
     { "dump-dir", "DIR", "the folder that --dump writes to (default: here)", set_dump_dir, 0 },
-    { "poison", NULL, "fill memory that holds nothing yet, or nothing any more, with NaN and 0xa5", DFR_FLAG(poison) },
+    { "poison", NULL, "fill memory that holds nothing with NaN and 0xa5; fail if a result stays so", DFR_FLAG(poison) },
     { "watchdog", "TIME", "if a job runs longer (as in 30s), name it and what waits for it; then end",
       set_watchdog, 0 },
     { NULL, NULL, NULL, NULL, 0 }

@@ -19,3 +19,13 @@ for o in '--device=none --workers=2 --passes=2' '--device=none --workers=1 --pas
     quiet several "$o"
 done
 quiet several '--device=emu --emu-all --gpu-mem=8KiB'
+
+# --poison finds results that nothing has written.
+for w in 0 1 2 3 4; do echo "-6 forgets_it: node 'main/forgets_it/forgets', wave $w: nothing has written output 'b': it has only what --poison fills memory with"; done >want
+sed -i "1i -6 forgets_it: node 'main/forgets_it/last', wave 5: nothing has written output 'u': it has only what --poison fills memory with" want
+for o in '--device=none --workers=1' '--device=none --workers=2 --policy=eager' '--device=emu --emu-all --policy=all-gpu' '--device=emu --emu-all --policy=dmda --inflight=1'; do
+    ./again forgets "$o --poison" >got; same "unwritten $o" got want
+    quiet forgets "$o"
+    quiet lost "$o --poison"
+    quiet fails "$o --poison"
+done

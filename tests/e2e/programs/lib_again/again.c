@@ -146,12 +146,27 @@ static int several(const char *options)
     return several_close(s);
 }
 
+/* Says what each call says; -2 is the result after the last wave. */
+static int forgets(const char *options)
+{
+    struct forgets_it_session *s;
+    int32_t *a = numbers(WAVES * 8, 1, 1), *b = numbers(WAVES * 8, UNWRITTEN, 0), *u = numbers(8, UNWRITTEN, 0);
+    if (done(forgets_it_open(options, &s), forgets_it_error()))
+        return 1;
+    for (int at = -3; at < WAVES; at++)
+        done(forgets_it_run_waves(s, WAVES, a, 8, b, u, at), forgets_it_error());
+    free(a);
+    free(b);
+    free(u);
+    return forgets_it_close(s);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         int (*run)(const char *options);
-    } graphs[] = { { "lost", lost }, { "fails", fails }, { "bounded", bounded }, { "several", several } };
+    } graphs[] = { { "lost", lost }, { "fails", fails }, { "bounded", bounded }, { "several", several }, { "forgets", forgets } };
     for (size_t i = 0; argc == 3 && i < sizeof graphs / sizeof *graphs; i++)
         if (strcmp(graphs[i].name, argv[1]) == 0)
             return graphs[i].run(argv[2]);

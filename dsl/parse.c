@@ -52,13 +52,16 @@ struct dfl_file *dfl_parse_tokens(struct dfl_sink *sink, const char *name, const
         return file;
     }
 
-    struct dfl_reader *r = calloc(1, sizeof *r);
-    if (!r)
-        goto no_reader;
     if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
         text += 3;
         length -= 3;
     }
+    if (dfl_foreign(sink, file->file, text, length))
+        return file;
+
+    struct dfl_reader *r = calloc(1, sizeof *r);
+    if (!r)
+        goto no_reader;
     *r = (struct dfl_reader){.sink = sink, .arena = arena, .file = file->file, .text = text, .length = length,
                              .line = 1, .col = 1, .tokens = tokens};
     if (!read_text(r))

@@ -119,6 +119,9 @@ struct dfl_reader {
 /* reader.c: the location of one byte, just after the previous token. */
 struct dfl_loc dfl_reader_after(const struct dfl_reader *r);
 
+/* foreign.c: names the format in one error if the file is no .df but in one that is known. False: it may be a .df. */
+bool dfl_foreign(struct dfl_sink *sink, uint32_t file, const char *text, size_t length);
+
 /* reader.c: is the token between the braces of a kernel? */
 bool dfl_reader_in_formula(const struct dfl_reader *r);
 

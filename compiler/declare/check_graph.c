@@ -376,8 +376,11 @@ bool dfc_check_graphs(struct dfc_unit *u)
     if (u->options->root || u->options->exported)
         return ok && !u->no_memory;
     if (!dfc_index_find(&u->callees, "main", &id)) {
-        const struct dfl_loc begin = { ((struct dfc_loaded_file *)u->files.items)[0].ast->file, 1, 1, 2 };
-        dfl_error(u->sink, begin, "no graph 'main' in '%s'", u->options->path);
+        const struct dfl_file *file = ((struct dfc_loaded_file *)u->files.items)[0].ast;
+        if (file->decls)
+            dfl_error(u->sink, (struct dfl_loc){ file->file, 1, 1, 2 }, "no graph 'main' in '%s'", u->options->path);
+        else
+            dfl_error(u->sink, (struct dfl_loc){ file->file, 0, 0, 0 }, "the file declares nothing, so there is no graph 'main'");
         hint_main(u);
         ok = false;
     } else if (!dfc_callees(u)[id].graph) {

@@ -117,6 +117,87 @@ static void test_at_most_twenty_errors_are_shown(void **state)
     free(text);
 }
 
+/* ---- files that are no .df ---- */
+
+static void expect_foreign(const char *text, size_t length, const char *what)
+{
+    char message[128];
+    struct reading r;
+    snprintf(message, sizeof message, ": error: this file is %s and not a .df\n", what);
+    reading_start(&r, text, length);
+    if (dfl_sink_errors(r.sink) != 1 || !strstr(r.messages, message) || !strstr(r.messages, "\nhint: "))
+        fail_msg("expected one error with '%s' and a hint, got:\n%s", message, r.messages);
+    reading_end(&r);
+}
+
+static void test_other_formats_are_named(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+        const char *what;
+    } files[] = {
+        {TEXT("digraph G {\n  a -> b [label=\"x\\d\"];\n}\n"), "a graph of Graphviz (DOT)"},
+        {TEXT("/* made by hand */\nstrict graph {\n  a -- b;\n}\n"), "a graph of Graphviz (DOT)"},
+        {TEXT("graph G {\n  \"a b\" -- c;\n}\n"), "a graph of Graphviz (DOT)"},
+        {TEXT("# comment\ngraph \"my graph\" {\n  node [shape=box];\n}\n"), "a graph of Graphviz (DOT)"},
+        {TEXT("graph { edge [color=red]\n a -- b }\n"), "a graph of Graphviz (DOT)"},
+        {TEXT("    50\n    0    0    0\n    1   18    1   0\n"), "a standard task graph (STG)"},
+        {TEXT("{ \"name\": \"x\\d\", \"workflow\": { \"tasks\": [ ] } }\n"), "a workflow in JSON (WfCommons)"},
+        {TEXT("{\n  \"nodes\": [ ] }"), "JSON"},
+        {TEXT("[1, 2]\n"), "JSON"},
+        {TEXT("<?xml version=\"1.0\"?>\n<adag name=\"m\"></adag>\n"), "a workflow in XML (DAX)"},
+        {TEXT("<!-- a -->\n<graphml></graphml>\n"), "XML"},
+        {TEXT("#\n# slurm.conf\nClusterName=c\nNodeName=a[0-3] CPUs=4\n"), "Slurm's configuration"},
+        {TEXT("#!/bin/bash\n#SBATCH -n 4\nsrun x\n"), "a job script"},
+        {TEXT("#!/bin/sh\ndfc sum.df\n"), "a script"},
+        {TEXT("#!/usr/bin/env python3\nprint(1)\n"), "a Python program"},
+        {TEXT("# first\nimport numpy as np\n\ndef f(x):\n    return x\n"), "a Python program"},
+        {TEXT("from a import b\n"), "a Python program"},
+        {TEXT("def f(x):\n    return x\n"), "a Python program"},
+        {TEXT("// add\n#include <stdio.h>\nint main(void) { return 0; }\n"), "C or C++ code"},
+        {TEXT("void f(float *a) { a[0] = 1; }\n"), "C or C++ code"},
+        {TEXT("#include <stdio.h>\n__global__ void f(float *a) { a[0] = 1; }\n"), "CUDA code"},
+        {TEXT("# steps\nname: build\nsteps:\n  - a\n"), "YAML"},
+        {TEXT("---\n- a\n"), "YAML"},
+        {TEXT("\x7F" "ELF\2\1\1\0\0"), "a compiled program, library or object (ELF)"},
+        {TEXT("\x1F\x8B\x08\0\0\0"), "compressed by gzip"},
+        {TEXT("PK\3\4\0\0"), "a zip archive"},
+        {TEXT("\x89PNG\r\n\x1A\n"), "a picture (PNG)"},
+        {TEXT("II*\0\x08\0"), "a picture (TIFF)"},
+        {TEXT("\x93NUMPY\1\0"), "an array of NumPy"},
+        {TEXT("\xFF\xFEg\0r\0"), "text in UTF-16"},
+        {TEXT("\xFE\xFF\0g\0r"), "text in UTF-16"},
+        {TEXT("\xEF\xBB\xBF{ \"a\": 1 }"), "JSON"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        for (size_t cut = 0; cut < files[i].length; cut++) { /* what is cut off must be read within its bounds */
+            struct reading r;
+            char *part = malloc(cut ? cut : 1);
+            assert_non_null(part);
+            memcpy(part, files[i].text, cut);
+            reading_start(&r, part, cut);
+            reading_end(&r);
+            free(part);
+        }
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+        expect_foreign(files[i].text, files[i].length, files[i].what);
+}
+
+/* A file that declares something as a .df does is one, whatever else is in it. */
+static void test_no_df_is_taken_for_another_format(void **state)
+{
+    (void)state;
+    expect_fine("graph a { b = c(d); c[0] = b(e); }\n");
+    expect_fine("graph\nmain { for i in 0..2 { f(); } }\n");
+    expect_fine("import \"a.df\"; link \"m\"; table t: f32[2] = { 1, 2 };\n");
+    expect_fine("kernel f(in a: f32[n]) cpu {{\n#include <math.h>\n\"workflow\"; NodeName=1;\ndef f(x):\n}};\n");
+    expect_one_error(TEXT("#include \"lib.df\"\ngraph main { f(); }\n"), "character '#' is not part of the language");
+    expect_one_error(TEXT("import numpy;\nparam n = 1;\n"), "expected a string after 'import'");
+    expect_one_error(TEXT("void f(float a);\n\nkernel g(in a: f32[n]) cpu \"g.c\";\n"), "expected a declaration, found 'void'");
+}
+
 /* ---- what is read ---- */
 
 static void test_empty_files(void **state)
@@ -466,6 +547,8 @@ int main(void)
     enum { N_CASES = sizeof parse_cases / sizeof parse_cases[0] };
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_at_most_twenty_errors_are_shown),
+        cmocka_unit_test(test_other_formats_are_named),
+        cmocka_unit_test(test_no_df_is_taken_for_another_format),
         cmocka_unit_test(test_empty_files),
         cmocka_unit_test(test_words_are_names_where_names_stand),
         cmocka_unit_test(test_precedence_is_c),

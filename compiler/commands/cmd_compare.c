@@ -44,6 +44,7 @@ static const struct dfc_option own_options[] = {
     { "--csv", "FILE", "write the figures as CSV, too" },
     { "--svg", "FILE", "draw a bar chart, too, PNG if FILE ends in .png; with --rehearse, of predicted and rehearsed "
                        "makespans side by side" },
+    DFC_OPTION_REST,
     { 0 }
 };
 

@@ -62,6 +62,7 @@ static const struct dfc_option own_options[] = {
     { "-o", "FILE", "the file for the report; else it goes to standard output" },
     { "--db", "FILE", "the profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)" },
     { "--policy", "POLICY", NULL },     /* refused with a sentence: each kernel runs by itself */
+    DFC_OPTION_REST,
     { 0 }
 };
 

@@ -17,6 +17,7 @@ static const struct dfc_option own_options[] = {
     { NULL, NULL, "options" },
     { "--policy", "POLICY", "the policy of the run; if it places nodes before a run, the program's plan is its, too" },
     { "-o", "FILE", NULL },             /* refused with a sentence */
+    DFC_OPTION_REST,
     { 0 }
 };
 

@@ -145,6 +145,8 @@ int main(int argc, char **argv)
     dfr_cores_quiet();
     dfr_colour_set(dfr_colour_wanted());
     signal(SIGXFSZ, SIG_IGN);           /* so that writing beyond `ulimit -f` fails with an error that is reported */
+    dfc_commands = commands;
+    dfc_n_commands = N_COMMANDS;
     int status = dispatch(argc, argv);
     return dfc_stdout_flush() || status != 0 ? status : 1;
 }

@@ -6,6 +6,10 @@
 #include "compiler/tools/messages.h"
 #include "runtime/base/help_line.h"
 #include "runtime/base/suggest.h"
+#include "runtime/program/args.h"
+
+const struct dfc_command *const *dfc_commands;
+size_t dfc_n_commands;
 
 const struct dfc_option dfc_options_everywhere[] = {
     { "--color", "auto|always|never", "colours in messages (auto: if stderr is a terminal and $NO_COLOR is not set)" },
@@ -78,19 +82,60 @@ static bool is_option(const struct dfc_option *option, const char *word)
     return !word[n] || (option->name[1] == '-' ? word[n] == '=' : option->value != NULL);
 }
 
-static void unknown(const struct dfc_command *command, const char *word)
+/* Does the command read a graph, whose program has this option (`written`: without its value)? */
+static bool program_has(const struct dfc_command *command, const char *written)
 {
-    char written[64];
+    const char *name;
+    if (!first_row(command, "-D") || strncmp(written, "--", 2) != 0)
+        return false;
+    for (size_t i = 0; (name = dfr_option_name(i)); i++)
+        if (strcmp(written + 2, name) == 0)
+            return true;
+    return false;
+}
+
+/* The first other command that has this option and says so in its help. NULL, too: this command reads no graph, as those do. */
+static const struct dfc_command *other_with(const struct dfc_command *command, const char *written)
+{
+    for (size_t i = 0; i < dfc_n_commands && first_row(command, "-D"); i++) {
+        const struct dfc_option *option = first_row(dfc_commands[i], written);
+        if (dfc_commands[i] != command && option && option->text)
+            return dfc_commands[i];
+    }
+    return NULL;
+}
+
+static const char *closest_of(const struct dfc_command *command, const char *written)
+{
     struct dfr_suggestion best = { .name = written };
     const struct dfc_option *option;
-    snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
     for (size_t i = 0; (option = dfc_option_at(command, i)); i++)
         if (option->name && option->text && option->name[1] == '-')
             dfr_suggest(&best, option->name);
-    if (best.closest)
-        dfc_error("unknown option '%s'; did you mean '%s'?", word, best.closest);
+    return best.closest;
+}
+
+static void unknown(const struct dfc_command *command, const char *word)
+{
+    const char *name = dfc_command_name(command), *closest;
+    const struct dfc_command *other;
+    const bool runs = first_row(command, "--");
+    char written[64];
+    snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
+    if (strcmp(word, "--") == 0)
+        dfc_error("'--' stands before options of a graph's program, and 'dfc %s' runs none", name);
+    else if (runs && program_has(command, written))
+        dfc_error("'%s' is an option of the program, so it stands after '--': 'dfc %s FILE.df -- %s'", word, name, word);
+    else if (program_has(command, written))
+        dfc_error("'%s' is an option of the program: './PROGRAM %s', or 'dfc run FILE.df -- %s'", word, word, word);
+    else if ((other = other_with(command, written)))
+        dfc_error("'%s' is an option of 'dfc %s'; 'dfc %s --help' lists those of this command", word, dfc_command_name(other), name);
+    else if ((closest = closest_of(command, written)))
+        dfc_error("unknown option '%s'; did you mean '%s'?", word, closest);
+    else if (runs)
+        dfc_error("unknown option '%s'; 'dfc %s --help' lists them, and options of the program stand after '--'", word, name);
     else
-        dfc_error("unknown option '%s'; 'dfc %s --help' lists them", word, dfc_command_name(command));
+        dfc_error("unknown option '%s'; 'dfc %s --help' lists them", word, name);
 }
 
 bool dfc_option_known(const struct dfc_command *command, const char *word)

@@ -31,6 +31,13 @@ struct dfc_command {
     const struct dfc_option *options[DFC_MOST_TABLES];
 };
 
+/* Among the own options of a command that runs the graph's program: the program's options stand after it. */
+#define DFC_OPTION_REST { "--", NULL, NULL }
+
+/* All commands, so that a message can name the one that has an option. Set once, before any command line is read. */
+extern const struct dfc_command *const *dfc_commands;
+extern size_t dfc_n_commands;
+
 /* The options of every command; they stand behind a command's own tables. */
 extern const struct dfc_option dfc_options_everywhere[];
 

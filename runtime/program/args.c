@@ -155,12 +155,15 @@ static int parse_word(struct parser *p, const char *word)
     const char *name = word + strspn(word, "-");
     const size_t n = strcspn(name, "=");
     const char *closest = NULL;
-    if (n > 1 && n < sizeof p->name) {
+    if (!strncmp(word, "-D", 2))
+        return dfr_error(p->error, DF_E_ARGUMENT, "'-D' is an option of dfc: 'dfc -D NAME=VALUE FILE.df' compiles with another value of a param; "
+                         "args and dynamic params are '--NAME=VALUE'");
+    if (n > 0 && n < sizeof p->name) {
         memcpy(p->name, name, n);
         p->name[n] = '\0';
         closest = suggest(p->g, p->name);
     }
-    if (closest && (name[n] || !strcmp(closest, p->name)))
+    if (closest && ((n > 1 && name[n]) || !strcmp(closest, p->name)))
         return dfr_error(p->error, DF_E_ARGUMENT, "unexpected argument '%s'; did you mean '--%s%s'?", word, closest, name + n);
     return dfr_error(p->error, DF_E_ARGUMENT, "unexpected argument '%s'; --help lists the options", word);
 }

@@ -38,6 +38,18 @@ refused small-memory "--gpu-mem=12: a size is expected, such as 512MiB or 6GiB; 
 # An option that is not there, in every command, with the closest one it has.
 refused option "unknown option '--nowhere'; 'dfc compile --help' lists them" sum.df --nowhere
 refused option-close "unknown option '--kep'; did you mean '--keep'?" sum.df -o sum --kep
+# An option of the program, or of another command.
+for c in run compare profile; do
+    refused "$c-programs" "'--trace=t.json' is an option of the program, so it stands after '--': 'dfc $c FILE.df -- --trace=t.json'" $c sum.df --trace=t.json
+    refused "$c-args" "unknown option '--k=3'; 'dfc $c --help' lists them, and options of the program stand after '--'" $c sum.df --k=3
+done
+refused run-waves "'--waves=1' is an option of the program, so it stands after '--': 'dfc run FILE.df -- --waves=1'" run sum.df --waves=1
+refused compile-programs "'--stats' is an option of the program: './PROGRAM --stats', or 'dfc run FILE.df -- --stats'" sum.df --stats
+refused other-command "'--csv=x' is an option of 'dfc compare'; 'dfc compile --help' lists those of this command" sum.df --csv=x
+refused other-letter "'-i' is an option of 'dfc --format'; 'dfc compile --help' lists those of this command" sum.df -i
+for c in compile partition simulate; do
+    refused "$c-rest" "'--' stands before options of a graph's program, and 'dfc $c' runs none" $c sum.df -- --seed=3
+done
 refused option-value "unknown option '--polcy=gp'; did you mean '--policy'?" sum.df -o sum --polcy=gp
 refused option-profile "unknown option '--max-rus=3'; did you mean '--max-runs'?" profile sum.df --max-rus=3
 refused option-partition "unknown option '--svgg=x'; did you mean '--svg'?" partition sum.df --svgg=x

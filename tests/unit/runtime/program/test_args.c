@@ -176,6 +176,9 @@ static void test_messages(void **state)
     bad("stats", "unexpected argument 'stats'; did you mean '--stats'?");
     bad("-w", "unexpected argument '-w'; --help lists the options");
     bad("--", "unexpected argument '--'; --help lists the options");
+    bad("-n=5", "unexpected argument '-n=5'; did you mean '--n=5'?");
+    bad("-Dn=4", "'-D' is an option of dfc: 'dfc -D NAME=VALUE FILE.df' compiles with another value of a param; args and dynamic params are "
+                 "'--NAME=VALUE'");
     bad("--workers", "--workers needs a value");
     bad("--workers|--stats", "--workers needs a value");
     bad("--workers=0", "--workers: 0 is not between 1 and 256");

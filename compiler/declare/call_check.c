@@ -39,6 +39,18 @@ static const char *scalar_names(struct dfc_unit *u, const struct dfc_sig *sig)
     return dfc_printf(u, "%s", text);
 }
 
+void dfc_call_hint_order(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    const struct dfc_sig *sig = &callee->sig;
+    const char *form = "";
+    unsigned n = 0;
+    for (unsigned i = 0; i < sig->n_in; i++)
+        form = dfc_printf(u, "%s%s%s", form, n++ ? ", " : "", sig->ports[sig->in_port[i]].ast->name.text);
+    for (unsigned i = 0; i < sig->n_given; i++)
+        form = dfc_printf(u, "%s%s%s", form, n++ ? ", " : "", sig->scalars[i]->name.text);
+    dfl_hint(u->sink, "a call has its streams first and its scalars last: '%s(%s)'", callee->name, form);
+}
+
 static void note_declared(struct dfc_unit *u, const struct dfc_callee *callee)
 {
     if (callee->built_in)
@@ -153,7 +165,14 @@ static bool check_scalars(struct dfc_unit *u, const struct dfl_stmt *stmt, const
             ok = false;
         } else {
             const char *what = dfc_printf(u, "scalar '%s' of '%s'", sig->scalars[i]->name.text, callee->name);
-            ok &= dfc_fold(u, &names, e, &value) && dfc_convert(u, e->loc, what, sig->scalars[i]->type, &value);
+            uint32_t id;
+            if (dfc_fold(u, &names, e, &value)) {
+                ok &= dfc_convert(u, e->loc, what, sig->scalars[i]->type, &value);
+            } else {
+                ok = false;
+                if (e->kind == DFL_EXPR_INDEX || (e->kind == DFL_EXPR_NAME && dfc_index_find(&scope->callee->streams, e->s, &id)))
+                    dfc_call_hint_order(u, callee);
+            }
         }
     }
     return ok;

@@ -216,6 +216,34 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
     return callee;
 }
 
+/* Is this what a scalar may be given, and no stream? */
+static bool is_value(const struct walk *w, const struct dfc_names *names, const struct dfl_expr *e)
+{
+    uint32_t id;
+    if (e->kind != DFL_EXPR_NAME)
+        return e->kind != DFL_EXPR_INDEX;
+    if (dfc_index_find(&w->graph->streams, e->s, &id))
+        return false;
+    for (const struct dfc_env *env = names->env; env; env = env->outer)
+        if (strcmp(env->name, e->s) == 0)
+            return true;
+    return dfc_index_find(&w->u->params, e->s, &id);
+}
+
+/* A value in the place of a stream, in a call that takes scalars, too: a stream was left out, or they are in the wrong order. Then
+ * what the other places hold says nothing. Reports it. */
+static bool value_for_stream(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_callee *callee, const struct dfc_names *names)
+{
+    const struct dfl_actual *actual = stmt->actuals;
+    for (unsigned i = 0; i < callee->sig.n_in && actual && !actual->keyword.text; i++, actual = actual->next)
+        if (callee->sig.n_given > 0 && is_value(w, names, actual->expr)) {
+            check_input(w, names, actual->expr, callee->sig.ports[callee->sig.in_port[i]].ast->name.text);
+            dfc_call_hint_order(w->u, callee);
+            return true;
+        }
+    return false;
+}
+
 static void check_call(struct walk *w, const struct dfl_stmt *stmt, const struct dfc_names *names)
 {
     const struct dfc_callee *callee = find_callee(w, stmt);
@@ -230,6 +258,8 @@ static void check_call(struct walk *w, const struct dfl_stmt *stmt, const struct
         w->ok = false;
         return;
     }
+    if (value_for_stream(w, stmt, callee, names))
+        return;
     if (!dfc_call_check(w->u, stmt, callee, names))
         w->ok = false;
     const struct dfl_actual *actual = stmt->actuals;

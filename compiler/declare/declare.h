@@ -63,6 +63,9 @@ bool dfc_select_declared(struct dfc_unit *u, const struct dfl_name *name);
 /* call_check.c: checks a call against its callee's signature. */
 bool dfc_call_check(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names);
+
+/* Hints at the order of a call's arguments, with the names of this callee's: 'mask(image, threshold)'. */
+void dfc_call_hint_order(struct dfc_unit *u, const struct dfc_callee *callee);
 /* The expression given for a scalar, by position or by name; of a hidden scalar the name of its param or arg, which no
  * loop variable, dimension or scalar around the call hides. NULL: none was given (dfc_call_check() has reported it). */
 const struct dfl_expr *dfc_call_scalar(const struct dfl_stmt *stmt, const struct dfc_sig *sig, unsigned scalar);

@@ -44,10 +44,11 @@ void dfr_suggest(struct dfr_suggestion *s, const char *candidate)
     size_t length = strlen(s->name), other = strlen(candidate);
     if (length > LONGEST || other > LONGEST || (s->closest && s->distance == 0))
         return;
-    if (strcmp(s->name, candidate) != 0 && strcasecmp(s->name, candidate) == 0) {
-        if (!s->closest || s->distance > 1) {
+    if (strcasecmp(s->name, candidate) == 0) {
+        const unsigned d = strcmp(s->name, candidate) != 0;
+        if (!s->closest || s->distance > d) {
             s->closest = candidate;
-            s->distance = 1;
+            s->distance = d;
         }
         return;
     }

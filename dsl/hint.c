@@ -215,6 +215,24 @@ static bool hint_target(const struct fault *f)
     return false;
 }
 
+/* Files of a variant, and their flags. */
+static bool hint_files(const struct fault *f)
+{
+    static const char each[] = "flags stand after the name of each file that they are for: 'cpu \"a.c\" flags \"-O3\" \"b.c\" flags \"-O3\": f(a)'; "
+                               "dfc's --cflags are for all files";
+
+    if (!declares(f, "kernel"))
+        return false;
+    if (is(f->found, "'flags'"))
+        return say(f, each);
+    if (is(f->after, "'flags'"))
+        return say(f, "flags stand in quotes: 'cpu \"a.c\" flags \"-O3\": f(a)'");
+    if (!is(f->found, "','") || !has(f, "a variant"))
+        return false;
+    return say(f, byte_before(f->r, &f->r->token) == '"' ? "files stand one after another, without commas: 'cpu \"a.c\" \"b.c\": f(a)'"
+                                                          : "traits and variants stand one after another, without commas");
+}
+
 static bool hint_cost(const struct fault *f)
 {
     if (has(f, "a unit of time"))
@@ -317,7 +335,7 @@ void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found,
     if (dfl_expect_hint_formula(r, after, found, e))
         return;
     static bool (*const groups[])(const struct fault *) = {hint_declaration, hint_word, hint_constant, hint_signature,
-                                                           hint_variant, hint_target, hint_cost, hint_extent, hint_loop,
+                                                           hint_files, hint_variant, hint_target, hint_cost, hint_extent, hint_loop,
                                                            hint_statement};
     const struct fault f = {.r = r, .after = after, .found = found, .e = e};
 

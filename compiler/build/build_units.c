@@ -412,6 +412,17 @@ static bool print_log(const char *path, const char *text)
     return found;
 }
 
+/* A file without flags failed. If another one has some, perhaps they were meant for both. */
+static void note_flags(const struct dfc_program *p, const struct dfc_build_unit *failed)
+{
+    for (size_t u = 0; u < p->n_units && !failed->flags; u++)
+        if (p->units[u].flags && p->units[u].path && (p->units[u].kind == DFC_CODE_CUDA) == (failed->kind == DFC_CODE_CUDA)) {
+            dfc_note("flags \"%s\" are for '%s' alone: each file has flags of its own after its name, and dfc's --cflags are for all",
+                     p->units[u].flags, p->units[u].path);
+            return;
+        }
+}
+
 /* Reports what went wrong with one unit. true: nothing did. */
 static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_job *job)
 {
@@ -434,6 +445,8 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
         dfc_error("%s failed on the code that dfc made of '%s'%s", what, p->common->path,
                   dfc_has_inline(p->loaded->front, unit->kind == DFC_CODE_CUDA) ? " (the inline code of its kernels)"
                                                                                  : "");
+    if (unit->path && job->status > 0)
+        note_flags(p, unit);
     if (forgot_return && unit->path)
         dfc_note("if the file is to stay as it is, and that function is no kernel's, write flags \"-Wno-error=return-type\" "
                  "after its name in the .df");

@@ -112,10 +112,27 @@ static bool collect_variables(struct dfc_unit *u, struct dfc_callee *callee, con
 
 /* ---- ports ---- */
 
+/* The first name in a bound that is a dimension of the callee and no param. NULL: there is none. */
+static const struct dfl_expr *dimension_in(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *e)
+{
+    const struct dfl_expr *found;
+    uint32_t id;
+    if (!e)
+        return NULL;
+    if (e->kind == DFL_EXPR_NAME && !dfc_index_find(&u->params, e->s, &id) && find_variable(&callee->sig, e->s) < callee->sig.n_variables)
+        return e;
+    found = dimension_in(u, callee, e->a);
+    found = found ? found : dimension_in(u, callee, e->b);
+    for (const struct dfl_expr *arg = e->args; arg && !found; arg = arg->next)
+        found = dimension_in(u, callee, arg);
+    return found;
+}
+
 static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_port *port,
                         const struct dfl_expr *e, struct dfc_dim *dim)
 {
     const struct dfc_names names = { .use = DFC_USE_MOST };
+    const struct dfl_expr *dimension;
     struct dfc_variable *variable;
     bool known;
     if (e->a->kind != DFL_EXPR_NAME) {
@@ -140,6 +157,13 @@ static bool check_bound(struct dfc_unit *u, const struct dfc_callee *callee, con
     if (callee->kernel && callee->kernel->has_formulas) {
         dfl_error(u->sink, e->loc, "'%s' has formulas, which say nothing of an extent", callee->name);
         dfl_hint(u->sink, "a kernel with code decides extents; kernels with formulas can read what it makes");
+        return false;
+    }
+    if (!dfc_bound_is_open(e->b) && (dimension = dimension_in(u, callee, e->b))) {
+        dfl_error(u->sink, dimension->loc, "'%s' is a dimension, and a bound is a number over params", dimension->s);
+        if (callee->kernel)
+            dfl_hint(u->sink, "'%s <= _' leaves the bound to the calls: '%s: %s[%s <= 100] = %s(...);'", e->a->s, port->name.text,
+                     port->format->name.text, e->a->s, callee->name);
         return false;
     }
     if (!dfc_bound_is_open(e->b))

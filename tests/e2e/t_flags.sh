@@ -30,6 +30,10 @@ echo 'void CALLED(float *, const float *, int); void through(float *w, const flo
 build more -MD
 expect more-dependencies 0 'scale\.c.*include/factor\.h|include/factor\.h' cat more.d
 
+# Flags after the last of several files are for that file: if another one then fails, it is said.
+program last 'cpu "call.c" "scale.c" flags "-DCALLED=scale -Iinclude -DADDED=2": through(w, v, k)' "$shift"
+expect flags-of-the-last 1 "^dfc: note: flags \"-DCALLED=scale -Iinclude -DADDED=2\" are for 'scale.c' alone: each file has flags of its own" "$DFC" last.df -o last
+
 if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     cp threads.cpp threads.cu
     program cuda "$scale" 'cpu "threads.cu" flags "-Xcompiler=-fopenmp,-Wall -DUNUSED -arch=sm_80": shift(v, k)'

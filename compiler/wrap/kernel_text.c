@@ -29,7 +29,7 @@ static const char *why_not_type(const struct dfc_ctype *type)
     if (rank + (type->number != NULL) > 4)
         return "has more than four dimensions";
     switch (type->kind) {
-    case DFC_CTYPE_POINTER: return "is an array of pointers, and a port is one array of numbers";
+    case DFC_CTYPE_POINTER: return "is a pointer to a pointer, and a port is one array of numbers";
     case DFC_CTYPE_STRUCT:
         if (to && type->number && *type->name && dfc_ctype_elem(type->number))
             return NULL;
@@ -337,7 +337,8 @@ bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_
     t.has_result = has_result(f, t.roles);
     print_prototype(out, f, file);
     if (f->result->kind == DFC_CTYPE_POINTER)
-        fputs("// Its value, a pointer, is ignored. If the caller is to free what it points to, write inline code that does.\n", out);
+        fprintf(out, "// Its value, a pointer, is ignored. If the caller is to free what it points to, each call leaks it. Then write inline code that\n"
+                     "// copies it into an out port and frees it: {{ void *value = %s(...); memcpy(PORT, value, BYTES); free(value); }}\n", f->qualified);
     else if (f->result->kind != DFC_CTYPE_VOID && !t.has_result)
         fputs("// Its value is ignored. If it is a status, 0 for success, a call without '-> void' makes others fail.\n", out);
     write_kernel_name(name, f);
@@ -387,24 +388,61 @@ static void print_object(FILE *out, const struct dfc_function *f, const struct d
     fprintf(out, " = { data, w, h }; %s(%s%s, ...);", f->qualified, p->type->kind == DFC_CTYPE_POINTER ? "&" : "", p->name);
 }
 
+/* The first parameter that is a pointer to a pointer. */
+static const struct dfc_parameter *rows_of(const struct dfc_function *f)
+{
+    for (const struct dfc_parameter *p = f->parameters; p; p = p->next)
+        if (p->type->kind == DFC_CTYPE_POINTER && p->type->of->kind == DFC_CTYPE_POINTER)
+            return p;
+    return NULL;
+}
+
+static void print_inline(FILE *out, const struct dfc_wrapped_file *file)
+{
+    fputs("//     ", out);
+    print_file(out, file);
+    fputs(" {{ ", out);
+}
+
+/* A pointer to a pointer is an array of rows, or the place in which the function puts the address of what it allocates. The type tells them
+ * apart only if the pointer is const. */
+static void print_rows(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file, const struct dfc_parameter *rows)
+{
+    struct dfc_ctype pointer = *rows->type->of;
+    const bool may_allocate = !pointer.is_const;
+    const char *before = rows == f->parameters ? "" : "..., ", *after = rows->next ? ", ..." : "";
+    pointer.is_const = false;
+    fprintf(out, "// Inline code of yours can call it, in the file's own unit. If '%s' is an array of rows, for example:\n", rows->name);
+    print_inline(out, file);
+    dfc_ctype_print(out, &pointer, "", spelling_of(f, true));
+    fprintf(out, "%s[h]; for (size_t i = 0; i < h; i++) %s[i] = data + i * w; %s(%s%s%s); }}\n", rows->name, rows->name, f->qualified, before,
+            rows->name, after);
+    if (!may_allocate)
+        return;
+    fprintf(out, "// If it allocates what '%s' then points to, copy that into an out port and free it, as else each call leaks it:\n", rows->name);
+    print_inline(out, file);
+    dfc_ctype_print(out, &pointer, "", spelling_of(f, true));
+    fprintf(out, "%s = NULL; %s(%s&%s%s); memcpy(PORT, %s, BYTES); free(%s); }}\n", rows->name, f->qualified, before, rows->name, after, rows->name,
+            rows->name);
+}
+
 void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file,
                               const char *why, const struct dfc_function *all)
 {
-    const struct dfc_parameter *rows = first_of(f, DFC_CTYPE_POINTER), *object = first_of(f, DFC_CTYPE_STRUCT);
+    const struct dfc_parameter *rows = rows_of(f), *object = first_of(f, DFC_CTYPE_STRUCT);
     print_prototype(out, f, file);
     fprintf(out, "// Not wrapped: %s.\n", why);
     if (!file->is_source || strcmp(f->name, "main") == 0)
         return;
-    fputs("// Inline code of yours can call it, in the file's own unit, for example:\n//     ", out);
-    print_file(out, file);
-    fputs(" {{ ", out);
-    if (rows && rows->type->of && rows->type->of->kind == DFC_CTYPE_POINTER) {
-        dfc_ctype_print(out, rows->type->of, "", spelling_of(f, true));
-        fprintf(out, "%s[h]; for (size_t i = 0; i < h; i++) %s[i] = data + i * w; %s(%s, ...);", rows->name, rows->name,
-                f->qualified, rows->name);
-    } else if (object) {
+    if (rows) {
+        print_rows(out, f, file, rows);
+        return;
+    }
+    fputs("// Inline code of yours can call it, in the file's own unit, for example:\n", out);
+    print_inline(out, file);
+    if (object)
         print_object(out, f, object, all);
-    } else
+    else
         fprintf(out, "%s%s(...);", f->is_member ? "object." : "", f->is_member ? f->name : f->qualified);
     fputs(" }}\n", out);
 }

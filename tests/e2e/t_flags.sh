@@ -31,8 +31,8 @@ build more -MD
 expect more-dependencies 0 'scale\.c.*include/factor\.h|include/factor\.h' cat more.d
 
 # Flags after the last of several files are for that file: if another one then fails, it is said.
-program last 'cpu "call.c" "scale.c" flags "-DCALLED=scale -Iinclude -DADDED=2": through(w, v, k)' "$shift"
-expect flags-of-the-last 1 "^dfc: note: flags \"-DCALLED=scale -Iinclude -DADDED=2\" are for 'scale.c' alone: each file has flags of its own" "$DFC" last.df -o last
+program last 'cpu "scale.c" "call.c" flags "-DCALLED=scale -Iinclude -DADDED=2": scale(w, v, k)' "$shift"
+expect flags-of-the-last 1 "^dfc: note: flags \"-DCALLED=scale -Iinclude -DADDED=2\" are for 'call.c' alone: each file has flags of its own" "$DFC" last.df -o last
 
 if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     cp threads.cpp threads.cu

@@ -145,7 +145,7 @@ expect header-named 0 '^kernel waves_peak\(' "$DFC" wrap mixed.c --function=wave
 
 # What no kernel can call is said in words, with what a person could write.
 expect refused-struct 1 "^dfc: error: 'blur' cannot be wrapped as it is: 'image' points to a struct" "$DFC" wrap refused.c
-expect refused-rows 1 "^dfc: error: 'rows' cannot be .*: 'm' is an array of pointers" "$DFC" wrap refused.c
+expect refused-rows 1 "^dfc: error: 'rows' cannot be .*: 'm' is a pointer to a pointer" "$DFC" wrap refused.c
 expect refused-function 1 "^dfc: error: 'each' cannot be .*: 'f' is a function" "$DFC" wrap refused.c
 expect refused-variadic 1 "^dfc: error: 'say' cannot be .*: it takes any number of arguments" "$DFC" wrap refused.c
 expect refused-value 1 "^dfc: error: 'area' cannot be .*: 'image' is a struct" "$DFC" wrap refused.c
@@ -155,6 +155,19 @@ expect refused-static 1 "'kernel_stencil' cannot be .*: it is static, .*name the
 echo 'void fine(int *v, int n) { v[n - 1] = 0; }' >> refused.c
 expect shim-struct 0 '^//     cpu "refused.c" \{\{ struct image image = \{ data, w, h \}; blur\(&image, \.\.\.\); \}\}$' "$DFC" wrap refused.c
 expect shim-rows 0 'float \*m\[h\]; for \(size_t i = 0; i < h; i\+\+\) m\[i\] = data \+ i \* w; rows\(m, ' "$DFC" wrap refused.c
+# A pointer to a pointer may be where the function puts the address of what it allocates: what is shown then frees it.
+cat > allocates.c <<'X'
+#include <stdlib.h>
+int encode(const unsigned char *in, int n, unsigned char **out) { return (*out = malloc((size_t)n)) ? in[0] : 1; }
+unsigned char *twice(const unsigned char *in, int n) { unsigned char *p = malloc((size_t)n); return p ? p + in[0] * 0 : p; }
+void sums(const float *const *rows, int h, float *sum) { for (int y = 0; y < h; y++) sum[y] = rows[y][0]; }
+X
+"$DFC" wrap allocates.c > allocates.df
+expect allocates-rows 0 '^//     cpu "allocates.c" \{\{ unsigned char \*out\[h\]; .* encode\(\.\.\., out\); \}\}$' cat allocates.df
+expect allocates-frees 0 '^//     cpu "allocates.c" \{\{ unsigned char \*out = NULL; encode\(\.\.\., &out\); memcpy\(PORT, out, BYTES\); free\(out\); \}\}$' cat allocates.df
+expect allocates-value 0 '^// copies it .*value = twice\(\.\.\.\); memcpy\(PORT, value, BYTES\); free\(value\);' cat allocates.df
+expect allocates-not 0 "^//     cpu \"allocates.c\" \{\{ const float \*rows\[h\]; " cat allocates.df
+[ "$(grep -c 'rows = NULL' allocates.df)" = 0 ] && pass allocates-const || fail allocates-const "$(grep rows allocates.df)"
 
 # Mistakes.
 expect unknown 1 "^dfc: error: 'heat.cpp' defines no function 'haet'; did you mean 'heat'\?" "$DFC" wrap heat.cpp --function=haet --cflags=-fopenmp

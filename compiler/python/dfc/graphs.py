@@ -6,10 +6,10 @@ load(path) gives an object with one Graph for each graph of the library. A Graph
     out = edges(image, t=0.5)               # one output: an array; several: a tuple of arrays
 
 Inputs:   anything with the buffer protocol, or with DLPack on a CPU. An array in another order than C's is copied, and nothing else is.
-          Elements of another type are refused, never converted.
+          Elements of another type are refused, never converted; so are masked arrays, whose mask no kernel would see.
 Outputs:  new arrays, or those given as out=. Extents follow from the inputs'. A dimension that is found in none is a keyword: h=480.
 Waves:    edges(stack, waves=10) takes ten tokens behind one another, with one more extent in front of every array. What is made
-          once, after the last wave (the result of an acc), has none.
+          once, after the last wave (the result of an acc), has none. waves=True: as many as the first input has.
 Empty:    an output that a kernel skipped is None. With waves=, its array holds anything there, and edges.empty["out"] is an array of
           truth values, one for each wave; outputs without empty tokens are not in edges.empty.
 Bounds:   an output with an extent that a kernel decides ('n <= 100') has the shape that it decided: a view of the array for the
@@ -17,7 +17,8 @@ Bounds:   an output with an extent that a kernel decides ('n <= 100') has the sh
           the largest extents. An input with such an extent may have any size up to the bound; with waves= it is a list of
           arrays, one for each wave, or one array if all have the same size. Its tokens are copied then, unless they are of
           the largest size.
-Threads:  a Graph may be called by one thread at a time. copy() gives another one, with a session of its own. Calls release the GIL.
+Threads:  a Graph may be called by one thread at a time. copy() gives another one, with a session of its own, as copy.copy() and
+          copy.deepcopy() do. Calls release the GIL. A session is of one process, so a Graph cannot be pickled.
 Ctrl-C:   ends a call as soon as the jobs that run have ended.
 Errors:   TypeError and ValueError for a wrong call, GraphError for one that failed. The next call begins anew.
 """
@@ -43,6 +44,10 @@ class GraphError(Exception):
     """A call that failed, with the sentence that libdf gave."""
 
 
+class _NoStats(ValueError, AttributeError):
+    """There are no stats yet: an AttributeError, too, so that hasattr() says no."""
+
+
 def _format(port, bounds=None):
     """The format of a port. Each of the bounds is printed and taken out where its dimension stands alone first."""
     bounds = {} if bounds is None else bounds
@@ -52,8 +57,12 @@ def _format(port, bounds=None):
 
 def _array(value):
     """The value as an array of NumPy on the same memory."""
+    if isinstance(value, _numpy.ma.MaskedArray):
+        raise TypeError("it is a masked array, and the mask would be ignored: give a.filled(VALUE), or a.data")
     if isinstance(value, _numpy.ndarray):
         return value
+    if isinstance(value, (list, tuple)):
+        raise TypeError(f"it is a {type(value).__name__}: numpy.array() makes an array of it")
     if hasattr(value, "__dlpack__"):
         device = value.__dlpack_device__()[0]
         if device != 1:                 # kDLCPU
@@ -74,10 +83,12 @@ class Stats(dict):
 class Graph:
     """A graph as a function. `options` has the words that a program of dfc takes: "--workers=2 --policy=gp"."""
 
+    _keeps = None                       # what must live as long as this: the package's folder of the library and its source
+
     def __init__(self, library, signature, options="", source=None):
         self._library, self._signature, self._options, self._source = library, signature, options, source
         self._session, self._calling, self._seconds, self._sizes = None, _threading.Lock(), 0.0, {}
-        self._functions, self._fitting = {}, None
+        self._functions, self._fitting, self._stats = {}, None, None
         self.empty = {}
         self.__name__ = signature["name"]
         self.__doc__ = f"{self.signature}\n\nA graph that dfc compiled; options: {options or 'none'}.{self._settings()}"
@@ -101,7 +112,18 @@ class Graph:
 
     def copy(self, options=None):
         """Another Graph of the same library, with a session of its own; options=None: with the same options."""
-        return Graph(self._library, self._signature, self._options if options is None else options, self._source)
+        made = Graph(self._library, self._signature, self._options if options is None else options, self._source)
+        made._keeps = self._keeps
+        return made
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"{self.__name__}: a graph cannot be pickled, as its session is of this process: import or compile it in the other one")
 
     # ---- the session ----
 
@@ -127,7 +149,7 @@ class Graph:
     def close(self):
         """Ends the session and its threads. The next call opens another one."""
         with _once(self):
-            session, self._session = self._session, None
+            session, self._session, self._stats = self._session, None, None
             if session is not None:
                 self._function("close")(session)
 
@@ -148,9 +170,10 @@ class Graph:
 
     def _take_arrays(self, inputs, keywords):
         """The input arrays by name."""
-        ports = self._ports("in")
+        ports, scalars = self._ports("in"), self._signature["scalars"]
         if len(inputs) > len(ports):
-            raise TypeError(f"{self.__name__}: {len(inputs)} inputs are given, and it has {len(ports)}: {self.signature}")
+            names = f"; scalars are given by name, as in {scalars[0]['name']}=…" if scalars else ""
+            raise TypeError(f"{self.__name__}: {len(inputs)} inputs are given, and it has {len(ports)}: {self.signature}{names}")
         values = {port["name"]: value for port, value in zip(ports, inputs)}
         for port in ports:
             name = port["name"]
@@ -162,14 +185,17 @@ class Graph:
                 raise TypeError(f"{self.__name__}: input '{name}' is missing: {self.signature}")
         return values
 
+    def _as_array(self, name, value):
+        try:
+            return _array(value)
+        except (TypeError, ValueError, BufferError, RuntimeError) as error:
+            raise TypeError(f"{self.__name__}: '{name}' is not usable as an array: {error}") from None
+
     def _check(self, port, value, waves, writes):
         """The array of a port, of the right type and rank, in C's order."""
         waves = None if port.get("final") else waves
         name, dtype, rank = port["name"], _numpy.dtype(_DTYPES[port["type"]]), len(port["dims"]) + (waves is not None)
-        try:
-            array = _array(value)
-        except (TypeError, ValueError, BufferError) as error:
-            raise TypeError(f"{self.__name__}: '{name}' is no array: {error}") from None
+        array = self._as_array(name, value)
         if array.dtype != dtype:
             raise TypeError(f"{self.__name__}: '{name}' is {_format(port)}, and the array has elements of type {array.dtype}, not "
                             f"{dtype}: convert it yourself, as in a.astype('{dtype}')")
@@ -263,7 +289,10 @@ class Graph:
             raise ValueError(f"{self.__name__}: scalar '{name}': {value} does not fit in {kind}")
         if kind == "str" and "\0" in value:
             raise ValueError(f"{self.__name__}: scalar '{name}': a text has no zero bytes")
-        return _SCALARS[kind](value.encode() if kind == "str" else value)
+        try:
+            return _SCALARS[kind](value.encode() if kind == "str" else value)
+        except OverflowError:           # an integer beyond all floats
+            raise ValueError(f"{self.__name__}: scalar '{name}': the number does not fit in {kind}") from None
 
     # ---- extents ----
 
@@ -296,10 +325,22 @@ class Graph:
 
     # ---- a call ----
 
-    def __call__(self, *inputs, out=None, waves=None, progress=False, **keywords):
-        """Runs one wave, or `waves` of them. progress=True: a line on stderr while it runs."""
-        if waves is not None and (not isinstance(waves, (int, _numpy.integer)) or waves < 1):
+    def _take_waves(self, waves, inputs, keywords):
+        """The number of waves. True: that of the first input's tokens."""
+        if isinstance(waves, (bool, _numpy.bool_)) and waves:
+            values, ports = self._take_arrays(inputs, dict(keywords)), self._ports("in")
+            if not ports:
+                raise ValueError(f"{self.__name__}: waves=True: there is no input that says how many: give a number")
+            first = values[ports[0]["name"]]
+            waves = len(first) if isinstance(first, (list, tuple)) else len(_numpy.atleast_1d(self._as_array(ports[0]["name"], first)))
+        if not isinstance(waves, (int, _numpy.integer)) or not 1 <= waves < 1 << 63:
             raise ValueError(f"{self.__name__}: waves={waves!r}: a number from 1 on is expected")
+        return int(waves)
+
+    def __call__(self, *inputs, out=None, waves=None, progress=False, **keywords):
+        """Runs one wave, or `waves` of them (True: as many as the first input has). progress=True: a line on stderr while it runs."""
+        if waves is not None:
+            waves = self._take_waves(waves, inputs, keywords)
         fitting = self._fitting
         if fitting and waves is None and not progress and len(keywords) == len(self._signature["scalars"]):
             arrays = self._like_before(fitting, inputs, out)
@@ -434,6 +475,7 @@ class Graph:
 
     def _run(self, arguments, waves, progress):
         function = self._function("run" if waves is None else "run_waves")
+        self._stats = None
         begin = _time.monotonic()
         if 0 < self._seconds <= _SHORT_S and not progress:
             self._tell(function(*arguments))
@@ -474,15 +516,18 @@ class Graph:
 
     @property
     def stats(self):
-        """What ran where, in the calls with the last sizes since this was asked last (Stats). The next call is slower."""
+        """What ran where, in the calls with the last sizes since this was asked last (Stats); the same again if there was no call since.
+        The next call is slower."""
         with _once(self):
             if self._session is None:
-                raise ValueError(f"{self.__name__}: there was no call yet")
-            text = self._function("stats", _ctypes.c_char_p)(self._session)
-            if text is None:
-                self._tell(_E_ARGUMENT)
-            self._seconds = 0.0
-            return Stats(_json.loads(text))
+                raise _NoStats(f"{self.__name__}: there was no call yet")
+            if self._stats is None:
+                text = self._function("stats", _ctypes.c_char_p)(self._session)
+                if text is None:
+                    raise _NoStats(self._function("error", _ctypes.c_char_p)().decode(errors="replace"))
+                self._seconds = 0.0
+                self._stats = Stats(_json.loads(text))
+            return self._stats
 
 
 class _once:

@@ -1,5 +1,8 @@
 """Calls the module that dfc made of edges.df, as it should be called and as it should not. Says `ok NAME` or `not ok NAME: why`."""
+import copy
+import gc
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -75,7 +78,13 @@ says("too-many", TypeError, "2 inputs are given, and it has 1", lambda: f(image,
 says("twice", TypeError, "'image' is given twice", lambda: f(image, image=image, t=1))
 says("scalar-type", TypeError, "scalar 't' is f32, and 'x' is a str", lambda: f(image, t="x"))
 says("unknown", TypeError, "it has no 'z'", lambda: f(image, t=1, z=3))
-says("no-array", TypeError, "'image' is no array", lambda: f(3, t=1))
+says("no-array", TypeError, "'image' is not usable as an array: memoryview", lambda: f(3, t=1))
+says("list", TypeError, "it is a list: numpy.array() makes an array of it", lambda: f([[1, 2], [3, 4]], t=1))
+says("masked", TypeError, "'image' is not usable as an array: it is a masked array, and the mask would be ignored", lambda: f(np.ma.masked_array(image, image > 3), t=1))
+says("masked-out", TypeError, "'e' is not usable as an array: it is a masked array", lambda: f(image, t=1, out={"e": np.ma.masked_array(e.copy())}))
+says("masked-waves", TypeError, "it is a masked array", lambda: f(np.ma.masked_array(stack), t=1, waves=True))
+says("positional-scalar", TypeError, "scalars are given by name, as in t=…", lambda: f(image, 2.5))
+says("huge-scalar", ValueError, "scalar 't': the number does not fit in f32", lambda: f(image, t=10**400))
 says("too-small", ValueError, "dimension is -1: it must be at least 1", lambda: f(np.zeros((1, 1), "u1"), t=1))
 says("empty", ValueError, "h is 0", lambda: f(np.zeros((0, 4), "u1"), t=1))
 says("dims", ValueError, "h is 3 in 'image' and is given as 5", lambda: f(image, t=1, h=5))
@@ -87,8 +96,20 @@ says("out-unknown", TypeError, "it has no output 'q'", lambda: f(image, t=1, out
 says("overlap", ValueError, "have bytes in common", lambda: f(e, t=1, out=(e, c)))
 says("waves-none", ValueError, "waves=0: a number from 1 on is expected", lambda: f(image, t=1, waves=0))
 says("waves-other", ValueError, "'image' has tokens for 3 waves, and the call is of 2", lambda: f(stack, t=1, waves=2))
+case("waves-true", all(np.array_equal(f(stack, t=2.5, waves=True)[k], many[k]) for k in range(2)) and f(image[None], t=2.5, waves=True)[0].shape == (1, 3, 4)
+     and np.array_equal(f(image=image[None], t=2.5, waves=np.True_)[0][0], e) and np.array_equal(f(stack, t=2.5, waves=np.int64(3))[1], many[1]))
+says("waves-false", ValueError, "waves=False: a number from 1 on is expected", lambda: f(stack, t=1, waves=False))
+says("waves-true-rank", ValueError, "and the array's shape is (3, 4)", lambda: f(image, t=1, waves=True))
 says("options", ValueError, "unknown option '--nonsense'", lambda: f.copy("--nonsense")(image, t=1))
 says("attribute", AttributeError, "has no attribute 'nothing'", lambda: edges.nothing)
+
+# A copy has a session of its own, however it is made: its end leaves the other's alone. No session goes to another process.
+for name, made in ("copy", copy.copy(f)), ("deepcopy", copy.deepcopy(f)):
+    case(f"copy-{name}", np.array_equal(made(image, t=2.5)[0], e))
+    del made
+    gc.collect()
+    case(f"copy-{name}-ended", np.array_equal(f(image, t=2.5)[0], e))
+says("pickle", TypeError, "edges: a graph cannot be pickled", lambda: pickle.dumps(f))
 
 s = edges.slow
 says("kernel-fails", edges.GraphError, "node 'main/slow/wait', wave 0: 13 is refused", lambda: s(np.full((1, 1), 13, "u1")))
@@ -119,6 +140,9 @@ with f.copy("--workers=1") as one:
     one(image, t=1)
     stats = one.stats
     case("stats", {k["name"] for k in stats["kernels"]} == {"blur", "crop"} and "<td>blur</td>" in stats._repr_html_(), str(stats))
-    says("stats-twice", ValueError, "there was no call of which something could be said", lambda: one.stats)
+    case("stats-twice", hasattr(one, "stats") and one.stats == stats)
+    one(image, t=1)
+    case("stats-anew", hasattr(one, "stats") and [k["jobs"] for k in one.stats["kernels"]] == [k["jobs"] for k in stats["kernels"]], str(one.stats))
 says("no-call", ValueError, "there was no call yet", lambda: f.copy().stats)
+case("no-call-hasattr", not hasattr(f.copy(), "stats") and getattr(f.copy(), "stats", 5) == 5)
 case("closed-opens", np.array_equal(one(image, t=2.5)[0], e))

@@ -48,3 +48,13 @@ kernel flat(in a: i32[n, m], out b: i32[n * m]) cpu {{ memcpy(b, a, n * m * size
 graph two(in a: i32[n], out b: i32[n]) { b = add(a); }
 """, define={"k": 2}, flags=["--cflags=-DMORE=5"])
 print(both.two(np.arange(3, dtype="i4")), both.one(np.ones((2, 2), "i4")).shape)
+
+# %% a copy of a graph that is gone
+import gc  # noqa: E402
+
+alone = dfc.compile("""
+kernel add(in a: i32[n], out b: i32[n]) { b[i] = a[i] + 1; }
+graph more(in a: i32[n], out b: i32[n]) { b = add(a); }
+""").copy()
+gc.collect()
+print(alone(np.arange(3, dtype="i4")), alone.picture()._repr_svg_()[:5])

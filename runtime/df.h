@@ -490,7 +490,8 @@ int df_run_start(const struct df_graph *graph, const struct df_options *options,
                  struct df_error *error);
 
 /* Waits for the end, returns everything and frees the run. DF_E_KERNEL: a kernel failed; *error names its node and wave
- * and has its message. `stats` may be NULL. */
+ * and has its message. DF_E_ARGUMENT: this process is a forked child of the one that started the run, which is neither waited for nor
+ * freed. `stats` may be NULL. */
 int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error);
 
 /* ---- runs that are fed ---- */

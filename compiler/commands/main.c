@@ -12,6 +12,7 @@
 #include "compiler/tools/spawn.h"
 #include "runtime/base/colour.h"
 #include "runtime/threads/bind.h"
+#include "runtime/threads/host.h"
 
 #ifndef DFC_VERSION
 #define DFC_VERSION "unknown"
@@ -140,10 +141,13 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    struct dfr_host host;
     dfr_standard_files_hold();
     dfr_unfinished_watch(dfc_programs_end);
     dfr_cores_quiet();
     dfr_colour_set(dfr_colour_wanted());
+    dfr_host_enter(&host);              /* a library that was loaded may have changed it */
+    signal(SIGCHLD, SIG_DFL);           /* if it is ignored, as a parent may leave it, the status of compilers is lost */
     signal(SIGXFSZ, SIG_IGN);           /* so that writing beyond `ulimit -f` fails with an error that is reported */
     dfc_commands = commands;
     dfc_n_commands = N_COMMANDS;

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,6 +104,37 @@ static char *temporary_name(const char *path, const char *room, int64_t wave)
     return name;
 }
 
+/* A file is never descriptor 0, 1 or 2, which may be free in a host process: else what somebody prints would be in the file. */
+static int above_standard(int fd)
+{
+    int higher = fd >= 0 && fd <= 2 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd, error = errno;
+    if (higher != fd)
+        close(fd);
+    errno = error;
+    return higher;
+}
+
+/* As mkstemp(), but with the rights that open() gives. umask() tells them only by a change that all threads of the process would see. */
+static int make_new(char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    enum { RANDOM = 6, TRIES = 1000 };
+    unsigned char random[RANDOM];
+    int fd = -1;
+    for (int i = 0; fd < 0 && i < TRIES && (i == 0 || errno == EEXIST); i++) {
+        if (getrandom(random, sizeof random, 0) != sizeof random)
+            return -1;
+        for (int k = 0; k < RANDOM; k++)
+            name[strlen(name) - RANDOM + (size_t)k] = letters[random[k] % (sizeof letters - 1)];
+        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    int higher = above_standard(fd), error = errno;
+    if (higher < 0 && fd >= 0)
+        unlink(name);
+    errno = error;
+    return higher;
+}
+
 /* Makes the temporary file beside output->path, or in `room` there, and gives its descriptor, or -1 with errno. */
 static int make_temporary(struct dfr_output *output, const char *room, int64_t wave)
 {
@@ -112,7 +144,7 @@ static int make_temporary(struct dfr_output *output, const char *room, int64_t w
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may come when the file is there and nobody knows of it */
-    int fd = mkstemp(output->temporary), error = errno;
+    int fd = make_new(output->temporary), error = errno;
     if (fd >= 0)
         dfr_unfinished_add(output->temporary);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -122,9 +154,6 @@ static int make_temporary(struct dfr_output *output, const char *room, int64_t w
         output->temporary = NULL;
         return -1;
     }
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
     return fd;
 }
 
@@ -155,7 +184,8 @@ static int open_temporary(struct dfr_output *output, const char *path, const cha
     if (!output->path)
         return dfr_error_memory(error);
     if (!regular) {
-        output->file = fopen(path, "w");
+        int direct = above_standard(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+        output->file = direct < 0 ? NULL : fdopen(direct, "w");
         if (!output->file)
             return fail(output, path, strerror(errno), error);
         block_limit(output);
@@ -229,7 +259,7 @@ int dfr_output_continue(struct dfr_output *output, const char *path, int64_t at,
     }
     if (at > 0 && access(output->temporary, F_OK) != 0 && rename(output->path, output->temporary) != 0)
         return fail(output, output->temporary, strerror(errno), error);
-    int fd = open(output->temporary, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    int fd = above_standard(open(output->temporary, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     output->file = fd < 0 ? NULL : fdopen(fd, "r+");
     why = output->file ? cut(output->file, at) : strerror(errno);
     if (why) {

@@ -26,6 +26,7 @@
 #include "runtime/io/state.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/host.h"
 
 #define FIRST_S 0.03                    /* from the beginning to the first record; twice as long to the next, */
 #define RECORD_S 1.0                    /* and so on, up to this */
@@ -434,7 +435,7 @@ static void begin_thread(struct dfr_resumable *r)
     pthread_condattr_destroy(&attributes);
     pthread_cond_init(&r->written, NULL);
     pthread_mutex_init(&r->lock, NULL);
-    r->runs = pthread_create(&r->thread, NULL, write_journal, r) == 0;
+    r->runs = dfr_thread_create(&r->thread, 0, true, write_journal, r) == 0;
     if (!r->runs)
         fail(r, &(struct df_error){ "no thread can be made for the journal" });
 }

@@ -7,12 +7,12 @@
  * time.
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/host.h"
 #include "runtime/threads/prompt.h"
 #include "runtime/engine/call.h"
 #include "runtime/engine/crash.h"
@@ -404,22 +404,6 @@ static void engine_define(struct dfr_emu_device *device, const char *name, uint3
     pthread_cond_init(&engine->work, NULL);
 }
 
-/* Signals sent to the process go to the threads that the program knows of, not to engines. Signals of faults stay
- * open: they go to the thread that caused them. */
-static void block_signals(sigset_t *before)
-{
-    sigset_t set;
-
-    sigfillset(&set);
-    sigdelset(&set, SIGSEGV);
-    sigdelset(&set, SIGBUS);
-    sigdelset(&set, SIGFPE);
-    sigdelset(&set, SIGILL);
-    sigdelset(&set, SIGTRAP);
-    sigdelset(&set, SIGABRT);
-    pthread_sigmask(SIG_SETMASK, &set, before);
-}
-
 static void stop_first(struct dfr_emu_device *device, uint32_t n_running)
 {
     pthread_mutex_lock(&device->lock);
@@ -435,8 +419,6 @@ static void stop_first(struct dfr_emu_device *device, uint32_t n_running)
 
 int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
 {
-    pthread_attr_t attributes;
-    sigset_t before;
     uint32_t started = 0;
     int failure = 0;
 
@@ -453,17 +435,12 @@ int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
         engine_define(device, "emu peer", DFR_STREAM_PEER, 1);
     engine_define(device, "emu compute", DFR_STREAM_COMPUTE, device->n_streams - DFR_STREAM_COMPUTE);
 
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, KERNEL_STACK_BYTES);
-    block_signals(&before);
     while (started < device->n_engines && failure == 0) {
         struct dfr_emu_engine *engine = &device->engines[started];
 
-        failure = pthread_create(&engine->thread, &attributes, engine_main, engine);
+        failure = dfr_thread_create(&engine->thread, KERNEL_STACK_BYTES, true, engine_main, engine);
         started += failure == 0;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     if (failure != 0) {
         stop_first(device, started);
         return dfr_error(error, DF_E_DEVICE, "%s: cannot start a thread for its engines: %s", device->name,

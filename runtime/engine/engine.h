@@ -337,6 +337,7 @@ struct dfr_run_watch {                  /* for people who look at the run */
 struct df_run {
     const struct df_graph *graph;
     struct df_options options;
+    unsigned forks;                     /* dfr_forks() when it was made: only that process has its threads */
     uint32_t inflight;                  /* number of slots; the once slot has this number */
     struct dfr_run_plan plan;
     struct dfr_run_machine machine;

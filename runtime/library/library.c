@@ -15,6 +15,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/program/run_report.h"
+#include "runtime/threads/host.h"
 
 enum { FREE, BUSY, CLOSED };            /* of a handle */
 enum { CLOSED_KEPT = 16 };
@@ -22,6 +23,8 @@ enum { CLOSED_KEPT = 16 };
 struct df_library_session {             /* the handle */
     _Atomic int state;
     struct dfr_library library;
+    struct dfr_host host;               /* of the thread whose call it is in */
+    _Atomic unsigned forks;             /* dfr_forks() at the last call */
     _Atomic(struct df_session *) running; /* of the call that is going on; NULL: none */
     _Atomic unsigned n_lookers;         /* threads that may use it */
 };
@@ -57,9 +60,21 @@ __attribute__((destructor)) static void free_closed(void)
     }
 }
 
-static void leave(void *session)
+static void leave(void *handle)
 {
-    atomic_store_explicit(&((struct df_library_session *)session)->state, FREE, memory_order_release);
+    struct df_library_session *session = handle;
+    dfr_host_leave(&session->host);
+    atomic_store_explicit(&session->state, FREE, memory_order_release);
+}
+
+/* The threads of these sessions are the parent's. Calls of this process open others. */
+static void begin_in_child(struct df_library_session *session)
+{
+    atomic_store(&session->running, NULL);
+    atomic_store(&session->n_lookers, 0);
+    for (unsigned i = 0; i < DF_LIBRARY_SIZES; i++)
+        dfr_sized_end(&session->library.sizes[i], NULL);
+    atomic_store(&session->forks, dfr_forks());
 }
 
 /* Begins a call. Nothing of a handle but its state may be read before. */
@@ -72,7 +87,13 @@ static int enter(struct df_library_session *session, const struct df_library_fun
                                                  memory_order_relaxed))
         return dfr_error(&said, DF_E_ARGUMENT, state == CLOSED
                          ? "%s: the session is closed"
-                         : "%s: another thread is in a call of this session: each thread opens its own", f->name);
+                         : atomic_load(&session->forks) == dfr_forks()
+                         ? "%s: another thread is in a call of this session: each thread opens its own"
+                         : "%s: a thread was in a call of this session when this process was forked, and is not in this process: open another "
+                           "session", f->name);
+    dfr_host_enter(&session->host);
+    if (atomic_load_explicit(&session->forks, memory_order_relaxed) != dfr_forks())
+        begin_in_child(session);
     const struct df_library_function *own = session->library.function;
     if (own == f)
         return DF_OK;
@@ -123,6 +144,19 @@ static void library_free(struct dfr_library *l)
     *l = (struct dfr_library){ 0 };
 }
 
+static int open_library(struct dfr_library *l, const struct df_program *program, const char *options, struct df_error *why)
+{
+    struct dfr_host host;
+    dfr_host_enter(&host);
+    int rc = dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &l->image, why);
+    if (rc == DF_OK)
+        rc = dfr_library_options(l, options, why);
+    if (rc != DF_OK)
+        library_free(l);
+    dfr_host_leave(&host);
+    return rc;
+}
+
 int df_library_open(const struct df_program *program, const struct df_library_function *f, const char *options,
                     struct df_library_session **session)
 {
@@ -132,15 +166,11 @@ int df_library_open(const struct df_program *program, const struct df_library_fu
     struct df_library_session *made = calloc(1, sizeof *made);
     if (!made)
         return dfr_error_memory(&said);
-    struct dfr_library *l = &made->library;
-    l->program = *program;
-    l->function = f;
-    int rc = dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &l->image,
-                            &why);
-    if (rc == DF_OK)
-        rc = dfr_library_options(l, options, &why);
+    made->library.program = *program;
+    made->library.function = f;
+    atomic_init(&made->forks, dfr_forks());
+    int rc = open_library(&made->library, program, options, &why);
     if (rc != DF_OK) {
-        library_free(l);
         free(made);
         return dfr_error(&said, rc, "%s: %s", f->name, why.text);
     }
@@ -155,6 +185,7 @@ int df_library_close(struct df_library_session *session, const struct df_library
         return rc;
     end_looks(session);
     library_free(&session->library);
+    dfr_host_leave(&session->host);
     atomic_store_explicit(&session->state, CLOSED, memory_order_release);
     keep_closed(session);
     return DF_OK;

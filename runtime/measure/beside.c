@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/engine/crash.h"
 #include "runtime/threads/bind.h"
+#include "runtime/threads/host.h"
 
 struct thread {
     struct dfr_beside *beside;
@@ -88,7 +89,7 @@ int dfr_beside_start(uint32_t n, int (*once)(void *arg, uint32_t thread, struct 
     uint32_t made = 0;
     for (; made < n; made++) {
         b->threads[made] = (struct thread){ .beside = b, .number = made, .first = true };
-        if (pthread_create(&b->threads[made].id, NULL, work, &b->threads[made]) != 0)
+        if (dfr_thread_create(&b->threads[made].id, 0, false, work, &b->threads[made]) != 0)
             break;
     }
     pthread_mutex_lock(&b->lock);

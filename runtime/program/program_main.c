@@ -14,6 +14,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/program/args.h"
 #include "runtime/threads/bind.h"
+#include "runtime/threads/host.h"
 #include "runtime/engine/crash.h"
 #include "runtime/base/error.h"
 #include "runtime/graph/image.h"
@@ -359,7 +360,9 @@ int df_main(int argc, char **argv, const struct df_program *program)
     struct df_error error = { "" };
     struct dfr_image image = { 0 };
     struct dfr_command_line line = { 0 };
+    struct dfr_host host;
     int status = 0;
+    dfr_host_enter(&host);              /* a library that was loaded may have changed it */
     end_waiting_blas_threads();
     dfr_standard_files_hold();
     dfr_unfinished_watch(dfr_status_clear_in_signal);

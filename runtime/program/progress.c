@@ -12,6 +12,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/host.h"
 
 #define PERIOD_S 0.1
 #define DELAY_S 0.5                     /* AUTO: a run that ends before needs no line */
@@ -150,7 +151,7 @@ struct dfr_progress *dfr_progress_begin(const struct df_run *run, enum dfr_progr
     p->started_s = dfr_clock_s();
     p->delay_s = form == DFR_PROGRESS_AUTO ? DELAY_S : PERIOD_S;
     p->drawn = form == DFR_PROGRESS_ON;
-    if (pthread_create(&p->thread, NULL, draw_again_and_again, p) == 0)
+    if (dfr_thread_create(&p->thread, 0, true, draw_again_and_again, p) == 0)
         return p;
     pthread_cond_destroy(&p->end);
     pthread_mutex_destroy(&p->lock);

@@ -10,6 +10,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/host.h"
 
 #define LINE 64u
 #define NAME_BYTES 512
@@ -176,7 +177,7 @@ static int start(struct dfr_share_run *r, const struct df_options *from, struct 
         r->run = NULL;
         return status;
     }
-    if (pthread_create(&r->thread, NULL, wait_for_end, r) == 0)
+    if (dfr_thread_create(&r->thread, 0, true, wait_for_end, r) == 0)
         return DF_OK;
     df_run_stop(r->run);
     df_run_wait(r->run, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "runtime/policy/policy.h"
 #include "runtime/policy/policy_default.h"
 #include "runtime/simulate/simulate.h"
+#include "runtime/threads/host.h"
 #include "runtime/trace/trace.h"
 
 #define COPY_ROWS 3                     /* rows of a device: to it, from it, to peers */
@@ -265,8 +266,8 @@ static int simulate(struct virtual_run *run, const struct df_options *options, c
     return status;
 }
 
-int df_simulate(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats,
-                struct df_error *error)
+static int simulate_whole(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats,
+                          struct df_error *error)
 {
     struct virtual_run *run = calloc(1, sizeof *run);
     struct df_stats *scratch = stats ? stats : calloc(1, sizeof *scratch);
@@ -291,5 +292,14 @@ int df_simulate(const struct df_graph *graph, const struct df_options *options, 
     if (!stats)
         free(scratch);
     free(run);
+    return status;
+}
+
+int df_simulate(const struct df_graph *graph, const struct df_options *options, struct df_stats *stats, struct df_error *error)
+{
+    struct dfr_host host;
+    dfr_host_enter(&host);
+    int status = simulate_whole(graph, options, stats, error);
+    dfr_host_leave(&host);
     return status;
 }

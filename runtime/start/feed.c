@@ -6,6 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/host.h"
 
 int dfr_feed_create(struct df_run *run, struct df_error *error)
 {
@@ -33,7 +34,7 @@ unsigned df_run_room(const struct df_run *run)
 {
     unsigned room = 0;
 
-    if (!run->feed.slots || run->feed.over || dfr_stopped(run) || !atomic_load_explicit(&((struct df_run *)run)->feed.open, memory_order_acquire))
+    if (!run->feed.slots || run->feed.over || dfr_stopped(run) || run->forks != dfr_forks() || !atomic_load_explicit(&((struct df_run *)run)->feed.open, memory_order_acquire))
         return 0;
     while (room < run->inflight && !slot_of((struct df_run *)run, run->feed.n_fed + room)->taken)
         room++;
@@ -94,7 +95,7 @@ int df_run_ended(struct df_run *run, double timeout_s, int64_t *wave)
 
         if ((*wave = find_ended(run)) >= 0)
             return DF_OK;
-        if (stopped)
+        if (stopped || run->forks != dfr_forks())
             return DF_E_STOPPED;
         if (left_s <= 0 || idle)
             return DF_OK;

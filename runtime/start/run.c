@@ -28,6 +28,7 @@
 #include "runtime/start/size.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/host.h"
 
 void df_options_default(struct df_options *options)
 {
@@ -294,7 +295,11 @@ free_run:
 int df_run_start(const struct df_graph *graph, const struct df_options *options, struct df_run **run,
                  struct df_error *error)
 {
-    return dfr_run_open(graph, options, false, run, error);
+    struct dfr_host host;
+    dfr_host_enter(&host);
+    int status = dfr_run_open(graph, options, false, run, error);
+    dfr_host_leave(&host);
+    return status;
 }
 
 /* ---- the end ---- */
@@ -371,7 +376,7 @@ static int write_trace(const struct df_run *run, struct df_error *error)
                            run->options.trace_path, error);
 }
 
-int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error)
+static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_error *error)
 {
     int status = DF_OK, trace_status;
 
@@ -396,4 +401,15 @@ int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *err
         status = dfr_learn_write(run, error);
     run_free(run);
     return status != DF_OK ? status : trace_status;
+}
+
+int df_run_wait(struct df_run *run, struct df_stats *stats, struct df_error *error)
+{
+    struct dfr_host host;
+    if (run->forks != dfr_forks())
+        return dfr_error(error, DF_E_ARGUMENT, "the run belongs to another process, from which this one was forked");
+    dfr_host_enter(&host);
+    int status = wait_for_end(run, stats, error);
+    dfr_host_leave(&host);
+    return status;
 }

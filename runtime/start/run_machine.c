@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/threads/bind.h"
+#include "runtime/threads/host.h"
 #include "runtime/base/error.h"
 #include "runtime/device/devices.h"
 #include "runtime/emu/back_end.h"
@@ -201,6 +202,7 @@ struct df_run *dfr_run_new(const struct df_graph *graph)
     if (run) {
         memset(run, 0, sizeof *run);
         run->graph = graph;
+        run->forks = dfr_forks();
     }
     return run;
 }

@@ -17,6 +17,7 @@
 #include "runtime/inspect/inspect.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/bind.h"
+#include "runtime/threads/host.h"
 
 #define SPINS 64                        /* if each worker has a core: how often it looks for work before it sleeps */
 
@@ -222,7 +223,7 @@ int dfr_run_start_threads(struct df_run *run, struct df_error *error)
 {
     for (uint32_t i = run->calls.on ? 1 : 0; i < run->machine.n_workers; i++) {
         struct dfr_worker *w = &run->threads.workers[i];
-        int code = pthread_create(&w->thread, NULL, worker_thread, w);
+        int code = dfr_thread_create(&w->thread, 0, run->calls.on, worker_thread, w);
         if (code != 0) {
             dfr_engine_stop(run, DFR_RUN_FAILED);
             dfr_run_join(run);

@@ -18,6 +18,7 @@
 #include "runtime/io/state.h"
 #include "runtime/start/passes.h"
 #include "runtime/start/run_impl.h"
+#include "runtime/threads/host.h"
 
 struct df_session {
     const struct df_graph *graph;
@@ -30,6 +31,8 @@ struct df_session {
     struct dfr_scalars_scratch scratch;
     uint64_t waves;                     /* of all calls of this run */
     bool broken;
+    struct dfr_host host;               /* of the thread that is in a call */
+    _Atomic unsigned forks;             /* dfr_forks() at the last call */
     _Atomic bool busy;                  /* a thread is in a call */
     _Atomic(struct df_run *) running;   /* the run of the call; NULL: no waves run now */
     _Atomic uint32_t n_lookers;         /* threads that may use it */
@@ -114,10 +117,13 @@ int df_session_open(const struct df_graph *graph, const struct df_options *optio
     s = calloc(1, sizeof *s);
     if (!s)
         return dfr_error_memory(error);
+    dfr_host_enter(&s->host);
     s->graph = graph;
+    atomic_init(&s->forks, dfr_forks());
     status = fill(s, options, error);
     if (status == DF_OK)
         status = open_run(s, error);
+    dfr_host_leave(&s->host);
     if (status != DF_OK)
         session_free(s);
     else
@@ -297,18 +303,40 @@ static int call(struct df_session *s, const struct df_session_call *c, struct df
     return run_waves(s, waves, error);
 }
 
-static void leave(void *busy)
+/* ---- who may make a call ---- */
+
+static int enter(struct df_session *s, const char *meets, struct df_error *error)
 {
-    atomic_store_explicit((_Atomic bool *)busy, false, memory_order_release);
+    const unsigned forks = dfr_forks();
+
+    if (atomic_exchange_explicit(&s->busy, true, memory_order_acquire))
+        return dfr_error(error, DF_E_ARGUMENT, "%s", atomic_load(&s->forks) == forks ? meets :
+                         "a thread was in a call of this session when this process was forked, and is not in this process: open another session");
+    dfr_host_enter(&s->host);
+    if (atomic_load_explicit(&s->forks, memory_order_relaxed) == forks)
+        return DF_OK;
+    s->run = NULL;                      /* it belongs to the parent, which has its threads; this process makes its own */
+    atomic_store(&s->running, NULL);
+    atomic_store(&s->n_lookers, 0);
+    atomic_store(&s->forks, forks);
+    return DF_OK;
+}
+
+static void leave(void *session)
+{
+    struct df_session *s = session;
+
+    dfr_host_leave(&s->host);
+    atomic_store_explicit(&s->busy, false, memory_order_release);
 }
 
 int df_session_run(struct df_session *session, const struct df_session_call *c, struct df_error *error)
 {
-    int status;
+    int status = enter(session, "another thread is in a call of this session: each thread opens its own", error);
 
-    if (atomic_exchange_explicit(&session->busy, true, memory_order_acquire))
-        return dfr_error(error, DF_E_ARGUMENT, "another thread is in a call of this session: each thread opens its own");
-    pthread_cleanup_push(leave, &session->busy); /* a kernel may end this thread */
+    if (status != DF_OK)
+        return status;
+    pthread_cleanup_push(leave, session); /* a kernel may end this thread */
     status = call(session, c, error);
     pthread_cleanup_pop(1);
     return status;
@@ -316,14 +344,17 @@ int df_session_run(struct df_session *session, const struct df_session_call *c, 
 
 int df_session_close(struct df_session *session, struct df_stats *stats, struct df_error *error)
 {
-    int status = DF_OK;
+    struct dfr_host host;
+    int status = enter(session, "a thread is in a call of this session", error);
 
-    if (atomic_exchange_explicit(&session->busy, true, memory_order_acquire))
-        return dfr_error(error, DF_E_ARGUMENT, "a thread is in a call of this session");
+    if (status != DF_OK)
+        return status;
     if (stats)
         memset(stats, 0, sizeof *stats);
     if (session->run)
         status = end_run(session, stats, error);
+    host = session->host;
     session_free(session);
+    dfr_host_leave(&host);
     return status;
 }

@@ -8,6 +8,7 @@
 #error "std/tiff.df needs libtiff: sudo apt-get install libtiff-dev"
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <tiffio.h>
@@ -289,7 +290,7 @@ static int picture_create(struct df_call *call, FILE *file, const char *path, en
         return DF_FAILED;
     size_t bytes = (size_t)(extents[0] * extents[1] * extents[2]) * element_bytes[elem];
     begin_call();
-    p->tiff = TIFFFdOpen(dup(fileno(file)), path, bytes < (size_t)1 << 31 ? "w" : "w8");
+    p->tiff = TIFFFdOpen(fcntl(fileno(file), F_DUPFD_CLOEXEC, 3), path, bytes < (size_t)1 << 31 ? "w" : "w8");
     if (!p->tiff) {
         const int status = write_failed(call, path);
         picture_close(p);

@@ -12,10 +12,11 @@
 
 #include "partition/cut/metis_call.h"
 #include "runtime/base/error.h"
+#include "runtime/base/process_lock.h"
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t) && sizeof(real_t) == sizeof(float), "a METIS with 32-bit numbers");
 
-static pthread_mutex_t metis_lock = PTHREAD_MUTEX_INITIALIZER;
+DFR_PROCESS_LOCK(metis_lock);
 
 static int metis_error(int status, struct df_error *error)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/process_lock.h"
 #include "runtime/base/unfinished.h"
 
 /* ---- files that may not grow, and pauses ---- */
@@ -104,14 +105,23 @@ static char *temporary_name(const char *path, const char *room, int64_t wave)
     return name;
 }
 
-/* A file is never descriptor 0, 1 or 2, which may be free in a host process: else what somebody prints would be in the file. */
-static int above_standard(int fd)
+DFR_PROCESS_LOCK(opening);
+
+/* As open() of a regular file, but never descriptor 0, 1 or 2, which may be free in a host process: else what another thread prints would
+ * be in the file. So these are taken meanwhile, by one thread at a time. */
+static int open_above_standard(const char *path, int flags)
 {
-    int higher = fd >= 0 && fd <= 2 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : fd, error = errno;
-    if (higher != fd)
-        close(fd);
+    int taken[3], n = 0;
+    pthread_mutex_lock(&opening);
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && (taken[n] = open("/dev/null", O_RDWR | O_CLOEXEC)) >= 0)
+            n++;
+    int file = open(path, flags | O_CLOEXEC, 0666), error = errno;
+    while (n > 0)
+        close(taken[--n]);
+    pthread_mutex_unlock(&opening);
     errno = error;
-    return higher;
+    return file;
 }
 
 /* As mkstemp(), but with the rights that open() gives. umask() tells them only by a change that all threads of the process would see. */
@@ -126,13 +136,9 @@ static int make_new(char *name)
             return -1;
         for (int k = 0; k < RANDOM; k++)
             name[strlen(name) - RANDOM + (size_t)k] = letters[random[k] % (sizeof letters - 1)];
-        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open_above_standard(name, O_RDWR | O_CREAT | O_EXCL);
     }
-    int higher = above_standard(fd), error = errno;
-    if (higher < 0 && fd >= 0)
-        unlink(name);
-    errno = error;
-    return higher;
+    return fd;
 }
 
 /* Makes the temporary file beside output->path, or in `room` there, and gives its descriptor, or -1 with errno. */
@@ -184,8 +190,7 @@ static int open_temporary(struct dfr_output *output, const char *path, const cha
     if (!output->path)
         return dfr_error_memory(error);
     if (!regular) {
-        int direct = above_standard(open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-        output->file = direct < 0 ? NULL : fdopen(direct, "w");
+        output->file = fopen(path, "w");
         if (!output->file)
             return fail(output, path, strerror(errno), error);
         block_limit(output);
@@ -259,7 +264,7 @@ int dfr_output_continue(struct dfr_output *output, const char *path, int64_t at,
     }
     if (at > 0 && access(output->temporary, F_OK) != 0 && rename(output->path, output->temporary) != 0)
         return fail(output, output->temporary, strerror(errno), error);
-    int fd = above_standard(open(output->temporary, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    int fd = open_above_standard(output->temporary, O_RDWR | O_CREAT);
     output->file = fd < 0 ? NULL : fdopen(fd, "r+");
     why = output->file ? cut(output->file, at) : strerror(errno);
     if (why) {

@@ -1,6 +1,7 @@
 /* status_line.c - the line that is drawn again and again: status_line.h. Each change is one write(), because stderr has no
  * buffer that another thread's line could stand in. */
 #include "runtime/base/status_line.h"
+#include "runtime/base/process_lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,7 +13,7 @@
 
 #define CLEAR "\r\033[K"                /* to the line's begin, and erase to its end */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+DFR_PROCESS_LOCK(lock);
 static atomic_bool drawn;
 
 static void put(const char *text, size_t n)

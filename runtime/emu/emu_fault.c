@@ -12,6 +12,7 @@
 
 #include "runtime/base/pages.h"
 #include "runtime/engine/log.h"
+#include "runtime/base/process_lock.h"
 
 #define MAX_POOLS 16
 
@@ -23,7 +24,7 @@ struct frame {                          /* of one guarded call, on the stack of 
 static _Thread_local struct frame *running;
 static _Atomic(const struct dfr_emu_pool *) pools[MAX_POOLS]; /* the handler may read them at any moment */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+DFR_PROCESS_LOCK(lock);
 static unsigned n_watched;
 static bool handler_present;
 static struct sigaction handler_before; /* written before our handler is put in place */

@@ -18,15 +18,18 @@
 #include "runtime/emu/emu.h"
 #include "runtime/base/error.h"
 #include "runtime/base/pages.h"
+#include "runtime/base/process_lock.h"
+#include "runtime/threads/host.h"
 
 struct range {
     uintptr_t begin, end;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+DFR_PROCESS_LOCK(lock);
 static struct range *ranges;            /* what is registered, in no order */
 static uint32_t n_ranges;
 static uint64_t wrong;
+static unsigned forks;                  /* dfr_forks() when they were registered: a child's devices know nothing of its parent's memory */
 static _Atomic bool any;                /* n_ranges > 0; read without the lock, to spare copies the lock */
 
 uint64_t dfr_emu_whole_pages(uint64_t bytes)
@@ -96,6 +99,9 @@ int dfr_emu_host_register(void *memory, uint64_t bytes, struct df_error *error)
     int status = DF_OK;
 
     pthread_mutex_lock(&lock);
+    if (forks != dfr_forks())
+        resize(0);
+    forks = dfr_forks();
     if (bytes == 0 || find(begin, begin + bytes)) {
         status = dfr_error(error, DF_E_DEVICE, "emu: pinning host memory: %s",
                            bytes ? "some of it is registered already" : "no bytes");

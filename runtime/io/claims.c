@@ -8,6 +8,7 @@
 #include "runtime/base/intern.h"
 #include "runtime/engine/engine.h"
 #include "runtime/io/state.h"
+#include "runtime/base/process_lock.h"
 
 enum { MOST = 4096 };                   /* files that are noted: nodes that share a pattern meet in the first wave, and memory does not grow with the waves */
 
@@ -21,7 +22,7 @@ struct dfr_claims {
     struct dfr_table by_file;
 };
 
-static pthread_mutex_t claiming = PTHREAD_MUTEX_INITIALIZER;
+DFR_PROCESS_LOCK(claiming);
 
 /* Hashes the folder and the name, because the file may not be there yet. false: this is no file that a node can have for itself, or the
  * folder is missing, which who opens the file says. */

@@ -10,6 +10,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/engine.h"
+#include "runtime/base/process_lock.h"
 
 struct dfr_state {
     df_state_end *end;
@@ -18,7 +19,7 @@ struct dfr_state {
     alignas(max_align_t) unsigned char bytes[];
 };
 
-static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+DFR_PROCESS_LOCK(adding);
 
 /* The node's place in the table. NULL: no memory. */
 static _Atomic(struct dfr_state *) *place_of(struct df_run *run, uint32_t node)

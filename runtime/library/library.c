@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/process_lock.h"
 #include "runtime/program/run_report.h"
 #include "runtime/threads/host.h"
 
@@ -38,7 +39,7 @@ const char *df_library_error(void)
 
 /* ---- handles ---- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+DFR_PROCESS_LOCK(lock);
 static struct df_library_session *closed[CLOSED_KEPT]; /* in turn */
 static unsigned n_closed;
 

@@ -16,6 +16,21 @@ struct filter {
 
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER; /* FFTW's planner is for one thread at a time */
 
+static void take_planner(void)
+{
+    pthread_mutex_lock(&planner);
+}
+
+static void give_planner(void)
+{
+    pthread_mutex_unlock(&planner);
+}
+
+__attribute__((constructor)) static void watch_forks(void) /* a child would wait for a thread that it does not have */
+{
+    pthread_atfork(take_planner, give_planner, give_planner);
+}
+
 void filter_rows_close(void *state)
 {
     struct filter *f = state;

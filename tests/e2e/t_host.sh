@@ -50,3 +50,14 @@ if [ -n "$sanitize" ]; then skip loaded 'a sanitizer is loaded first'; else
 fi
 # A parent that ignores its children's ends hands this on to dfc, whose compilers' ends would be lost.
 check no-child env --ignore-signal=CHLD "$DFC" rows.df -o program --nvcc=none
+
+# Forked children use, look at and close what they inherit. They get results of their own or an error, never a wait without end, and the parent goes on.
+check fork-library "$DFC" fork.df --lib -o libfork.so --nvcc=none
+# shellcheck disable=SC2086
+check fork-host cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $sanitize fork.c -o fork -I. -L. -lfork -pthread -Wl,-rpath,"$PWD"
+case $sanitize in *thread*) skip fork 'the sanitizer refuses threads after a fork' ;; *)
+    for set in --workers=1 '--workers=3 --policy=eager' '--workers=3 --policy=ws' '--device=emu --policy=dmda' '--device=emu --workers=2 --policy=gp --emu-all'; do
+        timeout 120 ./fork "$set" >got 2>&1 || fail "fork $set" "exit $?"
+        same "fork $set" got fork.want
+    done ;;
+esac

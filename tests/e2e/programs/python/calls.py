@@ -1,6 +1,7 @@
 """Calls the module that dfc made of edges.df, as it should be called and as it should not. Says `ok NAME` or `not ok NAME: why`."""
 import copy
 import gc
+import multiprocessing
 import os
 import pickle
 import signal
@@ -145,4 +146,17 @@ with f.copy("--workers=1") as one:
     case("stats-anew", hasattr(one, "stats") and [k["jobs"] for k in one.stats["kernels"]] == [k["jobs"] for k in stats["kernels"]], str(one.stats))
 says("no-call", ValueError, "there was no call yet", lambda: f.copy().stats)
 case("no-call-hasattr", not hasattr(f.copy(), "stats") and getattr(f.copy(), "stats", 5) == 5)
+
+
+def in_child(wave):
+    return device(image, t=2.5)[0].tobytes()
+
+
+# Forked children take over a graph that has been called: each opens threads and devices of its own.
+for options in ("--workers=2 --policy=eager", "--device=emu --emu-all --policy=all-gpu"):
+    device = f.copy(options)
+    device(image, t=2.5)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        case("multiprocessing " + options, pool.map_async(in_child, range(6)).get(60) == [e.tobytes()] * 6)
+    case("after-multiprocessing " + options, np.array_equal(device(image, t=2.5)[0], e))
 case("closed-opens", np.array_equal(one(image, t=2.5)[0], e))

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run_rig.h"
@@ -480,13 +481,48 @@ static void test_rehearsal(void **state)
     rig_free(&r);
 }
 
+/* A forked child has no threads of the run. Its calls say so, and the parent's run goes on. */
+static void test_fork(void **state)
+{
+    struct df_options o = rig_options("eager", DF_DEVICE_EMU, 2);
+    struct df_run *run;
+    struct rig r;
+    int ended;
+
+    (void)state;
+    rig_begin(&r, 10);
+    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_STREAM, 7, (struct rig_out){ 0 }, (struct rig_out){ 0 }));
+    rig_end(&r);
+    rig_expect(&r, 7);
+    rig_clear(&r);
+    o.waves = -1;
+    o.feed = 1;
+    OK(df_run_start(r.graph, &o, &run, &error));
+    pid_t child = fork();
+    if (child == 0) {
+        struct df_error why = { "" };
+        int64_t wave;
+        alarm(30);
+        bool right = df_run_room(run) == 0 && df_run_feed(run, 0) == -1 && df_run_ended(run, -1, &wave) == DF_E_STOPPED && wave == -1;
+        df_run_stop(run);
+        right = df_run_wait(run, NULL, &why) == DF_E_ARGUMENT && right;
+        _exit(!right || strcmp(why.text, "the run belongs to another process, from which this one was forked") != 0);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    assert_int_equal(feed(run, 1000), 7);
+    OK(df_run_wait(run, NULL, &error));
+    assert_true(rig_same(&r, 7));
+    rig_free(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_places),  cmocka_unit_test(test_waiting),
         cmocka_unit_test(test_failure),       cmocka_unit_test(test_misuse),  cmocka_unit_test(test_no_waves), cmocka_unit_test(test_streams),
         cmocka_unit_test(test_rehearsal),     cmocka_unit_test(test_told_and_stopped),
-        cmocka_unit_test(test_given_empty),
+        cmocka_unit_test(test_given_empty),   cmocka_unit_test(test_fork),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,18 @@
+/* process_lock.h - a mutex of the whole process that a forked child finds open.
+ *
+ * A fork waits until no other thread holds it, so what it protects is whole in the child, and the child does not wait for a thread that it
+ * does not have. Who holds one takes no other and does not fork.
+ */
+#ifndef DFR_PROCESS_LOCK_H
+#define DFR_PROCESS_LOCK_H
+
+#include <pthread.h>
+
+#define DFR_PROCESS_LOCK(name)                                                                                                    \
+    static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER;                                                                      \
+    static void name##_take(void) { pthread_mutex_lock(&name); }                                                                  \
+    static void name##_give(void) { pthread_mutex_unlock(&name); }                                                                \
+    __attribute__((constructor)) static void name##_forks(void) { pthread_atfork(name##_take, name##_give, name##_give); }        \
+    struct name##_needs_a_semicolon
+
+#endif

@@ -119,7 +119,7 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
-	@echo '                graphs of 10^6 nodes, what check-streams-long does, each failure of a device at every call, more of explain --what-if,'
+	@echo '                graphs of 10^6 nodes, what check-streams-long does, every variant of PNG and TIFF, each failure of a device at every call, more of explain --what-if,'
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
 	@echo '                a job of Slurm that its time limit stops, and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
@@ -351,6 +351,7 @@ check-long: deps
 	@GPU_STEPS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-gpu_steps
 	@CLANG_VECTORS=$(shell command -v clang) tests/run.sh $(BUILDDIR) =e2e-filters
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
+	@IMAGE_FILES=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-image_files
 	@RESUME_CHAINS=100 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-resume
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =unit-comm
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =e2e-mpi

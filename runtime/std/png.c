@@ -3,7 +3,8 @@
  * Samples:  The file's full range becomes that of the element: 0 .. 255, 0 .. 65535, or 0 .. 1 for f32. f32 is written
  *           with 16 bits. Nothing is done about gamma or colour profiles.
  * Channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. Grey is read as RGB if that is asked for, and palettes always. A
- *           picture with alpha is laid on white if no alpha is asked for.
+ *           picture with alpha is laid on white if no alpha is asked for. libpng could do so, but it corrects gamma meanwhile if
+ *           the file has a gAMA or an sRGB chunk, and it takes white in another depth than that of the rows.
  * Packing:  Every row is filtered by Paeth's predictor, and runs alone are looked for. That takes a sixth of the time of
  *           libpng's own choice. Photographs come out as small; what repeats itself comes out larger (tests/bench/png.c).
  *           libpng writes all but the compressed bytes, which are made in bands (png_pack.h).
@@ -31,7 +32,9 @@ struct picture {
     png_infop info;
     int writes;
     enum df_elem elem;
-    size_t samples;                     /* in a row */
+    size_t channels, samples;           /* that are given: of a pixel, of a row */
+    int lays;                           /* reading: libpng gives alpha as well, and the row is laid on white */
+    int wide;                           /* reading: libpng gives samples of 16 bits */
     char *buffer;                       /* reading: of the file */
     struct unpacker *unpacker;          /* reading; NULL: libpng reads the file itself */
     unsigned char *rows;                /* reading: rows of the unpacker's current band, as libpng gives them */
@@ -131,10 +134,8 @@ static int begin_unpacking(struct df_call *call, struct picture *p, size_t line_
 /* Has libpng give `channels` of the element. */
 static int transform(struct df_call *call, struct picture *p, size_t channels)
 {
-    int type = png_get_color_type(p->png, p->info), depth = png_get_bit_depth(p->png, p->info);
-    int colour = type & PNG_COLOR_MASK_COLOR, alpha = type & PNG_COLOR_MASK_ALPHA;
+    int type = png_get_color_type(p->png, p->info), colour = type & PNG_COLOR_MASK_COLOR, alpha = type & PNG_COLOR_MASK_ALPHA;
     alpha |= png_get_valid(p->png, p->info, PNG_INFO_tRNS);
-    png_uint_16 most = depth == 16 ? 65535 : 255;
     if (channels < 1 || channels > 4)
         return df_fail(call, "a PNG has 1 to 4 channels, and the token has %zu", channels);
     if (colour && channels < 3)
@@ -142,17 +143,16 @@ static int transform(struct df_call *call, struct picture *p, size_t channels)
     png_set_expand(p->png);
     if (!colour && channels > 2)
         png_set_gray_to_rgb(p->png);
-    if (alpha && channels % 2 == 1)
-        png_set_background(p->png, &(png_color_16){ .red = most, .green = most, .blue = most, .gray = most },
-                           PNG_BACKGROUND_GAMMA_SCREEN, 0, 1.0);
-    else if (!alpha && channels % 2 == 0)
+    p->lays = alpha && channels % 2 == 1;
+    if (!alpha && channels % 2 == 0)
         png_set_add_alpha(p->png, p->elem == DF_U8 ? 255 : 65535, PNG_FILLER_AFTER);
-    if (p->elem == DF_U8)
-        png_set_scale_16(p->png);
-    else
+    p->wide = p->elem != DF_U8 || (p->lays && png_get_bit_depth(p->png, p->info) == 16);
+    if (p->wide)
         png_set_expand_16(p->png);
+    else
+        png_set_scale_16(p->png);
     const uint16_t one = 1;
-    if (p->elem != DF_U8 && *(const unsigned char *)&one)
+    if (p->wide && *(const unsigned char *)&one)
         png_set_swap(p->png);
     return DF_OK;
 }
@@ -186,8 +186,9 @@ static int read_header(struct df_call *call, struct picture *p, size_t channels,
     png_read_update_info(p->png, p->info);
     extents[0] = png_get_image_height(p->png, p->info);
     extents[1] = png_get_image_width(p->png, p->info);
-    extents[2] = png_get_channels(p->png, p->info);
+    extents[2] = png_get_channels(p->png, p->info) - (p->lays ? 1u : 0);
     p->row_bytes = png_get_rowbytes(p->png, p->info);
+    p->channels = channels;
     p->samples = (size_t)extents[1] * channels;
     return p->unpacker ? begin_unpacking(call, p, line_bytes, (size_t)extents[0]) : read_whole(call, p, passes);
 }
@@ -258,7 +259,7 @@ static int next_rows(struct df_call *call, struct picture *p)
 }
 
 /* Where libpng's next row is. NULL: it failed. */
-static const unsigned char *row_of(struct df_call *call, struct picture *p)
+static unsigned char *row_of(struct df_call *call, struct picture *p)
 {
     if (p->whole)
         return p->whole + p->y++ * p->row_bytes;
@@ -267,17 +268,41 @@ static const unsigned char *row_of(struct df_call *call, struct picture *p)
     return p->rows + p->rows_at++ * p->row_bytes;
 }
 
+/* Pixels with alpha become pixels on white, in place. A sample counts as it is, whatever the file says of gamma. No sum is above most * most. */
+#define LAY_ON_WHITE(NAME, TYPE)                                                                                          \
+    static void NAME(const struct picture *p, TYPE *row)                                                                  \
+    {                                                                                                                     \
+        const uint32_t most = (TYPE)-1;                                                                                   \
+        const TYPE *from = row;                                                                                           \
+        for (TYPE *to = row; to < row + p->samples; from += p->channels + 1) {                                            \
+            const uint32_t alpha = from[p->channels], white = most * (most - alpha) + most / 2;                           \
+            for (size_t c = 0; c < p->channels; c++)                                                                      \
+                *to++ = (TYPE)((from[c] * alpha + white) / most);                                                         \
+        }                                                                                                                 \
+    }
+LAY_ON_WHITE(lay_u8, uint8_t)
+LAY_ON_WHITE(lay_u16, uint16_t)
+
 static int picture_row(void *source, void *row, struct df_call *call)
 {
     struct picture *p = source;
     p->call = call;
-    const unsigned char *from = row_of(call, p);
+    unsigned char *from = row_of(call, p);
     if (!from)
         return DF_FAILED;
-    if (p->elem != DF_F32)
-        memcpy(row, from, p->row_bytes);
-    for (size_t i = 0; p->elem == DF_F32 && i < p->samples; i++)
-        ((float *)row)[i] = (float)((const uint16_t *)(const void *)from)[i] / 65535;
+    const uint16_t *wide = (const uint16_t *)(const void *)from;
+    if (p->lays && p->wide)
+        lay_u16(p, (uint16_t *)(void *)from);
+    else if (p->lays)
+        lay_u8(p, from);
+    if (p->elem == DF_F32)
+        for (size_t i = 0; i < p->samples; i++)
+            ((float *)row)[i] = (float)wide[i] / 65535;
+    else if (p->elem == DF_U8 && p->wide)
+        for (size_t i = 0; i < p->samples; i++)
+            ((uint8_t *)row)[i] = (uint8_t)((wide[i] + 128u) / 257);
+    else
+        memcpy(row, from, p->samples * element_bytes[p->elem]);
     return DF_OK;
 }
 

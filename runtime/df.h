@@ -372,7 +372,7 @@ struct df_options {
     unsigned gpu_jobs;                  /* jobs in flight per GPU. DF_FIND_JOBS: found while it runs. 0: the number that
                                          * the platform has; if it has none, found while it runs (in virtual time:
                                          * one) */
-    int locality;                       /* after a job, a device prefers a job that reads what the first one made */
+    int locality;                       /* a device prefers jobs that reuse data in its memory */
     int prefetch;                       /* with a policy that decides late: a device takes jobs early (prefetch), to
                                          * load their data */
     int log_level;                      /* DF_LOG_… */

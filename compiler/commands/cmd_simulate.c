@@ -45,7 +45,7 @@ static const struct dfc_option own_options[] = {
     { "--waves", "N", "waves to run (1); several are in flight together, and gp plans for throughput" },
     { "--passes", "N", "the waves go by N times, for the parts of a divided acc in turn (as often as these need to fit in a device's "
                        "memory)" },
-    { "--dl", NULL, "data locality: after a job, a device prefers one that reads what that job made" },
+    { "--dl", NULL, "data locality: a device prefers jobs that reuse data in its memory" },
     { "--prefetch", NULL, "a device takes one job more than it runs, and loads its data meanwhile" },
     { "--guard", "on|off", "gp leaves its plan if times turn out wrong (on)" },
     { "--evict", "auto|lru|belady", "what leaves a device's memory when room is needed: what was used longest ago (lru), or "

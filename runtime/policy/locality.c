@@ -56,8 +56,7 @@ bool dfr_locality_find(struct dfr_locality *l, uint32_t unit, uint64_t *job)
     return best >= 0;
 }
 
-/* Time of the copies of what the job needs and the unit's memory does not have. */
-static double transfer_s(const struct dfr_view *view, uint64_t job, uint32_t unit)
+double dfr_locality_copy_s(const struct dfr_view *view, uint64_t job, uint32_t unit)
 {
     const struct df_graph *g = view->graph;
     uint32_t node = dfr_job_node(job);
@@ -80,14 +79,21 @@ static double transfer_s(const struct dfr_view *view, uint64_t job, uint32_t uni
     return sum_s;
 }
 
-bool dfr_locality_prefers(const struct dfr_locality *l, uint32_t unit, uint64_t d, uint64_t q)
+bool dfr_locality_reuses(const struct dfr_view *view, uint64_t job, uint32_t unit)
 {
-    double s_d = dfr_speedup(l->view, dfr_job_node(d), unit), s_q = dfr_speedup(l->view, dfr_job_node(q), unit);
-    double copy_s, run_s;
+    const struct df_graph *g = view->graph;
+    uint32_t node = dfr_job_node(job);
 
-    if (s_d >= s_q)
-        return true;
-    copy_s = transfer_s(l->view, q, unit);
-    run_s = time_s(l->view, dfr_job_node(q), unit);
-    return copy_s > 0 && s_d >= s_q * (run_s / (copy_s + run_s)); /* 1 - t */
+    for (uint32_t k = 0; k < df_node_n_needs(g, node); k++)
+        if (g->values[df_node_need(g, node, k)].bytes > 0 && view->holders(view->arg, job, k) >> unit & 1)
+            return true;
+    return false;
+}
+
+double dfr_locality_least(const struct dfr_view *view, uint32_t unit, uint64_t q)
+{
+    double copy_s = dfr_locality_copy_s(view, q, unit), run_s = time_s(view, dfr_job_node(q), unit);
+    double share = copy_s > 0 ? copy_s / (copy_s + run_s) : 0;
+
+    return dfr_speedup(view, dfr_job_node(q), unit) * (1 - share);
 }

@@ -1,12 +1,13 @@
 /* locality.h - `--dl`, the data-locality-conscious assignment of hierarchical pipelines (Teodoro et al. 2012, IV-C):
- * when a device has finished a job, it prefers a job that reads what the first one made there to a job that does not.
+ * when a device has finished a job, it prefers a job that reuses data in its memory to a job that does not.
  *
- * Rule:     If the policy knows no speedups, the dependent job is always preferred. If it does, let d be the dependent
- *           job with the best speedup S_d, and q the job of speedup S_q that the policy would give. d is preferred if
- *           S_d >= S_q (1 - t). t is the share of transfer in q's time on the device: T / (T + time of q). T is the
- *           time to copy those of q's inputs to the device that are not there.
- * Threads:  The thread of a unit's worker calls done() and find() for that unit. If a unit has several workers, a hint
- *           may get lost.
+ * Rule:     If the policy knows no speedups, a job that reads what the device's last job made is always preferred. If
+ *           it does, let q be the job of speedup S_q that the policy would give, and d the job of the highest speedup
+ *           S_d of those with an input in the device's memory; of several, the one whose other inputs are copied
+ *           soonest. d is preferred if S_d >= S_q (1 - t). t is the share of transfer in q's time on the device:
+ *           T / (T + time of q). T is the time to copy those of q's inputs to the device that are not there.
+ * Threads:  The thread of a unit's worker calls done(), find() and prefers() for that unit. If a unit has several
+ *           workers, a hint may get lost.
  */
 #ifndef DFR_LOCALITY_H
 #define DFR_LOCALITY_H
@@ -23,11 +24,15 @@ void dfr_locality_init(struct dfr_locality *locality, const struct dfr_view *vie
 void dfr_locality_done(struct dfr_locality *locality, uint64_t job, uint32_t unit);
 
 /* Finds an offered job that `unit` can run and that reads what its last job left there: the one with the highest
- * speedup. */
+ * speedup. For policies that know no speedups otherwise. */
 bool dfr_locality_find(struct dfr_locality *locality, uint32_t unit, uint64_t *job);
 
-/* The rule for policies that know speedups: is d to be preferred to q on this unit? */
-bool dfr_locality_prefers(const struct dfr_locality *locality, uint32_t unit, uint64_t d, uint64_t q);
+/* The least speedup that a job needs to be preferred to q on this unit: S_q (1 - t). NaN: no job is. */
+double dfr_locality_least(const struct dfr_view *view, uint32_t unit, uint64_t q);
+/* Is an input of the job in the memory of the unit? */
+bool dfr_locality_reuses(const struct dfr_view *view, uint64_t job, uint32_t unit);
+/* Time of the copies of what the job needs and the unit's memory does not have. */
+double dfr_locality_copy_s(const struct dfr_view *view, uint64_t job, uint32_t unit);
 
 /* How much faster a unit is than a CPU worker, for this node. INFINITY: the CPU cannot run it. */
 double dfr_speedup(const struct dfr_view *view, uint32_t node, uint32_t unit);

@@ -35,8 +35,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
                                          * entries */
     const uint32_t *able;               /* node → bit u: unit u may run it; never 0 */
     const double *time_s;               /* [unit * n_works + work], launch included */
-    bool locality;                      /* --dl: after a job, a device prefers a job that reads what the first one
-                                         * made */
+    bool locality;                      /* --dl: a device prefers jobs that reuse data in its memory (locality.h) */
     bool guard;                         /* --guard: gp may change its placement if times turn out wrong */
     bool oldest_first;                  /* ws: a worker takes the oldest of its jobs, and a thief takes one job */
     uint32_t seed;                      /* for policies that draw */

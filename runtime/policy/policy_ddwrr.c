@@ -93,14 +93,7 @@ static bool ddwrr_pop(void *state, uint32_t worker, uint64_t *job)
     return true;
 }
 
-static void ddwrr_done(void *state, uint64_t job, uint32_t worker)
-{
-    struct ddwrr *d = state;
-    dfr_locality_done(&d->sorted.locality, job, d->sorted.view->unit_of[worker]);
-}
-
 const struct dfr_policy dfr_policy_ddwrr = {
     .name = "ddwrr", .summary = "turns over the kernels' queues; a worker takes the job that suits it best (Anthill)",
     .pull = true, .locality = true, .create = ddwrr_create, .destroy = ddwrr_destroy, .push = ddwrr_push, .pop = ddwrr_pop,
-    .done = ddwrr_done,
 };

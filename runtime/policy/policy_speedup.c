@@ -106,14 +106,8 @@ static bool speedup_pop(void *state, uint32_t worker, uint64_t *job)
     return dfr_sorted_pop(s, s->view->unit_of[worker], NULL, N_LISTS, &taken, job);
 }
 
-static void speedup_done(void *state, uint64_t job, uint32_t worker)
-{
-    struct dfr_sorted *s = state;
-    dfr_locality_done(&s->locality, job, s->view->unit_of[worker]);
-}
-
 #define SPEEDUP_OPS .pull = true, .locality = true, .create = speedup_create, .destroy = speedup_destroy, .push = speedup_push, \
-                    .pop = speedup_pop, .done = speedup_done
+                    .pop = speedup_pop
 
 const struct dfr_policy dfr_policy_pats = {
     .name = "pats", .summary = "an idle CPU worker takes the job with the lowest speedup, a device the highest",

@@ -7,6 +7,7 @@
  */
 #include "runtime/policy/sorted.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,7 +106,6 @@ int dfr_sorted_create(struct dfr_sorted *s, const struct dfr_view *view, uint32_
         dfr_sorted_destroy(s);
         return dfr_error_memory(error);
     }
-    dfr_locality_init(&s->locality, view, &s->offers);
     return DF_OK;
 }
 
@@ -182,13 +182,39 @@ static bool best(struct dfr_sorted *s, uint32_t group, const uint32_t *order, ui
     return false;
 }
 
+/* The offered job that the unit prefers to q for its data (locality.h); q itself may be it. It looks at so many jobs at
+ * most that a pop stays short. false: there is none. */
+static bool find_near(struct dfr_sorted *s, uint32_t unit, uint64_t q, uint64_t *job)
+{
+    const struct dfr_view *view = s->view;
+    struct dfr_order *lists = &s->lists[(size_t)s->groups.of[unit] * s->n_lists];
+    double least = dfr_locality_least(view, unit, q), speedup, copy_s, best_s = INFINITY;
+    bool found = false;
+    uint64_t other;
+
+    for (uint32_t l = 0, looks = 0; l < s->n_lists; l++)
+        for (uint64_t place = 0; looks < DFR_ORDER_LOOKS && dfr_order_next(&lists[l], &place, &other); looks++) {
+            speedup = dfr_speedup(view, dfr_job_node(other), unit);
+            if (!(speedup >= least) || !dfr_offer_is_open(&s->offers, other) ||
+                !dfr_locality_reuses(view, other, unit))
+                continue;
+            copy_s = dfr_locality_copy_s(view, other, unit);
+            if (found && speedup == least && copy_s >= best_s)
+                continue;
+            found = true;
+            least = speedup;
+            best_s = copy_s;
+            *job = other;
+        }
+    return found;
+}
+
 bool dfr_sorted_pop(struct dfr_sorted *s, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
                     uint64_t *job)
 {
     uint64_t near;
     while (best(s, s->groups.of[unit], order, n, taken, job)) {
-        if (dfr_locality_find(&s->locality, unit, &near) && near != *job &&
-            dfr_locality_prefers(&s->locality, unit, near, *job) && claim(s, near)) {
+        if (s->view->locality && unit > 0 && find_near(s, unit, *job, &near) && near != *job && claim(s, near)) {
             *job = near;
             *taken = n;
             return true;

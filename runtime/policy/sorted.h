@@ -31,7 +31,6 @@ struct dfr_sorted {
     uint32_t *list_of;                  /* [group * n_nodes + node]; DFR_UNLISTED */
     uint32_t *nodes, *rank;             /* of each group, n_nodes */
     struct dfr_offers offers;
-    struct dfr_locality locality;
 };
 
 /* Called for the nodes that the group can run. Gives the list; DFR_UNLISTED: the node is in none. *key must not be
@@ -45,8 +44,8 @@ void dfr_sorted_destroy(struct dfr_sorted *sorted);
 
 enum dfr_pushed dfr_sorted_push(struct dfr_sorted *sorted, uint64_t job, uint32_t by, bool lone, uint32_t *units);
 
-/* Takes the first job of the first list in order[0 … n) that is not empty. With `--dl` it takes another job instead, if
- * that one reuses what is on the unit and is worth it. If `order` is NULL, the order is 0, 1, … *taken is the list's
+/* Takes the first job of the first list in order[0 … n) that is not empty. With `--dl` a device takes another job
+ * of its group instead, if that one reuses what is in its memory and is worth it. If `order` is NULL, the order is 0, 1, … *taken is the list's
  * index in `order`, or n. */
 bool dfr_sorted_pop(struct dfr_sorted *sorted, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
                     uint64_t *job);

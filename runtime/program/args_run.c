@@ -162,7 +162,7 @@ const struct dfr_option dfr_options_run[] = {
     { "rehearse", "[10x]", "no kernel is called: kernels and copies are waits of their times on the platform, 10 times as "
       "long; the figures are given at 1x (default: a scale at which waiting is exact)", set_rehearse, 0 },
     { "guard", "on|off", "gp leaves its plan if times turn out to be wrong (default on)", set_guard, 0 },
-    { "dl", NULL, "data locality: after a job, a GPU prefers one that reads what it made", DFR_FLAG(locality) },
+    { "dl", NULL, "data locality: a GPU prefers jobs that reuse data in its memory", DFR_FLAG(locality) },
     { "prefetch", NULL, "with policies that decide late: a GPU takes jobs early, to load their data",
       DFR_FLAG(prefetch) },
     { "stats", "[json]", "print afterwards what ran where, and what kernels and nodes took; json: for programs, on stdout; "

@@ -49,8 +49,7 @@ struct dfr_simulate_options {
     uint32_t passes;                    /* how often the waves go by (runtime/start/passes.h); 0: as often as the parts of a
                                          * divided acc need to fit in the devices' memory. At most as often as it has parts */
     uint32_t seed;                      /* for policies that draw */
-    bool locality;                      /* --dl: after a job, a device prefers a job that reads what the first one
-                                         * made */
+    bool locality;                      /* --dl: a device prefers jobs that reuse data in its memory */
     bool prefetch;                      /* --prefetch: a device takes one job more, and loads its data meanwhile */
     /* [class * n_works + work]: how long jobs really take, if the times are wrong; NULL: as expected */
     const double *true_time_s;

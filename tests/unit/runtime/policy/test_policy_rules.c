@@ -376,16 +376,18 @@ static void test_locality_without_speedups_is_always_preferred(void **state)
     }
 }
 
+/* What is in the device's memory counts, no matter which job made it. */
 static void test_locality_is_weighed_against_speedup(void **state)
 {
     static const char *const policies[] = { "pats", "padas", "pams", "ddwrr" };
+    static const uint32_t first_family[] = { 0, 0, 3, 3, 1, 1 }; /* what nodes 2 and 3 read is on the GPU, too */
 
     (void)state;
     for (int p = 0; p < 4; p++) {
         struct machine m;
         two_families(&m, policies[p]);
+        m.holders_of = first_family;
         PUSH(&m, 2, 3, 4, 5);
-        machine_done(&m, 0, 1);
         /* 4 would run 0.125 ms after 0.1 ms on the way, so t is 0.43: 3's speedup of 6 is more than 8 x 0.57 */
         assert_int_equal(machine_pop(&m, 1), 3);
         /* 2's of 4 is less */
@@ -401,9 +403,29 @@ static void test_locality_is_weighed_against_speedup(void **state)
 
         two_families(&m, policies[p]);
         m.view.locality = false;
+        m.holders_of = first_family;
         PUSH(&m, 2, 3, 4, 5);
-        machine_done(&m, 0, 1);
         assert_int_equal(machine_pop(&m, 1), 4);
+        machine_end(&m);
+    }
+}
+
+static void test_of_equal_speedups_the_one_whose_data_is_there(void **state)
+{
+    static const char *const policies[] = { "pats", "padas", "pams" };
+    static const uint32_t last_one[] = { 0, 0, 1, 1, 1, 3 };
+
+    (void)state;
+    for (int p = 0; p < 3; p++) {
+        struct machine m;
+        two_families(&m, policies[p]);
+        m.policy->destroy(m.state);
+        speedups(&m, 1, 2, (const double[]){ 8, 8, 8, 8 }, 4);
+        m.holders_of = last_one;
+        machine_policy(&m, policies[p], NULL);
+        PUSH(&m, 2, 3, 4, 5);
+        assert_int_equal(machine_pop(&m, 1), 5);
+        assert_int_equal(machine_pop(&m, 1), 2);
         machine_end(&m);
     }
 }
@@ -418,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_dmdas_goes_by_the_way_to_the_end), cmocka_unit_test(test_dmdar_takes_what_is_ready),
         cmocka_unit_test(test_locality_without_speedups_is_always_preferred),
         cmocka_unit_test(test_locality_is_weighed_against_speedup),
+        cmocka_unit_test(test_of_equal_speedups_the_one_whose_data_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

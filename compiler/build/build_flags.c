@@ -1,5 +1,6 @@
-/* build_flags.c - the flags that the .df gives to one file: how they reach its compiler, and which of them the linker
- * needs, too. The front end has checked them (declare/code_flags.c). Whether a flag decides on debug information.
+/* build_flags.c - which of the user's flags reach what. The flags that the .df gives to one file: how they reach its compiler, and which of
+ * them the linker needs, too. The front end has checked them (declare/code_flags.c). Flags of --cflags and --cc: which of them units of formulas
+ * and the linker do not get. Whether a flag decides on debug information.
  */
 #include "compiler/build/build_program.h"
 
@@ -80,6 +81,77 @@ void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *arg
         argv->failed |= words.failed;
         dfc_list_free(&words);
     }
+}
+
+/* ---- flags that change what code means ---- */
+
+static bool is_one_of(const char *word, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(word, *names) == 0)
+            return true;
+    return false;
+}
+
+/* A formula has the same bits under all flags of the user's. So its units get no other flags than these; others may come with any compiler,
+ * and a macro can change anything. dfc's own macros are for tests. */
+static bool is_for_formulas(const char *word)
+{
+    static const char *const beginnings[] = {
+        "-g", "-pipe", "-v", "-fsanitize", "-fno-sanitize", "-fprofile", "-fno-profile", "--coverage", "-coverage", "-ftest-coverage", "-flto", "-fno-lto", "-ffat-lto",
+        "-fno-fat-lto", "-pthread", "-fPI", "-fpi", "-fno-PI", "-fno-pi", "-no-pie", "-fomit-frame-pointer", "-fno-omit-frame-pointer", "-fstack-", "-fno-stack-",
+        "-fcf-protection", "-fno-plt", "-fsemantic-", "-fno-semantic-", "-fdebug", "-ffile-prefix-map", "-fdiagnostics", "-fno-diagnostics", "-fasynchronous-unwind",
+        "-fno-asynchronous-unwind", "-funwind-tables", "-frandom-seed", "-fdata-sections", "-ffunction-sections", "-fvisibility", "-falign-", "-fno-align-",
+        "-funroll-", "-fno-unroll-", "-ftree-", "-fno-tree-", "-fvect-cost", "-fsimd-cost", "-finline", "-fno-inline", "-m", "-B", "--sysroot", "-isysroot",
+        "--target", "-target", "-specs", "--gcc-", "-save-temps", "-DDF_", NULL };
+    static const char *const meanings[] = { "-mfpmath", "-mpc", "-mlong-double", "-mabi", "-mdaz-ftz", "-mrecip", "-mms-bitfields", "-mregparm", "-mrtd", NULL };
+    size_t n;
+    return after_one_of(word, beginnings, &n) && !after_one_of(word, meanings, &n);
+}
+
+/* Is what such an option applies to the word after it? */
+static bool takes_next(const char *word)
+{
+    static const char *const names[] = { "-B", "-isysroot", "--sysroot", "-target", NULL };
+    return is_one_of(word, names);
+}
+
+void dfc_flags_add_for_formulas(const struct dfc_list *flags, size_t from, struct dfc_list *argv)
+{
+    bool taken = true;                  /* the words before the first option are a compiler and what is put before it */
+    for (size_t i = from; i < flags->n; i++) {
+        const char *word = flags->items[i];
+        bool option = word[0] == '-', keep = option ? is_for_formulas(word) : taken && from == 0;
+        keep |= from == 0 && strncmp(word, "--", 2) == 0; /* of a script that stands for a compiler */
+        if (keep || (!option && taken && i > from && takes_next(flags->items[i - 1])))
+            dfc_list_add(argv, "%s", word);
+        taken = keep;
+    }
+}
+
+bool dfc_is_about_meaning(const char *nvcc_flag)
+{
+    static const char *const beginnings[] = { "-use_fast_math", "--use_fast_math", "-D", "--define-macro", "-U", "--undefine-macro", "-include", "--pre-include", NULL };
+    static const char *const ours[] = { "-DDF_", NULL };
+    size_t n;
+    return after_one_of(nvcc_flag, beginnings, &n) && !after_one_of(nvcc_flag, ours, &n);
+}
+
+/* For these a compiler links code that runs before main(), or when a library is loaded. It sets denormal numbers to zero, or the precision of the
+ * x87 unit, in the thread that runs it: that of all code of the process. */
+static bool changes_arithmetic(const char *word)
+{
+    static const char *const names[] = { "-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-mdaz-ftz", "-mpc32", "-mpc64", "-mpc80", NULL };
+    return is_one_of(word, names);
+}
+
+void dfc_flags_add_but_arithmetic(const struct dfc_list *flags, struct dfc_list *argv)
+{
+    for (size_t i = 0; i < flags->n; i++)
+        if (!changes_arithmetic(flags->items[i]))
+            dfc_list_add(argv, "%s", flags->items[i]);
+        else if (strcmp(flags->items[i], "-Ofast") == 0)
+            dfc_list_add(argv, "-O3");  /* link-time optimisation asks for it */
 }
 
 /* ---- debug information ---- */

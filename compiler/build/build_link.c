@@ -179,16 +179,16 @@ static bool add_shared(const struct dfc_program *p, struct dfc_list *argv)
     return true;
 }
 
-/* -fopenmp, -fsanitize and -flto count when linking, too. */
+/* -fopenmp, -fsanitize and -flto count when linking, too. -ffast-math counts for kernels alone. */
 static bool link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)
 {
     const struct dfc_tools *tools = &p->tools;
     bool cxx = has_unit(p, DFC_CODE_CXX);
-    dfc_list_add_all(argv, cxx ? &tools->cxx : &tools->cc);
+    dfc_flags_add_but_arithmetic(cxx ? &tools->cxx : &tools->cc, argv);
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     if (!dfc_flags_decide_on_debug(p))  /* else dfc's own would be most of the program, and of the time to link it */
         dfc_list_add(argv, "-Wl,--strip-debug");
-    dfc_list_add_all(argv, &tools->c_flags);
+    dfc_flags_add_but_arithmetic(&tools->c_flags, argv);
     dfc_flags_add_for_linking(p, argv);
     if (!p->common->exported)
         add_mpi(tools, argv);

@@ -31,6 +31,7 @@ struct dfc_tools {
     struct dfc_list cc, cxx, nvcc;      /* the command, and flags that were named with it; nvcc is empty if there is
                                          * none */
     struct dfc_list c_flags;            /* for every C and C++ unit: -O -g --cflags, sanitizers, pkg-config */
+    size_t n_own_flags;                 /* the first of them, which are dfc's own; the others are the user's */
     struct dfc_list cu_flags;
     bool relocatable;                   /* they ask for relocatable device code, which is linked in a step of its own */
     struct dfc_list link_flags;         /* pkg-config and -l */
@@ -90,6 +91,12 @@ void dfc_flags_add(const struct dfc_build_unit *unit, struct dfc_list *argv);
 /* Adds those flags that count when linking, too: -fopenmp, -fsanitize and the like. The second: of what the .df gives to
  * all units. */
 void dfc_flags_keep_for_linking(const struct dfc_list *flags, struct dfc_list *argv);
+/* Adds a compiler's command and flags to the line that links, without those by which it would change what the process computes. */
+void dfc_flags_add_but_arithmetic(const struct dfc_list *flags, struct dfc_list *argv);
+/* Adds those of the user's flags, from number `from` on, that a unit of formulas gets: they change how it is compiled, and not what it means. */
+void dfc_flags_add_for_formulas(const struct dfc_list *flags, size_t from, struct dfc_list *argv);
+/* Can nvcc's flag change what formulas mean? */
+bool dfc_is_about_meaning(const char *nvcc_flag);
 void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *argv);
 /* Does any flag, dfc's -g or another, ask for debug information or a sanitizer, or for no symbols at all (-s)? */
 bool dfc_flags_decide_on_debug(const struct dfc_program *p);

@@ -206,6 +206,7 @@ static void c_flags(struct dfc_tools *tools, const struct dfc_common *common, co
     dfc_list_add(flags, "-I%s", tools->include);
     for (size_t i = 0; i < common->n_import_dirs; i++)
         dfc_list_add_path(flags, "-I", common->import_dirs[i]);
+    tools->n_own_flags = flags->n;
     dfc_list_add_words(flags, options->cflags);
 }
 

@@ -262,10 +262,29 @@ static char *folder_of(const struct dfc_build_unit *unit)
     return !slash ? strdup(".") : strndup(unit->path, slash == unit->path ? 1 : (size_t)(slash - unit->path));
 }
 
+static bool is_of_formulas(const struct dfc_build_unit *unit)
+{
+    return unit->level || unit->gpu_formulas;
+}
+
+/* Compiler and flags of a unit of formulas, of the user's those that change nothing of what formulas mean. */
+static void add_compiler_of_formulas(const struct dfc_tools *tools, const struct dfc_list *compiler, struct dfc_list *argv)
+{
+    dfc_flags_add_for_formulas(compiler, 0, argv);
+    for (size_t i = 0; i < tools->n_own_flags; i++)
+        dfc_list_add(argv, "%s", tools->c_flags.items[i]);
+    dfc_flags_add_for_formulas(&tools->c_flags, tools->n_own_flags, argv);
+}
+
 static void command_c(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
-    dfc_list_add_all(argv, unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc);
-    dfc_list_add_all(argv, &p->tools.c_flags);
+    const struct dfc_list *compiler = unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc;
+    if (is_of_formulas(unit)) {
+        add_compiler_of_formulas(&p->tools, compiler, argv);
+    } else {
+        dfc_list_add_all(argv, compiler);
+        dfc_list_add_all(argv, &p->tools.c_flags);
+    }
     dfc_list_add(argv, "-I%s", p->work);
     char *folder = folder_of(unit);
     argv->failed |= !folder;
@@ -286,7 +305,7 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     }
 }
 
-/* What formulas promise, and what makes their loops vectors (docs/language.md). They stand behind the user's flags. */
+/* What formulas promise, and what makes their loops vectors (docs/language.md). */
 static void add_for_formulas(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     static const char *const flags[] = { "-fno-fast-math", "-fsigned-zeros", "-fno-associative-math",
@@ -296,7 +315,7 @@ static void add_for_formulas(const struct dfc_program *p, const struct dfc_build
     if (unit->kind == DFC_CODE_CUDA)
         for (size_t i = 0; unit->gpu_formulas && i < sizeof nvcc_flags / sizeof *nvcc_flags; i++)
             dfc_list_add(argv, "%s", nvcc_flags[i]);
-    if (unit->kind == DFC_CODE_CUDA || (!unit->level && !unit->gpu_formulas))
+    if (unit->kind == DFC_CODE_CUDA || !is_of_formulas(unit))
         return;
     if (!p->options->optimise)
         dfc_list_add(argv, "-O3");
@@ -322,7 +341,9 @@ static void add_quoted_folder(struct dfc_list *argv, const char *folder)
 static void command_cu(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     dfc_list_add_all(argv, &p->tools.nvcc);
-    dfc_list_add_all(argv, &p->tools.cu_flags);
+    for (size_t i = 0; i < p->tools.cu_flags.n; i++)
+        if (!unit->gpu_formulas || !dfc_is_about_meaning(p->tools.cu_flags.items[i]))
+            dfc_list_add(argv, "%s", p->tools.cu_flags.items[i]);
     dfc_list_add(argv, "-I%s", p->work);
     char *folder = folder_of(unit);
     argv->failed |= !folder;

@@ -51,6 +51,9 @@ void dfc_emit_inline_headers(FILE *out);
 const char *dfc_c_elem(enum df_elem elem);
 const char *dfc_c_scalar(enum df_scalar_type type);
 
+/* Errors for macros that stand for words of C. They come before any header that uses these words. */
+void dfc_emit_keywords(FILE *out);
+
 /* Prints NAME.df.h, NAME.c and NAME_gpu.cu; NAME is `stem`. n_levels: formulas are compiled for the levels below it
  * (dfg_level()). gpu: gpu variants are compiled. */
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem);

@@ -289,9 +289,12 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsi
 {
     fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
             stem, stem, stem);
+    dfc_emit_keywords(out);
     if (dfc_has_inline(front, false))
         dfc_emit_inline_headers(out);
     fprintf(out, "#include \"%s.df.h\"\n\n", stem);
+    fputs("_Static_assert(sizeof \"\u00e4\" == 3, \"a flag changes the characters of texts, as -finput-charset and -fexec-charset do: give it to a file alone, "
+          "by 'flags'\");\n\n", out);
     if (dfc_has_inline(front, false))   /* older compilers only warn of an undeclared function, and pass it a float as a
                                          * double */
         fputs("#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n\n", out);

@@ -78,3 +78,59 @@ else
     at=$(build_lines --cflags=-falign-functions=16)
     ((16#${at:-0} % 64 != 0)) && pass lines-asked || fail lines-asked "halve_cpu at $at although 16 was asked for"
 fi
+
+# Formulas have the same bits under all flags of the user's, and flags that make the code disagree with libdf are refused.
+formulas_for none
+cat > bits.df <<'X'
+kernel src(out a: f64[n]) cpu {{ *(long long *)a = 0x403cc624dd2f1aa0; }};
+kernel k(in a: f64[n], out o: f64[n]) { o[x] = log(a[x]) * 0.1 + pow(a[x], 0.3) / 3; }
+kernel show(in a: f64[n]) cpu {{ printf("%llx\n", *(long long *)a); }};
+graph main { a: f64[1] = src(); b = k(a); show(b); }
+X
+"$DFC" bits.df -o bits --nvcc=none && ./bits > bits.want || fail bits "exit $?"
+for flags in '-fsingle-precision-constant -funsigned-char' '-mfpmath=387 -mpc32' '-Ofast -mrecip=all' '-Dlog=exp -D pow=atan2 -include math.h'; do
+    check "bits-compile $flags" "$DFC" bits.df -o bits --nvcc=none --cflags="$flags"
+    expect "bits $flags" 0 "^$(cat bits.want)$" ./bits
+done
+check bits-compile-cc "$DFC" bits.df -o bits --nvcc=none --cc="gcc -fsingle-precision-constant -include math.h -Dlog=exp" && expect bits-cc 0 "^$(cat bits.want)$" ./bits
+refuse() { # FLAG PATTERN
+    expect "refused $1" 1 "$2" "$DFC" bits.df -o refused --nvcc=none --cflags="$1"
+    [ ! -e refused ] && pass "refused-nothing $1" || fail "refused-nothing $1"
+}
+for flag in -fshort-enums -fpack-struct=1; do refuse $flag "static assertion failed: .a flag changes how data is laid out, as -fshort-enums and -fpack-struct do: libdf has another layout"; done
+for flag in -Dint=long -Dwhile=if; do
+    word=${flag#-D}; word=${word%=*}
+    refuse "$flag" "error: #error .a flag, as -D$word=\.\.\., makes '$word' another word: it is a keyword of C"
+done
+for flag in -fexec-charset=latin1 -finput-charset=latin1; do refuse $flag 'static assertion failed: .a flag changes the characters of texts, as -finput-charset and -fexec-charset do'; done
+[ "$(uname -m)" != x86_64 ] || refuse -mabi=ms 'static assertion failed: .a flag changes how functions are called, as -mabi=ms does: libdf has another way'
+echo 'int k_cpu(struct df_call *c, size_t n, const float *a, float *o) { (void)c; for (size_t i = 0; i < n; i++) o[i] = a[i] * 2; return DF_OK; }' > own.c
+printf 'kernel k(in a: f32[n], out o: f32[n]) cpu "own.c" flags "%s";\ngraph g(in a: f32[n], out o: f32[n]) { o = k(a); }\n' -fshort-enums > own.df
+expect refused-own 1 'own.df.h:.*static assertion failed: .a flag changes how data is laid out' "$DFC" own.df --lib -o libown.so --nvcc=none
+
+# Flags for kernels change kernels alone: the linker gets none that sets denormal numbers to zero in the thread that loads a library, or in a program.
+cat > load.c <<'X'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    volatile double small = 1e-310;
+    for (int i = 1; i < argc; i++)
+        if (!dlopen(argv[i], RTLD_NOW))
+            return puts(dlerror()) < 0 || 1;
+    return printf("%g\n", small * 0.5) < 0;
+}
+X
+# shellcheck disable=SC2046
+check load cc load.c -o load $(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1) -ldl
+printf 'kernel show(in a: f32) cpu {{ volatile double s = 1e-310; (void)a; printf("%%g\\n", s * 0.5); }};\nkernel one(out a: f32) cpu {{ *a = 1; }};\ngraph main { a = one(); show(a); }\n' > small.df
+printf 'kernel k(in a: f32[n], out o: f32[n]) { o[x] = a[x] * 2; }\ngraph g(in a: f32[n], out o: f32[n]) { o = k(a); }\n' > plain.df
+for flags in -ffast-math '-funsafe-math-optimizations -Ofast -flto'; do
+    check "arithmetic-library $flags" "$DFC" plain.df --lib -o libplain.so --nvcc=none --cflags="$flags"
+    expect "arithmetic-of-host $flags" 0 '^5e-311$' ./load ./libplain.so
+    check "arithmetic-program $flags" "$DFC" small.df -o small --nvcc=none --cflags="$flags"
+    expect "arithmetic $flags" 0 '^5e-311$' ./small
+done
+sed -i 's/-fshort-enums/-ffast-math/' own.df
+check arithmetic-own-library "$DFC" own.df --lib -o libown.so --nvcc=none && expect arithmetic-own 0 '^5e-311$' ./load ./libown.so
+check arithmetic-cc-library "$DFC" plain.df --lib -o libplain.so --nvcc=none --cc='gcc -Ofast' && expect arithmetic-cc 0 '^5e-311$' ./load ./libplain.so

@@ -31,6 +31,11 @@
 #define DF_CALL static inline __attribute__((unused))
 #endif
 
+/* Instead of C's INT64_C, INT64_MAX and INT64_MIN: generated code uses no macro that a user's name might be (it undefines those). */
+#define DF_LONG(n) ((int64_t)n##LL)
+#define DF_MOST_I64 DF_LONG(9223372036854775807)
+#define DF_LEAST_I64 (-DF_MOST_I64 - 1)
+
 #ifndef DF_NEAR
 #define DF_NEAR 2147483647.0 /* elements of a port whose computed places are kept as int32_t; tests take fewer */
 #endif

@@ -349,6 +349,8 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     argv->failed |= !folder;
     add_quoted_folder(argv, folder ? folder : ".");
     free(folder);
+    if (!unit->path)                    /* nvcc gives the host compiler preprocessed text, in which no #undef is left, to be preprocessed again */
+        dfc_list_add(argv, "-Xcompiler=-Ulinux,-Uunix,-Ui386");
     if (p->options->debug)
         dfc_list_add(argv, "-Xcompiler=-ffile-prefix-map=%s=.", p->work);
     dfc_list_add(argv, "--keep"); /* else nvcc's own temporary names, which contain a process id, reach the object */

@@ -3,7 +3,6 @@
  */
 #include "compiler/generate/gen.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +34,10 @@ const struct dfg_level *dfg_level(unsigned number)
 
 static void print_undef(FILE *out, const char *name)
 {
-    if (isupper((unsigned char)name[0]))
-        fprintf(out, "#undef %s\n", name);
+    fprintf(out, "#undef %s\n", name);
 }
 
-/* Macros of C's headers are in capitals, so only such names can be taken for one. */
+/* Headers, compilers ("linux", "unix") and -D define macros of any name. Generated code itself uses none but DF_ and df_ ones. */
 static void print_undefs(FILE *out, const struct dff_kernel *k)
 {
     const struct dfc_sig *sig = &k->callee->sig;

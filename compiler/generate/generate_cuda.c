@@ -127,7 +127,7 @@ static bool print_rings(struct dfg_gen *g)
         any |= dfg_is_ring(g, p);
     if (!any)
         return false;
-    dfg_line(g, g->block, "void *df_rings[%u] = { NULL };", n);
+    dfg_line(g, g->block, "void *df_rings[%u] = { 0 };", n);
     dfg_line(g, g->block, "bool df_good = true;");
     for (unsigned p = 0; p < n; p++)
         if (dfg_is_ring(g, p))

@@ -16,12 +16,12 @@ static bool is_float(enum dff_type type)
 
 static const char *least_of(enum dff_type type)
 {
-    return type == DFF_I32 ? "(-2147483647 - 1)" : type == DFF_I64 ? "INT64_MIN" : "-__builtin_inf()";
+    return type == DFF_I32 ? "(-2147483647 - 1)" : type == DFF_I64 ? "DF_LEAST_I64" : "-__builtin_inf()";
 }
 
 static const char *greatest_of(enum dff_type type)
 {
-    return type == DFF_I32 ? "2147483647" : type == DFF_I64 ? "INT64_MAX" : "__builtin_inf()";
+    return type == DFF_I32 ? "2147483647" : type == DFF_I64 ? "DF_MOST_I64" : "__builtin_inf()";
 }
 
 const char *dfg_start_of(const struct dff_node *n)

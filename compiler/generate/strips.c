@@ -170,7 +170,7 @@ void dfg_strips(FILE *out, struct dfg_gen *g)
     const char *from = g->rows ? "0" : "df_from", *to = g->rows ? "df_most" : "df_strip_least(df_to, df_most)";
     fprintf(out, "    for (int64_t df_row = %s; df_good && df_row < %s; df_row += %s) {\n"
                  "        df_strips_next(df_stages, %u, %s, %u, df_row, df_strip_least(df_row + %s, %s));\n",
-            from, to, strip, s->n_stages, s->n_reads ? "df_reads" : "NULL", s->n_reads, strip, to);
+            from, to, strip, s->n_stages, s->n_reads ? "df_reads" : "0", s->n_reads, strip, to);
     for (unsigned k = 0; k < s->n_stages; k++)
         print_stage_call(g, out, k);
     fprintf(out, "    }\n%s    return df_good;\n}\n\n", g->rows ? "    }\n" : "");

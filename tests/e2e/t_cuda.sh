@@ -63,7 +63,8 @@ kernel make(out a: i32[k]) cpu {{ memset(a, 0, k * 4); }};
 kernel f(in SIZE_MAX: i32[M_PI], out dim3: i32[M_PI], tmp cudaError_t: i32[70000]; cudaSuccess: i32)
     gpu "names.cu": go<<<1, min(8, M_PI), M_PI * 20000 + cudaSuccess>>>(M_PI, SIZE_MAX, dim3, cudaError_t, cudaSuccess);
 kernel g(in SIZE_MAX: i32[M_PI], out INT_MAX: i32[M_PI]; stdin: i32) gpu {{ if (stdin + M_PI == 0) INT_MAX = (int *)SIZE_MAX; }};
-graph main { a: i32[4] = make(); b = f(a, 7); c = g(b, 7); }
+kernel h(in linux: i32[unix], out i386: i32[unix]; errno: i32) gpu {{ if (errno + unix == 0) i386 = (int *)linux; }};
+graph main { a: i32[4] = make(); b = f(a, 7); c = g(b, 7); d = h(c, 7); }
 X
 check names "$DFC" names.df -o names $one
 

@@ -1,12 +1,16 @@
 # Ports, dimensions and scalars may have the names of macros, in every position, however a kernel gets its code. The macros stay what they are for
 # other code. make.py writes a chain of kernels, of which each has one name as its dimension, the next as its input, and so on.
 cp "$programs/make.py" .
-for way in inline file written bare cpp cpp-written object; do
+for way in inline file written bare cpp cpp-written object formulas; do
     python3 make.py $way || fail "$way-made" "exit $?"
     [ $way != object ] || cc -O1 -include stddef.h -include stdint.h -c object.c -o object.o 2> cc.log || cat cc.log
-    check "$way-compile" "$DFC" $way.df -o $way
+    check "$way-compile" "$DFC" $way.df -o $way --nvcc=none
     expect "$way" 0 '^4 names as they should be$' ./$way
 done
+
+# The GPU code of formulas, too.
+check formulas-gpu-compile "$DFC" formulas.df -o formulas --emu-gpu-code --nvcc=none
+expect formulas-gpu 0 '^4 names as they should be$' ./formulas --device=emu --policy=all-gpu
 
 # Macros of the user's own file and of the command line: a dimension stays a dimension.
 cat > own.c <<'X'

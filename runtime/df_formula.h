@@ -148,9 +148,30 @@ DF_OP double df_neg_f64(double a)
 DF_INTEGER_OPS(i32, int32_t, uint32_t, 32)
 DF_INTEGER_OPS(i64, int64_t, uint64_t, 64)
 
+/* The number itself, of which nvcc does not know that it is. It would make min.f32 of `a < 0 ? a : 0`, as if there were one
+ * zero, and that instruction takes -0 for less than 0: min(-0, 0) is 0. With one side of each comparison of reals like this, it
+ * cannot. In PTX this is a move, of which ptxas makes no instruction. */
+#ifdef __CUDA_ARCH__
+#define DF_OPAQUE(name, type, constraint)                                                                                    \
+    DF_OP type df_opaque_##name(type a)                                                                                      \
+    {                                                                                                                        \
+        asm("" : constraint(a));                                                                                             \
+        return a;                                                                                                            \
+    }
+DF_OPAQUE(f32, float, "+f")
+DF_OPAQUE(f64, double, "+d")
+#else
+#define df_opaque_f32(a) (a)
+#define df_opaque_f64(a) (a)
+#endif
+#define df_opaque_u8(a) (a)
+#define df_opaque_u16(a) (a)
+#define df_opaque_i32(a) (a)
+#define df_opaque_i64(a) (a)
+
 #define DF_ORDERED_OPS(name, type)                                                                                           \
-    DF_OP type df_min_##name(type a, type b) { return a < b ? a : b; }                                                       \
-    DF_OP type df_max_##name(type a, type b) { return a > b ? a : b; }
+    DF_OP type df_min_##name(type a, type b) { return df_opaque_##name(a) < b ? a : b; }                                     \
+    DF_OP type df_max_##name(type a, type b) { return df_opaque_##name(a) > b ? a : b; }
 DF_ORDERED_OPS(u8, uint8_t)
 DF_ORDERED_OPS(u16, uint16_t)
 DF_ORDERED_OPS(i32, int32_t)
@@ -158,20 +179,45 @@ DF_ORDERED_OPS(i64, int64_t)
 DF_ORDERED_OPS(f32, float)
 DF_ORDERED_OPS(f64, double)
 
+/* a > low ? a : low, and a < high ? a : high, where either zero will do. On a GPU these are the instructions that
+ * df_opaque_f32() keeps away elsewhere. */
+#ifdef __CUDA_ARCH__
+#define DF_LIMIT_OPS(name, type, letter)                                                                                     \
+    DF_OP type df_at_least_##name(type a, type low)                                                                          \
+    {                                                                                                                        \
+        type r;                                                                                                              \
+        asm("max." #name " %0, %1, %2;" : "=" letter(r) : letter(a), letter(low));                                           \
+        return r;                                                                                                            \
+    }                                                                                                                        \
+    DF_OP type df_at_most_##name(type a, type high)                                                                          \
+    {                                                                                                                        \
+        type r;                                                                                                              \
+        asm("min." #name " %0, %1, %2;" : "=" letter(r) : letter(a), letter(high));                                          \
+        return r;                                                                                                            \
+    }
+DF_LIMIT_OPS(f32, float, "f")
+DF_LIMIT_OPS(f64, double, "d")
+#else
+#define df_at_least_f32 df_max_f32
+#define df_at_least_f64 df_max_f64
+#define df_at_most_f32 df_min_f32
+#define df_at_most_f64 df_min_f64
+#endif
+
 /* ---- conversions to integers: to nearest, ties to even; beyond the ends the ends; NaN gives 0 ---- */
 
 /* A number from 0 to 2^22, or 2^51, is rounded by adding a number whose unit is 1. */
 DF_OP int32_t df_clamp_int_f32(float a, float most)
 {
-    a = a > 0 ? a : 0; /* NaN, too */
-    a = a < most ? a : most;
+    a = df_at_least_f32(a, 0); /* NaN, too */
+    a = df_at_most_f32(a, most);
     return (int32_t)((a + 8388608.0f) - 8388608.0f);
 }
 DF_OP int32_t df_clamp_int_f64(double a, double least, double most)
 {
     a = a == a ? a : 0;
-    a = a > least ? a : least;
-    a = a < most ? a : most;
+    a = df_at_least_f64(a, least);
+    a = df_at_most_f64(a, most);
     return (int32_t)((a + 6755399441055744.0) - 6755399441055744.0);
 }
 DF_OP int32_t df_u8_of_f32(float a) { return df_clamp_int_f32(a, 255); }
@@ -440,13 +486,11 @@ DF_OP uint32_t df_mask(const int *has)
     }
 #define DF_JOIN_SUM(a, b) ((a) + (b))
 #define DF_JOIN_PROD(a, b) ((a) * (b))
-#define DF_JOIN_LEAST(a, b) ((a) < (b) ? (a) : (b))
-#define DF_JOIN_GREATEST(a, b) ((a) > (b) ? (a) : (b))
 #define DF_ALL_LANE_OPS(name, type)                                                                                          \
     DF_LANE_OPS(sum_##name, type, DF_JOIN_SUM)                                                                               \
     DF_LANE_OPS(prod_##name, type, DF_JOIN_PROD)                                                                             \
-    DF_LANE_OPS(least_##name, type, DF_JOIN_LEAST)                                                                           \
-    DF_LANE_OPS(greatest_##name, type, DF_JOIN_GREATEST)
+    DF_LANE_OPS(least_##name, type, df_min_##name)                                                                           \
+    DF_LANE_OPS(greatest_##name, type, df_max_##name)
 DF_ALL_LANE_OPS(f32, float)
 DF_ALL_LANE_OPS(f64, double)
 

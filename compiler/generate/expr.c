@@ -101,9 +101,9 @@ struct dfg_text dfg_number(struct dfg_gen *g, enum dff_type type, int64_t i, dou
     const char *text;
     bool minus = dfg_is_int(type) ? i < 0 : __builtin_signbit(f) != 0;
     if (type == DFF_I64 && i == INT64_MIN)
-        text = "-INT64_C(9223372036854775807) - 1";
+        text = "DF_LEAST_I64";
     else if (type == DFF_I64)
-        text = dfg_printf(g, "INT64_C(%" PRId64 ")", i);
+        text = dfg_printf(g, "DF_LONG(%" PRId64 ")", i);
     else if (type == DFF_I32 && i == INT32_MIN)
         text = "-2147483647 - 1";
     else if (type == DFF_I32 || type == DFF_BOOL)
@@ -287,6 +287,25 @@ static struct dfg_text infix(struct dfg_gen *g, const struct dff_node *n, const 
     return (struct dfg_text){ dfg_printf(g, "%s %s %s", left, op, right), level };
 }
 
+static bool is_real(const struct dff_node *n)
+{
+    return n->type == DFF_F32 || n->type == DFF_F64;
+}
+
+/* Of reals, for CUDA: one side is opaque there (df_formula.h), which may not be the number that both have. */
+static struct dfg_text comparison(struct dfg_gen *g, const struct dff_node *n, const char *op)
+{
+    const unsigned opaque = n->args[0]->kind == DFF_CONST || !is_real(n->args[0]);
+    if (!g->cuda || !is_real(n->args[opaque]))
+        return infix(g, n, op, DFG_COMPARE);
+    const char *sides[2];
+    for (unsigned k = 0; k < 2; k++) {
+        struct dfg_text text = dfg_value(g, n->args[k]);
+        sides[k] = k == opaque ? dfg_printf(g, "df_opaque_%s(%s)", dfg_type_name(n->args[k]->type), text.c) : dfg_within(g, text, DFG_PLUS);
+    }
+    return (struct dfg_text){ dfg_printf(g, "%s %s %s", sides[0], op, sides[1]), DFG_COMPARE };
+}
+
 /* Does the exact result always fit, so that C's own operator does? */
 static bool fits(const struct dfg_gen *g, const struct dff_node *n)
 {
@@ -423,7 +442,7 @@ static struct dfg_text operation(struct dfg_gen *g, const struct dff_node *n)
     case DFF_BITXOR: return infix(g, n, "^", DFG_BITS);
     case DFF_SHL: case DFF_SHR: return shift(g, n);
     case DFF_LT: case DFF_LE: case DFF_GT: case DFF_GE: case DFF_EQ: case DFF_NE:
-        return infix(g, n, compare[n->op - DFF_LT], DFG_COMPARE);
+        return comparison(g, n, compare[n->op - DFF_LT]);
     case DFF_CHOOSE: return choice(g, n);
     case DFF_MIN: case DFF_MAX: return lesser(g, n, names[n->op]);
     default:

@@ -11,7 +11,7 @@ for seed in 3 8; do
     ./kernels --seed=$seed --device=emu --policy=all-gpu | sort >gpu-$seed || fail run-gpu "seed $seed"
     same bits-$seed gpu-$seed cpu-$seed
 done
-expect lines 0 '^12$' grep -c . cpu-3
+expect lines 0 '^16$' grep -c . cpu-3
 if cmp -s cpu-3 cpu-8; then fail differs "two seeds have the same hashes"; else pass differs; fi
 ./kernels --device=emu --policy=all-gpu --stats 2>&1 | awk '/^main/ && $2 == "gpu" { print $1 }' >on-gpu
 if [ "$(wc -l <on-gpu)" = "$n_kernels" ]; then pass on-gpu; else fail on-gpu "$(tr '\n' ' ' <on-gpu), not $n_kernels kernels"; fi
@@ -40,5 +40,10 @@ cat cuda.dfc/kernels_formulas*.ptx >ptx
 # Nothing is contracted, flushed or approximated.
 if [ "$(grep -c '\.entry' ptx)" -ge "$n_kernels" ] && ! grep -E 'fma\.rn\.f(32|64)|(div|sqrt)\.approx|div\.full|\.ftz' ptx >wrong; then pass exact
 else fail exact "$(head -n 2 wrong)"; fi
+# nvcc makes min and max of choices as if there were one zero, and for the GPU -0 is less than 0. So it shall make none of real numbers: those that
+# there are stand in the assembly of df_formula.h. (What ptxas makes of the choices no tool here shows.)
+sed '/begin inline asm/,/end inline asm/d' ptx >own
+if ! grep -nE '(min|max)[a-z.]*\.f(16|32|64)' own >wrong && grep -q 'selp\.f32' own && grep -q 'selp\.f64' own; then pass zeros
+else fail zeros "$(wc -l <wrong): $(head -n 3 wrong | tr '\n' ' ')"; fi
 ./cuda --device=none --seed=3 | sort >cuda-cpu
 same cuda-on-cpu cuda-cpu cpu-3

@@ -86,7 +86,7 @@ size_t df_part_row(const struct df_call *call, unsigned port);
  *           anew, when it asks in the new pass.
  * Jumps:    In a run that is fed, waves may not follow each other. If a wave does not follow on the node's last one, and the node is a source
  *           that is DF_RESTART and DF_RESUME, its state is ended and zeroed in the same way.
- * Errors:   NULL: there is no memory, or a pass's `end` failed. The failure is recorded, so the kernel can return DF_FAILED. */
+ * Errors:   NULL: there is no memory, a pass's `end` failed, or the memory was made with another number of bytes. The failure is recorded, so the kernel can return DF_FAILED. */
 struct df_error;
 typedef int df_state_end(void *state, int good, struct df_error *error);
 void *df_state(struct df_call *call, size_t bytes, df_state_end *end);
@@ -554,12 +554,12 @@ int df_session_open(const struct df_graph *graph, const struct df_options *optio
                     struct df_error *error);
 int df_session_run(struct df_session *session, const struct df_session_call *call, struct df_error *error);
 /* From any thread, while the session is open. The call that is going on ends when the jobs that run now have ended, and
- * gives DF_E_STOPPED. If no waves run, nothing happens. Not for signal handlers. */
+ * gives DF_E_STOPPED. If no waves run, nothing happens. Not for signal handlers. NULL does nothing. */
 void df_session_stop(struct df_session *session);
-/* From any thread, while the session is open: how many waves of the call that is going on have ended; -1: none runs. */
+/* From any thread, while the session is open: how many waves of the call that is going on have ended; -1: none runs, or NULL. */
 int64_t df_session_progress(struct df_session *session);
 /* Returns everything and frees the session. Statistics are of all calls since the last failure; NULL: none are wanted.
- * DF_E_ARGUMENT: a thread is in a call, and the session is still there. */
+ * DF_E_ARGUMENT: a thread is in a call, and the session is still there. A NULL session does nothing. */
 int df_session_close(struct df_session *session, struct df_stats *stats, struct df_error *error);
 
 /* ---- in virtual time ---- */
@@ -656,8 +656,8 @@ int df_library_shape(struct df_library_session *session, const struct df_library
 /* One line of JSON, as --stats=json prints it, of the calls with the last call's sizes; it lives until this is called again
  * or the session is closed. The next call with these sizes opens devices and makes threads anew. NULL: failed. */
 const char *df_library_stats(struct df_library_session *session, const struct df_library_function *function);
-/* NULL does nothing. */
-/* From any thread, while the session is open. As df_session_stop() and df_session_progress(). */
+/* From any thread, while the session is open. As df_session_stop() and df_session_progress(). Without a session, NULL, nothing
+ * is stopped, and progress is -1; closing NULL does nothing. */
 void df_library_stop(struct df_library_session *session);
 int64_t df_library_progress(struct df_library_session *session);
 int df_library_close(struct df_library_session *session, const struct df_library_function *function);

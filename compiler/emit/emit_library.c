@@ -209,7 +209,7 @@ static const char about[] =
     " *                  good until it is asked again or the session is closed. If the session was opened with --stats,\n"
     " *                  it says what each kernel and node took. The next call is slower. NULL: GRAPH_error() says why.\n"
     " * GRAPH_stop       Ends the call of another thread, as soon as the jobs that run now have ended. If no waves run,\n"
-    " *                  nothing happens. From any thread, while the session is open.\n"
+    " *                  nothing happens. From any thread, while the session is open. NULL does nothing.\n"
     " * GRAPH_progress   How many waves of another thread's call have ended; -1: there is no call. As GRAPH_stop.\n"
     " * GRAPH_close      Ends the session and its threads. NULL does nothing.\n"
     " * GRAPH_error      Why this thread's last failing call failed, as a sentence.\n"

@@ -115,6 +115,8 @@ static void end_looks(struct df_library_session *handle)
 void df_library_stop(struct df_library_session *handle)
 {
     struct df_session *session;
+    if (!handle)
+        return;
     atomic_fetch_add(&handle->n_lookers, 1); /* before `running` is read: end_looks() waits for it */
     session = atomic_load(&handle->running);
     if (session)
@@ -125,6 +127,8 @@ void df_library_stop(struct df_library_session *handle)
 int64_t df_library_progress(struct df_library_session *handle)
 {
     struct df_session *session;
+    if (!handle)
+        return -1;
     atomic_fetch_add(&handle->n_lookers, 1);
     session = atomic_load(&handle->running);
     int64_t waves = session ? df_session_progress(session) : -1;
@@ -429,6 +433,8 @@ int df_library_shape(struct df_library_session *session, const struct df_library
         return rc;
     if (port >= f->n_ports)
         rc = dfr_error(&said, DF_E_ARGUMENT, "%s: there is no port %u: it has %u", f->name, port, f->n_ports);
+    else if (!extents)
+        rc = dfr_error(&said, DF_E_ARGUMENT, "%s: there is no place to put the extents: it is NULL", f->name);
     if (rc == DF_OK)
         rc = check_dims(f, dims);
     if (rc == DF_OK)

@@ -155,8 +155,9 @@ static void end_looks(struct df_session *s)
 
 void df_session_stop(struct df_session *session)
 {
+    if (!session)
+        return;
     struct df_run *run = look_begin(session);
-
     if (run)
         dfr_engine_fail(run, DF_E_STOPPED, "the call was stopped");
     look_end(session);
@@ -164,6 +165,8 @@ void df_session_stop(struct df_session *session)
 
 int64_t df_session_progress(struct df_session *session)
 {
+    if (!session)
+        return -1;
     struct df_run *run = look_begin(session);
     int64_t waves = run ? (int64_t)atomic_load_explicit(&run->firing.waves_done, memory_order_relaxed) : -1;
 
@@ -345,8 +348,11 @@ int df_session_run(struct df_session *session, const struct df_session_call *c, 
 int df_session_close(struct df_session *session, struct df_stats *stats, struct df_error *error)
 {
     struct dfr_host host;
-    int status = enter(session, "a thread is in a call of this session", error);
+    int status;
 
+    if (!session)
+        return DF_OK;
+    status = enter(session, "a thread is in a call of this session", error);
     if (status != DF_OK)
         return status;
     if (stats)

@@ -47,6 +47,19 @@ END
 grep -qxF ' *     --scale=i32  what each difference is multiplied by; * / ends no comment, and "??/" is no backslash (default 1)' edges.h &&
     pass described || fail described "$(grep scale edges.h)"
 
+# NULL for each pointer of each function that a library exports: a sentence, or nothing happens.
+cat > nulls.df <<'X'
+kernel add(in v: i32[n], in w: f64[m], out o: i32[n], acc t: f64[m]; name: str, by: f32) cpu {{
+    for (size_t i = 0; i < n; i++) o[i] = v[i] + (int32_t)by + (int32_t)strlen(name);
+    for (size_t i = 0; i < m; i++) t[i] += w[i];
+}};
+graph some(in v: i32[n <= 7], in w: f64[m], out o: i32[n], out t: f64[m]; name: str, by: f32) { (o, t) = add(v, w, name, by); }
+kernel double(in v: u8[n], out o: u8[n]) { o[x] = wrap_u8(2 * v[x]); }
+graph twice(in v: u8[n], out o: u8[n]) { o = double(v); }
+X
+check nulls-compile "$DFC" nulls.df --lib -o libnulls.so --nvcc=none
+expect nulls 0 '^39 calls, 0 wrong$' python3 "$programs/nulls.py" libnulls.so nulls.h
+
 # Wrong calls.
 # shellcheck disable=SC2046
 check misuse-compiles c misuse misuse.c -Wl,-rpath,"$PWD" $(flags edges)

@@ -493,6 +493,9 @@ static void test_stop(void **state)
         assert_true(n_stopped > 0);
         assert_false(atomic_load(&wrong_progress));
         assert_int_equal(df_session_progress(f.session), -1);
+        df_session_stop(NULL);          /* as free(NULL) */
+        assert_int_equal(df_session_progress(NULL), -1);
+        assert_int_equal(df_session_close(NULL, NULL, &error), DF_OK);
         OK(run(&f, &a, MOST, NULL, &error));
         assert_true(is_right(&a, MOST, 3));
         end(&f);

@@ -14,6 +14,7 @@
 
 struct dfr_state {
     df_state_end *end;
+    size_t n;                           /* of `bytes`, as the first call asked */
     int64_t pass;                       /* in which it was made */
     int64_t round, wave;                /* of the job that asked last, if the node is one that begins anew: its place in the run, and its number */
     alignas(max_align_t) unsigned char bytes[];
@@ -39,6 +40,7 @@ static struct dfr_state *add_state(struct df_run *run, uint32_t node, int64_t pa
     _Atomic(struct dfr_state *) *place = place_of(run, node);
     if (place && !(state = atomic_load(place)) && (state = calloc(1, sizeof *state + bytes))) {
         state->end = end;
+        state->n = bytes;
         state->pass = pass;
         atomic_store(place, state);
     }
@@ -97,6 +99,10 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
     }
     if (!state && !(state = add_state(run, node, pass, bytes, end))) {
         df_fail(call, "out of memory for the node's state, %zu bytes", bytes);
+        return NULL;
+    }
+    if (state->n != bytes) {
+        df_fail(call, "df_state() was asked for %zu bytes first, and for %zu now: the memory is the same in all waves", state->n, bytes);
         return NULL;
     }
     if (anew) {                         /* no other job of the node runs */

@@ -268,7 +268,7 @@ static void test_progress(void **state)
 /* ---- states ---- */
 
 static int n_ends, n_good;
-static bool end_fails, job_fails;
+static bool end_fails, job_fails, asks_for_more;
 
 static int end_of(void *memory, int good, struct df_error *error)
 {
@@ -283,6 +283,11 @@ static int end_of(void *memory, int good, struct df_error *error)
 static int count(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
 {
     int *waves = df_state(call, sizeof *waves, end_of);
+    if (asks_for_more && *waves == 2) {
+        assert_null(df_state(call, sizeof *waves + 1, end_of));
+        ++*waves;
+        return DF_FAILED;
+    }
     (void)stream, (void)dims, (void)ports, (void)scalars;
     df_expect_waves(call, 3);
     if (++*waves == 3 && job_fails)
@@ -334,6 +339,23 @@ static void test_state_of_runs(void **state)
         assert_string_equal(error.text, "node 'main/count', after the last wave: the disk is full");
         assert_int_equal(n_ends + 10 * n_good, 11);
     }
+    df_graph_free(graph);
+}
+
+static void test_state_of_another_size(void **state)
+{
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    (void)state;
+    end_fails = job_fails = false;
+    asks_for_more = true;
+    for (unsigned workers = 1; workers <= 2; workers++) {
+        assert_int_equal(try_run(graph, workers, &error), DF_E_KERNEL);
+        assert_string_equal(error.text, "node 'main/count', wave 2: df_state() was asked for 4 bytes first, and for 5 now: the memory is "
+                                        "the same in all waves");
+        assert_int_equal(n_ends + 10 * n_good, 1);
+    }
+    asks_for_more = false;
     df_graph_free(graph);
 }
 
@@ -397,7 +419,8 @@ int main(void)
         cmocka_unit_test(test_tiles),          cmocka_unit_test(test_tiles_out_of_order),
         cmocka_unit_test(test_npy_round_trip), cmocka_unit_test(test_npy_wrong),
         cmocka_unit_test(test_paths),          cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_state_of_runs),  cmocka_unit_test(test_state_of_sessions),
+        cmocka_unit_test(test_state_of_runs),  cmocka_unit_test(test_state_of_another_size),
+        cmocka_unit_test(test_state_of_sessions),
         cmocka_unit_test(test_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,26 @@ static bool check_size(struct dfc_solve *s, unsigned p)
     return dfc_solve_failed(s);
 }
 
+void dfc_report_acc(const struct dfc_elab *e, const struct dfc_item *item, unsigned p, unsigned d)
+{
+    const struct dfc_port *port = &item->callee->sig.ports[p];
+    const char *name = port->ast->name.text;
+    dfl_error(e->u->sink, item->stmt->call_loc, "'%s' of '%s' is an acc, which has one size in all waves, but its extent %u differs from wave to wave "
+              "here", name, item->callee->name, d + 1);
+    dfl_note(e->u->sink, port->ast->loc, "port '%s' of '%s' is declared here", name, item->callee->name);
+    dfl_hint(e->u->sink, "give '%s' dimensions of its own, and say them at the call: 'acc %s: %s[m]', and 'y: %s[100] = %s(...)'", name, name,
+             df_elem_name(port->elem), df_elem_name(port->elem), item->callee->name);
+}
+
+/* The memory of an acc is made before the first wave. */
+static bool check_acc(struct dfc_solve *s, unsigned p)
+{
+    if (s->item->callee->built_in || s->item->callee->sig.ports[p].ast->mode != DFL_ACC || !s->port_bounded[p])
+        return true;
+    dfc_report_acc(s->e, s->item, p, (unsigned)__builtin_ctz(s->port_bounded[p]));
+    return dfc_solve_failed(s);
+}
+
 /* What is proved of the reads of formulas holds up to some extent, which 32 bits decide. */
 static bool check_provable(struct dfc_solve *s, unsigned p)
 {
@@ -240,7 +260,7 @@ static bool solve_node(struct dfc_solve *s, uint32_t id)
         return false;
     for (unsigned p = 0; p < sig->n_ports; p++)
         if (!dfc_port_extents(s, p) || (sig->ports[p].in_slot >= 0 && !dfc_check_input_exprs(s, p)) ||
-            !check_size(s, p) || !check_provable(s, p))
+            !check_size(s, p) || !check_provable(s, p) || !check_acc(s, p))
             return false;
     const struct dfl_target *target = s->item->stmt->targets;
     for (unsigned i = 0; i < sig->n_out; i++, target = target->next) {

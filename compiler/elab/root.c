@@ -505,6 +505,20 @@ static bool check_port_extents(struct dfc_elab *e, struct dfc_forms *forms, cons
     return true;
 }
 
+/* As check_acc() of dims.c, where sizes are not known. */
+static bool check_accs(const struct dfc_elab *e, const struct dfc_item *item, const struct dfc_forms *forms)
+{
+    const struct dfc_sig *sig = &item->callee->sig;
+    for (unsigned i = 0; i < sig->n_out && !item->callee->built_in; i++)
+        for (unsigned d = 0; d < sig->ports[sig->out_port[i]].rank; d++)
+            if (sig->ports[sig->out_port[i]].ast->mode == DFL_ACC && forms->of[item->first_out + i][d].class) {
+                dfc_report_acc(e, item, sig->out_port[i], d);
+                dfc_note_context(e, item->frame, item->env);
+                return false;
+            }
+    return true;
+}
+
 static bool check_extents(struct dfc_elab *e)
 {
     const struct dfc_callee *graph = dfc_frames(e)[1].graph;
@@ -513,7 +527,7 @@ static bool check_extents(struct dfc_elab *e)
     for (uint32_t k = 0; made && k < e->items.n; k++)
         if (dfc_items(e)[e->order[k]].inner == DF_NONE) {
             dfc_item_varies(e, &dfc_items(e)[e->order[k]], &forms);
-            ok &= dfc_form_check_annotations(e, &dfc_items(e)[e->order[k]], &forms);
+            ok &= dfc_form_check_annotations(e, &dfc_items(e)[e->order[k]], &forms) && check_accs(e, &dfc_items(e)[e->order[k]], &forms);
         }
     for (unsigned i = 0; made && ok && i < graph->sig.n_out; i++)
         ok = check_port_extents(e, &forms, &graph->sig.ports[graph->sig.out_port[i]]);

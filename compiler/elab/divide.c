@@ -5,6 +5,8 @@
 
 #include "compiler/elab/dims.h"
 
+static const char why_varying[] = "its extents differ from wave to wave";
+
 /* Is there anything by which this call could be divided? Else nobody needs to know. */
 static bool is_asked(const struct dfc_unit *u, const struct dfl_stmt *stmt)
 {
@@ -54,39 +56,50 @@ static const char *find_whole(const struct dfc_sig *sig, const uint64_t (*port_d
     return NULL;
 }
 
+/* Whatever its sizes are. */
+static const char *why_never(const struct dfu_wiring *w)
+{
+    const char *why = dfu_why_no_parts(w);
+    return !why && w->n_outside > DFU_MOST_OUTSIDE ? "it reads too many streams" : why;
+}
+
 static bool find_rows(struct dfc_unit *u, const struct dfc_sig *sig, const uint64_t (*port_dims)[DF_MAX_RANK],
                       struct dfc_rows *r)
 {
-    r->why = dfu_why_no_parts(r->wiring);
+    r->why = why_never(r->wiring);
     if (!r->why)
         r->why = find_whole(sig, port_dims, r);
-    if (!r->why && r->wiring->n_outside > DFU_MOST_OUTSIDE)
-        r->why = "it reads too many streams";
     return r->why || find_divided(u, sig, r);
 }
 
-/* A kernel of formulas, as a group of one member. */
-static bool rows_of_formulas(struct dfc_solve *s, struct dfc_rows *r)
+/* A kernel of formulas, as a group of one member. NULL: no memory. */
+static const struct dfu_wiring *wiring_of(struct dfc_unit *u, const struct dfc_callee *callee)
 {
-    struct dfc_unit *u = s->e->u;
-    const struct dfc_callee *callee = s->item->callee;
     const struct dfc_sig *sig = &callee->sig;
     struct dfu_wiring *w = dfc_alloc(u, sizeof *w);
     struct dfu_source *in = dfc_alloc(u, (sig->n_in + 1u) * sizeof *in);
     bool *leaves = dfc_alloc(u, sig->n_out + 1u);
-    uint64_t *rows = dfc_alloc(u, (sig->n_in + 1u) * sizeof *rows), **in_rows = dfc_alloc(u, sizeof *in_rows);
-    if (!w || !in || !leaves || !rows || !in_rows)
-        return false;
-    for (unsigned i = 0; i < sig->n_in; i++) {
+    if (!w || !in || !leaves)
+        return NULL;
+    for (unsigned i = 0; i < sig->n_in; i++)
         in[i] = (struct dfu_source){ -1, i };
-        rows[i] = sig->ports[sig->in_port[i]].rank ? s->port_dims[sig->in_port[i]][0] : 0;
-    }
     memset(leaves, true, sig->n_out);
     w->n = 1;
     w->n_outside = sig->n_in;
     w->member[0] = (struct dfu_member){ callee, in, leaves };
+    return w;
+}
+
+static bool rows_of_formulas(struct dfc_solve *s, struct dfc_rows *r)
+{
+    struct dfc_unit *u = s->e->u;
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    uint64_t *rows = dfc_alloc(u, (sig->n_in + 1u) * sizeof *rows), **in_rows = dfc_alloc(u, sizeof *in_rows);
+    if (!rows || !in_rows || !(r->wiring = wiring_of(u, s->item->callee)))
+        return false;
+    for (unsigned i = 0; i < sig->n_in; i++)
+        rows[i] = sig->ports[sig->in_port[i]].rank ? s->port_dims[sig->in_port[i]][0] : 0;
     in_rows[0] = rows;
-    r->wiring = w;
     r->in_rows = (const uint64_t *const *)in_rows;
     return find_rows(u, sig, (const uint64_t (*)[DF_MAX_RANK])s->port_dims, r);
 }
@@ -97,7 +110,7 @@ bool dfc_rows_of_node(struct dfc_solve *s, struct dfc_rows *r)
     *r = (struct dfc_rows){ .why = "its ports do not say 'split'" };
     for (unsigned p = 0; p < callee->sig.n_ports; p++)
         if (s->port_bounded[p]) {
-            r->why = "its extents differ from wave to wave";
+            r->why = why_varying;
             r->whole = callee->sig.split ? s->bound[callee->sig.split_variable] : 0;
             return true;
         }
@@ -139,7 +152,7 @@ bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const 
     uint32_t *outside = dfc_alloc(s->e->u, (sig->n_ports + 1u) * sizeof *outside);
     for (unsigned p = 0; p < sig->n_ports; p++)
         if (formats[p].bounded) {
-            r->why = "its extents differ from wave to wave";
+            r->why = why_varying;
             return true;
         }
     *r = (struct dfc_rows){ .wiring = &use->group->wiring, .in_rows = member_rows(s, use), .outside = outside,
@@ -149,4 +162,40 @@ bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const 
     for (unsigned p = 0; p < sig->n_ports; p++)
         outside[p] = use->group->ports[p].number;
     return find_rows(s->e->u, sig, solved->port_dims, r);
+}
+
+/* ---- where sizes are not known ---- */
+
+/* Does the call say that its node is divided? A hint whose value is not known yet does not. */
+static bool says_parts(const struct dfc_elab *e, const struct dfc_item *item)
+{
+    const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
+    struct dfc_hints hints;
+    return is_asked(e->u, item->stmt) && dfc_call_hints(e->u, item->stmt, item->callee, &names, &hints) && (hints.parts > 1 || hints.passes > 1);
+}
+
+/* The group that the item is in; NULL: none. */
+static const struct dfc_joined *group_of(const struct dfc_elab *e, uint32_t id)
+{
+    return e->use && e->use[id] != DF_NONE ? (const struct dfc_joined *)e->uses.items + e->use[id] : NULL;
+}
+
+bool dfc_check_parts(const struct dfc_elab *e)
+{
+    bool ok = true;
+    for (uint32_t k = 0; k < e->items.n && !e->u->no_memory; k++) {
+        const uint32_t id = e->order[k];
+        const struct dfc_item *item = &dfc_items(e)[id];
+        if (item->inner != DF_NONE || item->callee->built_in || !says_parts(e, item))
+            continue;
+        const struct dfc_joined *use = group_of(e, id);
+        const struct dfu_wiring *w = use ? &use->group->wiring : item->callee->kernel->has_formulas ? wiring_of(e->u, item->callee) : NULL;
+        const char *why = e->varies[id] ? why_varying : w ? why_never(w) : NULL;
+        if (!why)
+            continue;
+        dfc_report_undivided(e->u, item->stmt->call_loc, why);
+        dfc_note_context(e, item->frame, item->env);
+        ok = false;
+    }
+    return ok && !e->u->no_memory;
 }

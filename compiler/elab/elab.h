@@ -78,6 +78,7 @@ struct dfc_elab {
     uint32_t *use;                      /* by item: the group that it is in; DF_NONE: none. NULL: there are no groups */
     uint32_t *fill_order;               /* nodes, and the first member in place of each group, each after those it reads */
     uint32_t n_fill;
+    bool *varies;                       /* by item: its extents differ from wave to wave. NULL: dfc_root_check() has not said it */
     unsigned depth;
     bool stopped;                       /* a limit was passed */
 };
@@ -264,6 +265,11 @@ struct dfc_part {                       /* one of them */
 };
 struct dfc_hints;
 
+/* Reports that a node which is to be divided cannot be. */
+void dfc_report_undivided(struct dfc_unit *u, struct dfl_loc loc, const char *why);
+/* divide.c: of a graph whose sizes are not known, after dfc_fuse(): can the nodes that are to be divided be, whatever the sizes are?
+ * dfc_root_check() has been called. false: reported. */
+bool dfc_check_parts(const struct dfc_elab *e);
 /* Decides how many parts the node of this description has. *parts: NULL if its kernel cannot be divided. false: reported. */
 bool dfc_parts_choose(struct dfc_fill *fill, const struct dfc_rows *rows, const struct df_node_desc *desc,
                       const struct dfc_hints *hints, struct dfl_loc loc, struct dfc_parts **parts);

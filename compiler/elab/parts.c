@@ -94,6 +94,11 @@ static bool check_passes(struct dfc_fill *fill, const struct dfc_hints *hints, u
     return true;
 }
 
+void dfc_report_undivided(struct dfc_unit *u, struct dfl_loc loc, const char *why)
+{
+    dfl_error(u->sink, loc, "this node cannot be divided: %s", why);
+}
+
 bool dfc_parts_choose(struct dfc_fill *fill, const struct dfc_rows *rows, const struct df_node_desc *desc,
                       const struct dfc_hints *hints, struct dfl_loc loc, struct dfc_parts **result)
 {
@@ -104,7 +109,7 @@ bool dfc_parts_choose(struct dfc_fill *fill, const struct dfc_rows *rows, const 
     const uint64_t n = n_wanted > 1 && !rows->why ? (n_wanted < rows->whole ? n_wanted : rows->whole) : 1;
     *result = NULL;
     if (rows->why && (hints->parts > 1 || hints->passes > 1)) {
-        dfl_error(u->sink, loc, "this node cannot be divided: %s", rows->why);
+        dfc_report_undivided(u, loc, rows->why);
         return false;
     }
     if (!check_passes(fill, hints, n))

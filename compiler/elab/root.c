@@ -523,12 +523,15 @@ static bool check_extents(struct dfc_elab *e)
 {
     const struct dfc_callee *graph = dfc_frames(e)[1].graph;
     struct dfc_forms forms;
-    bool made = dfc_forms_make(e, &forms), ok = true;
-    for (uint32_t k = 0; made && k < e->items.n; k++)
-        if (dfc_items(e)[e->order[k]].inner == DF_NONE) {
-            dfc_item_varies(e, &dfc_items(e)[e->order[k]], &forms);
-            ok &= dfc_form_check_annotations(e, &dfc_items(e)[e->order[k]], &forms) && check_accs(e, &dfc_items(e)[e->order[k]], &forms);
-        }
+    e->varies = dfc_alloc(e->u, e->items.n + 1u);
+    bool made = e->varies && dfc_forms_make(e, &forms), ok = true;
+    for (uint32_t k = 0; made && k < e->items.n; k++) {
+        const struct dfc_item *item = &dfc_items(e)[e->order[k]];
+        if (item->inner != DF_NONE)
+            continue;
+        e->varies[e->order[k]] = dfc_item_varies(e, item, &forms).varies;
+        ok &= dfc_form_check_annotations(e, item, &forms) && check_accs(e, item, &forms);
+    }
     for (unsigned i = 0; made && ok && i < graph->sig.n_out; i++)
         ok = check_port_extents(e, &forms, &graph->sig.ports[graph->sig.out_port[i]]);
     return ok && !e->u->no_memory;

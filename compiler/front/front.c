@@ -128,7 +128,7 @@ static bool check_library(struct dfc_unit *u)
         if (!root)
             return false;
         ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && ok && dfc_root_check(&e) &&
-             dfc_fuse(&e);
+             dfc_fuse(&e) && dfc_check_parts(&e);
         dfc_elab_free(&e);
     }
     return ok && (df_builder_finish(u->builder, &u->graph, &error) == DF_OK || dfc_no_memory(u));

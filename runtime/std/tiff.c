@@ -1,7 +1,8 @@
 /* tiff.c - TIFF, through libtiff: in strips or in tiles, with any compression that libtiff was built with. A file with
  * several pages is a picture for each; reduced ones, such as thumbnails, do not count.
  *
- * Samples:  They are the file's: 8 bits u8, 16 bits u16, floats of 32 bits f32. Other files are refused.
+ * Read:     Samples are the file's, as far as an element has them (tiff_samples.h). A page that is not stored from its top row down, each from the left,
+ *           is read as a whole and turned.
  * Written:  in strips, compressed by Deflate, as BigTIFF from 2 GiB on.
  */
 #if !__has_include(<tiffio.h>)
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "pictures.h"
+#include "tiff_samples.h"
 
 static const int one_picture = 0;
 
@@ -24,10 +26,15 @@ struct picture {
     enum df_elem elem;
     size_t channels;                    /* that are asked for */
     int64_t pages;
-    uint32_t height, width, y;
-    size_t row_bytes;
-    uint32_t tile_w, tile_h;            /* 0: the file is in strips */
-    unsigned char *tile, *rows;         /* a tile; the rows of the tiles that row y is in */
+    uint32_t height, width, y;          /* as it is stored; y: the next row */
+    struct samples samples;
+    size_t planes, stored_bytes, row_bytes; /* planes: 1, or one for each sample. Bytes of a row: after unpack(), after finish() */
+    uint32_t block_w, block_h;          /* what libtiff reads at once: a tile, a strip, or a row if block_h is 1 */
+    int is_tiled, is_in_strips, is_direct; /* is_direct: libtiff's rows are those that are given */
+    unsigned char *block, *rows;        /* a block; the stored rows of the blocks that row y is in */
+    unsigned orientation;
+    unsigned char *whole;               /* all rows, if they have to be turned */
+    uint32_t given_y;
 };
 
 /* ---- what libtiff says ---- */
@@ -65,15 +72,23 @@ static int write_failed(struct df_call *call, const char *path)
     return df_fail(call, "cannot write '%s': %s", path, code ? strerror(code) : said[0] ? said : "libtiff does not say why");
 }
 
+static void end_page(struct picture *p)
+{
+    free(p->block);
+    free(p->rows);
+    free(p->whole);
+    p->block = p->rows = p->whole = NULL;
+}
+
 static void picture_close(struct picture *p)
 {
     if (!p)
         return;
+    end_page(p);
+    free(p->samples.ycbcr);
     if (p->tiff)
         TIFFClose(p->tiff);
     free(p->path);
-    free(p->tile);
-    free(p->rows);
     free(p);
 }
 
@@ -94,12 +109,6 @@ static struct picture *picture_new(struct df_call *call, const char *path, enum 
 
 /* ---- reading ---- */
 
-static uint32_t tag(TIFF *tiff, uint32_t name)
-{
-    uint16_t value = 0;
-    return TIFFGetFieldDefaulted(tiff, name, &value) ? value : 0;
-}
-
 /* Is it a page for itself, and not a smaller copy of another? */
 static int is_full(TIFF *tiff)
 {
@@ -107,73 +116,97 @@ static int is_full(TIFF *tiff)
     return !TIFFGetField(tiff, TIFFTAG_SUBFILETYPE, &kind) || !(kind & FILETYPE_REDUCEDIMAGE);
 }
 
-static int check_samples(struct df_call *call, const struct picture *p)
+static int check_samples(struct df_call *call, struct picture *p)
 {
     static const char *const suffixes[DF_N_ELEMS] = { [DF_U8] = "read_tiff", [DF_U16] = "..._u16", [DF_F32] = "..._f32" };
-    uint32_t bits = tag(p->tiff, TIFFTAG_BITSPERSAMPLE), format = tag(p->tiff, TIFFTAG_SAMPLEFORMAT);
-    enum df_elem is = format == SAMPLEFORMAT_UINT && bits == 8       ? DF_U8
-                      : format == SAMPLEFORMAT_UINT && bits == 16    ? DF_U16
-                      : format == SAMPLEFORMAT_IEEEFP && bits == 32  ? DF_F32
-                                                                     : DF_N_ELEMS;
-    if (is == DF_N_ELEMS)
-        return df_fail(call, "'%s' has samples of %u bits, %s: u8, u16 and f32 are read", p->path, bits,
-                       format == SAMPLEFORMAT_IEEEFP ? "floats" : format == SAMPLEFORMAT_INT ? "signed" : "unsigned");
-    if (is != p->elem)
-        return df_fail(call, "'%s' has samples of %u bits: the kernel for it is %s", p->path, bits, suffixes[is]);
+    struct samples *s = &p->samples;
+    const char *why = NULL;
+    s->bits = tag(p->tiff, TIFFTAG_BITSPERSAMPLE);
+    s->stored = tag(p->tiff, TIFFTAG_SAMPLESPERPIXEL);
+    s->elem = elem_of(p->tiff, &why);
+    if (s->elem == DF_N_ELEMS)
+        return df_fail(call, "'%s' has samples of %u bits, %s: unsigned ones of 1 to 16, signed ones of 8 and 16, and floats of 32 are read", p->path,
+                       s->bits, why);
+    if ((why = take_samples(p->tiff, s)))
+        return df_fail(call, "'%s' %s", p->path, why);
+    if (s->elem != p->elem)
+        return df_fail(call, "'%s' has %ssamples of %u bits: the kernel for it is %s", p->path,
+                       s->elem == DF_F32 && s->bits < 32 ? "signed " : "", s->bits, suffixes[s->elem]);
+    if (p->channels == 1 && s->given != 1)
+        return df_fail(call, "'%s' has %zu channels: a kernel ..._rgb reads it", p->path, s->given);
     return DF_OK;
 }
 
-static int check_layout(struct df_call *call, const struct picture *p, size_t channels)
+/* Bytes of a row of a block, as libtiff gives it; of `group_h` rows where pixels come in groups. */
+static size_t packed_bytes(const struct picture *p)
 {
-    uint32_t photometric = tag(p->tiff, TIFFTAG_PHOTOMETRIC);
-    if (photometric == PHOTOMETRIC_YCBCR && tag(p->tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JPEG) {
-        TIFFSetField(p->tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-        photometric = PHOTOMETRIC_RGB;
+    const struct samples *s = &p->samples;
+    const size_t group = (size_t)s->group_w * s->group_h;
+    return group > 1 ? ((size_t)p->block_w + s->group_w - 1) / s->group_w * (group + 2) : (s->stored / p->planes * p->block_w * s->bits + 7) / 8;
+}
+
+static int block_bytes(const struct picture *p, uint32_t rows, size_t *bytes)
+{
+    return !__builtin_mul_overflow(packed_bytes(p), ((size_t)rows + p->samples.group_h - 1) / p->samples.group_h, bytes) && *bytes <= SIZE_MAX - UNPACK_PADDING;
+}
+
+/* Finds out in which blocks the page is. */
+static int take_layout(struct df_call *call, struct picture *p)
+{
+    const int is_grouped = p->samples.group_w * p->samples.group_h > 1;
+    uint32_t rows = 0;
+    p->is_tiled = TIFFIsTiled(p->tiff);
+    p->planes = tag(p->tiff, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE ? p->samples.stored : 1;
+    p->block_w = p->width;
+    if (p->is_tiled) {
+        TIFFGetField(p->tiff, TIFFTAG_TILEWIDTH, &p->block_w);
+        TIFFGetField(p->tiff, TIFFTAG_TILELENGTH, &p->block_h);
+    } else {
+        TIFFGetFieldDefaulted(p->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+        rows = rows < p->height ? rows : p->height;
+        p->is_in_strips = p->planes > 1 || is_grouped || tag(p->tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JBIG;
+        p->block_h = p->is_in_strips ? rows : 1;
     }
-    if (photometric != PHOTOMETRIC_MINISBLACK && photometric != PHOTOMETRIC_RGB)
-        return df_fail(call, "'%s' has colours of kind %u (a palette, or white at 0): grey and RGB are read", p->path,
-                       photometric);
-    if (channels > 1 && tag(p->tiff, TIFFTAG_PLANARCONFIG) != PLANARCONFIG_CONTIG)
-        return df_fail(call, "'%s' has its channels one after the other: tiffcp -p contig puts them together", p->path);
-    if (p->channels == 1 && channels != 1)
-        return df_fail(call, "'%s' has %zu channels: a kernel ..._rgb reads it", p->path, channels);
-    return DF_OK;
+    size_t bytes;
+    if (p->block_w == 0 || p->block_h == 0 || !block_bytes(p, p->block_h, &bytes))
+        return df_fail(call, "'%s' has %s of no known layout", p->path, p->is_tiled ? "tiles" : "strips");
+    const tmsize_t is = p->is_tiled ? TIFFTileSize(p->tiff) : p->is_in_strips ? TIFFVStripSize(p->tiff, p->block_h) : TIFFScanlineSize(p->tiff);
+    return (size_t)is == bytes ? DF_OK : df_fail(call, "'%s' has %s of %lld bytes, and %zu are expected", p->path,
+                                                 p->is_tiled ? "tiles" : p->is_in_strips ? "strips" : "rows", (long long)is, bytes);
 }
 
 /* Makes what reading the page's rows needs. */
 static int prepare_rows(struct df_call *call, struct picture *p)
 {
-    size_t bytes = (size_t)p->width * p->channels * element_bytes[p->elem];
-    free(p->tile);
-    free(p->rows);
-    p->tile = p->rows = NULL;
-    p->tile_w = p->tile_h = p->y = 0;
-    p->row_bytes = bytes;
-    if (!TIFFIsTiled(p->tiff))
-        return (size_t)TIFFScanlineSize(p->tiff) == bytes
-                   ? DF_OK : df_fail(call, "'%s' has rows of %lld bytes, and %zu are expected", p->path,
-                                     (long long)TIFFScanlineSize(p->tiff), bytes);
-    TIFFGetField(p->tiff, TIFFTAG_TILEWIDTH, &p->tile_w);
-    TIFFGetField(p->tiff, TIFFTAG_TILELENGTH, &p->tile_h);
-    if (p->tile_w == 0 || p->tile_h == 0 ||
-        (size_t)TIFFTileSize(p->tiff) != (size_t)p->tile_w * p->tile_h * p->channels * element_bytes[p->elem])
-        return df_fail(call, "'%s' has tiles of no known layout", p->path);
-    p->tile = malloc((size_t)TIFFTileSize(p->tiff));
-    p->rows = calloc(p->tile_h, bytes);
-    return p->tile && p->rows ? DF_OK : df_fail(call, "out of memory for tiles of '%s'", p->path);
+    const struct samples *s = &p->samples;
+    size_t bytes;
+    if (take_layout(call, p) != DF_OK)
+        return DF_FAILED;
+    p->stored_bytes = p->width * s->stored * element_bytes[s->elem];
+    p->row_bytes = p->width * s->given * element_bytes[s->elem];
+    p->is_direct = !p->is_tiled && !p->is_in_strips && s->bits == 8 * element_bytes[s->elem] && s->colours == AS_STORED && !s->alpha;
+    if (p->is_direct)
+        return DF_OK;
+    block_bytes(p, p->block_h, &bytes);
+    p->block = malloc(bytes + UNPACK_PADDING);
+    p->rows = calloc(p->block_h, p->stored_bytes);
+    return p->block && p->rows ? DF_OK : df_fail(call, "out of memory for rows of '%s'", p->path);
 }
 
 static int begin_page(struct df_call *call, struct picture *p, uint64_t *extents)
 {
-    size_t channels = tag(p->tiff, TIFFTAG_SAMPLESPERPIXEL);
+    end_page(p);
+    p->y = p->given_y = 0;
     if (!TIFFGetField(p->tiff, TIFFTAG_IMAGEWIDTH, &p->width) || !TIFFGetField(p->tiff, TIFFTAG_IMAGELENGTH, &p->height))
         return df_fail(call, "'%s' does not say how large it is", p->path);
-    if (check_samples(call, p) != DF_OK || check_layout(call, p, channels) != DF_OK)
+    if (check_samples(call, p) != DF_OK)
         return DF_FAILED;
-    extents[0] = p->height;
-    extents[1] = p->width;
-    extents[2] = channels;
-    return channels == p->channels ? prepare_rows(call, p) : DF_OK; /* the caller sees that the channels differ */
+    p->orientation = tag(p->tiff, TIFFTAG_ORIENTATION);
+    const int lies = p->orientation >= ORIENTATION_LEFTTOP && p->orientation <= ORIENTATION_LEFTBOT;
+    extents[0] = lies ? p->width : p->height;
+    extents[1] = lies ? p->height : p->width;
+    extents[2] = p->samples.given;
+    return p->samples.given == p->channels ? prepare_rows(call, p) : DF_OK; /* the caller sees that the channels differ */
 }
 
 static int64_t count_pages(TIFF *tiff)
@@ -224,33 +257,91 @@ static int64_t picture_pages(const struct picture *p)
     return p->pages;
 }
 
-/* Reads the row of tiles that begins with row y. */
-static int read_tile_row(struct df_call *call, struct picture *p)
+/* Reads the block at column x, row y of a plane into `block`, of which `rows` rows are in the page. */
+static int read_block(struct picture *p, uint32_t x, uint32_t rows, size_t plane)
 {
-    size_t pixel = p->channels * element_bytes[p->elem];
-    uint32_t rows = p->height - p->y < p->tile_h ? p->height - p->y : p->tile_h;
-    for (uint32_t x = 0; x < p->width; x += p->tile_w) {
-        uint32_t columns = p->width - x < p->tile_w ? p->width - x : p->tile_w;
-        if (TIFFReadTile(p->tiff, p->tile, x, p->y, 0, 0) < 0)
-            return read_failed(call, p->path);
-        for (uint32_t y = 0; y < rows; y++)
-            memcpy(p->rows + y * p->row_bytes + x * pixel, p->tile + (size_t)y * p->tile_w * pixel, columns * pixel);
+    size_t all = 0;
+    block_bytes(p, p->is_tiled ? p->block_h : rows, &all);
+    const tmsize_t bytes = (tmsize_t)all;
+    if (p->is_tiled)
+        return TIFFReadEncodedTile(p->tiff, TIFFComputeTile(p->tiff, x, p->y, 0, (uint16_t)plane), p->block, bytes) == bytes;
+    if (p->is_in_strips)
+        return TIFFReadEncodedStrip(p->tiff, TIFFComputeStrip(p->tiff, p->y, (uint16_t)plane), p->block, bytes) == bytes;
+    return TIFFReadScanline(p->tiff, p->block, p->y, 0) >= 0;
+}
+
+/* Reads the row of blocks that begins with row y. */
+static int read_blocks(struct df_call *call, struct picture *p)
+{
+    const struct samples *s = &p->samples;
+    const size_t pixel_bytes = s->stored * element_bytes[p->elem], packed = packed_bytes(p);
+    const uint32_t rows = p->height - p->y < p->block_h ? p->height - p->y : p->block_h;
+    for (uint32_t x = 0; x < p->width; x += p->block_w) {
+        const uint32_t columns = p->width - x < p->block_w ? p->width - x : p->block_w;
+        for (size_t plane = 0; plane < p->planes; plane++) {
+            if (!read_block(p, x, rows, plane))
+                return read_failed(call, p->path);
+            for (uint32_t y = 0; y < rows; y++) {
+                unsigned char *to = p->rows + y * p->stored_bytes + x * pixel_bytes;
+                if (s->group_w * s->group_h > 1)
+                    unpack_groups(s, p->block + y / s->group_h * packed, y % s->group_h, columns, to);
+                else
+                    unpack(s, p->block + y * packed, columns, s->stored / p->planes, plane, to);
+            }
+        }
     }
     return DF_OK;
+}
+
+/* The next row as it is stored. */
+static int stored_row(struct df_call *call, struct picture *p, void *row)
+{
+    begin_call();
+    if (p->is_direct) {
+        if (TIFFReadScanline(p->tiff, row, p->y, 0) < 0)
+            return read_failed(call, p->path);
+    } else {
+        if (p->y % p->block_h == 0 && read_blocks(call, p) != DF_OK)
+            return DF_FAILED;
+        finish(&p->samples, p->rows + p->y % p->block_h * p->stored_bytes, row, p->width);
+    }
+    p->y++;
+    return DF_OK;
+}
+
+static int read_whole(struct df_call *call, struct picture *p)
+{
+    int status = DF_OK;
+    p->whole = calloc(p->height, p->row_bytes);
+    if (!p->whole)
+        return df_fail(call, "out of memory for '%s', which is stored turned", p->path);
+    for (uint32_t y = 0; y < p->height && status == DF_OK; y++)
+        status = stored_row(call, p, p->whole + y * p->row_bytes);
+    return status;
+}
+
+/* Row `given_y` of the picture, of what is stored with another corner or side first. */
+static void turn_row(const struct picture *p, unsigned char *row)
+{
+    const unsigned o = p->orientation;
+    const int lies = o >= ORIENTATION_LEFTTOP, from_below = o == ORIENTATION_BOTRIGHT || o == ORIENTATION_BOTLEFT || o == ORIENTATION_RIGHTTOP || o == ORIENTATION_RIGHTBOT,
+              from_right = o == ORIENTATION_TOPRIGHT || o == ORIENTATION_BOTRIGHT || o == ORIENTATION_RIGHTBOT || o == ORIENTATION_LEFTBOT;
+    const size_t pixel = p->samples.given * element_bytes[p->elem];
+    for (size_t i = 0, n = lies ? p->height : p->width; i < n; i++, row += pixel) {
+        const size_t y = lies ? i : p->given_y, x = lies ? p->given_y : i;
+        memcpy(row, p->whole + (from_below ? p->height - 1 - y : y) * p->row_bytes + (from_right ? p->width - 1 - x : x) * pixel, pixel);
+    }
 }
 
 static int picture_row(void *source, void *row, struct df_call *call)
 {
     struct picture *p = source;
-    begin_call();
-    if (p->tile_h) {
-        if (p->y % p->tile_h == 0 && read_tile_row(call, p) != DF_OK)
-            return DF_FAILED;
-        memcpy(row, p->rows + p->y % p->tile_h * p->row_bytes, p->row_bytes);
-    } else if (TIFFReadScanline(p->tiff, row, p->y, 0) < 0) {
-        return read_failed(call, p->path);
-    }
-    p->y++;
+    if (p->orientation <= ORIENTATION_TOPLEFT || p->orientation > ORIENTATION_LEFTBOT)
+        return stored_row(call, p, row);
+    if (!p->whole && read_whole(call, p) != DF_OK)
+        return DF_FAILED;
+    turn_row(p, row);
+    p->given_y++;
     return DF_OK;
 }
 

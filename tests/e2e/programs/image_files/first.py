@@ -1,11 +1,11 @@
-# Which of a group's files was the first that was read wrongly: first.py GROUP WANT
+# Which of a group's files was the first that was read wrongly: first.py GROUP WANT CHANNELS, of which `rgb` has so many and `rgb4` four
 import re
 import sys
 
-group, want = sys.argv[1:]
+group, want, channels = sys.argv[1:]
 got, want_bytes = open(want.replace(".want", ".got"), "rb").read(), open(want, "rb").read()
 kernel, elem = re.fullmatch(r".*\.(\w+)-(\w+)\.want", want).groups()
-size = {"u8": 1, "u16": 2, "f32": 4}[elem] * (int(kernel[3:]) if kernel.startswith("rgb") else 1)
+size = {"u8": 1, "u16": 2, "f32": 4}[elem] * (int(kernel[3:] or channels) if kernel.startswith("rgb") else 1)
 differ = next((i for i in range(min(len(got), len(want_bytes))) if got[i] != want_bytes[i]), min(len(got), len(want_bytes)))
 at = 0
 for name in open(group + ".txt").read().split():

@@ -1,15 +1,18 @@
 /* gp_thesis.c - the partition of Wu's thesis, section 4.2: METIS cuts the graph so that little is transferred and each
  * side gets its share of the work, R_cpu = T_gpu / (T_gpu + T_cpu).
  *
- * It stays as it was published, so that others can be compared with it. It knows nothing of precedence. Nor does it
- * know that one node may be 20 times faster on one side while its neighbour is not. With several GPUs, the host's part
- * is cut off first, then the GPUs' parts one after the other.
+ * It stays as it was published, so that others can be compared with it; runs follow it as published, too
+ * (runtime/policy/policy_thesis.c). It knows nothing of precedence. Nor does it know that one node may be 20 times faster
+ * on one side while its neighbour is not.
+ *
+ * The thesis leaves open which of METIS's algorithms and seeds it used, and which of a kernel's two times weighs a
+ * vertex ("choosing either one would not ruin the policy"). Here the latter is --vertex-weight, the GPU's time by default.
+ * Its weights are whole milliseconds; here the largest is 1000 (metis_graph.c), since many kernels take less than one.
+ * Several GPUs it has not: the host's part is cut off first, then the GPUs' parts one after the other.
  *
  * Form:     METIS's recursive bisection, which is made for few parts. METIS's k-way form keeps the shares less well on
  *           small graphs, and leaves the smaller side empty more often. (On a Jacobi stencil of 320 nodes the makespan
  *           was then 1.6 times as long.)
- * Sides:    which of the two sides is the host's follows from the share. With a share around a half, both ways round
- *           are about as near to it. Then the evaluator's prediction decides.
  * METIS:    prints and misbehaves on graphs without vertices and on shares of 0, so it is never given any.
  */
 #include <math.h>
@@ -18,6 +21,7 @@
 
 #include "partition/cut/metis_call.h"
 #include "runtime/base/error.h"
+#include "runtime/simulate/simulate.h"
 
 #define SMALLEST_SHARE 0.001
 
@@ -78,14 +82,14 @@ static int split_devices(const struct dfp_model *model, const double *share, uin
     return code;
 }
 
-/* Places all nodes: the vertices with side[v] == host_side on the host, the others on devices. */
+/* Places all nodes: the vertices of part 0 on the host, the others on devices. */
 static int place_sides(const struct dfp_model *model, const struct dfp_metis_graph *graph, const int32_t *side,
-                       int32_t host_side, const double *share, uint32_t seed, uint16_t *place, struct df_error *error)
+                       const double *share, uint32_t seed, uint16_t *place, struct df_error *error)
 {
     struct dfp_metis_graph devices = { 0 };
-    int code = dfp_metis_graph_extract(graph, side, !host_side, &devices, error);
+    int code = dfp_metis_graph_extract(graph, side, 1, &devices, error);
     for (int32_t v = 0; v < graph->n && !code; v++)
-        if (side[v] == host_side)
+        if (!side[v])
             code = put(model, graph->node[v], 0, place, error);
     if (code) {
         dfp_metis_graph_free(&devices);
@@ -95,63 +99,6 @@ static int place_sides(const struct dfp_model *model, const struct dfp_metis_gra
         return code;
     dfp_place_free_nodes(model, place);
     return DF_OK;
-}
-
-/* ---- which side is the host's ---- */
-
-/* The side that is the host's, found by its weight alone, since METIS's labels say nothing else. -1: both sides are
- * about as near to the share. */
-static int32_t host_side_by_share(const struct dfp_metis_graph *graph, const int32_t *side, double share)
-{
-    int64_t total = 0, of_side[2] = { 0, 0 };
-    int32_t largest = 0;
-    for (int32_t v = 0; v < graph->n; v++) {
-        total += graph->vertex_weight[v];
-        of_side[side[v]] += graph->vertex_weight[v];
-        largest = graph->vertex_weight[v] > largest ? graph->vertex_weight[v] : largest;
-    }
-    double off[2], scale = 1 / (double)(total ? total : 1);
-    for (int i = 0; i < 2; i++)
-        off[i] = fabs((double)of_side[i] * scale - share);
-    if (fabs(off[0] - off[1]) <= 0.03 + (double)largest * scale)
-        return -1;                      /* within METIS's tolerance and the weight of the heaviest node */
-    return off[1] < off[0];
-}
-
-static int predict(const struct dfp_problem *problem, const uint16_t *place, double *makespan_s, struct df_error *error)
-{
-    struct dfp_evaluation evaluation;
-    float *rank = malloc(((size_t)problem->graph->n_nodes + 1) * sizeof *rank);
-    if (!rank)
-        return dfr_error_memory(error);
-    dfp_upward_rank(problem, place, rank);
-    int code = dfp_evaluate(problem, place, rank, &evaluation, error);
-    free(rank);
-    *makespan_s = code ? 0 : evaluation.makespan_s;
-    return code;
-}
-
-/* Tries both ways round and takes the one that is predicted faster. If they are equal, METIS's labels decide. */
-static int place_better(const struct dfp_model *model, const struct dfp_metis_graph *graph, const int32_t *side,
-                        const double *share, uint32_t seed, uint16_t *place, struct df_error *error)
-{
-    size_t bytes = (size_t)model->problem->graph->n_nodes * sizeof *place;
-    uint16_t *other = malloc(bytes + 1);
-    double makespan_s[2];
-    if (!other)
-        return dfr_error_memory(error);
-    memcpy(other, place, bytes);
-    int code = place_sides(model, graph, side, 0, share, seed, place, error);
-    if (!code)
-        code = place_sides(model, graph, side, 1, share, seed, other, error);
-    if (!code)
-        code = predict(model->problem, place, &makespan_s[0], error);
-    if (!code)
-        code = predict(model->problem, other, &makespan_s[1], error);
-    if (!code && makespan_s[1] < makespan_s[0])
-        memcpy(place, other, bytes);
-    free(other);
-    return code;
 }
 
 /* ---- the partitioner ---- */
@@ -173,16 +120,35 @@ static int run(const struct dfp_problem *problem, const struct dfp_options *opti
         code = dfr_error_memory(error);
     else
         code = bisect(&graph, share[0], options->seed, side, error);
-    if (!code) {
-        int32_t host_side = share[0] >= 1 ? 0 : host_side_by_share(&graph, side, share[0]);
-        code = host_side < 0 ? place_better(&model, &graph, side, share, options->seed, place, error)
-                             : place_sides(&model, &graph, side, host_side, share, options->seed, place, error);
-    }
+    if (!code)
+        code = place_sides(&model, &graph, side, share, options->seed, place, error);
     free(side);
     dfp_metis_graph_free(&graph);
     return code;
 }
 
+/* Jobs run in the order in which they become ready, and data goes when they do, so only a simulated run says how long that
+ * takes. Priorities are the order in which its jobs begin. */
+static int solve(const struct dfp_problem *problem, const struct dfp_options *options, struct dfp_result *result,
+                 struct df_error *error)
+{
+    uint32_t n = problem->graph->n_nodes;
+    double *start_s = calloc((size_t)n + 1, sizeof *start_s);
+    int code = start_s ? run(problem, options, result->place, error) : dfr_error_memory(error);
+    struct df_plan plan = { .policy = "gp-thesis", .platform = *problem->platform, .n_nodes = n, .n_waves = 1,
+                            .place = result->place };
+    struct dfr_simulation run = { .start_s = start_s };
+    if (!code)
+        code = dfr_simulate(problem->graph, problem->platform, problem->times,
+                            &(struct dfr_simulate_options){ .policy = plan.policy, .plan = &plan }, &run, error);
+    for (uint32_t v = 0; v < n && !code; v++)
+        result->priority[v] = (float)-start_s[v];
+    free(start_s);
+    result->makespan_s = run.makespan_s;
+    result->simulated = true;
+    return code ? code : dfp_lower_bound(problem, &result->lower_bound_s, error);
+}
+
 const struct dfp_partitioner dfp_partitioner_gp_thesis = {
-    "gp-thesis", "METIS cuts the graph, shares by total times (Wu's thesis, 4.2)", run, NULL
+    "gp-thesis", "METIS cuts the graph, shares by total times (Wu's thesis, 4.2)", run, solve
 };

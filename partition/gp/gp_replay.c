@@ -1,4 +1,4 @@
-/* gp_replay.c - starts taken from the other policies: what HEFT and PEFT plan, and what the online policies decide in a
+/* gp_replay.c - starts taken from the other policies: what HEFT, PEFT and gp-thesis plan, and what the online policies decide in a
  * simulated run, in the order in which their jobs start. So gp has seen all of them. An online policy can be better
  * than every placement, because a fixed placement of the same decisions can be slower (list anomalies). Then gp's
  * answer is to run that policy.
@@ -21,7 +21,9 @@ enum {
 const char *const dfp_online[DFP_N_ONLINE] = { "dmda", "dmdas", "dmdar", "pats", "pams", "padas", "ddwrr", "ddfcfs",
                                                "eager", "ws" };
 const struct dfp_partitioner *const dfp_others[] = { DFP_OTHER_PARTITIONERS, NULL };
-static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft };
+/* The last is left out if there is no time for all. Its run decides the order of its jobs, and its start is that order. */
+static const struct dfp_partitioner *const planners[] = { &dfp_partitioner_heft, &dfp_partitioner_peft,
+                                                          &dfp_partitioner_gp_thesis };
 
 /* pats, pams and padas follow each other in dfp_online[]. They are one rule if all devices are alike:
  * policy_speedup.c. */
@@ -116,8 +118,9 @@ int dfp_replay_run(struct dfp_search *search, enum dfp_replays replays, struct d
                           error);
         steps = search->state.steps - before;
     }
-    for (size_t i = 0; i < sizeof planners / sizeof *planners && !code; i++)
-        code = plan(search, planners[i], all, priority, error);
+    size_t n_planners = sizeof planners / sizeof *planners - (replays == DFP_REPLAY_FEW);
+    for (size_t i = 0; i < n_planners && !code; i++)
+        code = plan(search, planners[i], all && i < 2, priority, error); /* gp_metis.c begins from the thesis's cut, too */
     free(start_s);
     free(priority);
     return code;

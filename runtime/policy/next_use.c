@@ -251,6 +251,6 @@ int dfr_next_use_wanted(int evict, const struct dfr_policy *policy, bool *wanted
     *wanted = evict != DF_EVICT_LRU && policy->units && policy->rank;
     if (evict == DF_EVICT_BELADY && !*wanted)
         return dfr_error(error, DF_E_REFUSED,
-                         "--evict=belady needs a policy that places jobs before the run: '%s' does not", policy->name);
+                         "--evict=belady needs a policy that orders jobs before the run: '%s' does not", policy->name);
     return DF_OK;
 }

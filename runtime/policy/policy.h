@@ -80,7 +80,7 @@ enum dfr_pushed {
 
 struct dfr_policy {
     const char *name, *summary;
-    bool needs_plan;                    /* takes places and priorities from a plan */
+    bool needs_plan;                    /* takes places from a plan, and priorities if it has rank() */
     bool pull;                          /* the unit is known only when a worker takes the job: data is fetched then */
     bool locality;                      /* obeys view->locality */
     bool any_worker;                    /* if there are no devices, any worker may run any job at any time: steal.h */

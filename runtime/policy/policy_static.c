@@ -1,4 +1,4 @@
-/* policy_static.c - places that are decided before the run: from a plan (gp, gp-thesis, heft, peft), or trivially
+/* policy_static.c - places that are decided before the run: from a plan (gp, heft, peft), or trivially
  * (all-cpu, all-gpu).
  *
  * Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there is a job.
@@ -248,11 +248,6 @@ static uint32_t static_rank(void *state, uint32_t unit, uint32_t node)
 
 #define STATIC_OPS .create = static_create, .destroy = static_destroy, .push = static_push, .pop = static_pop, \
                    .done = static_done, .units = static_units, .rank = static_rank
-
-const struct dfr_policy dfr_policy_gp_thesis = {
-    .name = "gp-thesis", .summary = "the graph is cut by METIS before the run, as in Wu's thesis", .needs_plan = true,
-    .variant = FROM_PLAN, STATIC_OPS,
-};
 
 const struct dfr_policy dfr_policy_gp = {
     .name = "gp", .summary = "the best placement and priorities found by partitioning, list schedules and refinement",

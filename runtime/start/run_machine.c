@@ -390,7 +390,7 @@ int dfr_machine_places(struct df_run *run, const struct df_plan **result, struct
     int status = DF_OK;
 
     *result = NULL;
-    if (run->options.serial || !(run->choice.policy->units || run->plan.online))
+    if (run->options.serial || !(run->choice.policy->units || run->choice.policy->needs_plan || run->plan.online))
         return DF_OK;
     if (!run->choice.policy->needs_plan && !run->plan.online && !usable(run, plan)) {
         if (!planner || !planner->make)

@@ -203,7 +203,7 @@ static bool holds(const struct df_run *run, const struct df_plan *plan)
 {
     uint64_t n = plan ? (uint64_t)(run->machine.n_units - 1) * plan->n_waves * run->graph->n_values : 0;
     return n > 0 && plan->n_nodes == run->graph->n_nodes && plan->devices.n == n &&
-           (run->choice.policy->units ? keeps_places(run, plan) : covers(run, plan));
+           (run->choice.policy->units || run->choice.policy->needs_plan ? keeps_places(run, plan) : covers(run, plan));
 }
 
 static void make_planned(struct df_run *run, uint32_t u, const struct df_plan *plan)

@@ -50,7 +50,7 @@ says trace-before-work 1 "free: error: cannot write 'no/where': No such file or 
 says platform-missing 1 "free: error: cannot read 'no.df': No such file or directory
 free: error: no platform could be read from 'no.df'" ./free --platform=no.df
 # df_log: levels, node and wave.
-says evict-belady-needs-places 2 "free: error: --evict=belady needs a policy that places jobs before the run: 'eager' does not" \
+says evict-belady-needs-places 2 "free: error: --evict=belady needs a policy that orders jobs before the run: 'eager' does not" \
     ./free --device=emu --policy=eager --evict=belady
 says evict-belady 0 "" ./free --device=emu --policy=all-gpu --evict=belady
 says evict-word 2 "free: error: --evict: 'fifo' is neither auto nor lru nor belady" ./free --evict=fifo

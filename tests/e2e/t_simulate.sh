@@ -159,7 +159,7 @@ fi
 
 # What leaves a device's memory: the rule by name, for those policies that can.
 expect evict-word 2 'error: --evict=fifo: auto, lru or belady is expected' "$DFC" simulate graph.df --evict=fifo
-expect evict-eager 2 "^dfc: error: --evict=belady needs a policy that places jobs before the run: 'eager' does not" \
+expect evict-eager 2 "^dfc: error: --evict=belady needs a policy that orders jobs before the run: 'eager' does not" \
     "$DFC" simulate graph.df --policy=eager --evict=belady --gpu-mem=17MiB
 expect evict-all 0 '^eager ' "$DFC" simulate graph.df --evict=belady --gpu-mem=17MiB
 # What fires once has its share in the bound of many waves: one worker has 1 ms once and 2 ms in each of 10 waves to do.

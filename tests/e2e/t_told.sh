@@ -93,8 +93,8 @@ same probe-platform-kept small.df kept.df
 check nowhere-twice "$DFC" partition sum.df --dot=/dev/null --svg=/dev/null
 
 # Options that exclude each other end with 2.
-expect belady-program 2 "^sum: error: --evict=belady needs a policy that places jobs before the run: 'ws' does not$" ./sum --policy=ws --evict=belady --device=emu
-expect belady-simulate 2 "^dfc: error: --evict=belady needs a policy that places jobs before the run: 'ws' does not$" "$DFC" simulate sum.df --policy=gp,ws --evict=belady
+expect belady-program 2 "^sum: error: --evict=belady needs a policy that orders jobs before the run: 'ws' does not$" ./sum --policy=ws --evict=belady --device=emu
+expect belady-simulate 2 "^dfc: error: --evict=belady needs a policy that orders jobs before the run: 'ws' does not$" "$DFC" simulate sum.df --policy=gp,ws --evict=belady
 check belady-all "$DFC" simulate sum.df --evict=belady
 
 # A name that is no text stands in no output as it is: pictures are XML in UTF-8, JSON is JSON, a comment stays one line.

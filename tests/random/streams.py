@@ -469,7 +469,7 @@ def ways(seed, least, passes):
     yield ["--device=none", "--workers=3", f"--inflight={r.randint(1, 9)}"]
     yield ["--serial", r.choice(["--device=none", "--device=emu"])]
     yield ["--check=variants", "--device=emu", "--emu-all"]
-    for policy in ("all-gpu", r.choice(("heft", "gp", "gp-thesis"))):     # these launch jobs ahead, which are what is recorded
+    for policy in ("all-gpu", r.choice(("heft", "gp", "peft"))):     # these launch jobs ahead, which are what is recorded
         yield ["--device=emu", "--emu-all", f"--policy={policy}", "--cuda-graphs=on", f"--inflight={r.randint(1, 4)}",
                f"--gpu-jobs={r.randint(1, 3)}", f"--gpu-mem={least * r.choice([1, 2, 9])}"]
     several = [f"--passes={r.randint(2, passes)}"] if passes > 1 else []

@@ -64,7 +64,7 @@ struct dfr_simulation sim_policy(const struct sample *s, const char *policy)
 /* Makes a plan of a placement and priorities, which it borrows. */
 struct df_plan sim_placed(const struct sample *s, uint16_t *place, float *priority)
 {
-    return (struct df_plan){ .policy = "gp-thesis", .platform = s->platform, .n_nodes = s->graph->n_nodes,
+    return (struct df_plan){ .policy = "heft", .platform = s->platform, .n_nodes = s->graph->n_nodes,
                              .place = place,
                              .priority = priority };
 }

@@ -98,7 +98,7 @@ static uint64_t largest_job(const struct sample *s)
 static void belady_moves_no_more_than_lru(void **state)
 {
     (void)state;
-    static const char *const policies[] = { "all-gpu", "heft", "gp-thesis", "gp" };
+    static const char *const policies[] = { "all-gpu", "heft", "peft", "gp" };
     struct traffic sums[2] = { { 0, 0 }, { 0, 0 } };
     for (uint32_t p = 0; p < 4; p++)
         for (uint32_t seed = 1; seed <= 30; seed++) {
@@ -158,7 +158,7 @@ static void not_every_policy_knows(void **state)
     struct df_error e = { "" };
     bool wanted;
     assert_int_equal(dfr_next_use_wanted(DF_EVICT_BELADY, &dfr_policy_eager, &wanted, &e), DF_E_REFUSED);
-    assert_string_equal(e.text, "--evict=belady needs a policy that places jobs before the run: 'eager' does not");
+    assert_string_equal(e.text, "--evict=belady needs a policy that orders jobs before the run: 'eager' does not");
     assert_int_equal(dfr_next_use_wanted(DF_EVICT_AUTO, &dfr_policy_eager, &wanted, &e), DF_OK);
     assert_false(wanted);
     assert_int_equal(dfr_next_use_wanted(DF_EVICT_LRU, &dfr_policy_gp, &wanted, &e), DF_OK);

@@ -83,15 +83,15 @@ static void test_slow_gpu(void **state)
     double *true_s = malloc(2 * n * sizeof *true_s);
     for (uint32_t i = 0; i < 2 * n; i++)
         true_s[i] = s.times.time_s[i] * (i < n ? 1 : 10);
-    struct dfr_simulation on = { 0 }, off = { 0 }, thesis = { 0 };
+    struct dfr_simulation on = { 0 }, off = { 0 }, heft = { 0 };
     double dmda_s = simulate(&s.problem, "dmda", NULL, true, 1, true_s, NULL);
     simulate(&s.problem, "gp", plan, true, 1, true_s, &on);
     simulate(&s.problem, "gp", plan, false, 1, true_s, &off);
-    simulate(&s.problem, "gp-thesis", plan, true, 1, true_s, &thesis);
+    simulate(&s.problem, "heft", plan, true, 1, true_s, &heft);
     assert_true(on.makespan_s < 0.5 * off.makespan_s);
     assert_true(on.makespan_s < 1.03 * dmda_s);
     assert_true(on.busy_s[1] < 0.5 * off.busy_s[1]);
-    assert_true(thesis.makespan_s == off.makespan_s);
+    assert_true(heft.makespan_s == off.makespan_s);
     free(true_s);
     dfr_plan_free(plan);
     sample_free(&s);

@@ -340,7 +340,7 @@ static void test_static_follows_plan(void **state)
     struct machine m;
     uint16_t place[100];
     float priority[100];
-    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = 100, .place = place, .priority = priority };
+    struct df_plan plan = { .policy = "heft", .n_nodes = 100, .place = place, .priority = priority };
     uint32_t units;
 
     (void)state;
@@ -351,7 +351,7 @@ static void test_static_follows_plan(void **state)
     }
     place[9] = 30;                      /* no such unit: where it can */
     m.able[11] = 1;                     /* planned for the GPU and cannot run there at this run */
-    machine_policy(&m, "gp-thesis", &plan);
+    machine_policy(&m, "heft", &plan);
     assert_int_equal(m.policy->units(m.state, 0, 9), 1u << 0);
     assert_int_equal(m.policy->units(m.state, 0, 10), 1u << 0);
     assert_int_equal(m.policy->units(m.state, 0, 11), 1u << 0);
@@ -374,6 +374,42 @@ static void test_static_follows_plan(void **state)
     assert_int_equal(machine_push(&m, 4, 1, true, &units), DFR_QUEUED); /* 48: something more urgent waits */
     assert_int_equal(machine_pop(&m, 1), 8);
     assert_int_equal(machine_pop(&m, 1), 4);
+    machine_end(&m);
+}
+
+/* The places are the plan's; the order is that in which jobs come, whatever the plan's priorities and the kernels' times say. */
+static void test_thesis_is_first_come_first_served(void **state)
+{
+    struct machine m;
+    uint16_t place[10];
+    float priority[10];
+    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = 10, .place = place, .priority = priority };
+    uint32_t units;
+
+    (void)state;
+    machine_begin(&m, 10, 2, 1);
+    for (uint32_t v = 0; v < 10; v++) {
+        place[v] = v % 2;
+        priority[v] = (float)v;
+        machine_time(&m, v % 2, v, v % 3 ? 1 * MS : 1e-6);
+    }
+    m.able[7] = 1;                      /* planned for the GPU and cannot run there in this run */
+    machine_policy(&m, "gp-thesis", &plan);
+    assert_null(m.policy->units);       /* so data is sent when a job is ready, not when it is made */
+    assert_null(m.policy->rank);
+    for (uint32_t v = 0; v < 10; v++) {
+        uint32_t node = 3 * v % 10;
+        assert_int_equal(machine_push(&m, node, 0, false, &units), DFR_QUEUED);
+        assert_int_equal(units, node % 2 && node != 7 ? 2 : 1);
+    }
+    static const int host[] = { 0, 6, 2, 8, 4, 7 }, gpu[] = { 3, 9, 5, 1 };
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(machine_pop(&m, i % 2), host[i]);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(machine_pop(&m, 2), gpu[i]);
+    assert_int_equal(machine_pop(&m, 0), -1);
+    assert_int_equal(machine_push(&m, 2, 1, true, &units), DFR_KEPT);
+    assert_int_equal(machine_push(&m, 3, 1, true, &units), DFR_QUEUED); /* it is the other unit's */
     machine_end(&m);
 }
 
@@ -410,14 +446,14 @@ static void test_older_waves_first(void **state)
     struct machine m;
     uint16_t place[N] = { 0 };
     float priority[N];
-    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = N, .n_waves = 1, .place = place, .priority = priority };
+    struct df_plan plan = { .policy = "heft", .n_nodes = N, .n_waves = 1, .place = place, .priority = priority };
     uint64_t job;
 
     (void)state;
     machine_begin(&m, N, 1, 1);
     for (uint32_t v = 0; v < N; v++)
         priority[v] = (float)v;
-    machine_policy(&m, "gp-thesis", &plan);
+    machine_policy(&m, "heft", &plan);
     for (uint32_t older = 0; older < 2; older++) { /* the older wave is in either slot */
         m.wave[older] = 6 + older;
         m.wave[!older] = 7 + older;
@@ -720,7 +756,7 @@ static void hammer(const char *name, bool locality)
 {
     static uint16_t place[N_JOBS];
     static float priority[N_JOBS];
-    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = N_JOBS, .place = place, .priority = priority };
+    struct df_plan plan = { .policy = "heft", .n_nodes = N_JOBS, .place = place, .priority = priority };
     struct hammer *h = calloc(1, sizeof *h);
     struct hammer_thread threads[N_THREADS];
     pthread_t ids[N_THREADS];
@@ -803,7 +839,7 @@ static void *loop_run(void *arg)
 static void come_back(const char *name, bool locality)
 {
     static uint16_t place[N_LOOPS];
-    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = N_LOOPS, .place = place };
+    struct df_plan plan = { .policy = "heft", .n_nodes = N_LOOPS, .place = place };
     struct loop *l = calloc(1, sizeof *l);
     struct loop_thread threads[N_THREADS];
     pthread_t ids[N_THREADS];
@@ -857,6 +893,7 @@ int main(void)
         cmocka_unit_test(test_dmda_counts_a_delay_once), cmocka_unit_test(test_dmda_counts_what_is_left),
         cmocka_unit_test(test_dmda_takes_brief_jobs_first), cmocka_unit_test(test_staged_jobs_come_in_turn),
         cmocka_unit_test(test_static_follows_plan), cmocka_unit_test(test_all_on_one),
+        cmocka_unit_test(test_thesis_is_first_come_first_served),
         cmocka_unit_test(test_older_waves_first), cmocka_unit_test(test_loading_is_no_drift),
         cmocka_unit_test(test_no_job_waits_for_itself),
         cmocka_unit_test(test_waves_placed_jointly), cmocka_unit_test(test_leaves_when_all_has_come),

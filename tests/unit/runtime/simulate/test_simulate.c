@@ -52,6 +52,42 @@ static void dmda_sends_when_it_assigns(void **state)
     sample_free(&s);
 }
 
+/* One placement and one set of priorities, run as published and run as dfc's own placed policies do. */
+static void check_orders(struct sample *s, const uint16_t *place_of, const float *priority_of, double thesis_s, double placed_s)
+{
+    uint16_t place[8];
+    float priority[8];
+    struct df_plan plan = { .policy = "gp-thesis", .place = place, .priority = priority, .n_waves = 1 };
+    sample_end(s);
+    plan.n_nodes = s->graph->n_nodes;
+    for (uint32_t v = 0; v < plan.n_nodes; v++) {
+        uint32_t of = (uint32_t)(df_graph_string(s->graph, s->graph->kernels[s->graph->nodes[v].kernel].name)[0] - 'a');
+        place[v] = place_of[of];
+        priority[v] = priority_of[of];
+    }
+    sample_near(sim_run(s, &(struct dfr_simulate_options){ .policy = "gp-thesis", .plan = &plan }, NULL).makespan_s, thesis_s);
+    sample_near(sim_run(s, &(struct dfr_simulate_options){ .policy = "heft", .plan = &plan }, NULL).makespan_s, placed_s);
+    sample_free(s);
+}
+
+/* The thesis's jobs go first come, first served, and ask for their data when they are ready: when the last of it was made. */
+static void the_thesis_neither_ranks_nor_sends_early(void **state)
+{
+    struct sample s;
+    (void)state;
+    sample_begin(&s, 1, 1);
+    sample_node(&s, "a", NAN, 2 * MS, 0, 0, NULL);
+    uint32_t b = sample_node(&s, "b", NAN, 1 * MS, MB, 0, NULL);
+    sample_node(&s, "c", 10 * MS, NAN, 0, 1, &b);
+    /* a 0-2, b 2-3, copy 3-5, c 5-15; by priority b 0-1, a 1-3, copy 1-3, c 3-13 */
+    check_orders(&s, (uint16_t[]){ 1, 1, 0 }, (float[]){ 1, 2, 1 }, 15 * MS, 13 * MS);
+    sample_begin(&s, 2, 1);
+    uint32_t made[2] = { sample_node(&s, "a", 1 * MS, NAN, MB, 0, NULL), sample_node(&s, "b", 4 * MS, NAN, MB, 0, NULL) };
+    sample_node(&s, "c", NAN, 3 * MS, 0, 2, made);
+    /* copies 4-6 and 6-8, c 8-11; sent as they are made 1-3 and 4-6, c 6-9 */
+    check_orders(&s, (uint16_t[]){ 0, 0, 1 }, (float[]){ 1, 1, 1 }, 11 * MS, 9 * MS);
+}
+
 /* Read twice, it is sent once: 2 ms and 1 on the GPU, and not 4 and 1. */
 static void dmda_counts_a_token_once(void **state)
 {
@@ -234,7 +270,7 @@ static void once_values_come_late_to_later_waves(void **state)
     struct sample s;
     uint16_t place[2 * 3] = { 0 };
     float priority[3] = { 0 };
-    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = 3, .n_waves = 2, .place = place, .priority = priority };
+    struct df_plan plan = { .policy = "heft", .n_nodes = 3, .n_waves = 2, .place = place, .priority = priority };
     sample_begin(&s, 1, 2);
     s.traits = DF_ONCE;
     uint32_t table = sample_node(&s, "table", 1 * MS, NAN, MB, 0, NULL);
@@ -246,7 +282,7 @@ static void once_values_come_late_to_later_waves(void **state)
     for (uint32_t v = 0; v < 3; v++)
         for (uint32_t row = 0; row < 2 && df_node_n_in(s.graph, v) > 0; row++)
             place[row * 3 + v] = (uint16_t)(1 + row);
-    struct dfr_simulate_options options = { .policy = "gp-thesis", .plan = &plan, .waves = 2, .inflight = 1 };
+    struct dfr_simulate_options options = { .policy = "heft", .plan = &plan, .waves = 2, .inflight = 1 };
     struct dfr_simulation r = sim_run(&s, &options, NULL);
     /* first wave: a 1-11, copy 11-12, use 12-13; the table is there at 18; second: a 13-23, copy 23-39, use 39-40 */
     sample_near(r.makespan_s, 40 * MS + 2 * 8e-9);
@@ -261,7 +297,7 @@ static void sources_in_order_serve_waves_that_overtake(void **state)
     struct sample s;
     uint16_t place[2 * 2] = { 0 };
     float priority[2] = { 0 };
-    struct df_plan plan = { .policy = "gp-thesis", .n_nodes = 2, .n_waves = 2, .place = place, .priority = priority };
+    struct df_plan plan = { .policy = "heft", .n_nodes = 2, .n_waves = 2, .place = place, .priority = priority };
     sample_begin(&s, 1, 1);
     s.traits = DF_ORDERED;
     uint32_t source = sample_node(&s, "source", 0, NAN, MB, 0, NULL);
@@ -269,7 +305,7 @@ static void sources_in_order_serve_waves_that_overtake(void **state)
     sample_node(&s, "use", 10 * MS, 1 * MS, 0, 1, &source);
     sample_end(&s);
     place[1 * 2 + (df_node_n_in(s.graph, 0) ? 0 : 1)] = 1;
-    struct dfr_simulate_options options = { .policy = "gp-thesis", .plan = &plan, .waves = 4, .inflight = 2 };
+    struct dfr_simulate_options options = { .policy = "heft", .plan = &plan, .waves = 4, .inflight = 2 };
     struct sim_watch w = { 0 };
     struct dfr_simulation r = sim_run(&s, &options, &w);
     sample_near(r.makespan_s, 20 * MS); /* cpu 0-10, 10-20; gpu: copy 0-2, 2-3, copy 10-12, 12-13 */
@@ -373,10 +409,10 @@ static void what_cannot_be_is_refused(void **state)
     sample_end(&s);
     expect(&s, &(struct dfr_simulate_options){ .policy = "eagre" }, DF_E_ARGUMENT,
            "unknown policy 'eagre'; did you mean 'eager'?");
-    expect(&s, &(struct dfr_simulate_options){ .policy = "gp-thesis" }, DF_E_ARGUMENT,
-           "policy 'gp-thesis' places nodes by a plan, and none is given");
+    expect(&s, &(struct dfr_simulate_options){ .policy = "heft" }, DF_E_ARGUMENT,
+           "policy 'heft' places nodes by a plan, and none is given");
     struct df_plan plan = { .n_nodes = 7 };
-    expect(&s, &(struct dfr_simulate_options){ .policy = "gp-thesis", .plan = &plan }, DF_E_ARGUMENT,
+    expect(&s, &(struct dfr_simulate_options){ .policy = "heft", .plan = &plan }, DF_E_ARGUMENT,
            "the plan was made for a graph of 7 nodes; this graph has 2");
     s.platform.units[1].memory_bytes = 4096;
     expect(&s, &(struct dfr_simulate_options){ .policy = "eager" }, DF_E_REFUSED,
@@ -395,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(eager_fetches_when_it_takes),
         cmocka_unit_test(dmda_sends_when_it_assigns),
+        cmocka_unit_test(the_thesis_neither_ranks_nor_sends_early),
         cmocka_unit_test(dmda_counts_a_token_once),
         cmocka_unit_test(sinks_wait_for_their_copy),
         cmocka_unit_test(jobs_in_flight_overlap_copies),

@@ -133,7 +133,7 @@ static void waves_by_turns(const struct sample *s, uint32_t *random)
     for (uint32_t v = 0; v < n; v++)
         priority[v] = (float)(sample_rand(random) % 64);
     for (int evict = DF_EVICT_AUTO; evict <= DF_EVICT_BELADY; evict++) {
-        struct dfr_simulate_options options = { .policy = evict == DF_EVICT_AUTO ? "gp" : "gp-thesis", .plan = &plan,
+        struct dfr_simulate_options options = { .policy = evict == DF_EVICT_AUTO ? "gp" : "heft", .plan = &plan,
                                                 .evict = evict };
         options.waves = rows + sample_rand(random) % 12;
         options.inflight = 1 + sample_rand(random) % 5;
@@ -173,7 +173,7 @@ static void same_as_evaluator(const struct sample *s, uint16_t *place, float *pr
     struct dfp_evaluation e;
     struct df_error error = { "" };
     struct df_plan plan = sim_placed(s, place, priority);
-    struct dfr_simulation r = sim_run(s, &(struct dfr_simulate_options){ .policy = "gp-thesis", .plan = &plan },
+    struct dfr_simulation r = sim_run(s, &(struct dfr_simulate_options){ .policy = "heft", .plan = &plan },
                                             NULL);
     if (dfp_evaluate(&s->problem, place, priority, &e, &error) != DF_OK)
         fail_msg("%s", error.text);
@@ -251,8 +251,8 @@ static void plans_may_name_a_policy(void **state)
     (void)state;
     struct sample s;
     sample_random(&s, 3, 100, 3, 1, false);
-    struct df_plan *plan = sample_plan(&s, "gp-thesis");
-    struct dfr_simulate_options options = { .policy = "gp-thesis", .plan = plan };
+    struct df_plan *plan = sample_plan(&s, "heft");
+    struct dfr_simulate_options options = { .policy = "heft", .plan = plan };
     struct dfr_simulation own = sim_run(&s, &options, NULL), dmda = sim_policy(&s, "dmda");
     assert_true(own.makespan_s != dmda.makespan_s);
     strcpy(plan->run_as, "dmda");

@@ -1,0 +1,87 @@
+/* policy_thesis.c - "gp-thesis": places are from a plan, and all else is as Wu's thesis has it (sections 4.2.2 and 4.2.3). A
+ * job that becomes ready goes to the queue of the unit that the plan gives, and its data is asked for then, not when it
+ * was made. Workers take the oldest job of their unit's queue and wait for its data. So there is no order beside that in
+ * which jobs become ready: the thesis says that the order does not matter.
+ *
+ * Host:     the thesis does not say which of the host's workers a job goes to. Here they share one queue. In a run a
+ *           job whose data is on a device is queued when that data has come, as under dmda; in simulation its worker
+ *           waits for it.
+ */
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
+
+struct thesis {
+    const struct dfr_view *view;
+    struct dfr_queue *queues[DF_MAX_UNITS];
+    uint8_t *unit;                      /* by node */
+};
+
+static void thesis_destroy(void *state)
+{
+    struct thesis *t = state;
+    for (uint32_t u = 0; u < t->view->platform->n_units; u++)
+        if (t->queues[u])
+            dfr_queue_destroy(t->queues[u]);
+    free(t->unit);
+    free(t);
+}
+
+static int thesis_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
+                         void **state, struct df_error *error)
+{
+    uint64_t count[DF_MAX_UNITS] = { 0 };
+    bool good;
+    struct thesis *t = calloc(1, sizeof *t);
+
+    if (!t)
+        return dfr_error_memory(error);
+    t->view = view;
+    t->unit = malloc((size_t)view->graph->n_nodes + 1);
+    good = t->unit != NULL;
+    for (uint32_t v = 0; good && v < view->graph->n_nodes; v++) {
+        t->unit[v] = (uint8_t)dfr_policy_place(policy, view->able[v], plan->place[v]);
+        count[t->unit[v]]++;
+    }
+    for (uint32_t u = 0; good && u < view->platform->n_units; u++)
+        good = (t->queues[u] = dfr_queue_create((uint32_t)(count[u] * view->n_slots))) != NULL;
+    if (!good) {
+        thesis_destroy(t);
+        return dfr_error_memory(error);
+    }
+    *state = t;
+    return DF_OK;
+}
+
+static enum dfr_pushed thesis_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
+{
+    struct thesis *t = state;
+    uint32_t unit = t->unit[dfr_job_node(job)];
+
+    if (t->view->platform->n_units > 1 && t->view->stage(t->view->arg, job, unit))
+        return DFR_STAGED;
+    if (lone && t->view->unit_of[by] == unit && dfr_queue_is_empty(t->queues[unit]))
+        return DFR_KEPT;
+    dfr_queue_push(t->queues[unit], job); /* it has room for all jobs of the unit, so it is never full */
+    *units = 1u << unit;
+    return DFR_QUEUED;
+}
+
+static void thesis_come(void *state, uint64_t job)
+{
+    struct thesis *t = state;
+    dfr_queue_push(t->queues[0], job);
+}
+
+static bool thesis_pop(void *state, uint32_t worker, uint64_t *job)
+{
+    struct thesis *t = state;
+    return dfr_queue_pop(t->queues[t->view->unit_of[worker]], job);
+}
+
+const struct dfr_policy dfr_policy_gp_thesis = {
+    .name = "gp-thesis", .summary = "the graph is cut by METIS before the run, first come first served, as in Wu's thesis",
+    .needs_plan = true, .create = thesis_create, .destroy = thesis_destroy, .push = thesis_push, .come = thesis_come,
+    .pop = thesis_pop,
+};

@@ -1,5 +1,7 @@
-/* link_fit.c - fits the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B (Wu's thesis, eq. 3.1) to measured
- * copies.
+/* link_fit.c - fits the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B to measured copies.
+ *
+ * Wu's thesis (eq. 3.1) has t0 + s/B beyond s0, which jumps by s0/B at s0: a copy of one byte more would take that much
+ * longer. Here both parts meet at s0. If s0 is 0, as of links without a flat part, the two are the same.
  *
  * For a given s0 the model is a line in max(0, s - s0), which is fitted by least squares. The errors are relative, so
  * that 64 bytes count as much as 64 MiB. The fit is repeated with other weights, so that a disturbed measurement does

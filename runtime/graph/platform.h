@@ -8,9 +8,10 @@
  *           before the copy's turn, or make the thread wait.
  * Memory:   plain values, copied by assignment.
  * Model:    A copy of s bytes takes latency_s if s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
- *           bytes_per_s (Wu's thesis, eq. 3.1). With engines = 1 both directions share one engine. A peer copy takes
- *           the slower of the two units' peer links. It occupies the sender's peer engine, which serves one copy at a
- *           time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s;
+ *           bytes_per_s. This is Wu's thesis's eq. 3.1 but for one thing: beyond the threshold that counts all bytes, so
+ *           it jumps by threshold_bytes / bytes_per_s there. Copies do not; without a threshold both are the same. With
+ *           engines = 1 both directions share one engine. A peer copy takes the slower of the two units' peer links. It
+ *           occupies the sender's peer engine, which serves one copy at a time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s;
  *           only the simulator knows that (simulate.h).
  * Handover: the host's worker and the device's engines are told of what the others did by waking up, which takes time. So
  *           a copy between host and device, or between peers, is seen handover_s after it has ended. Its engine is free

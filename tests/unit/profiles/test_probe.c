@@ -63,6 +63,16 @@ static void exact_copies_give_the_link_back(void **state)
     }
 }
 
+/* Wu's eq. 3.1 would take threshold_bytes / bytes_per_s = 10.9 us more for the byte beyond the threshold. */
+static void copies_do_not_jump_at_the_threshold(void **state)
+{
+    (void)state;
+    struct df_link link = { 12e9, 10e-6, 131072 };
+    assert_true(df_link_time_s(&link, 131072) == 10e-6);
+    assert_near(df_link_time_s(&link, 131073), 10e-6 + 1 / 12e9, 1e-9);
+    assert_near(df_link_time_s(&link, 131072 + 12000), 11e-6, 1e-9);
+}
+
 static void noise_and_spikes_bend_it_little(void **state)
 {
     (void)state;
@@ -466,7 +476,7 @@ static void a_machine_without_gpu_is_a_platform(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_copies_give_the_link_back), cmocka_unit_test(noise_and_spikes_bend_it_little),
+        cmocka_unit_test(exact_copies_give_the_link_back), cmocka_unit_test(copies_do_not_jump_at_the_threshold), cmocka_unit_test(noise_and_spikes_bend_it_little),
         cmocka_unit_test(what_is_no_link_is_refused),      cmocka_unit_test(the_emulators_link_is_found_again),
         cmocka_unit_test(one_engine_is_seen),              cmocka_unit_test(a_unified_device_has_no_link),
         cmocka_unit_test(copies_are_made_as_a_run_makes_them), cmocka_unit_test(a_machine_without_gpu_is_a_platform),

@@ -246,6 +246,7 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
     if (strcmp(policy, DFC_NO_POLICY))
         dfc_list_add(&argv, "--policy=%s", policy);
     dfc_list_add(&argv, "--stats=json,totals");
+    dfc_list_add(&argv, "--grace=1ms"); /* what ends this command ends the program, too */
     dfc_list_add(&argv, "--stats-file=/dev/stderr");
     if (emulated(r))
         dfc_list_add(&argv, "--emu-check=off"); /* protecting blocks takes time that no GPU takes */

@@ -497,7 +497,7 @@ static void try_way(const struct request *r, const struct dfc_trial *program, st
     common.device = way->devices ? r->common.device : "none";
     dfc_trial_arguments(program, &common, &argv);
     dfc_list_add(&argv, "--policy=%s", dfc_way_policy(way));
-    dfc_list_add_words(&argv, "--stats=json,totals --stats-file=/dev/stderr");
+    dfc_list_add_words(&argv, "--stats=json,totals --stats-file=/dev/stderr --grace=1ms");
     dfc_list_add(&argv, "--waves=%" PRIu32, way->waves);
     for (int i = 0; i < r->n_rest; i++)
         dfc_list_add(&argv, "%s", r->rest[i]);

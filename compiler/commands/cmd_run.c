@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/trial/compare_trial.h"
+#include "runtime/base/text.h"
 #include "runtime/policy/policy.h"
 
 static const char usage[] =
@@ -53,8 +54,29 @@ static int parse(struct request *r, int argc, char **argv)
     return 2;
 }
 
-/* Gives the program's exit status, or 128 + the number of the signal that ended it. */
-static int run_program(const struct request *r, const struct dfc_trial *trial)
+/* The program names this command where it names its own command line: interrupted.h. */
+static void tell_command(const struct request *r, const struct dfc_trial *trial)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    fputs("dfc run", out);
+    for (int i = 0; i < r->n_own; i++) {
+        fputc(' ', out);
+        dfr_shell_word(out, r->own[i]);
+    }
+    fputs(" --", out);
+    if (fclose(out) == 0) {
+        setenv("DFC_RUN_PROGRAM", trial->path, 1);
+        setenv("DFC_RUN_COMMAND", text, 1);
+    }
+    free(text);
+}
+
+/* Gives the program's exit status, or 128 + the number of the signal that ended it. *passed: as of dfc_run_passing(). */
+static int run_program(const struct request *r, const struct dfc_trial *trial, int *passed)
 {
     struct dfc_list argv = { 0 };
     int status = -1;
@@ -65,7 +87,7 @@ static int run_program(const struct request *r, const struct dfc_trial *trial)
         dfc_list_add(&argv, "%s", r->rest[i]);
     if (argv.failed)
         dfc_error("out of memory");
-    else if ((status = dfc_run_program(argv.items, NULL, NULL)) < 0)
+    else if ((status = dfc_run_passing(argv.items, passed)) < 0)
         dfc_error("cannot run '%s': %s", argv.items[0], strerror(errno));
     dfc_list_free(&argv);
     return status < 0 ? 1 : status;
@@ -98,8 +120,12 @@ static int build_and_run(struct request *r)
     dfc_unload(&loaded);
     if (!built)
         return 1;
-    int status = run_program(r, &trial);
+    int passed = 0;
+    tell_command(r, &trial);
+    int status = run_program(r, &trial, &passed);
     dfc_trial_remove(&trial);
+    if (passed && status == 128 + passed)
+        dfr_unfinished_end(passed);     /* a shell is to see what has ended the program */
     return status;
 }
 

@@ -288,6 +288,8 @@ static int run(char *const *argv, char **out_text, char **err_text, bool tool)
             close(writers[i]);
     if (!error) {
         dfc_running = tool ? 0 : pid;
+        if (!tool && caught)            /* a signal to be passed on that came before */
+            kill(pid, caught);
         if (!capture_all(captures))
             error = errno;
         status = wait_for(pid);
@@ -312,6 +314,34 @@ static int run(char *const *argv, char **out_text, char **err_text, bool tool)
 int dfc_run_program(char *const *argv, char **out_text, char **err_text)
 {
     return run(argv, out_text, err_text, false);
+}
+
+static void pass_on(int signal)
+{
+    int error = errno;
+    caught = signal;
+    if (dfc_running > 0)
+        kill(dfc_running, signal);
+    errno = error;
+}
+
+int dfc_run_passing(char *const *argv, int *passed)
+{
+    struct sigaction action = { .sa_handler = pass_on }, before[DFR_N_ENDING];
+    sigemptyset(&action.sa_mask);
+    caught = 0;
+    for (int i = 0; i < DFR_N_ENDING; i++) {
+        sigaction(dfr_ending_signals[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(dfr_ending_signals[i], &action, NULL);
+    }
+    int status = run(argv, NULL, NULL, false), error = errno;
+    for (int i = 0; i < DFR_N_ENDING; i++)
+        sigaction(dfr_ending_signals[i], &before[i], NULL);
+    *passed = caught;
+    caught = 0;
+    errno = error;
+    return status;
 }
 
 int dfc_run_tool(char *const *argv, char **out_text, char **err_text)

@@ -38,6 +38,9 @@ void dfc_list_free(struct dfc_list *list);
  * there (malloc'ed). Gives its exit status, or 128 + the number of the signal that ended it. If it could not be run,
  * gives -1 with errno. */
 int dfc_run_program(char *const *argv, char **out_text, char **err_text);
+/* The same for a program that the user runs: signals that would end dfc are passed on to it, and dfc waits until it has ended. *passed is the last of
+ * them, or 0. */
+int dfc_run_passing(char *const *argv, int *passed);
 /* The same for a tool, which may run others: a compiler runs cc1. It is in a process group of its own, so that a signal
  * to dfc ends them all, and it has no standard input. */
 int dfc_run_tool(char *const *argv, char **out_text, char **err_text);

@@ -147,13 +147,12 @@ static int make_temporary(struct dfr_output *output, const char *room, int64_t w
     output->temporary = temporary_name(output->path, room, wave);
     if (!output->temporary)
         return -1;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before); /* no signal may come when the file is there and nobody knows of it */
+    sigset_t before;
+    dfr_unfinished_enter(&before);
     int fd = make_new(output->temporary), error = errno;
     if (fd >= 0)
         dfr_unfinished_add(output->temporary);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    dfr_unfinished_leave(&before);
     errno = error;
     if (fd < 0) {
         free(output->temporary);
@@ -363,6 +362,50 @@ int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *erro
     return status;
 }
 
+enum { PART_TRIES = 10000 };
+
+/* A name that no file has. NULL, with errno. The file of another process may take it meanwhile: link() tells. */
+static char *take_part_name(const char *path, const char *temporary)
+{
+    for (unsigned i = 1; i < PART_TRIES; i++) {
+        char number[16] = "", *name;
+        if (i > 1)
+            snprintf(number, sizeof number, "%u", i);
+        if (asprintf(&name, "%s.part%s", path, number) < 0)
+            return NULL;
+        if (link(temporary, name) == 0) {
+            unlink(temporary);
+            return name;
+        }
+        /* some file systems have no links */
+        if (errno != EEXIST && access(name, F_OK) != 0 && rename(temporary, name) == 0)
+            return name;
+        const int code = errno;
+        free(name);
+        errno = code;
+        if (code != EEXIST)
+            return NULL;
+    }
+    return NULL;
+}
+
+int dfr_output_close_part(struct dfr_output *output, char **part, struct df_error *error)
+{
+    char *path, *temporary;
+    int status = dfr_output_hold(output, &path, &temporary, error);
+    *part = NULL;
+    if (status != DF_OK || !temporary)
+        return status;
+    if (!(*part = take_part_name(path, temporary))) {
+        status = dfr_error(error, DF_E_IO, "cannot write '%s.part': %s", path, strerror(errno));
+        unlink(temporary);
+    }
+    dfr_unfinished_drop(temporary);
+    free(path);
+    free(temporary);
+    return status;
+}
+
 int dfr_output_hold(struct dfr_output *output, char **path, char **temporary, struct df_error *error)
 {
     int status = DF_OK;
@@ -404,9 +447,16 @@ void dfr_standard_files_hold(void)
             return;
 }
 
+void dfr_output_flush_printed(void)
+{
+    if (ftrylockfile(stdout) == 0) {
+        fflush_unlocked(stdout);
+        funlockfile(stdout);
+    }
+}
+
 void dfr_output_leave(int status)
 {
-    if (ftrylockfile(stdout) == 0)
-        fflush_unlocked(stdout);
+    dfr_output_flush_printed();
     _exit(status);
 }

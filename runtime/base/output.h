@@ -33,6 +33,9 @@ struct dfr_output {
 int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error);
 /* If `keep` is false, what was written is removed, and the call cannot fail. */
 int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error);
+/* Closes a file that has a part of what was to come. It becomes PATH.part or, because nothing is replaced, PATH.part2 and so on. *part is that name, and the
+ * caller's; NULL: the file was written directly. */
+int dfr_output_close_part(struct dfr_output *output, char **part, struct df_error *error);
 
 /* Writes out what the file's buffer holds. Gives 0, or the errno of what went wrong: of this, or of the last write if that failed. So nothing else may
  * set errno between a write and this call. */
@@ -68,6 +71,8 @@ int dfr_output_check(const char *path, struct df_error *error);
  * later gets what is printed. Using the closed stream still fails. */
 void dfr_standard_files_hold(void);
 
+/* Writes out what was printed on stdout, unless another thread is printing at this moment. */
+void dfr_output_flush_printed(void);
 /* Ends the process without exit()'s handlers, while other threads still run. What was printed on stdout is written out
  * first, unless another thread is printing at this moment. */
 _Noreturn void dfr_output_leave(int status);

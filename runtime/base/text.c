@@ -168,3 +168,16 @@ void dfr_text_xml(FILE *out, const char *text)
         default: text += put_utf8(out, text) - 1;  /* XML has no control characters */
         }
 }
+
+void dfr_shell_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,@%+-";
+    if (*word && !word[strspn(word, plain)]) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (const char *c = word; *c; c++)
+        *c == '\'' ? fputs("'\\''", out) : fputc(*c, out);
+    fputc('\'', out);
+}

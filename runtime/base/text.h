@@ -28,6 +28,9 @@ char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
 /* Writes a field of CSV (RFC 4180), in quotes if it needs them. A graph is named after its file, so it may need them. */
 void dfr_text_csv(FILE *out, const char *text);
 
+/* Writes a word of a command line as a shell reads it, in quotes if it needs them. */
+void dfr_shell_word(FILE *out, const char *word);
+
 /* Writes any text inside JSON, with the quotes around it; or inside XML, SVG or HTML, as text or as an attribute. Each
  * byte that message.h would escape becomes '?', but in JSON an ASCII control character is written as \u00NN. */
 void dfr_text_json(FILE *out, const char *text);

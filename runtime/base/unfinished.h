@@ -1,10 +1,12 @@
 /* unfinished.h - files and folders that a signal from outside removes before it ends the process.
  *
  * Threads:  any. The handler may run on any thread, between any two instructions of these functions.
- * Errors:   none. A name that is too long, or one too many at the same time, is not removed.
+ * Errors:   none. If memory for a name runs out, that file is not removed.
  */
 #ifndef DFR_UNFINISHED_H
 #define DFR_UNFINISHED_H
+
+#include <signal.h>
 
 /* The signals that end a process from outside. A closed pipe is one of them: `app … | head`. */
 enum { DFR_N_ENDING = 5 };
@@ -14,9 +16,17 @@ extern const int dfr_ending_signals[DFR_N_ENDING];
  * NULL, is what the handler does before it removes files; it may only do what a signal handler may. */
 void dfr_unfinished_watch(void (*first)(void));
 
+/* A file is created, and added, between these two. They block the thread's signals, and the handler waits for the threads in between: no file
+ * is left behind that was created and not yet added. Once the handler runs, enter does not return. */
+void dfr_unfinished_enter(sigset_t *before);
+void dfr_unfinished_leave(const sigset_t *before);
+
 /* From add to drop a signal removes the file, or the folder if it is empty then. If somebody else handles a signal, that
  * handler stays. */
 void dfr_unfinished_add(const char *path);
 void dfr_unfinished_drop(const char *path);
+
+/* The handler: removes what is unfinished, and ends the process by this signal. */
+void dfr_unfinished_end(int number);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/host_room.h"

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/base/output.h"
 #include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
@@ -238,7 +239,7 @@ int dfr_ranks_work(struct dfr_comm *comm, const struct dfr_parts *parts, const s
     o.options.node_stats = NULL;
     o.options.node_skips = NULL;
     if (o.stops)
-        dfr_catch_signals();
+        dfr_interrupt_begin(true, NULL);
     int status = work(&o, ranks, error);
     if (ranks->own_process && !comm->whole) {
         if (o.held)

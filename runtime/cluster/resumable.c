@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/base/output.h"
 #include "runtime/base/status_line.h"
 #include "runtime/cluster/chunk.h"
@@ -67,26 +68,6 @@ struct dfr_resumable {
     int status;                         /* of the last record */
     struct df_error error;
 };
-
-static volatile sig_atomic_t asked;     /* the signal that asks for an end; 0: none has come */
-
-static void on_signal(int number)
-{
-    asked = number;
-}
-
-void dfr_catch_signals(void)
-{
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGUSR1, &action, NULL);
-}
-
-int dfr_asked(void)
-{
-    return asked;
-}
 
 /* ---- opening ---- */
 
@@ -245,6 +226,14 @@ static int find_first(struct dfr_resumable *r, struct df_error *error)
     return DF_OK;
 }
 
+static void catch_signals(const struct dfr_resumable *r)
+{
+    char at_once[200] = "";
+    if (r->tells)
+        snprintf(at_once, sizeof at_once, "%s: ended at once by a second signal; --resume goes on", dfr_program_name());
+    dfr_interrupt_begin(true, at_once);
+}
+
 static int open_journal(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *nothing, struct df_error *error)
 {
     struct dfr_journal *j = &r->journal;
@@ -271,7 +260,8 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
     r->limit = r->limit > had ? r->limit : had;
     if (status == DF_OK)
         tell_resumed(r);
-    dfr_catch_signals();
+    if (status == DF_OK)
+        catch_signals(r);
     return status;
 }
 
@@ -471,12 +461,28 @@ static int64_t in_flight(const struct dfr_resumable *r)
     return r->first + r->fed - atomic_load(&((struct dfr_resumable *)r)->ended);
 }
 
+static void say_command(const struct dfr_resumable *r)
+{
+    if (r->wanted.command)
+        say(r, "to go on: %s", r->wanted.command);
+}
+
+static void say_left(const struct dfr_resumable *r)
+{
+    say(r, "%lld waves are done; --resume goes on", (long long)r->journal.done);
+    say_command(r);
+}
+
 void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
 {
-    say(r, "stopped by %s after %lld waves%s; --resume goes on", asked == SIGTERM ? "SIGTERM" : "SIGUSR1",
+    say(r, "stopped by %s after %lld waves%s; --resume goes on", dfr_signal_name(dfr_asked()),
         (long long)(r->journal.done > r->kept ? r->journal.done : r->kept),
         all_ended ? "" : ", while others had not ended");
-    dfr_output_leave(DFR_RESUMABLE);
+    say_command(r);
+    dfr_output_flush_printed();
+    if (r->run)                         /* on several ranks the launcher would take a signal for a crash */
+        dfr_interrupt_leave();
+    dfr_output_leave(dfr_asked() == SIGINT ? 128 + SIGINT : DFR_RESUMABLE);
 }
 
 /* No wave is in flight, and no thread writes the journal. */
@@ -510,6 +516,8 @@ static void stop(struct dfr_resumable *r)
     const double until_s = dfr_clock_s() + r->wanted.grace_s;
     struct df_error error = { "" };
     int64_t wave;
+    if (in_flight(r) > 0 && dfr_asked() == SIGINT)
+        say(r, "SIGINT: waiting for the waves in flight; Ctrl-C again ends at once, and --resume goes on then, too");
     while (in_flight(r) > 0 && dfr_clock_s() < until_s) {
         if (df_run_ended(r->run, LOOK_S, &wave) != DF_OK)
             return;
@@ -550,11 +558,11 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
     while (r->is_ended && df_run_ended(run, LOOK_S, &wave) == DF_OK) {
         if (wave >= 0)
             note_ended(r, wave);
-        if (!asked && is_due(r))
+        if (!dfr_asked() && is_due(r))
             write_checkpoint(r);
-        if (df_run_room(run) > 0 && !asked && !is_due(r))
+        if (df_run_room(run) > 0 && !dfr_asked() && !is_due(r))
             feed(r);
-        if (asked) {
+        if (dfr_asked()) {
             stop(r);
             break;
         }
@@ -645,7 +653,7 @@ void dfr_resumable_say(const struct dfr_resumable *r, const char *format, ...)
 /* A signal has ended the run. What has ended is written, if the last part does nothing. */
 static int record_stopped(struct dfr_resumable *r, struct df_error *error)
 {
-    struct df_run *run = asked && r->tail && dfr_part_is_idle(r->tail) ? dfr_part_run(r->tail) : NULL;
+    struct df_run *run = dfr_asked() && r->tail && dfr_part_is_idle(r->tail) ? dfr_part_run(r->tail) : NULL;
     int status = record(r, true, error);
 
     return status == DF_OK && run ? record_and_write(r, r->number, run, dfr_clock_s() + r->wanted.grace_s, error) : status;
@@ -699,7 +707,7 @@ int dfr_resumable_close(struct dfr_resumable *r, int status, struct df_error *er
     if (status == DF_OK)
         status = r->wanted.chunk ? end_chunk(r, error) : end_journal(r, error);
     else if (r->wanted.journal && r->journal.done > 0)
-        say(r, "%lld waves are done; --resume goes on", (long long)r->journal.done);
+        say_left(r);
     if (dfr_outputs_direct(r->outputs))
         say(r, "'%s' is no file: if this run is resumed, what is written there may come twice", dfr_outputs_direct(r->outputs));
     resumable_free(r);

@@ -11,8 +11,8 @@
  *           are done (io/accs.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the node does not fire in
  *           the waves before it. Accs on devices are fetched for it. Ranks that share parts of accs have a file for each part
  *           (shares/keep.h), and these are at unlike waves. One process takes for each node the file that has the most waves.
- * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`.
- *           On several ranks dfr_asked() says that one has come.
+ * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`. After SIGINT the
+ *           process ends by that signal, so that shells see it (base/interrupt.h). On several ranks dfr_asked() says that one has come.
  * Threads:  these calls are of one thread. While the run goes on, another one writes the journal, at least once a second.
  */
 #ifndef DFR_RESUMABLE_H
@@ -35,6 +35,7 @@ struct dfr_resumable_options {
     int64_t first;
     bool parts;                         /* ranks share parts of accs, and read checkpoints themselves */
     double lock_s;                      /* another process may have the journal for so long, until it ends */
+    const char *command;                /* the command line that goes on, for messages; NULL: it is not known */
 };
 
 struct dfr_resumable;
@@ -43,10 +44,6 @@ struct dfr_resumable;
 int dfr_resumable_open(const struct df_graph *graph, struct df_options *options, const struct dfr_resumable_options *wanted,
                        struct dfr_resumable **resumable, struct df_error *error);
 void dfr_resumable_feed(struct dfr_resumable *resumable, struct df_run *run);
-
-/* SIGTERM and SIGUSR1 do not end the process any more. dfr_asked(): the last of them that has come; 0: none. */
-void dfr_catch_signals(void);
-int dfr_asked(void);
 
 /* The waves, beside what changed in the options. */
 struct dfr_resumable_waves {
@@ -73,7 +70,7 @@ void dfr_resumable_kept(struct dfr_resumable *resumable, int64_t waves);
 void dfr_resumable_say(const struct dfr_resumable *resumable, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Writes the last record. last: the run of the last part, which has all its waves; this waits until it has ended. NULL: some are left. */
 int dfr_resumable_end(struct dfr_resumable *resumable, struct df_run *last, struct df_error *error);
-/* After the end by a signal: says so, and ends the process with status DFR_RESUMABLE. */
+/* After the end by a signal: says so and how to go on, and ends the process with status DFR_RESUMABLE or, after SIGINT, by that. */
 void dfr_resumable_leave(struct dfr_resumable *resumable, bool all_ended) __attribute__((noreturn));
 
 /* `status` and *error are what the run has given so far; gives the status of all. */

@@ -8,6 +8,7 @@
  *         later. It comes after the end of the slot's wave; or (order, depth) after the node's own job of that wave,
  *         hence after the reset of that job's counter.
  */
+#include <sched.h>
 #include <stdarg.h>
 
 #include "runtime/base/message.h"
@@ -285,10 +286,26 @@ static void finish_if_complete(struct df_run *run, struct dfr_worker *w)
     if (atomic_load_explicit(&run->firing.waves_done, memory_order_seq_cst) <
         atomic_load_explicit(&run->firing.limit, memory_order_seq_cst))
         return;
-    if (run->firing.n_final_terminals == 0)
+    if (run->firing.n_final_terminals == 0 || dfr_engine_is_early(run))
         finish(run, w);
     else if (!run->threads.list && !atomic_exchange_explicit(&run->firing.final_begun, true, memory_order_acq_rel))
         begin_final(run, w);            /* a list has the final nodes at its end (list.c) */
+}
+
+/* While a request to end early decides on the limit, its reader waits. */
+static int64_t limit_now(struct df_run *run)
+{
+    while (atomic_load_explicit(&run->firing.early, memory_order_seq_cst) == DFR_DECIDING)
+        sched_yield();
+    return atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
+}
+
+/* Does the wave begin in the slot, whose wave before has ended? It is reserved before the limit is read. So a request to end early finds it there, or
+ * this thread sees the request. */
+static bool may_begin(struct df_run *run, uint32_t slot, int64_t wave)
+{
+    atomic_store_explicit(&run->firing.slots[slot].reserved, wave, memory_order_seq_cst);
+    return wave < limit_now(run);
 }
 
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
@@ -304,11 +321,42 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
         atomic_store_explicit(&run->feed.slots[slot].ended, true, memory_order_release); /* the wave's results */
         dfr_engine_tell_feeder(run);
         finish_if_complete(run, w);
-    } else if (next < atomic_load_explicit(&run->firing.limit, memory_order_seq_cst)) {
+    } else if (may_begin(run, slot, next)) {
         begin_wave(run, w, slot, next);
     } else {
         finish_if_complete(run, w);
     }
+}
+
+bool dfr_engine_end_early(struct df_run *run)
+{
+    uint32_t none = DFR_NOT_EARLY;
+    int64_t end = 0, limit;
+    if (run->skips.passes)
+        return false;
+    if (!atomic_compare_exchange_strong(&run->firing.early, &none, run->threads.list ? DFR_DECIDED : DFR_DECIDING) || run->threads.list)
+        return true;                    /* the worker of a list sees it after each wave */
+    if (atomic_load_explicit(&run->firing.begun, memory_order_seq_cst))
+        end = run->inflight;
+    for (uint32_t s = 0; s < run->inflight; s++) {
+        const int64_t wave = atomic_load_explicit(&run->firing.slots[s].reserved, memory_order_seq_cst);
+        end = end > 0 && wave >= end ? wave + 1 : end;
+    }
+    limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
+    if (end < limit)
+        atomic_store(&run->firing.early_waves, end);
+    while (end < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, end, memory_order_seq_cst, memory_order_seq_cst))
+        ;
+    atomic_store_explicit(&run->firing.early, DFR_DECIDED, memory_order_seq_cst);
+    return true;
+}
+
+/* A stream that ends behind it, or has said that it has no more waves, ends the run by itself. */
+bool dfr_engine_is_early(const struct df_run *from)
+{
+    struct df_run *run = (struct df_run *)from; /* atomics of a const run can be read */
+    const int64_t waves = atomic_load(&run->firing.early_waves), expected = atomic_load(&run->states.expected_waves);
+    return atomic_load(&run->firing.early) != DFR_NOT_EARLY && waves >= 0 && waves == atomic_load(&run->firing.limit) && (expected == 0 || waves < expected);
 }
 
 /* A stream has delivered a wave that another one does not have. Its node, or the one that has ended, is told once. */
@@ -382,7 +430,8 @@ int dfr_engine_ended_apart(struct df_run *run, const struct df_call *call)
 
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
 {
-    int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_relaxed);
+    atomic_store_explicit(&run->firing.begun, true, memory_order_seq_cst); /* the first waves are reserved, as in may_begin() */
+    int64_t limit = limit_now(run);
     dfr_buffers_poison(run, DFR_N_PHASE, 0);
     if (run->firing.n_accs > 0)
         dfr_acc_begin(run);

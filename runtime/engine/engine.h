@@ -83,10 +83,12 @@ struct dfr_slot {
     _Alignas(64) _Atomic int64_t wave;
     _Atomic uint32_t nodes_left;        /* terminal nodes that are not yet done */
     _Atomic uint32_t streams_left;      /* streams that have not delivered this wave */
-    char pad[48];
+    _Atomic int64_t reserved;           /* the wave that begins here, or would if the waves did not end: dfr_engine_end_early() */
+    char pad[40];
 };
 
 enum dfr_stop { DFR_RUNNING, DFR_FINISHED, DFR_RUN_FAILED };
+enum dfr_early_state { DFR_NOT_EARLY, DFR_DECIDING, DFR_DECIDED }; /* of a request to end early */
 
 /* What kernels keep open (df_open()) for one worker, or for one stream of a GPU. Only jobs there look at it. */
 struct dfr_opened {
@@ -215,6 +217,9 @@ struct dfr_run_firing {                 /* which job is ready when */
     _Atomic bool final_begun;           /* the final phase has begun */
     int64_t final_wave;                 /* what final jobs get as their wave: the number of waves */
     _Atomic int64_t limit;              /* waves to run; a stream's end lowers it */
+    _Atomic uint32_t early;             /* enum dfr_early_state */
+    _Atomic int64_t early_waves;        /* the limit that a request to end early has set; -1: none has */
+    _Atomic bool begun;                 /* waves have begun */
     _Atomic bool unlike;                /* it was told that streams have unlike numbers of waves */
     _Atomic int64_t waves_done;
 };
@@ -313,6 +318,15 @@ struct dfr_run_outcome {                /* how the run ends; written by the thre
     _Atomic bool failure_claimed;       /* one thread sets it first: it alone writes what follows */
     int failure_status;
     struct df_error failure;            /* read after all threads have ended */
+};
+
+/* options.early: what a run leaves that was asked to end early, after df_run_wait(). The texts have a line for each file; they are the caller's to free. */
+struct dfr_early {
+    bool is_early;                      /* waves are missing, or what comes after them. false: the run was complete all the same */
+    int64_t waves;                      /* so many are done */
+    bool final_left;                    /* nodes that fire after the last wave have not fired */
+    char *parts, *removed;              /* files with what these waves wrote, under other names; and files that were not complete. NULL: none */
+    _Atomic bool wave_files;            /* files were written that have a wave's number in their names */
 };
 
 struct dfr_state;
@@ -479,6 +493,11 @@ void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The number of waves: the limit, as far as it is known, which counts rounds if there are several passes. */
 int64_t dfr_engine_waves(const struct df_run *run);
+/* Ends the waves early, from any thread: the waves in flight end, and those between them, so that the waves that are done are the first ones. Nothing
+ * fires after them. Returns false if no wave is complete before the last one: the waves go by several times. Not for runs that are fed, nor sessions. */
+bool dfr_engine_end_early(struct df_run *run);
+/* Did the request, and not the end of the waves, set the limit? */
+bool dfr_engine_is_early(const struct df_run *run);
 /* For a run whose waves go by several times: a kernel returned `code`. Gives DF_SKIP if that is the end of a stream, and fails if the
  * stream has more waves than can be kept. */
 int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code);

@@ -219,12 +219,22 @@ static void run_finals(struct df_run *run, struct dfr_worker *w, const struct df
 {
     int64_t limit = atomic_load(&run->firing.limit);
 
-    if (list->n_final == 0 || dfr_stopped(run) || atomic_load(&run->firing.waves_done) < limit)
+    if (list->n_final == 0 || dfr_stopped(run) || atomic_load(&run->firing.waves_done) < limit || dfr_engine_is_early(run))
         return;
     w->call.wave = run->firing.final_wave = run->options.accs_waves + dfr_engine_waves(run);
     if (run->memory.tokens)
         dfr_tokens_begin_final(run);
     run_jobs(run, w, list->nodes + list->n_once + list->n_wave, list->n_final, dfr_once_slot(run));
+}
+
+/* Has a request come to end the waves early? Then this wave is not begun. */
+static bool ends_before(struct df_run *run, int64_t wave)
+{
+    if (atomic_load_explicit(&run->firing.early, memory_order_relaxed) == DFR_NOT_EARLY)
+        return false;
+    atomic_store(&run->firing.early_waves, wave);
+    atomic_store(&run->firing.limit, wave); /* with one worker it is this thread that lowers the limit */
+    return true;
 }
 
 static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr_list *list)
@@ -234,7 +244,7 @@ static void run_waves(struct df_run *run, struct dfr_worker *w, const struct dfr
     run->calls.begun = true;
     if (run->firing.n_accs > 0)
         dfr_acc_begin(run);
-    for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit);
+    for (int64_t wave = 0; list->n_wave > 0 && wave < atomic_load(&run->firing.limit) && !ends_before(run, wave);
          wave = dfr_skips_next(&run->skips, wave, 1)) {
         w->call.wave = wave;
         atomic_store_explicit(&run->firing.slots[0].wave, wave, memory_order_relaxed);

@@ -16,6 +16,8 @@ struct df_output {
     struct dfr_output to;
     struct dfr_kept kept;               /* what is noted of it, if the run can be resumed or makes a chunk */
     bool appended;
+    struct df_run *run;                 /* NULL: a record says what becomes of the file */
+    char *path;                         /* the kernel's */
 };
 
 /* Opens the file where this run wants it. */
@@ -36,7 +38,13 @@ static int open_output(struct df_call *call, const char *path, bool appended, st
     if (!made)
         return df_fail(call, "out of memory");
     made->appended = appended;
+    made->run = dfr_outputs_of(call) ? NULL : call->run;
+    if (made->run && !(made->path = strdup(path))) {
+        free(made);
+        return df_fail(call, "out of memory");
+    }
     if (open_file(call, path, made, begins, &error) != DF_OK) {
+        free(made->path);
         free(made);
         return df_fail(call, "%s", error.text);
     }
@@ -84,11 +92,63 @@ static int count_tokens(struct df_output *o, struct df_error *error)
     return fflush(o->to.file) == 0 ? dfr_npy_count(fileno(o->to.file), o->kept.file.tokens, error) : DF_OK; /* closing tells of it */
 }
 
+/* Adds a line. */
+static int tell(char **lines, const char *path, struct df_error *error)
+{
+    char *more;
+    if (asprintf(&more, "%s%s\n", *lines ? *lines : "", path) < 0)
+        return dfr_error_memory(error);
+    free(*lines);
+    *lines = more;
+    return DF_OK;
+}
+
+/* Of a run that ends early, what all waves write together is kept as a part, and what is no file for itself is removed. Both are told. */
+static int close_left(struct df_output *o, struct dfr_early *early, struct df_error *error)
+{
+    const bool removes = o->to.temporary;
+    char *part = NULL;
+    int status;
+    if (!o->appended || o->kept.file.tokens == 0) {
+        status = dfr_output_close(&o->to, false, error);
+        return removes && status == DF_OK ? tell(&early->removed, o->path, error) : status;
+    }
+    status = count_tokens(o, error);
+    if (status != DF_OK)
+        dfr_output_close(&o->to, false, NULL);
+    else
+        status = dfr_output_close_part(&o->to, &part, error);
+    if (status == DF_OK && part)
+        status = tell(&early->parts, part, error);
+    free(part);
+    return status;
+}
+
+/* A file of a run without a record. */
+static int close_plain(struct df_output *o, bool keep, struct df_error *error)
+{
+    struct dfr_early *early = o->run->options.early;
+    int status = keep ? count_tokens(o, error) : DF_OK;
+    if (early && early->is_early && !keep) {
+        status = close_left(o, early, error);
+    } else {
+        int closed = dfr_output_close(&o->to, keep && status == DF_OK, error);
+        status = status != DF_OK ? status : closed;
+        if (early && keep && status == DF_OK && !o->appended)
+            atomic_store_explicit(&early->wave_files, true, memory_order_relaxed);
+    }
+    free(o->path);
+    free(o);
+    return status;
+}
+
 int df_output_close(struct df_output *output, int keep, struct df_error *error)
 {
     if (!output)
         return DF_OK;
     dfr_output_resume(&output->to);
+    if (output->run)
+        return close_plain(output, keep, error);
     const bool held = dfr_kept_is_held(&output->kept);
     int status = keep ? count_tokens(output, error) : DF_OK;
     if (output->kept.outputs && !held && status == DF_OK)

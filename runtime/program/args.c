@@ -264,6 +264,9 @@ void dfr_args_free(struct dfr_command_line *line)
     free(line->dumps);
     free(line->own_journal);
     line->own_journal = NULL;
+    free(line->resume_command);
+    free(line->journal_command);
+    line->resume_command = line->journal_command = NULL;
     line->args = NULL;
     line->params = NULL;
     line->dumps = NULL;

@@ -42,6 +42,7 @@ struct dfr_command_line {
     struct dfr_resumable_options resume; /* neither journal nor chunk: the run is none of these */
     bool journal;                       /* one is written */
     char *own_journal;                  /* its name, if none was given */
+    char *resume_command, *journal_command; /* this command line with --resume, and with --journal; NULL: no memory */
     bool range;                         /* --waves gave the first wave, too */
     bool cluster;                       /* the graph runs on all ranks of an mpirun */
     struct dfr_ranks_options ranks;

@@ -111,7 +111,7 @@ const struct dfr_option dfr_options_resume[] = {
     { "journal", "[FILE]", "write down what is done, so that --resume can go on with it (default: PROGRAM.journal); SIGTERM and SIGUSR1 end such a "
       "run with status 75", set_journal, 0 },
     { "resume", NULL, "go on where the journal ends; if there is none, begin one", set_resume, 0 },
-    { "grace", "TIME", "how long waves in flight may take after such a signal (default 30s)", set_grace, 0 },
+    { "grace", "TIME", "how long waves in flight may take after a signal that ends the run, such as SIGTERM (default 30s)", set_grace, 0 },
     { "checkpoint", "TIME", "how often accs are written beside the journal, so that --resume need not compute them from the first wave on (default 60s)",
       set_checkpoint, 0 },
     { "spool", "DIR", "keep there what inputs give that can be read only once, such as pipes", set_spool, 0 },

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "runtime/threads/host.h"
 #include "runtime/engine/crash.h"
 #include "runtime/base/error.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/graph/image.h"
 #include "runtime/graph/passes.h"
 #include "runtime/engine/log.h"
@@ -24,6 +26,7 @@
 #include "runtime/base/output.h"
 #include "runtime/base/status_line.h"
 #include "runtime/base/unfinished.h"
+#include "runtime/program/interrupted.h"
 #include "runtime/program/progress.h"
 #include "runtime/program/ranks_report.h"
 #include "runtime/program/run_report.h"
@@ -149,6 +152,28 @@ struct outcome {
     bool is_told;                       /* another rank tells it */
 };
 
+/* A run of this process alone that keeps no record. */
+static int run_plain(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats, struct df_error *error)
+{
+    struct dfr_early early = { 0 };
+    struct df_run *handle;
+    char at_once[200] = "";
+    struct df_options options = line->options;
+    options.early = &early;
+    int rc = df_run_start(graph, &options, &handle, error);
+    if (rc != DF_OK)
+        return rc;
+    if (line->options.log_level >= DF_LOG_WARNING)
+        snprintf(at_once, sizeof at_once, "%s: ended at once; files that were not complete are removed", dfr_program_name());
+    dfr_interrupt_begin(false, at_once);
+    struct dfr_progress *progress = dfr_progress_begin(handle, line->progress);
+    dfr_interrupted_join(handle, line);
+    dfr_progress_end(progress);
+    dfr_interrupt_end();
+    rc = df_run_wait(handle, stats, error);
+    return dfr_interrupted_tell(&early, line, rc, error);
+}
+
 /* A run that can be resumed, or that makes a chunk. */
 static int run_resumable(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats,
                          struct df_error *error)
@@ -210,7 +235,6 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
 {
     struct df_stats *stats = outcome->stats;
     struct dfr_link *link = NULL;
-    struct df_run *handle;
     int rc;
     if (line->cluster && (rc = find_ranks(line, &link, error)) != DF_OK)
         return rc;
@@ -227,13 +251,7 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
                     dfr_passes_most(graph));
         rc = df_simulate(graph, &line->options, stats, error);
     } else {
-        rc = df_run_start(graph, &line->options, &handle, error);
-        if (rc == DF_OK) {
-            struct dfr_progress *progress = dfr_progress_begin(handle, line->progress);
-            dfr_run_join(handle);
-            dfr_progress_end(progress);
-            rc = df_run_wait(handle, stats, error);
-        }
+        rc = run_plain(graph, line, stats, error);
     }
     return rc;
 }
@@ -361,6 +379,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
     struct dfr_image image = { 0 };
     struct dfr_command_line line = { 0 };
     struct dfr_host host;
+    bool stopped = false;
     int status = 0;
     dfr_host_enter(&host);              /* a library that was loaded may have changed it */
     end_waiting_blas_threads();
@@ -374,6 +393,8 @@ int df_main(int argc, char **argv, const struct df_program *program)
         return 1;
     }
     int parsed = dfr_args_parse(image.graph, program->params, argc, argv, &line, &error);
+    line.resume.command = line.resume_command = dfr_command_line_text(argc, argv, "--resume");
+    line.journal_command = dfr_command_line_text(argc, argv, "--journal");
     if (parsed != DF_OK) {
         say_error(&error);
         status = parsed == DF_E_ARGUMENT ? 2 : 1;
@@ -387,18 +408,23 @@ int df_main(int argc, char **argv, const struct df_program *program)
         if (line.options.waves < 0)
             line.options.waves = image.default_waves;
         dfr_crash_run(true);
-        if (run_guarded(program, &image, &line, &error) != DF_OK) {
+        const int rc = run_guarded(program, &image, &line, &error);
+        if (rc != DF_OK) {
             say_error(&error);
             status = 1;
         }
+        stopped = rc == DF_E_STOPPED;
         dfr_crash_run(false);
     }
     if (status == 0 && flush_stdout(&error) != DF_OK) {
         say_error(&error);
         status = 1;
     }
+    const bool cluster = line.cluster;
     dfr_args_free(&line);
     dfr_plan_free(image.plan);
     df_graph_free(image.graph);
+    if (!cluster && (dfr_asked() == SIGINT || (dfr_asked() == SIGTERM && stopped)))
+        dfr_unfinished_end(dfr_asked()); /* so that a shell sees what has ended it */
     return status;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/io/outputs.h"
@@ -564,7 +565,7 @@ static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, cons
 
     gethostname(host, sizeof host - 1);
     if (o.stops)
-        dfr_catch_signals();
+        dfr_interrupt_begin(true, NULL);
     if (status == DF_OK)
         status = dfr_comm_work(comm, &own, &side, error);
     if (ranks->own_process && !comm->whole)

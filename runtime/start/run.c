@@ -44,6 +44,7 @@ static void set_limit(struct df_run *run)
     if (waves < 0)
         waves = run->options.feed || df_graph_has_streams(run->graph) ? INT64_MAX : 1;
     atomic_init(&run->firing.limit, waves);
+    atomic_init(&run->firing.early_waves, -1);
 }
 
 static double now_s(void *arg)
@@ -376,6 +377,16 @@ static int write_trace(const struct df_run *run, struct df_error *error)
                            run->options.trace_path, error);
 }
 
+/* The states end as after a failure. Files that have what all waves so far wrote are kept under other names (io/outputs.c). */
+static int end_early(struct df_run *run, struct df_error *error)
+{
+    struct dfr_early *e = run->options.early;
+    e->is_early = true;
+    e->waves = atomic_load(&run->firing.early_waves);
+    e->final_left = run->firing.n_finals > 0;
+    return dfr_error(error, DF_E_STOPPED, "the run was stopped");
+}
+
 static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_error *error)
 {
     int status = DF_OK, trace_status;
@@ -395,6 +406,8 @@ static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_er
         if (error)
             *error = run->outcome.failure;
     }
+    if (status == DF_OK && run->options.early && dfr_engine_is_early(run))
+        status = end_early(run, error);
     status = dfr_states_end(run, status, error);
     trace_status = write_trace(run, status == DF_OK ? error : NULL);
     if (status == DF_OK && trace_status == DF_OK && run->options.learn)

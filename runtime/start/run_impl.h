@@ -24,6 +24,7 @@ int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error);
 int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_error *error);
 int dfr_run_start_threads(struct df_run *run, struct df_error *error);
 void dfr_run_join(struct df_run *run);
+bool dfr_run_join_for(struct df_run *run, double seconds); /* false: it has not ended in that time */
 void dfr_run_call(struct df_run *run);                /* the waves of a session's call, on the calling thread too */
 
 /* feed.c */

@@ -156,6 +156,22 @@ void dfr_run_join(struct df_run *run)
         }
 }
 
+bool dfr_run_join_for(struct df_run *run, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    const int64_t ns = until.tv_nsec + (int64_t)(seconds * 1e9);
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    for (uint32_t i = 0; run->threads.workers && i < run->machine.n_workers; i++) {
+        struct dfr_worker *w = &run->threads.workers[i];
+        if (w->started && pthread_timedjoin_np(w->thread, NULL, &until) != 0)
+            return false;
+        w->started = false;
+    }
+    return true;
+}
+
 static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
 {
     if (worker >= run->machine.n_cpu_workers)

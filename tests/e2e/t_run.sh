@@ -27,7 +27,7 @@ END
 flags="--cflags=-include stdio.h -include signal.h -include unistd.h"
 [ "$(echo Q | "$DFC" run ends.df "$flags")" = Q ] && pass stdin || fail stdin "$(echo Q | "$DFC" run ends.df "$flags" 2>&1)"
 expect signal 137 "" "$DFC" run ends.df "$flags" -- --how=1
-"$DFC" run ends.df "$flags" -- --how=2 </dev/null 2>said & pid=$!
+"$DFC" run ends.df "$flags" -- --how=2 --grace=1ms </dev/null 2>said & pid=$!
 for _ in $(seq 2000); do grep -q ready said && break; sleep 0.05; done
 kill -TERM $pid; wait $pid; status=$?
 [ "$status" = 143 ] && pass ended || fail ended "exit $status: $(cat said)"

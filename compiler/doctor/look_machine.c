@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "runtime/base/cgroup.h"
 #include "runtime/base/text.h"
 #include "runtime/threads/bind.h"
 
@@ -49,15 +50,22 @@ static void look_cores(struct dfc_findings *list)
     char model[200] = "unknown model";
     value_in("/proc/cpuinfo", "model name", "\n", model, sizeof model);
     uint32_t n = dfr_cores_count();
-    dfc_found(list, &(struct dfc_look){ HEADING, "cores", DFC_WELL, NULL, NULL }, "%" PRIu32 " for this process: %s", n, model);
+    if (n < dfr_cores_allowed())
+        dfc_found(list, &(struct dfc_look){ HEADING, "cores", DFC_WELL, NULL, NULL },
+                  "%" PRIu32 " for this process: the control group's CPU quota is %.4g of %" PRIu32 " cores; %s", n, dfr_cgroup_own()->cpus,
+                  dfr_cores_allowed(), model);
+    else
+        dfc_found(list, &(struct dfc_look){ HEADING, "cores", DFC_WELL, NULL, NULL }, "%" PRIu32 " for this process: %s", n, model);
 
     struct dfr_cores *cores = dfr_cores_create();
-    struct dfc_look hwloc = { HEADING, "hwloc", cores ? DFC_WELL : DFC_ABSENT,
+    struct dfc_look hwloc = { HEADING, "hwloc", cores || n < dfr_cores_allowed() ? DFC_WELL : DFC_ABSENT,
         "workers are not bound to cores, and a GPU's worker not near its GPU",
         NULL };
     if (cores) {
         char text[16];
         dfc_found(list, &hwloc, "reads the machine: %s of last caches", dfr_text_bytes(dfr_cache_bytes(), text, sizeof text));
+    } else if (n < dfr_cores_allowed()) {
+        dfc_found(list, &hwloc, "workers are not bound to cores under a CPU quota");
     } else {
         dfc_found(list, &hwloc, "cannot read this machine (is /sys there?)");
     }
@@ -73,6 +81,9 @@ static void look_memory(struct dfc_findings *list)
     dfc_found(list, &(struct dfc_look){ HEADING, "memory", DFC_WELL, NULL, NULL }, "%s, %s of it available",
               dfr_text_bytes(strtoull(total, NULL, 10) * 1024, text[0], sizeof text[0]),
               dfr_text_bytes(strtoull(available, NULL, 10) * 1024, text[1], sizeof text[1]));
+    if (dfr_memory_bytes() < strtoull(total, NULL, 10) * 1024)
+        dfc_found(list, &(struct dfc_look){ HEADING, "memory limit", DFC_WELL, NULL, NULL }, "the control group may use %s",
+                  dfr_text_bytes(dfr_memory_bytes(), text[0], sizeof text[0]));
     bool never = strstr(pages, "[never]") != NULL;
     struct dfc_look huge = { HEADING, "huge pages", never ? DFC_ABSENT : DFC_WELL,
         "tokens lie in small pages, which makes kernels over large tokens slower",

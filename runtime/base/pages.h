@@ -21,6 +21,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/base/cgroup.h"
+
 #define DFR_HUGE_BYTES ((size_t)2 << 20)
 #define DFR_PAGES_MOST_BYTES (UINT64_C(1) << 30)
 #define DFR_PAGES_PART 16
@@ -97,7 +99,7 @@ static inline void *dfr_pages_alloc(uint64_t bytes)
 
 static inline uint64_t dfr_pages_of_machine(unsigned part)
 {
-    return (uint64_t)sysconf(_SC_PHYS_PAGES) / part * (uint64_t)sysconf(_SC_PAGESIZE);
+    return dfr_memory_bytes() / part;
 }
 
 static inline uint64_t dfr_pages_most(uint64_t bytes)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "runtime/cuda/cuda_impl.h"
+#include "runtime/base/cgroup.h"
 #include "runtime/base/error.h"
 
 #define OTHERS_SHARE 10                 /* a tenth of a GPU is left to contexts, libraries and other programs */
@@ -125,7 +126,8 @@ static uint64_t host_available_bytes(uint64_t otherwise)
         found = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
     if (file != NULL)
         fclose(file);
-    return found ? 1024 * (uint64_t)kib : otherwise;
+    const uint64_t bytes = found ? 1024 * (uint64_t)kib : otherwise;
+    return bytes < dfr_memory_bytes() ? bytes : dfr_memory_bytes();
 }
 
 /* The device's context is made here, if it was not: what that takes is not free any more. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/threads/clock.h"
+#include "runtime/base/cgroup.h"
 #include "runtime/base/error.h"
 
 #define DFR_EMU_MAX 4
@@ -76,7 +77,7 @@ static int check_index(uint32_t index, struct df_error *error)
 
 static int emu_describe(uint32_t index, struct df_unit *unit, struct df_error *error)
 {
-    uint64_t quarter = (uint64_t)sysconf(_SC_PHYS_PAGES) / 4 * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t quarter = dfr_memory_bytes() / 4;
     int status = check_index(index, error);
 
     if (status != DF_OK)

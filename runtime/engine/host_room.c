@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/sysinfo.h>
 
+#include "runtime/base/cgroup.h"
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
 
@@ -14,6 +15,8 @@ uint64_t dfr_host_bytes(void)
 
     if (!known)
         known = sysinfo(&system) == 0 ? ((uint64_t)system.totalram + system.totalswap) * system.mem_unit : UINT64_MAX;
+    if (known > dfr_cgroup_own()->memory_bytes)
+        known = dfr_cgroup_own()->memory_bytes;
     return known;
 }
 

@@ -10,7 +10,7 @@
 
 #include "runtime/graph/graph.h"
 
-/* Bytes of the machine's memory, swap included. UINT64_MAX: the system does not say. */
+/* Bytes of the machine's memory, swap included, or the memory limit of the process's control group if that is less. UINT64_MAX: the system does not say. */
 uint64_t dfr_host_bytes(void);
 
 /* DF_OK, or DF_E_REFUSED if one job of the work, run by the host, needs more than dfr_host_bytes(). The message names a

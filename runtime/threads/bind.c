@@ -13,11 +13,13 @@
 #include <ctype.h>
 #include <hwloc.h>
 #include <hwloc/linux.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/base/cgroup.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/bind_impl.h"
 
@@ -28,7 +30,7 @@ void dfr_cores_quiet(void)
     setenv("HWLOC_HIDE_ERRORS", "2", 0); /* 2: the critical ones too; no failure of ours follows from them */
 }
 
-uint32_t dfr_cores_count(void)
+uint32_t dfr_cores_allowed(void)
 {
     cpu_set_t set;
     long n;
@@ -36,6 +38,14 @@ uint32_t dfr_cores_count(void)
         return (uint32_t)CPU_COUNT(&set);
     n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (uint32_t)n : 1;
+}
+
+/* With a quota of 1.5, two workers get the time of 1.5 cores, and one worker that of 1. */
+uint32_t dfr_cores_count(void)
+{
+    const uint32_t n = dfr_cores_allowed();
+    const double quota = dfr_cgroup_own()->cpus;
+    return quota > 0 && quota < n ? (uint32_t)ceil(quota) : n;
 }
 
 static uint64_t caches_of_level(hwloc_topology_t topology, hwloc_obj_type_t level)
@@ -125,6 +135,8 @@ struct dfr_cores *dfr_cores_find(const char *folder, const cpu_set_t *allowed)
 struct dfr_cores *dfr_cores_create(void)
 {
     cpu_set_t allowed;
+    if (dfr_cores_count() < dfr_cores_allowed()) /* others of the same quota would sit on the same first cores */
+        return NULL;
     return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? dfr_cores_find(CPUS, &allowed) : NULL;
 }
 

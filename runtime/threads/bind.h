@@ -16,12 +16,14 @@ struct dfr_cores;
  * already. A program calls this at its start, before hwloc is used. */
 void dfr_cores_quiet(void);
 
-uint32_t dfr_cores_count(void);         /* how many cores this process may use */
+uint32_t dfr_cores_allowed(void);       /* how many cores the threads of this process may be on */
+/* How many of them it may keep busy: a CPU quota of its control group, rounded up, may be less. */
+uint32_t dfr_cores_count(void);
 
 /* Bytes of all last caches of the machine together; 0: hwloc cannot say. */
 uint64_t dfr_cache_bytes(void);
 
-struct dfr_cores *dfr_cores_create(void);                        /* NULL: the system cannot say */
+struct dfr_cores *dfr_cores_create(void);                        /* NULL: the system cannot say, or a quota gives fewer cores than the threads may be on */
 void dfr_cores_destroy(struct dfr_cores *cores);                 /* NULL: nothing */
 bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index); /* binds the calling thread to core number index %
                                                                      * cores */

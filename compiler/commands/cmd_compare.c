@@ -257,7 +257,7 @@ static bool run_once(const struct request *r, const struct dfc_trial *trial, con
     if (argv.failed)
         dfc_error("out of memory");
     else if ((status = dfc_run_program(argv.items, &dfc_discard, &err)) < 0)
-        dfc_error("cannot run '%s': %s", argv.items[0], strerror(errno));
+        dfc_trial_cannot_run(argv.items[0], errno);
     bool good = status == 0 && dfc_run_stats_read(err, stats);
     if (status > 0 || (status == 0 && !good) || talk)
         show_messages(err);

@@ -431,7 +431,7 @@ static bool run_program(const struct request *r, char *const *argv, FILE *known,
     if (error) {
         if (pipe_fds[0] >= 0)
             close(pipe_fds[0]);
-        dfc_error("cannot run '%s': %s", argv[0], strerror(error));
+        dfc_trial_cannot_run(argv[0], error);
         return false;
     }
     dfc_running = pid;

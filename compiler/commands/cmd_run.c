@@ -88,7 +88,7 @@ static int run_program(const struct request *r, const struct dfc_trial *trial, i
     if (argv.failed)
         dfc_error("out of memory");
     else if ((status = dfc_run_passing(argv.items, passed)) < 0)
-        dfc_error("cannot run '%s': %s", argv.items[0], strerror(errno));
+        dfc_trial_cannot_run(argv.items[0], errno);
     dfc_list_free(&argv);
     return status < 0 ? 1 : status;
 }

@@ -96,8 +96,14 @@ static void look_temporary(struct dfc_findings *list)
     struct dfc_look finding = { PLACES, "temporary files", good && enough ? DFC_WELL : DFC_BROKEN,
         "programs cannot be compiled there",
         "set TMPDIR to a folder with room" };
-    dfc_found(list, &finding, "%s: %s%s", place, good ? dfr_text_bytes(room, text, sizeof text) : "cannot be written to",
-              good ? " free" : "");
+    const bool noexec = good && fs.f_flag & ST_NOEXEC;
+    if (noexec && enough) {
+        finding.health = DFC_ABSENT;
+        finding.means = "no program may run there (noexec): dfc run, compare and profile make theirs in the cache, /var/tmp or this folder";
+        finding.remedy = "set TMPDIR to a folder that is not mounted with noexec";
+    }
+    dfc_found(list, &finding, "%s: %s%s%s", place, good ? dfr_text_bytes(room, text, sizeof text) : "cannot be written to",
+              good ? " free" : "", noexec ? ", noexec" : "");
 }
 
 void dfc_look_places(struct dfc_findings *list)

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "compiler/tools/messages.h"
@@ -55,13 +58,39 @@ void dfc_trial_warn_taken(const struct df_graph *graph, char *const *words, int 
     }
 }
 
+/* May programs be run there, and files be made? */
+static bool runs_programs(const char *folder)
+{
+    struct statvfs fs;
+    return statvfs(folder, &fs) == 0 && !(fs.f_flag & ST_NOEXEC) && access(folder, W_OK | X_OK) == 0;
+}
+
+/* A folder for programs: $TMPDIR or /tmp, or another one if that is mounted with noexec. The user's cache is made if it is not there. */
+static char *find_place(void)
+{
+    const char *named = getenv("TMPDIR"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *first = named && *named ? named : "/tmp", *others[] = { cache && *cache == '/' ? cache : NULL, NULL, "/tmp", "/var/tmp", "." };
+    char own[PATH_MAX];
+    struct statvfs fs;
+    if (home && *home == '/' && (size_t)snprintf(own, sizeof own, "%s/.cache", home) < sizeof own)
+        others[1] = own;
+    if (statvfs(first, &fs) != 0 || !(fs.f_flag & ST_NOEXEC)) /* that it is not there is told when the folder is made */
+        return strdup(first);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i] == own || (others[i] && others[i] == cache))
+            mkdir(others[i], 0700);
+        if (others[i] && runs_programs(others[i]))
+            return strdup(others[i]);
+    }
+    return strdup(first);
+}
+
 /* Makes DIR/dfc-XXXXXX/ and the path of the program in it. The program has the graph's name, because its messages begin
  * with it. */
 static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial)
 {
-    const char *place = getenv("TMPDIR");
-    char *stem = dfc_stem(common->path);
-    bool good = stem && asprintf(&trial->folder, "%s/dfc-XXXXXX", place && *place ? place : "/tmp") >= 0;
+    char *stem = dfc_stem(common->path), *place = find_place();
+    bool good = stem && place && asprintf(&trial->folder, "%s/dfc-XXXXXX", place) >= 0;
     if (!good) {
         trial->folder = NULL;
         dfc_error("out of memory");
@@ -76,7 +105,19 @@ static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial
         good = false;
     }
     free(stem);
+    free(place);
     return good;
+}
+
+void dfc_trial_cannot_run(const char *program, int code)
+{
+    char folder[PATH_MAX];
+    struct statvfs fs;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(program, '/') ? strrchr(program, '/') - program : 0), program);
+    if (code == EACCES && statvfs(folder, &fs) == 0 && fs.f_flag & ST_NOEXEC)
+        dfc_error("cannot run '%s': its file system is mounted with noexec; set TMPDIR to a folder where programs may run", program);
+    else
+        dfc_error("cannot run '%s': %s", program, strerror(code));
 }
 
 bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *build,

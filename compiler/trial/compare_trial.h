@@ -29,6 +29,9 @@ bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded,
                        struct dfc_trial *trial);
 void dfc_trial_remove(struct dfc_trial *trial);
 
+/* Reports that the program could not be run, with the reason: an errno, or that no program may run in its folder. */
+void dfc_trial_cannot_run(const char *program, int code);
+
 /* Adds the program's path, and those of the options common to dfc and the program that were given. */
 void dfc_trial_arguments(const struct dfc_trial *trial, const struct dfc_common *common, struct dfc_list *argv);
 

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
 #include "runtime/engine/engine.h"
+#include "runtime/graph/scalars.h"
 #include "runtime/io/kept.h"
 #include "runtime/io/state.h"
 
@@ -196,6 +198,69 @@ static int print_path(FILE *out, const char *pattern, int64_t wave)
         }
     }
     return numbers;
+}
+
+/* ---- before the run ---- */
+
+/* The path that the node writes first, as kernels of std/ named write_… have it in their scalar `path`. NULL: it is none of these. malloc'ed. */
+static char *first_path(const struct df_graph *g, const union df_scalar *values, uint32_t v)
+{
+    const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+    char *text = NULL;
+    size_t size;
+    if (df_node_n_out(g, v) > 0 || g->nodes[v].flags & DF_NODE_WORKER || strncmp(df_graph_string(g, k->name), "write_", 6) != 0)
+        return NULL;
+    for (uint32_t i = 0; i < k->n_scalars; i++) {
+        const struct df_kscalar *s = &g->kscalars[k->first_scalar + i];
+        const char *pattern = values[g->works[g->nodes[v].work].first_scalar + i].str;
+        if (s->type != DF_S_STR || strcmp(df_graph_string(g, s->name), "path") != 0 || !*pattern)
+            continue;
+        FILE *out = open_memstream(&text, &size);
+        if (out && (print_path(out, pattern, 0) | fclose(out)) >= 0)
+            return text;
+        free(text);                     /* the kernel tells of a wrong % */
+        return NULL;
+    }
+    return NULL;
+}
+
+static bool folder_is_there(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return true;
+    *slash = '\0';
+    const bool there = access(slash == path ? "/" : path, F_OK) == 0;
+    *slash = '/';
+    return there;
+}
+
+int dfr_outputs_check(const struct df_graph *g, const union df_scalar *args, char **missing, struct df_error *error)
+{
+    union df_scalar *values;
+    struct df_error why;
+    char name[256];
+    int status = dfr_scalars_create(g, args, &values, error);
+    *missing = NULL;
+    for (uint32_t v = 0; status == DF_OK && v < g->n_nodes; v++) {
+        char *path = first_path(g, values, v);
+        if (path && !folder_is_there(path)) {
+            if (df_node_is_final(g, v) && !*missing) {
+                *missing = path;
+                path = NULL;
+            }
+        } else if (path && dfr_output_check(path, &why) != DF_OK) {
+            df_node_name(g, v, name, sizeof name);
+            status = dfr_error(error, DF_E_IO, "node '%s' %s", name, why.text);
+        }
+        free(path);
+    }
+    if (status != DF_OK) {
+        free(*missing);
+        *missing = NULL;
+    }
+    free(values);
+    return status;
 }
 
 int df_path_has_wave(const char *pattern)

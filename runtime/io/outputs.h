@@ -58,6 +58,11 @@ const char *dfr_outputs_direct(struct dfr_outputs *outputs);
 /* After the run: writes the entries of all nodes, in their order, to `to`. */
 int dfr_outputs_chunk(struct dfr_outputs *outputs, FILE *to, struct df_error *error);
 
+/* Before the run: can the files be made that sinks of std/io will write? A file or folder without permission would else be told after the work: DF_E_IO, with
+ * the node. Of a path with %d the first wave's file is looked at. A folder that is not there may be made by a kernel, so it is no error; *missing is the first such
+ * path of a node that writes after the last wave (malloc'ed), or NULL. Nodes with @worker are left out: they write on other machines. */
+int dfr_outputs_check(const struct df_graph *graph, const union df_scalar *args, char **missing, struct df_error *error);
+
 /* .npy: if the array in the file behind fd has not yet the extent that counts its tokens, writes it, unless there is one token alone. The
  * header is one of df_npy_write(). */
 int dfr_npy_count(int fd, int64_t tokens, struct df_error *error);

@@ -21,6 +21,7 @@
 #include "runtime/base/interrupt.h"
 #include "runtime/graph/image.h"
 #include "runtime/graph/passes.h"
+#include "runtime/io/outputs.h"
 #include "runtime/engine/log.h"
 #include "runtime/measure/measure.h"
 #include "runtime/base/output.h"
@@ -152,6 +153,19 @@ struct outcome {
     bool is_told;                       /* another rank tells it */
 };
 
+/* Files that cannot be written are told before the work and not after it. A chunk writes none of them. */
+static int check_outputs(const struct df_graph *graph, const struct dfr_command_line *line, struct df_error *error)
+{
+    char *missing = NULL;
+    if (line->resume.chunk || line->options.device == DF_DEVICE_SIM || line->options.rehearse != 0)
+        return DF_OK;
+    int rc = dfr_outputs_check(graph, line->options.args, &missing, error);
+    if (missing && line->options.log_level >= DF_LOG_WARNING)
+        dfr_say("warning: '%s' is written after the last wave, and its folder is not there", missing);
+    free(missing);
+    return rc;
+}
+
 /* A run of this process alone that keeps no record. */
 static int run_plain(const struct df_graph *graph, const struct dfr_command_line *line, struct df_stats *stats, struct df_error *error)
 {
@@ -240,6 +254,8 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
         return rc;
     if (link)
         return run_ranks(link, graph, line, outcome, error);
+    if ((rc = check_outputs(graph, line, error)) != DF_OK)
+        return rc;
     if (line->resume.journal || line->resume.chunk)
         return run_resumable(graph, line, stats, error);
     if (line->options.device == DF_DEVICE_SIM) {

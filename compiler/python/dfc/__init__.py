@@ -68,7 +68,7 @@ def compile(source, graph=None, options="", define=None, flags=()):
     """
     if isinstance(flags, str):
         raise TypeError(f"flags={flags!r} is one text, and a list of words is expected: flags={[flags]!r}")
-    folder = _tempfile.mkdtemp(prefix="dfc-")
+    folder = _tempfile.mkdtemp(prefix="dfc-", dir=_place())
     try:
         if "\n" in _os.fspath(source):
             path = _os.path.join(folder, "source.df")
@@ -88,6 +88,18 @@ def compile(source, graph=None, options="", define=None, flags=()):
         one._keeps = made               # the folder stays as long as a graph of it
     graphs = list(made)
     return graphs[0] if graph is not None or len(graphs) == 1 else made
+
+
+def _place():
+    """A folder from which libraries can be loaded: the system's temporary one, or another if that is mounted with noexec."""
+    def loads(folder):
+        try:
+            return not _os.statvfs(folder).f_flag & _os.ST_NOEXEC and _os.access(folder, _os.W_OK | _os.X_OK)
+        except OSError:
+            return False
+    cache = _os.environ.get("XDG_CACHE_HOME") or _os.path.expanduser("~/.cache")
+    places = [_tempfile.gettempdir(), cache, "/tmp", "/var/tmp", _os.getcwd()]
+    return next(filter(loads, places), places[0])
 
 
 def _exports(folder):

@@ -25,10 +25,12 @@ expect pipe-of-the-shell 0 "main/add" bash -c '"$DFC" <(cat sum.df) --emit=graph
 expect piped 0 "main/add" bash -c 'cat sum.df | "$DFC" /dev/stdin --emit=graph'
 
 # A file of bytes gets one message.
-cp /bin/sh binary.df
+cp /bin/sh program.df
+expect program 1 "^program.df:1:1: error: this file is a compiled program, library or object .ELF. and not a .df$" "$DFC" program.df --emit=graph
+{ printf '\1'; tail -c +2 /bin/sh; } > binary.df
 "$DFC" binary.df --emit=graph 2> said
 [ "$(grep -c error said)" = 1 ] && [ "$(wc -l < said)" = 3 ] && pass binary-once || fail binary-once "$(wc -l < said) lines: $(head -n 3 said)"
-expect binary 1 "^binary.df:1:1: error: this is no text file: from byte 0x7f on, [0-9]+ bytes in 4 KiB are no text in UTF-8$" "$DFC" binary.df --emit=graph
+expect binary 1 "^binary.df:1:1: error: this is no text file: from byte 0x[0-9a-f]+ on, [0-9]+ bytes in 4 KiB are no text in UTF-8$" "$DFC" binary.df --emit=graph
 printf 'param n = 4;\xc3\xa4\xc3\xb6\xc3\xbc\xc3\x9f;\ngraph main { }\n' > letters.df
 expect letters-are-text 1 "^hint: letters other than a-z and A-Z may stand in strings and comments only$" "$DFC" letters.df --emit=graph
 printf '// gr\xfcn, wei\xdf, sch\xf6n, \xdcber\nkernel f(out a: i32) cost cpu 1us;\ngraph main { _ = f(); }\n' > latin.df

@@ -248,8 +248,12 @@ static bool hint_cost(const struct fault *f)
 
 /* ---- graphs ---- */
 
+static bool follows_type(const struct dfl_reader *r);
+
 static bool hint_extent(const struct fault *f)
 {
+    if (is(f->found, "'('") && byte_before(f->r, &f->r->token) != ']' && follows_type(f->r))
+        return say(f, "extents stand in brackets: 'f32[8]'");
     if (!is(f->found, "'<='") || !(is(f->after, "'['") || is(f->after, "','")))
         return false;
     return say(f, "an extent that differs from wave to wave has a name before its bound: 'u8[h <= 480]'");
@@ -279,10 +283,17 @@ static bool follows_type(const struct dfl_reader *r)
     return is(text, "]") || dfl_suggest_type(text);
 }
 
+static bool is_open_bracket(const struct dfl_reader *r)
+{
+    return r->n_brackets > 0 && r->brackets[r->n_brackets - 1].open == '[';
+}
+
 static bool hint_statement(const struct fault *f)
 {
     bool unfinished = is(f->after, "name") && has(f, "'('") && f->r->n_braces > 0;
 
+    if (unfinished && is(f->found, "','"))
+        return say(f, "several outputs stand in parentheses: '(a, b) = f(c);'");
     if (is(f->found, "'@'"))
         return say(f, "a hint stands behind a call in a graph, as in 'b = f(a) @gpu;'");
     if (unfinished && (is(f->found, "';'") || is(f->found, "'['")))
@@ -291,8 +302,10 @@ static bool hint_statement(const struct fault *f)
                           : "a statement is a call, as in 'c = add(a, b);'");
     if (f->r->n_braces > 0 && is(f->found, "a name") && has(f, "'='") && follows_type(f->r))
         return say(f, "a format stands after the name: 'a: f32[n] = make();'");
-    if (is(f->found, "'='") && is(f->after, "name") && has(f, "'{'"))
+    if (is(f->found, "'='") && f->r->n_braces > 0 && (has(f, "'{'") || (has(f, "')'") && !has(f, "','"))))
         return say(f, "'==' compares");
+    if (is(f->found, "':'") && is_open_bracket(f->r))
+        return say(f, "an index is one number; a part of a stream is made by a kernel: 'kernel part(in v: f32[n], out w: f32[n - 4]) { w[i] = v[i + 4]; }'");
     if (is(f->found, "':'") && f->r->n_brackets > 0 && f->r->n_braces > 0 && has(f, "')'"))
         return say(f, "an output is assigned, as in 'b: f32[n] = f(a);'");
     return has(f, "';'") && (is(f->after, "call") || is(f->after, "hints")) && say(f, "a statement ends with ';'");
@@ -302,7 +315,7 @@ static bool hint_word(const struct fault *f)
 {
     if (is(f->found, "'else'"))
         return say(f, "'else' follows the '}' of an 'if'");
-    if (has(f, "a variant") && is_trait(f->found))
+    if ((has(f, "a variant") || has(f, "a code block")) && is_trait(f->found))
         return say(f, "traits stand before the variants");
     if (!is_word(f->found) || !(has(f, "a name") || has(f, "a statement") || has(f, "an expression")))
         return false;

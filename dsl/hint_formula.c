@@ -48,6 +48,8 @@ static const char *hint_left_side(const struct dfl_reader *r, const char *found,
         return "'==' compares; a formula has '='";
     if (after_return(r, &r->previous))
         return "a formula returns nothing: it gives a port its elements, as in 'o[y, x] = ...;'";
+    if (is(found, "'('") && (token_is(r, &r->previous, "print") || token_is(r, &r->previous, "printf")))
+        return "formulas print nothing: a kernel of C code does, as in 'kernel show(in v: f32[n]) ordered cpu {{ printf(...); }};'";
     if (is(found, "'('"))
         return let ? "indices stand in brackets: 'let d[i, j] = ...;'" : "indices stand in brackets: 'o[y, x] = ...;'";
     if (is(found, "'['"))
@@ -88,6 +90,8 @@ static const char *hint_expression(const struct dfl_reader *r, const char *found
                : r->n_brackets > 0 && is(e->names[0], "'in'") ? "a range is 'i in 0..n'" : "'==' compares";
     if (is(e->names[0], "'in'") && (e->n == 1 || is(found, "':'")))
         return e->n == 1 ? "a ':' stands before what is reduced: 'sum(i in 0..n: v[i])'" : "a range is 'i in 0..n'";
+    if (is(found, "'if'"))
+        return "a choice is 'condition ? value : other'";
     if (is(found, "'in'"))
         return "a reduction has its ranges in parentheses: 'sum(i in 0..n: v[i])'";
     if (is(found, "'['"))
@@ -143,9 +147,24 @@ static const char *hint_table(const char *after, const char *found, const struct
     return NULL;
 }
 
+/* An expression of a formula that is cut off by '//' on its line. */
+static bool cut_by_comment(const struct dfl_reader *r, const char *after)
+{
+    size_t at = r->previous.offset + r->previous.length;
+    if (!is(after, "fexpr") && !is(after, "fbinary") && !is(after, "funary") && !is(after, "fprimary") && !is(after, "name"))
+        return false;
+    while (at < r->length && (r->text[at] == ' ' || r->text[at] == '\t'))
+        at++;
+    return dfl_reader_text_is(r, at, "//") && r->declaring && is(r->declaring, "kernel");
+}
+
 bool dfl_expect_hint_formula(struct dfl_reader *r, const char *after, const char *found,
                              const struct dfl_expectation *e)
 {
+    if (cut_by_comment(r, after)) {
+        dfl_hint(r->sink, "'//' begins a comment; a quotient that is rounded down is 'floor(a / b)'");
+        return true;
+    }
     const char *hint = NULL;
     bool table = r->declaring && is(r->declaring, "table");
     bool opens = is(found, "'{'") && r->n_braces == 1; /* the token itself is the first brace */

@@ -471,7 +471,7 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
     if (unit->path && job->status > 0)
         note_flags(p, unit);
     if (forgot_return && unit->path)
-        dfc_note("if the file is to stay as it is, and that function is no kernel's, write flags \"-Wno-error=return-type\" "
+        dfc_note("a kernel ends with 'return DF_OK;'; if the file is to stay as it is, and that function is no kernel's, write flags \"-Wno-error=return-type\" "
                  "after its name in the .df");
     return false;
 }

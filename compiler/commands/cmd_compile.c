@@ -300,7 +300,7 @@ static bool name_program(struct options *o)
     struct stat there;
     size_t n = strlen(o->common.path);
     if (n <= 3 || strcmp(o->common.path + n - 3, ".df") != 0) {
-        dfc_error("the name of '%s' does not end in .df, so the program has none: give -o PROGRAM", o->common.path);
+        dfc_error("the name of '%s' does not end in .df: name the file of a graph, or the program by -o PROGRAM if this is one", o->common.path);
         return false;
     }
     o->common.output = o->made = dfc_stem(o->common.path);

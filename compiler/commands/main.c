@@ -84,11 +84,18 @@ static bool looks_like_command(const char *word)
 
 static int unknown_command(const char *word)
 {
-    const char *names[N_COMMANDS];
+    const char *names[N_COMMANDS + 2];
+    char file[256];
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = dfc_command_name(commands[i]);
-    const char *close = dfl_suggest(word, names, N_COMMANDS);
-    if (close)
+    names[N_COMMANDS] = "--version";
+    names[N_COMMANDS + 1] = "--help";
+    const char *close = dfl_suggest(word, names, N_COMMANDS + 2);
+    if (snprintf(file, sizeof file, "%s.df", word) < (int)sizeof file && access(file, F_OK) == 0)
+        close = file;
+    if (close == file)
+        dfc_error("there is no command and no file '%s'; did you mean '%s'?", word, file);
+    else if (close)
         dfc_error("there is no command '%s'; did you mean '%s'?", word, close);
     else
         dfc_error("there is no command and no file '%s'; 'dfc --help' lists the commands", word);

@@ -161,6 +161,7 @@ static bool check_scalars(struct dfc_unit *u, const struct dfl_stmt *stmt, const
         if (!e) {
             dfl_error(u->sink, stmt->call_loc, "scalar '%s' of '%s' is not given", sig->scalars[i]->name.text,
                       callee->name);
+            dfc_call_hint_order(u, callee);
             note_declared(u, callee);
             ok = false;
         } else {
@@ -314,6 +315,9 @@ static bool hint_class(struct dfc_unit *u, const struct dfl_hint *hint, const st
     if (!((callee->code_classes | callee->cost_classes) >> cls & 1)) {
         dfl_error(u->sink, hint->loc, "'@%s' on '%s', which has no %s variant", name, callee->name, name);
         note_declared(u, callee);
+        dfl_hint(u->sink, strcmp(name, "gpu") == 0 ? "'gpu \"file.cu\"' gives it one, and formulas have code for both; without '@gpu' it runs on the CPU"
+                          : strcmp(name, "cpu") == 0 ? "'cpu \"file.c\"' gives it one, and formulas have code for both"
+                                                     : "a cost for the class, or no hint");
         return false;
     }
     hints->cls = (int)cls;

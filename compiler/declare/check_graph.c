@@ -137,12 +137,28 @@ static void unknown_stream(struct walk *w, const struct dfc_names *names, const 
     dfc_hint_name(u, e->s, dfc_index_names(&w->graph->streams), w->graph->streams.names.n);
 }
 
+/* Does an expression have a stream in it? */
+static bool has_stream(const struct walk *w, const struct dfl_expr *e)
+{
+    uint32_t id;
+    if (!e)
+        return false;
+    if (e->kind == DFL_EXPR_INDEX || (e->kind == DFL_EXPR_NAME && dfc_index_find(&w->graph->streams, e->s, &id)))
+        return true;
+    bool has = has_stream(w, e->a) || has_stream(w, e->b);
+    for (const struct dfl_expr *arg = e->args; arg && !has; arg = arg->next)
+        has = has_stream(w, arg);
+    return has;
+}
+
 static void check_input(struct walk *w, const struct dfc_names *names, const struct dfl_expr *e, const char *port)
 {
     struct dfc_unit *u = w->u;
     uint32_t id;
     if (e->kind != DFL_EXPR_NAME && e->kind != DFL_EXPR_INDEX) {
         dfl_error(u->sink, e->loc, "port '%s' takes a stream", port);
+        if (has_stream(w, e))
+            dfl_hint(u->sink, "kernels compute with streams: 'kernel add(in a: f32[n], in b: f32[n], out c: f32[n]) { c[i] = a[i] + b[i]; }', and 'c = add(a, b);'");
         w->ok = false;
         return;
     }
@@ -183,6 +199,14 @@ static bool hint_import(struct dfc_unit *u, const char *name)
     return true;
 }
 
+static bool hint_print(struct dfc_unit *u, const char *name)
+{
+    if (strcmp(name, "printf") != 0 && strcmp(name, "print") != 0)
+        return false;
+    dfl_hint(u->sink, "a kernel prints: 'kernel show(in v: f32[n]) ordered cpu {{ printf(\"%%g\\n\", (double)v[0]); }};'");
+    return true;
+}
+
 static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stmt)
 {
     struct dfc_unit *u = w->u;
@@ -195,8 +219,8 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
     }
     if (!callee) {
         dfl_error(u->sink, stmt->callee.loc, "unknown kernel or graph '%s'", stmt->callee.text);
-        if (!hint_import(u, stmt->callee.text))
-            dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n);
+        if (!hint_import(u, stmt->callee.text) && !dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n))
+            hint_print(u, stmt->callee.text);
         return NULL;
     }
     if (callee->graph && strcmp(callee->name, "main") == 0 && w->graph != callee) {
@@ -221,7 +245,7 @@ static bool is_value(const struct walk *w, const struct dfc_names *names, const 
 {
     uint32_t id;
     if (e->kind != DFL_EXPR_NAME)
-        return e->kind != DFL_EXPR_INDEX;
+        return !has_stream(w, e);
     if (dfc_index_find(&w->graph->streams, e->s, &id))
         return false;
     for (const struct dfc_env *env = names->env; env; env = env->outer)

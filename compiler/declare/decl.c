@@ -97,6 +97,8 @@ static bool enter(struct dfc_unit *u, struct dfc_index *index, const struct dfl_
     if (!*fresh && first) {
         dfl_error(u->sink, name->loc, "'%s' is declared twice", name->text);
         dfl_note(u->sink, *first, "the first is here");
+        if (index == &u->callees)
+            dfl_hint(u->sink, "a kernel or graph has a name of its own: none is chosen by the types of a call");
     }
     return true;
 }
@@ -407,6 +409,20 @@ static void check_define_of_type(struct dfc_unit *u, const struct dfc_define *de
     }
 }
 
+/* Names the params that -D could mean, if they are few. */
+static void hint_params(struct dfc_unit *u)
+{
+    const char *names = "";
+    unsigned n = 0;
+    for (uint32_t i = 0; i < u->params.names.n; i++)
+        if (dfc_params(u)[i].arg == DF_NONE && n++ < 8)
+            names = dfc_printf(u, "%s%s%s", names, *names ? ", " : "", dfc_index_names(&u->params)[i]);
+    if (n == 0)
+        dfl_hint(u->sink, "the file has no param: 'param NAME = VALUE;' declares one");
+    else
+        dfl_hint(u->sink, "the params are %s%s", names, n > 8 ? ", ..." : "");
+}
+
 static void check_defines(struct dfc_unit *u)
 {
     const struct dfc_front_options *o = u->options;
@@ -428,8 +444,8 @@ static void check_defines(struct dfc_unit *u)
         if (found)
             dfl_hint(u->sink, "'%s' is an arg: it is given when the program runs, as --%s=%s", name, name,
                      o->defines[i].value);
-        else
-            dfc_hint_name(u, name, dfc_index_names(&u->params), u->params.names.n);
+        else if (!dfc_hint_name(u, name, dfc_index_names(&u->params), u->params.names.n) && !o->platform)
+            hint_params(u);
     }
 }
 

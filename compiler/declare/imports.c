@@ -110,7 +110,9 @@ static bool load_import(struct dfc_unit *u, struct dfc_index *paths, const struc
             first_why = why;
     }
     dfl_error(u->sink, import->name.loc, "cannot import '%s': %s", name, first_why);
-    dfc_hint_name(u, name, std_files, sizeof std_files / sizeof std_files[0]);
+    const char *with_std = dfc_printf(u, "std/%s%s", name, strchr(name, '.') ? "" : ".df");
+    if (!dfc_hint_name(u, name, std_files, sizeof std_files / sizeof std_files[0]))
+        dfc_hint_name(u, with_std, std_files, sizeof std_files / sizeof std_files[0]);
     if (n_dirs)
         dfl_hint(u->sink, "it was looked for beside '%s' and in %zu folder%s of -I",
                  dfl_sink_file_name(u->sink, import->loc.file), n_dirs, n_dirs == 1 ? "" : "s");

@@ -124,6 +124,8 @@ static bool assigned_twice(struct dfc_elab *e, uint32_t frame, const struct dfc_
             dfl_hint(e->u->sink,
                      "a stream has one value: give each round a stream of its own, as in '%s[%s + 1] = f(%s[%s])'",
                      text, env->name, text, env->name);
+        else if (!target->indices)
+            dfl_hint(e->u->sink, "a stream has one value: give the second one a name of its own, and read that");
     }
     dfc_note_context(e, frame, env);
     return false;

@@ -115,6 +115,8 @@ static bool bind(struct dfc_solve *s, unsigned variable, uint64_t extent, bool b
               (unsigned long long)s->bound[variable], one, bounded ? "at most " : "", (unsigned long long)extent, two);
     if (s->bounded[variable] || bounded)
         hint_bounded(s);
+    else if (s->origins[variable].kind == DFC_FROM_INPUT && origin->kind == DFC_FROM_INPUT)
+        dfl_hint(s->e->u->sink, "a name is one extent in all ports of a kernel: those that may differ have names of their own");
     return dfc_solve_failed(s);
 }
 
@@ -154,6 +156,9 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
                       format->rank, format->rank == 1 ? "" : "s", port->ast->name.text, s->item->callee->name,
                       port->rank);
         dfc_solve_note_port(s, port);
+        if (format->elem != port->elem)
+            dfl_hint(s->e->u->sink, "nothing is converted by itself: a kernel between them does it, as in '{ b[i] = %s(a[i]); }'",
+                     df_elem_name(port->elem));
         return dfc_solve_failed(s);
     }
     for (unsigned i = 0; i < port->rank && ok; i++) {

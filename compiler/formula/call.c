@@ -239,7 +239,8 @@ static bool unknown(struct dff_build *b, const struct dfl_expr *e)
     for (size_t i = 0; i < N_FUNCTIONS; i++)
         names[i] = functions[i].name;
     dfl_error(b->u->sink, e->loc, "there is no function '%s' in formulas", e->s);
-    dfc_hint_name(b->u, e->s, names, N_FUNCTIONS);
+    if (!dfc_hint_name(b->u, e->s, names, N_FUNCTIONS) && (strcmp(e->s, "mean") == 0 || strcmp(e->s, "average") == 0))
+        dfl_hint(b->u->sink, "a mean is 'sum(i in 0..n: v[i]) / n'");
     return false;
 }
 

@@ -187,6 +187,13 @@ static bool is_covered(struct dff_build *b, const struct dff_formula *const *lis
     return true;
 }
 
+static void no_formula(struct dff_build *b, const struct dfl_port *port)
+{
+    static const char *const indices[] = { "", "[i]", "[y, x]", "[z, y, x]", "[t, z, y, x]" };
+    dfl_error(b->u->sink, port->name.loc, "no formula defines %s port '%s'", dfl_mode_name(port->mode), port->name.text);
+    dfl_hint(b->u->sink, "the kernel computes it by '%s%s = ...;'", port->name.text, indices[port->format->rank <= 4 ? port->format->rank : 0]);
+}
+
 static bool check_port(struct dff_build *b, const struct dff_formula *formulas, unsigned n, unsigned p)
 {
     const struct dff_formula **list = dfc_alloc(b->u, (n + 1) * sizeof *list);
@@ -196,8 +203,7 @@ static bool check_port(struct dff_build *b, const struct dff_formula *formulas, 
         if (formulas[i].port == p)
             list[n_list++] = &formulas[i];
     if (list && n_list == 0)
-        dfl_error(b->u->sink, b->ports[p].ast->name.loc, "no formula defines %s port '%s'",
-                  dfl_mode_name(b->ports[p].ast->mode), b->ports[p].ast->name.text);
+        no_formula(b, b->ports[p].ast);
     if (!list || n_list == 0)
         return false;
     for (unsigned i = 0; i < n_list; i++)

@@ -56,6 +56,8 @@ static bool check_integer(struct dff_build *b, const struct dfl_expr *e, const s
               v->exact ? "a number with a point" : dff_type_name(v->node->type));
     if (e->op == DFL_OP_MOD)
         dfl_hint(b->u->sink, "the remainder of real numbers is 'x - y * trunc(x / y)'");
+    else if (e->op == DFL_OP_BITXOR)
+        dfl_hint(b->u->sink, "'^' is exclusive or, as in C; a power is 'pow(x, 2)'");
     return false;
 }
 

@@ -91,7 +91,8 @@ static int choice_option(const char *name, const char *const *choices, int argc,
         strncat(all, c ? ", " : "", sizeof all - strlen(all) - 1);
         strncat(all, choices[c], sizeof all - strlen(all) - 1);
     }
-    dfc_error("%s=%s: one of %s is expected", name, text, all);
+    dfc_error("%s=%s: one of %s is expected%s", name, text, all,
+              strcmp(name, "--device") != 0 ? "" : "; 'none' uses the CPU alone, 'cuda' a GPU, 'emu' an emulated one");
     return -1;
 }
 

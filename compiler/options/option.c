@@ -105,23 +105,24 @@ static const struct dfc_command *other_with(const struct dfc_command *command, c
     return NULL;
 }
 
-static const char *closest_of(const struct dfc_command *command, const char *written)
+static struct dfr_suggestion closest_of(const struct dfc_command *command, const char *written)
 {
     struct dfr_suggestion best = { .name = written };
     const struct dfc_option *option;
     for (size_t i = 0; (option = dfc_option_at(command, i)); i++)
         if (option->name && option->text && option->name[1] == '-')
             dfr_suggest(&best, option->name);
-    return best.closest;
+    return best;
 }
 
 static void unknown(const struct dfc_command *command, const char *word)
 {
-    const char *name = dfc_command_name(command), *closest;
+    const char *name = dfc_command_name(command);
     const struct dfc_command *other;
     const bool runs = first_row(command, "--");
     char written[64];
     snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
+    const struct dfr_suggestion best = closest_of(command, written);
     if (strcmp(word, "--") == 0)
         dfc_error("'--' stands before options of a graph's program, and 'dfc %s' runs none", name);
     else if (runs && program_has(command, written))
@@ -130,8 +131,8 @@ static void unknown(const struct dfc_command *command, const char *word)
         dfc_error("'%s' is an option of the program: './PROGRAM %s', or 'dfc run FILE.df -- %s'", word, word, word);
     else if ((other = other_with(command, written)))
         dfc_error("'%s' is an option of 'dfc %s'; 'dfc %s --help' lists those of this command", word, dfc_command_name(other), name);
-    else if ((closest = closest_of(command, written)))
-        dfc_error("unknown option '%s'; did you mean '%s'?", word, closest);
+    else if (best.closest)
+        dfc_error("unknown option '%s'; did you mean '%s'?%s", word, best.closest, runs && best.distance > 1 ? " Options of the program stand after '--'" : "");
     else if (runs)
         dfc_error("unknown option '%s'; 'dfc %s --help' lists them, and options of the program stand after '--'", word, name);
     else

@@ -218,8 +218,8 @@ void *dfc_alloc(struct dfc_unit *u, size_t size);
 const char *dfc_printf(struct dfc_unit *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Remembers that memory ran out. Gives false. */
 bool dfc_no_memory(struct dfc_unit *u);
-/* Prints the hint "did you mean …" if a name of the list is close. */
-void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
+/* Prints the hint "did you mean …" if a name of the list is close; gives whether it did. */
+bool dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
 #define DFC_WHY_RESERVED_BYTES 80
 /* Can no port, dimension and scalar have the name? Then `why` says why not. */
 bool dfc_name_is_reserved(const char *name, char why[DFC_WHY_RESERVED_BYTES]);

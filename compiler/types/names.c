@@ -88,11 +88,12 @@ const char *dfc_printf(struct dfc_unit *u, const char *format, ...)
 
 /* ---- messages ---- */
 
-void dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n)
+bool dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n)
 {
     const char *close = n && dfl_sink_shows(u->sink) ? dfl_suggest(name, names, n) : NULL;
     if (close)
         dfl_hint(u->sink, "did you mean '%s'?", close);
+    return close != NULL;
 }
 
 static const char *const reserved[] = {

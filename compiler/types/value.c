@@ -101,6 +101,8 @@ bool dfc_convert(struct dfc_unit *u, struct dfl_loc loc, const char *what, enum 
     bool strings = value->n.kind == DF_KIND_STR || want == DF_KIND_STR;
     if ((strings && value->n.kind != want) || (!value->known && want == DF_KIND_I64 && value->n.kind == DF_KIND_F64)) {
         dfl_error(u->sink, loc, "%s must be %s, but this is %s", what, dfl_scalar_name(type), kinds[value->n.kind]);
+        if (strings)
+            dfl_hint(u->sink, want == DF_KIND_STR ? "a text stands in quotes: '\"2\"'" : "a number stands without quotes: '2'");
         return false;
     }
     if (value->known) {

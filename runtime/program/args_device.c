@@ -13,7 +13,7 @@ static int set_device(struct dfr_command_line *line, const char *name, const cha
 {
     if (dfr_parse_device(text, &line->options.device))
         return DF_OK;
-    return dfr_error(error, DF_E_ARGUMENT, "--%s: no device '%s'; there are: auto, none, emu, cuda, sim", name, text);
+    return dfr_error(error, DF_E_ARGUMENT, "--%s: no device '%s'; there are: auto, none (the CPU alone), emu (an emulated GPU), cuda, sim (simulated)", name, text);
 }
 
 static int set_emu_check(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)

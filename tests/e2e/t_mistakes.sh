@@ -54,6 +54,13 @@ expect other-file 1 '^dfc: note: what a file needs from other files comes with t
 sed -i 's/"part.c"/"part.c" "whole.c"/' part.df && check other-file-compile "$DFC" part.df -o part && expect other-file-named 0 '^3$' ./part
 "$DFC" sum.df -o sum --nvcc=none -l no-such-lib 2>&1 | grep -q 'comes with them' && fail other-file-only-then || pass other-file-only-then
 
+# A param that is not there, or none at all; a file of dfc's own without its folder.
+expect define-unknown 1 "^dfc: error: -D x=3: there is no param 'x'" "$DFC" sum.df -D x=3 --emit=graph
+expect define-unknown-hint 1 "^hint: the params are n$" "$DFC" sum.df -D x=3 --emit=graph
+expect define-none 1 "^hint: the file has no param: 'param NAME = VALUE;' declares one$" "$DFC" in.df -D x=3 --emit=graph
+sed '1i import "io.df";' in.df > std.df
+expect import-std 1 "^hint: did you mean 'std/io.df'\?$" "$DFC" std.df --emit=graph
+
 # Outputs.
 expect output-folder-missing 1 "cannot write 'no/where/sum': No such file or directory" "$DFC" sum.df -o no/where/sum --nvcc=none
 mkdir folder

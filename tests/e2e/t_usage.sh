@@ -12,8 +12,11 @@ for c in profile partition compare simulate; do refused "$c-no-file" "a .df file
 expect help-command 0 "^usage: dfc explain GRAPH.df" "$DFC" help explain
 expect help-compile 0 "^usage: dfc GRAPH.df " "$DFC" help compile
 refused help-unknown "there is no command 'explan'; did you mean 'explain'?" help explan
+refused file-without-ending "there is no command and no file 'sum'; did you mean 'sum.df'?" sum
+refused version "there is no command 'version'; did you mean '--version'?" version
+refused run-close "unknown option '--path=x.npy'; did you mean '--parts'? Options of the program stand after '--'" run sum.df --path=x.npy
 refused two-files "one .df file is expected, and 'sum.df' and 'b.df' were given" sum.df b.df
-refused no-name "the name of './sum.graph' does not end in .df, so the program has none: give -o PROGRAM" ./sum.graph
+refused no-name "the name of './sum.graph' does not end in .df: name the file of a graph, or the program by -o PROGRAM if this is one" ./sum.graph
 cp sum.df part.df && cp sum.df data.df && echo text >data && mkdir folder && cp sum.df folder.df
 refused no-program-there "'data' is there already and is no program: give -o PROGRAM" data.df
 refused folder-there "'folder' is there already and is no program: give -o PROGRAM" folder.df
@@ -28,7 +31,7 @@ refused policy "--policy=ws: a policy that places nodes before the run is expect
 expect policy-of-partition 2 "^dfc: error: --policy: unknown policy 'fastest'" "$DFC" partition sum.df --policy=fastest
 refused ratio "--ratio=half: one of total, per-worker is expected" partition sum.df --ratio=half
 refused vertex-weight "--vertex-weight=both: one of gpu, cpu is expected" partition sum.df --vertex-weight=both
-refused device "--device=gpu: one of auto, none, emu, cuda, sim is expected" sum.df -o sum --device=gpu
+refused device "--device=gpu: one of auto, none, emu, cuda, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'emu' an emulated one" sum.df -o sum --device=gpu
 refused seed "--seed=x: a whole number from 0 to 4294967295 is expected" partition sum.df --seed=x
 refused equals-after-letter "-o=x.svg: no '=' stands between -o and its value: write '-o x.svg'" sum.df -o=x.svg
 refused equals-in-folder "-I=lib: no '=' stands between -I and its value: write '-I lib'" sum.df -I=lib -o sum

@@ -85,7 +85,7 @@ for suffix in c cpp; do
     echo "int square_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b) { (void)call; $body }" > forgot.$suffix
     printf '%s\n' "$count" "$show" "$(kernel "cpu \"forgot.$suffix\"")" "$graph" > forgot-$suffix.df
     expect forgotten-return-$suffix 1 "^forgot.$suffix:1:[0-9]+: error: .*return" "$DFC" forgot-$suffix.df -o forgot
-    expect forgotten-return-$suffix-note 1 'note: if the file is to stay as it is,.* flags "-Wno-error=return-type" after' "$DFC" forgot-$suffix.df -o forgot
+    expect forgotten-return-$suffix-note 1 'note: a kernel ends with .return DF_OK;.; if the file is to stay as it is,.* flags "-Wno-error=return-type" after' "$DFC" forgot-$suffix.df -o forgot
     [ -e forgot ] && fail forgotten-return-$suffix-program "forgot exists" || pass forgotten-return-$suffix-program
     check forgotten-return-$suffix-wanted "$DFC" forgot-$suffix.df -o wanted-$suffix --cflags=-Wno-error=return-type
 done

@@ -189,7 +189,7 @@ static void test_messages(void **state)
     bad("--waves=0", "--waves: 0 is not between 1 and 9223372036854775807");
     bad("--waves=1.5", "--waves: '1.5' is not an integer");
     bad("--waves=99999999999999999999", "--waves: 99999999999999999999 does not fit in 64 bits");
-    bad("--device=tpu", "--device: no device 'tpu'; there are: auto, none, emu, cuda, sim");
+    bad("--device=tpu", "--device: no device 'tpu'; there are: auto, none (the CPU alone), emu (an emulated GPU), cuda, sim (simulated)");
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
     bad("--emu-check=maybe", "--emu-check: 'maybe' is neither on nor off");

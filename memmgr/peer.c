@@ -140,7 +140,6 @@ void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e)
 /* Without peers it makes nothing: the link stays empty and idle. */
 int dfm_peer_create(struct dfm_cache *c, struct df_error *error)
 {
-    c->send_first = c->send_last = DFM_NONE;
     if (!c->config.answered)
         return DF_OK;
     c->sending = malloc(SENDS * sizeof *c->sending);

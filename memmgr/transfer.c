@@ -455,7 +455,7 @@ int dfm_transfer_create(struct dfm_cache *c, struct df_error *error)
     atomic_init(&c->fetches.head, DFM_NONE);
     atomic_init(&c->prefetches.head, DFM_NONE);
     atomic_init(&c->answers.head, DFM_NONE);
-    c->out_first = c->out_last = c->culprit = DFM_NONE;
+    c->out_first = c->out_last = c->send_first = c->send_last = c->culprit = DFM_NONE;
     c->free_next = malloc((c->n_blocks + 1) * sizeof *c->free_next);
     c->prefetch_next = malloc((c->n_blocks + 1) * sizeof *c->prefetch_next);
     c->prefetch_posted = calloc(c->n_blocks + 1, sizeof *c->prefetch_posted);

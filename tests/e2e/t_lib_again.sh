@@ -20,6 +20,10 @@ for o in '--device=none --workers=2 --passes=2' '--device=none --workers=1 --pas
 done
 quiet several '--device=emu --emu-all --gpu-mem=8KiB'
 
+# A unified device has no copies to end, and the call of a session waits until it has none.
+echo 'platform unified { cpu host { workers = 2; } gpu a { unified = 1; } }' >unified.df
+for g in lost fails bounded several; do quiet $g '--device=emu --emu-all --platform=unified.df --policy=all-gpu'; done
+
 # --poison finds results that nothing has written.
 for w in 0 1 2 3 4; do echo "-6 forgets_it: node 'main/forgets_it/forgets', wave $w: nothing has written output 'b': it has only what --poison fills memory with"; done >want
 sed -i "1i -6 forgets_it: node 'main/forgets_it/last', wave 5: nothing has written output 'u': it has only what --poison fills memory with" want

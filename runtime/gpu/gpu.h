@@ -21,6 +21,8 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu);
 double dfr_gpu_steady_s(const struct dfr_gpu *gpu);
 /* How long the job took that ends now; less than 0: it waited for copies or for code. For its worker alone. */
 double dfr_gpu_took_s(const struct dfr_gpu *gpu);
+/* How long the GPU is busy with the jobs that its worker has, if these are as many as run at once; else 0. Its worker asks. */
+double dfr_gpu_busy_s(const struct dfr_gpu *gpu);
 void dfr_gpu_stats(const struct dfr_gpu *gpu, struct df_memory_stats *stats);
 /* The trace rows of its copies. Called before the worker starts. peer NULL: it has no peers. */
 void dfr_gpu_rows(struct dfr_gpu *gpu, struct dfr_trace_row *h2d, struct dfr_trace_row *d2h,

@@ -24,6 +24,7 @@
 #include "runtime/engine/log.h"
 #include "runtime/engine/worker.h"
 
+#define TINY_S 1e-12                   /* a GPU with jobs is busy, whatever was expected of them */
 #define LOOK_NS 1000000                /* how often a thread that waits for an answer looks whether the run has stopped */
 
 /* ---- 1 -> 2 ---- */
@@ -157,6 +158,28 @@ static uint32_t room(const struct dfr_gpu *gpu)
     return gpu->window / gpu->run->devices.jobs * gpu->flight.jobs;
 }
 
+/* The time that the job was expected to take, as a measure of its work. If nothing is known, all jobs count the
+ * same. */
+static double expected_work(const struct dfr_gpu *gpu, uint64_t job)
+{
+    const struct df_run *run = gpu->run;
+    double s = run->choice.time_s[(size_t)gpu->unit * run->graph->n_works + run->graph->nodes[dfr_job_node(job)].work];
+    return s > 0 && s < INFINITY ? s : 1e-9;
+}
+
+double dfr_gpu_busy_s(const struct dfr_gpu *gpu)
+{
+    double sum_s = 0, since_s = 0;
+
+    if (gpu->n_jobs - gpu->n_ahead < gpu->flight.jobs)
+        return 0;
+    for (uint32_t i = 0; i < gpu->n_jobs; i++)
+        sum_s += expected_work(gpu, gpu->jobs[gpu->order[i]].job);
+    if (gpu->jobs[gpu->order[0]].state == GPU_LAUNCHED)
+        since_s = dfr_clock_s() - fmax(gpu->jobs[gpu->order[0]].launched_s, gpu->found_s);
+    return fmax(sum_s - since_s, TINY_S);
+}
+
 /* Gets a job from the policy; first one whose data is here. A job whose data is still coming may take any place but the
  * last free one: that is for a job that can begin earlier. */
 static bool pop(struct dfr_gpu *gpu, struct dfr_worker *w, uint32_t n_free, uint64_t *job)
@@ -276,15 +299,6 @@ static bool launch_ready(struct dfr_gpu *gpu, struct dfr_worker *w)
 }
 
 /* ---- 3 -> 4 ---- */
-
-/* The time that the job was expected to take, as a measure of its work. If nothing is known, all jobs count the
- * same. */
-static double expected_work(const struct dfr_gpu *gpu, uint64_t job)
-{
-    const struct df_run *run = gpu->run;
-    double s = run->choice.time_s[(size_t)gpu->unit * run->graph->n_works + run->graph->nodes[dfr_job_node(job)].work];
-    return s > 0 && s < INFINITY ? s : 1e-9;
-}
 
 static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j)
 {
@@ -462,6 +476,7 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
     struct df_error error;
     bool progress = false;
+
 
     if (gpu->run->rehearsal)
         dfr_rehearsal_listen(gpu->run->rehearsal, gpu->unit);

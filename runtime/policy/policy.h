@@ -67,6 +67,9 @@ struct dfr_view {                       /* the machine, as a policy sees it */
      * worker asks, in done(). A device's worker may find that several jobs have ended: each has its share of the time
      * then. NULL: jobs take from when they are taken, or from when the one before was done, until they are done. */
     double (*took_s)(void *arg, uint32_t unit);
+    /* With `--prefetch`: how long a worker of a device is busy with the jobs that it has, if it has as many as run at
+     * once there. 0: a job that it takes now can begin. NULL: it takes no job ahead (ahead.h). */
+    double (*busy_s)(void *arg, uint32_t worker);
     /* Was the kernel of the job not called, because an input is empty? A worker asks, in done(). NULL: all are called. */
     bool (*left_out)(void *arg, uint64_t job);
     void *arg;

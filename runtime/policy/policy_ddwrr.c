@@ -86,7 +86,7 @@ static bool ddwrr_pop(void *state, uint32_t worker, uint64_t *job)
     struct ddwrr *d = state;
     uint32_t turn = atomic_load_explicit(&d->turn[worker], memory_order_relaxed), taken;
 
-    if (!dfr_sorted_pop(&d->sorted, d->sorted.view->unit_of[worker], d->turns + turn, d->n_kernels, &taken, job))
+    if (!dfr_sorted_pop(&d->sorted, worker, d->turns + turn, d->n_kernels, &taken, job))
         return false;
     if (taken < d->n_kernels)
         atomic_store_explicit(&d->turn[worker], (turn + taken + 1) % d->n_kernels, memory_order_relaxed);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/policy/ahead.h"
 #include "runtime/policy/locality.h"
 
 enum { EAGER, DDFCFS };
@@ -23,6 +24,7 @@ struct fcfs {
     _Atomic uint32_t *turn;             /* by worker; only its own thread uses it */
     struct dfr_offers offers;           /* with --dl only */
     struct dfr_locality locality;
+    struct dfr_ahead ahead;
 };
 
 static void fcfs_destroy(void *state)
@@ -56,6 +58,7 @@ static int fcfs_create(const struct dfr_policy *policy, const struct dfr_view *v
     for (uint32_t w = 0; w < view->n_workers; w++)
         atomic_init(&f->turn[w], 0);
     dfr_locality_init(&f->locality, view, &f->offers);
+    dfr_ahead_init(&f->ahead, view);
     *state = f;
     return DF_OK;
 }
@@ -69,6 +72,7 @@ static enum dfr_pushed fcfs_push(void *state, uint64_t job, uint32_t by, bool lo
 
     if (lone && able == 1u << f->view->unit_of[by])
         return DFR_KEPT;
+    dfr_ahead_pushed(&f->ahead, job);
     if (dfr_offer_list(&f->offers, job))
         dfr_ready_push(&f->ready, job);
     *units = able;
@@ -84,9 +88,8 @@ static bool pop_kind(struct fcfs *f, uint32_t kind, uint32_t unit, uint64_t *job
     return false;
 }
 
-static bool fcfs_pop(void *state, uint32_t worker, uint64_t *job)
+static bool take(struct fcfs *f, uint32_t worker, uint64_t *job)
 {
-    struct fcfs *f = state;
     uint32_t unit = f->view->unit_of[worker], n = f->ready.n_kinds;
     uint32_t kind = atomic_load_explicit(&f->turn[worker], memory_order_relaxed);
 
@@ -100,6 +103,16 @@ static bool fcfs_pop(void *state, uint32_t worker, uint64_t *job)
             return true;
         }
     return false;
+}
+
+static bool fcfs_pop(void *state, uint32_t worker, uint64_t *job)
+{
+    struct fcfs *f = state;
+
+    if (!dfr_ahead_may(&f->ahead, worker) || dfr_ahead_awaits(&f->ahead, worker, 0) || !take(f, worker, job))
+        return false;
+    dfr_ahead_taken(&f->ahead, *job, worker);
+    return true;
 }
 
 static void fcfs_done(void *state, uint64_t job, uint32_t worker)

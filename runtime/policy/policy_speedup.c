@@ -103,7 +103,7 @@ static bool speedup_pop(void *state, uint32_t worker, uint64_t *job)
 {
     struct dfr_sorted *s = state;
     uint32_t taken;
-    return dfr_sorted_pop(s, s->view->unit_of[worker], NULL, N_LISTS, &taken, job);
+    return dfr_sorted_pop(s, worker, NULL, N_LISTS, &taken, job);
 }
 
 #define SPEEDUP_OPS .pull = true, .locality = true, .create = speedup_create, .destroy = speedup_destroy, .push = speedup_push, \

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/ahead.h"
 #include "runtime/threads/shared_deque.h"
 
 #define OWN_JOBS 256                    /* in one deque or queue of one worker */
@@ -27,6 +27,7 @@ struct ws {
     struct dfr_shared_deque *own;       /* [worker * n_sets + set]: jobs that the worker released */
     struct dfr_queue **given;           /* the same: jobs that others gave it */
     _Atomic uint32_t turn;
+    struct dfr_ahead ahead;
 };
 
 static void ws_destroy(void *state)
@@ -73,6 +74,7 @@ static int ws_create(const struct dfr_policy *policy, const struct dfr_view *vie
     if (!s)
         return dfr_error_memory(error);
     s->view = view;
+    dfr_ahead_init(&s->ahead, view);
     status = dfr_ready_create(&s->common, view, false, error);
     if (status != DF_OK) {
         free(s);
@@ -99,16 +101,16 @@ static enum dfr_pushed ws_push(void *state, uint64_t job, uint32_t by, bool lone
 {
     struct ws *s = state;
     uint32_t able = s->view->able[dfr_job_node(job)], set = s->common.set_of[dfr_job_node(job)];
-    bool pushed;
+    bool pushed, own = by != DFR_NOBODY && able >> s->view->unit_of[by] & 1;
 
-    if (by != DFR_NOBODY && able >> s->view->unit_of[by] & 1) {
-        if (lone && s->view->platform->n_units == 1)
-            return DFR_KEPT;            /* else an idle device may take it */
+    if (own && lone && s->view->platform->n_units == 1)
+        return DFR_KEPT;                /* else an idle device may take it */
+    dfr_ahead_pushed(&s->ahead, job);
+    if (own)
         pushed = s->view->oldest_first ? dfr_queue_push(s->given[by * s->common.n_sets + set], job)
                                        : dfr_shared_deque_push(&s->own[by * s->common.n_sets + set], job);
-    } else {
+    else
         pushed = dfr_queue_push(s->given[worker_in_turn(s, able) * s->common.n_sets + set], job);
-    }
     if (!pushed)
         dfr_ready_push(&s->common, job);
     *units = able;
@@ -159,9 +161,8 @@ static bool steal(struct ws *s, uint32_t victim, uint32_t thief, uint32_t unit, 
     return false;
 }
 
-static bool ws_pop(void *state, uint32_t worker, uint64_t *job)
+static bool take(struct ws *s, uint32_t worker, uint64_t *job)
 {
-    struct ws *s = state;
     uint32_t unit = s->view->unit_of[worker], n = s->view->n_workers;
 
     if (take_own(s, worker, unit, job))
@@ -172,6 +173,16 @@ static bool ws_pop(void *state, uint32_t worker, uint64_t *job)
             return true;
     }
     return dfr_ready_pop(&s->common, 0, unit, job);
+}
+
+static bool ws_pop(void *state, uint32_t worker, uint64_t *job)
+{
+    struct ws *s = state;
+
+    if (!dfr_ahead_may(&s->ahead, worker) || !take(s, worker, job))
+        return false;
+    dfr_ahead_taken(&s->ahead, *job, worker);
+    return true;
 }
 
 const struct dfr_policy dfr_policy_ws = {

@@ -106,6 +106,7 @@ int dfr_sorted_create(struct dfr_sorted *s, const struct dfr_view *view, uint32_
         dfr_sorted_destroy(s);
         return dfr_error_memory(error);
     }
+    dfr_ahead_init(&s->ahead, view);
     return DF_OK;
 }
 
@@ -136,6 +137,7 @@ enum dfr_pushed dfr_sorted_push(struct dfr_sorted *s, uint64_t job, uint32_t by,
 
     if (lone && able == 1u << s->view->unit_of[by])
         return DFR_KEPT;
+    dfr_ahead_pushed(&s->ahead, job);
     dfr_offer_add(&s->offers, job);
     for (uint32_t group = 0; group < s->groups.n; group++) {
         struct dfr_order *list = list_with(s, group, node);
@@ -209,12 +211,16 @@ static bool find_near(struct dfr_sorted *s, uint32_t unit, uint64_t q, uint64_t 
     return found;
 }
 
-bool dfr_sorted_pop(struct dfr_sorted *s, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
-                    uint64_t *job)
+static bool take(struct dfr_sorted *s, uint32_t worker, const uint32_t *order, uint32_t n, uint32_t *taken, uint64_t *job)
 {
+    uint32_t unit = s->view->unit_of[worker];
+    bool locality = s->view->locality && unit > 0;
     uint64_t near;
+
     while (best(s, s->groups.of[unit], order, n, taken, job)) {
-        if (s->view->locality && unit > 0 && find_near(s, unit, *job, &near) && near != *job && claim(s, near)) {
+        if (locality && dfr_ahead_awaits(&s->ahead, worker, dfr_locality_least(s->view, unit, *job)))
+            return false;
+        if (locality && find_near(s, unit, *job, &near) && near != *job && claim(s, near)) {
             *job = near;
             *taken = n;
             return true;
@@ -223,4 +229,13 @@ bool dfr_sorted_pop(struct dfr_sorted *s, uint32_t unit, const uint32_t *order, 
             return true;
     }
     return false;
+}
+
+bool dfr_sorted_pop(struct dfr_sorted *s, uint32_t worker, const uint32_t *order, uint32_t n, uint32_t *taken,
+                    uint64_t *job)
+{
+    if (!dfr_ahead_may(&s->ahead, worker) || !take(s, worker, order, n, taken, job))
+        return false;
+    dfr_ahead_taken(&s->ahead, *job, worker);
+    return true;
 }

@@ -10,6 +10,7 @@
 #ifndef DFR_SORTED_H
 #define DFR_SORTED_H
 
+#include "runtime/policy/ahead.h"
 #include "runtime/policy/locality.h"
 #include "runtime/policy/order.h"
 
@@ -31,6 +32,7 @@ struct dfr_sorted {
     uint32_t *list_of;                  /* [group * n_nodes + node]; DFR_UNLISTED */
     uint32_t *nodes, *rank;             /* of each group, n_nodes */
     struct dfr_offers offers;
+    struct dfr_ahead ahead;
 };
 
 /* Called for the nodes that the group can run. Gives the list; DFR_UNLISTED: the node is in none. *key must not be
@@ -47,7 +49,7 @@ enum dfr_pushed dfr_sorted_push(struct dfr_sorted *sorted, uint64_t job, uint32_
 /* Takes the first job of the first list in order[0 … n) that is not empty. With `--dl` a device takes another job
  * of its group instead, if that one reuses what is in its memory and is worth it. If `order` is NULL, the order is 0, 1, … *taken is the list's
  * index in `order`, or n. */
-bool dfr_sorted_pop(struct dfr_sorted *sorted, uint32_t unit, const uint32_t *order, uint32_t n, uint32_t *taken,
+bool dfr_sorted_pop(struct dfr_sorted *sorted, uint32_t worker, const uint32_t *order, uint32_t n, uint32_t *taken,
                     uint64_t *job);
 
 #endif

@@ -16,6 +16,8 @@
 #include "runtime/policy/order.h"
 #include "runtime/simulate/simulate_impl.h"
 
+#define TINY_S 1e-12                    /* a device with jobs is busy, whatever their times say */
+
 /* ---- workers ---- */
 
 static bool is_idle(const struct sim_worker *w)
@@ -230,6 +232,25 @@ static double now_s(void *arg)
     return ((struct sim *)arg)->now_s;
 }
 
+/* How long the jobs that a device has take one after the other, as far as policies are told. */
+static double busy_s(void *arg, uint32_t w)
+{
+    struct sim *s = arg;
+    const struct sim_worker *worker = &s->workers[w];
+    double sum_s = 0;
+
+    if (worker->n_taken < worker->flight.jobs)
+        return 0;
+    for (uint32_t i = 0; i < worker->n_taken; i++) {
+        uint32_t slot = dfr_job_slot(worker->taken[i]), node = dfr_job_node(worker->taken[i]);
+        double time_s = s->time_s[(size_t)worker->unit * s->graph->n_works + s->graph->nodes[node].work] * sim_rate(s, node);
+        if (sim_job(s, slot, node)->state == SIM_RUNNING)
+            time_s -= s->now_s - worker->began_s;
+        sum_s += fmax(time_s, 0);
+    }
+    return fmax(sum_s, TINY_S);
+}
+
 /* A worker that had found nothing in this moment looks again. */
 static void wake(void *arg, uint32_t unit)
 {
@@ -279,6 +300,7 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .stage = sim_stage,
                                  .wake = wake,
                                  .settled = sim_settled,
+                                 .busy_s = s->prefetch ? busy_s : NULL,
                                  .guard = !s->options->no_guard,
                                  .arg = s };
     int status = s->policy->create(s->policy, &s->view, s->options->plan, &s->policy_state, error);

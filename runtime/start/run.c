@@ -82,6 +82,13 @@ static int64_t round_of(void *arg, uint32_t slot)
     return ((const struct df_run *)arg)->firing.slots[slot].wave;
 }
 
+/* Devices have one worker each. */
+static double busy_s(void *arg, uint32_t worker)
+{
+    const struct df_run *run = arg;
+    return dfr_gpu_busy_s(run->devices.gpus[run->machine.unit_of[worker]]);
+}
+
 static int make_policy(struct df_run *run, struct df_error *error)
 {
     run->choice.view = (struct dfr_view){ .graph = run->graph,
@@ -104,6 +111,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .wake = wake_unit,
                                    .steady_s = steady_s,
                                    .took_s = took_s, .left_out = left_out,
+                                   .busy_s = run->options.prefetch ? busy_s : NULL,
                                    .settled = dfr_settled,
                                    .comes = dfr_comes,
                                    .guard = run->options.guard,

@@ -176,7 +176,7 @@ static void wrong_times(void **state)
         printf("figure PAMS paper, times off by %.0f %%: FCFS x %.2f, PADAS x %.2f, PAMS x %.2f, HEFT x %.2f; HEFT "
                "over FCFS %.2f\n", percents[e], t[FCFS] / right[FCFS], t[PADAS] / right[PADAS], t[PAMS] / right[PAMS],
                t[HEFT] / right[HEFT], t[HEFT] / t[FCFS]);
-        assert_true(fabs(t[FCFS] / right[FCFS] - 1) < 1e-9); /* it asks for no times */
+        assert_true(fabs(t[FCFS] / right[FCFS] - 1) < 0.01); /* only prefetch asks for times: when to take a job ahead */
         paper_less(t[PADAS] / right[PADAS], 1.10);
         paper_less(t[PAMS] / right[PAMS], 1.25);
         paper_less(t[PAMS], t[FCFS] * 1.03); /* in the wrong order it is FCFS */

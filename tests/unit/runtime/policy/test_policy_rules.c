@@ -430,6 +430,80 @@ static void test_of_equal_speedups_the_one_whose_data_is_there(void **state)
     }
 }
 
+/* ---- jobs taken ahead ---- */
+
+static double gpu_busy_s;
+
+static double busy_s(void *arg, uint32_t worker)
+{
+    (void)arg;
+    (void)worker;
+    return gpu_busy_s;
+}
+
+/* Two CPU workers take 1 ms for a job; worker 2 is the GPU. All can run nodes 1 to 9. */
+static void test_a_device_takes_ahead_what_others_do_not_need(void **state)
+{
+    static const char *const policies[] = { "pats", "padas", "pams", "eager", "ddfcfs", "ddwrr", "ws" };
+
+    (void)state;
+    for (int p = 0; p < 7; p++) {
+        struct machine m;
+        machine_begin(&m, 10, 2, 1);
+        m.view.busy_s = busy_s;
+        gpu_busy_s = 0;
+        machine_policy(&m, policies[p], NULL);
+        PUSH(&m, 1, 2, 3, 4, 5);
+        for (uint32_t w = 0; w < 3; w++)
+            assert_int_not_equal(machine_pop(&m, w), -1);
+        gpu_busy_s = 2 * MS;                 /* both CPU workers come before, and need both jobs */
+        assert_int_equal(machine_pop(&m, 2), -1);
+        PUSH(&m, 6);                         /* now there is one more than they need */
+        assert_int_not_equal(machine_pop(&m, 2), -1);
+        assert_int_equal(machine_pop(&m, 2), -1);
+        gpu_busy_s = 0.5 * MS;               /* it is the next to be idle */
+        assert_int_not_equal(machine_pop(&m, 2), -1);
+        m.now_s = 1 * MS;                    /* a CPU worker comes, and then the GPU */
+        assert_int_not_equal(machine_pop(&m, 0), -1);
+        gpu_busy_s = 0;
+        assert_empty(&m);
+        machine_end(&m);
+
+        machine_begin(&m, 10, 2, 1);
+        m.view.busy_s = busy_s;
+        gpu_busy_s = 2 * MS;
+        m.able[7] = 2;                       /* nobody else waits for it */
+        machine_policy(&m, policies[p], NULL);
+        PUSH(&m, 7);
+        assert_int_equal(machine_pop(&m, 2), 7);
+        machine_end(&m);
+    }
+}
+
+/* Node 2 reads what node 0 makes. While the GPU runs node 0 it takes nothing ahead that node 2 would be preferred to. */
+static void test_a_device_waits_for_a_reader_of_what_it_makes(void **state)
+{
+    static const char *const policies[] = { "pats", "pams", "eager", "ddfcfs" };
+
+    (void)state;
+    for (int p = 0; p < 4; p++)
+        for (int prefers = 0; prefers < 2; prefers++) {
+            struct machine m;
+            two_families(&m, policies[p]);
+            m.policy->destroy(m.state);
+            m.view.busy_s = busy_s;
+            gpu_busy_s = 0;
+            speedups(&m, 1, 2, prefers ? (const double[]){ 4, 6, 6, 5 } : (const double[]){ 1, 1, 8, 7 }, 4);
+            machine_policy(&m, policies[p], NULL);
+            PUSH(&m, 0);
+            assert_int_equal(machine_pop(&m, 1), 0);
+            PUSH(&m, 4, 5);
+            gpu_busy_s = 0.5 * MS;
+            assert_int_equal(machine_pop(&m, 1), p >= 2 || prefers ? -1 : 4);
+            machine_end(&m);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +515,8 @@ int main(void)
         cmocka_unit_test(test_locality_without_speedups_is_always_preferred),
         cmocka_unit_test(test_locality_is_weighed_against_speedup),
         cmocka_unit_test(test_of_equal_speedups_the_one_whose_data_is_there),
+        cmocka_unit_test(test_a_device_takes_ahead_what_others_do_not_need),
+        cmocka_unit_test(test_a_device_waits_for_a_reader_of_what_it_makes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,44 @@
+/* ahead.h - `--prefetch` with policies that decide when a job is taken: whether a device may take a job that it cannot
+ * begin yet, so that the job's inputs are copied while another job computes. That job is taken *ahead*.
+ *
+ * No other worker can take such a job any more, and the device itself can no longer choose a better one. So it takes a
+ * job ahead only if that costs nothing:
+ *
+ * Choice:   By the expected times, some workers will be idle sooner than the device. Each of them finds a job in the
+ *           queue without this one. Jobs that one unit alone can run are not counted: nobody else waits for them.
+ * Locality: With `--dl`, a reader of what the device's last job makes is preferred to a job that is taken now (locality.h).
+ *           That reader will need no copies, and it takes long enough to hide those of the job after it. So the device
+ *           waits for it. Otherwise an idle worker would take it, and have its input copied back.
+ *
+ * Threads:  Any thread may call any function but init(). All is relaxed: what other threads do at the same moment may
+ *           not be counted yet.
+ */
+#ifndef DFR_AHEAD_H
+#define DFR_AHEAD_H
+
+#include <stdatomic.h>
+
+#include "runtime/policy/policy.h"
+
+struct dfr_ahead {
+    const struct dfr_view *view;
+    _Atomic uint32_t n_shared[DF_MAX_UNITS]; /* queued jobs that the unit can run, and others too */
+    _Atomic double idle_s[DF_MAX_WORKERS + DF_MAX_UNITS]; /* when the worker is expected to end the jobs that it took */
+    _Atomic uint64_t last[DF_MAX_UNITS];/* the job that the unit took last */
+    double copies_s[DF_MAX_UNITS];      /* the longest that the inputs of a node take to come to the unit */
+};
+
+void dfr_ahead_init(struct dfr_ahead *ahead, const struct dfr_view *view);
+
+/* A job is about to be queued; a worker has taken it from the queue. */
+void dfr_ahead_pushed(struct dfr_ahead *ahead, uint64_t job);
+void dfr_ahead_taken(struct dfr_ahead *ahead, uint64_t job, uint32_t worker);
+
+/* May the worker take a job now, by the rule of choice? A worker that can begin it at once always may. */
+bool dfr_ahead_may(const struct dfr_ahead *ahead, uint32_t worker);
+
+/* Does the worker wait for a reader of what its last job makes, by the rule of locality? least: the speedup that such a
+ * reader needs to be preferred. */
+bool dfr_ahead_awaits(const struct dfr_ahead *ahead, uint32_t worker, double least);
+
+#endif

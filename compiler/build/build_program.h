@@ -73,6 +73,7 @@ struct dfc_program {
     bool cuda;                          /* with CUDA; false: they are C and C++, for the emulator */
     struct dfc_build_unit *units;
     size_t n_units;
+    const struct dfc_build_unit *catcher; /* the unit that catches exceptions; NULL: none is C++ */
     unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
 };
 

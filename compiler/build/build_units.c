@@ -100,6 +100,11 @@ static bool add_user_files(struct dfc_program *p)
 
 /* ---- writing the sources ---- */
 
+static bool is_of_formulas(const struct dfc_build_unit *unit)
+{
+    return unit->level || unit->gpu_formulas;
+}
+
 static bool written(FILE *file, const char *path)
 {
     bool good = !ferror(file);
@@ -147,7 +152,9 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
     else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
-        dfc_emit_c(file, p->loaded->front, p->stem, p->n_levels, p->gpu, p->options->emu_gpu_code);
+        dfc_emit_c(file, p->loaded->front, p->stem, p->n_levels, p->gpu, p->options->emu_gpu_code, p->catcher != NULL);
+    if (unit == p->catcher)
+        dfc_emit_catch(file);
     return written(file, unit->source) && good;
 }
 
@@ -206,6 +213,15 @@ static bool add_gpu_formulas(struct dfc_program *p)
     return true;
 }
 
+/* A unit in C++ or CUDA that has, or may call, what throws. Formulas do not. */
+static const struct dfc_build_unit *find_catcher(const struct dfc_program *p)
+{
+    for (size_t i = 0; i < p->n_units; i++)
+        if ((p->units[i].kind == DFC_CODE_CXX || p->units[i].kind == DFC_CODE_CUDA) && !is_of_formulas(&p->units[i]))
+            return &p->units[i];
+    return NULL;
+}
+
 bool dfc_units_make(struct dfc_program *p)
 {
     char name[300];
@@ -217,6 +233,7 @@ bool dfc_units_make(struct dfc_program *p)
         return false;
     if (!add_formulas(p) || !add_gpu_formulas(p) || !add_user_files(p) || !write_header(p))
         return false;
+    p->catcher = find_catcher(p);
     for (size_t i = 0; i < p->n_units; i++)
         if (p->units[i].kind != DFC_CODE_OBJECT && !write_unit(p, &p->units[i]))
             return false;
@@ -260,11 +277,6 @@ static char *folder_of(const struct dfc_build_unit *unit)
 {
     const char *slash = unit->path ? strrchr(unit->path, '/') : NULL;
     return !slash ? strdup(".") : strndup(unit->path, slash == unit->path ? 1 : (size_t)(slash - unit->path));
-}
-
-static bool is_of_formulas(const struct dfc_build_unit *unit)
-{
-    return unit->level || unit->gpu_formulas;
 }
 
 /* Compiler and flags of a unit of formulas, of the user's those that change nothing of what formulas mean. */

@@ -76,7 +76,7 @@ static bool emit_c(const struct dfc_common *common, FILE *out)
     if (stem) {
         dfc_emit_header(out, loaded.front, stem);
         fputc('\n', out);
-        dfc_emit_c(out, loaded.front, stem, DFG_MOST_LEVELS, true, false);
+        dfc_emit_c(out, loaded.front, stem, DFG_MOST_LEVELS, true, false, false);
         for (int gpu = 0; gpu < 2; gpu++)
             if (dfc_has_formulas(loaded.front, gpu)) {
                 fputc('\n', out);

@@ -55,10 +55,13 @@ const char *dfc_c_scalar(enum df_scalar_type type);
 void dfc_emit_keywords(FILE *out);
 
 /* Prints NAME.df.h, NAME.c and NAME_gpu.cu; NAME is `stem`. n_levels: formulas are compiled for the levels below it
- * (dfg_level()). gpu: gpu variants are compiled. */
+ * (dfg_level()). gpu: gpu variants are compiled. catches: some unit has what dfc_emit_catch() prints. */
 void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem);
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code);
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code, bool catches);
 void dfc_emit_cuda(FILE *out, const struct dfc_front *front, const char *stem);
+/* emit_catch.c: the end of a unit in C++ that catches the exceptions of all kernels; and for the program's C what declares it. */
+void dfc_emit_catch(FILE *out);
+void dfc_emit_catch_prototype(FILE *out);
 /* Is the variant inline code in a generated unit? It is not, if the code stands with a source file: then it is in that
  * file's unit, after the file's text, and may use all that the file has. */
 bool dfc_code_is_generated(const struct dfl_variant *variant);

@@ -121,19 +121,31 @@ static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, cons
     fputc(')', out);
 }
 
-/* The function by which libdf calls a variant's open function. */
-static void emit_open(FILE *out, const struct df_graph *g, const struct df_kernel *k, const char *open, bool gpu)
+/* What libdf calls a kernel through. */
+static const char run_parameters[] = "(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
+                                     "    const union df_scalar *scalars)";
+
+/* Prints the head of a function that is called through df_catch(), which passes on what it is given. */
+static void emit_head(FILE *out, const char *what, const char *name, bool gpu)
 {
-    fprintf(out,
-            "static int df_open_%s_%s(struct df_call *call, const size_t *dims, const union df_scalar *scalars,\n"
-            "    void **state)\n{\n    (void)dims; (void)scalars;\n    return %s(call",
-            df_graph_string(g, k->name), gpu ? "gpu" : "cpu", open);
-    emit_dims(out, g, k, false);
-    emit_scalars(out, g, k);
-    fputs(", state);\n}\n\n", out);
+    fprintf(out, "static int df_%s_%s_%s%s\n{\n    (void)stream; (void)dims; (void)ports; (void)scalars;\n", what, name, gpu ? "gpu" : "cpu", run_parameters);
 }
 
-static void emit_variant(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu)
+/* The function by which libdf calls a variant's open function. */
+static void emit_open(FILE *out, const struct df_graph *g, const struct df_kernel *k, const char *open, bool gpu, bool catches)
+{
+    const char *name = df_graph_string(g, k->name), *class = gpu ? "gpu" : "cpu";
+    emit_head(out, "opens", name, gpu);
+    fprintf(out, "    return %s(call", open);
+    emit_dims(out, g, k, false);
+    emit_scalars(out, g, k);
+    fprintf(out, ", (void **)stream);\n}\n\n"
+                 "static int df_open_%s_%s(struct df_call *call, const size_t *dims, const union df_scalar *scalars,\n"
+                 "    void **state)\n{\n    return %sdf_opens_%s_%s%scall, state, dims, NULL, scalars);\n}\n\n",
+            name, class, catches ? "df_catch(" : "", name, class, catches ? ", " : "(");
+}
+
+static void emit_variant(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, bool gpu, bool catches)
 {
     const struct dfl_variant *variant = variant_of(code, gpu);
     const char *prefix = dfc_variant_prefix(variant),
@@ -147,17 +159,18 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
         fputs("\n\n", out);
     }
     if (variant->open.text)
-        emit_open(out, front->graph, &front->graph->kernels[code->kernel], variant->open.text, gpu);
-    fprintf(out,
-            "static int df_run_%s_%s(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
-            "    const union df_scalar *scalars)\n{\n    (void)stream; (void)dims; (void)ports; (void)scalars;\n",
-            name, gpu ? "gpu" : "cpu");
+        emit_open(out, front->graph, &front->graph->kernels[code->kernel], variant->open.text, gpu, catches);
+    emit_head(out, catches ? "calls" : "run", name, gpu);
     if (variant->open.text)
         fprintf(out, "    if (df_open(call, df_open_%s_%s, %s) != DF_OK)\n        return DF_FAILED;\n", name,
                 gpu ? "gpu" : "cpu", variant->close.text ? variant->close.text : "NULL");
     fputs("    return ", out);
     emit_call(out, front->graph, code->kernel, prefix, gpu);
     fputs(";\n}\n\n", out);
+    if (!catches)
+        return;
+    emit_head(out, "run", name, gpu);
+    fprintf(out, "    return df_catch(df_calls_%s_%s, call, stream, dims, ports, scalars);\n}\n\n", name, gpu ? "gpu" : "cpu");
 }
 
 /* What C calls a kernel. */
@@ -169,12 +182,10 @@ static const char *c_name(const struct dfc_front *front, const struct dfc_kernel
 /* The function of STEM_formulas.c for this processor, of the levels below n_levels. */
 static void emit_formulas(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, unsigned n_levels)
 {
-    static const char parameters[] = "(struct df_call *call, void *stream, const size_t *dims, void *const *ports,\n"
-                                     "    const union df_scalar *scalars)";
     const char *name = c_name(front, code);
     for (unsigned i = 0; i < n_levels && dfg_level(i); i++)
-        fprintf(out, "extern int df_formula_%s%s%s%s;\n", name, i ? "_" : "", dfg_level(i)->name, parameters);
-    fprintf(out, "static int df_run_%s_cpu%s\n{\n", name, parameters);
+        fprintf(out, "extern int df_formula_%s%s%s%s;\n", name, i ? "_" : "", dfg_level(i)->name, run_parameters);
+    fprintf(out, "static int df_run_%s_cpu%s\n{\n", name, run_parameters);
     for (unsigned i = n_levels - 1; i > 0; i--)
         if (dfg_level(i))
             fprintf(out, "    if (df_isa_level() >= %u)\n        return df_formula_%s_%s(call, stream, dims, ports, scalars);\n",
@@ -195,16 +206,16 @@ static bool has_device(const struct dfc_kernel_code *code)
 
 /* ---- the program ---- */
 
-static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, unsigned n_levels)
+static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, unsigned n_levels, bool catches)
 {
     const struct df_graph *g = front->graph;
     for (size_t i = 0; i < front->n_kernels; i++) {
         if (front->kernels[i].cpu)
-            emit_variant(out, front, &front->kernels[i], false);
+            emit_variant(out, front, &front->kernels[i], false, catches);
         else if (front->kernels[i].formula)
             emit_formulas(out, front, &front->kernels[i], n_levels);
         if (front->kernels[i].gpu && gpu)
-            emit_variant(out, front, &front->kernels[i], true);
+            emit_variant(out, front, &front->kernels[i], true, catches);
         if (gpu && dfc_is_formula(&front->kernels[i], true))
             fprintf(out, "extern df_function df_formula_%s_gpu;\n",
                     c_name(front, &front->kernels[i]));
@@ -285,7 +296,7 @@ bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *ste
     return good;
 }
 
-void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code)
+void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsigned n_levels, bool gpu, bool emu_gpu_code, bool catches)
 {
     fprintf(out, "/* %s.c - made by dfc: how libdf calls the kernels of %s.df, and main(). */\n#line 2 \"%s.c\"\n",
             stem, stem, stem);
@@ -298,7 +309,9 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsi
     if (dfc_has_inline(front, false))   /* older compilers only warn of an undeclared function, and pass it a float as a
                                          * double */
         fputs("#pragma GCC diagnostic error \"-Wimplicit-function-declaration\"\n\n", out);
-    emit_functions(out, front, gpu, n_levels);
+    if (catches)
+        dfc_emit_catch_prototype(out);
+    emit_functions(out, front, gpu, n_levels, catches);
     fprintf(out, "/* The graph, its times and its plan: laid over by libdf, never copied. */\n"
                  "__asm__(\".pushsection .rodata,\\\"a\\\"\\n\"\n        \".balign 64\\n\"\n        \"df_image:\\n\"\n"
                  "        \".incbin \\\"%s.image\\\"\\n\"\n        \"df_image_end:\\n\"\n        \".byte 0\\n\"\n"

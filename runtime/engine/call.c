@@ -46,7 +46,35 @@ unsigned df_threads(const struct df_call *call)
     return call->threads;
 }
 
-void df_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg)
+/* In programs with code in C++, which bring this function (compiler/emit/emit_catch.c), an exception fails the job. */
+int df_catch(df_function *function, struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+    __attribute__((weak));
+
+struct caught_pieces {
+    df_piece *piece;
+    void *arg;
+    _Atomic bool failed;
+    char message[sizeof ((struct df_call *)NULL)->message]; /* of the piece that failed first */
+};
+
+static int call_piece(struct df_call *call, void *pieces, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+{
+    const struct caught_pieces *p = pieces;
+    (void)call, (void)ports, (void)scalars;
+    p->piece(p->arg, *dims);
+    return DF_OK;
+}
+
+static void catch_piece(void *arg, size_t i)
+{
+    struct caught_pieces *p = arg;
+    struct df_call own = { .failed = false }; /* several pieces may fail at a time, and the job's call has one message */
+    df_catch(call_piece, &own, p, &i, NULL, NULL);
+    if (own.failed && !atomic_exchange(&p->failed, true))
+        memcpy(p->message, own.message, sizeof p->message);
+}
+
+static void run_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg)
 {
     struct df_run *run = call->run;
 
@@ -55,6 +83,19 @@ void df_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg)
     else
         for (size_t i = 0; i < n; i++)
             piece(arg, i);
+}
+
+void df_pieces(struct df_call *call, size_t n, df_piece *piece, void *arg)
+{
+    struct caught_pieces caught = { .piece = piece, .arg = arg };
+
+    if (!df_catch) {
+        run_pieces(call, n, piece, arg);
+        return;
+    }
+    run_pieces(call, n, catch_piece, &caught);
+    if (atomic_load(&caught.failed))
+        df_fail(call, "%s", caught.message);
 }
 
 static const struct df_node *node_of(const struct df_call *call)

@@ -46,23 +46,49 @@ void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
     dfr_engine_tell_feeder(run);
 }
 
+/* The first failure stops the run. Of jobs that fail before all workers have stopped the one of the earliest wave is reported, so
+ * that it does not depend on which worker is faster; within a wave, of the first node. */
+static void fail(struct df_run *run, int64_t wave, uint32_t node, int status, const char *format, va_list list)
+{
+    struct dfr_run_outcome *o = &run->outcome;
+    while (atomic_exchange_explicit(&o->failure_locked, true, memory_order_acquire))
+        dfr_relax();
+    bool first = !o->failed, earlier = !first && wave >= 0 && (wave < o->failed_wave || (wave == o->failed_wave && node < o->failed_node));
+    if (first || earlier) {
+        o->failed = true;
+        o->failed_wave = wave;
+        o->failed_node = node;
+        o->failure_status = status;
+        dfr_message(o->failure.text, sizeof o->failure.text, format, list);
+    }
+    atomic_store_explicit(&o->failure_locked, false, memory_order_release);
+    if (first)
+        dfr_engine_stop(run, DFR_RUN_FAILED);
+}
+
 void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
 {
     va_list list;
-    if (atomic_exchange_explicit(&run->outcome.failure_claimed, true, memory_order_acq_rel))
-        return;                         /* the first failure is the one that is reported */
-    run->outcome.failure_status = status;
     va_start(list, format);
-    dfr_message(run->outcome.failure.text, sizeof run->outcome.failure.text, format, list);
+    fail(run, -1, DF_NONE, status, format, list);
     va_end(list);
-    dfr_engine_stop(run, DFR_RUN_FAILED);
+}
+
+__attribute__((format(printf, 4, 5)))
+static void fail_of(struct df_run *run, int64_t wave, uint32_t node, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fail(run, wave, node, DF_E_KERNEL, format, list);
+    va_end(list);
 }
 
 void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message)
 {
+    const int64_t told = dfr_told_wave(run, job, wave);
     char name[256];
     df_node_name(run->graph, dfr_job_node(job), name, sizeof name);
-    dfr_engine_fail(run, DF_E_KERNEL, "node '%s', wave %lld: %s", name, (long long)dfr_told_wave(run, job, wave), message);
+    fail_of(run, told, dfr_job_node(job), "node '%s', wave %lld: %s", name, (long long)told, message);
 }
 
 /* ---- giving ready jobs to the policy ---- */

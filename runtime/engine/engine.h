@@ -313,9 +313,13 @@ struct dfr_run_feed {                   /* a run that is fed (start/feed.c): its
     bool over;                          /* the feeder's own: there will be no more */
 };
 
-struct dfr_run_outcome {                /* how the run ends; written by the thread that stops it */
+struct dfr_run_outcome {                /* how the run ends */
     _Atomic uint32_t stop;              /* enum dfr_stop */
-    _Atomic bool failure_claimed;       /* one thread sets it first: it alone writes what follows */
+    _Atomic bool failure_locked;        /* what follows is written under this lock */
+    bool failed;
+    bool drains;                        /* all workers have ended, and one thread runs what is left of earlier waves */
+    int64_t failed_wave;                /* of the job that failed; -1: no job did, and the failure stays */
+    uint32_t failed_node;
     int failure_status;
     struct df_error failure;            /* read after all threads have ended */
 };

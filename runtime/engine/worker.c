@@ -520,6 +520,39 @@ void *dfr_worker_main(void *arg)
     return NULL;
 }
 
+/* ---- after a failure ---- */
+
+static bool take_left(struct df_run *run, struct dfr_worker *w, uint64_t *job)
+{
+    if (!w->deque)
+        return take(run, w, job);
+    *job = w->kept;
+    w->kept = DFR_NO_JOB;
+    return *job != DFR_NO_JOB || dfr_deque_pop(w->deque, job);
+}
+
+/* Jobs of the other waves are dropped. No job of an earlier wave waits for them. */
+void *dfr_worker_drain(void *arg)
+{
+    struct df_run *run = ((struct dfr_worker *)arg)->run;
+    uint64_t job;
+    bool found;
+
+    do {
+        found = false;
+        for (uint32_t i = 0; i < run->machine.n_cpu_workers; i++)
+            while (take_left(run, &run->threads.workers[i], &job)) {
+                struct dfr_worker *w = &run->threads.workers[i];
+                found = true;
+                if (dfr_job_slot(job) == dfr_once_slot(run) || dfr_job_wave(run, job) >= run->outcome.failed_wave)
+                    continue;
+                dfr_crash_call(&w->call);
+                run_job(run, w, w->deque, job, (struct kind){ .lean = false });
+            }
+    } while (found);
+    return NULL;
+}
+
 /* ---- sessions ---- */
 
 /* The call's first jobs. Another worker may already have stolen them all. */

@@ -20,6 +20,9 @@ void *dfr_worker_main(void *worker);    /* the thread of a CPU worker, a struct 
 /* A call of a session: the calling thread works as this worker until the call's last wave has ended, or the run has
  * stopped. */
 void dfr_worker_call(struct dfr_worker *worker);
+/* A job has failed, and all workers have ended: runs on this thread what is left of the waves before the one that failed. So the failure of the
+ * earliest wave is reported, whichever job ran first. */
+void *dfr_worker_drain(void *worker);
 
 /* ---- the times of single jobs: for the trace, --learn and df_options.node_stats ---- */
 

@@ -400,6 +400,7 @@ static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_er
     int status = DF_OK, trace_status;
 
     dfr_run_join(run);
+    dfr_run_drain(run);
     if (!dfr_stopped(run))              /* the kernel made the system call that ends a thread */
         dfr_engine_fail(run, DF_E_KERNEL, "all workers' threads have ended before the last wave was done");
     dfr_inspect_end(run, atomic_load(&run->outcome.stop) != DFR_RUN_FAILED);

@@ -25,6 +25,8 @@ int dfr_run_make_loop(struct df_run *run, const struct df_plan *plan, struct df_
 int dfr_run_start_threads(struct df_run *run, struct df_error *error);
 void dfr_run_join(struct df_run *run);
 bool dfr_run_join_for(struct df_run *run, double seconds); /* false: it has not ended in that time */
+/* After dfr_run_join(): if a job failed, runs what is left of earlier waves, so that the earliest failure is reported. */
+void dfr_run_drain(struct df_run *run);
 void dfr_run_call(struct df_run *run);                /* the waves of a session's call, on the calling thread too */
 
 /* feed.c */

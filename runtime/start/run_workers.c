@@ -174,6 +174,8 @@ bool dfr_run_join_for(struct df_run *run, double seconds)
 
 static void *(*thread_main(const struct df_run *run, uint32_t worker))(void *)
 {
+    if (run->outcome.drains)
+        return dfr_worker_drain;
     if (worker >= run->machine.n_cpu_workers)
         return dfr_gpu_main;
     return run->threads.loop == DFR_LOOP_LIST ? dfr_list_main : dfr_worker_main;
@@ -224,6 +226,26 @@ void dfr_run_call(struct df_run *run)
         dfr_worker_call(w);
     pthread_cleanup_pop(0);
     dfr_crash_call(before);
+}
+
+/* Of runs on the host alone whose waves are counted from 0 by the engine itself. The failure of a job in wave 0 is the earliest. */
+static bool can_drain(const struct df_run *run)
+{
+    return run->outcome.failed && run->outcome.failed_wave > 0 && run->machine.n_gpus == 0 && run->threads.loop != DFR_LOOP_LIST && !run->threads.list &&
+           !run->threads.gang && !run->feed.slots && !run->rehearsal && !run->skips.passes && !dfr_inspect_wanted(run);
+}
+
+void dfr_run_drain(struct df_run *run)
+{
+    struct dfr_worker *w = &run->threads.workers[0];
+    int64_t limit = atomic_load(&run->firing.limit);
+
+    if (!can_drain(run))
+        return;
+    atomic_store(&run->firing.limit, limit < run->outcome.failed_wave ? limit : run->outcome.failed_wave); /* so no later wave begins */
+    run->outcome.drains = true;
+    w->started = dfr_thread_create(&w->thread, 0, true, worker_thread, w) == 0; /* without a thread, the failure stays */
+    dfr_run_join(run);
 }
 
 /* A thread that begins allocates. In a session this comes before the first call. */

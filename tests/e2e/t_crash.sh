@@ -110,6 +110,36 @@ if [ "$(nproc)" -gt 1 ]; then
     expect "profile-ended beside" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none --loaded --db=ended.db -- --how=21 --workers=2
 else skip "profile-ended beside" "one core"; fi
 expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 "$DFC" compare ends.df --policy=eager --runs=1 --nvcc=none -- --how=0 --waves=8
+# A kernel in C++ that throws fails its job, as df_fail() does: a kernel in its file, an existing function, code with the file, what opens, a piece.
+cp "$programs"/throws.* .
+check throws-compiles "$DFC" throws.df -o throws --nvcc=none
+for run in --workers=1 "--workers=4 --policy=eager" "--workers=3 --policy=ws" "--device=emu --emu-all --policy=all-gpu"; do
+    # With several workers, too, it is the earliest wave that is named, though later ones fail first.
+    expect "throws $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw an exception: seven 3$" timeout 60 ./throws --how=0 --waves=16 --inflight=4 $run
+    expect "throws-pieces $run" 1 "^throws: error: node 'main/parted', wave 0: the kernel threw an exception: a piece$" timeout 60 ./throws --how=30 $run
+done
+for run in --workers=1 "--workers=4 --policy=eager"; do
+    expect "throws-number $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw long, which is no std::exception$" timeout 60 ./throws --how=1 --waves=16 $run
+    expect "throws-own $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw mine, which is no std::exception$" timeout 60 ./throws --how=2 --waves=16 $run
+    expect "throws-target $run" 1 "^throws: error: node 'main/twice', wave 0: the kernel threw an exception: no room$" timeout 60 ./throws --how=10 $run
+    expect "throws-opening $run" 1 "^throws: error: node 'main/opened', wave 0: the kernel threw an exception: it does not open$" timeout 60 ./throws --how=20 $run
+done
+cancels throws-not 1 "^throws: error: node 'main/middle', wave 3: $ended" timeout 60 ./throws --how=3 --waves=8 --workers=1
+expect throws-good 0 "" ./throws --how=9 --waves=8
+sed -i '/how == 3/,+1d; /pthread/d; s/throw \([^;]*\);/(void)how;/' throws.cpp
+check throws-disabled "$DFC" throws.df -o throws --nvcc=none --cflags=-fno-exceptions && expect throws-disabled-good 0 "" ./throws --how=9
+# The earliest failure is named whichever job runs first: here a later wave fails before an earlier one has begun.
+cat > order.df <<'X'
+kernel make(out v: i32[k]) stream cpu {{ static int n; if (n == 60) return DF_END; v[0] = n++; }};
+kernel slow(in v: i32[k], out w: i32[k]) cpu {{ memcpy(w, v, k * 4); for (volatile int i = 0; i < 20000 * (19 - v[0] % 19); i++); }};
+kernel check(in v: i32[k], out w: i32[k]) cpu {{ memcpy(w, v, k * 4); if (v[0] >= 20) return df_fail(call, "no luck"); }};
+kernel last(in v: i32[k]) ordered cpu {{ (void)v; }};
+graph main { v: i32[8] = make(); w = slow(v); x = check(w); last(x); }
+X
+check order-compiles "$DFC" order.df -o order --nvcc=none
+for run in "--policy=eager" "--policy=ws" "--policy=dmda" "--policy=heft" "--policy=gp"; do
+    for i in 1 2 3; do expect "order $run" 1 "^order: error: node 'main/check', wave 20: no luck$" timeout 60 ./order --workers=4 --inflight=8 --device=none $run; done
+done
 if [ "${DF_BUILD##*/}" = release ]; then
     ./crash --device=none 2>/dev/null; [ $? = 134 ] && pass crash-status || fail crash-status "exit $?"
 else

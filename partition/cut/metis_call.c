@@ -8,6 +8,7 @@
  */
 #include <metis.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "partition/cut/metis_call.h"
@@ -70,13 +71,18 @@ int dfp_metis_call(const struct dfp_metis_graph *graph, const struct dfp_metis_c
     }
 
     char own_random[128];
+    struct sigaction abort_before, term_before; /* METIS takes both signals, and gives them back without the flags that they had */
     pthread_mutex_lock(&metis_lock);
+    sigaction(SIGABRT, NULL, &abort_before);
+    sigaction(SIGTERM, NULL, &term_before);
     char *callers_random = initstate(cut->seed, own_random, sizeof own_random);
     int status = (cut->kway ? METIS_PartGraphKway : METIS_PartGraphRecursive)(
         &n, &n_weights, graph->first, graph->adjacent, weight, NULL, graph->edge_weight, &n_parts, share, NULL, options,
         &edges, part);
     if (callers_random)
         setstate(callers_random);
+    sigaction(SIGABRT, &abort_before, NULL);
+    sigaction(SIGTERM, &term_before, NULL);
     pthread_mutex_unlock(&metis_lock);
     free(limited);
     return status == METIS_OK ? DF_OK : metis_error(status, error);

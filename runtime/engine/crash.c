@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/output.h"
+#include "runtime/base/process_lock.h"
 #include "runtime/base/status_line.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/log.h"
@@ -105,6 +106,90 @@ static void on_crash(int number, siginfo_t *info, void *context)
             sigaction(number, &before[i], NULL);
     if (number != SIGABRT && info->si_code <= 0)
         raise(number);                  /* no fault comes again; abort() raises its signal again by itself */
+}
+
+/* ---- in a host process ---- */
+
+DFR_PROCESS_LOCK(guests_lock);
+static unsigned n_guests;               /* libraries' sessions that are open */
+static volatile sig_atomic_t installed[N_SIGNALS]; /* the guest's handler is somewhere in the chain, and before[] is what it was put on */
+
+/* Not a kernel's fault: it goes to the handler that was there before, which may well live with it. */
+static void pass_on(int number, int i, siginfo_t *info, void *context)
+{
+    const struct sigaction *next = &before[i];
+
+    if (next->sa_handler == SIG_DFL || next->sa_handler == SIG_IGN || (next->sa_flags & (int)SA_RESETHAND)) {
+        installed[i] = 0;
+        sigaction(number, next, NULL);  /* the fault comes again */
+        if (number != SIGABRT && info->si_code <= 0)
+            raise(number);
+        return;
+    }
+    pthread_sigmask(SIG_BLOCK, &next->sa_mask, NULL); /* as the system does; the end of this handler takes it back */
+    if (next->sa_flags & SA_SIGINFO)
+        next->sa_sigaction(number, info, context);
+    else
+        next->sa_handler(number);
+}
+
+static void on_guest_crash(int number, siginfo_t *info, void *context)
+{
+    int i = 0;
+
+    while (signals[i] != number)
+        i++;
+    if (running && !telling) {
+        telling = 1;
+        tell(info);
+        telling = 0;
+        running = NULL;                 /* the host's handler may leave the call by a jump */
+        installed[i] = 0;
+        sigaction(number, &before[i], NULL); /* where the fault comes again, with the kernel's own context */
+        if (number != SIGABRT && info->si_code <= 0)
+            raise(number);
+        return;
+    }
+    pass_on(number, i, info, context);
+}
+
+static void install(int i)
+{
+    struct sigaction ours = { .sa_sigaction = on_guest_crash };
+
+    if (installed[i] || sigaction(signals[i], NULL, &before[i]) != 0 || before[i].sa_handler == SIG_IGN)
+        return;
+    sigemptyset(&ours.sa_mask);
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (before[i].sa_flags & (int)(SA_NODEFER | SA_RESTART));
+    installed[i] = 1;
+    sigaction(signals[i], &ours, NULL);
+}
+
+/* A handler that the host has put above ours stays, and may call ours. */
+static void uninstall(int i)
+{
+    struct sigaction now;
+
+    if (!installed[i] || sigaction(signals[i], NULL, &now) != 0 || !(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != on_guest_crash)
+        return;
+    sigaction(signals[i], &before[i], NULL);
+    installed[i] = 0;
+}
+
+void dfr_crash_guest(bool begins)
+{
+    pthread_mutex_lock(&guests_lock);
+    bool changes = begins ? n_guests++ == 0 : --n_guests == 0;
+    for (int i = 0; i < N_SIGNALS && changes && !watching; i++)
+        (begins ? install : uninstall)(i);
+    pthread_mutex_unlock(&guests_lock);
+}
+
+/* The library is unloaded, or the process ends. */
+__attribute__((destructor)) static void leave_chain(void)
+{
+    for (int i = 0; i < N_SIGNALS; i++)
+        uninstall(i);
 }
 
 /* ---- in exit(), and at the end of a thread ---- */

@@ -1,9 +1,11 @@
 /* crash.h - names the node whose kernel crashed, called exit() or ended its thread, before the process ends.
  *
- * Signals: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, in programs that dfc makes. libdf by itself touches no signal
- *          for this. The handler writes one line on stderr, puts back the handler that was there before it, and lets
+ * Signals: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT, in programs and libraries that dfc makes. libdf by itself touches no
+ *          signal for this. The handler writes one line on stderr, puts back the handler that was there before it, and lets
  *          the fault come again. So the exit status, a core file and a sanitizer's report are the same as without it.
- * Exit:    A kernel cannot end a run by exit() or quick_exit(). If it tries, this writes such a line and ends the
+ * Hosts:   A library has the handlers while a session is open, on top of those of the host. A fault of a kernel is named and then goes to the
+ *          host's handler, as if ours were not there. All other signals go there at once. A handler that the host installs later stays.
+ * Exit:    In a program a kernel cannot end a run by exit() or quick_exit(). If it tries, this writes such a line and ends the
  *          process with status 1, whatever status the kernel gave. _exit() ends the process unseen.
  * Ended:   A kernel may also end the thread that runs it: by pthread_exit(), thrd_exit(), or a pthread_cancel() of
  *          itself. Each loop that runs kernels sees that by pthread_cleanup_push(), and calls dfr_crash_thread_ends().
@@ -33,6 +35,9 @@ struct dfr_crash_frame {
 
 /* Puts the handlers in place, for the rest of the process. */
 void dfr_crash_watch(void);
+
+/* A session of a library begins or ends: it is a guest in a host's process. */
+void dfr_crash_guest(bool begins);
 
 /* Says whether a graph runs: while one does, exit() is an error. */
 void dfr_crash_run(bool on);

@@ -15,6 +15,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/process_lock.h"
+#include "runtime/engine/crash.h"
 #include "runtime/program/run_report.h"
 #include "runtime/threads/host.h"
 
@@ -149,23 +150,30 @@ static void library_free(struct dfr_library *l)
     *l = (struct dfr_library){ 0 };
 }
 
-static int open_library(struct dfr_library *l, const struct df_program *program, const char *options, struct df_error *why)
+struct opening {
+    struct dfr_library *library;
+    const char *options;
+    struct df_error why;
+    int rc;
+};
+
+static void open_library(void *opening)
 {
+    struct opening *o = opening;
+    struct dfr_library *l = o->library;
     struct dfr_host host;
     dfr_host_enter(&host);
-    int rc = dfr_image_open(program->image, program->image_bytes, program->functions, program->n_functions, &l->image, why);
-    if (rc == DF_OK)
-        rc = dfr_library_options(l, options, why);
-    if (rc != DF_OK)
+    o->rc = dfr_image_open(l->program.image, l->program.image_bytes, l->program.functions, l->program.n_functions, &l->image, &o->why);
+    if (o->rc == DF_OK)
+        o->rc = dfr_library_options(l, o->options, &o->why);
+    if (o->rc != DF_OK)
         library_free(l);
     dfr_host_leave(&host);
-    return rc;
 }
 
 int df_library_open(const struct df_program *program, const struct df_library_function *f, const char *options,
                     struct df_library_session **session)
 {
-    struct df_error why = { "" };
     if (!session)
         return dfr_error(&said, DF_E_ARGUMENT, "%s: there is no place to put the session: it is NULL", f->name);
     struct df_library_session *made = calloc(1, sizeof *made);
@@ -174,11 +182,13 @@ int df_library_open(const struct df_program *program, const struct df_library_fu
     made->library.program = *program;
     made->library.function = f;
     atomic_init(&made->forks, dfr_forks());
-    int rc = open_library(&made->library, program, options, &why);
-    if (rc != DF_OK) {
+    struct opening opening = { .library = &made->library, .options = options };
+    dfr_on_own_stack(open_library, &opening);
+    if (opening.rc != DF_OK) {
         free(made);
-        return dfr_error(&said, rc, "%s: %s", f->name, why.text);
+        return dfr_error(&said, opening.rc, "%s: %s", f->name, opening.why.text);
     }
+    dfr_crash_guest(true);
     *session = made;
     return DF_OK;
 }
@@ -190,6 +200,7 @@ int df_library_close(struct df_library_session *session, const struct df_library
         return rc;
     end_looks(session);
     library_free(&session->library);
+    dfr_crash_guest(false);
     dfr_host_leave(&session->host);
     atomic_store_explicit(&session->state, CLOSED, memory_order_release);
     keep_closed(session);

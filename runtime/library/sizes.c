@@ -8,6 +8,7 @@
 #include "runtime/base/error.h"
 #include "runtime/graph/arrays.h"
 #include "runtime/start/run_machine.h"
+#include "runtime/threads/host.h"
 
 #define MOST_WAVES (INT64_C(1) << 40)   /* of a call of several */
 
@@ -106,12 +107,32 @@ static int open_session(struct dfr_library *l, struct dfr_sized *s, struct df_er
     return df_session_open(s->made.graph, &options, &s->session, error);
 }
 
+struct opening {
+    struct dfr_library *library;
+    struct dfr_sized *sized;
+    struct df_error *error;
+    int rc;
+};
+
+static void open_one(void *opening)
+{
+    struct opening *o = opening;
+    o->rc = open_session(o->library, o->sized, o->error);
+}
+
+static int open_on_own_stack(struct dfr_library *l, struct dfr_sized *s, struct df_error *error)
+{
+    struct opening opening = { l, s, error, DF_OK };
+    dfr_on_own_stack(open_one, &opening);
+    return opening.rc;
+}
+
 /* ---- the session ---- */
 
 /* If there is too little memory beside the sessions of other sizes, these end. */
 int dfr_sized_open(struct dfr_library *l, struct dfr_sized *s, struct df_error *error)
 {
-    int rc = open_session(l, s, error);
+    int rc = open_on_own_stack(l, s, error);
     if (rc != DF_E_MEMORY && rc != DF_E_DEVICE && rc != DF_E_REFUSED)
         return rc;
     bool others = false;
@@ -120,7 +141,7 @@ int dfr_sized_open(struct dfr_library *l, struct dfr_sized *s, struct df_error *
             others = true;
             dfr_sized_close(&l->sizes[i]);
         }
-    return others ? open_session(l, s, error) : rc;
+    return others ? open_on_own_stack(l, s, error) : rc;
 }
 
 /* For the ports whose extents differ, behind one another. */
@@ -207,6 +228,21 @@ static int make(struct dfr_library *l, const size_t *dims, bool many, struct dfr
     return rc;
 }
 
+struct making {
+    struct dfr_library *library;
+    const size_t *dims;
+    bool many;
+    struct dfr_sized *sized;
+    struct df_error *error;
+    int rc;
+};
+
+static void make_one(void *making)
+{
+    struct making *m = making;
+    m->rc = make(m->library, m->dims, m->many, m->sized, m->error);
+}
+
 /* ---- all of them ---- */
 
 int dfr_sized_get(struct dfr_library *l, const size_t *dims, bool many, struct dfr_sized **sized,
@@ -226,9 +262,10 @@ int dfr_sized_get(struct dfr_library *l, const size_t *dims, bool many, struct d
     if (l->last == oldest)
         l->last = NULL;
     dfr_sized_close(oldest);
-    int rc = make(l, dims, many, oldest, error);
-    if (rc != DF_OK)
-        return rc;
+    struct making making = { l, dims, many, oldest, error, DF_OK };
+    dfr_on_own_stack(make_one, &making);
+    if (making.rc != DF_OK)
+        return making.rc;
     oldest->used = ++l->calls;
     *sized = oldest;
     return DF_OK;

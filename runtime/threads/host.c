@@ -137,3 +137,25 @@ int dfr_thread_create(pthread_t *thread, size_t stack_bytes, bool deaf, void *(*
         free(start);
     return code;
 }
+
+struct errand {
+    void (*function)(void *);
+    void *arg;
+};
+
+static void *run_errand(void *arg)
+{
+    const struct errand *errand = arg;
+    errand->function(errand->arg);
+    return NULL;
+}
+
+void dfr_on_own_stack(void (*function)(void *), void *arg)
+{
+    struct errand errand = { function, arg };
+    pthread_t thread;
+    if (dfr_thread_create(&thread, 0, true, run_errand, &errand) == 0)
+        pthread_join(thread, NULL);
+    else
+        function(arg);
+}

@@ -110,6 +110,28 @@ if [ "$(nproc)" -gt 1 ]; then
     expect "profile-ended beside" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none --loaded --db=ended.db -- --how=21 --workers=2
 else skip "profile-ended beside" "one core"; fi
 expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 "$DFC" compare ends.df --policy=eager --runs=1 --nvcc=none -- --how=0 --waves=8
+# A crash in a library names the node as well, and then goes to the host's own handler, or ends the host as it would without the library.
+if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip guest 'a sanitizer has handlers of its own'; else
+    cp "$programs"/guest.* .
+    check guest-library "$DFC" guest.df --lib -o libguest.so --nvcc=none
+    check guest-host cc -std=c11 -Wall -Wextra -Werror guest.c -o guest -I. -L. -lguest -Wl,-rpath,"$PWD"
+    named="^guest: error: node 'main/guest/falls', wave 0: the kernel crashed:"
+    guest() { # NAME STATUS PATTERN WHAT-THE-HOST-SAYS ARGUMENT…
+        expect "guest-$1" "$2" "$3" ./guest "${@:5}"
+        [ "$(./guest "${@:5}" 2>/dev/null)" = "$4" ] && pass "guest-$1-host" || fail "guest-$1-host" "$(./guest "${@:5}" 2>&1)"
+    }
+    for set in --workers=1 '--workers=3 --policy=eager' '--device=emu --emu-all --policy=all-gpu'; do
+        guest "none $set" 139 "$named segmentation fault at address 0x8$" '' none "$set" 1
+        guest "abort $set" 134 "$named abort\\(\\) was called$" '' none "$set" 2
+        guest "info $set" 7 "$named segmentation fault at address 0x8$" 'host: at 8' info "$set" 1
+        guest "plain $set" 8 "$named segmentation fault at address 0x8$" 'host: plain' plain "$set" 1
+        guest "late $set" 7 '^host: at 8$' 'host: at 8' late "$set" 1
+        guest "own $set" 7 '^host: at 8$' 'host: at 8' info "$set" 8
+        ./guest info "$set" 8 2>&1 | grep -q node && fail "guest-own-unnamed $set" || pass "guest-own-unnamed $set"
+        guest "sent $set" 0 '^as before$' "$(printf 'host: sent\nhost: sent\nas before')" info "$set" 9
+    done
+    guest jump 8 "$named segmentation fault at address 0x8$" "$(printf 'host: at 8\nhost: plain')" jump --workers=1 1
+fi
 # A kernel in C++ that throws fails its job, as df_fail() does: a kernel in its file, an existing function, code with the file, what opens, a piece.
 cp "$programs"/throws.* .
 check throws-compiles "$DFC" throws.df -o throws --nvcc=none

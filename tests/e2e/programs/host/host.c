@@ -47,9 +47,9 @@ static int is(const char *state, const char *name)
 
 /* ---- states ---- */
 
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
-    (void)number;
+    (void)number, (void)info, (void)context;
     handled++;
 }
 
@@ -80,7 +80,7 @@ static void change(const char *state)
             signal(i, SIG_IGN);
     if (is(state, "handlers"))
         for (int i = 1; i < NSIG; i++)
-            signal(i, on_signal);
+            sigaction(i, &(struct sigaction){ .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | (i % 2 ? SA_RESTART : SA_NODEFER) }, NULL);
     if (is(state, "umask"))
         umask(077);
     if (is(state, "folder") && chdir("/") != 0)
@@ -106,17 +106,26 @@ struct seen {
     unsigned floats;
     sigset_t blocked;
     mode_t mask;
-    void (*handler)(int);
+    struct {
+        void (*function)(int);
+        int flags;
+    } handlers[NSIG];
 };
 
 static struct seen look(void)
 {
-    struct seen s = { .point = *localeconv()->decimal_point, .rounds = fegetround(), .traps = fegetexcept() };
+    struct seen s;
     struct sigaction action;
-    memset(&s.blocked, 0, sizeof s.blocked);
+    memset(&s, 0, sizeof s);            /* it is compared as bytes */
+    s.point = *localeconv()->decimal_point;
+    s.rounds = fegetround();
+    s.traps = fegetexcept();
     pthread_sigmask(SIG_SETMASK, NULL, &s.blocked);
-    sigaction(SIGSEGV, NULL, &action);
-    s.handler = action.sa_handler;
+    for (int i = 1; i < NSIG; i++)
+        if (sigaction(i, NULL, &action) == 0) {
+            s.handlers[i].function = action.sa_handler;
+            s.handlers[i].flags = action.sa_flags & (SA_SIGINFO | SA_RESTART | SA_NODEFER | SA_RESETHAND | SA_ONSTACK);
+        }
     s.mask = umask(0);
     umask(s.mask);
 #ifdef __SSE2__

@@ -2,6 +2,7 @@
  * integers lie, and which reads stand under a condition.
  */
 #include "compiler/generate/gen.h"
+#include "compiler/proof/proof.h"
 
 #include <math.h>
 #include <string.h>
@@ -262,7 +263,7 @@ void dfg_find_limit(struct dfg_gen *g)
     memset(g->facts, 0, g->kernel->n_nodes * sizeof *g->facts);
     mark_indices(g);
     unmark_hopeless(g);
-    g->limit = INT32_MAX - 65536;
+    g->limit = DFF_MOST_EXTENT;
     find_spans(g);
     for (int bits = 30; bits >= 20 && some_index_overflows(g); bits--) {
         g->limit = (int64_t)1 << bits;

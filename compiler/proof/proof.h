@@ -19,7 +19,8 @@
 
 #include "compiler/formula/formula.h"
 
-#define DFF_MOST_EXTENT ((int64_t)INT32_MAX)
+#define DFF_MOST_REACH ((int64_t)1 << 20)   /* how far beyond an extent a bound says where a read is */
+#define DFF_MOST_EXTENT (INT32_MAX - DFF_MOST_REACH) /* so that an index beside it is an i32, and a loop's next step */
 #define DFF_SMALL_EXTENT ((int64_t)1 << 27)
 #define DFF_FAR INT64_MAX
 

@@ -17,7 +17,6 @@
 #define MOST_MET 500000u                /* nodes in sites */
 #define BUDGET ((int64_t)20000000)      /* rows of a kernel: a few seconds */
 #define BOUND_TRIES 6u
-#define MOST_REACH ((int64_t)1 << 20)   /* beyond, a bound only says that extents have one */
 
 struct met {                            /* a node in a site */
     const struct dff_node *node;
@@ -229,7 +228,7 @@ static bool find_reach(struct dff_prover *p, const struct dff_form *form, bool u
 static bool is_reached(struct dff_prover *p, const struct dff_form *index, const struct dff_form *reach, bool upper)
 {
     const struct dff_form number = dff_number(reach->k);
-    if (reach->k > MOST_REACH || reach->k < -MOST_REACH)
+    if (reach->k > DFF_MOST_REACH || reach->k < -DFF_MOST_REACH)
         return false;
     if (is_of_elements(p, index))
         return true;
@@ -246,7 +245,7 @@ static int64_t most_of(struct dff_prover *p, const struct dff_form *form)
     int64_t result = DFF_FAR;
     p->linear.last = 0;
     if (dff_can(p, dff_at_least(p, form, &none, 1)) == DFF_HOLDS && find_reach(p, form, true, &most) &&
-        most.k <= MOST_REACH)
+        most.k <= DFF_MOST_REACH)
         result = most.k;
     p->linear.last = last;
     return result;
@@ -280,7 +279,7 @@ static int64_t check_side(struct walk *w, const struct met *met, unsigned d, boo
     memcpy(point, p->linear.point, sizeof point);
     if (!border && verdict == DFF_HOLDS)
         failure.bounded = find_reach(p, index, upper, &failure.reach) && is_reached(p, index, &failure.reach, upper);
-    failure.real &= failure.bounded || (failure.at < MOST_REACH && failure.at > -MOST_REACH);
+    failure.real &= failure.bounded || (failure.at < DFF_MOST_REACH && failure.at > -DFF_MOST_REACH);
     failure.beyond = dff_form_add(&beyond, high, -1) ? most_of(p, &beyond) : DFF_FAR;
     memcpy(p->linear.point, point, sizeof point);
     if (!border)
@@ -477,16 +476,6 @@ static struct dff_access **try(struct dff_prover *p, bool last, bool *ok)
     return w.ok ? w.access : NULL;
 }
 
-/* A sum that a border corrects must not go around before it does. */
-static int64_t most_extent(const struct dff_prover *p, struct dff_access *const *access)
-{
-    for (uint32_t i = 0; i < p->kernel->n_nodes; i++)
-        for (unsigned d = 0; access[i] && d < p->kernel->nodes[i]->n_args; d++)
-            if (access[i][d].above && access[i][d].above != DFF_FAR && p->max_extent == DFF_MOST_EXTENT)
-                return DFF_MOST_EXTENT - MOST_REACH;
-    return p->max_extent;
-}
-
 const struct dff_proof *dff_prove(struct dfc_unit *u, const struct dff_kernel *kernel)
 {
     struct dff_prover p = { .u = u, .kernel = kernel, .max_extent = DFF_MOST_EXTENT };
@@ -500,6 +489,6 @@ const struct dff_proof *dff_prove(struct dfc_unit *u, const struct dff_kernel *k
     if (!proof)
         return NULL;
     proof->access = (const struct dff_access *const *)access;
-    proof->max_extent = most_extent(&p, access);
+    proof->max_extent = p.max_extent;
     return proof;
 }

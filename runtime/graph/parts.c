@@ -1,5 +1,6 @@
 /* parts.c - the built-in kernels of division: views, which give ranges of a value, and joins, which make a value of its
  * parts. Rows are counted by the first dimension. */
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/base/error.h"
@@ -11,11 +12,15 @@ static int add_kernel(struct df_builder *b, const struct df_ranges *r, unsigned 
                       struct df_error *error)
 {
     const bool view = flag == DF_KERNEL_VIEW;
+    const unsigned whole = view ? 0 : r->n;
     struct df_port_desc ports[DF_MAX_PARTS + 1];
-    for (unsigned p = 0; p <= r->n; p++)
-        ports[p] = (struct df_port_desc){ "part", view ? DF_OUT : DF_IN, r->elem, r->rank };
-    ports[view ? 0 : r->n].name = "whole";
-    ports[view ? 0 : r->n].mode = view ? DF_IN : DF_OUT;
+    char names[DF_MAX_PARTS + 1][16];
+    for (unsigned p = 0; p <= r->n; p++) {
+        snprintf(names[p], sizeof names[p], "part[%u]", view ? p - 1 : p);
+        ports[p] = (struct df_port_desc){ names[p], view ? DF_OUT : DF_IN, r->elem, r->rank };
+    }
+    ports[whole].name = "whole";
+    ports[whole].mode = view ? DF_IN : DF_OUT;
     const struct df_kernel_desc desc = { .name = r->name, .n_ports = r->n + 1, .ports = ports };
     int rc = df_builder_kernel(b, &desc, kernel, error);
     if (rc != DF_OK)

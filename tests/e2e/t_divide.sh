@@ -126,3 +126,24 @@ for n in 3 8; do
     check "example-parts-$n" "$DFC" -w example.df --parts=$n -o parts
     ./parts --waves=3 --workers=3 >got; same "example-in-$n" got want
 done
+
+# A view has many outputs of one kind: --dump writes each of them to a file of its own, and together they are the whole.
+cat > dump.df <<'X'
+kernel src(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int)(i * i); }};
+kernel f(in v: i32[k], out o: i32[k]) { o[x] = v[x] * 3; }
+kernel show(in v: i32[k]) ordered cpu {{ printf("%d\n", v[k - 1]); }};
+graph main { v: i32[100] = src(); o = f(v) @parts(3); show(o); }
+X
+compile 1 dump.df dump
+mkdir dumped && ./dump --waves=2 --dump='main/*' --dump-dir=dumped >dump.out 2>&1 || fail dump "$(cat dump.out)"
+python3 - <<'X' && pass dump || fail dump "$(ls dumped | tr '\n' ' ')"
+import os
+import struct
+name = "dumped/main.{}.{}.npy".format
+read = lambda of, wave: struct.iter_unpack("<i", open(name(of, wave), "rb").read()[256:])
+for wave in 0, 1:
+    src, whole = list(read("src.v", wave)), list(read("f.o.join.whole", wave))
+    assert len(src) == 100 and sum((list(read(f"f.v.view.part[{p}]", wave)) for p in range(3)), []) == src
+    assert sum((list(read(f"f.part[{p}].o", wave)) for p in range(3)), []) == whole == [(3 * a,) for a, in src]
+assert len(os.listdir("dumped")) == 2 * (1 + 3 + 3 + 1)
+X

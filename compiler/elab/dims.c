@@ -446,6 +446,8 @@ static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigne
         const struct dfc_dim *dim = &port->dims[i];
         uint64_t want = dim->number;
         bool known, bounded = false, has_bound = format->bounded >> i & 1;
+        if (s->unsized && (!format->dims[i] || dim->kind != DFC_DIM_NUMBER || (has_bound && s->item->frame == 0)))
+            continue;                   /* root.c checks which results of a call have extents with a bound */
         if (dim->kind == DFC_DIM_VARIABLE) {
             if (!inner->dims[dim->variable]) {
                 inner->dims[dim->variable] = format->dims[i];
@@ -470,7 +472,7 @@ static bool check_out_port(struct dfc_solve *s, struct dfc_frame *inner, unsigne
     const struct dfl_target *target = s->item->stmt->targets;
     for (unsigned i = 0; i < slot; i++)
         target = target->next;
-    return dfc_check_annotation(s, target, format);
+    return s->unsized || dfc_check_annotation(s, target, format);
 }
 
 /* After all nodes: checks that what comes out of nested graphs is what their out ports declare. */
@@ -537,6 +539,77 @@ static bool solve_open(struct dfc_solve *s)
     return s->formats && s->bad && s->phase && s->bound && s->bounded && s->origins && s->port_dims && s->port_bounded;
 }
 
+static void solve_close(struct dfc_solve *s)
+{
+    dfr_table_free(&s->reported);
+    dfr_array_free(&s->reported_items);
+    free(s->formats);
+    free(s->bad);
+    free(s->phase);
+    free(s->bound);
+    free(s->bounded);
+    free(s->origins);
+    free(s->port_dims);
+    free(s->port_bounded);
+}
+
+/* What is known of a port's format. An extent that follows from others is not computed. */
+static struct dfc_format known_format(const struct dfc_solve *s, const struct dfc_sig *sig, const struct dfc_port *port)
+{
+    struct dfc_format format = { .elem = (uint8_t)port->elem, .rank = (uint8_t)port->rank };
+    for (unsigned d = 0; d < port->rank; d++) {
+        const struct dfc_dim *dim = &port->dims[d];
+        if (dim->kind == DFC_DIM_NUMBER)
+            format.dims[d] = dim->number;
+        if (dim->kind != DFC_DIM_VARIABLE || dfc_bound_is_open(sig->variables[dim->variable].bound))
+            continue;
+        format.dims[d] = s->bound[dim->variable];
+        format.bounded |= (uint8_t)(s->bounded[dim->variable] << d);
+    }
+    return format;
+}
+
+/* A source outside of the exported graph, which has the number `item`, stands for an in port of it. */
+static void find_given(struct dfc_solve *s, uint32_t item)
+{
+    const struct dfc_sig *sig = &dfc_frames(s->e)[1].graph->sig;
+    for (unsigned v = 0; v < sig->n_variables; v++) {
+        s->bounded[v] = sig->variables[v].bound && sig->variables[v].from_input;
+        s->bound[v] = s->bounded[v] ? sig->variables[v].most : 0;
+    }
+    s->formats[s->item->first_out] = known_format(s, sig, &sig->ports[sig->in_port[item]]);
+}
+
+static void find_formats(struct dfc_solve *s)
+{
+    const struct dfc_sig *sig = &s->item->callee->sig;
+    for (unsigned i = 0; i < sig->n_out; i++)
+        s->formats[s->item->first_out + i] = s->item->callee->built_in ? s->formats[s->e->in_values[s->item->first_in]]
+                                                                       : known_format(s, sig, &sig->ports[sig->out_port[i]]);
+}
+
+bool dfc_check_formats(struct dfc_elab *e)
+{
+    struct dfc_solve s = { .e = e, .unsized = true };
+    bool ok = solve_open(&s);
+    if (!ok)
+        dfc_no_memory(e->u);
+    for (uint32_t k = 0; k < e->items.n && !e->u->no_memory; k++) {
+        s.item = &dfc_items(e)[e->order[k]];
+        bool solved = !passed_over(&s) && dfc_match_all(&s);
+        if (!solved)
+            mark_bad(&s);
+        else if (s.item->inner == DF_NONE && s.item->frame == 0)
+            find_given(&s, e->order[k]);
+        else if (s.item->inner == DF_NONE)
+            find_formats(&s);
+        ok &= solved;
+    }
+    ok = !e->u->no_memory && check_exits(&s) && ok;
+    solve_close(&s);
+    return ok;
+}
+
 bool dfc_solve_dims(struct dfc_elab *e)
 {
     struct dfc_solve s = { .e = e };
@@ -554,15 +627,6 @@ bool dfc_solve_dims(struct dfc_elab *e)
     ok = !e->u->no_memory && check_exits(&s) && ok && (!e->use || fill_all(&s)) && (!e->u->options->root || dfc_root_ports(&s.fill, s.formats)) &&
          dfc_fill_finish(&s.fill);
     dfc_fill_free(&s.fill);
-    dfr_table_free(&s.reported);
-    dfr_array_free(&s.reported_items);
-    free(s.formats);
-    free(s.bad);
-    free(s.phase);
-    free(s.bound);
-    free(s.bounded);
-    free(s.origins);
-    free(s.port_dims);
-    free(s.port_bounded);
+    solve_close(&s);
     return ok;
 }

@@ -19,6 +19,7 @@ struct dfc_origin {                     /* where a variable's extent was found; 
 struct dfc_solve {
     struct dfc_elab *e;
     struct dfc_fill fill;
+    bool unsized;                       /* extents that callers give are not known, and 0 */
     struct dfc_format *formats;         /* by value */
     bool *bad;                          /* by value: its node had an error */
     uint8_t *phase;                     /* by value: enum dfc_phase, when it can be read */

@@ -141,6 +141,8 @@ bool dfc_check_stages(struct dfc_elab *e, const bool *costs);
 bool dfc_fuse(struct dfc_elab *e);
 /* Makes the groups that options->groups names, before there are other kernels than those declared. */
 bool dfc_fuse_given(struct dfc_unit *u);
+/* Of a graph whose extents are not known: do the ends of each arc agree in element, rank and the extents that are numbers? false: reported. */
+bool dfc_check_formats(struct dfc_elab *e);
 /* Reports that extent d of port p, an acc of the item's kernel, differs from wave to wave. */
 void dfc_report_acc(const struct dfc_elab *e, const struct dfc_item *item, unsigned p, unsigned d);
 /* Finds all dimensions and gives the nodes to the builder. false: reported. */

@@ -163,6 +163,8 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
     }
     for (unsigned i = 0; i < port->rank && ok; i++) {
         const struct dfc_dim *dim = &port->dims[i];
+        if (s->unsized && !format->dims[i])
+            continue;
         if (dim->kind == DFC_DIM_VARIABLE)
             ok = bind(s, dim->variable, format->dims[i], format->bounded >> i & 1, &origin);
         else if (dim->kind == DFC_DIM_NUMBER)
@@ -274,6 +276,24 @@ static bool match_targets(struct dfc_solve *s)
     return true;
 }
 
+static bool are_alike(const struct dfc_solve *s, const struct dfc_format *a, const struct dfc_format *b)
+{
+    bool alike = a->elem == b->elem && a->rank == b->rank;
+    if (!s->unsized)
+        return memcmp(a, b, sizeof *a) == 0;
+    for (unsigned i = 0; alike && i < a->rank; i++)
+        alike = !a->dims[i] || !b->dims[i] || (a->dims[i] == b->dims[i] && !((a->bounded ^ b->bounded) >> i & 1));
+    return alike;
+}
+
+static void print_format(const struct dfc_solve *s, const struct dfc_format *format, char *text, size_t size)
+{
+    if (s->unsized)
+        snprintf(text, size, "%s of %u dimension%s", df_elem_name((enum df_elem)format->elem), format->rank, format->rank == 1 ? "" : "s");
+    else
+        dfc_format_print(format, text, size);
+}
+
 /* The inputs of a select have one format, which is its output's. */
 static bool match_alike(struct dfc_solve *s)
 {
@@ -284,10 +304,10 @@ static bool match_alike(struct dfc_solve *s)
     for (unsigned i = 1; i < s->item->callee->sig.n_in; i++) {
         const struct dfc_format *format = &s->formats[values[i]];
         const struct dfc_origin other = { .kind = DFC_FROM_INPUT, .slot = i };
-        if (memcmp(first, format, sizeof *first) == 0)
+        if (are_alike(s, first, format))
             continue;
-        dfc_format_print(first, one, sizeof one);
-        dfc_format_print(format, two, sizeof two);
+        print_format(s, first, one, sizeof one);
+        print_format(s, format, two, sizeof two);
         dfc_origin_print(s, &origin, here, sizeof here);
         dfc_origin_print(s, &other, there, sizeof there);
         dfl_error(s->e->u->sink, dfc_solve_loc(s), "the inputs of 'select' have one format, but %s is %s and %s is %s",
@@ -314,7 +334,7 @@ bool dfc_match_all(struct dfc_solve *s)
     for (unsigned i = 0; i < sig->n_in; i++)
         if (!match_input(s, i))
             return false;
-    return match_targets(s);
+    return s->unsized || match_targets(s);
 }
 
 /* ---- expressions ---- */

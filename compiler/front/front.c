@@ -127,7 +127,7 @@ static bool check_library(struct dfc_unit *u)
         struct dfc_elab e;
         if (!root)
             return false;
-        ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && ok && dfc_root_check(&e) &&
+        ok = dfc_elab_run(&e, u, root) && dfc_resolve(&e) && dfc_order_items(&e) && ok && dfc_check_formats(&e) && dfc_root_check(&e) &&
              dfc_fuse(&e) && dfc_check_parts(&e);
         dfc_elab_free(&e);
     }

@@ -30,7 +30,9 @@ static int read_text(struct df_call *call, const char *path, char **text)
         return status;
     errno = 0;
     ssize_t n = getdelim(text, &room, '\0', file);
-    if (n < 0 && !feof(file))
+    if (n >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 || memcmp(*text, "\xfe\xff", 2) == 0))
+        status = df_fail(call, "the list '%s' is UTF-16: save it as UTF-8", path);
+    else if (n < 0 && !feof(file))
         status = df_fail(call, "cannot read the list '%s': %s", path, strerror(errno ? errno : EIO));
     else if (fgetc(file) != EOF)
         status = df_fail(call, "'%s' is no list of files: it holds a zero byte", path);
@@ -42,11 +44,12 @@ static int read_text(struct df_call *call, const char *path, char **text)
     return status;
 }
 
-/* Makes `paths` of the lines of `text`. false: no memory. */
+/* Makes `paths` of the lines of `text`, behind the mark of UTF-8 that some editors put before them. false: no memory. */
 static bool cut_lines(struct df_files *files, bool fill)
 {
+    char *first = files->text + (strncmp(files->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
     files->n = 0;
-    for (char *line = files->text, *end; *line; line = end) {
+    for (char *line = first, *end; *line; line = end) {
         size_t length = strcspn(line, "\n");
         end = line + length + (line[length] == '\n');
         if (length > 0 && line[length - 1] == '\r')

@@ -60,7 +60,7 @@ static const char *photometric_name(uint32_t photometric)
     case PHOTOMETRIC_CFA: return "a colour filter array";
     case PHOTOMETRIC_LOGL: return "LogL";
     case PHOTOMETRIC_LOGLUV: return "LogLuv";
-    case PHOTOMETRIC_SEPARATED: return "inks other than CMYK";
+    case PHOTOMETRIC_SEPARATED: return "CMYK of less than 4 samples, or of floats";
     case PHOTOMETRIC_PALETTE: return "a palette of more than 256 colours";
     case PHOTOMETRIC_CIELAB: return "L*a*b* of another depth than 8 bits";
     case PHOTOMETRIC_YCBCR: return "YCbCr of another depth than 8 bits, or with more than 3 samples";
@@ -77,7 +77,9 @@ static int take_colours(TIFF *tiff, struct samples *s, uint32_t photometric)
     case PHOTOMETRIC_MINISBLACK: return 1;
     case PHOTOMETRIC_RGB: return s->stored >= 3;
     case PHOTOMETRIC_PALETTE: s->colours = INDEXED; return s->elem == DF_U8;
-    case PHOTOMETRIC_SEPARATED: s->colours = CMYK; return s->elem != DF_F32 && s->stored >= 4 && tag(tiff, TIFFTAG_INKSET) == INKSET_CMYK;
+    case PHOTOMETRIC_SEPARATED:
+        s->colours = tag(tiff, TIFFTAG_INKSET) == INKSET_CMYK ? CMYK : AS_STORED; /* of other inks the file may say the name, and not the colour */
+        return s->colours == AS_STORED || (s->elem != DF_F32 && s->stored >= 4);
     case PHOTOMETRIC_CIELAB: s->colours = LAB; return is_u8 && s->stored >= 3;
     case PHOTOMETRIC_YCBCR:
         s->colours = YCBCR;

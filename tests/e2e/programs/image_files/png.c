@@ -174,8 +174,8 @@ static void make(const struct variant *v)
     const char *group = is_colour ? "png-colour" : "png-grey";
     char name[96];
     draw_pixels(v);
-    snprintf(name, sizeof name, "%05d-type%d-%d%s%s%s-%ux%u.png", number++, v->type, v->depth, v->keyed ? "-trns" : "", v->interlaced ? "-adam7" : "",
-             (const char *[]){ "", "-gama", "-srgb", "-iccp" }[v->gamma], width, height);
+    snprintf(name, sizeof name, "%05d-type%d-%d%s%s%s%s-%ux%u.png", number++, v->type, v->depth, v->keyed ? "-trns" : "",
+             v->interlaced ? "-adam7" : "", v->sbit ? "-sbit" : "", (const char *[]){ "", "-gama", "-srgb", "-iccp" }[v->gamma], width, height);
     write_file(name, v);
     add_line(group, "txt", name);
     if (!is_colour)

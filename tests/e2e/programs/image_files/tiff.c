@@ -37,7 +37,7 @@ static const struct kind kinds[] = {
     { "palette-alpha", PHOTOMETRIC_PALETTE, UINT, 8, 2, EXTRASAMPLE_UNASSALPHA, NULL },
     { "cmyk", PHOTOMETRIC_SEPARATED, UINT, 8, 4, NO_EXTRA, NULL }, { "cmyk", PHOTOMETRIC_SEPARATED, UINT, 16, 4, NO_EXTRA, NULL },
     { "cmyk-x", PHOTOMETRIC_SEPARATED, UINT, 8, 5, EXTRASAMPLE_UNSPECIFIED, NULL }, { "cmyk-xx", PHOTOMETRIC_SEPARATED, UINT, 8, 6, EXTRASAMPLE_UNSPECIFIED, NULL },
-    { "lab", PHOTOMETRIC_CIELAB, UINT, 8, 3, NO_EXTRA, NULL },
+    { "inks", PHOTOMETRIC_SEPARATED, UINT, 8, 4, NO_EXTRA, NULL }, { "lab", PHOTOMETRIC_CIELAB, UINT, 8, 3, NO_EXTRA, NULL },
     { "ycbcr11", PHOTOMETRIC_YCBCR, UINT, 8, 3, NO_EXTRA, NULL }, { "ycbcr21", PHOTOMETRIC_YCBCR, UINT, 8, 3, NO_EXTRA, NULL },
     { "ycbcr22", PHOTOMETRIC_YCBCR, UINT, 8, 3, NO_EXTRA, NULL },
     { "signed", PHOTOMETRIC_MINISBLACK, INT, 8, 1, NO_EXTRA, NULL }, { "signed", PHOTOMETRIC_MINISBLACK, INT, 16, 1, NO_EXTRA, NULL },
@@ -50,7 +50,7 @@ static const struct kind kinds[] = {
     { "linear-raw", 34892, UINT, 16, 1, NO_EXTRA, "an unknown kind of colour [(]34892[)]" },
     { "palette", PHOTOMETRIC_PALETTE, UINT, 16, 1, NO_EXTRA, "a palette of more than 256 colours" },
     { "lab", PHOTOMETRIC_CIELAB, UINT, 16, 3, NO_EXTRA, "L[*]a[*]b[*] of another depth than 8 bits" },
-    { "inks", PHOTOMETRIC_SEPARATED, UINT, 8, 4, NO_EXTRA, "inks other than CMYK" },
+    { "cmyk", PHOTOMETRIC_SEPARATED, FLOAT, 32, 4, NO_EXTRA, "CMYK of less than 4 samples, or of floats" },
     { "ycbcr11", PHOTOMETRIC_YCBCR, UINT, 16, 3, NO_EXTRA, "YCbCr of another depth than 8 bits" },
     { "none", -1, UINT, 8, 1, NO_EXTRA, "does not say what its samples mean" },
     { "black0", PHOTOMETRIC_MINISBLACK, UINT, 32, 1, NO_EXTRA, "samples of 32 bits, unsigned" }, { "black0", PHOTOMETRIC_MINISBLACK, UINT, 64, 1, NO_EXTRA, "samples of 64 bits, unsigned" },
@@ -323,9 +323,14 @@ static void write_file(const char *name, const struct variant *v)
 
 /* ---- what is to be read ---- */
 
+static int is_cmyk(const struct kind *k)
+{
+    return k->photometric == PHOTOMETRIC_SEPARATED && strcmp(k->name, "inks") != 0;
+}
+
 static int n_given(const struct kind *k)
 {
-    return k->samples + (k->photometric == PHOTOMETRIC_PALETTE ? 2 : k->photometric == PHOTOMETRIC_SEPARATED ? -1 : 0);
+    return k->samples + (k->photometric == PHOTOMETRIC_PALETTE ? 2 : is_cmyk(k) ? -1 : 0);
 }
 
 static const char *elem_of(const struct kind *k)
@@ -346,7 +351,7 @@ static union value wanted(const struct kind *k, uint32_t y, uint32_t x, int c)
         return (union value){ .f = k->extra != EXTRASAMPLE_ASSOCALPHA || c >= 3 ? v.f : p[3].f > 0 ? v.f / p[3].f : 0 };
     if (k->photometric == PHOTOMETRIC_PALETTE)
         return (union value){ .u = c < 3 ? palette[c][p[0].u] / 256 : p[c - 2].u };
-    if (k->photometric == PHOTOMETRIC_SEPARATED)
+    if (is_cmyk(k))
         return (union value){ .u = c < 3 ? (uint32_t)rounded((uint64_t)(most - v.u) * (most - p[3].u), most) : p[c + 1].u };
     if (k->photometric == PHOTOMETRIC_CIELAB && c > 0)
         v.u = (uint32_t)((int8_t)v.u + 128);

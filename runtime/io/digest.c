@@ -15,6 +15,7 @@
 #include "runtime/base/intern.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/entry.h"
+#include "runtime/io/files.h"
 
 /* ---- inputs ---- */
 
@@ -70,10 +71,8 @@ static int add_list(struct finding *f, const char *path, struct df_error *error)
     size_t room = 0;
     FILE *list = fopen(path, "r");
     int status = list ? add_file(f, path, error) : DF_OK; /* the kernel says why it cannot be read */
-    while (list && status == DF_OK && getline(&line, &room, list) > 0) {
-        line[strcspn(line, "\r\n")] = '\0';
-        status = add_file(f, line, error);
-    }
+    for (bool is_first = true; list && status == DF_OK && getline(&line, &room, list) > 0; is_first = false)
+        status = add_file(f, dfr_list_path(line, is_first), error);
     free(line);
     if (list)
         fclose(list);

@@ -13,6 +13,18 @@
 
 /* ---- lists of files ---- */
 
+/* Some editors put the mark before a text. */
+static char *behind_mark(char *text)
+{
+    return text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+}
+
+char *dfr_list_path(char *line, bool is_first)
+{
+    line[strcspn(line, "\r\n")] = '\0';
+    return is_first ? behind_mark(line) : line;
+}
+
 struct df_files {
     char *text;                         /* the list, cut into paths by NULs; or the one path */
     glob_t matches;                     /* or the paths that match a pattern */
@@ -44,12 +56,11 @@ static int read_text(struct df_call *call, const char *path, char **text)
     return status;
 }
 
-/* Makes `paths` of the lines of `text`, behind the mark of UTF-8 that some editors put before them. false: no memory. */
+/* Makes `paths` of the lines of `text`. false: no memory. */
 static bool cut_lines(struct df_files *files, bool fill)
 {
-    char *first = files->text + (strncmp(files->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
     files->n = 0;
-    for (char *line = first, *end; *line; line = end) {
+    for (char *line = behind_mark(files->text), *end; *line; line = end) {
         size_t length = strcspn(line, "\n");
         end = line + length + (line[length] == '\n');
         if (length > 0 && line[length - 1] == '\r')
@@ -155,10 +166,8 @@ static bool list_again(const char *path)
     bool again = file || access(path, F_OK) != 0;
     char *line = NULL;
     size_t room = 0;
-    for (ssize_t n; again && file && (n = getline(&line, &room, file)) > 0;) {
-        line[strcspn(line, "\r\n")] = '\0';
-        again = is_file(line);
-    }
+    for (bool is_first = true; again && file && getline(&line, &room, file) > 0; is_first = false)
+        again = is_file(dfr_list_path(line, is_first));
     free(line);
     if (file)
         fclose(file);

@@ -8,4 +8,7 @@
  * reader says what is wrong. */
 bool dfr_files_again(const char *path);
 
+/* The path in a line of a list, whose end is cut off; in the first line behind the mark of UTF-8, if one stands there. */
+char *dfr_list_path(char *line, bool is_first);
+
 #endif

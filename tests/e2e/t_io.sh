@@ -31,6 +31,7 @@ printf 'abcdefghijkl' >a.raw; printf 'mnop' >b.raw; printf 'a.raw\r\n\nb.raw\n' 
 ./raw --input=a.raw; same raw a.raw out.raw
 ./raw --input=@list.txt; cat a.raw b.raw >want; same raw-list want out.raw
 rm out.raw; printf '\357\273\277a.raw\r\nb.raw' >marked.txt; check raw-list-marked-run ./raw --input=@marked.txt; same raw-list-marked want out.raw
+./raw --input=@marked.txt --journal=marked.journal; expect raw-list-marked-journal 0 '^input [0-9]+ [0-9]+ a.raw #' cat marked.journal
 printf '\377\376a\0.\0r\0a\0w\0\n\0' >wide.txt; printf '\376\377\0a\0.\0r\0a\0w\0\n' >wide-big.txt; printf '\357\273\277\r\n' >mark.txt
 for list in wide wide-big; do expect list-$list 1 "the list '$list.txt' is UTF-16: save it as UTF-8$" ./raw --input=@$list.txt; done
 expect list-of-a-mark 1 "the list 'mark.txt' names no file$" ./raw --input=@mark.txt

@@ -110,10 +110,10 @@ def netpbm_png(name, kernel, elem, want):
 def pillow_tiff(name, image, channels, elem, want):
     kind, bits = re.match(r"\d+-(.+?)-(\d+)-(?:rows|strip|strips|tiles|wide)-", name).groups()
     pixels = [want[i:i + channels] for i in range(0, len(want), channels)]
-    if "-planes-" in name and image.mode in ("LA", "PA", "LAB"):
-        return                          # alpha as 0; a* and b* as they are stored
-    if kind.startswith("ycbcr") and re.search("-tiles-planes-|-none-|-packbits-", name):
-        return                          # what it does not unpack by libtiff it takes for RGB
+    if "-planes-none-" in name or "-planes-" in name and image.mode in ("LA", "PA", "LAB"):
+        return                          # planes that it unpacks itself; alpha as 0; a* and b* as they are stored
+    if kind.startswith("ycbcr") and (re.search("-tiles-planes-|-none-|-packbits-", name) or "-jpeg-" not in name and "-turn1-" not in name):
+        return                          # what it does not unpack by libtiff it takes for RGB; what libtiff has turned it turns again
     if elem == "u8":
         if image.mode in ("P", "PA"):
             image = image.convert("RGBA" if image.mode == "PA" else "RGB")
@@ -126,7 +126,7 @@ def pillow_tiff(name, image, channels, elem, want):
         same("Pillow", name, samples(image), [65535 - v for v in want] if kind == "white0" else want) # Pillow does not invert these
     elif elem == "u16" and bits == "16" and kind in ("rgb", "rgb-alpha", "rgb-x"):
         same("Pillow", name, samples(image), [v >> 8 for v in want])
-    elif elem == "f32" and image.mode in ("F", "I"):
+    elif elem == "f32" and image.mode in ("F", "I") and ("-mm" not in name or "-none-" in name): # else it swaps what libtiff has swapped
         same("Pillow", name, samples(image), want)
 
 

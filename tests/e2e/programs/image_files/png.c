@@ -46,6 +46,7 @@ static void draw_pixels(const struct variant *v)
     for (int i = 0; i < 256; i++) {
         palette[i] = (png_color){ (png_byte)sample(255), (png_byte)sample(255), (png_byte)sample(255) };
         palette_alpha[i] = (png_byte)sample(255);
+        palette_alpha[i] += palette_alpha[i] == 10; /* which Pillow takes for the end of a line */
     }
     for (int c = 0; c < 3; c++)
         key[c] = (uint16_t)sample((1u << v->depth) - 1);

@@ -81,8 +81,9 @@ static uint16_t palette[3][256];
 
 static int lossy(const struct variant *v)
 {
-    const uint16_t codec = packings[v->packing].codec; /* WebP keeps no colour where alpha is 0 */
-    return codec == COMPRESSION_JPEG || codec == COMPRESSION_PIXARLOG || codec == COMPRESSION_WEBP;
+    const uint16_t codec = packings[v->packing].codec; /* WebP, and LERC with 8 bits, keep no colour where alpha is 0 */
+    return codec == COMPRESSION_JPEG || codec == COMPRESSION_PIXARLOG || codec == COMPRESSION_WEBP ||
+           (codec == COMPRESSION_LERC && v->kind->bits == 8 && v->kind->extra == EXTRASAMPLE_UNASSALPHA);
 }
 
 /* JPEG is of blocks, and YCbCr of groups of pixels. */

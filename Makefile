@@ -103,7 +103,7 @@ UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
 
@@ -141,6 +141,7 @@ help:
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
+	@echo 'make thesis-results  figures 5.1 to 5.4 of the thesis, simulated, into docs/results/thesis/; a minute'
 	@echo 'make tuning-results  pipelines that drift at random, tuned and with the best mapping that stays (docs/results/tuning.md); N=1000 samples from number FIRST=1 on'
 	@echo 'make map-results  mappings of stages to unlike processors, ours beside the optimum, BSC, DPM and HeDPM; N=20 pipelines of 30 stages for each line'
 	@echo 'make stream-results  DDFCFS, DDWRR and ODDS beside the figures of Anthill: writes docs/results/streams.md'
@@ -444,6 +445,11 @@ results: deps
 	@$(MAKE) --no-print-directory results-inner
 results-inner: all
 	@tests/bench/results.sh $(BUILDDIR) build/results
+
+thesis-results: deps
+	@$(MAKE) --no-print-directory thesis-results-inner
+thesis-results-inner: all
+	@python3 tests/bench/thesis.py $(BUILDDIR) docs/results/thesis
 
 # Mappings of stages (docs/results/mapping.md): N=20 pipelines of 30 stages for each line.
 map-results: deps

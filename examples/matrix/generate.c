@@ -25,7 +25,7 @@ static uint64_t next_random(void) /* splitmix64 */
 static uint32_t below(uint32_t n) { return (uint32_t)(next_random() % n); }
 
 static const char usage[] =
-    "usage: generate [--kind=ma|mm|mixed] [--n=512] [--kernels=38] [--deps=75] [--seed=1] [--window=12] [--std|--costs]\n"
+    "usage: generate [--kind=ma|mm|mixed] [--n=512] [--kernels=38] [--deps=75] [--seed=1] [--window=12] [--std|--costs|--titan]\n"
     "Writes a .df graph to standard output.\n"
     "  --kind     matrix add, matrix multiply, or each kernel one of the two\n"
     "  --n        rows and columns of the matrices (the graph's param: dfc -D n=… changes it later)\n"
@@ -34,7 +34,8 @@ static const char usage[] =
     "  --seed     of the random graph\n"
     "  --window   how far back a kernel may reach for its inputs, in kernels\n"
     "  --std      kernels of kernels.df, with products from std/blas.df, in place of those of matrix.c and matrix.cu\n"
-    "  --costs    times as cost clauses in place of code, to study the graph without a compiler or a GPU\n";
+    "  --costs    times as cost clauses in place of code, to study the graph without a compiler or a GPU\n"
+    "  --titan    the same with the costs and the platform of titan.df, the thesis's machine\n";
 
 static long number(const char *option, const char *text, long low, long high)
 {
@@ -52,7 +53,7 @@ static long number(const char *option, const char *text, long low, long high)
 struct options {
     const char *kind;
     long n, kernels, deps, seed, window;
-    bool costs, std;
+    bool costs, std, titan;
 };
 
 static void parse(int argc, char **argv, struct options *o)
@@ -67,6 +68,8 @@ static void parse(int argc, char **argv, struct options *o)
 #define IS(name) (value && length == strlen(name) && !strncmp(argv[i], name, length))
         if (!strcmp(argv[i], "--costs"))
             o->costs = true;
+        else if (!strcmp(argv[i], "--titan"))
+            o->titan = true;
         else if (!strcmp(argv[i], "--std"))
             o->std = true;
         else if (IS("--kind"))
@@ -87,8 +90,8 @@ static void parse(int argc, char **argv, struct options *o)
         }
 #undef IS
     }
-    if (o->costs && o->std) {
-        fprintf(stderr, "generate: error: --costs and --std exclude each other: one leaves out the code that the other names\n");
+    if (o->costs + o->std + o->titan > 1) {
+        fprintf(stderr, "generate: error: --costs, --titan and --std exclude each other: two of them leave out the code that the other names\n");
         exit(2);
     }
     if (strcmp(o->kind, "ma") && strcmp(o->kind, "mm") && strcmp(o->kind, "mixed")) {
@@ -156,10 +159,10 @@ int main(int argc, char **argv)
     state = (uint64_t)o.seed;
     printf("// %s: %ld kernels, %ld dependencies, seed %ld: written by generate --kind=%s --kernels=%ld --deps=%ld "
            "--seed=%ld%s\n",
-           o.kind, o.kernels, o.deps, o.seed, o.kind, o.kernels, o.deps, o.seed, o.std ? " --std" : "");
+           o.kind, o.kernels, o.deps, o.seed, o.kind, o.kernels, o.deps, o.seed, o.std ? " --std" : o.titan ? " --titan" : "");
     printf("param n = %ld;\ntype  matrix = f32[n, n];\n", o.n);
-    if (o.std)
-        puts("import \"kernels.df\";");
+    if (o.std || o.titan)
+        printf("import \"%s\";\n", o.std ? "kernels.df" : "titan.df");
     else
         declare_kernels(&o);
     puts("\ngraph main {\n"

@@ -22,7 +22,8 @@ for options in '--device=none --workers=2' '--device=emu --emu-all --policy=rand
     # shellcheck disable=SC2086
     ./std $options >got; check "std ${options#--device=}" python3 "$matrix/check.py" std.df got; sort got >got.sorted; same std-same want got.sorted
 done
-expect generate-std-costs 2 '[-]-costs and --std exclude each other' ./generate --costs --std
+expect generate-std-costs 2 '[-]-costs, --titan and --std exclude each other' ./generate --costs --std
+expect generate-titan-costs 2 '[-]-costs, --titan and --std exclude each other' ./generate --costs --titan
 ./generate --seed=2 >a.df; ./generate --seed=2 >b.df; same generate-repeatable a.df b.df
 expect generate-bad-deps 2 'dependencies, not 5' ./generate --deps=5
 expect generate-bad-option 2 "unknown option '--what'" ./generate --what

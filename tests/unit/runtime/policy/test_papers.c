@@ -1,7 +1,7 @@
 /* test_papers.c - the papers' experiments in simulation: what was published against what the policies do here, on
  * graphs with the published profiles (examples/graphs; which figures are published and which assumed is said there).
  * Figures must agree within 10 %; of what was published as a picture, the order that the text tells of.
- * The PAMS paper is in test_papers_pams.c.
+ * The PAMS paper is in test_papers_pams.c, the thesis in tests/e2e/t_papers.sh.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,6 @@
 #include <string.h>
 
 #include "paper_rig.h"
-#include "partition/partition.h"
-#include "sample_graph.h"
 
 /* ---- Anthill: NBIA, section 6.3 ---- */
 
@@ -170,118 +168,11 @@ static void confounded_speedups(void **state)
     paper_end(&s);
 }
 
-/* ---- the thesis: 38 kernels and 75 dependencies, section 5.2 ---- */
-
-struct totals {
-    double time_s;
-    uint32_t copies;
-};
-
-/* A matrix is of n x n floats. Matrix add and multiply: one core does 12 n^2 bytes at 25 GB/s and 2 n^3 operations at
- * 100 Gflop/s (measured); a GTX TITAN is taken to do 200 GB/s and 4 Tflop/s, and its link 12 GB/s (assumed). */
-static void random_matrices(struct sample *s, uint32_t seed, bool multiply, double n)
-{
-    double cpu_s = multiply ? 2 * n * n * n / 100e9 : 12 * n * n / 25e9;
-    double gpu_s = multiply ? 2 * n * n * n / 4e12 : 12 * n * n / 200e9;
-    uint32_t made[40], x = seed * 77 + 5;
-    bool read[40] = { false };
-    const struct df_link link = { 12e9, 10e-6, 0 };
-
-    sample_begin(s, 3, 1);
-    s->platform.units[1].h2d = s->platform.units[1].d2h = link;
-    s->platform.units[1].launch_s = 8e-6;
-    for (uint32_t m = 0; m < 40; m++) {
-        uint32_t reach = m < 12 ? m : 12, from[2], of[2];
-        if (m < 2) {
-            made[m] = sample_node(s, "start", 0, NAN, (uint64_t)(4 * n * n), 0, NULL);
-            continue;
-        }
-        of[0] = of[1] = m - 1 - sample_rand(&x) % reach;
-        while (of[1] == of[0] && m != 20)   /* one of them reads a matrix twice: 75 */
-            of[1] = m - 1 - sample_rand(&x) % reach;
-        for (int i = 0; i < 2; i++) {
-            from[i] = made[of[i]];
-            read[of[i]] = true;
-        }
-        made[m] = sample_node(s, "matrix", cpu_s, gpu_s, (uint64_t)(4 * n * n), 2, from);
-    }
-    for (uint32_t m = 0; m < 40; m++)
-        if (!read[m])
-            sample_node(s, "report", 0, NAN, 0, 1, &made[m]);
-    sample_end(s);
-}
-
-static void add_run(const struct sample *s, const char *policy, struct totals *sum)
-{
-    struct dfr_simulation r = { 0 };
-    struct df_plan *plan = NULL;
-    struct df_error error = { "" };
-    struct dfp_options options;
-    int status = DF_OK;
-
-    dfp_options_default(&options);
-    if (!strcmp(policy, "gp-thesis"))
-        status = dfp_plan_make(&s->problem, policy, &options, &plan, &error);
-    if (status == DF_OK)
-        status = dfr_simulate(s->graph, &s->platform, &s->times,
-                              &(struct dfr_simulate_options){ .policy = policy, .plan = plan }, &r, &error);
-    if (status != DF_OK)
-        fail_msg("%s: %s", policy, error.text);
-    dfr_plan_free(plan);
-    sum->time_s += r.makespan_s;
-    sum->copies += r.h2d_copies + r.d2h_copies;
-}
-
-enum { EAGER, DMDA, GP, N_COMPARED };
-
-static void compare(bool multiply, double n, struct totals *sums)
-{
-    static const char *const policies[] = { "eager", "dmda", "gp-thesis" };
-    memset(sums, 0, N_COMPARED * sizeof *sums);
-    for (uint32_t seed = 1; seed <= 16; seed++) {
-        struct sample s;
-        random_matrices(&s, seed, multiply, n);
-        for (int p = 0; p < N_COMPARED; p++)
-            add_run(&s, policies[p], &sums[p]);
-        sample_free(&s);
-    }
-}
-
-static void thesis_matrix_add(void **state)
-{
-    (void)state;
-    for (double n = 512; n <= 2048; n *= 2) {
-        struct totals t[N_COMPARED];
-        compare(false, n, t);
-        /* similar, which for multiplication they are not by far; and copies gp < dmda < eager */
-        paper_less(fmax(t[EAGER].time_s, t[DMDA].time_s) / fmin(t[DMDA].time_s, t[GP].time_s), 1.5);
-        paper_less(t[GP].copies, t[DMDA].copies);
-        paper_less(t[DMDA].copies, t[EAGER].copies);
-    }
-}
-
-static void thesis_matrix_multiply(void **state)
-{
-    double grown = 0;
-
-    (void)state;
-    for (double n = 512; n <= 2048; n *= 2) {
-        struct totals t[N_COMPARED];
-        compare(true, n, t);
-        paper_alike("thesis, matrix multiply: gp-thesis and dmda, seconds", t[GP].time_s, t[DMDA].time_s, 0.10);
-        /* eager is the worst, more so as n grows */
-        paper_less(3, t[EAGER].time_s / fmax(t[DMDA].time_s, t[GP].time_s));
-        paper_less(grown, t[EAGER].time_s / t[DMDA].time_s);
-        grown = t[EAGER].time_s / t[DMDA].time_s;
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nbia), cmocka_unit_test(window_of_tiles), cmocka_unit_test(locality_and_prefetch),
-        cmocka_unit_test(confounded_speedups), cmocka_unit_test(thesis_matrix_add),
-        cmocka_unit_test(thesis_matrix_multiply),
+        cmocka_unit_test(confounded_speedups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

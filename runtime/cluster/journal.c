@@ -18,7 +18,8 @@
 #include "runtime/io/entry.h"
 #include "runtime/threads/clock.h"
 
-#define FIRST "dfc journal 1 program "
+#define FIRST "dfc journal 2 program "
+#define FIRST_1 "dfc journal 1 program "
 enum { CHECK_BYTES = 18 };              /* " #" and 16 digits */
 
 /* ---- lines ---- */
@@ -75,7 +76,8 @@ static ssize_t line_length(const char *text, size_t n)
 struct reading {
     struct dfr_journal *j;
     uint64_t program;
-    struct dfr_inputs inputs;
+    struct dfr_inputs inputs, accepted; /* accepted: of lines `input` that no line `accepted` has followed yet */
+    struct dfr_facts facts;
     struct dfr_journal_file *next;      /* files of lines `out` that no line `done` has followed yet */
     size_t n_next;
     bool begun;
@@ -89,18 +91,18 @@ static void free_files(struct dfr_journal_file *files, size_t n)
     free(files);
 }
 
-static bool read_input(struct reading *r, const char *text)
+static bool read_input(struct dfr_inputs *inputs, const char *text)
 {
     struct dfr_input f = { 0 };
     int at = 0;
     if (sscanf(text, "input %" SCNd64 " %" SCNd64 " %n", &f.bytes, &f.changed_ns, &at) != 2 || at == 0)
         return false;
-    struct dfr_input *more = realloc(r->inputs.files, (r->inputs.n + 1) * sizeof *more);
+    struct dfr_input *more = realloc(inputs->files, (inputs->n + 1) * sizeof *more);
     if (more)
-        r->inputs.files = more;
+        inputs->files = more;
     if (!more || !(f.path = dfr_path_read(text + at)))
         return false;
-    r->inputs.files[r->inputs.n++] = f;
+    inputs->files[inputs->n++] = f;
     return true;
 }
 
@@ -129,6 +131,12 @@ static bool read_state(struct reading *r, const char *text)
         j->epoch = epoch;
         return epoch > 0 && waves == j->done;
     }
+    if (sscanf(text, "accepted %" SCNd64, &epoch) == 1) {
+        dfr_inputs_free(&r->inputs);
+        r->inputs = r->accepted;
+        r->accepted = (struct dfr_inputs){ 0 };
+        return true;
+    }
     if (sscanf(text, "done %" SCNd64 " %" SCNd64, &waves, &epoch) == 2) {
         free_files(j->files, j->n);
         j->files = r->next;
@@ -150,11 +158,15 @@ static bool read_line(struct reading *r, const char *text, bool first, bool *sta
 {
     *stands = false;
     if (first)
-        return sscanf(text, FIRST "%" SCNx64, &r->program) == 1;
-    if (!strcmp(text, "begun"))
+        return sscanf(text, FIRST "%" SCNx64, &r->program) == 1 || sscanf(text, FIRST_1 "%" SCNx64, &r->program) == 1;
+    if (!strcmp(text, "begun")) {
+        r->j->inputs_digest = dfr_inputs_digest(&r->inputs);
         return *stands = r->begun = true;
+    }
+    if (!strncmp(text, "input ", 6))
+        return read_input(r->begun ? &r->accepted : &r->inputs, text);
     if (!r->begun)
-        return read_input(r, text);
+        return !strncmp(text, "fact ", 5) && dfr_fact_read(&r->facts, text + 5);
     if (!strncmp(text, "out ", 4))
         return read_out(r, text);
     return *stands = read_state(r, text);
@@ -171,7 +183,7 @@ static bool has_two_records(const char *text, size_t n)
     const char *end = text + n, *at = text;
     unsigned found = 0;
     while (found < 2 && (at = memchr(at, '\n', (size_t)(end - at))) && ++at < end)
-        found += line_length(at, (size_t)(end - at)) >= 0 && strncmp(at, "out ", 4) != 0;
+        found += line_length(at, (size_t)(end - at)) >= 0 && strncmp(at, "out ", 4) != 0 && strncmp(at, "input ", 6) != 0;
     return found == 2;
 }
 
@@ -206,30 +218,63 @@ static const struct dfr_input *find_input(const struct dfr_inputs *inputs, const
     return NULL;
 }
 
+#define ACCEPT "; --accept-changed goes on with the inputs as they are now"
+
 static int check_inputs(const struct reading *r, const struct dfr_inputs *now, struct df_error *error)
 {
     const char *journal = r->j->path;
     for (size_t i = 0; i < r->inputs.n; i++) {
         const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, i);
         if (!file)
-            return dfr_error(error, DF_E_REFUSED, "the run of the journal '%s' read '%s', which is not there or not read any more", journal,
+            return dfr_error(error, DF_E_REFUSED, "the run of the journal '%s' read '%s', which is not there or not read any more" ACCEPT, journal,
                              then->path);
         if (file->bytes != then->bytes || file->changed_ns != then->changed_ns)
-            return dfr_error(error, DF_E_REFUSED, "'%s' has changed since the run of the journal '%s' began (%lld bytes then, %lld now)",
+            return dfr_error(error, DF_E_REFUSED, "'%s' has changed since the run of the journal '%s' began (%lld bytes then, %lld now)" ACCEPT,
                              then->path, journal, (long long)then->bytes, (long long)file->bytes);
     }
     for (size_t i = 0; i < now->n; i++)
         if (!find_input(&r->inputs, now->files[i].path, i))
-            return dfr_error(error, DF_E_REFUSED, "'%s' is read now, and was not by the run of the journal '%s'", now->files[i].path, journal);
+            return dfr_error(error, DF_E_REFUSED, "'%s' is read now, and was not by the run of the journal '%s'" ACCEPT, now->files[i].path, journal);
     return DF_OK;
 }
 
-static int check_program(const struct reading *r, uint64_t program, const struct dfr_inputs *inputs, struct df_error *error)
+/* Says how the inputs differ, a line for each. NULL: no memory. */
+static char *list_changes(const struct reading *r, const struct dfr_inputs *now)
 {
-    if (r->program != program)
-        return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another program, or of other arguments or sizes; if it is removed, the "
-                         "run begins anew", r->j->path);
-    return check_inputs(r, inputs, error);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < r->inputs.n; i++) {
+        const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, i);
+        if (!file)
+            fprintf(out, "'%.200s' is not read any more\n", then->path);
+        else if (file->bytes != then->bytes || file->changed_ns != then->changed_ns)
+            fprintf(out, "'%.200s' has changed (%lld bytes then, %lld now)\n", then->path, (long long)then->bytes, (long long)file->bytes);
+    }
+    for (size_t i = 0; i < now->n; i++)
+        if (!find_input(&r->inputs, now->files[i].path, i))
+            fprintf(out, "'%.200s' is read now\n", now->files[i].path);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+static int check_program(const struct reading *r, const struct dfr_journal_run *run, struct df_error *error)
+{
+    char what[1024];
+    if (r->program != run->program && r->facts.n == 0)
+        return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another program, or of other arguments or sizes (it does not say which); if it is "
+                         "removed, the run begins anew", r->j->path);
+    if (r->program != run->program && run->facts && dfr_facts_differ(&r->facts, run->facts, what, sizeof what))
+        return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another run: %s; if it is removed, the run begins anew", r->j->path, what);
+    if (r->program != run->program)
+        return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another program: its nodes, their order or their constants differ; if it is removed, "
+                         "the run begins anew", r->j->path);
+    int status = check_inputs(r, run->inputs, error);
+    if (status == DF_OK || !run->accept)
+        return status;
+    r->j->accepted = list_changes(r, run->inputs);
+    return r->j->accepted ? DF_OK : dfr_error_memory(error);
 }
 
 /* ---- writing ---- */
@@ -282,18 +327,39 @@ static int append(struct dfr_journal *j, struct lines *l, struct df_error *error
     return status;
 }
 
-static int write_head(struct dfr_journal *j, uint64_t program, const struct dfr_inputs *inputs, struct df_error *error)
+static void write_inputs(struct lines *l, const struct dfr_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->n; i++) {
+        fprintf(l->file, "input %" PRId64 " %" PRId64 " ", inputs->files[i].bytes, inputs->files[i].changed_ns);
+        dfr_path_write(l->file, inputs->files[i].path);
+        line_end(l);
+    }
+}
+
+static int write_accepted(struct dfr_journal *j, const struct dfr_inputs *inputs, struct df_error *error)
 {
     struct lines l;
     if (!lines_open(&l))
         return dfr_error_memory(error);
-    line(&l, FIRST "%016" PRIx64, program);
-    for (size_t i = 0; i < inputs->n; i++) {
-        fprintf(l.file, "input %" PRId64 " %" PRId64 " ", inputs->files[i].bytes, inputs->files[i].changed_ns);
-        dfr_path_write(l.file, inputs->files[i].path);
+    write_inputs(&l, inputs);
+    line(&l, "accepted %" PRId64, j->epoch);
+    return append(j, &l, error);
+}
+
+static int write_head(struct dfr_journal *j, const struct dfr_journal_run *run, struct df_error *error)
+{
+    struct lines l;
+    if (!lines_open(&l))
+        return dfr_error_memory(error);
+    line(&l, FIRST "%016" PRIx64, run->program);
+    for (size_t i = 0; run->facts && i < run->facts->n; i++) {
+        fputs("fact ", l.file);
+        dfr_fact_write(l.file, &run->facts->items[i]);
         line_end(&l);
     }
+    write_inputs(&l, run->inputs);
     line(&l, "begun");
+    j->inputs_digest = dfr_inputs_digest(run->inputs);
     return append(j, &l, error);
 }
 
@@ -346,12 +412,14 @@ static int read_whole(struct dfr_journal *j, char **text, size_t *n, struct df_e
 /* Could these bytes be the beginning of a journal whose first lines were not written to their end? */
 static bool is_torn_head(const char *text, size_t n)
 {
-    return strncmp(text, FIRST, n < strlen(FIRST) ? n : strlen(FIRST)) == 0;
+    const size_t most = n < strlen(FIRST) ? n : strlen(FIRST);
+    return strncmp(text, FIRST, most) == 0 || strncmp(text, FIRST_1, most) == 0;
 }
 
 /* Takes what is in the file: cuts off what a crash has left, or all of it if the run begins anew. */
-static int take(struct reading *r, bool resume, uint64_t program, const struct dfr_inputs *inputs, struct df_error *error)
+static int take(struct reading *r, const struct dfr_journal_run *run, struct df_error *error)
 {
+    const bool resume = run->resume;
     struct dfr_journal *j = r->j;
     char *text = NULL;
     size_t n;
@@ -365,7 +433,7 @@ static int take(struct reading *r, bool resume, uint64_t program, const struct d
         status = dfr_error(error, DF_E_REFUSED, "the journal '%s' is of a run that has not ended, after %lld waves: --resume goes on with it; if it is "
                            "removed, the run begins anew", j->path, (long long)j->done);
     if (status == DF_OK && r->begun && resume)
-        status = check_program(r, program, inputs, error);
+        status = check_program(r, run, error);
     if (status != DF_OK)
         return status;
     if (!resume || !r->begun) {
@@ -378,8 +446,7 @@ static int take(struct reading *r, bool resume, uint64_t program, const struct d
     return ftruncate(j->fd, (off_t)r->good) == 0 ? DF_OK : cannot(j, "write", error);
 }
 
-int dfr_journal_open(struct dfr_journal *j, const char *path, bool resume, uint64_t program, const struct dfr_inputs *inputs,
-                     struct df_error *error)
+int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_journal_run *run, struct df_error *error)
 {
     struct reading r = { .j = j };
     int status;
@@ -393,14 +460,18 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, bool resume, uint6
     else
         status = j->fd < 0 ? cannot(j, "open", error) : lock(j, error);
     if (status == DF_OK)
-        status = take(&r, resume, program, inputs, error);
+        status = take(&r, run, error);
     if (status == DF_OK && !r.begun)
-        status = write_head(j, program, inputs, error);
+        status = write_head(j, run, error);
     j->epoch++;
+    if (status == DF_OK && j->accepted && !j->all)
+        status = write_accepted(j, run->inputs, error);
     if (status == DF_OK && !j->ended)
         status = write_state(j, "run", j->epoch, j->done, error);
     free_files(r.next, r.n_next);
     dfr_inputs_free(&r.inputs);
+    dfr_inputs_free(&r.accepted);
+    dfr_facts_free(&r.facts);
     if (status != DF_OK)
         dfr_journal_close(j);
     return status;
@@ -409,6 +480,7 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, bool resume, uint6
 void dfr_journal_close(struct dfr_journal *j)
 {
     free_files(j->files, j->n);
+    free(j->accepted);
     free(j->path);
     if (j->fd >= 0)
         close(j->fd);

@@ -4,13 +4,15 @@
  *           writes the journal; each has a number, from 1.
  * File:     Lines of text. Each ends with " #" and a check number of 16 digits over what stands before it in the line.
  *
- *     - `dfc journal 1 program HASH`: the program hash (io/digest.h) without the inputs.
+ *     - `dfc journal 2 program HASH`: the program hash (io/digest.h) without the inputs. Version 1, which has no lines `fact`, is read, too.
+ *     - `fact KIND NAME VALUE`: what the hash is made of, as far as it has names (io/facts.h).
  *     - `input BYTES CHANGED PATH`: one for each input. `begun`: there are no more.
  *     - `run EPOCH FIRST`: a process goes on after FIRST waves.
  *     - `out NODE HEAD TOKENS BYTES FROM DIGEST PATH`: how a file is that is appended to. DIGEST is of its bytes from FROM on.
  *     - `done WAVES EPOCH`: a record, together with the lines `out` before it.
  *     - `all WAVES EPOCH`: there are no more waves, and no more lines `out`.
  *     - `end WAVES EPOCH`: the files have their names.
+ *     - `accepted EPOCH`: from here on the inputs are those of the lines `input` just before it.
  *
  * Rule:     Outputs are synced before their lines are written, and these are synced before dfr_journal_done() returns. What a crash leaves of
  *           the last record is cut off. A line that is wrong before that is damage, and is refused.
@@ -24,6 +26,7 @@
 #define DFR_JOURNAL_H
 
 #include "runtime/io/digest.h"
+#include "runtime/io/facts.h"
 #include "runtime/io/outputs.h"
 
 struct dfr_journal_file {               /* a file that is appended to, after the waves that are done */
@@ -38,14 +41,21 @@ struct dfr_journal {
     int64_t size;                       /* of the file, as this process knows it */
     int64_t epoch, done;
     bool all, ended;                    /* there was a line `all`, `end` */
+    uint64_t inputs_digest;             /* of the inputs with which the journal began: accs are known by it */
+    char *accepted;                     /* how inputs differ, which was accepted; NULL: they do not */
     struct dfr_journal_file *files;     /* n of them */
     size_t n;
 };
 
-/* Opens the journal for a program with these inputs. resume: goes on with the file that is there, or makes one. Else it is made anew, and the
- * run of a file that is there must have ended, or have done no wave. */
-int dfr_journal_open(struct dfr_journal *journal, const char *path, bool resume, uint64_t program, const struct dfr_inputs *inputs,
-                     struct df_error *error);
+struct dfr_journal_run {                /* who opens it; what it points to is borrowed */
+    bool resume;                        /* go on with the file that is there, or make one. Else it is made anew, and the run of a file that is there must have
+                                         * ended, or have done no wave */
+    bool accept;                        /* inputs may have changed, or be gone or new */
+    uint64_t program;
+    const struct dfr_inputs *inputs;
+    const struct dfr_facts *facts;
+};
+int dfr_journal_open(struct dfr_journal *journal, const char *path, const struct dfr_journal_run *run, struct df_error *error);
 void dfr_journal_close(struct dfr_journal *journal);
 /* Waits until no process has the file locked, for so long at most. */
 void dfr_journal_wait(const char *path, double seconds);

@@ -29,6 +29,7 @@
 #include "runtime/threads/clock.h"
 #include "runtime/threads/host.h"
 
+enum { MOST_CHANGES = 8 };
 #define FIRST_S 0.03                    /* from the beginning to the first record; twice as long to the next, */
 #define RECORD_S 1.0                    /* and so on, up to this */
 #define LOOK_S 0.05                     /* a signal is noticed after that, at the latest */
@@ -163,6 +164,20 @@ static int open_chunk(struct dfr_resumable *r, uint64_t program, const struct df
     return rc == DF_OK ? dfr_outputs_create(r->wanted.chunk, &r->outputs, error) : rc;
 }
 
+/* The first changes, and how many others there are. */
+static void tell_accepted(const struct dfr_resumable *r)
+{
+    unsigned n = 0;
+    char *rest = r->journal.accepted;
+    for (const char *line; (line = strsep(&rest, "\n")) && *line; n++)
+        if (n < MOST_CHANGES)
+            say(r, "accepted: %s", line);
+    if (n > MOST_CHANGES)
+        say(r, "accepted: %u more inputs have changed", n - MOST_CHANGES);
+    if (n > 0)
+        say(r, "waves that are done stay as they are; the others are those of the inputs now, counted from wave 0");
+}
+
 /* What is said when a run goes on. */
 static void tell_resumed(const struct dfr_resumable *r)
 {
@@ -172,6 +187,7 @@ static void tell_resumed(const struct dfr_resumable *r)
     char name[256];
     if (done > 0)
         say(r, "%lld waves are done, as '%s' says: going on", done, r->journal.path);
+    tell_accepted(r);
     if (most > least)
         say(r, "the accs are as they were after %lld to %lld waves", least, most);
     else if (most > 0)
@@ -239,9 +255,15 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
     struct dfr_journal *j = &r->journal;
     if (r->wanted.lock_s > 0)
         dfr_journal_wait(r->wanted.journal, r->wanted.lock_s);
-    int status = dfr_journal_open(j, r->wanted.journal, r->wanted.resume, program, inputs, error);
+    struct dfr_facts facts;
+    int status = dfr_facts_find(r->graph, r->given, &facts, error);
     if (status != DF_OK)
         return status;
+    status = dfr_journal_open(j, r->wanted.journal, &(struct dfr_journal_run){ r->wanted.resume, r->wanted.accept, program, inputs, &facts }, error);
+    dfr_facts_free(&facts);
+    if (status != DF_OK)
+        return status;
+    r->inputs = j->inputs_digest;
     if ((*nothing = j->all)) {
         status = j->ended ? DF_OK : finish_files(r, error);
         if (status == DF_OK)

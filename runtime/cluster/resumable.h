@@ -28,6 +28,7 @@ enum { DFR_RESUMABLE = 75 };            /* EX_TEMPFAIL of sysexits.h: batch syst
 struct dfr_resumable_options {
     const char *journal;                /* NULL: none is written */
     bool resume;
+    bool accept;                        /* inputs may have changed since the journal began */
     const char *spool;                  /* folder for what pipes give; NULL: inputs that are pipes are refused */
     double grace_s;
     double checkpoint_s;                /* 0: accs are neither written nor read */

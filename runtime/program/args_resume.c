@@ -28,6 +28,13 @@ static int set_resume(struct dfr_command_line *line, const char *name, const cha
     return DF_OK;
 }
 
+static int set_accept(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    (void)name, (void)text, (void)error;
+    line->resume.accept = true;
+    return DF_OK;
+}
+
 static int set_spool(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     return set_name(&line->resume.spool, name, text, "folder", error);
@@ -91,6 +98,8 @@ int dfr_resume_together(struct dfr_command_line *line, struct df_error *error)
                                                         : "--waves=A:B makes a chunk: --out=FILE says where");
     if (line->journal && r->chunk)
         return dfr_error(error, DF_E_ARGUMENT, "--out: a chunk has no journal; if it was not made to its end, it is made again");
+    if (r->accept && !r->resume)
+        return dfr_error(error, DF_E_ARGUMENT, "--accept-changed: it is for runs with --resume");
     if (r->spool && !line->journal && !r->chunk)
         return dfr_error(error, DF_E_ARGUMENT, "--spool: it is for runs with --journal or --resume");
     if (line->checkpoint && !line->journal)
@@ -111,6 +120,7 @@ const struct dfr_option dfr_options_resume[] = {
     { "journal", "[FILE]", "write down what is done, so that --resume can go on with it (default: PROGRAM.journal); SIGTERM and SIGUSR1 end such a "
       "run with status 75", set_journal, 0 },
     { "resume", NULL, "go on where the journal ends; if there is none, begin one", set_resume, 0 },
+    { "accept-changed", NULL, "with --resume: go on although inputs were changed, removed or added; waves that are done stay as they are", set_accept, 0 },
     { "grace", "TIME", "how long waves in flight may take after a signal that ends the run, such as SIGTERM (default 30s)", set_grace, 0 },
     { "checkpoint", "TIME", "how often accs are written beside the journal, so that --resume need not compute them from the first wave on (default 60s)",
       set_checkpoint, 0 },

@@ -81,16 +81,16 @@ mkdir ../half && cp ./* ../half
 again() { rm -f ./*; cp -p ../half/* .; }
 run=(../plain --input=../in.raw --us=3000)
 expect not-over 1 "the journal 'plain.journal' is of a run that has not ended, after [0-9]+ waves: --resume goes on with it; if it is removed, the run begins anew$" "${run[@]}" --journal
-expect other-args 1 "is of another program, or of other arguments or sizes; if it is removed, the run begins anew$" ../plain --input=../in.raw --us=3001 --resume
-expect other-program 1 "'plain.journal' is of another program" ../counts --resume --journal=plain.journal
+expect other-args 1 "^plain: error: the journal 'plain.journal' is of another run: --us was '3000', and is '3001' now; if it is removed, the run begins anew$" ../plain --input=../in.raw --us=3001 --resume
+expect other-program 1 "'plain.journal' is of another run: --input is not there any more; --output is not there any more; --each is not there any more; and 2 more; if" ../counts --resume --journal=plain.journal
 cp ../in.raw ../in.keep; touch ../in.raw
-expect changed 1 "'../in.raw' has changed since the run of the journal 'plain.journal' began [(]1200 bytes then, 1200 now[)]$" "${run[@]}" --resume
+expect changed 1 "'../in.raw' has changed since the run of the journal 'plain.journal' began [(]1200 bytes then, 1200 now[)]; --accept-changed goes on with the inputs as they are now$" "${run[@]}" --resume
 mv ../in.raw ../in.away
-expect gone 1 "the run of the journal 'plain.journal' read '../in.raw', which is not there or not read any more$" "${run[@]}" --resume
+expect gone 1 "the run of the journal 'plain.journal' read '../in.raw', which is not there or not read any more; --accept-changed goes on with the inputs as they are now$" "${run[@]}" --resume
 mv ../in.away ../in.raw; touch -r ../half/plain.journal ../in.raw
 rm -f ./*; stopped half-again TERM stopped --us=3000; cp -p ./* ../half
-sed -i '3s/b/c/' plain.journal
-expect damaged 1 "line 3 of the journal 'plain.journal' is damaged; if it is removed, the run begins anew$" "${run[@]}" --resume
+sed -i 's/^begun/cegun/' plain.journal
+expect damaged 1 "line [0-9]+ of the journal 'plain.journal' is damaged; if it is removed, the run begins anew$" "${run[@]}" --resume
 again; echo x >other
 expect no-journal 1 "'other' is no journal$" "${run[@]}" --resume --journal=other
 expect program-as-journal 1 "error: '.*plain' cannot be a journal: it is a program that runs$" "${run[@]}" --journal="${run[0]}"
@@ -171,3 +171,45 @@ expect journal-sim 2 '^plain: error: --journal: no kernel is called with --devic
 expect journal-learn 2 '^plain: error: --learn: with --journal a run may have a part of the waves only$' ../plain --input=../in.raw --journal --learn
 expect journal-name 2 '^plain: error: --journal needs the name of a file$' ../plain --input=../in.raw --journal=
 expect help 0 '^  --resume +go on where the journal ends' ../plain --help
+
+# What differs is named: a size, the code of a kernel, the node's extents; a journal of version 1 does not know.
+sized='import "declared.df"; param k = 8 dynamic; arg us2: i64 = 0; graph main { a: u8[k] = count(150); b = work(a, us); c = work(b, us2); print(c); }'
+echo "$sized" >../sized.df; check compile-sized "$DFC" ../sized.df --nvcc=none -o ../sized
+halved ../sized --us=3000 --journal
+expect other-size 1 "the journal 'sized.journal' is of another run: --k was '8', and is '16' now; if it is removed" ../sized --us=3000 --k=16 --resume
+expect other-two 1 "another run: --us2 was '0', and is '2' now; --us was '3000', and is '1' now; if" ../sized --us=1 --us2=2 --resume
+sed 's/{ v\[0\]/{ v[0]/; s/nanosleep(&t, NULL)/nanosleep(\&t, 0)/' ../kernels.c >../kernels2.c; cmp -s ../kernels.c ../kernels2.c && fail other-code-changed 'nothing was changed'
+sed 's/kernels.c/kernels2.c/' ../declared.df >../declared2.df; sed 's/declared.df/declared2.df/' ../sized.df >../sized2.df
+check compile-sized2 "$DFC" ../sized2.df --nvcc=none -o ../sized2
+expect other-code 1 "is of another run: kernel 'work' has other code now; " ../sized2 --us=3000 --resume --journal=sized.journal
+sed 's/k = 8 dynamic/k = 9/' ../sized.df >../sized3.df; check compile-sized3 "$DFC" ../sized3.df --nvcc=none -o ../sized3
+expect other-param 1 "is of another run: --k is not there any more; " ../sized3 --us=3000 --resume --journal=sized.journal
+sed 's/k = 8 dynamic/k = 10/' ../sized.df >../sized4.df; check compile-sized4 "$DFC" ../sized4.df --nvcc=none -o ../sized4
+rm -f ./*; halved ../sized3 --us=3000 --journal
+expect other-extents 1 "is of another run: node 'main/count' had extents 9, and has 10 now; node 'main/work#1' had extents 9, and has 10 now; node 'main/work#2' had extents 9, and has 10 now; and 1 more; if" ../sized4 --us=3000 --resume --journal=sized3.journal
+rm -f ./*
+
+# --accept-changed: one broken file of a list is repaired, and another one that was to come is taken out. What is done stays.
+for w in $(seq 0 99); do head -c 8 /dev/zero | tr '\0' "\\$(printf %03o $((w + 32)))" >in$w.bin; echo in$w.bin; done >list
+repaired=(../plain --input=@list --us=2000 --workers=2)
+printf xxx >in70.bin                            # a file that holds no whole token
+expect broken 1 "'in70.bin' has 3 bytes" "${repaired[@]}" --journal
+rm -f plain.journal ./*.part ./each*; cp in69.bin in70.bin
+halved "${repaired[@]}" --journal
+done=$(grep '^done' plain.journal | tail -n 1 | cut -d ' ' -f 2)
+printf 'repaired' >in70.bin; sed -i '/^in80.bin$/d' list
+expect repaired-refused 1 "'(list|in70.bin)' has changed since the run of the journal 'plain.journal' began .*; --accept-changed goes on with the inputs as they are now$" "${repaired[@]}" --resume
+"${repaired[@]}" --resume --accept-changed >said 2>&1; got=$?
+[ $got = 0 ] && grep -q "^plain: accepted: 'in70.bin' has changed (8 bytes then, 8 now)$" said && grep -q "^plain: accepted: 'in80.bin' is not read any more$" said &&
+    grep -q '^plain: waves that are done stay as they are; the others are those of the inputs now, counted from wave 0$' said && pass accepted || fail accepted "exit $got: $(cat said)"
+check python-model python3 -c "
+names = [n for n in range(100) if n != 80]
+want = b''.join((b'repaired' if n == 70 else bytes([n + 32]) * 8) for n in names)
+got = bytes(b ^ 0x5a for b in open('out.raw', 'rb').read())
+assert got == want and $done <= 70, (len(got), len(want), $done)"
+# What was accepted is what the next run compares with.
+rm -f out.raw* plain.journal each* rows.csv* all.npy*; halved "${repaired[@]}" --journal; touch in90.bin
+touch hold; "${repaired[@]}" --resume --accept-changed >said 2>&1 & until_line '^run 2' plain.journal; kill -9 $!; wait $! 2>/dev/null; rm hold
+check accepted-once "${repaired[@]}" --resume
+expect accept-alone 2 '^plain: error: --accept-changed: it is for runs with --resume$' "${repaired[@]}" --journal=x --accept-changed
+rm -f ./*

@@ -11,12 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/intern.h"
 #include "runtime/cluster/journal.h"
 #include "tests/rig/temp_folder.h"
 
 #define PROGRAM UINT64_C(0x123456789)
 
 static struct dfr_inputs inputs;        /* one file */
+static struct dfr_facts facts;
+static bool accept;
 static struct dfr_input input = { "in\nput", 100, 7, false };
 
 static int enter(void **state)
@@ -43,10 +46,15 @@ static size_t read_file(const char *path, char *text, size_t room)
     return n;
 }
 
+static int open_as(struct dfr_journal *j, bool resume, uint64_t program, struct df_error *error)
+{
+    return dfr_journal_open(j, "j", &(struct dfr_journal_run){ resume, accept, program, &inputs, &facts }, error);
+}
+
 static void opens(struct dfr_journal *j, bool resume)
 {
     struct df_error error = { "" };
-    if (dfr_journal_open(j, "j", resume, PROGRAM, &inputs, &error) != DF_OK)
+    if (open_as(j, resume, PROGRAM, &error) != DF_OK)
         fail_msg("%s", error.text);
 }
 
@@ -54,8 +62,9 @@ static void refused(bool resume, uint64_t program, const char *why)
 {
     struct dfr_journal j;
     struct df_error error = { "" };
-    assert_int_equal(dfr_journal_open(&j, "j", resume, program, &inputs, &error), DF_E_REFUSED);
-    assert_non_null(strstr(error.text, why));
+    assert_int_equal(open_as(&j, resume, program, &error), DF_E_REFUSED);
+    if (!strstr(error.text, why))
+        fail_msg("%s", error.text);
 }
 
 static void records(struct dfr_journal *j, int64_t waves, int64_t bytes)
@@ -150,7 +159,7 @@ static void test_damage(void **state)
         struct df_error error = { "" };
         text[at] ^= 1;
         write_file("j", text, n);
-        int status = dfr_journal_open(&j, "j", true, PROGRAM, &inputs, &error);
+        int status = open_as(&j, true, PROGRAM, &error);
         if (status == DF_OK) {
             assert_true(at >= first_done);
             assert_int_equal(j.done, at >= second ? 5 : 0);
@@ -162,6 +171,99 @@ static void test_damage(void **state)
         }
         text[at] ^= 1;
     }
+}
+
+/* What differs is named; kinds that nobody knows yet, too. */
+static void test_facts(void **state)
+{
+    struct dfr_journal j;
+    struct dfr_facts now = { 0 };
+    (void)state;
+    unlink("j");
+    assert_true(dfr_fact_read(&facts, "arg us 3000") && dfr_fact_read(&facts, "arg name two words\\nand a line") && dfr_fact_read(&facts, "arg empty ") &&
+                dfr_fact_read(&facts, "kernel work 0123") && dfr_fact_read(&facts, "kernel gone 1") && dfr_fact_read(&facts, "compiler cc 12"));
+    assert_false(dfr_fact_read(&facts, "arg"));
+    assert_false(dfr_fact_read(&facts, "arg us"));
+    opens(&j, true);
+    write_file("o\\ut.part", "0123456789", 10);
+    records(&j, 5, 4);
+    dfr_journal_close(&j);
+    opens(&j, true);                    /* the same facts, and the hash */
+    dfr_journal_close(&j);
+    refused(true, PROGRAM + 1, "is of another program: its nodes, their order or their constants differ");
+    now = facts;
+    facts = (struct dfr_facts){ 0 };
+    assert_true(dfr_fact_read(&facts, "arg us 1") && dfr_fact_read(&facts, "arg name two words\\nand a line") && dfr_fact_read(&facts, "arg new 0") &&
+                dfr_fact_read(&facts, "kernel work 4567") && dfr_fact_read(&facts, "compiler cc 12"));
+    refused(true, PROGRAM + 1, "is of another run: --us was '3000', and is '1' now; --empty is not there any more; --new was not there; if");
+    dfr_facts_free(&facts);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(dfr_fact_read(&facts, i == 0 ? "arg us 3000" : i == 1 ? "arg name two words\\nand a line" : "arg empty "));
+    assert_true(dfr_fact_read(&facts, "kernel work 4567") && dfr_fact_read(&facts, "compiler cc 13"));
+    refused(true, PROGRAM + 1, "is of another run: kernel 'work' has other code now; kernel 'gone' is not there any more; if");
+    dfr_facts_free(&facts);
+    facts = now;
+    free(facts.items[5].value);
+    facts.items[5].value = strdup("13");
+    refused(true, PROGRAM + 1, "is of another run: compiler 'cc' was '12', and is '13' now; if");
+    dfr_facts_free(&facts);
+}
+
+/* A journal of version 1 has no facts, and goes on. */
+static void test_version_1(void **state)
+{
+    struct dfr_journal j;
+    char text[4096];
+    (void)state;
+    unlink("j");
+    opens(&j, true);
+    dfr_journal_close(&j);
+    size_t n = read_file("j", text, sizeof text), first = (size_t)(strchr(text, '\n') - text);
+    text[12] = '1';
+    char check[17];
+    snprintf(check, sizeof check, "%016llx", (unsigned long long)dfr_hash(1, text, first - 18));
+    memcpy(text + first - 16, check, 16);
+    write_file("j", text, n);
+    opens(&j, true);
+    write_file("o\\ut.part", "0123456789", 10);
+    records(&j, 5, 4);
+    dfr_journal_close(&j);
+    opens(&j, true);
+    assert_int_equal(j.done, 5);
+    dfr_journal_close(&j);
+    refused(true, PROGRAM + 1, "is of another program, or of other arguments or sizes (it does not say which)");
+}
+
+/* Inputs that have changed are accepted if that is asked for, and are those of the runs that follow. */
+static void test_accepted(void **state)
+{
+    struct dfr_journal j;
+    const struct dfr_inputs before = inputs;
+    struct dfr_input two[] = { { "in\nput", 90, 8, false }, { "second", 5, 5, false } };
+    (void)state;
+    unlink("j");
+    opens(&j, true);
+    const uint64_t digest = j.inputs_digest;
+    write_file("o\\ut.part", "0123456789", 10);
+    records(&j, 5, 4);
+    dfr_journal_close(&j);
+    inputs = (struct dfr_inputs){ two, 2, 2 };
+    refused(true, PROGRAM, "--accept-changed goes on with the inputs as they are now");
+    accept = true;
+    opens(&j, true);
+    assert_int_equal(j.done, 5);
+    assert_non_null(strstr(j.accepted, "has changed (100 bytes then, 90 now)\n'second' is read now\n"));
+    assert_true(j.inputs_digest == digest);
+    dfr_journal_close(&j);
+    opens(&j, true);
+    assert_null(j.accepted);
+    dfr_journal_close(&j);
+    accept = false;
+    opens(&j, true);
+    assert_true(j.inputs_digest == digest);
+    dfr_journal_close(&j);
+    inputs = before;
+    refused(true, PROGRAM, "has changed since");
 }
 
 static void test_refused(void **state)
@@ -241,6 +343,7 @@ static void test_fence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_goes_on), cmocka_unit_test(test_cut), cmocka_unit_test(test_damage),
+                                        cmocka_unit_test(test_facts), cmocka_unit_test(test_version_1), cmocka_unit_test(test_accepted),
                                         cmocka_unit_test(test_refused), cmocka_unit_test(test_files), cmocka_unit_test(test_fence) };
     return cmocka_run_group_tests(tests, enter, temp_folder_remove);
 }

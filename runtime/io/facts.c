@@ -1,0 +1,195 @@
+/* facts.c - what the outputs of a program depend on: facts.h. */
+#include "runtime/io/facts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/error.h"
+#include "runtime/base/intern.h"
+#include "runtime/io/entry.h"
+
+enum { MOST_NODES = 256, MOST_TOLD = 3 };
+
+/* ---- finding ---- */
+
+/* Takes the three texts; a NULL among them is memory that was not there. */
+static bool add(struct dfr_facts *f, char *kind, char *name, char *value)
+{
+    if (f->n == f->room) {
+        const size_t room = f->room ? 2 * f->room : 16;
+        struct dfr_fact *more = realloc(f->items, room * sizeof *more);
+        if (more) {
+            f->items = more;
+            f->room = room;
+        }
+    }
+    if (f->n == f->room || !kind || !name || !value) {
+        free(kind);
+        free(name);
+        free(value);
+        return false;
+    }
+    f->items[f->n++] = (struct dfr_fact){ kind, name, value };
+    return true;
+}
+
+/* As the command line takes it. malloc'ed; NULL: no memory. */
+static char *arg_text(const struct df_graph *g, uint32_t i, const union df_scalar *args)
+{
+    const struct df_arg *a = &g->args[i];
+    char *text = NULL;
+    int n = 0;
+    switch (a->type) {
+    case DF_S_I32: n = asprintf(&text, "%" PRId32, args ? args[i].i32 : (int32_t)a->i); break;
+    case DF_S_I64: n = asprintf(&text, "%" PRId64, args ? args[i].i64 : a->i); break;
+    case DF_S_F32: n = asprintf(&text, "%.9g", args ? (double)args[i].f32 : (double)(float)a->f); break;
+    case DF_S_F64: n = asprintf(&text, "%.17g", args ? args[i].f64 : a->f); break;
+    default: n = asprintf(&text, "%s", args ? args[i].str : df_graph_string(g, a->str)); break;
+    }
+    return n < 0 ? NULL : text;
+}
+
+static char *extents_text(const struct df_graph *g, uint32_t v)
+{
+    const uint64_t *dims = g->dims + g->works[g->nodes[v].work].first_dim;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (unsigned i = 0; i < g->kernels[g->nodes[v].kernel].n_dims; i++)
+        fprintf(out, "%s%" PRIu64, i ? ", " : "", dims[i]);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool find(const struct df_graph *g, const union df_scalar *args, struct dfr_facts *f)
+{
+    char name[256], value[32];
+    bool good = true;
+    for (uint32_t i = 0; good && i < g->n_args; i++)
+        good = add(f, strdup("arg"), strdup(df_graph_string(g, g->args[i].name)), arg_text(g, i, args));
+    for (uint32_t i = 0; good && i < g->n_params; i++) {
+        snprintf(value, sizeof value, "%" PRId64, g->params[i].value);
+        good = add(f, strdup("param"), strdup(df_graph_string(g, g->params[i].name)), strdup(value));
+    }
+    for (uint32_t k = 0; good && k < g->n_kernels; k++) {
+        snprintf(value, sizeof value, "%016" PRIx64, dfr_hash(0, g->kernels[k].code_hash, sizeof g->kernels[k].code_hash));
+        good = add(f, strdup("kernel"), strdup(df_graph_string(g, g->kernels[k].name)), strdup(value));
+    }
+    for (uint32_t v = 0; good && g->n_nodes <= MOST_NODES && v < g->n_nodes; v++) {
+        df_node_name(g, v, name, sizeof name);
+        good = strchr(name, ' ') || add(f, strdup("node"), strdup(name), extents_text(g, v));
+    }
+    return good;
+}
+
+int dfr_facts_find(const struct df_graph *g, const union df_scalar *args, struct dfr_facts *facts, struct df_error *error)
+{
+    *facts = (struct dfr_facts){ 0 };
+    if (find(g, args, facts))
+        return DF_OK;
+    dfr_facts_free(facts);
+    return dfr_error_memory(error);
+}
+
+void dfr_facts_free(struct dfr_facts *facts)
+{
+    for (size_t i = 0; i < facts->n; i++) {
+        free(facts->items[i].kind);
+        free(facts->items[i].name);
+        free(facts->items[i].value);
+    }
+    free(facts->items);
+    *facts = (struct dfr_facts){ 0 };
+}
+
+/* ---- as text ---- */
+
+void dfr_fact_write(FILE *to, const struct dfr_fact *fact)
+{
+    fprintf(to, "%s %s ", fact->kind, fact->name);
+    dfr_path_write(to, fact->value);
+}
+
+bool dfr_fact_read(struct dfr_facts *facts, const char *text)
+{
+    const char *name = strchr(text, ' '), *value = name ? strchr(name + 1, ' ') : NULL;
+    if (!value || name == text || value == name + 1)
+        return false;
+    return add(facts, strndup(text, (size_t)(name - text)), strndup(name + 1, (size_t)(value - name - 1)), dfr_path_read(value + 1));
+}
+
+/* ---- comparing ---- */
+
+/* The one of this kind and name; two runs of one program have it at the same place. */
+static const struct dfr_fact *look_up(const struct dfr_facts *facts, const struct dfr_fact *wanted, size_t at)
+{
+    for (size_t i = 0; i <= facts->n; i++) {
+        const struct dfr_fact *f = &facts->items[i == 0 ? at : i - 1];
+        if ((i > 0 || at < facts->n) && !strcmp(f->kind, wanted->kind) && !strcmp(f->name, wanted->name))
+            return f;
+    }
+    return NULL;
+}
+
+/* then or now is NULL: it is new, or not there any more. */
+static void tell(FILE *out, const struct dfr_fact *then, const struct dfr_fact *now)
+{
+    const struct dfr_fact *any = then ? then : now;
+    const bool option = !strcmp(any->kind, "arg") || !strcmp(any->kind, "param"), code = !strcmp(any->kind, "kernel");
+    if (option)
+        fprintf(out, "--%.80s ", any->name);
+    else
+        fprintf(out, "%s '%.80s' ", any->kind, any->name);
+    if (!now)
+        fputs("is not there any more", out);
+    else if (!then)
+        fputs("was not there", out);
+    else if (code)
+        fputs("has other code now", out);
+    else
+        fprintf(out, strcmp(any->kind, "node") ? "was '%.80s', and is '%.80s' now" : "had extents %.80s, and has %.80s now", then->value, now->value);
+}
+
+/* Tells the differences of one kind, and gives how many there are. */
+static unsigned differ_in(const char *kind, const struct dfr_facts *then, const struct dfr_facts *now, FILE *out)
+{
+    unsigned n = 0;
+    for (unsigned both = 0; both < 2; both++) {
+        const struct dfr_facts *from = both ? now : then, *to = both ? then : now;
+        for (size_t i = 0; i < from->n; i++) {
+            const struct dfr_fact *f = &from->items[i], *other = strcmp(f->kind, kind) ? NULL : look_up(to, f, i);
+            if (strcmp(f->kind, kind) != 0 || (other && (both || !strcmp(f->value, other->value))))
+                continue;
+            if (n < MOST_TOLD) {
+                fputs(n ? "; " : "", out);
+                tell(out, both ? NULL : f, both ? f : other);
+            }
+            n++;
+        }
+    }
+    if (n > MOST_TOLD)
+        fprintf(out, "; and %u more", n - MOST_TOLD);
+    return n;
+}
+
+bool dfr_facts_differ(const struct dfr_facts *then, const struct dfr_facts *now, char *text, size_t size)
+{
+    FILE *out = fmemopen(text, size, "w");
+    unsigned n = 0;
+    if (!out)
+        return false;
+    for (unsigned both = 0; both < 2; both++)   /* kinds in the order in which they come */
+        for (size_t i = 0; n == 0 && i < (both ? now : then)->n; i++) {
+            const char *kind = (both ? now : then)->items[i].kind;
+            if (i == 0 || strcmp(kind, (both ? now : then)->items[i - 1].kind) != 0)
+                n = differ_in(kind, then, now, out);
+        }
+    fclose(out);
+    text[size - 1] = '\0';
+    return n > 0;
+}

@@ -119,12 +119,13 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
-	@echo '                graphs of 10^6 nodes, what check-streams-long does, every variant of PNG and TIFF, each failure of a device at every call, more of explain --what-if,'
+	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, more of explain --what-if,'
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
 	@echo '                a job of Slurm that its time limit stops, and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
-	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there'
+	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there;'
+	@echo '                SESSIONS=500 has libraries instead, called by sessions: with calls that fail, are stopped or forked, and arrays that are reused'
 	@echo 'make check-streams-long  10^5 waves in the shape of NBIA (WAVES=), and a volume of four times the GPU'"'"'s memory, under every policy; minutes'
 	@echo 'make check-math  the largest error of each math function of formulas: f32 over all arguments, f64 over N=100000000, NAME=exp TYPE=f32 that one;'
 	@echo '                and how fast exp is beside the C library'
@@ -343,6 +344,7 @@ check-long: deps
 	@DF_RANDOM_GRAPHS=$(or $(N),1000) DF_TEST_LIMIT_S=36000 tests/run.sh $(BUILDDIR) random
 	@tests/random/room.sh $(BUILDDIR) $(or $(N),1000)
 	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),1000) --keep=$(BUILDDIR)/streams-failed
+	@python3 tests/random/streams.py $(BUILDDIR) --sessions=500 --keep=$(BUILDDIR)/streams-failed
 	@python3 tests/random/streams_long.py $(BUILDDIR)
 	@LARGE=all tests/run.sh $(BUILDDIR) large
 	@DF_FAULTS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) faults
@@ -382,9 +384,10 @@ check-formulas: deps
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --programs=$(or $(N),5000) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(MODES)' --keep=$(BUILDDIR)/formulas-failed
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --accs --programs=$$(($(or $(N),5000) / 10)) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(or $(MODES),;--parts=3)' --keep=$(BUILDDIR)/formulas-failed
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --bounded --programs=$$(($(or $(N),5000) / 10)) --first=$(or $(FROM),1) --jobs=$$(nproc) --modes='$(MODES)' --refused=0.2 --keep=$(BUILDDIR)/formulas-failed
-# Random programs of streams, from number FROM=1 on, against tests/random/streams_model.py; what differs is kept in streams-failed/.
+# Random programs of streams, from number FROM=1 on, against tests/random/streams_model.py; what differs is kept in streams-failed/. With SESSIONS=N,
+# N libraries that sessions call.
 check-streams: all
-	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),2000) --first=$(or $(FROM),1) --keep=$(BUILDDIR)/streams-failed
+	@python3 tests/random/streams.py $(BUILDDIR) $(if $(SESSIONS),--sessions=$(SESSIONS),--programs=$(or $(N),2000)) --first=$(or $(FROM),1) --keep=$(BUILDDIR)/streams-failed
 check-streams-long: all
 	@python3 tests/random/streams_long.py $(BUILDDIR) $(if $(WAVES),--waves=$(WAVES))
 # Minutes for a function. The coefficients are computed anew, and compared, if Python has mpmath.

@@ -1,6 +1,7 @@
 # Random programs with empty tokens, extents of each wave, accs, state and divided nodes, against what tests/random/streams.py computes.
-# DF_STREAMS (default 3) of them, from DF_STREAMS_FIRST (1) on; `make check-streams` has more.
+# DF_STREAMS (default 3) of them, from DF_STREAMS_FIRST (1) on, and as many libraries that sessions call; `make check-streams` has more.
 python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs="${DF_STREAMS:-3}" --first="${DF_STREAMS_FIRST:-1}"
+python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --sessions="${DF_STREAMS:-3}" --first="${DF_STREAMS_FIRST:-1}"
 
 # In a later pass sinks are left out, so tokens end that a GPU is still copying to the host. This run crashed in one of six.
 python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs=1 --first=17 --under="bash $DF_SOURCE/tests/random/repeat.sh 30" \

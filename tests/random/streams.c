@@ -283,6 +283,27 @@ static __attribute__((destructor)) void say(void)
         fprintf(stderr, "opened %d closed %d busy %d\n", n_open, n_closed, n_busy);
 }
 
+/* ---- calls of a session ---- */
+
+int bomb_cpu(struct df_call *call, size_t y, size_t x, const int32_t *a, int32_t *b, int32_t at)
+{
+    if (df_wave(call) == at)
+        return df_fail(call, "bomb");
+    for (size_t i = 0; i < y * x; i++)
+        U(b)[i] = C(a)[i] + 1;
+    return DF_OK;
+}
+
+/* Calls a function of the host program in one wave. */
+int tells_cpu(struct df_call *call, size_t y, size_t x, const int32_t *a, int32_t *b, int32_t now, int64_t whom)
+{
+    if (df_wave(call) == now)
+        ((void (*)(void))(intptr_t)whom)();
+    for (size_t i = 0; i < y * x; i++)
+        U(b)[i] = C(a)[i] + 5;
+    return DF_OK;
+}
+
 /* ---- results ---- */
 
 int report_cpu(struct df_call *call, size_t y, size_t x, const int32_t *a, int32_t id)

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Random programs whose tokens may be empty, whose extents may differ from wave to wave, and whose kernels keep state or are divided.
 
-    streams.py BUILDDIR [--programs=N] [--first=SEED] [--keep=DIR] [--jobs=N] [--run='OPTION…'] [--under='mpirun …']
+    streams.py BUILDDIR [--programs=N] [--sessions=N] [--first=SEED] [--keep=DIR] [--jobs=N] [--run='OPTION…'] [--under='mpirun …'] [--forks=KIND]
 
 All of acc ports and final nodes, kernels that skip, select, bounded extents, `open`, `split` and @parts, streams of unlike length, formulas and
 nested graphs stand in one program. What it prints is computed here (streams_model.py), apart from dfc. Each program is compiled once and run
 under every policy, and with other options of a run that its seed draws: devices, little memory, waves in flight, recordings, stirred order.
 If an acc is divided whose kernel makes nothing else, the waves go by several times, too (--passes). Calls of the emulated GPU fail: such a run
 must end with an error that names the call, or be right. --run runs these options alone, and --under is the command under which programs run.
+
+--sessions has libraries of such graphs, which several sessions call on arrays of the caller (streams_sessions.py, in a process of its own).
+--forks says which sessions are called in forked children, too: none, host (those without a device) or all.
 
 A program that differs is made smaller, and kept in the folder of --keep. Prints lines as tests/run.sh reads them.
 """
@@ -73,7 +76,6 @@ graph either(in a: i32[y, x], in t: i32[p, q], out c: i32[y, x]) {
     b = blur(h, t);
     c = select(b, a);
 }
-graph main {
 """
 
 
@@ -94,8 +96,11 @@ class Line:
 
 
 class Program:
+    ROWS, COLUMNS = [1, 2, 7, 16, 37], [1, 3, 13, 40]
+
     def __init__(self, seed):
         self.r = random.Random(seed)
+        self.call = 0                   # what tokens are remembered for: a call of a session has other inputs than the one before
         self.waves = self.r.choice([1, 2, 5, 8, 13])
         self.length = self.waves        # of the shortest stream, once text() was called
         self.passes = 1                 # how often the waves may go by, the same
@@ -105,11 +110,15 @@ class Program:
         for _ in range(self.r.randint(6, 30)):
             self.step()
         self.shown = [s for s in self.streams if not any(s in t.line.inputs for t in self.streams) or self.r.random() < 0.3]
+        self.shown = [s for s in self.shown if self.may_be_shown(s)]
         self.order = self.r.random()
         self.costs = {k: f" cost cpu {self.r.choice([20, 400, 4000])}us gpu {self.r.choice([10, 100, 1000])}us"
                       for k in ("blur", "near", "raise", "add", "scale", "collect") if self.r.random() < 0.3}
         self.parts = self.r.choice(["", "", "--parts=1", "--parts=2", "--parts=3", "--parts=7"])
         self.options = [self.parts] * bool(self.parts) + ["--no-fuse"] * (self.r.random() < 0.2)
+
+    def may_be_shown(self, stream):
+        return True
 
     # -- making streams --
 
@@ -129,9 +138,10 @@ class Program:
         memory = {}
 
         def token(w):
-            if (w, self.length) not in memory:
-                memory[w, self.length] = of(w)
-            return memory[w, self.length]
+            key = w, self.length, self.call
+            if key not in memory:
+                memory[key] = of(w)
+            return memory[key]
         return token
 
     def hint(self, text):
@@ -156,7 +166,7 @@ class Program:
             self.source(kind)
 
     def source(self, kind):
-        s, y, x = self.r.randint(0, 99), self.r.choice([1, 2, 7, 16, 37]), self.r.choice([1, 3, 13, 40])
+        s, y, x = self.r.randint(0, 99), self.r.choice(self.ROWS), self.r.choice(self.COLUMNS)
         count, p = self.r.choice([0, 1, 3, 6, 9, 99, 99, 99, 99]), self.r.choice([0, 0, 2, 4])
         if kind == "load":
             self.new(Line(f"load({s})", []), [(("load", s, len(self.streams)), (12, 5), lambda w: model.load(w, s))])
@@ -170,10 +180,12 @@ class Program:
         line.text = line.text.replace(" =", f": i32[{y}, {x}] =", 1)
         made.phase = "once" if kind == "table" else "wave"
 
-    def step(self):
-        kinds = ("scale add bump skips gang less wide cut blur blur near near raise holes count collect collect absorb pour spread bins keeps select "
+    def kinds(self):
+        return ("scale add bump skips gang less wide cut blur blur near near raise holes count collect collect absorb pour spread bins keeps select "
                  "select either").split() + (["smooth", "inner", "blend", "gather"] * 2 if self.formulas else [])
-        kind, a = self.r.choice(kinds), self.pick()
+
+    def step(self):
+        kind, a = self.r.choice(self.kinds()), self.pick()
         if kind == "cut" and self.r.random() < 0.5:
             a = self.pick(lambda s: not s.fixed()) or a
         self.can_be_divided = a.fixed()
@@ -229,7 +241,7 @@ class Program:
     def cut(self, a):
         s = self.r.randint(0, 99)
         if a.phase == "wave":
-            self.map(f"cut({a.name}, {s})", [a], lambda w, t: model.cut(t, w, s), ("cut", len(self.streams)), (8, a.bounds[1]))
+            self.map(f"cut({a.name}, {s})", [a], lambda w, t: model.cut(t, w, s), ("cut", len(self.streams), a.extents), (8, a.bounds[1]))
 
     def table_for(self, a):
         return self.pick(lambda t: t.fixed() and {t.phase, a.phase} != {"wave", "final"})
@@ -289,9 +301,10 @@ class Program:
 
     def accs(self, a, firsts, change, skips=lambda w: False):
         """A function of a wave: what the accs are after it. change: of what they were and the token of a."""
-        memory = {}
+        memories = {}
 
         def state(w):
+            memory = memories.setdefault(self.call, {})
             start = max((k for k in memory if k <= w), default=-1)
             now = memory.get(start, firsts)
             for k in range(start + 1, w + 1):
@@ -397,17 +410,24 @@ class Program:
                 wanted += line.inputs
         counts = [int(m[1]) for line in lines for m in re.finditer(r"= src\(\d+, (\d+)", line.text)]
         self.length = min([self.waves] + counts)
-        self.passes = max(self.parts_of(line) for line in lines)
-        body = sorted((line.text for line in lines), key=lambda t: int(re.search(r"s(\d+)", t)[1]))
-        body += [f"report({s.name}, {n});" for n, s in enumerate(self.streams) if s in self.shown]
+        self.passes = max(self.parts_of(line) for line in lines if line.text)
+        self.lines = lines
+        body = sorted((line.text for line in lines if line.text), key=lambda t: int(re.search(r"s(\d+)", t)[1]))
+        body += self.results()
         if self.order < 0.7:
             r.shuffle(body)
-        kernels = KERNELS
+        kernels = KERNELS + self.head()
         for name in ("smooth", "inner", "blend", "gather"):
             if not any(f" {name}(" in line for line in body):
                 kernels = re.sub(rf"kernel {name}\([^}}]*}}\n", "", kernels)
         kernels = re.sub(r'kernel (\w+)\(.*', lambda m: m[0][:-1] + self.costs.get(m[1], "") + ";" if m[0].endswith('"streams.o";') else m[0], kernels)
         return kernels + "".join(f"    {line}\n" for line in body) + "}\n"
+
+    def head(self):
+        return "graph main {\n"
+
+    def results(self):
+        return [f"report({s.name}, {n});" for n, s in enumerate(self.streams) if s in self.shown]
 
     def parts_of(self, line):
         """Of an acc that passes may take in turn; else 1."""
@@ -503,9 +523,10 @@ def wrong(run, way, want):
 
 class Trial:
     """A program in its folder."""
+    TRIES = 5                           # of a program that fails now and then
 
     def __init__(self, given, seed, folder):
-        self.given, self.seed, self.folder, self.program = given, seed, folder, Program(seed)
+        self.given, self.seed, self.folder, self.program = given, seed, folder, self.make(seed)
         self.dfc = os.path.realpath(f"{given.build}/bin/dfc")
         link = "2 GB/s, 5 us"
         shutil.copy(f"{given.objects}/streams.o", folder)
@@ -515,10 +536,16 @@ class Trial:
             with open(f"{folder}/{name}.df", "w", encoding="utf-8") as f:
                 f.write(f"platform {name} {{ cpu host {{ workers = 2; }} {units} }}\n")
 
+    def make(self, seed):
+        return Program(seed)
+
     def compile(self):
+        self.compile_to(["-o", "app"])
+
+    def compile_to(self, what):
         with open(f"{self.folder}/g.df", "w", encoding="utf-8") as f:
             f.write(self.program.text())
-        run = call([self.dfc, "g.df", "-o", "app", "--nvcc=none", "-w", "--emu-all", *self.program.options], self.folder)
+        run = call([self.dfc, "g.df", *what, "--nvcc=none", "-w", "--emu-all", *self.program.options], self.folder)
         if run.returncode:
             raise Failure(f"does not compile: {run.stderr[-600:]}")
 
@@ -546,17 +573,43 @@ class Trial:
         for s in shown if len(shown) > 1 else []:
             self.program.shown = [s]
             self.compile()
-            if any(self.fails(way) for _ in range(5)):
+            if any(self.fails(way) for _ in range(self.TRIES)):
                 return f" (also with {s.name} alone)"
         self.program.shown = shown
         self.compile()
         return ""
 
 
+class LibraryTrial(Trial):
+    """A library in its folder."""
+    TRIES = 1                           # some do not end
+
+    def make(self, seed):
+        import streams_sessions
+        return streams_sessions.Called(seed)
+
+    def compile(self):
+        self.compile_to(["--lib", "--graph=g", "-o", "libg.so"])
+
+    def fails(self, way):
+        show = ",".join(s.name for s in self.program.shown)
+        run = call([sys.executable, f"{HERE}/streams_sessions.py", "./libg.so", str(self.seed), f"--show={show}", *way], self.folder)
+        where = re.findall(r"^session.*", run.stderr, re.M)[-1:] + re.findall(r"^call.*", run.stderr, re.M)[-1:]
+        said = run.stdout.splitlines() or where + [line for line in run.stderr.splitlines() if not re.match("session|call", line)]
+        return " | ".join([f"exit {run.returncode}"] + said[:12]) if run.returncode else None
+
+    def all(self):
+        self.compile()
+        way = [f"--forks={self.given.forks}"]
+        why = self.fails(way)
+        if why:
+            raise Failure(f"{' '.join(self.program.options)}: {why}{self.smaller(way)}")
+
+
 def trial(given, seed):
     folder = tempfile.mkdtemp(prefix="streams-")
     try:
-        Trial(given, seed, folder).all()
+        (LibraryTrial if given.sessions else Trial)(given, seed, folder).all()
         return seed, None
     except Failure as failure:
         if given.keep:
@@ -570,22 +623,27 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=os.path.realpath)
     parser.add_argument("--programs", type=int, default=4)
+    parser.add_argument("--sessions", type=int, default=0)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--keep", type=os.path.realpath)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--run")
     parser.add_argument("--under", default="")
+    parser.add_argument("--forks", choices=("none", "host", "all"), default="all")
     given = parser.parse_args()
     scratch = tempfile.TemporaryDirectory(prefix="streams-")
     given.objects, os.environ["DFC_PROFILE"] = scratch.name, f"{scratch.name}/profile.db"
     with open(f"{given.build}/obj/flags", encoding="utf-8") as flags:
         sanitize = re.findall(r"-fsanitize=\w+", flags.read())
-    subprocess.run(["cc", "-std=c11", "-O1", *sanitize, "-I", f"{given.build}/include", "-c", "-o", f"{scratch.name}/streams.o", f"{HERE}/streams.c"], check=True)
+    if given.sessions and sanitize:
+        sys.exit(print("skip sessions: Python is not linked with the sanitizer"))
+    subprocess.run(["cc", "-std=c11", "-O1", "-fPIC", *sanitize, "-I", f"{given.build}/include", "-c", "-o", f"{scratch.name}/streams.o", f"{HERE}/streams.c"], check=True)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
-        for n, (seed, why) in enumerate(pool.map(lambda seed: trial(given, seed), range(given.first, given.first + given.programs))):
+        for n, (seed, why) in enumerate(pool.map(lambda seed: trial(given, seed), range(given.first, given.first + (given.sessions or given.programs)))):
             failed += why is not None
-            print(f"not ok streams-{seed}: {why}" if why else f"ok streams-{seed}", flush=True)
+            name = f"{'sessions' if given.sessions else 'streams'}-{seed}"
+            print(f"not ok {name}: {why}" if why else f"ok {name}", flush=True)
             if n % 100 == 99:
                 print(f"# {n + 1} programs, {failed} failed; --first={seed + 1} goes on", file=sys.stderr, flush=True)
     sys.exit(failed > 0)

@@ -31,6 +31,18 @@
  * End of wave:  A wave ends when all its *terminal* nodes (those that nobody reads) are done. Every other job releases
  *               its readers as its last act. So when the wave ends, nothing touches the slot any more, and the next
  *               wave may begin in it.
+ * Slots:        What belongs to a slot is set anew for each wave, also for one in which a job is left out and gets no memory:
+ *                   wave, nodes_left, streams_left       begin_wave()
+ *                   pending[].left                       the release that takes it to 0
+ *                   skips.empty, skips.passes->round     the job's own call or end, before its readers are released (skips.h); begin_wave()
+ *                   rows of extents                      the job's own call; nobody reads the row of an empty token
+ *                   blocks[].valid, host, readers        publish() and dfm_space_drop(): the last reader, or publish() if there is none
+ *                   wholes[].memory, dropped             the last drop of the whole and its pieces. Each is dropped once a wave
+ *                   tokens' ports in lent memory         dfr_tokens_begin()
+ *                   devices.missing, taker, ahead        whoever stages or launches the job; gpu->flying when it ends
+ *                   feed.slots                           the feeder
+ *               A session's call sets waves_done, final_begun, limit, over and once_left, and begins accs and states of kernels anew. A call that
+ *               failed or was stopped leaves counters in the middle of a wave: its run is not used again (start/session.c).
  * End of run:   When all waves have ended, the final nodes are released, each once. What they wait for beside that are
  *               the final nodes that they read. Buffers that keep an acc's value (buffers.h) end then, too. Without
  *               both the run ends with its last wave.

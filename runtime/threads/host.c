@@ -41,10 +41,21 @@ static void x87_end(unsigned short before)
 }
 #endif
 
+/* glibc gives one constant object for it, each time, so two threads may make it at once and nothing is freed. */
+static locale_t c_locale(void)
+{
+    static _Atomic(locale_t) made;
+    locale_t c = atomic_load_explicit(&made, memory_order_relaxed);
+    if (!c) {
+        c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+        atomic_store_explicit(&made, c, memory_order_relaxed);
+    }
+    return c;
+}
+
 void dfr_host_enter(struct dfr_host *host)
 {
-    /* glibc gives one constant object for this, each time; it takes no memory and is never freed */
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t c = c_locale();
     host->locale = c ? uselocale(c) : (locale_t)0;
     host->floats = df_float_begin();
     host->x87 = x87_begin();

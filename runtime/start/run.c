@@ -13,6 +13,7 @@
 #include "runtime/engine/call.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/list.h"
+#include "runtime/engine/log.h"
 #include "runtime/engine/steal.h"
 #include "runtime/engine/tokens.h"
 #include "runtime/gpu/gpu.h"
@@ -395,6 +396,20 @@ static int end_early(struct df_run *run, struct df_error *error)
     return dfr_error(error, DF_E_STOPPED, "the run was stopped");
 }
 
+/* A sink that is left out in all waves writes no file, and nothing else would say why there is none. */
+static void say_never_called(const struct df_run *run)
+{
+    const struct df_graph *g = run->graph;
+    const uint64_t waves = (uint64_t)atomic_load(&run->firing.waves_done);
+    char name[256];
+    for (uint32_t v = 0; dfr_skips_any(&run->skips) && !run->skips.passes && waves > 0 && v < g->n_nodes; v++) {
+        if (df_node_n_out(g, v) > 0 || atomic_load(&run->skips.counts[v].left_out) < waves)
+            continue;
+        df_node_name(g, v, name, sizeof name);
+        dfr_log(run, DF_LOG_WARNING, "node '%s' was not called: what it reads was empty in %s", name, waves == 1 ? "the only wave" : "all waves");
+    }
+}
+
 static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_error *error)
 {
     int status = DF_OK, trace_status;
@@ -417,6 +432,8 @@ static int wait_for_end(struct df_run *run, struct df_stats *stats, struct df_er
     }
     if (status == DF_OK && run->options.early && dfr_engine_is_early(run))
         status = end_early(run, error);
+    if (status == DF_OK)
+        say_never_called(run);
     status = dfr_states_end(run, status, error);
     trace_status = write_trace(run, status == DF_OK ? error : NULL);
     if (status == DF_OK && trace_status == DF_OK && run->options.learn)

@@ -137,3 +137,29 @@ for run in $(seq 40); do
     timeout 20 ./first --workers=2 --device=none 2>err || { fail first "run $run: $(head -n 1 err)"; break; }
     [ "$run" = 40 ] && pass first
 done
+
+# A sink that nothing reaches is named: writers of every kind write no file then. One that some wave reaches is not.
+cat > nothing.df <<'X'
+import "std/io.df";
+kernel some(out a: f32[n <= 5, 3]; from: i32) cpu {{ *n = df_wave(call) < from ? 0 : 1; for (size_t i = 0; i < 3 * *n; i++) a[i] = (float)i; }};
+kernel row(in a: f32[n, 3], out r: f32[3])     cpu {{ (void)n; memcpy(r, a, sizeof *a * 3); }};
+kernel grey(in a: f32[n, 3], out g: u8[n, 3])  { g[y, x] = u8(a[y, x]); }
+arg from: i32 = 9;
+graph main {
+    a = some(from);
+    r = row(a);
+    g = grey(a);
+    write_npy_f32_2d(a, "a.npy");
+    write_raw_f32_2d(a, "a.raw");
+    write_csv_f32(r, "r.csv", "");
+    write_png(g, "g.png");
+    write_tiff(g, "g.tiff");
+}
+X
+check nothing-compile "$DFC" nothing.df -o nothing --nvcc=none
+for run in --workers=1 "--workers=2 --policy=gp" --device=emu; do
+    ./nothing --waves=3 $run >nothing.out 2>&1
+    if [ $? = 0 ] && [ "$(grep -cE "^nothing: warning: node 'main/write_[a-z0-9_]+' was not called: what it reads was empty in all waves$" nothing.out)" = 5 ] &&
+        ! ls ./*.npy *.raw *.csv *.png *.tiff >/dev/null 2>&1; then pass "nothing$run"; else fail "nothing$run" "$(head -3 nothing.out)"; fi
+done
+expect something 0 '^0$' sh -c './nothing --waves=3 --from=2 2>&1 | grep -c "was not called"; [ -s a.npy ]'

@@ -33,6 +33,7 @@ long steps_runtime_syscall(long number, ...);
 #define pthread_cleanup_pop(execute) if (execute) handler_(arg_); }
 #define syscall steps_runtime_syscall
 #define __builtin_ia32_pause steps_spin
+#define sched_yield steps_spin
 
 /* These take the place of libdf's functions: */
 #define dfr_clock_s steps_runtime_clock_s

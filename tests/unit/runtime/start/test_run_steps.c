@@ -21,6 +21,8 @@ struct trial {
     int64_t waves;                      /* that come out */
     const char *failure;                /* NULL: none */
     uint32_t passes;                    /* of the waves; 0: as many as are needed */
+    bool ends_early;                    /* one more thread asks for that; how many waves come out depends on when */
+    struct dfr_early early;
     struct df_run *run;
 };
 
@@ -30,6 +32,7 @@ static void begin(void *arg)
     struct df_error error = { "" };
 
     rig_clear(&t->rig);
+    t->early = (struct dfr_early){ 0 };
     steps_runtime_begin();
     if (df_run_start(t->rig.graph, &t->options, &t->run, &error) != DF_OK)
         fail_msg("%s", error.text);
@@ -38,8 +41,11 @@ static void begin(void *arg)
 
 static void run_thread(void *arg, unsigned number)
 {
-    (void)arg;
-    steps_runtime_threads[number].main(steps_runtime_threads[number].arg);
+    struct trial *t = arg;
+    if (number < t->options.workers)
+        steps_runtime_threads[number].main(steps_runtime_threads[number].arg);
+    else
+        dfr_engine_end_early(t->run);
 }
 
 static bool end(void *arg, bool ended)
@@ -51,6 +57,9 @@ static bool end(void *arg, bool ended)
 
     if (!ended)
         print_message("it does not end\n");
+    else if (t->ends_early && status == DF_E_STOPPED)
+        return t->early.is_early && t->early.waves <= t->waves && rig_same(&t->rig, t->early.waves) && stats.waves == (uint64_t)t->early.waves &&
+               stats.left_bytes == 0;
     else if (t->failure ? status == DF_OK || !strstr(error.text, t->failure) : status != DF_OK)
         print_message("status %d: %s\n", status, error.text);
     else if (t->failure)
@@ -78,8 +87,9 @@ static void explore(struct trial *t, const char *const *policies, unsigned worke
         t->options.inflight = inflight;
         t->options.waves = asked;
         t->options.passes = t->passes;
+        t->options.early = t->ends_early ? &t->early : NULL;
         t->options.log_level = -1;
-        n_runs = steps_explore(&(struct steps){ workers, begin, run_thread, end, t },
+        n_runs = steps_explore(&(struct steps){ workers + t->ends_early, begin, run_thread, end, t },
                                more ? (unsigned)atoi(more) : preemptions);
         if (n_runs == 0)
             fail_msg("policy %s, %u workers, %u in flight", policies[p], workers, inflight);
@@ -180,6 +190,23 @@ static void test_mix(void **state)
     skip_where_it_cannot();
     mix(&t);
     explore(&t, all, 2, 2, -1, 1, 1);
+}
+
+/* A request to end early comes at any moment: the waves that come out are the first ones, whole, and as many as are told. */
+static void test_early(void **state)
+{
+    struct trial t;
+    (void)state;
+    skip_where_it_cannot();
+    for (int stream = 0; stream < 2; stream++) {
+        diamond(&t, stream ? RIG_STREAM : RIG_SOURCE, 5);
+        rig_expect(&t.rig, 5);
+        t.ends_early = true;
+        explore(&t, stream ? some : all, 2, 2, stream ? -1 : 5, 5, 1);
+    }
+    mix(&t);                            /* what fires once comes first; and another stream ends */
+    t.ends_early = true;
+    explore(&t, some, 2, 2, -1, 1, 1);
 }
 
 static void test_failures(void **state)
@@ -389,7 +416,7 @@ int main(void)
         cmocka_unit_test(test_waves),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_mix),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_early), cmocka_unit_test(test_failures),
         cmocka_unit_test(test_depth), cmocka_unit_test(test_skips), cmocka_unit_test(test_parts),
         cmocka_unit_test(test_passes),
         cmocka_unit_test(test_workers_meet),

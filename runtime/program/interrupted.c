@@ -25,6 +25,16 @@ static const char *command_of_dfc(const char *program)
     return path && command && !strcmp(path, program) ? command : NULL;
 }
 
+/* What is added in another form, or does not go with a journal. */
+static bool is_left_out(const char *word)
+{
+    static const char *const words[] = { "--journal", "--resume", "--accept-changed", "--learn", "--passes" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(word, words[i]))
+            return true;
+    return !strncmp(word, "--passes=", 9);
+}
+
 char *dfr_command_line_text(int argc, char *const *argv, const char *added)
 {
     char *text = NULL;
@@ -40,8 +50,10 @@ char *dfr_command_line_text(int argc, char *const *argv, const char *added)
     else
         dfr_shell_word(out, argv[0]);
     for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--journal") || !strcmp(argv[i], "--resume") || !strncmp(argv[i], "--accept-changed", 16))
+        if (is_left_out(argv[i])) {
+            i += !strcmp(argv[i], "--passes"); /* its value is a word of its own */
             continue;
+        }
         fputc(' ', out);
         dfr_shell_word(out, argv[i]);
     }
@@ -121,7 +133,7 @@ int dfr_interrupted_tell(struct dfr_early *e, const struct dfr_command_line *lin
             dfr_say("files of single waves are complete");
         if (e->removed)
             say_lines(e->removed, "was not complete and is not written");
-        if (line->journal_command)
+        if (line->journal_command && line->options.rehearse == 0)
             fprintf(stderr, "%s: a run with a journal can go on after a stop: %s\n", dfr_program_name(), line->journal_command);
     }
     free(e->parts);

@@ -174,12 +174,14 @@ static int run_plain(const struct df_graph *graph, const struct dfr_command_line
     char at_once[200] = "";
     struct df_options options = line->options;
     options.early = &early;
-    int rc = df_run_start(graph, &options, &handle, error);
-    if (rc != DF_OK)
-        return rc;
     if (line->options.log_level >= DF_LOG_WARNING)
         snprintf(at_once, sizeof at_once, "%s: ended at once; files that were not complete are removed", dfr_program_name());
-    dfr_interrupt_begin(false, at_once);
+    dfr_interrupt_begin(false, at_once); /* before the workers begin, because they may write before this thread goes on */
+    int rc = df_run_start(graph, &options, &handle, error);
+    if (rc != DF_OK) {
+        dfr_interrupt_end();
+        return rc;
+    }
     struct dfr_progress *progress = dfr_progress_begin(handle, line->progress);
     dfr_interrupted_join(handle, line);
     dfr_progress_end(progress);

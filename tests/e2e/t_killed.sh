@@ -22,7 +22,7 @@ begin() {
     local n=$1 program=$2; shift 2
     rm -f pid.*
     # shellcheck disable=SC2016
-    mpirun --oversubscribe --bind-to none "${mpi[@]}" -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; [ $OMPI_COMM_WORLD_RANK != 0 ] || '"${first:-:}"'; exec "$@"' \
+    env --default-signal=INT mpirun --oversubscribe --bind-to none "${mpi[@]}" -n "$n" sh -c 'echo $$ >pid.$OMPI_COMM_WORLD_RANK; [ $OMPI_COMM_WORLD_RANK != 0 ] || '"${first:-:}"'; exec "$@"' \
         sh ../$program ${args[$program]} --cluster --workers=1 --heartbeat-timeout=$beats --us=$us "$@" >>stdout 2>errors &
     launcher=$!
 }
@@ -125,11 +125,19 @@ signalled() {
 }
 first=: mpi=() us=2000                          # `hold` keeps these runs until they are hit
 signalled term 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves; --resume goes on$'
+signalled int 130 INT 0 '^plain: stopped by SIGINT after [0-9]+ waves; --resume goes on$'
 signalled usr1-to-all 75 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
 signalled grace 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves, while others had not ended; --resume goes on$' --grace=1ms
 mpi=(--enable-recovery)
 signalled recovery 0 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
 mpi=()
+# Without a journal rank 0 ends at once, and the others with it.
+touch hold; begin 3 plain; for ((t = 0; t < limit_s * 50; t++)); do compgen -G '.dfc-*' >/dev/null && break; nap 0.02; done
+kill -INT "$(of_rank 0)"; ends $launcher || { fail int-alone "mpirun has not ended: $(cat errors)"; kill -9 $launcher; }
+wait $launcher; got=$?; rm -f hold
+for rank in 1 2; do ends "$(of_rank $rank)" || fail int-alone "rank $rank still runs"; done
+[ $got != 0 ] && ! compgen -G '.dfc-*' >/dev/null && [ ! -e out.raw ] && pass int-alone || fail int-alone "exit $got: $(ls -A) $(cat errors)"
+rm -rf ./* .dfc-*
 touch hold; begin 3 plain --resume; until_run '^done'; kill -TERM "$(of_rank 1)"; rm hold; finish leaves plain at-once
 
 # ---- the journal ----

@@ -208,6 +208,9 @@ static bool hint_target(const struct fault *f)
         return false;
     if (is(f->found, "'<'") && (has(f, "';'") || has(f, "'<<<'")))
         return say(f, "a launch is '<<<grid, block>>>'");
+    const bool nothing = dfl_reader_text_is(f->r, f->r->token.offset, "-> void");
+    if (is(f->found, "'->'") && byte_before(f->r, &f->r->token) == ')' && has(f, "'{'") && !nothing)
+        return say(f, "results are out ports: 'kernel f(in a: f32[n], out b: f32[n])'");
     if (is(f->found, "'->'"))
         return say(f, "'-> void' follows a function and its arguments, as in 'cpu \"old.c\": my_add(a, b) -> void'");
     if (is(f->found, "'>'") && is(f->after, "'>'"))
@@ -288,10 +291,21 @@ static bool is_open_bracket(const struct dfl_reader *r)
     return r->n_brackets > 0 && r->brackets[r->n_brackets - 1].open == '[';
 }
 
+static bool token_before_is(const struct fault *f, const char *text)
+{
+    return f->r->previous.length == strlen(text) && dfl_reader_text_is(f->r, f->r->previous.offset, text);
+}
+
 static bool hint_statement(const struct fault *f)
 {
     bool unfinished = is(f->after, "name") && has(f, "'('") && f->r->n_braces > 0;
 
+    if (unfinished && token_before_is(f, "return"))
+        return say(f, "a graph returns nothing: its out ports are assigned, as in 'w = f(v);'");
+    if (unfinished && is(f->found, "'->'"))
+        return say(f, "a stream goes into a call, as in 'f(a);' or 'b = f(a);'");
+    if (f->r->n_braces > 0 && is(f->found, "'='") && byte_before(f->r, &f->r->token) == ':')
+        return say(f, "'=' assigns: 'b = f(a);'");
     if (unfinished && is(f->found, "','"))
         return say(f, "several outputs stand in parentheses: '(a, b) = f(c);'");
     if (is(f->found, "'@'"))
@@ -313,6 +327,10 @@ static bool hint_statement(const struct fault *f)
 
 static bool hint_word(const struct fault *f)
 {
+    const bool mode = is(f->found, "'in'") || is(f->found, "'out'") || is(f->found, "'inout'") || is(f->found, "'tmp'") || is(f->found, "'acc'");
+
+    if (mode && f->r->n_brackets > 0 && f->r->n_braces == 0)
+        return say(f, "ports stand first, with ',' between them; scalars come after a ';'");
     if (is(f->found, "'else'"))
         return say(f, "'else' follows the '}' of an 'if'");
     if ((has(f, "a variant") || has(f, "a code block")) && is_trait(f->found))

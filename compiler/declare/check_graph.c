@@ -43,6 +43,7 @@ static void mixed_indices(struct walk *w, struct dfl_loc loc, const char *name, 
     dfl_error(w->u->sink, loc, "'%s' has %u ind%s here, and %u elsewhere", name, n, n == 1 ? "ex" : "ices",
               known->n_indices);
     dfl_note(w->u->sink, known->loc, "the other place is here");
+    dfl_hint(w->u->sink, "an index chooses one of several streams, as 'x[0] = f(a);' makes them; elements are read in kernels");
     w->ok = false;
 }
 
@@ -134,7 +135,8 @@ static void unknown_stream(struct walk *w, const struct dfc_names *names, const 
         return;
     }
     dfl_error(u->sink, e->loc, "unknown stream '%s'", e->s);
-    dfc_hint_name(u, e->s, dfc_index_names(&w->graph->streams), w->graph->streams.names.n);
+    if (!dfc_hint_name(u, e->s, dfc_index_names(&w->graph->streams), w->graph->streams.names.n) && dfl_sink_errors(u->sink) == 1)
+        dfl_hint(u->sink, "a stream is what a call of this graph makes, '%s = f(...);', or an in port of it", e->s);
 }
 
 /* Does an expression have a stream in it? */
@@ -157,7 +159,9 @@ static void check_input(struct walk *w, const struct dfc_names *names, const str
     uint32_t id;
     if (e->kind != DFL_EXPR_NAME && e->kind != DFL_EXPR_INDEX) {
         dfl_error(u->sink, e->loc, "port '%s' takes a stream", port);
-        if (has_stream(w, e))
+        if (e->kind == DFL_EXPR_STR && dfc_index_find(&w->graph->streams, e->s, &id))
+            dfl_hint(u->sink, "the name of a stream stands without quotes: '%s'", e->s);
+        else if (has_stream(w, e))
             dfl_hint(u->sink, "kernels compute with streams: 'kernel add(in a: f32[n], in b: f32[n], out c: f32[n]) { c[i] = a[i] + b[i]; }', and 'c = add(a, b);'");
         w->ok = false;
         return;
@@ -199,12 +203,12 @@ static bool hint_import(struct dfc_unit *u, const char *name)
     return true;
 }
 
-static bool hint_print(struct dfc_unit *u, const char *name)
+static void hint_kernel(struct dfc_unit *u, const char *name)
 {
-    if (strcmp(name, "printf") != 0 && strcmp(name, "print") != 0)
-        return false;
-    dfl_hint(u->sink, "a kernel prints: 'kernel show(in v: f32[n]) ordered cpu {{ printf(\"%%g\\n\", (double)v[0]); }};'");
-    return true;
+    if (strcmp(name, "printf") == 0 || strcmp(name, "print") == 0)
+        dfl_hint(u->sink, "a kernel prints: 'kernel show(in v: f32[n]) ordered cpu {{ printf(\"%%g\\n\", (double)v[0]); }};'");
+    else
+        dfl_hint(u->sink, "a kernel is declared, as in 'kernel %.60s(in a: f32[n], out b: f32[n]) cpu \"file.c\";', or imported", name);
 }
 
 static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stmt)
@@ -220,7 +224,7 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
     if (!callee) {
         dfl_error(u->sink, stmt->callee.loc, "unknown kernel or graph '%s'", stmt->callee.text);
         if (!hint_import(u, stmt->callee.text) && !dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n))
-            hint_print(u, stmt->callee.text);
+            hint_kernel(u, stmt->callee.text);
         return NULL;
     }
     if (callee->graph && strcmp(callee->name, "main") == 0 && w->graph != callee) {

@@ -95,6 +95,8 @@ static bool check_file(struct dfc_unit *u, const char *dir, const char *file, st
         const char *why = why_unreadable(path);
         if (why) {
             dfl_error(u->sink, loc, "cannot read '%s': %s", path, why);
+            if (file[0] != '/')
+                dfl_hint(u->sink, "it is looked for beside the .df that names it");
             return false;
         }
     }

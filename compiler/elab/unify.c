@@ -156,7 +156,9 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
                       format->rank, format->rank == 1 ? "" : "s", port->ast->name.text, s->item->callee->name,
                       port->rank);
         dfc_solve_note_port(s, port);
-        if (format->elem != port->elem)
+        if (format->elem == port->elem)
+            dfl_hint(s->e->u->sink, "a stream has as many extents as the ports that read it: change its annotation, or what makes it, or the port");
+        else
             dfl_hint(s->e->u->sink, "nothing is converted by itself: a kernel between them does it, as in '{ b[i] = %s(a[i]); }'",
                      df_elem_name(port->elem));
         return dfc_solve_failed(s);

@@ -228,6 +228,26 @@ static bool apply(struct dff_build *b, const struct dfl_expr *e, const struct fu
 
 /* ---- calls ---- */
 
+/* What other languages call a function. */
+static void hint_foreign(struct dff_build *b, const char *name)
+{
+    static const struct {
+        const char *name, *hint;
+    } foreign[] = {
+        { "mean", "a mean is 'sum(i in 0..n: v[i]) / n'" }, { "average", "a mean is 'sum(i in 0..n: v[i]) / n'" },
+        { "not", "'not' is '!'" }, { "len", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
+        { "size", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
+    };
+    uint32_t id;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strcmp(name, foreign[i].name) == 0) {
+            dfl_hint(b->u->sink, "%s", foreign[i].hint);
+            return;
+        }
+    if (dfc_index_find(&b->u->callees, name, &id))
+        dfl_hint(b->u->sink, "kernels and graphs are called in a graph; a formula may have a 'let %.60s[i] = ...;'", name);
+}
+
 static bool unknown(struct dff_build *b, const struct dfl_expr *e)
 {
     const char *names[N_FUNCTIONS];
@@ -239,8 +259,8 @@ static bool unknown(struct dff_build *b, const struct dfl_expr *e)
     for (size_t i = 0; i < N_FUNCTIONS; i++)
         names[i] = functions[i].name;
     dfl_error(b->u->sink, e->loc, "there is no function '%s' in formulas", e->s);
-    if (!dfc_hint_name(b->u, e->s, names, N_FUNCTIONS) && (strcmp(e->s, "mean") == 0 || strcmp(e->s, "average") == 0))
-        dfl_hint(b->u->sink, "a mean is 'sum(i in 0..n: v[i]) / n'");
+    if (!dfc_hint_name(b->u, e->s, names, N_FUNCTIONS))
+        hint_foreign(b, e->s);
     return false;
 }
 
@@ -250,6 +270,8 @@ static bool check_count(struct dff_build *b, const struct dfl_expr *e, const str
         return true;
     dfl_error(b->u->sink, e->loc, "'%s' takes %u value%s%s, but this call has %u", e->s, f->n_args,
               f->n_args == 1 ? "" : "s", f->family == MEET ? " or more" : "", n);
+    if (n == 1 && f->family == MEET)
+        dfl_hint(b->u->sink, "a reduction has a range: '%s(i in 0..n: v[i])'", e->s);
     return false;
 }
 

@@ -29,6 +29,7 @@ static bool find_target(struct dff_build *b, const struct dfl_formula *ast, unsi
     }
     if (b->ports[*p].mode == DF_IN) {
         dfl_error(b->u->sink, ast->name.loc, "'%s' is an in port: formulas define out ports", name);
+        dfl_hint(b->u->sink, "'let NAME = ...;' gives a value a name, and an 'inout' port is changed in its place");
         return false;
     }
     if (ast->assign != DFL_SET && b->ports[*p].mode == DF_OUT) {
@@ -38,6 +39,12 @@ static bool find_target(struct dff_build *b, const struct dfl_formula *ast, unsi
         return false;
     }
     return true;
+}
+
+static const char *example_indices(unsigned rank)
+{
+    static const char *const indices[] = { "", "[i]", "[y, x]", "[z, y, x]", "[t, z, y, x]" };
+    return rank <= 4 ? indices[rank] : "";
 }
 
 static bool check_count(struct dff_build *b, const struct dfl_formula *ast, const struct dff_port *port)
@@ -50,6 +57,7 @@ static bool check_count(struct dff_build *b, const struct dfl_formula *ast, cons
     dfl_error(b->u->sink, ast->name.loc, "port '%s' has %u dimension%s, but the left side has %u ind%s",
               ast->name.text, port->rank, port->rank == 1 ? "" : "s", n, n == 1 ? "ex" : "ices");
     dfl_note(b->u->sink, port->ast->name.loc, "'%s' is declared here", ast->name.text);
+    dfl_hint(b->u->sink, "the left side has an index for each dimension: '%s%s = ...;'", ast->name.text, example_indices(port->rank));
     return false;
 }
 
@@ -189,9 +197,8 @@ static bool is_covered(struct dff_build *b, const struct dff_formula *const *lis
 
 static void no_formula(struct dff_build *b, const struct dfl_port *port)
 {
-    static const char *const indices[] = { "", "[i]", "[y, x]", "[z, y, x]", "[t, z, y, x]" };
     dfl_error(b->u->sink, port->name.loc, "no formula defines %s port '%s'", dfl_mode_name(port->mode), port->name.text);
-    dfl_hint(b->u->sink, "the kernel computes it by '%s%s = ...;'", port->name.text, indices[port->format->rank <= 4 ? port->format->rank : 0]);
+    dfl_hint(b->u->sink, "the kernel computes it by '%s%s = ...;'", port->name.text, example_indices(port->format->rank));
 }
 
 static bool check_port(struct dff_build *b, const struct dff_formula *formulas, unsigned n, unsigned p)

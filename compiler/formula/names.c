@@ -2,6 +2,7 @@
  * scalar, a table, a param or an arg, tried in this order. The first five never share a name, and hide the others.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "compiler/formula/build.h"
 #include "compiler/formula/table.h"
@@ -101,7 +102,10 @@ static bool unknown(struct dff_build *b, const struct dff_place *place, const st
         add_name(&list, dfc_index_names(&b->u->tables)[i]);
     for (uint32_t i = 0; i < b->u->params.names.n; i++)
         add_name(&list, dfc_index_names(&b->u->params)[i]);
-    dfc_hint_name(b->u, e->s, list.items, list.n);
+    if (strcasecmp(e->s, "true") == 0 || strcasecmp(e->s, "false") == 0)
+        dfl_hint(b->u->sink, "truth values are 1 and 0, and a comparison is one");
+    else if (!dfc_hint_name(b->u, e->s, list.items, list.n) && dfl_sink_errors(b->u->sink) == 1)
+        dfl_hint(b->u->sink, "a formula knows the indices of its left side, and the ports, dimensions, scalars and lets of its kernel");
     dfr_array_free(&list);
     return false;
 }

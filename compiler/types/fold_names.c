@@ -107,6 +107,8 @@ static bool fold_arg(struct dfc_unit *u, const struct dfc_names *names, const st
         else if (!is_structure(names->use) && names->use != DFC_USE_PARAM && names->use != DFC_USE_HINT &&
                  names->use != DFC_USE_PLATFORM && names->use != DFC_USE_TABLE)
             dfl_hint(u->sink, "to give a size when the program runs, write 'param %s = ... dynamic;'", e->s);
+        else if (is_structure(names->use))
+            dfl_hint(u->sink, "the structure of a graph is known when it is compiled: 'param %s = ...;', which 'dfc -D %s=...' replaces", e->s, e->s);
         return false;
     }
     *value = dfc_value_unknown(dfc_scalar_kind(arg->decl->scalar));

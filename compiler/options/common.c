@@ -303,7 +303,11 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
     int taken;
     if (word[0] != '-' || word[1] == '\0') {
         if (common->path) {
-            dfc_error("one .df file is expected, and '%s' and '%s' were given", common->path, word);
+            const char *dot = strrchr(word, '.');
+            const bool df = !dot || strcmp(dot, ".df") == 0;
+            const bool picture = !df && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0 || strcmp(dot, ".dot") == 0);
+            dfc_error("one .df file is expected, and '%s' and '%s' were given%s", common->path, word,
+                      df ? "" : picture ? "; -o names what is written" : "; the kernels of a .df name their files of code");
             return -1;
         }
         common->path = word;

@@ -82,6 +82,33 @@ static bool is_option(const struct dfc_option *option, const char *word)
     return !word[n] || (option->name[1] == '-' ? word[n] == '=' : option->value != NULL);
 }
 
+static bool offers(const struct dfc_command *command, const char *name)
+{
+    const struct dfc_option *option = first_row(command, name);
+    return option && (option->text || name[1] == 'h');
+}
+
+/* What an option is called here that other programs call so, if the command offers it. NULL: nothing. `letter` is for "-D". */
+static const char *called_here(const struct dfc_command *command, const char *written, char letter[3])
+{
+    static const struct {
+        const char *other, *option, *here;
+    } names[] = {
+        { "--output", "-o", "-o" }, { "--out", "-o", "-o" }, { "--define", "-D", "-D" }, { "--include", "-I", "-I" },
+        { "--threads", "--workers", "--workers" }, { "--jobs", "--workers", "--workers" }, { "-j", "--workers", "--workers" },
+        { "--gpu", "--device", "--device=cuda" }, { "--cuda", "--device", "--device=cuda" }, { "--cpu", "--device", "--device=none" },
+        { "-W", "--cflags", "--cflags=-W..." }, { "-f", "--cflags", "--cflags=-f..." }, { "-m", "--cflags", "--cflags=-m..." },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((names[i].other[2] ? strcmp(written, names[i].other) == 0 : strncmp(written, names[i].other, 2) == 0) &&
+            offers(command, names[i].option))
+            return names[i].here;
+    if (strlen(written) != 3 || strncmp(written, "--", 2) != 0)
+        return NULL;
+    memcpy(letter, (const char[]){ '-', written[2], '\0' }, 3); /* --D */
+    return offers(command, letter) ? letter : NULL;
+}
+
 /* Does the command read a graph, whose program has this option (`written`: without its value)? */
 static bool program_has(const struct dfc_command *command, const char *written)
 {
@@ -117,14 +144,16 @@ static struct dfr_suggestion closest_of(const struct dfc_command *command, const
 
 static void unknown(const struct dfc_command *command, const char *word)
 {
-    const char *name = dfc_command_name(command);
+    const char *name = dfc_command_name(command), *here;
     const struct dfc_command *other;
     const bool runs = first_row(command, "--");
-    char written[64];
+    char written[64], letter[3];
     snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
     const struct dfr_suggestion best = closest_of(command, written);
     if (strcmp(word, "--") == 0)
         dfc_error("'--' stands before options of a graph's program, and 'dfc %s' runs none", name);
+    else if (best.distance != 1 && (here = called_here(command, written, letter)))
+        dfc_error("unknown option '%s'; did you mean '%s'?", word, here);
     else if (runs && program_has(command, written))
         dfc_error("'%s' is an option of the program, so it stands after '--': 'dfc %s FILE.df -- %s'", word, name, word);
     else if (program_has(command, written))

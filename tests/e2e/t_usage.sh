@@ -50,6 +50,12 @@ refused run-waves "'--waves=1' is an option of the program, so it stands after '
 refused compile-programs "'--stats' is an option of the program: './PROGRAM --stats', or 'dfc run FILE.df -- --stats'" sum.df --stats
 refused other-command "'--csv=x' is an option of 'dfc compare'; 'dfc compile --help' lists those of this command" sum.df --csv=x
 refused other-letter "'-i' is an option of 'dfc --format'; 'dfc compile --help' lists those of this command" sum.df -i
+# What other programs call so.
+for o in "--output=x -o" "--out -o" "--D -D" "--threads=4 --workers" "-j4 --workers" "--gpu --device=cuda" "-Wall --cflags=-W..."; do
+    refused "elsewhere ${o% *}" "unknown option '${o% *}'; did you mean '${o#* }'?" sum.df ${o% *}
+done
+refused two-code "one .df file is expected, and 'sum.df' and 'vec.c' were given; the kernels of a .df name their files of code" sum.df vec.c
+refused two-picture "one .df file is expected, and 'sum.df' and 'x.svg' were given; -o names what is written" partition sum.df x.svg
 for c in compile partition simulate; do
     refused "$c-rest" "'--' stands before options of a graph's program, and 'dfc $c' runs none" $c sum.df -- --seed=3
 done

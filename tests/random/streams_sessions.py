@@ -5,10 +5,10 @@
 
 The graph is a random program of streams.py whose sources may be arrays of the caller, perhaps with extents of each wave, and whose results are
 arrays of the caller. Each session has options of its own and is called several times: with other numbers of waves, other scalars, and arrays
-that lie anywhere in one block of memory, where those of earlier calls lay in other roles. Some calls fail in a kernel, or are stopped by a
-kernel or by another thread, or run in a forked child, or on an emulated GPU whose calls fail. Each call must give the results, empty tokens and
-extents that the model computes, or the error that was planned; and must write nothing beside its results. A child may get an error instead, if
-its session has a device. Prints the first difference, and exits 1.
+that lie anywhere in one block of memory, where those of earlier calls lay in other roles, or in the same places. Sometimes another thread calls
+another session meanwhile. Some calls fail in a kernel, or are stopped by a kernel or by another thread, or run in a forked child, or on an
+emulated GPU whose calls fail. Each call must give the results, empty tokens and extents that the model computes, or the error that was planned;
+and must write nothing beside its results. A child may get an error instead, if its session has a device. Prints the first difference, and exits 1.
 """
 import argparse
 import ctypes
@@ -137,10 +137,19 @@ class Arrays:
 
     def __init__(self, r):
         self.r, self.block, self.end = r, bytearray(BLOCK_BYTES), 0
+        self.before = {}                # by sizes: where they were placed last, and the end
         self.start = ctypes.addressof(ctypes.c_char.from_buffer(self.block))
 
     def place(self, sizes):
-        """Offsets for arrays of these sizes, in a random order and at random distances."""
+        """Offsets for arrays of these sizes, in a random order and at random distances; or where such arrays were before."""
+        offsets, self.end = self.before.get(tuple(sizes), ([], 0))
+        if not offsets or self.r.random() < 0.6:
+            offsets = self.others(sizes)
+            self.before[tuple(sizes)] = offsets, self.end
+        self.block[:self.end] = bytes([self.r.randint(0, 255)]) * self.end
+        return offsets
+
+    def others(self, sizes):
         order, at, offsets = list(range(len(sizes))), 4 * self.r.randint(1, 2000), [0] * len(sizes)
         self.r.shuffle(order)
         for i in order:
@@ -149,7 +158,6 @@ class Arrays:
         if at + GUARD_BYTES > BLOCK_BYTES:
             raise Wrong("the block is too small")
         self.end = at + GUARD_BYTES
-        self.block[:self.end] = bytes([self.r.randint(0, 255)]) * self.end
         return offsets
 
     def address(self, offset):
@@ -343,10 +351,11 @@ class Session:
         if not self.lib.g_stats(self.handle):
             raise Wrong(f"no statistics: {self.error()}")
 
-    def calls(self, forks):
+    def calls(self, forks, beside):
+        """beside: another thread calls another session meanwhile, which neither a fork nor another environment is to meet."""
         kinds = [self.plain] * 6 + [self.fails] * 3 + [self.stopped] * 2 + [self.stopped_from_outside, self.statistics]
-        kinds += [self.in_a_child] * 2 if forks == "all" or (forks == "host" and not self.has_device) else []
-        kinds += [self.with_failing_device] if self.has_device else []
+        kinds += [self.in_a_child] * 2 if not beside and (forks == "all" or (forks == "host" and not self.has_device)) else []
+        kinds += [self.with_failing_device] if self.has_device and not beside else []
         for _ in range(self.r.randint(3, 8)):
             kind = self.r.choice(kinds)
             print(f"call {self.p.call + 1}, {kind.__name__}", file=sys.stderr) # what is read if the call does not end
@@ -385,6 +394,25 @@ def load(path):
     return lib
 
 
+def make(given):
+    program = Called(given.seed)
+    if given.show:
+        program.shown = [s for s in program.shown if s.name in given.show]
+    program.text()
+    return program
+
+
+def run_session(lib, program, options, r, forks, beside=False):
+    """Gives what is wrong; None."""
+    try:
+        session = Session(lib, program, options, Arrays(r), r)
+        session.calls(forks, beside)
+        session.close()
+    except Wrong as wrong:
+        return f"'{' '.join(options)}': {wrong}"
+    return None
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library", type=os.path.realpath)
@@ -393,25 +421,25 @@ def main():
     parser.add_argument("--forks", choices=("none", "host", "all"), default="all")
     given = parser.parse_args()
     faulthandler.dump_traceback_later(LIMIT_S, exit=True)
-    program = Called(given.seed)
-    if given.show:
-        program.shown = [s for s in program.shown if s.name in given.show]
-    program.text()
-    r = random.Random(given.seed)
-    lib, arrays = load(given.library), Arrays(r)
+    programs, lib, r = [make(given), make(given)], load(given.library), random.Random(given.seed)
     for n in range(6):
-        options = options_of(r, program.passes)
+        options, beside = options_of(r, programs[0].passes), None
         os.environ.pop("DF_EMU_TRIAL", None)
         if r.random() < 0.2:
             os.environ["DF_EMU_TRIAL"] = f"reorder={r.randint(1, 999)}"
         trial = os.environ.get("DF_EMU_TRIAL", "")
         print(f"session {n}, {trial} '{' '.join(options)}'", file=sys.stderr)
-        try:
-            session = Session(lib, program, options, arrays, r)
-            session.calls(given.forks)
-            session.close()
-        except Wrong as wrong:
-            print(f"session {n}, {trial} '{' '.join(options)}': {wrong}")
+        said = []
+        if r.random() < 0.2:
+            others, seed = options_of(r, programs[1].passes), r.randint(1, 999)
+            print(f"call beside a session '{' '.join(others)}'", file=sys.stderr)
+            beside = threading.Thread(target=lambda: said.append(run_session(lib, programs[1], others, random.Random(seed), given.forks, True)))
+            beside.start()
+        said.append(run_session(lib, programs[0], options, r, given.forks, beside is not None))
+        if beside:
+            beside.join()
+        if any(said):
+            print(f"session {n}, {trial}{' beside another' if beside else ''} {[why for why in said if why]}")
             sys.exit(1)
 
 

@@ -19,6 +19,11 @@ for o in '--device=none --workers=2 --passes=2' '--device=none --workers=1 --pas
     quiet several "$o"
 done
 quiet several '--device=emu --emu-all --gpu-mem=8KiB'
+# What fails in a later pass is named with its wave.
+for n in 9:0 24:1 25:2; do
+    expect "wave ${n#*:} of a later pass" 0 "^-5 several: node 'main/several/add.part\[2\]', wave ${n#*:}: emu0: launch ${n%:*} failed" \
+        env "DF_EMU_TRIAL=fail=launch:${n%:*}" timeout 60 ./again several '--device=emu --emu-all --passes=2 --policy=all-gpu --inflight=1'
+done
 
 # A unified device has no copies to end, and the call of a session waits until it has none.
 echo 'platform unified { cpu host { workers = 2; } gpu a { unified = 1; } }' >unified.df

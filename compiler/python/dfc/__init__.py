@@ -14,6 +14,7 @@ import hashlib as _hashlib
 import os as _os
 import pathlib as _pathlib
 import shutil as _shutil
+import signal as _signal
 import subprocess as _subprocess
 import sys as _sys
 import tempfile as _tempfile
@@ -44,7 +45,9 @@ def command():
 def _run(words, tell=True):
     """What a command of dfc printed. CompileError: what it said. tell: warnings are passed on."""
     done = _subprocess.run([command(), *words], capture_output=True, text=True, errors="replace")
-    if done.returncode:
+    # A process that ignores the ends of its children does not learn their status. dfc says each error in a line.
+    lost = _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN and "error: " in done.stderr
+    if done.returncode or lost:
         raise CompileError(done.stderr.strip() or f"dfc ended with status {done.returncode}")
     if tell and done.stderr:
         print(done.stderr, end="", file=_sys.stderr)

@@ -1,5 +1,7 @@
 """The cells of a notebook, as a script."""
 # %% A graph, compiled
+import signal as signals
+
 import dfc
 import numpy as np
 
@@ -32,6 +34,14 @@ try:
     dfc.compile("graph g(in a: f32[n], out b: f32[n]) { b = smoth(a); }\n")
 except dfc.CompileError as error:
     print(str(error).splitlines()[0].split(":", 3)[3])
+
+# %% the same in a process that ignores the ends of its children
+before = signals.signal(signals.SIGCHLD, signals.SIG_IGN)
+try:
+    dfc.compile("graph g(in a: f32[n], out b: f32[n]) { b = smuth(a); }\n")
+except dfc.CompileError as error:
+    print(str(error).splitlines()[0].split(":", 3)[3])
+signals.signal(signals.SIGCHLD, before)
 
 for wrong in (lambda: blur.picture(n=5, m=3), lambda: dfc.compile("graph.df", flags="-O3")):
     try:

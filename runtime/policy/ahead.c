@@ -84,10 +84,10 @@ bool dfr_ahead_may(const struct dfr_ahead *a, uint32_t worker)
     if (!(end_s > 0) || n == 0)
         return true;
     end_s += view->now_s(view->arg);
-    for (uint32_t w = 0; w < view->n_workers && n_sooner < n; w++)
+    for (uint32_t w = 0; w < view->n_workers && n_sooner + 1 < n; w++)
         n_sooner += w != worker && atomic_load_explicit(&a->n_shared[view->unit_of[w]], memory_order_relaxed) > 0 &&
                     atomic_load_explicit(&a->idle_s[w], memory_order_relaxed) < end_s;
-    return n > n_sooner;
+    return n > n_sooner + 1;
 }
 
 bool dfr_ahead_awaits(const struct dfr_ahead *a, uint32_t worker, double least)

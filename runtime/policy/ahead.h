@@ -5,7 +5,8 @@
  * job ahead only if that costs nothing:
  *
  * Choice:   By the expected times, some workers will be idle sooner than the device. Each of them finds a job in the
- *           queue without this one. Jobs that one unit alone can run are not counted: nobody else waits for them.
+ *           queue without this one, and one more remains: the last of them still has a choice, and so has the device in
+ *           the end. Jobs that one unit alone can run are not counted: nobody else waits for them.
  * Locality: With `--dl`, a reader of what the device's last job makes is preferred to a job that is taken now (locality.h).
  *           That reader will need no copies, and it takes long enough to hide those of the job after it. So the device
  *           waits for it. Otherwise an idle worker would take it, and have its input copied back.

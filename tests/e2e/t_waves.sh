@@ -63,7 +63,7 @@ EOT
 eight() { "$DFC" "$@" --inflight=8; }
 expect options-plan 0 '^waves +3.44 ms a wave with 8 in flight as eager --dl --prefetch decides in the run' eight partition options.df
 expect options-json 0 '"run_as": "eager --dl --prefetch"' eight partition options.df --format=json
-expect options-explained 0 'gp found eager --dl --prefetch 20 % faster than any placement \(3.32 ms a wave\)' eight explain options.df
+expect options-explained 0 'gp found eager --dl --prefetch 28 % faster than any placement \(3.13 ms a wave\)' eight explain options.df
 made() { eight simulate options.df --waves=32 --format=csv "$@" | tail -n 1 | cut -d, -f4; }
 for options in '' --dl '--dl --prefetch'; do made --policy=dmdar; made --policy=eager $options; made --policy=gp; done | tr '\n' ' ' >simulated.out
 expect options-simulated 0 '^0.133 0.141 0.11 0.133 0.14 0.11 0.133 0.11 0.11 $' cat simulated.out

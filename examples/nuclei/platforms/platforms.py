@@ -3,7 +3,7 @@
 
 Each kernel takes the time on a core that profile.csv says, and on a device that time divided by the speedup in speedups.csv. `dfc simulate` runs
 tiles of 4096 x 4096 under the papers' policies and some of dfc's own. The tables have the speed of each run over one that the paper compares with, beside
-what the paper says. "The paper's profile" is that of examples/graphs; "nuclei's shares" has nuclei's times, all as much longer as makes a tile take
+what the paper says. A last table has data locality and prefetch at windows of 12 to 24. "The paper's profile" is that of examples/graphs; "nuclei's shares" has nuclei's times, all as much longer as makes a tile take
 what it takes in the paper. They are printed as Markdown.
 With a picture of 4096 x 4096 profile.csv is measured anew on this machine, into OUTDIR.
 """
@@ -31,11 +31,17 @@ RUNS = {
 # A machine: its classes of devices in speedups.csv, how many tiles, how many in flight, the paper's profile and its seconds for a tile on a core,
 # with which run the paper compares, and what it says.
 MACHINES = {
-    "keeneland": ({"gpu": "m2090"}, 300, 20, "microscopy.df", 6.2, "FCFS",
+    "keeneland": ({"gpu": "m2090"}, 300, 20, "microscopy.df", 18.6, "FCFS",
                   {"FCFS": "1", "FCFS, DL": "1.1", "FCFS, DL, prefetch": "1.1", "PATS": "1.33", "PATS, DL": "1.38", "PATS, DL, prefetch": "1.42"}),
     "stampede": ({"gpu": "k20", "mic": "phi"}, 800, 16, "coprocessors.df", 4.0, "HEFT, prefetch",
                  {"HEFT, prefetch": "1", "FCFS, prefetch": "> 1", "PADAS, prefetch": "as FCFS", "PAMS, prefetch": "1.15 to 1.39"}),
 }
+
+SAID = {"keeneland": "fitted", "stampede": "assumed"} # how the seconds for a tile are known
+
+# Hierarchical pipelines, Table II: seconds by window, that of the tiles of one image.
+TABLE_2 = {"FCFS": [75.1, 73.4, 74.9, 73.7, 75.3, 74.9, 73.2, 73.5], "PATS": [75.1, 61, 56.9, 53.1, 54.1, 51.5, 51.2, 50.7]}
+IMAGES = 3                              # that are run one after the other
 
 
 def run(*command):
@@ -120,11 +126,38 @@ def table(dfc, out, machine, times):
     as_long = write_graph(folder + "-scaled", classes, {kernel: round(ms * tile_s / own_s, 6) for kernel, ms in times.items()})
     took = [{name: seconds(dfc, g, machine, how) for name, how in RUNS.items()}
             for g in (os.path.join(NUCLEI, "..", "graphs", own), as_long, graph)]
-    print(f"\n`{machine}`: {tiles} tiles, {window} in flight, speed over {base}. A tile takes {tile_s} s on a core, in the last two columns {own_s:.2f} s.\n")
+    print(f"\n`{machine}`: {tiles} tiles, {window} in flight, speed over {base}. A tile takes {tile_s} s on a core (*{SAID[machine]}*), in the last two columns "
+          f"{own_s:.2f} s (measured, not fitted).\n")
     print("| policy | published | the paper's profile | seconds | nuclei's shares | seconds | nuclei's times | seconds |")
     print("|---|---|---|---|---|---|---|---|")
     for name in RUNS:
         print(f"| {name} | {said.get(name, '')} | " + " | ".join(f"{t[base] / t[name]:.2f} | {t[name]:.1f}" for t in took) + " |")
+
+
+def windows(dfc):
+    """PATS and FCFS with and without data locality and prefetch at each window, the paper's graph and profile."""
+    _, tiles, _, graph, tile_s, *_ = MACHINES["keeneland"]
+    options = {"": [], ", DL": ["--dl"], ", prefetch": ["--prefetch"], ", both": ["--dl", "--prefetch"]}
+    print(f"\n`keeneland`: seconds for the {tiles // IMAGES} tiles of an image, {IMAGES} images in a row. A tile takes {tile_s} s on a core (*fitted*).\n")
+    print("| in flight | " + " | ".join(f"{p} published | " + " | ".join(p + name for name in options) for p in TABLE_2) + " |")
+    print("|" + "---|" * (1 + len(TABLE_2) * (1 + len(options))))
+    sums = {(p, name): 0.0 for p in TABLE_2 for name in options}
+    for window in range(12, 25):
+        line = [str(window)]
+        for p, published in TABLE_2.items():
+            line.append(str(published[window - 12]) if window - 12 < len(published) else "")
+            for name, told in options.items():
+                took = simulate(dfc, os.path.join(NUCLEI, "..", "graphs", graph), "keeneland", {"FCFS": "eager", "PATS": "pats"}[p],
+                                f"--waves={tiles}", f"--inflight={window}", *told) / IMAGES
+                sums[p, name] += took if window > 12 else 0
+                line.append(f"{took:.1f}")
+        print("| " + " | ".join(line) + " |")
+    print("\n| gain over windows 13 to 24 | published | here |\n|---|---|---|")
+    for what, published, p, without, with_it in (("FCFS, DL", "1.1", "FCFS", "", ", DL"), ("FCFS with DL, prefetch", "none", "FCFS", ", DL", ", both"),
+                                                 ("FCFS, prefetch", "", "FCFS", "", ", prefetch"), ("PATS, DL", "1.04", "PATS", "", ", DL"),
+                                                 ("PATS with DL, prefetch", "1.03", "PATS", ", DL", ", both"),
+                                                 ("PATS, prefetch", "", "PATS", "", ", prefetch")):
+        print(f"| {what} | {published} | {sums[p, without] / sums[p, with_it]:.2f} |")
 
 
 def main():
@@ -140,6 +173,7 @@ def main():
     times = {row["kernel"]: float(row["ms"]) for row in rows(profile)}
     for machine in MACHINES:
         table(dfc, out, machine, times)
+    windows(dfc)
 
 
 if __name__ == "__main__":

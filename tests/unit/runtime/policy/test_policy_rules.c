@@ -458,11 +458,15 @@ static void test_a_device_takes_ahead_what_others_do_not_need(void **state)
             assert_int_not_equal(machine_pop(&m, w), -1);
         gpu_busy_s = 2 * MS;                 /* both CPU workers come before, and need both jobs */
         assert_int_equal(machine_pop(&m, 2), -1);
-        PUSH(&m, 6);                         /* now there is one more than they need */
+        PUSH(&m, 6);                         /* now one remains, but not for a choice */
+        assert_int_equal(machine_pop(&m, 2), -1);
+        PUSH(&m, 9);
         assert_int_not_equal(machine_pop(&m, 2), -1);
         assert_int_equal(machine_pop(&m, 2), -1);
         gpu_busy_s = 0.5 * MS;               /* it is the next to be idle */
         assert_int_not_equal(machine_pop(&m, 2), -1);
+        assert_int_not_equal(machine_pop(&m, 2), -1);
+        assert_int_equal(machine_pop(&m, 2), -1);
         m.now_s = 1 * MS;                    /* a CPU worker comes, and then the GPU */
         assert_int_not_equal(machine_pop(&m, 0), -1);
         gpu_busy_s = 0;
@@ -497,7 +501,7 @@ static void test_a_device_waits_for_a_reader_of_what_it_makes(void **state)
             machine_policy(&m, policies[p], NULL);
             PUSH(&m, 0);
             assert_int_equal(machine_pop(&m, 1), 0);
-            PUSH(&m, 4, 5);
+            PUSH(&m, 3, 4, 5);
             gpu_busy_s = 0.5 * MS;
             assert_int_equal(machine_pop(&m, 1), p >= 2 || prefers ? -1 : 4);
             machine_end(&m);

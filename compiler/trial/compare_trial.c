@@ -85,6 +85,20 @@ static char *find_place(void)
     return strdup(first);
 }
 
+/* mkdtemp(), and a signal removes the folder from then on. */
+static bool make_own(char *folder)
+{
+    sigset_t before;
+    dfr_unfinished_enter(&before);
+    const bool made = mkdtemp(folder);
+    const int code = errno;
+    if (made)
+        dfr_unfinished_add(folder);
+    dfr_unfinished_leave(&before);
+    errno = code;
+    return made;
+}
+
 /* Makes DIR/dfc-XXXXXX/ and the path of the program in it. The program has the graph's name, because its messages begin
  * with it. */
 static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial)
@@ -94,7 +108,7 @@ static bool make_folder(const struct dfc_common *common, struct dfc_trial *trial
     if (!good) {
         trial->folder = NULL;
         dfc_error("out of memory");
-    } else if (!mkdtemp(trial->folder)) {
+    } else if (!make_own(trial->folder)) {
         dfc_error("cannot make a folder for the program, '%s': %s", trial->folder, strerror(errno));
         free(trial->folder);
         trial->folder = NULL;
@@ -128,7 +142,6 @@ bool dfc_trial_build(const struct dfc_common *common, struct dfc_loaded *loaded,
     memset(trial, 0, sizeof *trial);
     if (make_folder(common, trial)) {
         dfr_unfinished_add(trial->path);
-        dfr_unfinished_add(trial->folder);
         if (dfc_build(common, loaded, &here, trial->path) == 0)
             return true;
     }

@@ -246,8 +246,9 @@ static void catch_signals(const struct dfr_resumable *r)
 {
     char at_once[200] = "";
     if (r->tells)
-        snprintf(at_once, sizeof at_once, "%s: ended at once by a second signal; --resume goes on", dfr_program_name());
-    dfr_interrupt_begin(true, at_once);
+        snprintf(at_once, sizeof at_once, "%s: ended at once by a second signal; %s", dfr_program_name(),
+                 r->wanted.chunk ? "no chunk is written" : "--resume goes on");
+    dfr_interrupt_begin(!r->wanted.chunk, at_once);
 }
 
 static int open_journal(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *nothing, struct df_error *error)
@@ -302,6 +303,8 @@ static int open_all(struct dfr_resumable *r, struct df_options *o, bool *nothing
         return status;
     r->program = program;
     r->inputs = dfr_inputs_digest(&inputs);
+    if (r->wanted.chunk)
+        catch_signals(r);
     status = r->wanted.chunk ? open_chunk(r, program, &inputs, nothing, error)
                              : open_journal(r, program, &inputs, nothing, error);
     dfr_inputs_free(&inputs);
@@ -556,6 +559,14 @@ static void stop(struct dfr_resumable *r)
     dfr_resumable_leave(r, in_flight(r) == 0);
 }
 
+/* A chunk is whole or absent. */
+static void stop_chunk(struct dfr_resumable *r)
+{
+    const char *signal = dfr_signal_name(dfr_asked());
+    say(r, "%s: waiting for the jobs that run; a signal again ends at once", signal);
+    dfr_engine_fail(r->run, DF_E_STOPPED, "stopped by %s: the chunk '%s' is not written; the same command line makes it", signal, r->wanted.chunk);
+}
+
 /* Begins waves as long as there is room. */
 static void feed(struct dfr_resumable *r)
 {
@@ -585,7 +596,7 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
         if (df_run_room(run) > 0 && !dfr_asked() && !is_due(r))
             feed(r);
         if (dfr_asked()) {
-            stop(r);
+            r->wanted.chunk ? stop_chunk(r) : stop(r);
             break;
         }
     }

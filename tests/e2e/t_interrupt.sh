@@ -106,6 +106,13 @@ check journal-second-goes-on ../plain --input=../in.raw --us=1000 --workers=2 --
 diff -rq -x plain.journal -x errors -x stdout ../want . > ../differs && pass journal-second-bytes || fail journal-second-bytes "$(cat ../differs)"
 clean
 
+# A chunk is whole or absent.
+begin ../plain --input=../in.raw --us=1000 --workers=2 --waves=20:120 --out=chunk; kill -INT $pid; until_said 'SIGINT: waiting for the jobs that run; a signal again ends at once'
+rm hold; wait $pid; got=$?
+[ $got = 130 ] && [ ! -e chunk ] && [ -z "$(left)" ] && grep -q "^plain: error: stopped by SIGINT: the chunk 'chunk' is not written; the same command line makes it$" errors &&
+    pass chunk || fail chunk "exit $got: $(ls -A) $(cat errors)"
+clean
+
 # dfc run passes the signal on and waits; the command that is told is dfc's.
 mkdir tmp; export TMPDIR=$PWD/tmp
 begin "$DFC" run ../plain.df --nvcc=none -- --input=../in.raw --us=1000 --journal

@@ -178,6 +178,7 @@ struct df_functions {                   /* of one kernel; NULL: this program has
     /* Gives the address of a __global__ function, so that a device can be asked for its code: the one that the gpu
      * variant launches or, if that is not known, another that was compiled with it. NULL: there is none. */
     const void *(*device)(void);
+    uint64_t most;                      /* the largest dimension that its code takes, checked before the run. 0: it says so itself, if at all */
 };
 
 /* ---- building a graph by hand ---- */

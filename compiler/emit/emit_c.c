@@ -6,6 +6,7 @@
 #include "compiler/generate/generate.h"
 #include "compiler/types/paths.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +238,8 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, u
             fprintf(out, " .gpu = %s_%s_gpu", code->gpu ? "df_run" : "df_formula", name);
         if (gpu && has_device(code))
             fprintf(out, ", .device = df_device_%s", name);
+        if (code->formula && !code->cpu && !(on_gpu && code->gpu) && code->formula->callee->sig.n_variables)
+            fprintf(out, ", .most = %" PRId64, dfg_limit(code->formula));
         fputs(" },\n", out);
     }
     fputs("};\n\n", out);

@@ -216,6 +216,15 @@ static void print_all(FILE *out, struct dfg_gen *g, const struct dfg_kernel *ker
         print_kernel(out, kernels, texts, i, g->cuda);
 }
 
+int64_t dfg_limit(const struct dff_kernel *formulas)
+{
+    struct dfg_gen g = { .arena = dfl_arena_new(), .kernel = formulas };
+    const bool good = g.arena && dfg_kernel_begin(&g) && !dfl_arena_failed(g.arena);
+    free(g.facts);
+    dfl_arena_free(g.arena);
+    return good ? g.limit : 0;
+}
+
 static bool print_file(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink, bool cuda)
 {
     struct dfg_gen g = { .arena = dfl_arena_new(), .sink = sink, .cuda = cuda };

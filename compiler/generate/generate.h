@@ -61,6 +61,9 @@ struct dfg_level {                      /* of a processor's instructions */
 const struct dfg_level *dfg_level(unsigned number);
 #define DFG_MOST_LEVELS 3u              /* there are at most so many */
 
+/* The largest extent that the code of a kernel takes. 0: no memory. */
+int64_t dfg_limit(const struct dff_kernel *formulas);
+
 /* Prints the file. `stem` and `source` name it and the .df in its first line; `sink` names files for #line (NULL: no #line).
  * false: no memory. */
 bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink);

@@ -120,6 +120,23 @@ static int apply_host_memory(const struct admission *a, uint32_t node, uint32_t 
     return DF_OK;
 }
 
+/* Else it would be the job that fails. If extents differ from wave to wave they may never be so large. */
+static int check_extents(const struct df_run *run, uint32_t node, struct df_error *error)
+{
+    const struct df_graph *g = run->graph;
+    const struct df_kernel *k = &g->kernels[g->nodes[node].kernel];
+    const uint64_t most = g->functions[g->nodes[node].kernel].most, *dims = g->dims + g->works[g->nodes[node].work].first_dim;
+    char why[160];
+    for (uint32_t d = 0; most && !g->n_extents && d < k->n_dims; d++) {
+        if (dims[d] <= most)
+            continue;
+        snprintf(why, sizeof why, "its dimension %s is %llu, and the code of its formulas takes %llu at most",
+                 df_graph_string(g, g->dim_names[k->first_dim + d]), (unsigned long long)dims[d], (unsigned long long)most);
+        return refuse(run, node, why, error);
+    }
+    return DF_OK;
+}
+
 static int admit_node(struct admission *a, uint32_t node, struct df_error *error)
 {
     struct df_run *run = a->run;
@@ -141,7 +158,9 @@ static int admit_node(struct admission *a, uint32_t node, struct df_error *error
                                             : "it has no cpu variant, and there is no GPU",
                       error);
     }
-    status = apply_hint(a, node, &units, error);
+    status = a->times ? DF_OK : check_extents(run, node, error);
+    if (status == DF_OK)
+        status = apply_hint(a, node, &units, error);
     if (status == DF_OK)
         status = apply_memory(a, node, &units, error);
     if (status == DF_OK)

@@ -103,7 +103,7 @@ for flag in -Dint=long -Dwhile=if; do
     refuse "$flag" "error: #error .a flag, as -D$word=\.\.\., makes '$word' another word: it is a keyword of C"
 done
 for flag in -fexec-charset=latin1 -finput-charset=latin1; do refuse $flag 'static assertion failed: .a flag changes the characters of texts, as -finput-charset and -fexec-charset do'; done
-[ "$(uname -m)" != x86_64 ] || refuse -mabi=ms 'static assertion failed: .a flag changes how functions are called, as -mabi=ms does: libdf has another way'
+[ "$(uname -m)" != x86_64 ] || grep -q fsanitize "$DF_BUILD/obj/flags" 2>/dev/null || refuse -mabi=ms 'static assertion failed: .a flag changes how functions are called, as -mabi=ms does: libdf has another way'
 echo 'int k_cpu(struct df_call *c, size_t n, const float *a, float *o) { (void)c; for (size_t i = 0; i < n; i++) o[i] = a[i] * 2; return DF_OK; }' > own.c
 printf 'kernel k(in a: f32[n], out o: f32[n]) cpu "own.c" flags "%s";\ngraph g(in a: f32[n], out o: f32[n]) { o = k(a); }\n' -fshort-enums > own.df
 expect refused-own 1 'own.df.h:.*static assertion failed: .a flag changes how data is laid out' "$DFC" own.df --lib -o libown.so --nvcc=none

@@ -108,6 +108,15 @@ echo 'int k_cpu(struct df_call *c, size_t n, const float *a, float *o) { (void)c
 printf 'kernel k(in a: f32[n], out o: f32[n]) cpu "own.c" flags "%s";\ngraph g(in a: f32[n], out o: f32[n]) { o = k(a); }\n' -fshort-enums > own.df
 expect refused-own 1 'own.df.h:.*static assertion failed: .a flag changes how data is laid out' "$DFC" own.df --lib -o libown.so --nvcc=none
 
+if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    printf '#!/bin/sh\necho "$*" >> "%s/nvcc.log"\nexec "%s" "$@"\n' "$PWD" "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" > logged && chmod +x logged
+    printf 'kernel k(in a: f32[n], out o: f32[n]) { o[x] = a[x] * 2; }\nkernel one(out a: f32[n]) cpu {{ memset(a, 0, n * 4); }};\nkernel last(in a: f32[n]) cpu {{ (void)a; }};\ngraph main { a: f32[4] = one(); b = k(a); last(b); }\n' > gpu.df
+    check gpu-compile "$DFC" gpu.df -o gpu --nvcc="$PWD/logged" --nvcc-flags='-arch=sm_80 -use_fast_math -Dfloat=int -lineinfo'
+    grep 'gpu_formulas.cu$' nvcc.log > line; grep -q -- -lineinfo line && ! grep -qE -- '-use_fast_math|-Dfloat' line && pass gpu-formulas || fail gpu-formulas "$(cat line)"
+else
+    skip gpu-formulas 'no nvcc'
+fi
+
 # Flags for kernels change kernels alone: the linker gets none that sets denormal numbers to zero in the thread that loads a library, or in a program.
 cat > load.c <<'X'
 #include <dlfcn.h>

@@ -46,6 +46,10 @@ int df_extents_check(struct df_call *call, const char *path, enum df_elem elem, 
 int df_extents_take(struct df_call *call, const char *path, enum df_elem elem, unsigned rank, unsigned decided,
                     size_t *token, const uint64_t *in_file);
 
+/* The job has failed because of what is in this file, one of several that its kernel reads. With --bad-files the failure is a warning, the file is
+ * noted, and the kernel returns DF_SKIP, as this function does; else this gives DF_FAILED. The kernel goes on with the next file. */
+int df_bad_file(struct df_call *call, const char *path);
+
 /* ---- writing ---- */
 
 /* A file that appears whole or not at all: it is written under a temporary name and renamed when it is closed with

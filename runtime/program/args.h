@@ -36,6 +36,7 @@ struct dfr_command_line {
     bool params_changed;                /* a param differs from what the graph was made with */
     enum dfr_stats_form stats;
     bool stats_totals;                  /* nothing is said of kernels and nodes, and no job is timed by itself */
+    const char *bad_files_path;         /* NULL: a file that cannot be read ends the run */
     const char *stats_path;             /* NULL: stderr for text, stdout for JSON */
     enum dfr_progress_form progress;
     const char *platform_path;          /* NULL: none given */

@@ -96,6 +96,14 @@ static int set_trace(struct dfr_command_line *line, const char *name, const char
     return DF_OK;
 }
 
+static int set_bad_files(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+{
+    if (!*text)
+        return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a file", name);
+    line->bad_files_path = text;
+    return DF_OK;
+}
+
 static int set_log(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
 {
     static const char *const levels[] = {
@@ -148,6 +156,10 @@ int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *e
     int status = output_replaces("trace", line->options.trace_path, line, error);
     if (status == DF_OK)
         status = output_replaces("out", line->resume.chunk, line, error);
+    if (status == DF_OK)
+        status = output_replaces("bad-files", line->bad_files_path, line, error);
+    if (status == DF_OK && line->bad_files_path && line->cluster)
+        return dfr_error(error, DF_E_ARGUMENT, "--bad-files is for a run in one process, and --cluster runs in several");
     return status == DF_OK ? output_replaces("stats-file", line->stats_path, line, error) : status;
 }
 
@@ -170,6 +182,7 @@ const struct dfr_option dfr_options_run[] = {
     { "stats-file", "FILE", "write that to a file", set_stats_file, 0 },
     { "progress", "auto|on|off", "a line on stderr with the waves that are done, their rate and the time left (default auto: if "
       "stderr is a terminal)", set_progress, 0 },
+    { "bad-files", "FILE", "a picture that cannot be read makes an empty wave and is listed there; the run ends with status 1", set_bad_files, 0 },
     { "trace", "FILE", "write what ran when, for 'dfc gantt', Perfetto or chrome://tracing", set_trace, 0 },
     { "learn", NULL, "keep how long kernels took and how often they fired, so that dfc knows it better", DFR_FLAG(learn) },
     { "log", "LEVEL", "error, warning (default), info or debug", set_log, 0 },

@@ -19,6 +19,7 @@
 #include "runtime/engine/crash.h"
 #include "runtime/base/error.h"
 #include "runtime/base/interrupt.h"
+#include "runtime/io/bad_files.h"
 #include "runtime/graph/image.h"
 #include "runtime/graph/passes.h"
 #include "runtime/io/outputs.h"
@@ -310,10 +311,12 @@ static int run_and_report(const struct df_graph *graph, struct dfr_command_line 
         (line->stats != DFR_STATS_NONE &&
          !(line->options.node_skips = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_skips))))
         rc = dfr_error_memory(error);
-    else
+    else if ((rc = line->bad_files_path ? dfr_bad_files_open(line->bad_files_path, line->resume.resume, &line->options.bad_files, error) : DF_OK) == DF_OK)
         rc = run_graph(graph, line, &outcome, error);
     if (rc == DF_OK && line->stats != DFR_STATS_NONE && !outcome.is_told)
         rc = write_stats(graph, line, &outcome, error);
+    rc = dfr_bad_files_close(line->options.bad_files, rc, error);
+    line->options.bad_files = NULL;
     dfr_figures_free(outcome.figures);
     free(line->options.node_stats);
     line->options.node_stats = NULL;

@@ -99,6 +99,20 @@ static int next_picture(struct df_call *call, struct source *s, const struct tok
     return DF_OK;
 }
 
+/* The picture that was opened, or was to be, cannot be read: the next one comes from the next file. */
+static int bad_picture(struct df_call *call, struct source *s)
+{
+    picture_close(s->picture);
+    s->picture = NULL;
+    return df_bad_file(call, df_files_path(s->files, s->next - 1));
+}
+
+static int next_or_bad(struct df_call *call, struct source *s, const struct token *token, uint64_t *extents)
+{
+    const int status = next_picture(call, s, token, extents);
+    return status == DF_FAILED ? bad_picture(call, s) : status;
+}
+
 static int read_picture(struct df_call *call, const struct token *token, void *image, const char *path)
 {
     struct source *s = df_state(call, sizeof *s, end_source);
@@ -112,11 +126,12 @@ static int read_picture(struct df_call *call, const struct token *token, void *i
         s->next = (size_t)(done < n ? done : n);
         done = 0;
     }
-    int status = next_picture(call, s, token, extents);
-    for (; done > 0 && status == DF_OK; done--)
-        status = next_picture(call, s, token, extents);
-    return status != DF_OK ? status
-                           : read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image);
+    int status = next_or_bad(call, s, token, extents);
+    for (; done > 0 && (status == DF_OK || status == DF_SKIP); done--)
+        status = next_or_bad(call, s, token, extents);
+    if (status == DF_OK && read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image) != DF_OK)
+        status = bad_picture(call, s);
+    return status;
 }
 
 /* Pictures of different sizes: the bounds become the size of this one. */

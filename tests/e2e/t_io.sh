@@ -197,6 +197,24 @@ for workers in 2 4; do
     cmp high.png high1.png && cmp wide.png wide1.png && pass png-bands-$workers || fail png-bands-$workers differs
 done
 rm -f out.png
+# --bad-files: what cannot be read is listed and left out, whatever is wrong with it; the rest is written; without it nothing is
+head -c 60 png.rgb >stub.png; head -c $(($(stat -c %s png.rgb) / 2)) png.rgb >half.png
+printf 'png.rgb\nstub.png\nabsent.png\nhalf.png\npng.grey\npng.rgb\n' >some.txt
+expect bad-ends-run 1 "wave 1: cannot read 'stub.png'" ./copy --input=@some.txt --output='some%d.png'
+expect bad-warned 1 "copy: warning: node 'main/read_png_rgb', wave 2 is empty: cannot read 'absent.png': No such file" ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt
+expect bad-counted 1 "error: 3 files could not be read and made empty waves; 'bad.txt' lists what to repair, and @bad.txt reads it again$" \
+    ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt --journal
+printf 'stub.png\nabsent.png\nhalf.png\n' >want; same bad-list bad.txt want
+same bad-last png.rgb some5.png; expect bad-others 0 '^some0.png some4.png some5.png $' sh -c 'ls some*.png | tr "\n" " "'
+expect bad-resumed 1 "^copy: error: 3 files could not be read" ./copy --input=@some.txt --output='some%d.png' --bad-files=bad.txt --resume
+rm some.txt copy.journal; cp png.rgb stub.png; cp png.rgb absent.png; cp png.rgb half.png
+check bad-repaired ./copy --input=@bad.txt --output='more%d.png' --bad-files=worse.txt; same bad-repaired-last png.rgb more2.png
+[ -e worse.txt ] && [ ! -s worse.txt ] && pass bad-none || fail bad-none "$(cat worse.txt)"
+expect bad-folder 1 "cannot write 'no/bad.txt': No such file" ./copy --input=png.rgb --bad-files=no/bad.txt
+expect bad-device 1 "cannot list files in '/dev/full': it is no regular file" timeout 60 ./copy --input=nowhere.png --bad-files=/dev/full
+expect bad-ranks 2 "error: --bad-files is for a run in one process, and --cluster runs in several$" ./copy --input=png.rgb --bad-files=bad.txt --cluster
+expect bad-unnamed 2 "error: --bad-files needs the name of a file$" ./copy --bad-files=
+rm -f out.png
 cat >final.df <<'EOT'
 import "std/png.df";
 kernel give(out p: u8[h, w]) cpu {{ memset(p, 40 + (int)df_wave(call), h * w); }};

@@ -1,0 +1,17 @@
+/* bad_files.h - the files that kernels could not read, of a run that goes on without them (df_bad_file() of df_io.h). */
+#ifndef DFR_BAD_FILES_H
+#define DFR_BAD_FILES_H
+
+#include <stdbool.h>
+
+#include "runtime/df.h"
+
+struct dfr_bad_files;
+
+/* Makes the list that is written to `path`, one file a line, as soon as it is found; `more`: behind what is there, of a run that was resumed. The path
+ * is borrowed. */
+int dfr_bad_files_open(const char *path, bool more, struct dfr_bad_files **bad, struct df_error *error);
+/* Closes it. A failure, which says how many there were, if any was found or if they could not be written. NULL: there is no list. */
+int dfr_bad_files_close(struct dfr_bad_files *bad, int status, struct df_error *error);
+
+#endif

@@ -127,7 +127,7 @@ static const char *take_ycbcr(TIFF *tiff, struct samples *s)
     TIFFGetFieldDefaulted(tiff, TIFFTAG_YCBCRSUBSAMPLING, &across, &down);
     s->group_w = across;
     s->group_h = down;
-    if (across < 1 || across > 4 || down < 1 || down > 4 || !(luma[0] + luma[1] + luma[2] != 0) || luma[1] == 0 ||
+    if (across < 1 || across > 4 || down < 1 || down > 4 || !(luma[0] + luma[1] + luma[2] < 1e30f) || luma[1] == 0 || /* NaN is not less */
         (across * down > 1 && tag(tiff, TIFFTAG_PLANARCONFIG) != PLANARCONFIG_CONTIG))
         return "has YCbCr of no known layout";
     if (!s->ycbcr)

@@ -52,6 +52,7 @@ static const struct kind kinds[] = {
     { "lab", PHOTOMETRIC_CIELAB, UINT, 16, 3, NO_EXTRA, "L[*]a[*]b[*] of another depth than 8 bits" },
     { "cmyk", PHOTOMETRIC_SEPARATED, FLOAT, 32, 4, NO_EXTRA, "CMYK of less than 4 samples, or of floats" },
     { "ycbcr11", PHOTOMETRIC_YCBCR, UINT, 16, 3, NO_EXTRA, "YCbCr of another depth than 8 bits" },
+    { "ycbcr22-in-planes", PHOTOMETRIC_YCBCR, UINT, 8, 3, NO_EXTRA, "has YCbCr of no known layout" },
     { "none", -1, UINT, 8, 1, NO_EXTRA, "does not say what its samples mean" },
     { "black0", PHOTOMETRIC_MINISBLACK, UINT, 32, 1, NO_EXTRA, "samples of 32 bits, unsigned" }, { "black0", PHOTOMETRIC_MINISBLACK, UINT, 64, 1, NO_EXTRA, "samples of 64 bits, unsigned" },
     { "signed", PHOTOMETRIC_MINISBLACK, INT, 32, 1, NO_EXTRA, "samples of 32 bits, signed" }, { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 16, 1, NO_EXTRA, "samples of 16 bits, floats" },
@@ -104,7 +105,7 @@ static int possible(const struct variant *v)
     if ((predictor == 2 && k->bits != 8 && k->bits != 16 && k->bits != 32) || (predictor > 1 && is_ycbcr) ||
         (predictor == 3 && (k->format != FLOAT || v->other_bytes))) /* floats in the other order of bytes are written with theirs swapped twice */
         return 0;
-    if (v->separate && (k->samples == 1 || subsamples))
+    if (v->separate && (k->samples == 1 || (subsamples && !k->refused)))
         return 0;
     if (is_ycbcr && layouts[v->layout].is_tiled && codec == COMPRESSION_NONE && v->lsb_first) /* libtiff does not make RGB of what it wrote */
         return 0;
@@ -435,7 +436,7 @@ static void make_kind(const struct kind *k, int all)
     const int n_drawn = N(packings) * 8;
     for (int i = 0; i < N(layouts) * 2; i++) {
         struct variant v = { .kind = k, .layout = i / 2, .separate = i % 2 };
-        if ((v.separate && k->samples == 1) || (k->refused && i > 0))
+        if ((v.separate && k->samples == 1) || (k->refused && i != (strstr(k->name, "in-planes") != NULL)))
             continue;
         for (int rest = 0; rest < n_drawn; rest++) {
             v.orientation = drawn(3) ? ORIENTATION_TOPLEFT : 1 + (int)drawn(8);

@@ -5,6 +5,8 @@
  * Of pixels:  mean, greatest, least, standard deviation, entropy, energy, skewness, kurtosis; of their gradient mean, standard
  *             deviation, entropy, energy, skewness, kurtosis; how many are edges, and their share. For cytoplasm the
  *             quotient of mean and median, too.
+ * Papers:     hierarchical pipelines (Teodoro et al. 2012) also name Haralick features and Canny's edges. There are none: entropy and
+ *             energy are of histograms, and edges are pixels with a large Sobel magnitude (as in the PAMS paper).
  * Exactness:  sums are integers, so their order does not matter; the rest is + - * / sqrt and df_log_f64().
  * Memory:     a histogram on the stack.
  */

@@ -38,8 +38,8 @@ static void on_signal(int number)
         asked = number;
         return;
     }
-    if (number == SIGTERM && asked == SIGINT)
-        asked = number;                 /* from now on there is a time limit */
+    if (number != SIGINT)               /* the last one counts; and after SIGTERM there is a time limit */
+        asked = number;
     const bool forces = number == SIGINT || (number == SIGTERM && !with_journal);
     if (!forces || now - first < SAME_NS)
         return;

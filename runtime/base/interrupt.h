@@ -1,6 +1,6 @@
 /* interrupt.h - signals that ask a run for an end, in place of ending the process: Ctrl-C (SIGINT), SIGTERM, and SIGUSR1 of a run with a journal.
  *
- * First:    dfr_asked() returns the first signal that came. The thread that feeds or awaits the run looks at it, lets the waves in flight end
+ * First:    dfr_asked() returns the signal that came; SIGTERM and SIGUSR1 take the place of one before. The thread that feeds or awaits the run looks at it, lets the waves in flight end
  *           and begins no others.
  * Second:   a second SIGINT ends the process at once. So does a second SIGTERM, but not with a journal: batch systems send it twice, and a checkpoint
  *           may be under way. A signal within half a second after the first one is the same request: timeout(1) signals its child and then the
@@ -18,7 +18,7 @@ void dfr_interrupt_begin(bool journal, const char *at_once);
 /* From now on SIGINT and SIGTERM end the process as they did before. What was asked for stays. */
 void dfr_interrupt_end(void);
 
-/* The first signal that has asked for an end; 0: none has come. */
+/* The signal that has asked for an end; 0: none has come. */
 int dfr_asked(void);
 const char *dfr_signal_name(int number);
 

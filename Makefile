@@ -356,6 +356,7 @@ check-long: deps
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
 	@IMAGE_FILES=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-image_files
 	@RESUME_CHAINS=100 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-resume
+	@INTERRUPT_RUNS=200 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-interrupt
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =unit-comm
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =e2e-mpi
 	@KILLED=100 DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-killed

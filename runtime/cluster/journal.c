@@ -65,8 +65,12 @@ static void line(struct lines *l, const char *format, ...)
 static ssize_t line_length(const char *text, size_t n)
 {
     const char *end = memchr(text, '\n', n);
+    char digits[17] = "";
     uint64_t check;
-    if (!end || end - text < CHECK_BYTES || memcmp(end - CHECK_BYTES, " #", 2) != 0 || sscanf(end - 16, "%16" SCNx64, &check) != 1)
+    if (!end || end - text < CHECK_BYTES || memcmp(end - CHECK_BYTES, " #", 2) != 0)
+        return -1;
+    memcpy(digits, end - 16, 16);       /* the text has no 0 at its end, for which sscanf() would look */
+    if (sscanf(digits, "%16" SCNx64, &check) != 1)
         return -1;
     return check_of(text, (size_t)(end - text) - CHECK_BYTES) == check ? end - text - CHECK_BYTES : -1;
 }

@@ -66,6 +66,14 @@ static char *extents_text(const struct df_graph *g, uint32_t v)
     return NULL;
 }
 
+static bool is_used(const struct df_graph *g, uint32_t kernel)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->nodes[v].kernel == kernel)
+            return true;
+    return false;
+}
+
 static bool find(const struct df_graph *g, const union df_scalar *args, struct dfr_facts *f)
 {
     char name[256], value[32];
@@ -77,6 +85,8 @@ static bool find(const struct df_graph *g, const union df_scalar *args, struct d
         good = add(f, strdup("param"), strdup(df_graph_string(g, g->params[i].name)), strdup(value));
     }
     for (uint32_t k = 0; good && k < g->n_kernels; k++) {
+        if (!is_used(g, k))             /* an import declares many */
+            continue;
         snprintf(value, sizeof value, "%016" PRIx64, dfr_hash(0, g->kernels[k].code_hash, sizeof g->kernels[k].code_hash));
         good = add(f, strdup("kernel"), strdup(df_graph_string(g, g->kernels[k].name)), strdup(value));
     }

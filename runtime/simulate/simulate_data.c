@@ -6,7 +6,8 @@
  *           device to device directly if a peer has it and the host does not; else it goes through the host, and stays
  *           there.
  * Sending:  The tokens of a placed policy go to the memories of all their readers as soon as they are produced. For
- *           other policies they go when the policy stages a job, or when a worker takes one. What is staged for a device
+ *           other policies they go when the policy stages a job, or when a worker takes one. To a device goes at staging
+ *           what the host has then, as in a run. What is staged for a device
  *           waits while many copies to it are under way (struct sim_inbox); what a worker loads does not.
  */
 #include <stdlib.h>
@@ -391,8 +392,9 @@ bool sim_stage(void *arg, uint64_t job, uint32_t unit)
     bool in_place = s->place && sim_place(s, slot, node) == unit; /* inputs are there already: they released the job */
     for (uint32_t k = in_place ? df_node_n_in(g, node) : 0; k < df_node_n_needs(g, node); k++) {
         uint32_t block = sim_block_of(s, df_node_need(g, node, k), slot);
-        if (!((s->blocks[block].valid | s->blocks[block].coming | s->blocks[block].wanted) >> unit & 1))
-            prefetch(s, block, unit);
+        const struct sim_block *b = &s->blocks[block];
+        if (!((b->valid | b->coming | b->wanted) >> unit & 1) && (unit == 0 || b->valid & 1))
+            prefetch(s, block, unit);   /* what only another device has is asked for when the job is taken: dfr_stage() */
     }
     return false;                       /* its worker waits for what is under way */
 }

@@ -86,6 +86,12 @@ static void the_thesis_neither_ranks_nor_sends_early(void **state)
     sample_node(&s, "c", NAN, 3 * MS, 0, 2, made);
     /* copies 4-6 and 6-8, c 8-11; sent as they are made 1-3 and 4-6, c 6-9 */
     check_orders(&s, (uint16_t[]){ 0, 0, 1 }, (float[]){ 1, 1, 1 }, 11 * MS, 9 * MS);
+    sample_begin(&s, 1, 2);
+    uint32_t far = sample_node(&s, "a", NAN, 1 * MS, MB, 0, NULL);
+    sample_node(&s, "b", NAN, 10 * MS, 0, 0, NULL);
+    sample_node(&s, "c", NAN, 1 * MS, 0, 1, &far);
+    /* what the other GPU has is fetched when c is taken: copies 10-12 and 12-14, c 14-15; sent as it is made c 10-11 */
+    check_orders(&s, (uint16_t[]){ 1, 2, 2 }, (float[]){ 1, 1, 1 }, 15 * MS, 11 * MS);
 }
 
 /* Read twice, it is sent once: 2 ms and 1 on the GPU, and not 4 and 1. */

@@ -103,7 +103,7 @@ UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 .PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bundle bundle-inner install \
-        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
+        uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner graphs results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
 
@@ -141,6 +141,7 @@ help:
 	@echo 'make bench-filters  filter chains as formulas beside Halide (libhalide14-0-dev) and OpenCV (libopencv-dev), where installed; QUICK=1'
 	@echo 'make bench-scale  planning from 10^3 to 10^5 nodes on one core: gp, METIS alone, heft'
 	@echo 'make check-same the same placements and simulations from every BUILD and compiler, byte for byte'
+	@echo 'make graphs     the 99 graphs with costs that results simulates, into build/graphs/ (GRAPHS=)'
 	@echo 'make results    tables and plots of docs/scheduling.md into build/results/; UPDATE=1 into the page; DAGS=dir adds its graphs'
 	@echo 'make thesis-results  figures 5.1 to 5.4 of the thesis, simulated, into docs/results/thesis/; a minute'
 	@echo 'make tuning-results  pipelines that drift at random, tuned and with the best mapping that stays (docs/results/tuning.md); N=1000 samples from number FIRST=1 on'
@@ -373,7 +374,7 @@ mutate: deps
 # Rehearses the graphs of a folder (DIR) and compares with what is predicted; minutes. RUNS=5 JOBS=4 TABLE=FILE.md
 check-rehearse: deps
 	@$(MAKE) --no-print-directory all
-	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(SAVE),--save=$(SAVE))
+	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(FAMILIES),--families=$(FAMILIES)) $(if $(SAVE),--save=$(SAVE))
 # Formulas against the interpreter of tests/formula/: its cases, the filters of examples/ on 200 sizes, and N=5000 random programs from number
 # FROM=1 on, beside N/10 with accs and N/10 with bounded extents; what differs is kept in formulas-failed/. MODES=';-O1': other options of dfc, each set for all programs.
 check-formulas: deps
@@ -444,6 +445,10 @@ bench-filters: deps
 	@$(MAKE) --no-print-directory bench-filters-inner
 bench-filters-inner: all
 	@tests/bench/filters.sh $(BUILDDIR)
+
+# The graphs of all families that results simulates, as files, into GRAPHS.
+graphs:
+	@examples/graphs/families.sh $(or $(GRAPHS),build/graphs)
 
 results: deps
 	@$(MAKE) --no-print-directory results-inner

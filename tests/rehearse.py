@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Predicted against rehearsed makespans: tests/rehearse.py DFC FOLDER [--runs=5] [--jobs=4] [--limit=SECONDS]
-[--table=FILE.md] [--save=FILE.json]; or tests/rehearse.py --results=FILE.json [--table=FILE.md]
+[--table=FILE.md [--families=FILE.csv]] [--save=FILE.json]; or tests/rehearse.py --results=FILE.json [--table=FILE.md [--families=FILE.csv]]
 
 Rehearses every .df of the folder under ten policies, several files at a time, each at a scale that dfc chooses. Policies that place before the
 run are compared with their prediction: the median of all differences must be at most 3 %, the worst at most 10 %. Those that decide while the
 graph runs are compared with the range of 40 simulations in which times differ by 2 % (lognormal): the median rehearsal must be within 3 % of
 that range. The lead of gp over dmda and heft must be within 3 % of what is simulated, and gp at most 2 % behind the best policy of each file.
 With a limit, no run takes more real seconds than that, by its prediction. Prints a line for each file and what is beyond the bounds; writes the
-table as Markdown. With --save the figures are stored; with --results stored ones are judged, and nothing is rehearsed. Exit status 1: something
+table as Markdown; with --families, which `make graphs` writes, a row for each family. With --save the figures are stored; with --results stored ones are judged, and nothing is rehearsed. Exit status 1: something
 is beyond the bounds, or a file could not be rehearsed.
 """
 import argparse
@@ -105,6 +105,23 @@ def write_table(out, name, results, options):
         out.write(f"| {file} | {float(rows['gp']['scale']):.3g} | {late} | " + " | ".join(cells) + " |\n")
 
 
+def write_families(out, results, family_of):
+    """A row for each family: the furthest off of its graphs."""
+    def worst(offs):
+        return f"{100 * max(offs, key=abs):+.1f} %"
+
+    out.write("| family | graphs | placed, worst | within 10 % | dynamic, worst | within 3 % | late | gp's lead over dmda, worst | over heft | gp behind, worst |\n" + "|---" * 10 + "|\n")
+    for family in dict.fromkeys(family_of.values()):
+        of = [results[name] for name in family_of if family_of[name] == family and name in results]
+        placed, online = ([difference(p, rows[p], ranges) for rows, ranges in of for p in policies] for policies in (PLACED, ONLINE))
+        if of:
+            cells = [family, str(len(of)), worst(placed), f"{sum(abs(x) <= WORST for x in placed)} of {len(placed)}",
+                     worst(online), f"{sum(abs(x) <= RANGE for x in online)} of {len(online)}",
+                     str(sum(int(row["late"]) for rows, _ in of for row in rows.values())),
+                     worst([lead_off("dmda", *g) for g in of]), worst([lead_off("heft", *g) for g in of]), worst([behind(rows) for rows, _ in of])]
+            out.write("| " + " | ".join(cells) + " |\n")
+
+
 def share(what, bound, offs):
     """Prints how many are within the bound."""
     within = sum(abs(off) <= bound for off in offs)
@@ -166,6 +183,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--limit", type=float)
     parser.add_argument("--table", type=pathlib.Path)
+    parser.add_argument("--families", type=pathlib.Path)
     parser.add_argument("--save", type=pathlib.Path)
     parser.add_argument("--results", type=pathlib.Path)
     options = parser.parse_args()
@@ -182,7 +200,10 @@ def main():
         sys.exit("rehearse: no graph was rehearsed")
     if options.table:
         with options.table.open("w") as out:
-            write_table(out, folder, results, options)
+            if options.families:
+                write_families(out, results, {row["graph"]: row["family"] for row in csv.DictReader(options.families.open())})
+            else:
+                write_table(out, folder, results, options)
     wrong += judge(results)
     print("\n".join(wrong) or "all within bounds")
     print(f"{len(results)} of {n} graphs rehearsed, {len(wrong)} beyond bounds")

@@ -1,4 +1,4 @@
-"""Tables and plots from what results.sh collected: results.py OUT [--reference=FILE] [--update=FILE].
+"""Tables and plots from what results.sh collected: results.py OUT [--update=FILE].
 
 Reads runs.csv, deep.csv (gp with ten times its budget), large.csv and wrong.csv in OUT; writes tables.md and SVGs there. A lower
 bound above a makespan, or a gp slower than another policy on some graph, is an error: the figures would be wrong.
@@ -9,7 +9,7 @@ import plot, wrong
 from table import geomean, table
 
 FAMILIES = ["thesis ma", "thesis mm", "thesis mixed", "factorizations", "stencils", "image pipelines", "layered ≤ 200",
-            "layered 1000"]
+            "layered 1000", "workflows", "two GPUs"]
 PLOTTED = ["gp", "heft", "peft", "dmda", "dmdas", "pams", "ws", "eager", "gp-thesis"]
 
 
@@ -97,45 +97,17 @@ def growth(large):
     return table(["nodes", "policy", "makespan / bound", "planning"], rows)
 
 
-def reference_tables(runs, deep, path):
-    with open(path) as f:
-        known = {r["graph"]: {k: float(v) for k, v in r.items() if k != "graph"} for r in csv.DictReader(f)}
-    graphs = {name: g for name, g in runs.rows["reference"].items() if name in known}
+def budgets(runs, deep, families):
+    """gp's makespan over that with ten times the budget, and over the best of the other policies."""
     rows = []
-
-    def row(what, by_graph, want, good):
-        values = list(by_graph.values())
-        worst = max(by_graph, key=by_graph.get)
-        rows.append([what, f"{geomean(values):.3f}", f"{min(values):.3f}", f"{max(values):.3f} ({worst})", want,
-                     "yes" if good(values) else "**no**"])
-
-    def to_best(found, gmean, most, what):
-        values = {n: g["gp"]["makespan_s"] / known[n]["best_known_s"] for n, g in found.items() if n in known and "gp" in g}
-        if values:
-            row(what, values, f"mean ≤ {gmean}, most ≤ {most}", lambda v: geomean(v) <= gmean and max(v) <= most)
-
-    if "gp" in runs.policies:
-        to_best(graphs, 1.015, 1.08, "`gp` / best known")
-        to_best(deep.rows["reference"], 1.003, 1.03, "`gp`, ten times the budget / best known")
-        have = [p for p in ("dmda", "heft") if p in runs.policies]
-        for p, least in (("dmda", 1.175), ("heft", 1.14)):
-            if p in have:
-                row(f"`{p}` / `gp`", {n: ratio(g, p, "gp") for n, g in graphs.items()}, f"mean ≥ {least}", lambda v, m=least: geomean(v) >= m)
-        if len(have) == 2:
-            row("better of the two / `gp`", {n: min(ratio(g, p, "gp") for p in have) for n, g in graphs.items()}, "mean ≥ 1.115",
-                lambda v: geomean(v) >= 1.115)
-        row("best other policy / `gp`", {n: min(ratio(g, p, "gp") for p in g if p != "gp") for n, g in graphs.items()},
-            "least ≥ 1", lambda v: min(v) >= 1 - 1e-9)
-    first = table(["what", "geometric mean", "least", "most (where)", "wanted", "holds"], rows)
-    rows = []
-    for p, column in (("eager", "eager_s"), ("ws", "ws_s"), ("dmda", "dmda_s"), ("heft", "heft_s"), ("peft", "peft_s"), ("gp-thesis", "gp_thesis_s")):
-        r = {n: g[p]["makespan_s"] / known[n][column] for n, g in graphs.items() if p in g and column in known[n]}
-        if r:
-            off = sum(abs(x - 1) > 0.05 for x in r.values())
-            same = sum(abs(x - 1) < 1e-4 for x in r.values())
-            rows.append([f"`{p}`", f"{geomean(r.values()):.3f}", f"{min(r.values()):.3f}", f"{max(r.values()):.3f}", str(same), str(off)])
-    second = table(["policy", "ours / reference, geometric mean", "least", "most", "same", "over 5 % apart"], rows)
-    return f"{len(graphs)} graphs.\n\n{first}", second
+    for f in families:
+        known = [(name, g) for name, g in runs.rows[f].items() if "gp" in g and name in deep.rows[f]]
+        more = {name: g["gp"]["makespan_s"] / deep.rows[f][name]["gp"]["makespan_s"] for name, g in known}
+        rest = [min(r["makespan_s"] for p, r in g.items() if p != "gp") / g["gp"]["makespan_s"] for _, g in known]
+        if known:
+            most = max(more, key=more.get)
+            rows.append([f, f"{geomean(more.values()):.3f}", f"{more[most]:.3f} ({most})", f"{geomean(rest):.3f}", f"{max(rest):.2f}"])
+    return table(["family", "`gp` / with ten times the budget", "most (where)", "best other policy / `gp`", "most"], rows)
 
 
 def profile(runs, families, policies):
@@ -169,7 +141,6 @@ def update(path, tables):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out")
-    parser.add_argument("--reference")
     parser.add_argument("--update")
     options = parser.parse_args()
     runs, deep, large = (Runs(os.path.join(options.out, f"{n}.csv")) for n in ("runs", "deep", "large"))
@@ -177,13 +148,11 @@ def main():
     tables = {"families": by_family(runs, families), "copies": copies(runs, families), "growth": growth(large)}
     if "gp" in runs.policies:
         tables["against"] = against(runs, families)
-    if "reference" in runs.rows and "gp" in runs.policies:
-        tables["folder"] = against(runs, ["reference"])
-    if options.reference and os.path.exists(options.reference):
-        tables["reference"], tables["reference-policies"] = reference_tables(runs, deep, options.reference)
+        tables["budgets"] = budgets(runs, deep, families)
+    extra = {"folder": against(runs, ["folder"])} if "folder" in runs.rows and "gp" in runs.policies else {}
     errors = wrong.Wrong(os.path.join(options.out, "wrong.csv"))
     tables.update(wrong.tables(errors))
-    write(os.path.join(options.out, "tables.md"), "".join(f"## {n}\n\n{t}\n\n" for n, t in tables.items()))
+    write(os.path.join(options.out, "tables.md"), "".join(f"## {n}\n\n{t}\n\n" for n, t in {**tables, **extra}.items()))
     plotted = [p for p in PLOTTED if p in runs.policies]
     pictures = {
         "families.svg": plot.dots("Makespan over lower bound, by policy and family", "geometric mean of each family; 1 cannot be beaten; all-cpu, far to the right, is left out",
@@ -202,7 +171,7 @@ def main():
             write(os.path.join(folder, name), svg)
     if options.update:
         update(options.update, tables)
-    print("".join(f"{n}\n{t}\n\n" for n, t in tables.items()) + f"in {options.out}: tables.md, {', '.join(pictures)}, runs.csv")
+    print("".join(f"{n}\n{t}\n\n" for n, t in {**tables, **extra}.items()) + f"in {options.out}: tables.md, {', '.join(pictures)}, runs.csv")
     behind = [f"{name} ({p})" for f in runs.rows for name, g in runs.rows[f].items() if "gp" in g for p in g if ratio(g, p, "gp") < 1 - 1e-9]
     if behind:
         sys.exit(f"results: gp is slower than another policy on {len(behind)}: {', '.join(behind[:8])}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Growth of the planners with the graph, on one core: scale.py DFC LAYERED STUDY.DF [NODES...]
 
-Layered random graphs (LAYERED NODES 0.1 1) are planned by gp, by METIS alone (gp-thesis) and by heft, in turns, each process pinned
+Layered random graphs (LAYERED NODES 0.1 1) are planned by gp, by METIS alone and one simulated run (gp-thesis) and by heft, in turns, each process pinned
 to one core. Prints a table in Markdown:
     makespan / area bound   the bound is worked out here, from the times in the graph alone: work divided freely among all workers
     planning                plan_ms of dfc simulate, median of the rounds; reading the graph and simulating are not in it

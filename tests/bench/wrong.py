@@ -1,5 +1,5 @@
 """Tables and the plot of wrong times, from wrong.csv, for results.py: what `dfc simulate --error` printed for three sets of graphs,
-`latency` (one wave), `tiles` (many independent tiles) and `reference` (a folder's).
+`latency` (one wave), `tiles` (many independent tiles) and `workflows`.
 """
 import csv
 from collections import defaultdict
@@ -44,7 +44,7 @@ def by_policy(wrong, name):
 
 
 def guard(wrong):
-    names = {"latency": "the graphs above", "reference": "the folder's"}
+    names = {"latency": "the graphs above", "workflows": "workflows"}
     rows = []
     for name in (n for n in names if n in wrong.rows):
         for error in wrong.errors(name, "off"):

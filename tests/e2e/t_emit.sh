@@ -1,4 +1,4 @@
-# --emit of each kind, on examples/sum and on every graph of tests/dags where they are.
+# --emit of each kind, on examples/sum and on graphs of all families.
 cp "$DF_SOURCE"/examples/sum/sum.df "$DF_SOURCE"/examples/sum/vec.* .
 
 "$DFC" sum.df --emit=ast > once.df && "$DFC" once.df --emit=ast > twice.df
@@ -80,15 +80,10 @@ expect emit-error 1 'sum2.df:[0-9]+:[0-9]+: error: ' bash -c "sed 's/= add(/= ad
 [ -e bad.txt ] && fail emit-error-writes-nothing "bad.txt exists" || pass emit-error-writes-nothing
 expect full-device 1 "cannot write '/dev/full'" "$DFC" sum.df --emit=graph -o /dev/full
 
-dags=${DF_DAGS:-$DF_SOURCE/tests/dags}
-if [ -d "$dags" ]; then
-    n=0 bad=''
-    for f in "$dags"/*.df; do
-        n=$((n + 1))
-        "$DFC" "$f" --emit=graph > out 2> err || bad="$bad $(basename "$f"): $(head -n 1 err);"
-        grep -q '^graph ' out || bad="$bad $(basename "$f"): no graph;"
-    done
-    [ -z "$bad" ] && [ "$n" -gt 0 ] && pass "dags-$n" || fail dags "$bad"
-else
-    skip dags "no folder tests/dags"
-fi
+check families "$DF_SOURCE/examples/graphs/families.sh" dags
+bad=''
+for name in $(sed -e 1d -e 's/,.*//' dags/families.csv); do
+    "$DFC" "dags/$name.df" --emit=graph > out 2> err || bad="$bad $name: $(head -n 1 err);"
+    grep -q '^graph ' out || bad="$bad $name: no graph;"
+done
+[ -z "$bad" ] && pass families-emitted || fail families-emitted "$bad"

@@ -24,6 +24,12 @@ expect good 0 '^all within bounds$' python3 "$judge" --results=good.json --table
 expect good-counts 0 "^gp's lead over heft against the simulated one: 2 of 2 within 3 %, worst \+0.0 %$" python3 "$judge" --results=good.json
 expect table 0 '^\| a \| 2 \| 10 \| \+0\.0 %' cat t.md
 expect table-name 0 'make check-rehearse DIR=two`: medians of 5 runs' cat t.md
+printf 'graph,family\na,one\nb,two\n' >families.csv
+stored families.json peft 1.09 eager 1.049
+check families python3 "$judge" --results=families.json --table=f.md --families=families.csv
+expect family 0 '^\| one \| 1 \| \+9\.0 % \| 5 of 5 \| \+2\.8 % \| 5 of 5 \| 10 \|' cat f.md
+expect family-other 0 '^\| two \| 1 \| \+0\.0 % \|' cat f.md
+
 stored worst.json peft 1.11
 expect worst 1 '^a: peft is \+11\.0 % off$' python3 "$judge" --results=worst.json
 stored fast.json peft 0.89

@@ -42,3 +42,13 @@ if ! unshare -m mount -t tmpfs -o noexec,size=64m none mounted 2>/dev/null; then
         env -u XDG_CACHE_HOME TMPDIR="$PWD/mounted" HOME="$PWD/home" unshare -m sh -c 'for place in /tmp /var/tmp "$PWD"; do mount --bind "$place" "$place" && mount -o remount,bind,noexec "$place"; done
         cd "$PWD" && "$DFC" run s.df --nvcc=none "--cflags=-include stdio.h"'
 fi
+# From Python, too: its library is loaded from elsewhere.
+if ! unshare -m mount -t tmpfs -o noexec,size=64m none mounted 2>/dev/null || ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then skip noexec-python "no file system can be mounted here, or there is no NumPy"; else
+    cat >noexec.py <<'END'
+import dfc, numpy
+text = "kernel twice(in a: f32[n], out b: f32[n]) { b[x] = 2 * a[x]; }\ngraph doubled(in a: f32[n], out b: f32[n]) { b = twice(a); }\n"
+print(dfc.compile(text, flags=["--nvcc=none"])(numpy.arange(3, dtype="f4")))
+END
+    expect noexec-python 0 '^\[0. 2. 4.\]$' env TMPDIR="$PWD/mounted" HOME="$PWD/home" PYTHONPATH="$DF_BUILD/share/dfc/python" \
+        unshare -m sh -c 'mount -t tmpfs -o noexec,size=64m none mounted && exec /usr/bin/python3 noexec.py'
+fi

@@ -6,6 +6,7 @@
  * between two commands is a part of launch_s, and so is waking it. A slow device (emu_trial.h) takes a multiple of either
  * time.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -443,7 +444,7 @@ int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error)
     }
     if (failure != 0) {
         stop_first(device, started);
-        return dfr_error(error, DF_E_DEVICE, "%s: cannot start a thread for its engines: %s", device->name,
+        return dfr_error(error, failure == ENOMEM ? DF_E_MEMORY : DF_E_DEVICE, "%s: cannot start a thread for its engines: %s", device->name,
                          strerror(failure));
     }
     return DF_OK;

@@ -25,9 +25,10 @@ void steps_runtime_begin(void)
     now_s = 0;
 }
 
-int steps_runtime_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *arg)
+int steps_runtime_create(pthread_t *thread, size_t stack_bytes, bool deaf, void *(*main)(void *), void *arg)
 {
-    (void)attributes;
+    (void)stack_bytes;
+    (void)deaf;
     assert_true(steps_runtime_n_threads < STEPS_THREADS);
     steps_runtime_threads[steps_runtime_n_threads++] = (struct steps_runtime_thread){ main, arg };
     *thread = pthread_self();

@@ -6,6 +6,8 @@
 #define STEPS_RUNTIME_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #include "steps_atomics.h"
@@ -21,11 +23,10 @@ extern unsigned steps_runtime_n_threads;
 
 void steps_runtime_begin(void);         /* called before each df_run_start() */
 
-int steps_runtime_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*main)(void *), void *arg);
+int steps_runtime_create(pthread_t *thread, size_t stack_bytes, bool deaf, void *(*main)(void *), void *arg);
 int steps_runtime_join(pthread_t thread, void **result);
 long steps_runtime_syscall(long number, ...);
 
-#define pthread_create steps_runtime_create
 #define pthread_join steps_runtime_join
 #undef pthread_cleanup_push             /* the thread's list of handlers would mix those of all coroutines */
 #undef pthread_cleanup_pop
@@ -36,6 +37,7 @@ long steps_runtime_syscall(long number, ...);
 #define sched_yield steps_spin
 
 /* These take the place of libdf's functions: */
+#define dfr_thread_create steps_runtime_create
 #define dfr_clock_s steps_runtime_clock_s
 #define dfr_cores_count steps_runtime_cores_count
 #define dfr_crash_enter steps_runtime_crash_enter

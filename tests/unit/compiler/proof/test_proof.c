@@ -129,8 +129,8 @@ static void clamped(void **state)
     const struct dff_node *high = SUB(D(0), N(1));
     assert_true(access_of(line(D(0), D(0), OP(MAX, N(0), OP(MIN, high, MUL(I(0), I(0))))))->inside);
     assert_int_equal(formula_prove(&rig)->max_extent, DFF_MOST_EXTENT);
-    formula_begin(&rig, "n");           /* (i + 3) % n, whose sum goes around for extents near 2^31 */
-    const struct dff_proof *proof = line(D(0), D(0), OP(MOD, ADD(I(0), N(3)), D(0)));
+    formula_begin(&rig, "n");           /* (i + 2^21) % n, whose sum goes around for the largest extents */
+    const struct dff_proof *proof = line(D(0), D(0), OP(MOD, ADD(I(0), N(1 << 21)), D(0)));
     assert_true(access_of(proof)->inside);
     assert_int_equal(proof->max_extent, DFF_SMALL_EXTENT);
 }

@@ -92,7 +92,8 @@ static void unescape(char *text)
     char *to = text;
     for (const char *from = text; *from; to++) {
         unsigned byte;
-        if (*from == '\\' && sscanf(from + 1, "%3o", &byte) == 1) {
+        int digits = 0;
+        if (*from == '\\' && sscanf(from + 1, "%3o%n", &byte, &digits) == 1 && digits == 3) {
             *to = (char)byte;
             from += 4;
         } else {

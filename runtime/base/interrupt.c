@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/status_line.h"
 #include "runtime/base/unfinished.h"
 
 #define SAME_NS 500000000               /* a signal so soon after the first one belongs to it */
@@ -43,6 +44,7 @@ static void on_signal(int number)
     const bool forces = number == SIGINT || (number == SIGTERM && !with_journal);
     if (!forces || now - first < SAME_NS)
         return;
+    dfr_status_clear_in_signal();
     if (told_at_once[0] && write(STDERR_FILENO, told_at_once, strlen(told_at_once)) < 0)
         told_at_once[0] = '\0';         /* nobody reads it */
     dfr_unfinished_end(number);

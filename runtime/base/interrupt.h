@@ -2,8 +2,8 @@
  *
  * First:    dfr_asked() returns the signal that came; SIGTERM and SIGUSR1 take the place of one before. The thread that feeds or awaits the run looks at it, lets the waves in flight end
  *           and begins no others.
- * Second:   a second SIGINT ends the process at once. So does a second SIGTERM, but not with a journal: batch systems send it twice, and a checkpoint
- *           may be under way. A signal within half a second after the first one is the same request: timeout(1) signals its child and then the
+ * Second:   a SIGINT ends the process at once. So does a SIGTERM, but not with a journal: batch systems send it twice, and a checkpoint may be under
+ *           way. A signal within half a second after the first one is the same request: timeout(1) signals its child and then the
  *           group of it, and `dfc run` passes on what the terminal sends to both.
  * Ignored:  a signal that the process was started with as ignored (nohup, a shell's background job) stays ignored; with a journal, SIGINT alone.
  * Threads:  begin and end are called by one thread, asked by any.

@@ -260,7 +260,10 @@ static char *list_changes(const struct reading *r, const struct dfr_inputs *now)
     for (size_t i = 0; i < now->n; i++)
         if (!find_input(&r->inputs, now->files[i].path, i))
             fprintf(out, "'%.200s' is read now\n", now->files[i].path);
-    return fclose(out) == 0 ? text : NULL;
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 static int check_program(const struct reading *r, const struct dfr_journal_run *run, struct df_error *error)

@@ -122,7 +122,7 @@ static void pass_on(int number, int i, siginfo_t *info, void *context)
     if (next->sa_handler == SIG_DFL || next->sa_handler == SIG_IGN || (next->sa_flags & (int)SA_RESETHAND)) {
         installed[i] = 0;
         sigaction(number, next, NULL);  /* the fault comes again */
-        if (number != SIGABRT && info->si_code <= 0)
+        if (info->si_code <= 0)
             raise(number);
         return;
     }
@@ -146,8 +146,8 @@ static void on_guest_crash(int number, siginfo_t *info, void *context)
         running = NULL;                 /* the host's handler may leave the call by a jump */
         installed[i] = 0;
         sigaction(number, &before[i], NULL); /* where the fault comes again, with the kernel's own context */
-        if (number != SIGABRT && info->si_code <= 0)
-            raise(number);
+        if (info->si_code <= 0)
+            raise(number);              /* of abort(), too: before it raises its signal again, it takes the host's handler away */
         return;
     }
     pass_on(number, i, info, context);
@@ -170,10 +170,13 @@ static void uninstall(int i)
 {
     struct sigaction now;
 
-    if (!installed[i] || sigaction(signals[i], NULL, &now) != 0 || !(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != on_guest_crash)
+    if (!installed[i] || sigaction(signals[i], NULL, &now) != 0)
         return;
-    sigaction(signals[i], &before[i], NULL);
-    installed[i] = 0;
+    if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_guest_crash)
+        sigaction(signals[i], &before[i], NULL);
+    else if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
+        return;
+    installed[i] = 0;                   /* the host that has set no handler in place of ours does not call it either */
 }
 
 void dfr_crash_guest(bool begins)

@@ -306,6 +306,7 @@ struct dfr_run_calls {                  /* a session (start/session.c): its wave
                                          * call by the list whose jobs were worth sharing after all */
     _Atomic uint32_t n_ready;           /* threads that have made all that they need */
     _Atomic bool over;                  /* the call's last wave has ended */
+    bool left;                          /* a kernel has ended the caller's thread, so the call has not returned */
     uint32_t scalar_changes;            /* calls that gave kernels other scalars */
 };
 

@@ -477,7 +477,6 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     struct df_error error;
     bool progress = false;
 
-
     if (gpu->run->rehearsal)
         dfr_rehearsal_listen(gpu->run->rehearsal, gpu->unit);
     if (dfm_cache_poll(gpu->cache, &progress, &error) != DF_OK) {

@@ -113,13 +113,19 @@ static void end_looks(struct df_library_session *handle)
         sched_yield();
 }
 
+/* The session whose call is going on in this process. It stays until n_lookers is less again. NULL: none. */
+static struct df_session *look(struct df_library_session *handle)
+{
+    atomic_fetch_add(&handle->n_lookers, 1); /* before `running` is read: end_looks() waits for it */
+    return atomic_load(&handle->forks) == dfr_forks() ? atomic_load(&handle->running) : NULL;
+}
+
 void df_library_stop(struct df_library_session *handle)
 {
     struct df_session *session;
     if (!handle)
         return;
-    atomic_fetch_add(&handle->n_lookers, 1); /* before `running` is read: end_looks() waits for it */
-    session = atomic_load(&handle->running);
+    session = look(handle);
     if (session)
         df_session_stop(session);
     atomic_fetch_sub(&handle->n_lookers, 1);
@@ -130,8 +136,7 @@ int64_t df_library_progress(struct df_library_session *handle)
     struct df_session *session;
     if (!handle)
         return -1;
-    atomic_fetch_add(&handle->n_lookers, 1);
-    session = atomic_load(&handle->running);
+    session = look(handle);
     int64_t waves = session ? df_session_progress(session) : -1;
     atomic_fetch_sub(&handle->n_lookers, 1);
     return waves;

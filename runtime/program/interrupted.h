@@ -12,7 +12,7 @@
 
 /* Waits until all workers have ended. */
 void dfr_interrupted_join(struct df_run *run, const struct dfr_command_line *line);
-/* After df_run_wait(), which gave `status`: says what is there. Returns DF_OK, or `status`, with an empty sentence in *error if that was the signal's. */
+/* After df_run_wait(), which gave `status`: says what is there. Returns `status`, with an empty sentence in *error if that was the signal's. */
 int dfr_interrupted_tell(struct dfr_early *early, const struct dfr_command_line *line, int status, struct df_error *error);
 
 /* The command line of this process as a shell takes it, as `dfc run` got it, without --journal and --resume and what does not go with these, and with `added` at its end.

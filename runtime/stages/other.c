@@ -721,7 +721,7 @@ int dfr_other_work(struct dfr_comm *comm, const struct df_graph *g, const struct
     o->made = calloc((size_t)g->n_values + 1, sizeof *o->made);
     o->all = calloc(2 * ((size_t)g->n_values + 1), sizeof *o->all);
     if (ranks->resume)
-        dfr_interrupt_begin(true, NULL);            /* rank 0 alone obeys them: what is under way here goes on */
+        dfr_interrupt_begin(true, NULL); /* rank 0 alone obeys them: what is under way here goes on */
     status = o->places && o->body_place && o->made && o->all ? work(o, ranks, error) : dfr_error_memory(error);
     if (ranks->own_process && !comm->whole)
         dfr_ranks_leave(comm, status, error);

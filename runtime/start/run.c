@@ -402,6 +402,8 @@ static void say_never_called(const struct df_run *run)
     const struct df_graph *g = run->graph;
     const uint64_t waves = (uint64_t)atomic_load(&run->firing.waves_done);
     char name[256];
+    if (run->calls.on || run->feed.slots)
+        return;                         /* other calls, or other processes, may have called it */
     for (uint32_t v = 0; dfr_skips_any(&run->skips) && !run->skips.passes && waves > 0 && v < g->n_nodes; v++) {
         if (df_node_n_out(g, v) > 0 || atomic_load(&run->skips.counts[v].left_out) < waves)
             continue;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/interrupt.h"
 #include "runtime/base/pages.h"
 #include "runtime/engine/crash.h"
 #include "runtime/engine/gang.h"
@@ -192,6 +193,13 @@ static void thread_ends(void *run)
         dfr_engine_fail(run, DF_E_KERNEL, "a worker's thread has ended; %s", dfr_crash_ended);
 }
 
+/* The thread of a session's call. The call does not return, and its arrays may be gone when the run is ended. */
+static void caller_ends(void *run)
+{
+    ((struct df_run *)run)->calls.left = true;
+    thread_ends(run);
+}
+
 static void *worker_thread(void *arg)
 {
     struct dfr_worker *w = arg;
@@ -217,7 +225,7 @@ void dfr_run_call(struct df_run *run)
     struct dfr_worker *w = &run->threads.workers[0];
     const struct df_call *before = dfr_crash_call(&w->call);
 
-    pthread_cleanup_push(thread_ends, run);
+    pthread_cleanup_push(caller_ends, run);
     if (run->threads.list)
         dfr_list_call(w);
     else if (dfr_list_short_call(w))
@@ -228,11 +236,12 @@ void dfr_run_call(struct df_run *run)
     dfr_crash_call(before);
 }
 
-/* Of runs on the host alone whose waves are counted from 0 by the engine itself. The failure of a job in wave 0 is the earliest. */
+/* Of runs on the host alone whose waves are counted from 0 by the engine itself. The failure of a job in wave 0 is the earliest. Who has asked
+ * for an end does not wait for earlier waves. */
 static bool can_drain(const struct df_run *run)
 {
     return run->outcome.failed && run->outcome.failed_wave > 0 && run->machine.n_gpus == 0 && run->threads.loop != DFR_LOOP_LIST && !run->threads.list &&
-           !run->threads.gang && !run->feed.slots && !run->rehearsal && !run->skips.passes && !dfr_inspect_wanted(run);
+           !run->threads.gang && !run->feed.slots && !run->calls.left && !run->rehearsal && !run->skips.passes && !dfr_inspect_wanted(run) && !dfr_asked();
 }
 
 void dfr_run_drain(struct df_run *run)

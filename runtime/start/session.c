@@ -133,11 +133,11 @@ int df_session_open(const struct df_graph *graph, const struct df_options *optio
 
 /* ---- from other threads ---- */
 
-/* The run of the call that is going on. It stays until look_end(). NULL: none. */
+/* The run of the call that is going on. It stays until look_end(). NULL: none, in this process. */
 static struct df_run *look_begin(struct df_session *s)
 {
     atomic_fetch_add(&s->n_lookers, 1); /* before `running` is read: end_looks() waits for it */
-    return atomic_load(&s->running);
+    return atomic_load(&s->forks) == dfr_forks() ? atomic_load(&s->running) : NULL;
 }
 
 static void look_end(struct df_session *s)

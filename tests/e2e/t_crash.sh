@@ -124,6 +124,7 @@ if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip guest 'a san
         guest "none $set" 139 "$named segmentation fault at address 0x8$" '' none "$set" 1
         guest "abort $set" 134 "$named abort\\(\\) was called$" '' none "$set" 2
         guest "info $set" 7 "$named segmentation fault at address 0x8$" 'host: at 8' info "$set" 1
+        guest "info-abort $set" 7 "$named abort\\(\\) was called$" 'host: another signal' info "$set" 2
         guest "plain $set" 8 "$named segmentation fault at address 0x8$" 'host: plain' plain "$set" 1
         guest "late $set" 7 '^host: at 8$' 'host: at 8' late "$set" 1
         guest "own $set" 7 '^host: at 8$' 'host: at 8' info "$set" 8

@@ -35,7 +35,8 @@ static unsigned traits(unsigned ast)
            (ast & DFL_RESTART ? DF_RESTART : 0u) | (ast & DFL_RESUME ? DF_RESUME : 0u);
 }
 
-bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
+/* bounds: what dfc_has_bounds() returns, which looks at all kernels. */
+static bool fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee, bool bounds)
 {
     const struct dfc_sig *sig = &callee->sig;
     const char **dims = calloc(sig->n_variables + 1u, sizeof *dims);
@@ -78,7 +79,7 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
         for (unsigned p = 0; rc == DF_OK && p < sig->n_ports; p++)
             if (sig->ports[p].initial)
                 rc = df_builder_initial(u->builder, id, p, &sig->ports[p].initial, &error);
-        if (rc == DF_OK && dfc_has_bounds(u))
+        if (rc == DF_OK && bounds)
             rc = dfc_fill_extents(u, callee, id, &error);
     }
     free(dims);
@@ -86,6 +87,11 @@ bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
     free(scalars);
     free(split);
     return rc == DF_OK || builder_failed(u, callee->loc, rc, &error);
+}
+
+bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    return fill_kernel(u, callee, dfc_has_bounds(u));
 }
 
 static union df_scalar to_scalar(const struct dfc_value *value, enum df_scalar_type type)
@@ -97,11 +103,11 @@ static union df_scalar to_scalar(const struct dfc_value *value, enum df_scalar_t
 }
 
 /* The groups with numbers below `end`, from number *next of the groups on. */
-static bool fill_groups(struct dfc_unit *u, uint32_t *next, uint32_t end)
+static bool fill_groups(struct dfc_unit *u, uint32_t *next, uint32_t end, bool bounds)
 {
     const struct dfu_group *const *groups = u->groups.items;
     for (; *next < u->groups.n && groups[*next]->callee->id < end; ++*next)
-        if (!dfc_fill_kernel(u, groups[*next]->callee))
+        if (!fill_kernel(u, groups[*next]->callee, bounds))
             return false;
     return true;
 }
@@ -111,11 +117,12 @@ bool dfc_fill_kernels(struct dfc_unit *u)
 {
     struct df_error error;
     uint32_t group = 0;
+    const bool bounds = dfc_has_bounds(u);
     for (uint32_t i = 0; i < u->callee_items.n; i++)
-        if (dfc_callees(u)[i].kernel && (!fill_groups(u, &group, dfc_callees(u)[i].id) ||
-                                         !dfc_fill_kernel(u, &dfc_callees(u)[i])))
+        if (dfc_callees(u)[i].kernel && (!fill_groups(u, &group, dfc_callees(u)[i].id, bounds) ||
+                                         !fill_kernel(u, &dfc_callees(u)[i], bounds)))
             return false;
-    if (!fill_groups(u, &group, DF_NONE))
+    if (!fill_groups(u, &group, DF_NONE, bounds))
         return false;
     for (uint32_t i = 0; i < u->param_items.n; i++) {
         const struct dfc_param *param = &dfc_params(u)[i];

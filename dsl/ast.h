@@ -114,7 +114,7 @@ struct dfl_sig {
 };
 
 enum { DFL_ORDERED = 1, DFL_STREAM = 2, DFL_ONCE = 4, DFL_SYNC = 8, DFL_THREADS = 16,
-       DFL_TOLERANCE = 32, DFL_RESTART = 64, DFL_RESUME = 128 }; /* bits of dfl_kernel.traits */
+       DFL_TOLERANCE = 32, DFL_RESTART = 64, DFL_RESUME = 128, DFL_ZERO_EXTENTS = 256 }; /* bits of dfl_kernel.traits */
 
 struct dfl_variant {
     struct dfl_name cls;               /* cpu, gpu or another class */
@@ -160,7 +160,7 @@ struct dfl_kernel {
     struct dfl_name name;
     struct dfl_sig *sig;
     unsigned traits;
-    struct dfl_loc trait_loc[8];       /* by bit number; of the word */
+    struct dfl_loc trait_loc[9];       /* by bit number; of the word */
     struct dfl_expr *threads;          /* NULL unless DFL_THREADS */
     struct dfl_expr *tolerance;        /* relative, then absolute if that was given; NULL unless DFL_TOLERANCE */
     bool has_formulas;                 /* "{" … "}" was written, if with nothing in it */

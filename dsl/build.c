@@ -118,7 +118,7 @@ struct dfl_kernel *dfl_build_kernel(struct dfl_reader *r, struct dfl_loc loc, st
 void dfl_build_trait(struct dfl_reader *r, struct dfl_kernel *kernel, struct dfl_loc loc, unsigned trait,
                      struct dfl_expr *args)
 {
-    static const char *const names[] = {"ordered", "stream", "once", "sync", "threads", "tolerance", "restart", "resume"};
+    static const char *const names[] = {"ordered", "stream", "once", "sync", "threads", "tolerance", "restart", "resume", "zero_extents"};
     unsigned bit = 0;
     while (1u << bit != trait)
         bit++;

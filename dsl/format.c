@@ -280,7 +280,7 @@ static bool is_token(const struct formatter *f, size_t i, const char *text)
 /* Where a kernel's variants begin: behind its signature and traits. */
 static size_t find_tail(const struct formatter *f, size_t first, size_t end)
 {
-    static const char *const traits[] = { "ordered", "stream", "once", "restart", "resume", "sync", "threads", "tolerance", NULL };
+    static const char *const traits[] = { "ordered", "stream", "once", "restart", "resume", "sync", "threads", "tolerance", "zero_extents", NULL };
     bool signature = false;
     for (size_t i = first; i < end; i++) {
         const struct dfl_item *item = &f->items[i];

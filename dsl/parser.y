@@ -104,7 +104,7 @@ static const struct dfl_tree no_tree = {0};
 %token <name> IN "'in'" OUT "'out'" INOUT "'inout'" TMP "'tmp'" ACC "'acc'"
 %token <name> FOR "'for'" IF "'if'" ELSE "'else'"
 %token <name> ORDERED "'ordered'" STREAM "'stream'" ONCE "'once'" SYNC "'sync'" THREADS "'threads'"
-%token <name> TOLERANCE "'tolerance'" RESTART "'restart'" RESUME "'resume'"
+%token <name> TOLERANCE "'tolerance'" RESTART "'restart'" RESUME "'resume'" ZERO_EXTENTS "'zero_extents'"
 %token <name> FLAGS "'flags'" OPEN "'open'" CLOSE "'close'" COST "'cost'" SPLIT "'split'" HALO "'halo'" DYNAMIC "'dynamic'"
 %token <name> HELP "'help'"
 %token <name> TABLE "'table'" BORDER "'border'" LET "'let'"
@@ -201,8 +201,8 @@ number: INT | FLOAT;
 
 name: value_name | LET;
 
-value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | RESTART | RESUME | FLAGS | OPEN | CLOSE | COST | SPLIT | HALO
-          | BORDER | DYNAMIC | HELP;
+value_name: NAME | ORDERED | STREAM | ONCE | SYNC | THREADS | TOLERANCE | RESTART | RESUME | ZERO_EXTENTS | FLAGS | OPEN | CLOSE | COST | SPLIT
+          | HALO | BORDER | DYNAMIC | HELP;
 
 class: NAME | BORDER | LET | HELP;
 
@@ -288,6 +288,7 @@ kernel_head:
 | kernel_head ONCE                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ONCE, NULL); }
 | kernel_head RESTART                   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_RESTART, NULL); }
 | kernel_head RESUME                    { $$ = $1; dfl_build_trait(r, $1, @2, DFL_RESUME, NULL); }
+| kernel_head ZERO_EXTENTS              { $$ = $1; dfl_build_trait(r, $1, @2, DFL_ZERO_EXTENTS, NULL); }
 | kernel_head SYNC                      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_SYNC, NULL); }
 | kernel_head THREADS '(' expr ')'      { $$ = $1; dfl_build_trait(r, $1, @2, DFL_THREADS, $4.e); }
 | kernel_head TOLERANCE '(' exprs ')'   { $$ = $1; dfl_build_trait(r, $1, @2, DFL_TOLERANCE, dfl_build_exprs($4)); }

@@ -229,6 +229,8 @@ static void print_traits(FILE *out, const struct dfl_kernel *kernel)
         fputs(" restart", out);
     if (kernel->traits & DFL_RESUME)
         fputs(" resume", out);
+    if (kernel->traits & DFL_ZERO_EXTENTS)
+        fputs(" zero_extents", out);
     if (kernel->traits & DFL_THREADS) {
         fputs(" threads(", out);
         print_expr(out, kernel->threads, 0);

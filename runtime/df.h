@@ -149,9 +149,11 @@ enum { DF_ORDERED = 1, DF_STREAM = 2, DF_ONCE = 4, DF_SYNC = 8, DF_THREADS = 16,
        DF_LAUNCH = 32,                  /* the gpu variant launches with its arguments and does nothing else */
        DF_RESTART = 64,                 /* a source: called again for a wave, it gives the same. If the waves go by several times
                                          * (options.passes), it is, from wave 0 on in each pass, and its tokens are not kept */
-       DF_RESUME = 128 };               /* a stream, or a node that is ordered: the first wave that it is called for may be a later
+       DF_RESUME = 128,                 /* a stream, or a node that is ordered: the first wave that it is called for may be a later
                                          * one than 0. A stream then gives that wave's token. A sink goes on where the waves
                                          * before have left what it writes */
+       DF_ZERO_EXTENTS = 256 };         /* a sink with a cpu variant alone: it is also called in waves in which an extent of its inputs is 0. The
+                                         * pointers of these point to nothing */
 
 #define DF_MAX_RANK 4
 #define DF_MAX_CLASSES 8

@@ -67,6 +67,12 @@ int df_output_open(struct df_call *call, const char *path, struct df_output **ou
  * of a .npy is written for one token. It gets the number of tokens when the file is closed. */
 int df_output_append(struct df_call *call, const char *path, struct df_output **output, int *begins);
 void df_output_head(struct df_output *output);
+/* For tokens of no elements, of which no byte shows that they were written. df_output_zeros(): how many tokens the file of df_output_append() has, if
+ * nothing is behind its head; else -1. df_output_restart(): its head and these tokens go, and another head follows. df_output_leave(): as
+ * df_output_pause(), of a job that has written no token. */
+int64_t df_output_zeros(const struct df_output *output);
+void df_output_restart(struct df_output *output);
+void df_output_leave(struct df_output *output);
 FILE *df_output_resume(struct df_output *output);
 int df_output_pause(struct df_call *call, struct df_output *output);
 /* Closes it. NULL is closed already. If `keep` is 0, what was written goes, and the call cannot fail. */

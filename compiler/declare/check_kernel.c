@@ -22,6 +22,20 @@ static struct dfl_loc trait_loc(const struct dfl_kernel *kernel, unsigned trait)
     return kernel->trait_loc[bit];
 }
 
+/* A job with an input of no elements runs on the host, and gives none on. */
+static bool check_zero_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t classes)
+{
+    const struct dfl_kernel *kernel = callee->kernel;
+    const char *why = callee->sig.n_out ? "has outputs" : kernel->traits & DFL_ONCE ? "is 'once'" : classes != 1u << DF_CLASS_CPU ? "has a variant that is not cpu" : NULL;
+    if (!(kernel->traits & DFL_ZERO_EXTENTS) || kernel->has_formulas || !classes || !why)
+        return true;
+    dfl_error(u->sink, trait_loc(kernel, DFL_ZERO_EXTENTS), "kernel '%s' is 'zero_extents' and %s", callee->name, why);
+    dfl_hint(u->sink, callee->sig.n_out ? "leave it out: a kernel with outputs is left out if an extent of its inputs is 0, and its outputs are empty"
+                      : kernel->traits & DFL_ONCE ? "leave it out: what fires once reads no token with an extent of 0"
+                                                  : "a sink with cpu code alone can be called for tokens without elements");
+    return false;
+}
+
 static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
 {
     const struct dfl_kernel *kernel = callee->kernel;
@@ -51,6 +65,7 @@ static bool check_traits(struct dfc_unit *u, const struct dfc_callee *callee)
         ok = false;
     }
     uint32_t classes = callee->code_classes | callee->cost_classes;
+    ok &= check_zero_extents(u, callee, classes);
     if ((kernel->traits & DFL_SYNC) && !(classes & 1u << DF_CLASS_GPU))
         dfl_warning(u->sink, trait_loc(kernel, DFL_SYNC), "'sync' has no effect: kernel '%s' has no gpu variant",
                     callee->name);
@@ -259,7 +274,7 @@ static bool check_formula_traits(struct dfc_unit *u, const struct dfc_callee *ca
         unsigned trait;
         const char *name;
     } traits[] = { { DFL_ORDERED, "ordered" }, { DFL_STREAM, "stream" }, { DFL_RESTART, "restart" }, { DFL_RESUME, "resume" }, { DFL_SYNC, "sync" },
-                   { DFL_THREADS, "threads" }, { DFL_TOLERANCE, "tolerance" } };
+                   { DFL_THREADS, "threads" }, { DFL_TOLERANCE, "tolerance" }, { DFL_ZERO_EXTENTS, "zero_extents" } };
     const struct dfl_kernel *kernel = callee->kernel;
     bool ok = true;
     for (size_t i = 0; i < sizeof traits / sizeof traits[0]; i++) {

@@ -32,7 +32,7 @@ static unsigned traits(unsigned ast)
 {
     return (ast & DFL_ORDERED ? DF_ORDERED : 0u) | (ast & DFL_STREAM ? DF_STREAM : 0u) |
            (ast & DFL_ONCE ? DF_ONCE : 0u) | (ast & DFL_SYNC ? DF_SYNC : 0u) | (ast & DFL_THREADS ? DF_THREADS : 0u) |
-           (ast & DFL_RESTART ? DF_RESTART : 0u) | (ast & DFL_RESUME ? DF_RESUME : 0u);
+           (ast & DFL_RESTART ? DF_RESTART : 0u) | (ast & DFL_RESUME ? DF_RESUME : 0u) | (ast & DFL_ZERO_EXTENTS ? DF_ZERO_EXTENTS : 0u);
 }
 
 /* bounds: what dfc_has_bounds() returns, which looks at all kernels. */

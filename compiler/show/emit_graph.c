@@ -200,7 +200,7 @@ static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
     static const struct { unsigned bit; const char *name; } traits[] = {
         { DF_ORDERED, "ordered" }, { DF_STREAM, "stream" },   { DF_ONCE, "once" },
         { DF_SYNC, "sync" },       { DF_THREADS, "threads" },  { DF_LAUNCH, "launch" },
-        { DF_RESTART, "restart" }, { DF_RESUME, "resume" },
+        { DF_RESTART, "restart" }, { DF_RESUME, "resume" },   { DF_ZERO_EXTENTS, "zero_extents" },
     };
     const struct df_kernel *k = &g->kernels[id];
     fprintf(out, "k%u %s(", id, df_graph_string(g, k->name));

@@ -177,7 +177,7 @@ static int note_empty(struct df_call *call, uint64_t empty)
         return DF_OK;
     for (uint32_t y = 0; y < n_out && y < 64; y++)
         if (empty >> y & 1)
-            dfr_skips_set_one(&run->skips, dfr_job_slot(call->job), run->graph->nodes[node].first_out + y);
+            dfr_skips_set_one(&run->skips, dfr_job_slot(call->job), run->graph->nodes[node].first_out + y, DFR_ZEROS);
     return (uint32_t)__builtin_popcountll(empty) == n_out ? DF_SKIP : DF_OK;
 }
 
@@ -208,6 +208,10 @@ int dfr_call_bounded(struct df_call *call, df_function *variant, uint32_t passed
         return df_fail(call, "%s", why);
     if (code == DF_SKIP && dfr_is_once(call->run, node))
         return fail_once(call);
+    if (code == DF_SKIP) {
+        note_empty(call, dfr_extents_zeros(x, node, slot));
+        return DF_SKIP;
+    }
     if (code == DF_OK)
         code = variant(call, stream, own, ports, scalars);
     if (code != DF_OK || call->failed)
@@ -228,10 +232,10 @@ static int note_given_empty(struct df_call *call)
 
     for (uint32_t y = first; y < end; y++)
         n_empty += dfr_buffers_given_empty(run, call->job, y, call->wave);
-    if (n_empty > 0 && n_empty == end - first)
-        return DF_SKIP;
     if (dfr_skips_any(&run->skips))     /* they may be empty in the slot's wave before, or in a round without a wave (skips.h) */
         dfr_skips_set(&run->skips, dfr_job_slot(call->job), node, false);
+    if (n_empty > 0 && n_empty == end - first)
+        return DF_SKIP;
     for (uint32_t y = first; y < end && n_empty > 0; y++)
         if (dfr_buffers_given_empty(run, call->job, y, call->wave))
             dfr_make_one_empty(run, call->job, y);

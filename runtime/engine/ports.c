@@ -107,14 +107,20 @@ static void expect_empty(struct df_run *run)
 
 void dfr_make_empty(struct df_run *run, uint64_t job)
 {
+    const uint32_t slot = dfr_job_slot(job), node = dfr_job_node(job);
+
     expect_empty(run);
-    dfr_skips_set(&run->skips, dfr_job_slot(job), dfr_job_node(job), true);
+    if (!dfr_skips_leaves_out(&run->skips, slot, node))
+        dfr_skips_set(&run->skips, slot, node, true);
+    else
+        dfr_skips_set_left_out(&run->skips, slot, node, run->extents && dfr_skips_has_zeros(&run->skips, slot, node)
+                                                            ? dfr_extents_zeros(run->extents, node, slot) : 0);
 }
 
 void dfr_make_one_empty(struct df_run *run, uint64_t job, uint32_t value)
 {
     expect_empty(run);
-    dfr_skips_set_one(&run->skips, dfr_job_slot(job), value);
+    dfr_skips_set_one(&run->skips, dfr_job_slot(job), value, DFR_EMPTY);
 }
 
 /* Calls the variant. A copy or a select gets two ports: the input that it passes on, and its output. */

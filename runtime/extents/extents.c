@@ -351,7 +351,7 @@ static int check_port(const struct job *j, uint32_t p, const size_t *dims)
             return DF_FAILED;
         if (extent > planned(j, p, i))
             return too_large(j, p, i, extent);
-        if (extent == 0)
+        if (extent == 0 && !(j->kernel->traits & DF_ZERO_EXTENTS))
             return DF_SKIP;
     }
     return DF_OK;
@@ -424,6 +424,32 @@ void dfr_extents_fill(struct dfr_extents *x, uint32_t node, uint32_t slot, bool 
         memcpy(row->dims, g->port_dims + (work->first_port + out_port(g, y)) * (size_t)DF_MAX_RANK, sizeof row->dims);
         row->bytes = g->values[y].bytes;
     }
+}
+
+uint64_t dfr_extents_zeros(struct dfr_extents *x, uint32_t node, uint32_t slot)
+{
+    char why[DFR_EXTENTS_WHY];          /* what does not agree is no failure of a job that is not called */
+    const struct job j = job_of(x, node, slot, why);
+    size_t dims[j.kernel->n_dims + 1u];
+    uint64_t zeros = 0;
+
+    if (!x->varies[node] || j.kernel->flags & DF_KERNEL_COPY) /* one that makes a copy reads no other value, and has its row */
+        return x->varies[node] && j.kernel->n_in == 1;
+    for (unsigned d = 0; d < j.kernel->n_dims; d++)
+        dims[d] = x->g->dims[j.work->first_dim + d];
+    if (bind_inputs(&j, dims) != DF_OK)
+        return 0;
+    for (uint32_t p = 0; p < j.kernel->n_ports; p++) {
+        const struct df_kport *port = &x->g->kports[j.kernel->first_port + p];
+        const uint32_t value = output_value(x->g, node, port);
+        struct row row;
+        if (port->out_slot < 0 || port->out_slot > 63 || port->own || x->row[value] == DF_NONE || write_row(&j, p, dims, &row) != DF_OK || row.bytes > 0)
+            continue;
+        if (memcmp(row_of(x, value, slot), &row, sizeof row) != 0) /* said again at the end of a job on a device, when somebody may read it */
+            *row_of(x, value, slot) = row;
+        zeros |= UINT64_C(1) << port->out_slot;
+    }
+    return zeros;
 }
 
 int dfr_extents_made(struct dfr_extents *x, uint32_t node, uint32_t slot, uint32_t passed, const size_t *dims,

@@ -36,13 +36,17 @@ enum { DFR_EXTENTS_WHY = 512 };
 
 /* Before a call of the kernel: writes the dimensions of this job. Those that the kernel decides are set to the most that they
  * may be. `passed` is the in slot of what a copy or a select passes on. Gives DF_OK; DF_SKIP: an extent of a port is below
- * 1, so the kernel is not called; DF_FAILED: ends do not agree, or an extent is larger than planned; `why` says which. */
+ * 1, so the kernel is not called, unless it is DF_ZERO_EXTENTS; DF_FAILED: ends do not agree, or an extent is larger than planned; `why` says which. */
 int dfr_extents_bind(const struct dfr_extents *extents, uint32_t node, uint32_t slot, uint32_t passed, size_t *dims,
                      char why[DFR_EXTENTS_WHY]);
 /* After the call, with what the kernel has written to dims: writes the rows of the outputs. *empty: bit y is set if output y
  * (below 64) has an extent of 0. Gives DF_OK, or DF_FAILED and `why`. */
 int dfr_extents_made(struct dfr_extents *extents, uint32_t node, uint32_t slot, uint32_t passed, const size_t *dims,
                      uint64_t *empty, char why[DFR_EXTENTS_WHY]);
+
+/* The job's kernel is not called, as an extent of what it reads, or that follows from it, is 0. Writes the rows of the outputs that have an extent
+ * of 0, too, and all extents of which follow from what it reads. Gives these, by bit. */
+uint64_t dfr_extents_zeros(struct dfr_extents *extents, uint32_t node, uint32_t slot);
 
 /* For jobs that are measured: outputs of the node that are empty, or were not made, are of the largest size. */
 void dfr_extents_fill(struct dfr_extents *extents, uint32_t node, uint32_t slot, bool made);

@@ -32,6 +32,15 @@ static void set_port(struct gpu_job *j, uint32_t p, void *address, uint64_t byte
     j->ranges[p] = (struct dfr_range){ .address = address, .bytes = bytes, .writable = writable, .port = name };
 }
 
+/* Is the job called with an input that has no elements? Whatever stands in its place in the claim is another one's. Of a job that is launched ahead it
+ * is not known yet: it has memory for each. */
+static bool is_given_none(const struct df_run *run, const struct gpu_job *j, const struct df_kernel *kernel, uint32_t in_slot)
+{
+    const struct df_graph *g = run->graph;
+    return kernel->traits & DF_ZERO_EXTENTS && !j->ahead &&
+           dfr_skips_empty(&run->skips, dfr_job_slot(j->job), g->in_value[g->nodes[dfr_job_node(j->job)].first_in + in_slot]);
+}
+
 static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     const struct df_graph *g = gpu->run->graph;
@@ -44,7 +53,9 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
     for (uint32_t p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         const char *name = df_graph_string(g, port->name);
-        if (port->in_slot >= 0) {
+        if (port->in_slot >= 0 && is_given_none(gpu->run, j, kernel, (uint32_t)port->in_slot)) {
+            set_port(j, p, NULL, 0, false, name);
+        } else if (port->in_slot >= 0) {
             set_port(j, p, dfm_cache_address(gpu->cache, &j->claim.pieces[port->in_slot]), bytes[p],
                      port->mode == DF_INOUT, name);
         } else if (port->mode == DF_ACC) {
@@ -96,7 +107,10 @@ static int enqueue_copy(struct dfr_gpu *gpu, const struct gpu_job *j, int *resul
 
     if (dfr_skips_any(&run->skips)) {
         from = dfr_skips_first(&run->skips, slot, node);
-        dfr_skips_set(&run->skips, slot, node, from == DF_NONE);
+        if (from == DF_NONE)
+            dfr_make_empty(run, j->job);
+        else
+            dfr_skips_set(&run->skips, slot, node, false);
     }
     *result = from == DF_NONE ? DF_SKIP : DF_OK;
     if (from == DF_NONE)

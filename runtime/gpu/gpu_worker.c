@@ -61,7 +61,8 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
 }
 
 /* The job is ready, so it is known which of its inputs are empty. The first that is not stands in the claim in place of
- * each that is. A job that is to be left out reads the others all the same, and its accs: they may be on their way here. */
+ * each that is. A job that is to be left out reads the others all the same, and its accs: they may be on their way here. A sink of whose inputs none
+ * has elements claims none, and has nothing else to claim. */
 static void leave_empty_out(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     const struct df_run *run = gpu->run;
@@ -77,6 +78,9 @@ static void leave_empty_out(struct dfr_gpu *gpu, struct gpu_job *j)
                 .use = DFM_READ,
                 .block = dfr_block_of(run, in[dfr_skips_empty(&run->skips, slot, in[k]) ? first : k], slot)
             };
+    if (!j->left_out && run->graph->kernels[run->graph->nodes[node].kernel].traits & DF_ZERO_EXTENTS && n_in > 0 && dfr_skips_any(&run->skips) &&
+        dfr_skips_first(&run->skips, slot, node) == DF_NONE)
+        j->claim.n = 0;
     if (!j->left_out)
         return;
     for (uint32_t k = n_read; n_acc > 0 && k < n_in + n_acc; k++) /* an acc in place of inputs that are all empty */

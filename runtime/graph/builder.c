@@ -222,6 +222,8 @@ static int check_kernel(const struct df_kernel_desc *desc, struct df_error *erro
         return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is both stream and once", desc->name);
     if ((desc->traits & DF_RESTART) && (desc->traits & DF_ONCE))
         return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is both restart and once", desc->name);
+    if ((desc->traits & DF_ZERO_EXTENTS) && (desc->traits & DF_ONCE || desc->functions.gpu))
+        return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is called for extents of 0, and is once or has a gpu variant", desc->name);
     for (unsigned i = 0; i < desc->n_dims; i++)
         if (!desc->dims[i] || !*desc->dims[i])
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s': dimension %u has no name", desc->name, i);
@@ -241,6 +243,8 @@ static int check_kernel(const struct df_kernel_desc *desc, struct df_error *erro
         if (desc->traits & (DF_STREAM | DF_RESTART) && (port->mode == DF_IN || port->mode == DF_INOUT))
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is %s, so '%s' cannot be an input", desc->name,
                              desc->traits & DF_STREAM ? "a stream" : "restart", port->name);
+        if (desc->traits & DF_ZERO_EXTENTS && port->mode != DF_IN && port->mode != DF_TMP)
+            return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is called for extents of 0, so '%s' cannot be an output", desc->name, port->name);
         if (port->mode == DF_ACC && desc->traits & (DF_STREAM | DF_ONCE | DF_RESTART))
             return dfr_error(error, DF_E_ARGUMENT, "kernel '%s' is %s, so '%s' cannot be an acc port", desc->name,
                              desc->traits & DF_STREAM ? "a stream" : desc->traits & DF_ONCE ? "once" : "restart", port->name);

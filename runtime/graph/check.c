@@ -117,6 +117,8 @@ static bool check_kernels(const struct df_graph *g, struct df_error *error)
             return false;
         REQUIRE(!(kernel->traits & (DF_STREAM | DF_RESTART)) || (!kernel->n_in && !(kernel->traits & DF_ONCE)),
                 "kernel %u: a stream with inputs, or once", (unsigned)k);
+        REQUIRE(!(kernel->traits & DF_ZERO_EXTENTS) || (!kernel->n_out && !(kernel->traits & DF_ONCE) && !(kernel->code_classes & ~1u)),
+                "kernel %u: called for extents of 0, with outputs, once or on devices", (unsigned)k);
     }
     return true;
 }

@@ -31,7 +31,7 @@
 #define DF_NONE UINT32_MAX
 #define DF_MAX_STAGES 256u                   /* numbers of @stage are below it */
 #define DF_TMP_ALIGN 256                     /* a tmp port takes a multiple of this */
-#define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH | DF_RESTART | DF_RESUME)
+#define DF_ALL_TRAITS (DF_ORDERED | DF_STREAM | DF_ONCE | DF_SYNC | DF_THREADS | DF_LAUNCH | DF_RESTART | DF_RESUME | DF_ZERO_EXTENTS)
 
 /* kernels.flags and nodes.flags */
 enum { DF_KERNEL_COPY = 1,                   /* the built-in copy, or a select: each device runs it by its own copy

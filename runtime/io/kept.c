@@ -451,9 +451,9 @@ int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, 
     struct dfr_outputs *o = kept->outputs;
     int status = DF_OK;
     pthread_mutex_lock(&o->lock);
-    if (keep && o->chunk)
+    if (keep && o->chunk && !(appended && ftello(file) == kept->file.head_bytes)) /* other chunks may hold tokens of another size */
         status = collect(kept, appended, file, error);
-    else if (keep && !appended)
+    else if (keep && !o->chunk && !appended)
         status = note_folder(o, kept->file.path, error);
     if (kept->written)
         kept->written->fd = -1;

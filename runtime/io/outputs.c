@@ -70,6 +70,22 @@ void df_output_head(struct df_output *output)
     output->kept.file.head_bytes = ftello(output->to.file);
 }
 
+int64_t df_output_zeros(const struct df_output *output)
+{
+    return ftello(output->to.file) == output->kept.file.head_bytes ? output->kept.file.tokens : -1;
+}
+
+void df_output_restart(struct df_output *output)
+{
+    rewind(output->to.file);
+    output->kept.file.tokens = output->kept.file.head_bytes = 0;
+}
+
+void df_output_leave(struct df_output *output)
+{
+    dfr_output_pause(&output->to);
+}
+
 FILE *df_output_resume(struct df_output *output)
 {
     dfr_output_resume(&output->to);

@@ -218,30 +218,58 @@ bool dfr_skips_some_are_empty(const struct dfr_skips *s, uint32_t slot, uint32_t
         return true;
     if (s->graph->kernels[s->graph->nodes[node].kernel].flags & DF_KERNEL_COPY) /* and so is a select: all */
         return dfr_skips_first(s, slot, node) == DF_NONE;
+    const bool takes_zeros = s->graph->kernels[s->graph->nodes[node].kernel].traits & DF_ZERO_EXTENTS;
     for (uint32_t k = 0; k < df_node_n_in(s->graph, node); k++)
-        if (bytes_of(s, slot)[in[k]])
+        if (bytes_of(s, slot)[in[k]] && !(takes_zeros && bytes_of(s, slot)[in[k]] == DFR_ZEROS))
             return true;
     return false;
 }
 
-void dfr_skips_set(struct dfr_skips *s, uint32_t slot, uint32_t node, bool empty)
+bool dfr_skips_has_zeros(const struct dfr_skips *s, uint32_t slot, uint32_t node)
 {
-    uint8_t *bytes = s->empty + (size_t)slot * s->graph->n_values;
-    uint32_t first = s->graph->nodes[node].first_out;
+    const uint32_t *in = s->graph->in_value + s->graph->nodes[node].first_in;
+    bool zeros = false;
 
-    for (uint32_t y = first; y < first + df_node_n_out(s->graph, node); y++) {
-        bool none = empty && !dfr_skips_comes_again(s, slot, y);
-        note_kept(s, slot, y, empty);
-        if (bytes[y] != none && !df_value_is_acc(s->graph, y)) /* what is said twice is written once: somebody may be
-                                                                * reading it. An acc is as it was */
-            __atomic_store_n(&bytes[y], none, __ATOMIC_RELAXED);
+    if (dfr_skips_passes_over(s, slot, node))
+        return false;
+    for (uint32_t k = 0; k < df_node_n_in(s->graph, node); k++) {
+        if (bytes_of(s, slot)[in[k]] == DFR_EMPTY)
+            return false;
+        zeros |= bytes_of(s, slot)[in[k]] == DFR_ZEROS;
     }
+    return zeros;
 }
 
-void dfr_skips_set_one(struct dfr_skips *s, uint32_t slot, uint32_t value)
+static void set_output(struct dfr_skips *s, uint32_t slot, uint32_t value, enum dfr_empty how)
+{
+    uint8_t *byte = &s->empty[(size_t)slot * s->graph->n_values + value];
+    const uint8_t now = how && !dfr_skips_comes_again(s, slot, value) ? how : DFR_FULL;
+
+    note_kept(s, slot, value, how);
+    if (*byte != now && !df_value_is_acc(s->graph, value)) /* what is said twice is written once: somebody may be reading it. An acc is as it was */
+        __atomic_store_n(byte, now, __ATOMIC_RELAXED);
+}
+
+void dfr_skips_set(struct dfr_skips *s, uint32_t slot, uint32_t node, bool empty)
+{
+    uint32_t first = s->graph->nodes[node].first_out;
+
+    for (uint32_t y = first; y < first + df_node_n_out(s->graph, node); y++)
+        set_output(s, slot, y, !empty ? DFR_FULL : bytes_of(s, slot)[y] == DFR_ZEROS ? DFR_ZEROS : DFR_EMPTY);
+}
+
+void dfr_skips_set_left_out(struct dfr_skips *s, uint32_t slot, uint32_t node, uint64_t zeros)
+{
+    uint32_t first = s->graph->nodes[node].first_out;
+
+    for (uint32_t i = 0; i < df_node_n_out(s->graph, node); i++)
+        set_output(s, slot, first + i, i < 64 && zeros >> i & 1 ? DFR_ZEROS : DFR_EMPTY);
+}
+
+void dfr_skips_set_one(struct dfr_skips *s, uint32_t slot, uint32_t value, enum dfr_empty how)
 {
     note_kept(s, slot, value, true);
-    s->empty[(size_t)slot * s->graph->n_values + value] = 1;
+    s->empty[(size_t)slot * s->graph->n_values + value] = (uint8_t)how;
     atomic_store_explicit(&s->any, true, memory_order_relaxed);
 }
 

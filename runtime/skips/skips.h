@@ -1,6 +1,7 @@
 /* skips.h - which tokens of a run are empty. A kernel that returns DF_SKIP makes the outputs of its job empty. A job with
  * an empty input is *left out*: its kernel is not called, and its outputs are empty, too. A select (graph.h) is left out
  * only if all its inputs are empty; else it passes on the first one that is not.
+ * A token with an extent of 0 is empty, too, and *has zeros*: its extents are known. A sink that is DF_ZERO_EXTENTS is called for it.
  *
  * Room:     runtime/skips/ keeps this record, and what the kernels of a run with empty tokens did. It knows the graph. It
  *           knows no job queue, no memory and no device.
@@ -19,6 +20,8 @@
 #include <stdatomic.h>
 
 #include "runtime/graph/graph.h"
+
+enum dfr_empty { DFR_FULL, DFR_EMPTY, DFR_ZEROS };
 
 struct dfr_skip_count {                 /* of one node; waves */
     _Atomic uint64_t skipped;           /* its kernel was called, and returned DF_SKIP */
@@ -48,7 +51,7 @@ struct dfr_skips {
     int64_t *late;                      /* by node: it does not fire before the wave with this number. NULL: all nodes fire in all waves */
     _Atomic int64_t *number;            /* by slot: the number of its wave, 0 in the once slot; if there is `late` */
     _Atomic bool any;                   /* something was skipped in this run */
-    uint8_t *empty;                     /* [slot * n_values + value]; once values and accs are never empty */
+    uint8_t *empty;                     /* [slot * n_values + value]: enum dfr_empty; once values and accs are never empty */
     struct dfr_skip_count *counts;      /* by node; `empty` lies behind them */
     size_t bytes;                       /* of both */
 };
@@ -140,12 +143,16 @@ static inline bool dfr_skips_leaves_out(const struct dfr_skips *skips, uint32_t 
 {
     return dfr_skips_any(skips) && dfr_skips_some_are_empty(skips, slot, node);
 }
-/* Says of all outputs of the job whether they are empty. */
+/* Is it so because of inputs that have zeros, and of no other ones? */
+bool dfr_skips_has_zeros(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
+/* Says of all outputs of the job whether they are empty. Of a job that was called, those that have zeros stay so; of one that is left out,
+ * those in `zeros` have zeros, by bit. */
 void dfr_skips_set(struct dfr_skips *skips, uint32_t slot, uint32_t node, bool empty);
+void dfr_skips_set_left_out(struct dfr_skips *skips, uint32_t slot, uint32_t node, uint64_t zeros);
 /* Adds what was counted, by node. */
 void dfr_skips_add(const struct dfr_skips *skips, struct df_node_skips *sums);
-/* Says that one output is, of a job whose other outputs may not be. */
-void dfr_skips_set_one(struct dfr_skips *skips, uint32_t slot, uint32_t value);
+/* Says that one output is, and how, of a job whose other outputs may not be. */
+void dfr_skips_set_one(struct dfr_skips *skips, uint32_t slot, uint32_t value, enum dfr_empty how);
 /* Once for each job whose outputs are empty. */
 void dfr_skips_count(struct dfr_skips *skips, uint32_t node, bool left_out);
 

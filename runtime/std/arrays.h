@@ -16,8 +16,8 @@
 /* Reads up to the first token, and checks that the file holds tokens like this one, whose bounds become the extents of
  * those in the file. *n: how many; -1: as many as come, because the file is a pipe. */
 static int begin_file(struct df_call *call, const char *path, FILE *file, const struct token *token, int64_t *n);
-/* Writes what precedes a token. */
-static void begin_output(FILE *file, const struct token *token);
+/* Writes what precedes a token, or so many tokens without elements, which nothing follows. */
+static void begin_output(FILE *file, const struct token *token, int64_t zeros);
 /* Does that say how large a token is? Then all in the file are alike. */
 static const int says_extents;
 
@@ -196,7 +196,7 @@ static int open_sink(struct df_call *call, struct sink *s, const struct token *t
         return status;
     memcpy(s->extents, token->extents, token->rank * sizeof *s->extents);
     if (begins) {
-        begin_output(df_output_resume(s->output), token);
+        begin_output(df_output_resume(s->output), token, 1);
         df_output_head(s->output);
     }
     return DF_OK;
@@ -216,6 +216,42 @@ static int unlike(struct df_call *call, const char *path, const struct token *to
                    df_extents_text(two, sizeof two, token->elem, token->rank, there));
 }
 
+/* One without elements lies nowhere. */
+static void put_token(struct df_output *output, const struct token *token, const void *v)
+{
+    if (token_bytes(token) > 0)
+        fwrite(v, 1, token_bytes(token), df_output_resume(output));
+}
+
+static int has_elements(unsigned rank, const size_t *extents)
+{
+    for (unsigned i = 0; i < rank; i++)
+        if (extents[i] == 0)
+            return 0;
+    return 1;
+}
+
+/* The file says what its tokens are like. Those without elements are in it only if it has no others, so that any wave may have none. false: this one
+ * is not in it. */
+static int fits(struct sink *s, const struct token *token)
+{
+    const int64_t zeros = df_output_zeros(s->output);
+    const int none = token_bytes(token) == 0;
+    if (none && (zeros < 0 || !same_extents(token, s->extents)))
+        return 0;
+    if (!none && !has_elements(token->rank, s->extents)) /* of a token that goes now, or that is not in a file with which the run went on */
+        memcpy(s->extents, token->extents, token->rank * sizeof *s->extents);
+    if (zeros <= 0)
+        return 1;
+    if (none)
+        rewind(df_output_resume(s->output));
+    else
+        df_output_restart(s->output);
+    begin_output(df_output_resume(s->output), token, none ? zeros + 1 : 1);
+    df_output_head(s->output);
+    return 1;
+}
+
 /* A file for this wave. */
 static int write_file(struct df_call *call, const struct token *token, const void *v, const char *pattern)
 {
@@ -227,8 +263,8 @@ static int write_file(struct df_call *call, const struct token *token, const voi
     free(path);
     if (status != DF_OK)
         return status;
-    begin_output(df_output_resume(output), token);
-    fwrite(v, 1, token_bytes(token), df_output_resume(output)); /* df_output_close_job() tells of a failure */
+    begin_output(df_output_resume(output), token, 1);
+    put_token(output, token, v);        /* df_output_close_job() tells of a failure */
     return df_output_close_job(call, output, 1);
 }
 
@@ -243,9 +279,13 @@ static int write_array(struct df_call *call, const struct token *token, const vo
     int status = !s ? DF_FAILED : s->output ? DF_OK : open_sink(call, s, token, pattern);
     if (status != DF_OK)
         return status;
+    if (says_extents && !fits(s, token)) {
+        df_output_leave(s->output);     /* this job may have opened it */
+        return DF_OK;
+    }
     if (says_extents && !same_extents(token, s->extents))
         return unlike(call, pattern, token, s->extents);
-    fwrite(v, 1, token_bytes(token), df_output_resume(s->output)); /* df_output_pause() tells of a failure */
+    put_token(s->output, token, v);     /* df_output_pause() tells of a failure */
     return df_output_pause(call, s->output);
 }
 

@@ -3,6 +3,7 @@
 # number of extents, so there are many; elements.h and the .c files have their C side. docs/io.md explains them.
 set -eu
 format=$1
+case $format in raw | npy) zero_extents=' zero_extents' ;; *) zero_extents= ;; esac # there is no picture without pixels
 
 arrays() { # raw and npy: each element, one to four extents
     for elem in u8 u16 i32 i64 f16 f32 f64; do
@@ -29,7 +30,7 @@ records() { # numbers and an array, k records a wave
 three() { # SUFFIX PORT
     echo "kernel read_$format$1(out $2; path: str) stream restart resume cpu \"$format.c\";"
     echo "kernel load_$format$1(out $2; path: str) once cpu \"$format.c\";"
-    echo "kernel write_$format$1(in $2; path: str) ordered resume cpu \"$format.c\";"
+    echo "kernel write_$format$1(in $2; path: str) ordered resume$zero_extents cpu \"$format.c\";"
 }
 bounds() { # 'h, w' is 'h <= _, w <= _': a call's annotation says how large they may be
     echo "$1" | sed 's/[a-z]/& <= _/g'
@@ -56,6 +57,6 @@ raw | npy) arrays; if [ $format = raw ]; then parts; fi ;;
 records) records ;;
 png) printf 'link "png";\nlink "z";\n'; pictures ;;
 tiff) echo 'link "tiff";'; pictures ;;
-csv) for elem in u8 u16 i32 i64 f32 f64; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered resume cpu \"csv.c\";"; done ;;
+csv) for elem in u8 u16 i32 i64 f32 f64; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered resume zero_extents cpu \"csv.c\";"; done ;;
 *) echo "kernels.sh: no format '$format'" >&2; exit 2 ;;
 esac

@@ -35,9 +35,11 @@ static int begin_file(struct df_call *call, const char *path, FILE *file, const 
     return DF_OK;
 }
 
-static void begin_output(FILE *file, const struct token *token)
+static void begin_output(FILE *file, const struct token *token, int64_t zeros)
 {
     struct df_npy npy = { .elem = token->elem };
+    if (zeros > 1)
+        npy.extents[npy.rank++] = (uint64_t)zeros;
     for (unsigned i = 0; i < token->rank; i++)
         npy.extents[npy.rank++] = token->extents[i];
     df_npy_write(file, &npy);

@@ -17,9 +17,9 @@ static int begin_file(struct df_call *call, const char *path, FILE *file, const 
                    df_extents_text(text, sizeof text, token->elem, token->rank, extents), (long long)bytes);
 }
 
-static void begin_output(FILE *file, const struct token *token)
+static void begin_output(FILE *file, const struct token *token, int64_t zeros)
 {
-    (void)file, (void)token;
+    (void)file, (void)token, (void)zeros;
 }
 
 /* Elements from byte `at` on, such as those of a header. */

@@ -602,15 +602,19 @@ static void test_bad_kernels(void **state)
 {
     (void)state;
     const struct df_port_desc in = { "a", DF_IN, DF_F32, 1 }, deep = { "a", DF_IN, DF_F32, 5 };
-    const struct df_port_desc none = { "a", DF_IN, DF_N_ELEMS, 1 }, nameless = { NULL, DF_IN, DF_F32, 1 };
+    const struct df_port_desc out = { "a", DF_OUT, DF_F32, 1 }, none = { "a", DF_IN, DF_N_ELEMS, 1 }, nameless = { NULL, DF_IN, DF_F32, 1 };
     const char *const no_dim[] = { "" };
     const struct df_scalar_desc no_type = { "s", (enum df_scalar_type)9 };
     kernel_fails((struct df_kernel_desc){ 0 }, "a kernel needs a name");
-    kernel_fails((struct df_kernel_desc){ .name = "f", .traits = 256 }, "kernel 'f' has unknown traits");
+    kernel_fails((struct df_kernel_desc){ .name = "f", .traits = 512 }, "kernel 'f' has unknown traits");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_STREAM | DF_ONCE },
                  "kernel 'f' is both stream and once");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_RESTART | DF_ONCE },
                  "kernel 'f' is both restart and once");
+    kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_ZERO_EXTENTS | DF_ONCE },
+                 "kernel 'f' is called for extents of 0, and is once or has a gpu variant");
+    kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_ZERO_EXTENTS, .n_ports = 1, .ports = &out },
+                 "kernel 'f' is called for extents of 0, so 'a' cannot be an output");
     kernel_fails((struct df_kernel_desc){ .name = "f", .traits = DF_STREAM, .n_ports = 1, .ports = &in },
                  "kernel 'f' is a stream, so 'a' cannot be an input");
     kernel_fails((struct df_kernel_desc){ .name = "f", .n_ports = 1, .ports = &deep },

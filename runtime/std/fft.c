@@ -26,7 +26,8 @@ static void give_planner(void)
     pthread_mutex_unlock(&planner);
 }
 
-__attribute__((constructor)) static void watch_forks(void) /* a child would wait for a thread that it does not have */
+/* A child would wait for a thread that it does not have. This file is compiled with what dfc installs alone, so it has no macro of the runtime's for that. */
+__attribute__((constructor)) static void watch_forks(void)
 {
     pthread_atfork(take_planner, give_planner, give_planner);
 }

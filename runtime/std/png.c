@@ -17,10 +17,10 @@
 #include <zlib.h>
 
 #include "pictures.h"
-
-static const int one_picture = 1;
 #include "png_pack.h"
 #include "png_unpack.h"
+
+static const int one_picture = 1;
 
 #define FILE_BUFFER_BYTES (64 * 1024)   /* the C library's own buffer is 4 KiB, half of a chunk as programs write them */
 

@@ -92,6 +92,18 @@ static void picture_close(struct picture *p)
     free(p);
 }
 
+/* A TIFF of its own descriptor of `file`. NULL: it failed, and errno and `said` tell why; said[0] is '\0' if there is no descriptor. */
+static TIFF *open_again(FILE *file, const char *path, const char *mode)
+{
+    const int fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
+    TIFF *tiff = fd < 0 ? NULL : TIFFFdOpen(fd, path, mode);
+    const int code = errno;
+    if (!tiff && fd >= 0)
+        close(fd);                      /* libtiff closes it with the TIFF only */
+    errno = code;
+    return tiff;
+}
+
 static struct picture *picture_new(struct df_call *call, const char *path, enum df_elem elem)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -226,12 +238,14 @@ static int picture_open(struct df_call *call, const char *path, enum df_elem ele
     int status = p ? df_file_open(call, path, &file) : DF_FAILED; /* it says why not in the same words as for others */
     if (status == DF_OK) {
         p->channels = channels;
-        p->tiff = TIFFFdOpen(dup(fileno(file)), path, "rm"); /* m: no map, whose file may be cut meanwhile */
-        fclose(file);
+        begin_call();
+        p->tiff = open_again(file, path, "rm"); /* m: no map, whose file may be cut meanwhile */
         if (p->tiff)
             p->pages = count_pages(p->tiff);
-        status = p->tiff ? begin_page(call, p, extents)
-                         : df_fail(call, "'%s' is not a TIFF file that libtiff can read: %s", path, said);
+        status = p->tiff   ? begin_page(call, p, extents)
+                 : said[0] ? df_fail(call, "'%s' is not a TIFF file that libtiff can read: %s", path, said)
+                           : df_fail(call, "cannot read '%s': %s", path, strerror(errno));
+        fclose(file);
     }
     if (status != DF_OK) {
         picture_close(p);
@@ -381,7 +395,7 @@ static int picture_create(struct df_call *call, FILE *file, const char *path, en
         return DF_FAILED;
     size_t bytes = (size_t)(extents[0] * extents[1] * extents[2]) * element_bytes[elem];
     begin_call();
-    p->tiff = TIFFFdOpen(fcntl(fileno(file), F_DUPFD_CLOEXEC, 3), path, bytes < (size_t)1 << 31 ? "w" : "w8");
+    p->tiff = open_again(file, path, bytes < (size_t)1 << 31 ? "w" : "w8");
     if (!p->tiff) {
         const int status = write_failed(call, path);
         picture_close(p);

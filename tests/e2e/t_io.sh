@@ -177,6 +177,10 @@ if command -v tiffcp >/dev/null; then
     expect tiff-cut 1 "'cut.tif'" ./copy --input=cut.tif
     expect tiff-not 1 "'a.raw' is not a TIFF file" ./copy --input=a.raw
     expect tiff-full-disk 1 "cannot write '/dev/full': No space left on device" ./copy --input=tiff.rgb --output=/dev/full
+    # What libtiff refuses leaves no descriptor open: good files behind many bad ones are read.
+    for i in $(seq 80); do echo "no picture" >no$i.tif; echo no$i.tif; done >nos.txt; { cat nos.txt; echo tiff.rgb; } >mixed.txt
+    expect tiff-descriptors 1 "error: 80 files could not be read" bash -c 'ulimit -n 60; ./copy --workers=1 --input=@mixed.txt --output=mixed%d.tif --bad-files=nots.txt'
+    same tiff-descriptors-list nots.txt nos.txt; check tiff-descriptors-last tiffcmp tiff.rgb mixed80.tif
     mkfifo tiff.pipe; timeout 60 cat tiff.pipe >piped & expect tiff-pipe 1 "so 'tiff.pipe' cannot be a pipe" ./copy --input=tiff.rgb --output=tiff.pipe; wait $!
     [ ! -s piped ] && pass tiff-pipe-gets-nothing || fail tiff-pipe-gets-nothing "$(od -c piped | head -n 2)"
 else skip tiff 'no libtiff-tools'; fi

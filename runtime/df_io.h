@@ -47,7 +47,9 @@ int df_extents_take(struct df_call *call, const char *path, enum df_elem elem, u
                     size_t *token, const uint64_t *in_file);
 
 /* The job has failed because of what is in this file, one of several that its kernel reads. With --bad-files the failure is a warning, the file is
- * noted, and the kernel returns DF_SKIP, as this function does; else this gives DF_FAILED. The kernel goes on with the next file. */
+ * noted, and the kernel returns DF_SKIP, as this function does; else this gives DF_FAILED. The kernel goes on with the next file. If errno was ENOMEM,
+ * EMFILE or ENFILE when df_fail() was called, the process lacked something and the file may be good: this gives DF_FAILED. So errno = 0 before
+ * the file is opened or read. */
 int df_bad_file(struct df_call *call, const char *path);
 
 /* ---- writing ---- */

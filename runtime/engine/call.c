@@ -2,6 +2,7 @@
  * df_part(), df_part_row(), df_log(), df_open(), df_opened(), df_cublas() and df_cublas_function(). */
 #include "runtime/engine/call.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ int df_fail(struct df_call *call, const char *format, ...)
     va_list list;
     if (call->failed)
         return DF_FAILED;               /* the first reason is the one that is reported */
+    call->fail_errno = errno;
     va_start(list, format);
     dfr_message_text(call->message, sizeof call->message, format, list);
     va_end(list);

@@ -120,6 +120,7 @@ struct df_call {
     bool recorded;                      /* it belongs to a recording, on whose behalf host code runs (gpu_record.c) */
     bool failed;
     bool varies;                        /* it asked for something that differs from wave to wave, or logged something */
+    int fail_errno;                     /* as df_fail() found it */
     char message[256];
 };
 

@@ -8,73 +8,164 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/intern.h"
 #include "runtime/engine/log.h"
 #include "runtime/df_io.h"
 #include "runtime/engine/engine.h"
+#include "runtime/io/digest.h"
 
 struct dfr_bad_files {
     const char *path;
     pthread_mutex_t lock;
     FILE *file;
+    bool is_new, more, begun;           /* is_new: it was not there before */
+    struct dfr_array paths;             /* of char *: what the file lists */
+    struct dfr_table ids;               /* of these */
     int code;                           /* errno of the first write that failed */
 };
 
-int dfr_bad_files_open(const char *path, bool more, struct dfr_bad_files **bad, struct df_error *error)
+static void free_list(struct dfr_bad_files *bad)
 {
-    struct dfr_bad_files *made = calloc(1, sizeof *made);
+    char **paths = bad->paths.items;
+    for (uint32_t i = 0; i < bad->paths.n; i++)
+        free(paths[i]);
+    dfr_array_free(&bad->paths);
+    dfr_table_free(&bad->ids);
+    free(bad);
+}
+
+/* The user may repair what a list says, and run with it again: it must not be emptied before it is read. */
+static int check_inputs(const char *path, const struct df_graph *g, const union df_scalar *args, struct df_error *error)
+{
+    struct stat file, other;
+    struct dfr_inputs inputs;
+    if (stat(path, &file) != 0)
+        return DF_OK;
+    int status = dfr_inputs_find(g, args, &inputs, error);
+    if (status != DF_OK)
+        return status;
+    for (size_t i = 0; i < inputs.n && status == DF_OK; i++)
+        if (stat(inputs.files[i].path, &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino)
+            status = dfr_error(error, DF_E_ARGUMENT, "--bad-files=%s: it would replace '%s', which the run reads: name another file", path,
+                               inputs.files[i].path);
+    dfr_inputs_free(&inputs);
+    return status;
+}
+
+int dfr_bad_files_open(const char *path, bool more, const struct df_graph *graph, const union df_scalar *args, struct dfr_bad_files **bad,
+                       struct df_error *error)
+{
     struct stat info;
+    const bool is_new = stat(path, &info) != 0;
+    int status = is_new || S_ISREG(info.st_mode) ? check_inputs(path, graph, args, error)
+                                                 : dfr_error(error, DF_E_IO, "cannot list files in '%s': it is no regular file", path); /* it is read, too */
+    if (status != DF_OK)
+        return status;
+    struct dfr_bad_files *made = calloc(1, sizeof *made);
     if (!made)
         return dfr_error_memory(error);
-    made->path = path;
-    made->file = fopen(path, more ? "a+e" : "w+e");
+    *made = (struct dfr_bad_files){ .path = path, .file = fopen(path, "a+e"), .is_new = is_new, .more = more };
     if (!made->file) {
-        const int code = errno;
+        status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(errno));
         free(made);
-        return dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(code));
-    }
-    if (fstat(fileno(made->file), &info) != 0 || !S_ISREG(info.st_mode)) { /* it is read, too */
-        fclose(made->file);
-        free(made);
-        return dfr_error(error, DF_E_IO, "cannot list files in '%s': it is no regular file", path);
+        return status;
     }
     pthread_mutex_init(&made->lock, NULL);
     *bad = made;
     return DF_OK;
 }
 
-/* How many files are listed, and whether this one is; NULL: none is asked for. */
-static int64_t listed(struct dfr_bad_files *bad, const char *path, bool *is)
+static bool is_path(const void *bad, uint32_t id, const void *path)
+{
+    return strcmp(((char *const *)((const struct dfr_bad_files *)bad)->paths.items)[id], path) == 0;
+}
+
+static void failed(struct dfr_bad_files *bad)
+{
+    if (!bad->code)
+        bad->code = errno ? errno : EIO;
+}
+
+/* Is it new? */
+static bool add(struct dfr_bad_files *bad, const char *path)
+{
+    const uint32_t hash = dfr_hash_fold(dfr_hash(0, path, strlen(path)));
+    uint32_t id;
+    char **at, *copy;
+    if (dfr_table_find(&bad->ids, hash, is_path, bad, path, &id))
+        return false;
+    errno = ENOMEM;
+    if (!dfr_table_reserve(&bad->ids) || !(copy = strdup(path))) {
+        failed(bad);
+        return true;
+    }
+    if (!(at = dfr_array_add(&bad->paths, sizeof *at, 1))) {
+        free(copy);
+        failed(bad);
+        return true;
+    }
+    *at = copy;
+    dfr_table_put(&bad->ids, hash, bad->paths.n - 1);
+    return true;
+}
+
+/* The list of a run before is emptied, or read if this one goes on with it. */
+static void begin(struct dfr_bad_files *bad)
 {
     char *line = NULL;
     size_t room = 0;
-    int64_t n = 0;
+    if (bad->begun)
+        return;
+    bad->begun = true;
+    errno = 0;
+    if (!bad->more) {
+        if (ftruncate(fileno(bad->file), 0) != 0)
+            failed(bad);
+        return;
+    }
     rewind(bad->file);
-    for (; getline(&line, &room, bad->file) > 0; n++) {
+    while (getline(&line, &room, bad->file) > 0) {
         line[strcspn(line, "\n")] = '\0';
-        *is |= path && strcmp(line, path) == 0;
+        add(bad, line);
     }
     free(line);
     fseek(bad->file, 0, SEEK_END);
-    return n;
+}
+
+void dfr_bad_files_begin(struct dfr_bad_files *bad)
+{
+    if (!bad)
+        return;
+    pthread_mutex_lock(&bad->lock);
+    begin(bad);
+    pthread_mutex_unlock(&bad->lock);
 }
 
 /* A file is listed once, although a later pass, or a run that was resumed, may find it again. */
 static void note(struct dfr_bad_files *bad, const char *path)
 {
-    bool is = false;
-    listed(bad, path, &is);
+    begin(bad);                         /* a worker may be here before the thread that began the run */
+    if (!add(bad, path))
+        return;
     errno = 0;
-    if (!is && (fprintf(bad->file, "%s\n", path) < 0 || fflush(bad->file) != 0) && !bad->code)
-        bad->code = errno ? errno : EIO;
+    if (fprintf(bad->file, "%s\n", path) < 0 || fflush(bad->file) != 0)
+        failed(bad);
+}
+
+/* The process lacked something: the file may be good. */
+static bool is_own(int code)
+{
+    return code == ENOMEM || code == EMFILE || code == ENFILE;
 }
 
 int df_bad_file(struct df_call *call, const char *path)
 {
     struct dfr_bad_files *bad = call->run->options.bad_files;
     char node[256];
-    if (!bad || !call->failed)
+    if (!bad || !call->failed || is_own(call->fail_errno))
         return DF_FAILED;
     df_node_name(call->run->graph, dfr_job_node(call->job), node, sizeof node);
     pthread_mutex_lock(&bad->lock);
@@ -91,17 +182,20 @@ int dfr_bad_files_close(struct dfr_bad_files *bad, int status, struct df_error *
 {
     if (!bad)
         return status;
-    bool is = false;
-    const int64_t n = listed(bad, NULL, &is);
+    if (status == DF_OK)                /* nothing was left to do for a run that was resumed: what it found before counts */
+        begin(bad);
+    const uint32_t n = bad->paths.n;
     errno = 0;
-    if (fclose(bad->file) != 0 && !bad->code)
-        bad->code = errno ? errno : EIO;
+    if (fclose(bad->file) != 0)
+        failed(bad);
+    if (bad->is_new && !bad->begun)     /* the run was refused */
+        unlink(bad->path);
     if (status == DF_OK && bad->code)
         status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", bad->path, strerror(bad->code));
     else if (status == DF_OK && n > 0)
-        status = dfr_error(error, DF_E_KERNEL, "%lld file%s could not be read and made empty waves; '%s' lists what to repair, and @%s reads it again",
-                           (long long)n, n == 1 ? "" : "s", bad->path, bad->path);
+        status = dfr_error(error, DF_E_KERNEL, "%u file%s could not be read and made empty waves; '%s' lists what to repair, and @%s reads it again",
+                           n, n == 1 ? "" : "s", bad->path, bad->path);
     pthread_mutex_destroy(&bad->lock);
-    free(bad);
+    free_list(bad);
     return status;
 }

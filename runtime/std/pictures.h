@@ -7,6 +7,7 @@
 #ifndef STD_PICTURES_H
 #define STD_PICTURES_H
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,7 @@ static int bad_picture(struct df_call *call, struct source *s)
 
 static int next_or_bad(struct df_call *call, struct source *s, const struct token *token, uint64_t *extents)
 {
+    errno = 0;                          /* df_bad_file() looks at it */
     const int status = next_picture(call, s, token, extents);
     return status == DF_FAILED ? bad_picture(call, s) : status;
 }
@@ -129,6 +131,7 @@ static int read_picture(struct df_call *call, const struct token *token, void *i
     int status = next_or_bad(call, s, token, extents);
     for (; done > 0 && (status == DF_OK || status == DF_SKIP); done--)
         status = next_or_bad(call, s, token, extents);
+    errno = 0;
     if (status == DF_OK && read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image) != DF_OK)
         status = bad_picture(call, s);
     return status;

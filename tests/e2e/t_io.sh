@@ -214,6 +214,37 @@ expect bad-resumed 1 "^copy: error: 3 files could not be read" ./copy --input=@s
 rm some.txt copy.journal; cp png.rgb stub.png; cp png.rgb absent.png; cp png.rgb half.png
 check bad-repaired ./copy --input=@bad.txt --output='more%d.png' --bad-files=worse.txt; same bad-repaired-last png.rgb more2.png
 [ -e worse.txt ] && [ ! -s worse.txt ] && pass bad-none || fail bad-none "$(cat worse.txt)"
+# The list of a run before is kept until another one begins, and is never emptied before it is read
+printf 'png.rgb\nabsent.png\n' >kept.txt; cp kept.txt want; ln -sf kept.txt link.txt
+expect bad-input 1 "error: --bad-files=kept.txt: it would replace 'kept.txt', which the run reads: name another file" ./copy --input=@kept.txt --bad-files=kept.txt
+expect bad-input-linked 1 "error: --bad-files=link.txt: it would replace 'kept.txt', which the run reads" ./copy --input=@kept.txt --bad-files=link.txt
+same bad-input-kept kept.txt want
+cp png.rgb precious.png
+expect bad-picture 1 "error: --bad-files=precious.png: it would replace 'precious.png', which" ./copy --input='prec*.png' --bad-files=precious.png; same bad-picture-kept precious.png png.rgb
+check bad-sim ./copy --input=png.rgb --output=sim%d.png --bad-files=kept.txt --device=sim --stats=totals; check bad-rehearse ./copy --input=png.rgb --bad-files=kept.txt --rehearse --waves=2
+mkdir -p taken0.png
+expect bad-refused 1 "cannot write 'taken0.png'" ./copy --input=png.rgb --output=taken%d.png --bad-files=kept.txt; same bad-refused-kept kept.txt want
+expect bad-refused-new 1 "cannot write 'taken0.png'" ./copy --input=png.rgb --output=taken%d.png --bad-files=never.txt; check bad-refused-none [ ! -e never.txt ]
+printf 'half.png\nhalf.png\nhalf.png\n' >thrice.txt; head -c 60 png.rgb >half.png
+expect bad-once 1 "error: 1 file could not be read" ./copy --input=@thrice.txt --output='thrice%d.png' --bad-files=kept.txt; echo half.png >want; same bad-once-list kept.txt want
+cat >no_file.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+FILE *fopen(const char *path, const char *mode)
+{
+    FILE *(*next)(const char *, const char *) = (FILE * (*)(const char *, const char *))dlsym(RTLD_NEXT, "fopen");
+    if (strcmp(path, "png.rgb") != 0)
+        return next(path, mode);
+    errno = EMFILE;
+    return NULL;
+}
+END
+# What the process itself lacks is no fault of the file
+expect bad-own 1 "error: .*cannot read 'png.rgb': Too many open files" bash -c 'cc -shared -fPIC -o no_file.so no_file.c && LD_PRELOAD=./no_file.so ./copy --input=@list.txt --bad-files=own.txt'
+[ ! -s own.txt ] && pass bad-own-none || fail bad-own-none "$(cat own.txt)"
 expect bad-folder 1 "cannot write 'no/bad.txt': No such file" ./copy --input=png.rgb --bad-files=no/bad.txt
 expect bad-device 1 "cannot list files in '/dev/full': it is no regular file" timeout 60 ./copy --input=nowhere.png --bad-files=/dev/full
 expect bad-ranks 2 "error: --bad-files is for a run in one process, and --cluster runs in several$" ./copy --input=png.rgb --bad-files=bad.txt --cluster

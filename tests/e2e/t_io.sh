@@ -181,6 +181,23 @@ if command -v tiffcp >/dev/null; then
     for i in $(seq 80); do echo "no picture" >no$i.tif; echo no$i.tif; done >nos.txt; { cat nos.txt; echo tiff.rgb; } >mixed.txt
     expect tiff-descriptors 1 "error: 80 files could not be read" bash -c 'ulimit -n 60; ./copy --workers=1 --input=@mixed.txt --output=mixed%d.tif --bad-files=nots.txt'
     same tiff-descriptors-list nots.txt nos.txt; check tiff-descriptors-last tiffcmp tiff.rgb mixed80.tif
+    # No memory for what is stored from its bottom up is told, and is no fault of the file
+    cp tiff.rgb turned.tif; tiffset -s 274 4 turned.tif
+    cat >no_room.c <<'END'
+#include <errno.h>
+#include <stddef.h>
+void *__libc_calloc(size_t, size_t);
+void *calloc(size_t n, size_t bytes)
+{
+    if (n != ROWS || bytes != ROW_BYTES)
+        return __libc_calloc(n, bytes);
+    errno = ENOMEM;
+    return NULL;
+}
+END
+    cc -shared -fPIC -DROWS=37 -DROW_BYTES=159 -o no_room.so no_room.c
+    expect tiff-no-room 1 "error: .*out of memory for 'turned.tif', which is stored turned$" env LD_PRELOAD=./no_room.so ./copy --input=turned.tif --bad-files=room.txt
+    [ ! -s room.txt ] && pass tiff-no-room-list || fail tiff-no-room-list "$(cat room.txt)"
     mkfifo tiff.pipe; timeout 60 cat tiff.pipe >piped & expect tiff-pipe 1 "so 'tiff.pipe' cannot be a pipe" ./copy --input=tiff.rgb --output=tiff.pipe; wait $!
     [ ! -s piped ] && pass tiff-pipe-gets-nothing || fail tiff-pipe-gets-nothing "$(od -c piped | head -n 2)"
 else skip tiff 'no libtiff-tools'; fi

@@ -288,6 +288,17 @@ static void add_compiler_of_formulas(const struct dfc_tools *tools, const struct
     dfc_flags_add_for_formulas(&tools->c_flags, tools->n_own_flags, argv);
 }
 
+/* The generated unit has numbers in double precision, also in inline code. The flag that takes it back is added only where it is needed, because
+ * gcc alone has both. */
+static void keep_double_constants(const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    bool single = false;
+    for (size_t i = 0; i < argv->n && !unit->path; i++)
+        single |= strcmp(argv->items[i], "-fsingle-precision-constant") == 0;
+    if (single)
+        dfc_list_add(argv, "-fno-single-precision-constant");
+}
+
 static void command_c(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     const struct dfc_list *compiler = unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc;
@@ -296,6 +307,7 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     } else {
         dfc_list_add_all(argv, compiler);
         dfc_list_add_all(argv, &p->tools.c_flags);
+        keep_double_constants(unit, argv);
     }
     dfc_list_add(argv, "-I%s", p->work);
     char *folder = folder_of(unit);

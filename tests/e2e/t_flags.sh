@@ -93,6 +93,8 @@ for flags in '-fsingle-precision-constant -funsigned-char' '-mfpmath=387 -mpc32'
     expect "bits $flags" 0 "^$(cat bits.want)$" ./bits
 done
 check bits-compile-cc "$DFC" bits.df -o bits --nvcc=none --cc="gcc -fsingle-precision-constant -include math.h -Dlog=exp" && expect bits-cc 0 "^$(cat bits.want)$" ./bits
+printf 'kernel one(out a: f64[n]) cpu {{ a[0] = 28.774; }};\nkernel show(in a: f64[n]) cpu {{ printf("%%.17g\\n", a[0]); }};\ngraph main { a: f64[1] = one(); show(a); }\n' > inline.df
+check inline-compile "$DFC" inline.df -o inline --nvcc=none --cflags=-fsingle-precision-constant && expect inline 0 '^28.774000000000001$' ./inline
 refuse() { # FLAG PATTERN
     expect "refused $1" 1 "$2" "$DFC" bits.df -o refused --nvcc=none --cflags="$1"
     [ ! -e refused ] && pass "refused-nothing $1" || fail "refused-nothing $1"

@@ -7,7 +7,7 @@ done
 
 # Every word for which the lexer has a token of its own.
 missing=''
-for word in $(sed -n '/words\[\] = {/,/};/p' "$DF_SOURCE/dsl/lexer.l" | grep -oE 'DFL_T_[A-Z]+' | sed 's/DFL_T_//' | tr A-Z a-z); do
+for word in $(sed -n '/words\[\] = {/,/};/p' "$DF_SOURCE/dsl/lexer.l" | grep -oE 'DFL_T_[A-Z_]+' | sed 's/DFL_T_//' | tr A-Z a-z); do
     grep -qxF "\"$word\"" corpus/dictionary || missing="$missing $word"
 done
 if [ -z "$missing" ]; then pass dictionary; else fail dictionary "has no$missing"; fi

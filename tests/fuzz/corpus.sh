@@ -24,7 +24,7 @@ printf '8NVIDIA "H200" \\ gpu0job copy 12345678901234567890' > "$to/files/8-trac
 "$build/tests/make_seeds" "$to/files" $here/seeds/rows.sql "${programs[@]}"
 
 {
-    sed -n '/words\[\] = {/,/};/p' dsl/lexer.l | grep -o '{"[a-z]*"' | tr -d '{"'
+    sed -n '/words\[\] = {/,/};/p' dsl/lexer.l | grep -o '{"[a-z_]*"' | tr -d '{"'
     grep -oHE '[A-Za-z_][A-Za-z0-9_]+' -- "${programs[@]}" | sort -u | cut -d: -f2 | sort | uniq -c | awk '$1 >= 3 { print $2 }'
     grep -ohE '[A-Za-z_]{2,}' $here/seeds/* | sort -u
 } | sort -u | sed 's/.*/"&"/' > "$to/dictionary"

@@ -62,7 +62,7 @@ static size_t skip_comments(const struct look *l, size_t offset, bool hash)
     }
 }
 
-/* Does `word` stand there, with a name behind it? *after: what follows the name, 0 at the text's end. */
+/* Returns true if `word` and then a name stand at the offset. *after: the character after the name, 0 at the end of the text. */
 static bool names(const struct look *l, size_t offset, const char *word, char *after)
 {
     size_t name = skip_blanks(l, offset + strlen(word)), end;
@@ -155,7 +155,8 @@ static bool is_json(const struct look *l)
     const size_t next = skip_blanks(l, l->first + 1);
     if (next >= l->length)
         return false;
-    return at(l, l->first, "{") ? strchr("\"}", l->text[next]) != NULL : at(l, l->first, "[") && strchr("{[\"]-0123456789", l->text[next]) != NULL;
+    const char *begins = at(l, l->first, "{") ? "\"}" : at(l, l->first, "[") ? "{[\"]-0123456789" : "";
+    return memchr(begins, l->text[next], strlen(begins)) != NULL;
 }
 
 static bool is_workflow(const struct look *l)
@@ -191,7 +192,7 @@ static bool is_python(const struct look *l)
     if (line_has(l, l->word, ';'))
         return false;
     return names(l, l->word, "from", &after) || names(l, l->word, "import", &after) ||
-           (names(l, l->word, "def", &after) && after == '(') || (names(l, l->word, "class", &after) && strchr("(:", after));
+           (names(l, l->word, "def", &after) && after == '(') || (names(l, l->word, "class", &after) && (after == '(' || after == ':'));
 }
 
 static bool is_script(const struct look *l)
@@ -222,7 +223,9 @@ static bool is_yaml(const struct look *l)
     const size_t end = skip_name(l, l->word);
     if (at(l, l->word, "---") || at(l, l->word, "%YAML"))
         return true;
-    return end > l->word && at(l, end, ":") && end + 1 < l->length && isspace((unsigned char)l->text[end + 1]) && !line_has(l, end, ';');
+    if (line_has(l, end, ';') || line_has(l, end, '=') || line_has(l, end, '(')) /* a statement of a graph: 'a: f32[8] = f()' */
+        return false;
+    return end > l->word && at(l, end, ":") && end + 1 < l->length && isspace((unsigned char)l->text[end + 1]);
 }
 
 #define KNOWN_TIMES "a task graph with known times is a .df of kernels that have costs and no code: 'kernel t(in a: f32[n], out b: f32[n]) cost cpu 3ms;'"

@@ -104,12 +104,12 @@ static bool is_for_formulas(const char *word)
         "-fno-asynchronous-unwind", "-funwind-tables", "-frandom-seed", "-fdata-sections", "-ffunction-sections", "-fvisibility", "-falign-", "-fno-align-",
         "-funroll-", "-fno-unroll-", "-ftree-", "-fno-tree-", "-fvect-cost", "-fsimd-cost", "-finline", "-fno-inline", "-m", "-B", "--sysroot", "-isysroot",
         "--target", "-target", "-specs", "--gcc-", "-save-temps", "-DDF_", NULL };
-    static const char *const meanings[] = { "-mfpmath", "-mpc", "-mlong-double", "-mabi", "-mdaz-ftz", "-mrecip", "-mms-bitfields", "-mregparm", "-mrtd", NULL };
+    static const char *const meanings[] = { "-mfpmath", "-mpc", "-mllvm", "-mlong-double", "-mabi", "-mdaz-ftz", "-mrecip", "-mms-bitfields", "-mregparm", "-mrtd", NULL };
     size_t n;
     return after_one_of(word, beginnings, &n) && !after_one_of(word, meanings, &n);
 }
 
-/* Is what such an option applies to the word after it? */
+/* Returns true if the option's argument is the next word. */
 static bool takes_next(const char *word)
 {
     static const char *const names[] = { "-B", "-isysroot", "--sysroot", "-target", NULL };
@@ -122,11 +122,17 @@ void dfc_flags_add_for_formulas(const struct dfc_list *flags, size_t from, struc
     for (size_t i = from; i < flags->n; i++) {
         const char *word = flags->items[i];
         bool option = word[0] == '-', keep = option ? is_for_formulas(word) : taken && from == 0;
-        keep |= from == 0 && strncmp(word, "--", 2) == 0; /* of a script that stands for a compiler */
+        keep |= from == 0 && strncmp(word, "--", 2) == 0; /* an option of a compiler wrapper */
         if (keep || (!option && taken && i > from && takes_next(flags->items[i - 1])))
             dfc_list_add(argv, "%s", word);
         taken = keep;
     }
+}
+
+bool dfc_takes_macro_or_file(const char *nvcc_flag)
+{
+    static const char *const names[] = { "-D", "--define-macro", "-U", "--undefine-macro", "-include", "--pre-include", NULL };
+    return is_one_of(nvcc_flag, names);
 }
 
 bool dfc_is_about_meaning(const char *nvcc_flag)

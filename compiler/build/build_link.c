@@ -179,7 +179,7 @@ static bool add_shared(const struct dfc_program *p, struct dfc_list *argv)
     return true;
 }
 
-/* -fopenmp, -fsanitize and -flto count when linking, too. -ffast-math counts for kernels alone. */
+/* -fopenmp, -fsanitize and -flto count when linking, too. -ffast-math applies only to compiling kernels. */
 static bool link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)
 {
     const struct dfc_tools *tools = &p->tools;

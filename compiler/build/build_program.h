@@ -98,6 +98,8 @@ void dfc_flags_add_but_arithmetic(const struct dfc_list *flags, struct dfc_list 
 void dfc_flags_add_for_formulas(const struct dfc_list *flags, size_t from, struct dfc_list *argv);
 /* Can nvcc's flag change what formulas mean? */
 bool dfc_is_about_meaning(const char *nvcc_flag);
+/* Returns true if the flag's argument, a macro or a file, is the next word. */
+bool dfc_takes_macro_or_file(const char *nvcc_flag);
 void dfc_flags_add_for_linking(const struct dfc_program *p, struct dfc_list *argv);
 /* Does any flag, dfc's -g or another, ask for debug information or a sanitizer, or for no symbols at all (-s)? */
 bool dfc_flags_decide_on_debug(const struct dfc_program *p);

@@ -368,6 +368,8 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     for (size_t i = 0; i < p->tools.cu_flags.n; i++)
         if (!unit->gpu_formulas || !dfc_is_about_meaning(p->tools.cu_flags.items[i]))
             dfc_list_add(argv, "%s", p->tools.cu_flags.items[i]);
+        else
+            i += dfc_takes_macro_or_file(p->tools.cu_flags.items[i]); /* its argument is the next word */
     dfc_list_add(argv, "-I%s", p->work);
     char *folder = folder_of(unit);
     argv->failed |= !folder;

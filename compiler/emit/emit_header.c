@@ -33,7 +33,7 @@ static void emit_prototypes(FILE *out, const struct dfc_front *front, const stru
 
 /* ---- what flags may not change ---- */
 
-/* With such a macro the code of this header means something else. Those that people define to take a word out (inline, const, static, restrict,
+/* With such a macro the code of this header means something else. Macros that only remove a qualifier (inline, const, static, restrict,
  * register) change nothing that is called. */
 void dfc_emit_keywords(FILE *out)
 {

@@ -121,7 +121,7 @@ const struct dfr_option dfr_options_resume[] = {
       "run with status 75", set_journal, 0 },
     { "resume", NULL, "go on where the journal ends; if there is none, begin one", set_resume, 0 },
     { "accept-changed", NULL, "with --resume: go on although inputs were changed, removed or added; waves that are done stay as they are", set_accept, 0 },
-    { "grace", "TIME", "how long waves in flight may take after a signal that ends the run, such as SIGTERM (default 30s)", set_grace, 0 },
+    { "grace", "TIME", "how long waves in flight may take after SIGTERM or, with a journal, another signal that ends the run (default 30s)", set_grace, 0 },
     { "checkpoint", "TIME", "how often accs are written beside the journal, so that --resume need not compute them from the first wave on (default 60s)",
       set_checkpoint, 0 },
     { "spool", "DIR", "keep there what inputs give that can be read only once, such as pipes", set_spool, 0 },

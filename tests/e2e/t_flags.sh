@@ -113,8 +113,8 @@ expect refused-own 1 'own.df.h:.*static assertion failed: .a flag changes how da
 if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     printf '#!/bin/sh\necho "$*" >> "%s/nvcc.log"\nexec "%s" "$@"\n' "$PWD" "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" > logged && chmod +x logged
     printf 'kernel k(in a: f32[n], out o: f32[n]) { o[x] = a[x] * 2; }\nkernel one(out a: f32[n]) cpu {{ memset(a, 0, n * 4); }};\nkernel last(in a: f32[n]) cpu {{ (void)a; }};\ngraph main { a: f32[4] = one(); b = k(a); last(b); }\n' > gpu.df
-    check gpu-compile "$DFC" gpu.df -o gpu --nvcc="$PWD/logged" --nvcc-flags='-arch=sm_80 -use_fast_math -Dfloat=int -lineinfo'
-    grep 'gpu_formulas.cu$' nvcc.log > line; grep -q -- -lineinfo line && ! grep -qE -- '-use_fast_math|-Dfloat' line && pass gpu-formulas || fail gpu-formulas "$(cat line)"
+    check gpu-compile "$DFC" gpu.df -o gpu --nvcc="$PWD/logged" --nvcc-flags='-arch=sm_80 -use_fast_math -Dfloat=int -U NOTHING -lineinfo'
+    grep 'gpu_formulas.cu$' nvcc.log > line; grep -q -- -lineinfo line && ! grep -qE -- '-use_fast_math|-Dfloat|NOTHING' line && pass gpu-formulas || fail gpu-formulas "$(cat line)"
 else
     skip gpu-formulas 'no nvcc'
 fi
@@ -145,3 +145,4 @@ done
 sed -i 's/-fshort-enums/-ffast-math/' own.df
 check arithmetic-own-library "$DFC" own.df --lib -o libown.so --nvcc=none && expect arithmetic-own 0 '^5e-311$' ./load ./libown.so
 check arithmetic-cc-library "$DFC" plain.df --lib -o libplain.so --nvcc=none --cc='gcc -Ofast' && expect arithmetic-cc 0 '^5e-311$' ./load ./libplain.so
+if command -v clang >/dev/null; then check llvm-flags "$DFC" plain.df --lib -o libplain.so --nvcc=none --cc=clang --cflags='-mllvm -inline-threshold=300'; else skip llvm-flags "no clang here"; fi

@@ -188,7 +188,19 @@ static void test_other_formats_are_named(void **state)
 /* A file that declares something as a .df does is one, whatever else is in it. */
 static void test_no_df_is_taken_for_another_format(void **state)
 {
+    static const char *const unfinished[] = {
+        "source: f32[8] = make()\nshow(source)\n", /* statements without a graph and without ';' */
+        "a: f32[8] =\n    f();\n",
+        "{\0",
+        "class foo",
+    };
     (void)state;
+    for (size_t i = 0; i < sizeof unfinished / sizeof unfinished[0]; i++) {
+        struct reading r;
+        reading_start(&r, unfinished[i], i == 2 ? 2 : strlen(unfinished[i]));
+        assert_null(strstr(r.messages, "not a .df"));
+        reading_end(&r);
+    }
     expect_fine("graph a { b = c(d); c[0] = b(e); }\n");
     expect_fine("graph\nmain { for i in 0..2 { f(); } }\n");
     expect_fine("import \"a.df\"; link \"m\"; table t: f32[2] = { 1, 2 };\n");

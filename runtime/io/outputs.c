@@ -253,7 +253,7 @@ static bool folder_is_there(char *path)
 
 int dfr_outputs_check(const struct df_graph *g, const union df_scalar *args, char **missing, struct df_error *error)
 {
-    union df_scalar *values;
+    union df_scalar *values = NULL;
     struct df_error why;
     char name[256];
     int status = dfr_scalars_create(g, args, &values, error);

@@ -421,7 +421,7 @@ struct df_options {
                                          * the wave alone, as if it skipped it */
     struct dfr_outputs *outputs;        /* where files go that kernels write by df_io.h, if the run can be resumed; runtime/io/outputs.h.
                                          * NULL: to their names, when the run has ended well */
-    struct dfr_early *early;            /* what is told of a run that a signal ends early; runtime/engine/engine.h. NULL: nothing is */
+    struct dfr_early *early;            /* filled in if a signal ends the run early; runtime/engine/engine.h. NULL: not wanted */
     struct dfr_bad_files *bad_files;    /* the run goes on without files that cannot be read, and lists them there; runtime/io/bad_files.h. NULL: such
                                          * a file ends the run */
     const void *const *accs;            /* by value of the graph: what an acc is before the first wave, if runs before this one have changed it; NULL

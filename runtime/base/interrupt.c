@@ -46,7 +46,7 @@ static void on_signal(int number)
         return;
     dfr_status_clear_in_signal();
     if (told_at_once[0] && write(STDERR_FILENO, told_at_once, strlen(told_at_once)) < 0)
-        told_at_once[0] = '\0';         /* nobody reads it */
+        told_at_once[0] = '\0';         /* standard error is closed */
     dfr_unfinished_end(number);
 }
 

@@ -58,7 +58,7 @@ int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_er
 /* The name of what is not complete yet: PATH.part, of the file itself if PATH is a link. malloc'ed; NULL: no memory. */
 char *dfr_output_part_path(const char *path);
 
-/* Between pause and resume nobody writes, and the thread's signals are as before. If the file replaces another one, a pause has the system begin to write it
+/* The caller does not write between pause and resume, and the thread's signal mask is restored meanwhile. If the file replaces another one, a pause has the system begin to write it
  * to the disk, 1 MiB or more at a time. A file system may else do all of that when the file gets its name (ext4 does), while everyone waits. */
 void dfr_output_pause(struct dfr_output *output);
 void dfr_output_resume(struct dfr_output *output);

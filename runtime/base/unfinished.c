@@ -1,6 +1,6 @@
 /* unfinished.c - removes unfinished files if a signal ends the process: unfinished.h.
  *
- * The places are a list that only grows: a place that is free is used again if the next path fits. Nobody frees one, so the handler can walk
+ * The places are a list that only grows: a place that is free is used again if the next path fits. Entries are never freed, so the handler can walk
  * the list at any moment.
  */
 #include "runtime/base/unfinished.h"

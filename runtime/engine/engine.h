@@ -35,7 +35,7 @@
  *                   wave, nodes_left, streams_left       begin_wave()
  *                   pending[].left                       the release that takes it to 0
  *                   skips.empty, skips.passes->round     the job's own call or end, before its readers are released (skips.h); begin_wave()
- *                   rows of extents                      the job's own call; nobody reads the row of an empty token
+ *                   rows of extents                      the job's own call; the row of an empty token is not read
  *                   blocks[].valid, host, readers        publish() and dfm_space_drop(): the last reader, or publish() if there is none
  *                   wholes[].memory, dropped             the last drop of the whole and its pieces. Each is dropped once a wave
  *                   tokens' ports in lent memory         dfr_tokens_begin()

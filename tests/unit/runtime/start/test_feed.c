@@ -440,6 +440,21 @@ static void test_no_waves(void **state)
     }
 }
 
+/* A fed run of a stream that ends after 7 waves, and a sink. */
+static struct df_run *start_stream(struct rig *r, struct df_options o)
+{
+    struct df_run *run;
+    rig_begin(r, 10);
+    rig_sink(r, RIG_ORDERED, rig_node(r, RIG_STREAM, 7, (struct rig_out){ 0 }, (struct rig_out){ 0 }));
+    rig_end(r);
+    rig_expect(r, 7);
+    rig_clear(r);
+    o.waves = -1;
+    o.feed = 1;
+    OK(df_run_start(r->graph, &o, &run, &error));
+    return run;
+}
+
 static void test_streams(void **state)
 {
     struct df_options o = rig_options("eager", DF_DEVICE_NONE, 2);
@@ -447,14 +462,7 @@ static void test_streams(void **state)
     struct rig r;
 
     (void)state;
-    rig_begin(&r, 10);
-    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_STREAM, 7, (struct rig_out){ 0 }, (struct rig_out){ 0 }));
-    rig_end(&r);
-    rig_expect(&r, 7);
-    rig_clear(&r);
-    o.waves = -1;
-    o.feed = 1;
-    OK(df_run_start(r.graph, &o, &run, &error));
+    run = start_stream(&r, o);
     int64_t ended = feed(run, 1000);
     OK(df_run_wait(run, NULL, &error));
     assert_int_equal(ended, 7);
@@ -490,14 +498,7 @@ static void test_fork(void **state)
     int ended;
 
     (void)state;
-    rig_begin(&r, 10);
-    rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_STREAM, 7, (struct rig_out){ 0 }, (struct rig_out){ 0 }));
-    rig_end(&r);
-    rig_expect(&r, 7);
-    rig_clear(&r);
-    o.waves = -1;
-    o.feed = 1;
-    OK(df_run_start(r.graph, &o, &run, &error));
+    run = start_stream(&r, o);
     pid_t child = fork();
     if (child == 0) {
         struct df_error why = { "" };

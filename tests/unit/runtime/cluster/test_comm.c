@@ -28,6 +28,7 @@ static struct {
     int64_t n_waves;
     bool stores;                        /* workers write files */
     int kill_rank;                      /* after kill_after waves; 0: none */
+    useconds_t late_us;                 /* rank 0 begins so much later than the others */
     int64_t kill_after, stop_after, disk_full_at, fails_at, garbage_at; /* -1: never */
 } plan;
 
@@ -55,6 +56,7 @@ static struct dfr_comm root;
 static struct dfr_manager_state end_state;
 static int64_t n_next, n_results, n_ended;
 static _Atomic int n_stored[1000];      /* by wave */
+static _Atomic int n_begun;             /* workers that were welcome */
 static struct df_error error;
 
 static void drop(void *cookie)
@@ -153,6 +155,7 @@ static int begin_worker(void *arg, const struct dfr_message *welcome, struct df_
     (void)arg;
     (void)e;
     assert_int_equal(welcome->n_values, 1);
+    n_begun++;
     return DF_OK;
 }
 
@@ -239,7 +242,7 @@ static int run(unsigned window)
                                            .lost_s = 20, .once = &once, .n_once = 1, .stores = plan.stores };
     struct dfr_manage_side side = { .next = next_wave, .result = take_result, .ended = count_ended };
 
-    n_next = n_results = n_ended = 0;
+    n_next = n_results = n_ended = n_begun = 0;
     rig = link_rig_create(N_RANKS, 7, 3);
     root = (struct dfr_comm){ .link = link_rig_link(rig, 0) };
     for (int rank = 1; rank < N_RANKS; rank++) {
@@ -249,6 +252,7 @@ static int run(unsigned window)
         assert_int_equal(pthread_create(&w->computer, NULL, compute, w), 0);
         assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0);
     }
+    usleep(plan.late_us);
     int code = dfr_comm_manage(&root, &options, &side, &end_state, &error);
     for (int rank = 1; rank < N_RANKS; rank++) {
         struct worker *w = &workers[rank];
@@ -266,6 +270,7 @@ static int set_up(void **state)
     (void)state;
     plan.n_waves = 300;
     plan.kill_rank = 0;
+    plan.late_us = 0;
     plan.stores = false;
     memset((void *)n_stored, 0, sizeof n_stored);
     plan.kill_after = plan.stop_after = plan.disk_full_at = plan.fails_at = plan.garbage_at = -1;
@@ -282,6 +287,19 @@ static void test_run(void **state)
         assert_int_equal(workers[rank].code, DF_OK);
         assert_true(workers[rank].comm.whole);
     }
+}
+
+/* All workers have said HELLO before rank 0 finds that there is nothing to do: none is welcome. */
+static void test_nothing(void **state)
+{
+    (void)state;
+    plan.n_waves = 0;
+    plan.late_us = 100000;
+    assert_int_equal(run(0), DF_OK);
+    assert_int_equal(n_begun, 0);
+    assert_true(root.whole);
+    for (int rank = 1; rank < N_RANKS; rank++)
+        assert_int_equal(workers[rank].code, DF_OK);
 }
 
 static void test_killed(void **state)
@@ -416,7 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_run, set_up),     cmocka_unit_test_setup(test_killed, set_up),
         cmocka_unit_test_setup(test_stores, set_up),  cmocka_unit_test_setup(test_failed, set_up),
-        cmocka_unit_test_setup(test_disk_full, set_up),
+        cmocka_unit_test_setup(test_disk_full, set_up), cmocka_unit_test_setup(test_nothing, set_up),
         cmocka_unit_test_setup(test_stopped, set_up), cmocka_unit_test_setup(test_garbage, set_up),
         cmocka_unit_test(test_sleeps_get_longer),     cmocka_unit_test(test_waiting_is_cheap),
     };

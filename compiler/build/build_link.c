@@ -360,7 +360,7 @@ static bool link_device_code(const struct dfc_program *p)
     struct dfc_list argv = { 0 };
     char *said = NULL;
     device_link_command(p, &argv);
-    int status = dfc_run_linker(&argv, &said);
+    int status = dfc_nvcc_takes(&argv) ? dfc_run_linker(&argv, &said) : -1;
     if (status > 0 && !dfc_signals_caught())
         dfc_error("linking the device code of '%s' failed", p->output);
     free(said);

@@ -46,6 +46,8 @@ void dfc_tools_free(struct dfc_tools *tools);
 /* The file that a command's name means: itself if it holds a slash, else the first such file in $PATH. malloc'ed; NULL:
  * none. */
 char *dfc_find_program(const char *name);
+/* nvcc runs its steps through a shell, with names between double quotes. false: one among the arguments would run a command there; reported. */
+bool dfc_nvcc_takes(const struct dfc_list *argv);
 /* Is it nvcc's -dc, which means -rdc=true, and which only compiling takes? */
 bool dfc_is_device_c(const char *flag);
 

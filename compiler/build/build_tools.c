@@ -113,6 +113,20 @@ static char *toolkit_of(const char *nvcc)
     return access("/usr/include/cuda_runtime_api.h", R_OK) == 0 ? strdup("/usr") : NULL;
 }
 
+/* It escapes "$" in its options, and not in names of files. */
+bool dfc_nvcc_takes(const struct dfc_list *argv)
+{
+    for (size_t i = 0; i < argv->n; i++) {
+        const char *word = argv->items[i], *bad = strpbrk(word, *word == '-' ? "`" : "`$");
+        if (!bad)
+            continue;
+        dfc_error("nvcc gives '%s' to a shell, where '%c' has a meaning: use another name or folder ($TMPDIR for dfc's own files), or --nvcc=none",
+                  word, *bad);
+        return false;
+    }
+    return true;
+}
+
 /* Finds the CUDA toolkit. Gives why gpu variants cannot be compiled, or NULL if they can. */
 static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_options *options)
 {

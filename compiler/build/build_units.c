@@ -62,6 +62,7 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
     const char *slash = strrchr(path, '/');
     char name[300]; /* numbered, because two folders may each have a vec.c */
     snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
+    dfc_make_plain(name);               /* nvcc gives it to a shell */
     if (!add_unit(p, dfc_code_kind_of(path), path, name))
         return false;
     p->units[p->n_units - 1].dir = dir;
@@ -535,10 +536,14 @@ bool dfc_units_compile(struct dfc_program *p)
     for (size_t i = 0; good && i < p->n_units; i++)
         if (p->units[i].kind != DFC_CODE_OBJECT && needs_compiling(p, &p->units[i], &jobs[n], &of[n]))
             n++;
+    for (size_t i = 0; i < n; i++)
+        good &= of[i].unit->kind != DFC_CODE_CUDA || dfc_nvcc_takes(&jobs[i].argv);
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    dfc_jobs_run(jobs, n, cores > 1 ? (unsigned)cores : 1);
+    const bool runs = good;
+    if (runs)
+        dfc_jobs_run(jobs, n, cores > 1 ? (unsigned)cores : 1);
     for (size_t i = 0; i < n; i++) {
-        bool done = compiled(p, of[i].unit, &jobs[i]);
+        bool done = runs && compiled(p, of[i].unit, &jobs[i]);
         if (done && of[i].entry)
             dfc_cache_put(p, of[i].unit, of[i].entry);
         good &= done;

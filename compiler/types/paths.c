@@ -69,6 +69,13 @@ const char *dfc_unit_path(struct dfc_unit *u, const char *dir, const char *path)
     return kept ? kept : "";
 }
 
+void dfc_make_plain(char *name)
+{
+    for (char *p = name; *p; p++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+", *p))
+            *p = '_';
+}
+
 char *dfc_stem(const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
@@ -76,9 +83,8 @@ char *dfc_stem(const char *path)
     if (n > 3 && strcmp(base + n - 3, ".df") == 0)
         n -= 3;
     char *stem = n ? strndup(base, n) : strdup("graph");
-    for (char *p = stem; p && *p; p++) /* the stem goes into C strings, make rules and command lines */
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+", *p))
-            *p = '_';
+    if (stem)
+        dfc_make_plain(stem);
     return stem;
 }
 

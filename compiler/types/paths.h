@@ -15,8 +15,9 @@ char *dfc_path_join(const char *dir, const char *path);
 void dfc_path_tidy(char *path);
 /* Joins and removes as above, in the unit's arena. "": there is no memory (no_memory is set). */
 const char *dfc_unit_path(struct dfc_unit *u, const char *dir, const char *path);
-/* The stem of a path: without folder and ".df", and with "_" for each character that C, make or a shell may treat
- * specially. malloc'ed; NULL: no memory. */
+/* Puts "_" for each character that C strings, make or a shell may treat specially. */
+void dfc_make_plain(char *name);
+/* The stem of a path: without folder and ".df", and plain. malloc'ed; NULL: no memory. */
 char *dfc_stem(const char *path);
 
 /* Prints `#line N "file"`: compilers take what follows for that line. */

@@ -20,6 +20,16 @@ X
 check hidden-header "$DFC" hidden/step.df --gpu-arch=sm_90 -o step
 cp -r hidden 'hid den' && rm 'hid den/features.h' && check blank-in-folder "$DFC" 'hid den/step.df' --gpu-arch=sm_90 -o step2
 
+# nvcc runs its steps through a shell. What users name reaches none: a file is compiled under a plain name, and what cannot be renamed is refused.
+shell() { sed 's/"step.cu"/"'"$2"'"/' hidden/step.df >"$1"; }
+mkdir -p names/sub names/'sub`touch ran-folder`' && cp hidden/step.cu names/'step$(touch ran-name)`touch ran-name`.cu' && cp hidden/step.h names && cp hidden/step.cu hidden/step.h names/'sub`touch ran-folder`'
+shell names/name.df 'step$(touch ran-name)`touch ran-name`.cu' && check shell-name "$DFC" names/name.df --gpu-arch=sm_90 -o step3
+shell names/folder.df 'sub`touch ran-folder`\/step.cu'
+expect shell-folder 1 "^dfc: error: nvcc gives '-Inames/sub\`touch ran-folder\`' to a shell, where '\`' has a meaning: use another name or folder" "$DFC" names/folder.df --gpu-arch=sm_90 -o step4
+mkdir 'temp$(touch ran-temp)'
+expect shell-temp 1 "^dfc: error: nvcc gives '.*temp\\$\(touch ran-temp\)/dfc-.*' to a shell, where '\\$' has a meaning" env DFC_CACHE=none TMPDIR="$PWD/temp\$(touch ran-temp)" "$DFC" hidden/step.df --gpu-arch=sm_90 -o step4
+same shell-ran-nothing <(find . -name 'ran-*') /dev/null
+
 # A machine with cc and nvcc, which calls gcc, and no program of the name c++ or g++. Host code throws all the same; so does that of an object.
 mkdir no-cxx && for tool in cc gcc as ld; do ln -s "$(command -v $tool)" no-cxx/; done
 cat > throw.cu <<'X'

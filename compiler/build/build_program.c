@@ -281,6 +281,15 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
     return dfc_library_close(&beside, good) && good;
 }
 
+/* What compiles a program can be made to run commands of its own (flags "-fplugin=…"), or to copy any file into the object (.incbin). */
+static bool may_compile(const struct dfc_common *common)
+{
+    if (common->untrusted)
+        dfc_error("--untrusted: '%s' is not compiled, because compiling a program gives it the rights of who compiles it; "
+                  "partition, explain, simulate and --emit=graph run nothing of it", common->path);
+    return !common->untrusted;
+}
+
 int dfc_build_object(const struct dfc_common *common, const struct dfc_build_options *options, const char *path,
                      int (*use)(void *arg, const char *object), void *arg)
 {
@@ -288,6 +297,8 @@ int dfc_build_object(const struct dfc_common *common, const struct dfc_build_opt
     struct dfc_program program = { .common = common, .options = options, .output = path };
     struct dfc_signals signals;
     int status = 1;
+    if (!may_compile(common))
+        return 1;
     dfc_signals_hold(&signals);
     bool found = dfc_tools_find(&program.tools, common, options, &no_kernels);
     dfc_list_add(&program.tools.c_flags, "-w");       /* warnings come when the file is compiled for a program */
@@ -310,6 +321,8 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     struct dfc_signals signals;
     char *stem = NULL;
     bool sized = !loaded->front->has_dynamic && !common->exported; /* else sizes are known only when it runs */
+    if (!may_compile(common))
+        return 1;
     if (sized && !dfc_check_room(loaded))
         return 1;
     if (sized)

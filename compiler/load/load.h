@@ -29,6 +29,7 @@ struct dfc_common {
     const struct df_platform *machine;  /* in place of a file: one machine of a cluster; NULL: none */
     const char *policy;                 /* --policy */
     const char *device;                 /* --device, as written; NULL: auto */
+    bool untrusted;                     /* --untrusted */
     bool emu_all;
     bool no_fuse;                       /* --no-fuse */
     bool no_warnings;                   /* -w */

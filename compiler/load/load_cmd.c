@@ -191,6 +191,7 @@ bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct
         .platform = common->platform,
         .own_dir = dfc_home_share(),
         .need_code_files = need_code,
+        .untrusted = common->untrusted,
         .emu_all = common->emu_all,
         .groups = common->no_fuse ? &none : NULL,
         .parts = common->parts,

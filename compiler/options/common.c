@@ -167,6 +167,7 @@ const struct dfc_option dfc_options_common[] = {
     { "--budget", "N|Nx", "plan with N evaluations, or with N times as many as by default (gp)" },
     { "--time-cap", "SECONDS", "plan no longer than that; the plan may then depend on the machine (gp)" },
     { "--device", "auto|none|emu|cuda|sim", "GPUs to use (auto: cuda or none)" },
+    { "--untrusted", NULL, "the program is a stranger's: read no file that is not below its folder, compile nothing and run nothing of it" },
     { "-w", NULL, "no warnings; errors are told" },
     { "--no-fuse", NULL, "every kernel of formulas is a node of its own" },
     { "--parts", "N", "divide each node that can be divided into N parts (1: none)" },
@@ -316,6 +317,10 @@ int dfc_common_option(struct dfc_common *common, int argc, char **argv, int *i)
     if (strcmp(word, "-w") == 0) {
         common->no_warnings = true;
         dfc_no_warnings();
+        return 1;
+    }
+    if (strcmp(word, "--untrusted") == 0) {
+        common->untrusted = true;
         return 1;
     }
     if (strcmp(word, "--no-fuse") == 0) {

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "runtime/base/text.h"
+
 void dfc_table_cell(struct dfc_table *table, const char *format, ...)
 {
     va_list list;
@@ -17,7 +19,7 @@ void dfc_table_cell(struct dfc_table *table, const char *format, ...)
     if (vasprintf(&cells[table->n_cells], format, list) < 0)
         table->failed = true;
     else
-        table->n_cells++;
+        dfr_text_clean(cells[table->n_cells++]);
     va_end(list);
 }
 

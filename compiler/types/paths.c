@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <linux/magic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -194,12 +195,39 @@ static bool read_disk(const char *path, char **text, size_t *length, const char 
     return true;
 }
 
+/* Is the file in that folder, or in one of its folders? Links are followed. */
+static bool is_below(const char *path, const char *folder)
+{
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    const size_t n = real ? strlen(real) : 0;
+    const bool below = n && strncmp(path, real, n) == 0 && (path[n] == '/' || n == 1);
+    free(real);
+    return below;
+}
+
+static bool may_read(const struct dfc_front_options *options, const char *path)
+{
+    char *real = options->untrusted ? realpath(path, NULL) : NULL, *main = real ? realpath(options->path, NULL) : NULL;
+    bool may = !real || is_below(real, options->own_dir) || (main && strcmp(real, main) == 0);
+    for (size_t i = 0; !may && i < options->n_import_dirs; i++)
+        may = is_below(real, options->import_dirs[i]);
+    if (!may && main)
+        may = is_below(real, dirname(main));
+    free(real);
+    free(main);
+    return may;
+}
+
 bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
                    const char **why)
 {
     *why = "it cannot be read";
     if (options->read)
         return options->read(options->read_arg, path, text, length, why);
+    if (!may_read(options, path)) {
+        *why = "it is not below the program's folder, and the program is --untrusted";
+        return false;
+    }
     return read_disk(path, text, length, why);
 }
 

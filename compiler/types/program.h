@@ -53,6 +53,7 @@ struct dfc_front_options {
     const char *const *import_dirs;     /* -I, searched after the importing file's own folder */
     size_t n_import_dirs;
     const char *own_dir;                /* dfc's own folder of imports, searched last; NULL: none */
+    bool untrusted;                     /* no file outside the program's folder is read */
     bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
     const struct dfc_root *root;        /* NULL: the root is main */
     const struct dfc_library *exported; /* not NULL: the result has `exports`, and its graph has kernels and no nodes */

@@ -8,6 +8,7 @@
 
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 
 static void bind_link(sqlite3_stmt *s, int at, const struct df_link *link)
 {
@@ -163,6 +164,7 @@ static void column_text(sqlite3_stmt *s, int at, char *to, size_t size)
 {
     const char *text = (const char *)sqlite3_column_text(s, at);
     snprintf(to, size, "%s", text ? text : "");
+    dfr_text_clean(to);
 }
 
 /* What is no number of 32 bits becomes the largest one, which no unit may have. */

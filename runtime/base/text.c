@@ -120,19 +120,15 @@ char *dfr_text_bytes(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
-void dfr_text_csv(FILE *out, const char *text)
+
+void dfr_text_clean(char *text)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++)
-        fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
-    fputc('"', out);
+    for (size_t n; *text; text += n ? n : 1)
+        if ((n = dfr_shown_bytes(text, strlen(text))) == 0)
+            *text = '?';
 }
 
-/* Puts '?' for a byte that is no UTF-8, since JSON and XML are UTF-8. Gives the bytes of the character at `text`. */
+/* Puts '?' for a byte that is no UTF-8 or a control character. Gives the bytes of the character at `text`. */
 static size_t put_utf8(FILE *out, const char *text)
 {
     size_t length = dfr_shown_bytes(text, strnlen(text, 4));
@@ -141,6 +137,23 @@ static size_t put_utf8(FILE *out, const char *text)
     else
         fwrite(text, 1, length, out);
     return length ? length : 1;
+}
+
+void dfr_text_csv(FILE *out, const char *text)
+{
+    const bool quoted = text[strcspn(text, ",\"\r\n")];
+    if (quoted)
+        fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        if (strchr("\t\r\n", *text))
+            fputc(*text, out);
+        else
+            text += put_utf8(out, text) - 1;
+    }
+    if (quoted)
+        fputc('"', out);
 }
 
 void dfr_text_json(FILE *out, const char *text)

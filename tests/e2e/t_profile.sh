@@ -216,6 +216,19 @@ expect pays-here 0 "^Offloading 'here' does not pay: 2\.00 ms on the GPU, 1\.00 
 "$DFC" profile waits.df --workers=1 --max-time=20ms --db=waits.db > one.out 2>&1
 if grep -q '^1 worker ' one.out && ! grep -q Dividing one.out; then pass pays-one-alone; else fail pays-one-alone "$(tail -n 4 one.out)"; fi
 
+# ---- what another has written into a database sends nothing to the terminal ----
+cp "$DFC_PROFILE" others.db && check terminal-probe "$DFC" probe --device=none --db=others.db
+python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+for table, column in ("samples", "kernel"), ("platforms", "name"), ("units", "name"):
+    db.execute(f"UPDATE {table} SET {column} = char(27) || \"]0;t\" || char(7) || {column}")
+db.commit()' others.db
+for form in text csv; do
+    { "$DFC" profile --report --format=$form --db=others.db; DFC_PROFILE=others.db "$DFC" partition sum.df --format=$form; } >terminal.out 2>&1
+    expect terminal-$form 0 '\?\]0;t\?' cat terminal.out
+    tr -d '\033\007' <terminal.out >plain.out; same terminal-$form-plain terminal.out plain.out
+done
+
 # ---- both variants of a kernel are measured on one core, if the GPU is emulated: its code is the cpu variant's ----
 cat > core.c <<'EOC'
 #define _GNU_SOURCE

@@ -99,3 +99,27 @@ for hint in "" " @gpu"; do
         expect "scratch-of-a-gpu$hint" 0 '^8$' ./tmp --device=emu --policy=eager --gpu-jobs=1 --emu-check=off
     fi
 done
+
+# ---- a stranger's program: it is planned and drawn, reads no file outside its folder, and is not compiled ----
+mkdir -p stranger/sub && printf 'secret: of=another\n' >secret.df && ln -s ../secret.df stranger/link.df && printf 'kernel extra(out v: u8[k]) cpu {{ memset(v, 1, k); }} cost cpu 1us;\n' >stranger/sub/extra.df
+cat >stranger/good.df <<'EOF'
+import "sub/extra.df";
+import "std/raw.df";
+link "m";
+kernel make(out v: u8[k]) cpu "k.c" flags "-O3" cost cpu 1us;
+kernel show(in v: u8[k]) cpu {{ }} cost cpu 1us;
+graph main { v: u8[5] = make(); w: u8[5] = extra(); show(v); show(w); }
+EOF
+printf 'int make_cpu(struct df_call *c, size_t k, uint8_t *v) { return DF_OK; }\n' >stranger/k.c
+for command in partition simulate explain '--emit=graph'; do expect "untrusted-$command" 0 . "$DFC" $command stranger/good.df --untrusted; done
+expect untrusted-compile 1 "^dfc: error: --untrusted: 'stranger/good.df' is not compiled, because compiling a program gives it the rights of who compiles it" \
+    "$DFC" stranger/good.df --untrusted -o stranger/good
+[ -e stranger/good ] && fail untrusted-no-file 'there is a program' || pass untrusted-no-file
+for command in run compare profile; do expect "untrusted-$command" 1 '^dfc: error: --untrusted: ' "$DFC" $command stranger/good.df --untrusted; done
+for import in "$PWD/secret.df" ../secret.df link.df; do
+    { echo "import \"$import\";"; sed 1,2d stranger/good.df; } >stranger/bad.df
+    "$DFC" partition stranger/bad.df --untrusted >bad.out 2>&1
+    expect "untrusted-import-${import//[^a-z]/}" 0 "^stranger/bad\.df:1:8: error: cannot import '.*': it is not below the program's folder, and the program is --untrusted$" cat bad.out
+    grep -q 'of=another' bad.out && fail untrusted-reads "$(cat bad.out)"
+done
+expect untrusted-folder 0 . "$DFC" partition stranger/good.df --untrusted -I "$PWD"

@@ -41,6 +41,15 @@ static void test_csv(void **state)
     becomes(dfr_text_csv, "a \"b\"", "\"a \"\"b\"\"\"");
     becomes(dfr_text_csv, "a\nb", "\"a\nb\"");
     becomes(dfr_text_csv, "a\rb", "\"a\rb\"");
+    becomes(dfr_text_csv, "a\tb\x1b[1m\xff", "a\tb?[1m?");
+}
+
+static void test_clean(void **state)
+{
+    char text[] = "\x1b]0;title\a\xffµ\xc2";
+    (void)state;
+    dfr_text_clean(text);
+    assert_string_equal(text, "?]0;title??µ?");
 }
 
 static void test_xml(void **state)
@@ -108,7 +117,7 @@ static void test_six_digits(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_json), cmocka_unit_test(test_csv), cmocka_unit_test(test_xml),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_json), cmocka_unit_test(test_clean), cmocka_unit_test(test_csv), cmocka_unit_test(test_xml),
                                         cmocka_unit_test(test_seconds), cmocka_unit_test(test_quantities),
                                         cmocka_unit_test(test_six_digits) };
     return cmocka_run_group_tests(tests, NULL, NULL);

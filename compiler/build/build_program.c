@@ -17,6 +17,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/front/sources.h"
 #include "partition/planner/plan_report.h"
+#include "runtime/base/output.h"
 #include "runtime/graph/image.h"
 
 static bool no_memory(void)
@@ -37,10 +38,10 @@ static bool work_open(struct dfc_program *p)
         p->work = NULL;
         return no_memory();
     }
-    bool made = p->options->keep ? mkdir(p->work, 0777) == 0 || errno == EEXIST : mkdtemp(p->work) != NULL;
-    if (made)
+    const int error = p->options->keep ? dfr_output_make_room(p->work) : mkdtemp(p->work) ? 0 : errno;
+    if (error == 0)
         return true;
-    dfc_error("cannot make the folder '%s': %s", p->work, strerror(errno));
+    dfc_error("cannot make the folder '%s': %s", p->work, strerror(error));
     free(p->work);
     p->work = NULL;
     return false;

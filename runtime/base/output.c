@@ -82,6 +82,18 @@ static char *real_place(const char *path)
     return strdup(realpath(path, resolved) ? resolved : path);
 }
 
+int dfr_output_make_room(const char *path)
+{
+    struct stat status;
+    if (mkdir(path, 0777) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return errno;
+    if (lstat(path, &status) != 0)
+        return errno;
+    return !S_ISDIR(status.st_mode) ? ENOTDIR : 0;
+}
+
 /* The name of a temporary file, ending in XXXXXX: in the folder of the file itself, or in `room` there, which is made. NULL, with errno. */
 static char *temporary_name(const char *path, const char *room, int64_t wave)
 {
@@ -94,9 +106,9 @@ static char *temporary_name(const char *path, const char *room, int64_t wave)
     if (room) {
         char *end = strrchr(name, '/');
         *end = '\0';
-        int made = mkdir(name, 0777), error = errno;
+        const int error = dfr_output_make_room(name);
         *end = '/';
-        if (made != 0 && error != EEXIST) {
+        if (error != 0) {
             free(name);
             errno = error;
             return NULL;
@@ -263,9 +275,9 @@ int dfr_output_continue(struct dfr_output *output, const char *path, int64_t at,
     }
     if (at > 0 && access(output->temporary, F_OK) != 0 && rename(output->path, output->temporary) != 0)
         return fail(output, output->temporary, strerror(errno), error);
-    int fd = open_above_standard(output->temporary, O_RDWR | O_CREAT);
+    int fd = open_above_standard(output->temporary, O_RDWR | O_CREAT | O_NOFOLLOW); /* its name can be guessed */
     output->file = fd < 0 ? NULL : fdopen(fd, "r+");
-    why = output->file ? cut(output->file, at) : strerror(errno);
+    why = output->file ? cut(output->file, at) : errno == ELOOP ? "it is a link, which may be another's" : strerror(errno);
     if (why) {
         char *part = output->temporary;
         output->temporary = NULL;

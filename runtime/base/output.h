@@ -55,6 +55,8 @@ int dfr_output_hold(struct dfr_output *output, char **path, char **temporary, st
 void dfr_output_sync_folder(char *path);
 /* Opens a file without a name in the folder of `path`. Its bytes are gone when it is closed. */
 int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_error *error);
+/* Makes a folder whose name others can guess, unless it is there. Returns 0, or an errno: ENOTDIR, too, if it is a link to a folder. */
+int dfr_output_make_room(const char *path);
 /* The name of what is not complete yet: PATH.part, of the file itself if PATH is a link. malloc'ed; NULL: no memory. */
 char *dfr_output_part_path(const char *path);
 

@@ -2,6 +2,7 @@
 #include "runtime/io/accs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -96,7 +97,8 @@ static int write_content(const char *path, const struct content *content, struct
 {
     char part[4096];
     int n = snprintf(part, sizeof part, "%s.part", path);
-    FILE *file = n > 0 && (size_t)n < sizeof part ? fopen(part, "wbe") : NULL;
+    int fd = n > 0 && (size_t)n < sizeof part ? open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
+    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
     bool well = file && write_all(content, file);
     int why = errno;
 

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +78,10 @@ static int note_room(struct dfr_held *h, const char *temporary, struct df_error 
 /* Removes what is in the room and begins with these n bytes. */
 static void sweep(const char *room, const char *begin, size_t n)
 {
-    DIR *folder = opendir(room);
+    const int fd = open(room, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (!folder && fd >= 0)
+        close(fd);
     for (const struct dirent *entry; folder && (entry = readdir(folder));)
         if (strncmp(entry->d_name, begin, n) == 0 && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             unlinkat(dirfd(folder), entry->d_name, 0);

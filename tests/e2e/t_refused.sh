@@ -123,3 +123,5 @@ for import in "$PWD/secret.df" ../secret.df link.df; do
     grep -q 'of=another' bad.out && fail untrusted-reads "$(cat bad.out)"
 done
 expect untrusted-folder 0 . "$DFC" partition stranger/good.df --untrusted -I "$PWD"
+mkdir -p kept && ln -s kept good.dfc
+expect keep-link 1 "^dfc: error: cannot make the folder 'good\.dfc': Not a directory" "$DFC" stranger/good.df --nvcc=none -o good --keep

@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/output.h"
+#include "runtime/io/held.h"
 
 enum { PIECE = 300000, PIECES = 20, MEBIBYTE = 1 << 20 };
 
@@ -61,8 +63,34 @@ static void test_replaced(void **state)
     assert_int_equal(rmdir(folder), 0); /* no temporary file is left */
 }
 
+/* Names that can be guessed, in a folder where another has put links in their places: what the links lead to stays as it is. */
+static void test_links(void **state)
+{
+    char folder[] = "/tmp/test_output-XXXXXX", command[300], path[64], victim[64], room[64];
+    struct dfr_output output;
+    struct df_error error = { "" };
+    struct stat after;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/file", folder);
+    snprintf(victim, sizeof victim, "%s/victim/precious", folder);
+    snprintf(room, sizeof room, "%s/.dfc-%016x", folder, 7);
+    snprintf(command, sizeof command, "cd %s && mkdir victim && echo precious >victim/precious && ln -s victim/precious file.part && ln -s victim .dfc-%016x", folder, 7);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(dfr_output_continue(&output, path, 0, &error), DF_E_IO);
+    assert_non_null(strstr(error.text, "/file.part': it is a link, which may be another's"));
+    assert_int_equal(dfr_output_open_in(&output, path, ".dfc-0000000000000007", 3, &error), DF_E_IO);
+    assert_non_null(strstr(error.text, "Not a directory"));
+    snprintf(path, sizeof path, "%s/", folder);
+    dfr_held_sweep(path, 7);
+    assert_int_equal(stat(victim, &after), 0);
+    assert_int_equal(after.st_size, 9);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_replaced) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_replaced), cmocka_unit_test(test_links) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
  *   - build_link.c    the link line, and what its failures mean.
  *   - build_library.c what a library has in place of a program's link.
  *   - build_deps.c    -MD.
- *   - object_cache.c  CUDA objects that were compiled before (object_cache.h).
+ *   - object_cache.c  objects that were compiled before (object_cache.h).
  *   - gpu_arch.c      the architectures that CUDA code is made for.
  *   - compiler/emit/  the text that is compiled.
  *
@@ -77,6 +77,7 @@ struct dfc_program {
     size_t n_units;
     const struct dfc_build_unit *catcher; /* the unit that catches exceptions; NULL: none is C++ */
     unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
+    const struct dfg_level *here;       /* the only one, in place of level 0, for a program that runs here; NULL: all are compiled */
 };
 
 /* Lists the units and writes their sources into the work folder. false: reported. */

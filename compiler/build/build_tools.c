@@ -127,8 +127,14 @@ bool dfc_nvcc_takes(const struct dfc_list *argv)
     return true;
 }
 
+/* Was CUDA code asked for, in words? */
+static bool wants_cuda(const struct dfc_common *common, const struct dfc_build_options *options)
+{
+    return options->nvcc || options->nvcc_flags || options->gpu_arch || (common->device && strcmp(common->device, "cuda") == 0);
+}
+
 /* Finds the CUDA toolkit. Gives why gpu variants cannot be compiled, or NULL if they can. */
-static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_options *options)
+static const char *find_cuda(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options)
 {
     const char *named = options->nvcc ? options->nvcc : getenv("NVCC");
     static const char *const places[] = { "nvcc", "/usr/local/cuda/bin/nvcc" };
@@ -136,6 +142,8 @@ static const char *find_cuda(struct dfc_tools *tools, const struct dfc_build_opt
         return "--emu-gpu-code builds without CUDA";
     if (named && strcmp(named, "none") == 0)
         return "nvcc is 'none'";
+    if (options->runs_here && !wants_cuda(common, options) && !dfc_gpu_is_here())
+        return "there is no GPU here";
     if (named && *named) {
         dfc_list_add_words(&tools->nvcc, named);
     } else {
@@ -337,7 +345,7 @@ bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, co
     find_c(tools, options);
     bool gpu = any_gpu_code(front);
     if (gpu)
-        tools->no_cuda = find_cuda(tools, options);
+        tools->no_cuda = find_cuda(tools, common, options);
     gpu = gpu && !tools->no_cuda;
     c_flags(tools, common, options);
     if (gpu && !cu_flags(tools, common, options))

@@ -176,13 +176,15 @@ static bool is_wanted(const struct dfc_program *p, const struct dfg_level *level
     return level && (!p->options->runs_here || df_isa_level() >= level->least) && is_known(p, level);
 }
 
-/* For how many levels formulas are compiled. A compiler that knows one knows those before it. */
-static unsigned count_levels(const struct dfc_program *p)
+/* For how many levels formulas are compiled: those that the compiler knows, or the highest of them that this processor has. A compiler that knows
+ * one knows those before it. */
+static unsigned count_levels(struct dfc_program *p)
 {
     unsigned n = DFG_MOST_LEVELS;
     while (n > 1 && !is_wanted(p, dfg_level(n - 1)))
         n--;
-    return n;
+    p->here = p->options->runs_here ? dfg_level(n - 1) : NULL;
+    return p->here ? 1 : n;
 }
 
 /* The formulas' file is compiled once for each level of the processor's instructions. */
@@ -300,6 +302,22 @@ static void keep_double_constants(const struct dfc_build_unit *unit, struct dfc_
         dfc_list_add(argv, "-fno-single-precision-constant");
 }
 
+/* --keep wants the compilers' own files, and -MD another list of includes than the cache. */
+static bool is_cached(const struct dfc_program *p)
+{
+    return !p->options->no_cache && !p->options->keep && !p->options->dependencies;
+}
+
+/* The list of what the unit includes, for make or for the cache. */
+static void add_dependencies(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
+{
+    if (!p->options->dependencies && !is_cached(p))
+        return;
+    dfc_list_add(argv, p->options->dependencies ? "-MMD" : "-MD");
+    dfc_list_add(argv, "-MF");
+    dfc_list_add(argv, "%s", unit->deps);
+}
+
 static void command_c(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
     const struct dfc_list *compiler = unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc;
@@ -323,11 +341,7 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
         for (int i = 0; i < 4; i++)                        /* the folder in which .incbin finds the image; -Wa would
                                                             * split it at commas */
             dfc_list_add(argv, "%s", i % 2 == 0 ? "-Xassembler" : i == 1 ? "-I" : p->work);
-    if (p->options->dependencies) {
-        dfc_list_add(argv, "-MMD");
-        dfc_list_add(argv, "-MF");
-        dfc_list_add(argv, "%s", unit->deps);
-    }
+    add_dependencies(p, unit, argv);
 }
 
 /* What formulas promise, and what makes their loops vectors (docs/language.md). */
@@ -347,14 +361,9 @@ static void add_for_formulas(const struct dfc_program *p, const struct dfc_build
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         dfc_list_add(argv, "%s", flags[i]);
     if (unit->level)
-        dfc_list_add_words(argv, unit->level->flags);
+        dfc_list_add_words(argv, (p->here ? p->here : unit->level)->flags);
 }
 
-/* --keep wants nvcc's own files, and -MD another list of includes than the cache. */
-static bool is_cached(const struct dfc_program *p, const struct dfc_build_unit *unit)
-{
-    return unit->kind == DFC_CODE_CUDA && !p->options->no_cache && !p->options->keep && !p->options->dependencies;
-}
 
 /* Names in quotes are looked for there; <features.h> stays the system's. nvcc splits what it hands to the host compiler at
  * commas and blanks; a folder with those is looked through for all names. */
@@ -383,11 +392,7 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     dfc_list_add(argv, "--keep"); /* else nvcc's own temporary names, which contain a process id, reach the object */
     dfc_list_add(argv, "--keep-dir");
     dfc_list_add(argv, "%s", p->work);
-    if (p->options->dependencies || is_cached(p, unit)) {
-        dfc_list_add(argv, p->options->dependencies ? "-MMD" : "-MD");
-        dfc_list_add(argv, "-MF");
-        dfc_list_add(argv, "%s", unit->deps);
-    }
+    add_dependencies(p, unit, argv);
 }
 
 /* What only a file's own main() calls may be missing in the program: with sections apart, the linker drops the main()
@@ -515,7 +520,7 @@ static bool needs_compiling(const struct dfc_program *p, const struct dfc_build_
     *job = (struct dfc_job){ .log = unit->log };
     *of = (struct compilation){ .unit = unit };
     command(p, unit, &job->argv);
-    if (is_cached(p, unit))
+    if (is_cached(p))
         of->entry = dfc_cache_entry(p, unit, &job->argv);
     if (!of->entry || !dfc_cache_get(p, unit, of->entry))
         return true;
@@ -547,6 +552,8 @@ bool dfc_units_compile(struct dfc_program *p)
         if (done && of[i].entry)
             dfc_cache_put(p, of[i].unit, of[i].entry);
         good &= done;
+        if (i + 1 == n && of[i].entry)
+            dfc_cache_trim(of[i].entry);
         free(of[i].entry);
         dfc_list_free(&jobs[i].argv);
     }

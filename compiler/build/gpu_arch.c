@@ -55,6 +55,19 @@ static void add_archs(struct dfc_list *flags, const char *text)
         add_arch(flags, text, (int)n, !text[n]);
 }
 
+/* PTX of the lowest architecture that nvcc knows. Gives its number; 0: nvcc does not say. */
+static int add_lowest(struct dfc_list *flags, const char *nvcc)
+{
+    char *text = NULL;
+    int arch = 0;
+    if (dfc_run_tool((char *[]){ (char *)nvcc, "--list-gpu-arch", NULL }, &text, &dfc_discard) == 0 && text && sscanf(text, "compute_%d", &arch) == 1) {
+        dfc_list_add(flags, "-gencode=arch=compute_%d,code=compute_%d", arch, arch);
+        dfc_list_add(flags, "-Wno-deprecated-gpu-targets");
+    }
+    free(text);
+    return arch;
+}
+
 /* nvcc warns that its next version will not know some of them; a user who named no architecture need not hear that. */
 static void add_all(struct dfc_list *flags)
 {
@@ -90,6 +103,13 @@ static void find_native(char *archs, size_t size)
     dlclose(driver);
 }
 
+bool dfc_gpu_is_here(void)
+{
+    char archs[256];
+    find_native(archs, sizeof archs);
+    return *archs;
+}
+
 /* Can this nvcc make code for all of them? */
 static bool knows(const char *nvcc, const char *archs)
 {
@@ -106,6 +126,7 @@ static bool knows(const char *nvcc, const char *archs)
 bool dfc_gpu_arch_flags(struct dfc_list *flags, const char *asked, const char *nvcc, bool quiet)
 {
     char archs[256] = "";
+    int lowest = 0;
     bool native = !asked || strcmp(asked, "native") == 0;
     if (native)
         find_native(archs, sizeof archs);
@@ -124,8 +145,10 @@ bool dfc_gpu_arch_flags(struct dfc_list *flags, const char *asked, const char *n
         *archs = '\0';
     } else if (!asked && !quiet && *archs) {
         dfc_note("CUDA code is made for the GPUs of this machine (%s); --gpu-arch=all makes it for others, too", archs);
-    } else if (!asked && !quiet) {
-        dfc_note("there is no GPU here, so CUDA code is made for all architectures; --gpu-arch=sm_90, say, is quicker");
+    } else if (!asked && (lowest = add_lowest(flags, nvcc)) > 0) {
+        if (!quiet)
+            dfc_note("there is no GPU here, so CUDA code is kept as PTX of compute_%d, for any GPU; --gpu-arch=sm_90, say, makes code that starts at once", lowest);
+        return true;
     }
     if (native ? *archs != '\0' : strcmp(asked, "all") != 0)
         add_archs(flags, native ? archs : asked);

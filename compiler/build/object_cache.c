@@ -1,4 +1,4 @@
-/* object_cache.c - keeps and finds compiled CUDA objects (object_cache.h). Paths in the work folder, whose name is new
+/* object_cache.c - keeps and finds compiled objects (object_cache.h). Paths in the work folder, whose name is new
  * in every build, are written with "@" in its place.
  */
 #include "compiler/build/object_cache.h"
@@ -103,22 +103,94 @@ static uint64_t hash_word(uint64_t hash, const char *word, const char *work)
     return hash_text(hash_text(hash, "@"), at + strlen(work));
 }
 
+/* The processor, if a flag has the compiler look at it: homes are shared by unlike machines. */
+static uint64_t hash_processor(uint64_t hash)
+{
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char *line = NULL;
+    size_t room = 0;
+    while (file && getline(&line, &room, file) > 1) /* those of the first one */
+        if (strncmp(line, "model", 5) == 0 || strncmp(line, "flags", 5) == 0 || strncmp(line, "vendor", 6) == 0)
+            hash = hash_text(hash, line);
+    free(line);
+    if (file)
+        fclose(file);
+    return hash;
+}
+
+/* By such flags a compiler reads files that it does not list, or writes others than the object. */
+static bool is_beyond(const char *word)
+{
+    static const char *const beginnings[] = { "@", "-fprofile", "-fauto-profile", "-fbranch-probabilities", "--coverage", "-coverage", "-ftest-coverage",
+                                              "-fplugin", "-specs", "--specs", "-B", "-fdump", "-save-temps", "--save-temps", "-gsplit-dwarf",
+                                              "-fstack-usage", "-fcallgraph-info", "-Wa,", "-wrapper" };
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(word, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Does the text mean something else tomorrow, or is there more of it in a file that is not listed? */
+static bool is_elsewhere(const char *path)
+{
+    static const char *const words[] = { "__DATE__", "__TIME__", "__TIMESTAMP__", "incbin" };
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t room = 0;
+    bool found = false;
+    if (file && getdelim(&text, &room, '\0', file) > 0)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            found |= strstr(text, words[i]) != NULL;
+    free(text);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+static bool can_be_kept(const struct dfc_build_unit *unit, const struct dfc_list *argv)
+{
+    for (size_t i = 0; i < argv->n; i++)
+        if (is_beyond(argv->items[i]))
+            return false;
+    return !argv->failed && (!unit->path || !is_elsewhere(unit->source));
+}
+
+/* What the unit of the program includes beside what its compiler lists. */
+static uint64_t hash_image(uint64_t hash, const struct dfc_program *p, const struct dfc_build_unit *unit)
+{
+    char path[PATH_MAX];
+    struct content image = { 0 };
+    if (!unit->path && !unit->level && !unit->gpu_formulas && snprintf(path, sizeof path, "%s/%s.image", p->work, p->stem) < (int)sizeof path)
+        hash_file(path, &image);
+    return dfr_hash(hash, &image, sizeof image);
+}
+
+static uint64_t hash_compilers(uint64_t hash, const struct dfc_program *p, const struct dfc_build_unit *unit)
+{
+    const struct dfc_list *own = unit->kind == DFC_CODE_CUDA ? &p->tools.nvcc : unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc;
+    for (size_t i = 0; i < own->n; i++)
+        hash = hash_compiler(hash, own->items[i]);
+    return unit->kind == DFC_CODE_CUDA ? hash_compiler(hash_compiler(hash, "gcc"), "c++") : hash;
+}
+
 char *dfc_cache_entry(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_list *argv)
 {
     static const char *const variables[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH",
-                                             "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH" };
+                                             "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH" };
     char here[PATH_MAX], *folder = cache_folder(), *entry = NULL;
     struct content text;
     uint64_t hash = hash_text(0, HEAD);
-    if (folder && !argv->failed && is_own_folder(folder) && getcwd(here, sizeof here) && hash_file(unit->source, &text)) {
-        hash = hash_text(hash, here);
-        for (size_t i = 0; i < argv->n; i++)
+    if (folder && can_be_kept(unit, argv) && is_own_folder(folder) && getcwd(here, sizeof here) && hash_file(unit->source, &text)) {
+        if (unit->kind == DFC_CODE_CUDA || dfc_flags_decide_on_debug(p))
+            hash = hash_text(hash, here);
+        for (size_t i = 0; i < argv->n; i++) {
             hash = hash_word(hash, argv->items[i], p->work);
+            if (strstr(argv->items[i], "native"))
+                hash = hash_processor(hash);
+        }
         for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
             hash = hash_text(hash, getenv(variables[i]) ? getenv(variables[i]) : "");
-        for (size_t i = 0; i < p->tools.nvcc.n; i++)
-            hash = hash_compiler(hash, p->tools.nvcc.items[i]);
-        hash = dfr_hash(hash_compiler(hash_compiler(hash, "gcc"), "c++"), &text, sizeof text);
+        hash = dfr_hash(hash_image(hash_compilers(hash, p, unit), p, unit), &text, sizeof text);
         if (asprintf(&entry, "%s/%016" PRIx64, folder, hash) < 0)
             entry = NULL;
     }
@@ -294,13 +366,34 @@ static long list_kept(DIR *dir, struct kept **kept, uint64_t *sum)
     return n;
 }
 
-static void remove_oldest(const char *entry)
+/* What a process that was killed has left: it is an hour old then. */
+static void remove_leftovers(DIR *dir)
+{
+    const time_t now = time(NULL);
+    struct stat info;
+    char object[32];
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        const char *name = entry->d_name;
+        bool left = strncmp(name, ".dfc-", 5) == 0;
+        if (strlen(name) == 23 && strcmp(name + 16, ".record") == 0) {
+            snprintf(object, sizeof object, "%.16s.o", name);
+            left = faccessat(dirfd(dir), object, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+        }
+        if (left && fstatat(dirfd(dir), name, &info, AT_SYMLINK_NOFOLLOW) == 0 && now - info.st_mtim.tv_sec > 3600)
+            unlinkat(dirfd(dir), name, 0);
+    }
+    rewinddir(dir);
+}
+
+void dfc_cache_trim(const char *entry)
 {
     char folder[PATH_MAX], name[40];
     struct kept *kept = NULL;
     uint64_t sum = 0;
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(entry, '/') - entry), entry);
     DIR *dir = opendir(folder);
+    if (dir)
+        remove_leftovers(dir);
     long n = dir ? list_kept(dir, &kept, &sum) : 0;
     if (n > 0)
         qsort(kept, (size_t)n, sizeof *kept, longest_ago_first);
@@ -325,7 +418,6 @@ void dfc_cache_put(const struct dfc_program *p, const struct dfc_build_unit *uni
         struct record record = { p, unit, &files, log.st_mtim };
         if (keep_part(entry, ".o", write_object, unit->object))
             keep_part(entry, ".record", write_record, &record);
-        remove_oldest(entry);
     }
     dfc_list_free(&files);
 }

@@ -1,13 +1,13 @@
-/* object_cache.h - objects of CUDA files that were compiled before. nvcc takes seconds for a file; a file whose text,
- * includes, flags and compiler are the same is not compiled again.
+/* object_cache.h - objects that were compiled before. A file whose text, includes, flags and compiler are the same is not compiled again.
  *
  * Place:    $DFC_CACHE, else $XDG_CACHE_HOME/dfc, else ~/.cache/dfc. DFC_CACHE=none, and a user without a home folder,
  *           have no cache. The folder must be the user's own.
  * Entry:    KEY.o and KEY.record. The key is a hash of what is known before the compiler runs: its command, the files of
- *           the compilers, variables that they obey, and the generated text. The record lists each file that the
- *           compiler read, with size and hash, and the object with its own. An entry is used if all of them still agree.
+ *           the compilers, variables that they obey, and the generated text; with debug information the working folder, which is in that. The record
+ *           lists each file that the compiler read, with size and hash, and the object with its own. An entry is used if all of them still agree.
  * Not seen: a new header in a folder that is searched before the one where an old header was found.
- * Kept out: units for which the compiler had something to say, so that warnings are printed each time.
+ * Kept out: units for which the compiler had something to say, so that warnings are printed each time; files that name __DATE__ or the like, or
+ *           .incbin; and flags by which a compiler reads or writes more than it lists (-fprofile-use, plug-ins, …).
  * Bounds:   beyond DFC_CACHE_MOST_BYTES the entries that were used longest ago are removed.
  * Errors:   none are told. What cannot be read is compiled, what cannot be written is not kept. Each file appears whole
  *           or not at all, so several dfc may run at once.
@@ -26,5 +26,7 @@ char *dfc_cache_entry(const struct dfc_program *p, const struct dfc_build_unit *
 bool dfc_cache_get(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry);
 /* Keeps unit->object, which was compiled just now. */
 void dfc_cache_put(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry);
+/* Keeps the bound of the folder that this entry is in, after one or more were put. */
+void dfc_cache_trim(const char *entry);
 
 #endif

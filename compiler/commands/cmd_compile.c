@@ -235,10 +235,10 @@ const struct dfc_option dfc_options_build[] = {
     { "--cflags", "FLAGS", "more flags for C and C++ files, and for linking; if there is an -rpath in them, it is the "
                            "program's only run path" },
     { "--gpu-arch", "native|all|sm_XX,…", "what CUDA code is made for: this machine's GPUs (the default if there are any), "
-                                         "every major architecture that nvcc knows, or those named" },
+                                         "every major architecture that nvcc knows, or those named; without a GPU, PTX for any" },
     { "--nvcc-flags", "FLAGS", "more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code may "
                                "call that of other files" },
-    { "--no-cache", NULL, "compile CUDA files anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)" },
+    { "--no-cache", NULL, "compile all files anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)" },
     { 0 }
 };
 
@@ -274,6 +274,8 @@ static int own_option(void *request, int argc, char **argv, int *i)
         return o->build.dependencies = true;
     if (strcmp(argv[*i], "--keep") == 0)
         return o->build.keep = true;
+    if (strcmp(argv[*i], "--here") == 0)
+        return o->build.runs_here = true;
     if (strcmp(argv[*i], "--emu-gpu-code") == 0)
         return o->build.emu_gpu_code = true;
     if (strcmp(argv[*i], "--syntax-only") == 0)
@@ -433,6 +435,7 @@ static const struct dfc_option own_options[] = {
     { "--json", NULL, "with --syntax-only: what is found as a JSON array on standard output, for editors" },
     { "-MD", NULL, "write PROGRAM.d, a make rule that names all files the program was made of" },
     { "--keep", NULL, "keep the generated files in PROGRAM.dfc/" },
+    { "--here", NULL, "for this machine alone: formulas are compiled for its processor, and CUDA code only if it has a GPU" },
     { "--emu-gpu-code", NULL, "build without CUDA: the emulated GPU runs gpu variants that are in C and C++ files, and the "
                               "GPU code of formulas, instead of the cpu variants" },
     { 0 }

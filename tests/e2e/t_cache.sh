@@ -1,11 +1,61 @@
-# CUDA files: for which architectures they are compiled, and that an unchanged one is not compiled again.
+# An unchanged file is not compiled again; for which architectures CUDA files are compiled.
+
+# ---- C and C++ ----
+mkdir count && for tool in cc c++; do
+    cat >count/$tool <<'EOF'
+#!/bin/sh
+case " $* " in *" -c "*) for word; do source=$word; done; basename "$source" >>"$CALLS" ;; esac
+case $0 in *++) exec g++ "$@" ;; *) exec gcc "$@" ;; esac
+EOF
+done
+chmod +x count/*; touch -d '1 minute ago' count/*
+export CALLS=$PWD/calls
+mkdir c-files && cat >c-files/three.df <<'EOF'
+param n = 4;
+kernel make(out v: i32[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = (int)i; }};
+kernel twice(in v: i32[n], out w: i32[n]) { w[i] = 2 * v[i]; }
+kernel show(in w: i32[n]) ordered cpu "show.c" "more.cpp";
+graph main { v: i32[n] = make(); w = twice(v); show(w); }
+EOF
+cat >c-files/show.c <<'EOF'
+#include <stdio.h>
+#include "step.h"
+int more(int x);
+int show_cpu(struct df_call *call, size_t n, const int32_t *w) { (void)call; printf("%d\n", more(w[n - 1]) + STEP); return DF_OK; }
+EOF
+echo 'extern "C" int more(int x); int more(int x) { return x + 1; }' >c-files/more.cpp; echo '#define STEP 100' >c-files/step.h
+touch -d '1 minute ago' c-files/*
+count=$PWD/count source=$PWD/c-files/three.df
+compiled() { # NAME "UNIT…" RESULT ARG…: which files are compiled, and what the program prints
+    local name=$1 want=$2 result=$3; shift 3; : >"$CALLS"
+    if ! "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" "$@" >said 2>&1; then fail "$name" "$(tail -n 3 said)"; return; fi
+    expect "$name" 0 "^$want$" eval 'sort "$CALLS" | tr "\n" " " | sed "s/ $//"'; expect "$name-result" 0 "^$result$" ./three
+}
+all='2_show.c 3_more.cpp three.c three_formulas.c'
+compiled c-first "$all" 107
+compiled c-unchanged '' 107
+mkdir c-other && cd c-other && compiled c-other-folder '' 107; cd ..
+compiled c-flags "$all" 107 -O1
+sed -i 's/100/200/' c-files/step.h; touch -d '1 minute ago' c-files/step.h
+compiled c-header 2_show.c 207
+sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula 'three.c three_formulas.c' 210
+sed -i 's/n = 4/n = 5/' c-files/three.df; compiled c-size 'three.c' 213
+compiled c-keep "$all" 213 --keep; compiled c-no-cache "$all" 213 --no-cache
+compiled c-debug "$all" 213 -g; compiled c-debug-again '' 213 -g
+cd c-other && compiled c-debug-elsewhere "$all" 213 -g; cd ..
+sed -i 's/^#include "step.h"/&\nstatic const char *day = __DATE__;/; s/(void)call;/& (void)day;/' c-files/show.c; touch -d '1 minute ago' c-files/show.c
+compiled c-date "2_show.c three.c" 213; compiled c-date-again 2_show.c 213
+sed -i 's/__DATE__/"today"/; s/^int more/int unused; &/' c-files/show.c; touch -d '1 minute ago' c-files/show.c
+compiled c-profile "$all" 213 --cflags=-fprofile-use; compiled c-profile-again "$all" 213 --cflags=-fprofile-use
+
+# ---- CUDA ----
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then skip nvcc "no nvcc here"; exit 0; fi
 if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "this dfc was built without CUDA"; exit 0; fi
 cp "$DF_SOURCE"/examples/sum/{sum.df,vec.c} .
 { echo '#include "more.h"'; cat "$DF_SOURCE/examples/sum/vec.cu"; } >vec.cu; echo '#define MORE 1' >more.h
 cp "$programs/counting.sh" counting
-export REAL_NVCC=$nvcc CALLS=$PWD/calls
+export REAL_NVCC=$nvcc
 touch -d '1 minute ago' vec.cu more.h vec.c sum.df counting
 made() { # NAME COUNT ARG…: a compilation calls nvcc so often for a file
     local name=$1 want=$2; shift 2
@@ -60,7 +110,9 @@ GPUS=80 arch native 0 "note: CUDA code is made for the GPUs of this machine \(sm
 GPUS='90 80 90' arch natives 0 '\(sm_90,sm_80\)' '-gencode=arch=compute_90,code=sm_90 -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_80,code=compute_80 '
 GPUS=35 arch unknown 0 "note: this nvcc does not know the architecture of this machine's GPUs \(sm_35\)" '-arch=all-major'
 GPUS=35 arch unknown-asked 1 "error: --gpu-arch=native: this nvcc cannot make code for this machine's GPUs \(sm_35\)" '' --gpu-arch=native
-GPUS= arch none-here 0 'note: there is no GPU here, so CUDA code is made for all architectures; --gpu-arch=sm_90, say, is quicker' '-arch=all-major'
+lowest=$("$nvcc" --list-gpu-arch | head -n 1)
+GPUS= arch none-here 0 "note: there is no GPU here, so CUDA code is kept as PTX of $lowest, for any GPU; --gpu-arch=sm_90, say, makes code that starts at once" \
+    "-gencode=arch=$lowest,code=$lowest "
 GPUS= arch none-asked 1 'error: --gpu-arch=native: there is no GPU here; name the architecture, such as sm_90, or all' '' --gpu-arch=native
 expect arch-wrong 2 "error: --gpu-arch=sm_x: native, all, or architectures such as sm_90 or sm_80,sm_90 are expected" "$DFC" sum.df --gpu-arch=sm_x
 expect arch-comma 2 "error: --gpu-arch=sm_80,: native, all" "$DFC" sum.df --gpu-arch=sm_80,

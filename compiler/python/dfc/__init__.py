@@ -42,15 +42,16 @@ def command():
     return found
 
 
-def _run(words, tell=True):
-    """What a command of dfc printed. CompileError: what it said. tell: warnings are passed on."""
-    done = _subprocess.run([command(), *words], capture_output=True, text=True, errors="replace")
+def _run(words, tell=True, text=None):
+    """What a command of dfc printed. CompileError: what it said. tell: warnings are passed on. text: a program that it reads from /dev/stdin."""
+    done = _subprocess.run([command(), *words], capture_output=True, text=True, errors="replace", input=text)
+    said = done.stderr if text is None else done.stderr.replace("/dev/stdin", "<text>")
     # A process that ignores the ends of its children does not learn their status. dfc says each error in a line.
     lost = _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN and "error: " in done.stderr
     if done.returncode or lost:
-        raise CompileError(done.stderr.strip() or f"dfc ended with status {done.returncode}")
-    if tell and done.stderr:
-        print(done.stderr, end="", file=_sys.stderr)
+        raise CompileError(said.strip() or f"dfc ended with status {done.returncode}")
+    if tell and said:
+        print(said, end="", file=_sys.stderr)
     return done.stdout
 
 
@@ -78,10 +79,12 @@ def compile(source, graph=None, options="", define=None, flags=()):
             _pathlib.Path(path).write_text(source)
         else:
             path = _os.path.abspath(_os.fspath(source))
+        text = source if "\n" in _os.fspath(source) else None
         words = [f"-D{name}={value}" for name, value in (define or {}).items()] + [str(word) for word in flags]
         chosen = [] if graph is None else [f"--graph={graph}"]
-        library = _os.path.join(folder, f"lib{_hashlib.sha256(path.encode()).hexdigest()[:16]}.so")
-        _run([path, "--lib", "-o", library, *chosen, *words])
+        library = _os.path.join(folder, f"lib{_hashlib.sha256((text or path).encode()).hexdigest()[:16]}.so")
+        # A text has the same name each time, so its objects are found in the cache.
+        _run([path if text is None else "/dev/stdin", "--lib", "--here", "-o", library, *chosen, *words], text=text)
         made = load(library, _exports(folder), options, _Source(path, words))
     except BaseException:
         _shutil.rmtree(folder, ignore_errors=True)

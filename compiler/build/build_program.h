@@ -20,6 +20,7 @@
 #define DFC_BUILD_PROGRAM_H
 
 #include "compiler/build/make_program.h"
+#include "compiler/generate/generate.h"
 #include "compiler/tools/messages.h"
 #include "compiler/tools/output_file.h"
 #include "compiler/tools/spawn.h"
@@ -56,7 +57,8 @@ bool dfc_is_device_c(const char *flag);
 struct dfc_build_unit {
     enum dfc_code_kind kind;
     char *path;                         /* the user's file; NULL: the unit is wholly generated */
-    const struct dfg_level *level;      /* of STEM_formulas.c; NULL: the unit is another one */
+    const struct dfg_level *level;      /* of STEM_formulas.c or a further one; NULL: the unit is another one */
+    size_t part;                        /* which of these files */
     bool gpu_formulas;                  /* it is STEM_formulas.cu */
     const char *flags, *dir;            /* what the .df gives to that file's compiler (NULL: nothing), and its folder */
     char *source, *object, *log, *deps; /* in the work folder; if the user's file is an object, `object` is that file */
@@ -71,6 +73,7 @@ struct dfc_program {
     const char *stem;                   /* "sum" of sum.df */
     struct df_plan *plan;               /* NULL: the program carries none */
     char *work;                         /* folder of generated files */
+    struct dfg_texts formulas[2];       /* for CPUs and GPUs */
     bool gpu;                           /* gpu variants are compiled */
     bool cuda;                          /* with CUDA; false: they are C and C++, for the emulator */
     struct dfc_build_unit *units;

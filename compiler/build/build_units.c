@@ -14,6 +14,7 @@
 #include "compiler/build/object_cache.h"
 #include "runtime/base/message.h"
 
+#define UNIT_NAME 300
 #define LARGEST_COMPARED 100000         /* bytes of a log in which repetitions are looked for */
 
 /* ---- the list ---- */
@@ -60,7 +61,7 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
             return true;
         }
     const char *slash = strrchr(path, '/');
-    char name[300]; /* numbered, because two folders may each have a vec.c */
+    char name[UNIT_NAME]; /* numbered, because two folders may each have a vec.c */
     snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
     dfc_make_plain(name);               /* nvcc gives it to a shell */
     if (!add_unit(p, dfc_code_kind_of(path), path, name))
@@ -136,20 +137,29 @@ static bool write_header(struct dfc_program *p)
     return good;
 }
 
+/* The name of a file of formulas, or of the unit that compiles it for a level. */
+static const char *name_formulas(const struct dfc_program *p, size_t part, const struct dfg_level *level, char *name)
+{
+    char number[24] = "";
+    if (part)
+        snprintf(number, sizeof number, "%zu", part);
+    snprintf(name, UNIT_NAME, "%.200s_formulas%s%s%s.c", p->stem, number, *level->name ? "_" : "", level->name);
+    return name;
+}
+
 static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
 {
+    char name[UNIT_NAME];
     FILE *file = create(unit->source);
     if (!file)
         return false;
     bool good = true;
     if (unit->path)
         good = dfc_emit_unit(file, p->loaded->front, p->stem, unit->path, unit->kind != DFC_CODE_C, p->gpu);
-    else if (unit->level == dfg_level(0))
-        good = dfc_emit_formulas(file, p->loaded->front, p->stem, false) || no_memory();
-    else if (unit->level)
-        fprintf(file, "#define DF_LEVEL(name) name##_%s\n#include \"%s_formulas.c\"\n", unit->level->name, p->stem);
-    else if (unit->gpu_formulas)
-        good = dfc_emit_formulas(file, p->loaded->front, p->stem, true) || no_memory();
+    else if (unit->level && unit->level != dfg_level(0)) /* level 0's unit has the text */
+        fprintf(file, "#define DF_LEVEL(name) name##_%s\n#include \"%s\"\n", unit->level->name, name_formulas(p, unit->part, dfg_level(0), name));
+    else if (is_of_formulas(unit))
+        fputs(p->formulas[unit->gpu_formulas].text[unit->part], file);
     else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
@@ -187,18 +197,23 @@ static unsigned count_levels(struct dfc_program *p)
     return p->here ? 1 : n;
 }
 
-/* The formulas' file is compiled once for each level of the processor's instructions. */
+/* Each of the formulas' files is compiled once for each level of the processor's instructions. Those with much code come first, because the last
+ * to be compiled is waited for. --keep is for reading: all is in one file. */
 static bool add_formulas(struct dfc_program *p)
 {
-    char name[300];
-    p->n_levels = dfc_has_formulas(p->loaded->front, false) ? count_levels(p) : 0;
-    for (unsigned i = 0; i < p->n_levels; i++) {
-        const struct dfg_level *level = dfg_level(i);
-        snprintf(name, sizeof name, "%.250s_formulas%s%s.c", p->stem, i ? "_" : "", level->name);
-        if (!add_unit(p, DFC_CODE_C, NULL, name))
-            return false;
-        p->units[p->n_units - 1].level = level;
-    }
+    char name[UNIT_NAME];
+    if (!dfc_has_formulas(p->loaded->front, false))
+        return true;
+    if (!dfc_emit_formulas(&p->formulas[0], p->loaded->front, p->stem, false, !p->options->keep))
+        return no_memory();
+    p->n_levels = count_levels(p);
+    for (size_t part = p->formulas[0].n; part-- > 0;)
+        for (unsigned i = 0; i < p->n_levels; i++) {
+            if (!add_unit(p, DFC_CODE_C, NULL, name_formulas(p, part, dfg_level(i), name)))
+                return false;
+            p->units[p->n_units - 1].level = dfg_level(i);
+            p->units[p->n_units - 1].part = part;
+        }
     return true;
 }
 
@@ -206,9 +221,11 @@ static bool add_formulas(struct dfc_program *p)
 static bool add_gpu_formulas(struct dfc_program *p)
 {
     const bool host = p->options->emu_gpu_code;
-    char name[300];
+    char name[UNIT_NAME];
     if (!p->gpu || !dfc_has_formulas(p->loaded->front, true))
         return true;
+    if (!dfc_emit_formulas(&p->formulas[1], p->loaded->front, p->stem, true, false))
+        return no_memory();
     snprintf(name, sizeof name, "%.250s_formulas.%s", p->stem, host ? "cpp" : "cu");
     if (!add_unit(p, host ? DFC_CODE_CXX : DFC_CODE_CUDA, NULL, name))
         return false;
@@ -227,7 +244,7 @@ static const struct dfc_build_unit *find_catcher(const struct dfc_program *p)
 
 bool dfc_units_make(struct dfc_program *p)
 {
-    char name[300];
+    char name[UNIT_NAME];
     snprintf(name, sizeof name, "%.250s.c", p->stem);
     if (!add_unit(p, DFC_CODE_C, NULL, name))
         return false;
@@ -267,6 +284,8 @@ void dfc_units_free(struct dfc_program *p)
         free(p->units[i].log);
         free(p->units[i].deps);
     }
+    for (int gpu = 0; gpu < 2; gpu++)
+        dfg_texts_free(&p->formulas[gpu]);
     free(p->units);
     p->units = NULL;
     p->n_units = 0;

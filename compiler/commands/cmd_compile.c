@@ -79,8 +79,10 @@ static bool emit_c(const struct dfc_common *common, FILE *out)
         dfc_emit_c(out, loaded.front, stem, DFG_MOST_LEVELS, true, false, false);
         for (int gpu = 0; gpu < 2; gpu++)
             if (dfc_has_formulas(loaded.front, gpu)) {
-                fputc('\n', out);
-                dfc_emit_formulas(out, loaded.front, stem, gpu);
+                struct dfg_texts formulas;
+                if (dfc_emit_formulas(&formulas, loaded.front, stem, gpu, false))
+                    fprintf(out, "\n%s", formulas.text[0]);
+                dfg_texts_free(&formulas);
             }
         if (dfc_has_inline(loaded.front, true)) {
             fputc('\n', out);

@@ -70,8 +70,10 @@ bool dfc_has_inline(const struct dfc_front *front, bool gpu);
 /* Do formulas give the code of the kernel for CPUs or GPUs, because no such variant is written? That of some kernel? */
 bool dfc_is_formula(const struct dfc_kernel_code *code, bool gpu);
 bool dfc_has_formulas(const struct dfc_front *front, bool gpu);
-/* Prints STEM_formulas.c or STEM_formulas.cu, that code. false: no memory. */
-bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *stem, bool gpu);
+/* Prints STEM_formulas.c or STEM_formulas.cu, that code; with `split` also STEM_formulas1.c and so on (generate.h). false: no memory.
+ * dfg_texts_free() is called in either case. */
+struct dfg_texts;
+bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split);
 /* Prints the unit of a user's file: the header, the file's text, and the calls of its functions that `cpu "file": f(…)`
  * asks for. cxx: it is C++ or CUDA. gpu: gpu variants are compiled. false: reported. */
 bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const char *path, bool cxx,

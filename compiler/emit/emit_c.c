@@ -284,8 +284,9 @@ bool dfc_has_formulas(const struct dfc_front *front, bool gpu)
     return false;
 }
 
-bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *stem, bool gpu)
+bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split)
 {
+    const struct dfg_print how = { .stem = stem, .sink = front->sink, .cuda = gpu, .split = split };
     struct dfg_kernel *kernels = calloc(front->n_kernels + 1, sizeof *kernels);
     size_t n = 0;
     for (size_t i = 0; kernels && i < front->n_kernels; i++)
@@ -294,7 +295,8 @@ bool dfc_emit_formulas(FILE *out, const struct dfc_front *front, const char *ste
                 .name = c_name(front, &front->kernels[i]),
                 .formulas = front->kernels[i].formula,
             };
-    bool good = kernels && (gpu ? dfg_print_cuda : dfg_print)(out, kernels, n, stem, front->sink);
+    *texts = (struct dfg_texts){ 0 };
+    const bool good = kernels && dfg_print(&how, kernels, n, texts);
     free(kernels);
     return good;
 }

@@ -1,4 +1,4 @@
-/* generate.c - the file of a program's formulas: tables, then each kernel's functions. Kernels whose text is the same but
+/* generate.c - the files of a program's formulas: tables, then each kernel's functions. Kernels whose text is the same but
  * for their names share it.
  */
 #include "compiler/generate/gen.h"
@@ -9,7 +9,7 @@
 
 struct text {                           /* of a kernel; the first with the same `plain`, which is without #line, is `same` */
     char *bytes, *plain;
-    size_t size, same;
+    size_t size, same, part;            /* part: the number of its file */
     bool math;
 };
 
@@ -78,15 +78,15 @@ static void print_table(FILE *out, struct dfg_gen *g, const struct dff_table *ta
     fputs(" };\n", out);
 }
 
-static void print_tables(FILE *out, struct dfg_gen *g, const struct dfg_kernel *kernels, size_t n)
+static void print_tables(FILE *out, struct dfg_gen *g, const struct dfg_kernel *const *kernels, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        for (unsigned t = 0; t < kernels[i].formulas->n_tables; t++) {
-            const struct dff_table *table = kernels[i].formulas->tables[t];
+        for (unsigned t = 0; t < kernels[i]->formulas->n_tables; t++) {
+            const struct dff_table *table = kernels[i]->formulas->tables[t];
             bool printed = false;
             for (size_t k = 0; k <= i; k++)
-                for (unsigned s = 0; s < (k < i ? kernels[k].formulas->n_tables : t); s++)
-                    printed |= kernels[k].formulas->tables[s]->decl == table->decl;
+                for (unsigned s = 0; s < (k < i ? kernels[k]->formulas->n_tables : t); s++)
+                    printed |= kernels[k]->formulas->tables[s]->decl == table->decl;
             if (!printed)
                 print_table(out, g, table);
         }
@@ -147,33 +147,37 @@ static void print_text(FILE *out, const struct text *text, const char *name)
             fputc(text->bytes[i], out);
 }
 
-/* Prints the file, with its own lines' numbers where they belong. */
-static void print_numbered(FILE *out, const char *text, const char *stem, bool cuda)
+/* Prints file `number`, with its own lines' numbers where they belong. */
+static void print_numbered(FILE *out, const char *text, const struct dfg_print *how, size_t number)
 {
+    char digits[24] = "";
     unsigned line = 1;
+    if (number)
+        snprintf(digits, sizeof digits, "%zu", number);
     for (; *text; line++) {
         size_t n = strcspn(text, "\n") + 1;
         if (*text == DFG_OWN_LINE)
-            fprintf(out, "#line %u \"%s_formulas.%s\"\n", line + 1, stem, cuda ? "cu" : "c");
+            fprintf(out, "#line %u \"%s_formulas%s.%s\"\n", line + 1, how->stem, digits, how->cuda ? "cu" : "c");
         else
             fwrite(text, 1, n, out);
         text += n;
     }
 }
 
-/* Prints the function that libdf calls, of kernel i: a call of another one's. */
+/* Prints the function that libdf calls, of kernel i: a call of another one's, which may be in another file. */
 static void print_same(FILE *out, const char *name, const char *other, bool cuda)
 {
     static const char parameters[] = "(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
                                      "    const union df_scalar *df_scalars)",
                       arguments[] = "(call, stream, df_dims, df_ports, df_scalars); /* the same */";
     if (cuda)
-        fprintf(out, "extern \"C\" int df_formula_%s_gpu%s\n{\n    return df_formula_%s_gpu%s\n}\n\n"
+        fprintf(out, "extern \"C\" int df_formula_%s_gpu%s;\nextern \"C\" const void *df_device_%s(void);\n"
+                     "extern \"C\" int df_formula_%s_gpu%s\n{\n    return df_formula_%s_gpu%s\n}\n\n"
                      "extern \"C\" const void *df_device_%s(void) { return df_device_%s(); }\n\n",
-                name, parameters, other, arguments, name, other);
+                other, parameters, other, name, parameters, other, arguments, name, other);
     else
-        fprintf(out, "int DF_LEVEL(df_formula_%s)%s\n{\n    return DF_LEVEL(df_formula_%s)%s\n}\n\n", name, parameters, other,
-                arguments);
+        fprintf(out, "extern int DF_LEVEL(df_formula_%s)%s;\nint DF_LEVEL(df_formula_%s)%s\n{\n    return DF_LEVEL(df_formula_%s)%s\n}\n\n", other, parameters, name, parameters,
+                other, arguments);
 }
 
 static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const struct text *texts, size_t i, bool cuda)
@@ -184,14 +188,6 @@ static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const stru
         print_same(out, kernels[i].name, kernels[texts[i].same].name, cuda);
 }
 
-static bool has_group(const struct dfg_kernel *kernels, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (kernels[i].formulas->strips)
-            return true;
-    return false;
-}
-
 static void print_head(FILE *out, const char *stem, bool math, bool group, bool cuda)
 {
     fprintf(out, "/* %s_formulas.%s - made by dfc: the formulas of %s.df, for %s. */\n#include <df.h>\n#include <df_formula%s.h>\n%s%s\n%s",
@@ -200,20 +196,32 @@ static void print_head(FILE *out, const char *stem, bool math, bool group, bool 
             cuda ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
 }
 
-static void print_all(FILE *out, struct dfg_gen *g, const struct dfg_kernel *kernels, const struct text *texts, size_t n,
-                      const char *stem)
+/* Prints the kernels that are in file `number`. */
+static bool print_part(FILE *out, struct dfg_gen *g, const struct dfg_kernel *kernels, const struct text *texts, size_t n, const struct dfg_print *how,
+                       size_t number)
 {
-    bool math = false;
+    const struct dfg_kernel **in = malloc((n + 1) * sizeof *in);
+    bool math = false, group = false;
+    size_t n_in = 0;
+    if (!in)
+        return false;
     for (size_t i = 0; i < n; i++)
-        math |= texts[i].math;
-    print_head(out, stem, math, has_group(kernels, n), g->cuda);
-    for (size_t i = 0; i < n; i++)
-        print_undefs(out, kernels[i].formulas);
+        if (texts[i].part == number) {
+            in[n_in++] = &kernels[i];
+            math |= texts[i].math;
+            group |= kernels[i].formulas->strips != NULL;
+        }
+    print_head(out, how->stem, math, group, g->cuda);
+    for (size_t i = 0; i < n_in; i++)
+        print_undefs(out, in[i]->formulas);
     fputc('\n', out);
-    print_tables(out, g, kernels, n);
+    print_tables(out, g, in, n_in);
     fputc('\n', out);
     for (size_t i = 0; i < n; i++)
-        print_kernel(out, kernels, texts, i, g->cuda);
+        if (texts[i].part == number)
+            print_kernel(out, kernels, texts, i, g->cuda);
+    free(in);
+    return true;
 }
 
 int64_t dfg_limit(const struct dff_kernel *formulas)
@@ -225,40 +233,65 @@ int64_t dfg_limit(const struct dff_kernel *formulas)
     return good ? g.limit : 0;
 }
 
-static bool print_file(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink, bool cuda)
+/* Kernels with more code than this have files of their own. A file costs some 40 ms for its headers, and this code about as much. */
+enum { MUCH = 4000 };
+
+/* Gives the number of files. */
+static size_t choose_parts(struct text *texts, size_t n, bool split)
 {
-    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = sink, .cuda = cuda };
-    struct text *texts = calloc(n + 1, sizeof *texts);
-    char *text = NULL;
+    size_t parts = 1;
+    for (size_t i = 0; i < n; i++)
+        texts[i].part = split && texts[i].same == i && texts[i].size > MUCH ? parts++ : 0;
+    return parts;
+}
+
+static char *part_text(struct dfg_gen *g, const struct dfg_kernel *kernels, const struct text *texts, size_t n, const struct dfg_print *how, size_t number)
+{
+    char *raw = NULL, *text = NULL;
     size_t size;
-    FILE *file = open_memstream(&text, &size);
-    bool good = g.arena && texts && file;
+    FILE *file = open_memstream(&raw, &size);
+    bool good = file && print_part(file, g, kernels, texts, n, how, number);
+    good = file && fclose(file) == 0 && good && !dfl_arena_failed(g->arena) && !g->failed;
+    file = good ? open_memstream(&text, &size) : NULL;
+    if (file)
+        print_numbered(file, raw, how, number);
+    free(raw);
+    if (file && fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, size_t n, struct dfg_texts *files)
+{
+    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .cuda = how->cuda };
+    struct text *texts = calloc(n + 1, sizeof *texts);
+    bool good = g.arena && texts;
+    *files = (struct dfg_texts){ 0 };
     for (size_t i = 0; good && i < n; i++) {
         good = make_text(&g, &kernels[i], &texts[i]);
         if (good)
             find_same(texts, i);
     }
-    if (good)
-        print_all(file, &g, kernels, texts, n, stem);
-    good = file && fclose(file) == 0 && good && !dfl_arena_failed(g.arena) && !g.failed;
-    if (good)
-        print_numbered(out, text, stem, cuda);
+    const size_t parts = good ? choose_parts(texts, n, how->split) : 0;
+    good = good && (files->text = calloc(parts, sizeof *files->text));
+    while (good && files->n < parts) {
+        files->text[files->n] = part_text(&g, kernels, texts, n, how, files->n);
+        good = files->text[files->n++] != NULL;
+    }
     for (size_t i = 0; texts && i < n; i++) {
         free(texts[i].bytes);
         free(texts[i].plain);
     }
     free(texts);
-    free(text);
     dfl_arena_free(g.arena);
     return good;
 }
 
-bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink)
+void dfg_texts_free(struct dfg_texts *texts)
 {
-    return print_file(out, kernels, n, stem, sink, false);
-}
-
-bool dfg_print_cuda(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink)
-{
-    return print_file(out, kernels, n, stem, sink, true);
+    for (size_t i = 0; i < texts->n; i++)
+        free(texts->text[i]);
+    free(texts->text);
+    *texts = (struct dfg_texts){ 0 };
 }

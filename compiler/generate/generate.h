@@ -64,12 +64,21 @@ const struct dfg_level *dfg_level(unsigned number);
 /* The largest extent that the code of a kernel takes. 0: no memory. */
 int64_t dfg_limit(const struct dff_kernel *formulas);
 
-/* Prints the file. `stem` and `source` name it and the .df in its first line; `sink` names files for #line (NULL: no #line).
- * false: no memory. */
-bool dfg_print(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink);
+/* How the texts are printed. */
+struct dfg_print {
+    const char *stem;                   /* names the .df, and with "_formulas" the file */
+    const struct dfl_sink *sink;        /* names files for #line; NULL: no #line */
+    bool cuda;                          /* CUDA C++: the file includes <df_formula_gpu.h>, and a kernel's df_function is named df_formula_NAME_gpu. It is
+                                         * compiled with --fmad=false --ftz=false --prec-div=true --prec-sqrt=true */
+    bool split;                         /* a file for each kernel with much code, to be compiled at the same time and found in a cache; else one */
+};
+struct dfg_texts {
+    char **text;                        /* of STEM_formulas.c, STEM_formulas1.c, …; the first has all small kernels, and is there if there are none, too */
+    size_t n;
+};
 
-/* The same in CUDA C++: the file includes <df_formula_gpu.h>, and a kernel's df_function is named df_formula_NAME_gpu. It is compiled with
- * --fmad=false --ftz=false --prec-div=true --prec-sqrt=true. */
-bool dfg_print_cuda(FILE *out, const struct dfg_kernel *kernels, size_t n, const char *stem, const struct dfl_sink *sink);
+/* Prints the files. false: no memory. dfg_texts_free() is called in either case. */
+bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, size_t n, struct dfg_texts *texts);
+void dfg_texts_free(struct dfg_texts *texts);
 
 #endif

@@ -26,6 +26,8 @@ static int picture_open(struct df_call *call, const char *path, enum df_elem ele
 /* Goes on to the file's next picture. *more is 0 if there is none. */
 static int picture_turn(struct df_call *call, struct picture *picture, int *more, uint64_t *extents);
 static int64_t picture_pages(const struct picture *picture);
+/* What is assumed of the picture because the file does not say it; NULL: nothing. */
+static const char *picture_assumed(const struct picture *picture);
 static df_next_row picture_row;
 
 /* Begins to write to a file. */
@@ -53,10 +55,20 @@ static size_t pixel_bytes_of(const struct token *token)
     return channels_of(token) * element_bytes[token->elem];
 }
 
+/* Warns of what is assumed of the picture. 1: it did. */
+static int warn_assumed(struct df_call *call, const struct picture *picture, const char *path)
+{
+    const char *what = picture_assumed(picture);
+    if (what)
+        df_log(call, DF_LOG_WARNING, "'%s' %s", path, what);
+    return what != NULL;
+}
+
 struct source {
     struct df_files *files;
     size_t next;                        /* number of the file to open */
     struct picture *picture;            /* NULL: none is open */
+    int warned;                         /* of the first picture of which something is assumed */
 };
 
 static int end_source(void *state, int good, struct df_error *error)
@@ -131,6 +143,8 @@ static int read_picture(struct df_call *call, const struct token *token, void *i
     int status = next_or_bad(call, s, token, extents);
     for (; done > 0 && (status == DF_OK || status == DF_SKIP); done--)
         status = next_or_bad(call, s, token, extents);
+    if (status == DF_OK && !s->warned)
+        s->warned = warn_assumed(call, s->picture, df_files_path(s->files, s->next - 1));
     errno = 0;
     if (status == DF_OK && read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image) != DF_OK)
         status = bad_picture(call, s);
@@ -154,6 +168,7 @@ static int load_picture(struct df_call *call, const struct token *token, void *i
     int status = picture_open(call, path, token->elem, channels_of(token), &picture, extents);
     if (status != DF_OK)
         return status;
+    warn_assumed(call, picture, path);
     status = read_rows(call, picture, path, extents, token, image);
     picture_close(picture);
     return status;
@@ -218,6 +233,7 @@ static int begin_tiles(struct df_call *call, struct tile_source *s, const struct
     size_t wanted[3] = { token->extents[0], token->extents[1], channels_of(token) };
     if (picture_open(call, path, token->elem, wanted[2], &s->picture, extents) != DF_OK)
         return DF_FAILED;
+    warn_assumed(call, s->picture, path);
     if (extents[2] != wanted[2])
         return df_fail(call, "'%s' has %llu channel%s, and a tile has %zu", path, (unsigned long long)extents[2], extents[2] == 1 ? "" : "s",
                        wanted[2]);

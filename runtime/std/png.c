@@ -226,6 +226,12 @@ static int64_t picture_pages(const struct picture *p)
     return 1;
 }
 
+static const char *picture_assumed(const struct picture *p)
+{
+    (void)p;
+    return NULL;
+}
+
 /* The pieces: the next band is inflated, and the current one is summed up and becomes libpng's rows. The job's own worker takes the
  * first piece. It is the longer one, so that worker does not sleep until the other ends. */
 static void read_piece(void *picture, size_t i)

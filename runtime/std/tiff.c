@@ -271,6 +271,11 @@ static int64_t picture_pages(const struct picture *p)
     return p->pages;
 }
 
+static const char *picture_assumed(const struct picture *p)
+{
+    return p->samples.assumed;
+}
+
 /* Reads the block at column x, row y of a plane into `block`, of which `rows` rows are in the page. */
 static int read_block(struct picture *p, uint32_t x, uint32_t rows, size_t plane)
 {

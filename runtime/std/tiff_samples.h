@@ -28,6 +28,7 @@ struct samples {
     uint8_t palette[256][3];
     unsigned group_w, group_h;          /* YCbCr: the pixels that share Cb and Cr; 1 and 1 else */
     TIFFYCbCrToRGB *ycbcr;              /* how libtiff makes RGB of it; NULL: nothing is to be made */
+    const char *assumed;                /* of a page that does not say what its samples mean; NULL: it does, or it makes no difference */
 };
 
 /* ---- what a page has ---- */
@@ -135,6 +136,17 @@ static const char *take_ycbcr(TIFF *tiff, struct samples *s)
     return s->ycbcr && TIFFYCbCrToRGBInit(s->ycbcr, luma, black_white) == 0 ? NULL : "has YCbCr that libtiff makes no RGB of";
 }
 
+/* What a page without PhotometricInterpretation holds: grey with white at 0 if it has one sample, as Pillow and, of faxes, libtiff have it; RGB if it has
+ * three, as libtiff has it. 0: other numbers of samples have no usual meaning. */
+static int assume_photometric(struct samples *s, uint16_t *photometric)
+{
+    *photometric = s->stored == 1 ? PHOTOMETRIC_MINISWHITE : PHOTOMETRIC_RGB;
+    s->assumed = s->stored == 3      ? "has no PhotometricInterpretation: its samples are taken for RGB"
+                 : s->elem != DF_F32 ? "has no PhotometricInterpretation: its samples are taken for grey with white at 0"
+                                     : NULL;
+    return s->stored == 1 || s->stored == 3;
+}
+
 /* Gives what is wrong, or NULL. */
 static const char *take_samples(TIFF *tiff, struct samples *s)
 {
@@ -143,8 +155,9 @@ static const char *take_samples(TIFF *tiff, struct samples *s)
     const unsigned most = (1u << (s->bits & 31)) - 1;
     s->most = s->elem == DF_U8 ? 255 : most;
     s->colours = AS_STORED;
-    if (!TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric))
-        return "does not say what its samples mean: it has no PhotometricInterpretation";
+    s->assumed = NULL;
+    if (!TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric) && !assume_photometric(s, &photometric))
+        return "does not say what its samples mean: it has no PhotometricInterpretation, and neither one sample a pixel nor three";
     if (!take_colours(tiff, s, photometric)) {
         snprintf(why, sizeof why, "holds %s (%u): grey, RGB, palettes, CMYK, YCbCr and L*a*b* are read", photometric_name(photometric), photometric);
         return why;

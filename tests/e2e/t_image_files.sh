@@ -58,6 +58,14 @@ for elem in u8 u16 f32; do
 done
 doors tiff u8 3 $(some *-{palette-4,cmyk-8,lab-8,ycbcr22,rgb-8-tiles}-*-turn[2-8]-*.tif *-rgb-8-*-planes-*.tif)
 
+# What is assumed of a page without PhotometricInterpretation is a warning, of the first one that a node reads
+warnings() { "./tiff-$1" --list="@$2.txt" --c=3 --"${1//-/_}"_got= 2>&1 | sed -n "s/.*warning: .*'[0-9]*-\(untagged[^']*\)-.*' has no PhotometricInterpretation: its samples are taken for /\1: /p" | sed 's/-[^:]*:/:/'; }
+for case in grey-u8:tiff-u8-1:'grey with white at 0' grey-u16:tiff-u16-1:'grey with white at 0' rgb-u8:tiff-u8-3:RGB rgb-u16:tiff-u16-3:RGB grey-f32:tiff-f32-1:; do
+    IFS=: read -r program group words <<<"$case"
+    said=$(warnings "$program" "$group")
+    if [ "$said" = "${words:+untagged: $words}" ]; then pass "$program-assumed"; else fail "$program-assumed" "$said"; fi
+done
+
 # What is refused, by its name; and no kind that is read is refused
 sed 's/FORMAT/tiff/g' "$programs/../io/copy.df" >copy.df
 check refused-compile "$DFC" copy.df --nvcc=none -o copy

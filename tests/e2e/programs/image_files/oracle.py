@@ -123,7 +123,7 @@ def pillow_tiff(name, image, channels, elem, want):
         got = [v % 256 for v in samples(image)]
         same("Pillow", name, got, [v for p in pixels for v in p[:n]] if n < channels else want)
     elif elem == "u16" and image.mode.startswith("I"):
-        same("Pillow", name, samples(image), [65535 - v for v in want] if kind == "white0" else want) # Pillow does not invert these
+        same("Pillow", name, samples(image), [65535 - v for v in want] if kind in ("white0", "untagged") else want) # Pillow does not invert these
     elif elem == "u16" and bits == "16" and kind in ("rgb", "rgb-alpha", "rgb-x"):
         same("Pillow", name, samples(image), [v >> 8 for v in want])
     elif elem == "f32" and image.mode in ("F", "I") and ("-mm" not in name or "-none-" in name): # else it swaps what libtiff has swapped
@@ -165,7 +165,7 @@ for want in sorted(glob.glob("*.want")):
             if netpbm:
                 netpbm_tiff(name, channels, elem, drawn)
 for line in open("tiff.refused").read().splitlines():
-    image = opened(line.split()[0]) if "-none-8-" not in line else None # Pillow takes it for white at 0, libtiff for black at 0
+    image = opened(line.split()[0])
     if image and image.mode not in ("I", "F"):
         failed.append(f"Pillow reads {line.split()[0]} as {image.mode}")
 if len(sys.argv) > 3:

@@ -14,13 +14,14 @@
 #define N(ARRAY) ((int)(sizeof ARRAY / sizeof *ARRAY))
 
 enum { UINT = SAMPLEFORMAT_UINT, INT = SAMPLEFORMAT_INT, FLOAT = SAMPLEFORMAT_IEEEFP };
-enum { NO_EXTRA = -1 };
+enum { NO_EXTRA = -1, UNTAGGED = -1 };  /* UNTAGGED: without PhotometricInterpretation */
 struct kind {
     const char *name;
     int photometric, format, bits, samples, extra; /* extra: of the first sample behind the colours */
     const char *refused;                /* NULL: it is read */
 };
 #define GREY(BITS) { "black0", PHOTOMETRIC_MINISBLACK, UINT, BITS, 1, NO_EXTRA, NULL }, { "white0", PHOTOMETRIC_MINISWHITE, UINT, BITS, 1, NO_EXTRA, NULL }
+#define UNTAGGED_GREY(BITS) { "untagged", UNTAGGED, UINT, BITS, 1, NO_EXTRA, NULL }
 #define EXTRAS(NAME, PHOTOMETRIC, FORMAT, BITS, SAMPLES)                                                                  \
     { NAME, PHOTOMETRIC, FORMAT, BITS, SAMPLES, NO_EXTRA, NULL }, { NAME "-x", PHOTOMETRIC, FORMAT, BITS, SAMPLES + 1, EXTRASAMPLE_UNSPECIFIED, NULL }, \
         { NAME "-premultiplied", PHOTOMETRIC, FORMAT, BITS, SAMPLES + 1, EXTRASAMPLE_ASSOCALPHA, NULL },                  \
@@ -44,6 +45,9 @@ static const struct kind kinds[] = {
     { "signed-rgb", PHOTOMETRIC_RGB, INT, 16, 3, NO_EXTRA, NULL }, { "void", PHOTOMETRIC_MINISBLACK, SAMPLEFORMAT_VOID, 16, 1, NO_EXTRA, NULL },
     { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 32, 1, NO_EXTRA, NULL }, { "float-white0", PHOTOMETRIC_MINISWHITE, FLOAT, 32, 1, NO_EXTRA, NULL },
     EXTRAS("float-rgb", PHOTOMETRIC_RGB, FLOAT, 32, 3),
+    UNTAGGED_GREY(1), UNTAGGED_GREY(2), UNTAGGED_GREY(4), UNTAGGED_GREY(8), UNTAGGED_GREY(12), UNTAGGED_GREY(16),
+    { "untagged-signed", UNTAGGED, INT, 16, 1, NO_EXTRA, NULL }, { "untagged-float", UNTAGGED, FLOAT, 32, 1, NO_EXTRA, NULL },
+    { "untagged-rgb", UNTAGGED, UINT, 8, 3, NO_EXTRA, NULL }, { "untagged-rgb", UNTAGGED, UINT, 16, 3, NO_EXTRA, NULL },
     { "mask", PHOTOMETRIC_MASK, UINT, 1, 1, NO_EXTRA, "a transparency mask" }, { "icclab", PHOTOMETRIC_ICCLAB, UINT, 8, 3, NO_EXTRA, "ICC L[*]a[*]b[*] [(]9[)]" },
     { "itulab", PHOTOMETRIC_ITULAB, UINT, 8, 3, NO_EXTRA, "ITU L[*]a[*]b[*] [(]10[)]" }, { "cfa", PHOTOMETRIC_CFA, UINT, 16, 1, NO_EXTRA, "a colour filter array" },
     { "logl", PHOTOMETRIC_LOGL, INT, 16, 1, NO_EXTRA, "LogL [(]32844[)]" }, { "logluv", PHOTOMETRIC_LOGLUV, FLOAT, 32, 3, NO_EXTRA, "LogLuv" },
@@ -53,7 +57,8 @@ static const struct kind kinds[] = {
     { "cmyk", PHOTOMETRIC_SEPARATED, FLOAT, 32, 4, NO_EXTRA, "CMYK of less than 4 samples, or of floats" },
     { "ycbcr11", PHOTOMETRIC_YCBCR, UINT, 16, 3, NO_EXTRA, "YCbCr of another depth than 8 bits" },
     { "ycbcr22-in-planes", PHOTOMETRIC_YCBCR, UINT, 8, 3, NO_EXTRA, "has YCbCr of no known layout" },
-    { "none", -1, UINT, 8, 1, NO_EXTRA, "does not say what its samples mean" },
+    { "untagged-x", UNTAGGED, UINT, 8, 2, EXTRASAMPLE_UNSPECIFIED, "does not say what its samples mean" },
+    { "untagged-rgb-alpha", UNTAGGED, UINT, 8, 4, EXTRASAMPLE_UNASSALPHA, "neither one sample a pixel nor three" },
     { "black0", PHOTOMETRIC_MINISBLACK, UINT, 32, 1, NO_EXTRA, "samples of 32 bits, unsigned" }, { "black0", PHOTOMETRIC_MINISBLACK, UINT, 64, 1, NO_EXTRA, "samples of 64 bits, unsigned" },
     { "signed", PHOTOMETRIC_MINISBLACK, INT, 32, 1, NO_EXTRA, "samples of 32 bits, signed" }, { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 16, 1, NO_EXTRA, "samples of 16 bits, floats" },
     { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 64, 1, NO_EXTRA, "samples of 64 bits, floats" },
@@ -173,7 +178,7 @@ static void set_fields(TIFF *tiff, const struct variant *v)
     TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, k->bits);
     TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, k->samples);
     TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT, k->format);
-    if (k->photometric >= 0)
+    if (k->photometric != UNTAGGED)
         TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, k->photometric);
     if (k->extra != NO_EXTRA)
         TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, k->samples - colours, extra);
@@ -357,7 +362,7 @@ static union value wanted(const struct kind *k, uint32_t y, uint32_t x, int c)
         return (union value){ .u = c < 3 ? (uint32_t)rounded((uint64_t)(most - v.u) * (most - p[3].u), most) : p[c + 1].u };
     if (k->photometric == PHOTOMETRIC_CIELAB && c > 0)
         v.u = (uint32_t)((int8_t)v.u + 128);
-    if (k->photometric == PHOTOMETRIC_MINISWHITE && c == 0)
+    if ((k->photometric == PHOTOMETRIC_MINISWHITE || (k->photometric == UNTAGGED && k->samples == 1)) && c == 0)
         v.u = most - v.u;
     if (k->bits < 8)
         v.u = (uint32_t)rounded(v.u * 255u, most);

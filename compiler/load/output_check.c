@@ -86,42 +86,12 @@ bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *
     return !input;
 }
 
-/* The path with links followed, if it is a file; else that of its folder, and its name. malloc'ed; NULL: there is no
- * such place. */
-static char *place_of(const char *path)
-{
-    char *place = realpath(path, NULL), *folder, *real, *joined = NULL;
-    const char *slash = strrchr(path, '/');
-    if (place)
-        return place;
-    folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-    real = folder ? realpath(folder, NULL) : NULL;
-    if (real)
-        joined = dfc_path_join(real, slash ? slash + 1 : path);
-    free(folder);
-    free(real);
-    return joined;
-}
-
 bool dfc_outputs_apart(const char *a_option, const char *a, const char *b_option, const char *b)
 {
-    struct stat a_file, b_file;
-    if (!a || !b)
+    if (!a || !b || !((strcmp(a, "-") == 0 && strcmp(b, "-") == 0) || dfr_output_is(a, b)))
         return true;
-    bool same = strcmp(a, b) == 0;
-    if (stat(a, &a_file) == 0 && stat(b, &b_file) == 0) {
-        if (!S_ISREG(a_file.st_mode))
-            return true;                /* such as /dev/null, which nothing replaces */
-        same = a_file.st_dev == b_file.st_dev && a_file.st_ino == b_file.st_ino;
-    } else if (!same) {
-        char *a_place = place_of(a), *b_place = place_of(b);
-        same = a_place && b_place && strcmp(a_place, b_place) == 0;
-        free(a_place);
-        free(b_place);
-    }
-    if (same)
-        dfc_error("%s and %s would both write '%s'", a_option, b_option, b);
-    return !same;
+    dfc_error("%s and %s would both write '%s'", a_option, b_option, b);
+    return false;
 }
 
 bool dfc_output_is_no_database(const char *db, const char *path)

@@ -452,6 +452,30 @@ int dfr_output_check(const char *path, struct df_error *error)
     return status == DF_OK ? dfr_output_close(&output, false, error) : status;
 }
 
+/* Are both in the same folder, under the same name? */
+static bool same_place(const char *a, const char *b)
+{
+    const char *a_slash = strrchr(a, '/'), *b_slash = strrchr(b, '/');
+    struct stat a_folder, b_folder;
+    if (strcmp(a_slash ? a_slash + 1 : a, b_slash ? b_slash + 1 : b) != 0)
+        return false;
+    char *a_name = a_slash ? strndup(a, (size_t)(a_slash - a) + 1) : strdup("."), *b_name = b_slash ? strndup(b, (size_t)(b_slash - b) + 1) : strdup(".");
+    const bool same = a_name && b_name && stat(a_name, &a_folder) == 0 && stat(b_name, &b_folder) == 0 && a_folder.st_dev == b_folder.st_dev &&
+                      a_folder.st_ino == b_folder.st_ino;
+    free(a_name);
+    free(b_name);
+    return same;
+}
+
+bool dfr_output_is(const char *path, const char *other)
+{
+    struct stat a, b;
+    const bool a_is = stat(path, &a) == 0, b_is = stat(other, &b) == 0;
+    if (a_is && b_is)
+        return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    return !a_is && !b_is && (strcmp(path, other) == 0 || same_place(path, other));
+}
+
 void dfr_standard_files_hold(void)
 {
     for (int fd = 0; fd <= 2; fd++) /* open() gives the lowest free number, which is this one */

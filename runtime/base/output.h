@@ -68,6 +68,9 @@ void dfr_output_resume(struct dfr_output *output);
 /* Whether opening would succeed now. It is asked before long work, so that a wrong path is told before the work and not
  * after it. It leaves nothing behind. */
 int dfr_output_check(const char *path, struct df_error *error);
+/* Is the file that is written to `path` the file `other`, or the one that will be written there? Links are followed. What is no regular file, such as
+ * /dev/null, can be written by several, and is never the same. */
+bool dfr_output_is(const char *path, const char *other);
 
 /* Called at the start of a program. If stdin, stdout or stderr is closed, its number is taken, so that no file opened
  * later gets what is printed. Using the closed stream still fails. */

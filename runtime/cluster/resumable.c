@@ -133,15 +133,6 @@ static int64_t waves_of(const struct df_graph *g, const struct df_options *o)
     return o->waves >= 0 ? o->waves : df_graph_has_streams(g) ? INT64_MAX : 1;
 }
 
-static int check_not_input(const char *path, const struct dfr_inputs *inputs, struct df_error *error)
-{
-    struct stat own, other;
-    for (size_t i = 0; stat(path, &own) == 0 && i < inputs->n; i++)
-        if (stat(inputs->files[i].path, &other) == 0 && other.st_ino == own.st_ino && other.st_dev == own.st_dev)
-            return dfr_error(error, DF_E_REFUSED, "--out=%s: it would replace an input", path);
-    return DF_OK;
-}
-
 /* Is the chunk there already? Then *there is set. */
 static int open_chunk(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *there, struct df_error *error)
 {
@@ -157,8 +148,6 @@ static int open_chunk(struct dfr_resumable *r, uint64_t program, const struct df
     if (*there)
         return DF_OK;
     int rc = check_chunk(r->graph, error);
-    if (rc == DF_OK)
-        rc = check_not_input(r->wanted.chunk, inputs, error);
     if (rc == DF_OK)
         rc = dfr_output_check(r->wanted.chunk, error);
     return rc == DF_OK ? dfr_outputs_create(r->wanted.chunk, &r->outputs, error) : rc;

@@ -15,7 +15,6 @@
 #include "runtime/engine/log.h"
 #include "runtime/df_io.h"
 #include "runtime/engine/engine.h"
-#include "runtime/io/digest.h"
 
 struct dfr_bad_files {
     const char *path;
@@ -37,39 +36,18 @@ static void free_list(struct dfr_bad_files *bad)
     free(bad);
 }
 
-/* The user may repair what a list says, and run with it again: it must not be emptied before it is read. */
-static int check_inputs(const char *path, const struct df_graph *g, const union df_scalar *args, struct df_error *error)
-{
-    struct stat file, other;
-    struct dfr_inputs inputs;
-    if (stat(path, &file) != 0)
-        return DF_OK;
-    int status = dfr_inputs_find(g, args, &inputs, error);
-    if (status != DF_OK)
-        return status;
-    for (size_t i = 0; i < inputs.n && status == DF_OK; i++)
-        if (stat(inputs.files[i].path, &other) == 0 && other.st_dev == file.st_dev && other.st_ino == file.st_ino)
-            status = dfr_error(error, DF_E_ARGUMENT, "--bad-files=%s: it would replace '%s', which the run reads: name another file", path,
-                               inputs.files[i].path);
-    dfr_inputs_free(&inputs);
-    return status;
-}
-
-int dfr_bad_files_open(const char *path, bool more, const struct df_graph *graph, const union df_scalar *args, struct dfr_bad_files **bad,
-                       struct df_error *error)
+int dfr_bad_files_open(const char *path, bool more, struct dfr_bad_files **bad, struct df_error *error)
 {
     struct stat info;
     const bool is_new = stat(path, &info) != 0;
-    int status = is_new || S_ISREG(info.st_mode) ? check_inputs(path, graph, args, error)
-                                                 : dfr_error(error, DF_E_IO, "cannot list files in '%s': it is no regular file", path); /* it is read, too */
-    if (status != DF_OK)
-        return status;
+    if (!is_new && !S_ISREG(info.st_mode))
+        return dfr_error(error, DF_E_IO, "cannot list files in '%s': it is no regular file", path); /* it is read, too */
     struct dfr_bad_files *made = calloc(1, sizeof *made);
     if (!made)
         return dfr_error_memory(error);
     *made = (struct dfr_bad_files){ .path = path, .file = fopen(path, "a+e"), .is_new = is_new, .more = more };
     if (!made->file) {
-        status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(errno));
+        const int status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(errno));
         free(made);
         return status;
     }

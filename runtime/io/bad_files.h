@@ -9,9 +9,8 @@
 struct dfr_bad_files;
 
 /* Opens the list that is written to `path`, one file a line, as soon as it is found; `more`: behind what is there, of a run that was resumed. What is
- * there is kept until dfr_bad_files_begin(). DF_E_ARGUMENT: the graph reads this file with these args. The path is borrowed. */
-int dfr_bad_files_open(const char *path, bool more, const struct df_graph *graph, const union df_scalar *args, struct dfr_bad_files **bad,
-                       struct df_error *error);
+ * there is kept until dfr_bad_files_begin(). The path is borrowed. */
+int dfr_bad_files_open(const char *path, bool more, struct dfr_bad_files **bad, struct df_error *error);
 /* The run has begun: without `more` the list is emptied. NULL: there is no list. */
 void dfr_bad_files_begin(struct dfr_bad_files *bad);
 /* Closes it. A failure, which says how many there were, if any was found or if they could not be written. NULL: there is no list. */

@@ -69,8 +69,9 @@ static int add_list(struct finding *f, const char *path, struct df_error *error)
 {
     char *line = NULL;
     size_t room = 0;
-    FILE *list = fopen(path, "r");
-    int status = list ? add_file(f, path, error) : DF_OK; /* the kernel says why it cannot be read */
+    struct stat s;
+    FILE *list = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? fopen(path, "r") : NULL; /* only its reader may read a pipe */
+    int status = add_file(f, path, error);
     for (bool is_first = true; list && status == DF_OK && getline(&line, &room, list) > 0; is_first = false)
         status = add_file(f, dfr_list_path(line, is_first), error);
     free(line);

@@ -218,26 +218,59 @@ static int print_path(FILE *out, const char *pattern, int64_t wave)
 
 /* ---- before the run ---- */
 
-/* The path that the node writes first, as kernels of std/ named write_… have it in their scalar `path`. NULL: it is none of these. malloc'ed. */
-static char *first_path(const struct df_graph *g, const union df_scalar *values, uint32_t v)
+/* What the node has in its scalar `path`, if it is a sink of std/, whose kernels are named write_…. NULL: it is none, or its path is empty. */
+static const char *pattern_of(const struct df_graph *g, const union df_scalar *values, uint32_t v)
 {
     const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
-    char *text = NULL;
-    size_t size;
     if (df_node_n_out(g, v) > 0 || g->nodes[v].flags & DF_NODE_WORKER || strncmp(df_graph_string(g, k->name), "write_", 6) != 0)
         return NULL;
     for (uint32_t i = 0; i < k->n_scalars; i++) {
         const struct df_kscalar *s = &g->kscalars[k->first_scalar + i];
         const char *pattern = values[g->works[g->nodes[v].work].first_scalar + i].str;
-        if (s->type != DF_S_STR || strcmp(df_graph_string(g, s->name), "path") != 0 || !*pattern)
-            continue;
-        FILE *out = open_memstream(&text, &size);
-        if (out && (print_path(out, pattern, 0) | fclose(out)) >= 0)
-            return text;
-        free(text);                     /* the kernel tells of a wrong % */
-        return NULL;
+        if (s->type == DF_S_STR && strcmp(df_graph_string(g, s->name), "path") == 0 && *pattern)
+            return pattern;
     }
     return NULL;
+}
+
+/* The file of a wave, malloc'ed. NULL: there is no memory, or a % is wrong, of which the kernel tells. */
+static char *path_in(const char *pattern, int64_t wave)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = pattern ? open_memstream(&text, &size) : NULL;
+    if (out && (print_path(out, pattern, wave) | fclose(out)) >= 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Is it the file of some wave? Then a number in its name is that wave. */
+static bool writes(const char *pattern, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *at = slash ? slash + 1 : path;
+    char *name = path_in(pattern, 0), *end;
+    bool same = name && dfr_output_is(path, name);
+    free(name);
+    while (!same && pattern && df_path_has_wave(pattern) && *(at += strcspn(at, "0123456789"))) {
+        name = path_in(pattern, strtoll(at, &end, 10));
+        same = name && dfr_output_is(path, name);
+        free(name);
+        at = end;
+    }
+    return same;
+}
+
+int dfr_outputs_writer(const struct df_graph *g, const union df_scalar *args, const char *path, uint32_t *node, struct df_error *error)
+{
+    union df_scalar *values = NULL;
+    int status = dfr_scalars_create(g, args, &values, error);
+    *node = DF_NONE;
+    for (uint32_t v = 0; status == DF_OK && v < g->n_nodes && *node == DF_NONE; v++)
+        if (writes(pattern_of(g, values, v), path))
+            *node = v;
+    free(values);
+    return status;
 }
 
 static bool folder_is_there(char *path)
@@ -259,7 +292,7 @@ int dfr_outputs_check(const struct df_graph *g, const union df_scalar *args, cha
     int status = dfr_scalars_create(g, args, &values, error);
     *missing = NULL;
     for (uint32_t v = 0; status == DF_OK && v < g->n_nodes; v++) {
-        char *path = first_path(g, values, v);
+        char *path = path_in(pattern_of(g, values, v), 0);
         if (path && !folder_is_there(path)) {
             if (df_node_is_final(g, v) && !*missing) {
                 *missing = path;

@@ -215,15 +215,13 @@ static int parse_all(struct parser *p)
         rc = dfr_resume_together(p->line, p->error);
     if (rc == DF_OK)
         rc = dfr_cluster_together(g, p->line, p->error);
-    if (rc == DF_OK)
-        rc = dfr_outputs_together(p->line, p->error);
     if (rc != DF_OK)
         return rc;
     for (uint32_t i = 0; i < g->n_args; i++)
         if (!p->given[i] && !g->args[i].has_default)
             return dfr_error(p->error, DF_E_ARGUMENT, "--%s=%s must be given: it has no default",
                              df_graph_string(g, g->args[i].name), type_names[g->args[i].type]);
-    return DF_OK;
+    return dfr_outputs_together(g, p->line, p->error);
 }
 
 int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc, char **argv,

@@ -1,5 +1,5 @@
 /* args_impl.h - what the files of the command line share. args.c parses it by tables of options. args_run.c,
- * args_device.c and args_inspect.c have one table each, for one theme; args_values.c reads values.
+ * args_device.c and args_inspect.c have one table each, for one theme; args_values.c reads values; args_files.c looks at the files that are written.
  */
 #ifndef DFR_ARGS_IMPL_H
 #define DFR_ARGS_IMPL_H
@@ -41,7 +41,7 @@ int dfr_inspect_together(const struct df_options *options, struct df_error *erro
 int dfr_devices_together(const struct df_options *options, struct df_error *error);
 int dfr_resume_together(struct dfr_command_line *line, struct df_error *error);
 int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *line, struct df_error *error);
-/* Would a file that is written replace one that is read? */
-int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error);
+/* args_files.c. Would a file that an option writes replace one that the run reads, or that another option or a sink writes? */
+int dfr_outputs_together(const struct df_graph *graph, const struct dfr_command_line *line, struct df_error *error);
 
 #endif

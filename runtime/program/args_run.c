@@ -1,6 +1,5 @@
 /* args_run.c - the options that say how a run goes, and what it reports. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
@@ -129,38 +128,6 @@ static int set_help(struct dfr_command_line *line, const char *name, const char 
     (void)name, (void)text, (void)error;
     line->help = true;
     return DF_OK;
-}
-
-static bool is_file(const char *path, const struct stat *file)
-{
-    struct stat other;
-    return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
-}
-
-static int output_replaces(const char *option, const char *path, const struct dfr_command_line *line,
-                           struct df_error *error)
-{
-    struct stat file;
-    if (!path || stat(path, &file) != 0 || !S_ISREG(file.st_mode))
-        return DF_OK;
-    if (is_file("/proc/self/exe", &file))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s=%s: it would replace this program", option, path);
-    if (line->platform_path && is_file(line->platform_path, &file))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s=%s: it would replace the platform that --platform reads", option,
-                         path);
-    return DF_OK;
-}
-
-int dfr_outputs_together(const struct dfr_command_line *line, struct df_error *error)
-{
-    int status = output_replaces("trace", line->options.trace_path, line, error);
-    if (status == DF_OK)
-        status = output_replaces("out", line->resume.chunk, line, error);
-    if (status == DF_OK)
-        status = output_replaces("bad-files", line->bad_files_path, line, error);
-    if (status == DF_OK && line->bad_files_path && line->cluster)
-        return dfr_error(error, DF_E_ARGUMENT, "--bad-files is for a run in one process, and --cluster runs in several");
-    return status == DF_OK ? output_replaces("stats-file", line->stats_path, line, error) : status;
 }
 
 const struct dfr_option dfr_options_run[] = {

@@ -301,12 +301,12 @@ static int write_stats(const struct df_graph *graph, const struct dfr_command_li
     return opens ? dfr_output_close(&output, true, error) : DF_OK;
 }
 
-static int open_bad_files(const struct df_graph *graph, struct dfr_command_line *line, struct df_error *error)
+static int open_bad_files(struct dfr_command_line *line, struct df_error *error)
 {
     struct df_options *options = &line->options;
     if (!line->bad_files_path || options->device == DF_DEVICE_SIM || options->rehearse != 0) /* these read no file */
         return DF_OK;
-    return dfr_bad_files_open(line->bad_files_path, line->resume.resume, graph, options->args, &options->bad_files, error);
+    return dfr_bad_files_open(line->bad_files_path, line->resume.resume, &options->bad_files, error);
 }
 
 static int run_and_report(const struct df_graph *graph, struct dfr_command_line *line, struct df_stats *stats,
@@ -321,7 +321,7 @@ static int run_and_report(const struct df_graph *graph, struct dfr_command_line 
         (line->stats != DFR_STATS_NONE &&
          !(line->options.node_skips = calloc((size_t)graph->n_nodes + 1, sizeof *line->options.node_skips))))
         rc = dfr_error_memory(error);
-    else if ((rc = open_bad_files(graph, line, error)) == DF_OK)
+    else if ((rc = open_bad_files(line, error)) == DF_OK)
         rc = run_graph(graph, line, &outcome, error);
     if (rc == DF_OK && line->stats != DFR_STATS_NONE && !outcome.is_told)
         rc = write_stats(graph, line, &outcome, error);

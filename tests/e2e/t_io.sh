@@ -235,11 +235,26 @@ check bad-repaired ./copy --input=@bad.txt --output='more%d.png' --bad-files=wor
 [ -e worse.txt ] && [ ! -s worse.txt ] && pass bad-none || fail bad-none "$(cat worse.txt)"
 # The list of a run before is kept until another one begins, and is never emptied before it is read
 printf 'png.rgb\nabsent.png\n' >kept.txt; cp kept.txt want; ln -sf kept.txt link.txt
-expect bad-input 1 "error: --bad-files=kept.txt: it would replace 'kept.txt', which the run reads: name another file" ./copy --input=@kept.txt --bad-files=kept.txt
-expect bad-input-linked 1 "error: --bad-files=link.txt: it would replace 'kept.txt', which the run reads" ./copy --input=@kept.txt --bad-files=link.txt
-same bad-input-kept kept.txt want
-cp png.rgb precious.png
-expect bad-picture 1 "error: --bad-files=precious.png: it would replace 'precious.png', which" ./copy --input='prec*.png' --bad-files=precious.png; same bad-picture-kept precious.png png.rgb
+# No option writes over a file that the run reads, nor over one that it writes otherwise, by whatever name
+cp png.rgb precious.png; ln -s precious.png soft.png; ln precious.png hard.png; mkdir -p in; echo ./precious.png >listed.txt
+for option in trace stats-file bad-files journal 'waves=0:1 --out'; do
+    o=${option##*--}
+    over() { expect "over-$1-$o" 2 "^copy: error: --$o=$2: it would replace '$3', which the run reads: name another file$" ./copy --input="$4" --output=over%d.png --$option="$2"; }
+    over list kept.txt kept.txt @kept.txt
+    over list-link link.txt kept.txt @kept.txt
+    over picture precious.png precious.png 'prec*.png'
+    over listed precious.png ./precious.png @listed.txt
+    over soft soft.png precious.png precious.png
+    over hard hard.png precious.png precious.png
+    over folder in/../precious.png precious.png precious.png
+    expect "over-sink-$o" 2 "^copy: error: --$o and node 'main/write_png_rgb' would both write 'in/../over007.png'$" ./copy --input=png.rgb --output=over%03d.png --$option=in/../over007.png
+    [ "$option" = trace ] || expect "over-other-$o" 2 "^copy: error: --trace and --$o would both write './new'$" ./copy --input=png.rgb --output=over%d.png --trace=new --$option=./new
+done
+same over-list kept.txt want; same over-picture precious.png png.rgb; [ -z "$(ls | grep '^over\|^new')" ] && pass over-nothing || fail over-nothing "$(ls)"
+check over-apart ./copy --input=png.rgb --output=over%d.png --trace=over.json --stats-file=/dev/null --bad-files=over2.txt
+check over-again ./copy --input=png.rgb --output=over%d.png --trace=over.json --stats-file=/dev/null --bad-files=over2.txt
+check over-piped-list bash -c 'echo png.rgb | ./copy --input=@/dev/stdin --output=over%d.png --trace=over.json'
+rm over*
 check bad-sim ./copy --input=png.rgb --output=sim%d.png --bad-files=kept.txt --device=sim --stats=totals; check bad-rehearse ./copy --input=png.rgb --bad-files=kept.txt --rehearse --waves=2
 mkdir -p taken0.png
 expect bad-refused 1 "cannot write 'taken0.png'" ./copy --input=png.rgb --output=taken%d.png --bad-files=kept.txt; same bad-refused-kept kept.txt want

@@ -5,6 +5,9 @@
 
 static const int says_extents = 1;
 
+/* Tokens without elements have no bytes, so the size of a file bounds their number by nothing. */
+#define MOST_EMPTY 1000000
+
 static int wrong_type(struct df_call *call, const char *path, enum df_elem in_file, enum df_elem wanted)
 {
     char has[8], wants[8];
@@ -27,6 +30,8 @@ static int begin_file(struct df_call *call, const char *path, FILE *file, const 
     if (df_extents_take(call, path, npy.elem, token->rank, token->decided, token->extents, npy.extents + waves) != DF_OK)
         return DF_FAILED;
     uint64_t tokens = waves ? npy.extents[0] : 1;
+    if (token_bytes(token) == 0 && tokens > MOST_EMPTY)
+        return df_fail(call, "the header of '%s' says %llu tokens without elements, and at most %d are read", path, (unsigned long long)tokens, MOST_EMPTY);
     int64_t size = size_of(file), header = ftell(file), bytes = (int64_t)token_bytes(token);
     if (tokens > INT64_MAX || (size >= 0 && bytes > 0 && (uint64_t)((size - header) / bytes) < tokens))
         return df_fail(call, "'%s' is cut off: its header says %llu tokens of %lld bytes, and %lld bytes are there", path,

@@ -20,12 +20,16 @@
 struct picture;                         /* a file that is read or written, at some row */
 
 /* Opens a file for `channels` of `elem`; its rows will come so. Gives its extents, with as many channels as it can give
- * in this way. */
+ * in this way. It reads what says so, and takes no memory that grows with what the file says: the caller compares the extents
+ * with the token first. */
 static int picture_open(struct df_call *call, const char *path, enum df_elem elem, size_t channels,
                         struct picture **picture, uint64_t *extents);
 /* Goes on to the file's next picture. *more is 0 if there is none. */
 static int picture_turn(struct df_call *call, struct picture *picture, int *more, uint64_t *extents);
-static int64_t picture_pages(const struct picture *picture);
+/* Before the first picture_row() of a picture that was opened or turned to. */
+static int picture_begin(struct df_call *call, struct picture *picture);
+/* How many pictures the file has. */
+static int64_t picture_pages(struct picture *picture);
 /* What is assumed of the picture because the file does not say it; NULL: nothing. */
 static const char *picture_assumed(const struct picture *picture);
 static df_next_row picture_row;
@@ -80,10 +84,16 @@ static int end_source(void *state, int good, struct df_error *error)
     return DF_OK;
 }
 
-static int read_rows(struct df_call *call, struct picture *picture, const char *path, const uint64_t *extents,
-                     const struct token *token, void *image)
+/* Its size is compared with the token before anything is taken for it. */
+static int accept_picture(struct df_call *call, struct picture *picture, const char *path, const uint64_t *extents, const struct token *token)
 {
     int status = df_extents_take(call, path, token->elem, token->rank, token->decided, token->extents, extents);
+    return status == DF_OK ? picture_begin(call, picture) : status;
+}
+
+static int read_rows(struct df_call *call, struct picture *picture, const struct token *token, void *image)
+{
+    int status = DF_OK;
     size_t row_bytes = token->extents[1] * pixel_bytes_of(token);
     for (size_t y = 0; y < token->extents[0] && status == DF_OK; y++)
         status = picture_row(picture, (unsigned char *)image + y * row_bytes, call);
@@ -93,7 +103,7 @@ static int read_rows(struct df_call *call, struct picture *picture, const char *
 /* Opens the next picture of the files. DF_END: there is none. */
 static int next_picture(struct df_call *call, struct source *s, const struct token *token, uint64_t *extents)
 {
-    int more = 0, first = s->next == 0;
+    int more = 0;
     if (s->picture && picture_turn(call, s->picture, &more, extents) != DF_OK)
         return DF_FAILED;
     if (more)
@@ -102,14 +112,17 @@ static int next_picture(struct df_call *call, struct source *s, const struct tok
     s->picture = NULL;
     if (s->next == df_files_n(s->files))
         return DF_END;
-    if (picture_open(call, df_files_path(s->files, s->next++), token->elem, channels_of(token), &s->picture,
-                     extents) != DF_OK)
-        return DF_FAILED;
-    if (first && df_files_n(s->files) == 1)
-        df_expect_waves(call, picture_pages(s->picture));
-    else if (first && picture_pages(s->picture) == 1)
-        df_expect_waves(call, (int64_t)df_files_n(s->files));
-    return DF_OK;
+    return picture_open(call, df_files_path(s->files, s->next++), token->elem, channels_of(token), &s->picture, extents);
+}
+
+/* All files are taken to have one picture if the first has. */
+static void expect_waves(struct df_call *call, const struct source *s)
+{
+    const int64_t pages = picture_pages(s->picture), n = (int64_t)df_files_n(s->files);
+    if (n == 1)
+        df_expect_waves(call, pages);
+    else if (pages == 1 && (int64_t)s->next == df_wave(call) + 1)
+        df_expect_waves(call, n);
 }
 
 /* The picture that was opened, or was to be, cannot be read: the next one comes from the next file. */
@@ -127,28 +140,41 @@ static int next_or_bad(struct df_call *call, struct source *s, const struct toke
     return status == DF_FAILED ? bad_picture(call, s) : status;
 }
 
+static int open_source(struct df_call *call, struct source *s, const char *path, int64_t *done)
+{
+    const int status = df_files_open(call, path, &s->files);
+    if (status != DF_OK || !one_picture)
+        return status;
+    const int64_t n = (int64_t)df_files_n(s->files);
+    df_expect_waves(call, n);
+    s->next = (size_t)(*done < n ? *done : n);
+    *done = 0;
+    return DF_OK;
+}
+
 static int read_picture(struct df_call *call, const struct token *token, void *image, const char *path)
 {
     struct source *s = df_state(call, sizeof *s, end_source);
     uint64_t extents[3];
     int64_t done = s && !s->files ? df_wave(call) : 0; /* pictures of waves before the first */
-    if (!s || (!s->files && df_files_open(call, path, &s->files) != DF_OK))
+    if (!s || (!s->files && open_source(call, s, path, &done) != DF_OK))
         return DF_FAILED;
-    if (one_picture && done > 0) {
-        const int64_t n = (int64_t)df_files_n(s->files);
-        df_expect_waves(call, n);
-        s->next = (size_t)(done < n ? done : n);
-        done = 0;
-    }
+    const int first = s->next == 0 && !one_picture;
     int status = next_or_bad(call, s, token, extents);
     for (; done > 0 && (status == DF_OK || status == DF_SKIP); done--)
         status = next_or_bad(call, s, token, extents);
-    if (status == DF_OK && !s->warned)
-        s->warned = warn_assumed(call, s->picture, df_files_path(s->files, s->next - 1));
+    if (status != DF_OK)
+        return status;
+    const char *file = df_files_path(s->files, s->next - 1);
     errno = 0;
-    if (status == DF_OK && read_rows(call, s->picture, df_files_path(s->files, s->next - 1), extents, token, image) != DF_OK)
-        status = bad_picture(call, s);
-    return status;
+    if (accept_picture(call, s->picture, file, extents, token) != DF_OK)
+        return bad_picture(call, s);
+    if (first)
+        expect_waves(call, s);
+    if (!s->warned)
+        s->warned = warn_assumed(call, s->picture, file);
+    errno = 0;
+    return read_rows(call, s->picture, token, image) == DF_OK ? DF_OK : bad_picture(call, s);
 }
 
 /* Pictures of different sizes: the bounds become the size of this one. */
@@ -168,8 +194,11 @@ static int load_picture(struct df_call *call, const struct token *token, void *i
     int status = picture_open(call, path, token->elem, channels_of(token), &picture, extents);
     if (status != DF_OK)
         return status;
-    warn_assumed(call, picture, path);
-    status = read_rows(call, picture, path, extents, token, image);
+    status = accept_picture(call, picture, path, extents, token);
+    if (status == DF_OK) {
+        warn_assumed(call, picture, path);
+        status = read_rows(call, picture, token, image);
+    }
     picture_close(picture);
     return status;
 }
@@ -238,7 +267,7 @@ static int begin_tiles(struct df_call *call, struct tile_source *s, const struct
         return df_fail(call, "'%s' has %llu channel%s, and a tile has %zu", path, (unsigned long long)extents[2], extents[2] == 1 ? "" : "s",
                        wanted[2]);
     if (df_tiles_read_open(call, extents[0], extents[1], pixel_bytes_of(token), wanted[0], wanted[1], halo,
-                           &s->tiles) != DF_OK)
+                           &s->tiles) != DF_OK || picture_begin(call, s->picture) != DF_OK)
         return DF_FAILED;
     df_expect_waves(call, df_tiles_read_n(s->tiles));
     return DF_OK;

@@ -131,20 +131,26 @@ static int begin_unpacking(struct df_call *call, struct picture *p, size_t line_
     return DF_OK;
 }
 
-/* Has libpng give `channels` of the element. */
-static int transform(struct df_call *call, struct picture *p, size_t channels)
+/* Can libpng give `channels` of the element? */
+static int check_channels(struct df_call *call, const struct picture *p)
+{
+    if (p->channels < 1 || p->channels > 4)
+        return df_fail(call, "a PNG has 1 to 4 channels, and the token has %zu", p->channels);
+    if (png_get_color_type(p->png, p->info) & PNG_COLOR_MASK_COLOR && p->channels < 3)
+        return df_fail(call, "'%s' is in colour: a kernel ..._rgb reads it, and one of yours says what is grey", p->path);
+    return DF_OK;
+}
+
+/* Has libpng give them. */
+static void transform(struct picture *p)
 {
     int type = png_get_color_type(p->png, p->info), colour = type & PNG_COLOR_MASK_COLOR, alpha = type & PNG_COLOR_MASK_ALPHA;
     alpha |= png_get_valid(p->png, p->info, PNG_INFO_tRNS);
-    if (channels < 1 || channels > 4)
-        return df_fail(call, "a PNG has 1 to 4 channels, and the token has %zu", channels);
-    if (colour && channels < 3)
-        return df_fail(call, "'%s' is in colour: a kernel ..._rgb reads it, and one of yours says what is grey", p->path);
     png_set_expand(p->png);
-    if (!colour && channels > 2)
+    if (!colour && p->channels > 2)
         png_set_gray_to_rgb(p->png);
-    p->lays = alpha && channels % 2 == 1;
-    if (!alpha && channels % 2 == 0)
+    p->lays = alpha && p->channels % 2 == 1;
+    if (!alpha && p->channels % 2 == 0)
         png_set_add_alpha(p->png, p->elem == DF_U8 ? 255 : 65535, PNG_FILLER_AFTER);
     p->wide = p->elem != DF_U8 || (p->lays && png_get_bit_depth(p->png, p->info) == 16);
     if (p->wide)
@@ -154,7 +160,6 @@ static int transform(struct df_call *call, struct picture *p, size_t channels)
     const uint16_t one = 1;
     if (p->wide && *(const unsigned char *)&one)
         png_set_swap(p->png);
-    return DF_OK;
 }
 
 /* An interlaced picture can only be read as a whole. */
@@ -172,25 +177,33 @@ static int read_whole(struct df_call *call, struct picture *p, int passes)
     return DF_OK;
 }
 
-static int read_header(struct df_call *call, struct picture *p, size_t channels, uint64_t *extents)
+/* Reads what is before the rows. Of the chunks that are of no interest here nothing is kept: a megabyte of them can be packed texts of gigabytes. */
+static int read_header(struct df_call *call, struct picture *p, uint64_t *extents)
 {
     if (setjmp(png_jmpbuf(p->png)))
         return DF_FAILED;
     png_set_read_fn(p->png, p, read_bytes);
     png_set_sig_bytes(p->png, 8);
+    png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(p->png, p->info);
-    size_t line_bytes = 1 + png_get_rowbytes(p->png, p->info);
-    if (transform(call, p, channels) != DF_OK)
-        return DF_FAILED;
-    int passes = png_set_interlace_handling(p->png);
-    png_read_update_info(p->png, p->info);
     extents[0] = png_get_image_height(p->png, p->info);
     extents[1] = png_get_image_width(p->png, p->info);
-    extents[2] = png_get_channels(p->png, p->info) - (p->lays ? 1u : 0);
+    extents[2] = p->channels;
+    return check_channels(call, p);
+}
+
+static int picture_begin(struct df_call *call, struct picture *p)
+{
+    p->call = call;
+    if (setjmp(png_jmpbuf(p->png)))
+        return DF_FAILED;
+    const size_t height = png_get_image_height(p->png, p->info), line_bytes = 1 + png_get_rowbytes(p->png, p->info);
+    transform(p);
+    int passes = png_set_interlace_handling(p->png);
+    png_read_update_info(p->png, p->info);
     p->row_bytes = png_get_rowbytes(p->png, p->info);
-    p->channels = channels;
-    p->samples = (size_t)extents[1] * channels;
-    return p->unpacker ? begin_unpacking(call, p, line_bytes, (size_t)extents[0]) : read_whole(call, p, passes);
+    p->samples = png_get_image_width(p->png, p->info) * p->channels;
+    return p->unpacker ? begin_unpacking(call, p, line_bytes, height) : read_whole(call, p, passes);
 }
 
 static int picture_open(struct df_call *call, const char *path, enum df_elem elem, size_t channels,
@@ -199,12 +212,14 @@ static int picture_open(struct df_call *call, const char *path, enum df_elem ele
     unsigned char signature[8];
     struct picture *p = picture_new(call, path, elem, 0);
     int status = p ? df_file_open(call, path, &p->file) : DF_FAILED;
+    if (p)
+        p->channels = channels;
     if (status == DF_OK && (p->buffer = malloc(FILE_BUFFER_BYTES)))
         setvbuf(p->file, p->buffer, _IOFBF, FILE_BUFFER_BYTES);
     if (status == DF_OK && (fread(signature, 1, 8, p->file) != 8 || png_sig_cmp(signature, 0, 8) != 0))
         status = df_fail(call, "'%s' is not a PNG file", path);
     if (status == DF_OK)
-        status = read_header(call, p, channels, extents);
+        status = read_header(call, p, extents);
     if (status != DF_OK) {
         picture_close(p);
         return status;
@@ -220,7 +235,7 @@ static int picture_turn(struct df_call *call, struct picture *p, int *more, uint
     return DF_OK;
 }
 
-static int64_t picture_pages(const struct picture *p)
+static int64_t picture_pages(struct picture *p)
 {
     (void)p;
     return 1;

@@ -26,6 +26,7 @@
 #define IN_BYTES (128 * 1024)
 #define BLOCK_BYTES 65535               /* a stored block has no more */
 #define BLOCK_HEADER 5
+#define MOST_REST_BYTES (1 << 20)       /* what the compressed bytes may hold behind the rows */
 
 struct raw_band {
     unsigned char *bytes;
@@ -177,7 +178,7 @@ static const char *begin_stream(struct unpacker *u)
 }
 
 /* The rows are all there. The compressed bytes have to end too, and their chunks; what else they hold is of no interest, as
- * it is of none to libpng. */
+ * it is of none to libpng, but a megabyte of them can be a gigabyte. */
 static const char *end_rows(struct unpacker *u)
 {
     unsigned char rest[256];
@@ -190,6 +191,8 @@ static const char *end_rows(struct unpacker *u)
         code = inflate(&u->z, Z_NO_FLUSH);
         u->rest_adler = adler32(u->rest_adler, rest, (uInt)sizeof rest - u->z.avail_out);
         u->rest_bytes += sizeof rest - u->z.avail_out;
+        if (u->rest_bytes > MOST_REST_BYTES)
+            return "Too much image data";
         if ((code == Z_OK || code == Z_BUF_ERROR) && u->z.avail_in == 0 && u->z.avail_out > 0)
             why = more_input(u);
     }

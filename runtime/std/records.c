@@ -100,7 +100,10 @@ static int check_size(struct df_call *call, const char *path, FILE *file, const 
     *n = h->records;
     if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode))
         return DF_OK;
-    const int64_t size = (int64_t)info.st_size - (int64_t)h->bytes, want = h->records < 0 ? size / bytes * bytes : h->records * bytes;
+    const int64_t size = (int64_t)info.st_size - (int64_t)h->bytes;
+    int64_t want = size / bytes * bytes;
+    if (h->records >= 0 && __builtin_mul_overflow(h->records, bytes, &want))
+        want = INT64_MAX;
     *n = want / bytes;
     if (size == want && (h->records >= 0 || size > 0))
         return DF_OK;

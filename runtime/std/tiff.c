@@ -1,6 +1,9 @@
 /* tiff.c - TIFF, through libtiff: in strips or in tiles, with any compression that libtiff was built with. A file with
  * several pages is a picture for each; reduced ones, such as thumbnails, do not count.
  *
+ * Pages:    libtiff counts pages by 16 bits before its version 4.5, and looks for a page from the first one on. So the chain of directories is followed
+ *           here, and libtiff gets the place of each.
+ * Memory:   A picture's size is compared with the token before anything is taken for it. A tile is not taken if it is far larger than its picture.
  * Read:     Samples are the file's, as far as an element has them (tiff_samples.h). A page that is not stored from its top row down, each from the left,
  *           is read as a whole and turned.
  * Written:  in strips, compressed by Deflate, as BigTIFF from 2 GiB on.
@@ -20,17 +23,22 @@
 
 static const int one_picture = 0;
 
+#define MOST_SPARE_BYTES (16 << 20)     /* of a tile that is more than four times as large as the picture */
+
 struct picture {
     TIFF *tiff;
+    int is_big, is_big_endian;          /* the file: BigTIFF; the order of its bytes */
     char *path;
     enum df_elem elem;
     size_t channels;                    /* that are asked for */
-    int64_t pages;
+    uint64_t *pages;                    /* where the directories of full pages are; NULL: nobody has asked yet */
+    size_t n_pages, page;               /* page: the number of the current one */
+    int is_cut;                         /* behind the last of these the chain leads to where no directory is */
     uint32_t height, width, y;          /* as it is stored; y: the next row */
     struct samples samples;
     size_t planes, stored_bytes, row_bytes; /* planes: 1, or one for each sample. Bytes of a row: after unpack(), after finish() */
     uint32_t block_w, block_h;          /* what libtiff reads at once: a tile, a strip, or a row if block_h is 1 */
-    int is_tiled, is_in_strips, is_direct; /* is_direct: libtiff's rows are those that are given */
+    int is_jbig, is_tiled, is_in_strips, is_direct; /* is_direct: libtiff's rows are those that are given */
     unsigned char *block, *rows;        /* a block; the stored rows of the blocks that row y is in */
     unsigned orientation;
     unsigned char *whole;               /* all rows, if they have to be turned */
@@ -86,6 +94,7 @@ static void picture_close(struct picture *p)
         return;
     end_page(p);
     free(p->samples.ycbcr);
+    free(p->pages);
     if (p->tiff)
         TIFFClose(p->tiff);
     free(p->path);
@@ -121,12 +130,111 @@ static struct picture *picture_new(struct df_call *call, const char *path, enum 
 
 /* ---- reading ---- */
 
-/* Is it a page for itself, and not a smaller copy of another? */
-static int is_full(TIFF *tiff)
+/* ---- pages ---- */
+
+enum { DIRECTORY_BYTES = 1024 };        /* of a directory, those that are looked at: entries come in the order of their tags, and the two here are the first */
+
+struct directory {
+    uint64_t next;                      /* 0: it is the last one */
+    int is_reduced;                     /* a smaller copy of another page */
+};
+
+static uint64_t number_at(const struct picture *p, const unsigned char *at, size_t bytes)
 {
-    uint32_t kind = 0;
-    return !TIFFGetField(tiff, TIFFTAG_SUBFILETYPE, &kind) || !(kind & FILETYPE_REDUCEDIMAGE);
+    uint64_t number = 0;
+    for (size_t i = 0; i < bytes; i++)
+        number = number << 8 | at[p->is_big_endian ? i : bytes - 1 - i];
+    return number;
 }
+
+/* 0: there is none at this place. A link that is cut off leads nowhere, as it does for libtiff. */
+static int read_directory(const struct picture *p, uint64_t place, struct directory *d)
+{
+    const size_t head = p->is_big ? 8 : 2, entry = p->is_big ? 20 : 12, value = p->is_big ? 12 : 8, link = p->is_big ? 8 : 4;
+    unsigned char bytes[DIRECTORY_BYTES], last[8];
+    const int fd = TIFFFileno(p->tiff);
+    const ssize_t got = place <= INT64_MAX ? pread(fd, bytes, sizeof bytes, (off_t)place) : 0;
+    const uint64_t n = got >= (ssize_t)head ? number_at(p, bytes, head) : UINT64_MAX;
+    if (n > 65535)                      /* libtiff reads no more */
+        return 0;
+    const size_t end = head + (size_t)n * entry;
+    const int has_link = place <= INT64_MAX - end && pread(fd, last, link, (off_t)(place + end)) == (ssize_t)link;
+    *d = (struct directory){ .next = has_link ? number_at(p, last, link) : 0 };
+    for (size_t at = head; at < end && at + entry <= (size_t)got; at += entry) {
+        const uint64_t tag = number_at(p, bytes + at, 2), type = number_at(p, bytes + at + 2, 2);
+        const uint64_t of = type == TIFF_SHORT || type == TIFF_LONG ? number_at(p, bytes + at + value, type == TIFF_SHORT ? 2 : 4) : 0;
+        d->is_reduced |= (tag == TIFFTAG_SUBFILETYPE && of & FILETYPE_REDUCEDIMAGE) || (tag == TIFFTAG_OSUBFILETYPE && of == OFILETYPE_REDUCEDIMAGE);
+    }
+    return 1;
+}
+
+/* Appends to p->pages, of which there is room for *room. 0: no memory. */
+static int add_page(struct picture *p, size_t *room, uint64_t page)
+{
+    if (p->n_pages == *room) {
+        const size_t more = *room ? 2 * *room : 4;
+        uint64_t *pages = realloc(p->pages, more * sizeof *pages);
+        if (!pages)
+            return 0;
+        p->pages = pages;
+        *room = more;
+    }
+    p->pages[p->n_pages++] = page;
+    return 1;
+}
+
+#define REDUCED (UINT64_C(1) << 63)     /* beside the place of a directory */
+
+/* Follows the chain until it ends, leads to where no directory is, or has come back to one that it had (Brent's way to find cycles). Gives how many directories
+ * the cycle has, or 0; -1: no memory. */
+static int64_t follow(struct picture *p)
+{
+    size_t room = 0, mark = 0, next_mark = 1;
+    struct directory d;
+    for (uint64_t place = TIFFCurrentDirOffset(p->tiff); place; place = d.next) {
+        if (p->n_pages > 0 && place == (p->pages[mark] & ~REDUCED))
+            return (int64_t)(p->n_pages - mark);
+        if (!read_directory(p, place, &d)) {
+            p->is_cut = 1;
+            return 0;
+        }
+        if (!add_page(p, &room, place | (d.is_reduced ? REDUCED : 0)))
+            return -1;
+        if (p->n_pages == next_mark) {
+            mark = p->n_pages - 1;
+            next_mark = 2 * next_mark;
+        }
+    }
+    return 0;
+}
+
+/* Finds all pages from the first directory on, which libtiff has read, and which counts even if it is a reduced one. 0: no memory. */
+static int find_pages(struct picture *p)
+{
+    const int64_t cycle = follow(p);
+    size_t n = 0, distinct = p->n_pages;
+    if (cycle < 0) {
+        free(p->pages);
+        p->pages = NULL;
+        p->n_pages = 0;
+        return 0;
+    }
+    if (cycle > 0)
+        for (distinct = (size_t)cycle; distinct < p->n_pages && p->pages[distinct - (size_t)cycle] != p->pages[distinct]; distinct++)
+            ;
+    for (size_t i = 0; i < distinct; i++)
+        if (i == 0 || !(p->pages[i] & REDUCED))
+            p->pages[n++] = p->pages[i] & ~REDUCED;
+    p->n_pages = n;
+    return 1;
+}
+
+static int64_t picture_pages(struct picture *p)
+{
+    return p->pages || find_pages(p) ? (int64_t)p->n_pages + p->is_cut : 1;
+}
+
+/* ---- samples and blocks ---- */
 
 static int check_samples(struct df_call *call, struct picture *p)
 {
@@ -168,6 +276,7 @@ static int take_layout(struct df_call *call, struct picture *p)
     const int is_grouped = p->samples.group_w * p->samples.group_h > 1;
     uint32_t rows = 0;
     p->is_tiled = TIFFIsTiled(p->tiff);
+    p->is_jbig = tag(p->tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JBIG;
     p->planes = tag(p->tiff, TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE ? p->samples.stored : 1;
     p->block_w = p->width;
     if (p->is_tiled) {
@@ -176,10 +285,12 @@ static int take_layout(struct df_call *call, struct picture *p)
     } else {
         TIFFGetFieldDefaulted(p->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
         rows = rows < p->height ? rows : p->height;
-        p->is_in_strips = p->planes > 1 || is_grouped || tag(p->tiff, TIFFTAG_COMPRESSION) == COMPRESSION_JBIG;
+        p->is_in_strips = p->planes > 1 || is_grouped || p->is_jbig;
         p->block_h = p->is_in_strips ? rows : 1;
     }
     size_t bytes;
+    if (p->is_tiled && (double)p->block_w * p->block_h > 4.0 * p->width * p->height && (double)packed_bytes(p) * p->block_h > MOST_SPARE_BYTES)
+        return df_fail(call, "'%s' has %u x %u pixels, in tiles of %u x %u: so large a tile is not read", p->path, p->height, p->width, p->block_h, p->block_w);
     if (p->block_w == 0 || p->block_h == 0 || !block_bytes(p, p->block_h, &bytes))
         return df_fail(call, "'%s' has %s of no known layout", p->path, p->is_tiled ? "tiles" : "strips");
     const tmsize_t is = p->is_tiled ? TIFFTileSize(p->tiff) : p->is_in_strips ? TIFFVStripSize(p->tiff, p->block_h) : TIFFScanlineSize(p->tiff);
@@ -188,7 +299,7 @@ static int take_layout(struct df_call *call, struct picture *p)
 }
 
 /* Makes what reading the page's rows needs. */
-static int prepare_rows(struct df_call *call, struct picture *p)
+static int picture_begin(struct df_call *call, struct picture *p)
 {
     const struct samples *s = &p->samples;
     size_t bytes;
@@ -201,11 +312,12 @@ static int prepare_rows(struct df_call *call, struct picture *p)
         return DF_OK;
     block_bytes(p, p->block_h, &bytes);
     p->block = malloc(bytes + UNPACK_PADDING);
-    p->rows = calloc(p->block_h, p->stored_bytes);
+    p->rows = calloc(p->block_h < p->height ? p->block_h : p->height, p->stored_bytes);
     return p->block && p->rows ? DF_OK : df_fail(call, "out of memory for rows of '%s'", p->path);
 }
 
-static int begin_page(struct df_call *call, struct picture *p, uint64_t *extents)
+/* Finds out how large the page is, and what its samples are. */
+static int read_page(struct df_call *call, struct picture *p, uint64_t *extents)
 {
     end_page(p);
     p->y = p->given_y = 0;
@@ -218,16 +330,7 @@ static int begin_page(struct df_call *call, struct picture *p, uint64_t *extents
     extents[0] = lies ? p->width : p->height;
     extents[1] = lies ? p->height : p->width;
     extents[2] = p->samples.given;
-    return p->samples.given == p->channels ? prepare_rows(call, p) : DF_OK; /* the caller sees that the channels differ */
-}
-
-static int64_t count_pages(TIFF *tiff)
-{
-    int64_t n = 0;
-    for (uint32_t page = 0, all = (uint32_t)TIFFNumberOfDirectories(tiff); page < all; page++)
-        n += TIFFSetDirectory(tiff, (uint16_t)page) && (page == 0 || is_full(tiff));
-    TIFFSetDirectory(tiff, 0);
-    return n;
+    return DF_OK;
 }
 
 static int picture_open(struct df_call *call, const char *path, enum df_elem elem, size_t channels,
@@ -240,9 +343,11 @@ static int picture_open(struct df_call *call, const char *path, enum df_elem ele
         p->channels = channels;
         begin_call();
         p->tiff = open_again(file, path, "rm"); /* m: no map, whose file may be cut meanwhile */
-        if (p->tiff)
-            p->pages = count_pages(p->tiff);
-        status = p->tiff   ? begin_page(call, p, extents)
+        if (p->tiff) {
+            p->is_big = TIFFIsBigTIFF(p->tiff);
+            p->is_big_endian = TIFFIsBigEndian(p->tiff);
+        }
+        status = p->tiff   ? read_page(call, p, extents)
                  : said[0] ? df_fail(call, "'%s' is not a TIFF file that libtiff can read: %s", path, said)
                            : df_fail(call, "cannot read '%s': %s", path, strerror(errno));
         fclose(file);
@@ -258,22 +363,36 @@ static int picture_open(struct df_call *call, const char *path, enum df_elem ele
 static int picture_turn(struct df_call *call, struct picture *p, int *more, uint64_t *extents)
 {
     *more = 0;
-    while (TIFFReadDirectory(p->tiff))
-        if (is_full(p->tiff)) {
-            *more = 1;
-            return begin_page(call, p, extents);
-        }
-    return DF_OK;
-}
-
-static int64_t picture_pages(const struct picture *p)
-{
-    return p->pages;
+    if (!p->pages && !find_pages(p))
+        return df_fail(call, "out of memory for the pages of '%s'", p->path);
+    if (++p->page >= p->n_pages)
+        return p->is_cut ? df_fail(call, "'%s' ends before its page %zu", p->path, p->page + 1) : DF_OK;
+    begin_call();
+    if (!TIFFSetSubDirectory(p->tiff, p->pages[p->page]))
+        return read_failed(call, p->path);
+    *more = 1;
+    return read_page(call, p, extents);
 }
 
 static const char *picture_assumed(const struct picture *p)
 {
     return p->samples.assumed;
+}
+
+/* JBIG's own header says a size, too, for which its library takes memory; it ends the process if there is not so much. Gives what is wrong, or NULL. libtiff
+ * reverses the bits of data that are stored from the first bit on. */
+static const char *check_jbig(const struct picture *p, uint32_t x, uint32_t rows, size_t plane)
+{
+    unsigned char head[20];
+    const tmsize_t got = p->is_tiled ? TIFFReadRawTile(p->tiff, TIFFComputeTile(p->tiff, x, p->y, 0, (uint16_t)plane), head, sizeof head)
+                                     : TIFFReadRawStrip(p->tiff, TIFFComputeStrip(p->tiff, p->y, (uint16_t)plane), head, sizeof head);
+    if (got != sizeof head)
+        return "its JBIG data is cut off";
+    if (tag(p->tiff, TIFFTAG_FILLORDER) == FILLORDER_MSB2LSB)
+        TIFFReverseBits(head, sizeof head);
+    const uint32_t w = (uint32_t)head[4] << 24 | (uint32_t)head[5] << 16 | (uint32_t)head[6] << 8 | head[7];
+    const uint32_t h = (uint32_t)head[8] << 24 | (uint32_t)head[9] << 16 | (uint32_t)head[10] << 8 | head[11];
+    return head[2] == 1 && w == p->block_w && h <= rows ? NULL : "its JBIG data is not of its size";
 }
 
 /* Reads the block at column x, row y of a plane into `block`, of which `rows` rows are in the page. */
@@ -298,6 +417,9 @@ static int read_blocks(struct df_call *call, struct picture *p)
     for (uint32_t x = 0; x < p->width; x += p->block_w) {
         const uint32_t columns = p->width - x < p->block_w ? p->width - x : p->block_w;
         for (size_t plane = 0; plane < p->planes; plane++) {
+            const char *why = p->is_jbig ? check_jbig(p, x, p->is_tiled ? p->block_h : rows, plane) : NULL;
+            if (why)
+                return df_fail(call, "cannot read '%s': %s", p->path, why);
             if (!read_block(p, x, rows, plane))
                 return read_failed(call, p->path);
             for (uint32_t y = 0; y < rows; y++) {

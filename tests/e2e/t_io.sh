@@ -411,3 +411,44 @@ else skip progress 'no script(1)'; fi
 expect progress-on 0 'of 8 waves' sh -c "$slow --progress=on 2>&1"
 expect progress-stream 0 'raw: 3 of 3 waves' sh -c './raw --input=a.raw --progress=on 2>&1'
 expect progress-wrong 2 "neither auto nor on nor off" ./slow --progress=x
+
+# What a file claims is compared with the token before anything is taken for it, and is never decoded when it is larger. A sanitizer takes memory of its own.
+python3 "$programs/bombs.py"
+for format in png tiff; do
+    printf 'import "std/%s.df"; param h = 16 dynamic; param w = 16 dynamic; arg input: str; arg output: str = "bomb-%%d.npy"; import "std/npy.df";\ngraph main { a: u8[h, w] = read_%s(input); write_npy_u8_2d(a, output); }\n' \
+        $format $format >bomb-$format.df
+    check "bomb-$format-compile" "$DFC" bomb-$format.df --nvcc=none -o bomb-$format
+done
+within=(python3 "$programs/within.py"); if grep -q fsanitize "$DF_BUILD/obj/flags"; then within=(); fi
+while read -r file words; do
+    case $file in *.png) program=bomb-png ;; *) program=bomb-tiff ;; esac
+    expect "bomb-$file" 1 "error: node .* wave 0: .*'$file' .*$words|error: node .* wave 0: cannot read '$file': $words" "${within[@]}" ./$program --input="$file"
+done <bombs
+[ -z "$(ls | grep '^bomb-[0-9]')" ] && pass bomb-nothing || fail bomb-nothing "$(ls bomb-*)"
+cat >empty.df <<'END'
+import "std/npy.df";
+param h = 4096 dynamic;
+param w = 4096 dynamic;
+arg input: str;
+graph main { a: u8[h <= h, w <= w] = read_npy_up_to_u8_2d(input); write_npy_u8_2d(a, "empty-out.npy"); }
+END
+check empty-compile "$DFC" empty.df --nvcc=none -o empty
+expect empty-forever 1 "the header of 'forever.npy' says 9000000000000000000 tokens without elements, and at most 1000000 are read$" "${within[@]}" ./empty --input=forever.npy
+check empty-three ./empty --input=empty.npy; expect empty-three-again 0 '[(]3, 0, 5[)]' strings empty-out.npy
+
+# Pages of a TIFF: each is read once, past 65,536 of them, and as many reads as pages
+paged() { "$@" --h=2 --w=2 --output=pages.raw; }
+sed 's/npy/raw/g' bomb-tiff.df >pages.df; check pages-compile "$DFC" pages.df --nvcc=none -o pages
+check pages-many paged ./pages --input=many.tif
+expect pages-are 0 '^same$' python3 -c 'print("same" if open("pages.raw", "rb").read() == bytes(i % 256 for i in range(65538) for _ in range(4)) else "differ")'
+for case in reduced:00020405 back:00010203040506; do
+    check "pages-${case%:*}" paged ./pages --input=${case%:*}.tif
+    expect "pages-${case%:*}-are" 0 "^${case#*:}$" sh -c 'od -An -v -tx1 -w4 pages.raw | cut -c 2-3 | tr -d "\n"'
+done
+expect pages-cut 1 "wave 3: 'cut.tif' ends before its page 4$" paged ./pages --input=cut.tif
+if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip pages-linear "a sanitizer must be loaded first"; else
+    cc -shared -fPIC -O1 -o reads.so "$programs/reads.c" -ldl
+    reads() { LD_PRELOAD=$PWD/reads.so paged ./pages --input="$1" | sed -n 's/^reads //p'; }
+    few=$(reads p1000.tif) many=$(reads p4000.tif)
+    if [ "$few" -gt 1000 ] && [ "$many" -lt $((5 * few)) ]; then pass pages-linear; else fail pages-linear "$few reads for 1,000 pages, $many for 4,000"; fi
+fi

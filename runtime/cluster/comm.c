@@ -56,7 +56,9 @@ static void send_by_link(void *arg, int to, struct dfr_message *message)
     if (loop->code != DF_OK)
         return;
     loop->n_sending++;
-    loop->code = link->send(link, to, message->bytes, message->size, dfr_message_hold(message), &loop->error);
+    /* A BEAT that tells to stop has its place among the others: behind a WELCOME. */
+    const bool urgent = message->head.kind == DFR_BEAT && message->head.flags == 0;
+    loop->code = link->send(link, to, message->bytes, message->size, urgent, dfr_message_hold(message), &loop->error);
 }
 
 void dfr_comm_send(struct dfr_comm *comm, int to, struct dfr_message *message)
@@ -110,6 +112,24 @@ static void left(struct dfr_comm_loop *loop, void *cookie)
     dfr_message_drop(cookie);
 }
 
+/* A piece of a message has come from this rank. */
+static void hear_piece(struct dfr_comm_loop *loop, int rank)
+{
+    if (loop->manager)
+        dfr_manager_heard(loop->manager, dfr_clock_s(), rank);
+    else if (rank == 0)
+        dfr_worker_heard(loop->worker, dfr_clock_s());
+}
+
+/* The rank has ended. What else a worker knows of others than rank 0 is rank 0's to say. */
+static void lose_rank(struct dfr_comm_loop *loop, int rank)
+{
+    if (loop->manager)
+        dfr_manager_lost(loop->manager, dfr_clock_s(), rank);
+    else if (rank == 0)
+        dfr_worker_lost(loop->worker);
+}
+
 static void note_activity(struct dfr_comm_loop *loop)
 {
     loop->idle_s = dfr_clock_s();
@@ -129,9 +149,15 @@ static bool poll_link(struct dfr_comm_loop *loop)
             note_activity(loop);
         if (loop->code != DF_OK || event.kind == DFR_LINK_NOTHING || event.kind == DFR_LINK_MOVING)
             return any;
+        if (event.kind == DFR_LINK_HEARD) {
+            hear_piece(loop, event.rank);
+            continue;
+        }
         any = true;
         if (event.kind == DFR_LINK_SENT)
             left(loop, event.cookie);
+        else if (event.kind == DFR_LINK_LOST)
+            lose_rank(loop, event.rank);
         else
             receive(loop, &event);
     }

@@ -1,6 +1,7 @@
-/* link.c - finding and loading MPI's plug-in: link.h. */
+/* link.c - finding and loading MPI's plug-in, and choosing what carries the messages: link.h. */
 #include "runtime/cluster/link.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +10,11 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/cluster/guard.h"
+#include "runtime/cluster/link_tcp.h"
+#include "runtime/engine/log.h"
+
+#define TIMEOUT_S 60.0                  /* of a call of MPI */
 
 /* The folder of this program's file, without a slash at its end. */
 static bool find_program_folder(char *folder, size_t size)
@@ -63,7 +69,7 @@ static void *load(const char *folder, char *why, size_t size)
     return plugin;
 }
 
-int dfr_link_open_mpi(struct dfr_link **link, const char *folder, struct df_error *error)
+static int load_plugin(const char *folder, const struct dfr_mpi_plugin **plugin, struct df_error *error)
 {
     char why[512];
     void *file = load(folder, why, sizeof why);
@@ -71,8 +77,192 @@ int dfr_link_open_mpi(struct dfr_link **link, const char *folder, struct df_erro
     if (!file)
         return dfr_error(error, DF_E_DEVICE, "cannot load MPI's plug-in: %s", why);
     /* It stays loaded: MPI cannot be started twice in a process. */
-    const struct dfr_mpi_plugin *plugin = dlsym(file, "dfr_mpi_plugin");
-    if (!plugin || plugin->version != DFR_MPI_VERSION)
+    *plugin = dlsym(file, "dfr_mpi_plugin");
+    if (!*plugin || (*plugin)->version != DFR_MPI_VERSION)
         return dfr_error(error, DF_E_DEVICE, "MPI's plug-in is of another version of dfc: make it anew, and install it");
-    return plugin->open(link, error);
+    return DF_OK;
+}
+
+/* ---- MPI's link, guarded ---- */
+
+/* What carries the messages, and MPI's own link, which is the same or only waits for the end. */
+struct guarded {
+    struct dfr_link link;               /* first member */
+    struct dfr_link *mpi, *tcp;         /* tcp: NULL if MPI carries them */
+};
+
+static int guarded_send(struct dfr_link *link, int to, const void *bytes, size_t size, bool urgent, void *cookie, struct df_error *error)
+{
+    struct guarded *g = (struct guarded *)link;
+
+    if (g->tcp)
+        return g->tcp->send(g->tcp, to, bytes, size, urgent, cookie, error);
+    const struct dfr_guarded inside = dfr_guard_enter("a call of MPI");
+    const int code = g->mpi->send(g->mpi, to, bytes, size, urgent, cookie, error);
+    dfr_guard_leave(&inside);
+    return code;
+}
+
+static int guarded_poll(struct dfr_link *link, struct dfr_link_event *event, struct df_error *error)
+{
+    struct guarded *g = (struct guarded *)link;
+
+    if (g->tcp)
+        return g->tcp->poll(g->tcp, event, error);
+    const struct dfr_guarded inside = dfr_guard_enter("a call of MPI");
+    const int code = g->mpi->poll(g->mpi, event, error);
+    dfr_guard_leave(&inside);
+    return code;
+}
+
+static void guarded_close(struct dfr_link *link, bool whole)
+{
+    struct guarded *g = (struct guarded *)link;
+
+    if (g->tcp)
+        g->tcp->close(g->tcp, whole);
+    const struct dfr_guarded inside = dfr_guard_enter("MPI_Finalize");
+    g->mpi->close(g->mpi, whole);
+    dfr_guard_leave(&inside);
+    free(g);
+}
+
+/* ---- what carries the messages ---- */
+
+/* What each rank says of itself at the start. */
+struct card {
+    char host[64], boot[64];            /* together: the machine */
+    char carrier[16];                   /* its DF_LINK; rank 0's counts */
+    bool is_fast;
+    struct dfr_tcp_card tcp;
+};
+
+static bool first_entry(const char *folder, char *name, size_t size)
+{
+    DIR *entries = opendir(folder);
+    bool found = false;
+
+    for (struct dirent *entry; entries && !found && (entry = readdir(entries)) != NULL;)
+        if (entry->d_name[0] != '.') {
+            snprintf(name, size, "%s", entry->d_name);
+            found = true;
+        }
+    if (entries)
+        closedir(entries);
+    return found;
+}
+
+bool dfr_link_fast_device(char *name, size_t size)
+{
+    return first_entry("/sys/class/infiniband", name, size) || first_entry("/sys/class/cxi", name, size);
+}
+
+static void describe(struct card *card)
+{
+    const char *carrier = getenv("DF_LINK");
+    char device[64];
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+    memcpy(card->host, card->tcp.host, sizeof card->host);
+    if (boot && !fgets(card->boot, sizeof card->boot, boot))
+        card->boot[0] = 0;
+    if (boot)
+        fclose(boot);
+    snprintf(card->carrier, sizeof card->carrier, "%s", carrier ? carrier : "");
+    card->is_fast = dfr_link_fast_device(device, sizeof device);
+}
+
+/* Every rank comes to the same answer, because all have the same cards. */
+static bool goes_by_tcp(const struct card *cards, int rank, int n)
+{
+    bool one_host = true, all_fast = true;
+
+    for (int i = 0; i < n; i++) {
+        one_host &= !strcmp(cards[i].host, cards[0].host) && !strcmp(cards[i].boot, cards[0].boot);
+        all_fast &= cards[i].is_fast;
+    }
+    const bool by_tcp = cards[0].carrier[0] ? !strcmp(cards[0].carrier, "tcp") : !one_host && !all_fast;
+    if (rank == 0 && !by_tcp && !one_host && !all_fast)
+        dfr_say("warning: DF_LINK=mpi: MPI carries the messages, and no fast network was found on all hosts. If that is Open MPI's TCP transport, rank 0 may "
+                "end when another rank dies; --resume goes on then");
+    return by_tcp;
+}
+
+/* The interfaces that TCP may use: as the user says to this runtime, or to Open MPI. */
+static const char *networks(void)
+{
+    const char *own = getenv("DF_TCP_IF");
+
+    return own && own[0] ? own : getenv("OMPI_MCA_btl_tcp_if_include");
+}
+
+/* Also a rank that shows no address takes part in the exchange, so that no other waits for it. */
+static int choose(struct guarded *g, const struct dfr_mpi_plugin *plugin, struct df_error *error)
+{
+    const int rank = g->mpi->rank, size = g->mpi->size;
+    struct card own = { .is_fast = false }, *cards = calloc((size_t)size, sizeof *cards);
+    struct dfr_tcp_card *tcp = calloc((size_t)size, sizeof *tcp);
+    struct dfr_tcp_door *door = NULL;
+    struct df_error why = { "" };
+    int code = cards && tcp ? DF_OK : dfr_error_memory(error), listens = code == DF_OK ? dfr_tcp_listen(networks(), &door, &own.tcp, &why) : code;
+
+    if (code == DF_OK) {
+        describe(&own);
+        const struct dfr_guarded inside = dfr_guard_enter("the start of MPI");
+        code = plugin->gather(&own, cards, sizeof own, error);
+        dfr_guard_leave(&inside);
+    }
+    const bool by_tcp = code == DF_OK && goes_by_tcp(cards, rank, size);
+    for (int i = 0; by_tcp && i < size; i++)
+        tcp[i] = cards[i].tcp;
+    if (by_tcp && listens != DF_OK)
+        code = dfr_error(error, listens, "%s", why.text);
+    else if (by_tcp)
+        code = dfr_tcp_join(door, rank, size, tcp, DFR_TCP_JOIN_S, &g->tcp, error);
+    else if (listens == DF_OK && door)
+        dfr_tcp_shut(door);
+    free(cards);
+    free(tcp);
+    return code;
+}
+
+/* ---- opening ---- */
+
+/* What is known to harm is avoided, unless the user says it: MPI's TCP transport waits for itself in PUT when a rank dies (Open MPI 4.1.4). */
+static int set_up(struct df_error *error)
+{
+    const char *carrier = getenv("DF_LINK"), *limit = getenv("DF_MPI_TIMEOUT");
+    char *end = NULL;
+    const double limit_s = limit && limit[0] ? strtod(limit, &end) : TIMEOUT_S;
+
+    if (carrier && carrier[0] && strcmp(carrier, "mpi") && strcmp(carrier, "tcp"))
+        return dfr_error(error, DF_E_ARGUMENT, "DF_LINK is '%s', and neither 'mpi' nor 'tcp'", carrier);
+    if ((end && *end) || !(limit_s >= 0.1 && limit_s <= 1e6))
+        return dfr_error(error, DF_E_ARGUMENT, "DF_MPI_TIMEOUT is '%s', and no number of seconds from 0.1 on", limit);
+    setenv("OMPI_MCA_btl_tcp_flags", DFR_LINK_TCP_FLAGS, 0);
+    return dfr_guard_begin(limit_s, error);
+}
+
+int dfr_link_open_mpi(struct dfr_link **link, const char *folder, struct df_error *error)
+{
+    const struct dfr_mpi_plugin *plugin = NULL;
+    struct guarded *g;
+    int code = load_plugin(folder, &plugin, error);
+
+    if (code != DF_OK || (code = set_up(error)) != DF_OK)
+        return code;
+    if (!(g = calloc(1, sizeof *g)))
+        return dfr_error_memory(error);
+    const struct dfr_guarded inside = dfr_guard_enter("MPI_Init");
+    code = plugin->open(&g->mpi, error);
+    dfr_guard_leave(&inside);
+    if (code == DF_OK && g->mpi->size > 1)
+        code = choose(g, plugin, error);
+    if (code != DF_OK) {
+        free(g);
+        return code;
+    }
+    g->link = (struct dfr_link){ g->mpi->rank, g->mpi->size, guarded_send, guarded_poll, guarded_close };
+    *link = &g->link;
+    return DF_OK;
 }

@@ -80,7 +80,7 @@ static bool waits_for_bye(const struct dfr_manager *m, double now_s)
     for (int rank = 1; rank < m->o.n_ranks; rank++) {
         const struct dfr_manager_worker *worker = &m->workers[rank];
         const double since_s = worker->told_s > m->end_s ? worker->told_s : m->end_s;
-        bool silent = worker->state == DFR_WORKER_DEAD && now_s - worker->heard_s >= m->o.beat_timeout_s;
+        bool silent = worker->state == DFR_WORKER_DEAD && (worker->lost || dfr_manager_is_silent(m, now_s, rank));
         if (!worker->said_bye && !silent && now_s - since_s < m->o.beat_timeout_s)
             return true;
     }
@@ -331,6 +331,7 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         note_stored(m, now_s, rank, &message->head);
         break;
     case DFR_BEAT:
+        dfr_pulse_hear(&m->workers[rank].pulse, now_s, message, m->o.beat_timeout_s);
         dfr_manager_hear_progress(m, now_s, rank, message->head.wave);
         dfr_manager_revive(m, now_s, rank, false);
         break;
@@ -402,26 +403,50 @@ void dfr_manager_arrived(struct dfr_manager *m, double now_s, int from, struct d
     settle(m, now_s);
 }
 
-static bool all_are_gone(const struct dfr_manager *m)
+void dfr_manager_heard(struct dfr_manager *m, double now_s, int rank)
 {
-    for (int rank = 1; rank < m->o.n_ranks; rank++)
-        if (m->workers[rank].state != DFR_WORKER_GONE)
+    if (rank <= 0 || rank >= m->o.n_ranks)
+        return;
+    m->workers[rank].heard_s = now_s;
+    if (m->phase == DFR_ENDING)
+        m->workers[rank].told_s = now_s; /* a report may be long */
+}
+
+void dfr_manager_lost(struct dfr_manager *m, double now_s, int rank)
+{
+    if (rank <= 0 || rank >= m->o.n_ranks || m->phase == DFR_OVER)
+        return;
+    m->workers[rank].lost = true;
+    if (m->workers[rank].state != DFR_WORKER_DEAD && m->workers[rank].state != DFR_WORKER_GONE)
+        dfr_manager_bury(m, now_s, rank, "has ended, or its connection has", -1);
+    settle(m, now_s);
+}
+
+static bool all_are_gone(const struct dfr_manager *m, bool *any_lost)
+{
+    *any_lost = false;
+    for (int rank = 1; rank < m->o.n_ranks; rank++) {
+        if (m->workers[rank].state != DFR_WORKER_GONE && !m->workers[rank].lost)
             return false;
+        *any_lost |= m->workers[rank].lost;
+    }
     return true;
 }
 
 static void look_for_loss(struct dfr_manager *m, double now_s)
 {
+    const double limit_s = m->any_came ? m->o.lost_s : m->o.start_s;
     char text[96];
+    bool any_lost;
 
     if (m->stopping && m->o.grace_s > 0 && now_s - m->stop_s >= m->o.grace_s) {
         m->state.gave_up = true;
         snprintf(text, sizeof text, "the run was stopped; what took longer than %g s was given up", m->o.grace_s);
         dfr_manager_fail(m, now_s, DF_E_STOPPED, text);
-    } else if (m->state.n_live == 0 && all_are_gone(m)) {
-        dfr_manager_fail(m, now_s, DF_E_STOPPED, "no worker takes part");
-    } else if (m->state.n_live == 0 && now_s - m->alone_s >= m->o.lost_s) {
-        snprintf(text, sizeof text, "no worker was heard for %g s", m->o.lost_s);
+    } else if (m->state.n_live == 0 && all_are_gone(m, &any_lost)) {
+        dfr_manager_fail(m, now_s, DF_E_STOPPED, any_lost ? "no other rank is left: they have ended" : "no worker takes part");
+    } else if (m->state.n_live == 0 && now_s - m->alone_s >= limit_s) {
+        snprintf(text, sizeof text, "no worker was heard for %g s", limit_s);
         dfr_manager_fail(m, now_s, DF_E_STOPPED, text);
     }
 }
@@ -592,14 +617,15 @@ static void set_defaults(struct dfr_manager_options *o)
         o->places = n_workers * (o->window > 0 ? 2 * o->window : PLACES_OF_WORKER);
     o->beat_s = o->beat_s > 0 ? o->beat_s : 1;
     o->beat_timeout_s = o->beat_timeout_s > 0 ? o->beat_timeout_s : 10;
-    o->lost_s = o->lost_s > 0 ? o->lost_s : 60;
+    o->start_s = o->start_s > 0 ? o->start_s : 60;
+    o->lost_s = o->lost_s > 0 ? o->lost_s : o->beat_timeout_s;
 }
 
 /* A quarter of the shortest time that something takes to be noticed. */
 static double tick_of(const struct dfr_manager_options *o)
 {
     double least_s = o->beat_s;
-    const double others_s[] = { o->beat_timeout_s, o->wave_timeout_s, o->grace_s, o->lost_s };
+    const double others_s[] = { o->beat_timeout_s, o->wave_timeout_s, o->grace_s, o->start_s, o->lost_s };
 
     for (unsigned i = 0; i < sizeof others_s / sizeof *others_s; i++)
         if (others_s[i] > 0 && others_s[i] < least_s)
@@ -638,13 +664,12 @@ int dfr_manager_create(const struct dfr_manager_options *options, double now_s, 
         return dfr_error_memory(error);
     m->o = *options;
     set_defaults(&m->o);
-    struct dfr_head welcome = dfr_manager_head(m, DFR_WELCOME), beat = dfr_manager_head(m, DFR_BEAT);
+    struct dfr_head welcome = dfr_manager_head(m, DFR_WELCOME);
     welcome.flags = m->o.wants;
     m->slots = calloc(m->o.places, sizeof *m->slots);
     m->workers = calloc((size_t)m->o.n_ranks, sizeof *m->workers);
     m->welcome = dfr_message_make(&welcome, options->once, options->n_once);
-    m->beat = dfr_message_make(&beat, NULL, 0);
-    if (!m->slots || !m->workers || !m->welcome || !m->beat) {
+    if (!m->slots || !m->workers || !m->welcome) {
         dfr_manager_destroy(m);
         return dfr_error_memory(error);
     }
@@ -662,7 +687,6 @@ void dfr_manager_destroy(struct dfr_manager *m)
         dfr_message_drop(m->slots[i].again);
     }
     dfr_message_drop(m->welcome);
-    dfr_message_drop(m->beat);
     free(m->slots);
     free(m->workers);
     free(m);

@@ -11,7 +11,8 @@
  * Waves:    A wave is *offered* when its inputs are there, *given* to a worker, and *accepted* when a result is there. The
  *           caller *takes* results in order. The wave has *ended* when its outputs are written, and journaled if they are.
  * Bound:    No wave is offered `places` or more beyond the oldest that has not ended. That bounds inputs and results.
- * Death:    A worker that is silent for beat_timeout_s counts as dead, or one that holds a wave for wave_timeout_s and does not say in its beats that
+ * Death:    A worker that is silent for beat_timeout_s counts as dead, or longer if the link to it is slow (pulse.h); so does one whose process has
+ *           ended, if the link says so, or one that holds a wave for wave_timeout_s and does not say in its beats that
  *           it gets further with it. Its waves
  *           go to the front of the queue. If it was not dead, its late results count as any others: the first result
  *           of a wave is accepted, later ones are dropped. It gets waves again after a result, or when it holds none.
@@ -30,12 +31,13 @@
  * Reports:  With `wants` END asks for a REPORT. Who sends one is waited for as long as its messages come.
  * Relays:   With `relay` waves go from worker to worker (runtime/stages/). A worker gets a wave when it ASKs, and its result may come from another one.
  *           Which ranks do what is a *mapping*, which the WELCOME tells. It has a *generation*, the lower bits of the epoch. The first one begins when
- *           all ranks have said HELLO, or after lost_s. If a rank of the mapping dies or leaves, another mapping follows, and all waves that
+ *           all ranks have said HELLO, or after start_s. If a rank of the mapping dies or leaves, another mapping follows, and all waves that
  *           are not accepted are given out again. What comes of older generations is dropped. There are no windows and no verdicts. A beat says
  *           which wave is the oldest that runs at a worker (and one), and wave_timeout_s counts from the first beat that says so. Any worker of the mapping may
  *           find the end of the stream in a wave that was given.
  * Stopping: dfr_manager_stop() ends handing out. What was given comes back, and is accepted. A BEAT tells the workers, so that they end soon what they can.
- * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker lives for lost_s.
+ * Failures: A wave that fails on a worker ends the run, as it does in one process. So does it if no worker comes for start_s, if
+ *           none lives for lost_s after one did, or if none can come back.
  * Cost:     A few steps for each message; a look at every worker four times in the shortest of the times.
  * Memory:   Messages that are given to a call are the manager's then; what it sends, options.send only borrows.
  * Threads:  one at a time.
@@ -84,7 +86,8 @@ struct dfr_manager_options {
     size_t memory_bytes;                /* inputs and results hold no more, but for one wave; 0: no bound */
     double beat_s, beat_timeout_s;      /* 0: 1 s, 10 s */
     double wave_timeout_s;              /* since the wave was given, or got further; 0: none */
-    double lost_s;                      /* 0: 60 s */
+    double start_s;                     /* that ranks have for their HELLO; 0: 60 s */
+    double lost_s;                      /* for which no worker may live, after one did; 0: beat_timeout_s */
     double grace_s;                     /* after dfr_manager_stop(), what was given is waited for so long; 0: for ever */
     const struct dfr_value *once;       /* of the WELCOME; borrowed during dfr_manager_create() */
     uint32_t n_once;
@@ -133,6 +136,10 @@ int64_t dfr_manager_stored(struct dfr_manager *manager);
 void dfr_manager_ended(struct dfr_manager *manager, double now_s);
 
 void dfr_manager_arrived(struct dfr_manager *manager, double now_s, int from, struct dfr_message *message);
+/* A piece of a message has come from this rank, so it lives. */
+void dfr_manager_heard(struct dfr_manager *manager, double now_s, int rank);
+/* Its process has ended: nothing comes from it any more. */
+void dfr_manager_lost(struct dfr_manager *manager, double now_s, int rank);
 /* To be called at the time that dfr_manager_due_s() gives, or soon after, when all that has arrived was told. */
 void dfr_manager_tick(struct dfr_manager *manager, double now_s);
 double dfr_manager_due_s(const struct dfr_manager *manager);

@@ -8,6 +8,7 @@
 #define DFR_MANAGER_IMPL_H
 
 #include "runtime/cluster/manager.h"
+#include "runtime/cluster/pulse.h"
 
 /* A ring of such nodes, one of which is the list itself. A node that is in no list points to itself. */
 struct dfr_ring {
@@ -40,6 +41,8 @@ struct dfr_manager_worker {
     struct dfr_ring ring;               /* in `asking`; the first member */
     enum dfr_worker_state state;
     bool said_bye;                      /* after END */
+    bool lost;                          /* its process has ended */
+    struct dfr_pulse pulse;
     struct dfr_ring given, storing;     /* slots */
     unsigned held;                      /* waves that it was given and gave no result for, dead or not */
     int64_t progress;                   /* what its last beat said */
@@ -88,7 +91,8 @@ struct dfr_manager {
     double due_s, tick_s;
     double stop_s, end_s;               /* when stopping began, when END was sent */
     double ended_s;                     /* when all waves had ended, and others were still waited for that are behind the end; < 0: not yet */
-    struct dfr_message *welcome, *beat;
+    bool any_came;                      /* a worker has taken part */
+    struct dfr_message *welcome;
     struct dfr_manager_state state;
 };
 
@@ -145,7 +149,7 @@ void dfr_manager_take_out(struct dfr_manager *manager, struct dfr_slot_of_wave *
 bool dfr_manager_is_here(const struct dfr_manager_worker *worker);
 void dfr_manager_join(struct dfr_manager *manager, double now_s, int rank, const struct dfr_message *hello);
 void dfr_manager_let_leave(struct dfr_manager *manager, double now_s, int rank);
-/* The worker counts as dead: `why` it does, and since when that is so. */
+/* The worker counts as dead: `why` it does, and since when that is so; < 0: that is not said. */
 void dfr_manager_bury(struct dfr_manager *manager, double now_s, int rank, const char *why, double since_s);
 /* It was heard. If it counted as dead, it lives if it gave a result or holds nothing. */
 void dfr_manager_revive(struct dfr_manager *manager, double now_s, int rank, bool did_work);
@@ -153,6 +157,9 @@ void dfr_manager_revive(struct dfr_manager *manager, double now_s, int rank, boo
 void dfr_manager_hear_progress(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
 /* At each tick: is it silent, has it held a wave for too long, is a heartbeat due? */
 void dfr_manager_look_at(struct dfr_manager *manager, double now_s, int rank);
+/* It has been silent for so long that it counts as dead. */
+bool dfr_manager_is_silent(const struct dfr_manager *manager, double now_s, int rank);
+void dfr_manager_beat(struct dfr_manager *manager, double now_s, int rank);
 /* A tick was late by so much. */
 void dfr_manager_forgive(struct dfr_manager *manager, double late_s);
 

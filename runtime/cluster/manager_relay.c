@@ -48,13 +48,10 @@ static bool begin_generation(struct dfr_manager *m, bool *live, bool *uses)
     for (int rank = 0; rank < m->o.n_ranks; rank++)
         live[rank] = m->workers[rank].state == DFR_WORKER_LIVE;
     dfr_message_drop(m->welcome);
-    dfr_message_drop(m->beat);
-    head = dfr_manager_head(m, DFR_BEAT);
-    m->beat = dfr_message_make(&head, NULL, 0);
     head = dfr_manager_head(m, DFR_WELCOME);
     head.flags = m->o.wants;
     m->welcome = m->o.relay->map(m->o.relay->arg, &head, live, uses);
-    return m->beat && m->welcome;
+    return m->welcome;
 }
 
 static unsigned map_anew(struct dfr_manager *m, double now_s)
@@ -215,10 +212,10 @@ void dfr_relay_hear(struct dfr_manager *m, double now_s, int rank, int64_t progr
 void dfr_relay_look_at(struct dfr_manager *m, double now_s, int rank)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
-    const bool silent = now_s - worker->heard_s >= m->o.beat_timeout_s;
+    const bool silent = dfr_manager_is_silent(m, now_s, rank);
 
     if (m->generation == 0) {
-        if (rank == 1 && m->state.n_live > 0 && now_s - m->alone_s >= m->o.lost_s)
+        if (rank == 1 && m->state.n_live > 0 && now_s - m->alone_s >= m->o.start_s)
             map_anew(m, now_s);         /* those that did not come are not waited for any longer */
     } else if (dfr_manager_is_here(worker) && silent) {
         dfr_manager_bury(m, now_s, rank, "was silent", worker->heard_s);
@@ -226,6 +223,6 @@ void dfr_relay_look_at(struct dfr_manager *m, double now_s, int rank)
         worker->held = 1;               /* it may never end: the link is not closed as a whole */
         dfr_manager_bury(m, now_s, rank, "has held a wave", worker->runs_s);
     }
-    if (worker->state != DFR_WORKER_UNKNOWN && !silent && now_s - worker->sent_s >= m->o.beat_s)
-        dfr_manager_send(m, now_s, rank, m->beat);
+    if (worker->state != DFR_WORKER_UNKNOWN && !silent && !worker->lost && now_s - worker->sent_s >= m->o.beat_s)
+        dfr_manager_beat(m, now_s, rank);
 }

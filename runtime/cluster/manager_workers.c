@@ -194,7 +194,10 @@ void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char 
     if (m->o.relay)
         n = dfr_relay_lose(m, now_s, rank);
     m->workers[rank].counts.n_again += n;
-    tell(m, rank, "counts as dead: it %s for %.1f s; waves that are given out again: %u", why, now_s - since_s, n);
+    if (since_s < 0)
+        tell(m, rank, "counts as dead: it %s; waves that are given out again: %u", why, n);
+    else
+        tell(m, rank, "counts as dead: it %s for %.1f s; waves that are given out again: %u", why, now_s - since_s, n);
 }
 
 static void refuse(struct dfr_manager *m, double now_s, int rank, const char *why)
@@ -230,6 +233,7 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
         return;
     }
     worker->held = 0;
+    m->any_came = true;
     dfr_manager_window_begin(m, now_s, rank);
     set_state(m, now_s, rank, DFR_WORKER_LIVE);
     if (m->o.relay)
@@ -270,6 +274,20 @@ void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
 
 /* ---- silence ---- */
 
+bool dfr_manager_is_silent(const struct dfr_manager *m, double now_s, int rank)
+{
+    const struct dfr_manager_worker *worker = &m->workers[rank];
+
+    return now_s - worker->heard_s >= dfr_pulse_limit_s(&worker->pulse, m->o.beat_timeout_s);
+}
+
+void dfr_manager_beat(struct dfr_manager *m, double now_s, int rank)
+{
+    const struct dfr_head head = dfr_manager_head(m, DFR_BEAT);
+
+    say(m, now_s, rank, dfr_pulse_beat(&m->workers[rank].pulse, now_s, &head));
+}
+
 /* When it was given the oldest wave that it holds. */
 static double holds_since_s(const struct dfr_manager_worker *worker, double now_s)
 {
@@ -292,7 +310,7 @@ void dfr_manager_hear_progress(struct dfr_manager *m, double now_s, int rank, in
 void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
-    bool silent = now_s - worker->heard_s >= m->o.beat_timeout_s;
+    bool silent = dfr_manager_is_silent(m, now_s, rank);
     double since_s = holds_since_s(worker, now_s);
 
     if (m->o.relay) {
@@ -305,8 +323,8 @@ void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
         dfr_manager_bury(m, now_s, rank, "was silent", worker->heard_s);
     else if (dfr_manager_is_here(worker) && m->o.wave_timeout_s > 0 && now_s - since_s >= m->o.wave_timeout_s)
         dfr_manager_bury(m, now_s, rank, "has held a wave", since_s);
-    if (!silent && now_s - worker->sent_s >= m->o.beat_s)
-        dfr_manager_send(m, now_s, rank, m->beat);
+    if (!silent && !worker->lost && now_s - worker->sent_s >= m->o.beat_s)
+        dfr_manager_beat(m, now_s, rank);
 }
 
 /* A time in which this process did not run (SIGSTOP) is nobody's silence. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/cluster/pulse.h"
 
 /* Messages that wait, in the order in which they came. */
 struct fifo {
@@ -19,6 +20,7 @@ struct dfr_worker {
     struct dfr_message *welcome;
     struct fifo gives, verdicts;
     double heard_s, sent_s, due_s, tick_s;
+    struct dfr_pulse pulse;
     int64_t progress;                   /* what beats tell */
     bool leaves;                        /* it asked for no more waves */
     bool hurries;                       /* a BEAT said that the run is to be stopped */
@@ -111,7 +113,7 @@ static void say(struct dfr_worker *w, double now_s, enum dfr_message_kind kind)
     struct dfr_head head = head_of(w, kind);
 
     head.wave = kind == DFR_BEAT ? w->progress : 0;
-    send(w, now_s, dfr_message_make(&head, NULL, 0));
+    send(w, now_s, kind == DFR_BEAT ? dfr_pulse_beat(&w->pulse, now_s, &head) : dfr_message_make(&head, NULL, 0));
 }
 
 /* ---- clocks ---- */
@@ -224,12 +226,26 @@ static void obey(struct dfr_worker *w, struct dfr_message *message)
         w->hurries |= message->head.flags & DFR_STOPS;
 }
 
+void dfr_worker_heard(struct dfr_worker *w, double now_s)
+{
+    w->heard_s = now_s;
+}
+
+void dfr_worker_lost(struct dfr_worker *w)
+{
+    if (!w->over && !w->gone)
+        fail(w, DF_E_STOPPED, "rank 0 has ended, or the connection to it has");
+    w->over = true;
+}
+
 void dfr_worker_arrived(struct dfr_worker *w, double now_s, struct dfr_message *message)
 {
     const struct dfr_head *head = &message->head;
 
     if (!w->over && head->epoch >= w->epoch) {
         w->heard_s = now_s;
+        if (head->kind == DFR_BEAT)
+            dfr_pulse_hear(&w->pulse, now_s, message, w->o.beat_timeout_s);
         w->done |= head->kind == DFR_END && head->flags & DFR_WHOLE;
         if (head->kind == DFR_REFUSE)
             be_refused(w, now_s, message);
@@ -249,7 +265,7 @@ void dfr_worker_arrived(struct dfr_worker *w, double now_s, struct dfr_message *
 
 void dfr_worker_tick(struct dfr_worker *w, double now_s)
 {
-    double limit_s = w->epoch > 0 ? w->o.beat_timeout_s : w->o.welcome_timeout_s, late_s = now_s - w->due_s;
+    double limit_s = w->epoch > 0 ? dfr_pulse_limit_s(&w->pulse, w->o.beat_timeout_s) : w->o.welcome_timeout_s, late_s = now_s - w->due_s;
     char sentence[80];
 
     if (late_s > w->tick_s)

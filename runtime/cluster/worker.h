@@ -3,7 +3,7 @@
  * Waves:    What is GIVEn waits in a queue, from which the caller takes it in the order in which it came. The caller may run
  *           several at once, and gives their results in any order. A wave may come a second time, and is run again then.
  * None:     NONE (runtime/stages/) waits in that queue, too.
- * Silence:  if the manager is silent for beat_timeout_s, the worker is over. That is DF_E_STOPPED, unless it was let go before.
+ * Silence:  if the manager is silent for beat_timeout_s, or longer if the link is slow (pulse.h), or has ended, the worker is over. That is DF_E_STOPPED, unless it was let go before.
  * Epochs:   messages of a lower epoch than the manager's are dropped. A WELCOME of a higher one is a new manager's: the waves
  *           that wait are dropped, and results of the old epoch are not sent.
  * Clocks:   If a trace is wanted, CLOCKs go to the manager and back when the worker is welcome and when END has come (clock.h). Reports follow.
@@ -72,6 +72,9 @@ struct dfr_head dfr_worker_report_head(const struct dfr_worker *worker);
 /* Sends a report, made with that head; NULL: none. `last`: there are no more. */
 void dfr_worker_report(struct dfr_worker *worker, double now_s, struct dfr_message *report, bool last);
 
+/* A piece of a message has come from the manager; its process has ended. */
+void dfr_worker_heard(struct dfr_worker *worker, double now_s);
+void dfr_worker_lost(struct dfr_worker *worker);
 void dfr_worker_arrived(struct dfr_worker *worker, double now_s, struct dfr_message *message);
 void dfr_worker_tick(struct dfr_worker *worker, double now_s);
 double dfr_worker_due_s(const struct dfr_worker *worker);

@@ -3,7 +3,10 @@
  * Calls:    MPI_Isend, Iprobe, Irecv and Test alone, from the thread that opened the link (MPI_THREAD_FUNNELED). There is no
  *           collective call between the start and the end, because one rank may die at any time.
  * Pieces:   a message is cut into pieces of PIECE_BYTES; the tag says how many pieces of it follow. Pieces of one message
- *           arrive in order, because MPI keeps the order of what one rank sends to one other.
+ *           arrive in order, because MPI keeps the order of what one rank sends to one other. At most MOST_BEGUN pieces are on their way to
+ *           one rank; the next one begins when the receiver has one of them, so MPI never holds much for a rank that died. Urgent messages
+ *           are one piece, with a tag of their own, and need not wait.
+ * Life:     each piece that has arrived counts: DFR_LINK_HEARD.
  * Death:    MPI's errors are returned, and count as the death of the other rank: what is sent to it stays on its way. A rank
  *           whose launcher is gone (its parent is another process now) is told so by poll(), and has to end.
  * Linking:  this file knows nothing of libdf but headers, so that the plug-in loads into any program.
@@ -15,24 +18,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/cluster/launcher.h"
 #include "runtime/cluster/link.h"
 
 #ifndef PIECE_BYTES
-#define PIECE_BYTES ((size_t)1 << 29)
+#define PIECE_BYTES ((size_t)16 << 20)
 #endif
-#define MOST_PIECES 32768               /* tags up to 32767 are what every MPI has */
-#define LEAST_RATE 100e6                /* bytes a second; what moves more slowly for long counts as stuck */
-#define LEAST_MOVING_S 20e-3
-#define LAUNCHER_POLLS 64               /* the launcher is looked for at each 64th poll that found nothing */
+#define MOST_PIECES 32767
+#define URGENT 32767                    /* the tag of an urgent message; tags up to 32767 are what every MPI has */
+#define MOST_BEGUN 4
+#define MOVING_S 20e-3                  /* so long after a piece has begun or ended, messages count as moving */
 
 /* A message on its way out or in. */
 struct moving {
     struct moving *next;
-    int rank;                           /* in: who sends it */
-    int n_begun, n;                     /* pieces */
+    int rank;                           /* who sends it, or gets it */
+    int n_done, n_begun, n;             /* pieces */
     bool is_lost;                       /* MPI refused a piece: the message stays here */
     void *cookie;                       /* out */
-    unsigned char *bytes;               /* in */
+    bool urgent;
+    unsigned char *bytes;               /* out: the sender's */
     size_t size;                        /* in: of the pieces that have begun */
     MPI_Request requests[];             /* a piece each; those that have not begun are MPI_REQUEST_NULL */
 };
@@ -42,11 +47,18 @@ struct list {
     struct moving *first, **end;
 };
 
+struct other {
+    int n_on_way;                       /* pieces that have begun and have not left */
+    bool heard;                         /* a piece of a longer message has come since that was told */
+};
+
 struct mpi_link {
     struct dfr_link link;               /* first member */
     struct list out, in;
-    double moving_until_s;              /* until then what is in these lists counts as moving */
-    int launcher, polls;
+    double moved_s;                     /* when a piece began or ended last */
+    struct other *others;               /* by rank */
+    int n_heard;                        /* of them */
+    struct dfr_launcher launcher;
 };
 
 __attribute__((format(printf, 3, 4))) static int fail(struct df_error *error, int code, const char *format, ...)
@@ -78,39 +90,58 @@ static struct moving *add(struct list *list, int rank, int n)
     return moving;
 }
 
-static void expect_to_move(struct mpi_link *m, size_t bytes)
+static void note_heard(struct mpi_link *m, int rank)
 {
-    double now_s = MPI_Wtime();
-
-    m->moving_until_s = (m->moving_until_s > now_s ? m->moving_until_s : now_s + LEAST_MOVING_S) + (double)bytes / LEAST_RATE;
+    m->n_heard += !m->others[rank].heard;
+    m->others[rank].heard = true;
 }
 
-static bool has_arrived(struct moving *moving)
+static int take_heard(struct mpi_link *m)
 {
-    int done = 0;
+    int rank = 0;
 
-    if (moving->is_lost || moving->n_begun < moving->n)
-        return false;
-    if (MPI_Testall(moving->n, moving->requests, &done, MPI_STATUSES_IGNORE) != MPI_SUCCESS)
-        moving->is_lost = true;
-    return done && !moving->is_lost;
+    while (!m->others[rank].heard)
+        rank++;
+    m->others[rank].heard = false;
+    m->n_heard--;
+    return rank;
+}
+
+/* Looks at its pieces, in order. Gives whether all have moved. */
+static bool has_arrived(struct mpi_link *m, struct moving *moving, bool out)
+{
+    while (moving->n_done < moving->n_begun && !moving->is_lost) {
+        int done = 0;
+        if (MPI_Test(&moving->requests[moving->n_done], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            moving->is_lost = true;
+        if (!done || moving->is_lost)
+            return false;
+        moving->n_done++;
+        m->moved_s = MPI_Wtime();
+        if (out && !moving->urgent)
+            m->others[moving->rank].n_on_way--;
+        else if (!out && moving->n_done < moving->n)
+            note_heard(m, moving->rank);
+    }
+    return moving->n_done == moving->n;
 }
 
 /* Does an older message of the same rank still move? */
 static bool is_behind(const struct list *list, const struct moving *moving)
 {
     for (const struct moving *other = list->first; other != moving; other = other->next)
-        if (other->rank == moving->rank)
+        if (other->rank == moving->rank && !other->urgent)
             return true;
     return false;
 }
 
 /* The oldest message that has arrived, no longer in the list; NULL: none. */
-static struct moving *take_arrived(struct list *list, bool in_order)
+static struct moving *take_arrived(struct mpi_link *m, struct list *list)
 {
     for (struct moving **at = &list->first; *at; at = &(*at)->next) {
         struct moving *moving = *at;
-        if ((in_order && is_behind(list, moving)) || !has_arrived(moving))
+        const bool has = has_arrived(m, moving, list == &m->out);
+        if (!has || (list == &m->in && !moving->urgent && is_behind(list, moving)))
             continue;
         *at = moving->next;
         if (list->end == &moving->next)
@@ -122,10 +153,32 @@ static struct moving *take_arrived(struct list *list, bool in_order)
 
 /* ---- out ---- */
 
-static int mpi_send(struct dfr_link *link, int to, const void *bytes, size_t size, void *cookie, struct df_error *error)
+/* Begins a piece. */
+static void begin_piece(struct mpi_link *m, struct moving *moving)
+{
+    const size_t at = (size_t)moving->n_begun * PIECE_BYTES, part = moving->size - at < PIECE_BYTES ? moving->size - at : PIECE_BYTES;
+    const int tag = moving->urgent ? URGENT : moving->n - 1 - moving->n_begun;
+
+    moving->is_lost = MPI_Isend((const char *)moving->bytes + at, (int)part, MPI_BYTE, moving->rank, tag, MPI_COMM_WORLD,
+                                &moving->requests[moving->n_begun]) != MPI_SUCCESS;
+    moving->n_begun++;
+    m->others[moving->rank].n_on_way += !moving->urgent;
+    m->moved_s = MPI_Wtime();
+}
+
+/* Begins what may leave now. Messages to one rank begin in order. */
+static void begin_pieces(struct mpi_link *m)
+{
+    for (struct moving *moving = m->out.first; moving; moving = moving->next) {
+        while (!moving->is_lost && moving->n_begun < moving->n && m->others[moving->rank].n_on_way < MOST_BEGUN)
+            begin_piece(m, moving);
+    }
+}
+
+static int mpi_send(struct dfr_link *link, int to, const void *bytes, size_t size, bool urgent, void *cookie, struct df_error *error)
 {
     struct mpi_link *m = (struct mpi_link *)link;
-    size_t n = (size + PIECE_BYTES - 1) / PIECE_BYTES;
+    const size_t n = (size + PIECE_BYTES - 1) / PIECE_BYTES;
 
     if (n > MOST_PIECES)
         return fail(error, DF_E_ARGUMENT, "a message of %zu bytes is too long for MPI", size);
@@ -133,13 +186,13 @@ static int mpi_send(struct dfr_link *link, int to, const void *bytes, size_t siz
     if (!moving)
         return fail(error, DF_E_MEMORY, "out of memory");
     moving->cookie = cookie;
-    expect_to_move(m, size);
-    for (int i = 0; i < moving->n && !moving->is_lost; i++) {
-        size_t at = (size_t)i * PIECE_BYTES, part = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
-        moving->is_lost = MPI_Isend((const char *)bytes + at, (int)part, MPI_BYTE, to, moving->n - 1 - i, MPI_COMM_WORLD,
-                                    &moving->requests[i]) != MPI_SUCCESS;
-        moving->n_begun++;
-    }
+    moving->bytes = (unsigned char *)bytes;
+    moving->size = size;
+    moving->urgent = urgent && n == 1;
+    if (moving->urgent)
+        begin_piece(m, moving);
+    else
+        begin_pieces(m);
     return DF_OK;
 }
 
@@ -149,7 +202,7 @@ static int mpi_send(struct dfr_link *link, int to, const void *bytes, size_t siz
 static struct moving *find_begun(struct mpi_link *m, int from)
 {
     for (struct moving *moving = m->in.first; moving; moving = moving->next)
-        if (moving->rank == from && moving->n_begun < moving->n)
+        if (moving->rank == from && moving->n_begun < moving->n && !moving->urgent)
             return moving;
     return NULL;
 }
@@ -170,8 +223,9 @@ static struct moving *begin_message(struct mpi_link *m, int from, int n, size_t 
 /* Begins to receive the piece that MPI has for this rank. */
 static int receive(struct mpi_link *m, const MPI_Status *status, struct df_error *error)
 {
-    int from = status->MPI_SOURCE, follow = status->MPI_TAG, n = 0;
-    struct moving *moving = find_begun(m, from);
+    const bool urgent = status->MPI_TAG == URGENT;
+    int from = status->MPI_SOURCE, follow = urgent ? 0 : status->MPI_TAG, n = 0;
+    struct moving *moving = urgent ? NULL : find_begun(m, from);
 
     MPI_Get_count(status, MPI_BYTE, &n);
     if (n < 0 || (size_t)n > PIECE_BYTES || (follow > 0 && (size_t)n != PIECE_BYTES) || follow >= MOST_PIECES ||
@@ -179,11 +233,12 @@ static int receive(struct mpi_link *m, const MPI_Status *status, struct df_error
         return fail(error, DF_E_FORMAT, "a piece of %d bytes from rank %d is wrong", n, from);
     if (!moving && !(moving = begin_message(m, from, follow + 1, (size_t)n)))
         return fail(error, DF_E_MEMORY, "out of memory");
-    moving->is_lost |= MPI_Irecv(moving->bytes + moving->size, n, MPI_BYTE, from, follow, MPI_COMM_WORLD,
+    moving->urgent = urgent;
+    moving->is_lost |= MPI_Irecv(moving->bytes + moving->size, n, MPI_BYTE, from, status->MPI_TAG, MPI_COMM_WORLD,
                                  &moving->requests[moving->n_begun]) != MPI_SUCCESS;
     moving->n_begun++;
     moving->size += (size_t)n;
-    expect_to_move(m, (size_t)n);
+    m->moved_s = MPI_Wtime();
     return DF_OK;
 }
 
@@ -201,11 +256,6 @@ static int receive_all(struct mpi_link *m, struct df_error *error)
     }
 }
 
-static bool launcher_is_gone(struct mpi_link *m)
-{
-    return m->launcher > 1 && ++m->polls % LAUNCHER_POLLS == 0 && getppid() != m->launcher;
-}
-
 static int mpi_poll(struct dfr_link *link, struct dfr_link_event *event, struct df_error *error)
 {
     struct mpi_link *m = (struct mpi_link *)link;
@@ -215,13 +265,16 @@ static int mpi_poll(struct dfr_link *link, struct dfr_link_event *event, struct 
     *event = (struct dfr_link_event){ .kind = DFR_LINK_NOTHING };
     if (code != DF_OK)
         return code;
-    if ((moving = take_arrived(&m->in, true)) != NULL)
+    begin_pieces(m);
+    if ((moving = take_arrived(m, &m->in)) != NULL)
         *event = (struct dfr_link_event){ DFR_LINK_ARRIVED, moving->rank, moving->bytes, moving->size, NULL };
-    else if ((moving = take_arrived(&m->out, false)) != NULL)
+    else if ((moving = take_arrived(m, &m->out)) != NULL)
         *event = (struct dfr_link_event){ .kind = DFR_LINK_SENT, .cookie = moving->cookie };
-    else if (launcher_is_gone(m))
+    else if (m->n_heard > 0)
+        *event = (struct dfr_link_event){ .kind = DFR_LINK_HEARD, .rank = take_heard(m) };
+    else if (dfr_launcher_is_gone(&m->launcher))
         return fail(error, DF_E_STOPPED, "the launcher of this rank is gone");
-    else if ((m->in.first || m->out.first) && MPI_Wtime() < m->moving_until_s)
+    else if ((m->in.first || m->out.first) && MPI_Wtime() < m->moved_s + MOVING_S)
         event->kind = DFR_LINK_MOVING;
     free(moving);
     return DF_OK;
@@ -234,6 +287,7 @@ static void mpi_close(struct dfr_link *link, bool whole)
 {
     if (whole)
         MPI_Finalize();
+    free(((struct mpi_link *)link)->others);
     free(link);
 }
 
@@ -266,9 +320,21 @@ static int mpi_open(struct dfr_link **link, struct df_error *error)
     m->link.close = mpi_close;
     m->out.end = &m->out.first;
     m->in.end = &m->in.first;
-    m->launcher = m->link.size > 1 ? (int)getppid() : 0;
+    m->launcher = dfr_launcher_of(m->link.size);
+    m->others = calloc((size_t)m->link.size, sizeof *m->others);
+    if (!m->others) {
+        free(m);
+        return fail(error, DF_E_MEMORY, "out of memory");
+    }
     *link = &m->link;
     return DF_OK;
 }
 
-__attribute__((visibility("default"))) const struct dfr_mpi_plugin dfr_mpi_plugin = { DFR_MPI_VERSION, mpi_open };
+static int mpi_gather(const void *mine, void *all, size_t bytes, struct df_error *error)
+{
+    const int code = MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+
+    return code == MPI_SUCCESS ? DF_OK : fail(error, DF_E_IO, "the ranks cannot tell each other their addresses (MPI's code %d)", code);
+}
+
+__attribute__((visibility("default"))) const struct dfr_mpi_plugin dfr_mpi_plugin = { DFR_MPI_VERSION, mpi_open, mpi_gather };

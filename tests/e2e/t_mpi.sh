@@ -14,6 +14,16 @@ echo 'not a library' > libdf-mpi.so
 expect broken-plugin 3 "^cannot load MPI's plug-in: .*/libdf-mpi.so: file too short" ./waves 1
 rm libdf-mpi.so
 
+# A call of MPI that does not return ends the process with a sentence, whichever call it is; SIGPIPE in one does not. The rest of the process keeps it.
+check stuck-compiles cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -fPIC -shared -I"$DF_SOURCE" "$programs/stuck.c" -o stuck.so
+for where in open:MPI_Init 'gather:the start of MPI' 'send:a call of MPI' 'poll:a call of MPI' close:MPI_Finalize; do
+    expect stuck-${where%%:*} 1 "^waves: error: ${where#*:} has not returned for 0.4 s: a rank has died, cannot be reached, or runs without --cluster\. This rank ends; with --journal, --resume goes on" \
+        env DF_MPI=./stuck.so STUCK=${where%%:*} RANK=$([ ${where%%:*} = send ] && echo 1 || echo 0) DF_MPI_TIMEOUT=0.4 timeout 60 ./waves 5
+done
+expect broken-pipe 75 '^rank 0: that is enough$' env DF_MPI=./stuck.so STUCK=pipe timeout 60 ./waves 5
+expect link-name 3 "^DF_LINK is 'udp', and neither 'mpi' nor 'tcp'$" env DF_MPI=./stuck.so STUCK=no DF_LINK=udp ./waves 5
+for limit in soon 0 -1 5x nan; do expect limit-$limit 3 "^DF_MPI_TIMEOUT is '$limit', and no number of seconds from 0.1 on$" env DF_MPI=./stuck.so STUCK=no DF_MPI_TIMEOUT=$limit ./waves 5; done
+
 [ -e "$plugin" ] || { skip mpi 'no mpicc (libopenmpi-dev) when dfc was built'; exit 0; }
 command -v mpirun >/dev/null || { skip mpi 'no mpirun (openmpi-bin)'; exit 0; }
 mpirun --version | grep -q 'Open MPI' || { skip mpi 'mpirun is not of Open MPI'; exit 0; }
@@ -44,6 +54,13 @@ written large-result 12
 expect refused 1 '^rank 1 on .* is refused: it runs another program than rank 0, or with other arguments or sizes \(hash 0000000000001235, not 0000000000001234\)$' run -n 3 ./waves 20 other-hash=1
 written refused-result 20
 
+# The same over TCP connections, which ranks of one host have only if they are asked for.
+expect tcp 0 '^rank 0: 500 waves, [0-9]+ deaths, whole$' env DF_LINK=tcp DF_TCP_IF=lo timeout -k 10 200 mpirun --oversubscribe --bind-to none -n 4 ./waves 500 bytes=100
+written tcp-result 500
+expect tcp-large 0 '^rank 0: 12 waves, [0-9]+ deaths, whole$' env DF_LINK=tcp DF_TCP_IF=127.0.0.0/8 timeout -k 10 200 mpirun --oversubscribe --bind-to none -n 3 ./waves 12 bytes=20000000
+written tcp-large-result 12
+expect tcp-network 3 "^no interface of this host is one of 'no-such0'$" env DF_LINK=tcp DF_TCP_IF=no-such0 timeout -k 10 200 mpirun --oversubscribe --bind-to none -n 2 ./waves 5
+
 # A second of waiting; heartbeats, each second, as they are by default. No rank wakes more often than its backoff and the messages make it,
 # and there are few messages. What that costs is a figure; WAITING_MS=10 says that more is wrong, on a machine that does nothing else.
 run -n 3 ./waves 3 idle=1 beat-timeout=10 2> idle.txt
@@ -60,6 +77,20 @@ wait_told '^rank 2 on .* counts as dead'; wait_told '^rank 3 on .* counts as dea
 wait $!
 written killed
 expect killed-told 0 '^rank 0: [0-9]{3,} waves, ([2-9]|[0-9]{2,}) deaths, not whole$' cat said.txt
+
+# Over TCP a death is seen at once, and the last one ends the run.
+rm -f out.txt pid.* over
+DF_LINK=tcp DF_TCP_IF=lo run --enable-recovery -n 3 ./waves 150 work=0.02 bytes=1048576 beat-timeout=100 until=over 2> said.txt &
+wait_for out.txt 20; kill -9 "$(cat pid.2)"
+wait_told '^rank 2 on .* counts as dead: it has ended, or its connection has; waves that are given out again: [0-9]'; touch over
+wait $!
+written tcp-killed
+rm -f out.txt pid.* over
+DF_LINK=tcp DF_TCP_IF=lo run --enable-recovery -n 2 ./waves 150 work=0.02 beat-timeout=100 until=over 2> said.txt &
+wait_for out.txt 5; kill -9 "$(cat pid.1)"
+wait $!
+written tcp-all-killed
+expect tcp-all-killed-told 0 '^rank 0: no other rank is left: they have ended$' cat said.txt
 
 # A wave that hangs counts as dead; so does a worker that is stopped, until it goes on.
 expect hangs 0 '^rank 1 on .* counts as dead: it has held a wave for [0-9.]+ s; waves that are given out again: 1$' run --enable-recovery -n 3 ./waves 30 work=0.01 window=1 hang=1 wave-timeout=1
@@ -91,3 +122,8 @@ run --enable-recovery -n 3 ./waves 100000 work=0.02 beat-timeout=2 root-timeout=
 wait_for out.txt 10; kill -9 "$(cat pid.0)"
 wait $!
 for rank in 1 2; do expect rank-0-gone-$rank 0 "^rank $rank: rank 0 was silent for 2 s$" cat said.txt; done
+rm -f out.txt pid.*
+DF_LINK=tcp DF_TCP_IF=lo run --enable-recovery -n 3 ./waves 100000 work=0.02 2> said.txt &
+wait_for out.txt 10; kill -9 "$(cat pid.0)"
+wait $!
+for rank in 1 2; do expect tcp-rank-0-gone-$rank 0 "^rank $rank: rank 0 has ended, or the connection to it has$" cat said.txt; done

@@ -26,6 +26,7 @@ struct rank {
     struct link_rig *rig;
     uint64_t polls;
     bool is_dead;
+    bool *knows;                        /* by rank: it has heard of its death */
     struct mails sent;
 };
 
@@ -34,6 +35,7 @@ struct link_rig {
     int n_ranks;
     uint32_t random;
     unsigned most_delay;
+    bool tells;                         /* of deaths */
     struct rank *ranks;
     struct mails *ways;                 /* [from * n_ranks + to] */
     struct mails lost;                  /* what a dead rank sent, or what never leaves for it */
@@ -44,6 +46,14 @@ static void put(struct mails *mails, struct mail *mail)
     mail->next = NULL;
     *mails->end = mail;
     mails->end = &mail->next;
+}
+
+static void put_first(struct mails *mails, struct mail *mail)
+{
+    mail->next = mails->first;
+    mails->first = mail;
+    if (!mail->next)
+        mails->end = &mail->next;
 }
 
 static struct mail *take(struct mails *mails)
@@ -67,7 +77,7 @@ static int dead(struct df_error *error)
     return DF_E_STOPPED;
 }
 
-static int rig_send(struct dfr_link *link, int to, const void *bytes, size_t size, void *cookie, struct df_error *error)
+static int rig_send(struct dfr_link *link, int to, const void *bytes, size_t size, bool urgent, void *cookie, struct df_error *error)
 {
     struct rank *self = (struct rank *)link;
     struct link_rig *rig = self->rig;
@@ -82,7 +92,7 @@ static int rig_send(struct dfr_link *link, int to, const void *bytes, size_t siz
     else if (rig->ranks[to].is_dead)
         put(&self->sent, mail);
     else
-        put(way(rig, link->rank, to), mail);
+        (urgent && rig_rand(&rig->random) % 2 ? put_first : put)(way(rig, link->rank, to), mail);
     pthread_mutex_unlock(&rig->lock);
     return is_dead ? dead(error) : DF_OK;
 }
@@ -108,6 +118,20 @@ static bool deliver(struct rank *self, struct dfr_link_event *event)
     return false;
 }
 
+/* Tells of a death, behind all that the rank has sent. */
+static bool tell_of_death(struct rank *self, struct dfr_link_event *event)
+{
+    struct link_rig *rig = self->rig;
+
+    for (int from = 0; rig->tells && from < rig->n_ranks; from++)
+        if (rig->ranks[from].is_dead && !self->knows[from] && !way(rig, from, self->link.rank)->first) {
+            self->knows[from] = true;
+            *event = (struct dfr_link_event){ .kind = DFR_LINK_LOST, .rank = from };
+            return true;
+        }
+    return false;
+}
+
 static int rig_poll(struct dfr_link *link, struct dfr_link_event *event, struct df_error *error)
 {
     struct rank *self = (struct rank *)link;
@@ -116,7 +140,7 @@ static int rig_poll(struct dfr_link *link, struct dfr_link_event *event, struct 
     pthread_mutex_lock(&self->rig->lock);
     self->polls++;
     bool is_dead = self->is_dead;
-    if (!is_dead && !deliver(self, event) && self->sent.first) {
+    if (!is_dead && !deliver(self, event) && !tell_of_death(self, event) && self->sent.first) {
         struct mail *mail = take(&self->sent);
         *event = (struct dfr_link_event){ .kind = DFR_LINK_SENT, .cookie = mail->cookie };
         free(mail);
@@ -139,13 +163,14 @@ struct link_rig *link_rig_create(int n_ranks, uint32_t seed, unsigned most_delay
     rig->n_ranks = n_ranks;
     rig->random = seed * 2654435761u | 1;
     rig->most_delay = most_delay;
+    rig->tells = seed % 2;
     rig->ranks = calloc((size_t)n_ranks, sizeof *rig->ranks);
     rig->ways = calloc((size_t)n_ranks * (size_t)n_ranks, sizeof *rig->ways);
     rig->lost.end = &rig->lost.first;
     for (int i = 0; i < n_ranks * n_ranks; i++)
         rig->ways[i].end = &rig->ways[i].first;
     for (int rank = 0; rank < n_ranks; rank++) {
-        rig->ranks[rank] = (struct rank){ { rank, n_ranks, rig_send, rig_poll, rig_close }, rig, 0, false, { 0 } };
+        rig->ranks[rank] = (struct rank){ { rank, n_ranks, rig_send, rig_poll, rig_close }, rig, 0, false, calloc((size_t)n_ranks, sizeof(bool)), { 0 } };
         rig->ranks[rank].sent.end = &rig->ranks[rank].sent.first;
     }
     return rig;
@@ -191,8 +216,10 @@ void link_rig_destroy(struct link_rig *rig, void (*drop)(void *cookie))
 {
     for (int i = 0; i < rig->n_ranks * rig->n_ranks; i++)
         drop_all(&rig->ways[i], drop);
-    for (int rank = 0; rank < rig->n_ranks; rank++)
+    for (int rank = 0; rank < rig->n_ranks; rank++) {
         drop_all(&rig->ranks[rank].sent, drop);
+        free(rig->ranks[rank].knows);
+    }
     drop_all(&rig->lost, drop);
     pthread_mutex_destroy(&rig->lock);
     free(rig->ranks);

@@ -202,7 +202,7 @@ static void do_harm(void)
     if (n_results == plan.stop_after)
         dfr_comm_stop(&root);
     if (n_results == plan.garbage_at)
-        root.link->send(root.link, 1, garbage, sizeof garbage, NULL, &error);
+        root.link->send(root.link, 1, garbage, sizeof garbage, false, NULL, &error);
 }
 
 static int take_result(void *arg, const struct dfr_message *result, bool *taken, struct df_error *e)

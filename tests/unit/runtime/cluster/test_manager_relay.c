@@ -168,6 +168,7 @@ static void test_death(void **state)
 static void test_all_die(void **state)
 {
     (void)state;
+    options.lost_s = 60;
     begin();
     all_come();
     offer(2);
@@ -255,7 +256,7 @@ static void test_failures(void **state)
 static void test_late(void **state)
 {
     (void)state;
-    options.lost_s = 20;
+    options.start_s = 20;
     begin();
     say(0, 1, DFR_HELLO, 4, 0);
     offer(1);

@@ -91,7 +91,7 @@ static void send(void *arg, int to, struct dfr_message *message)
 
     if (message->head.kind == DFR_HELLO)
         assert_int_equal(message->head.wave, node->cores);
-    node->link->send(node->link, to, message->bytes, message->size, dfr_message_hold(message), &error);
+    node->link->send(node->link, to, message->bytes, message->size, message->head.kind == DFR_BEAT && !message->head.flags, dfr_message_hold(message), &error);
 }
 
 /* The next message that arrived at the node; NULL: none. */
@@ -105,6 +105,13 @@ static struct dfr_message *receive(struct node *node, int *from)
             return NULL;
         if (event.kind == DFR_LINK_SENT) {
             drop(event.cookie);
+            continue;
+        }
+        if (event.kind == DFR_LINK_LOST) {
+            if (node->rank == 0)
+                dfr_manager_lost(node->net->manager, node->net->now_s, event.rank);
+            else if (event.rank == 0)
+                dfr_worker_lost(node->worker);
             continue;
         }
         *from = event.rank;

@@ -1,0 +1,24 @@
+/* launcher.h - is the process that started this rank still there? Both links ask now and then. */
+#ifndef DFR_LAUNCHER_H
+#define DFR_LAUNCHER_H
+
+#include <stdbool.h>
+#include <unistd.h>
+
+struct dfr_launcher {
+    int pid, polls;
+};
+
+#define DFR_LAUNCHER_POLLS 64           /* it is looked for at each 64th poll that found nothing */
+
+static inline struct dfr_launcher dfr_launcher_of(int n_ranks)
+{
+    return (struct dfr_launcher){ .pid = n_ranks > 1 ? (int)getppid() : 0 };
+}
+
+static inline bool dfr_launcher_is_gone(struct dfr_launcher *launcher)
+{
+    return launcher->pid > 1 && ++launcher->polls % DFR_LAUNCHER_POLLS == 0 && getppid() != launcher->pid;
+}
+
+#endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compiler/tools/home.h"
+#include "runtime/cluster/link.h"
 
 #define HEADING "for several machines"
 
@@ -45,6 +46,27 @@ static void look_device_pointers(struct dfc_findings *list, bool open_mpi)
     dfc_found(list, &finding, takes ? "this MPI takes them" : "this MPI does not say that it takes them: tokens leave from the host's memory");
 }
 
+/* What carries messages between hosts like this one, and whether that stands the death of a rank. */
+static void look_carrier(struct dfc_findings *list)
+{
+    char device[64];
+    const char *carrier = getenv("DF_LINK"), *flags = getenv("OMPI_MCA_btl_tcp_flags");
+    const bool set = carrier && carrier[0], fast = dfr_link_fast_device(device, sizeof device), by_tcp = set ? !strcmp(carrier, "tcp") : !fast;
+    const bool wrong = set && strcmp(carrier, "tcp") && strcmp(carrier, "mpi");
+    struct dfc_look finding = { HEADING, "messages", wrong ? DFC_BROKEN : by_tcp || fast ? DFC_WELL : DFC_ABSENT,
+        wrong ? "DF_LINK is neither mpi nor tcp: --cluster refuses to run"
+              : "over TCP, rank 0 may end when another rank dies while tokens move; --resume goes on",
+        "unset DF_LINK" };
+    if (wrong)
+        dfc_found(list, &finding, "DF_LINK=%s", carrier);
+    else if (by_tcp)
+        dfc_found(list, &finding, "between hosts over TCP connections of the program's own, on one host over MPI%s", set ? " only if DF_LINK is unset" : "");
+    else if (fast)
+        dfc_found(list, &finding, "over MPI; fast network: %s", device);
+    else
+        dfc_found(list, &finding, "over MPI, as DF_LINK says, without a fast network; btl_tcp_flags=%s", flags ? flags : DFR_LINK_TCP_FLAGS);
+}
+
 static void look_mpi(struct dfc_findings *list)
 {
     char *run = dfc_doctor_says((char *[]){ "mpirun", "--version", NULL }, ""), *cc = dfc_doctor_says((char *[]){ "mpicc", "--version", NULL }, "");
@@ -68,6 +90,7 @@ static void look_mpi(struct dfc_findings *list)
     if (run) {
         bool open_mpi = strstr(run, "Open MPI") || strstr(run, "OpenRTE") || strstr(run, "PRRTE");
         look_faults(list, open_mpi, major_version(run));
+        look_carrier(list);
         look_device_pointers(list, open_mpi);
     }
     free(path);

@@ -249,6 +249,15 @@ static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const 
     return rc;
 }
 
+/* Several processes of one mpirun that know nothing of each other are hardly what was meant, unless each makes a chunk. */
+static void warn_without_cluster(const struct dfr_command_line *line)
+{
+    const char *n = getenv("OMPI_COMM_WORLD_SIZE");
+    n = n ? n : getenv("PMI_SIZE");
+    if (n && atoi(n) > 1 && !line->resume.chunk && line->options.log_level >= DF_LOG_WARNING)
+        dfr_say("warning: this is one of %d processes of an mpirun, and runs all waves by itself: --cluster is missing", atoi(n));
+}
+
 static int run_graph(const struct df_graph *graph, const struct dfr_command_line *line, struct outcome *outcome,
                      struct df_error *error)
 {
@@ -259,6 +268,8 @@ static int run_graph(const struct df_graph *graph, const struct dfr_command_line
         return rc;
     if (link)
         return run_ranks(link, graph, line, outcome, error);
+    if (!line->cluster)
+        warn_without_cluster(line);
     if ((rc = check_outputs(graph, line, error)) != DF_OK)
         return rc;
     if (line->resume.journal || line->resume.chunk)

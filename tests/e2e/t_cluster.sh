@@ -110,6 +110,11 @@ EOT
 check compile-straight "$DFC" straight.df --nvcc=none -o straight
 expect nothing-to-hand-out 1 "^straight: error: --cluster: nothing of this graph can run on other ranks: what comes before node 'main/show', which sees the waves in order" \
     ranks 2 ./straight --cluster
+# A rank without --cluster: the others do not wait for it for ever in MPI's start.
+DF_MPI_TIMEOUT=2 timeout 150 mpirun $root --oversubscribe --bind-to none --enable-recovery -n 1 ./chain --cluster --workers=1 --last=4 : -n 1 ./chain --last=4 >alone.out 2>&1
+[ $? = 124 ] && fail without-cluster-ends "$(tail -n 3 alone.out)" || pass without-cluster-ends
+expect without-cluster-waits 0 '^chain: error: MPI_Init has not returned for 2 s: a rank has died, cannot be reached, or runs without --cluster' cat alone.out
+expect without-cluster-warned 0 '^chain: warning: this is one of 2 processes of an mpirun, and runs all waves by itself: --cluster is missing$' cat alone.out
 timeout 150 mpirun $root --oversubscribe --bind-to none -n 1 ./chain --cluster --workers=1 --last=4 : -n 1 ./chain --cluster --workers=1 --last=5 >unlike.out 2>&1
 got=$?
 if [ $got = 1 ] && grep -q 'another program than rank 0, or with other arguments' unlike.out; then pass unlike; else fail unlike "exit $got: $(tail -n 6 unlike.out | tr '\n' ' ')"; fi

@@ -48,6 +48,12 @@ tool mpirun 'echo "HYDRA build details: 4.0.2"'
 expect other-mpi 0 '^  absent MPI after a death +not known for this MPI$' env PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
 expect recovery 0 'mpirun --enable-recovery goes on' sh -c 'echo "echo \"mpirun (Open MPI) 4.1.4\"" >tools/mpirun; sed -i "1i#!/bin/sh" tools/mpirun; PATH="$PWD/tools:$PATH" "$1" doctor --quick' sh "$DFC"
 
+# What carries messages between hosts.
+expect carrier-tcp 0 '^  ok +messages +between hosts over TCP connections of the program.s own, on one host over MPI only if DF_LINK is unset$' env DF_LINK=tcp PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
+expect carrier-mpi 0 '^  (absent messages +over MPI, as DF_LINK says, without a fast network; btl_tcp_flags=57|ok +messages +over MPI; fast network: .*)$' \
+    env DF_LINK=mpi PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
+expect carrier-wrong 1 '^  BROKEN +messages +DF_LINK=udp$' env DF_LINK=udp PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
+
 # A driver that is older than the toolkit, and one that does not answer: a stand-in for NVIDIA's library.
 cat >driver.c <<'END'
 #include <stddef.h>

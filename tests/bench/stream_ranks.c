@@ -1,4 +1,5 @@
-/* stream_ranks.c - DDFCFS, DDWRR and ODDS for real: stream_ranks [WAVES [SCALE]], under mpirun with an even number of ranks.
+/* stream_ranks.c - DDFCFS, DDWRR and ODDS for real: stream_ranks [WAVES [SCALE [LATE_MS]]], under mpirun with an even number of ranks. LATE_MS: ranks of
+ * odd number wait for so long between the result of an item and their next requests, as a rank does that has no core at that moment.
  *
  * Each rank is a node of Anthill's cluster, home of its share of NBIA's tiles, and receiver of all. Ranks of even number have a core and a GPU, the others two
  * cores. Messages go over MPI with all their bytes. Workers are rehearsed: they wait as long as the paper says that a tile takes, SCALE times
@@ -35,7 +36,7 @@ struct sent {                           /* a message that MPI has not sent yet *
 struct node {
     int rank, n;
     long waves, next_wave, begun, done[2][TYPES];
-    double scale;
+    double scale, late_s;
     struct dfr_sender *sender;
     struct dfr_receiver *receiver;
     uint32_t types[WORKERS];
@@ -153,6 +154,8 @@ static void work(struct node *n)
             n->workers[w].runs = false;
             dfr_receiver_finished(n->receiver, now_s, w);
             send_message(n, (int)(m.id / 2 % (uint64_t)n->n), &m);
+            if (n->rank % 2 && n->late_s > 0)
+                nanosleep(&(struct timespec){ .tv_nsec = (long)(1e9 * n->late_s) }, NULL);
         }
     while (dfr_receiver_idle(n->receiver, &w) && dfr_receiver_take(n->receiver, now_s, w, &item)) {
         uint32_t type = n->types[w];
@@ -193,7 +196,7 @@ static bool receive(struct node *n)
     return true;
 }
 
-/* When all is done, requests and answers that say so are still under way. They belong to this run, not to the next one. */
+/* When all is done, answers that say so may still be under way. They belong to this run, not to the next one. */
 static void receive_rest(struct node *n)
 {
     long to_here[MOST_RANKS], wanted = 0;
@@ -226,10 +229,20 @@ static void open_node(struct node *n, enum dfr_stream_policy policy, uint32_t re
     memset(n->done, 0, sizeof n->done);
 }
 
+static bool is_done(const struct node *n)
+{
+    return dfr_sender_state(n->sender).is_over && dfr_receiver_state(n->receiver).is_over && !n->sent;
+}
+
+/* A rank that is done still answers: another one may ask it only now, and is not done before it hears that the stream has ended here, too. So all stay until all
+ * are done. Each has had its answers then, and asks for nothing more. */
 static void run(struct node *n)
 {
+    MPI_Request all_done = MPI_REQUEST_NULL;
+    bool done = false;
+    int left = 0;
     read_waves(n);
-    while (!dfr_sender_state(n->sender).is_over || !dfr_receiver_state(n->receiver).is_over || n->sent) {
+    while (!left) {
         bool got = false;
         while (receive(n))
             got = true;
@@ -237,6 +250,12 @@ static void run(struct node *n)
         flush_answers(n);
         flush_requests(n);
         drop_sent(n);
+        if (!done && is_done(n)) {
+            done = true;
+            MPI_Ibarrier(MPI_COMM_WORLD, &all_done);
+        }
+        if (done)
+            MPI_Test(&all_done, &left, MPI_STATUS_IGNORE);
         if (!got)
             nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
     }
@@ -251,7 +270,6 @@ static double compare(struct node *n, enum dfr_stream_policy policy, uint32_t re
     MPI_Barrier(MPI_COMM_WORLD);
     double begin_s = MPI_Wtime();
     run(n);
-    MPI_Barrier(MPI_COMM_WORLD);
     double took_s = MPI_Wtime() - begin_s;
     receive_rest(n);
     const struct dfr_sender_state sender = dfr_sender_state(n->sender);
@@ -283,11 +301,12 @@ static double best_of(struct node *n, enum dfr_stream_policy policy)
 
 int main(int argc, char **argv)
 {
-    struct node n = { .waves = argc > 1 ? atol(argv[1]) : 26742, .scale = argc > 2 ? atof(argv[2]) : 1 };
+    struct node n = { .waves = argc > 1 ? atol(argv[1]) : 26742, .scale = argc > 2 ? atof(argv[2]) : 1,
+                      .late_s = argc > 3 ? atof(argv[3]) / 1e3 : 0 };
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &n.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n.n);
-    must(n.n >= 2 && n.n % 2 == 0 && n.n <= MOST_RANKS && n.waves > 0 && n.scale > 0, "usage: mpirun -n RANKS stream_ranks [WAVES [SCALE]], an even number of ranks");
+    must(n.n >= 2 && n.n % 2 == 0 && n.n <= MOST_RANKS && n.waves > 0 && n.scale > 0, "usage: mpirun -n RANKS stream_ranks [WAVES [SCALE [LATE_MS]]], an even number of ranks");
     must((n.tile = malloc(sizeof(struct message) + HIGH_BYTES)), "out of memory");
     if (n.rank == 0)
         printf("| policy | requests | time | over one core | small tiles on GPUs | large tiles on GPUs |\n|---|---|---|---|---|---|\n");

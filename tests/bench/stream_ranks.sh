@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# DDFCFS, DDWRR and ODDS on four ranks over MPI, whose workers wait in place of computing (stream_ranks.c): bench/stream_ranks.sh BUILDDIR OUT [WAVES [SCALE]].
+# DDFCFS, DDWRR and ODDS on four ranks over MPI, whose workers wait in place of computing (stream_ranks.c): bench/stream_ranks.sh BUILDDIR OUT [WAVES [SCALE [LATE_MS]]].
 # Prints a table and a line that compares the best of each. Skipped if there is no Open MPI.
 set -euo pipefail
 build=$(realpath "$1") out=$(realpath -m "$2")
@@ -12,4 +12,4 @@ mkdir -p "$out"
 "${MPICC:-mpicc}" -std=c11 -O2 -D_GNU_SOURCE -Wall -Wextra -Wshadow -I. tests/bench/stream_ranks.c -o "$out/stream_ranks" -L"$build/lib" -ldf -lhwloc -pthread -lm -ldl -lrt \
     $(grep -oE -- '--coverage' "$build/obj/flags" | head -n 1)
 root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
-mpirun $root --oversubscribe --bind-to none -n 4 "$out/stream_ranks" "${3:-26742}" "${4:-1}"
+mpirun $root --oversubscribe --bind-to none -n 4 "$out/stream_ranks" "${3:-26742}" "${4:-1}" "${5:-0}"

@@ -361,6 +361,7 @@ check-long: deps
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =unit-comm
 	@WAITING_MS=10 tests/run.sh $(BUILDDIR) =e2e-mpi
 	@KILLED=100 DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-killed
+	@NETWORKS=all DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-networks
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 	@$(if $(NVCC),$(MAKE) --no-print-directory gpu-kit && tests/gpu/chroot.sh build/gpu-kit --device=emu 1-7 && tests/gpu/chroot.sh build/gpu-kit 1-7,echo 'skip gpu-kit: no nvcc')
 # Runs the tests (T=name: those) on a build that counts; a failed test is told, and does not keep the table back.

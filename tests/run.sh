@@ -69,7 +69,7 @@ took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
 # Tests that mostly wait use no core meanwhile. They run one after the other beside the rest: those that measure or wait for emulated links and slow
 # sources, and beside them those that wait for the processes of an mpirun.
 waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile|e2e-rehearse|e2e-signals|e2e-interrupt)\t'
-waits_for_ranks=$'^(unit-comm|unit-shares|e2e-stages|e2e-killed|e2e-checkpoint_ranks|e2e-at_workers|e2e-mpi|e2e-cluster|e2e-cluster_stats|e2e-slurm|e2e-tuned)\t'
+waits_for_ranks=$'^(unit-comm|unit-shares|e2e-stages|e2e-killed|e2e-checkpoint_ranks|e2e-at_workers|e2e-mpi|e2e-networks|e2e-cluster|e2e-cluster_stats|e2e-slurm|e2e-tuned)\t'
 # What took the longest in the run before begins first, so that no long test runs alone in the end. Tests that had no run yet are before all.
 longest_first() { awk -F'\t' -v took="$took" 'FILENAME == took { s[$1] = $2; next } { print ($1 in s ? s[$1] : 1e9) "\t" $0 }' "$took" - | sort -t $'\t' -k 1,1gr -s | cut -f 2-; }
 run_all() { xargs -r -P "$1" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<"$1"; run_one "$n" $c' _ {}; }

@@ -597,6 +597,7 @@ struct df_program {
                                                                                                    * --platform */
     int emu_gpu_code;                   /* made with --emu-gpu-code: the emulator runs the gpu variants */
     const char *const *params;          /* names of the compile-time params, up to NULL, for a message; NULL: none */
+    const char *identity;               /* what decides the bits of the functions; NULL: nothing is known */
 };
 
 /* main() of a generated program: reads the command line, runs, prints what was asked for. Gives the exit status. */

@@ -60,7 +60,14 @@ bool dfc_prerequisites(const char *rule, struct dfc_list *files)
     return good;
 }
 
-/* Files in the work folder are dfc's own and are left out. */
+bool dfc_is_system_header(const struct dfc_program *p, const char *path)
+{
+    const size_t n = p->tools.cuda ? strlen(p->tools.cuda) : 0;
+    return !strncmp(path, "/usr/include/", 13) || !strncmp(path, "/usr/lib/", 9) || strstr(path, "/lib/gcc/") || strstr(path, "/lib/clang/") ||
+           (n && !strncmp(path, p->tools.cuda, n) && path[n] == '/');
+}
+
+/* Files in the work folder are dfc's own and are left out. So are the system's headers, as compilers do for -MMD. */
 static bool add_unit(struct dfc_list *files, const struct dfc_program *p, const struct dfc_build_unit *unit)
 {
     struct dfc_list read = { 0 };
@@ -72,7 +79,7 @@ static bool add_unit(struct dfc_list *files, const struct dfc_program *p, const 
     if (!good)
         dfc_error("cannot read '%s', where the compiler should have listed the files it read", unit->deps);
     for (size_t i = 0; i < read.n; i++)
-        if (strncmp(read.items[i], p->work, strlen(p->work)) != 0)
+        if (strncmp(read.items[i], p->work, strlen(p->work)) != 0 && !dfc_is_system_header(p, read.items[i]))
             add(files, read.items[i]);
     files->failed |= read.failed;
     dfc_list_free(&read);
@@ -103,6 +110,23 @@ static void print_rule(FILE *out, const char *target, const struct dfc_list *fil
         print_name(out, files->items[i]);
         fputs(":\n", out);
     }
+}
+
+bool dfc_write_prerequisites(const char *rule, const struct dfc_list *files)
+{
+    FILE *out = fopen(rule, "w");
+    if (!out)
+        return false;
+    fputc('x', out);
+    fputc(':', out);
+    for (size_t i = 0; i < files->n; i++) {
+        fputc(' ', out);
+        for (const char *c = files->items[i]; *c; c++)
+            fprintf(out, strchr(" #", *c) ? "\\%c" : "%c", *c);
+    }
+    fputc('\n', out);
+    const bool good = !ferror(out);
+    return fclose(out) == 0 && good;
 }
 
 bool dfc_write_dependencies(const struct dfc_program *p)

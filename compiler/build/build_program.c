@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compiler/build/identity.h"
 #include "compiler/emit/emit.h"
 #include "compiler/front/sources.h"
 #include "partition/planner/plan_report.h"
@@ -272,7 +273,7 @@ static bool prepare(struct dfc_program *p)
 static bool run_steps(struct dfc_program *p, struct dfc_output *program)
 {
     if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p) ||
-        dfc_signals_caught())
+        dfc_signals_caught() || !dfc_identity_write(p))
         return false;
     struct dfc_library_files beside = { .n = 0 };
     bool good = !p->common->exported || dfc_library_open(p, &beside);
@@ -342,6 +343,7 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
         dfc_units_free(&program);
     }
     dfc_tools_free(&program.tools);
+    free(program.identity);
     if (program.plan)
         dfr_plan_free(program.plan);
     free(stem);

@@ -8,6 +8,7 @@
  *   - build_link.c    the link line, and what its failures mean.
  *   - build_library.c what a library has in place of a program's link.
  *   - build_deps.c    -MD.
+ *   - identity.c      what decides the bits of the program (identity.h).
  *   - object_cache.c  objects that were compiled before (object_cache.h).
  *   - gpu_arch.c      the architectures that CUDA code is made for.
  *   - compiler/emit/  the text that is compiled.
@@ -79,6 +80,7 @@ struct dfc_program {
     struct dfc_build_unit *units;
     size_t n_units;
     const struct dfc_build_unit *catcher; /* the unit that catches exceptions; NULL: none is C++ */
+    char *identity;                     /* in the work folder: the source of what the program says of itself (identity.h); NULL: not written yet */
     unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
     const struct dfg_level *here;       /* the only one, in place of level 0, for a program that runs here; NULL: all are compiled */
 };
@@ -120,6 +122,10 @@ bool dfc_link(struct dfc_program *p, const char *path);
 /* Adds the files that a rule of make, as a compiler wrote it, names as prerequisites, if they exist. false: it cannot be
  * read. */
 bool dfc_prerequisites(const char *rule, struct dfc_list *files);
+/* Writes a rule that dfc_prerequisites() reads. false: it cannot be written. */
+bool dfc_write_prerequisites(const char *rule, const struct dfc_list *files);
+/* Is it a header of the C library, of a compiler or of the CUDA toolkit? */
+bool dfc_is_system_header(const struct dfc_program *p, const char *path);
 /* build_link.c, for build_library.c: the line that links all to `all.o` in the work folder; the libraries that the
  * product needs and does not have in itself; and a line that is run, with what it says printed. Gives its exit status; -1:
  * it could not be run, which is reported. `said` takes its errors. */

@@ -321,18 +321,16 @@ static void keep_double_constants(const struct dfc_build_unit *unit, struct dfc_
         dfc_list_add(argv, "-fno-single-precision-constant");
 }
 
-/* --keep wants the compilers' own files, and -MD another list of includes than the cache. */
+/* --keep wants the compilers' own files. */
 static bool is_cached(const struct dfc_program *p)
 {
-    return !p->options->no_cache && !p->options->keep && !p->options->dependencies;
+    return !p->options->no_cache && !p->options->keep;
 }
 
-/* The list of what the unit includes, for make or for the cache. */
-static void add_dependencies(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_list *argv)
+/* The identity of the program needs the list, and so do the cache and -MD. */
+static void add_list_of_files(const struct dfc_build_unit *unit, struct dfc_list *argv)
 {
-    if (!p->options->dependencies && !is_cached(p))
-        return;
-    dfc_list_add(argv, p->options->dependencies ? "-MMD" : "-MD");
+    dfc_list_add(argv, "-MD");
     dfc_list_add(argv, "-MF");
     dfc_list_add(argv, "%s", unit->deps);
 }
@@ -360,7 +358,7 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
         for (int i = 0; i < 4; i++)                        /* the folder in which .incbin finds the image; -Wa would
                                                             * split it at commas */
             dfc_list_add(argv, "%s", i % 2 == 0 ? "-Xassembler" : i == 1 ? "-I" : p->work);
-    add_dependencies(p, unit, argv);
+    add_list_of_files(unit, argv);
 }
 
 /* What formulas promise, and what makes their loops vectors (docs/language.md). */
@@ -411,7 +409,7 @@ static void command_cu(const struct dfc_program *p, const struct dfc_build_unit 
     dfc_list_add(argv, "--keep"); /* else nvcc's own temporary names, which contain a process id, reach the object */
     dfc_list_add(argv, "--keep-dir");
     dfc_list_add(argv, "%s", p->work);
-    add_dependencies(p, unit, argv);
+    add_list_of_files(unit, argv);
 }
 
 /* What only a file's own main() calls may be missing in the program: with sections apart, the linker drops the main()

@@ -12,10 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compiler/build/identity.h"
 #include "runtime/base/intern.h"
 #include "runtime/start/learn.h"
 
-#define HEAD "dfc object 1\n"
+#define HEAD "dfc object 2\n"
 
 /* ---- the folder ---- */
 
@@ -52,45 +53,9 @@ static bool is_own_folder(const char *folder)
 
 /* ---- hashes ---- */
 
-struct content {
-    uint64_t bytes, hash;
-};
-
-/* false: it is no regular file that can be read whole. */
-static bool hash_file(const char *path, struct content *content)
-{
-    static unsigned char buffer[1 << 16];
-    struct stat info;
-    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
-    size_t n;
-    *content = (struct content){ 0 };
-    if (!file)
-        return false;
-    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) {
-        content->bytes += n;
-        content->hash = dfr_hash(content->hash, buffer, n);
-    }
-    bool good = !ferror(file);
-    fclose(file);
-    return good;
-}
-
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     return dfr_hash(hash, text, strlen(text) + 1);
-}
-
-/* Which file this compiler is: compilers are too large to be read each time. */
-static uint64_t hash_compiler(uint64_t hash, const char *name)
-{
-    struct stat info;
-    char *path = dfc_find_program(name);
-    if (path && stat(path, &info) == 0) {
-        uint64_t facts[] = { (uint64_t)info.st_size, (uint64_t)info.st_mtim.tv_sec, (uint64_t)info.st_mtim.tv_nsec };
-        hash = dfr_hash(hash_text(hash, path), facts, sizeof facts);
-    }
-    free(path);
-    return hash;
 }
 
 /* The word with "@" in place of the work folder. */
@@ -159,18 +124,18 @@ static bool can_be_kept(const struct dfc_build_unit *unit, const struct dfc_list
 static uint64_t hash_image(uint64_t hash, const struct dfc_program *p, const struct dfc_build_unit *unit)
 {
     char path[PATH_MAX];
-    struct content image = { 0 };
+    struct dfc_content image = { 0 };
     if (!unit->path && !unit->level && !unit->gpu_formulas && snprintf(path, sizeof path, "%s/%s.image", p->work, p->stem) < (int)sizeof path)
-        hash_file(path, &image);
+        dfc_content_of(path, &image);
     return dfr_hash(hash, &image, sizeof image);
 }
 
 static uint64_t hash_compilers(uint64_t hash, const struct dfc_program *p, const struct dfc_build_unit *unit)
 {
-    const struct dfc_list *own = unit->kind == DFC_CODE_CUDA ? &p->tools.nvcc : unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc;
-    for (size_t i = 0; i < own->n; i++)
-        hash = hash_compiler(hash, own->items[i]);
-    return unit->kind == DFC_CODE_CUDA ? hash_compiler(hash_compiler(hash, "gcc"), "c++") : hash;
+    static char *host_names[] = { "gcc", "c++", NULL };
+    const struct dfc_list host = { .items = host_names, .n = 2 }, *own = unit->kind == DFC_CODE_CUDA ? &p->tools.nvcc : unit->kind == DFC_CODE_CXX ? &p->tools.cxx : &p->tools.cc;
+    const uint64_t hashes[] = { dfc_compiler_hash(own, NULL, 0), unit->kind == DFC_CODE_CUDA ? dfc_compiler_hash(&host, NULL, 0) : 0 };
+    return dfr_hash(hash, hashes, sizeof hashes);
 }
 
 char *dfc_cache_entry(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_list *argv)
@@ -178,9 +143,9 @@ char *dfc_cache_entry(const struct dfc_program *p, const struct dfc_build_unit *
     static const char *const variables[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH",
                                              "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH" };
     char here[PATH_MAX], *folder = cache_folder(), *entry = NULL;
-    struct content text;
+    struct dfc_content text;
     uint64_t hash = hash_text(0, HEAD);
-    if (folder && can_be_kept(unit, argv) && is_own_folder(folder) && getcwd(here, sizeof here) && hash_file(unit->source, &text)) {
+    if (folder && can_be_kept(unit, argv) && is_own_folder(folder) && getcwd(here, sizeof here) && dfc_content_of(unit->source, &text)) {
         if (unit->kind == DFC_CODE_CUDA || dfc_flags_decide_on_debug(p))
             hash = hash_text(hash, here);
         for (size_t i = 0; i < argv->n; i++) {
@@ -230,10 +195,10 @@ static bool copy_to_object(const char *entry, const char *object)
 
 /* ---- finding ---- */
 
-/* Does a line of a record, "BYTES HASH PATH", say what the file is now? */
-static bool agrees(const char *line, const char *work)
+/* Does a line of a record, "BYTES HASH PATH", say what the file is now? Adds the file. */
+static bool agrees(const char *line, const char *work, struct dfc_list *files)
 {
-    struct content want, is;
+    struct dfc_content want, is;
     char path[PATH_MAX];
     int at = 0;
     if (sscanf(line, "%" SCNu64 " %" SCNx64 " %n", &want.bytes, &want.hash, &at) < 2 || !at)
@@ -242,27 +207,30 @@ static bool agrees(const char *line, const char *work)
     bool inside = name[0] == '@' && name[1] == '/';
     if (snprintf(path, sizeof path, "%s%s", inside ? work : "", name + inside) >= (int)sizeof path)
         return false;
-    return hash_file(path, &is) && is.bytes == want.bytes && is.hash == want.hash;
+    dfc_list_add(files, "%s", path);
+    return dfc_content_of(path, &is) && is.bytes == want.bytes && is.hash == want.hash;
 }
 
 bool dfc_cache_get(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry)
 {
     FILE *record = open_part(entry, ".record", "r");
+    struct dfc_list files = { 0 };
     char *line = NULL, object[PATH_MAX + 48];
     size_t room = 0;
-    struct content of_object;
+    struct dfc_content of_object;
     uint64_t bytes, hash;
     bool good = record && getline(&line, &room, record) > 0 && strcmp(line, HEAD) == 0 &&
                 getline(&line, &room, record) > 0 &&
                 sscanf(line, "%" SCNu64 " %" SCNx64 " object", &bytes, &hash) == 2;
     for (ssize_t n; good && (n = getline(&line, &room, record)) > 0;) {
         line[n - (line[n - 1] == '\n')] = '\0';
-        good = agrees(line, p->work);
+        good = agrees(line, p->work, &files);
     }
-    good = good && copy_to_object(entry, unit->object) && hash_file(unit->object, &of_object) &&
+    good = good && !files.failed && dfc_write_prerequisites(unit->deps, &files) && copy_to_object(entry, unit->object) && dfc_content_of(unit->object, &of_object) &&
            of_object.bytes == bytes && of_object.hash == hash;
     if (good && snprintf(object, sizeof object, "%s.o", entry) > 0)
         utimensat(AT_FDCWD, object, NULL, 0); /* it was used now */
+    dfc_list_free(&files);
     free(line);
     if (record)
         fclose(record);
@@ -310,15 +278,15 @@ static bool is_newer(const char *path, struct timespec began)
 static bool write_record(FILE *out, const void *arg)
 {
     const struct record *r = arg;
-    struct content content;
+    struct dfc_content content;
     size_t n_work = strlen(r->p->work);
-    if (!hash_file(r->unit->object, &content))
+    if (!dfc_content_of(r->unit->object, &content))
         return false;
     fprintf(out, HEAD "%" PRIu64 " %" PRIx64 " object\n", content.bytes, content.hash);
     for (size_t i = 0; i < r->files->n; i++) {
         const char *name = r->files->items[i];
         bool inside = strncmp(name, r->p->work, n_work) == 0 && name[n_work] == '/';
-        if (strchr(name, '\n') || (name[0] == '@' && name[1] == '/') || !hash_file(name, &content) ||
+        if (strchr(name, '\n') || (name[0] == '@' && name[1] == '/') || !dfc_content_of(name, &content) ||
             (!inside && is_newer(name, r->began)))
             return false;
         fprintf(out, "%" PRIu64 " %" PRIx64 " %s%s\n", content.bytes, content.hash, inside ? "@" : "",

@@ -2,6 +2,7 @@
 #include "compiler/commands/command.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/cluster/chunk.h"
 
@@ -10,6 +11,7 @@
 struct request {
     const char **chunks;
     size_t n_chunks;
+    bool outside;
     int64_t waves;                      /* below 0: the chunks say how many there are */
 };
 
@@ -23,7 +25,9 @@ static int parse(int argc, char **argv, struct request *r)
         int taken = dfc_option_value("--waves", argc, argv, &i, &value);
         if (taken < 0 || (taken && !dfc_parse_count("--waves", value, 0, MOST_WAVES, &waves)))
             return 2;
-        if (taken)
+        if (!strcmp(argv[i], "--outside"))
+            r->outside = true;
+        else if (taken)
             r->waves = (int64_t)waves;
         else
             r->chunks[r->n_chunks++] = argv[i];
@@ -38,7 +42,7 @@ static int merge(const struct request *r)
 {
     struct dfr_merged merged;
     struct df_error error = { "" };
-    if (dfr_chunks_merge(r->chunks, r->n_chunks, r->waves, &merged, &error) != DF_OK) {
+    if (dfr_chunks_merge(r->chunks, r->n_chunks, r->waves, r->outside, &merged, &error) != DF_OK) {
         dfc_error("%s", error.text);
         return 1;
     }
@@ -67,10 +71,12 @@ static const char usage[] =
     "Makes the files that one process would have made, from chunks that programs wrote with --waves=A:B --out=CHUNK. The chunks\n"
     "may come in any order. They must be of one program with the same arguments and inputs, and have each wave from 0 to the end of the\n"
     "stream once. If they do not say where the stream ends, or a part of it is wanted, --waves says how many waves there are.\n"
-    "The files get the names that the program was given, relative to the folder that dfc runs in.\n";
+    "The files get the names that the program was given, relative to the folder that dfc runs in. Others, such as ../out.raw and\n"
+    "/data/out.raw, are refused without --outside: a chunk may come from another machine.\n";
 
 static const struct dfc_option own_options[] = {
     { "--waves", "N", "the run has N waves, as a program with --waves=N; or fewer if the stream ends before" },
+    { "--outside", NULL, "write also files that lie outside the folder that dfc runs in" },
     { 0 }
 };
 

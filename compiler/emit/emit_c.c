@@ -268,7 +268,7 @@ void dfc_emit_program(FILE *out, const struct dfc_front *front, bool emu_gpu_cod
         fputs("        .emu_gpu_code = 1,\n", out);
     if (front->n_params)
         fputs("        .params = params,\n", out);
-    fputs("    };\n", out);
+    fputs("        .identity = df_identity,\n    };\n", out);
 }
 
 bool dfc_is_formula(const struct dfc_kernel_code *code, bool gpu)
@@ -321,7 +321,7 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsi
                  "__asm__(\".pushsection .rodata,\\\"a\\\"\\n\"\n        \".balign 64\\n\"\n        \"df_image:\\n\"\n"
                  "        \".incbin \\\"%s.image\\\"\\n\"\n        \"df_image_end:\\n\"\n        \".byte 0\\n\"\n"
                  "        \".popsection\\n\");\n"
-                 "extern const unsigned char df_image[], df_image_end[];\n\n", stem);
+                 "extern const unsigned char df_image[], df_image_end[];\nextern const char df_identity[]; /* what the program was made of: identity.s */\n\n", stem);
     fputs("extern const struct df_planner dfp_planner;\n"
           "extern int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error);\n",
           out);

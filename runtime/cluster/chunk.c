@@ -12,9 +12,9 @@
 #include "runtime/io/entry.h"
 
 /* The first line, which has the same length in all chunks. */
-#define HEAD "dfc chunk 2 program %016" PRIx64 " first %019" PRId64 " end %019" PRId64 " stream %d of %019" PRId64 " digest %016" PRIx64 "\n"
-#define HEAD_READ "dfc chunk 2 program %16" SCNx64 " first %" SCNd64 " end %" SCNd64 " stream %d of %" SCNd64 " digest %16" SCNx64
-enum { HEAD_BYTES = 20 + 16 + 7 + 19 + 5 + 19 + 8 + 1 + 4 + 19 + 8 + 16 + 1 };
+#define HEAD "dfc chunk 3 program %016" PRIx64 " first %019" PRId64 " end %019" PRId64 " stream %d of %019" PRId64 " digest %016" PRIx64 "\n"
+#define HEAD_READ "dfc chunk 3 program %16" SCNx64 " first %" SCNd64 " end %" SCNd64 " stream %d of %" SCNd64 " digest %16" SCNx64
+enum { VERSION = 3, HEAD_BYTES = 20 + 16 + 7 + 19 + 5 + 19 + 8 + 1 + 4 + 19 + 8 + 16 + 1 };
 
 /* ---- one chunk ---- */
 
@@ -27,9 +27,12 @@ static int not_whole(const char *path, const char *what, struct df_error *error)
 static int read_head(FILE *file, const char *path, struct dfr_chunk *chunk, struct df_error *error)
 {
     char line[HEAD_BYTES + 1];
-    int ended;
+    int ended, version;
     size_t n = fread(line, 1, HEAD_BYTES, file);
     line[n] = '\0';
+    if (sscanf(line, "dfc chunk %d program", &version) == 1 && version != VERSION)
+        return dfr_error(error, DF_E_REFUSED, "'%s' is a chunk of version %d, made by %s dfc: make it again", path, version,
+                         version > VERSION ? "a newer" : "an older");
     if (n != HEAD_BYTES || line[HEAD_BYTES - 1] != '\n' ||
         sscanf(line, HEAD_READ, &chunk->program, &chunk->first, &chunk->end, &ended, &chunk->of, &chunk->digest) != 6)
         return not_whole(path, "is no chunk, as --waves=A:B --out=FILE writes it", error);
@@ -64,7 +67,31 @@ static void write_head(FILE *to, const struct dfr_chunk *c)
     fprintf(to, HEAD, c->program, c->first, c->end, c->ended ? 1 : 0, c->of, c->digest);
 }
 
-int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, struct dfr_outputs *outputs, struct df_error *error)
+static void write_facts(FILE *to, const struct dfr_facts *facts)
+{
+    for (size_t i = 0; i < facts->n; i++) {
+        fputs("fact ", to);
+        dfr_fact_write(to, &facts->items[i]);
+        fputc('\n', to);
+    }
+}
+
+/* Reads the lines behind the first one, and goes behind them. facts NULL: passes them over. false: one is wrong, or there is no memory. */
+static bool read_facts(FILE *file, struct dfr_facts *facts)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool good = true;
+    off_t at = ftello(file);
+    for (ssize_t n; good && (n = getline(&line, &room, file)) > 0 && !strncmp(line, "fact ", 5); at = ftello(file)) {
+        line[n - 1] = '\0';
+        good = !facts || dfr_fact_read(facts, line + 5);
+    }
+    free(line);
+    return good && fseeko(file, at, SEEK_SET) == 0;
+}
+
+int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, const struct dfr_facts *facts, struct dfr_outputs *outputs, struct df_error *error)
 {
     struct dfr_output to;
     int64_t n;
@@ -72,6 +99,7 @@ int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, struct dfr_output
     if (status != DF_OK)
         return status;
     write_head(to.file, chunk);
+    write_facts(to.file, facts);
     status = dfr_outputs_chunk(outputs, to.file, error);
     if (status == DF_OK && fflush(to.file) != 0)
         status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(errno));
@@ -90,6 +118,11 @@ struct source {                         /* a chunk */
     struct dfr_chunk chunk;
 };
 
+struct place {                          /* of an entry, to be compared with others */
+    struct dfr_entry entry;
+    size_t source;
+};
+
 struct target {                         /* a file that is appended to */
     struct target *next;
     struct dfr_entry entry;             /* of the first chunk that has it; tokens: of all so far */
@@ -99,6 +132,9 @@ struct target {                         /* a file that is appended to */
 struct merging {
     struct source *sources;
     size_t n;
+    bool outside;
+    struct place *places;               /* of all entries, n_places of them; by path after check_entries() */
+    size_t n_places, room;
     struct target *targets;
     struct dfr_merged *merged;
 };
@@ -116,13 +152,45 @@ static int refuse_missing(int64_t first, int64_t end, const char *why, struct df
     return dfr_error(error, DF_E_REFUSED, "the waves %lld to %lld are missing: no chunk has them%s", (long long)first, (long long)end - 1, why);
 }
 
+/* Opens the chunk behind its first line and its facts, which are taken if `facts` is not NULL. NULL: error. */
+static FILE *open_entries(const char *path, struct dfr_facts *facts, struct df_error *error)
+{
+    struct dfr_chunk chunk;
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        dfr_error(error, DF_E_IO, "cannot read '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    if (read_head(file, path, &chunk, error) == DF_OK && (read_facts(file, facts) || not_whole(path, "is damaged", error) == DF_OK))
+        return file;
+    fclose(file);
+    return NULL;
+}
+
+/* The chunks are not of one program with one set of arguments and inputs. */
+static int refuse_mixture(const char *one, const char *other, struct df_error *error)
+{
+    const char *const paths[] = { one, other };
+    struct dfr_facts facts[2] = { { 0 }, { 0 } };
+    char what[300] = "";
+    for (int i = 0; i < 2; i++) {
+        FILE *file = open_entries(paths[i], &facts[i], NULL);
+        if (file)
+            fclose(file);
+    }
+    if (!dfr_facts_differ(&facts[0], &facts[1], DFR_ONE_OTHER, what, sizeof what))
+        snprintf(what, sizeof what, "they read other inputs, or the nodes of their programs differ");
+    dfr_facts_free(&facts[0]);
+    dfr_facts_free(&facts[1]);
+    return dfr_error(error, DF_E_REFUSED, "'%s' and '%s' are of two programs, or of other arguments, sizes or inputs: %s", one, other, what);
+}
+
 /* Do the waves of the next chunk follow on those before? */
 static int check_next(const struct source *before, const struct source *next, struct df_error *error)
 {
     const int64_t end = before ? before->chunk.end : 0, first = next->chunk.first;
     if (before && before->chunk.program != next->chunk.program)
-        return dfr_error(error, DF_E_REFUSED, "'%s' and '%s' are of two programs, or of other arguments, sizes or inputs", before->path,
-                         next->path);
+        return refuse_mixture(before->path, next->path, error);
     if (before && before->chunk.ended && next->chunk.end == first && next->chunk.ended && first >= end)
         return DF_OK;                   /* both lie behind the end of the stream */
     if (first > end)
@@ -182,6 +250,105 @@ static int read_sources(struct merging *m, const char *const *paths, int64_t wan
     }
     return status == DF_OK ? check_last(m, wanted, error) : status;
 }
+
+/* ---- what the chunks would write ---- */
+
+/* Does the path lead out of the working folder? Links in it are the user's own, and count as inside. */
+static bool leads_out(const char *path)
+{
+    int depth = 0;
+    if (*path == '/')
+        return true;
+    while (*path && depth >= 0) {
+        const size_t n = strcspn(path, "/");
+        depth += n == 2 && !strncmp(path, "..", 2) ? -1 : n > 0 && !(n == 1 && *path == '.');
+        path += n + strspn(path + n, "/");
+    }
+    return depth < 0;
+}
+
+static int check_entry(const struct merging *m, const struct source *s, const struct dfr_entry *e, struct df_error *error)
+{
+    if (!m->outside && leads_out(e->path))
+        return dfr_error(error, DF_E_REFUSED, "'%s' has a file '%s', outside the folder that dfc runs in; --outside writes it", s->path, e->path);
+    if (!e->appended && (e->wave < s->chunk.first || e->wave >= s->chunk.end))
+        return dfr_error(error, DF_E_REFUSED, "'%s' has a file of wave %lld, '%s', and is of the waves %lld to %lld", s->path, (long long)e->wave, e->path,
+                         (long long)s->chunk.first, (long long)s->chunk.end - 1);
+    return DF_OK;
+}
+
+/* Takes the entry's path. */
+static int add_place(struct merging *m, size_t source, const struct dfr_entry *entry, struct df_error *error)
+{
+    if (m->n_places == m->room) {
+        const size_t room = m->room ? 2 * m->room : 64;
+        struct place *more = realloc(m->places, room * sizeof *more);
+        if (!more) {
+            free(entry->path);
+            return dfr_error_memory(error);
+        }
+        m->places = more;
+        m->room = room;
+    }
+    m->places[m->n_places++] = (struct place){ *entry, source };
+    return DF_OK;
+}
+
+static int list_entries(struct merging *m, size_t source, struct df_error *error)
+{
+    const struct source *s = &m->sources[source];
+    struct dfr_entry entry;
+    FILE *file = open_entries(s->path, NULL, error);
+    int got = 0, status = file ? DF_OK : DF_E_REFUSED;
+    while (status == DF_OK && (got = dfr_entry_read(file, &entry)) > 0) {
+        status = fseeko(file, (off_t)entry.bytes, SEEK_CUR) == 0 ? check_entry(m, s, &entry, error) : not_whole(s->path, "is damaged", error);
+        if (status != DF_OK)
+            free(entry.path);
+        else
+            status = add_place(m, source, &entry, error);
+    }
+    if (file)
+        fclose(file);
+    return status == DF_OK && got < 0 ? not_whole(s->path, "is damaged", error) : status;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    const int order = strcmp(x->entry.path, y->entry.path);
+    return order ? order : (x->source > y->source) - (x->source < y->source);
+}
+
+/* A file that all waves make is in each chunk. A file that a kernel writes anew in several waves is once in each chunk, and the last one counts. */
+static int check_pair(const struct merging *m, const struct place *a, const struct place *b, struct df_error *error)
+{
+    const char *path = a->entry.path, *one = m->sources[a->source].path, *other = m->sources[b->source].path;
+    if (strcmp(path, b->entry.path) != 0)
+        return DF_OK;
+    if (a->entry.node != b->entry.node || a->entry.appended != b->entry.appended)
+        return dfr_error(error, DF_E_REFUSED, "'%s' and '%s' both have '%s', of two nodes", one, other, path);
+    if (!a->entry.appended && a->source == b->source)
+        return dfr_error(error, DF_E_REFUSED, "'%s' has '%s' twice, of the waves %lld and %lld", one, path, (long long)a->entry.wave, (long long)b->entry.wave);
+    return DF_OK;
+}
+
+static int check_entries(struct merging *m, struct df_error *error)
+{
+    int status = DF_OK;
+    for (size_t i = 0; i < m->n && status == DF_OK; i++)
+        status = list_entries(m, i, error);
+    if (status == DF_OK && m->n_places > 0)
+        qsort(m->places, m->n_places, sizeof *m->places, by_path);
+    for (size_t i = 1; i < m->n_places && status == DF_OK; i++)
+        status = check_pair(m, &m->places[i - 1], &m->places[i], error);
+    for (size_t i = 0; i < m->n_places; i++)
+        free(m->places[i].entry.path);
+    free(m->places);
+    m->places = NULL;
+    return status;
+}
+
+/* ---- writing ---- */
 
 static int write_whole(FILE *from, const struct dfr_entry *entry, struct df_error *error)
 {
@@ -244,14 +411,10 @@ static int append(struct merging *m, FILE *from, struct dfr_entry *entry, struct
 
 static int merge_source(struct merging *m, const struct source *source, struct df_error *error)
 {
-    struct dfr_chunk chunk;
     struct dfr_entry entry;
     struct df_error why = { "" };
-    FILE *from = fopen(source->path, "r");
-    int got = 0;
-    if (!from)
-        return dfr_error(error, DF_E_IO, "cannot read '%s': %s", source->path, strerror(errno));
-    int status = read_head(from, source->path, &chunk, error);
+    FILE *from = open_entries(source->path, NULL, error);
+    int got = 0, status = from ? DF_OK : DF_E_REFUSED;
     while (status == DF_OK && (got = dfr_entry_read(from, &entry)) > 0) {
         m->merged->whole += !entry.appended;
         status = entry.appended ? append(m, from, &entry, &why) : write_whole(from, &entry, &why);
@@ -259,7 +422,8 @@ static int merge_source(struct merging *m, const struct source *source, struct d
             dfr_error(error, status, "'%s': %s", source->path, why.text);
         free(entry.path);
     }
-    fclose(from);
+    if (from)
+        fclose(from);
     return status == DF_OK && got < 0 ? not_whole(source->path, "is damaged", error) : status;
 }
 
@@ -280,11 +444,12 @@ static int close_targets(struct merging *m, int status, struct df_error *error)
     return status;
 }
 
-int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, struct dfr_merged *merged, struct df_error *error)
+int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_merged *merged, struct df_error *error)
 {
-    struct merging m = { .sources = calloc(n + 1, sizeof *m.sources), .n = n, .merged = merged };
+    struct merging m = { .sources = calloc(n + 1, sizeof *m.sources), .n = n, .outside = outside, .merged = merged };
     *merged = (struct dfr_merged){ 0 };
     int status = m.sources ? read_sources(&m, paths, waves, error) : dfr_error_memory(error);
+    status = status == DF_OK ? check_entries(&m, error) : status;
     for (size_t i = 0; i < n && status == DF_OK; i++)
         status = merge_source(&m, &m.sources[i], error);
     status = close_targets(&m, status, error);

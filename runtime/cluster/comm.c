@@ -288,6 +288,7 @@ int dfr_comm_manage(struct dfr_comm *comm, const struct dfr_manager_options *opt
 {
     struct dfr_comm_loop loop = { .comm = comm, .manage = side, .idle_s = dfr_clock_s() };
     struct dfr_manager_options own = *options;
+    own.facts = comm->facts;
 
     *state = (struct dfr_manager_state){ 0 };
     own.send_arg = &loop;
@@ -428,6 +429,7 @@ int dfr_comm_work(struct dfr_comm *comm, const struct dfr_worker_options *option
 {
     struct dfr_comm_loop loop = { .comm = comm, .work = side, .idle_s = dfr_clock_s() };
     struct dfr_worker_options own = *options;
+    own.facts = comm->facts;
 
     own.send_arg = &loop;
     own.send = send_by_link;

@@ -23,6 +23,7 @@
 
 struct dfr_comm {
     struct dfr_link *link;              /* borrowed */
+    const char *facts;                  /* of the program, with its args (dfr_facts_of()): what a refused rank differs in. Borrowed; NULL: nothing is known */
     _Atomic uint32_t bell;              /* changes with each ring */
     _Atomic bool stop;                  /* SIGTERM came: dfr_comm_stop() */
     bool whole;                         /* set at the end: how to close the link */

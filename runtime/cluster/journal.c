@@ -272,7 +272,7 @@ static int check_program(const struct reading *r, const struct dfr_journal_run *
     if (r->program != run->program && r->facts.n == 0)
         return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another program, or of other arguments or sizes (it does not say which); if it is "
                          "removed, the run begins anew", r->j->path);
-    if (r->program != run->program && run->facts && dfr_facts_differ(&r->facts, run->facts, what, sizeof what))
+    if (r->program != run->program && run->facts && dfr_facts_differ(&r->facts, run->facts, DFR_THEN_NOW, what, sizeof what))
         return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another run: %s; if it is removed, the run begins anew", r->j->path, what);
     if (r->program != run->program)
         return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another program: its nodes, their order or their constants differ; if it is removed, "

@@ -79,6 +79,7 @@ struct dfr_manager_relay {
 struct dfr_manager_options {
     int n_ranks;                        /* >= 1: workers are ranks 1 to n_ranks - 1 */
     uint64_t epoch, hash;               /* epoch >= 1 */
+    const char *facts;                  /* of the program: a worker with another hash is refused with what differs. NULL: nothing is known; borrowed */
     int64_t first_wave;                 /* the number of the first wave that is offered */
     unsigned window;                    /* waves that a worker holds at most; 0: found */
     unsigned places;                    /* 0: for each worker 64, or twice the window; a found window is at most half of

@@ -4,9 +4,11 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/cluster/manager_impl.h"
+#include "runtime/io/facts.h"
 
 /* ---- words and messages ---- */
 
@@ -211,10 +213,27 @@ static void refuse(struct dfr_manager *m, double now_s, int rank, const char *wh
         dfr_relay_lose(m, now_s, rank);
 }
 
+/* Why the hash of this HELLO is another one, as the end of a sentence behind "is refused:". */
+static void find_difference(const struct dfr_manager *m, const struct dfr_message *hello, char *text, size_t size)
+{
+    const struct dfr_value *value = hello->head.kind == DFR_HELLO && hello->n_values > 2 ? &hello->values[2] : NULL;
+    struct dfr_facts own = { 0 }, other = { 0 };
+    char what[320];
+
+    if (m->o.facts && value && dfr_facts_read(&own, m->o.facts, strlen(m->o.facts)) && dfr_facts_read(&other, value->data, value->bytes) &&
+        dfr_facts_differ(&own, &other, DFR_HERE_THERE, what, sizeof what))
+        snprintf(text, size, "it runs another program than rank 0, or with other arguments or sizes: %s", what);
+    else
+        snprintf(text, size, "it runs another program than rank 0, or with other arguments or sizes (hash %016llx, not %016llx)",
+                 (unsigned long long)hello->head.hash, (unsigned long long)m->o.hash);
+    dfr_facts_free(&own);
+    dfr_facts_free(&other);
+}
+
 void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struct dfr_message *hello)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
-    char text[240];
+    char text[420];
 
     if (hello->head.kind == DFR_HELLO) {
         dfr_message_text_of(hello, worker->host, sizeof worker->host);
@@ -223,8 +242,7 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
             m->o.relay->joined(m->o.relay->arg, rank, hello->head.stage);
     }
     if (hello->head.hash != m->o.hash) {
-        snprintf(text, sizeof text, "it runs another program than rank 0, or with other arguments or sizes (hash %016llx, not %016llx)",
-                 (unsigned long long)hello->head.hash, (unsigned long long)m->o.hash);
+        find_difference(m, hello, text, sizeof text);
         refuse(m, now_s, rank, text);
         return;
     }

@@ -168,7 +168,7 @@ uint64_t dfr_parts_hash(const struct df_graph *g, const union df_scalar *args)
         default:
             hash = dfr_hash(hash, &args[i], sizeof args[i].i64);
         }
-    return hash;
+    return g->identity ? dfr_hash(hash, g->identity, strlen(g->identity)) : hash;
 }
 
 /* ---- the memory of a part's tokens ---- */

@@ -15,6 +15,7 @@
 #include "runtime/engine/log.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/digest.h"
+#include "runtime/io/facts.h"
 #include "runtime/io/outputs.h"
 #include "runtime/io/state.h"
 #include "runtime/skips/skips.h"
@@ -531,7 +532,8 @@ int dfr_ranks_first(struct dfr_comm *comm, const struct dfr_parts *parts, const 
 int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *from,
                   const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
-    struct dfr_comm comm = { .link = link, .whole = true };
+    char *facts = dfr_facts_of(graph, from->args);
+    struct dfr_comm comm = { .link = link, .facts = facts, .whole = true };
     struct df_options options = *from;
     struct dfr_parts parts;
     int status = dfr_parts_make(graph, &parts, error);
@@ -545,5 +547,6 @@ int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const str
                                  : dfr_ranks_work(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks, stats, error);
     dfr_parts_free(&parts);
     link->close(link, comm.whole);
+    free(facts);
     return status;
 }

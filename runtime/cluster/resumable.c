@@ -721,7 +721,12 @@ static int end_chunk(struct dfr_resumable *r, struct df_error *error)
     const int64_t ended = atomic_load(&r->ended);
     r->chunk.end = ended > r->chunk.first ? ended : r->chunk.first;
     r->chunk.ended = ended < r->limit;
-    return dfr_chunk_write(r->wanted.chunk, &r->chunk, r->outputs, error);
+    struct dfr_facts facts;
+    int status = dfr_facts_find(r->graph, r->given, &facts, error);
+    if (status == DF_OK)
+        status = dfr_chunk_write(r->wanted.chunk, &r->chunk, &facts, r->outputs, error);
+    dfr_facts_free(&facts);
+    return status;
 }
 
 int dfr_resumable_close(struct dfr_resumable *r, int status, struct df_error *error)

@@ -426,8 +426,9 @@ int dfr_worker_create(const struct dfr_worker_options *options, double now_s, st
     struct dfr_head hello = head_of(w, DFR_HELLO);
     hello.wave = options->inflight;
     hello.stage = options->classes;
-    send(w, now_s, dfr_message_make_texts(&hello, (const char *const[]){ options->host ? options->host : "", options->files }, options->files ? 2 : 1));
-    w->o.host = w->o.files = NULL;
+    const char *const texts[] = { options->host ? options->host : "", options->files ? options->files : "", options->facts };
+    send(w, now_s, dfr_message_make_texts(&hello, texts, options->facts ? 3 : options->files ? 2 : 1));
+    w->o.host = w->o.files = w->o.facts = NULL;
     *worker = w;
     return DF_OK;
 }

@@ -271,7 +271,7 @@ int dfr_program_digest(const struct df_graph *g, const union df_scalar *args, ui
     for (uint32_t v = 0; v < g->n_nodes; v++)
         h = add_node(h, g, values, v);
     free(values);
-    *digest = h;
+    *digest = g->identity ? add_text(h, g->identity) : h;
     return DF_OK;
 }
 

@@ -13,8 +13,7 @@ enum { MOST_NODES = 256, MOST_TOLD = 3 };
 
 /* ---- finding ---- */
 
-/* Takes the three texts; a NULL among them is memory that was not there. */
-static bool add(struct dfr_facts *f, char *kind, char *name, char *value)
+bool dfr_fact_add(struct dfr_facts *f, char *kind, char *name, char *value)
 {
     if (f->n == f->room) {
         const size_t room = f->room ? 2 * f->room : 16;
@@ -79,20 +78,22 @@ static bool find(const struct df_graph *g, const union df_scalar *args, struct d
     char name[256], value[32];
     bool good = true;
     for (uint32_t i = 0; good && i < g->n_args; i++)
-        good = add(f, strdup("arg"), strdup(df_graph_string(g, g->args[i].name)), arg_text(g, i, args));
+        good = dfr_fact_add(f, strdup("arg"), strdup(df_graph_string(g, g->args[i].name)), arg_text(g, i, args));
     for (uint32_t i = 0; good && i < g->n_params; i++) {
         snprintf(value, sizeof value, "%" PRId64, g->params[i].value);
-        good = add(f, strdup("param"), strdup(df_graph_string(g, g->params[i].name)), strdup(value));
+        good = dfr_fact_add(f, strdup("param"), strdup(df_graph_string(g, g->params[i].name)), strdup(value));
     }
+    if (good && g->identity)
+        good = dfr_facts_read(f, g->identity, strlen(g->identity));
     for (uint32_t k = 0; good && k < g->n_kernels; k++) {
         if (!is_used(g, k))             /* an import declares many */
             continue;
         snprintf(value, sizeof value, "%016" PRIx64, dfr_hash(0, g->kernels[k].code_hash, sizeof g->kernels[k].code_hash));
-        good = add(f, strdup("kernel"), strdup(df_graph_string(g, g->kernels[k].name)), strdup(value));
+        good = dfr_fact_add(f, strdup("kernel"), strdup(df_graph_string(g, g->kernels[k].name)), strdup(value));
     }
     for (uint32_t v = 0; good && g->n_nodes <= MOST_NODES && v < g->n_nodes; v++) {
         df_node_name(g, v, name, sizeof name);
-        good = strchr(name, ' ') || add(f, strdup("node"), strdup(name), extents_text(g, v));
+        good = strchr(name, ' ') || dfr_fact_add(f, strdup("node"), strdup(name), extents_text(g, v));
     }
     return good;
 }
@@ -130,7 +131,46 @@ bool dfr_fact_read(struct dfr_facts *facts, const char *text)
     const char *name = strchr(text, ' '), *value = name ? strchr(name + 1, ' ') : NULL;
     if (!value || name == text || value == name + 1)
         return false;
-    return add(facts, strndup(text, (size_t)(name - text)), strndup(name + 1, (size_t)(value - name - 1)), dfr_path_read(value + 1));
+    return dfr_fact_add(facts, strndup(text, (size_t)(name - text)), strndup(name + 1, (size_t)(value - name - 1)), dfr_path_read(value + 1));
+}
+
+char *dfr_facts_text(const struct dfr_facts *facts)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    for (size_t i = 0; i < facts->n; i++) {
+        dfr_fact_write(out, &facts->items[i]);
+        fputc('\n', out);
+    }
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+char *dfr_facts_of(const struct df_graph *g, const union df_scalar *args)
+{
+    struct dfr_facts facts;
+    char *text = dfr_facts_find(g, args, &facts, NULL) == DF_OK ? dfr_facts_text(&facts) : NULL;
+    dfr_facts_free(&facts);
+    return text;
+}
+
+bool dfr_facts_read(struct dfr_facts *facts, const char *text, size_t n)
+{
+    bool good = true;
+    for (const char *end = text + n; good && text < end;) {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+        const size_t length = (size_t)((line_end ? line_end : end) - text);
+        char *one = strndup(text, length);
+        good = one && (!*one || dfr_fact_read(facts, one));
+        free(one);
+        text += length + 1;
+    }
+    return good;
 }
 
 /* ---- comparing ---- */
@@ -146,27 +186,38 @@ static const struct dfr_fact *look_up(const struct dfr_facts *facts, const struc
     return NULL;
 }
 
+/* How a difference is put, by enum dfr_facts_of: a value, extents, a hash, and what only one of the two has. */
+static const struct words {
+    const char *value, *extents, *hash, *only_then, *only_now;
+} words[] = {
+    { "was '%.90s', and is '%.90s' now", "had extents %.80s, and has %.80s now", "has changed", "is not there any more", "was not there" },
+    { "is '%.90s' on rank 0, and '%.90s' there", "has extents %.80s on rank 0, and %.80s there", "differs from rank 0's", "is on rank 0 only", "is not on rank 0" },
+    { "is '%.90s' in one, and '%.90s' in the other", "has extents %.80s in one, and %.80s in the other", "differs", "is in one only", "is in one only" },
+};
+
 /* then or now is NULL: it is new, or not there any more. */
-static void tell(FILE *out, const struct dfr_fact *then, const struct dfr_fact *now)
+static void tell(FILE *out, const struct dfr_fact *then, const struct dfr_fact *now, const struct words *w)
 {
     const struct dfr_fact *any = then ? then : now;
     const bool option = !strcmp(any->kind, "arg") || !strcmp(any->kind, "param"), code = !strcmp(any->kind, "kernel");
     if (option)
         fprintf(out, "--%.80s ", any->name);
+    else if (!strcmp(any->kind, any->name))
+        fprintf(out, "%s ", any->kind);
     else
-        fprintf(out, "%s '%.80s' ", any->kind, any->name);
+        fprintf(out, "%s%s '%.80s' ", code && then && now ? "the code of " : "", any->kind, any->name);
     if (!now)
-        fputs("is not there any more", out);
+        fputs(w->only_then, out);
     else if (!then)
-        fputs("was not there", out);
-    else if (code)
-        fputs("has other code now", out);
+        fputs(w->only_now, out);
+    else if (code || !strcmp(any->kind, "file") || !strcmp(any->kind, "library"))
+        fputs(w->hash, out);
     else
-        fprintf(out, strcmp(any->kind, "node") ? "was '%.80s', and is '%.80s' now" : "had extents %.80s, and has %.80s now", then->value, now->value);
+        fprintf(out, strcmp(any->kind, "node") ? w->value : w->extents, then->value, now->value);
 }
 
 /* Tells the differences of one kind, and gives how many there are. */
-static unsigned differ_in(const char *kind, const struct dfr_facts *then, const struct dfr_facts *now, FILE *out)
+static unsigned differ_in(const char *kind, const struct dfr_facts *then, const struct dfr_facts *now, const struct words *w, FILE *out)
 {
     unsigned n = 0;
     for (unsigned both = 0; both < 2; both++) {
@@ -177,7 +228,7 @@ static unsigned differ_in(const char *kind, const struct dfr_facts *then, const 
                 continue;
             if (n < MOST_TOLD) {
                 fputs(n ? "; " : "", out);
-                tell(out, both ? NULL : f, both ? f : other);
+                tell(out, both ? NULL : f, both ? f : other, w);
             }
             n++;
         }
@@ -187,7 +238,7 @@ static unsigned differ_in(const char *kind, const struct dfr_facts *then, const 
     return n;
 }
 
-bool dfr_facts_differ(const struct dfr_facts *then, const struct dfr_facts *now, char *text, size_t size)
+bool dfr_facts_differ(const struct dfr_facts *then, const struct dfr_facts *now, enum dfr_facts_of of, char *text, size_t size)
 {
     FILE *out = fmemopen(text, size, "w");
     unsigned n = 0;
@@ -197,7 +248,7 @@ bool dfr_facts_differ(const struct dfr_facts *then, const struct dfr_facts *now,
         for (size_t i = 0; n == 0 && i < (both ? now : then)->n; i++) {
             const char *kind = (both ? now : then)->items[i].kind;
             if (i == 0 || strcmp(kind, (both ? now : then)->items[i - 1].kind) != 0)
-                n = differ_in(kind, then, now, out);
+                n = differ_in(kind, then, now, &words[of], out);
         }
     fclose(out);
     text[size - 1] = '\0';

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/intern.h"
 #include "runtime/engine/engine.h"
 #include "runtime/io/entry.h"
 #include "runtime/io/held.h"
@@ -34,6 +35,7 @@ struct folder {                         /* in which whole files were written */
 
 struct place {                          /* of an entry */
     int64_t wave, at, bytes;
+    uint64_t path;                      /* hash of a whole file's path; 0: of one that is appended to */
 };
 
 struct scratch {                        /* the entries of a node, as they came */
@@ -408,7 +410,7 @@ static struct scratch *scratch_of(struct dfr_outputs *o, uint32_t node, struct d
 }
 
 /* Notes where the entry is whose bytes end here. false: no memory. */
-static bool add_place(struct scratch *s, int64_t wave)
+static bool add_place(struct scratch *s, const struct dfr_entry *entry)
 {
     const int64_t at = s->n ? s->places[s->n - 1].at + s->places[s->n - 1].bytes : 0;
     if (s->n == s->room) {
@@ -419,7 +421,8 @@ static bool add_place(struct scratch *s, int64_t wave)
         s->places = more;
         s->room = room;
     }
-    s->places[s->n++] = (struct place){ wave, at, ftello(s->to.file) - at };
+    const uint64_t path = entry->appended ? 0 : dfr_hash(1, entry->path, strlen(entry->path));
+    s->places[s->n++] = (struct place){ entry->wave, at, ftello(s->to.file) - at, path };
     return true;
 }
 
@@ -433,7 +436,7 @@ static int collect(struct dfr_kept *kept, bool appended, FILE *file, struct df_e
     dfr_entry_write(s->to.file, &entry);
     rewind(file);
     int status = dfr_copy_bytes(file, s->to.file, entry.bytes, error);
-    return status != DF_OK || add_place(s, entry.wave) ? status : dfr_error_memory(error);
+    return status != DF_OK || add_place(s, &entry) ? status : dfr_error_memory(error);
 }
 
 bool dfr_kept_is_held(const struct dfr_kept *kept)
@@ -468,11 +471,29 @@ static int by_wave(const void *a, const void *b)
     return x->wave != y->wave ? (x->wave > y->wave) - (x->wave < y->wave) : (x->at > y->at) - (x->at < y->at);
 }
 
+static int by_path(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return x->path != y->path ? (x->path > y->path) - (x->path < y->path) : by_wave(a, b);
+}
+
+/* A file that was written anew in several waves is what the last of them wrote. */
+static void drop_older(struct scratch *s)
+{
+    size_t n = 0;
+    qsort(s->places, s->n, sizeof *s->places, by_path);
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->places[i].path || i + 1 == s->n || s->places[i].path != s->places[i + 1].path)
+            s->places[n++] = s->places[i];
+    s->n = n;
+}
+
 /* Jobs of a node that is not ordered have written in any order. */
 int dfr_outputs_chunk(struct dfr_outputs *o, FILE *to, struct df_error *error)
 {
     int status = DF_OK;
     for (struct scratch *s = o->scratch; s && status == DF_OK; s = s->next) {
+        drop_older(s);
         qsort(s->places, s->n, sizeof *s->places, by_wave);
         for (size_t i = 0; i < s->n && status == DF_OK; i++)
             status = fseeko(s->to.file, (off_t)s->places[i].at, SEEK_SET) == 0

@@ -73,6 +73,7 @@ static int attach_functions(const struct df_program *program, const struct df_gr
             memcpy(((struct df_kernel *)&graph->kernels[k])->code_hash, old->kernels[from].code_hash,
                    sizeof graph->kernels[k].code_hash);
     }
+    graph->identity = old->identity;
     int rc = dfr_graph_set_functions(graph, functions, graph->n_kernels, error);
     free(functions);
     return rc;
@@ -434,6 +435,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
         say_error(&error);
         return 1;
     }
+    image.graph->identity = program->identity;
     int parsed = dfr_args_parse(image.graph, program->params, argc, argv, &line, &error);
     line.resume.command = line.resume_command = dfr_command_line_text(argc, argv, "--resume");
     line.journal_command = dfr_command_line_text(argc, argv, "--journal");

@@ -10,6 +10,7 @@
 #include "runtime/base/interrupt.h"
 #include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
+#include "runtime/io/facts.h"
 #include "runtime/io/outputs.h"
 #include "runtime/shares/keep.h"
 #include "runtime/shares/share.h"
@@ -583,7 +584,8 @@ static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, cons
 int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *from, const struct dfr_ranks_options *ranks,
                    struct df_stats *stats, struct df_error *error)
 {
-    struct dfr_comm comm = { .link = link, .whole = true };
+    char *facts = dfr_facts_of(graph, from->args);
+    struct dfr_comm comm = { .link = link, .facts = facts, .whole = true };
     struct df_options options = *from;
     struct dfr_shared shared;
     int status = dfr_shared_find(graph, options.args, &shared, error);
@@ -594,6 +596,7 @@ int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const st
         status = (link->rank == 0 ? be_first : be_other)(&comm, &shared, &options, ~dfr_parts_hash(graph, options.args), ranks, stats, error);
     dfr_shared_free(&shared);
     link->close(link, comm.whole);
+    free(facts);
     return status;
 }
 

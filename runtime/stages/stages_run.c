@@ -15,6 +15,7 @@
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/plan.h"
+#include "runtime/io/facts.h"
 #include "runtime/stages/first.h"
 #include "runtime/stages/groups.h"
 #include "runtime/stages/other.h"
@@ -299,7 +300,8 @@ static int check(const struct dfr_link *link, const struct df_options *options, 
 int dfr_stages_run(struct dfr_link *link, const struct df_graph *g, const struct df_options *from, const struct dfr_ranks_options *ranks,
                    const struct dfr_stages_options *own, struct df_stats *stats, struct df_error *error)
 {
-    struct dfr_comm comm = { .link = link, .whole = true };
+    char *facts = dfr_facts_of(g, from->args);
+    struct dfr_comm comm = { .link = link, .facts = facts, .whole = true };
     struct df_options options = *from;
     struct dfr_stages stages = { 0 };
     int status = check(link, from, own, error);
@@ -316,6 +318,7 @@ int dfr_stages_run(struct dfr_link *link, const struct df_graph *g, const struct
                                  : dfr_other_work(&comm, g, &stages, own->policy, own->tune, &options, hash, ranks, stats, error);
     }
     dfr_stages_free(&stages);
+    free(facts);
     link->close(link, comm.whole);
     return status;
 }

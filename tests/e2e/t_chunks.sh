@@ -1,5 +1,5 @@
 # --waves=A:B --out=CHUNK and dfc merge: the same bytes as one process, made in any order and again; what is refused, in words.
-cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
+programs_resume=$DF_SOURCE/tests/e2e/programs/resume; cp "$programs_resume"/*.df "$programs_resume"/kernels.c .
 formulas_for none
 for p in plain keeps counts once; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
 head -c 800 "$DFC" >in.raw                      # 100 waves
@@ -66,6 +66,22 @@ expect once-merge 0 '^dfc: 100 waves in 4 files, up to the end of the stream$' "
 for f in y.raw y.csv y.npy out.raw; do same "once-$f" $f ../want-once/$f; done
 rm once.raw y.raw y.csv y.npy out.raw
 expect acc 1 "^keeps: error: no chunk can be made: node 'main/total' has an acc, which all waves change one after the other$" ../keeps --input=../in.raw --waves=0:10 --out=c6
+# A kernel that writes one file anew in each wave: the last wave counts, in a chunk and in all.
+cat >../latest.df <<'X'
+import "std/raw.df";
+kernel latest(in a: u8[n]; to: str) cpu {{
+#include <df_io.h>
+    struct df_output *o;
+    if (df_output_open(call, to, &o) != DF_OK) return DF_FAILED;
+    fwrite(a, 1, n, df_output_resume(o));
+    return df_output_close_job(call, o, 1); }};
+arg input: str;
+graph main { a: u8[8] = read_raw_u8(input); latest(a, "latest.raw"); }
+X
+check compile-latest "$DFC" ../latest.df --nvcc=none -o ../latest
+for r in 0:50 50:120; do check "latest-$r" ../latest --input=../in.raw --waves=$r --out=c5${r%:*}; done
+expect latest-merge 0 '^dfc: 100 waves in 2 files, up to the end of the stream$' "$DFC" merge c550 c50
+tail -c 8 ../in.raw >../latest.want; same latest-bytes latest.raw ../latest.want; rm -f latest.raw
 cat >../tiles.df <<'X'
 import "std/png.df";
 graph main { (t: u8[8, 8], at: i64[4]) = read_png_tiles("../p.png", 0); write_png_tiles(t, at, "q.png"); }
@@ -88,8 +104,26 @@ check lap run 30:40 c7
 check first run 0:1 c10 --each=x
 expect one-wave 0 "^dfc: 1 wave in 4 files$" "$DFC" merge c10 --waves=1; rm -f x rows.csv all.npy out.raw
 expect overlap 1 "^dfc: error: 'c1' and 'c7' both have wave 30$" "$DFC" merge c1 c7
+# A chunk that was changed on purpose: files outside the folder, of waves that it does not have, twice, of two nodes, and what else merging should not follow.
+forged() { # NAME STATUS PATTERN OLD NEW [OPTION…]
+    cp c1 forged; check "forge-$1" python3 "$programs_resume/forge.py" forged "$4" "$5"
+    expect "forged-$1" "$2" "$3" "$DFC" merge forged c2 c3 "${@:6}"; rm -f forged
+}
+forged same 0 '^dfc: 100 waves in 70 files' ' each003.npy' ' each003.npy'; rm -f each* rows.csv all.npy out.raw
+forged up 1 "^dfc: error: 'forged' has a file '../../outside', outside the folder that dfc runs in; --outside writes it$" ' each003.npy' ' ../../outside'
+forged round 1 "'forged' has a file 'x/./../../outside', outside the folder" ' each003.npy' ' x/./../../outside'
+forged root 1 "'forged' has a file '$PWD/each003.npy', outside the folder" ' each003.npy' " $PWD/each003.npy"
+forged appended 1 "'forged' has a file '../out.raw', outside the folder" "$(grep -ao 'entry append [0-9 -]* out.raw' c1)" "$(grep -ao 'entry append [0-9 -]* out.raw' c1 | sed 's| out.raw| ../out.raw|')"
+forged asked 0 '^dfc: 100 waves in 70 files' ' each003.npy' ' ../outside' --outside
+[ -e ../outside ] && pass outside || fail outside "$(ls ..)"; rm -f ../outside each* rows.csv all.npy out.raw
+mkdir x; forged below 0 '^dfc: 100 waves in 70 files' ' each003.npy' ' ./x/../each003.npy'; rmdir x; rm -f each* rows.csv all.npy out.raw
+forged foreign 1 "^dfc: error: 'forged' has a file of wave 77, 'each003.npy', and is of the waves 0 to 32$" "$(grep -ao 'entry whole [0-9]* 3 ' c1)" "$(grep -ao 'entry whole [0-9]* 3 ' c1 | sed 's/ 3 $/ 77 /')"
+forged twice 1 "^dfc: error: 'forged' has 'each002.npy' twice, of the waves [0-9]* and [0-9]*$" ' each003.npy' ' each002.npy'
+forged nodes 1 "^dfc: error: 'forged' and '(forged|c2|c3)' both have 'out.raw', of two nodes$" ' rows.csv' ' out.raw'
+forged newer 1 "^dfc: error: 'forged' is a chunk of version 4, made by a newer dfc: make it again$" 'dfc chunk 3' 'dfc chunk 4'
+forged older 1 "^dfc: error: 'forged' is a chunk of version 2, made by an older dfc: make it again$" 'dfc chunk 3' 'dfc chunk 2'
 touch ../in.raw; check touched run 33:34 c8
-expect inputs 1 "^dfc: error: 'c1' and 'c8' are of two programs, or of other arguments, sizes or inputs$" "$DFC" merge c1 c8
+expect inputs 1 "^dfc: error: 'c1' and 'c8' are of two programs, or of other arguments, sizes or inputs: they read other inputs, or the nodes of their programs differ$" "$DFC" merge c1 c8
 check remade run 0:33 c1
 expect no-chunk 1 "^dfc: error: '../in.raw' is no chunk, as --waves=A:B --out=FILE writes it$" "$DFC" merge ../in.raw
 expect no-file 1 "^dfc: error: cannot read 'nothing': No such file or directory$" "$DFC" merge nothing

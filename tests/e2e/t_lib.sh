@@ -264,4 +264,4 @@ wrong system "^wrong.df:6:7: error: the functions of graph 'sem' would be named 
 printf 'int mine;\n' >mine.h
 expect told-mine 1 "error: 'mine.h' is there already, and dfc did not make it: give the library another name or folder" "$DFC" other.df --lib -o libmine.so
 [ "$(cat mine.h)" = 'int mine;' ] && [ ! -e libmine.so ] && pass mine-stays || fail mine-stays
-expect told-cc 1 "made an empty file, not a library for this machine" "$DFC" other.df --lib -o libcc.so --cflags=-c
+expect told-cc 1 "made an object file, not a library for this machine" "$DFC" other.df --lib -o libcc.so --cflags=-c

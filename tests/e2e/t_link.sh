@@ -10,7 +10,8 @@ refused() {
     [ -z "$(find . -name '.dfc-*' -o -name '*.d')" ] && pass "$name-leaves-nothing" || fail "$name-leaves-nothing" "$(ls -A)"
 }
 refused true 'an empty file' --cc=/bin/true
-for flag in -S -E -c --version; do refused "cflags $flag" 'an empty file' --cflags=$flag; done
+for flag in -S -E --version; do refused "cflags $flag" 'an empty file' --cflags=$flag; done
+refused 'cflags -c' 'an object file' --cflags=-c
 # A compiler that compiles, and gives $made for what it should link ("none": nothing).
 cat > cc.sh <<'X'
 #!/bin/sh

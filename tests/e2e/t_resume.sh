@@ -181,7 +181,7 @@ expect other-two 1 "another run: --us2 was '0', and is '2' now; --us was '3000',
 sed 's/{ v\[0\]/{ v[0]/; s/nanosleep(&t, NULL)/nanosleep(\&t, 0)/' ../kernels.c >../kernels2.c; cmp -s ../kernels.c ../kernels2.c && fail other-code-changed 'nothing was changed'
 sed 's/kernels.c/kernels2.c/' ../declared.df >../declared2.df; sed 's/declared.df/declared2.df/' ../sized.df >../sized2.df
 check compile-sized2 "$DFC" ../sized2.df --nvcc=none -o ../sized2
-expect other-code 1 "is of another run: kernel 'work' has other code now; " ../sized2 --us=3000 --resume --journal=sized.journal
+expect other-code 1 "is of another run: the code of kernel 'work' has changed; " ../sized2 --us=3000 --resume --journal=sized.journal
 sed 's/k = 8 dynamic/k = 9/' ../sized.df >../sized3.df; check compile-sized3 "$DFC" ../sized3.df --nvcc=none -o ../sized3
 expect other-param 1 "is of another run: --k is not there any more; " ../sized3 --us=3000 --resume --journal=sized.journal
 sed 's/k = 8 dynamic/k = 10/' ../sized.df >../sized4.df; check compile-sized4 "$DFC" ../sized4.df --nvcc=none -o ../sized4

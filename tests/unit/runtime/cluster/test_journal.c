@@ -200,7 +200,7 @@ static void test_facts(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_true(dfr_fact_read(&facts, i == 0 ? "arg us 3000" : i == 1 ? "arg name two words\\nand a line" : "arg empty "));
     assert_true(dfr_fact_read(&facts, "kernel work 4567") && dfr_fact_read(&facts, "compiler cc 13"));
-    refused(true, PROGRAM + 1, "is of another run: kernel 'work' has other code now; kernel 'gone' is not there any more; if");
+    refused(true, PROGRAM + 1, "is of another run: the code of kernel 'work' has changed; kernel 'gone' is not there any more; if");
     dfr_facts_free(&facts);
     facts = now;
     free(facts.items[5].value);

@@ -358,6 +358,25 @@ static void test_other_programs(void **state)
     assert_string_equal(outcome(DF_E_STOPPED), "no worker takes part");
 }
 
+/* What differs is named if both say what their programs are made of; else the hashes stand there. */
+static void test_facts(void **state)
+{
+    const struct dfr_head hello = { .kind = DFR_HELLO, .hash = 8, .wave = 1 };
+    const char *const texts[] = { "node7", "", "arg us 1\nfile w.h 2\n" };
+
+    (void)state;
+    options.facts = "arg us 1\nfile w.h 1\n";
+    begin();
+    struct dfr_message *message = dfr_message_make_texts(&hello, texts, 3);
+    assert_non_null(message);
+    dfr_manager_receive(manager, 0, 1, message);
+    dfr_message_drop(message);
+    assert_string_equal(told, "rank 1 on node7 is refused: it runs another program than rank 0, or with other arguments or sizes: file 'w.h' differs from rank 0's\n");
+    hear_head(0, 2, hello, "node8");
+    dfr_manager_tick(manager, 0);
+    assert_string_equal(outcome(DF_E_STOPPED), "no worker takes part");
+}
+
 static void test_nobody_is_heard(void **state)
 {
     (void)state;
@@ -634,6 +653,7 @@ int main(void)
         TEST(test_end),
         TEST(test_end_without_an_answer),
         TEST(test_other_programs),
+        TEST(test_facts),
         TEST(test_nobody_is_heard),
         TEST(test_failed_wave),
         TEST(test_accepted),

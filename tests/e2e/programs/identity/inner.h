@@ -1,0 +1,3 @@
+#ifndef GAIN
+#define GAIN 2
+#endif

@@ -6,9 +6,12 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/base/cgroup.h"
 #include "runtime/base/text.h"
@@ -43,6 +46,46 @@ static void look_system(struct dfc_findings *list)
     if (uname(&system) == 0)
         dfc_found(list, &(struct dfc_look){ HEADING, "system", DFC_WELL, NULL, NULL }, "%s, %s %s, %s", name, system.sysname,
                   system.release, system.machine);
+}
+
+static const struct { int number; const char *name; } journal_signals[] = { { SIGUSR1, "SIGUSR1" }, { SIGTERM, "SIGTERM" }, { SIGINT, "SIGINT" } };
+enum { N_SIGNALS = sizeof journal_signals / sizeof *journal_signals };
+
+/* Reads the machine by hwloc in a child, and gives a bit for each signal that has a handler afterwards. hwloc's plug-ins load the libraries of GPUs, and those
+ * may do as they like. A child that fails says nothing. */
+static int signals_taken(void)
+{
+    int status = 0;
+    const pid_t child = fork();
+
+    if (child == 0) {
+        int taken = 0;
+        struct sigaction now;
+        for (int i = 0; i < N_SIGNALS; i++)
+            signal(journal_signals[i].number, SIG_DFL);
+        dfr_cache_bytes();
+        for (int i = 0; i < N_SIGNALS; i++)
+            taken |= (sigaction(journal_signals[i].number, NULL, &now) == 0 && now.sa_handler != SIG_DFL) << i;
+        _exit(taken);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+static void look_signals(struct dfc_findings *list)
+{
+    const int taken = signals_taken();
+    char names[40] = "";
+    struct dfc_look finding = { HEADING, "signals", taken ? DFC_ABSENT : DFC_WELL,
+        "a run with --journal may not end in order by such a signal: what reads the machine takes it over",
+        "HWLOC_COMPONENTS=-opencl,-gl,-cuda,-nvml,-rsmi,-levelzero leaves hwloc's plug-ins for GPUs out" };
+
+    for (int i = 0; i < N_SIGNALS; i++)
+        if (taken >> i & 1)
+            snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", journal_signals[i].name);
+    if (taken)
+        dfc_found(list, &finding, "a plug-in of hwloc takes over %s", names);
+    else
+        dfc_found(list, &finding, "hwloc and its plug-ins leave SIGUSR1, SIGTERM and SIGINT alone");
 }
 
 static void look_cores(struct dfc_findings *list)
@@ -185,6 +228,7 @@ static void look_gpus(struct dfc_findings *list)
 void dfc_look_machine(struct dfc_findings *list)
 {
     look_system(list);
+    look_signals(list);                 /* before this process itself has loaded the plug-ins */
     look_cores(list);
     look_memory(list);
     look_gpus(list);

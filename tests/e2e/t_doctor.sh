@@ -48,6 +48,24 @@ tool mpirun 'echo "HYDRA build details: 4.0.2"'
 expect other-mpi 0 '^  absent MPI after a death +not known for this MPI$' env PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
 expect recovery 0 'mpirun --enable-recovery goes on' sh -c 'echo "echo \"mpirun (Open MPI) 4.1.4\"" >tools/mpirun; sed -i "1i#!/bin/sh" tools/mpirun; PATH="$PWD/tools:$PATH" "$1" doctor --quick' sh "$DFC"
 
+# A plug-in of hwloc that takes over a signal.
+expect signals 0 '^  ok +signals +hwloc and its plug-ins leave SIGUSR1, SIGTERM and SIGINT alone$' cat tried.out
+cat >thief.c <<'END'
+#include <hwloc.h>
+#include <hwloc/plugins.h>
+#include <signal.h>
+static void ignore(int number) { (void)number; }
+static int begin(unsigned long flags) { signal(SIGUSR1, ignore); return flags ? -1 : 0; }
+static struct hwloc_backend *make(struct hwloc_topology *t, struct hwloc_disc_component *c, unsigned e, const void *a, const void *b, const void *d)
+{ (void)t, (void)c, (void)e, (void)a, (void)b, (void)d; return NULL; }
+static struct hwloc_disc_component thief = { .name = "thief", .phases = HWLOC_DISC_PHASE_MISC, .instantiate = make, .priority = 10, .enabled_by_default = 1 };
+const struct hwloc_component hwloc_thief_component = { HWLOC_COMPONENT_ABI, begin, NULL, HWLOC_COMPONENT_TYPE_DISC, 0, &thief };
+END
+mkdir plugins
+check thief-compiles ${CC:-cc} -shared -fPIC thief.c -o plugins/hwloc_thief.so
+expect thief 0 '^  absent signals +a plug-in of hwloc takes over SIGUSR1$' saved thief.out env HWLOC_PLUGINS_PATH="$PWD/plugins" "$DFC" doctor --quick
+expect thief-means 0 '^ +a run with --journal may not end in order by such a signal: what reads the machine takes it over$' cat thief.out
+
 # What carries messages between hosts.
 expect carrier-tcp 0 '^  ok +messages +between hosts over TCP connections of the program.s own, on one host over MPI only if DF_LINK is unset$' env DF_LINK=tcp PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
 expect carrier-mpi 0 '^  (absent messages +over MPI, as DF_LINK says, without a fast network; btl_tcp_flags=57|ok +messages +over MPI; fast network: .*)$' \

@@ -1,6 +1,7 @@
 /* worker.c - a worker's side of the protocol: worker.h. */
 #include "runtime/cluster/worker.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,7 +275,7 @@ void dfr_worker_tick(struct dfr_worker *w, double now_s)
     if (w->over)
         return;
     if (now_s - w->heard_s >= limit_s) {
-        snprintf(sentence, sizeof sentence, "rank 0 was silent for %g s", limit_s);
+        snprintf(sentence, sizeof sentence, "rank 0 was silent for %g s", round(10 * limit_s) / 10);
         w->over = true;
         if (!w->gone)
             fail(w, DF_E_STOPPED, sentence);

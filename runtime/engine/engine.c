@@ -279,6 +279,8 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
 {
     struct dfr_slot *s = &run->firing.slots[slot];
     atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
+    if (run->rehearsal)
+        dfr_rehearsal_begin_wave(run->rehearsal, slot, wave);
     dfr_skips_begin(&run->skips, slot, wave, run->feed.slots ? run->feed.slots[slot].number : wave);
     if (run->memory.tokens)
         dfr_tokens_begin(run, slot, wave);
@@ -707,6 +709,8 @@ int64_t dfr_engine_waves(const struct df_run *run)
 static void begin_final(struct df_run *run, struct dfr_worker *w)
 {
     run->firing.final_wave = run->options.accs_waves + dfr_engine_waves(run);
+    if (run->rehearsal)
+        dfr_rehearsal_begin_wave(run->rehearsal, dfr_once_slot(run), run->firing.final_wave);
     atomic_store_explicit(&run->firing.once_left, run->firing.n_final_terminals, memory_order_relaxed);
     if (run->memory.tokens)
         dfr_tokens_begin_final(run);
@@ -854,8 +858,8 @@ static void end_free_job(struct df_run *run, struct dfr_worker *w, uint64_t job)
     dfr_released(run, w, node, slot, call.wave);
 }
 
-/* Each of them may make others ready. Those that take a worker are given to the policy afterwards, in the order of nodes:
- * so the first jobs of a wave are in this order, as in virtual time. */
+/* Each of them may make others ready. Those that take a worker are given to the policy afterwards, in the order of waves
+ * and nodes: so the first jobs of waves are in this order, as in virtual time. */
 static void end_free_jobs(struct df_run *run, struct dfr_worker *w)
 {
     uint64_t job;

@@ -253,7 +253,7 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 
     if (!run->rehearsal)
         return find(run, w, job);
-    dfr_rehearsal_settle(run->rehearsal, w->unit, w->index);
+    dfr_rehearsal_settle(run->rehearsal, w->unit, w->index, false);
     found = find(run, w, job);
     if (!found)
         dfr_rehearsal_idle();

@@ -208,7 +208,7 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 
     if (n >= room(gpu))
         return false;
-    if (run->rehearsal && !dfr_rehearsal_settle(run->rehearsal, gpu->unit, w->index))
+    if (run->rehearsal && !dfr_rehearsal_settle(run->rehearsal, gpu->unit, w->index, n >= gpu->flight.jobs))
         return false;
     found = pop(gpu, w, room(gpu) - n, &job);
     if (!found) {

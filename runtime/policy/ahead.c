@@ -31,6 +31,7 @@ void dfr_ahead_init(struct dfr_ahead *a, const struct dfr_view *view)
     for (uint32_t u = 0; u < DF_MAX_UNITS; u++) {
         atomic_init(&a->n_shared[u], 0);
         atomic_init(&a->last[u], NO_JOB);
+        atomic_init(&a->asked[u], false);
         a->copies_s[u] = 0;
     }
     for (uint32_t u = 1; view->busy_s && u < view->platform->n_units; u++)
@@ -54,6 +55,15 @@ void dfr_ahead_pushed(struct dfr_ahead *a, uint64_t job)
         count(a, job, 1);
 }
 
+/* Wakes the devices that have asked and got no job. The unit itself asks again anyway. */
+static void wake_asked(struct dfr_ahead *a, uint32_t unit)
+{
+    for (uint32_t u = 1; u < a->view->platform->n_units; u++)
+        if (atomic_load_explicit(&a->asked[u], memory_order_relaxed) &&
+            atomic_exchange_explicit(&a->asked[u], false, memory_order_relaxed) && u != unit)
+            a->view->wake(a->view->arg, u);
+}
+
 void dfr_ahead_taken(struct dfr_ahead *a, uint64_t job, uint32_t worker)
 {
     const struct dfr_view *view = a->view;
@@ -67,6 +77,8 @@ void dfr_ahead_taken(struct dfr_ahead *a, uint64_t job, uint32_t worker)
                           fmax(view->now_s(view->arg), atomic_load_explicit(&a->idle_s[worker], memory_order_relaxed)) +
                               time_s(view, dfr_job_node(job), unit),
                           memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);  /* pairs with that of dfr_ahead_may() */
+    wake_asked(a, unit);
 }
 
 static double busy_s(const struct dfr_ahead *a, uint32_t worker)
@@ -75,19 +87,22 @@ static double busy_s(const struct dfr_ahead *a, uint32_t worker)
     return view->busy_s && view->unit_of[worker] > 0 ? view->busy_s(view->arg, worker) : 0;
 }
 
-bool dfr_ahead_may(const struct dfr_ahead *a, uint32_t worker)
+bool dfr_ahead_may(struct dfr_ahead *a, uint32_t worker)
 {
     const struct dfr_view *view = a->view;
     double end_s = busy_s(a, worker);
-    uint32_t n = atomic_load_explicit(&a->n_shared[view->unit_of[worker]], memory_order_relaxed), n_sooner = 0;
+    uint32_t unit = view->unit_of[worker], n, n_sooner = 0;
 
-    if (!(end_s > 0) || n == 0)
+    if (!(end_s > 0) || atomic_load_explicit(&a->n_shared[unit], memory_order_relaxed) == 0)
         return true;
+    atomic_store_explicit(&a->asked[unit], true, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);  /* pairs with that of dfr_ahead_taken(): it finds asked[], or this finds what it changed */
+    n = atomic_load_explicit(&a->n_shared[unit], memory_order_relaxed);
     end_s += view->now_s(view->arg);
     for (uint32_t w = 0; w < view->n_workers && n_sooner + 1 < n; w++)
         n_sooner += w != worker && atomic_load_explicit(&a->n_shared[view->unit_of[w]], memory_order_relaxed) > 0 &&
                     atomic_load_explicit(&a->idle_s[w], memory_order_relaxed) < end_s;
-    return n > n_sooner + 1;
+    return n == 0 || n > n_sooner + 1;
 }
 
 bool dfr_ahead_awaits(const struct dfr_ahead *a, uint32_t worker, double least)

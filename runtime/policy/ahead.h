@@ -11,13 +11,17 @@
  *           That reader will need no copies, and it takes long enough to hide those of the job after it. So the device
  *           waits for it. Otherwise an idle worker would take it, and have its input copied back.
  *
- * Threads:  Any thread may call any function but init(). All is relaxed: what other threads do at the same moment may
- *           not be counted yet.
+ * Waking:   A device that finds no job that it may take ahead looks again when a job is pushed for it. But a worker that takes
+ *           a job changes the answer, too: it will be idle later. So taken() wakes the devices that have asked and got none.
+ *
+ * Threads:  Any thread may call any function but init(). The counts are relaxed: what other threads do at the same moment may
+ *           not be counted yet. But of a device that asks and a worker that takes a job at that moment, one sees the other.
  */
 #ifndef DFR_AHEAD_H
 #define DFR_AHEAD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "runtime/policy/policy.h"
 
@@ -26,6 +30,7 @@ struct dfr_ahead {
     _Atomic uint32_t n_shared[DF_MAX_UNITS]; /* queued jobs that the unit can run, and others too */
     _Atomic double idle_s[DF_MAX_WORKERS + DF_MAX_UNITS]; /* when the worker is expected to end the jobs that it took */
     _Atomic uint64_t last[DF_MAX_UNITS];/* the job that the unit took last */
+    _Atomic bool asked[DF_MAX_UNITS];   /* the unit has asked for a job ahead, and no worker has taken any since */
     double copies_s[DF_MAX_UNITS];      /* the longest that the inputs of a node take to come to the unit */
 };
 
@@ -36,7 +41,7 @@ void dfr_ahead_pushed(struct dfr_ahead *ahead, uint64_t job);
 void dfr_ahead_taken(struct dfr_ahead *ahead, uint64_t job, uint32_t worker);
 
 /* May the worker take a job now, by the rule of choice? A worker that can begin it at once always may. */
-bool dfr_ahead_may(const struct dfr_ahead *ahead, uint32_t worker);
+bool dfr_ahead_may(struct dfr_ahead *ahead, uint32_t worker);
 
 /* Does the worker wait for a reader of what its last job makes, by the rule of locality? least: the speedup that such a
  * reader needs to be preferred. */

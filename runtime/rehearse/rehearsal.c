@@ -12,12 +12,14 @@
 #define STEPS 16                        /* buckets of lateness for each power of two of microseconds */
 #define BUCKETS (STEPS * 32)
 
-/* What happens at one moment: devices see what has ended there, jobs of the host end, and workers take jobs; of each kind
- * those of devices come first. */
+/* What happens at one moment: devices see what has ended there, jobs of the host end, by wave and node, and workers take jobs;
+ * of each kind those of devices come first, but for further jobs that devices take ahead. */
 #define SEE UINT64_C(0)
-#define END (UINT64_C(1) << 32)
-#define TAKE (UINT64_C(2) << 32)
-#define TAKE_ON_HOST (UINT64_C(3) << 32)
+#define END (UINT64_C(1) << 62)
+#define TAKE (UINT64_C(2) << 62)
+#define TAKE_ON_HOST (UINT64_C(3) << 62)
+#define TAKE_AHEAD (UINT64_C(7) << 61)
+#define WAVES (UINT64_C(1) << 30)       /* that END can tell apart */
 
 struct dfr_rehearsal {
     struct dfr_nominal nominal;
@@ -25,8 +27,10 @@ struct dfr_rehearsal {
     const struct df_graph *graph;
     uint32_t n_slots;
     _Atomic double *cause_s, *end_s;    /* by job: slot * n_nodes + node; once nodes have slot n_slots */
+    _Atomic int64_t *wave;              /* by slot */
     uint64_t *next;                     /* by job: the lists of dfr_rehearsal_push() */
     _Atomic double told_s[DF_MAX_UNITS];
+    double asked_s[DF_MAX_UNITS];       /* of a device's worker, its own: the moment at which it last asked for a job */
     double called_s[DF_MAX_UNITS];      /* of a device's worker, its own: it was called for then, and has not yet looked */
     _Atomic double last_s;              /* the latest end of a job */
     _Atomic double joined_s, parted_s;  /* of the gang */
@@ -73,12 +77,13 @@ int dfr_rehearsal_create(const struct df_graph *graph, uint32_t n_slots, uint32_
     r->graph = graph;
     r->n_slots = n_slots;
     for (int u = 0; u < DF_MAX_UNITS; u++)
-        r->called_s[u] = INFINITY;
+        r->called_s[u] = r->asked_s[u] = INFINITY;
     r->cause_s = calloc(n, sizeof *r->cause_s); /* all bits zero: 0.0 */
     r->end_s = calloc(n, sizeof *r->end_s);
+    r->wave = calloc((size_t)n_slots + 1, sizeof *r->wave);
     r->next = calloc(n, sizeof *r->next);
     r->turns = dfr_turns_create(n_workers, &r->nominal);
-    if (!r->cause_s || !r->end_s || !r->next || !r->turns) {
+    if (!r->cause_s || !r->end_s || !r->wave || !r->next || !r->turns) {
         dfr_rehearsal_destroy(r);
         return dfr_error_memory(error);
     }
@@ -92,6 +97,7 @@ void dfr_rehearsal_destroy(struct dfr_rehearsal *r)
         return;
     free((void *)r->cause_s);
     free((void *)r->end_s);
+    free((void *)r->wave);
     free(r->next);
     dfr_turns_destroy(r->turns);
     free(r);
@@ -176,11 +182,23 @@ void dfr_rehearsal_take(const struct dfr_rehearsal *r, uint32_t slot, uint32_t n
     dfr_nominal_move(dfr_rehearsal_cause_s(r, slot, node), true);
 }
 
+void dfr_rehearsal_begin_wave(struct dfr_rehearsal *r, uint32_t slot, int64_t wave)
+{
+    atomic_store_explicit(&r->wave[slot], wave, memory_order_relaxed);
+}
+
+/* The place of a job among all jobs of all waves. */
+static uint64_t order_of(const struct dfr_rehearsal *r, uint32_t slot, uint32_t node)
+{
+    uint64_t wave = (uint64_t)atomic_load_explicit((_Atomic int64_t *)&r->wave[slot], memory_order_relaxed);
+    return wave % WAVES << 32 | node;
+}
+
 void dfr_rehearsal_wait(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, double seconds)
 {
     double end_s = dfr_nominal_moment_s() + seconds, late_s;
 
-    dfr_turns_announce(end_s, END | node);
+    dfr_turns_announce(end_s, END | order_of(r, slot, node));
     late_s = dfr_nominal_sleep(&r->nominal, end_s, 0);
     dfr_turns_await();
     dfr_rehearsal_late(r, late_s);
@@ -234,11 +252,16 @@ static uint64_t split(struct dfr_rehearsal *r, uint64_t *rest, uint64_t n)
     return first;
 }
 
+static uint64_t order_of_job(const struct dfr_rehearsal *r, uint64_t job)
+{
+    return order_of(r, (uint32_t)(job >> 32), (uint32_t)job);
+}
+
 /* Merges two sorted lists behind `end`; gives where the result ends. */
 static uint64_t *merge(struct dfr_rehearsal *r, uint64_t *end, uint64_t a, uint64_t b)
 {
     while (a != DFR_NO_REHEARSED || b != DFR_NO_REHEARSED) {
-        bool take_a = b == DFR_NO_REHEARSED || (a != DFR_NO_REHEARSED && (uint32_t)a <= (uint32_t)b);
+        bool take_a = b == DFR_NO_REHEARSED || (a != DFR_NO_REHEARSED && order_of_job(r, a) <= order_of_job(r, b));
         uint64_t *from = take_a ? &a : &b;
         *end = *from;
         end = next_of(r, *from);
@@ -286,18 +309,22 @@ void dfr_rehearsal_listen(struct dfr_rehearsal *r, uint32_t unit)
     dfr_nominal_move(load(&r->told_s[unit]), false);
 }
 
-bool dfr_rehearsal_settle(struct dfr_rehearsal *r, uint32_t unit, uint32_t worker)
+bool dfr_rehearsal_settle(struct dfr_rehearsal *r, uint32_t unit, uint32_t worker, bool ahead)
 {
     double moment_s = fmax(dfr_nominal_moment_s(), load(&r->told_s[unit])), late_s;
 
     if (unit == 0)
         dfr_turns_hear(false);
-    dfr_turns_announce(moment_s, (unit == 0 ? TAKE_ON_HOST : TAKE) | worker);
+    dfr_turns_announce(moment_s, (unit == 0 ? TAKE_ON_HOST : ahead && r->asked_s[unit] == moment_s ? TAKE_AHEAD : TAKE) | worker);
     late_s = dfr_nominal_sleep(&r->nominal, moment_s, unit == 0 ? 2 * DFR_SETTLE_S : DFR_SETTLE_S);
     if (late_s > 0)                     /* it slept */
         dfr_rehearsal_late(r, late_s);
     dfr_turns_await();
-    return !dfr_turns_called();
+    if (dfr_turns_called())
+        return false;
+    if (unit > 0)
+        r->asked_s[unit] = moment_s;
+    return true;
 }
 
 void dfr_rehearsal_idle(void)

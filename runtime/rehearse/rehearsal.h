@@ -16,8 +16,8 @@
  *           after a moment before it takes its next job: then all who take one have been told. Workers of the host wait
  *           for twice as long.
  * Order:    threads act in the order of nominal time (turns.h). At one moment all that ends there comes before all jobs
- *           that are taken there: what devices see first, jobs of the host by their nodes' numbers; then devices take
- *           jobs, and workers of the host by number. That is as in virtual time.
+ *           that are taken there: what devices see first, jobs of the host by wave and node; then devices take
+ *           jobs, and workers of the host by number, and then devices that take a further job ahead. That is as in virtual time.
  * Memory:   dfr_rehearsal_create() allocates all, dfr_rehearsal_destroy() frees it. The graph is borrowed.
  * Threads:  all calls but create, begin, destroy and stats from any thread that has entered.
  */
@@ -50,6 +50,8 @@ const struct dfr_nominal *dfr_rehearsal_nominal(const struct dfr_rehearsal *r);
 
 /* ---- jobs; `slot` and `node` as in a policy's job ---- */
 
+/* A wave begins in the slot; in slot n_slots, what fires once after the waves. */
+void dfr_rehearsal_begin_wave(struct dfr_rehearsal *r, uint32_t slot, int64_t wave);
 /* The job has all that it waited for. `now`: it waited for more than its inputs, for the last of it until this thread's
  * moment. */
 void dfr_rehearsal_ready(struct dfr_rehearsal *r, uint32_t slot, uint32_t node, bool now);
@@ -67,7 +69,7 @@ double dfr_rehearsal_cause_s(const struct dfr_rehearsal *r, uint32_t slot, uint3
 #define DFR_NO_REHEARSED UINT64_MAX
 void dfr_rehearsal_push(struct dfr_rehearsal *r, uint64_t *first, uint64_t job);
 uint64_t dfr_rehearsal_pop(struct dfr_rehearsal *r, uint64_t *first);
-void dfr_rehearsal_sort(struct dfr_rehearsal *r, uint64_t *first); /* by node */
+void dfr_rehearsal_sort(struct dfr_rehearsal *r, uint64_t *first); /* by wave, then by node */
 
 /* ---- threads that meet ---- */
 
@@ -83,9 +85,10 @@ double dfr_rehearsal_told_s(const struct dfr_rehearsal *r, uint32_t unit);
 void dfr_rehearsal_listen(struct dfr_rehearsal *r, uint32_t unit);
 double dfr_rehearsal_called_s(const struct dfr_rehearsal *r, uint32_t unit);
 /* Called by a worker of the unit before it takes a job: waits until all of its moment has been seen, and it is its turn.
- * Nobody acts after its moment before it waits for something else. If it has found no job, it calls idle().
+ * Nobody acts after its moment before it waits for something else. If it has found no job, it calls idle(). `ahead`: a
+ * device takes the job for later, so the host's workers take theirs first if it has asked for one at this moment already.
  * false: a device's worker was called for something else, at which it looks first. */
-bool dfr_rehearsal_settle(struct dfr_rehearsal *r, uint32_t unit, uint32_t worker);
+bool dfr_rehearsal_settle(struct dfr_rehearsal *r, uint32_t unit, uint32_t worker, bool ahead);
 void dfr_rehearsal_idle(void);
 /* A device's worker will see something then. INFINITY: nobody knows when. */
 void dfr_rehearsal_expect(struct dfr_rehearsal *r, uint32_t unit, double at_s);

@@ -153,6 +153,7 @@ static void run_workers(struct sim *s)
     for (uint32_t u = 1; u < s->n_units; u++)
         if (s->rooms[u] && s->rooms[u]->claims)
             try_claim(s, s->rooms[u]->claimant);
+    sim_request_put_off(s);
     while (progress && (s->n_queued || s->held)) {
         progress = false;
         for (uint32_t i = 0; i < n; i++)
@@ -199,6 +200,7 @@ static void happen(struct sim *s)
         return;
     }
     worker = sim_job(s, event.slot, node)->worker;
+    s->ending = worker != DF_NONE ? s->workers[worker].unit : 0;
     if (worker != DF_NONE)
         leave(s, worker, dfr_job(event.slot, node));
     if (worker != DF_NONE && s->result->ran)
@@ -216,6 +218,7 @@ static void loop(struct sim *s)
         while (s->events.n && s->events.at[0].time_s == s->now_s) {
             happen(s);
             sim_give_ready(s);
+            s->ending = 0;
         }
         run_workers(s);
         sim_share_rate(s);
@@ -439,6 +442,7 @@ static void unmake(struct sim *s)
     free(s->wave_left);
     free(s->ready);
     free(s->blocks);
+    free(s->put_off);
     for (uint32_t u = 0; u < DF_MAX_UNITS; u++)
         free(s->inboxes[u].waiting);
     free(s);

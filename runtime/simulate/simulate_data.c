@@ -9,6 +9,9 @@
  *           other policies they go when the policy stages a job, or when a worker takes one. To a device goes at staging
  *           what the host has then, as in a run. What is staged for a device
  *           waits while many copies to it are under way (struct sim_inbox); what a worker loads does not.
+ * Put off:  A device that ends a job first sees whether there is room now for the job that it has taken, and asks for that
+ *           one's inputs. Only then it looks at what was asked of it meanwhile (gpu_worker.c). So what the end of its own
+ *           job asks it to send to the host is put off if a job waits for room there.
  */
 #include <stdlib.h>
 
@@ -67,13 +70,55 @@ static uint32_t memory_of(const struct sim *s, uint32_t unit)
     return s->on_host >> unit & 1 ? 0 : unit;
 }
 
+/* false: no memory. */
+static bool add(struct sim_prefetch **list, uint32_t *n, uint32_t *capacity, struct sim_prefetch item)
+{
+    if (*n == *capacity) {
+        uint32_t larger = *capacity ? 2 * *capacity : 64;
+        struct sim_prefetch *moved = realloc(*list, larger * sizeof *moved);
+        if (!moved)
+            return false;
+        *list = moved;
+        *capacity = larger;
+    }
+    (*list)[(*n)++] = item;
+    return true;
+}
+
+/* The block's `wanted` has bit 0 meanwhile. */
+static void put_off(struct sim *s, uint32_t block)
+{
+    if (!add(&s->put_off, &s->n_put_off, &s->put_off_capacity, (struct sim_prefetch){ block, s->blocks[block].life }))
+        s->out_of_memory = true;
+    s->blocks[block].wanted |= 1;
+}
+
+static bool is_put_off(const struct sim *s, uint32_t from)
+{
+    return !s->place && from > 0 && from == s->ending && s->rooms[from] && s->rooms[from]->claims;
+}
+
+void sim_request_put_off(struct sim *s)
+{
+    for (uint32_t i = 0; i < s->n_put_off; i++) {
+        struct sim_block *b = &s->blocks[s->put_off[i].block];
+        if (b->life != s->put_off[i].life || !(b->wanted & 1))
+            continue;
+        b->wanted &= ~1u;
+        sim_request(s, s->put_off[i].block, 0);
+    }
+    s->n_put_off = 0;
+}
+
 void sim_request(struct sim *s, uint32_t block, uint32_t unit)
 {
     struct sim_block *b = &s->blocks[block];
     unit = memory_of(s, unit);
     if ((b->valid | b->coming | b->wanted) >> unit & 1)
         return;
-    if (unit == 0) {
+    if (unit == 0 && is_put_off(s, (uint32_t)__builtin_ctz(b->valid))) {
+        put_off(s, block);
+    } else if (unit == 0) {
         copy(s, block, (uint32_t)__builtin_ctz(b->valid), 0);
     } else if (b->valid & 1) {
         copy(s, block, 0, unit);
@@ -227,17 +272,8 @@ uint32_t sim_most_ahead(const struct df_graph *graph)
 static void wait_for_link(struct sim *s, uint32_t block, uint32_t unit)
 {
     struct sim_inbox *in = &s->inboxes[unit];
-    if (in->n == in->capacity) {
-        uint32_t capacity = in->capacity ? 2 * in->capacity : 64;
-        struct sim_prefetch *waiting = realloc(in->waiting, capacity * sizeof *waiting);
-        if (!waiting) {
-            s->out_of_memory = true;
-            return;
-        }
-        in->waiting = waiting;
-        in->capacity = capacity;
-    }
-    in->waiting[in->n++] = (struct sim_prefetch){ block, s->blocks[block].life };
+    if (!add(&in->waiting, &in->n, &in->capacity, (struct sim_prefetch){ block, s->blocks[block].life }))
+        s->out_of_memory = true;
 }
 
 /* Only what the host has waits. What another device has is asked for there. */

@@ -38,7 +38,7 @@ struct sim_job {
 struct sim_block {
     uint32_t valid;                     /* bit u: memory u holds the bytes */
     uint32_t coming;                    /* bit u: a copy to memory u is under way */
-    uint32_t wanted;                    /* bit u: to be sent to u as soon as the host has it */
+    uint32_t wanted;                    /* bit u: to be sent to u as soon as the host has it; bit 0: the copy is put off */
     uint32_t released;                  /* bit u, for placed policies: the readers on u know of it */
     uint32_t left;                      /* readers whose jobs have not ended */
     uint32_t home;                      /* the unit that made it */
@@ -172,12 +172,15 @@ struct sim {
     struct sim_worker workers[DF_MAX_WORKERS + DF_MAX_UNITS];
     uint64_t *taken;                    /* the memory of their lists */
     uint64_t n_queued;                  /* jobs given to the policy and not yet taken */
-    bool woken;                         /* a job was moved to another unit in this moment */
+    bool woken;                         /* the policy has woken a unit in this moment */
     bool held;                          /* held_job is a CPU job that waits for as many workers as it needs */
     uint64_t held_job;
 
     struct sim_block *blocks;
     struct sim_inbox inboxes[DF_MAX_UNITS];
+    uint32_t ending;                    /* the device whose job ends now, or 0 */
+    struct sim_prefetch *put_off;       /* fetches by the host that are put off */
+    uint32_t n_put_off, put_off_capacity;
     uint32_t most_ahead;                /* copies to a device beyond which prefetches wait */
     uint32_t peers[DF_MAX_UNITS];       /* bit u: the unit copies to u directly */
     double engine_free_s[DF_MAX_UNITS][3];
@@ -265,6 +268,7 @@ void sim_begin_accs(struct sim *s);     /* before the first wave */
 void sim_begin_final(struct sim *s);    /* the last wave has ended */
 void sim_copied(struct sim *s, const struct dfr_event *event);
 void sim_request(struct sim *s, uint32_t block, uint32_t unit); /* the unit has room for it */
+void sim_request_put_off(struct sim *s); /* jobs that waited for room have got it, if there is any */
 void sim_load(struct sim *s, uint64_t job);         /* brings a taken job's inputs to its unit */
 void sim_drop(struct sim *s, uint32_t block);       /* called when all its readers have ended */
 uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* these three are for struct dfr_view */

@@ -86,6 +86,7 @@ static void evict(struct sim *s, uint32_t unit, struct sim_room *m, uint64_t nee
         }
         m->flags[b] |= LEAVING;
         m->leaving += block_pages(s, b);
+        block->wanted &= ~1u;           /* the write-back comes before what is put off */
         sim_request(s, b, 0);           /* the last valid copy goes back to the host first */
     }
 }

@@ -32,6 +32,10 @@ close device-online 0.10 dmda,random "$graphs/cholesky.df" -D T=5
 # Threads act in the order of nominal time, so even policies that decide while the graph runs do what they do in virtual time.
 close exact 0.005 gp,heft,peft,gp-thesis,all-cpu,dmda,dmdas,pats,eager,ws "$graphs/cholesky.df" -D T=5
 
+# A plan that says eager --dl --prefetch, in memory for little more than one wave: the threads follow its options, and a device that may take
+# no job ahead looks again when a worker of the host has taken one. With locality alone the rehearsal takes a quarter longer.
+close options 0.005 gp "$DF_SOURCE/tests/e2e/programs/waves/options.df" --inflight=8 --waves=32
+
 # Data for jobs of the host comes from a device while the only CPU worker is busy. The first to come is for the less urgent job, which must
 # not be taken first: the other has a long job behind it.
 cat > urgent.df <<'EOF'

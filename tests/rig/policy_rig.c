@@ -32,8 +32,7 @@ static bool stage(void *arg, uint64_t job, uint32_t unit)
 /* There is nobody to wake, because nobody sleeps. */
 static void wake(void *arg, uint32_t unit)
 {
-    (void)arg;
-    (void)unit;
+    ((struct machine *)arg)->woken |= 1u << unit;
 }
 
 void machine_begin(struct machine *m, uint32_t n, uint32_t workers, uint32_t gpus)

@@ -24,6 +24,7 @@ struct machine {
     const uint32_t *holders_of;         /* the same by node; NULL: `holders` is true of all */
     bool stages;                        /* stage() takes the jobs that are given to the host */
     _Atomic uint32_t staged_for;        /* the unit of the last call of stage() */
+    _Atomic uint32_t woken;             /* bit u: the policy has woken unit u */
     const struct dfr_policy *policy;
     void *state;
 };

@@ -484,6 +484,35 @@ static void test_a_device_takes_ahead_what_others_do_not_need(void **state)
     }
 }
 
+/* The GPU may take no job ahead while a CPU worker is idle. Once that worker has taken another job, the GPU looks again. Node 1
+ * has no variant for it. */
+static void test_a_refused_device_is_woken_when_a_worker_takes_a_job(void **state)
+{
+    static const char *const policies[] = { "pats", "padas", "pams", "eager", "ddfcfs", "ddwrr", "ws" };
+
+    (void)state;
+    for (int p = 0; p < 7; p++) {
+        struct machine m;
+        machine_begin(&m, 10, 2, 1);
+        m.view.busy_s = busy_s;
+        m.able[1] = 1;
+        gpu_busy_s = 0;
+        machine_policy(&m, policies[p], NULL);
+        PUSH(&m, 2, 3, 4, 5);
+        assert_int_not_equal(machine_pop(&m, 2), -1);
+        assert_int_not_equal(machine_pop(&m, 0), -1);
+        assert_int_equal(m.woken >> 1 & 1, 0);      /* it has not asked for more */
+        gpu_busy_s = 0.5 * MS;
+        assert_int_equal(machine_pop(&m, 2), -1);   /* worker 1 may need one of the two */
+        PUSH(&m, 1);
+        m.woken = 0;
+        assert_int_equal(machine_pop(&m, 1), 1);
+        assert_int_equal(m.woken >> 1 & 1, 1);
+        assert_int_not_equal(machine_pop(&m, 2), -1);
+        machine_end(&m);
+    }
+}
+
 /* Node 2 reads what node 0 makes. While the GPU runs node 0 it takes nothing ahead that node 2 would be preferred to. */
 static void test_a_device_waits_for_a_reader_of_what_it_makes(void **state)
 {
@@ -520,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_locality_is_weighed_against_speedup),
         cmocka_unit_test(test_of_equal_speedups_the_one_whose_data_is_there),
         cmocka_unit_test(test_a_device_takes_ahead_what_others_do_not_need),
+        cmocka_unit_test(test_a_refused_device_is_woken_when_a_worker_takes_a_job),
         cmocka_unit_test(test_a_device_waits_for_a_reader_of_what_it_makes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,7 +312,7 @@ $(ON_MOCK): MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
 $(ON_MOCK): $(MOCK_OBJ)
 
 # Where threads meet in a run, compiled so that schedules can be explored, goes before what libdf.a has of it.
-STEPS_SRC := $(foreach name,run run_workers engine worker list ports steal wake gang deque policy ahead policy_ws shared_deque policy_eager policy_dmda policy_static policy_speedup \
+STEPS_SRC := $(foreach name,run run_workers engine ending worker list ports steal wake gang deque policy ahead policy_ws shared_deque policy_eager policy_dmda policy_static policy_speedup \
                policy_ddwrr unit_queue order sorted queue heap space skips,$(filter %/$(name).c,$(RUNTIME_SRC)))
 STEPS_OBJ := $(patsubst %.c,$(OBJ)/steps/%.o,$(STEPS_SRC))
 $(STEPS_OBJ): $(OBJ)/steps/%.o: %.c $(OBJ)/flags

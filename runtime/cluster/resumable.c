@@ -21,7 +21,7 @@
 #include "runtime/cluster/journal.h"
 #include "runtime/cluster/part.h"
 #include "runtime/cluster/spool.h"
-#include "runtime/engine/engine.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/log.h"
 #include "runtime/io/accs.h"
 #include "runtime/io/state.h"

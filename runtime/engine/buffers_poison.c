@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/ending.h"
 #include "runtime/graph/poison.h"
 
 #define LEAST_BYTES 4u                  /* a shorter integer may well be what --poison fills memory with */

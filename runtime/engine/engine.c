@@ -8,88 +8,12 @@
  *         later. It comes after the end of the slot's wave; or (order, depth) after the node's own job of that wave,
  *         hence after the reset of that job's counter.
  */
-#include <sched.h>
-#include <stdarg.h>
-
-#include "runtime/base/message.h"
-#include "runtime/base/text.h"
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/firing.h"
 #include "runtime/engine/gang.h"
-#include "runtime/engine/log.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/tokens.h"
-
-/* ---- stopping ---- */
-
-void dfr_engine_tell_feeder(struct df_run *run)
-{
-    if (!run->feed.slots)
-        return;
-    atomic_fetch_add_explicit(&run->feed.events, 1, memory_order_seq_cst);
-    dfr_futex_wake(&run->feed.events, 1);
-    if (run->options.fed)
-        run->options.fed(run->options.fed_arg);
-}
-
-void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
-{
-    uint32_t running = DFR_RUNNING;
-    /* release: the failure's text; acquired by nobody but df_run_wait(), after joining */
-    if (!atomic_compare_exchange_strong_explicit(&run->outcome.stop, &running, how, memory_order_seq_cst,
-                                                 memory_order_relaxed))
-        return;
-    for (uint32_t u = 0; u < run->machine.n_units; u++)
-        dfr_wake_all(&run->threads.wakes[u]);
-    if (run->threads.gang)
-        dfr_gang_wake(run->threads.gang);
-    dfr_engine_tell_feeder(run);
-}
-
-/* The first failure stops the run. Of jobs that fail before all workers have stopped the one of the earliest wave is reported, so
- * that it does not depend on which worker is faster; within a wave, of the first node. */
-static void fail(struct df_run *run, int64_t wave, uint32_t node, int status, const char *format, va_list list)
-{
-    struct dfr_run_outcome *o = &run->outcome;
-    while (atomic_exchange_explicit(&o->failure_locked, true, memory_order_acquire))
-        dfr_relax();
-    bool first = !o->failed, earlier = !first && wave >= 0 && (wave < o->failed_wave || (wave == o->failed_wave && node < o->failed_node));
-    if (first || earlier) {
-        o->failed = true;
-        o->failed_wave = wave;
-        o->failed_node = node;
-        o->failure_status = status;
-        dfr_message(o->failure.text, sizeof o->failure.text, format, list);
-    }
-    atomic_store_explicit(&o->failure_locked, false, memory_order_release);
-    if (first)
-        dfr_engine_stop(run, DFR_RUN_FAILED);
-}
-
-void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    fail(run, -1, DF_NONE, status, format, list);
-    va_end(list);
-}
-
-__attribute__((format(printf, 4, 5)))
-static void fail_of(struct df_run *run, int64_t wave, uint32_t node, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    fail(run, wave, node, DF_E_KERNEL, format, list);
-    va_end(list);
-}
-
-void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message)
-{
-    const int64_t told = dfr_told_wave(run, job, wave);
-    char name[256];
-    df_node_name(run->graph, dfr_job_node(job), name, sizeof name);
-    fail_of(run, told, dfr_job_node(job), "node '%s', wave %lld: %s", name, (long long)told, message);
-}
 
 /* ---- giving ready jobs to the policy ---- */
 
@@ -320,22 +244,6 @@ static void finish_if_complete(struct df_run *run, struct dfr_worker *w)
         begin_final(run, w);            /* a list has the final nodes at its end (list.c) */
 }
 
-/* While a request to end early decides on the limit, its reader waits. */
-static int64_t limit_now(struct df_run *run)
-{
-    while (atomic_load_explicit(&run->firing.early, memory_order_seq_cst) == DFR_DECIDING)
-        sched_yield();
-    return atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
-}
-
-/* Does the wave begin in the slot, whose wave before has ended? It is reserved before the limit is read. So a request to end early finds it there, or
- * this thread sees the request. */
-static bool may_begin(struct df_run *run, uint32_t slot, int64_t wave)
-{
-    atomic_store_explicit(&run->firing.slots[slot].reserved, wave, memory_order_seq_cst);
-    return wave < limit_now(run);
-}
-
 static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
 {
     int64_t wave = run->firing.slots[slot].wave, next = dfr_skips_next(&run->skips, wave, run->inflight);
@@ -349,117 +257,24 @@ static void end_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot)
         atomic_store_explicit(&run->feed.slots[slot].ended, true, memory_order_release); /* the wave's results */
         dfr_engine_tell_feeder(run);
         finish_if_complete(run, w);
-    } else if (may_begin(run, slot, next)) {
+    } else if (dfr_engine_may_begin(run, slot, next)) {
         begin_wave(run, w, slot, next);
     } else {
         finish_if_complete(run, w);
     }
 }
 
-bool dfr_engine_end_early(struct df_run *run)
-{
-    uint32_t none = DFR_NOT_EARLY;
-    int64_t end = 0, limit;
-    if (run->skips.passes)
-        return false;
-    if (!atomic_compare_exchange_strong(&run->firing.early, &none, run->threads.list ? DFR_DECIDED : DFR_DECIDING) || run->threads.list)
-        return true;                    /* the worker of a list sees it after each wave */
-    if (atomic_load_explicit(&run->firing.begun, memory_order_seq_cst))
-        end = run->inflight;
-    for (uint32_t s = 0; s < run->inflight; s++) {
-        const int64_t wave = atomic_load_explicit(&run->firing.slots[s].reserved, memory_order_seq_cst);
-        end = end > 0 && wave >= end ? wave + 1 : end;
-    }
-    limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
-    if (end < limit)
-        atomic_store(&run->firing.early_waves, end);
-    while (end < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, end, memory_order_seq_cst, memory_order_seq_cst))
-        ;
-    atomic_store_explicit(&run->firing.early, DFR_DECIDED, memory_order_seq_cst);
-    return true;
-}
-
-/* A stream that ends behind it, or has said that it has no more waves, ends the run by itself. */
-bool dfr_engine_is_early(const struct df_run *from)
-{
-    struct df_run *run = (struct df_run *)from; /* atomics of a const run can be read */
-    const int64_t waves = atomic_load(&run->firing.early_waves), expected = atomic_load(&run->states.expected_waves);
-    return atomic_load(&run->firing.early) != DFR_NOT_EARLY && waves >= 0 && waves == atomic_load(&run->firing.limit) && (expected == 0 || waves < expected);
-}
-
-/* A stream has delivered a wave that another one does not have. Its node, or the one that has ended, is told once. */
-static void tell_unlike(struct df_run *run, uint32_t node, int64_t waves, const char *what)
-{
-    char name[256];
-
-    if (atomic_exchange_explicit(&run->firing.unlike, true, memory_order_relaxed))
-        return;
-    df_node_name(run->graph, node, name, sizeof name);
-    dfr_log(run, DF_LOG_INFO, "streams of unlike length: '%s' %s %lld waves; what others have beyond them is discarded", name,
-            what, (long long)waves);
-}
-
-/* A stream has no wave `wave`. */
-static void lower_limit(struct df_run *run, int64_t wave, uint32_t node, int64_t new_limit)
-{
-    int64_t limit = atomic_load_explicit(&run->firing.limit, memory_order_seq_cst);
-    uint32_t left = atomic_load_explicit(&run->firing.slots[dfr_slot_of(run, wave)].streams_left, memory_order_relaxed);
-
-    if (wave < dfr_engine_waves(run) &&
-        (run->threads.loop == DFR_LOOP_LIST ? node != run->firing.streams[0] : left < run->firing.n_streams))
-        tell_unlike(run, node, wave, "ended after");
-    while (new_limit < limit && !atomic_compare_exchange_weak_explicit(&run->firing.limit, &limit, new_limit,
-                                                                       memory_order_seq_cst, memory_order_seq_cst))
-        ;
-}
-
 /* This wave and all later ones are discarded. None of them can end, because this stream has not delivered it. */
 static void end_stream(struct df_run *run, struct dfr_worker *w, int64_t wave, uint32_t node)
 {
-    lower_limit(run, wave, node, wave);
+    dfr_engine_lower_limit(run, wave, node, wave);
     finish_if_complete(run, w);
-}
-
-/* In pass 0 the end of a stream lowers the waves of all passes. The rounds behind them have none, and end. None of them has begun but those
- * in flight, because each waits for what all streams say. In later passes streams are called for these waves, and have them. */
-int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code)
-{
-    struct dfr_passes *p = run->skips.passes;
-    uint32_t node = dfr_job_node(call->job);
-    char bytes[16];
-
-    if (call->failed || !(run->firing.nodes[node].flags & DFR_N_STREAM))
-        return code;
-    if (code == DF_END && call->wave >= p->stride)
-        return df_fail(call, "the stream is 'restart' and ended here in pass %lld; in pass 0 it had %lld waves",
-                       (long long)(call->wave / p->stride), (long long)dfr_passes_waves(p));
-    if (code == DF_END) {
-        lower_limit(run, call->wave, node, p->stride * (p->n - 1) + call->wave);
-        dfr_skips_end(&run->skips, call->wave);
-        return DF_SKIP;
-    }
-    if (p->reserved && call->wave + 1 == p->most_waves)
-        return df_fail(call, "the stream has more than %lld waves: what the parts of an acc read of so many takes %s, and half of the host's "
-                             "memory may keep it. 'restart' at the stream keeps nothing; --passes=1 copies the acc in each wave",
-                       (long long)call->wave, dfr_text_bytes(p->kept_bytes * (uint64_t)call->wave, bytes, sizeof bytes));
-    return code;
-}
-
-int dfr_engine_ended_apart(struct df_run *run, const struct df_call *call)
-{
-    int64_t wave = df_wave(call), end = atomic_load(&run->feed.end);
-
-    if (call->failed || !(run->firing.nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM))
-        return DF_END;
-    while (wave < end && !atomic_compare_exchange_weak(&run->feed.end, &end, wave))
-        ;
-    return DF_SKIP;
 }
 
 static void begin_waves(struct df_run *run, struct dfr_worker *w)
 {
-    atomic_store_explicit(&run->firing.begun, true, memory_order_seq_cst); /* the first waves are reserved, as in may_begin() */
-    int64_t limit = limit_now(run);
+    atomic_store_explicit(&run->firing.begun, true, memory_order_seq_cst); /* the first waves are reserved, as in dfr_engine_may_begin() */
+    int64_t limit = dfr_engine_limit(run);
     dfr_buffers_poison(run, DFR_N_PHASE, 0);
     if (run->firing.n_accs > 0)
         dfr_acc_begin(run);
@@ -699,12 +514,6 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
                  empty || dfr_skips_empty(&run->skips, dfr_job_slot(job), y) ? 0 : memory); /* nothing is to be fetched */
 }
 
-int64_t dfr_engine_waves(const struct df_run *run)
-{
-    return run->skips.passes ? dfr_passes_waves(run->skips.passes)
-                             : atomic_load_explicit(&((struct df_run *)run)->firing.limit, memory_order_seq_cst);
-}
-
 /* The waves have ended. */
 static void begin_final(struct df_run *run, struct dfr_worker *w)
 {
@@ -759,36 +568,9 @@ bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *w, uint32_t node
     if (!(flags & DFR_N_STREAM))
         return true;
     if (wave >= atomic_load_explicit(&run->firing.limit, memory_order_relaxed) && run->firing.n_streams > 1)
-        tell_unlike(run, node, atomic_load_explicit(&run->firing.limit, memory_order_relaxed), "has more than");
+        dfr_engine_tell_unlike(run, node, atomic_load_explicit(&run->firing.limit, memory_order_relaxed), "has more than");
     if (dfr_count_down(w, &run->firing.slots[slot].streams_left, 1))
         open_gate(run, w, slot);
-    return false;
-}
-
-/* true: the job succeeded, or it was the end of a stream (*ended). false: it failed, and the run stops. */
-static bool succeeded(struct df_run *run, const struct df_call *call, int code, bool *ended)
-{
-    static const char also[] = "; if the .df calls a function whose value is no status, '-> void' after that call says "
-                               "so";
-    char text[256];
-    const char *message = call->message;
-    bool stream = run->firing.nodes[dfr_job_node(call->job)].flags & DFR_N_STREAM;
-
-    *ended = code == DF_END && stream && !call->failed;
-    if ((code == DF_OK || *ended || (code == DF_SKIP && !dfr_is_once(run, dfr_job_node(call->job)))) && !call->failed)
-        return true;
-    if (!call->failed) {
-        message = text;
-        if (code == DF_END)
-            snprintf(text, sizeof text, "returned %d (DF_END), which only a stream source may%s", code, also);
-        else if (code == DF_SKIP)
-            snprintf(text, sizeof text, "returned %d (DF_SKIP), but it fires once, for all waves%s", code, also);
-        else if (code == DF_FAILED)
-            snprintf(text, sizeof text, "returned %d (DF_FAILED) and gave no reason%s", code, also);
-        else
-            snprintf(text, sizeof text, "returned %d, which is no DF_... code%s", code, also);
-    }
-    dfr_engine_fail_job(run, call->job, call->wave, message);
     return false;
 }
 
@@ -798,7 +580,7 @@ bool dfr_engine_skipped(struct df_run *run, const struct df_call *call)
     const bool over = dfr_skips_passes_over(&run->skips, dfr_job_slot(call->job), node);
     bool ended;
 
-    if (!(over && dfr_is_once(run, node)) && !succeeded(run, call, DF_SKIP, &ended)) /* a once node that is over is not called */
+    if (!(over && dfr_is_once(run, node)) && !dfr_engine_succeeded(run, call, DF_SKIP, &ended)) /* a once node that is over is not called */
         return false;
     if (!over)
         dfr_skips_count(&run->skips, node, dfr_skips_leaves_out(&run->skips, dfr_job_slot(call->job), node));
@@ -896,7 +678,7 @@ void dfr_engine_done(struct df_run *run, struct dfr_worker *w, const struct df_c
                      uint32_t memory)
 {
     bool ended = false;
-    if (code == DF_SKIP ? !dfr_engine_skipped(run, call) : !succeeded(run, call, code, &ended))
+    if (code == DF_SKIP ? !dfr_engine_skipped(run, call) : !dfr_engine_succeeded(run, call, code, &ended))
         return;
     if (ended) {
         end_stream(run, w, call->wave, dfr_job_node(call->job));

@@ -472,7 +472,7 @@ static inline int64_t dfr_traced_wave(const struct df_run *run, uint64_t job, in
     return run->feed.slots && dfr_job_slot(job) != run->inflight ? run->feed.slots[dfr_job_slot(job)].number : wave;
 }
 
-/* engine.c */
+/* engine.c; ending.h has what ends a run */
 int dfr_engine_create(struct df_run *run, struct df_error *error); /* needs inflight, limit and options */
 void dfr_engine_destroy(struct df_run *run);
 /* Releases the first jobs of the run, or of a session's next call. */
@@ -497,8 +497,6 @@ uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t sl
 void dfr_engine_free_job(struct df_run *run, struct dfr_worker *worker, uint64_t job);
 /* Ends the jobs of worker->free_jobs, and gives what they make ready to the policy. */
 void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *worker);
-/* Something has happened that who feeds the run may wait for. */
-void dfr_engine_tell_feeder(struct df_run *run);
 /* Parts of dfr_engine_done(), for firing.h: */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *worker, uint32_t node, uint32_t slot, int64_t wave);
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *worker, uint32_t slot, uint32_t n);
@@ -507,22 +505,6 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *worker, uint64_t jo
 void dfr_engine_kept(struct df_run *run, struct dfr_worker *worker, uint32_t value, uint32_t slot);
 /* Makes the table firing.codes; needs memory.scalars. */
 int dfr_engine_codes(struct df_run *run, struct df_error *error);
-void dfr_engine_fail(struct df_run *run, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* The number of waves: the limit, as far as it is known, which counts rounds if there are several passes. */
-int64_t dfr_engine_waves(const struct df_run *run);
-/* Ends the waves early, from any thread: the waves in flight end, and those between them, so that the waves that are done are the first ones. Nothing
- * fires after them. Returns false if no wave is complete before the last one: the waves go by several times. Not for runs that are fed, nor sessions. */
-bool dfr_engine_end_early(struct df_run *run);
-/* Did the request, and not the end of the waves, set the limit? */
-bool dfr_engine_is_early(const struct df_run *run);
-/* For a run whose waves go by several times: a kernel returned `code`. Gives DF_SKIP if that is the end of a stream, and fails if the
- * stream has more waves than can be kept. */
-int dfr_engine_stream_said(struct df_run *run, struct df_call *call, int code);
-/* For a run with options.apart: a kernel returned DF_END. Gives DF_SKIP if it is a stream. */
-int dfr_engine_ended_apart(struct df_run *run, const struct df_call *call);
-void dfr_engine_fail_job(struct df_run *run, uint64_t job, int64_t wave, const char *message);
-void dfr_engine_stop(struct df_run *run, enum dfr_stop how);
 
 /* ports.c: */
 /* Gives the memory of all accs its first value, on the host. Called before the first wave of the run or of a call. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/ports.h"
 #include "runtime/engine/steal.h"
 #include "runtime/engine/tokens.h"

@@ -9,6 +9,7 @@
 #include "runtime/device/device.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/call.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/tokens.h"
 
 #define TMP_ALIGNMENT 256u

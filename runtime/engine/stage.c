@@ -10,6 +10,7 @@
  *         decrements are acq_rel, so the one that reaches 0 has acquired all copies.
  */
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/ending.h"
 #include "runtime/graph/passes.h"
 
 #define NO_TAKER DF_MAX_UNITS           /* of a job that takes no worker */

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/log.h"
 
 static void gpu_wakeup(void *arg)

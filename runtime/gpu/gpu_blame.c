@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "runtime/engine/ending.h"
 #include "runtime/gpu/gpu_impl.h"
 
 static void blame(struct dfr_gpu *gpu, uint64_t job, const char *others, const char *why)

@@ -21,6 +21,7 @@
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
 #include "runtime/engine/call.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/log.h"
 #include "runtime/engine/worker.h"
 

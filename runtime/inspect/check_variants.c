@@ -10,6 +10,7 @@
 #include "runtime/device/can_run.h"
 #include "runtime/device/devices.h"
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/ending.h"
 #include "runtime/inspect/differ.h"
 #include "runtime/base/error.h"
 #include "runtime/emu/back_end.h"

@@ -9,6 +9,7 @@
 #include "runtime/base/status_line.h"
 #include "runtime/base/text.h"
 #include "runtime/base/unfinished.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/log.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/engine/ending.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"
 #include "runtime/threads/host.h"

@@ -11,6 +11,7 @@
 #include "runtime/base/isa.h"
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/call.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/list.h"
 #include "runtime/engine/log.h"

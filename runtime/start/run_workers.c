@@ -10,6 +10,7 @@
 #include "runtime/base/interrupt.h"
 #include "runtime/base/pages.h"
 #include "runtime/engine/crash.h"
+#include "runtime/engine/ending.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/list.h"
 #include "runtime/engine/steal.h"

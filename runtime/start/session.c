@@ -13,6 +13,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/buffers.h"
+#include "runtime/engine/ending.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/state.h"

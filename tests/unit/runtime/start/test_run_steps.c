@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "run_rig.h"
-#include "runtime/engine/engine.h"
+#include "runtime/engine/ending.h"
 #include "steps_runtime.h"
 
 struct trial {

@@ -153,6 +153,23 @@ static int make_new(char *name)
     return fd;
 }
 
+/* Opens a file without a name in the folder of that path, so that nothing is left behind whatever ends the process. -1 with errno; some file systems have none. */
+static int open_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = !slash ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    const int fd = folder ? open_above_standard(folder, O_TMPFILE | O_RDWR) : -1;
+    const int error = errno;
+    free(folder);
+    errno = error;
+    return fd;
+}
+
+static bool has_no_nameless(int error)
+{
+    return error == EOPNOTSUPP || error == EISDIR || error == EINVAL || error == ENOENT;
+}
+
 /* Makes the temporary file beside output->path, or in `room` there, and gives its descriptor, or -1 with errno. */
 static int make_temporary(struct dfr_output *output, const char *room, int64_t wave)
 {
@@ -300,13 +317,15 @@ int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_er
     output->path = real_place(path);
     if (!output->path)
         return dfr_error_memory(error);
-    int fd = make_temporary(output, NULL, 0);
+    int fd = open_nameless(output->path);
+    if (fd < 0 && has_no_nameless(errno) && (fd = make_temporary(output, NULL, 0)) >= 0) {
+        unlink(output->temporary);
+        dfr_unfinished_drop(output->temporary);
+        free(output->temporary);
+        output->temporary = NULL;
+    }
     if (fd < 0)
         return fail(output, path, strerror(errno), error);
-    unlink(output->temporary);
-    dfr_unfinished_drop(output->temporary);
-    free(output->temporary);
-    output->temporary = NULL;
     if (!(output->file = fdopen(fd, "w+"))) {
         int code = errno;
         close(fd);
@@ -448,6 +467,13 @@ int dfr_output_check(const char *path, struct df_error *error)
     const char *why = look(path, &regular);
     if (why || !regular) /* opening a pipe would wait for its reader */
         return why ? fail(&output, path, why, error) : DF_OK;
+    char *real = real_place(path);
+    const int fd = real ? open_nameless(real) : -1, code = real ? errno : ENOMEM;
+    free(real);
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 || !has_no_nameless(code))
+        return fd >= 0 ? DF_OK : fail(&output, path, strerror(code), error);
     int status = dfr_output_open(&output, path, error);
     return status == DF_OK ? dfr_output_close(&output, false, error) : status;
 }

@@ -18,9 +18,12 @@
 #include "runtime/io/entry.h"
 #include "runtime/threads/clock.h"
 
-#define FIRST "dfc journal 2 program "
-#define FIRST_1 "dfc journal 1 program "
-enum { CHECK_BYTES = 18 };              /* " #" and 16 digits */
+#ifndef DFC_VERSION
+#define DFC_VERSION "of unknown version"
+#endif
+
+#define FIRST "dfc journal %d program "
+enum { VERSION = 3, CHECK_BYTES = 18 }; /* " #" and 16 digits */
 
 /* ---- lines ---- */
 
@@ -77,6 +80,13 @@ static ssize_t line_length(const char *text, size_t n)
 
 /* ---- reading ---- */
 
+struct whole {                          /* a whole file, as it was */
+    char *path;
+    int64_t wave, bytes, changed_ns;
+    uint64_t digest;
+    bool rewritten;                     /* by several waves */
+};
+
 struct reading {
     struct dfr_journal *j;
     uint64_t program;
@@ -84,6 +94,10 @@ struct reading {
     struct dfr_facts facts;
     struct dfr_journal_file *next;      /* files of lines `out` that no line `done` has followed yet */
     size_t n_next;
+    int64_t limit;                      /* records of more waves are passed over */
+    struct dfr_array whole;             /* of struct whole: of lines `file`, the first n_whole of records */
+    size_t n_whole;
+    struct dfr_table by_path;           /* of these */
     bool begun;
     size_t good;                        /* bytes up to the last line that stands for itself */
 };
@@ -126,6 +140,75 @@ static bool read_out(struct reading *r, const char *text)
     return true;
 }
 
+static bool read_whole_file(struct reading *r, const char *text)
+{
+    struct whole f = { 0 }, *added;
+    int at = 0;
+    if (sscanf(text, "file %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNx64 " %n", &f.wave, &f.bytes, &f.changed_ns, &f.digest, &at) != 4 || at == 0 ||
+        !(f.path = dfr_path_read(text + at)))
+        return false;
+    if (!(added = dfr_array_add(&r->whole, sizeof f, 1))) {
+        free(f.path);
+        return false;
+    }
+    *added = f;
+    return true;
+}
+
+static bool is_path(const void *all, uint32_t id, const void *path)
+{
+    return !strcmp(((const struct whole *)all)[id].path, path);
+}
+
+static void drop_whole(struct reading *r, size_t from)
+{
+    for (size_t i = from; i < r->whole.n; i++)
+        free(((struct whole *)r->whole.items)[i].path);
+    r->whole.n = from;
+}
+
+/* The lines `file` before this record count: a later one for a path replaces an earlier one. */
+static bool take_whole(struct reading *r)
+{
+    struct whole *all = r->whole.items;
+    size_t n = r->n_whole;
+    for (size_t i = n; i < r->whole.n; i++) {
+        const uint32_t hash = dfr_hash_fold(dfr_hash(0, all[i].path, strlen(all[i].path)));
+        uint32_t id;
+        if (dfr_table_find(&r->by_path, hash, is_path, all, all[i].path, &id)) {
+            const bool rewritten = all[id].rewritten || all[id].wave != all[i].wave;
+            free(all[id].path);
+            all[id] = all[i];
+            all[id].rewritten = rewritten;
+        } else if (dfr_table_reserve(&r->by_path)) {
+            dfr_table_put(&r->by_path, hash, (uint32_t)n);
+            all[n++] = all[i];
+        } else {
+            return false;
+        }
+    }
+    r->n_whole = r->whole.n = n;
+    return true;
+}
+
+/* A record: of more waves than before, or, with `back`, of fewer. */
+static bool read_record(struct reading *r, int64_t waves)
+{
+    struct dfr_journal *j = r->j;
+    if (waves > r->limit) {
+        free_files(r->next, r->n_next);
+        drop_whole(r, r->n_whole);
+    } else {
+        free_files(j->files, j->n);
+        j->files = r->next;
+        j->n = r->n_next;
+        j->done = waves;
+    }
+    r->next = NULL;
+    r->n_next = 0;
+    return take_whole(r);
+}
+
 /* A line that says how far the run is. */
 static bool read_state(struct reading *r, const char *text)
 {
@@ -133,7 +216,7 @@ static bool read_state(struct reading *r, const char *text)
     int64_t waves, epoch;
     if (sscanf(text, "run %" SCNd64 " %" SCNd64, &epoch, &waves) == 2) {
         j->epoch = epoch;
-        return epoch > 0 && waves == j->done;
+        return epoch > 0 && (waves == j->done || waves > r->limit);
     }
     if (sscanf(text, "accepted %" SCNd64, &epoch) == 1) {
         dfr_inputs_free(&r->inputs);
@@ -141,15 +224,14 @@ static bool read_state(struct reading *r, const char *text)
         r->accepted = (struct dfr_inputs){ 0 };
         return true;
     }
-    if (sscanf(text, "done %" SCNd64 " %" SCNd64, &waves, &epoch) == 2) {
-        free_files(j->files, j->n);
-        j->files = r->next;
-        j->n = r->n_next;
-        r->next = NULL;
-        r->n_next = 0;
-        j->done = waves;
-        return true;
+    if (sscanf(text, "done %" SCNd64 " %" SCNd64, &waves, &epoch) == 2)
+        return read_record(r, waves);
+    if (sscanf(text, "back %" SCNd64 " %" SCNd64, &waves, &epoch) == 2) {
+        j->all = false;
+        return (waves <= j->done || waves > r->limit) && read_record(r, waves);
     }
+    if (sscanf(text, "all %" SCNd64, &waves) == 1 && waves > r->limit)
+        return true;
     if (sscanf(text, "all %" SCNd64, &waves) == 1)
         return j->all = waves == j->done;
     if (sscanf(text, "end %" SCNd64, &waves) == 1)
@@ -161,8 +243,9 @@ static bool read_state(struct reading *r, const char *text)
 static bool read_line(struct reading *r, const char *text, bool first, bool *stands)
 {
     *stands = false;
+    int version;
     if (first)
-        return sscanf(text, FIRST "%" SCNx64, &r->program) == 1 || sscanf(text, FIRST_1 "%" SCNx64, &r->program) == 1;
+        return sscanf(text, FIRST "%" SCNx64, &version, &r->program) == 2 && version >= 1 && version <= VERSION;
     if (!strcmp(text, "begun")) {
         r->j->inputs_digest = dfr_inputs_digest(&r->inputs);
         return *stands = r->begun = true;
@@ -173,6 +256,8 @@ static bool read_line(struct reading *r, const char *text, bool first, bool *sta
         return !strncmp(text, "fact ", 5) && dfr_fact_read(&r->facts, text + 5);
     if (!strncmp(text, "out ", 4))
         return read_out(r, text);
+    if (!strncmp(text, "file ", 5))
+        return read_whole_file(r, text);
     return *stands = read_state(r, text);
 }
 
@@ -187,7 +272,7 @@ static bool has_two_records(const char *text, size_t n)
     const char *end = text + n, *at = text;
     unsigned found = 0;
     while (found < 2 && (at = memchr(at, '\n', (size_t)(end - at))) && ++at < end)
-        found += line_length(at, (size_t)(end - at)) >= 0 && strncmp(at, "out ", 4) != 0 && strncmp(at, "input ", 6) != 0;
+        found += line_length(at, (size_t)(end - at)) >= 0 && strncmp(at, "out ", 4) != 0 && strncmp(at, "file ", 5) != 0 && strncmp(at, "input ", 6) != 0;
     return found == 2;
 }
 
@@ -199,7 +284,9 @@ static int read_lines(struct reading *r, char *text, size_t n, struct df_error *
     while (at < n && (length = line_length(text + at, n - at)) >= 0) {
         bool stands;
         text[at + (size_t)length] = '\0';
-        if (!read_line(r, text + at, at == 0, &stands))
+        const bool good = read_line(r, text + at, at == 0, &stands);
+        text[at + (size_t)length] = ' '; /* it may be read once more */
+        if (!good)
             return damaged(r->j, number, error);
         at += (size_t)length + CHECK_BYTES + 1;
         number++;
@@ -358,7 +445,7 @@ static int write_head(struct dfr_journal *j, const struct dfr_journal_run *run, 
     struct lines l;
     if (!lines_open(&l))
         return dfr_error_memory(error);
-    line(&l, FIRST "%016" PRIx64, run->program);
+    line(&l, FIRST "%016" PRIx64, VERSION, run->program);
     for (size_t i = 0; run->facts && i < run->facts->n; i++) {
         fputs("fact ", l.file);
         dfr_fact_write(l.file, &run->facts->items[i]);
@@ -367,6 +454,28 @@ static int write_head(struct dfr_journal *j, const struct dfr_journal_run *run, 
     write_inputs(&l, run->inputs);
     line(&l, "begun");
     j->inputs_digest = dfr_inputs_digest(run->inputs);
+    return append(j, &l, error);
+}
+
+static void write_outs(struct lines *l, const struct dfr_journal_file *files, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct dfr_appended *f = &files[i].file;
+        fprintf(l->file, "out %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %016" PRIx64 " ", f->node, f->head_bytes, f->tokens,
+                f->bytes, files[i].from, files[i].digest);
+        dfr_path_write(l->file, f->path);
+        line_end(l);
+    }
+}
+
+/* The record that the run goes back to, once more. */
+static int write_back(struct dfr_journal *j, struct df_error *error)
+{
+    struct lines l;
+    if (!lines_open(&l))
+        return dfr_error_memory(error);
+    write_outs(&l, j->files, j->n);
+    line(&l, "back %" PRId64 " %" PRId64, j->done, j->epoch);
     return append(j, &l, error);
 }
 
@@ -399,6 +508,30 @@ void dfr_journal_wait(const char *path, double seconds)
     close(fd);
 }
 
+char *dfr_journal_input(const char *path, const char *name)
+{
+    FILE *file = fopen(path, "re");
+    char *line_text = NULL, *found = NULL;
+    size_t room = 0;
+    for (ssize_t n; file && !found && (n = getline(&line_text, &room, file)) > 0 && strncmp(line_text, "begun", 5) != 0;) {
+        const ssize_t length = line_length(line_text, (size_t)n);
+        struct dfr_inputs one = { 0 };
+        if (length < 0)
+            break;
+        line_text[length] = '\0';
+        if (!strncmp(line_text, "input ", 6) && read_input(&one, line_text)) {
+            const char *slash = strrchr(one.files[0].path, '/');
+            if (!strcmp(slash ? slash + 1 : one.files[0].path, name))
+                found = strdup(one.files[0].path);
+        }
+        dfr_inputs_free(&one);
+    }
+    free(line_text);
+    if (file)
+        fclose(file);
+    return found;
+}
+
 static int read_whole(struct dfr_journal *j, char **text, size_t *n, struct df_error *error)
 {
     struct stat status;
@@ -417,10 +550,87 @@ static int read_whole(struct dfr_journal *j, char **text, size_t *n, struct df_e
 }
 
 /* Could these bytes be the beginning of a journal whose first lines were not written to their end? */
-static bool is_torn_head(const char *text, size_t n)
+static int check_head(const struct dfr_journal *j, const char *text, size_t n, struct df_error *error)
 {
-    const size_t most = n < strlen(FIRST) ? n : strlen(FIRST);
-    return strncmp(text, FIRST, most) == 0 || strncmp(text, FIRST_1, most) == 0;
+    static const char begin[] = "dfc journal ", program[] = " program ";
+    const size_t length = sizeof begin - 1;
+    size_t at = length;
+    int version = 0;
+    if (strncmp(text, begin, n < length ? n : length) != 0)
+        return dfr_error(error, DF_E_REFUSED, "'%s' is no journal", j->path);
+    for (; at < n && text[at] >= '0' && text[at] <= '9' && version < 100000; at++)
+        version = 10 * version + text[at] - '0';
+    if (at >= n)
+        return DF_OK;
+    if (version < 1 || strncmp(text + at, program, n - at < sizeof program - 1 ? n - at : sizeof program - 1) != 0)
+        return dfr_error(error, DF_E_REFUSED, "'%s' is no journal", j->path);
+    return version <= VERSION ? DF_OK : dfr_error(error, DF_E_REFUSED, "the journal '%s' is of version %d, which a newer dfc writes; this program, made by dfc "
+                                                  DFC_VERSION ", reads versions up to %d: make the program again with that dfc", j->path, version, VERSION);
+}
+
+/* ---- whole files of waves that are done ---- */
+
+/* Is it there as the journal says? */
+static bool is_as_written(const struct whole *f)
+{
+    struct df_error why;
+    struct stat status;
+    uint64_t digest;
+    int64_t n;
+    if (stat(f->path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != f->bytes)
+        return false;
+    if (status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec == f->changed_ns)
+        return true;
+    const int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    const bool same = fd >= 0 && dfr_bytes_digest(fd, 0, f->bytes, &digest, &n, &why) == DF_OK && n == f->bytes && digest == f->digest;
+    if (fd >= 0)
+        close(fd);
+    return same;
+}
+
+/* Gives the first wave whose file is missing or another, and says which in j->redone; INT64_MAX: none. */
+static int64_t find_lost(struct reading *r)
+{
+    const struct whole *all = r->whole.items, *first = NULL;
+    char more[48] = "";
+    unsigned n = 0;
+    for (size_t i = 0; i < r->n_whole; i++)
+        if (all[i].wave < r->j->done && !all[i].rewritten && !is_as_written(&all[i])) {
+            first = first && first->wave <= all[i].wave ? first : &all[i];
+            n++;
+        }
+    if (!first)
+        return INT64_MAX;
+    if (n > 1)
+        snprintf(more, sizeof more, ", and so %s %u more", n == 2 ? "is" : "are", n - 1);
+    free(r->j->redone);
+    if (asprintf(&r->j->redone, "'%s', which wave %lld has written, is missing or has changed%s", first->path, (long long)first->wave, more) < 0)
+        r->j->redone = NULL;
+    return first->wave;
+}
+
+/* Goes back to the last record that has no wave whose file is lost. */
+static int go_back(struct reading *r, char *text, struct df_error *error)
+{
+    struct dfr_journal *j = r->j;
+    const size_t good = r->good;
+    r->limit = find_lost(r);
+    if (r->limit == INT64_MAX)
+        return DF_OK;
+    free_files(j->files, j->n);
+    free_files(r->next, r->n_next);
+    drop_whole(r, 0);
+    dfr_table_free(&r->by_path);
+    dfr_inputs_free(&r->inputs);
+    dfr_inputs_free(&r->accepted);
+    dfr_facts_free(&r->facts);
+    j->files = r->next = NULL;
+    j->n = r->n_next = r->n_whole = 0;
+    j->done = 0;
+    j->all = r->begun = false;
+    int status = read_lines(r, text, good, error);
+    r->good = good;
+    return status;
 }
 
 /* Takes what is in the file: cuts off what a crash has left, or all of it if the run begins anew. */
@@ -431,16 +641,18 @@ static int take(struct reading *r, const struct dfr_journal_run *run, struct df_
     char *text = NULL;
     size_t n;
     int status = read_whole(j, &text, &n, error);
-    if (status == DF_OK && !is_torn_head(text, n))
-        status = dfr_error(error, DF_E_REFUSED, "'%s' is no journal", j->path);
+    if (status == DF_OK)
+        status = check_head(j, text, n, error);
     if (status == DF_OK)
         status = read_lines(r, text, n, error);
-    free(text);
     if (status == DF_OK && !resume && !j->ended && j->done > 0)
         status = dfr_error(error, DF_E_REFUSED, "the journal '%s' is of a run that has not ended, after %lld waves: --resume goes on with it; if it is "
                            "removed, the run begins anew", j->path, (long long)j->done);
     if (status == DF_OK && r->begun && resume)
         status = check_program(r, run, error);
+    if (status == DF_OK && r->begun && resume && !j->ended && !run->accept)
+        status = go_back(r, text, error);
+    free(text);
     if (status != DF_OK)
         return status;
     if (!resume || !r->begun) {
@@ -455,7 +667,7 @@ static int take(struct reading *r, const struct dfr_journal_run *run, struct df_
 
 int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_journal_run *run, struct df_error *error)
 {
-    struct reading r = { .j = j };
+    struct reading r = { .j = j, .limit = INT64_MAX };
     int status;
 
     *j = (struct dfr_journal){ .fd = -1, .path = strdup(path) };
@@ -473,9 +685,14 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_j
     j->epoch++;
     if (status == DF_OK && j->accepted && !j->all)
         status = write_accepted(j, run->inputs, error);
+    if (status == DF_OK && r.limit < INT64_MAX)
+        status = write_back(j, error);
     if (status == DF_OK && !j->ended)
         status = write_state(j, "run", j->epoch, j->done, error);
     free_files(r.next, r.n_next);
+    drop_whole(&r, 0);
+    dfr_array_free(&r.whole);
+    dfr_table_free(&r.by_path);
     dfr_inputs_free(&r.inputs);
     dfr_inputs_free(&r.accepted);
     dfr_facts_free(&r.facts);
@@ -488,6 +705,7 @@ void dfr_journal_close(struct dfr_journal *j)
 {
     free_files(j->files, j->n);
     free(j->accepted);
+    free(j->redone);
     free(j->path);
     if (j->fd >= 0)
         close(j->fd);
@@ -526,20 +744,40 @@ static const struct dfr_journal_file *find_file(const struct dfr_journal *j, con
 static int next_file(const struct dfr_journal *j, const struct dfr_appended *file, struct dfr_journal_file *next, struct df_error *error)
 {
     const struct dfr_journal_file *before = find_file(j, file);
-    *next = (struct dfr_journal_file){ .file = *file, .from = before ? before->file.bytes : 0 };
+    *next = (struct dfr_journal_file){ .file = *file, .from = before ? before->file.bytes : file->head_bytes == DF_NPY_HEADER_BYTES ? DF_NPY_HEADER_BYTES : 0 };
+    if (!(next->file.path = strdup(file->path)))
+        return dfr_error_memory(error);
     if (before && before->file.bytes == file->bytes) {
         next->from = before->from;
         next->digest = before->digest;
-    } else {
-        int status = digest_file(file->path, next->from, file->bytes, &next->digest, error);
-        if (status != DF_OK)
-            return status;
+        return DF_OK;
     }
-    return (next->file.path = strdup(file->path)) ? DF_OK : dfr_error_memory(error);
+    return digest_file(file->path, next->from, file->bytes, &next->digest, error);
 }
 
-int dfr_journal_done(struct dfr_journal *j, int64_t waves, const struct dfr_appended *files, size_t n, struct df_error *error)
+/* The line of a whole file. One that cannot be read, because somebody has moved it meanwhile, say, has none, and something that is no file neither. */
+static void write_whole_file(struct lines *l, const struct dfr_whole *file)
 {
+    struct df_error why;
+    struct stat status;
+    uint64_t digest;
+    int64_t n;
+    const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && dfr_bytes_digest(fd, 0, status.st_size, &digest, &n, &why) == DF_OK &&
+        n == status.st_size) {
+        fprintf(l->file, "file %" PRId64 " %" PRId64 " %" PRId64 " %016" PRIx64 " ", file->wave, n,
+                (int64_t)(status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec), digest);
+        dfr_path_write(l->file, file->path);
+        line_end(l);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+int dfr_journal_done(struct dfr_journal *j, int64_t waves, const struct dfr_synced *synced, struct df_error *error)
+{
+    const struct dfr_appended *files = synced->appended;
+    const size_t n = synced->n_appended;
     struct dfr_journal_file *next = calloc(n + 1, sizeof *next);
     struct lines l;
     int status = next ? DF_OK : dfr_error_memory(error);
@@ -551,13 +789,9 @@ int dfr_journal_done(struct dfr_journal *j, int64_t waves, const struct dfr_appe
         free_files(next, next ? n : 0);
         return status;
     }
-    for (size_t i = 0; i < n; i++) {
-        const struct dfr_appended *f = &next[i].file;
-        fprintf(l.file, "out %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %016" PRIx64 " ", f->node, f->head_bytes, f->tokens,
-                f->bytes, next[i].from, next[i].digest);
-        dfr_path_write(l.file, f->path);
-        line_end(&l);
-    }
+    write_outs(&l, next, n);
+    for (size_t i = 0; i < synced->n_whole; i++)
+        write_whole_file(&l, &synced->whole[i]);
     line(&l, "done %" PRId64 " %" PRId64, waves, j->epoch);
     status = append(j, &l, error);
     if (status != DF_OK) {

@@ -174,6 +174,8 @@ static void tell_resumed(const struct dfr_resumable *r)
     const uint32_t keeper = r->wanted.parts ? DF_NONE : find_keeper(g, r->accs.first);
     const long long done = r->journal.done, least = r->accs.least, most = r->accs.most;
     char name[256];
+    if (r->journal.redone)
+        say(r, "%s: the waves from %lld on are done again", r->journal.redone, done);
     if (done > 0)
         say(r, "%lld waves are done, as '%s' says: going on", done, r->journal.path);
     tell_accepted(r);
@@ -202,6 +204,16 @@ static int finish_files(struct dfr_resumable *r, struct df_error *error)
     for (size_t i = 0; i < r->journal.n && status == DF_OK; i++)
         status = dfr_outputs_finish(&r->journal.files[i].file, error);
     return status == DF_OK ? dfr_journal_end(&r->journal, error) : status;
+}
+
+/* The run is complete, so no checkpoint is of use any more. */
+static void remove_accs(const struct dfr_resumable *r)
+{
+    if (!r->accs_path)
+        return;
+    const int error = dfr_accs_remove(r->accs_path), error_parts = dfr_accs_remove_parts(r->accs_path, r->graph);
+    if (error || error_parts)
+        say(r, "cannot remove '%s', which is of no use any more: %s", r->accs_path, strerror(error ? error : error_parts));
 }
 
 /* Checkpoints of a run before this journal are removed, also if this run writes none: a later one would take them. */
@@ -257,6 +269,8 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
     if ((*nothing = j->all)) {
         status = j->ended ? DF_OK : finish_files(r, error);
         if (status == DF_OK)
+            remove_accs(r);             /* the process before may have been killed before it did */
+        if (status == DF_OK)
             say(r, "all %lld waves are done, as '%s' says: nothing is left to do", (long long)j->done, j->path);
         return status;
     }
@@ -283,7 +297,7 @@ static int open_all(struct dfr_resumable *r, struct df_options *o, bool *nothing
     struct stat journal;
     uint64_t program;
     const bool begun = r->wanted.journal && r->wanted.resume && stat(r->wanted.journal, &journal) == 0 && journal.st_size > 0;
-    int status = dfr_spool(r->graph, o->args, r->wanted.spool, begun, &r->args, error);
+    int status = dfr_spool(r->graph, o->args, r->wanted.spool, begun ? r->wanted.journal : NULL, &r->args, error);
     if (status != DF_OK)
         return status;
     o->args = r->args ? r->args : o->args;
@@ -354,13 +368,12 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
 /* All waves that have ended are done when this returns. last: after them, too, files may have been written. */
 static int record(struct dfr_resumable *r, bool last, struct df_error *error)
 {
-    const struct dfr_appended *files;
-    size_t n;
+    struct dfr_synced files;
     const int64_t waves = atomic_load(&r->ended);
     if (waves <= r->journal.done && !last)
         return DF_OK;
-    int status = dfr_outputs_sync(r->outputs, waves, &files, &n, error);
-    return status == DF_OK && waves > r->journal.done ? dfr_journal_done(&r->journal, waves, files, n, error) : status;
+    int status = dfr_outputs_sync(r->outputs, waves, &files, error);
+    return status == DF_OK && waves > r->journal.done ? dfr_journal_done(&r->journal, waves, &files, error) : status;
 }
 
 /* Waits until the next record is due, or a checkpoint. false: the thread is to end. */
@@ -709,10 +722,8 @@ static int end_journal(struct dfr_resumable *r, struct df_error *error)
         dfr_outputs_sweep(r->outputs, dfr_parts_hash(r->graph, r->given));
     if (status == DF_OK)
         status = finish_files(r, error);
-    if (status == DF_OK && r->accs_path) { /* nothing is left to do */
-        dfr_accs_remove(r->accs_path);
-        dfr_accs_remove_parts(r->accs_path, r->graph);
-    }
+    if (status == DF_OK)
+        remove_accs(r);
     return status;
 }
 

@@ -4,22 +4,31 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
+#include "runtime/cluster/journal.h"
 #include "runtime/engine/log.h"
 #include "runtime/io/digest.h"
+
+/* PROGRAM-dev-stdin. NULL: no memory. */
+static char *spool_name(const char *input)
+{
+    char *name;
+    if (asprintf(&name, "%s-%s", dfr_program_name(), input + (input[0] == '/')) < 0)
+        return NULL;
+    for (char *p = name; *p; p++)
+        *p = *p == '/' ? '-' : *p;
+    return name;
+}
 
 /* FOLDER/PROGRAM-dev-stdin. NULL: no memory. */
 static char *spool_path(const char *folder, const char *input)
 {
-    char *path;
-    size_t begin = strlen(folder) + 1;
-    if (asprintf(&path, "%s/%s-%s", folder, dfr_program_name(), input + (input[0] == '/')) < 0)
-        return NULL;
-    for (char *p = path + begin; *p; p++)
-        *p = *p == '/' ? '-' : *p;
+    char *name = spool_name(input), *path = NULL;
+    if (name && asprintf(&path, "%s/%s", folder, name) < 0)
+        path = NULL;
+    free(name);
     return path;
 }
 
@@ -41,12 +50,9 @@ static int copy_all(const char *input, FILE *to, struct df_error *error)
     return status;
 }
 
-static int spool_file(const char *input, const char *path, bool again, struct df_error *error)
+static int spool_file(const char *input, const char *path, struct df_error *error)
 {
     struct dfr_output to;
-    struct stat status;
-    if (again && stat(path, &status) == 0 && S_ISREG(status.st_mode))
-        return DF_OK;
     int rc = dfr_output_open(&to, path, error);
     if (rc != DF_OK)
         return rc;
@@ -67,7 +73,7 @@ static int replace(const struct df_graph *g, const union df_scalar *given, union
     return n;
 }
 
-static int spool_input(const struct df_graph *g, const union df_scalar *given, const char *input, const char *folder, bool again,
+static int spool_input(const struct df_graph *g, const union df_scalar *given, const char *input, const char *folder,
                        union df_scalar *args, struct df_error *error)
 {
     if (!folder)
@@ -78,25 +84,55 @@ static int spool_input(const struct df_graph *g, const union df_scalar *given, c
     int status = n < 0 ? dfr_error_memory(error)
                  : n == 0 ? dfr_error(error, DF_E_REFUSED, "--spool: '%s' is no arg's value: a list or a pattern names it, or the program; give it as an "
                                      "arg of its own", input)
-                          : spool_file(input, path, again, error);
+                          : spool_file(input, path, error);
     free(path);
     return status;
 }
 
-int dfr_spool(const struct df_graph *g, const union df_scalar *given, const char *folder, bool again, union df_scalar **args,
+static union df_scalar *copy_args(const struct df_graph *g, const union df_scalar *given)
+{
+    union df_scalar *own = malloc(((size_t)g->n_args + 1) * sizeof *own);
+    if (own && g->n_args)
+        memcpy(own, given, g->n_args * sizeof *own);
+    return own;
+}
+
+/* Sets the args whose inputs the run of the journal has kept. */
+static int take_kept(const struct df_graph *g, const union df_scalar *given, const char *journal, union df_scalar **own)
+{
+    for (uint32_t i = 0; i < g->n_args; i++) {
+        char *name = g->args[i].type == DF_S_STR && given[i].str ? spool_name(given[i].str) : NULL, *path = name ? dfr_journal_input(journal, name) : NULL;
+        free(name);
+        if (!path)
+            continue;
+        if (!*own)
+            *own = copy_args(g, given);
+        if (!*own) {
+            free(path);
+            return DF_E_MEMORY;
+        }
+        (*own)[i].str = path;
+    }
+    return DF_OK;
+}
+
+int dfr_spool(const struct df_graph *g, const union df_scalar *given, const char *folder, const char *journal, union df_scalar **args,
               struct df_error *error)
 {
     struct dfr_inputs inputs;
     union df_scalar *own = NULL;
-    int status = dfr_inputs_find(g, given, &inputs, error);
-    if (status != DF_OK)
+    if (journal && take_kept(g, given, journal, &own) != DF_OK)
+        return dfr_error_memory(error);
+    int status = dfr_inputs_find(g, own ? own : given, &inputs, error);
+    if (status != DF_OK) {
+        dfr_spool_free(g, given, own);
         return status;
+    }
     for (size_t i = 0; i < inputs.n && status == DF_OK; i++) {
         if (!inputs.files[i].pipe)
             continue;
-        if (!own && (own = malloc(((size_t)g->n_args + 1) * sizeof *own)) && g->n_args)
-            memcpy(own, given, g->n_args * sizeof *own);
-        status = own ? spool_input(g, given, inputs.files[i].path, folder, again, own, error) : dfr_error_memory(error);
+        own = own ? own : copy_args(g, given);
+        status = own ? spool_input(g, given, inputs.files[i].path, folder, own, error) : dfr_error_memory(error);
     }
     dfr_inputs_free(&inputs);
     if (status != DF_OK) {

@@ -239,24 +239,27 @@ char *dfr_accs_part_path(const char *path, const struct df_graph *g, uint32_t no
     return asprintf(&own, "%s-%u", path, df_node_acc(g, node, 0)) < 0 ? NULL : own;
 }
 
-void dfr_accs_remove(const char *path)
+int dfr_accs_remove(const char *path)
 {
     char part[4096];
     int n = snprintf(part, sizeof part, "%s.part", path);
+    int error = unlink(path) != 0 && errno != ENOENT ? errno : 0;
 
-    unlink(path);
-    if (n > 0 && (size_t)n < sizeof part)
-        unlink(part);
+    if (n > 0 && (size_t)n < sizeof part && unlink(part) != 0 && errno != ENOENT)
+        error = errno;
+    return error;
 }
 
-void dfr_accs_remove_parts(const char *path, const struct df_graph *g)
+int dfr_accs_remove_parts(const char *path, const struct df_graph *g)
 {
+    int error = 0;
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         char *own = df_node_n_acc(g, v) > 0 ? dfr_accs_part_path(path, g, v) : NULL;
-        if (own)
-            dfr_accs_remove(own);
+        const int own_error = own ? dfr_accs_remove(own) : 0;
+        error = error ? error : own_error;
         free(own);
     }
+    return error;
 }
 
 /* ---- what a run begins with ---- */

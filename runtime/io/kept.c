@@ -60,6 +60,8 @@ struct dfr_outputs {
     struct folder *folders;
     struct scratch *scratch;            /* in the order of nodes */
     struct dfr_appended *told;          /* what dfr_outputs_sync() gave */
+    struct dfr_array whole;             /* of struct dfr_whole: closed, and not given yet */
+    struct dfr_array told_whole;        /* what dfr_outputs_sync() gave */
 };
 
 int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error)
@@ -92,6 +94,13 @@ const char *dfr_outputs_direct(struct dfr_outputs *o)
     return o->direct;
 }
 
+static void free_whole(struct dfr_array *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        free(((struct dfr_whole *)files->items)[i].path);
+    dfr_array_free(files);
+}
+
 static void free_written(struct dfr_written *w)
 {
     free(w->file.path);
@@ -117,6 +126,8 @@ void dfr_outputs_free(struct dfr_outputs *o)
         free(s->places);
         free(s);
     }
+    free_whole(&o->whole);
+    free_whole(&o->told_whole);
     pthread_mutex_destroy(&o->lock);
     free(o->chunk);
     free(o->direct);
@@ -198,6 +209,17 @@ static int note_folder(struct dfr_outputs *o, const char *path, struct df_error 
     return DF_OK;
 }
 
+/* A file was written whole. false: no memory. */
+static bool add_whole(struct dfr_outputs *o, int64_t wave, const char *path)
+{
+    struct dfr_whole file = { wave, strdup(path) }, *added = file.path ? dfr_array_add(&o->whole, sizeof file, 1) : NULL;
+    if (added)
+        *added = file;
+    else
+        free(file.path);
+    return added;
+}
+
 static bool is_file(const char *path)
 {
     struct stat status;
@@ -217,6 +239,11 @@ static int continue_file(struct dfr_outputs *o, const char *path, bool appended,
     int status = dfr_output_continue(to, path, kept->file.bytes, error);
     if (status != DF_OK)
         return status;
+    if (kept->written && kept->file.head_bytes == DF_NPY_HEADER_BYTES && kept->file.bytes > 0 &&
+        (status = dfr_npy_uncount(fileno(to->file), kept->file.tokens, kept->file.bytes, error)) != DF_OK) {
+        dfr_output_close(to, false, NULL);
+        return status;
+    }
     if (kept->written)
         kept->written->fd = fileno(to->file);
     to->syncs = kept->written;          /* whole files are synced by dfr_outputs_sync(), many at once */
@@ -314,6 +341,23 @@ static size_t tell(struct dfr_outputs *o, int64_t waves, int *fds)
     return n;
 }
 
+/* Moves the whole files of these waves to o->told_whole. false: no memory. */
+static bool tell_whole(struct dfr_outputs *o, int64_t waves)
+{
+    struct dfr_whole *files = o->whole.items;
+    size_t left = 0, n = o->whole.n;
+    free_whole(&o->told_whole);
+    for (size_t i = 0; i < n; i++) {
+        struct dfr_whole *told = files[i].wave < waves ? dfr_array_add(&o->told_whole, sizeof *told, 1) : NULL;
+        if (files[i].wave < waves && !told)
+            return false;               /* the run ends now */
+        *(told ? told : &files[left++]) = files[i];
+        o->whole.n = left + (n - i - 1);
+    }
+    o->whole.n = left;
+    return true;
+}
+
 static int sync_folders(struct dfr_outputs *o, struct df_error *error)
 {
     for (struct folder *f = o->folders; f; f = f->next) {
@@ -336,9 +380,9 @@ void dfr_outputs_sweep(struct dfr_outputs *o, uint64_t hash)
         dfr_held_sweep(f->path, hash);
 }
 
-int dfr_outputs_sync(struct dfr_outputs *o, int64_t waves, const struct dfr_appended **files, size_t *n, struct df_error *error)
+int dfr_outputs_sync(struct dfr_outputs *o, int64_t waves, struct dfr_synced *files, struct df_error *error)
 {
-    size_t room = 1;
+    size_t room = 1, n = 0;
     int status = DF_OK;
 
     pthread_mutex_lock(&o->lock);
@@ -348,18 +392,18 @@ int dfr_outputs_sync(struct dfr_outputs *o, int64_t waves, const struct dfr_appe
     int *fds = malloc(room * sizeof *fds);
     o->told = told ? told : o->told;
     if (told && fds) {
-        *n = tell(o, waves, fds);
-        status = sync_folders(o, error);
+        n = tell(o, waves, fds);
+        status = tell_whole(o, waves) ? sync_folders(o, error) : dfr_error_memory(error);
     }
     pthread_mutex_unlock(&o->lock);
-    for (size_t i = 0; told && fds && i < *n; i++) { /* kernels go on meanwhile */
+    for (size_t i = 0; told && fds && i < n; i++) { /* kernels go on meanwhile */
         if (fds[i] >= 0 && fdatasync(fds[i]) != 0 && status == DF_OK)
             status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", told[i].path, strerror(errno));
         if (fds[i] >= 0)
             close(fds[i]);
     }
     free(fds);
-    *files = o->told;
+    *files = (struct dfr_synced){ o->told, n, o->told_whole.items, o->told_whole.n };
     return told && fds ? status : dfr_error_memory(error);
 }
 
@@ -456,8 +500,8 @@ int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, 
     pthread_mutex_lock(&o->lock);
     if (keep && o->chunk && !(appended && ftello(file) == kept->file.head_bytes)) /* other chunks may hold tokens of another size */
         status = collect(kept, appended, file, error);
-    else if (keep && !o->chunk && !appended)
-        status = note_folder(o, kept->file.path, error);
+    else if (keep && !o->chunk && !appended && (status = note_folder(o, kept->file.path, error)) == DF_OK && !add_whole(o, kept->wave, kept->file.path))
+        status = dfr_error_memory(error);
     if (kept->written)
         kept->written->fd = -1;
     pthread_mutex_unlock(&o->lock);

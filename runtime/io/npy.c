@@ -146,48 +146,88 @@ int df_npy_read(struct df_call *call, const char *path, FILE *file, struct df_np
 
 /* ---- the number of tokens, when it is known ---- */
 
-/* Writes the header again, with the extent before the others. false: errno says why. */
-static bool write_count(int fd, struct df_npy *npy, int64_t tokens)
+/* Writes the header again. false: errno says why. */
+static bool write_header(int fd, const struct df_npy *npy)
 {
     char text[DF_NPY_HEADER_BYTES];
     FILE *to = fmemopen(text, sizeof text, "w");
     if (!to)
         return false;
     setvbuf(to, NULL, _IOFBF, 2 * sizeof text); /* fmemopen() would put a NUL over the last byte of each flush */
-    memmove(npy->extents + 1, npy->extents, npy->rank * sizeof *npy->extents);
-    npy->extents[0] = (uint64_t)tokens;
-    npy->rank++;
     df_npy_write(to, npy);
     bool good = fclose(to) == 0;
     text[sizeof text - 1] = '\n';
     return good && pwrite(fd, text, sizeof text, 0) == (ssize_t)sizeof text;
 }
 
-int dfr_npy_count(int fd, int64_t tokens, struct df_error *error)
+/* The same, with the extent before the others. */
+static bool write_count(int fd, struct df_npy *npy, int64_t tokens)
+{
+    memmove(npy->extents + 1, npy->extents, npy->rank * sizeof *npy->extents);
+    npy->extents[0] = (uint64_t)tokens;
+    npy->rank++;
+    return write_header(fd, npy);
+}
+
+/* Reads the header of a file of that size. 1: it is there. 0: the file is another one. -1, with the reason. */
+static int read_header(int fd, struct df_npy *npy, struct stat *status, struct df_error *error)
 {
     char text[DF_NPY_HEADER_BYTES + 1];
     struct df_call call = { 0 };        /* for what the header's reader says */
-    struct df_npy npy;
-    struct stat status;
-    ssize_t n = fstat(fd, &status) == 0 ? 0 : -1;
+    ssize_t n = fstat(fd, status) == 0 ? 0 : -1;
 
-    if (n == 0 && !S_ISREG(status.st_mode))
-        return DF_OK;                   /* such as /dev/null */
+    if (n == 0 && !S_ISREG(status->st_mode))
+        return 0;                       /* such as /dev/null */
     if (n == 0)
         n = pread(fd, text, DF_NPY_HEADER_BYTES, 0);
-    if (n < 0)
-        return dfr_error(error, DF_E_IO, "the number of waves cannot be written at the beginning: %s", strerror(errno));
+    if (n < 0) {
+        dfr_error(error, DF_E_IO, "the number of waves cannot be written at the beginning: %s", strerror(errno));
+        return -1;
+    }
     text[n] = '\0';
     if (n < DF_NPY_HEADER_BYTES || memcmp(text, "\x93NUMPY", 6) != 0)
+        return 0;
+    if (parse(&call, "", text + 10, npy) == DF_OK && npy->rank <= DF_MAX_RANK + 1)
+        return 1;
+    dfr_error(error, DF_E_IO, "the header is not as it was written: %s", call.message);
+    return -1;
+}
+
+static uint64_t bytes_of(const struct df_npy *npy)
+{
+    uint64_t bytes = df_elem_bytes(npy->elem);
+    for (unsigned i = 0; i < npy->rank; i++)
+        bytes *= npy->extents[i];
+    return bytes;
+}
+
+int dfr_npy_uncount(int fd, int64_t tokens, int64_t bytes, struct df_error *error)
+{
+    struct stat status;
+    struct df_npy npy;
+    const int there = tokens > 0 ? read_header(fd, &npy, &status, error) : 0;
+    const uint64_t one = tokens > 0 ? (uint64_t)(bytes - DF_NPY_HEADER_BYTES) / (uint64_t)tokens : 0;
+
+    if (there <= 0)
+        return there < 0 ? DF_E_IO : DF_OK;
+    if (npy.rank < 2 || bytes_of(&npy) == one || npy.extents[0] < 2 || bytes_of(&npy) / npy.extents[0] != one)
         return DF_OK;
-    if (parse(&call, "", text + 10, &npy) != DF_OK || npy.rank > DF_MAX_RANK + 1)
-        return dfr_error(error, DF_E_IO, "the header is not as it was written: %s", call.message);
-    uint64_t bytes = df_elem_bytes(npy.elem);
-    for (unsigned i = 0; i < npy.rank; i++)
-        bytes *= npy.extents[i];
-    if (bytes != (uint64_t)status.st_size - DF_NPY_HEADER_BYTES && bytes * (uint64_t)tokens != (uint64_t)status.st_size - DF_NPY_HEADER_BYTES)
+    memmove(npy.extents, npy.extents + 1, --npy.rank * sizeof *npy.extents);
+    return write_header(fd, &npy) ? DF_OK : dfr_error(error, DF_E_IO, "the header cannot be written again: %s", strerror(errno));
+}
+
+int dfr_npy_count(int fd, int64_t tokens, struct df_error *error)
+{
+    struct df_npy npy;
+    struct stat status;
+    const int there = read_header(fd, &npy, &status, error);
+
+    if (there <= 0)
+        return there < 0 ? DF_E_IO : DF_OK;
+    const uint64_t bytes = bytes_of(&npy), all = (uint64_t)status.st_size - DF_NPY_HEADER_BYTES;
+    if (bytes != all && bytes * (uint64_t)tokens != all)
         return dfr_error(error, DF_E_IO, "its tokens are not all of the size of the first one");
-    if (tokens == 1 || bytes == (uint64_t)status.st_size - DF_NPY_HEADER_BYTES) /* one token, or it has that extent */
+    if (tokens == 1 || bytes == all)    /* one token, or it has that extent */
         return DF_OK;
     return write_count(fd, &npy, tokens)
                ? DF_OK : dfr_error(error, DF_E_IO, "the number of waves cannot be written at the beginning: %s", strerror(errno));

@@ -27,6 +27,18 @@ struct dfr_appended {                   /* a file that is appended to, after som
     char *path;
 };
 
+struct dfr_whole {                      /* a file that a wave has written whole */
+    int64_t wave;
+    char *path;
+};
+
+struct dfr_synced {                     /* files that are on the disk */
+    const struct dfr_appended *appended; /* n_appended of them: all that there are */
+    size_t n_appended;
+    const struct dfr_whole *whole;      /* n_whole of them: those that dfr_outputs_sync() has not given before */
+    size_t n_whole;
+};
+
 /* chunk: NULL for a run that can be resumed; else the path of the chunk, beside which scratch files lie. */
 int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error);
 bool dfr_outputs_is_chunk(const struct dfr_outputs *outputs);
@@ -43,8 +55,8 @@ void dfr_outputs_part(struct dfr_outputs *outputs, const struct df_graph *part, 
 int dfr_outputs_before(struct dfr_outputs *outputs, const struct dfr_appended *file, struct df_error *error);
 
 /* All that kernels have written in the waves before `waves`, which have ended, is on the disk when this returns. *files is valid until
- * the next call of dfr_outputs_sync(); n of them. */
-int dfr_outputs_sync(struct dfr_outputs *outputs, int64_t waves, const struct dfr_appended **files, size_t *n, struct df_error *error);
+ * the next call of dfr_outputs_sync(). */
+int dfr_outputs_sync(struct dfr_outputs *outputs, int64_t waves, struct dfr_synced *files, struct df_error *error);
 
 /* The appended file has all its tokens: gives it its name. Nothing happens if it has that already. */
 int dfr_outputs_finish(const struct dfr_appended *file, struct df_error *error);
@@ -69,5 +81,7 @@ int dfr_outputs_writer(const struct df_graph *graph, const union df_scalar *args
 /* .npy: if the array in the file behind fd has not yet the extent that counts its tokens, writes it, unless there is one token alone. The
  * header is one of df_npy_write(). */
 int dfr_npy_count(int fd, int64_t tokens, struct df_error *error);
+/* A file that is to go on, after so many tokens and bytes: takes that extent away, which a run that was ended while it gave its files their names has written. */
+int dfr_npy_uncount(int fd, int64_t tokens, int64_t bytes, struct df_error *error);
 
 #endif

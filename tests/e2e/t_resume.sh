@@ -103,6 +103,21 @@ again; truncate -s 5 out.raw.part
 expect short 1 "'out.raw' is shorter than what the run has written$" "${run[@]}" --resume
 again; mv out.raw.part away
 expect lost 1 "cannot read 'out.raw', which the run has written: No such file" "${run[@]}" --resume
+# A file of one wave that is missing, empty or another is made again; one that was copied is taken; and with --accept-changed none is looked at.
+lost() { # NAME COMMAND…: the command is done to the files
+    again; "${@:2}"; "${run[@]}" --resume >said 2>&1; got=$?
+    [ $got = 0 ] && grep -qE "^plain: 'each0(03|06).npy', which wave (3|6) has written, is missing or has changed(, and so is 1 more)?: the waves from [0-6] on are done again$" said && pass "$1" ||
+        fail "$1" "exit $got: $(cat said)"
+    rm -f said; all "$1-bytes" plain
+}
+lost each-gone rm each003.npy
+lost each-empty truncate -s 0 each006.npy
+lost each-other sh -c 'printf x | dd of=each003.npy bs=1 seek=130 conv=notrunc 2>/dev/null; rm each006.npy'
+again; cp each003.npy x; sleep 0.01; mv x each003.npy
+"${run[@]}" --resume >said 2>&1; ! grep -q 'again' said && pass each-copied || fail each-copied "$(cat said)"
+rm -f said; all each-copied-bytes plain
+again; rm each003.npy; check each-accepted "${run[@]}" --resume --accept-changed
+[ ! -e each003.npy ] && cmp -s out.raw ../want-plain/out.raw && pass each-accepted-bytes || fail each-accepted-bytes "$(ls)"
 again; touch hold; "${run[@]}" --resume 2>/dev/null & until_line '^run 2' plain.journal
 expect two 1 "another process is at work with the journal 'plain.journal'$" "${run[@]}" --resume
 rm hold; wait; all two-bytes plain
@@ -147,6 +162,16 @@ mkfifo pipe; cat ../in.raw >pipe &
 halved ../plain --input=pipe --us=3000 --journal --spool=../spool
 check spool-resumes timeout 30 ../plain --input=pipe --us=3000 --resume --spool=../spool
 rm pipe; all spool-resumed-bytes plain
+# What was kept is read, whatever stdin is now, and also if the folder is not named again.
+for how in null closed folder; do
+    mkdir ../spool-$how; touch hold; cat ../in.raw | ../plain --input=/dev/stdin --us=3000 --journal --spool=../spool-$how 2>/dev/null & until_line '^done' plain.journal; kill -9 $!; wait $! 2>/dev/null; rm hold
+    case $how in
+        null) check spool-null ../plain --input=/dev/stdin --us=3000 --resume --spool=../spool-null </dev/null ;;
+        closed) check spool-closed sh -c '../plain --input=/dev/stdin --us=3000 --resume --spool=../spool-closed <&-' ;;
+        folder) check spool-folder-kept ../plain --input=/dev/stdin --us=3000 --resume </dev/null ;;
+    esac
+    all spool-$how-bytes plain
+done
 check spool piped --journal --spool=../spool
 cmp -s ../spool/plain-dev-stdin ../in.raw && pass spooled || fail spooled "$(ls -l ../spool)"
 all spool-bytes plain

@@ -71,7 +71,7 @@ static void records(struct dfr_journal *j, int64_t waves, int64_t bytes)
 {
     struct df_error error = { "" };
     struct dfr_appended file = { 3, 4, waves, bytes, "o\\ut" };
-    if (dfr_journal_done(j, waves, &file, 1, &error) != DF_OK)
+    if (dfr_journal_done(j, waves, &(struct dfr_synced){ &file, 1, NULL, 0 }, &error) != DF_OK)
         fail_msg("%s", error.text);
 }
 
@@ -167,7 +167,7 @@ static void test_damage(void **state)
         } else {
             assert_true(at < first_done);
             assert_int_equal(status, DF_E_REFUSED);
-            assert_non_null(strstr(error.text, at < 22 ? "is no journal" : "is damaged"));
+            assert_non_null(strstr(error.text, at < 22 && at != 12 ? "is no journal" : "is damaged"));
         }
         text[at] ^= 1;
     }
@@ -207,6 +207,116 @@ static void test_facts(void **state)
     facts.items[5].value = strdup("13");
     refused(true, PROGRAM + 1, "is of another run: compiler 'cc' was '12', and is '13' now; if");
     dfr_facts_free(&facts);
+}
+
+/* A record of so many waves, with a file of its own for each wave since `from`, and one file that each wave writes anew. */
+static void records_whole(struct dfr_journal *j, int64_t from, int64_t waves)
+{
+    struct df_error error = { "" };
+    struct dfr_appended file = { 3, 4, waves, waves, "o\\ut" };
+    struct dfr_whole whole[16];
+    char names[16][8];
+    size_t n = 0;
+    for (int64_t w = from; w < waves; w++) {
+        snprintf(names[n], sizeof names[n], "w%lld", (long long)w);
+        write_file(names[n], names[n], strlen(names[n]));
+        whole[n] = (struct dfr_whole){ w, names[n] };
+        n++;
+        write_file("latest", names[n - 1], strlen(names[n - 1]));
+        whole[n] = (struct dfr_whole){ w, "latest" };
+        strcpy(names[n++], "latest");
+    }
+    whole[n++] = (struct dfr_whole){ waves - 1, "moved away" };
+    whole[n++] = (struct dfr_whole){ waves - 1, "/dev/null" };
+    if (dfr_journal_done(j, waves, &(struct dfr_synced){ &file, 1, whole, n }, &error) != DF_OK)
+        fail_msg("%s", error.text);
+}
+
+static void goes_on_at(int64_t done, const char *redone)
+{
+    struct dfr_journal j;
+    struct df_error error;
+    opens(&j, true);
+    assert_int_equal(j.done, done);
+    if (redone)
+        assert_string_equal(j.redone, redone);
+    else
+        assert_null(j.redone);
+    assert_int_equal(j.n, done > 0);
+    if (done > 0)
+        assert_int_equal(j.files[0].file.bytes, done);
+    assert_int_equal(dfr_journal_check_files(&j, &error), DF_OK);
+    dfr_journal_close(&j);
+}
+
+/* A whole file that is missing or another takes the run back to the record before its wave; one that was copied, or written anew by several waves, does not. */
+static void test_whole(void **state)
+{
+    struct dfr_journal j;
+    (void)state;
+    unlink("j");
+    write_file("o\\ut.part", "0123456789", 10);
+    opens(&j, true);
+    records_whole(&j, 0, 3);
+    records_whole(&j, 3, 6);
+    dfr_journal_close(&j);
+    goes_on_at(6, NULL);
+    write_file("w1", "w1", 2);          /* written again: another time, the same bytes */
+    write_file("latest", "x", 1);
+    goes_on_at(6, NULL);
+    unlink("w4");
+    accept = true;
+    goes_on_at(6, NULL);
+    accept = false;
+    goes_on_at(3, "'w4', which wave 4 has written, is missing or has changed");
+    goes_on_at(3, NULL);                /* it is written down */
+    opens(&j, true);
+    records_whole(&j, 3, 6);
+    records_whole(&j, 6, 8);
+    dfr_journal_close(&j);
+    goes_on_at(8, NULL);
+    write_file("w5", "other", 5);
+    unlink("w7");
+    write_file("w3", "x3", 2);
+    goes_on_at(3, "'w3', which wave 3 has written, is missing or has changed, and so are 2 more");
+    opens(&j, true);
+    records_whole(&j, 3, 4);
+    assert_int_equal(dfr_journal_all(&j, &(struct df_error){ "" }), DF_OK);
+    dfr_journal_close(&j);
+    unlink("w0");
+    opens(&j, true);                    /* all waves were done, and are not any more */
+    assert_int_equal(j.done, 0);
+    assert_false(j.all);
+    records_whole(&j, 0, 4);
+    assert_int_equal(dfr_journal_all(&j, &(struct df_error){ "" }), DF_OK);
+    assert_int_equal(dfr_journal_end(&j, &(struct df_error){ "" }), DF_OK);
+    dfr_journal_close(&j);
+    unlink("w1");                       /* after the end the files are the user's */
+    opens(&j, true);
+    assert_true(j.ended);
+    assert_int_equal(j.done, 4);
+    dfr_journal_close(&j);
+    unlink("j");
+}
+
+/* A journal of a newer version is named so, and stays as it is. */
+static void test_newer(void **state)
+{
+    static const char text[] = "dfc journal 4 program 0000000000000001 x #0123456789abcdef\nwhat comes then\n";
+    char after[200];
+    (void)state;
+    write_file("j", text, sizeof text - 1);
+    refused(true, PROGRAM, "the journal 'j' is of version 4, which a newer dfc writes; this program, made by dfc ");
+    refused(false, PROGRAM, "reads versions up to 3: make the program again with that dfc");
+    assert_int_equal(read_file("j", after, sizeof after), sizeof text - 1);
+    assert_memory_equal(after, text, sizeof text - 1);
+    write_file("j", "dfc journal x", 13);
+    refused(true, PROGRAM, "'j' is no journal");
+    write_file("j", "dfc journal 3 prog", 18);
+    struct dfr_journal j;
+    opens(&j, true);                    /* its first line was not written to the end */
+    dfr_journal_close(&j);
+    unlink("j");
 }
 
 /* A journal of version 1 has no facts, and goes on. */
@@ -329,7 +439,7 @@ static void test_fence(void **state)
     records(&new, 3, 4);
     size_t n = read_file("j", before, sizeof before);
     struct dfr_appended file = { 3, 4, 2, 3, "o\\ut" };
-    assert_int_equal(dfr_journal_done(&old, 2, &file, 1, &error), DF_E_REFUSED);
+    assert_int_equal(dfr_journal_done(&old, 2, &(struct dfr_synced){ &file, 1, NULL, 0 }, &error), DF_E_REFUSED);
     assert_non_null(strstr(error.text, "another process has gone on"));
     assert_int_equal(dfr_journal_end(&old, &error), DF_E_REFUSED);
     assert_int_equal(read_file("j", after, sizeof after), n);
@@ -343,7 +453,7 @@ static void test_fence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_goes_on), cmocka_unit_test(test_cut), cmocka_unit_test(test_damage),
-                                        cmocka_unit_test(test_facts), cmocka_unit_test(test_version_1), cmocka_unit_test(test_accepted),
+                                        cmocka_unit_test(test_facts), cmocka_unit_test(test_version_1), cmocka_unit_test(test_whole), cmocka_unit_test(test_newer), cmocka_unit_test(test_accepted),
                                         cmocka_unit_test(test_refused), cmocka_unit_test(test_files), cmocka_unit_test(test_fence) };
     return cmocka_run_group_tests(tests, enter, temp_folder_remove);
 }

@@ -367,9 +367,7 @@ static void test_facts(void **state)
     (void)state;
     options.facts = "arg us 1\nfile w.h 1\n";
     begin();
-    struct dfr_message *message = dfr_message_make_texts(&hello, texts, 3);
-    assert_non_null(message);
-    dfr_manager_arrived(manager, 0, 1, message);
+    dfr_manager_arrived(manager, 0, 1, dfr_message_make_texts(&hello, texts, 3));
     assert_string_equal(told, "rank 1 on node7 is refused: it runs another program than rank 0, or with other arguments or sizes: file 'w.h' differs from rank 0's\n");
     hear_head(0, 2, hello, "node8");
     dfr_manager_tick(manager, 0);

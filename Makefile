@@ -119,7 +119,7 @@ help:
 	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
-	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, more of explain --what-if,'
+	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
 	@echo '                a job of Slurm that its time limit stops, and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'

@@ -229,6 +229,8 @@ int dfr_npy_count(int fd, int64_t tokens, struct df_error *error)
         return dfr_error(error, DF_E_IO, "its tokens are not all of the size of the first one");
     if (tokens == 1 || bytes == all)    /* one token, or it has that extent */
         return DF_OK;
+    if (npy.rank > DF_MAX_RANK)
+        return dfr_error(error, DF_E_IO, "the header is not as it was written: it has %u extents", npy.rank);
     return write_count(fd, &npy, tokens)
                ? DF_OK : dfr_error(error, DF_E_IO, "the number of waves cannot be written at the beginning: %s", strerror(errno));
 }

@@ -120,7 +120,7 @@ const struct dfr_option dfr_options_resume[] = {
     { "journal", "[FILE]", "write down what is done, so that --resume can go on with it (default: PROGRAM.journal); SIGTERM and SIGUSR1 end such a "
       "run with status 75", set_journal, 0 },
     { "resume", NULL, "go on where the journal ends; if there is none, begin one", set_resume, 0 },
-    { "accept-changed", NULL, "with --resume: go on although inputs were changed, removed or added; waves that are done stay as they are", set_accept, 0 },
+    { "accept-changed", NULL, "with --resume: go on although inputs were changed, removed or added, or files of waves that are done; these waves stay as they are", set_accept, 0 },
     { "grace", "TIME", "how long waves in flight may take after SIGTERM or, with a journal, another signal that ends the run (default 30s)", set_grace, 0 },
     { "checkpoint", "TIME", "how often accs are written beside the journal, so that --resume need not compute them from the first wave on (default 60s)",
       set_checkpoint, 0 },

@@ -15,6 +15,7 @@
 #include "runtime/df_io.h"
 #include "runtime/engine/engine.h"
 #include "runtime/io/held.h"
+#include "runtime/io/outputs.h"
 #include "runtime/program/progress.h"
 
 /* ---- tiles ---- */
@@ -172,6 +173,46 @@ static void test_npy_round_trip(void **state)
             assert_int_equal(npy.elem, elem);
             assert_int_equal(npy.rank, rank);
             assert_memory_equal(npy.extents, given.extents, rank * sizeof *given.extents);
+        }
+}
+
+/* A file of tokens [2, 3] of u8: the extents in its header, as text. */
+static const char *extents_of(FILE *file)
+{
+    static char text[80];
+    char bytes[DF_NPY_HEADER_BYTES], why[256];
+    struct df_npy npy;
+    assert_int_equal(pread(fileno(file), bytes, sizeof bytes, 0), DF_NPY_HEADER_BYTES);
+    assert_int_equal(read_npy(bytes, sizeof bytes, &npy, why), DF_OK);
+    text[0] = '\0';
+    for (unsigned i = 0; i < npy.rank; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%llu ", (unsigned long long)npy.extents[i]);
+    return text;
+}
+
+/* The count of a run that was ended while it gave its files their names is taken away for a run that goes on, which counts again. */
+static void test_npy_goes_on(void **state)
+{
+    const struct df_npy given = { .elem = DF_U8, .rank = 2, .extents = { 2, 3 } };
+    struct df_error error;
+    (void)state;
+    for (int tokens = 1; tokens <= 5; tokens++)     /* after which the run goes on; the file had 5 */
+        for (int counted = 0; counted < 2; counted++) {
+            FILE *file = tmpfile();
+            df_npy_write(file, &given);
+            assert_int_equal(fwrite("123456123456123456123456123456", 1, 30, file), 30);
+            fflush(file);
+            if (counted)
+                assert_int_equal(dfr_npy_count(fileno(file), 5, &error), DF_OK);
+            assert_string_equal(extents_of(file), counted ? "5 2 3 " : "2 3 ");
+            assert_int_equal(dfr_npy_uncount(fileno(file), tokens, DF_NPY_HEADER_BYTES + 6 * tokens, &error), DF_OK);
+            assert_string_equal(extents_of(file), "2 3 ");
+            assert_int_equal(ftruncate(fileno(file), DF_NPY_HEADER_BYTES + 6 * (tokens + 2)), 0);
+            assert_int_equal(dfr_npy_count(fileno(file), tokens + 2, &error), DF_OK);
+            char want[16];
+            snprintf(want, sizeof want, "%d 2 3 ", tokens + 2);
+            assert_string_equal(extents_of(file), want);
+            fclose(file);
         }
 }
 
@@ -417,7 +458,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tiles),          cmocka_unit_test(test_tiles_out_of_order),
-        cmocka_unit_test(test_npy_round_trip), cmocka_unit_test(test_npy_wrong),
+        cmocka_unit_test(test_npy_round_trip), cmocka_unit_test(test_npy_wrong), cmocka_unit_test(test_npy_goes_on),
         cmocka_unit_test(test_paths),          cmocka_unit_test(test_progress),
         cmocka_unit_test(test_state_of_runs),  cmocka_unit_test(test_state_of_another_size),
         cmocka_unit_test(test_state_of_sessions),

@@ -21,6 +21,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 Q := $(if $(V),,@)
+comma := ,
 
 # ---- what is built how ----
 
@@ -36,6 +37,10 @@ OPT_ubsan   := -O1 -g
 OPT_tsan    := -O1 -g
 OPT_fuzz    := -O1 -g
 OPT_coverage := -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
+# In a release build the tests' own code is compiled without optimisation, and linked by gold, if it is installed, without debug information. This
+# takes a third of the time; BUILD=debug is for debuggers.
+QUICK_CC := $(if $(filter release,$(BUILD)),-O0)
+QUICK_LD := $(if $(filter release,$(BUILD)),-Wl$(comma)-S $(if $(shell command -v ld.gold),-fuse-ld=gold))
 ifeq ($(OPT_$(BUILD)),)
 $(error BUILD=$(BUILD) is not one of release, debug, asan, ubsan, tsan, coverage, fuzz)
 endif
@@ -60,9 +65,9 @@ CUDA_HOME := $(if $(NVCC),$(realpath $(shell $(NVCC) --dryrun -x cu -E /dev/null
 CUDA_HOME := $(firstword $(foreach d,$(CUDA_HOME),$(if $(wildcard $(d)/include/cuda_runtime_api.h),$(d))))
 
 pc = $(shell pkg-config $(1) $(2) 2>/dev/null)
-GV_CFLAGS = $(call pc,--cflags,libgvc libcgraph)
-GV_LIBS   = $(or $(call pc,--libs,libgvc libcgraph),-lgvc -lcgraph -lcdt)
-LIBS      = -lmetis $(GV_LIBS) -ljansson -lsqlite3 -lhwloc -lm -ldl -lrt
+GV_CFLAGS := $(call pc,--cflags,libgvc libcgraph)
+GV_LIBS   := $(or $(call pc,--libs,libgvc libcgraph),-lgvc -lcgraph -lcdt)
+LIBS      := -lmetis $(GV_LIBS) -ljansson -lsqlite3 -lhwloc -lm -ldl -lrt
 
 # ---- sources: a new file is found by its folder ----
 
@@ -116,7 +121,7 @@ lib: $(LIBRARIES) $(HEADERS)
 help:
 	@echo 'make            build dfc and libdf into $(BUILDDIR)/'
 	@echo 'make demo       the whole path on real input; results in build/demo/ (installs what is missing)'
-	@echo 'make check      all tests (installs what is missing); T=name runs the tests whose name has it in'
+	@echo 'make check      all tests (installs what is missing); T=name builds for and runs the tests whose name has it in, T==NAME that one'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
@@ -254,7 +259,6 @@ $(filter-out $(STD_COPIED),$(IMPORTS)): $(STD)/%.df: runtime/std/kernels.sh
 	@mkdir -p $(@D)
 	$(Q)sh $< $* > $@
 
-comma := ,
 # prototypes.h refers to the reader weakly, so it is asked for by name.
 DW_LINK   = $(if $(HAVE_DW),-Wl$(comma)-u$(comma)dfc_prototypes_read)
 CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops$(comma)-u$(comma)dfr_cuda_enqueue_loop $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -L$(CUDA_HOME)/lib -lcudart_static)
@@ -289,7 +293,16 @@ endif
 
 # ---- tests ----
 
-tests: all $(UNIT) $(FUZZ) $(BUILDDIR)/tests/make_seeds $(BUILDDIR)/tests/formula_oracle $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
+# What tests need besides `all`, by name. T=name, as tests/run.sh takes it, chooses those with it in their name, and T==name one.
+unit = $(addprefix $(BUILDDIR)/tests/test_,$(1))
+NEEDS_e2e-fuzz := $(FUZZ) $(BUILDDIR)/tests/make_seeds
+NEEDS_e2e-formulas := $(BUILDDIR)/tests/formula_oracle
+NEEDS_e2e-fuse := $(NEEDS_e2e-formulas)
+NEEDS_e2e-cuda := $(call unit,cuda)
+NEEDS_e2e-gpu_kit := $(call unit,cuda emu) $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
+chosen = $(if $(filter =%,$(T)),$(filter $(patsubst =%,%,$(T)),$(1)),$(if $(T),$(foreach n,$(1),$(if $(findstring $(T),$(n)),$(n))),$(1)))
+E2E := $(patsubst tests/e2e/t_%.sh,e2e-%,$(wildcard tests/e2e/t_*.sh))
+tests: all $(patsubst unit-%,$(BUILDDIR)/tests/test_%,$(call chosen,$(patsubst $(BUILDDIR)/tests/test_%,unit-%,$(UNIT)))) $(foreach t,$(call chosen,$(E2E)),$(NEEDS_$(t)))
 
 $(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c tests/rig/pipelines/*.c tests/formula/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
@@ -306,7 +319,7 @@ MOCK_OBJ := $(if $(CUDA_HOME),$(call obj,$(wildcard tests/mock/*.c)))
 $(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include -fvisibility=default
 unit_obj = $(filter %/$(1).o,$(UNIT_OBJ))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
-$(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS)
+$(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS) $(QUICK_CC)
 ON_MOCK := $(addprefix $(BUILDDIR)/tests/test_cuda_,mock times machine figures streams)
 $(ON_MOCK): MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
 $(ON_MOCK): $(MOCK_OBJ)
@@ -331,7 +344,7 @@ $(addprefix $(BUILDDIR)/tests/test_,emu engine): CUDA_LINK =
 .SECONDEXPANSION:
 $(UNIT): $(BUILDDIR)/tests/%: $$(call unit_obj,$$*) $(UNIT_HELP) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(CARRY_LINK) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(QUICK_LD) $(CARRY_LINK) -o $@ $< $(MOCK) $(UNIT_HELP) $(LINK_ALL) $(LIBS) -lcmocka $(LDFLAGS)
 
 # The sub-make starts after deps, so that pkg-config and nvcc are looked for when they are there.
 check: deps
@@ -497,10 +510,10 @@ FUZZ_MAIN := $(OBJ)/tests/fuzz/fuzz.o $(OBJ)/tests/fuzz/$(if $(filter fuzz,$(BUI
 $(BUILDDIR)/tests/fuzz_files: FUZZ_WRAP = $(foreach name,dfw_machine_name dfr_learn_machine,-Wl,--wrap=$(name))
 $(FUZZ): $(BUILDDIR)/tests/%: $(OBJ)/tests/fuzz/%.o $(FUZZ_MAIN) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(if $(filter fuzz,$(BUILD)),-fsanitize=fuzzer) $(FUZZ_WRAP) -o $@ $< $(FUZZ_MAIN) $(LINK_ALL) $(LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(if $(filter fuzz,$(BUILD)),-fsanitize=fuzzer) $(FUZZ_WRAP) $(QUICK_LD) -o $@ $< $(FUZZ_MAIN) $(LINK_ALL) $(LIBS) $(LDFLAGS)
 $(BUILDDIR)/tests/make_seeds: $(OBJ)/tests/fuzz/make_seeds.o $(OBJ)/tests/fuzz/fuzz.o $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $@ $(filter %.o,$^) $(LINK_ALL) $(LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(QUICK_LD) -o $@ $(filter %.o,$^) $(LINK_ALL) $(LIBS) $(LDFLAGS)
 
 FUZZ_S ?= 60
 fuzz: deps

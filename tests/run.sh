@@ -27,11 +27,12 @@ export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_supp
 limit=${DF_TEST_LIMIT_S:-600}
 # Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
 # longer than the interpreter, whose folder then comes first in PATH. Else PATH stays, so that gcc and mpirun are those of the user. gold links in half
-# the time of GNU ld. The tests of what is linked, and those of a user's whole way, take the linker that users have.
+# the time of GNU ld, and in a third of it without debug information. The tests of what is linked, and those of a user's whole way, take the linker that
+# users have.
 python=$(python3 -c 'import sys; print(sys.executable)') || python=
 [ -z "$python" ] || [ "$(command -v python3)" -ef "$python" ] || PATH=${python%/*}:$PATH
 tools=$build/test-tools
-with_own_linker=' e2e-link e2e-install e2e-sum e2e-lib e2e-gpu_kit e2e-cuda '
+with_own_linker=' e2e-link e2e-install e2e-sum e2e-lib e2e-gpu_kit e2e-cuda e2e-wrap '
 
 # A machine's GPUs are seen by the tests of CUDA alone: what the others expect of a program is the same everywhere (make gpu-check is for GPUs).
 run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s, of a core in NAME.cpu
@@ -64,7 +65,10 @@ esac
 [ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
 [ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
 mkdir -p "$logs" "$tools"
-gold=$(command -v ld.gold) && ln -sf "$gold" "$tools/ld"
+if gold=$(command -v ld.gold); then
+    rm -f "$tools/ld"; without=; [ "${build##*/}" != release ] || without=-S
+    printf '#!/bin/sh\nexec %s %s "$@"\n' "$gold" $without >"$tools/ld"; chmod +x "$tools/ld"
+fi
 took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
 # Tests that mostly wait use no core meanwhile. They run one after the other beside the rest: those that measure or wait for emulated links and slow
 # sources, and beside them those that wait for the processes of an mpirun.

@@ -120,7 +120,7 @@ lib: $(LIBRARIES) $(HEADERS)
 
 help:
 	@echo 'make            build dfc and libdf into $(BUILDDIR)/'
-	@echo 'make demo       the whole path on real input; results in build/demo/ (installs what is missing)'
+	@echo 'make demo       finds nuclei in a picture and edges in a photo, and simulates the thesis'"'"'s graphs; within a minute, results in build/demo/'
 	@echo 'make check      all tests (installs what is missing); T=name builds for and runs the tests whose name has it in, T==NAME that one'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'

@@ -1,108 +1,79 @@
 #!/usr/bin/env bash
-# The main job, on real input: demo.sh BUILDDIR OUTDIR. Finds the nuclei in a picture of tissue and compares the schedules of that, compiles
-# matrix and photo, draws their partitions, compares the schedules on the emulated GPU (and on a real one if there is one), rehearses the thesis's graphs on the platform that they are studied on, runs photo,
-# checks the results, and says where everything is.
+# What dfc does, in a minute: demo.sh BUILDDIR OUTDIR. Finds the nuclei in a picture of tissue and the edges of a photo, checks both, and simulates the
+# thesis's graphs on the thesis's machine under several policies. Says what came out, and where the pictures are.
 #   PHOTO=picture.png TISSUE=stained.png make demo      on pictures of yours (default: some that are made here)
-#   DEMO_N=384  DEMO_WAVES=5  DEMO_RUNS=3    rows of the matrices, waves in a run, runs of each policy that are for real
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath "$1") out=$2; mkdir -p "$out"
-dfc=$build/bin/dfc n=${DEMO_N:-384} runs=${DEMO_RUNS:-3} waves=${DEMO_WAVES:-5}
-say() { printf '\n== %s\n' "$*"; }
-host_cc=${CC:-cc}
+dfc=$build/bin/dfc host_cc=${CC:-cc}
 export DFC_PROFILE=${DFC_PROFILE:-$(realpath "$out")/profile.db}   # the demo's own: nothing of it stays in your home
-
-devices=(emu)
-if nvidia-smi -L >/dev/null 2>&1; then
-    devices+=(cuda)
-else
-    export NVCC=${NVCC:-none}           # it takes a while to compile CUDA code for all architectures, and none of it would run
-    echo 'No GPU found: the emulated one stands in for it, and CUDA code is not compiled (NVCC=nvcc does).'
-fi
-
 png=$(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng")
-tissue=${TISSUE:-$out/nuclei-in.png}
-if [ -z "${TISSUE:-}" ]; then
+quiet() { "$@" >"$out/log" 2>&1 || { cat "$out/log"; exit 1; }; }
+c() { # PROGRAM SOURCE
     # shellcheck disable=SC2086
-    $host_cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/tissue" examples/nuclei/synthetic.c $png -lm
-    "$out/tissue" 1500 1000 1 "$tissue"
-fi
-say "nuclei: what lies in $tissue, as a picture and as a table"
-"$dfc" examples/nuclei/nuclei.df -o "$out/nuclei" -D tile=512 --nvcc=none
-"$out/nuclei" --input="$tissue" --overlay="$out/nuclei-out.png" --table="$out/nuclei.csv" --device=emu --stats=totals
-head -n 4 "$out/nuclei.csv" | cut -d, -f1-11
-say 'nuclei: schedules (emu), run for real'
-"$dfc" compare examples/nuclei/nuclei.df -D tile=512 --nvcc=none --device=emu --runs="$runs" --csv="$out/nuclei-emu.csv" --svg="$out/nuclei-emu.svg" -- \
-    --emu-check=off --input="$tissue" --overlay="$out/nuclei-compared.png" --table="$out/nuclei-compared.csv"
-rm -f "$out/nuclei-compared.png" "$out/nuclei-compared.csv"
-
-say "matrix: 38 kernels, 75 dependencies, matrices of $n x $n"
-$host_cc -std=c11 -O2 -o "$out/generate" examples/matrix/generate.c
-for kind in mm ma; do
-    mkdir -p "$out/$kind"; cp examples/matrix/matrix.c examples/matrix/matrix.cu "$out/$kind/"
-    "$out/generate" --kind=$kind --n="$n" >"$out/$kind/$kind.df"
-done
-shown() { # GRAPH PICTURES [program's options]: measure its kernels, draw the partitions, compare the schedules, on each device
-    local graph=$1 pictures=$2 device policy; shift 2
-    for device in "${devices[@]}"; do
-        say "$(basename "$pictures"): measuring each kernel on this machine (dfc profile, $device)"
-        "$dfc" profile "$graph" --device="$device" --max-time=0.5 -- "$@"
-        for policy in gp gp-thesis; do
-            say "$(basename "$pictures"): partition by $policy ($device)"
-            "$dfc" partition "$graph" --policy=$policy --device="$device" --svg="$pictures-partition-$policy-$device.svg"
-        done
-        say "$(basename "$pictures"): schedules ($device), run for real"
-        "$dfc" compare "$graph" --device="$device" --runs="$runs" --waves="$waves" --csv="$pictures-$device.csv" \
-            --svg="$pictures-$device.svg" -- --emu-check=off "$@"
-    done
+    quiet $host_cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/$1" "examples/$2" $png -lm
+}
+# The first number of a key in the statistics of a run.
+seconds() { sed -n 's/.*"makespan_s": \([0-9.e+-]*\).*/\1/p' "$out/stats.json"; }
+fastest() { # COMMAND…: of three runs
+    for _ in 1 2 3; do quiet "$@" --stats=json --stats-file="$out/stats.json"; seconds; done | sort -g | head -n 1
 }
 
-for kind in mm ma; do
-    shown "$out/$kind/$kind.df" "$out/matrix-$kind"
-    "$dfc" "$out/$kind/$kind.df" -o "$out/$kind/$kind"
-    if command -v python3 >/dev/null; then
-        "$dfc" -D n=96 "$out/$kind/$kind.df" -o "$out/$kind/small"
-        "$out/$kind/small" --policy=gp-thesis --device=emu >"$out/$kind/small.txt"
-        python3 examples/matrix/check.py "$out/$kind/$kind.df" "$out/$kind/small.txt" 96
-    fi
-done
-
-# What no machine without a GPU can show by running: the schedules themselves, on the described platform of examples/graphs/study.df. One run of each is enough:
-# a rehearsal takes as long again.
-for kind in ma mm; do
-    rehearsed=$out/rehearsed/thesis-$kind
-    mkdir -p "$out/rehearsed"; cp examples/graphs/study.df "$out/rehearsed/"
-    { echo 'import "study.df";'; "$out/generate" --kind=$kind --n=1024 --costs; } >"$rehearsed.df"
-    say "thesis-$kind: the thesis's graph of 1024 x 1024, rehearsed on its platform: 3 CPU workers, a GPU of 1.1 TF/s, 10 GB/s"
-    "$dfc" compare "$rehearsed.df" --rehearse --runs=1 --csv="$rehearsed.csv" --svg="$rehearsed.svg"
-done
-
+echo 'dfc compiles a graph of kernels into a program that runs on all CPU cores and GPUs. Three examples; the first two are compiled and run here.'
+echo
+tissue=${TISSUE:-$out/nuclei-in.png}
+[ -n "${TISSUE:-}" ] || { c tissue nuclei/synthetic.c; "$out/tissue" 1500 1000 1 "$tissue"; }
+echo '1. Nuclei in stained tissue (examples/nuclei: from colours to outlines and shapes, kernels as formulas and in C)'
+quiet "$dfc" examples/nuclei/nuclei.df -o "$out/nuclei" -D tile=512 --nvcc=none
+nuclei=("$out/nuclei" --input="$tissue" --overlay="$out/nuclei-out.png" --device=none)
+one=$(fastest "${nuclei[@]}" --workers=1 --table="$out/nuclei.csv")
+all=$(fastest "${nuclei[@]}" --table="$out/nuclei-all.csv")
+awk -F, 'NR > 1 { n++; area[n] = $7 } END { print n, area[int((n + 1) / 2)] }' <(head -n 1 "$out/nuclei.csv"; tail -n +2 "$out/nuclei.csv" | sort -t, -k7,7g) >"$out/found"
+read -r n area <"$out/found"
+echo "   found       $n nuclei, the median one of $area pixels; a row of measures for each, and the picture with their outlines"
+awk -v one="$one" -v all="$all" -v n="$(nproc)" 'BEGIN { printf "   time        %.2f s on one core, %.2f s on all %d: %.1f times as fast\n", one, all, n, one / all }'
+quiet "$out/nuclei" --input="$tissue" --overlay="$out/nuclei-emulated.png" --table="$out/nuclei-emulated.csv" --device=emu --policy=gp
+for other in nuclei-all.csv nuclei-emulated.csv; do cmp -s "$out/nuclei.csv" "$out/$other" || { echo "   $out/$other is another table than $out/nuclei.csv"; exit 1; }; done
+cmp -s "$out/nuclei-out.png" "$out/nuclei-emulated.png" || { echo '   the emulated GPU makes another picture'; exit 1; }
+echo '   checked     the same table and picture, byte for byte, on one core, on all, and with a GPU beside them (an emulated one)'
+rm -f "$out"/nuclei-{emulated.png,emulated.csv,all.csv}
+echo
 picture=${PHOTO:-$out/photo-in.png}
-if [ -z "${PHOTO:-}" ]; then
-    # shellcheck disable=SC2086
-    $host_cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/synthetic" examples/photo/synthetic.c $png -lm
-    "$out/synthetic" 1500 1000 1 "$picture"
-fi
-waves=1000                             # as many as the picture has tiles
-shown examples/photo/photo.df "$out/photo" --input="$picture" --output="$out/photo-compared.png"
-rm -f "$out/photo-compared.png"
-say "photo: edges of $picture"
-"$dfc" examples/photo/photo.df -o "$out/photo"
-"$out/photo" --input="$picture" --output="$out/photo-out.png" --device=emu --stats --trace="$out/photo-trace.json"
-# shellcheck disable=SC2086
-$host_cc -std=c11 -D_GNU_SOURCE -O2 -o "$out/check" examples/photo/check.c $png -lm
-"$out/check" "$picture" "$out/photo-out.png"
-
-say 'What is where'
+[ -n "${PHOTO:-}" ] || { c synthetic photo/synthetic.c; "$out/synthetic" 1500 1000 1 "$picture"; }
+echo '2. Edges of a photo (examples/photo: grey, blur, gradient, tile by tile)'
+quiet "$dfc" examples/photo/photo.df -o "$out/photo" --nvcc=none
+quiet "$out/photo" --input="$picture" --output="$out/photo-out.png" --device=emu --trace="$out/photo-trace.json"
+c check photo/check.c
+echo "   checked     against a second program, pixel by pixel: $("$out/check" "$picture" "$out/photo-out.png" | tail -n 1)"
+echo
+echo "3. Where should each kernel run? The thesis's graphs of 38 matrix kernels and 75 dependencies, 1024 x 1024, simulated on its machine:"
+echo '   three CPU cores and a GTX TITAN, times by their data sheets (examples/matrix/titan.df). Nothing is run for this.'
+policies='all-cpu all-gpu eager dmda gp-thesis gp'
+quiet $host_cc -std=c11 -O2 -o "$out/generate" examples/matrix/generate.c
+cp examples/matrix/titan.df "$out/"
+for kind in ma mm; do
+    "$out/generate" --kind=$kind --n=1024 --titan >"$out/thesis-$kind.df"
+    quiet "$dfc" simulate "$out/thesis-$kind.df" --policy="${policies// /,}" --format=csv -o "$out/thesis-$kind.csv"
+    quiet "$dfc" simulate "$out/thesis-$kind.df" --policy=gp --gantt="$out/thesis-$kind-gantt.svg"
+    for policy in gp gp-thesis; do quiet "$dfc" partition "$out/thesis-$kind.df" --policy=$policy --svg="$out/thesis-$kind-partition-$policy.svg"; done
+done
+awk -F, 'FNR > 1 { ms[FILENAME, $3] = 1e3 * $4 } END {
+    split("all-cpu all-gpu eager dmda gp-thesis gp", policies, " ")
+    says["all-cpu"] = "all kernels on the CPU"; says["all-gpu"] = "all on the GPU"; says["eager"] = "who is idle takes the next one"
+    says["dmda"] = "each where it ends first, copies included (StarPU'"'"'s)"; says["gp-thesis"] = "the graph cut once by METIS, as the thesis does"
+    says["gp"] = "the cut, then improved by simulating it (dfc'"'"'s default)"
+    printf "   %-10s %-56s %12s %14s\n", "policy", "", "additions", "products"
+    for (i = 1; i <= 6; i++) { p = policies[i]; printf "   %-10s %-56s %9.2f ms %11.2f ms\n", p, says[p], ms[ARGV[1], p], ms[ARGV[2], p] }
+    for (k = 1; k <= 2; k++)
+        printf "   %s: gp takes 1/%.1f of the time of the CPU alone, %.0f %% of that of the GPU alone, and %.0f %% of that of the thesis'"'"'s cut.\n", k == 1 ? "additions" : "products",
+            ms[ARGV[k], "all-cpu"] / ms[ARGV[k], "gp"], 100 * ms[ARGV[k], "gp"] / ms[ARGV[k], "all-gpu"], 100 * ms[ARGV[k], "gp"] / ms[ARGV[k], "gp-thesis"] }' \
+    "$out/thesis-ma.csv" "$out/thesis-mm.csv"
+echo
 cat <<EOT
-partitions as pictures    $(printf '%s ' "$out"/*-partition-*.svg)
-comparison charts         $(printf '%s\n' "$out"/*.svg | grep -v partition | tr '\n' ' ')
-predicted and rehearsed   $(printf '%s ' "$out"/rehearsed/*.svg)
-                          (the figures of both as .csv beside them)
-nuclei, in and out        $tissue
-                          $out/nuclei-out.png   $out/nuclei.csv
-photo, in and out         $picture
-                          $out/photo-out.png
-trace of photo's run      $out/photo-trace.json   (open it in ui.perfetto.dev or chrome://tracing)
-programs                  $out/mm/mm  $out/ma/ma  $out/photo   (each has --help)
+Pictures
+   nuclei      $tissue, with outlines $out/nuclei-out.png, measures $out/nuclei.csv
+   photo       $picture, edges $out/photo-out.png; who did what when: $out/photo-trace.json (for ui.perfetto.dev)
+   placements  $out/thesis-ma-partition-gp.svg (-gp-thesis, and thesis-mm-… beside it)
+   schedules   $out/thesis-ma-gantt.svg $out/thesis-mm-gantt.svg
 EOT
+rm -f "$out"/{log,found,stats.json}

@@ -6,7 +6,7 @@ help:
 	@echo 'bin/dfc         the compiler; bin/dfc --help'
 	@echo 'make gpu-check  the flows on the GPU of this machine, compared with the cpu'
 	@echo 'make check      unit tests and the programs that are compiled, run and compared'
-	@echo 'make demo       the whole path on real input; results in demo/'
+	@echo 'make demo       finds nuclei in a picture and edges in a photo, and simulates the graphs of the thesis; results in demo/'
 
 gpu-check:
 	@tests/gpu_check.sh $(CURDIR)

@@ -7,7 +7,7 @@ check compile "$DFC" chain.df -o chain --nvcc=none
 for policy in all-gpu heft gp; do
     for set in '--cuda-graphs=off' '--gpu-jobs=1' '--cuda-graphs=on --gpu-jobs=1' 'DF_EMU_TRIAL=reorder=3 --cuda-graphs=on --gpu-jobs=4' '--cuda-graphs=on --gpu-mem=16KiB' '--sync-kernels'; do
         # shellcheck disable=SC2086
-        timeout 60 env ${set%%--*} ./chain --device=emu --policy=$policy --waves=12 --${set#*--} 2>err | sort >got
+        timeout 150 env ${set%%--*} ./chain --device=emu --policy=$policy --waves=12 --${set#*--} 2>err | sort >got
         same "$policy $set" got want
     done
 done

@@ -12,7 +12,7 @@ for ((seed = first; seed <= last; seed++)); do
              '--device=emu --emu-all --policy=all-gpu' '--device=emu --emu-all --policy=all-gpu --cuda-graphs=on --gpu-jobs=3' \
              '--device=emu --emu-all --policy=dmda --workers=2 --inflight=8 --gpu-mem=32768' '--device=emu --emu-all --policy=random --inflight=3'; do
         # shellcheck disable=SC2086
-        timeout 60 ./graph --waves=12 $o 2>err | sort >got; same "random-$seed $o" got want
+        timeout 150 ./graph --waves=12 $o 2>err | sort >got; same "random-$seed $o" got want
     done
 done
 

@@ -138,6 +138,6 @@ expect range-alone 2 "^plain: error: --waves=A:B makes a chunk: --out=FILE says 
 expect journal-too 2 "^plain: error: --out: a chunk has no journal; if it was not made to its end, it is made again$" run 0:5 c8 --journal
 expect replaces 2 "^plain: error: --out=../plain: it would replace this program$" run 0:5 ../plain
 expect replaces-input 2 "^plain: error: --out=../in.raw: it would replace '../in.raw', which the run reads: name another file$" run 0:5 ../in.raw
-for path in /dev/null /dev/stdout .; do expect "regular-$path" 1 "^plain: error: --out=$path: a chunk is a regular file$" bash -o pipefail -c 'timeout 5 ../plain --input=../in.raw --waves=0:5 --out=$1 | cat' bash $path; done
+for path in /dev/null /dev/stdout .; do expect "regular-$path" 1 "^plain: error: --out=$path: a chunk is a regular file$" bash -o pipefail -c 'timeout 150 ../plain --input=../in.raw --waves=0:5 --out=$1 | cat' bash $path; done
 expect folder 1 "cannot write 'no/c8': No such file or directory$" run 0:5 no/c8
 expect merge-help 0 '^usage: dfc merge \[OPTION\]... CHUNK' "$DFC" merge --help

@@ -84,32 +84,32 @@ cancels() { # AddressSanitizer does not know that the frames of a cancelled thre
 ended='the kernel ended its thread, by pthread_exit\(\) or the like; a run is ended by df_fail\(call, "why"\), or by DF_END of a stream$'
 for run in "--how=0 --workers=1" "--how=0 --serial" "--how=0 --workers=2 --policy=ws" "--how=0 --workers=2 --policy=eager" "--how=0 --workers=2 --policy=dmda" \
     "--how=1 --workers=1" "--how=1 --serial" "--how=0 --workers=1 --trace=ends.json" "--how=0 --watchdog=1min" "--how=0 --poison" "--how=0 --check=variants --device=emu"; do
-    expect "ended $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 ./ends --waves=8 $run
+    expect "ended $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 150 ./ends --waves=8 $run
 done
 for run in "--workers=1" "--serial" "--workers=2 --policy=ws" "--workers=2 --policy=heft" "--device=emu --emu-all --policy=all-gpu"; do
-    cancels "ended --how=2 $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 ./ends --waves=8 --how=2 $run
+    cancels "ended --how=2 $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 150 ./ends --waves=8 --how=2 $run
 done
 for run in "--how=0" "--how=1" "--how=0 --emu-check=off"; do
-    expect "ended-emu $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 ./ends --device=emu --emu-all --policy=all-gpu --waves=8 $run
+    expect "ended-emu $run" 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 150 ./ends --device=emu --emu-all --policy=all-gpu --waves=8 $run
 done
 for run in "--workers=2 --policy=ws" "--workers=2 --policy=eager" "--workers=3 --policy=heft" "--workers=2 --policy=dmda --device=emu"; do
-    expect "ended-gang $run" 1 "^ends: error: node 'main/gang', wave 3: $ended" timeout 60 ./ends --waves=8 --how=10 $run
+    expect "ended-gang $run" 1 "^ends: error: node 'main/gang', wave 3: $ended" timeout 150 ./ends --waves=8 --how=10 $run
 done
 expect ended-quick 1 "^ends: error: node 'main/middle', wave 3: the kernel called quick_exit\(\); a run is ended by" ./ends --waves=8 --how=3
 if grep -q 'fsanitize=thread' "$DF_BUILD/obj/flags" 2>/dev/null; then
     skip ended-unseen "the thread sanitizer's pthread_join() waits for a thread whose end it did not see"
 else
-    expect ended-unseen 1 "^ends: error: all workers' threads have ended before the last wave was done" timeout 60 ./ends --waves=8 --how=4 --serial
+    expect ended-unseen 1 "^ends: error: all workers' threads have ended before the last wave was done" timeout 150 ./ends --waves=8 --how=4 --serial
 fi
-cancels ended-main 1 "^ends: error: a kernel's code ended its thread, by pthread_exit\(\) or the like" timeout 60 ./ends --waves=8 --how=5
+cancels ended-main 1 "^ends: error: a kernel's code ended its thread, by pthread_exit\(\) or the like" timeout 150 ./ends --waves=8 --how=5
 expect ended-good 0 "" ./ends --waves=8 --how=9
 for run in "" --device=emu; do
-    expect "profile-ended $run" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none $run --db=ended.db -- --how=20
+    expect "profile-ended $run" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 150 "$DFC" profile ends.df $quick --nvcc=none $run --db=ended.db -- --how=20
 done
 if [ "$(nproc)" -gt 1 ]; then
-    expect "profile-ended beside" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 60 "$DFC" profile ends.df $quick --nvcc=none --loaded --db=ended.db -- --how=21 --workers=2
+    expect "profile-ended beside" 1 "^ends: error: node 'main/middle', wave 0: $ended" timeout 150 "$DFC" profile ends.df $quick --nvcc=none --loaded --db=ended.db -- --how=21 --workers=2
 else skip "profile-ended beside" "one core"; fi
-expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 60 "$DFC" compare ends.df --policy=eager --runs=1 --nvcc=none -- --how=0 --waves=8
+expect compare-ended 1 "^ends: error: node 'main/middle', wave 3: $ended" timeout 150 "$DFC" compare ends.df --policy=eager --runs=1 --nvcc=none -- --how=0 --waves=8
 # A crash in a library names the node as well, and then goes to the host's own handler, or ends the host as it would without the library.
 if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip guest 'a sanitizer has handlers of its own'; else
     cp "$programs"/guest.* .
@@ -138,30 +138,56 @@ cp "$programs"/throws.* .
 check throws-compiles "$DFC" throws.df -o throws --nvcc=none
 for run in --workers=1 "--workers=4 --policy=eager" "--workers=3 --policy=ws" "--device=emu --emu-all --policy=all-gpu"; do
     # With several workers, too, it is the earliest wave that is named, though later ones fail first.
-    expect "throws $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw an exception: seven 3$" timeout 60 ./throws --how=0 --waves=16 --inflight=4 $run
-    expect "throws-pieces $run" 1 "^throws: error: node 'main/parted', wave 0: the kernel threw an exception: a piece$" timeout 60 ./throws --how=30 $run
+    expect "throws $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw an exception: seven 3$" timeout 150 ./throws --how=0 --waves=16 --inflight=4 $run
+    expect "throws-pieces $run" 1 "^throws: error: node 'main/parted', wave 0: the kernel threw an exception: a piece$" timeout 150 ./throws --how=30 $run
 done
 for run in --workers=1 "--workers=4 --policy=eager"; do
-    expect "throws-number $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw long, which is no std::exception$" timeout 60 ./throws --how=1 --waves=16 $run
-    expect "throws-own $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw mine, which is no std::exception$" timeout 60 ./throws --how=2 --waves=16 $run
-    expect "throws-target $run" 1 "^throws: error: node 'main/twice', wave 0: the kernel threw an exception: no room$" timeout 60 ./throws --how=10 $run
-    expect "throws-opening $run" 1 "^throws: error: node 'main/opened', wave 0: the kernel threw an exception: it does not open$" timeout 60 ./throws --how=20 $run
+    expect "throws-number $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw long, which is no std::exception$" timeout 150 ./throws --how=1 --waves=16 $run
+    expect "throws-own $run" 1 "^throws: error: node 'main/middle', wave 3: the kernel threw mine, which is no std::exception$" timeout 150 ./throws --how=2 --waves=16 $run
+    expect "throws-target $run" 1 "^throws: error: node 'main/twice', wave 0: the kernel threw an exception: no room$" timeout 150 ./throws --how=10 $run
+    expect "throws-opening $run" 1 "^throws: error: node 'main/opened', wave 0: the kernel threw an exception: it does not open$" timeout 150 ./throws --how=20 $run
 done
-cancels throws-not 1 "^throws: error: node 'main/middle', wave 3: $ended" timeout 60 ./throws --how=3 --waves=8 --workers=1
+cancels throws-not 1 "^throws: error: node 'main/middle', wave 3: $ended" timeout 150 ./throws --how=3 --waves=8 --workers=1
 expect throws-good 0 "" ./throws --how=9 --waves=8
 sed -i '/how == 3/,+1d; /pthread/d; s/throw \([^;]*\);/(void)how;/' throws.cpp
 check throws-disabled "$DFC" throws.df -o throws --nvcc=none --cflags=-fno-exceptions && expect throws-disabled-good 0 "" ./throws --how=9
-# The earliest failure is named whichever job runs first: here a later wave fails before an earlier one has begun.
+# The earliest failure is named whichever job runs first: `check` fails from wave 20 on, and `slow` keeps wave 20 until a later one has failed.
+# If none does, it gives up after half a second.
+cat > order.c <<'X'
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+static _Atomic int failed;
+int slow_cpu(struct df_call *call, size_t k, const int32_t *v, int32_t *w)
+{
+    memcpy(w, v, k * 4);
+    for (int i = 0; v[0] == 20 && i < 500 && !atomic_load(&failed); i++)
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    if (v[0] == 20 && atomic_load(&failed))
+        puts("late");
+    return DF_OK;
+}
+int check_cpu(struct df_call *call, size_t k, const int32_t *v, int32_t *w)
+{
+    memcpy(w, v, k * 4);
+    if (v[0] < 20)
+        return DF_OK;
+    atomic_store(&failed, 1);
+    return df_fail(call, "no luck");
+}
+X
 cat > order.df <<'X'
 kernel make(out v: i32[k]) stream cpu {{ static int n; if (n == 60) return DF_END; v[0] = n++; }};
-kernel slow(in v: i32[k], out w: i32[k]) cpu {{ memcpy(w, v, k * 4); for (volatile int i = 0; i < 20000 * (19 - v[0] % 19); i++); }};
-kernel check(in v: i32[k], out w: i32[k]) cpu {{ memcpy(w, v, k * 4); if (v[0] >= 20) return df_fail(call, "no luck"); }};
+kernel slow(in v: i32[k], out w: i32[k]) cpu "order.c";
+kernel check(in v: i32[k], out w: i32[k]) cpu "order.c";
 kernel last(in v: i32[k]) ordered cpu {{ (void)v; }};
 graph main { v: i32[8] = make(); w = slow(v); x = check(w); last(x); }
 X
 check order-compiles "$DFC" order.df -o order --nvcc=none
 for run in "--policy=eager" "--policy=ws" "--policy=dmda" "--policy=heft" "--policy=gp"; do
-    for i in 1 2 3; do expect "order $run" 1 "^order: error: node 'main/check', wave 20: no luck$" timeout 60 ./order --workers=4 --inflight=8 --device=none $run; done
+    expect "order $run" 1 "^order: error: node 'main/check', wave 20: no luck$" timeout 150 ./order --workers=4 --inflight=8 --device=none $run
+    expect "order-late $run" 1 '^late$' timeout 150 ./order --workers=4 --inflight=8 --device=none $run
 done
 if [ "${DF_BUILD##*/}" = release ]; then
     ./crash --device=none 2>/dev/null; [ $? = 134 ] && pass crash-status || fail crash-status "exit $?"

@@ -104,5 +104,5 @@ expect few-nodes 1 "^dfc: error: --nodes=1: no worker of this node can do stage 
     "$DFC" scale gpu.df --platform=mixed.df --stream-policy=odds --nodes=3,1
 # If no stage fires, there are no rates, and no picture of them.
 expect no-time 1 '^dfc: error: the 2000 waves take no time: no stage fires in them, as --fires says$' \
-    timeout 60 "$DFC" scale "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --waves=2000 --stream-policy=all --fires=low=0 --fires=high=0 --plot=none.svg
+    timeout 150 "$DFC" scale "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --waves=2000 --stream-policy=all --fires=low=0 --fires=high=0 --plot=none.svg
 expect help 0 '^  --stream-policy' "$DFC" scale --help

@@ -106,7 +106,7 @@ runs empty-3 empty.ref 6 40KiB
 # Final nodes begin when a job is left out, and the first of them takes no worker.
 compile 3 "$programs/final.df" final-3
 for policy in eager ddfcfs dmda gp all-cpu; do
-    expect "final $policy" 0 '^104$' timeout 60 ./final-3 --waves=4 --device=emu --workers=1 --policy=$policy
+    expect "final $policy" 0 '^104$' timeout 150 ./final-3 --waves=4 --device=emu --workers=1 --policy=$policy
 done
 
 # The example of docs/language.md: a kernel of code with a halo. Its results have the same bits in 1, 3 and 8 parts.

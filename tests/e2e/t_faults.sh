@@ -22,7 +22,7 @@ flow() { # APP CALL OPTIONS...
     local -n own=args_$app
     case $call in open | alloc) named='emu0: ' ;; event) named="beginning: emu0: |$named" ;; esac
     while :; do
-        DF_EMU_TRIAL=fail=$call:$n timeout 60 ./"$app" "${own[@]}" --device=emu "$@" >out.txt 2>err.txt; rc=$?
+        DF_EMU_TRIAL=fail=$call:$n timeout 150 ./"$app" "${own[@]}" --device=emu "$@" >out.txt 2>err.txt; rc=$?
         [ $rc = 0 ] && break
         got=$(grep -v warning: err.txt)
         [ $rc = 1 ] || { echo "$call:$n: exit $rc: $got"; return 1; }
@@ -45,7 +45,7 @@ memory() { # APP OPTIONS...
     LD_PRELOAD=./fail_malloc.so FAIL_MALLOC_SAYS=said ./"$app" "${own[@]}" "$@" 2>/dev/null | sort >whole.txt
     read -r what kept <said
     while :; do
-        timeout 60 env LD_PRELOAD=./fail_malloc.so FAIL_MALLOC=$n FAIL_MALLOC_SAYS=said ./"$app" "${own[@]}" "$@" >out.txt 2>err.txt; rc=$?
+        timeout 150 env LD_PRELOAD=./fail_malloc.so FAIL_MALLOC=$n FAIL_MALLOC_SAYS=said ./"$app" "${own[@]}" "$@" >out.txt 2>err.txt; rc=$?
         if [ $rc = 0 ]; then
             sort out.txt | cmp -s - whole.txt || { echo "malloc:$n: other output"; return 1; }
         elif [ $rc = 139 ] && grep -q -- --coverage "$DF_BUILD/obj/flags" 2>/dev/null; then

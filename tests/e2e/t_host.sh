@@ -22,7 +22,7 @@ for state in locale late upward zero traps flush x87 blocked ignored handlers um
     case $state$sanitize in *stack*fsanitize* | thread*fsanitize* | handlers*fsanitize* | ignored*fsanitize*) skip "$state" 'a sanitizer has handlers and large stacks'; continue ;; esac
     for set in '' '--workers=3 --policy=eager' '--device=emu --emu-all --policy=all-gpu'; do
         rm -f got csv stats
-        timeout 60 ./host "$state" "--gain=0.25 --stats $set" 2>err || fail "$state $set" "exit $?: $(head -c 300 err)"
+        timeout 150 ./host "$state" "--gain=0.25 --stats $set" 2>err || fail "$state $set" "exit $?: $(head -c 300 err)"
         same "$state $set" got want
         same "$state csv $set" csv csv.want
         [ "$state" != umask ] || [ "$(stat -c %a csv)" = 600 ] && pass "$state rights $set" || fail "$state rights $set" "$(stat -c %a csv)"

@@ -133,7 +133,7 @@ expect unreadable 0 "1 file in '.*data.db.learned' has no times that a program l
     "$DFC" partition sum.df
 is kept-as-bad "$(left 'x.jsonl.bad')" 1
 mkfifo new/data.db.learned/a.jsonl; ln -s /dev/zero new/data.db.learned/b.jsonl; mkdir new/data.db.learned/c.jsonl
-expect irregular 0 "3 files in .* have no times .*; the first: 'a.jsonl': it is no regular file" timeout 60 "$DFC" partition sum.df
+expect irregular 0 "3 files in .* have no times .*; the first: 'a.jsonl': it is no regular file" timeout 150 "$DFC" partition sum.df
 check learn-again ./sum --learn
 sed -i '2s/"runs": [0-9]*/"runs": -1/' new/data.db.learned/sum-*.jsonl
 expect field 0 "1 file in .*; 'sum-.*.jsonl', line 2: 'runs' is '-1', which makes no sense" "$DFC" partition sum.df

@@ -5,7 +5,7 @@ cp "$programs"/* .
 check library "$DFC" again.df --nvcc=none --lib -o libagain.so
 # shellcheck disable=SC2046,SC2086
 check compiles cc -std=c11 -Wall -Wextra -Werror $sanitize again.c -o again -Wl,-rpath,"$PWD" $(PKG_CONFIG_PATH=$PWD pkg-config --cflags --libs again)
-quiet() { expect "$1 $2" 0 '^$' timeout 60 ./again "$1" "$2"; }
+quiet() { expect "$1 $2" 0 '^$' timeout 150 ./again "$1" "$2"; }
 for o in '--device=none --policy=eager --workers=2' '--device=none --policy=heft --workers=2 --inflight=3' '--device=none --workers=1' \
     '--device=none --workers=2 --poison' '--device=emu --emu-all --policy=dmda' '--device=emu --emu-all --policy=gp --inflight=2'; do
     quiet lost "$o"
@@ -22,7 +22,7 @@ quiet several '--device=emu --emu-all --gpu-mem=8KiB'
 # What fails in a later pass is named with its wave.
 for n in 9:0 24:1 25:2; do
     expect "wave ${n#*:} of a later pass" 0 "^-5 several: node 'main/several/add.part\[2\]', wave ${n#*:}: emu0: launch ${n%:*} failed" \
-        env "DF_EMU_TRIAL=fail=launch:${n%:*}" timeout 60 ./again several '--device=emu --emu-all --passes=2 --policy=all-gpu --inflight=1'
+        env "DF_EMU_TRIAL=fail=launch:${n%:*}" timeout 150 ./again several '--device=emu --emu-all --passes=2 --policy=all-gpu --inflight=1'
 done
 
 # A unified device has no copies to end, and the call of a session waits until it has none.

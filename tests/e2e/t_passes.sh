@@ -16,7 +16,7 @@ for shape in "30 20 100" "20 50 3" "20 0 5" "1000000000000 9 2" "7 1 1" "0 20 4"
             "8 --device=emu --emu-all --passes=8" "4 --device=emu --emu-all --workers=2 --gpu-mem=272KiB"; do
             states=${options%% *}
             if [ "$end" = 0 ]; then states=1; fi
-            if timeout 20 ./restart-8 "$cap" --end="$end" --gaps="$gaps" --policy="$policy" ${options#* } >got 2>said && cmp -s want got &&
+            if timeout 150 ./restart-8 "$cap" --end="$end" --gaps="$gaps" --policy="$policy" ${options#* } >got 2>said && cmp -s want got &&
                 [ "$(grep -c '^state [0-9]*: [0-9]*$' said)" = "$states" ]; then pass "restart-$policy"
             else fail "restart-$policy $shape" "$options: $(head -c 300 said)"; fi
         done
@@ -252,7 +252,7 @@ printf 'in0.raw\npipe.raw\n' >pipes.txt
 ./files --input=both.raw --device=none >want 2>said
 files() { # NAME FIRES OPTION… : 20 waves go by 4 times, and the reader is called so often
     local name=$1 fires=$2; shift 2
-    timeout 20 ./files "$@" --device=emu --emu-all --gpu-mem=272KiB --stats=json --stats-file=stats >got 2>said
+    timeout 150 ./files "$@" --device=emu --emu-all --gpu-mem=272KiB --stats=json --stats-file=stats >got 2>said
     same "files-$name" got want
     check "files-fires-$name" python3 -c "
 import json

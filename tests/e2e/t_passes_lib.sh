@@ -3,7 +3,7 @@ python=/usr/bin/python3
 if ! "$python" -c 'import numpy' 2>/dev/null; then skip python "$python has no NumPy (python3-numpy)"; exit 0; fi
 # Python is not linked with a sanitizer, but that for threads works if its library is loaded before all else.
 case $(grep -oE 'fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1) in
-    '') run=(timeout 60 "$python"); slowed= ;;
+    '') run=(timeout 150 "$python"); slowed= ;;
     *thread) slowed=yes; run=(timeout 250 env LD_PRELOAD="$(cc -print-file-name=libtsan.so)" "$python") ;;
     *) skip python "Python is not linked with the sanitizer"; exit 0 ;;
 esac

@@ -72,7 +72,7 @@ stopped usr1 USR1 '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume' --us
 check usr1-resumes ../plain --input=../in.raw --us=4000 --resume
 all usr1-bytes plain
 stopped grace TERM 'after [0-9]+ waves, while others had not ended; --resume' --us=60000 --grace=1ms
-expect going-on 0 "^plain: [0-9]+ waves are done, as 'plain.journal' says: going on$" timeout 60 ../plain --input=../in.raw --us=60000 --resume --workers=2 --waves=6
+expect going-on 0 "^plain: [0-9]+ waves are done, as 'plain.journal' says: going on$" timeout 150 ../plain --input=../in.raw --us=60000 --resume --workers=2 --waves=6
 rm -f ./*
 
 # What is refused. A journal of 40 waves and more, and its files.
@@ -160,7 +160,7 @@ expect pipe 1 "'/dev/stdin' can be read only once, so a run that reads it cannot
 mkdir ../spool
 mkfifo pipe; cat ../in.raw >pipe &
 halved ../plain --input=pipe --us=3000 --journal --spool=../spool
-check spool-resumes timeout 30 ../plain --input=pipe --us=3000 --resume --spool=../spool
+check spool-resumes timeout 150 ../plain --input=pipe --us=3000 --resume --spool=../spool
 rm pipe; all spool-resumed-bytes plain
 # What was kept is read, whatever stdin is now, and also if the folder is not named again.
 for how in null closed folder; do

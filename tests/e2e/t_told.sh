@@ -14,13 +14,13 @@ expect program-platform 1 "^sum: error: cannot read 'no.df': No such file or dir
 
 # A named pipe is no file: reading it would wait for ever. What the shell pipes in is read.
 mkfifo pipe.df pipe.c
-expect pipe 1 "^dfc: error: cannot read 'pipe.df': it is a named pipe$" timeout 20 "$DFC" pipe.df --emit=graph
-expect pipe-platform 1 "^dfc: error: cannot read 'pipe.df': it is a named pipe$" timeout 20 "$DFC" sum.df --emit=plan --platform=pipe.df
+expect pipe 1 "^dfc: error: cannot read 'pipe.df': it is a named pipe$" timeout 150 "$DFC" pipe.df --emit=graph
+expect pipe-platform 1 "^dfc: error: cannot read 'pipe.df': it is a named pipe$" timeout 150 "$DFC" sum.df --emit=plan --platform=pipe.df
 printf 'import "pipe.df";\ngraph main { }\n' > import.df
-expect pipe-import 1 "^import.df:1:8: error: cannot import 'pipe.df': it is a named pipe$" timeout 20 "$DFC" import.df --emit=graph
+expect pipe-import 1 "^import.df:1:8: error: cannot import 'pipe.df': it is a named pipe$" timeout 150 "$DFC" import.df --emit=graph
 printf 'kernel f(out a: i32) cpu "pipe.c";\ngraph main { _ = f(); }\n' > code.df
-expect pipe-code 1 "^code.df:1:26: error: cannot read 'pipe.c': it is not a file$" timeout 20 "$DFC" code.df -o code
-check pipe-code-graph timeout 20 "$DFC" code.df --emit=graph
+expect pipe-code 1 "^code.df:1:26: error: cannot read 'pipe.c': it is not a file$" timeout 150 "$DFC" code.df -o code
+check pipe-code-graph timeout 150 "$DFC" code.df --emit=graph
 expect pipe-of-the-shell 0 "main/add" bash -c '"$DFC" <(cat sum.df) --emit=graph'
 expect piped 0 "main/add" bash -c 'cat sum.df | "$DFC" /dev/stdin --emit=graph'
 
@@ -115,7 +115,7 @@ done
 # With little memory a picture ends with a message, whatever Graphviz and its libraries would do without it.
 if grep -qE 'fsanitize=(address|thread)' "$DF_BUILD/obj/flags" 2>/dev/null; then skip little-memory "this sanitizer needs all address space"; else
     for kib in 28000 36000 48000 64000; do
-        (ulimit -c 0; ulimit -v $kib; exec timeout 20 "$DFC" partition plain.df -o little.svg --policy=gp-thesis) > out 2> said; status=$?
+        (ulimit -c 0; ulimit -v $kib; exec timeout 150 "$DFC" partition plain.df -o little.svg --policy=gp-thesis) > out 2> said; status=$?
         if [ $status = 1 ] && grep -qE '^dfc: error: .*out of memory' said; then pass "little-memory-$kib"; else fail "little-memory-$kib" "exit $status: $(head -c 300 said)"; fi
     done
     check enough-memory bash -c 'ulimit -v 160000; "$DFC" partition plain.df -o enough.svg'

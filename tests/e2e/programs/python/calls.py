@@ -130,12 +130,15 @@ time.sleep(0.2)
 says("second-thread", ValueError, "another thread is in a call of this graph: each thread takes a copy()", lambda: s(image))
 busy.join()
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-begin = time.monotonic()
+many = np.ones((3000, 1, 1), "u1")
+many[2999] = 13                                 # the last wave fails: a call that is not stopped before ends otherwise
 try:
-    s(np.ones((3000, 1, 1), "u1"), waves=3000)
+    s(many, waves=3000)
     case("ctrl-c", False, "it was not seen")
 except KeyboardInterrupt:
-    case("ctrl-c", time.monotonic() - begin < 10, f"after {time.monotonic() - begin} s")
+    case("ctrl-c", True)
+except Exception as error:
+    case("ctrl-c", False, error)
 case("after-ctrl-c", s(image).tobytes() == image.tobytes())
 with f.copy("--workers=1") as one:
     one(image, t=1)

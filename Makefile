@@ -123,7 +123,7 @@ help:
 	@echo 'make demo       finds nuclei in a picture and edges in a photo, and simulates the thesis'"'"'s graphs; within a minute, results in build/demo/'
 	@echo 'make check      all tests (installs what is missing); T=name builds for and runs the tests whose name has it in, T==NAME that one'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
-	@echo 'make check-long more random graphs than make check has time for, N=1000 of them, also in less GPU memory than they need,'
+	@echo 'make check-long all tests with what they leave out of make check, and more random graphs, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
 	@echo '                a job of Slurm that its time limit stops, and what a second of waiting costs (less than 10 ms of a core)'
@@ -355,6 +355,8 @@ check-inner: tests
 	@tests/run.sh $(BUILDDIR) '$(T)'
 check-long: deps
 	@$(MAKE) --no-print-directory tests
+	@date +%s >$(BUILDDIR)/check-long.begun
+	@DF_LONG=1 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR)
 	@DF_RANDOM_GRAPHS=$(or $(N),1000) DF_TEST_LIMIT_S=36000 tests/run.sh $(BUILDDIR) random
 	@tests/random/room.sh $(BUILDDIR) $(or $(N),1000)
 	@python3 tests/random/streams.py $(BUILDDIR) --programs=$(or $(N),1000) --keep=$(BUILDDIR)/streams-failed
@@ -377,6 +379,7 @@ check-long: deps
 	@NETWORKS=all DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-networks
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
 	@$(if $(NVCC),$(MAKE) --no-print-directory gpu-kit && tests/gpu/chroot.sh build/gpu-kit --device=emu 1-7 && tests/gpu/chroot.sh build/gpu-kit 1-7,echo 'skip gpu-kit: no nvcc')
+	@echo "check-long took $$((($$(date +%s) - $$(cat $(BUILDDIR)/check-long.begun)) / 60)) minutes"
 # Runs the tests (T=name: those) on a build that counts; a failed test is told, and does not keep the table back.
 coverage: deps
 	@$(MAKE) --no-print-directory tests BUILD=coverage BUILDDIR=build/coverage

@@ -1,6 +1,6 @@
 #!/bin/bash
 # check.sh BUILDDIR OUTDIR: reconstructs the phantom, and holds the volume against the phantom, against plain loops in double precision, and
-# against itself on other units. QUICK=1 takes 124 views instead of 496, and no policies. RABBITCT=DIR compares with RabbitCT's own algorithm, whose
+# against itself on other units. QUICK=1 takes 64^3 of 96 views instead of 128^3 of 496, and no policies. RABBITCT=DIR compares with RabbitCT's own algorithm, whose
 # source is in that folder. FULL=1 has every policy (policies.sh). CXX and CC are the compilers.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc
@@ -32,7 +32,7 @@ reconstruct() { # PROGRAM N VIEWS WIDTH HEIGHT OUT OPTIONS…
     ./"$program" --n="$n" --w="$w" --h="$h" --input="$views.$w.rct" --density="$out.f32" --volume="$out.vol" --picture="$out.png" "$@"
 }
 # The phantom, at the sizes for which the bounds are known.
-if [ "${QUICK-}" ]; then sizes='128 124 312 240 0.02 0.07'; else sizes='128 496 312 240 0.01 0.02'; fi
+if [ "${QUICK-}" ]; then sizes='64 96 156 120 0.02 0.07'; else sizes='128 496 312 240 0.01 0.02'; fi
 read -r n views w h points rms <<<"$sizes"
 try "$n^3 of $views views" reconstruct ct "$n" "$views" "$w" "$h" large
 try "$n^3 of $views views" ./check phantom "$n" large.f32 "$points" "$rms"

@@ -78,8 +78,9 @@ run gpu-variants ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu
 run gpu-variants-little-memory ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu --gpu-mem=$little --gpu-jobs=1
 policies='eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu'
 [ -z "${QUICK:-}" ] || policies=gp
+inflight='1 8'; [ -z "${QUICK:-}" ] || inflight=8
 for policy in $policies; do
-    for waves in 1 8; do
+    for waves in $inflight; do
         run "cpu-$policy-$waves" ./index ./ferret --device=none --policy=$policy --inflight=$waves
         run "emu-$policy-$waves" ./index ./ferret --device=emu --emu-check=off --policy=$policy --inflight=$waves
         run "emu-little-$policy-$waves" ./index ./ferret --device=emu --emu-check=off --policy=$policy --inflight=$waves --gpu-mem=$little

@@ -69,8 +69,9 @@ run gpu-variants-smallest-memory ./nuclei_gpu --device=emu --policy=all-gpu --gp
 [ "$little" -gt 1000000 ]; told $? "the smallest memory is $little bytes"
 policies=gp
 [ -n "${QUICK:-}" ] || policies=$(./nuclei --policy=? 2>&1 | sed -n 's/,\| and / /g; s/.*there are //p')
+inflight='1 8'; [ -z "${QUICK:-}" ] || inflight=8
 for policy in $policies; do
-    for waves in 1 8; do
+    for waves in $inflight; do
         run "cpu-$policy-$waves" ./nuclei --device=none --policy="$policy" --inflight=$waves
         run "emu-$policy-$waves" ./nuclei --device=emu --policy="$policy" --inflight=$waves
         run "emu-smallest-$policy-$waves" ./nuclei --device=emu --policy="$policy" --inflight=$waves --gpu-mem="$little"

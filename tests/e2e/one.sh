@@ -59,6 +59,9 @@ are() {
     if [ "$got" = "$wanted" ]; then pass "$name"; else fail "$name" "${*:2}: $got, and not $wanted"; fi
 }
 
+# long: whether there is time for more than `make check` has. `make check-long` sets DF_LONG for all tests.
+long() { [ -n "${DF_LONG:-}" ]; }
+
 # nap SECONDS: sleeps, and no process is made for it, which a loop that asks often would do.
 nap() {
     [ -n "${never:-}" ] || exec {never}<> <(:)  # a pipe from which nothing comes

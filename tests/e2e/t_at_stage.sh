@@ -2,6 +2,7 @@
 # one process, on fewer ranks and on more; dfc map has the same stages. What cannot be there is in tests/golden/hint-stage*.
 . "$here/ranks.sh"
 export NVCC=none
+formulas_for none
 cat >line.df <<'EOT2'
 param shift = 0;
 param m = 50 dynamic;
@@ -77,17 +78,16 @@ if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then
 check compile "$DFC" line.df -w -o line
 check compile-plain "$DFC" plain.df -w -o plain
 ./plain >plain.one
-on_ranks stages '2 3 4 6' line
+on_ranks stages "$(long && echo '2 3 4 6' || echo '3 6')" line
 same as-plain stages.one plain.one     # which has no marks
 how='--device=none --stream-policy=odds' on_ranks odds 4 line
 how='--device=none --tuned' on_ranks tuned 5 line
 how='--device=none --share=waves' on_ranks waves 3 line
 how='--device=none --mapping=three.map' on_ranks mapped 4 line
-how='--device=none --mapping=made.map' on_ranks made 5 line
-on_ranks sized 3 line --m=70
+if long; then how='--device=none --mapping=made.map' on_ranks made 5 line; on_ranks sized 3 line --m=70; fi
 on_ranks no-waves 3 line --last=0
 check compile-parts "$DFC" line.df -w --parts=3 -o parts
-on_ranks parts '3 4' parts
+on_ranks parts 4 parts
 check compile-device "$DFC" line.df -w --emu-all -o emu
 how='--device=emu --emu-all --policy=all-gpu' on_ranks device 4 emu
 # The example of docs/mapping.md.
@@ -122,7 +122,7 @@ head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 96
 for name in worker both; do
     check "compile-$name" "$DFC" "$name.df" --nvcc=none -w -o "$name"
     expect "$name-marks" 0 "^$([ $name = both ] && echo 2 || echo 1)\$" sh -c "'$DFC' --emit=graph $name.df -w | grep -c 'read_raw_f32.* @stage'"
-    on_ranks "$name" '3 5' "$name" --input=in.raw --other=other.raw
+    on_ranks "$name" "$(long && echo '3 5' || echo 5)" "$name" --input=in.raw --other=other.raw
     [ "$(stat -c %s output.raw)" = 960 ] && pass "$name-end" || fail "$name-end" "$(stat -c %s output.raw) bytes"
 done
 expect one-rank 0 'there is one rank, so all runs in this process' ranks 1 ./line --cluster

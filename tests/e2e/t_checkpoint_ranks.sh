@@ -63,7 +63,7 @@ stopped_at() {
 killed_all() { ends $launcher || fail killed-all "$(cat errors)"; wait $launcher 2>/dev/null; for p in pid.*; do ends "$(cat $p)" || fail killed-all "$p"; done; }
 stopped_at 9 0 4; killed_all; goes_on rank-0-same 4 -
 stopped_at 9 all 4; killed_all; goes_on all-fewer 2 -
-stopped_at 9 all 2; killed_all; goes_on all-more 7 -
+if long; then stopped_at 9 all 2; killed_all; goes_on all-more 7 -; fi
 stopped_at 9 mpirun 3; killed_all; goes_on mpirun 4 - --device=emu --emu-all --policy=all-gpu
 # A damaged file counts as missing: its part begins with wave 0.
 stopped_at 9 all 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 seek=300 conv=notrunc 2>/dev/null; goes_on damaged 3 0
@@ -118,7 +118,7 @@ signalled() { # NAME STATUS SIGNAL WHOM
     expect "$1-told" 0 "^shared: the accs are as they were after $from (to [0-9]+ )?waves$" cat errors; rm -rf ./*
 }
 mpi=()
-signalled term 75 TERM 0
+! long || signalled term 75 TERM 0
 signalled usr1 75 USR1 mpirun
 
 # ---- ranks that share waves: rank 0 has the accs, and one file has them all ----
@@ -133,9 +133,10 @@ stopped() {
     kill "-$signal" "$([ "$whom" = mpirun ] && echo $launcher || cat "pid.$whom")"
 }
 stopped 9 0 4; killed_all; goes_on waves-rank-0 3 - --share=waves
-stopped 9 mpirun 3; killed_all; goes_on waves-mpirun 5 - --share=waves
-# Twice.
-stopped 9 0 3; killed_all; stopped 9 0 4; killed_all; goes_on waves-twice 2 - --share=waves
+if long; then
+    stopped 9 mpirun 3; killed_all; goes_on waves-mpirun 5 - --share=waves
+    stopped 9 0 3; killed_all; stopped 9 0 4; killed_all; goes_on waves-twice 2 - --share=waves
+fi
 # A worker that dies changes nothing.
 stopped 9 1 4; touch go; ends $launcher; wait $launcher; same waves-worker-result result.raw ../want/result.raw
 [ "$(grep -c '^0 ' calls)" = 1 ] && pass waves-worker-calls || fail waves-worker-calls "$(sort -n calls | head -n 5): $(cat errors)"; rm -rf ./*
@@ -143,8 +144,10 @@ stopped 9 1 4; touch go; ends $launcher; wait $launcher; same waves-worker-resul
 stopped 9 0 3; killed_all; from=$(first); rm calls; touch go; check waves-alone ../shared --resume
 same waves-alone-result result.raw ../want/result.raw
 [ "$(sort -n calls | head -n 1 | cut -d' ' -f1)" = "$from" ] && pass waves-alone-calls || fail waves-alone-calls "$(sort -n calls | head -n 1), not from $from"; rm -rf ./*
-../shared --resume --checkpoint=10ms --workers=1 2>errors & until_true called 60 1; until_true has_first 1; kill -9 $!; wait $! 2>/dev/null
-goes_on waves-after-one 4 - --share=waves
+if long; then
+    ../shared --resume --checkpoint=10ms --workers=1 2>errors & until_true called 60 1; until_true has_first 1; kill -9 $!; wait $! 2>/dev/null
+    goes_on waves-after-one 4 - --share=waves
+fi
 # Stages on ranks.
 echo 'slow: a' >../stages.map
 stopped 9 0 3 --mapping=../stages.map; killed_all; goes_on waves-stages 3 - --mapping=../stages.map

@@ -1,6 +1,7 @@
 # --cluster: programs under mpirun give the same bytes as in one process, with 1 to 4 ranks; errors of kernels and of graphs are told once, in
 # words, and end the run on all ranks.
 . "$here/ranks.sh"
+formulas_for none
 
 # ---- what needs no mpirun ----
 cat >chain.df <<'EOT'
@@ -62,7 +63,7 @@ fi
 expect one-rank 0 'warning: --cluster: there is one rank, so all runs in this process; mpirun -n N starts N of them' ./chain --cluster --device=none
 ranks 1 ./chain --cluster --device=none >chain.1 2>/dev/null
 same one-rank-same chain.1 chain.alone
-on_ranks chain '2 3 4' chain
+on_ranks chain "$(long && echo '2 3 4' || echo 4)" chain
 how='--window=2 --inflight=3 --device=none' on_ranks chain-window 3 chain --waves=11
 how='--device=emu --emu-all' on_ranks chain-emu 2 chain
 on_ranks chain-none 2 chain --last=0
@@ -73,7 +74,7 @@ on_ranks sum 3 sum --waves=9 --seed=5
 check compile-photo "$DFC" "$DF_SOURCE/examples/photo/photo.df" --nvcc=none -o photo -D tile=64
 
 # Random programs of streams (tests/random/streams.py), beside what their model computes.
-python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs=3 --jobs=1 --under="mpirun $root --oversubscribe --bind-to none -n 3" \
+python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs=$(long && echo 3 || echo 1) --jobs=1 --under="mpirun $root --oversubscribe --bind-to none -n 3" \
     --run='--cluster --device=none --workers=1' >random.out 2>&1
 grep -E '^(not )?ok' random.out || fail random "$(tail -n 3 random.out)"
 

@@ -134,7 +134,7 @@ int main(void)
     unsigned state = 1;
     if (pairs_open("--workers=1", &one) || parts_open("--workers=1", &three) || cubes_open("--workers=1", &two) || halves_open("--workers=1", &half))
         return puts("a session cannot be opened"), 1;
-    for (long i = 1; i <= HEIGHTS + WIDTHS; i++) {
+    for (long i = 1; i <= HEIGHTS + WIDTHS; i += i < HEIGHTS + 140 ? 1 : STEP) {
         const long h = i <= HEIGHTS ? i : 5, at = i % 64;
         w = i <= HEIGHTS ? 9 : i - HEIGHTS;
         a = a_room + at, b = b_room + (63 - at), p = p_room + at, q = q_room + (63 - at);
@@ -160,7 +160,7 @@ int main(void)
     return pairs_close(one) || parts_close(three) || cubes_close(two) || halves_close(half);
 }
 END
-check sizes-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall sizes.c -o sizes -L. -lpairs -Wl,-rpath,"$PWD"
+check sizes-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall -DSTEP=$(long && echo 1 || echo 7) sizes.c -o sizes -L. -lpairs -Wl,-rpath,"$PWD"
 check pairs-of-every-size ./sizes
 
 # ---- a sum of gathered elements that is added to an acc: its loop stands around those of the columns, and a row without a term is passed over ----

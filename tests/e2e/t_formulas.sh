@@ -7,15 +7,16 @@ compare() { python3 "$formula/compare.py" "$DF_BUILD" --quick "$@"; }
 compare --wild --programs=60 --sizes=4 || failures=1
 
 # Graphs that are written for this, on sizes of 1, below the reach of what they read, and around blocks of a sum.
-compare --cases "$cases/filters.df" "$cases/borders.df" "$cases/reductions.df" "$cases/gathers.df" "$cases/histograms.df" "$cases/residues.df" "$cases/trig.df" \
-    "$cases/accs.df" "$cases/sums.df" "$cases/mutual.df" || failures=1
-compare --all-levels --cases "$cases/rounded.df" "$cases/gathers.df" || failures=1
+all=("$cases"/{filters,borders,reductions,gathers,histograms,residues,trig,accs,sums,mutual}.df)
+if long; then compare --cases "${all[@]}" || failures=1; fi
+compare --plain --cases "${all[@]}" || failures=1
+compare --all-levels --cases "$cases/rounded.df" $(! long || echo "$cases/gathers.df") || failures=1
 compare --plain --modes=--cflags=-DDF_NEAR=99 --cases "$cases/gathers.df" "$cases/sums.df" || failures=1 # places as in ports of more than 2^31 elements
 
 # Random programs.
-compare --programs="${DF_FORMULAS:-6}" --first="${DF_FORMULAS_FIRST:-1}" --sizes=5 || failures=1
-compare --accs --programs=3 --first="${DF_FORMULAS_FIRST:-1}" --sizes=4 --modes=--parts=3 || failures=1
-compare --bounded --programs=3 --first="${DF_FORMULAS_FIRST:-1}" --sizes=4 --refused=0.4 || failures=1
+compare --programs="${DF_FORMULAS:-3}" --first="${DF_FORMULAS_FIRST:-1}" --sizes=5 || failures=1
+compare --accs --programs=2 --first="${DF_FORMULAS_FIRST:-1}" --sizes=4 --modes=--parts=3 || failures=1
+compare --bounded --programs=2 --first="${DF_FORMULAS_FIRST:-1}" --sizes=4 --refused=0.4 || failures=1
 
 # A difference is found: the library is made of one text, and the interpreter reads another.
 cat >one.df <<'END'

@@ -1,7 +1,7 @@
 # std/io.df: each format written and read again, against NumPy, libtiff's tools or libpng; wrong files, in words; nothing half-written.
 cp "$programs"/* .
 python=/usr/bin/python3; "$python" -c 'import numpy' 2>/dev/null || python=
-formulas_for none # the files of std/ are compiled as users do once each: `as_is`
+formulas_for none # the files of std/ are compiled once as users do: `as_is`
 compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1" "${@:2}"; }
 nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fail "$1" "$(ls -A | grep -E "^([.]dfc-|$2)")"; }
 
@@ -23,7 +23,7 @@ nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fai
   }'; echo '}'; } >all.df
 [ "$(grep -c '= \|write' all.df)" -ge 260 ] && pass all-kernels || fail all-kernels "$(grep -c = all.df) lines"
 as_is compile all
-as_is compile raw
+compile raw
 expect raw-needs-no-library 1 '^$' sh -c 'ldd ./raw | grep -E "png|tiff"'
 
 # raw: three tokens of four floats; a list of files; a pipe
@@ -57,7 +57,7 @@ arg output: str;
 kernel count(out v: u8[n]) cpu {{ for (size_t i = 0; i < n; i++) v[i] = (uint8_t)i; }};
 graph main { v: u8[1000000] = count(); write_raw_u8(v, output); }
 END
-as_is compile long
+compile long
 expect full-disk-long 1 "main/write_raw_u8', wave 0: cannot write '/dev/full': No space left" ./long --output=/dev/full
 expect full-disk-long-file 1 "main/write_raw_u8', wave 0: cannot write 'long-0': File too large" sh -c 'ulimit -f 100; ./long --output=long-%d'
 expect no-folder 1 "wave 0: cannot write 'no/out': No such file" ./raw --input=a.raw --output=no/out
@@ -69,7 +69,7 @@ printf 'a.raw\nodd.raw\n' >wrong.txt
 expect list-looked-at-first 1 "wave 0: 'odd.raw'" ./raw --input=@wrong.txt
 
 # records: a header, and numbers beside an array; two records a wave, the last wave filled up; two files; a pipe; what is wrong
-as_is compile records
+compile records
 compile values
 record() { printf "$1"; printf '\0\0\200?\0\0\0@\0\0@@\0\0\200@\0\0\240@\0\0\300@'; } # 1 to 6
 { printf '\3\0\0\0\2\0\0\0\3\0\0\0tags'; for i in 1 2 3; do record "\\$i\0\0\0\7\0\0\0"; done; } >a.rec
@@ -121,7 +121,7 @@ else skip products 'no libopenblas-dev'; fi
 
 # npy, both ways, all elements; dynamic sizes; what is refused
 compile npy
-as_is compile elements
+compile elements
 if [ "$python" ]; then
     check npy-made "$python" npy.py make
     ./npy --input=a.npy --n=3 --h=4; check npy "$python" npy.py compare a.npy out.npy
@@ -141,7 +141,7 @@ if [ "$python" ]; then
     head -c 200 a.npy >cut.npy
     expect npy-cut 1 "'cut.npy' is cut off: its header says 2 tokens of 48 bytes, and 72 bytes are there" ./npy --input=cut.npy --n=3 --h=4
     head -c 40 a.npy >cut.npy; expect npy-cut-header 1 "'cut.npy' ends in its header" ./npy --input=cut.npy
-    mkfifo npy.pipe; timeout 60 cat npy.pipe >piped & expect npy-pipe 1 "so 'npy.pipe' cannot be a pipe" ./npy --input=a.npy --n=3 --h=4 --output=npy.pipe; wait $!
+    mkfifo npy.pipe; timeout 150 cat npy.pipe >piped & expect npy-pipe 1 "so 'npy.pipe' cannot be a pipe" ./npy --input=a.npy --n=3 --h=4 --output=npy.pipe; wait $!
     [ ! -s piped ] && pass npy-pipe-gets-nothing || fail npy-pipe-gets-nothing "$(od -c piped | head -n 2)"
     expect npy-to-null 0 '' ./npy --input=a.npy --n=3 --h=4 --output=/dev/null
     nothing_left npy-nothing-half-written 'out[.]npy'
@@ -161,7 +161,7 @@ expect csv-to-stdout 0 '^2,0.6666667$' ./csv --output=/dev/stdout
 # PNG and TIFF: what was written comes back, in each element and number of channels; other programs agree
 for format in png tiff; do
     for step in made read; do
-        sed "s/FORMAT/$format/g" "$programs/$step.df" >$format-$step.df; as_is compile $format-$step
+        sed "s/FORMAT/$format/g" "$programs/$step.df" >$format-$step.df; compile $format-$step
         check $format-is-$step ./$format-$step
     done
 done
@@ -200,7 +200,7 @@ END
     expect tiff-no-room 1 "error: .*out of memory for 'turned.tif', which is stored turned$" env LD_PRELOAD=./no_room.so ./copy --input=turned.tif --bad-files=room.txt
     [ ! -s room.txt ] && pass tiff-no-room-list || fail tiff-no-room-list "$(cat room.txt)"
     fi
-    mkfifo tiff.pipe; timeout 60 cat tiff.pipe >piped & expect tiff-pipe 1 "so 'tiff.pipe' cannot be a pipe" ./copy --input=tiff.rgb --output=tiff.pipe; wait $!
+    mkfifo tiff.pipe; timeout 150 cat tiff.pipe >piped & expect tiff-pipe 1 "so 'tiff.pipe' cannot be a pipe" ./copy --input=tiff.rgb --output=tiff.pipe; wait $!
     [ ! -s piped ] && pass tiff-pipe-gets-nothing || fail tiff-pipe-gets-nothing "$(od -c piped | head -n 2)"
 else skip tiff 'no libtiff-tools'; fi
 sed 's/FORMAT/png/g' "$programs/tiles.df" >tiles.df; compile tiles; sed 's/FORMAT/png/g' "$programs/copy.df" >copy.df; compile copy
@@ -282,7 +282,7 @@ expect bad-own 1 "error: .*cannot read 'png.rgb': Too many open files" bash -c '
 [ ! -s own.txt ] && pass bad-own-none || fail bad-own-none "$(cat own.txt)"
 fi
 expect bad-folder 1 "cannot write 'no/bad.txt': No such file" ./copy --input=png.rgb --bad-files=no/bad.txt
-expect bad-device 1 "cannot list files in '/dev/full': it is no regular file" timeout 60 ./copy --input=nowhere.png --bad-files=/dev/full
+expect bad-device 1 "cannot list files in '/dev/full': it is no regular file" timeout 150 ./copy --input=nowhere.png --bad-files=/dev/full
 expect bad-ranks 2 "error: --bad-files is for a run in one process, and --cluster runs in several$" ./copy --input=png.rgb --bad-files=bad.txt --cluster
 expect bad-unnamed 2 "error: --bad-files needs the name of a file$" ./copy --bad-files=
 rm -f out.png

@@ -125,11 +125,11 @@ signalled() {
 }
 first=: mpi=() us=2000                          # `hold` keeps these runs until they are hit
 signalled term 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves; --resume goes on$'
-signalled int 130 INT 0 '^plain: stopped by SIGINT after [0-9]+ waves; --resume goes on$'
+! long || signalled int 130 INT 0 '^plain: stopped by SIGINT after [0-9]+ waves; --resume goes on$'
 signalled usr1-to-all 75 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
 signalled grace 75 TERM 0 '^plain: stopped by SIGTERM after [0-9]+ waves, while others had not ended; --resume goes on$' --grace=1ms
 mpi=(--enable-recovery)
-signalled recovery 0 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
+! long || signalled recovery 0 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
 mpi=()
 # Without a journal rank 0 ends at once, and the others with it.
 touch hold; begin 3 plain; for ((t = 0; t < limit_s * 50; t++)); do compgen -G '.dfc-*' >/dev/null && break; nap 0.02; done

@@ -2,7 +2,7 @@
 # so that the figures are known.
 export DFC_PROFILE=$PWD/profile.db
 sql() { python3 -c 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(*(" ".join(str(x) for x in r) for r in c.execute(sys.argv[2])), sep="\n"); c.commit()' "$DFC_PROFILE" "$1"; }
-quick="--goal=10% --max-runs=20 --max-time=300ms --nvcc=none"
+quick="--goal=10% --max-runs=20 --max-time=100ms --nvcc=none"
 cat > g.df <<'EOF'
 param n = 1000 dynamic;
 kernel src(out v: f32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = 1; }} cost cpu 1ms;
@@ -57,7 +57,7 @@ kernel show(in v: f32[k]) ordered cpu {{
     printf("%lld: %g\n", (long long)df_wave(call), sum);
 }};
 kernel mark(in v: f32[k]) cpu {{ (void)v; }};
-graph main { v: f32[3000000] = numbers(); show(v); mark(v); }
+graph main { v: f32[300000] = numbers(); show(v); mark(v); }
 EOF
 sed 's/if (df_wave(call) == 3)/static int calls; if (calls++ >= 3)/' flow.df > forgets.df
 cat > late.df <<'EOF'
@@ -69,16 +69,16 @@ kernel numbers(out v: f32[k]) cpu {{
         v[i] = (float)(i % 7) / 3;
 }};
 kernel show(in v: f32[k]) cpu {{ (void)v; }};
-graph main { v: f32[3000000] = numbers(); show(v); }
+graph main { v: f32[300000] = numbers(); show(v); }
 EOF
 if [ "$(nproc)" -gt 1 ]; then
-    expect flow 0 "numbers k=3000000 cpu .*\(3 runs\); with 2 workers [0-9.]+x as long beside the triad$" "$DFC" profile flow.df $quick --loaded -- --workers=2
+    expect flow 0 "numbers k=300000 cpu .*\(3 runs\); with 2 workers [0-9.]+x as long beside the triad$" "$DFC" profile flow.df $quick --loaded -- --workers=2
     is flow-rows "$(sql "SELECT kernel, loads.workers, self_s, triad_s > 0 FROM loads JOIN samples ON sample = id WHERE kernel IN ('numbers', 'show') ORDER BY kernel" | tr '\n' ';')" \
         "numbers 2 0.0 1;show 2 0.0 1;"
     expect flow-known 0 "^0 measured, 3 known before" "$DFC" profile flow.df $quick --loaded -- --workers=2
-    expect flow-forgets 0 "numbers k=3000000 cpu  not measured under load: stream 'main/numbers' ended before its first wave" \
+    expect flow-forgets 0 "numbers k=300000 cpu  not measured under load: stream 'main/numbers' ended before its first wave" \
         "$DFC" profile forgets.df $quick --loaded -- --workers=2
-    expect flow-fails 0 "numbers k=3000000 cpu  not measured under load: .*there is no second time" "$DFC" profile late.df $quick --loaded -- --workers=2
+    expect flow-fails 0 "numbers k=300000 cpu  not measured under load: .*there is no second time" "$DFC" profile late.df $quick --loaded -- --workers=2
 fi
 expect no-report 2 "^dfc: error: --loaded: the report measures nothing" "$DFC" profile --report --loaded
 

@@ -15,7 +15,7 @@ assert abs(period("hedpm") - (1.1 + 20.3 / 20 + 0.4 / 3 + 10 / (25 / 3))) < 1e-6
 assert period("ours") == period("brute") <= min(map(period, ("identity", "bsc", "dpm", "hedpm")))
 assert all(abs(float(r["simulated_s"]) / float(r["period_s"]) - 1) < 0.005 for r in rows)
 END
-study --show=hedpm >listed
+study --budget=100 --show=hedpm >listed
 expect ideal 0 '^ideal +a wave every 3\.25 s \(equation 6 of HeDPM\)$' cat listed
 expect table 0 '^hedpm +6 +8 +3\.45 s' cat listed
 expect listed 0 '^s1 s2 s3 +p8 +1 +3\.13 s +91 %$' cat listed
@@ -36,32 +36,33 @@ for text in sys.argv[1:]:
 END
 
 # ---- files and pictures ----
+quickly() { study --budget=100 "$@"; }
 printf '%s\n' '# a mapping of dfc map: stages, a colon, and the processors that have them' 'feeding order' 's1 s2 s3: p8' 's4: p1 p2 p5' \
     's5: p3' 's6: p4' 's7: p6' 's8: p7' >h.expected
 same map-file h.map h.expected
-study --use=h.map --format=csv -o h2.map >given.csv
+quickly --use=h.map --format=csv -o h2.map >given.csv
 check given-is-hedpm python3 -c "
 rows = [l.split(',', 1) for l in open('given.csv')]
 assert [r for n, r in rows if n == 'given'] == [r for n, r in rows if n == 'hedpm'] != []"
 same round-trip h2.map h.map
 cp h2.map own.map; ln -s own.map link.map
 for out in own.map ./own.map link.map; do
-    expect "not-itself-$out" 1 "^dfc: error: '$out' is not written: it would replace 'own.map', which it is made of$" study --use=own.map -o other.map -o $out
+    expect "not-itself-$out" 1 "^dfc: error: '$out' is not written: it would replace 'own.map', which it is made of$" quickly --use=own.map -o other.map -o $out
 done
 same not-itself-stays own.map h2.map
-expect given-listed 0 '^given:$' study --use=h.map
-check pictures study -o m.svg -o m.dot -o m.map --show=dpm
+expect given-listed 0 '^given:$' quickly --use=h.map
+check pictures quickly -o m.svg -o m.dot -o m.map --show=dpm
 expect picture-stages 0 '>s1</text>' cat m.svg
 expect picture-busy 0 '100 % busy' cat m.svg
 expect picture-dot 0 'label="10 B"' cat m.dot
-expect picture-stdout 0 '<table|DOCTYPE|digraph|feeding order' study -o -
+expect picture-stdout 0 '<table|DOCTYPE|digraph|feeding order' quickly -o -
 sed 's/feeding order/feeding demand/' h.map >d.map
-expect demand-of-file 0 'fed by demand$' study --use=d.map
-expect demand-overruled 0 'fed in order$' study --use=d.map --feeding=order
+expect demand-of-file 0 'fed by demand$' quickly --use=d.map
+expect demand-overruled 0 'fed in order$' quickly --use=d.map --feeding=order
 # Replicas of several stages, which HeDPM has not: in a file, or when they are asked for.
-expect groups 0 'fed in order, groups replicated$' study --replicate=groups
+expect groups 0 'fed in order, groups replicated$' quickly --replicate=groups
 sed 's/^s1.*/s1 s2: p8 p2/; s/^s4: p1 p2/s3 s4: p1/' h.map >r.map
-expect groups-of-file 0 '^s1 s2 +p2 p8 +2 ' study --use=r.map
+expect groups-of-file 0 '^s1 s2 +p2 p8 +2 ' quickly --use=r.map
 expect replicate 2 "--replicate=all: there is no such word" study --replicate=all
 expect budget 0 'at most 7 mappings that were tried' study --budget=7
 expect budget-times 0 'at most 200000 mappings that were tried' study --budget=2x
@@ -104,7 +105,7 @@ expect speed-of-scale 0 '^node big: a wave every 6\.' "$DFC" scale g.df --platfo
 # ---- what is refused ----
 wrong() { # NAME LINE:COL MESSAGE: the mapping on standard input
     cat >w.map
-    expect "$1" 1 "^w.map:$2: error: $3" study --use=w.map
+    expect "$1" 1 "^w.map:$2: error: $3" quickly --use=w.map
 }
 wrong stage 1:1 "there is no stage 's0'" <<<'s0: p1'
 wrong processor 1:5 "there is no processor 'p9'" <<<'s1: p9'

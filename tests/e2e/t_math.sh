@@ -1,7 +1,7 @@
 # The functions of df_math.h as generated kernels use them: gcc makes vector code of a loop over each, for every level of x86-64, and C, C++ and
 # CUDA's compiler make the same bits of their one text. What they compute is tested by unit-math.
 flags='-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math'
-if [ "$(uname -m)" = x86_64 ]; then levels='x86-64 x86-64-v3 x86-64-v4'; else levels=native; fi
+if [ "$(uname -m)" = x86_64 ]; then levels=$(long && echo x86-64 x86-64-v3 x86-64-v4 || echo x86-64-v3); else levels=native; fi
 loops=$(grep -cE '^(ONE|TWO|FAR)\(' "$programs/loops.h")
 include="-I$DF_BUILD/include -I$programs"
 
@@ -22,13 +22,13 @@ build() { # NAME COMMAND…: prints the hashes into NAME, and compares them with
 # shellcheck disable=SC2086
 {
     build scalar gcc -O1 -ffp-contract=off "$programs/bits.c"
-    build baseline gcc $flags "$programs/bits.c"
-    build undefined gcc -O1 -ffp-contract=off -fsanitize=undefined -fno-sanitize-recover=undefined "$programs/bits.c"
+    ! long || build baseline gcc $flags "$programs/bits.c"
+    ! long || build undefined gcc -O1 -ffp-contract=off -fsanitize=undefined -fno-sanitize-recover=undefined "$programs/bits.c"
     if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 gcc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
     if grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 gcc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
     else skip v4 "no AVX-512 here"; fi
     if command -v g++ >/dev/null; then
-        build cuda-text g++ $flags -D__CUDACC__ -D__host__= -D__device__= -D__forceinline__=inline -x c++ "$programs/bits.c"
+        build cuda-text g++ -O1 -ffp-contract=off -D__CUDACC__ -D__host__= -D__device__= -D__forceinline__=inline -x c++ "$programs/bits.c"
     else skip cuda-text "no g++ here"; fi
     if command -v clang >/dev/null; then build clang clang $flags "$programs/bits.c"; else skip clang "no clang here"; fi
     nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)

@@ -1,5 +1,6 @@
 # Ports, dimensions and scalars may have the names of macros, in every position, however a kernel gets its code. The macros stay what they are for
 # other code. make.py writes a chain of kernels, of which each has one name as its dimension, the next as its input, and so on.
+formulas_for none
 cp "$programs/make.py" .
 for way in inline file written bare cpp cpp-written object formulas; do
     python3 make.py $way || fail "$way-made" "exit $?"

@@ -1,6 +1,7 @@
 # examples/nbia: features and classes against direct loops in double precision, fused and unfused, on the cpu and the emulated GPU, with
 # memory for one job. check.sh of the example tries every policy, and code that is optimised.
 nbia=$DF_SOURCE/examples/nbia
+formulas_for none
 tile=64 little=$((64 * 64 * 10 + 20480))
 cc -std=c11 -O2 -o synthetic "$nbia/synthetic.c" -lpng -ltiff -lm
 cc -std=c11 -O2 -ffp-contract=off -o oracle "$nbia/check.c" -lpng -lm

@@ -1,5 +1,6 @@
 # Functions behind `open` and `close`: how often each is called under every policy, on the CPU, on the emulated GPU, in sessions, while
 # measuring, and after failures; a state is never used by two jobs at once; wrong functions do not compile; the example of docs/language.md.
+formulas_for none
 sanitize=$(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1)
 cp "$programs"/* .
 check compile "$DFC" table.df -o table

@@ -5,7 +5,7 @@ END
 check text "$DFC" probe --quick --device=emu --platform=small.df -o probe.df
 expect heads 0 '^// unit +threads +copy +scale +add +triad +f32 +f64 +dependent +dependent +random +random +shared +spread$' cat probe.df
 expect units 0 '^// +GB/s +GB/s +GB/s +GB/s +Gflop/s +Gflop/s +ns +GB/s +ns +GB/s +M/s +M/s$' cat probe.df
-expect host 0 '^// host +1( +[0-9.e+]+){12}$' cat probe.df
+expect host 0 '^// host +1( +[0-9.e+-]+){12}$' cat probe.df
 expect method 0 'STREAM, f64, arrays of [0-9.]+ [KMG]iB' cat probe.df
 expect shares 0 "^// emu0 +is emulated: it shares the host's cores and memory$" cat probe.df
 expect small-copies 0 '^// emu0 h2d of 1 MiB: pinned memory' cat probe.df

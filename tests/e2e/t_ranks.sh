@@ -5,14 +5,15 @@ if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not m
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
 examples=$DF_SOURCE/examples
 formulas_for v3 -O1
+if long; then numbers='1 2 3 4'; else numbers='1 4'; fi
 
 if printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then
     cc -std=c11 -D_GNU_SOURCE -O2 -o pattern "$examples/photo/synthetic.c" -lpng -lm && ./pattern 500 400 7 picture.png
     check compile-photo "$DFC" "$examples/photo/photo.df" --nvcc=none -o photo -D tile=64
-    on_ranks photo '1 2 3 4' photo --input=picture.png --output=output.png
+    on_ranks photo "$numbers" photo --input=picture.png --output=output.png
     cc -std=c11 -D_GNU_SOURCE -O2 -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
     check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none -o nuclei -D tile=128
-    on_ranks nuclei '1 2 3 4' nuclei --input=tissue.png --table=output.csv --overlay=output.png
+    on_ranks nuclei "$numbers" nuclei --input=tissue.png --table=output.csv --overlay=output.png
     [ "$(wc -l <output.csv)" -gt 20 ] && pass nuclei-there || fail nuclei-there "$(wc -l <output.csv) lines"
 else
     skip photo 'libpng is not installed'
@@ -20,7 +21,7 @@ else
 fi
 
 check compile-cholesky "$DFC" "$examples/cholesky/cholesky.df" --nvcc=none -w -o cholesky -D tiles=4
-on_ranks cholesky '1 2 3 4' cholesky --n=150 --output=output.npy --matrix=output-matrix.npy
+on_ranks cholesky "$numbers" cholesky --n=150 --output=output.npy --matrix=output-matrix.npy
 
 # ---- by parts of accs ----
 cat >shares.df <<'EOT'
@@ -59,7 +60,7 @@ check compile-shares "$DFC" shares.df --nvcc=none -o shares
 # shared NAME RANKS: these ranks have had the last wave, and so all of them.
 shared() { if [ "$(sort ranks | tr '\n' ' ')" = "$2 " ]; then pass "$1"; else fail "$1" "all waves were on ranks $(sort ranks | tr '\n' ' ')"; fi; rm -f ranks; }
 rm -f ranks; on_ranks shares 4 shares; shared shares-all '1 2 3'
-how='--device=none --share=parts' on_ranks shares-asked '2 3 4' shares --last=12; rm -f ranks
+how='--device=none --share=parts' on_ranks shares-asked "$(long && echo '2 3 4' || echo 4)" shares --last=12; rm -f ranks
 how='--device=none --share=waves' on_ranks shares-waves 4 shares; rm -f ranks
 how='--device=emu --emu-all --policy=all-gpu' on_ranks shares-device 3 shares; shared shares-device-all '1 2'
 on_ranks shares-none 3 shares --last=0
@@ -79,7 +80,7 @@ if pkg-config --exists fftw3f && [ -e picture.png ]; then
     check compile-ct "$DFC" "$examples/ct/ct.df" --nvcc=none -w -o ct
     ct='--n=64 --w=78 --h=60 --input=head.rct --density=output.f32 --volume=output.vol --picture=output.png'
     # shellcheck disable=SC2086
-    on_ranks ct '1 2 3 4' ct $ct
+    on_ranks ct "$numbers" ct $ct
     # shellcheck disable=SC2086
     how='--device=none --share=waves' on_ranks ct-waves 3 ct $ct
 else

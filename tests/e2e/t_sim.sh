@@ -1,4 +1,5 @@
 # --device=sim: the program in virtual time. The same figures each time and as `dfc simulate`, a trace as of a real run, no kernel called.
+formulas_for none
 cp "$DF_SOURCE"/examples/photo/*.df .
 check compile "$DFC" photo.df --nvcc=none -o photo
 for policy in eager ws dmda gp-thesis; do

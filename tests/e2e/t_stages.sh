@@ -4,6 +4,7 @@
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
 
+formulas_for none
 cp "$programs/line.df" .
 check compile "$DFC" line.df --nvcc=none -w -o line
 printf 'square: a\nboth: b\nfold: c\n' >three.map
@@ -31,7 +32,7 @@ how='--device=none --mapping=three.map' on_ranks three 4 line
 how='--device=none --mapping=three.map --inflight=1' on_ranks narrow 4 line
 how='--device=none --mapping=replicas.map' on_ranks replicas 5 line
 how='--device=none --mapping=one.map' on_ranks gathered 2 line
-for policy in ddfcfs odds; do how="--device=none --mapping=demand.map --stream-policy=$policy" on_ranks "demand-$policy" 5 line; done
+for policy in $(long && echo ddfcfs) odds; do how="--device=none --mapping=demand.map --stream-policy=$policy" on_ranks "demand-$policy" 5 line; done
 how='--device=emu --emu-all --policy=all-gpu --mapping=three.map' on_ranks device 4 line
 how='--device=none --mapping=three.map --resume' on_ranks journal 4 line
 expect journal-ended 0 "^line: all 60 waves are done, as 'line.journal' says: nothing is left to do$" ranks 4 ./line --cluster --mapping=three.map --resume
@@ -45,12 +46,12 @@ platform lab {
 }
 EOT2
 check made "$DFC" map line.df --platform=lab.df --replicate=groups -o made.map
-how='--device=none --mapping=made.map' on_ranks made 5 line
+! long || how='--device=none --mapping=made.map' on_ranks made 5 line
 # Waves of two kinds, on ranks with and without a device: with odds a rank gets what suits it best (unit test suits), and the bytes stay the same.
 cp "$programs/kinds.df" . && check compile-kinds "$DFC" kinds.df --nvcc=none -w -o kinds
 printf 'feeding demand\neven odd: a\nboth: b c\n' >kinds.map
 ./kinds >kinds.one
-for policy in ddwrr odds; do
+for policy in $(long && echo ddwrr) odds; do
     app="./kinds --cluster --workers=1 --mapping=kinds.map --stream-policy=$policy"
     # shellcheck disable=SC2086
     timeout 150 mpirun $root --oversubscribe --bind-to none -n 3 $app --device=none : -n 1 $app --device=emu --emu-all >kinds.out 2>kinds.err || fail kinds-$policy-run "$(tail -n 3 kinds.err)"

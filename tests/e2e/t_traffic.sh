@@ -1,4 +1,5 @@
 # What crosses the link, to the byte: a version that copies more than it must is a failure here, however right its results are.
+formulas_for none
 cat > traffic.df <<'X'
 param n = 4096;
 kernel make(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int32_t)i; }};

@@ -1,4 +1,5 @@
 # What is written beside a file's name: inline code that uses the file, and more files.
+formulas_for none
 printf '%s\n' 2 5 10 17 > expected
 count='kernel count(out v: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) v[i] = (int32_t)i + 1; }};'
 show='kernel show(in v: i32[k]) ordered cpu {{ for (size_t i = 0; i < k; i++) printf("%d\n", v[i]); }};'

@@ -194,7 +194,7 @@ def ways_of(given, levels, n):
         return [Way(level) for level in levels]
     turn = n // len(levels)
     if given.quick:
-        return [Way(levels[n % len(levels)], "-O1" if turn % 2 else QUICKER)]
+        return [Way(levels[n % len(levels)], QUICKER if n % 4 == 1 else "-O1")]
     return [Way(levels[n % len(levels)], QUICKER if turn % 4 else "")]
 
 
@@ -485,7 +485,7 @@ def main():
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'; without --nvcc in it, a set has no CUDA")
     parser.add_argument("--all-levels", action="store_true", help="of instructions, for each batch and file: else one after the other takes the next")
-    parser.add_argument("--quick", action="store_true", help=f"half is compiled with {QUICKER}, and half with -O1")
+    parser.add_argument("--quick", action="store_true", help=f"a fourth is compiled with {QUICKER}, and the rest with -O1")
     parser.add_argument("--plain", action="store_true", help="formulas are not optimised: for what does not depend on it")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")

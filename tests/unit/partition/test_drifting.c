@@ -10,6 +10,7 @@
 #include "pipelines/drift_rig.h"
 #include "partition/tuning/drifting.h"
 #include "pipelines/pipeline_rig.h"
+#include "long.h"
 
 enum { SLOWED = 200, WITHIN = 50, WAVES = 600 };
 
@@ -61,7 +62,7 @@ static void check_waves(const struct dfp_drifted *result, enum dfp_feeding feedi
 static void test_as_run(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= IN_LONG(20u, 8u); seed++) {
         struct dfp_pipeline l = draw(seed, 5, 9, seed % 2 ? DFP_IN_ORDER : DFP_BY_DEMAND);
         struct dfp_mapping mapping;
         struct df_error error;
@@ -116,7 +117,7 @@ static void test_a_third(void **state)
 {
     uint32_t tuned = 0, untuned = 0, n = 0, m = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= IN_LONG(4u, 2u); seed++) {
         struct dfp_pipeline l = draw(seed, 6, seed % 2 ? 8 : 14, seed & 2 ? DFP_IN_ORDER : DFP_BY_DEMAND);
         slow_each_stage(&l, true, &tuned, &n);
         slow_each_stage(&l, false, &untuned, &m);
@@ -130,7 +131,7 @@ static void test_a_third(void **state)
 static void test_once(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 20; seed++) {
+    for (uint64_t seed = 1; seed <= IN_LONG(20u, 8u); seed++) {
         struct dfp_pipeline l = draw(seed, 6, 10, seed % 2 ? DFP_IN_ORDER : DFP_BY_DEMAND);
         struct dfp_mapping mapping;
         const struct dfp_drift drifts[] = { { false, (uint32_t)(seed % 6), 200, 201, 50 }, { false, (uint32_t)(seed % 5), 230, 233, 20 },

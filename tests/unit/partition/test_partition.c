@@ -15,6 +15,7 @@
 #include "partition/draw/draw.h"
 #include "partition/cut/metis_call.h"
 #include "sample_graph.h"
+#include "long.h"
 
 #define MS SAMPLE_MS
 #define MB SAMPLE_MB
@@ -56,7 +57,7 @@ static void check_places(const struct sample *s, const uint16_t *place)
 static void places_are_possible_and_repeatable(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 25; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(25u, 7u); seed++) {
         struct sample s;
         sample_random(&s, seed, 2 * seed * seed, 1 + seed % 4, seed % 4, false);
         for (unsigned mix = 0; mix < 4; mix++) {
@@ -290,7 +291,7 @@ static void metis_prints_nothing(void **state)
     int out = dup(STDOUT_FILENO);
     assert_true(kept && out >= 0 && fflush(stdout) == 0 && dup2(fileno(kept), STDOUT_FILENO) >= 0);
     int code = DF_OK;
-    for (uint32_t seed = 1; seed <= 60; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(60u, 30u); seed++) {
         struct sample s;
         struct dfp_model model;
         struct dfp_metis_graph graph;

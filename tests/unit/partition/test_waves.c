@@ -17,6 +17,7 @@
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 #include "sample_graph.h"
+#include "long.h"
 
 /* ---- the cut ---- */
 
@@ -24,7 +25,7 @@ static void a_cut_is_the_cheapest_of_all(void **state)
 {
     enum { N = 9, SOURCE = N - 2, SINK = N - 1, ARCS = 24 };
     (void)state;
-    for (uint32_t seed = 1; seed <= 300; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(300u, 100u); seed++) {
         uint32_t random = seed, from[ARCS], to[ARCS], arc[ARCS];
         int64_t there[ARCS], back[ARCS], least = INT64_MAX;
         struct dfp_cut cut;
@@ -209,7 +210,7 @@ static void the_answer_is_what_it_says(void **state)
 {
     uint32_t n_joint = 0;
     (void)state;
-    for (uint32_t seed = 1; seed <= 24; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(24u, 8u); seed++) {
         struct sample s;
         struct dfp_options options;
         struct dfp_compact c;

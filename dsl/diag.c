@@ -46,6 +46,17 @@ struct dfl_sink {
     bool muted; /* the last error or warning was not shown, so its notes and hints are not shown either */
 };
 
+struct dfl_loc dfl_loc_at(uint32_t file, const char *text, size_t at)
+{
+    struct dfl_loc loc = {file, 1, 1, 2};
+    for (size_t i = 0; i < at; i++) {
+        loc.col = text[i] == '\n' ? 1 : loc.col + 1;
+        loc.line += text[i] == '\n';
+    }
+    loc.end_col = loc.col + 1;
+    return loc;
+}
+
 struct dfl_sink *dfl_sink_new(FILE *out)
 {
     struct dfl_sink *sink = calloc(1, sizeof *sink);

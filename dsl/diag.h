@@ -34,6 +34,9 @@ struct dfl_loc {
 };
 #define DFL_NO_FILE UINT32_MAX
 
+/* The place of text[at]. */
+struct dfl_loc dfl_loc_at(uint32_t file, const char *text, size_t at);
+
 struct dfl_sink;
 
 struct dfl_sink *dfl_sink_new(FILE *out); /* out NULL: errors and warnings are counted and not printed */

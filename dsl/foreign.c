@@ -286,12 +286,7 @@ static const struct {
 
 static void report(struct dfl_sink *sink, uint32_t file, const struct look *l, size_t place, const char *what, const char *hint)
 {
-    struct dfl_loc loc = {file, 1, 1, 2};
-    for (size_t i = 0; i < place; i++) {
-        loc.col = l->text[i] == '\n' ? 1 : loc.col + 1;
-        loc.line += l->text[i] == '\n';
-    }
-    loc.end_col = loc.col + 1;
+    struct dfl_loc loc = dfl_loc_at(file, l->text, place);
     dfl_error(sink, loc, "this file is %s and not a .df", what);
     dfl_hint(sink, "%s", hint);
 }

@@ -48,16 +48,11 @@ struct dfc_trace {
 static bool wrong(const struct dfc_trace *t, size_t at, const char *what, const char *hint)
 {
     struct dfl_sink *sink = dfl_sink_new(stderr);
-    struct dfl_loc loc = { .line = 1, .col = 1 };
+    struct dfl_loc loc;
     if (!sink)
         return false;
     dfl_sink_program(sink, "dfc");
-    loc.file = dfl_sink_file(sink, t->path, t->text, t->length);
-    for (size_t i = 0; i < at; i++) {
-        loc.col = t->text[i] == '\n' ? 1 : loc.col + 1;
-        loc.line += t->text[i] == '\n';
-    }
-    loc.end_col = loc.col + 1;
+    loc = dfl_loc_at(dfl_sink_file(sink, t->path, t->text, t->length), t->text, at);
     dfl_error(sink, loc, "%s", what);
     dfl_hint(sink, "%s", hint);
     dfl_sink_free(sink);

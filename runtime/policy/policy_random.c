@@ -11,11 +11,10 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/unit_fifos.h"
 
 struct chance {
-    const struct dfr_view *view;
-    struct dfr_queue *queues[DF_MAX_UNITS];
+    struct dfr_unit_fifos fifos;        /* first: unit_fifos.h */
     double weight[DF_MAX_UNITS];
     _Atomic uint64_t n_drawn;
 };
@@ -23,9 +22,7 @@ struct chance {
 static void random_destroy(void *state)
 {
     struct chance *c = state;
-    for (uint32_t u = 0; u < c->view->platform->n_units; u++)
-        if (c->queues[u])
-            dfr_queue_destroy(c->queues[u]);
+    dfr_unit_fifos_destroy(&c->fifos);
     free(c);
 }
 
@@ -49,24 +46,22 @@ static double speed_of(const struct dfr_view *view, uint32_t unit)
 static int random_create(const struct dfr_policy *policy, const struct dfr_view *view, const struct df_plan *plan,
                          void **state, struct df_error *error)
 {
+    uint64_t count[DF_MAX_UNITS] = { 0 };
     struct chance *c = calloc(1, sizeof *c);
 
     (void)policy;
     (void)plan;
     if (!c)
         return dfr_error_memory(error);
-    c->view = view;
     atomic_init(&c->n_drawn, 0);
     for (uint32_t u = 0; u < view->platform->n_units; u++) {
-        uint64_t count = 0;
         for (uint32_t v = 0; v < view->graph->n_nodes; v++)
-            count += view->able[v] >> u & 1;
+            count[u] += view->able[v] >> u & 1;
         c->weight[u] = speed_of(view, u) * (view->first_worker[u + 1] - view->first_worker[u]);
-        c->queues[u] = dfr_queue_create((uint32_t)(count * view->n_slots));
-        if (!c->queues[u]) {
-            random_destroy(c);
-            return dfr_error_memory(error);
-        }
+    }
+    if (!dfr_unit_fifos_create(&c->fifos, view, count)) {
+        random_destroy(c);
+        return dfr_error_memory(error);
     }
     *state = c;
     return DF_OK;
@@ -76,7 +71,7 @@ static int random_create(const struct dfr_policy *policy, const struct dfr_view 
 static double draw(struct chance *c)
 {
     uint64_t k = atomic_fetch_add_explicit(&c->n_drawn, 1, memory_order_relaxed);
-    uint64_t z = ((uint64_t)c->view->seed << 32 ^ k) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = ((uint64_t)c->fifos.view->seed << 32 ^ k) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
@@ -87,11 +82,11 @@ static uint32_t draw_unit(struct chance *c, uint32_t able)
     double sum = 0, at;
     uint32_t last = 0;
 
-    for (uint32_t u = 0; u < c->view->platform->n_units; u++)
+    for (uint32_t u = 0; u < c->fifos.view->platform->n_units; u++)
         if (able >> u & 1)
             sum += c->weight[u];
     at = draw(c) * sum;
-    for (uint32_t u = 0; u < c->view->platform->n_units; u++) {
+    for (uint32_t u = 0; u < c->fifos.view->platform->n_units; u++) {
         if (!(able >> u & 1))
             continue;
         last = u;
@@ -105,32 +100,14 @@ static uint32_t draw_unit(struct chance *c, uint32_t able)
 static enum dfr_pushed random_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
     struct chance *c = state;
-    uint32_t able = c->view->able[dfr_job_node(job)];
+    uint32_t able = c->fifos.view->able[dfr_job_node(job)];
     uint32_t unit = able & (able - 1) ? draw_unit(c, able) : (uint32_t)__builtin_ctz(able);
 
-    if (c->view->platform->n_units > 1 && c->view->stage(c->view->arg, job, unit))
-        return DFR_STAGED;
-    if (lone && c->view->unit_of[by] == unit && dfr_queue_is_empty(c->queues[unit]))
-        return DFR_KEPT;
-    dfr_queue_push(c->queues[unit], job); /* it has room for every job that this unit can run, so it is never full */
-    *units = 1u << unit;
-    return DFR_QUEUED;
-}
-
-static void random_come(void *state, uint64_t job)
-{
-    struct chance *c = state;
-    dfr_queue_push(c->queues[0], job);
-}
-
-static bool random_pop(void *state, uint32_t worker, uint64_t *job)
-{
-    struct chance *c = state;
-    return dfr_queue_pop(c->queues[c->view->unit_of[worker]], job);
+    return dfr_unit_fifos_push(&c->fifos, job, unit, by, lone, units);
 }
 
 const struct dfr_policy dfr_policy_random = {
     .name = "random", .summary = "a worker is drawn for each ready job, fast ones more often",
-    .create = random_create, .destroy = random_destroy, .push = random_push, .come = random_come,
-    .pop = random_pop,
+    .create = random_create, .destroy = random_destroy, .push = random_push, .come = dfr_unit_fifos_come,
+    .pop = dfr_unit_fifos_pop,
 };

@@ -10,20 +10,17 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
-#include "runtime/policy/policy.h"
+#include "runtime/policy/unit_fifos.h"
 
 struct thesis {
-    const struct dfr_view *view;
-    struct dfr_queue *queues[DF_MAX_UNITS];
+    struct dfr_unit_fifos fifos;        /* first: unit_fifos.h */
     uint8_t *unit;                      /* by node */
 };
 
 static void thesis_destroy(void *state)
 {
     struct thesis *t = state;
-    for (uint32_t u = 0; u < t->view->platform->n_units; u++)
-        if (t->queues[u])
-            dfr_queue_destroy(t->queues[u]);
+    dfr_unit_fifos_destroy(&t->fifos);
     free(t->unit);
     free(t);
 }
@@ -32,21 +29,16 @@ static int thesis_create(const struct dfr_policy *policy, const struct dfr_view 
                          void **state, struct df_error *error)
 {
     uint64_t count[DF_MAX_UNITS] = { 0 };
-    bool good;
     struct thesis *t = calloc(1, sizeof *t);
 
     if (!t)
         return dfr_error_memory(error);
-    t->view = view;
     t->unit = malloc((size_t)view->graph->n_nodes + 1);
-    good = t->unit != NULL;
-    for (uint32_t v = 0; good && v < view->graph->n_nodes; v++) {
+    for (uint32_t v = 0; t->unit && v < view->graph->n_nodes; v++) {
         t->unit[v] = (uint8_t)dfr_policy_place(policy, view->able[v], plan->place[v]);
         count[t->unit[v]]++;
     }
-    for (uint32_t u = 0; good && u < view->platform->n_units; u++)
-        good = (t->queues[u] = dfr_queue_create((uint32_t)(count[u] * view->n_slots))) != NULL;
-    if (!good) {
+    if (!t->unit || !dfr_unit_fifos_create(&t->fifos, view, count)) {
         thesis_destroy(t);
         return dfr_error_memory(error);
     }
@@ -57,31 +49,11 @@ static int thesis_create(const struct dfr_policy *policy, const struct dfr_view 
 static enum dfr_pushed thesis_push(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units)
 {
     struct thesis *t = state;
-    uint32_t unit = t->unit[dfr_job_node(job)];
-
-    if (t->view->platform->n_units > 1 && t->view->stage(t->view->arg, job, unit))
-        return DFR_STAGED;
-    if (lone && t->view->unit_of[by] == unit && dfr_queue_is_empty(t->queues[unit]))
-        return DFR_KEPT;
-    dfr_queue_push(t->queues[unit], job); /* it has room for all jobs of the unit, so it is never full */
-    *units = 1u << unit;
-    return DFR_QUEUED;
-}
-
-static void thesis_come(void *state, uint64_t job)
-{
-    struct thesis *t = state;
-    dfr_queue_push(t->queues[0], job);
-}
-
-static bool thesis_pop(void *state, uint32_t worker, uint64_t *job)
-{
-    struct thesis *t = state;
-    return dfr_queue_pop(t->queues[t->view->unit_of[worker]], job);
+    return dfr_unit_fifos_push(&t->fifos, job, t->unit[dfr_job_node(job)], by, lone, units);
 }
 
 const struct dfr_policy dfr_policy_gp_thesis = {
     .name = "gp-thesis", .summary = "the graph is cut by METIS before the run, first come first served, as in Wu's thesis",
-    .needs_plan = true, .create = thesis_create, .destroy = thesis_destroy, .push = thesis_push, .come = thesis_come,
-    .pop = thesis_pop,
+    .needs_plan = true, .create = thesis_create, .destroy = thesis_destroy, .push = thesis_push, .come = dfr_unit_fifos_come,
+    .pop = dfr_unit_fifos_pop,
 };

@@ -335,6 +335,16 @@ static void test_staged_jobs_come_in_turn(void **state)
     }
 }
 
+/* A machine of two CPU workers and a GPU, and what a plan says that has the nodes in turn on the host and the GPU. */
+static void machine_in_turn(struct machine *m, uint32_t n, uint16_t *place, float *priority)
+{
+    machine_begin(m, n, 2, 1);
+    for (uint32_t v = 0; v < n; v++) {
+        place[v] = v % 2;
+        priority[v] = (float)((v * 37) % n);
+    }
+}
+
 static void test_static_follows_plan(void **state)
 {
     struct machine m;
@@ -344,11 +354,7 @@ static void test_static_follows_plan(void **state)
     uint32_t units;
 
     (void)state;
-    machine_begin(&m, 100, 2, 1);
-    for (uint32_t v = 0; v < 100; v++) {
-        place[v] = v % 2;
-        priority[v] = (float)((v * 37) % 100);
-    }
+    machine_in_turn(&m, 100, place, priority);
     place[9] = 30;                      /* no such unit: where it can */
     m.able[11] = 1;                     /* planned for the GPU and cannot run there at this run */
     machine_policy(&m, "heft", &plan);
@@ -387,9 +393,8 @@ static void test_thesis_is_first_come_first_served(void **state)
     uint32_t units;
 
     (void)state;
-    machine_begin(&m, 10, 2, 1);
+    machine_in_turn(&m, 10, place, priority);
     for (uint32_t v = 0; v < 10; v++) {
-        place[v] = v % 2;
         priority[v] = (float)v;
         machine_time(&m, v % 2, v, v % 3 ? 1 * MS : 1e-6);
     }

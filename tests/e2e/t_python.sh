@@ -56,3 +56,18 @@ venv/bin/python notebook.py >notebook.got 2>err && same notebook notebook.got no
 sed -n '/^```python$/,/^```$/p' "$DF_SOURCE/README.md" | grep -v '^```' >readme.py
 venv/bin/python readme.py >readme.got 2>err; expect readme 0 '^\[0\. +2\.5 +5\. +7\.5\]$' cat readme.got
 expect layout 0 "^$DF_BUILD/bin/dfc$" env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c 'import dfc; print(dfc.command())'
+
+# A folder that is gone is no reason to refuse a text. A dfc whose status is lost, and which said nothing, has failed if there is no library.
+mkdir gone && cat >text.py <<'EOT'
+import os
+import numpy, dfc
+os.chdir("gone"); os.rmdir("../gone")
+f = dfc.compile("kernel f(in a: u8[n], out b: u8[n]) { b[i] = a[i]; }\ngraph g(in a: u8[n], out b: u8[n]) { b = f(a); }\n", flags=["--nvcc=none"])
+print(f(numpy.arange(3, dtype="u1")))
+EOT
+expect no-folder 0 '^\[0 1 2\]$' env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" text.py
+mkdir -p other/bin package && cp -r "$DF_BUILD/share/dfc/python/dfc" package/ && printf '#!/bin/sh\nexit 3\n' >other/bin/dfc && chmod +x other/bin/dfc
+expect lost-status 1 '^dfc.CompileError: dfc ended and made no library$' env PYTHONPATH=package DFC_HOME="$PWD/other" "$python" -c '
+import signal, dfc
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+dfc.compile("graph main() {\n}\n")'

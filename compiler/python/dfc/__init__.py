@@ -85,6 +85,8 @@ def compile(source, graph=None, options="", define=None, flags=()):
         library = _os.path.join(folder, f"lib{_hashlib.sha256((text or path).encode()).hexdigest()[:16]}.so")
         # A text has the same name each time, so its objects are found in the cache.
         _run([path if text is None else "/dev/stdin", "--lib", "--here", "-o", library, *chosen, *words], text=text)
+        if not _os.path.exists(library):  # its status was lost, and it said nothing
+            raise CompileError("dfc ended and made no library")
         made = load(library, _exports(folder), options, _Source(path, words))
     except BaseException:
         _shutil.rmtree(folder, ignore_errors=True)
@@ -104,8 +106,8 @@ def _place():
         except OSError:
             return False
     cache = _os.environ.get("XDG_CACHE_HOME") or _os.path.expanduser("~/.cache")
-    places = [_tempfile.gettempdir(), cache, "/tmp", "/var/tmp", _os.getcwd()]
-    return next(filter(loads, places), places[0])
+    places = [_tempfile.gettempdir(), cache, "/tmp", "/var/tmp", _os.curdir]
+    return _os.path.abspath(next(filter(loads, places), places[0]))
 
 
 def _exports(folder):

@@ -35,6 +35,7 @@ import numpy as _numpy
 _DTYPES = {"u8": "uint8", "u16": "uint16", "i32": "int32", "i64": "int64", "f16": "float16", "f32": "float32", "f64": "float64"}
 _SCALARS = {"i32": _ctypes.c_int32, "i64": _ctypes.c_int64, "f32": _ctypes.c_float, "f64": _ctypes.c_double, "str": _ctypes.c_char_p}
 _RANGES = {"i32": 31, "i64": 63}
+_INF = float("inf")
 _E_ARGUMENT = -2
 _SHORT_S = 0.05                         # calls that take no longer are made by the calling thread: Ctrl-C waits for them
 _TURN_S = 0.05                          # how often a long call is looked at
@@ -290,9 +291,13 @@ class Graph:
         if kind == "str" and "\0" in value:
             raise ValueError(f"{self.__name__}: scalar '{name}': a text has no zero bytes")
         try:
-            return _SCALARS[kind](value.encode() if kind == "str" else value)
+            made = _SCALARS[kind](value.encode() if kind == "str" else value)
+            beyond = kind == "f32" and abs(made.value) == _INF and abs(float(value)) != _INF
         except OverflowError:           # an integer beyond all floats
-            raise ValueError(f"{self.__name__}: scalar '{name}': the number does not fit in {kind}") from None
+            beyond = True
+        if beyond:
+            raise ValueError(f"{self.__name__}: scalar '{name}': the number does not fit in {kind}")
+        return made
 
     # ---- extents ----
 

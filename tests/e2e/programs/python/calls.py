@@ -86,6 +86,8 @@ says("masked-out", TypeError, "'e' is not usable as an array: it is a masked arr
 says("masked-waves", TypeError, "it is a masked array", lambda: f(np.ma.masked_array(stack), t=1, waves=True))
 says("positional-scalar", TypeError, "scalars are given by name, as in t=…", lambda: f(image, 2.5))
 says("huge-scalar", ValueError, "scalar 't': the number does not fit in f32", lambda: f(image, t=10**400))
+says("large-scalar", ValueError, "scalar 't': the number does not fit in f32", lambda: f(image, t=1e300))
+case("infinite-scalar", f(image, t=float("-inf"))[0].shape == image.shape)
 says("too-small", ValueError, "dimension is -1: it must be at least 1", lambda: f(np.zeros((1, 1), "u1"), t=1))
 says("empty", ValueError, "h is 0", lambda: f(np.zeros((0, 4), "u1"), t=1))
 says("dims", ValueError, "h is 3 in 'image' and is given as 5", lambda: f(image, t=1, h=5))

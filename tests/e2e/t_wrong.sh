@@ -143,9 +143,9 @@ cp "$programs/h.c" .
 check compile-hang "$DFC" hang.df -o hang --nvcc=none
 expect dump-several 1 "no node 'main/after' alone; did you mean 'main/after#\*'\?$" ./hang --dump=main/after
 waits="'main/after#1', 'main/after#2' and 'main/after#3' wait for it$"
-expect watchdog 1 "^hang: error: node 'main/spin', wave 0: has not ended after 100 ms on cpu [0-9]*; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=100ms --device=none
-expect watchdog-device 1 "^hang: error: node 'main/spin', wave 0: has not ended after 100 ms on emu0; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=100ms --device=emu --policy=all-gpu
-expect watchdog-check 1 "node 'main/spin', wave 0: has not ended after 100 ms on cpu 0; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=100ms --device=emu --check=variants
+expect watchdog 1 "^hang: error: node 'main/spin', wave 0: has not ended after 2[.]00 s on cpu [0-9]*; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=2s --device=none
+expect watchdog-device 1 "^hang: error: node 'main/spin', wave 0: has not ended after 2[.]00 s on emu0; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=2s --device=emu --policy=all-gpu
+expect watchdog-check 1 "node 'main/spin', wave 0: has not ended after 2[.]00 s on cpu 0; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=2s --device=emu --check=variants
 expect watchdog-patient 0 '' timeout 150 ./hang --pause_ms=100 --watchdog=1h
 for t in 0s 3 x -1s 2weeks; do expect "watchdog-$t" 2 "--watchdog: '$t' is not a time" ./hang --watchdog=$t; done
 

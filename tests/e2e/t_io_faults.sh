@@ -50,6 +50,20 @@ sweep() { # NAME STEP PREPARE COMMAND…: all points of the command, each from w
 nothing() { :; }
 copied() { cp -p ../half/* .; }
 sweep begun 5 nothing "${run[@]}"
+# A run so short that its last record is its first: all calls while files get their names, one by one.
+slow=("${run[@]}"); run=(../app --input=../in.raw --workers=1 --journal=j)
+find . -mindepth 1 -delete; ../fail_io ../said "$here/" 0 kill "${run[@]}" 2>/dev/null; read -r calls _ <../said
+bad=0
+for ((k = calls - 18; k <= calls; k++)); do
+    for fault in "${faults[@]}"; do
+        [ "${DF_FAULTS:-}" = all ] || [ $fault = kill ] || [ $((k % 4)) = 0 ] || continue
+        find . -mindepth 1 -delete; point closing $k $fault "${run[@]}"
+    done
+done
+[ ${failed[closing]:-0} -gt 10 ] || fail closing-faults "${failed[closing]:-0} of ${runs[closing]:-0} runs failed alone"
+[ $bad = 0 ] && pass closing
+echo "figure io_faults: closing: ${runs[closing]:-0} faults, ${failed[closing]:-0} of which ended the run"
+run=("${slow[@]}")
 # A run that was killed after its first record is resumed, and that fails, too.
 for k in $(seq 70 200); do
     find . -mindepth 1 -delete; ../fail_io ../said "$here/" "$k" kill "${run[@]}" >/dev/null 2>&1; grep -q '^done [3-7] ' j 2>/dev/null && break

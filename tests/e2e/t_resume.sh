@@ -145,6 +145,15 @@ all full-bytes plain
 halved ../keeps --input=../in.raw --us=3000 --journal
 expect keeps-told 0 "^keeps: node 'main/running' keeps something from wave to wave, so what it needs of these waves is computed again$" ../keeps --input=../in.raw --us=3000 --resume
 all keeps-bytes keeps
+# A checkpoint that a run has left which was killed at its very end goes with the next one, which has nothing else to do: after the line `all`, and after `end`.
+check keeps-whole ../keeps --input=../in.raw --journal
+for line in end all; do
+    [ $line = end ] || sed -i '/^end /d' keeps.journal
+    touch keeps.journal.accs keeps.journal.accs.part
+    expect "left-accs-$line" 0 '^keeps: all 150 waves are done, .*: nothing is left to do$' ../keeps --input=../in.raw --resume
+    ls keeps.journal.accs* >/dev/null 2>&1 && fail "no-accs-$line" "$(ls)" || pass "no-accs-$line"
+done
+all keeps-whole-bytes keeps
 ln ../once.raw; halved ../once --input=../in.raw --us=3000 --journal
 check once-resumes ../once --input=../in.raw --us=3000 --resume
 all once-bytes once

@@ -405,11 +405,8 @@ void dfr_manager_arrived(struct dfr_manager *m, double now_s, int from, struct d
 
 void dfr_manager_heard(struct dfr_manager *m, double now_s, int rank)
 {
-    if (rank <= 0 || rank >= m->o.n_ranks)
-        return;
-    m->workers[rank].heard_s = now_s;
-    if (m->phase == DFR_ENDING)
-        m->workers[rank].told_s = now_s; /* a report may be long */
+    if (rank > 0 && rank < m->o.n_ranks)
+        m->workers[rank].heard_s = now_s;
 }
 
 void dfr_manager_lost(struct dfr_manager *m, double now_s, int rank)

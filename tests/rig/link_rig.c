@@ -106,6 +106,10 @@ static bool deliver(struct rank *self, struct dfr_link_event *event)
     for (int i = 0; i < rig->n_ranks; i++) {
         int from = (first + i) % rig->n_ranks;
         struct mails *mails = way(rig, from, self->link.rank);
+        if (mails->first && mails->first->due > self->polls && rig_rand(&rig->random) % 4 == 0) {
+            *event = (struct dfr_link_event){ .kind = DFR_LINK_HEARD, .rank = from };
+            return true;
+        }
         if (!mails->first || mails->first->due > self->polls)
             continue;
         struct mail *mail = take(mails);

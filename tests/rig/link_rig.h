@@ -3,6 +3,7 @@
  *
  * Delays:   a message is due after some polls of its receiver, up to `most_delay`, drawn by the seed. One pair of ranks keeps its
  *           order. Messages of different pairs overtake each other, and an urgent one may overtake all of its pair.
+ * Pieces:   a rank is told now and then that a message is on its way to it (DFR_LINK_HEARD).
  * Deaths:   with an odd seed, the others hear of a rank's death (DFR_LINK_LOST) when they have what it sent.
  * Memory:   a message is copied when it is delivered, and not before, as large ones are by MPI. So a sender that does not keep
  *           it until then is found by a sanitizer.

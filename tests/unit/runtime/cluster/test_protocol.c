@@ -107,6 +107,13 @@ static struct dfr_message *receive(struct node *node, int *from)
             drop(event.cookie);
             continue;
         }
+        if (event.kind == DFR_LINK_HEARD) {
+            if (node->rank == 0)
+                dfr_manager_heard(node->net->manager, node->net->now_s, event.rank);
+            else if (event.rank == 0)
+                dfr_worker_heard(node->worker, node->net->now_s);
+            continue;
+        }
         if (event.kind == DFR_LINK_LOST) {
             if (node->rank == 0)
                 dfr_manager_lost(node->net->manager, node->net->now_s, event.rank);

@@ -7,7 +7,8 @@ networks.py PROGRAM TRIAL... runs the trials in order and prints a line for each
   root      rank 0 is killed
   cut       a rank's link goes down at a random moment, and stays down
   blink     a rank's link goes down, and comes back 2 s later
-A call of MPI may take 10 s there, while MPI starts. RATE is one of tc's (100mbit), or `max`. --netem='delay 20ms loss 1%' is given to tc for each link. Each run must end within --limit seconds, with the
+A call of MPI may take 10 s there, while MPI starts. RATE is one of tc's (100mbit), or `max`. --netem='delay 20ms loss 1%' is given to tc for each link; --loss=1 drops one packet of a hundred that
+arrives, by nft, for kernels without netem. Each run must end within --limit seconds, with the
 bytes of --want, or with a message of rank 0 or of mpirun; then --resume must give these bytes. Exit status 0: so it was; 77: namespaces are not
 permitted here, and a line says why. All traffic stays in namespaces that are made here, and removed at the end.
 """
@@ -26,7 +27,7 @@ def call(*words, check=True):
 class Net:
     """A bridge in one namespace, and four namespaces with a link to it. The addresses are 10.77.0.1 to 10.77.0.4."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, loss):
         self.prefix, self.made, self.folder = "dfcnet%d" % os.getpid(), [], folder
         self.switch = self.add("sw")
         call("ip", "-n", self.switch, "link", "add", "br0", "type", "bridge")
@@ -38,6 +39,9 @@ class Net:
             call("ip", "-n", ns, "addr", "add", "10.77.0.%d/24" % (i + 1), "dev", "eth0")
             call("ip", "-n", ns, "link", "set", "eth0", "up")
             call("ip", "-n", ns, "link", "set", "lo", "up")
+        for ns in self.made[1:] if loss else []:
+            call("ip", "netns", "exec", ns, "nft", "add table inet t; add chain inet t i { type filter hook input priority 0; }; "
+                 "add rule inet t i iifname eth0 numgen random mod 100000 < %d drop" % round(1000 * loss))
         self.agent = os.path.join(folder, "agent")
         with open(self.agent, "w") as f:
             f.write("#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nh=${1##*.}; shift\n"
@@ -205,6 +209,7 @@ def main():
     p.add_argument("trials", nargs="+")
     p.add_argument("--want")
     p.add_argument("--netem", default="")
+    p.add_argument("--loss", type=float, default=0, help="percent of the packets")
     p.add_argument("--limit", type=float, default=60)
     p.add_argument("--within", type=float, default=3, help="strikes come within so many seconds after the rank, or each second time the run, has begun")
     p.add_argument("--heartbeat", default="3s")
@@ -227,7 +232,7 @@ def main():
         try:
             net = Net.__new__(Net)
             net.made = []
-            net.__init__(folder)
+            net.__init__(folder, o.loss)
             net.shape("100mbit", o.netem)
         except OSError as e:
             print("not permitted here: %s" % e)

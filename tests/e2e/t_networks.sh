@@ -30,6 +30,7 @@ trials() {
 if [ "${NETWORKS:-}" != all ]; then
     trials slow 10 2 none:100mbit:1 -- --ranks=2 --heartbeat=1s
     trials killed 5 8 kill:1gbit:1 root:1gbit:1 -- --ranks=3 --within=1
+    trials lossy 1 4 none:100mbit:1 -- --loss=1 --ranks=2
     trials delayed 1 4 none:100mbit:1 -- --netem='delay 50ms loss 0.5%' --ranks=2
     return 0
 fi
@@ -42,4 +43,5 @@ trials killed-slow 20 4 kill:100mbit:20 -- --limit=200 --within=8
 trials killed-150 150 2 kill:1gbit:20 -- --limit=200 --within=6
 trials killed-root 20 12 root:1gbit:40 -- --limit=120 --within=4
 trials cut 5 12 cut:100mbit:10 blink:100mbit:10 -- --limit=200 --within=4
+trials lossy 1 60 none:100mbit:10 kill:100mbit:10 -- --loss=1 --limit=200 --within=4
 trials delayed 1 30 none:100mbit:10 kill:100mbit:10 -- --netem='delay 50ms 10ms loss 0.5%' --limit=200

@@ -292,7 +292,8 @@ static bool is_real(const struct dff_node *n)
     return n->type == DFF_F32 || n->type == DFF_F64;
 }
 
-/* Of reals, for CUDA: one side is opaque there (df_formula.h), which may not be the number that both have. */
+/* In CUDA code one operand of a comparison of reals is hidden from nvcc (df_opaque_f32() in df_formula.h). That operand is not a
+ * constant, of which nvcc would know the value anyway, and it is a real. */
 static struct dfg_text comparison(struct dfg_gen *g, const struct dff_node *n, const char *op)
 {
     const unsigned opaque = n->args[0]->kind == DFF_CONST || !is_real(n->args[0]);

@@ -130,6 +130,8 @@ bool dfc_name_is_reserved(const char *name, char why[DFC_WHY_RESERVED_BYTES])
         snprintf(why, DFC_WHY_RESERVED_BYTES, "names that begin with '%.2s' belong to the C compiler", name);
     else if (is_among(types, sizeof types / sizeof types[0], name))
         snprintf(why, DFC_WHY_RESERVED_BYTES, "kernels have arguments of that type");
+    else if (strcmp(name, "defined") == 0)  /* nor can a macro of that name be undefined */
+        snprintf(why, DFC_WHY_RESERVED_BYTES, "it has a meaning in C's #if");
     else if (is_among(reserved, sizeof reserved / sizeof reserved[0], name))
         snprintf(why, DFC_WHY_RESERVED_BYTES, "it is a keyword of C or C++");
     else

@@ -69,7 +69,10 @@ bool dff_new_name(struct dff_build *b, const struct dff_place *place, const char
         return taken(b, what, name, loc, "dimension", &sig->variables[v].name.loc);
     if (s < sig->n_given)
         return taken(b, what, name, loc, "scalar", &sig->scalars[s]->name.loc);
-    return !let || taken(b, what, name, loc, "let", &let->ast->name.loc);
+    if (let)
+        return taken(b, what, name, loc, "let", &let->ast->name.loc);
+    /* indices are variables of the generated code, and lets are none */
+    return strcmp(what, "index") != 0 || !dfc_name_reserved(b->u, what, &(struct dfl_name){ name, loc });
 }
 
 /* ---- unknown names ---- */

@@ -144,6 +144,6 @@ bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_na
     char why[DFC_WHY_RESERVED_BYTES];
     if (!dfc_name_is_reserved(name->text, why))
         return false;
-    dfl_error(u->sink, name->loc, "'%s' cannot be the name of a %s: %s", name->text, what, why);
+    dfl_error(u->sink, name->loc, "'%s' cannot be the name of %s %s: %s", name->text, strchr("aeiou", *what) ? "an" : "a", what, why);
     return true;
 }

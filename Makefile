@@ -322,6 +322,7 @@ UNIT_OBJ := $(call obj,$(UNIT_SRC))
 $(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS) $(QUICK_CC)
 ON_MOCK := $(addprefix $(BUILDDIR)/tests/test_cuda_,mock times machine figures streams)
 $(ON_MOCK): MOCK = $(MOCK_OBJ) -Wl,--export-dynamic-symbol='cublas*'
+$(ON_MOCK): QUICK_LD =                          # gold exports no symbols by a pattern
 $(ON_MOCK): $(MOCK_OBJ)
 
 # Where threads meet in a run, compiled so that schedules can be explored, goes before what libdf.a has of it.

@@ -126,7 +126,7 @@ help:
 	@echo 'make check-long all tests with what they leave out of make check, and more random graphs, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
-	@echo '                a job of Slurm that its time limit stops, and what a second of waiting costs (less than 10 ms of a core)'
+	@echo '                a job of Slurm that its time limit stops, 100,000 inputs for each of five readers of files (clang), and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
 	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
 	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there;'
@@ -379,6 +379,8 @@ check-long: deps
 	@KILLED=100 DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-killed
 	@NETWORKS=all DF_TEST_LIMIT_S=14400 tests/run.sh $(BUILDDIR) =e2e-networks
 	@$(MAKE) --no-print-directory check-inner BUILD=asan BUILDDIR=build/asan T=faults
+	@if command -v clang >/dev/null; then for reader in 2 9 : ';' '<'; do FUZZ_READER=$$reader FUZZ_RUNS=100000 $(MAKE) --no-print-directory fuzz T=files FUZZ_S=1800 || exit 1; done; \
+	    else echo 'skip fuzz: no clang'; fi
 	@$(if $(NVCC),$(MAKE) --no-print-directory gpu-kit && tests/gpu/chroot.sh build/gpu-kit --device=emu 1-7 && tests/gpu/chroot.sh build/gpu-kit 1-7,echo 'skip gpu-kit: no nvcc')
 	@echo "check-long took $$((($$(date +%s) - $$(cat $(BUILDDIR)/check-long.begun)) / 60)) minutes"
 # Runs the tests (T=name: those) on a build that counts; a failed test is told, and does not keep the table back.
@@ -514,7 +516,7 @@ FUZZ_MAIN := $(OBJ)/tests/fuzz/fuzz.o $(OBJ)/tests/fuzz/$(if $(filter fuzz,$(BUI
 $(BUILDDIR)/tests/fuzz_files: FUZZ_WRAP = $(foreach name,dfw_machine_name dfr_learn_machine,-Wl,--wrap=$(name))
 $(FUZZ): $(BUILDDIR)/tests/%: $(OBJ)/tests/fuzz/%.o $(FUZZ_MAIN) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(if $(filter fuzz,$(BUILD)),-fsanitize=fuzzer) $(FUZZ_WRAP) $(QUICK_LD) -o $@ $< $(FUZZ_MAIN) $(LINK_ALL) $(LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(if $(filter fuzz,$(BUILD)),-fsanitize=fuzzer) $(FUZZ_WRAP) $(QUICK_LD) -o $@ $< $(FUZZ_MAIN) $(DW_LINK) $(LINK_ALL) $(LIBS) $(if $(HAVE_DW),$(call pc,--libs,libdw)) $(LDFLAGS)
 $(BUILDDIR)/tests/make_seeds: $(OBJ)/tests/fuzz/make_seeds.o $(OBJ)/tests/fuzz/fuzz.o $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(QUICK_LD) -o $@ $(filter %.o,$^) $(LINK_ALL) $(LIBS) $(LDFLAGS)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/show/svg.h"
@@ -89,37 +90,53 @@ static void draw_axes(const struct plot *p)
                      i ? dfr_text_seconds(i * step_s, text, sizeof text) : "0");
 }
 
-/* A line of steps from the rank's first window to the end of the run, and a point at each change. */
-static void draw_rank(const struct plot *p, int64_t rank)
+/* A line of steps from the rank's first window to the end of the run, and a point at each change, of which it has n. */
+static void draw_rank(const struct plot *p, const struct dfc_window_change *const *changes, size_t n)
 {
-    const struct dfc_window_change *before = NULL;
+    const int64_t rank = changes[0]->rank;
     const char *colour = colour_of(rank);
     fprintf(p->out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"", colour);
-    for (size_t i = 0; i < p->n; i++) {
-        const struct dfc_window_change *c = &p->changes[i];
-        if (c->rank != rank)
-            continue;
-        if (before)
-            fprintf(p->out, "%.1f,%.1f ", x_of(p, c->at_s), y_of(p, before->window, rank));
-        fprintf(p->out, "%.1f,%.1f ", x_of(p, c->at_s), y_of(p, c->window, rank));
-        before = c;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0)
+            fprintf(p->out, "%.1f,%.1f ", x_of(p, changes[i]->at_s), y_of(p, changes[i - 1]->window, rank));
+        fprintf(p->out, "%.1f,%.1f ", x_of(p, changes[i]->at_s), y_of(p, changes[i]->window, rank));
     }
-    if (before)
-        fprintf(p->out, "%.1f,%.1f", x_of(p, p->end_s), y_of(p, before->window, rank));
-    fputs("\"/>\n", p->out);
-    for (size_t i = 0; i < p->n; i++)
-        if (p->changes[i].rank == rank)
-            fprintf(p->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"><title>rank %" PRId64 ": %.0f waves from %.3f s on; %.4g waves/s "
-                    "before</title></circle>\n", x_of(p, p->changes[i].at_s), y_of(p, p->changes[i].window, rank), colour, rank, p->changes[i].window,
-                    p->changes[i].at_s, p->changes[i].rate);
+    fprintf(p->out, "%.1f,%.1f\"/>\n", x_of(p, p->end_s), y_of(p, changes[n - 1]->window, rank));
+    for (size_t i = 0; i < n; i++)
+        fprintf(p->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"><title>rank %" PRId64 ": %.0f waves from %.3f s on; %.4g waves/s "
+                "before</title></circle>\n", x_of(p, changes[i]->at_s), y_of(p, changes[i]->window, rank), colour, rank, changes[i]->window,
+                changes[i]->at_s, changes[i]->rate);
 }
 
-static bool has_rank(const struct plot *p, int64_t rank)
+/* The last rank first; those of one rank in the order of the trace. */
+static int by_rank(const void *a, const void *b)
 {
+    const struct dfc_window_change *x = *(const struct dfc_window_change *const *)a, *y = *(const struct dfc_window_change *const *)b;
+    if (x->rank != y->rank)
+        return x->rank > y->rank ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Draws all ranks, those with a colour last, because they lie on the others. Says which of these there are: has[rank], and has[0] for others. */
+static bool draw_ranks(const struct plot *p, bool has[DFC_COLOURS + 1])
+{
+    const struct dfc_window_change **sorted = malloc((p->n + 1) * sizeof *sorted);
+    if (!sorted) {
+        dfc_error("out of memory");
+        return false;
+    }
     for (size_t i = 0; i < p->n; i++)
-        if (p->changes[i].rank == rank)
-            return true;
-    return false;
+        sorted[i] = &p->changes[i];
+    qsort(sorted, p->n, sizeof *sorted, by_rank);
+    for (size_t from = 0, to; from < p->n && sorted[from]->rank >= 1; from = to) {
+        const int64_t rank = sorted[from]->rank;
+        for (to = from + 1; to < p->n && sorted[to]->rank == rank; to++)
+            ;
+        draw_rank(p, sorted + from, to - from);
+        has[rank <= DFC_COLOURS ? rank : 0] = true;
+    }
+    free(sorted);
+    return true;
 }
 
 bool dfc_windows_draw(const struct dfc_trace *trace, const char *path, FILE *out)
@@ -127,7 +144,7 @@ bool dfc_windows_draw(const struct dfc_trace *trace, const char *path, FILE *out
     const char *slash = strrchr(path, '/');
     double x = LEFT, y = HEIGHT - 40;
     char text[300];
-    bool others = false;
+    bool has[DFC_COLOURS + 1] = { false };
     struct plot p;
 
     if (!read_plot(trace, path, out, &p))
@@ -137,17 +154,14 @@ bool dfc_windows_draw(const struct dfc_trace *trace, const char *path, FILE *out
     dfc_svg_text(out, LEFT, 26, 15, "start", "#111111", text);
     dfc_svg_text(out, LEFT, 44, 12, "start", "#444444", "the window over time; a point is a change. Lines of one window are drawn side by side");
     draw_axes(&p);
-    for (int64_t rank = p.last_rank; rank >= 1; rank--) /* those with a colour lie on the others */
-        if (has_rank(&p, rank))
-            draw_rank(&p, rank);
-    for (int64_t rank = 1; rank <= p.last_rank && rank <= DFC_COLOURS; rank++) {
+    if (!draw_ranks(&p, has))
+        return false;
+    for (int64_t rank = 1; rank <= DFC_COLOURS; rank++) {
         snprintf(text, sizeof text, "rank %" PRId64, rank);
-        if (has_rank(&p, rank))
+        if (has[rank])
             dfc_svg_key(out, LEFT, WIDTH - RIGHT, &x, &y, colour_of(rank), text);
     }
-    for (int64_t rank = DFC_COLOURS + 1; rank <= p.last_rank; rank++)
-        others |= has_rank(&p, rank);
-    if (others)
+    if (has[0])
         dfc_svg_key(out, LEFT, WIDTH - RIGHT, &x, &y, DFC_OTHER_COLOUR, "other ranks");
     fputs("</svg>\n", out);
     return true;

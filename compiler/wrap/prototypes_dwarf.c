@@ -218,9 +218,12 @@ static const struct dfc_ctype *alias(struct reading *r, Dwarf_Die *die, int leve
     const struct dfc_ctype *type = type_of(r, die, levels);
     if (type->is_alias || !(type->kind == DFC_CTYPE_STRUCT || (type->kind == DFC_CTYPE_ENUM && !*type->name)))
         return type;
+    const char *name = dwarf_diename(die);
+    if (!name)                          /* no compiler makes such an entry */
+        return type;
     struct dfc_ctype *renamed = new_type(r, type->kind);
     *renamed = *type;
-    renamed->name = qualified_name(r, die, dwarf_diename(die));
+    renamed->name = qualified_name(r, die, name);
     renamed->is_alias = true;
     return renamed;
 }

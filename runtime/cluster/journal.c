@@ -131,6 +131,8 @@ static bool read_out(struct reading *r, const char *text)
     if (sscanf(text, "out %" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNx64 " %n", &f.file.node,
                &f.file.head_bytes, &f.file.tokens, &f.file.bytes, &f.from, &f.digest, &at) != 6 || at == 0)
         return false;
+    if (f.file.head_bytes < 0 || f.file.tokens < 0 || f.from < 0 || f.file.bytes < f.from)
+        return false;
     struct dfr_journal_file *more = realloc(r->next, (r->n_next + 1) * sizeof *more);
     if (more)
         r->next = more;
@@ -215,8 +217,10 @@ static bool read_state(struct reading *r, const char *text)
     struct dfr_journal *j = r->j;
     int64_t waves, epoch;
     if (sscanf(text, "run %" SCNd64 " %" SCNd64, &epoch, &waves) == 2) {
+        if (epoch < 1 || epoch == INT64_MAX)
+            return false;
         j->epoch = epoch;
-        return epoch > 0 && (waves == j->done || waves > r->limit);
+        return waves == j->done || waves > r->limit;
     }
     if (sscanf(text, "accepted %" SCNd64, &epoch) == 1) {
         dfr_inputs_free(&r->inputs);
@@ -225,7 +229,7 @@ static bool read_state(struct reading *r, const char *text)
         return true;
     }
     if (sscanf(text, "done %" SCNd64 " %" SCNd64, &waves, &epoch) == 2)
-        return read_record(r, waves);
+        return waves >= j->done && read_record(r, waves);
     if (sscanf(text, "back %" SCNd64 " %" SCNd64, &waves, &epoch) == 2) {
         j->all = false;
         return (waves <= j->done || waves > r->limit) && read_record(r, waves);
@@ -682,7 +686,8 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_j
         status = take(&r, run, error);
     if (status == DF_OK && !r.begun)
         status = write_head(j, run, error);
-    j->epoch++;
+    if (status == DF_OK)
+        j->epoch++;
     if (status == DF_OK && j->accepted && !j->all)
         status = write_accepted(j, run->inputs, error);
     if (status == DF_OK && r.limit < INT64_MAX)
@@ -720,10 +725,13 @@ static int digest_file(const char *path, int64_t from, int64_t end, uint64_t *di
     struct df_error why;
     char *part = dfr_output_part_path(path);
     int64_t n = 0;
-    int fd = part ? open(part, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat info;
+    int fd = part ? open(part, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     if (fd < 0)
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    int status = fd < 0 ? dfr_error(&why, DF_E_IO, "%s", strerror(errno)) : dfr_bytes_digest(fd, from, end, digest, &n, &why);
+        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int status = fd < 0 || fstat(fd, &info) != 0 ? dfr_error(&why, DF_E_IO, "%s", strerror(errno))
+                 : !S_ISREG(info.st_mode)        ? dfr_error(&why, DF_E_IO, "it is no regular file") /* /dev/zero has no end */
+                                                 : dfr_bytes_digest(fd, from, end, digest, &n, &why);
     if (fd >= 0)
         close(fd);
     free(part);

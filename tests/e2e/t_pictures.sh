@@ -97,6 +97,8 @@ expect trace-hint 1 'hint: a trace is what a program writes with --trace=FILE' "
 python3 -c 'print("[", ",\n".join("{\"ph\":\"X\",\"name\":\"a\",\"ts\":%d,\"dur\":1,\"pid\":0,\"tid\":%d}" % (i, i) for i in range(1001)), "]")' >many.json
 expect trace-threads 1 '^many.json:1001:1: error: this is one thread more than a picture has lines for$' "$DFC" gantt many.json -o w.svg
 [ -e w.svg ] && fail trace-nothing-written "w.svg exists" || pass trace-nothing-written
+printf '[{"ph":"X","name":"a","ts":1,"dur":1},{"ph":"C","name":"rate","pid":1073741824,"ts":30,"args":{"waves/s":2}},{"ph":"C","name":"window","pid":1073741824,"ts":30,"args":{"waves":4}}]' >far.json
+check gantt-far-rank sh -c 'ulimit -t 2; exec "$DFC" gantt --windows far.json -o far.svg'; expect gantt-far-rank-drawn 0 'rank 1073741824: 4 waves from' cat far.svg
 expect gantt-no-file 1 "^dfc: error: cannot read 'nowhere.json': No such file or directory$" "$DFC" gantt nowhere.json -o w.svg
 expect gantt-own-input 1 "is not written: it would replace 't.json'" "$DFC" gantt t.json -o t.json
 expect gantt-no-trace 2 'a trace is expected, as a program writes it with --trace=FILE' "$DFC" gantt -o w.svg

@@ -20,6 +20,14 @@ done
 { printf 1; cat $here/seeds/rows.sql; } > "$to/files/1-rows"
 { printf 4; cat $here/seeds/learned.jsonl; } > "$to/files/4-learned"
 { printf 5; cat $here/seeds/stats.json; } > "$to/files/5-stats"
+{ printf 9; cat $here/seeds/trace.json; } > "$to/files/9-trace"
+for names in 0 1 2 3; do { printf ":$names"; cat $here/seeds/mapping.txt; } > "$to/files/:-mapping-$names"; done
+{ printf ';'; cat $here/seeds/journal.txt; } > "$to/files/;-journal"
+for level in 0 2; do
+    ${CC:-cc} -g -O$level -c -o "$to/object.o" $here/seeds/functions.c
+    { printf '<'; cat "$to/object.o"; } > "$to/files/<-object-$level"
+done
+rm "$to/object.o"
 printf '8NVIDIA "H200" \\ gpu0job copy 12345678901234567890' > "$to/files/8-trace"
 "$build/tests/make_seeds" "$to/files" $here/seeds/rows.sql "${programs[@]}"
 

@@ -9,7 +9,13 @@
  *   5  what a program prints for --stats=json;
  *   6  the pack of a program's sources;
  *   7  the pack of measured times;
- *   8  a trace, which dfc writes and does not read: the bytes are names and events, and SQLite reads the JSON.
+ *   8  a trace that is written: the bytes are names and events, and SQLite reads the JSON;
+ *   9  a trace that is read (dfc gantt), and drawn;
+ *   :  a mapping of stages to processors;
+ *   ;  a journal: each line gets the check number that it needs, unless it begins with '!';
+ *   <  an object file of which `dfc wrap` writes the functions.
+ *
+ * FUZZ_READER=9 in the environment takes that reader, whatever the first byte is.
  *
  * Files:    are written into a folder in memory (/dev/shm), which is removed at the end.
  * Machine:  is called "fuzz" here, so that databases of one machine are read on every other.
@@ -22,11 +28,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "compiler/cluster/windows.h"
+#include "compiler/show/gantt.h"
 #include "compiler/trial/compare_stats.h"
 #include "compiler/front/front.h"
 #include "compiler/front/pack.h"
+#include "compiler/wrap/kernel_text.h"
 #include "fuzz.h"
 #include "profiles/db/db_impl.h"
+#include "runtime/base/intern.h"
+#include "runtime/base/message.h"
+#include "runtime/cluster/journal.h"
+#include "runtime/stages/map_read.h"
 #include "runtime/trace/trace.h"
 
 #define MOST_NODES 64u                  /* of an image's graph that is planned */
@@ -460,16 +473,199 @@ static void write_trace(const uint8_t *data, size_t size)
     free(name);
 }
 
+/* ---- readers that tell of errors on stderr ---- */
+
+static FILE *real_stderr;
+static char *said;
+static size_t n_said;
+
+static void begin_saying(void)
+{
+    real_stderr = stderr;
+    if (!(stderr = open_memstream(&said, &n_said)))
+        fuzz_fail("no memory");
+}
+
+/* What fails says why, in words. */
+static void end_saying(bool good)
+{
+    fclose(stderr);
+    stderr = real_stderr;
+    if (!good && n_said == 0)
+        fuzz_fail("a file is refused without a word");
+    fuzz_words(said, n_said);
+    free(said);
+    said = NULL;
+}
+
+static void check_picture(const struct dfc_trace *trace, bool (*draw)(const struct dfc_trace *, FILE *))
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        fuzz_fail("no memory");
+    const bool drawn = draw(trace, out);
+    fclose(out);
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] < ' ' && text[i] != '\n' && text[i] != '\t')
+            fuzz_fail("a picture holds byte 0x%02x", (unsigned char)text[i]);
+    if (drawn && (strstr(text, "=\"nan") || strstr(text, "=\"-nan") || strstr(text, "=\"inf") || strstr(text, "=\"-inf")))
+        fuzz_fail("a picture has a place that is no number: %s", text);
+    free(text);
+}
+
+static bool draw_trace(const struct dfc_trace *trace, FILE *out)
+{
+    return dfc_trace_draw((struct dfc_trace *)trace, out);
+}
+
+static bool draw_windows(const struct dfc_trace *trace, FILE *out)
+{
+    return dfc_windows_draw(trace, "t.json", out);
+}
+
+static bool print_windows(const struct dfc_trace *trace, FILE *out)
+{
+    return dfc_windows_csv(trace, "t.json", out);
+}
+
+static void read_trace(const uint8_t *data, size_t size)
+{
+    write_file(file, data, size);
+    begin_saying();
+    struct dfc_trace *trace = dfc_trace_read(file);
+    if (trace) {
+        check_picture(trace, draw_windows);
+        check_picture(trace, print_windows);
+        check_picture(trace, draw_trace);
+        dfc_trace_free(trace);
+    }
+    end_saying(trace);
+}
+
+/* The first byte says whether processors have names of their own. */
+static void read_map(const uint8_t *data, size_t size)
+{
+    static const char *const stages[] = { "load", "segment", "extract", "rank", "keep" }, *const processors[] = { "fast.0", "fast.1", "slow.0" };
+    static const bool serial[] = { false, false, true, false, false }, optional[] = { true, false, false, false, true };
+    const bool free_names = size > 0 && data[0] & 1, all = size > 0 && data[0] & 2;
+    const struct dfr_map_words words = { .stages = stages, .n_stages = 5, .serial = all ? NULL : serial, .optional = all ? NULL : optional,
+                                         .processors = free_names ? NULL : processors, .n_processors = 3, .too_many = "there are %u" };
+    struct dfr_map_read read;
+    struct dfr_map_wrong wrong;
+    char *text = (char *)fuzz_copy(data + (size > 0), size - (size > 0));
+    size -= size > 0;
+    if (dfr_map_read(&words, text, size, &read, &wrong)) {
+        for (uint32_t s = 0; s < 5; s++)
+            if (read.group_of_stage[s] == DFR_NO_GROUP ? all || !optional[s] : read.group_of_stage[s] >= read.n_groups)
+                fuzz_fail("stage %u is in group %u of %u", s, read.group_of_stage[s], read.n_groups);
+        for (uint32_t p = 0; p < (free_names ? read.n_named : 3); p++)
+            if (read.group_of[p] != DFR_NO_GROUP && read.group_of[p] >= read.n_groups)
+                fuzz_fail("processor %u is in group %u of %u", p, read.group_of[p], read.n_groups);
+    } else {
+        if (!wrong.message[0] || wrong.line < 1 || wrong.col < 1 || wrong.end_col < wrong.col)
+            fuzz_fail("%u:%u-%u: '%s'", wrong.line, wrong.col, wrong.end_col, wrong.message);
+        begin_saying();
+        dfr_message_print(stderr, "error: %s", wrong.message);
+        dfr_message_print(stderr, "hint: %s", wrong.hint);
+        end_saying(false);
+    }
+    free(text);
+}
+
+/* Writes the lines with their check numbers. */
+static void write_journal(const uint8_t *data, size_t size)
+{
+    FILE *out = fopen(file, "wb");
+    char *text = (char *)fuzz_copy(data, size), *at = text;
+    if (!out)
+        fuzz_fail("%s cannot be written", file);
+    for (size_t length; at < text + size; at += length + 1) {
+        const char *end = memchr(at, '\n', (size_t)(text + size - at));
+        length = end ? (size_t)(end - at) : (size_t)(text + size - at);
+        if (*at == '!')
+            fprintf(out, "%.*s\n", (int)length - 1, at + 1);
+        else if (fwrite(at, 1, length, out) == length)
+            fprintf(out, " #%016llx\n", (unsigned long long)dfr_hash(1, at, length));
+    }
+    fclose(out);
+    free(text);
+}
+
+/* A journal that can be gone on with is one that can be gone on with again. */
+static void read_journal(const uint8_t *data, size_t size)
+{
+    struct dfr_input files[] = { { (char *)"a.png", 10, 100, false }, { (char *)"b.png", 20, 200, false } };
+    struct dfr_fact items[] = { { (char *)"arg", (char *)"seed", (char *)"7" } };
+    const struct dfr_inputs inputs = { .files = files, .n = 2 };
+    const struct dfr_facts facts = { .items = items, .n = 1 };
+    int before = DF_E_REFUSED;
+    write_journal(data, size);
+    for (unsigned i = 0; i < 3; i++) {  /* as it is; again; anew */
+        struct df_error error = { "" };
+        struct dfr_journal journal;
+        const struct dfr_journal_run run = { .resume = i < 2, .accept = size & 1, .program = 0x1234, .inputs = &inputs, .facts = &facts };
+        const int status = dfr_journal_open(&journal, file, &run, &error);
+        if (status == DF_OK) {
+            if (journal.done < 0 || journal.epoch < 1)
+                fuzz_fail("%lld waves are done by process %lld", (long long)journal.done, (long long)journal.epoch);
+            for (size_t f = 0; f < journal.n; f++)
+                if (journal.files[f].from < 0 || journal.files[f].file.bytes < journal.files[f].from || journal.files[f].file.head_bytes < 0 || journal.files[f].file.tokens < 0)
+                    fuzz_fail("a file has the bytes from %lld to %lld", (long long)journal.files[f].from, (long long)journal.files[f].file.bytes);
+            struct df_error why = { "" };
+            if (dfr_journal_check_files(&journal, &why) != DF_OK)
+                fuzz_words(why.text, strlen(why.text));
+            dfr_journal_close(&journal);
+        } else if (i == 1 && before == DF_OK) {
+            fuzz_fail("a journal is taken, and then refused: %s", error.text);
+        } else {
+            fuzz_words(error.text, strlen(error.text));
+        }
+        before = status;
+    }
+}
+
+static void read_object(const uint8_t *data, size_t size)
+{
+    struct dfc_prototypes prototypes;
+    char why[DFC_WHY_BYTES], *text = NULL;
+    size_t length;
+    const struct dfc_wrapped_file wrapped = { .path = "old.o" };
+    if (!dfc_prototypes_read)
+        return;
+    write_file(file, data, size);
+    begin_saying();
+    const bool good = dfc_prototypes_read(file, false, &prototypes);
+    end_saying(good);
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        fuzz_fail("no memory");
+    for (const struct dfc_function *f = good ? prototypes.functions : NULL; f; f = f->next) {
+        const char *refused = dfc_kernel_refused(f, &wrapped, why);
+        if (refused)
+            dfc_kernel_print_refused(out, f, &wrapped, refused, prototypes.functions);
+        else if (!dfc_kernel_print(out, f, &wrapped))
+            fuzz_fail("no memory");
+    }
+    fclose(out);
+    free(text);
+    dfc_prototypes_free(&prototypes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const readers[])(const uint8_t *, size_t) = { read_database, read_rows,  read_platform,
                                                                 read_image,    read_learned, read_stats,
-                                                                read_pack,     read_known,   write_trace };
+                                                                read_pack,     read_known,   write_trace,
+                                                                read_trace,    read_map,     read_journal,
+                                                                read_object };
     if (!sample.front)
         begin();
     if (size == 0)
         return 0;
-    readers[(uint8_t)(data[0] - '0') % (sizeof readers / sizeof *readers)](data + 1, size - 1);
+    const char *reader = getenv("FUZZ_READER");
+    readers[(uint8_t)((reader ? (uint8_t)reader[0] : data[0]) - '0') % (sizeof readers / sizeof *readers)](data + 1, size - 1);
     remove_files();
     return 0;
 }

@@ -2,7 +2,7 @@
 # run.sh - runs the fuzz targets at the same time, each on one core: run.sh BUILDDIR SECONDS [NAME]
 #
 # Each target goes on after a finding. What it found lies in BUILDDIR/found/TARGET/, and what it learned in BUILDDIR/corpus/TARGET/, where
-# the next run begins. At the end a row for each target says executions, coverage (cov: edges of the code; ft: features, which count how
+# the next run begins. With FUZZ_RUNS=N a target ends after N executions, if the time allows; FUZZ_READER is for fuzz_files.c. At the end a row for each target says executions, coverage (cov: edges of the code; ft: features, which count how
 # often an edge was taken, too) and findings. Exit status 1: there was a finding.
 set -u
 cd "$(dirname "$0")/../.."
@@ -21,7 +21,7 @@ done
 drive() { # TARGET, in the folder for its findings
     local end=$((SECONDS + seconds))
     while [ $SECONDS -lt $end ]; do
-        "$build/tests/fuzz_$1" -max_total_time=$((end - SECONDS)) -timeout=20 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+        "$build/tests/fuzz_$1" -max_total_time=$((end - SECONDS)) -runs="${FUZZ_RUNS:--1}" -timeout=20 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
             -dict="$corpus/dictionary" -artifact_prefix="$PWD/" "$corpus/$1" && break
         sleep 1
     done >> log 2>&1

@@ -344,6 +344,45 @@ static void test_version_1(void **state)
     refused(true, PROGRAM + 1, "is of another program, or of other arguments or sizes (it does not say which)");
 }
 
+/* Writes lines with their check numbers behind the journal's own. */
+static void append_lines(const char *lines)
+{
+    FILE *to = fopen("j", "a");
+    assert_non_null(to);
+    for (size_t n; *lines; lines += n + 1) {
+        n = strcspn(lines, "\n");
+        fprintf(to, "%.*s #%016llx\n", (int)n, lines, (unsigned long long)dfr_hash(1, lines, n));
+    }
+    fclose(to);
+}
+
+/* Lines that are whole, and say what no run has written. */
+static void test_forged(void **state)
+{
+    static const char *const forged[] = {
+        "done -5 1\n", "out 3 4 5 4 0 0 o\ndone 8 1\ndone 7 1\n", "run 9223372036854775807 0\n", "run 0 0\n", "out 3 -4 5 4 0 0 o\ndone 8 1\n",
+        "out 3 4 -5 4 0 0 o\ndone 8 1\n", "out 3 4 5 -4 -8 0 o\ndone 8 1\n", "out 3 4 5 4 8 0 o\ndone 8 1\n",
+    };
+    struct dfr_journal j;
+    struct df_error error = { "" };
+    (void)state;
+    for (size_t i = 0; i < sizeof forged / sizeof *forged; i++) {
+        unlink("j");
+        opens(&j, true);
+        dfr_journal_close(&j);
+        append_lines(forged[i]);
+        refused(true, PROGRAM, "is damaged");
+    }
+    unlink("j");
+    opens(&j, true);
+    dfr_journal_close(&j);
+    append_lines("out 3 4 5 9223372036854775807 0 0 /dev/zero\ndone 5 1\n");
+    opens(&j, true);
+    assert_int_equal(dfr_journal_check_files(&j, &error), DF_E_IO); /* and does not read for ever */
+    assert_non_null(strstr(error.text, "cannot read '/dev/zero', which the run has written: it is no regular file"));
+    dfr_journal_close(&j);
+}
+
 /* Inputs that have changed are accepted if that is asked for, and are those of the runs that follow. */
 static void test_accepted(void **state)
 {
@@ -453,7 +492,7 @@ static void test_fence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_goes_on), cmocka_unit_test(test_cut), cmocka_unit_test(test_damage),
-                                        cmocka_unit_test(test_facts), cmocka_unit_test(test_version_1), cmocka_unit_test(test_whole), cmocka_unit_test(test_newer), cmocka_unit_test(test_accepted),
+                                        cmocka_unit_test(test_facts), cmocka_unit_test(test_version_1), cmocka_unit_test(test_forged), cmocka_unit_test(test_whole), cmocka_unit_test(test_newer), cmocka_unit_test(test_accepted),
                                         cmocka_unit_test(test_refused), cmocka_unit_test(test_files), cmocka_unit_test(test_fence) };
     return cmocka_run_group_tests(tests, enter, temp_folder_remove);
 }

@@ -58,7 +58,7 @@ fi
 
 # ---- GPU variants ----
 run gpu-variants ./nuclei_gpu --device=emu --policy=all-gpu
-run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem=2MiB --gpu-jobs=1
+[ -n "${QUICK:-}" ] || run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem=2MiB --gpu-jobs=1
 
 # ---- policies ----
 # The smallest memory in which every node runs on the GPU, and no more: until nothing is said, the room that the next node lacks.
@@ -78,7 +78,7 @@ for policy in $policies; do
     done
 done
 [ -n "${QUICK:-}" ] || { [ "$(wc -w <<<"$policies")" -ge 17 ]; told $? 'all policies'; }
-run emu-all-gpu-8 ./nuclei --device=emu --policy=all-gpu --inflight=8
+[ -n "${QUICK:-}" ] || run emu-all-gpu-8 ./nuclei --device=emu --policy=all-gpu --inflight=8
 run unfused ./nuclei_unfused --device=none
 run one-worker ./nuclei --device=none --workers=1
 

@@ -9,8 +9,8 @@ if long; then numbers='1 2 3 4'; else numbers='1 4'; fi
 
 if printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then
     cc -std=c11 -D_GNU_SOURCE -O2 -o pattern "$examples/photo/synthetic.c" -lpng -lm && ./pattern 500 400 7 picture.png
-    check compile-photo "$DFC" "$examples/photo/photo.df" --nvcc=none -o photo -D tile=64
-    on_ranks photo "$numbers" photo --input=picture.png --output=output.png
+    ! long || check compile-photo "$DFC" "$examples/photo/photo.df" --nvcc=none -o photo -D tile=64
+    ! long || on_ranks photo "$numbers" photo --input=picture.png --output=output.png
     cc -std=c11 -D_GNU_SOURCE -O2 -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
     check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none -o nuclei -D tile=128
     on_ranks nuclei "$numbers" nuclei --input=tissue.png --table=output.csv --overlay=output.png

@@ -37,9 +37,9 @@ struct dfr_merged {
     bool ended;                         /* these are all waves of the stream */
 };
 
-/* Writes the files that one process would have written for the waves of these n chunks, which may come in any order. They must be of one
- * program, and have all waves of the run, each once. outside: files may lie outside the working folder. waves: the run has so many, or fewer if the stream ends before; below 0: the chunks must say how many
- * there are. Nothing is written unless all of them are right. */
+/* Writes the files that one process would have written for the waves of these n chunks, which may come in any order. They must be of one program,
+ * and have all waves of the run, each once. outside: files may lie outside the working folder. waves: the run has so many, or fewer if the stream
+ * ends before; below 0: the chunks must say how many there are. Nothing is written unless all of them are right. */
 int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_merged *merged, struct df_error *error);
 
 #endif

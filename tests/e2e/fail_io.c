@@ -45,8 +45,8 @@ static const struct call {
     { SYS_open, "open", PATH }, { SYS_openat, "openat", AT_PATH }, { SYS_read, "read", FD }, { SYS_pread64, "pread", FD }, { SYS_write, "write", FD },
     { SYS_pwrite64, "pwrite", FD }, { SYS_writev, "writev", FD }, { SYS_ftruncate, "ftruncate", FD }, { SYS_fsync, "fsync", FD }, { SYS_fdatasync, "fdatasync", FD },
     { SYS_syncfs, "syncfs", FD }, { SYS_sync_file_range, "sync_file_range", FD }, { SYS_rename, "rename", PATH }, { SYS_renameat, "renameat", AT_PATH },
-    { SYS_renameat2, "renameat2", AT_PATH }, { SYS_link, "link", PATH }, { SYS_unlink, "unlink", PATH }, { SYS_unlinkat, "unlinkat", AT_PATH }, { SYS_mkdir, "mkdir", PATH },
-    { SYS_rmdir, "rmdir", PATH }, { SYS_flock, "flock", FD },
+    { SYS_renameat2, "renameat2", AT_PATH }, { SYS_link, "link", PATH }, { SYS_unlink, "unlink", PATH }, { SYS_unlinkat, "unlinkat", AT_PATH },
+    { SYS_mkdir, "mkdir", PATH }, { SYS_rmdir, "rmdir", PATH }, { SYS_flock, "flock", FD },
 };
 enum { N_CALLS = sizeof calls / sizeof *calls };
 
@@ -107,7 +107,8 @@ int main(int argc, char **argv)
     if (child == 0)
         run_program(argv + 5);
     waitpid(child, &status, 0);
-    ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL);
+    ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC |
+                                             PTRACE_O_EXITKILL);
     ptrace(PTRACE_CONT, child, 0, 0);
     for (pid_t thread; (thread = waitpid(-1, &status, __WALL)) > 0;) {
         struct user_regs_struct r;

@@ -205,12 +205,12 @@ static void tell(FILE *out, const struct dfr_fact *then, const struct dfr_fact *
     else if (!strcmp(any->kind, any->name))
         fprintf(out, "%s ", any->kind);
     else
-        fprintf(out, "%s%s '%.80s' ", code && then && now ? "the code of " : "", any->kind, any->name);
+        fprintf(out, "%s%s '%.80s' ", code && then && now ? "the code of " : "", strcmp(any->kind, "loaded") ? any->kind : "the shared library", any->name);
     if (!now)
         fputs(w->only_then, out);
     else if (!then)
         fputs(w->only_now, out);
-    else if (code || !strcmp(any->kind, "file") || !strcmp(any->kind, "library"))
+    else if (code || !strcmp(any->kind, "file") || !strcmp(any->kind, "library") || !strcmp(any->kind, "loaded"))
         fputs(w->hash, out);
     else
         fprintf(out, strcmp(any->kind, "node") ? w->value : w->extents, then->value, now->value);

@@ -2,7 +2,7 @@
  * differ. A journal has those of its run.
  *
  * Kinds:    `arg` and `param` (--NAME); then the identity of the program, as dfc has stored it (compiler/build/identity.h): `dfc`, `compiler`, `flags`, `file`,
- *           `library`; `kernel` (a hash of its code), `node` (its extents; none if the graph has more than 256 nodes). A kind that a reader does not know is kept
+ *           `library`, and `loaded` (program/loaded.h); `kernel` (a hash of its code), `node` (its extents; none if the graph has more than 256 nodes). A kind that a reader does not know is kept
  *           and compared like the others, so later versions may add some.
  * Text:     KIND NAME VALUE, one line; the value may have blanks, and its line breaks are escaped.
  * Memory:   the caller's, from dfr_facts_find() or the first dfr_fact_read() to dfr_facts_free().

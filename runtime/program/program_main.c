@@ -29,6 +29,7 @@
 #include "runtime/base/status_line.h"
 #include "runtime/base/unfinished.h"
 #include "runtime/program/interrupted.h"
+#include "runtime/program/loaded.h"
 #include "runtime/program/progress.h"
 #include "runtime/program/ranks_report.h"
 #include "runtime/program/run_report.h"
@@ -435,6 +436,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
         say_error(&error);
         return 1;
     }
+    char *identity = NULL;
     image.graph->identity = program->identity;
     int parsed = dfr_args_parse(image.graph, program->params, argc, argv, &line, &error);
     line.resume.command = line.resume_command = dfr_command_line_text(argc, argv, "--resume");
@@ -451,6 +453,8 @@ int df_main(int argc, char **argv, const struct df_program *program)
         line.options.emu_gpu_code = program->emu_gpu_code;
         if (line.options.waves < 0)
             line.options.waves = image.default_waves;
+        if (program->identity && (line.cluster || line.journal || line.resume.chunk) && (identity = dfr_loaded_identity(program->identity)))
+            image.graph->identity = identity; /* what another process has to agree with */
         dfr_crash_run(true);
         const int rc = run_guarded(program, &image, &line, &error);
         if (rc != DF_OK) {
@@ -468,6 +472,7 @@ int df_main(int argc, char **argv, const struct df_program *program)
     dfr_args_free(&line);
     dfr_plan_free(image.plan);
     df_graph_free(image.graph);
+    free(identity);
     if (!cluster && (dfr_asked() == SIGINT || (dfr_asked() == SIGTERM && stopped)))
         dfr_unfinished_end(dfr_asked()); /* so that a shell sees what has ended it */
     return status;

@@ -49,6 +49,12 @@ for i in "${!names[@]}"; do
     expect "merge-$n" 1 "^dfc: error: 'c0' and 'c1' are of two programs, or of other arguments, sizes or inputs: $w (differs|is '.*' in one, and '.*' in the other)(; .*)?$" "$DFC" merge c0 c1
     rm -f c1
 done
+# A shared library is exchanged, and nothing is compiled.
+(cd ..; library so shrink 'x / 8')
+expect resume-loaded 1 "^base: error: the journal 'j' is of another run: the shared library 'shrink' has changed; if" ../base --resume --journal=j
+check chunk-loaded ../base --waves=6:20 --out=c1
+expect merge-loaded 1 "inputs: the shared library 'shrink' differs$" "$DFC" merge c0 c1; rm -f c1
+(cd ..; library so shrink 'x / 2')
 [ ! -e out.raw ] && pass nothing-merged || fail nothing-merged "$(ls -l)"
 cmp -s j j.kept && pass journal-kept || fail journal-kept "$(diff j j.kept | head -n 3)"
 

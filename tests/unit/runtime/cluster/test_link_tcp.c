@@ -282,6 +282,64 @@ static void test_strangers(void **state)
     close_all();
 }
 
+/* A host with several addresses: one that is of no use here, and two that both lead there. One connection is kept, and all sent over it arrives. */
+static void test_addresses(void **state)
+{
+    (void)state;
+    listen_all(4);
+    for (int rank = 0; rank < n_ranks; rank++) {
+        struct dfr_tcp_card *card = &cards[rank];
+        card->n_addresses = 3;
+        card->addresses[1] = card->addresses[2] = card->addresses[0];
+        card->addresses[0].family = 9999;
+        card->addresses[2].bytes[3] = 2;
+    }
+    join_all(-1);
+    for (int rank = 0; rank < n_ranks; rank++)
+        assert_int_equal(codes[rank], DF_OK);
+    for (int from = 0; from < n_ranks; from++)
+        for (int to = 0; to < n_ranks; to++)
+            if (from != to)
+                post(from, to, 7, 1000, false);
+    for (int rank = 0; rank < n_ranks; rank++)
+        for (int n = 0; n < 2 * (n_ranks - 1); n++) {
+            struct dfr_link_event event = next(rank);
+            if (event.kind == DFR_LINK_SENT)
+                free(event.cookie);
+            else
+                check(&event, rank, 7, 1000);
+        }
+    close_all();
+}
+
+/* What comes over a connection is no message of this program: the run ends with a sentence. */
+static void test_wrong_bytes(void **state)
+{
+    unsigned char greeting[32] = "dfctcp1", heard[32];
+    struct dfr_link_event event;
+    pthread_t joiner;
+
+    (void)state;
+    listen_all(2);
+    memcpy(greeting + 8, cards[0].secret, sizeof cards[0].secret);
+    greeting[24] = 1;                   /* from rank 1, to rank 0 */
+    pthread_create(&joiner, NULL, join, (void *)(intptr_t)0);
+    const int fd = connect_to(0);
+    assert_int_equal(write(fd, greeting, sizeof greeting), sizeof greeting);
+    assert_int_equal(recv(fd, heard, sizeof heard, MSG_WAITALL), sizeof heard);
+    pthread_join(joiner, NULL);
+    assert_int_equal(codes[0], DF_OK);
+    assert_int_equal(write(fd, greeting, sizeof greeting), sizeof greeting);
+    int code = DF_OK;
+    while (code == DF_OK)
+        code = links[0]->poll(links[0], &event, &errors[0]);
+    assert_int_equal(code, DF_E_FORMAT);
+    assert_string_equal(errors[0].text, "what comes from rank 1 is no message of this version");
+    close(fd);
+    dfr_tcp_shut(doors[1]);
+    close_all();
+}
+
 static void test_rank_does_not_come(void **state)
 {
     (void)state;
@@ -313,7 +371,8 @@ static void test_no_such_network(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_messages), cmocka_unit_test(test_urgent), cmocka_unit_test(test_death),
-                                        cmocka_unit_test(test_strangers), cmocka_unit_test(test_rank_does_not_come),
+                                        cmocka_unit_test(test_strangers), cmocka_unit_test(test_addresses),
+                                        cmocka_unit_test(test_wrong_bytes), cmocka_unit_test(test_rank_does_not_come),
                                         cmocka_unit_test(test_no_such_network) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ sed -i 's/^begun/cegun/' plain.journal
 expect damaged 1 "line [0-9]+ of the journal 'plain.journal' is damaged; if it is removed, the run begins anew$" "${run[@]}" --resume
 again; echo x >other
 expect no-journal 1 "'other' is no journal$" "${run[@]}" --resume --journal=other
-expect program-as-journal 1 "error: '.*plain' cannot be a journal: it is a program that runs$" "${run[@]}" --journal="${run[0]}"
+expect program-as-journal 2 "error: --journal=../plain: it would replace this program$" "${run[@]}" --journal="${run[0]}"
 expect no-file 1 "'/dev/full' cannot be a journal: it is no regular file$" "${run[@]}" --journal=/dev/full
 expect no-folder 1 "cannot open the journal 'no/j': No such file" "${run[@]}" --journal=no/j
 again; last=$(stat -c %s all.npy.part); from=$(grep 'all[.]npy' plain.journal | tail -n 1 | cut -d ' ' -f 6)

@@ -2,7 +2,7 @@
 """networks.py - ranks of an mpirun on four hosts that are network namespaces: links of a given rate, delay and loss, kills and partitions.
 
 networks.py PROGRAM TRIAL... runs the trials in order and prints a line for each, then the counts. A TRIAL is KIND:RATE:WAVES:COUNT with KIND one of
-  none      no fault: the run has to complete
+  none      no fault: the run has to complete, with status 0 and without an error
   kill      a rank other than 0 is killed (-9) at a random moment
   root      rank 0 is killed
   cut       a rank's link goes down at a random moment, and stays down
@@ -177,6 +177,8 @@ def trial(net, o, number, kind, rate, waves):
             verdict = "false-death"
     elif kind == "none" and "counts as dead" in said:
         verdict = "false-death"
+    elif kind == "none" and (rc != 0 or "error:" in said):
+        verdict = "failed"
     net.end_all()
     if kind in ("cut", "blink"):
         net.link(host, True)

@@ -24,6 +24,15 @@ def call(*words, check=True):
     return done.stdout
 
 
+def remove_stale():
+    """What a process left that was killed (-9)."""
+    for line in call("ip", "netns", "list", check=False).splitlines():
+        name = line.split()[0] if line.split() else ""
+        pid = name.split("_")[0][len("dfcnet"):]
+        if name.startswith("dfcnet") and pid.isdigit() and not os.path.exists("/proc/" + pid):
+            call("ip", "netns", "del", name, check=False)
+
+
 class Net:
     """A bridge in one namespace, and four namespaces with a link to it. The addresses are 10.77.0.1 to 10.77.0.4."""
 
@@ -232,6 +241,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         try:
+            remove_stale()
             net = Net.__new__(Net)
             net.made = []
             net.__init__(folder, o.loss)
@@ -247,6 +257,7 @@ def main():
                 counts[key] = counts.get(key, 0) + 1
                 bad += verdict not in ("complete", "message")
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if net:
             net.remove()
         shutil.rmtree(folder, ignore_errors=True)

@@ -7,6 +7,7 @@ mpirun --version | grep -q 'Open MPI' || { skip networks 'mpirun is not of Open 
 [ "$(id -u)" = 0 ] || { skip networks 'network namespaces need root'; return 0; }
 command -v ip >/dev/null && command -v tc >/dev/null || { skip networks 'no ip or tc (iproute2)'; return 0; }
 cp "$DF_BUILD/lib/libdf-mpi.so" .
+unset OMPI_MCA_pml OMPI_MCA_btl                # what other tests tell Open MPI holds for the ranks of one host
 
 # tokens MB WAVES: the program t$1 and what so many waves of it give.
 tokens() {

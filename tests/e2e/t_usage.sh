@@ -39,7 +39,7 @@ for o in -o -I -L -l --platform; do refused "empty$o" "$o needs a name, and this
 refused empty-platform "--platform needs a name, and this one is empty" sum.df --platform= --emit=graph
 refused small-memory "--gpu-mem=12: a size is expected, such as 512MiB or 6GiB; a number alone is bytes, at least 4096" simulate sum.df --gpu-mem=12
 # An option that is not there, in every command, with the closest one it has.
-refused option "unknown option '--nowhere'; 'dfc compile --help' lists them" sum.df --nowhere
+refused option "unknown option '--frobnicate'; 'dfc compile --help' lists them" sum.df --frobnicate
 refused option-close "unknown option '--kep'; did you mean '--keep'?" sum.df -o sum --kep
 # An option of the program, or of another command.
 for c in run compare profile; do

@@ -252,11 +252,11 @@ static bool serve_graph(struct dfr_comm_loop *loop)
     return any;
 }
 
-/* The graph's side is asked before anybody is heard: a run with nothing to do, or that cannot begin, ends before a worker is welcome, and such a
- * WELCOME would lack what fires once. */
+/* A run with waves hears the workers first: those that are there then share the first waves. */
 static void manage_until_over(struct dfr_comm_loop *loop)
 {
-    serve_graph(loop);
+    if (loop->manage->at_once)
+        serve_graph(loop);
     while (loop->code == DF_OK && !dfr_manager_is_over(loop->manager)) {
         uint32_t seen = atomic_load_explicit(&loop->comm->bell, memory_order_seq_cst);
         if (atomic_load_explicit(&loop->comm->stop, memory_order_relaxed))

@@ -63,6 +63,8 @@ struct dfr_manage_side {
     int (*ended)(void *arg, unsigned most, unsigned *n, struct df_error *error);
     /* NULL, or shown the manager when all is over. */
     void (*over)(void *arg, const struct dfr_manager *manager);
+    /* There is nothing to do, or the run cannot begin: it ends before any worker is welcome, since a WELCOME would lack what fires once. */
+    bool at_once;
 };
 
 /* A worker's part of the graph. */

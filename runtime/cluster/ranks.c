@@ -428,7 +428,8 @@ static void keep_figures(void *arg, const struct dfr_manager *manager)
 static int manage(struct first *f, struct dfr_manager_options *options, const struct dfr_ranks_options *ranks,
                   struct dfr_manager_state *state, struct df_error *error)
 {
-    const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended, .over = keep_figures };
+    const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended, .over = keep_figures,
+                                          .at_once = f->nothing || f->failed != DF_OK };
 
     options->epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1;
     if (f->relay) {

@@ -299,7 +299,8 @@ static unsigned most_places(const struct dfr_comm *comm)
 
 static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *state, struct df_error *error)
 {
-    const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended, .over = keep_figures };
+    const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended, .over = keep_figures,
+                                          .at_once = f->nothing || f->failed != DF_OK };
     struct dfr_manager_options options = { .hash = hash, .epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1, .window = 1,
                                            .n_once = f->n_once, .wave_timeout_s = f->ranks->wave_timeout_s,
                                            .grace_s = f->resumable ? fmax(f->ranks->resume->grace_s, 1e-3) : 0,

@@ -251,7 +251,7 @@ static int say_why(void *arg, unsigned most, unsigned *n, struct df_error *error
 static void let_go(struct dfr_comm *comm, uint64_t hash, const struct df_error *error)
 {
     struct df_error why = *error, again;
-    const struct dfr_manage_side side = { .arg = &why, .next = no_wave, .result = no_result, .ended = say_why };
+    const struct dfr_manage_side side = { .arg = &why, .next = no_wave, .result = no_result, .ended = say_why, .at_once = true };
     const struct dfr_manager_options options = { .hash = hash, .epoch = 1 };
     struct dfr_manager_state state;
 

@@ -240,7 +240,7 @@ static int run(unsigned window)
     struct dfr_value once = { .data = "made once", .bytes = 9 };
     struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = window, .beat_s = 0.05, .beat_timeout_s = 3,
                                            .lost_s = 20, .once = &once, .n_once = 1, .stores = plan.stores };
-    struct dfr_manage_side side = { .next = next_wave, .result = take_result, .ended = count_ended };
+    struct dfr_manage_side side = { .next = next_wave, .result = take_result, .ended = count_ended, .at_once = plan.n_waves == 0 };
 
     n_next = n_results = n_ended = n_begun = 0;
     rig = link_rig_create(N_RANKS, 7, 3);

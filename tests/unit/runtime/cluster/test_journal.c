@@ -215,7 +215,7 @@ static void records_whole(struct dfr_journal *j, int64_t from, int64_t waves)
     struct df_error error = { "" };
     struct dfr_appended file = { 3, 4, waves, waves, "o\\ut" };
     struct dfr_whole whole[16];
-    char names[16][8];
+    char names[16][24];
     size_t n = 0;
     for (int64_t w = from; w < waves; w++) {
         snprintf(names[n], sizeof names[n], "w%lld", (long long)w);

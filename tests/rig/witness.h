@@ -1,7 +1,7 @@
 /* witness.h - whether this machine let threads run when they were to, while something was measured in real time.
  *
  * A test that compares measured times with emulated ones says nothing if other programs had the cores meanwhile. It tries again, and if
- * the machine was busy in almost every attempt, it skips: attempts_judge().
+ * the machine was busy in any attempt, it skips: attempts_judge().
  */
 #ifndef WITNESS_H
 #define WITNESS_H
@@ -59,7 +59,7 @@ static inline bool witness_end(struct witness *w)
 
 /* What is said of attempts that all failed: those on a quiet machine count. */
 #define ATTEMPTS 10
-#define ATTEMPTS_THAT_COUNT 5
+#define ATTEMPTS_THAT_COUNT ATTEMPTS
 #define attempts_judge(n_quiet, ...)                                                                          \
     do {                                                                                                      \
         if ((n_quiet) >= ATTEMPTS_THAT_COUNT)                                                                 \

@@ -24,7 +24,7 @@ void dfr_engine_tell_feeder(struct df_run *run)
 void dfr_engine_stop(struct df_run *run, enum dfr_stop how)
 {
     uint32_t running = DFR_RUNNING;
-    /* release: the failure's text; acquired by nobody but df_run_wait(), after joining */
+    /* release: the failure's text; acquired only by df_run_wait(), after joining */
     if (!atomic_compare_exchange_strong_explicit(&run->outcome.stop, &running, how, memory_order_seq_cst,
                                                  memory_order_relaxed))
         return;

@@ -31,7 +31,7 @@ struct picture {
     char *path;
     enum df_elem elem;
     size_t channels;                    /* that are asked for */
-    uint64_t *pages;                    /* where the directories of full pages are; NULL: nobody has asked yet */
+    uint64_t *pages;                    /* where the directories of full pages are; NULL: no page was asked for yet */
     size_t n_pages, page;               /* page: the number of the current one */
     int is_cut;                         /* behind the last of these the chain leads to where no directory is */
     uint32_t height, width, y;          /* as it is stored; y: the next row */

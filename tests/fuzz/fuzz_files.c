@@ -492,7 +492,7 @@ static void end_saying(bool good)
     fclose(stderr);
     stderr = real_stderr;
     if (!good && n_said == 0)
-        fuzz_fail("a file is refused without a word");
+        fuzz_fail("a file is refused without a message");
     fuzz_words(said, n_said);
     free(said);
     said = NULL;

@@ -302,14 +302,17 @@ static int read_lines(struct reading *r, char *text, size_t n, struct df_error *
 
 /* ---- is it this program's? ---- */
 
-/* Two runs find their inputs in one order: `at` is where it is looked for first. */
-static const struct dfr_input *find_input(const struct dfr_inputs *inputs, const char *path, size_t at)
+/* Returns the input with this path, or NULL. Two runs find their inputs in the same order, so the search starts at *next and sets it after the input found:
+ * looking up a list of n inputs in order takes O(n). */
+static const struct dfr_input *find_input(const struct dfr_inputs *inputs, const char *path, size_t *next)
 {
-    if (at < inputs->n && !strcmp(inputs->files[at].path, path))
-        return &inputs->files[at];
-    for (size_t i = 0; i < inputs->n; i++)
-        if (!strcmp(inputs->files[i].path, path))
-            return &inputs->files[i];
+    for (size_t i = 0; i < inputs->n; i++) {
+        const size_t at = (*next + i) % inputs->n;
+        if (!strcmp(inputs->files[at].path, path)) {
+            *next = at + 1;
+            return &inputs->files[at];
+        }
+    }
     return NULL;
 }
 
@@ -318,8 +321,9 @@ static const struct dfr_input *find_input(const struct dfr_inputs *inputs, const
 static int check_inputs(const struct reading *r, const struct dfr_inputs *now, struct df_error *error)
 {
     const char *journal = r->j->path;
+    size_t next = 0;
     for (size_t i = 0; i < r->inputs.n; i++) {
-        const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, i);
+        const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, &next);
         if (!file)
             return dfr_error(error, DF_E_REFUSED, "the run of the journal '%s' read '%s', which is not there or not read any more" ACCEPT, journal,
                              then->path);
@@ -327,8 +331,9 @@ static int check_inputs(const struct reading *r, const struct dfr_inputs *now, s
             return dfr_error(error, DF_E_REFUSED, "'%s' has changed since the run of the journal '%s' began (%lld bytes then, %lld now)" ACCEPT,
                              then->path, journal, (long long)then->bytes, (long long)file->bytes);
     }
+    next = 0;
     for (size_t i = 0; i < now->n; i++)
-        if (!find_input(&r->inputs, now->files[i].path, i))
+        if (!find_input(&r->inputs, now->files[i].path, &next))
             return dfr_error(error, DF_E_REFUSED, "'%s' is read now, and was not by the run of the journal '%s'" ACCEPT, now->files[i].path, journal);
     return DF_OK;
 }
@@ -337,19 +342,20 @@ static int check_inputs(const struct reading *r, const struct dfr_inputs *now, s
 static char *list_changes(const struct reading *r, const struct dfr_inputs *now)
 {
     char *text = NULL;
-    size_t size;
+    size_t size, next = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
     for (size_t i = 0; i < r->inputs.n; i++) {
-        const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, i);
+        const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, &next);
         if (!file)
             fprintf(out, "'%.200s' is not read any more\n", then->path);
         else if (file->bytes != then->bytes || file->changed_ns != then->changed_ns)
             fprintf(out, "'%.200s' has changed (%lld bytes then, %lld now)\n", then->path, (long long)then->bytes, (long long)file->bytes);
     }
+    next = 0;
     for (size_t i = 0; i < now->n; i++)
-        if (!find_input(&r->inputs, now->files[i].path, i))
+        if (!find_input(&r->inputs, now->files[i].path, &next))
             fprintf(out, "'%.200s' is read now\n", now->files[i].path);
     if (fclose(out) == 0)
         return text;

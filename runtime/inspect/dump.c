@@ -207,16 +207,53 @@ const char *dfr_dump_unmet(const struct dfr_dump *d, unsigned i)
 
 /* ---- files ---- */
 
+/* The node's path with '.' for '/'. Returns false if it does not fit. */
+static bool file_stem(const struct dfr_dump *d, uint32_t node, char name[NAME_BYTES])
+{
+    const size_t length = df_node_name(d->graph, node, name, NAME_BYTES);
+    for (char *p = name; *p; p++)
+        if (*p == '/')
+            *p = '.';
+    return length < NAME_BYTES;
+}
+
+/* Returns whether `file` is NODE.PORT.WAVE.npy of the node for a wave that a request names. */
+static bool is_file_of(const struct dfr_dump *d, uint32_t node, const char *file)
+{
+    char name[NAME_BYTES];
+    const size_t stem = file_stem(d, node, name) ? strlen(name) : 0;
+    if (!stem || strncmp(file, name, stem) != 0 || file[stem] != '.')
+        return false;
+    for (uint32_t i = 0; i < df_node_n_out(d->graph, node); i++) {
+        const char *port = df_graph_string(d->graph, dfr_out_port(d->graph, node, i)->name), *wave = file + stem + 1 + strlen(port);
+        const size_t digits = strncmp(file + stem + 1, port, strlen(port)) == 0 && *wave == '.' ? strspn(wave + 1, "0123456789") : 0;
+        if (digits > 0 && strcmp(wave + 1 + digits, ".npy") == 0)
+            return request_of(d, node, strtoll(wave + 1, NULL, 10)) != NULL;
+    }
+    return false;
+}
+
+bool dfr_dump_writes_to(const struct dfr_dump *d, const char *path)
+{
+    struct stat folder, own;
+    char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
+    bool found = false;
+    if (slash && slash > real) {
+        *slash = '\0';
+        if (stat(real, &own) == 0 && stat(d->folder, &folder) == 0 && own.st_dev == folder.st_dev && own.st_ino == folder.st_ino)
+            for (uint32_t v = 0; v < d->graph->n_nodes && !found; v++)
+                found = d->named[v] && is_file_of(d, v, slash + 1);
+    }
+    free(real);
+    return found;
+}
+
 static int make_path(const struct dfr_dump *d, uint32_t node, int64_t wave, const char *port, char **path,
                      struct df_error *error)
 {
     char name[NAME_BYTES];
-    size_t length = df_node_name(d->graph, node, name, sizeof name);
-    if (length >= sizeof name)
+    if (!file_stem(d, node, name))
         return dfr_error(error, DF_E_IO, "cannot dump '%.100s...': its name is too long for a file", name);
-    for (char *p = name; *p; p++)
-        if (*p == '/')
-            *p = '.';
     if (asprintf(path, "%s/%s.%s.%lld.npy", d->folder, name, port, (long long)wave) < 0)
         return dfr_error_memory(error);
     return DF_OK;

@@ -22,6 +22,9 @@ void dfr_dump_destroy(struct dfr_dump *dump);
 
 bool dfr_dump_wants(const struct dfr_dump *dump, uint32_t node, int64_t wave);
 
+/* Returns whether a request may write to the existing file `path`. */
+bool dfr_dump_writes_to(const struct dfr_dump *dump, const char *path);
+
 /* Writes one output of a job. `memory` is on the host, and dense by these extents; NULL: those of the graph. */
 int dfr_dump_write(struct dfr_dump *dump, uint32_t node, int64_t wave, uint32_t out_slot, const uint64_t *extents,
                    const void *memory, struct df_error *error);

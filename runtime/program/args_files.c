@@ -8,6 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
+#include "runtime/inspect/dump.h"
 #include "runtime/io/digest.h"
 #include "runtime/io/outputs.h"
 #include "runtime/program/args_impl.h"
@@ -59,6 +60,26 @@ static int check_inputs(const struct named *to, const struct df_graph *g, const 
     return status;
 }
 
+/* The files of --dump get their names from nodes, ports and waves. df_run() reports requests that are wrong. */
+static int check_dumps(const struct df_graph *g, const struct dfr_command_line *line, struct df_error *error)
+{
+    const struct df_options *o = &line->options;
+    struct dfr_inputs inputs;
+    struct dfr_dump *dump;
+    if (o->n_dumps == 0 || dfr_dump_create(g, line->dumps, o->n_dumps, o->dump_dir ? o->dump_dir : ".", &dump, NULL) != DF_OK)
+        return DF_OK;
+    int status = dfr_inputs_find(g, line->args, &inputs, error);
+    if (status == DF_OK) {
+        for (size_t i = 0; i < inputs.n && status == DF_OK; i++)
+            if (dfr_dump_writes_to(dump, inputs.files[i].path))
+                status = dfr_error(error, DF_E_ARGUMENT, "--dump would replace '%s', which the run reads: name another folder by --dump-dir",
+                                   inputs.files[i].path);
+        dfr_inputs_free(&inputs);
+    }
+    dfr_dump_destroy(dump);
+    return status;
+}
+
 int dfr_outputs_together(const struct df_graph *g, const struct dfr_command_line *line, struct df_error *error)
 {
     const struct named written[] = { { "trace", line->options.trace_path }, { "stats-file", line->stats_path }, { "bad-files", line->bad_files_path },
@@ -73,6 +94,8 @@ int dfr_outputs_together(const struct df_graph *g, const struct dfr_command_line
         if (status == DF_OK)
             status = check_inputs(&written[i], g, line, error);
     }
+    if (status == DF_OK)
+        status = check_dumps(g, line, error);
     if (status == DF_OK && line->bad_files_path && line->cluster)
         return dfr_error(error, DF_E_ARGUMENT, "--bad-files is for a run in one process, and --cluster runs in several");
     return status;

@@ -250,6 +250,13 @@ for option in trace stats-file bad-files journal 'waves=0:1 --out'; do
     expect "over-sink-$o" 2 "^copy: error: --$o and node 'main/write_png_rgb' would both write 'in/../over007.png'$" ./copy --input=png.rgb --output=over%03d.png --$option=in/../over007.png
     [ "$option" = trace ] || expect "over-other-$o" 2 "^copy: error: --trace and --$o would both write './new'$" ./copy --input=png.rgb --output=over%d.png --trace=new --$option=./new
 done
+for to in . in; do
+    cp png.rgb $to/main.read_png_rgb.image.0.npy
+    expect "over-dump-$to" 2 "^copy: error: --dump would replace '$to/main.read_png_rgb.image.0.npy', which the run reads: name another folder by --dump-dir$" ./copy --input=$to/main.read_png_rgb.image.0.npy --output=over%d.png --dump='main/*' --dump-dir=in/../$to
+done
+same over-dumped in/main.read_png_rgb.image.0.npy png.rgb
+check over-dump-apart ./copy --input=in/main.read_png_rgb.image.0.npy --output=over%d.png --dump=main/*; check over-dump-wave ./copy --input=in/main.read_png_rgb.image.0.npy --output=over%d.png --waves=1 --dump=main/read_png_rgb:1 --dump-dir=in
+rm -f main.*.npy in/main.*.npy over0.png
 same over-list kept.txt want; same over-picture precious.png png.rgb; [ -z "$(ls | grep '^over\|^new')" ] && pass over-nothing || fail over-nothing "$(ls)"
 check over-apart ./copy --input=png.rgb --output=over%d.png --trace=over.json --stats-file=/dev/null --bad-files=over2.txt
 check over-again ./copy --input=png.rgb --output=over%d.png --trace=over.json --stats-file=/dev/null --bad-files=over2.txt

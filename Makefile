@@ -30,7 +30,8 @@ SAN_ubsan := -fsanitize=undefined -fno-sanitize-recover=undefined
 SAN_tsan  := -fsanitize=thread
 # clang's, for libFuzzer; in addition it finds floats that are converted to an integer type which cannot hold them
 SAN_fuzz := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
-OPT_release := -O2 -g -DNDEBUG
+# Line numbers for backtraces and profilers; BUILD=debug has everything for debuggers.
+OPT_release := -O2 -g1 -DNDEBUG
 OPT_debug   := -O0 -g3
 OPT_asan    := -O1 -g
 OPT_ubsan   := -O1 -g

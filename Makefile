@@ -160,7 +160,7 @@ help:
 	@echo '                that one; says executions, coverage and findings'
 	@echo 'make deps       install the Debian packages needed, or print the line to type'
 	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
-	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured), with docs, examples and completions; make uninstall'
+	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured), with docs, manual pages, examples and completions; make uninstall'
 	@echo 'make clean      remove $(BUILDDIR)'
 	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan|coverage  CUDA=0  MPICC=  CFLAGS= LDFLAGS=  V=1'
 
@@ -538,6 +538,7 @@ DOC_DIR       = $(DESTDIR)$(PREFIX)/share/doc/dfc
 DOC_FILES     = README.md SECURITY.md LICENSE $(wildcard docs/*.md docs/*/*.* docs/*/*/*.*)
 EXAMPLE_DIR   = $(DESTDIR)$(PREFIX)/share/dfc
 EXAMPLE_FILES = $(filter-out $(patsubst %/,%,$(wildcard examples/*/ examples/*/*/)),$(wildcard examples/*.sh examples/*/* examples/*/*/*))
+MAN_DIR       = $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc
 install: all
@@ -554,10 +555,13 @@ install: all
 	install -d $(dir $(BASH_FILE)) $(dir $(ZSH_FILE))
 	$(BIN)/dfc --completion=bash > $(BASH_FILE)
 	$(BIN)/dfc --completion=zsh > $(ZSH_FILE)
+	install -d $(MAN_DIR)
+	$(BIN)/dfc --man > $(MAN_DIR)/dfc.1
+	@for name in $$($(BIN)/dfc --man | sed -n 's/^.BR dfc\\-\([a-z]*\) (1)$$/\1/p' | sort -u); do $(BIN)/dfc --man=$$name > $(MAN_DIR)/dfc-$$name.1 || exit 1; done
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/dfc $(addprefix $(DESTDIR)$(PREFIX)/lib/,$(notdir $(LIBRARIES) $(LIB)/libdf-mpi.so)) \
 	    $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(HEADERS))) $(addprefix $(DESTDIR)$(PREFIX)/lib/pkgconfig/,libdf.pc libdfplan.pc libdf-cuda.pc)
-	rm -f $(BASH_FILE) $(ZSH_FILE) $(addprefix $(EXAMPLE_DIR)/std/,$(notdir $(IMPORTS))) \
+	rm -f $(BASH_FILE) $(ZSH_FILE) $(MAN_DIR)/dfc.1 $(MAN_DIR)/dfc-*.1 $(addprefix $(EXAMPLE_DIR)/std/,$(notdir $(IMPORTS))) \
 	    $(addprefix $(EXAMPLE_DIR)/python/dfc/,$(notdir $(PYTHON)))
 	@rm -f $(addprefix $(DOC_DIR)/,$(DOC_FILES)) $(addprefix $(EXAMPLE_DIR)/,$(EXAMPLE_FILES))
 	@for folder in $(DOC_DIR) $(EXAMPLE_DIR); do [ ! -d $$folder ] || find $$folder -type d -empty -delete; done

@@ -37,26 +37,29 @@ static const struct dfc_command *const commands[] = {
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
+static const char about[] = "compiles static dataflow graphs to programs for CPUs and GPUs";
+static const char examples[] =
+    "  dfc sum.df && ./sum --seed=3             compile, link and run\n"
+    "  dfc run sum.df -- --seed=3               the same, and no program stays\n"
+    "  dfc sum.df -D n=4096 -o sum              with another value of a param\n"
+    "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
+    "  dfc partition sum.df -o sum.svg          a picture of where each node will run\n"
+    "  dfc simulate sum.df                      predict its time under each policy\n"
+    "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
+    "  dfc compare sum.df                       run it under several policies and compare\n"
+    "  dfc --format -i sum.df                   bring the file into canonical layout\n";
+
 static int help(void)
 {
-    puts("dfc compiles static dataflow graphs to programs for CPUs and GPUs.\n\n"
-         "usage: dfc GRAPH.df [-o PROGRAM] [options]\n"
+    printf("dfc %s.\n\n", about);
+    puts("usage: dfc GRAPH.df [-o PROGRAM] [options]\n"
          "       dfc COMMAND [options]\n\n"
          "commands:");
     for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-24s %s\n", commands[i]->name ? commands[i]->name : "(none) GRAPH.df", commands[i]->about);
-    puts("\nexamples:\n"
-         "  dfc sum.df && ./sum --seed=3             compile, link and run\n"
-         "  dfc run sum.df -- --seed=3               the same, and no program stays\n"
-         "  dfc sum.df -D n=4096 -o sum              with another value of a param\n"
-         "  dfc sum.df --emit=graph                  the elaborated graph as text\n"
-         "  dfc partition sum.df -o sum.svg          a picture of where each node will run\n"
-         "  dfc simulate sum.df                      predict its time under each policy\n"
-         "  dfc explain sum.df --what-if             why nodes are where they are, and what would help\n"
-         "  dfc compare sum.df                       run it under several policies and compare\n"
-         "  dfc --format -i sum.df                   bring the file into canonical layout\n\n"
-         "dfc help COMMAND lists the options of a command, dfc help compile those of compiling. dfc --version prints "
-         "the version,\ndfc --completion=bash (or zsh) a script that completes command lines.");
+    printf("\nexamples:\n%s\n", examples);
+    puts("dfc help COMMAND lists the options of a command, dfc help compile those of compiling. dfc --version prints the version,\n"
+         "dfc --completion=bash (or zsh) a script that completes command lines, dfc --man or --man=COMMAND a manual page.");
     return 0;
 }
 
@@ -111,6 +114,21 @@ static int help_of(const char *name)
     return 0;
 }
 
+/* name: of a command, NULL for dfc itself. */
+static int man(const char *name)
+{
+    if (!name) {
+        dfc_print_man_overview(stdout, DFC_VERSION, about, examples);
+        return 0;
+    }
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(name, dfc_man_name(commands[i])) == 0) {
+            dfc_print_man(stdout, DFC_VERSION, commands[i]);
+            return 0;
+        }
+    return unknown_command(name);
+}
+
 /* Answers the options that are the same in every command, else runs the command. */
 static int run(const struct dfc_command *command, int argc, char **argv)
 {
@@ -138,6 +156,8 @@ static int dispatch(int argc, char **argv)
         return version();
     if (strncmp(word, "--completion=", 13) == 0)
         return dfc_print_completion(stdout, word + 13, commands, N_COMMANDS) ? 0 : 2;
+    if (strcmp(word, "--man") == 0 || strncmp(word, "--man=", 6) == 0)
+        return man(word[5] ? word + 6 : NULL);
     const struct dfc_command *command = find(word);
     if (command)
         return run(command, argc - 1, argv + 1);

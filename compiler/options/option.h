@@ -59,4 +59,11 @@ bool dfc_option_known(const struct dfc_command *command, const char *word);
  * (reported). */
 bool dfc_print_completion(FILE *out, const char *shell, const struct dfc_command *const *commands, size_t n);
 
+/* NAME of a command's manual page, dfc-NAME(1): "compile", "format" for --format. */
+const char *dfc_man_name(const struct dfc_command *command);
+/* Prints that page. */
+void dfc_print_man(FILE *out, const char *version, const struct dfc_command *command);
+/* Prints dfc(1), which lists the commands. `about` completes "dfc - …"; `examples` is whole lines. */
+void dfc_print_man_overview(FILE *out, const char *version, const char *about, const char *examples);
+
 #endif

@@ -24,6 +24,9 @@ lost=$(cd usr/share/doc/dfc && grep -oE '\]\([^):#]+' README.md docs/*.md | sed 
 [ -z "$lost" ] && pass docs-links || fail docs-links "$lost"
 check example-compiles bash -c 'usr/bin/dfc usr/share/dfc/examples/sum/sum.df -o example --nvcc=none && ./example --seed=3 | cmp - out'
 check completion-bash bash -c '. usr/share/bash-completion/completions/dfc && complete -p dfc'
+lost=$(for name in $(usr/bin/dfc --help | sed -n '/^commands:/,/^$/s/^  -*\([a-z]\{1,\}\) .*/\1/p') compile; do grep -q "^\.TH dfc.-$name 1" usr/share/man/man1/dfc-$name.1 || echo "$name"; done 2>&1)
+[ -z "$lost" ] && grep -q '^\.TH dfc 1' usr/share/man/man1/dfc.1 && pass manual-pages || fail manual-pages "$lost"
+if command -v groff >/dev/null; then check manual-pages-format bash -c 'for page in usr/share/man/man1/*.1; do groff -K utf8 -man -Tutf8 -ww "$page" 2>&1 >/dev/null; done | (! grep .)'; else skip manual-pages-format 'no groff'; fi
 expect completion-zsh 0 '^#compdef dfc$' cat usr/share/zsh/site-functions/_dfc
 check destdir make --no-print-directory -C "$DF_SOURCE" install "${like[@]}" PREFIX=/opt/df DESTDIR="$PWD/stage"
 [ -x stage/opt/df/bin/dfc ] && [ -e stage/opt/df/share/dfc/examples/sum/sum.df ] && [ -e stage/opt/df/share/zsh/site-functions/_dfc ] &&

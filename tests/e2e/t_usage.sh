@@ -124,9 +124,12 @@ for c in $("$DFC" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p
     completed=$(bash -c ". ./dfc.bash; _dfc_options $c" | tr ' ' '\n' | grep .)
     shown=$("$DFC" "$c" -h | sed -n 's/^  \(-[^ =[]*\).*/\1/p')
     [ -n "$shown" ] && [ "$shown" = "${completed//=/}" ] && pass "completes-$c" || fail "completes-$c" "$(diff <(echo "$shown") <(echo "${completed//=/}"))"
+    manual=$("$DFC" --man="${c#--}" | sed -n 's/^\.B \\-/-/p' | sed 's/\\-/-/g; s/[ =[].*//')
+    [ "$shown" = "$manual" ] && pass "manual-$c" || fail "manual-$c" "$(diff <(echo "$shown") <(echo "$manual"))"
     wrong=$(for o in $completed; do "$DFC" "$c" nofile.df "$o" 2>&1 >/dev/null | grep -E "internal error|unknown option"; done)
     [ -z "$wrong" ] && pass "takes-$c" || fail "takes-$c" "$wrong"
 done
+refused manual-unknown "there is no command 'compar'; did you mean 'compare'?" --man=compar
 refused completion-shell "--completion=fish: one of bash, zsh is expected" --completion=fish
 refused flag-value "--keep takes no value" sum.df --keep=yes
 # What is completed where: words WANT typed… (the last word is what is being typed).

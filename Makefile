@@ -535,7 +535,7 @@ fuzz-inner: $(FUZZ) $(BUILDDIR)/tests/make_seeds
 HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(HEADERS)
 # The README stands beside docs/, so that its links hold.
 DOC_DIR       = $(DESTDIR)$(PREFIX)/share/doc/dfc
-DOC_FILES     = README.md SECURITY.md LICENSE $(wildcard docs/*.md docs/*/*.* docs/*/*/*.*)
+DOC_FILES     = README.md NEWS.md CONTRIBUTING.md SECURITY.md LICENSE $(wildcard docs/*.md docs/*/*.* docs/*/*/*.*)
 EXAMPLE_DIR   = $(DESTDIR)$(PREFIX)/share/dfc
 EXAMPLE_FILES = $(filter-out $(patsubst %/,%,$(wildcard examples/*/ examples/*/*/)),$(wildcard examples/*.sh examples/*/* examples/*/*/*))
 MAN_DIR       = $(DESTDIR)$(PREFIX)/share/man/man1

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "compiler/build/program_cache.h"
 #include "compiler/emit/emit.h"
 #include "runtime/base/message.h"
 
@@ -337,23 +338,58 @@ static bool is_product(const struct dfc_program *p, const char *command, const c
     return false;
 }
 
-int dfc_run_linker(const struct dfc_list *argv, char **said)
+static int run_linker(const struct dfc_list *argv, char **out, char **said)
 {
-    char *out = NULL;
     if (argv->failed) {
         dfc_error("out of memory");
         return -1;
     }
-    int status = dfc_run_tool(argv->items, &out, said);
-    int error = errno;
-    if (out)
-        dfr_message_lines(stderr, out, strlen(out));
-    if (*said)
-        dfr_message_lines(stderr, *said, strlen(*said));
+    const int status = dfc_run_tool(argv->items, out, said);
     if (status < 0)
-        dfc_error("cannot run '%s': %s", argv->items[0], strerror(error));
+        dfc_error("cannot run '%s': %s", argv->items[0], strerror(errno));
+    return status;
+}
+
+/* Returns true if there was something to print. */
+static bool print_said(const char *text)
+{
+    if (text)
+        dfr_message_lines(stderr, text, strlen(text));
+    return text && *text;
+}
+
+int dfc_run_linker(const struct dfc_list *argv, char **said)
+{
+    char *out = NULL;
+    const int status = run_linker(argv, &out, said);
+    print_said(out);
+    print_said(*said);
     free(out);
     return status;
+}
+
+/* Runs a link command, and has the linker list what it reads. Older linkers refuse that; then it is run without. Sets *listed: it has listed all, and
+ * said nothing. */
+static int run_listing_linker(const struct dfc_program *p, const struct dfc_list *argv, bool *listed, char **said)
+{
+    struct dfc_list listing = { 0 };
+    char *out = NULL;
+    dfc_list_add_all(&listing, argv);
+    dfc_program_list(p, &listing);
+    const int status = run_linker(&listing, &out, said);
+    const bool refused = status > 0 && *said && strstr(*said, DFC_LINKER_LISTS);
+    *listed = false;
+    if (!refused) {
+        const bool told = print_said(out), warned = print_said(*said);
+        *listed = status == 0 && !told && !warned;
+    }
+    dfc_list_free(&listing);
+    free(out);
+    if (!refused)
+        return status;
+    free(*said);
+    *said = NULL;
+    return dfc_run_linker(argv, said);
 }
 
 static bool link_device_code(const struct dfc_program *p)
@@ -369,12 +405,11 @@ static bool link_device_code(const struct dfc_program *p)
     return status == 0;
 }
 
-/* Links a program or a shared library. */
-static bool link_whole(const struct dfc_program *p, const char *path)
+/* Links a program or a shared library. If `listed` is there, the linker lists what it reads: run_listing_linker(). */
+static bool link_whole(const struct dfc_program *p, const struct dfc_list *argv, const char *path, bool *listed)
 {
-    struct dfc_list argv = { 0 };
     char *said = NULL;
-    int status = link_command(p, path, &argv) ? dfc_run_linker(&argv, &said) : -1;
+    const int status = listed ? run_listing_linker(p, argv, listed, &said) : dfc_run_linker(argv, &said);
     if (status > 0 && !dfc_signals_caught()) {
         unsigned before = dfl_sink_errors(p->loaded->sink);
         explain_missing(p, said ? said : "");
@@ -384,24 +419,41 @@ static bool link_whole(const struct dfc_program *p, const char *path)
             dfc_note("what a file needs from other files comes with them: cpu \"first.c\" \"other.c\": f(…); what it needs from "
                      "a library, with link \"NAME\";");
     }
-    bool good = status == 0 && is_product(p, argv.items[0], path);
+    bool good = status == 0 && is_product(p, argv->items[0], path);
     free(said);
-    dfc_list_free(&argv);
+    return good;
+}
+
+/* Takes the product from the cache, or makes it: argv links `linked`, of which an archive is made if `path` is another file. */
+static bool get_or_link(const struct dfc_program *p, const struct dfc_list *argv, const char *linked, const char *path)
+{
+    const bool archive = linked != path;
+    char *entry = dfc_program_entry(p, argv, archive);
+    bool listed = false, good = entry && dfc_program_get(p, entry, path);
+    if (!good) {
+        const struct timespec began = dfc_program_clock();
+        good = link_whole(p, argv, linked, entry ? &listed : NULL) && (!archive || dfc_link_archive(p, path));
+        if (good && listed)
+            dfc_program_put(p, entry, path, argv, began);
+    }
+    free(entry);
     return good;
 }
 
 bool dfc_link(struct dfc_program *p, const char *path)
 {
-    char *trial;
+    const bool archive = dfc_product_of(p->output) == DFC_ARCHIVE && p->common->exported;
+    struct dfc_list argv = { 0 };
+    char *trial = NULL;
     if (has_device_link(p) && !link_device_code(p))
         return false;
-    if (dfc_product_of(p->output) != DFC_ARCHIVE || !p->common->exported)
-        return link_whole(p, path);
-    if (asprintf(&trial, "%s/trial.so", p->work) < 0) { /* what is missing would be found by whoever links the archive */
+    if (archive && asprintf(&trial, "%s/trial.so", p->work) < 0) { /* what is missing would be found by whoever links the archive */
         dfc_error("out of memory");
         return false;
     }
-    bool good = link_whole(p, trial) && dfc_link_archive(p, path);
+    const char *linked = archive ? trial : path;
+    const bool good = link_command(p, linked, &argv) && get_or_link(p, &argv, linked, path);
+    dfc_list_free(&argv);
     free(trial);
     return good;
 }

@@ -10,6 +10,8 @@
  *   - build_deps.c    -MD.
  *   - identity.c      what decides the bits of the program (identity.h).
  *   - object_cache.c  objects that were compiled before (object_cache.h).
+ *   - program_cache.c programs that were linked before (program_cache.h).
+ *   - cache_store.c   the folder in which both are (cache_store.h).
  *   - gpu_arch.c      the architectures that CUDA code is made for.
  *   - compiler/emit/  the text that is compiled.
  *
@@ -85,6 +87,8 @@ struct dfc_program {
     const struct dfg_level *here;       /* the only one, in place of level 0, for a program that runs here; NULL: all are compiled */
 };
 
+/* Is what is compiled and linked kept, and taken from there? --keep wants the compilers' own files. */
+bool dfc_is_cached(const struct dfc_program *p);
 /* Lists the units and writes their sources into the work folder. false: reported. */
 bool dfc_units_make(struct dfc_program *p);
 /* Lists one unit, which is the user's file as it stands. false: reported. */

@@ -11,6 +11,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/generate/generate.h"
+#include "compiler/build/cache_store.h"
 #include "compiler/build/object_cache.h"
 #include "runtime/base/message.h"
 
@@ -321,8 +322,7 @@ static void keep_double_constants(const struct dfc_build_unit *unit, struct dfc_
         dfc_list_add(argv, "-fno-single-precision-constant");
 }
 
-/* --keep wants the compilers' own files. */
-static bool is_cached(const struct dfc_program *p)
+bool dfc_is_cached(const struct dfc_program *p)
 {
     return !p->options->no_cache && !p->options->keep;
 }
@@ -537,9 +537,9 @@ static bool needs_compiling(const struct dfc_program *p, const struct dfc_build_
     *job = (struct dfc_job){ .log = unit->log };
     *of = (struct compilation){ .unit = unit };
     command(p, unit, &job->argv);
-    if (is_cached(p))
-        of->entry = dfc_cache_entry(p, unit, &job->argv);
-    if (!of->entry || !dfc_cache_get(p, unit, of->entry))
+    if (dfc_is_cached(p))
+        of->entry = dfc_object_entry(p, unit, &job->argv);
+    if (!of->entry || !dfc_object_get(p, unit, of->entry))
         return true;
     free(of->entry);
     dfc_list_free(&job->argv);
@@ -567,7 +567,7 @@ bool dfc_units_compile(struct dfc_program *p)
     for (size_t i = 0; i < n; i++) {
         bool done = runs && compiled(p, of[i].unit, &jobs[i]);
         if (done && of[i].entry)
-            dfc_cache_put(p, of[i].unit, of[i].entry);
+            dfc_object_put(p, of[i].unit, of[i].entry);
         good &= done;
         if (i + 1 == n && of[i].entry)
             dfc_cache_trim(of[i].entry);

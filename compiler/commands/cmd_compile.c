@@ -240,7 +240,7 @@ const struct dfc_option dfc_options_build[] = {
                                          "every major architecture that nvcc knows, or those named; without a GPU, PTX for any" },
     { "--nvcc-flags", "FLAGS", "more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code may "
                                "call that of other files" },
-    { "--no-cache", NULL, "compile all files anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)" },
+    { "--no-cache", NULL, "compile and link anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)" },
     { 0 }
 };
 

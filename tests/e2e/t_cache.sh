@@ -4,7 +4,7 @@
 mkdir count && for tool in cc c++; do
     cat >count/$tool <<'EOF'
 #!/bin/sh
-case " $* " in *" -c "*) for word; do source=$word; done; basename "$source" >>"$CALLS" ;; esac
+case " $* " in *" -c "*) for word; do source=$word; done; basename "$source" >>"$CALLS" ;; *" -o "*) echo link >>"$CALLS" ;; esac
 case $0 in *++) exec g++ "$@" ;; *) exec gcc "$@" ;; esac
 EOF
 done
@@ -26,27 +26,117 @@ EOF
 echo 'extern "C" int more(int x); int more(int x) { return x + 1; }' >c-files/more.cpp; echo '#define STEP 100' >c-files/step.h
 touch -d '1 minute ago' c-files/*
 count=$PWD/count source=$PWD/c-files/three.df
-compiled() { # NAME "UNIT…" RESULT ARG…: which files are compiled, and what the program prints
+called() { expect "$1" 0 "^$2$" eval 'sort "$CALLS" | tr "\n" " " | sed "s/ $//"'; } # NAME "UNIT…": what was compiled, and whether it was linked
+compiled() { # NAME "UNIT…" RESULT ARG…: the same, and what the program prints
     local name=$1 want=$2 result=$3; shift 3; : >"$CALLS"
     if ! "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" "$@" >said 2>&1; then fail "$name" "$(tail -n 3 said)"; return; fi
-    expect "$name" 0 "^$want$" eval 'sort "$CALLS" | tr "\n" " " | sed "s/ $//"'; expect "$name-result" 0 "^$result$" ./three
+    called "$name" "$want"; expect "$name-result" 0 "^$result$" ./three
 }
-all='2_show.c 3_more.cpp three.c three_formulas.c'
+all='2_show.c 3_more.cpp link three.c three_formulas.c'
 compiled c-first "$all" 107
 compiled c-unchanged '' 107
 mkdir c-other && cd c-other && compiled c-other-folder '' 107; cd ..
 compiled c-flags "$all" 107 -O1
 sed -i 's/100/200/' c-files/step.h; touch -d '1 minute ago' c-files/step.h
-compiled c-header 2_show.c 207
-sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula 'three.c three_formulas.c' 210
-sed -i 's/n = 4/n = 5/' c-files/three.df; compiled c-size 'three.c' 213
+compiled c-header '2_show.c link' 207
+sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula 'link three.c three_formulas.c' 210
+sed -i 's/n = 4/n = 5/' c-files/three.df; compiled c-size 'link three.c' 213
 compiled c-keep "$all" 213 --keep; compiled c-no-cache "$all" 213 --no-cache
 compiled c-debug "$all" 213 -g; compiled c-debug-again '' 213 -g
 cd c-other && compiled c-debug-elsewhere "$all" 213 -g; cd ..
-sed -i 's/^#include "step.h"/&\nstatic const char *day = __DATE__;/; s/(void)call;/& (void)day;/' c-files/show.c; touch -d '1 minute ago' c-files/show.c
-compiled c-date "2_show.c three.c" 213; compiled c-date-again 2_show.c 213
-sed -i 's/__DATE__/"today"/; s/^int more/int unused; &/' c-files/show.c; touch -d '1 minute ago' c-files/show.c
+cp -r c-files c-date; source=$PWD/c-date/three.df
+sed -i 's/^#include "step.h"/&\nstatic const char *day = __DATE__;/; s/(void)call;/& (void)day;/' c-date/show.c; touch -d '1 minute ago' c-date/show.c
+compiled c-date "$all" 213; compiled c-date-again 2_show.c 213
+sed -i 's/__DATE__/"today"/; s/^int more/int unused; &/' c-date/show.c; touch -d '1 minute ago' c-date/show.c
 compiled c-profile "$all" 213 --cflags=-fprofile-use; compiled c-profile-again "$all" 213 --cflags=-fprofile-use
+
+# ---- programs and libraries ----
+source=$PWD/c-files/three.df
+compiled linked '' 213
+for p in "$DFC_CACHE"/*.program; do printf x | dd of="$p" bs=1 seek=4000 conv=notrunc 2>/dev/null; done
+compiled linked-damaged link 213; compiled linked-again '' 213
+(umask 077; compiled linked-own '' 213); expect linked-own-mode 0 '^700$' stat -c %a three
+: >"$CALLS"; expect linked-run 0 '^213$' "$DFC" run "$source" --nvcc=none --cc="$count/cc"; called linked-run-calls ''
+for linker in bfd gold lld; do
+    command -v ld.$linker >/dev/null || { skip "linked-$linker" "there is no ld.$linker"; continue; }
+    "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --cflags=-fuse-ld=$linker >said 2>&1 || fail "linked-$linker-first" "$(tail -n 3 said)"
+    compiled "linked-$linker" '' 213 --cflags=-fuse-ld=$linker
+done
+mkdir old && cat >old/ld <<EOF                     # a linker that lists nothing
+#!/bin/sh
+case "\$*" in *--dependency-file=*) echo "ld: unrecognized option '--dependency-file=link.d'" >&2; exit 1 ;; esac
+exec $(COMPILER_PATH='' gcc -print-prog-name=ld) "\$@"
+EOF
+chmod +x old/ld; lists_nothing() { COMPILER_PATH=$PWD/old compiled "$@"; }
+lists_nothing linked-old "${all/link/link link}" 213; lists_nothing linked-old-again 'link link' 213
+[ ! -s said ] && pass linked-old-says-nothing || fail linked-old-says-nothing "$(cat said)"
+
+# Libraries: mine() is in one that -L and -l find.
+mkdir libs "libs 2" && cat >libs/use.df <<'EOF'
+kernel put(out v: i32[1]) cpu {{ v[0] = 1; }};
+kernel show(in v: i32[1]) ordered cpu {{ extern int mine(int), printf(const char *, ...); printf("%d\n", mine(v[0])); }};
+graph main { v = put(); show(v); }
+EOF
+library() { # FOLDER VALUE [KIND]: makes its libmine
+    echo "int mine(int x) { return x + $2; } const char fill[2 << 20] = \"f\";" >mine.c
+    case ${3:-a} in
+    a) gcc -c mine.c -o mine.o && rm -f "$1/libmine.a" && ar rcs "$1/libmine.a" mine.o ;;
+    thin) gcc -c mine.c -o "$1/mine.o" && rm -f "$1/libmine.a" && ar rcsT "$1/libmine.a" "$1/mine.o" ;;
+    so) gcc -shared -fPIC mine.c -o "$1/libmine.so" ;;
+    esac
+    sleep 0.1
+}
+source=$PWD/libs/use.df
+with=(-L "$PWD/libs 2" -L "$PWD/libs" -l mine)
+library libs 10; compiled library 'link use.c' 11 "${with[@]}"; compiled library-again '' 11 "${with[@]}"
+touch -r libs/libmine.a time; library libs 20; touch -r time libs/libmine.a; sleep 0.1
+compiled library-changed link 21 "${with[@]}"; compiled library-changed-again '' 21 "${with[@]}"
+library 'libs 2' 30; compiled library-before link 31 "${with[@]}"; compiled library-before-again '' 31 "${with[@]}"
+library 'libs 2' 40; compiled library-blank link 41 "${with[@]}"
+library 'libs 2' 50 so; LD_LIBRARY_PATH="libs 2" compiled library-shared link 51 "${with[@]}"; rm 'libs 2'/libmine.*
+library libs 60 thin; compiled library-thin link 61 "${with[@]}"; library libs 70 thin; compiled library-thin-changed link 71 "${with[@]}"
+library libs 80; map="--cflags=-Wl,-Map=$PWD/map"
+compiled linker-map "link use.c" 81 "${with[@]}" "$map"; rm -f map; compiled linker-map-again link 81 "${with[@]}" "$map"; check linker-map-there test -s map
+echo '#include <stdio.h>
+int mine(int x) { return x + (tmpnam(0) ? 90 : 0); }' >mine.c; gcc -w -c mine.c && rm libs/libmine.a && ar rcs libs/libmine.a mine.o; sleep 0.1
+for i in 1 2; do compiled linker-warns-$i link 91 "${with[@]}"; grep -q "tmpnam' is dangerous" said && pass linker-warns-$i-said || fail linker-warns-$i-said "$(cat said)"; done
+
+echo 'kernel twice(in a: f32[n], out b: f32[n]) { b[i] = 2 * a[i]; } graph double(in a: f32[n], out b: f32[n]) { b = twice(a); }' >twice.df
+for ending in so a; do
+    for again in '' -again; do
+        : >"$CALLS"; rm -f libtwice.*; check "lib-$ending$again" env -u COMPILER_PATH "$DFC" twice.df --lib --here --nvcc=none --cc="$count/cc" -o libtwice.$ending
+        [ -n "$again" ] && called "lib-$ending-calls" '' || mv libtwice.$ending first.$ending
+    done
+    same "lib-$ending-same" libtwice.$ending first.$ending
+done
+
+# ---- several at once, some killed ----
+# Four processes compile graphs of some values, and the first and about each fourth compilation are killed. Every program that was made prints its value; what was
+# in the cache before, more than it may hold, makes room.
+mkdir many many/cache many/tmp && old=$(date -d '1 day ago' '+%Y%m%d%H%M')
+for i in {100..139}; do truncate -s 16M many/cache/0000000000000$i.o many/cache/1000000000000$i.program; done; touch -t "$old" many/cache/*
+long && each=50 || each=6
+for ((value = 1; value <= each / 2 + 3; value++)); do sed "s/w\[i\] = 3 \*/w[i] = $value */; s/n = 5/n = 2/" c-files/three.df >c-files/many$value.df; done
+made_many() { # PROCESS COUNT: prints a line for each compilation
+    local i value status pid; RANDOM=$1
+    for ((i = 0; i < $2; i++)); do
+        value=$((RANDOM % (each / 2 + 3) + 1)); rm -f "many/p$1"
+        "$DFC" c-files/many$value.df -o "many/p$1" --nvcc=none --here -O0 >many/said$1 2>&1 & pid=$!
+        [ $i -gt 0 ] && [ $((RANDOM % 4)) != 0 ] || { sleep "0.$((i ? RANDOM % 4 : 0))$((RANDOM % 10))"; kill -9 $pid 2>/dev/null; }
+        wait $pid 2>/dev/null; status=$?
+        if [ $status = 0 ]; then status=$(many/p$1); [ "$status" = $((value + 201)) ] && echo right || echo "wrong: $status for $value"
+        elif [ $status = 137 ]; then echo killed; else echo "wrong: status $status, $(tail -n 1 many/said$1)"; fi
+    done
+}
+cpu=$(TIMEFORMAT='%U + %S'; export TMPDIR=$PWD/many/tmp DFC_CACHE=$PWD/many/cache
+      { time { for p in 1 2 3 4; do made_many $p $each >many/log$p 2>many/ends$p & done; wait; }; } 2>&1)
+sort many/log? | uniq -c >many/counts
+grep -q wrong many/counts && fail many "$(cat many/counts)" || pass many
+right=$(awk '/right/ { print $1 }' many/counts) killed=$(awk '/killed/ { print $1 }' many/counts)
+echo "figure $((4 * each)) compilations of four processes: $right right, ${killed:-0} killed, $cpu CPU s, cache $(ls many/cache | wc -l) files"
+[ "${killed:-0}" -gt 0 ] && [ "$right" -gt $((2 * each)) ] && pass many-both || fail many-both "$(cat many/counts)"
+bytes() { find many/cache -name "*$1" -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
+[ "$(bytes .o)" -le $((384 << 20)) ] && [ "$(bytes .program)" -le $((128 << 20)) ] && pass many-bounded || fail many-bounded "$(bytes .o) $(bytes .program)"
 
 # ---- CUDA ----
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)

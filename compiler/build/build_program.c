@@ -150,12 +150,18 @@ static bool store_image(const struct dfc_program *p, const struct dfr_image *ima
     return good;
 }
 
+/* Does the program make its graph itself, for sizes that are known only when it runs? */
+static bool is_made_again(const struct dfc_program *p)
+{
+    return p->loaded->front->has_dynamic || p->common->exported;
+}
+
 static bool write_image(const struct dfc_program *p)
 {
     struct dfr_image image = { .graph = p->loaded->front->graph, .default_waves = -1 };
     unsigned char *sources = NULL, *known = NULL;
     bool good = true;
-    if (p->loaded->front->has_dynamic || p->common->exported) { /* what it needs to make its graph for other sizes */
+    if (is_made_again(p)) {             /* what it needs for that */
         good = (dfc_sources_pack(p->loaded->front, p->common->defines, p->common->n_defines, &sources,
                                  &image.source_bytes) &&
                 dfw_known_pack(&p->loaded->known, &known, &image.known_bytes, NULL) == DF_OK) ||
@@ -216,6 +222,25 @@ static void leave_out_uncalled(struct dfc_program *p)
                                                           .dir = front->kernels[i].dir };
 }
 
+/* Formulas of kernels that no node of the graph has are not compiled: those of kernels that are fused in all calls, or not called. A graph that is made
+ * again may have these nodes at other sizes, where a group would need too much memory for its rows. Returns false if there is no memory, which is reported. */
+static bool leave_out_fused(struct dfc_program *p)
+{
+    struct dfc_front *front = p->loaded->front;
+    if (is_made_again(p))
+        return true;
+    bool *used = calloc((size_t)front->graph->n_kernels + 1, sizeof *used);
+    if (!used)
+        return no_memory();
+    for (uint32_t v = 0; v < front->graph->n_nodes; v++)
+        used[front->graph->nodes[v].kernel] = true;
+    for (size_t i = 0; i < front->n_kernels; i++)
+        if (!used[front->kernels[i].kernel])
+            front->kernels[i].formula = NULL;
+    free(used);
+    return true;
+}
+
 /* Is there code for GPUs that dfc would have made of formulas? */
 static bool has_formulas(const struct dfc_front *front)
 {
@@ -258,7 +283,7 @@ static void note_left_out(const struct dfc_program *p)
 static bool prepare(struct dfc_program *p)
 {
     leave_out_uncalled(p);
-    if (!dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
+    if (!leave_out_fused(p) || !dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
     p->cuda = !p->tools.no_cuda && p->tools.cuda;
     p->gpu = p->cuda || p->options->emu_gpu_code;
@@ -322,7 +347,7 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     struct dfc_output file;
     struct dfc_signals signals;
     char *stem = NULL;
-    bool sized = !loaded->front->has_dynamic && !common->exported; /* else sizes are known only when it runs */
+    const bool sized = !is_made_again(&program);
     if (!may_compile(common))
         return 1;
     if (sized && !dfc_check_room(loaded))

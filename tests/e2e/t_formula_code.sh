@@ -276,7 +276,7 @@ kernel two(in a: i32[n],
 kernel show(in b: i32[n]) cpu {{ printf("%d\n", b[n - 1]); }};
 graph main { a: i32[9] = source(); b = one(a); c = two(b); show(c); }
 END
-check twice-compile "$DFC" twice.df --nvcc=none -o twice --keep
+check twice-compile "$DFC" twice.df --nvcc=none -o twice --keep --no-fuse
 expect twice-shared 0 'df_formula_one.*/\* the same \*/' cat twice.dfc/twice_formulas.c
 expect twice-runs 0 '^72$' ./twice --waves=1
 

@@ -39,6 +39,17 @@ done
 [ "$(./fused)" = "$(sed 's/blur(g)/blur(g) @nofuse/' chain.df >hint.df && "$DFC" run hint.df --nvcc=none)" ] && pass nofuse-same ||
     fail nofuse-same "the result is another"
 
+# Kernels that are fused in all calls have no code of their own, unless the program makes its graph again, for sizes with which they may be nodes.
+functions_of() { # ARG…: the kernels that have code
+    rm -rf some.dfc; "$DFC" "$@" -o some --nvcc=none --keep 2>/dev/null && sed -n 's/^int DF_LEVEL(df_formula_\([a-z0-9_]*\)).*/\1/p' some.dfc/*_formulas.c | sort | tr '\n' ' '
+}
+sed 's/ dynamic;/;/' chain.df >sized.df
+expect code-of-nodes 0 '^df_group0_grey_blur_sobel total $' functions_of sized.df
+expect code-unfused 0 '^blur grey sobel total $' functions_of sized.df --no-fuse
+expect code-sized-at-start 0 '^blur df_group0_grey_blur_sobel grey sobel total $' functions_of chain.df
+./fused >want; ./some >got; same code-sized-at-start-runs got want
+check code-of-nodes-compile "$DFC" sized.df -o some --nvcc=none && ./some >got && same code-of-nodes-runs got want
+
 # Rows of a ring stay where they are, unless a stream has no rows but elements.
 "$DFC" chain.df --emit=c >chain.c
 cat >line.df <<'END'

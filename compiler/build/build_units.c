@@ -177,7 +177,7 @@ static bool is_known(const struct dfc_program *p, const struct dfg_level *level)
     dfc_list_add_all(&argv, &p->tools.cc);
     dfc_list_add_words(&argv, level->flags);
     dfc_list_add_words(&argv, "-E -x c /dev/null");
-    bool known = !argv.failed && dfc_run_tool(argv.items, &dfc_discard, &dfc_discard) == 0;
+    const bool known = dfc_compiler_takes(p, &argv);
     dfc_list_free(&argv);
     return known;
 }

@@ -92,6 +92,24 @@ static bool add(struct dfr_facts *facts, const char *kind, const char *name, cha
 
 /* ---- compilers ---- */
 
+/* The content of a compiler's file, which is read once: it has megabytes, and each unit asks. */
+static bool compiler_content(const char *path, struct dfc_content *content)
+{
+    static struct { char path[PATH_MAX]; struct dfc_content content; } known[4];
+    static unsigned n;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].path, path) == 0) {
+            *content = known[i].content;
+            return true;
+        }
+    if (!dfc_content_of(path, content))
+        return false;
+    const unsigned i = n++ % (sizeof known / sizeof *known);
+    snprintf(known[i].path, sizeof known[i].path, "%s", path);
+    known[i].content = *content;
+    return true;
+}
+
 uint64_t dfc_compiler_hash(const struct dfc_list *command, char *text, size_t size)
 {
     uint64_t hash = 0;
@@ -103,7 +121,7 @@ uint64_t dfc_compiler_hash(const struct dfc_list *command, char *text, size_t si
         char *found = command->items[i][0] == '-' ? NULL : dfc_find_program(command->items[i]), *path = found ? realpath(found, NULL) : NULL;
         const char *word = path ? path : command->items[i];
         hash = dfr_hash(hash, word, strlen(word) + 1);
-        if (path && dfc_content_of(path, &content))
+        if (path && compiler_content(path, &content))
             hash = dfr_hash(hash, &content, sizeof content);
         if (at < size)
             at += (size_t)snprintf(text + at, size - at, "%s%s", i ? " " : "", word);

@@ -81,10 +81,11 @@ static uint64_t hash_compilers(uint64_t hash, const struct dfc_program *p, const
     return dfr_hash(hash, hashes, sizeof hashes);
 }
 
+static const char *const variables[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "C_INCLUDE_PATH",
+                                         "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH", NULL };
+
 char *dfc_object_entry(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_list *argv)
 {
-    static const char *const variables[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "C_INCLUDE_PATH",
-                                             "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH", NULL };
     char here[PATH_MAX], *folder = can_be_kept(unit, argv) ? dfc_cache_folder() : NULL;
     struct dfc_content text;
     uint64_t hash = dfc_key_text(0, "object");
@@ -127,4 +128,55 @@ void dfc_object_put(const struct dfc_program *p, const struct dfc_build_unit *un
     if (stat(unit->log, &log) == 0 && log.st_size == 0 && dfc_prerequisites(unit->deps, &files))
         dfc_cache_put(&file, &files, log.st_mtim);
     dfc_list_free(&files);
+}
+
+/* ---- what compilers were asked ---- */
+
+enum { ANSWER_ROOM = 8 };
+
+static char *answer_entry(const struct dfc_program *p, const struct dfc_list *argv)
+{
+    char *folder = dfc_is_cached(p) ? dfc_cache_folder() : NULL;
+    uint64_t hash = dfc_key_variables(dfc_key_text(0, "answer"), variables);
+    if (!folder)
+        return NULL;
+    for (size_t i = 0; i < argv->n; i++)
+        hash = dfc_key_text(hash, argv->items[i]);
+    const uint64_t compiler = dfc_compiler_hash(&p->tools.cc, NULL, 0);
+    return dfc_cache_entry(folder, dfr_hash(hash, &compiler, sizeof compiler));
+}
+
+static bool read_answer(const char *path, bool *yes)
+{
+    char text[ANSWER_ROOM] = "";
+    FILE *file = fopen(path, "re");
+    const bool there = file && fgets(text, sizeof text, file);
+    if (file)
+        fclose(file);
+    *yes = strcmp(text, "yes\n") == 0;
+    return there;
+}
+
+static bool write_answer(const char *path, bool yes)
+{
+    FILE *file = fopen(path, "we");
+    const bool good = file && fputs(yes ? "yes\n" : "no\n", file) >= 0;
+    return file && fclose(file) == 0 && good;
+}
+
+bool dfc_compiler_takes(const struct dfc_program *p, const struct dfc_list *argv)
+{
+    char path[PATH_MAX], *entry = argv->failed ? NULL : answer_entry(p, argv);
+    const struct dfc_cache_file file = { .kind = DFC_CACHE_OBJECTS, .entry = entry, .work = p->work, .path = path };
+    struct dfc_list none = { 0 };
+    bool yes = false;
+    snprintf(path, sizeof path, "%s/answer", p->work);
+    if (!entry || !dfc_cache_get(&file, &none) || !read_answer(path, &yes)) {
+        const int status = argv->failed ? -1 : dfc_run_tool(argv->items, &dfc_discard, &dfc_discard);
+        yes = status == 0;
+        if (entry && status >= 0 && !dfc_signals_caught() && write_answer(path, yes))
+            dfc_cache_put(&file, &none, (struct timespec){ 0 });
+    }
+    free(entry);
+    return yes;
 }

@@ -1,4 +1,4 @@
-/* object_cache.h - objects that were compiled before (cache_store.h). A file whose text, includes, flags and compiler are the same is not compiled again.
+/* object_cache.h - objects that were compiled before, and what compilers were asked (cache_store.h). A file whose text, includes, flags and compiler are the same is not compiled again.
  *
  * Key:      the compiler's command, the files of the compilers, variables that they obey, and the generated text; with debug information the working
  *           folder, which is in that.
@@ -18,6 +18,8 @@ char *dfc_object_entry(const struct dfc_program *p, const struct dfc_build_unit 
 bool dfc_object_get(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry);
 /* Keeps unit->object, which was compiled just now. */
 void dfc_object_put(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry);
+/* Runs a C compiler's command that says whether it takes some flags. Returns true if it does. The answer is kept. */
+bool dfc_compiler_takes(const struct dfc_program *p, const struct dfc_list *argv);
 /* Does a word of a command make a compiler or linker read files that it does not list, or write others than its product? */
 bool dfc_is_beyond_cache(const char *word);
 

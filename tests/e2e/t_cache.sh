@@ -4,7 +4,7 @@
 mkdir count && for tool in cc c++; do
     cat >count/$tool <<'EOF'
 #!/bin/sh
-case " $* " in *" -c "*) for word; do source=$word; done; basename "$source" >>"$CALLS" ;; *" -o "*) echo link >>"$CALLS" ;; esac
+case " $* " in *" -c "*) for word; do source=$word; done; basename "$source" >>"$CALLS" ;; *" -E "*) echo "$*" >>"$CALLS.asked" ;; *" -o "*) echo link >>"$CALLS" ;; esac
 case $0 in *++) exec g++ "$@" ;; *) exec gcc "$@" ;; esac
 EOF
 done
@@ -34,7 +34,8 @@ compiled() { # NAME "UNIT…" RESULT ARG…: the same, and what the program prin
 }
 all='2_show.c 3_more.cpp link three.c three_formulas.c'
 compiled c-first "$all" 107
-compiled c-unchanged '' 107
+: >"$CALLS.asked"; compiled c-unchanged '' 107
+[ ! -s "$CALLS.asked" ] && pass c-unchanged-asks-nothing || fail c-unchanged-asks-nothing "$(cat "$CALLS.asked")"
 mkdir c-other && cd c-other && compiled c-other-folder '' 107; cd ..
 compiled c-flags "$all" 107 -O1
 sed -i 's/100/200/' c-files/step.h; touch -d '1 minute ago' c-files/step.h
@@ -42,6 +43,7 @@ compiled c-header '2_show.c link' 207
 sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula 'link three.c three_formulas.c' 210
 sed -i 's/n = 4/n = 5/' c-files/three.df; compiled c-size 'link three.c' 213
 compiled c-keep "$all" 213 --keep; compiled c-no-cache "$all" 213 --no-cache
+if [ "$(uname -m)" = x86_64 ]; then expect c-no-cache-asks 0 '-march=x86-64-v.* -E ' cat "$CALLS.asked"; else skip c-no-cache-asks 'no levels here'; fi
 compiled c-debug "$all" 213 -g; compiled c-debug-again '' 213 -g
 cd c-other && compiled c-debug-elsewhere "$all" 213 -g; cd ..
 cp -r c-files c-date; source=$PWD/c-date/three.df

@@ -82,3 +82,11 @@ expect no-peers 0 '^1 programs run, 3 skipped' env PATH="$PWD/nothing:$PATH" CXX
 
 # Harris divided over two workers beside two processes: it runs, and all give the same bits.
 expect divided 0 '^64 x 64: two processes .* ratio [0-9.]*$' python3 "$bench/divided.py" "$DF_BUILD" . --side=64 --rounds=1 --calls=1
+
+# What a turn of editing costs: each row is there, and the graph finds its spots.
+formulas_for none
+check edits sh -c 'N=1 "$0" "$1" >edits.md' "$bench/edit_cycle.sh" "$DF_BUILD"
+for row in 'nine kernels, empty cache' 'one formula edited' 'unchanged' 'one formula, empty cache'; do
+    expect "edits ${row//,/}" 0 "^\\| $row \\| [0-9]+\\.[0-9]+ \\| [0-9.]+ \\|$" cat edits.md
+done
+expect edits-graph 0 '^88 spots, 2400 pixels, mean 0\.1947, most 0\.5296$' "$DFC" run "$bench/edits/spots.df" --nvcc=none

@@ -12,6 +12,7 @@
 #include "compiler/build/program_cache.h"
 #include "compiler/emit/emit.h"
 #include "runtime/base/message.h"
+#include "runtime/base/text.h"
 
 #ifndef DFC_DEFAULT_CFLAGS
 #define DFC_DEFAULT_CFLAGS ""
@@ -267,11 +268,10 @@ static void explain_missing(const struct dfc_program *p, const char *text)
                 char *signature = NULL;
                 size_t size;
                 FILE *out = open_memstream(&signature, &size);
-                if (out) {
+                if (out)
                     dfc_emit_signature(out, front->graph, code->kernel, "", gpu, false);
-                    fclose(out);
+                if (dfr_text_close(out, &signature))
                     dfl_hint(p->loaded->sink, "it is expected as: %s", signature);
-                }
                 free(signature);
             }
         }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/base/intern.h"
+#include "runtime/base/text.h"
 
 #ifndef DFC_VERSION
 #define DFC_VERSION "of unknown version"
@@ -213,11 +214,7 @@ static bool add_flags(const struct dfc_program *p, const struct dfc_list *list, 
             fprintf(out, "%s%s", ftell(out) ? " " : "", list->items[i]);
     if (variables && getenv(variables))
         fprintf(out, " %s=%s", variables, getenv(variables));
-    if (fclose(out) != 0) {
-        free(text);
-        return no_memory();
-    }
-    return add(facts, "flags", name, text);
+    return dfr_text_close(out, &text) ? add(facts, "flags", name, text) : no_memory();
 }
 
 /* A file that the command line names, as -include and -specs= do, has an effect by its content. */

@@ -24,7 +24,7 @@ static char *list_stages(const struct dfc_map_report *report, const struct dfp_m
     FILE *out = open_memstream(&text, &size);
     for (uint32_t n = m->first[g]; out && n < m->first[g + 1]; n++)
         fprintf(out, "%s%s", n > m->first[g] ? " " : "", report->input->stages[n]);
-    return out && fclose(out) == 0 ? text : NULL;
+    return dfr_text_close(out, &text);
 }
 
 static char *list_processors(const struct dfc_map_report *report, const struct dfp_mapping *m, uint32_t g)
@@ -36,7 +36,7 @@ static char *list_processors(const struct dfc_map_report *report, const struct d
     for (uint32_t p = 0; out && p < report->input->pipeline.n_processors; p++)
         if (m->group_of[p] == g)
             fprintf(out, "%s%s", n++ ? " " : "", report->input->processors[p]);
-    return out && fclose(out) == 0 ? text : NULL;
+    return dfr_text_close(out, &text);
 }
 
 /* ---- text ---- */

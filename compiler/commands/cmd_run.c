@@ -68,7 +68,7 @@ static void tell_command(const struct request *r, const struct dfc_trial *trial)
         dfr_shell_word(out, r->own[i]);
     }
     fputs(" --", out);
-    if (fclose(out) == 0) {
+    if (dfr_text_close(out, &text)) {
         setenv("DFC_RUN_PROGRAM", trial->path, 1);
         setenv("DFC_RUN_COMMAND", text, 1);
     }

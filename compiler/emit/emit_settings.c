@@ -103,11 +103,9 @@ void dfc_emit_settings_json(FILE *out, const struct df_graph *g)
     char *json = NULL;
     size_t size;
     FILE *to = open_memstream(&json, &size);
-    if (to) {
+    if (to)
         emit_json(to, g);
-        fclose(to);
-    }
-    if (!json)
+    if (!dfr_text_close(to, &json))
         fputs("\"\n#error \"there was no memory for the text\"\n\"", out);
     for (const char *p = json; p && *p; p++)        /* two '?' might begin a trigraph */
         fprintf(out, "%s%c", strchr("\"\\?", *p) ? "\\" : "", *p);

@@ -18,6 +18,7 @@
 #include "compiler/divide/divide.h"
 #include "profiles/estimate/roofline.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/image.h"
 
@@ -262,7 +263,7 @@ static void say_divisions(const struct dfc_divide *d)
             return;
         dfc_division_print(out, "divided", &d->divisions[i]);
         dfc_division_print_gain(out, &d->divisions[i]);
-        if (fclose(out) == 0)
+        if (dfr_text_close(out, &line))
             dfr_say("%s", line);
         free(line);
     }

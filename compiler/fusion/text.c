@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/fusion/fusion.h"
+#include "runtime/base/text.h"
 
 /* ---- writing ---- */
 
@@ -33,7 +34,7 @@ const char *dfu_wiring_print(struct dfc_unit *u, const struct dfu_wiring *wiring
         fputs(m ? " " : "", out);
         print_member(out, &wiring->member[m]);
     }
-    const char *kept = out && fclose(out) == 0 ? dfc_printf(u, "%s", text) : NULL;
+    const char *kept = dfr_text_close(out, &text) ? dfc_printf(u, "%s", text) : NULL;
     free(text);
     if (!kept)
         dfc_no_memory(u);

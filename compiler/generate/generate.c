@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/text.h"
+
 struct text {                           /* of a kernel; the first with the same `plain`, which is without #line, is `same` */
     char *bytes, *plain;
     size_t size, same, part;            /* part: the number of its file */
@@ -256,10 +258,7 @@ static char *part_text(struct dfg_gen *g, const struct dfg_kernel *kernels, cons
     if (file)
         print_numbered(file, raw, how, number);
     free(raw);
-    if (file && fclose(file) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return dfr_text_close(file, &text);
 }
 
 bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, size_t n, struct dfg_texts *files)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/text.h"
 #include "runtime/df_formula.h"
 #include "runtime/graph/expr.h"
 
@@ -81,8 +82,7 @@ static char *operand_text(const struct df_graph *g, unsigned x, uint64_t word)
         emit_string(out, df_graph_string(g, (uint32_t)word));
     else
         fputs(word < g->n_args ? df_graph_string(g, g->args[word].name) : "?", out);
-    fclose(out);
-    return text;
+    return dfr_text_close(out, &text);
 }
 
 static char *operator_text(unsigned x, const char *a, const char *b)

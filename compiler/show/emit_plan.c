@@ -185,18 +185,13 @@ char *dfc_choices_text(const struct dfc_loaded *loaded)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    bool good = out;
     if (out) {
         dfc_emit_divisions(out, loaded);
         dfc_emit_passes(out, loaded);
-        good = !ferror(out);
-        good = fclose(out) == 0 && good;
     }
-    if (good)
-        return text;
-    free(text);
-    dfc_error("out of memory");
-    return NULL;
+    if (!dfr_text_close(out, &text))
+        dfc_error("out of memory");
+    return text;
 }
 
 void dfc_emit_plan(FILE *out, const struct dfc_loaded *loaded, const struct df_plan *plan,

@@ -5,6 +5,7 @@
 
 #include "partition/cut/metis_graph.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 
 static void write_graph(FILE *out, const struct dfp_model *model, const struct dfp_options *options,
                         const struct dfp_metis_graph *graph)
@@ -42,16 +43,10 @@ int dfp_metis_text(const struct dfp_problem *problem, const struct dfp_options *
     char *buffer = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&buffer, &length);
-    if (out) {
+    if (out)
         write_graph(out, &model, options, &graph);
-        bool failed = ferror(out);
-        if (fclose(out) || failed) {
-            free(buffer);
-            buffer = NULL;
-        }
-    }
     dfp_metis_graph_free(&graph);
-    if (!buffer)
+    if (!dfr_text_close(out, &buffer))
         return dfr_error_memory(error);
     *text = buffer;
     *size = length;

@@ -4,16 +4,15 @@
 
 #include "partition/draw/picture.h"
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 
 int dfp_dot_of(Agraph_t *g, char **text, size_t *size, struct df_error *error)
 {
     char *buffer = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&buffer, &length);
-    bool good = out && agwrite(g, out) == 0;
-    if (out)
-        good = fclose(out) == 0 && good;
-    if (!good) {
+    const bool good = out && agwrite(g, out) == 0;
+    if (!dfr_text_close(out, &buffer) || !good) {
         free(buffer);
         return dfr_error_memory(error);
     }

@@ -120,11 +120,19 @@ char *dfr_text_bytes(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
+char *dfr_text_close(FILE *out, char **text)
+{
+    const bool failed = !out || ferror(out);
+    if (out && fclose(out) == 0 && !failed)
+        return *text;
+    free(*text);
+    return *text = NULL;
+}
 
 void dfr_text_clean(char *text)
 {
     for (size_t n; *text; text += n ? n : 1)
-        if ((n = dfr_shown_bytes(text, strlen(text))) == 0)
+        if ((n = dfr_shown_bytes(text, strnlen(text, 4))) == 0)
             *text = '?';
 }
 

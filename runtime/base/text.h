@@ -35,6 +35,10 @@ void dfr_shell_word(FILE *out, const char *word);
 /* Puts '?' for each byte that message.h would escape: for text of files and databases that is printed as it stands. */
 void dfr_text_clean(char *text);
 
+/* Closes a stream that open_memstream(text, …) gave; NULL: it gave none. Returns *text, which the caller frees. Returns NULL, and frees *text and sets it to
+ * NULL, if the stream failed, for which the only reason is that there was no memory. */
+char *dfr_text_close(FILE *out, char **text);
+
 /* Writes any text inside JSON, with the quotes around it; or inside XML, SVG or HTML, as text or as an attribute. Each
  * byte that message.h would escape becomes '?', but in JSON an ASCII control character is written as \u00NN. */
 void dfr_text_json(FILE *out, const char *text);

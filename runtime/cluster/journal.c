@@ -15,6 +15,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/output.h"
+#include "runtime/base/text.h"
 #include "runtime/io/entry.h"
 #include "runtime/threads/clock.h"
 
@@ -357,10 +358,7 @@ static char *list_changes(const struct reading *r, const struct dfr_inputs *now)
     for (size_t i = 0; i < now->n; i++)
         if (!find_input(&r->inputs, now->files[i].path, &next))
             fprintf(out, "'%.200s' is read now\n", now->files[i].path);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return dfr_text_close(out, &text);
 }
 
 static int check_program(const struct reading *r, const struct dfr_journal_run *run, struct df_error *error)

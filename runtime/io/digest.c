@@ -13,6 +13,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
+#include "runtime/base/text.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/entry.h"
 #include "runtime/io/files.h"
@@ -148,10 +149,7 @@ char *dfr_inputs_text(const struct dfr_inputs *inputs)
         dfr_path_write(to, inputs->files[i].path);
         fputc('\n', to);
     }
-    if (fclose(to) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return dfr_text_close(to, &text);
 }
 
 /* One line of the text beside the file that stands there in the list; NULL: the list has no more. */

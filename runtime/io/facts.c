@@ -7,6 +7,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
+#include "runtime/base/text.h"
 #include "runtime/io/entry.h"
 
 enum { MOST_NODES = 256, MOST_TOLD = 3 };
@@ -59,10 +60,7 @@ static char *extents_text(const struct df_graph *g, uint32_t v)
         return NULL;
     for (unsigned i = 0; i < g->kernels[g->nodes[v].kernel].n_dims; i++)
         fprintf(out, "%s%" PRIu64, i ? ", " : "", dims[i]);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return dfr_text_close(out, &text);
 }
 
 static bool is_used(const struct df_graph *g, uint32_t kernel)
@@ -145,10 +143,7 @@ char *dfr_facts_text(const struct dfr_facts *facts)
         dfr_fact_write(out, &facts->items[i]);
         fputc('\n', out);
     }
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return dfr_text_close(out, &text);
 }
 
 char *dfr_facts_of(const struct df_graph *g, const union df_scalar *args)

@@ -9,6 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
+#include "runtime/base/text.h"
 #include "runtime/engine/engine.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/kept.h"
@@ -239,7 +240,8 @@ static char *path_in(const char *pattern, int64_t wave)
     char *text = NULL;
     size_t size;
     FILE *out = pattern ? open_memstream(&text, &size) : NULL;
-    if (out && (print_path(out, pattern, wave) | fclose(out)) >= 0)
+    const bool good = out && print_path(out, pattern, wave) >= 0;
+    if (dfr_text_close(out, &text) && good)
         return text;
     free(text);
     return NULL;
@@ -328,7 +330,7 @@ int df_output_path(struct df_call *call, const char *pattern, int written, char 
     size_t size;
     FILE *out = open_memstream(&text, &size);
     int numbers = out ? print_path(out, pattern, wave) : 0;
-    if (!out || fclose(out) != 0)
+    if (!dfr_text_close(out, &text))
         df_fail(call, "out of memory");
     else if (numbers < 0)
         df_fail(call, "'%s': after a %% stands d, as in %%d or %%04d for the wave's number, or a second %%", pattern);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/text.h"
 #include "runtime/measure/measure_impl.h"
 
 struct dfr_measure_report {
@@ -39,7 +40,7 @@ static char *read_all(FILE *file)
         return NULL;
     while ((n = fread(block, 1, sizeof block, file)) > 0)
         fwrite(block, 1, n, memory);
-    return fclose(memory) == 0 ? text : (free(text), NULL);
+    return dfr_text_close(memory, &text);
 }
 
 static bool split_lines(struct dfr_measure_report *r)

@@ -59,10 +59,7 @@ char *dfr_command_line_text(int argc, char *const *argv, const char *added)
         dfr_shell_word(out, argv[i]);
     }
     fprintf(out, " %s", added);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return dfr_text_close(out, &text);
 }
 
 /* ---- waiting ---- */

@@ -16,8 +16,7 @@ static void becomes(void (*write)(FILE *, const char *), const char *text, const
     FILE *out = open_memstream(&got, &size);
     assert_non_null(out);
     write(out, text);
-    fclose(out);
-    assert_string_equal(got, want);
+    assert_string_equal(dfr_text_close(out, &got), want);
     free(got);
 }
 

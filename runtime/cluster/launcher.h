@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 struct dfr_launcher {
-    int pid, polls;
+    int pid;
+    unsigned polls;
 };
 
 #define DFR_LAUNCHER_POLLS 64           /* it is looked for at each 64th poll that found nothing */

@@ -161,7 +161,7 @@ static void describe(struct card *card)
 {
     const char *carrier = getenv("DF_LINK");
     char device[64];
-    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "r");
+    FILE *boot = fopen("/proc/sys/kernel/random/boot_id", "re");
 
     memcpy(card->host, card->tcp.host, sizeof card->host);
     if (boot && !fgets(card->boot, sizeof card->boot, boot))

@@ -46,6 +46,7 @@ struct arrival {
 struct peer {
     int fd;                             /* -1: lost, or this rank itself */
     bool wants_out;                     /* it is told when there is room to send */
+    bool cannot_send;                   /* a send has failed. What has arrived is still read, until the end of the connection */
     struct queue out[N_LANES];
     int lane_out;                       /* of the frame that is being sent; -1: none */
     struct header header_out;
@@ -115,17 +116,27 @@ static bool note_sent(struct tcp_link *t, struct packet *packet)
     return note(t, (struct dfr_link_event){ .kind = DFR_LINK_SENT, .cookie = cookie });
 }
 
+/* What was to be sent to it counts as sent. */
+static bool drop_packets(struct tcp_link *t, struct peer *peer)
+{
+    bool ok = true;
+
+    for (int lane = 0; lane < N_LANES; lane++)
+        while (peer->out[lane].first)
+            ok &= note_sent(t, take_packet(&peer->out[lane]));
+    peer->lane_out = -1;
+    return ok;
+}
+
 /* Its connection is at its end. */
 static bool lose(struct tcp_link *t, int rank)
 {
     struct peer *peer = &t->peers[rank];
-    bool ok = true;
+    const bool ok = drop_packets(t, peer);
 
     close(peer->fd);
     peer->fd = -1;
     for (int lane = 0; lane < N_LANES; lane++) {
-        while (peer->out[lane].first)
-            ok &= note_sent(t, take_packet(&peer->out[lane]));
         free(peer->in[lane].bytes);
         peer->in[lane] = (struct arrival){ 0 };
     }
@@ -196,8 +207,12 @@ static bool write_some(struct tcp_link *t, int rank)
     while (peer->fd >= 0 && moved < MOST_AT_ONCE && (peer->lane_out >= 0 || begin_frame(peer))) {
         struct queue *queue = &peer->out[peer->lane_out];
         ssize_t n = send_some(peer, queue->first);
-        if (n < 0 && failed_for_good())
-            return lose(t, rank);
+        if (n < 0 && failed_for_good()) {
+            peer->cannot_send = true;
+            if (!drop_packets(t, peer))
+                return false;
+            break;
+        }
         if (n <= 0)
             break;
         moved += (size_t)n;
@@ -221,7 +236,7 @@ static int tcp_send(struct dfr_link *link, int to, const void *bytes, size_t siz
     if (!packet)
         return dfr_error_memory(error);
     *packet = (struct packet){ .bytes = bytes, .size = size, .cookie = cookie };
-    if (peer->fd < 0)
+    if (peer->fd < 0 || peer->cannot_send)
         return note_sent(t, packet) ? DF_OK : dfr_error_memory(error);
     struct queue *queue = &peer->out[urgent ? LANE_URGENT : LANE_PLAIN];
     *queue->end = packet;

@@ -64,23 +64,33 @@ static const void *bytes_of(const struct sockaddr *address)
                                          : (const void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
 }
 
+/* Reads the length of a network's prefix. Returns false if the text is no number from 0 to 32. */
+static bool read_prefix(const char *text, int *bits)
+{
+    char *end;
+    const long n = strtol(text, &end, 10);
+
+    *bits = (int)n;
+    return end > text && !*end && n >= 0 && n <= 32;
+}
+
 /* Is `word` this interface's name, or an IPv4 network that has its address? */
 static bool is_meant(const char *word, const struct ifaddrs *one)
 {
     char text[64], *slash;
     struct in_addr network;
     uint32_t own;
+    int bits = 32;
 
     if (!strcmp(word, one->ifa_name))
         return true;
     snprintf(text, sizeof text, "%s", word);
     if ((slash = strchr(text, '/')) != NULL)
         *slash = 0;
-    if (one->ifa_addr->sa_family != AF_INET || inet_pton(AF_INET, text, &network) != 1)
+    if (one->ifa_addr->sa_family != AF_INET || inet_pton(AF_INET, text, &network) != 1 || (slash && !read_prefix(slash + 1, &bits)))
         return false;
-    int bits = slash ? atoi(slash + 1) : 32;
     memcpy(&own, bytes_of(one->ifa_addr), sizeof own);
-    return bits <= 0 || ((ntohl(own) ^ ntohl(network.s_addr)) >> (32 - (bits < 32 ? bits : 32))) == 0;
+    return bits == 0 || ((ntohl(own) ^ ntohl(network.s_addr)) >> (32 - bits)) == 0;
 }
 
 static bool is_in(const char *only, const struct ifaddrs *one)

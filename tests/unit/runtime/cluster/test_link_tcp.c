@@ -312,14 +312,12 @@ static void test_addresses(void **state)
     close_all();
 }
 
-/* What comes over a connection is no message of this program: the run ends with a sentence. */
-static void test_wrong_bytes(void **state)
+/* Of two ranks rank 0 has a link, and this is the other end of its connection. */
+static int join_as_rank_1(void)
 {
     unsigned char greeting[32] = "dfctcp1", heard[32];
-    struct dfr_link_event event;
     pthread_t joiner;
 
-    (void)state;
     listen_all(2);
     memcpy(greeting + 8, cards[0].secret, sizeof cards[0].secret);
     greeting[24] = 1;                   /* from rank 1, to rank 0 */
@@ -329,7 +327,46 @@ static void test_wrong_bytes(void **state)
     assert_int_equal(recv(fd, heard, sizeof heard, MSG_WAITALL), sizeof heard);
     pthread_join(joiner, NULL);
     assert_int_equal(codes[0], DF_OK);
-    assert_int_equal(write(fd, greeting, sizeof greeting), sizeof greeting);
+    return fd;
+}
+
+/* A rank that was killed has left data unread, so sending to it fails at once. What it sent before still arrives. */
+static void test_reset(void **state)
+{
+    struct { uint32_t mark, lane; uint64_t left; unsigned char bytes[100]; } message = { 0x64667431u, 0, sizeof message.bytes, { 0 } };
+    struct dfr_link_event event;
+
+    (void)state;
+    const int fd = join_as_rank_1();
+    for (size_t i = 0; i < sizeof message.bytes; i++)
+        message.bytes[i] = byte_of(1, 0, 3, i);
+    post(0, 1, 0, 50, false);
+    assert_int_equal(write(fd, &message, 16 + sizeof message.bytes), 16 + sizeof message.bytes);
+    close(fd);
+    post(0, 1, 1, 50, false);
+    for (unsigned n = 0; n < 2; n++) {
+        event = next(0);
+        assert_int_equal(event.kind, DFR_LINK_SENT);
+        free(event.cookie);
+    }
+    event = next(0);
+    check(&event, 0, 3, 100);
+    event = next(0);
+    assert_int_equal(event.kind, DFR_LINK_LOST);
+    assert_int_equal(event.rank, 1);
+    dfr_tcp_shut(doors[1]);
+    close_all();
+}
+
+/* What comes over a connection is no message of this program: the run ends with a sentence. */
+static void test_wrong_bytes(void **state)
+{
+    static const char words[32] = "GET / HTTP/1.0";
+    struct dfr_link_event event;
+
+    (void)state;
+    const int fd = join_as_rank_1();
+    assert_int_equal(write(fd, words, sizeof words), sizeof words);
     int code = DF_OK;
     while (code == DF_OK)
         code = links[0]->poll(links[0], &event, &errors[0]);
@@ -361,9 +398,13 @@ static void test_rank_does_not_come(void **state)
 
 static void test_no_such_network(void **state)
 {
+    static const char *const wrong[] = { "127.0.0.0/x", "127.0.0.0/", "127.0.0.0/8x", "127.0.0.0/33", "127.0.0.0/-1", "127.0.0.0/4294967304" };
+
     (void)state;
     assert_int_equal(dfr_tcp_listen("no-such0,203.0.113.0/24", &doors[0], &cards[0], &errors[0]), DF_E_IO);
     assert_string_equal(errors[0].text, "no interface of this host is one of 'no-such0,203.0.113.0/24'");
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(dfr_tcp_listen(wrong[i], &doors[0], &cards[0], &errors[0]), DF_E_IO);
     assert_int_equal(dfr_tcp_listen("lo", &doors[0], &cards[0], &errors[0]), DF_OK);
     dfr_tcp_shut(doors[0]);
 }
@@ -372,7 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_messages), cmocka_unit_test(test_urgent), cmocka_unit_test(test_death),
                                         cmocka_unit_test(test_strangers), cmocka_unit_test(test_addresses),
-                                        cmocka_unit_test(test_wrong_bytes), cmocka_unit_test(test_rank_does_not_come),
+                                        cmocka_unit_test(test_wrong_bytes), cmocka_unit_test(test_reset), cmocka_unit_test(test_rank_does_not_come),
                                         cmocka_unit_test(test_no_such_network) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

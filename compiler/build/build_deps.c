@@ -22,8 +22,8 @@ static void add(struct dfc_list *files, const char *name)
         dfc_list_add(files, "%s", name);
 }
 
-/* Adds the prerequisites of a rule as compilers write it: they stand after the first ": ", parted by blanks, with "\ "
- * for a blank in a name. nvcc also lists what #line calls generated code, which is no file, so it is left out. */
+/* Adds the prerequisites of a rule as compilers and print_name() write it: they stand after the first ": ", separated by blanks, with a backslash before a
+ * blank, '#' or ':' in a name, and "$$" for '$'. nvcc also lists what #line calls generated code, which is no file, so it is left out. */
 static void add_rule(struct dfc_list *files, char *text)
 {
     char *p = strstr(text, ": ");
@@ -32,7 +32,7 @@ static void add_rule(struct dfc_list *files, char *text)
         while (*p && !strchr(" \n\t", *p)) {
             if (*p == '\\' && p[1] == '\n')
                 break;
-            if (*p == '\\' && (p[1] == ' ' || p[1] == '#'))
+            if ((*p == '\\' && (p[1] == ' ' || p[1] == '#' || p[1] == ':')) || (*p == '$' && p[1] == '$'))
                 p++;
             *end++ = *p++;
         }
@@ -117,12 +117,10 @@ bool dfc_write_prerequisites(const char *rule, const struct dfc_list *files)
     FILE *out = fopen(rule, "w");
     if (!out)
         return false;
-    fputc('x', out);
-    fputc(':', out);
+    fputs("x:", out);
     for (size_t i = 0; i < files->n; i++) {
         fputc(' ', out);
-        for (const char *c = files->items[i]; *c; c++)
-            fprintf(out, strchr(" #", *c) ? "\\%c" : "%c", *c);
+        print_name(out, files->items[i]);
     }
     fputc('\n', out);
     const bool good = !ferror(out);

@@ -46,6 +46,10 @@ compiled c-keep "$all" 213 --keep; compiled c-no-cache "$all" 213 --no-cache
 if [ "$(uname -m)" = x86_64 ]; then expect c-no-cache-asks 0 '-march=x86-64-v.* -E ' cat "$CALLS.asked"; else skip c-no-cache-asks 'no levels here'; fi
 compiled c-debug "$all" 213 -g; compiled c-debug-again '' 213 -g
 cd c-other && compiled c-debug-elsewhere "$all" 213 -g; cd ..
+mkdir 'c-$x #:y' && cp -p c-files/* 'c-$x #:y' && source="$PWD/c-\$x #:y/three.df" # names that compilers escape in their lists
+compiled c-name "$all" 213; compiled c-name-again '' 213
+sed -i 's/200/300/' 'c-$x #:y/step.h'; touch -d '1 minute ago' 'c-$x #:y/step.h'
+compiled c-name-header '2_show.c link' 313
 cp -r c-files c-date; source=$PWD/c-date/three.df
 sed -i 's/^#include "step.h"/&\nstatic const char *day = __DATE__;/; s/(void)call;/& (void)day;/' c-date/show.c; touch -d '1 minute ago' c-date/show.c
 compiled c-date "$all" 213; compiled c-date-again 2_show.c 213

@@ -116,9 +116,9 @@ expect untrusted-compile 1 "^dfc: error: --untrusted: 'stranger/good.df' is not 
     "$DFC" stranger/good.df --untrusted -o stranger/good
 [ -e stranger/good ] && fail untrusted-no-file 'there is a program' || pass untrusted-no-file
 for command in run compare profile; do expect "untrusted-$command" 1 '^dfc: error: --untrusted: ' "$DFC" $command stranger/good.df --untrusted; done
-for import in "$PWD/secret.df" ../secret.df link.df; do
+for import in "$PWD/secret.df" ../secret.df link.df /proc/self/fd/9; do
     { echo "import \"$import\";"; sed 1,2d stranger/good.df; } >stranger/bad.df
-    "$DFC" partition stranger/bad.df --untrusted >bad.out 2>&1
+    "$DFC" partition stranger/bad.df --untrusted >bad.out 2>&1 9< <(cat secret.df)
     expect "untrusted-import-${import//[^a-z]/}" 0 "^stranger/bad\.df:1:8: error: cannot import '.*': it is not below the program's folder, and the program is --untrusted$" cat bad.out
     grep -q 'of=another' bad.out && fail untrusted-reads "$(cat bad.out)"
 done

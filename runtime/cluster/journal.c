@@ -99,7 +99,7 @@ struct reading {
     struct dfr_array whole;             /* of struct whole: of lines `file`, the first n_whole of records */
     size_t n_whole;
     struct dfr_table by_path;           /* of these */
-    bool begun;
+    bool begun, no_memory;
     size_t good;                        /* bytes up to the last line that stands for itself */
 };
 
@@ -110,7 +110,14 @@ static void free_files(struct dfr_journal_file *files, size_t n)
     free(files);
 }
 
-static bool read_input(struct dfr_inputs *inputs, const char *text)
+static bool no_memory(struct reading *r)
+{
+    r->no_memory = true;
+    return false;
+}
+
+/* Adds the input to one of r's two lists. */
+static bool read_input(struct reading *r, struct dfr_inputs *inputs, const char *text)
 {
     struct dfr_input f = { 0 };
     int at = 0;
@@ -120,7 +127,7 @@ static bool read_input(struct dfr_inputs *inputs, const char *text)
     if (more)
         inputs->files = more;
     if (!more || !(f.path = dfr_path_read(text + at)))
-        return false;
+        return no_memory(r);
     inputs->files[inputs->n++] = f;
     return true;
 }
@@ -138,7 +145,7 @@ static bool read_out(struct reading *r, const char *text)
     if (more)
         r->next = more;
     if (!more || !(f.file.path = dfr_path_read(text + at)))
-        return false;
+        return no_memory(r);
     r->next[r->n_next++] = f;
     return true;
 }
@@ -147,12 +154,11 @@ static bool read_whole_file(struct reading *r, const char *text)
 {
     struct whole f = { 0 }, *added;
     int at = 0;
-    if (sscanf(text, "file %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNx64 " %n", &f.wave, &f.bytes, &f.changed_ns, &f.digest, &at) != 4 || at == 0 ||
-        !(f.path = dfr_path_read(text + at)))
+    if (sscanf(text, "file %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNx64 " %n", &f.wave, &f.bytes, &f.changed_ns, &f.digest, &at) != 4 || at == 0)
         return false;
-    if (!(added = dfr_array_add(&r->whole, sizeof f, 1))) {
+    if (!(f.path = dfr_path_read(text + at)) || !(added = dfr_array_add(&r->whole, sizeof f, 1))) {
         free(f.path);
-        return false;
+        return no_memory(r);
     }
     *added = f;
     return true;
@@ -174,8 +180,8 @@ static void drop_whole(struct reading *r, size_t from)
 static bool take_whole(struct reading *r)
 {
     struct whole *all = r->whole.items;
-    size_t n = r->n_whole;
-    for (size_t i = n; i < r->whole.n; i++) {
+    uint32_t n = (uint32_t)r->n_whole;
+    for (uint32_t i = n; i < r->whole.n; i++) {
         const uint32_t hash = dfr_hash_fold(dfr_hash(0, all[i].path, strlen(all[i].path)));
         uint32_t id;
         if (dfr_table_find(&r->by_path, hash, is_path, all, all[i].path, &id)) {
@@ -184,10 +190,12 @@ static bool take_whole(struct reading *r)
             all[id] = all[i];
             all[id].rewritten = rewritten;
         } else if (dfr_table_reserve(&r->by_path)) {
-            dfr_table_put(&r->by_path, hash, (uint32_t)n);
+            dfr_table_put(&r->by_path, hash, n);
             all[n++] = all[i];
-        } else {
-            return false;
+        } else {                        /* each path stays in the list once */
+            memmove(all + n, all + i, (r->whole.n - i) * sizeof *all);
+            r->whole.n -= i - n;
+            return no_memory(r);
         }
     }
     r->n_whole = r->whole.n = n;
@@ -256,7 +264,7 @@ static bool read_line(struct reading *r, const char *text, bool first, bool *sta
         return *stands = r->begun = true;
     }
     if (!strncmp(text, "input ", 6))
-        return read_input(r->begun ? &r->accepted : &r->inputs, text);
+        return read_input(r, r->begun ? &r->accepted : &r->inputs, text);
     if (!r->begun)
         return !strncmp(text, "fact ", 5) && dfr_fact_read(&r->facts, text + 5);
     if (!strncmp(text, "out ", 4))
@@ -292,7 +300,7 @@ static int read_lines(struct reading *r, char *text, size_t n, struct df_error *
         const bool good = read_line(r, text + at, at == 0, &stands);
         text[at + (size_t)length] = ' '; /* it may be read once more */
         if (!good)
-            return damaged(r->j, number, error);
+            return r->no_memory ? dfr_error_memory(error) : damaged(r->j, number, error);
         at += (size_t)length + CHECK_BYTES + 1;
         number++;
         if (stands)
@@ -523,16 +531,16 @@ char *dfr_journal_input(const char *path, const char *name)
     size_t room = 0;
     for (ssize_t n; file && !found && (n = getline(&line_text, &room, file)) > 0 && strncmp(line_text, "begun", 5) != 0;) {
         const ssize_t length = line_length(line_text, (size_t)n);
-        struct dfr_inputs one = { 0 };
+        struct reading r = { 0 };
         if (length < 0)
             break;
         line_text[length] = '\0';
-        if (!strncmp(line_text, "input ", 6) && read_input(&one, line_text)) {
-            const char *slash = strrchr(one.files[0].path, '/');
-            if (!strcmp(slash ? slash + 1 : one.files[0].path, name))
-                found = strdup(one.files[0].path);
+        if (!strncmp(line_text, "input ", 6) && read_input(&r, &r.inputs, line_text)) {
+            const char *path_of = r.inputs.files[0].path, *slash = strrchr(path_of, '/');
+            if (!strcmp(slash ? slash + 1 : path_of, name))
+                found = strdup(path_of);
         }
-        dfr_inputs_free(&one);
+        dfr_inputs_free(&r.inputs);
     }
     free(line_text);
     if (file)

@@ -344,17 +344,16 @@ static size_t tell(struct dfr_outputs *o, int64_t waves, int *fds)
 /* Moves the whole files of these waves to o->told_whole. false: no memory. */
 static bool tell_whole(struct dfr_outputs *o, int64_t waves)
 {
-    struct dfr_whole *files = o->whole.items;
-    size_t left = 0, n = o->whole.n;
+    struct dfr_whole *files = o->whole.items, *told;
+    uint32_t n_told = 0, n_left = 0;
     free_whole(&o->told_whole);
-    for (size_t i = 0; i < n; i++) {
-        struct dfr_whole *told = files[i].wave < waves ? dfr_array_add(&o->told_whole, sizeof *told, 1) : NULL;
-        if (files[i].wave < waves && !told)
-            return false;               /* the run ends now */
-        *(told ? told : &files[left++]) = files[i];
-        o->whole.n = left + (n - i - 1);
-    }
-    o->whole.n = left;
+    for (uint32_t i = 0; i < o->whole.n; i++)
+        n_told += files[i].wave < waves;
+    if (!(told = dfr_array_add(&o->told_whole, sizeof *told, n_told)))
+        return false;
+    for (uint32_t i = 0; i < o->whole.n; i++)
+        *(files[i].wave < waves ? told++ : &files[n_left++]) = files[i];
+    o->whole.n = n_left;
     return true;
 }
 

@@ -1,0 +1,137 @@
+/* test_journal_memory.c - each place of the journal's code and of the record of outputs that allocates fails, one at a time: the call gives DF_E_MEMORY, and
+ * nothing leaks or is freed twice.
+ */
+#include "failing.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "runtime/cluster/journal.h"
+#include "runtime/io/kept.h"
+#include "tests/rig/temp_folder.h"
+
+#if FAILING
+enum { WAVES = 40 };                    /* so many files that tables grow within the second record */
+
+static int status;
+static struct df_error error;
+
+static void write_file(const char *name)
+{
+    FILE *to = fopen(name, "w");
+    assert_non_null(to);
+    fputs(name, to);
+    fclose(to);
+}
+
+/* A run with a file of each wave, and one that each wave writes anew. */
+static void records(struct dfr_journal *j, int64_t from, int64_t waves)
+{
+    struct dfr_whole whole[2 * WAVES];
+    char names[WAVES][24];
+    size_t n = 0;
+    for (int64_t w = from; w < waves && status == DF_OK; w++) {
+        snprintf(names[w], sizeof names[w], "w%lld", (long long)w);
+        whole[n++] = (struct dfr_whole){ w, names[w] };
+        whole[n++] = (struct dfr_whole){ w, "latest" };
+    }
+    if (status == DF_OK)
+        status = dfr_journal_done(j, waves, &(struct dfr_synced){ NULL, 0, whole, n }, &error);
+}
+
+static void resume(void *unused)
+{
+    struct dfr_input input = { "in", 100, 7, false };
+    const struct dfr_inputs inputs = { &input, 1, 1 };
+    struct dfr_journal j;
+    (void)unused;
+    status = dfr_journal_open(&j, "j", &(struct dfr_journal_run){ true, false, 1, &inputs, NULL }, &error);
+    if (status != DF_OK)
+        return;
+    if (j.done == 0) {
+        records(&j, 0, 2);
+        records(&j, 2, WAVES);
+    }
+    dfr_journal_close(&j);
+}
+
+static void sync_whole(void *unused)
+{
+    struct dfr_outputs *o = NULL;
+    struct dfr_synced synced;
+    (void)unused;
+    status = dfr_outputs_create(NULL, &o, &error);
+    for (int64_t w = 0; w < WAVES && status == DF_OK; w++) {
+        struct dfr_kept kept = { .outputs = o, .wave = w % 20, .file.path = strdup("out") };
+        status = dfr_kept_close(&kept, false, true, NULL, &error);
+    }
+    if (status == DF_OK)
+        status = dfr_outputs_sync(o, 10, &synced, &error);
+    if (status == DF_OK)
+        status = dfr_outputs_sync(o, 20, &synced, &error);
+    if (o)
+        dfr_outputs_free(o);
+}
+
+static void fail_each(void (*does)(void *))
+{
+    failing_learn(does, NULL);
+    assert_int_equal(status, DF_OK);
+    const long kept = failing_n_live;
+    for (uint32_t place = 0; place < failing_n; place++)
+        for (uint64_t n = 1; n <= failing_places[place].calls; n++) {
+            failing_set(place, n);
+            does(NULL);
+            failing_end();
+            if (status != DF_OK && (status != DF_E_MEMORY || !strstr(error.text, "memory")))
+                fail_msg("call %llu at %p: status %d, '%s'", (unsigned long long)n, failing_places[place].address, status, error.text);
+            assert_int_equal(failing_n_live, kept);
+        }
+}
+#endif
+
+static void test_journal(void **state)
+{
+    (void)state;
+#if FAILING
+    char name[24];
+    for (int w = 0; w < WAVES; w++) {
+        snprintf(name, sizeof name, "w%d", w);
+        write_file(name);
+    }
+    write_file("latest");
+    resume(NULL);
+    assert_int_equal(status, DF_OK);
+    fail_each(resume);
+#else
+    skip();
+#endif
+}
+
+static void test_outputs(void **state)
+{
+    (void)state;
+#if FAILING
+    fail_each(sync_whole);
+#else
+    skip();
+#endif
+}
+
+static int enter(void **state)
+{
+    strcpy(temp_folder, "/dev/shm/dfc-test-XXXXXX"); /* syncing costs nothing there */
+    return (!mkdtemp(temp_folder) && temp_folder_make(state)) || chdir(temp_folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_journal), cmocka_unit_test(test_outputs) };
+    return cmocka_run_group_tests(tests, enter, temp_folder_remove);
+}

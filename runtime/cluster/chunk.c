@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
@@ -294,6 +295,14 @@ static int add_place(struct merging *m, size_t source, const struct dfr_entry *e
     return DF_OK;
 }
 
+/* Goes behind the bytes of an entry. Returns false if the file does not have them. */
+static bool skip_bytes(FILE *file, int64_t bytes)
+{
+    struct stat info;
+    const off_t at = ftello(file);
+    return at >= 0 && fstat(fileno(file), &info) == 0 && bytes <= info.st_size - at && fseeko(file, at + (off_t)bytes, SEEK_SET) == 0;
+}
+
 static int list_entries(struct merging *m, size_t source, struct df_error *error)
 {
     const struct source *s = &m->sources[source];
@@ -301,7 +310,7 @@ static int list_entries(struct merging *m, size_t source, struct df_error *error
     FILE *file = open_entries(s->path, NULL, error);
     int got = 0, status = file ? DF_OK : DF_E_REFUSED;
     while (status == DF_OK && (got = dfr_entry_read(file, &entry)) > 0) {
-        status = fseeko(file, (off_t)entry.bytes, SEEK_CUR) == 0 ? check_entry(m, s, &entry, error) : not_whole(s->path, "is damaged", error);
+        status = skip_bytes(file, entry.bytes) ? check_entry(m, s, &entry, error) : not_whole(s->path, "is damaged", error);
         if (status != DF_OK)
             free(entry.path);
         else

@@ -120,6 +120,9 @@ mkdir x; forged below 0 '^dfc: 100 waves in 70 files' ' each003.npy' ' ./x/../ea
 forged foreign 1 "^dfc: error: 'forged' has a file of wave 77, 'each003.npy', and is of the waves 0 to 32$" "$(grep -ao 'entry whole [0-9]* 3 ' c1)" "$(grep -ao 'entry whole [0-9]* 3 ' c1 | sed 's/ 3 $/ 77 /')"
 forged twice 1 "^dfc: error: 'forged' has 'each002.npy' twice, of the waves [0-9]* and [0-9]*$" ' each003.npy' ' each002.npy'
 forged nodes 1 "^dfc: error: 'forged' and '(forged|c2|c3)' both have 'out.raw', of two nodes$" ' rows.csv' ' out.raw'
+last=$(grep -ao 'entry [a-z]* [0-9 ]* [a-z0-9.]*$' c1 | tail -n 1)
+forged cut 1 "^dfc: error: 'forged' is damaged$" "$last" "$(sed -E 's/ ([0-9]+) ([^ ]*)$/ 1\1 \2/' <<<"$last")"
+[ -e each000.npy ] && fail forged-cut-writes "$(ls)" || pass forged-cut-writes
 forged newer 1 "^dfc: error: 'forged' is a chunk of version 4, made by a newer dfc: make it again$" 'dfc chunk 3' 'dfc chunk 4'
 forged older 1 "^dfc: error: 'forged' is a chunk of version 2, made by an older dfc: make it again$" 'dfc chunk 3' 'dfc chunk 2'
 touch ../in.raw; check touched run 33:34 c8

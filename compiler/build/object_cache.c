@@ -119,13 +119,22 @@ bool dfc_object_get(const struct dfc_program *p, const struct dfc_build_unit *un
     return good;
 }
 
+/* Is that so for a header of the user's? */
+static bool has_header_elsewhere(const struct dfc_program *p, const struct dfc_list *files)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (strncmp(files->items[i], p->work, strlen(p->work)) != 0 && !dfc_is_system_header(p, files->items[i]) && is_elsewhere(files->items[i]))
+            return true;
+    return false;
+}
+
 void dfc_object_put(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry)
 {
     const struct dfc_cache_file file = file_of(p, unit, entry);
     struct dfc_list files = { 0 };
     struct stat log;
     /* Nothing was written to the log, so its time is that when it was made. */
-    if (stat(unit->log, &log) == 0 && log.st_size == 0 && dfc_prerequisites(unit->deps, &files))
+    if (stat(unit->log, &log) == 0 && log.st_size == 0 && dfc_prerequisites(unit->deps, &files) && !files.failed && !has_header_elsewhere(p, &files))
         dfc_cache_put(&file, &files, log.st_mtim);
     dfc_list_free(&files);
 }

@@ -46,6 +46,10 @@ compiled c-keep "$all" 213 --keep; compiled c-no-cache "$all" 213 --no-cache
 if [ "$(uname -m)" = x86_64 ]; then expect c-no-cache-asks 0 '-march=x86-64-v.* -E ' cat "$CALLS.asked"; else skip c-no-cache-asks 'no levels here'; fi
 compiled c-debug "$all" 213 -g; compiled c-debug-again '' 213 -g
 cd c-other && compiled c-debug-elsewhere "$all" 213 -g; cd ..
+echo 1 >c-files/data; sed -i '$a#define EMBED(name, file) __asm__(".pushsection .rodata\\n" #name ": .incbin \\"" file "\\"\\n.popsection")' c-files/step.h
+printf '%s\n' 'extern const char data[];' "EMBED(data, \"$PWD/c-files/data\");" >>c-files/show.c; sed -i 's/+ STEP/+ STEP + *data - 48/; 1iextern const char data[];' c-files/show.c; touch -d '1 minute ago' c-files/*
+compiled c-embed '2_show.c three.c' 214; echo 2 >c-files/data; compiled c-embed-again 2_show.c 215
+sed -i '/data\[\]/d; /^EMBED/d; s/ + \*data - 48//' c-files/show.c; sed -i '$d' c-files/step.h; touch -d '1 minute ago' c-files/*; compiled c-embed-gone '' 213
 mkdir 'c-$x #:y' && cp -p c-files/* 'c-$x #:y' && source="$PWD/c-\$x #:y/three.df" # names that compilers escape in their lists
 compiled c-name "$all" 213; compiled c-name-again '' 213
 sed -i 's/200/300/' 'c-$x #:y/step.h'; touch -d '1 minute ago' 'c-$x #:y/step.h'

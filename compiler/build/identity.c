@@ -350,8 +350,10 @@ static bool add_libraries(const struct dfc_program *p, struct dfr_facts *facts)
     const struct dfc_list *flags = &p->tools.link_flags;
     bool good = true;
     for (size_t i = 0; good && i < flags->n; i++) {
-        const char *name = flags->items[i] + 2;
-        if (strncmp(flags->items[i], "-l", 2) != 0 || find(facts, "library", name))
+        const char *word = flags->items[i], *name = word + 2;
+        if (word[0] != '-')             /* pkg-config may give the file itself */
+            good = add(facts, "library", own_name(word), content_text(word));
+        if (strncmp(word, "-l", 2) != 0 || find(facts, "library", name))
             continue;
         char *path = find_library(p, flags, name);
         good = add(facts, "library", name, path ? content_text(path) : strdup("not found"));

@@ -37,6 +37,10 @@ variant std-kernel "the code of kernel 'write_raw_f32'" std/raw.c '$a/* changed 
 library a grow 'x + 2'; variant archive "library 'grow'" - ''; library a grow 'x + 1'
 library so shrink 'x / 4'; variant shared "library 'shrink'" - ''; library so shrink 'x / 2'
 
+# pkg-config gives the archive itself.
+mkdir pc; printf 'Name: grow\nDescription: grow\nVersion: 1\nLibs: %s/libgrow.a\n' "$PWD" >pc/grow.pc; export PKG_CONFIG_PATH=$PWD/pc
+make_one file1; library a grow 'x + 2'; make_one file2; library a grow 'x + 1'; unset PKG_CONFIG_PATH
+
 # The journal of a run that was killed, and the first chunk, are base's.
 until_line() { for _ in $(seq 6000); do grep -q "$1" "$2" 2>/dev/null && return; sleep 0.01; done; fail until-line "$*"; }
 cd one || exit 1
@@ -49,6 +53,8 @@ for i in "${!names[@]}"; do
     expect "merge-$n" 1 "^dfc: error: 'c0' and 'c1' are of two programs, or of other arguments, sizes or inputs: $w (differs|is '.*' in one, and '.*' in the other)(; .*)?$" "$DFC" merge c0 c1
     rm -f c1
 done
+check chunk-file1 ../file1 --waves=0:6 --out=c2; check chunk-file2 ../file2 --waves=6:20 --out=c3
+expect merge-file 1 "inputs: library 'libgrow.a' differs$" "$DFC" merge c2 c3; rm -f c2 c3
 # A shared library is exchanged, and nothing is compiled.
 (cd ..; library so shrink 'x / 8')
 expect resume-loaded 1 "^base: error: the journal 'j' is of another run: the shared library 'shrink' has changed; if" ../base --resume --journal=j

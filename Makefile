@@ -337,9 +337,6 @@ $(STEPS_OBJ): $(OBJ)/steps/%.o: %.c $(OBJ)/flags
 $(BUILDDIR)/tests/test_run_steps: MOCK = $(STEPS_OBJ)
 $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 
-# Its reference.
-$(BUILDDIR)/tests/test_math: MOCK = -lquadmath
-
 # Tests that are carried to another machine: they find their libraries there, and those that call no CUDA have none in them.
 $(addprefix $(BUILDDIR)/tests/test_,cuda emu engine): CARRY_LINK = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 $(addprefix $(BUILDDIR)/tests/test_,emu engine): CUDA_LINK =
@@ -419,7 +416,7 @@ check-math: all
 	@if python3 -c 'import mpmath' 2>/dev/null; then python3 tests/math/coefficients.py --check; else echo 'skip coefficients: no python3-mpmath here'; fi
 	@for level in x86-64 x86-64-v3 'x86-64-v4 -mprefer-vector-width=512'; do echo "$$level:"; $(CC) -O3 -march=$$level -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-builtin \
 	    -I$(INC) -o $(BUILDDIR)/math_speed tests/e2e/programs/math/speed.c -lm && $(BUILDDIR)/math_speed || exit 1; done
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $(BUILDDIR)/math_check tests/math/check.c -lquadmath -lm
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) -o $(BUILDDIR)/math_check tests/math/check.c -lm
 	@$(BUILDDIR)/math_check $(or $(N),100000000) $(NAME) $(if $(NAME),$(TYPE))
 check-model:
 	@tests/model/run.sh $(BUILDDIR)

@@ -246,9 +246,9 @@ DF_MATH float df_pow_special_f32(float x, float y, float r)
     float size = a == 0.0f ? of_zero : r, all = a == DF_MATH_INF_F32 ? of_inf : size;
     int whole = df_whole_f32(y), odd = whole & !df_whole_f32(y * 0.5f);
     float with_sign = odd ? df_signed_f32(all, x) : all;
-    float real = (x < 0.0f) & (a < DF_MATH_INF_F32) & !whole ? nan : with_sign;
-    float number = (x != x) | (y != y) ? x + y : real;
-    return (x == 1.0f) | (y == 0.0f) ? 1.0f : number;
+    float real = ((x < 0.0f) & (a < DF_MATH_INF_F32) & !whole) ? nan : with_sign;
+    float number = ((x != x) | (y != y)) ? x + y : real;
+    return ((x == 1.0f) | (y == 0.0f)) ? 1.0f : number;
 }
 
 DF_MATH double df_pow_special_f64(double x, double y, double r)
@@ -258,9 +258,9 @@ DF_MATH double df_pow_special_f64(double x, double y, double r)
     double size = a == 0.0 ? of_zero : r, all = a == DF_MATH_INF_F64 ? of_inf : size;
     int whole = df_whole_f64(y), odd = whole & !df_whole_f64(y * 0.5);
     double with_sign = odd ? df_signed_f64(all, x) : all;
-    double real = (x < 0.0) & (a < DF_MATH_INF_F64) & !whole ? nan : with_sign;
-    double number = (x != x) | (y != y) ? x + y : real;
-    return (x == 1.0) | (y == 0.0) ? 1.0 : number;
+    double real = ((x < 0.0) & (a < DF_MATH_INF_F64) & !whole) ? nan : with_sign;
+    double number = ((x != x) | (y != y)) ? x + y : real;
+    return ((x == 1.0) | (y == 0.0)) ? 1.0 : number;
 }
 
 /* In f64, whose error of 2^-36 leaves the rounding to f32 alone. */
@@ -563,7 +563,7 @@ DF_MATH float df_atan2_f32(float y, float x)
     float turn = steep ? -minus : minus;
     float sum = base + turn * a, sum_rest = (base - sum) + turn * a;      /* exact: base is 0, or larger than a */
     float angle = df_signed_f32(sum + (sum_rest + (turn * low + rest)), y);
-    return (x != x) | (y != y) ? x + y : angle;
+    return ((x != x) | (y != y)) ? x + y : angle;
 }
 
 DF_MATH double df_atan2_f64(double y, double x)
@@ -577,7 +577,7 @@ DF_MATH double df_atan2_f64(double y, double x)
     double turn = steep ? -minus : minus;
     double sum = base + turn * a, sum_rest = (base - sum) + turn * a;      /* exact: base is 0, or larger than a */
     double angle = df_signed_f64(sum + (sum_rest + (turn * low + rest)), y);
-    return (x != x) | (y != y) ? x + y : angle;
+    return ((x != x) | (y != y)) ? x + y : angle;
 }
 
 /* ---- tanh: |x| < 0.5625: x + x^3 P(x^2); else 1 - 2 / (e^2|x| + 1) ---- */

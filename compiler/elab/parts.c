@@ -387,7 +387,7 @@ bool dfc_parts_solve(struct dfc_unit *u, const struct dfc_divide *d, const struc
         port_rows[p] = first;
     }
     *part = (struct dfc_part){
-        .solved = { dims, (const uint64_t (*)[DF_MAX_RANK])port_dims },
+        .solved = { .dims = dims, .port_dims = (const uint64_t (*)[DF_MAX_RANK])port_dims },
         .rows = { .first = from, .rows = to - from, .whole = d->parts->whole, .number = k, .n = d->parts->n,
                   .passes = d->parts->passes },
         .port_rows = port_rows,

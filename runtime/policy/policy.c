@@ -64,7 +64,7 @@ const struct dfr_policy *dfr_policy_find(const char *name, struct df_error *erro
 int dfr_run_as_read(const char *text, struct dfr_run_as *as, struct df_error *error)
 {
     char copy[sizeof((struct df_plan *)NULL)->run_as], *rest = NULL;
-    *as = (struct dfr_run_as){ NULL };
+    *as = (struct dfr_run_as){ 0 };
     snprintf(copy, sizeof copy, "%s", text);
     const char *word = strtok_r(copy, " ", &rest);
     if (!word || strcmp(word, "static") == 0)

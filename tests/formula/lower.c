@@ -419,7 +419,7 @@ static struct node *of_signature(const struct kernel *k, const char *name, const
 {
     static const enum type types[] = { I32, I64, F32, F64, BOOL };
     unsigned number = 0;
-    enum element element;
+    enum element element = E_I32; /* of a port that cannot be read */
     for (const struct dfl_port *p = k->sig->ports; p; p = p->next, number++)
         if (strcmp(p->name.text, name) == 0) {
             if (p->mode == DFL_OUT || !element_named(p->format->name.text, &element))

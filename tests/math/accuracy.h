@@ -1,6 +1,6 @@
 /* accuracy.h - the functions of runtime/df_math.h beside a reference: errors in ulp, sampled or over all arguments.
  *
- * Reference: f32 against glibc's double functions, f64 against libquadmath. Both are far more exact than what is measured.
+ * Reference: f32 against glibc's double functions, f64 against its f128 functions. Both are far more exact than what is measured.
  * Errors:    in units in the last place of the exact result, rounded down to a power of two; the smallest denormal is the
  *            smallest unit. A NaN, infinity or zero that is wrong, its sign included, counts as 1e30.
  */
@@ -8,7 +8,6 @@
 #define ACCURACY_H
 
 #include <math.h>
-#include <quadmath.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +34,11 @@ struct function {                       /* either one argument or two */
     binary_f128 reference2_f64;
 };
 
+/* glibc has them under every compiler, and its headers declare them to some only. */
+__float128 expf128(__float128), logf128(__float128), sinf128(__float128), cosf128(__float128), tanf128(__float128), tanhf128(__float128);
+__float128 powf128(__float128, __float128), atan2f128(__float128, __float128), fabsf128(__float128), ldexpf128(__float128, int);
+int ilogbf128(__float128);
+
 #define ONE(name) static float one_f32_##name(float x) { return df_##name##_f32(x); } \
                   static double one_f64_##name(double x) { return df_##name##_f64(x); }
 ONE(exp) ONE(log) ONE(sin) ONE(cos) ONE(tan) ONE(tanh)
@@ -43,8 +47,8 @@ static double two_f64_pow(double x, double y) { return df_pow_f64(x, y); }
 static float two_f32_atan2(float y, float x) { return df_atan2_f32(y, x); }
 static double two_f64_atan2(double y, double x) { return df_atan2_f64(y, x); }
 
-#define UNARY(name) { #name, one_f32_##name, one_f64_##name, name, name##q, NULL, NULL, NULL, NULL }
-#define BINARY(name) { #name, NULL, NULL, NULL, NULL, two_f32_##name, two_f64_##name, name, name##q }
+#define UNARY(name) { #name, one_f32_##name, one_f64_##name, name, name##f128, NULL, NULL, NULL, NULL }
+#define BINARY(name) { #name, NULL, NULL, NULL, NULL, two_f32_##name, two_f64_##name, name, name##f128 }
 static const struct function functions[] = {
     UNARY(exp), UNARY(log), UNARY(sin), UNARY(cos), UNARY(tan), UNARY(tanh), BINARY(pow), BINARY(atan2)
 };
@@ -75,13 +79,13 @@ static inline double error_f32(float got, double want)
 
 static inline double error_f64(double got, __float128 want)
 {
-    if (isnanq(want) || isnan(got)) return isnanq(want) && isnan(got) ? 0 : WRONG;
+    if (__builtin_isnan(want) || isnan(got)) return __builtin_isnan(want) && isnan(got) ? 0 : WRONG;
     double nearest = (double)want;
     if (!signbit(got) != !signbit(nearest)) return WRONG;
     if (isinf(got)) return got == nearest ? 0 : nearest == copysign(0x1.fffffffffffffp1023, got) ? 1 : WRONG;
-    if (want == 0 || isinfq(want)) return got == nearest ? 0 : WRONG;
-    int unit = ilogbq(want) - 52;
-    return (double)ldexpq(fabsq(got - want), -(unit < -1074 ? -1074 : unit));
+    if (want == 0 || __builtin_isinf(want)) return got == nearest ? 0 : WRONG;
+    int unit = ilogbf128(want) - 52;
+    return (double)ldexpf128(fabsf128(got - want), -(unit < -1074 ? -1074 : unit));
 }
 
 /* Arguments of function f: a quarter of all bit patterns, else of the sizes at which functions are used. Of pow two thirds are

@@ -255,7 +255,7 @@ static void add_kernel(struct rig *r, int k, bool gpu)
     if (df_builder_kernel(r->builder, &(struct df_kernel_desc){
             .name = name, .n_dims = 1, .dims = dims, .n_ports = n, .ports = desc, .n_scalars = 1, .scalars = &scalar,
             .traits = kernels[k].traits,
-            .functions = { kernels[k].function, gpu ? kernels[k].function : NULL } }, &id, &error) != DF_OK)
+            .functions = { .cpu = kernels[k].function, .gpu = gpu ? kernels[k].function : NULL } }, &id, &error) != DF_OK)
         fail_msg("%s", error.text);
     assert_int_equal(id, (uint32_t)k + (gpu ? 0 : RIG_KERNELS));
     if ((k == RIG_ACC || k == RIG_POUR) && df_builder_initial(r->builder, id, 1, &acc_first, &error) != DF_OK)

@@ -171,8 +171,8 @@ static void the_front_end_reads_it_back(void **state)
     (void)state;
     struct df_platform p = titan();
     struct dfw_probe_report report = { .n_units = 2,
-                                       .h2d = { [1] = { 6e9, 3e9, 5e9 } },
-                                       .d2h = { [1] = { 6e9, 3e9, 0 } } };
+                                       .h2d = { [1] = { .pinned = 6e9, .staged = 3e9, .registered = 5e9 } },
+                                       .d2h = { [1] = { .pinned = 6e9, .staged = 3e9 } } };
     read_back(&p, NULL);
     p.units[1].registers = DF_REGISTER_NO;
     read_back(&p, &report);

@@ -133,11 +133,18 @@ static void test_slow_machine(void **state)
         }
 }
 
+/* A number below n. */
+static uint32_t draw(uint64_t *seed, uint32_t n)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*seed >> 33) % n;
+}
+
 /* Random machines, stages and networks: each item is done once, by who can do it, and all bounds hold. */
 static void test_random(void **state)
 {
     uint64_t seed = 7;
-#define DRAW(n) ((uint32_t)((seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407)) >> 33) % (n))
+#define DRAW(n) draw(&seed, n)
     (void)state;
     for (int round = 0; round < 90; round++) {
         struct dfc_demand s = { .policy = (enum dfr_stream_policy)(round % DFR_STREAM_POLICIES), .n_types = 3, .n_stages = 1 + DRAW(3), .n_node_types = 3 };

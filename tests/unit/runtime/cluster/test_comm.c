@@ -242,7 +242,8 @@ static int run(unsigned window)
                                            .lost_s = 20, .once = &once, .n_once = 1, .stores = plan.stores };
     struct dfr_manage_side side = { .next = next_wave, .result = take_result, .ended = count_ended, .at_once = plan.n_waves == 0 };
 
-    n_next = n_results = n_ended = n_begun = 0;
+    n_next = n_results = n_ended = 0;
+    n_begun = 0;
     rig = link_rig_create(N_RANKS, 7, 3);
     root = (struct dfr_comm){ .link = link_rig_link(rig, 0) };
     for (int rank = 1; rank < N_RANKS; rank++) {

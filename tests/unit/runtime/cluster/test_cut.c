@@ -358,7 +358,7 @@ static struct df_graph *make_bounded(void)
 
     for (unsigned k = 0; k < 3; k++) {
         const struct df_kernel_desc desc = { .name = kinds[k].name, .n_dims = 1, .dims = dims, .n_ports = 1, .ports = &ports[k],
-                                             .traits = kinds[k].traits, .functions = { kinds[k].f, NULL } };
+                                             .traits = kinds[k].traits, .functions = { .cpu = kinds[k].f } };
         const struct df_extent_desc e[DF_MAX_RANK] = { { .code = code, .n_code = 2, .own = k == 0 } };
         OK(df_builder_kernel(b, &desc, &kernel, &error));
         OK(df_builder_extents(b, kernel, e, &error));

@@ -221,8 +221,8 @@ static struct df_graph *make_graph(void)
     struct df_builder *b = df_builder_new("g");
     struct df_kernel_desc source = {.name = "source", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = ports + 1};
     struct df_kernel_desc take = {.name = "take", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = ports,
-                                  .functions = {take_cpu, take_gpu}};
-    struct df_graph *graph;
+                                  .functions = {.cpu = take_cpu, .gpu = take_gpu}};
+    struct df_graph *graph = NULL;
     struct df_error error = {""};
     uint32_t k[2], v[3];
 

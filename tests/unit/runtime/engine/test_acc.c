@@ -212,7 +212,7 @@ static uint32_t node(struct df_builder *b, const char *name, const char *modes, 
     struct df_port_desc ports[4];
     uint64_t dims[4][DF_MAX_RANK] = { { 4 }, { 4 }, { 4 }, { 4 } };
     struct df_error error;
-    uint32_t kernel, id;
+    uint32_t kernel, id = 0;
     unsigned n = (unsigned)strlen(modes);
 
     for (unsigned p = 0; p < n; p++)

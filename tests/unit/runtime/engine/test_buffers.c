@@ -131,8 +131,8 @@ static struct df_graph *make_graph(bool with_code)
         if (df_builder_kernel(builder, &(struct df_kernel_desc){
                 .name = kernels[k].name, .n_dims = 1, .dims = dims, .n_ports = (unsigned)strlen(kernels[k].modes),
                 .ports = ports, .traits = kernels[k].traits,
-                .functions = { code ? kernels[k].function : NULL,
-                               code && kernels[k].gpu ? kernels[k].function : NULL } }, &id, &error) != DF_OK)
+                .functions = { .cpu = code ? kernels[k].function : NULL,
+                               .gpu = code && kernels[k].gpu ? kernels[k].function : NULL } }, &id, &error) != DF_OK)
             fail_msg("%s", error.text);
     }
     m = add_node(builder, MAKE), x = add_node(builder, MAKE), t = add_node(builder, TABLE);

@@ -34,7 +34,7 @@ static struct df_graph *make_graph(void)
     static const char *const dims[] = { "k" };
     static const uint64_t extents[] = { K }, port_extents[1][DF_MAX_RANK] = { { K } };
     const struct df_kernel_desc desc = { .name = "make", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = &port,
-                                         .functions = { make } };
+                                         .functions = { .cpu = make } };
     struct df_builder *builder = df_builder_new("g");
     struct df_graph *graph;
     struct df_error error;

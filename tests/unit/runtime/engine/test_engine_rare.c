@@ -121,9 +121,9 @@ static uint32_t node_of(const char *name, df_function *function, const char *mod
     struct df_port_desc ports[4];
     uint64_t dims[4][DF_MAX_RANK] = { { elements }, { elements }, { elements }, { elements } };
     struct df_error error;
-    uint32_t kernel, node;
+    uint32_t kernel, node = 0;
     struct df_kernel_desc desc = { .name = name, .n_ports = (unsigned)strlen(modes), .ports = ports, .traits = traits,
-                                   .functions = { function, function } };
+                                   .functions = { .cpu = function, .gpu = function } };
 
     if (!builder)
         builder = df_builder_new("g");

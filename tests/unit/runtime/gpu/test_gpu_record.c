@@ -98,7 +98,8 @@ static void test_event_is_asked_once(void **state)
     (void)state;
     dfr_cuda_ops.event_record = note_record;
     dfr_cuda_ops.event_query = note_query;
-    n_of_jobs = n_complete = 0;
+    n_of_jobs = 0;
+    n_complete = 0;
     make_chains(&r, 1, 12);
     struct df_stats stats = rig_check(&r, &o, WAVES);
     assert_int_equal(stats.memories[0].replayed, 12 * WAVES);
@@ -194,7 +195,8 @@ static void test_batches_behind_others(void **state)
         dfr_cuda_ops.launch = count_launch;
         dfr_cuda_ops.event_record = note_record;
         dfr_cuda_ops.event_query = hold_query;
-        n_of_jobs = n_launched = 0;
+        n_of_jobs = 0;
+        n_launched = 0;
         n_two = i % 2 ? 21 + 32 : 32 + 32;
         give_up_s = dfr_clock_s() + 5;
         rig_begin(&r, 10);

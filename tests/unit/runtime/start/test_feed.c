@@ -124,8 +124,8 @@ static struct df_graph *make_graph(void)
     static const uint64_t n[] = { N }, extents[2][DF_MAX_RANK] = { { N }, { N } };
     const struct df_kernel_desc kernels[] = {
         { .name = "take", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = &ports[1] },
-        { .name = "work", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = ports, .functions = { work, work } },
-        { .name = "total", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = with_acc, .functions = { add, add } },
+        { .name = "work", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = ports, .functions = { .cpu = work, .gpu = work } },
+        { .name = "total", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = with_acc, .functions = { .cpu = add, .gpu = add } },
     };
     struct df_builder *b = df_builder_new("g");
     struct df_graph *graph = NULL;

@@ -46,9 +46,9 @@ static struct df_graph *make_graph(bool code, double make_s, bool stated)
                                                   { "c", DF_OUT, DF_I64, 1 } };
     static const uint64_t n[] = { K }, extents[3][DF_MAX_RANK] = { { K }, { K }, { K } };
     struct df_kernel_desc source = { .name = "make", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = out,
-                                     .functions = { code ? make : NULL, NULL } };
+                                     .functions = { .cpu = code ? make : NULL } };
     struct df_kernel_desc last = { .name = "join", .n_dims = 1, .dims = dims, .n_ports = 3, .ports = in_out,
-                                   .functions = { join, join } };
+                                   .functions = { .cpu = join, .gpu = join } };
     struct df_builder *b = df_builder_new("g");
     struct df_graph *graph;
     uint32_t kernel[2], node[3];

@@ -54,7 +54,7 @@ static struct df_plan *plan_for(const struct rig *r)
 {
     struct df_platform platform;
     struct df_times times;
-    struct df_plan *plan;
+    struct df_plan *plan = NULL;
     struct df_error e;
     df_platform_default(&platform, 1);
     if (dfr_times_default(r->graph, true, &times, &e) != DF_OK ||

@@ -28,7 +28,7 @@ static struct df_graph *make_graph(uint64_t bytes)
     static const char *const dims[] = { "k" };
     static const struct df_port_desc tmp = { "t", DF_TMP, DF_U8, 1 };
     struct df_kernel_desc desc = { .name = "touch", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = &tmp,
-                                   .functions = { touch, NULL } };
+                                   .functions = { .cpu = touch } };
     const uint64_t extents[1][DF_MAX_RANK] = { { bytes } };
     struct df_builder *b = df_builder_new("g");
     struct df_graph *graph;

@@ -294,10 +294,10 @@ static struct df_graph *make_graph(void)
     const struct df_kernel_desc kernels[] = {
         { .name = "take", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = &ports[2] },
         { .name = "bias", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = &ports[2], .traits = DF_ONCE,
-          .functions = { bias, bias } },
+          .functions = { .cpu = bias, .gpu = bias } },
         { .name = "scale", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = through, .n_scalars = 1, .scalars = by,
-          .functions = { scale, scale } },
-        { .name = "add", .n_dims = 1, .dims = dims, .n_ports = 3, .ports = ports, .functions = { add, add } },
+          .functions = { .cpu = scale, .gpu = scale } },
+        { .name = "add", .n_dims = 1, .dims = dims, .n_ports = 3, .ports = ports, .functions = { .cpu = add, .gpu = add } },
     };
     struct df_builder *b = df_builder_new("g");
     struct df_graph *graph = NULL;
@@ -661,7 +661,7 @@ KERNEL(again)
 
 static void test_one_call_at_a_time(void **state)
 {
-    static const struct df_kernel_desc kernel = { .name = "again", .functions = { again, NULL } };
+    static const struct df_kernel_desc kernel = { .name = "again", .functions = { .cpu = again } };
     struct df_options o = rig_options("ws", DF_DEVICE_NONE, 1);
     struct df_builder *b = df_builder_new("g");
     struct df_graph *graph;

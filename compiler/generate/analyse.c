@@ -321,16 +321,18 @@ static void count_uses(struct dfg_gen *g, const struct dff_node *n)
             count_uses(g, n->args[k]);
 }
 
+bool dfg_range_is_fixed(const struct dff_range *range)
+{
+    return range->from->kind == DFF_CONST && range->to->kind == DFF_CONST && range->from->i < range->to->i;
+}
+
 unsigned dfg_copies(const struct dff_node *n)
 {
     int64_t copies = 1;
-    for (uint32_t r = 0; r < n->n_ranges; r++) {
-        const struct dff_node *from = n->ranges[r].from, *to = n->ranges[r].to;
-        if (from->kind != DFF_CONST || to->kind != DFF_CONST || to->i <= from->i || to->i - from->i > DFG_MAX_COPIES)
-            return 0;
-        copies *= to->i - from->i;
-        if (copies > DFG_MAX_COPIES)
-            return 0;
+    for (uint32_t r = 0; r < n->n_ranges && copies; r++) {
+        const bool fixed = dfg_range_is_fixed(&n->ranges[r]);
+        const int64_t values = fixed ? n->ranges[r].to->i - n->ranges[r].from->i : 0;
+        copies = values <= DFG_MOST_COPIES && copies * values <= DFG_MOST_COPIES ? copies * values : 0;
     }
     return (unsigned)copies;
 }

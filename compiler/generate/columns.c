@@ -12,8 +12,8 @@
 #define STRIP_BYTES 8192                /* of all arrays of a strip: with what the loops read and write, they should stay in the first cache */
 #define LEAST_STRIP 128
 #define MOST_STRIP 1024
-#define LEAST_READS 2                   /* a value with fewer is not worth an array */
 #define MOST_REPETITIONS 64
+#define LEAST_READS 2                   /* a value with fewer is not worth an array */
 
 /* ---- what can be shared ---- */
 
@@ -116,7 +116,7 @@ unsigned dfg_strip_columns(const struct dfg_gen *g)
     return columns;
 }
 
-static bool is_written_out(const struct dfg_gen *g, const struct dff_node *n)
+static bool may_share(const struct dfg_gen *g, const struct dff_node *n)
 {
     const uint32_t outside = (2u << (unsigned)g->column) - 1;
     return g->facts[n->id].uses && n != g->sum && n->kind == DFF_REDUCE && n->order == DFF_ORDER_FOLD && n->n_ranges == 1 && n->args[0] &&
@@ -164,7 +164,7 @@ void dfg_columns_print(struct dfg_gen *g)
     for (unsigned i = 0; i < g->kernel->n_nodes && g->n_columns < DFG_MAX_COLUMNS && !g->failed; i++) {
         const struct dff_node *n = g->kernel->nodes[i];
         struct shift s = { .g = g, .slot = n->n_ranges ? n->ranges[0].slot : 0, .seen = seen };
-        const struct dff_node *value = is_written_out(g, n) ? find(&s, n->args[0]) : NULL;
+        const struct dff_node *value = may_share(g, n) ? find(&s, n->args[0]) : NULL;
         if (!value)
             continue;
         const struct dff_range *range = &n->ranges[0];
@@ -185,6 +185,14 @@ static int64_t place_of(const struct dfg_gen *g, const struct dfg_column *c)
     const struct dfg_block *block = dfg_block_of(g, 1u << c->slot);
     int64_t at = c->by * block->number - c->low;
     return block->slot == (int)c->slot && block->is_number && at <= c->high - c->low ? at : -1;
+}
+
+bool dfg_columns_has(const struct dfg_gen *g, const struct dff_node *n)
+{
+    bool has = false;
+    for (unsigned i = 0; i < g->n_columns; i++)
+        has |= g->columns[i].node == n && !g->columns[i].is_place;
+    return has;
 }
 
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place)

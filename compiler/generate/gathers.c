@@ -423,7 +423,7 @@ static bool gathers_terms(struct dfg_gen *g, const struct dff_node *sum)
 {
     const uint32_t rows = (1u << (unsigned)g->column) - 1, columns = (2u << (unsigned)g->column) - 1;
     if (sum->kind != DFF_REDUCE || sum->op != DFF_SUM || sum->order != DFF_ORDER_FOLD || sum->n_ranges != 1 || !g->facts[sum->id].uses ||
-        !dfg_copies(sum) || sum->slots & ~columns)
+        !dfg_range_is_fixed(&sum->ranges[0]) || sum->slots & ~columns)
         return false;
     const uint32_t slot = 1u << sum->ranges[0].slot, both = slot | 1u << (unsigned)g->column;
     bool found = false;

@@ -17,7 +17,9 @@
 
 #define DFG_MAX_ROWS 64                 /* of one row function; what is more is read as a whole */
 #define DFG_MAX_BOUNDS 32
-#define DFG_MAX_COPIES 256              /* repetitions of loops that are written out, in one formula */
+#define DFG_MOST_COPIES 256             /* of the body of a reduction that is written out */
+#define DFG_MOST_OUTSIDE 8              /* of one that stands in no long loop: it runs too seldom to pay for more code */
+#define DFG_MOST_ALL_COPIES 256         /* of a term: of reductions inside each other, and for each channel */
 
 struct dfg_text {                       /* C for a value */
     const char *c;
@@ -33,6 +35,7 @@ struct dfg_block {
     int64_t number;
     int64_t modulus, residue;           /* the slot is a multiple of `modulus`, and `residue`; modulus 0: nothing is known */
     bool is_column;                     /* a loop over columns */
+    bool is_long;                       /* a loop of a range that is not a few numbers */
     const char *counter;                /* of such a loop: the column as an int32_t; NULL: not needed yet */
     const char *name;                   /* of the slot */
     int64_t shift;                      /* the slot is that much more than what is called so */
@@ -56,6 +59,8 @@ struct dfg_fact {                       /* of a node, within one formula */
     bool loops;                         /* it holds a reduction that may be a loop */
     bool in_sum;                        /* the terms of dfg_gen.sum hold it, if there is such a sum */
     uint32_t empty;                     /* slots of loops around it that may have no repetition */
+    uint32_t walk;                      /* the last walk of dfg_is_written_out() that came here, */
+    unsigned inside;                    /* and how often it found a term of the node's reductions to stand in its text */
 };
 
 struct dfg_affine {                     /* constant + sum of factor * variable */
@@ -150,6 +155,7 @@ struct dfg_gen {
     const struct dff_node *sum;         /* of an acc's formula: its loop stands around that of the columns (reduce.c). NULL: there is none */
     uint32_t within;                    /* the slot of its range, as a bit, while the inside of that loop is printed */
     unsigned copies;                    /* repetitions that are written out around what is printed */
+    uint32_t walks;                     /* of dfg_is_written_out(), so far */
     const char *from, *to;              /* the rows that are computed; NULL: all of them */
     unsigned rows;                      /* dimension that counts these; of those before it, df_outer0 … are computed */
     bool rings_turn;                    /* row y of a stream is row y % n of its ring (strips.c) */
@@ -208,8 +214,11 @@ void dfg_analyse(struct dfg_gen *g);
 void dfg_find_limit(struct dfg_gen *g);
 /* floats.c: between which numbers a float lies. */
 void dfg_float_span(struct dfg_gen *g, const struct dff_node *n);
-/* How often the body of a reduction stands there if its loops are written out; 0: they never are. */
+/* How often the body of a reduction stands there if its loops are written out; 0: they never are, because an end is no number or
+ * the terms are more than DFG_MOST_COPIES. */
 unsigned dfg_copies(const struct dff_node *n);
+/* Is the range at least one value, and are its ends numbers? */
+bool dfg_range_is_fixed(const struct dff_range *range);
 /* Has the range at least one value? */
 bool dfg_range_has_values(const struct dff_range *range);
 static inline bool dfg_is_int(enum dff_type type) { return type == DFF_I32 || type == DFF_I64; }
@@ -243,6 +252,9 @@ unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *node);
 bool dfg_is_unmoved(struct dfg_gen *g, const struct dff_node *read, unsigned *in_row);
 /* The place of an element in a port: row by row. */
 const char *dfg_offset(struct dfg_gen *g, const struct dff_port *port, const struct dfg_text *indices);
+/* Is the reduction, which is printed into g->block, written out and not a loop? Of reductions inside each other the inner ones come
+ * first: an outer one is a loop if both together would be too much text. */
+bool dfg_is_written_out(struct dfg_gen *g, const struct dff_node *n);
 /* Prints the reduction's loops into g->block, and gives the name of its value. */
 const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *node);
 /* Prints the loop of g->sum over a strip of columns into g->block. Its value is an array of the strip then. */
@@ -283,6 +295,8 @@ void dfg_column_array(struct dfg_gen *g, enum dff_type type, const char *name, u
 unsigned dfg_strip_columns(const struct dfg_gen *g);
 /* The element of an array that has the node's value, or its place. NULL: none has. */
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
+/* Does an array have values of the node? */
+bool dfg_columns_has(const struct dfg_gen *g, const struct dff_node *n);
 
 /* ---- shared.c ---- */
 

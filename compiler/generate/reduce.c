@@ -80,6 +80,7 @@ struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, 
     while (is_taken(g, loop.name)) /* two equal reductions are one node, and have the names of the first */
         loop.name = dfg_printf(g, "%s_", loop.name);
     dfg_open(g, block, (int)range->slot, loop.name);
+    block->is_long = !dfg_range_is_fixed(range) || range->to->i - range->from->i > DFG_MOST_COPIES;
     return loop;
 }
 
@@ -162,6 +163,55 @@ static bool has_terms(const struct dff_node *n)
 
 /* ---- written out ---- */
 
+/* Reductions in a long loop are written out so that compilers make vectors of that loop, and read a row's neighbours once. */
+static bool is_in_long_loop(const struct dfg_gen *g, const struct dff_node *n)
+{
+    for (const struct dfg_block *b = g->block; b; b = b->outer)
+        if ((b->is_column || b->is_long) && n->slots >> b->slot & 1)
+            return true;
+    return g->cuda && n->slots & ((1u << g->formula->rank) - 1); /* all threads are a loop over the elements */
+}
+
+/* How often a term of the node's reductions stands in the text of one of its values: of those that depend on `slots`, because the
+ * others are printed elsewhere. `most`: of one reduction. */
+static unsigned copies_inside(struct dfg_gen *g, const struct dff_node *n, uint32_t slots, unsigned most)
+{
+    struct dfg_fact *f = &g->facts[n->id];
+    if (!(n->slots & slots) || dfg_columns_has(g, n))
+        return 1;
+    if (f->walk == g->walks)
+        return f->inside;
+    unsigned inside = 1;
+    uint32_t own = slots;
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        own |= 1u << n->ranges[r].slot;
+    for (uint32_t k = 0; k < n->n_args; k++) {
+        const unsigned copies = n->args[k] ? copies_inside(g, n->args[k], own, most) : 1;
+        inside = copies > inside ? copies : inside;
+    }
+    if (n->kind == DFF_REDUCE && dfg_copies(n) && dfg_copies(n) * inside <= most)
+        inside *= dfg_copies(n);
+    f->walk = g->walks;
+    return f->inside = inside;
+}
+
+bool dfg_is_written_out(struct dfg_gen *g, const struct dff_node *n)
+{
+    const unsigned copies = dfg_copies(n), most = is_in_long_loop(g, n) ? DFG_MOST_COPIES : DFG_MOST_OUTSIDE;
+    uint32_t slots = 0;
+    unsigned inside = 1;
+    if (!copies || copies * g->copies > DFG_MOST_ALL_COPIES)
+        return false;
+    g->walks++;
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        slots |= 1u << n->ranges[r].slot;
+    for (uint32_t k = 0; k < n->n_args; k++) {
+        const unsigned in = n->args[k] ? copies_inside(g, n->args[k], slots, most) : 1;
+        inside = in > inside ? in : inside;
+    }
+    return copies * inside <= most;
+}
+
 /* The fold begins with the first term, and needs no identity. */
 static bool begins_with_term(const struct fold *f)
 {
@@ -195,9 +245,7 @@ static void written_out(struct dfg_gen *g, const struct fold *f, int r, int step
 static const char *fold(struct dfg_gen *g, const struct dff_node *n)
 {
     struct fold f = { .node = n, .name = dfg_new_name(g) };
-    unsigned copies = dfg_copies(n), before = g->copies;
-    if (copies * before > DFG_MAX_COPIES)
-        copies = 0;
+    const unsigned before = g->copies, copies = dfg_is_written_out(g, n) ? dfg_copies(n) : 0;
     bool backwards = n->order == DFF_ORDER_FOLD || n->order == DFF_ORDER_RUNNING;
     bool best = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX;
     if (best || (n->op == DFF_SUM && is_float(n->type) && !has_terms(n))) {
@@ -243,6 +291,7 @@ static void print_lanes(struct dfg_gen *g, const struct dff_node *n, const struc
     struct dfg_block block;
     const struct dff_node *condition = condition_of(n);
     if (dfg_open(g, &block, (int)n->ranges[n->n_ranges - 1].slot, loop->name)) {
+        block.is_long = true;
         dfg_line(g, &block, "const int64_t %s = df_at + df_l;", loop->name);
         const char *when = condition ? dfg_within(g, dfg_value(g, condition), DFG_COMPARE) : NULL;
         const char *next = dfg_joined(g, n, "df_lane[df_l]", dfg_value(g, n->args[0]));

@@ -232,6 +232,45 @@ same mutual-functions mutual.functions mutual.expected
 sed -n '/^static DF_ALONE void df_half0_square/,/^    }/p' libmutual.so.dfc/mutual_formulas.c > half.c
 if [ "$(grep -c 'df_plane_[0-9]*\[x\] = ' half.c)" = 4 ]; then pass mutual-half; else fail mutual-half 'not 4 of 8 neighbours'; fi
 
+# ---- reductions over numbers are loops: the text does not grow with the extent ----
+cat > otsu.df <<'END'
+param n = 256;
+type bins = i32[n];
+kernel fill(out hist: bins) { hist[b] = (b * b * 7 + 13 * b) % 41 + (b < n / 2 ? 40 - b % 16 : 0); }
+kernel otsu(in hist: bins, out at: i32, out most: f64) {
+    let all = sum(i in 0..n: hist[i]);
+    let mass = sum(i in 0..n: i * f64(hist[i]));
+    let below[b] = sum(i in 0..n if i <= b: hist[i]);
+    let part[b] = sum(i in 0..b + 1: i * f64(hist[i]));
+    let apart[b] = mass * below[b] - part[b] * all;
+    let f[b] = below[b] == 0 || below[b] == all ? 0 : apart[b] * apart[b] / (f64(below[b]) * (all - below[b]));
+    at = argmax(b in 0..n: f[b]);
+    most = max(b in 0..n: f[b]);
+}
+kernel show(in hist: i32[bins], in at: i32, in most: f64) cpu {{
+    double all = 0, mass = 0, below = 0, part = 0, best = 0;
+    int where = 0;
+    for (size_t b = 0; b < bins; b++)
+        all += hist[b], mass += (double)b * hist[b];
+    for (size_t b = 0; b < bins; b++) {
+        below += hist[b], part += (double)b * hist[b];
+        const double apart = mass * below - part * all, is = below == 0 || below == all ? 0 : apart * apart / (below * (all - below));
+        if (is > best)
+            best = is, where = (int)b;
+    }
+    printf("%d %s\n", *at, *at == where && *most == best ? "right" : "wrong");
+}};
+graph main { hist = fill(); (at, most) = otsu(hist); show(hist, at, most); }
+END
+lines_of() { "$DFC" --emit=c otsu.df -D n=$1 | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' | wc -l; }
+for n in 16 256 1000; do
+    check otsu-compile-$n "$DFC" otsu.df --nvcc=none -D n=$n -o otsu
+    expect otsu-$n 0 '^[1-9][0-9]* right$' ./otsu --waves=1
+done
+printf '%s\n' "$(lines_of 256)" "$(lines_of 256)" > lines.expected
+printf '%s\n' "$(lines_of 16)" "$(lines_of 1000)" > lines
+same otsu-lines lines lines.expected
+
 # ---- the state of the floating-point unit ----
 cat > state.df <<'END'
 kernel change(out a: f32[n]) cpu "state.c";

@@ -352,6 +352,8 @@ void dfg_analyse(struct dfg_gen *g)
         g->facts[i].loops = has_loops(g, g->kernel->nodes[i]);
         g->facts[i].always = g->facts[i].sometimes = g->facts[i].visited = false;
     }
-    count_uses(g, g->formula->value);
-    visit(g, g->formula->value, false, 0);
+    for (unsigned i = 0; i < g->n_siblings; i++) {
+        count_uses(g, g->siblings[i]->value);
+        visit(g, g->siblings[i]->value, false, 0);
+    }
 }

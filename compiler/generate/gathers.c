@@ -106,7 +106,7 @@ struct gathers {
 
 static bool is_whole_value(const struct dfg_gen *g, const struct dff_node *n)
 {
-    return below(g->formula->value) == n;
+    return g->n_siblings == 1 && below(g->formula->value) == n;
 }
 
 static void print_run(struct dfg_gen *g, struct dfg_block *loop, const struct dfg_column *c)

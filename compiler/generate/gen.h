@@ -135,10 +135,14 @@ struct dfg_kept {
     struct dfg_stage half;              /* the function that computes the planes of a row */
 };
 
+#define DFG_MOST_SIBLINGS 8               /* formulas that one row function computes */
+
 struct dfg_gen {
     struct dfl_arena *arena;
     const struct dff_kernel *kernel;
-    const struct dff_formula *formula;
+    const struct dff_formula *formula;  /* that is printed: the first of `siblings` */
+    const struct dff_formula *siblings[DFG_MOST_SIBLINGS]; /* formulas of one port, with the same loops: o[y, x, 0], o[y, x, 1], … (siblings.c) */
+    unsigned n_siblings;                /* of them */
     const struct dfl_sink *sink;
     struct dfg_fact *facts;             /* by node id */
     struct dfg_block *block;            /* that is printed now */
@@ -206,9 +210,16 @@ const char *dfg_new_name(struct dfg_gen *g);
 bool dfg_open_columns(struct dfg_gen *g, struct dfg_block *loop);
 void dfg_close_columns(struct dfg_gen *g, struct dfg_block *loop, const char *from, const char *to);
 
+/* ---- siblings.c ---- */
+
+/* Makes `formula` the one that is printed, alone. */
+void dfg_formula_alone(struct dfg_gen *g, const struct dff_formula *formula);
+/* Adds to g->siblings those of the n formulas behind g->formula that one row function can compute with it, and that are not yet `done`. */
+void dfg_siblings_find(struct dfg_gen *g, const struct dff_formula *formulas, unsigned n, bool *done);
+
 /* ---- analyse.c ---- */
 
-/* Fills in the facts of g->kernel for g->formula. */
+/* Fills in the facts of g->kernel for g->siblings. */
 void dfg_analyse(struct dfg_gen *g);
 /* Finds g->limit: with it no index of the kernel overflows. */
 void dfg_find_limit(struct dfg_gen *g);
@@ -385,7 +396,7 @@ bool dfg_kernel_begin(struct dfg_gen *g);
 const char *dfg_scalar_member(enum dfl_scalar type); /* of union df_scalar */
 /* Prints the check that no dimension is above g->limit, in a function that libdf calls. */
 void dfg_print_limit(FILE *out, const struct dfg_gen *g);
-/* Prints the line that stores the element of g->formula, and what it needs, into g->block. */
+/* Prints the lines that store the elements of g->siblings, and what they need, into g->block. */
 void dfg_store(struct dfg_gen *g);
 
 /* ---- generate_cuda.c ---- */

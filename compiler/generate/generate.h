@@ -13,6 +13,7 @@
  *   columns.c    values that columns share.
  *   gathers.c    elements that are read at computed places.
  *   shared.c     values that rows share: functions of two rows, and values kept for later rows.
+ *   siblings.c     formulas that one row function computes.
  *   one_pass.c   histograms and running sums: one pass over the data.
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.
@@ -21,7 +22,8 @@
  *           level of the processor's instructions, with another macro DF_LEVEL(name) each time.
  * Function: a kernel's is a df_function (df.h) named DF_LEVEL(df_formula_NAME). It sets rounding to nearest with denormal
  *           numbers on, and restores what was set before.
- * Rows:     each formula is a *stage*: a function that computes one row of its port, or some columns of it.
+ * Rows:     each formula is a *stage*: a function that computes one row of its port, or some columns of it. Formulas that differ in the
+ *           numbers behind the column alone, o[y, x, 0] and o[y, x, 1], are one stage: what both need is computed once.
  *               df_row0_NAME(dimensions, scalars, T *row, const T *df_PORT_0, …, const T *port, …, y, df_from, df_to)
  *           computes columns df_from … df_to - 1 of the row that begins at `row`. Each df_PORT_i is the first element of a row
  *           that the stage reads: where it lies does not matter, so a fused group may hand over rows that it keeps of

@@ -223,7 +223,7 @@ static void print_host(FILE *out, struct dfg_gen *g)
         if (rings)
             dfg_open(g, &good, -1, NULL);
         for (unsigned i = 0; i < g->kernel->n_formulas; i++) {
-            g->formula = &g->kernel->formulas[i];
+            dfg_formula_alone(g, &g->kernel->formulas[i]);
             print_launch(g, i);
         }
         if (rings) {
@@ -246,7 +246,7 @@ bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
 {
     dfg_kernel_begin(g);
     for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
-        g->formula = &g->kernel->formulas[i];
+        dfg_formula_alone(g, &g->kernel->formulas[i]);
         print_formula(out, g, i);
     }
     if (!g->failed)

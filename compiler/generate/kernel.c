@@ -131,19 +131,26 @@ char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
     char *text = NULL;
     size_t size;
     FILE *body = open_memstream(&text, &size);
-    g->failed |= !body;
+    bool *done = calloc(n + 1u, sizeof *done);
+    g->failed |= !body || !done;
     for (unsigned i = first; i < first + n && !g->failed; i++) {
-        g->formula = &g->kernel->formulas[i];
         bool also_rows = false;
-        dfg_analyse(g);
-        if (dfg_one_pass(g, body, &also_rows) && !also_rows)
+        if (done[i - first])
             continue;
-        if (also_rows)
+        dfg_formula_alone(g, &g->kernel->formulas[i]);
+        dfg_analyse(g);
+        const bool one_pass = dfg_one_pass(g, body, &also_rows);
+        if (one_pass && !also_rows)
+            continue;
+        if (!one_pass)
+            dfg_siblings_find(g, g->formula + 1, first + n - i - 1, done + (i - first) + 1);
+        if (also_rows || g->n_siblings > 1)
             dfg_analyse(g);
         dfg_row_functions(g, i, out);
         g->rings_are_whole |= uses_whole_ring(g);
         dfg_row_loops(g, body);
     }
+    free(done);
     g->failed |= body && fclose(body) != 0;
     return text;
 }

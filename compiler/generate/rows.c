@@ -24,28 +24,26 @@ static const struct dff_port *out_port(const struct dfg_gen *g)
     return &g->kernel->ports[g->formula->port];
 }
 
-static struct dfg_text index_of(struct dfg_gen *g, unsigned d)
+static struct dfg_text index_of(struct dfg_gen *g, const struct dff_formula *f, unsigned d)
 {
-    const struct dff_formula *f = g->formula;
     if (!f->is_index[d])
         return dfg_number(g, DFF_I32, f->at[d], 0);
     const struct dfg_block *block = dfg_block_of(g, 1u << d);
     if (block->is_number)
         return dfg_number(g, DFF_I32, block->number, 0);
-    return (struct dfg_text){ f->names[d], DFG_ATOM };
+    return (struct dfg_text){ g->formula->names[d], DFG_ATOM }; /* its siblings have their loops from it */
 }
 
 /* ---- one row ---- */
 
-void dfg_store(struct dfg_gen *g)
+static void store(struct dfg_gen *g, const struct dff_formula *f)
 {
-    const struct dff_formula *f = g->formula;
     const struct dff_port *port = out_port(g);
     struct dff_port rest = { .rank = port->rank - dfg_lead(g) };
     struct dfg_text at[DF_MAX_RANK] = { { 0 } }, value = dfg_value(g, f->value);
     for (unsigned d = 0; d < rest.rank; d++) {
         rest.extents[d] = port->extents[d + dfg_lead(g)];
-        at[d] = index_of(g, d + dfg_lead(g));
+        at[d] = index_of(g, f, d + dfg_lead(g));
     }
     const char *place = dfg_offset(g, &rest, at), *name = g->row ? g->row : dfg_port_name(g, f->port);
     dfg_line_of(g, g->block, &f->ast->loc);
@@ -56,6 +54,15 @@ void dfg_store(struct dfg_gen *g)
     else
         dfg_line(g, g->block, "%s[%s] = %s;", name, place, value.c);
     dfg_line_own(g, g->block);
+}
+
+void dfg_store(struct dfg_gen *g)
+{
+    const unsigned before = g->copies;
+    g->copies *= g->n_siblings;
+    for (unsigned i = 0; i < g->n_siblings && !g->failed; i++)
+        store(g, g->siblings[i]);
+    g->copies = before;
 }
 
 static void inner(struct dfg_gen *g, unsigned d);
@@ -529,7 +536,7 @@ static const char *first_of(struct dfg_gen *g, int64_t behind)
     struct dff_port lead = { .rank = dfg_lead(g) };
     for (unsigned d = 0; d < lead.rank; d++) {
         lead.extents[d] = out->extents[d];
-        at[d] = index_of(g, d);
+        at[d] = index_of(g, g->formula, d);
     }
     if (!lead.rank)
         return dfg_port_name(g, g->formula->port);

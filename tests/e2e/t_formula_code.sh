@@ -271,6 +271,26 @@ printf '%s\n' "$(lines_of 256)" "$(lines_of 256)" > lines.expected
 printf '%s\n' "$(lines_of 16)" "$(lines_of 1000)" > lines
 same otsu-lines lines lines.expected
 
+# ---- formulas of the planes of a picture are one row function: no more text than of a formula over the channels ----
+cat > planes.df <<'END'
+table m: f32[3, 3] = { 0.299, 0.587, 0.114, -0.169, -0.331, 0.5, 0.5, -0.419, -0.081 };
+kernel three(in t: u8[h, w, 3] border mirror, out o: u8[h, w, 3]) {
+    let s[c] = sum(j in -1..2, i in -1..2: t[y + j, x + i, c]) / 9.0;
+    o[y, x, 0] = u8(0.299 * s[0] + 0.587 * s[1] + 0.114 * s[2]);
+    o[y, x, 1] = u8(-0.169 * s[0] - 0.331 * s[1] + 0.5 * s[2]);
+    o[y, x, 2] = u8(0.5 * s[0] - 0.419 * s[1] - 0.081 * s[2]);
+}
+kernel one(in t: u8[h, w, 3] border mirror, out o: u8[h, w, 3]) {
+    let s[c] = sum(j in -1..2, i in -1..2: t[y + j, x + i, c]) / 9.0;
+    o[y, x, c] = u8(m[c, 0] * s[0] + m[c, 1] * s[1] + m[c, 2] * s[2]);
+}
+graph planes(in t: u8[h, w, 3], out a: u8[h, w, 3], out b: u8[h, w, 3]) { a = three(t); b = one(t); }
+END
+check planes-compile "$DFC" planes.df --lib --graph=planes --nvcc=none --no-fuse -O0 --keep -o libplanes.so
+lines_of_kernel() { sed -n "/ df_row.*_$1(/,/^}/p; / df_edge.*_$1(/,/^}/p" libplanes.so.dfc/planes_formulas.c | wc -l; }
+if [ "$(lines_of_kernel three)" -gt 50 ] && [ "$(lines_of_kernel three)" -le "$(lines_of_kernel one)" ]; then pass planes-in-one
+else fail planes-in-one "$(lines_of_kernel three) lines, $(lines_of_kernel one) over the channels"; fi
+
 # ---- the state of the floating-point unit ----
 cat > state.df <<'END'
 kernel change(out a: f32[n]) cpu "state.c";

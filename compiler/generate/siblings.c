@@ -1,0 +1,34 @@
+/* siblings.c - formulas of one port that one row function computes: o[y, x, 0] = …; o[y, x, 1] = …; they differ in numbers that stand
+ * in place of indices, so their loops are the same. Planes of a picture are made of the same values more often than not: a transform of colours
+ * reads all channels for each, and lets name what all of them need. In one loop these are read and computed once.
+ */
+#include "compiler/count/one_pass.h"
+#include "compiler/generate/gen.h"
+
+void dfg_formula_alone(struct dfg_gen *g, const struct dff_formula *formula)
+{
+    g->formula = g->siblings[0] = formula;
+    g->n_siblings = 1;
+}
+
+/* Do both write the same row of the port, in the same loops? */
+static bool has_same_loops(const struct dff_formula *a, const struct dff_formula *b, unsigned lead)
+{
+    bool same = a->port == b->port;
+    for (unsigned d = 0; d < a->rank && same; d++)
+        same = a->is_index[d] == b->is_index[d] && (a->is_index[d] || d >= lead || a->at[d] == b->at[d]);
+    return same;
+}
+
+void dfg_siblings_find(struct dfg_gen *g, const struct dff_formula *formulas, unsigned n, bool *done)
+{
+    struct dff_one_pass pass;
+    const int column = dff_column(g->kernel, g->formula);
+    for (unsigned i = 0; i < n && g->n_siblings < DFG_MOST_SIBLINGS; i++) {
+        if (done[i] || !has_same_loops(g->formula, &formulas[i], column > 0 ? (unsigned)column : 0) ||
+            dff_one_pass(g->kernel, &formulas[i], &pass) != DFF_PASS_NONE)
+            continue;
+        g->siblings[g->n_siblings++] = &formulas[i];
+        done[i] = true;
+    }
+}

@@ -4,7 +4,7 @@
  *           folder, which is in that.
  * Not seen: a new header in a folder that is searched before the one where an old header was found.
  * Kept out: units for which the compiler had something to say, so that warnings are printed each time; files that name __DATE__ or the like, or
- *           .incbin, and what includes such a header of the user's; and flags by which a compiler reads or writes more than it lists (-fprofile-use, plug-ins, …).
+ *           .incbin, and what includes such a header of the user's; and flags by which a compiler reads or writes more than it lists (-fprofile-use, -flto, plug-ins, …).
  */
 #ifndef DFC_OBJECT_CACHE_H
 #define DFC_OBJECT_CACHE_H

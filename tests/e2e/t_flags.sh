@@ -14,6 +14,7 @@ build() { # NAME [OPTION…]
 }
 program both "$scale" "$shift" && build both
 cp both.df lto.df && build lto --cflags='-flto -O2'
+check lto-again "$DFC" lto.df -o lto --cflags='-flto -O2'
 mkdir -p elsewhere && (cd elsewhere && check from-elsewhere "$DFC" ../both.df -o both && expect from-elsewhere-runs 0 '^30$' ./both)
 grep -q start_timer scale.c && cmp -s scale.c "$programs/scale.c" && pass unedited || fail unedited
 

@@ -14,7 +14,7 @@ programs=$(basename "${script%.sh}"); programs=$here/programs/${programs#t_}
 folder=$(mktemp -d)
 if [ -n "${DF_KEEP:-}" ]; then echo "# in $folder"; else trap 'rm -rf "$folder"' EXIT; fi
 export DFC_PROFILE=$folder/profile.db          # a probe in one test must not plan for another
-export DFC_CACHE=$folder/cache
+export DFC_CACHE=${DF_TEST_CACHE:-$folder/cache}
 failures=0
 
 pass() { echo "ok $1"; }
@@ -71,9 +71,8 @@ nap() {
 # formulas_for LEVEL [FLAG…]: from now on dfc compiles the formulas of programs for one level of instructions ("", v3, none: not optimised), which
 # is a part of the time. FLAGs stand behind dfc's own.
 formulas_for() {
-    FORMULA_LEVEL=$1; shift
-    export FORMULA_LEVEL FORMULA_FLAGS=$* FORMULA_CC=${FORMULA_CC:-${CC:-cc}} FORMULA_CXX=${FORMULA_CXX:-${CXX:-c++}} CC=$DF_SOURCE/tests/formula/level_cc.sh
-    export CXX="$CC --c++"
+    local cc=$DF_SOURCE/tests/formula/level_cc.sh
+    export FORMULA_CC=${FORMULA_CC:-${CC:-cc}} FORMULA_CXX=${FORMULA_CXX:-${CXX:-c++}} CC="$cc --formulas=$(IFS=,; echo "$*")" CXX="$cc --c++"
 }
 # as_is COMMAND…: after formulas_for, compiles as users do.
 as_is() { CC=$FORMULA_CC CXX=$FORMULA_CXX "$@"; }

@@ -28,9 +28,9 @@ grep -q fsanitize "$DF_BUILD/obj/flags" || case $(uname -m)-$(cc --version) in x
 # How well each loop of the largest three is compiled takes long.
 for filter in harris unsharp camera bilateral sobel canny; do
     quick=; long || case $filter in camera | bilateral | canny) quick=1 ;; esac
-    if [ -n "$quick" ]; then formulas_for v3 -O1; else formulas_for v3 $flags; fi
-    tile=(); case $filter in harris | unsharp | camera) tile=(-D tile=64) ;; esac
-    check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter --keep "${tile[@]}"
+    if [ -n "$quick" ]; then formulas_for '' -O1; else formulas_for v3 $flags; fi
+    options=(); [ -n "$quick" ] || options=(--here); case $filter in harris | unsharp | camera) options+=(-D tile=64) ;; esac
+    check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter --keep "${options[@]}"
     scalar_loops $filter ': optimized: loop vectorized' >scalar.out
     if [ -n "$quick" ]; then :
     elif [ -z "$flags" ]; then skip "$filter-vectors" 'no gcc for x86-64, or a sanitizer'

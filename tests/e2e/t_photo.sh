@@ -5,7 +5,7 @@ photo=$DF_SOURCE/examples/photo
 cp "$photo"/photo.df .
 cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$photo/synthetic.c" -lpng -lm
 cc -std=c11 -D_GNU_SOURCE -O2 -o oracle "$photo/check.c" -lpng -lm
-formulas_for v3 -O1
+formulas_for '' -O1
 check compile "$DFC" photo.df --nvcc=none -o photo -D tile=128
 largest=$((53248 + 20480))             # grey: 134 x 134 x 3 in, 134 x 134 out, each rounded up to pages of 4096
 

@@ -4,7 +4,7 @@
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
 examples=$DF_SOURCE/examples
-formulas_for v3 -O1
+formulas_for '' -O1
 if long; then numbers='1 2 3 4'; else numbers='1 4'; fi
 
 if printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then

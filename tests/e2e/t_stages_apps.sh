@@ -5,7 +5,7 @@ if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not 
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
 if ! printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then skip examples 'libpng is not installed'; return 0; fi
 examples=$DF_SOURCE/examples
-formulas_for v3 -O1
+formulas_for '' -O1
 kills=()
 if command -v mpicc >/dev/null; then
     check compile-dying mpicc -std=c11 -D_GNU_SOURCE -fPIC -shared -I"$DF_SOURCE" "$here/programs/stages/dying.c" -o dying.so

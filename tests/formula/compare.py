@@ -260,10 +260,12 @@ class Run:
     def compile(self, folder, options, way):
         # The GPU code of formulas, on the emulated GPU.
         self.session = "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
-        environment = {**os.environ, "CC": f"{SOURCE}/tests/formula/level_cc.sh", "CXX": os.environ.get("CXX", "c++"), "FORMULA_CC": os.environ.get("CC", "cc"),
-                       "FORMULA_LEVEL": way.level if is_of_cpu(options) else "none", "FORMULA_FLAGS": way.flags}
+        level = way.level if is_of_cpu(options) else "none"
+        cc = [f"{SOURCE}/tests/formula/level_cc.sh", f"--formulas={','.join([level, *way.flags.split()])}"]
+        environment = {**os.environ, "CC": " ".join(cc), "CXX": os.environ.get("CXX", "c++"), "FORMULA_CC": os.environ.get("CC", "cc")}
+        here = ["--here"] if level not in ("", "none") else []
         start = time.monotonic()
-        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *options], folder, env=environment)
+        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *here, *options], folder, env=environment)
         self.seconds["dfc"] += time.monotonic() - start
         if said.returncode:
             raise Failure(f"dfc {' '.join(options)}{way.said()}: exit {said.returncode}: {said.stderr[-1500:]}")

@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
-# The C compiler that compare.py gives to dfc: level_cc.sh ARGUMENT…. It calls FORMULA_CC. Formulas are compiled for one level of instructions,
-# FORMULA_LEVEL ("", "v3", …), with FORMULA_FLAGS behind dfc's own. The functions of the other levels call these, so whatever the program chooses,
-# that level runs. All else is not optimised, and with FORMULA_LEVEL=none no formula is: then the one level is "".
+# A C compiler for dfc in tests: level_cc.sh --formulas=LEVEL[,FLAG…] ARGUMENT…. It calls FORMULA_CC. It knows no level of instructions above LEVEL
+# ("", v3, …), so with dfc --here formulas are compiled for that level alone, if this machine has it; with "" they are so anyway. FLAGs stand behind
+# dfc's own. LEVEL none is "", not optimised. All that is no formula is not optimised. What is asked for stands in the command, not in variables,
+# because dfc keeps objects by the command that made them.
 # level_cc.sh --c++ ARGUMENT… calls FORMULA_CXX, and optimises a little: what a GPU does is much, if it runs on the host.
 [ "$1" != --c++ ] || exec $FORMULA_CXX "${@:2}" -O1
-file=${*: -1} flags=$FORMULA_FLAGS
-case $file in
-    *_formulas.c) level= ;;
-    *_formulas_v[0-9].c) level=_${file##*_formulas_}; level=${level%.c} ;;
+given=${1#--formulas=} level=${given%%,*}; flags=${given#"$level"} flags=${flags//,/ }; shift
+[ "$level" != none ] || { level='' flags=-O0; }
+case ${*: -1} in
+    /dev/null)                          # dfc asks whether it knows a level's flags
+        [[ ! $* =~ -march=x86-64-(v[0-9]) || ! ${BASH_REMATCH[1]} > $level ]] && exec $FORMULA_CC "$@"
+        exit 1 ;;
+    *_formulas.c | *_formulas[0-9]*.c | *_formulas_v[0-9].c) exec $FORMULA_CC "$@" $flags ;;
     *.c) exec $FORMULA_CC "$@" -O0 ;;
     *) exec $FORMULA_CC "$@" ;;
 esac
-[ "$FORMULA_LEVEL" != none ] || { FORMULA_LEVEL='' flags=-O0; }
-wanted=${FORMULA_LEVEL:+_$FORMULA_LEVEL}
-[ "$level" != "$wanted" ] || exec $FORMULA_CC "$@" $flags
-sed -n "s/^int DF_LEVEL(\(df_formula_[A-Za-z0-9_]*\)).*/int \1$wanted(void *, void *, void *, void *, void *);\n&/p" "${file%_formulas*}_formulas.c" |
-    sed "s/^int DF_LEVEL(\(.*\)).*/int \1$level(void *a, void *b, void *c, void *d, void *e) { return \1$wanted(a, b, c, d, e); }/" >"$file.calls.c"
-exec $FORMULA_CC "${@:1:$#-1}" "$file.calls.c"

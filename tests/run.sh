@@ -20,6 +20,7 @@ logs=${DF_TEST_LOGS:-$build/test-logs}
 export LC_ALL=C
 export CMOCKA_MESSAGE_OUTPUT=TAP DFC=$build/bin/dfc DF_BUILD=$build DF_SOURCE=$PWD
 export DFC_PROFILE=$logs/profile.db DFC_CACHE=none         # never the user's own
+export DF_TEST_CACHE=$logs/cache                           # objects that tests share: many compile the same kernels of examples/ and runtime/std/
 export OPENBLAS_NUM_THREADS=1
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader          # all that ranks of one machine need: without a look at the others mpirun takes 3 quarters of the time
 export CCACHE_DISABLE=1                                    # CC may be "ccache gcc": it would write other paths into what is compared
@@ -28,8 +29,8 @@ export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_supp
 limit=${DF_TEST_LIMIT_S:-600}
 # Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
 # longer than the interpreter, whose folder then comes first in PATH. Else PATH stays, so that gcc and mpirun are those of the user. gold links in half
-# the time of GNU ld, and in a third of it without debug information. The tests of what is linked, and those of a user's whole way, take the linker that
-# users have.
+# the time of GNU ld, in a third of it without debug information, and lld in less again. The tests of what is linked, and those of a user's whole way,
+# take the linker that users have.
 python=$(python3 -c 'import sys; print(sys.executable)') || python=
 [ -z "$python" ] || [ "$(command -v python3)" -ef "$python" ] || PATH=${python%/*}:$PATH
 tools=$build/test-tools
@@ -72,10 +73,13 @@ esac
 [ ${#list[@]} -gt 0 ] || { echo "no test has '$name' in its name"; exit 2; }
 [ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
 [ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
-mkdir -p "$logs" "$tools"
-if gold=$(command -v ld.gold); then
+mkdir -p "$logs/cache" "$tools"; chmod go-w "$logs/cache"
+if gold=$(command -v ld.gold); then             # in which link-time optimisation is gcc's own plug-in; lld has none for it
     rm -f "$tools/ld"; without=; [ "${build##*/}" != release ] || without=-S
-    printf '#!/bin/sh\nexec %s %s "$@"\n' "$gold" $without >"$tools/ld"; chmod +x "$tools/ld"
+    { echo '#!/bin/sh'
+      ! lld=$(command -v ld.lld) || echo "case \$COLLECT_GCC_OPTIONS in *-flto*) ;; *) exec $lld --threads=1 $without \"\$@\" ;; esac"
+      echo "exec $gold $without \"\$@\""; } >"$tools/ld"
+    chmod +x "$tools/ld"
 fi
 took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
 # Tests that mostly wait use no core meanwhile. They run one after the other beside the rest: those that measure or wait for emulated links and slow

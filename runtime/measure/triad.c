@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "runtime/base/error.h"
 #include "runtime/engine/host_room.h"
@@ -37,8 +36,7 @@ struct dfr_triad {
 
 static uint64_t array_bytes(uint32_t threads)
 {
-    long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    uint64_t bytes = cache > 0 ? (uint64_t)cache / threads : 0;
+    uint64_t bytes = dfr_cache_bytes() / threads;
     uint64_t memory = dfr_host_bytes() / SHARE_OF_MEMORY / threads / 3;
     bytes = bytes > LEAST_ARRAY_BYTES ? bytes : LEAST_ARRAY_BYTES;
     bytes = bytes < MOST_ARRAY_BYTES ? bytes : MOST_ARRAY_BYTES;

@@ -170,12 +170,24 @@ void mock_range_free(struct range *range)
     free(range);
 }
 
-/* A device's memory is there for what it does itself. */
-static void open_memory(int device, int protection)
+static void protect_memory(int device, int protection)
 {
     for (const struct range *r = mock.ranges; r; r = r->next)
         if (r->device == device || (r->device != HOST && mock.peers[device][r->device]))
             mprotect(r->map, r->mapped, protection);
+}
+
+/* A device's memory, and that of its peers, is open for the kernels it runs one after the other. HOST: none is open. */
+static void open_memory(int device)
+{
+    static int opened = HOST;
+    if (device == opened)
+        return;
+    if (opened != HOST)
+        protect_memory(opened, PROT_NONE);
+    if (device != HOST)
+        protect_memory(device, PROT_READ | PROT_WRITE);
+    opened = device;
 }
 
 /* ---- doing ---- */
@@ -187,18 +199,22 @@ static bool may_go(const struct CUstream_st *s)
            (op->kind != OP_WAIT || op->event->done >= op->number || mock.lost[op->event->object.device]);
 }
 
+/* Of a device's memory, those pages that hold the bytes. */
+static void protect_pages(const void *place, uint64_t bytes, int protection)
+{
+    const struct range *r = mock_range_at(place, bytes);
+    uintptr_t first = (uintptr_t)place / PAGE * PAGE;
+    if (r && r->map && bytes > 0)
+        mprotect((void *)first, (uintptr_t)place + bytes - first, protection);
+}
+
 static void copy(const struct op *op)
 {
-    const struct range *to = mock_range_at(op->to, op->bytes), *from = mock_range_at(op->from, op->bytes);
-    if (to && to->map)
-        mprotect(to->map, to->mapped, PROT_READ | PROT_WRITE);
-    if (from && from->map)
-        mprotect(from->map, from->mapped, PROT_READ | PROT_WRITE);
+    protect_pages(op->to, op->bytes, PROT_READ | PROT_WRITE);
+    protect_pages(op->from, op->bytes, PROT_READ | PROT_WRITE);
     memmove(op->to, op->own ? op->own : op->from, op->bytes);
-    if (to && to->map)
-        mprotect(to->map, to->mapped, PROT_NONE);
-    if (from && from->map)
-        mprotect(from->map, from->mapped, PROT_NONE);
+    protect_pages(op->to, op->bytes, PROT_NONE);
+    protect_pages(op->from, op->bytes, PROT_NONE);
 }
 
 static void do_head(struct CUstream_st *s)
@@ -207,14 +223,14 @@ static void do_head(struct CUstream_st *s)
     mock.now_ms = (mock.now_ms > op.at_ms ? mock.now_ms : op.at_ms) + 1e-3;
     switch (op.kind) {
     case OP_COPY:
+        open_memory(HOST);
         copy(&op);
         mock.copied_bytes += op.bytes;
         mock.now_ms += 1e-6 * (double)op.bytes;
         break;
     case OP_KERNEL:
-        open_memory(s->object.device, PROT_READ | PROT_WRITE);
+        open_memory(s->object.device);
         op.fn(op.own);
-        open_memory(s->object.device, PROT_NONE);
         mock.now_ms += mock.copied_bytes < mock.cache_bytes ? mock.kernel_ms : mock.cold_ms;
         mock.copied_bytes = 0;
         break;
@@ -250,12 +266,14 @@ void mock_some(unsigned at_most)
 {
     for (unsigned n = next_random() % (at_most + 1); n > 0 && do_one(); n--)
         ;
+    open_memory(HOST);
 }
 
 void mock_until_empty(cudaStream_t stream)
 {
     while ((!stream || (stream->queue.done < stream->queue.n && !mock.lost[stream->object.device])) && do_one())
         ;
+    open_memory(HOST);
 }
 
 /* ---- the tests' side ---- */

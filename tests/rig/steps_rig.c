@@ -1,4 +1,9 @@
-/* steps_rig.c - threads as coroutines, and the enumeration of their schedules (steps_rig.h). */
+/* steps_rig.c - threads as coroutines, and the enumeration of their schedules (steps_rig.h).
+ *
+ * A coroutine begins by setcontext(), which gives it a stack. From then on _longjmp() switches between it and the scheduler: swapcontext() would make two
+ * calls of the system each time, for signal masks.
+ */
+#undef _FORTIFY_SOURCE                  /* its longjmp() refuses to go from one stack to another */
 #include "steps_rig.h"
 
 #include <setjmp.h>
@@ -15,21 +20,22 @@ enum { STACK_BYTES = 256 * 1024 };
 
 static struct coroutine {
     ucontext_t context;
-    bool ended, blocked, spins, yields;
+    jmp_buf place;                      /* where it gave way */
+    bool begun, ended, blocked, spins, yields;
 } coroutines[STEPS_THREADS];
 
 static const struct steps *steps;
 static unsigned running;
 static bool scheduling;
-static ucontext_t scheduler;
+static jmp_buf scheduler;
 static unsigned char stacks[STEPS_THREADS][STACK_BYTES];
 
 /* ---- threads ---- */
 
 void steps_give_way(void)
 {
-    if (scheduling)
-        swapcontext(&coroutines[running].context, &scheduler);
+    if (scheduling && _setjmp(coroutines[running].place) == 0)
+        _longjmp(scheduler, 1);
 }
 
 void steps_yield(void)
@@ -121,6 +127,7 @@ static void run_thread(unsigned number)
 {
     steps->thread(steps->arg, number);
     coroutines[number].ended = true;
+    _longjmp(scheduler, 1);
 }
 
 static void start(void)
@@ -129,11 +136,11 @@ static void start(void)
     for (unsigned i = 0; i < steps->n_threads; i++) {
         struct coroutine *c = &coroutines[i];
 
-        c->ended = c->blocked = c->spins = c->yields = false;
+        c->begun = c->ended = c->blocked = c->spins = c->yields = false;
         getcontext(&c->context);
         c->context.uc_stack.ss_sp = stacks[i];
         c->context.uc_stack.ss_size = STACK_BYTES;
-        c->context.uc_link = &scheduler;
+        c->context.uc_link = NULL;      /* run_thread() does not return */
         makecontext(&c->context, (void (*)(void))run_thread, 1, i);
     }
     running = 0;
@@ -142,10 +149,17 @@ static void start(void)
 
 static void step(unsigned who)
 {
+    struct coroutine *c = &coroutines[who];
+
     running = who;
-    coroutines[who].spins = coroutines[who].yields = false;
+    c->spins = c->yields = false;
     scheduling = true;
-    swapcontext(&scheduler, &coroutines[who].context);
+    if (_setjmp(scheduler) == 0) {
+        if (c->begun)
+            _longjmp(c->place, 1);
+        c->begun = true;
+        setcontext(&c->context);
+    }
     scheduling = false;
 }
 

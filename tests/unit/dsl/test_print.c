@@ -15,6 +15,7 @@
 
 #include "dsl/format.h"
 #include "dsl/parse.h"
+#include "long.h"
 
 static struct dfl_file *read_text(struct dfl_sink *sink, const char *text)
 {
@@ -523,7 +524,7 @@ static void expect_all_formatted(struct generator *g, const char *text)
 static void test_formatting_keeps_all(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 100; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(100u, 40u); seed++) {
         char *text = NULL;
         size_t length;
         struct generator g = {open_memstream(&text, &length), seed * 104729u};
@@ -539,7 +540,7 @@ static void test_formatting_keeps_all(void **state)
 static void test_random_programs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 500; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(500u, 200u); seed++) {
         char *text = NULL;
         size_t length;
         struct generator g = {open_memstream(&text, &length), seed * 7919u};

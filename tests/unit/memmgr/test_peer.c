@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "long.h"
 #include "run_rig.h"
 #include "runtime/emu/emu_trial.h"
 #include "runtime/graph/plan.h"
@@ -77,7 +78,7 @@ static void test_results(void **state)
     uint64_t n = 0;
 
     (void)state;
-    for (uint32_t seed = 1; seed <= 10; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(10u, 4u); seed++) {
         struct df_platform apart = machine(2, 0), pair = machine(2, 6), three = machine(3, seed % 2 ? 14 : 10);
         struct rig r;
         rig_random(&r, seed, 40, 200, 0);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "long.h"
 #include "memmgr/cache.h"
 #include "memmgr/heap.h"
 #include "run_rig.h"
@@ -523,7 +524,7 @@ static void check_counts(const struct bench *b, uint64_t n_inputs)
 static void test_random_jobs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 12; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(12u, 5u); seed++) {
         struct bench b;
         uint32_t x = seed * 2654435761u | 1, n = 24, n_inputs = 0;
 

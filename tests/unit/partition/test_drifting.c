@@ -62,7 +62,7 @@ static void check_waves(const struct dfp_drifted *result, enum dfp_feeding feedi
 static void test_as_run(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= IN_LONG(20u, 8u); seed++) {
+    for (uint64_t seed = 1; seed <= IN_LONG(20u, 4u); seed++) {
         struct dfp_pipeline l = draw(seed, 5, 9, seed % 2 ? DFP_IN_ORDER : DFP_BY_DEMAND);
         struct dfp_mapping mapping;
         struct df_error error;
@@ -86,7 +86,7 @@ static void slow_each_stage(struct dfp_pipeline *l, bool tune, uint32_t *kept_up
     struct dfp_remap later;
     struct df_error error;
     search(l, &before);
-    for (uint32_t stage = 0; stage < l->n_stages; stage++) {
+    for (uint32_t stage = 0; stage < l->n_stages; stage += IN_LONG(1, 2)) {
         const struct dfp_drift drift = { false, stage, SLOWED, INT64_MAX, 3 };
         struct dfp_drifting drifting = { .pipeline = l, .mapping = &before, .drifts = &drift, .n_drifts = 1, .waves = WAVES, .tune = tune,
                                          .stages = names, .processors = names, .rules = dfr_tuner_defaults };
@@ -131,7 +131,7 @@ static void test_a_third(void **state)
 static void test_once(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= IN_LONG(20u, 8u); seed++) {
+    for (uint64_t seed = 1; seed <= IN_LONG(20u, 4u); seed++) {
         struct dfp_pipeline l = draw(seed, 6, 10, seed % 2 ? DFP_IN_ORDER : DFP_BY_DEMAND);
         struct dfp_mapping mapping;
         const struct dfp_drift drifts[] = { { false, (uint32_t)(seed % 6), 200, 201, 50 }, { false, (uint32_t)(seed % 5), 230, 233, 20 },
@@ -220,7 +220,7 @@ static void test_wrong_mapping(void **state)
 static void test_random(void **state)
 {
     (void)state;
-    for (uint64_t i = 1; i <= 6; i++) {
+    for (uint64_t i = 1; i <= IN_LONG(6u, 3u); i++) {
         struct drift_outcome outcome = try_random_drift(i, 2000);
         if (outcome.late < 0.95)
             print_error("sample %u: %g\n", (unsigned)i, outcome.late);
@@ -234,7 +234,7 @@ static void test_no_thrashing(void **state)
 {
     const uint64_t samples[] = { 814, 990, 182, 278 };
     (void)state;
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+    for (size_t i = 0; i < IN_LONG(sizeof samples / sizeof *samples, 2); i++) {
         struct drift_outcome outcome = try_random_drift(samples[i], 3000);
         assert_true(outcome.changes <= 10 && outcome.late >= 0.95);
     }
@@ -246,7 +246,7 @@ static void test_mended(void **state)
 {
     const uint64_t samples[] = { 126, 581, 878, 943 };
     (void)state;
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+    for (size_t i = 0; i < IN_LONG(sizeof samples / sizeof *samples, 2); i++)
         assert_true(try_random_drift(samples[i], 3000).late >= 0.95);
 }
 

@@ -178,7 +178,7 @@ static void changes_leave_what_a_fresh_start_has(void **state)
 static void nothing_beats_the_bound(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= IN_LONG(40u, 15u); seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(40u, 8u); seed++) {
         struct sample s;
         uint32_t random = seed;
         double bound_s = 0;
@@ -248,7 +248,7 @@ static double simulated(const struct sample *s, const char *policy, const struct
 static void gp_repeats_on_any_number_of_threads(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= IN_LONG(12u, 3u); seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(12u, 2u); seed++) {
         struct sample s;
         struct dfp_options options;
         any_graph(&s, seed * 5 + 1);
@@ -272,7 +272,7 @@ static void gp_repeats_on_any_number_of_threads(void **state)
 static void gp_is_never_worse(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= IN_LONG(40u, 12u); seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(40u, 6u); seed++) {
         struct sample s;
         struct dfp_options options;
         any_graph(&s, seed);
@@ -298,7 +298,7 @@ static void gp_is_never_worse(void **state)
 static void gp_is_never_worse_in_little_memory(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= IN_LONG(16u, 6u); seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(16u, 3u); seed++) {
         struct sample s;
         struct dfp_options options;
         uint64_t largest = 0;

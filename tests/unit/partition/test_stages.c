@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "long.h"
 #include "pipelines/pipeline_rig.h"
 #include "partition/stages/map_text.h"
 
@@ -287,10 +288,11 @@ static void map_all(const struct dfp_pipeline *l, uint64_t budget, struct dfp_ma
 static void test_optimal(void **state)
 {
     struct draws draws = { 1 };
+    const int n = IN_LONG(100, 40);
     double worse = 0;
     int found = 0;
     (void)state;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < n; i++) {
         struct dfp_pipeline l = make(4, 4);
         struct dfp_mapping maps[5], best;
         uint64_t steps;
@@ -307,7 +309,7 @@ static void test_optimal(void **state)
         }
         dfp_pipeline_free(&l);
     }
-    assert_true(found >= 95);
+    assert_true(found >= n * 95 / 100);
     NEAR(worse / found, 40.8, 10);
 }
 
@@ -316,7 +318,7 @@ static void test_optimal_groups(void **state)
 {
     struct draws draws = { 5 };
     (void)state;
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < IN_LONG(20, 8); i++) {
         struct dfp_pipeline l = make(4, 4);
         struct dfp_mapping maps[5], best, alone;
         uint64_t steps;

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "long.h"
 #include "run_rig.h"
 #include "runtime/cluster/link_tcp.h"
 
@@ -139,7 +140,7 @@ static size_t size_of(int from, int to, unsigned number)
 /* Everyone sends to everyone: each message once, in order, each cookie back. */
 static void test_messages(void **state)
 {
-    enum { N = 30 };
+    const unsigned N = IN_LONG(30u, 12u);
     unsigned n_in[MOST_RANKS][MOST_RANKS] = { { 0 } }, n_sent = 0, n_arrived = 0;
 
     (void)state;
@@ -169,7 +170,7 @@ static void test_messages(void **state)
 /* An urgent message gets between the frames of one that is on its way, and each piece of that is a sign of life. */
 static void test_urgent(void **state)
 {
-    const size_t large = (size_t)100 << 20;
+    const size_t large = (size_t)24 << 20;
     struct dfr_link_event event;
     unsigned n_heard = 0;
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cuda_rig.h"
+#include "long.h"
 #include "profiles/probe/probe_impl.h"
 #include "runtime/cuda/cuda_loops.h"
 
@@ -101,7 +102,7 @@ static void test_failures(void **state)
     need_mock();
     for (int s = 0; s < 2; s++) {
         unsigned failed = 0, smaller = 0;
-        for (uint64_t n = 1;; n += n < 40 ? 1 : 17) {
+        for (uint64_t n = 1;; n += n < 40 ? 1 : IN_LONG(17, 61)) {
             mock_begin(1, MEMORY, 3);
             mock_times(0, KERNEL_US, KERNEL_US, 8192);
             mock_fail(n, statuses[s]);
@@ -148,7 +149,7 @@ static void test_probe(void **state)
     char text[8192];
     (void)state;
     need_mock();
-    mock_begin(1, MEMORY, 1);
+    mock_begin(1, MEMORY / 4, 1);
     mock_times(0, KERNEL_US, KERNEL_US, CACHE);
     if (dfw_probe_with(&options, &p, &report, NULL, NULL, &error) != DF_OK)
         fail_msg("%s", error.text);
@@ -176,7 +177,7 @@ static void test_no_code(void **state)
     char text[8192];
     (void)state;
     need_mock();
-    mock_begin(1, MEMORY, 1);
+    mock_begin(1, MEMORY / 4, 1);
     mock_no_code(0);
     if (dfw_probe_with(&options, &p, &report, NULL, NULL, &error) != DF_OK)
         fail_msg("%s", error.text);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cuda_rig.h"
+#include "long.h"
 #include "runtime/measure/measure.h"
 #include "runtime/start/learn.h"
 #include "temp_folder.h"
@@ -181,10 +182,10 @@ static void test_measured_without_the_host(void **state)
         char *text;
         unsigned runs;
 
-        mock_begin(1, MEMORY, 8);
+        mock_begin(1, UINT64_C(8) << 20, 8);
         make_chain(&r, 12);
         mock_times(20, 3, 9, 1 << 20);
-        if (measure(r.graph, cold, 1000, &text, &error) != DF_OK)
+        if (measure(r.graph, cold, IN_LONG(1000, 100), &text, &error) != DF_OK)
             fail_msg("%s", error.text);
         assert_takes(text, "add1", cold ? 9 + 2 : 3 + 2);
         assert_takes(text, "bump", cold ? 9 + 2 : 3 + 2); /* its input is restored before each launch */
@@ -225,7 +226,7 @@ static void test_measured_alone(void **state)
     mock_begin(1, MEMORY, 9);
     make_chain(&r, 12);
     mock_times(20, 3, 9, 1 << 20);
-    if (measure(r.graph, false, 1000, &text, &error) != DF_OK)
+    if (measure(r.graph, false, IN_LONG(1000, 100), &text, &error) != DF_OK)
         fail_msg("%s", error.text);
     if (measured_us(text, "split", &runs) <= 5)
         fail_msg("%s", text);
@@ -246,7 +247,7 @@ static void test_measured_in_little_memory(void **state)
         mock_begin(1, UINT64_C(3) << 20, 8);
         make_chain(&r, 12);
         mock_times(20, 3, 9, 2 << 20);
-        if (measure(r.graph, cold, 1000, &text, &error) != DF_OK)
+        if (measure(r.graph, cold, IN_LONG(1000, 100), &text, &error) != DF_OK)
             fail_msg("%s", error.text);
         if (!cold)
             assert_takes(text, "add1", 3 + 2);
@@ -267,7 +268,7 @@ static void test_each_call_of_measuring_fails(void **state)
     (void)state;
     need_mock();
     make_chain(&r, 3);
-    for (uint64_t n = 1;; n += n < 60 ? 1 : 53) {
+    for (uint64_t n = 1;; n += n < 60 ? 1 : IN_LONG(53, 151)) {
         struct df_error error = { "" };
         char *text;
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "long.h"
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/graph/graph.h"
@@ -49,7 +50,7 @@ static void random_options(struct df_options *o, uint32_t *x, uint64_t elements)
 
 static void test_random_graphs(void **state)
 {
-    unsigned first = 1, last = 14;
+    unsigned first = 1, last = IN_LONG(14u, 5u);
     (void)state;
     rig_seeds(&first, &last);
     rig_accs = true;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "long.h"
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/emu/emu.h"
@@ -129,7 +130,7 @@ static void test_random(void **state)
 {
     static const char *const policies[] = { "eager", "ws", "dmda", "all-cpu", "all-gpu", "heft", "gp" };
     enum { N_POLICIES = sizeof policies / sizeof *policies };
-    unsigned first = 1, last = 8;
+    unsigned first = 1, last = IN_LONG(8u, 3u);
     struct df_platform platforms[3];
 
     (void)state;

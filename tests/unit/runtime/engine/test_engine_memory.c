@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "long.h"
 #include "run_rig.h"
 #include "runtime/engine/engine.h"
 #include "runtime/threads/clock.h"
@@ -25,7 +26,7 @@ enum { N_POLICIES = sizeof policies / sizeof policies[0] };
 /* All options are chosen at random. */
 static void test_random(void **state)
 {
-    unsigned first = 1, last = 12;
+    unsigned first = 1, last = IN_LONG(12u, 6u);
     struct df_platform platforms[2];
 
     (void)state;
@@ -65,7 +66,7 @@ static void test_not_pinned(void **state)
     struct rig r;
 
     (void)state;
-    rig_random(&r, 3, 16, 160000, 0);
+    rig_random(&r, 3, IN_LONG(16u, 8u), 160000, 0);
     rig_expect(&r, 2);
     for (int p = 0; p < N_POLICIES; p++)
         for (int pin = DF_PIN_AUTO; pin <= DF_PIN_OFF; pin++) {
@@ -114,7 +115,7 @@ static void check_progress(const struct rig *r, const struct df_stats *stats, in
 static void test_small_memory(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 4; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(4u, 2u); seed++) {
         struct rig r;
         struct df_stats stats = { 0 };
 
@@ -162,7 +163,7 @@ static void test_fragments(void **state)
     }
     rig_end(&r);
     rig_expect(&r, 5);
-    for (uint64_t pages = 9; pages <= 16; pages++) /* the largest job needs 3 * 3 pages */
+    for (uint64_t pages = 9; pages <= 16; pages += IN_LONG(1, pages - 8)) /* the largest job needs 3 * 3 pages */
         for (int p = 0; p < N_POLICIES; p++) {
             struct df_options o = rig_options(policies[p], DF_DEVICE_EMU, 1);
             o.waves = 5;
@@ -179,7 +180,7 @@ static void test_many_gpus(void **state)
 
     (void)state;
     df_platform_default(&platform, 3);
-    for (uint32_t seed = 1; seed <= 4; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(4u, 2u); seed++) {
         struct rig r;
         rig_random(&r, seed, 40, 300, 0);
         rig_expect(&r, 4);
@@ -279,7 +280,7 @@ static void test_plan_is_followed_or_made_again(void **state)
 static void test_plan_in_small_memory(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 4; seed++)
+    for (uint32_t seed = 1; seed <= IN_LONG(4u, 2u); seed++)
         for (uint64_t pages = 4; pages <= 12; pages += 4) {
             struct df_options o = rig_options("gp-thesis", DF_DEVICE_EMU, 2);
             struct rig r;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "long.h"
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/engine/engine.h"
@@ -60,7 +61,7 @@ static void check(struct rig *r, const struct df_options *o, int64_t waves)
 /* Each policy on each graph, with options that vary with both. */
 static void test_random_graphs(void **state)
 {
-    unsigned first = 1, last = 12;
+    unsigned first = 1, last = IN_LONG(12u, 4u);
     uint64_t n_left_out = 0;
 
     (void)state;

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run_rig.h"
 #include "runtime/engine/engine.h"
@@ -124,9 +125,31 @@ static void test_silence(void **state)
     end(&w);
 }
 
+/* A new limit counts for calls that begin later. */
+static void test_another_limit(void **state)
+{
+    struct watched w;
+    (void)state;
+    begin(&w, 3600);
+    dfr_watchdog_limit(w.dog, 1e-3);
+    dfr_watchdog_begin(w.dog, 0, dfr_job(0, 0), 0);
+    assert_int_equal(dfr_watchdog_start(w.dog, NULL), DF_OK);
+    wait_for(&w, 1);
+    end(&w);
+    begin(&w, 1e-3);
+    dfr_watchdog_limit(w.dog, 3600);
+    dfr_watchdog_begin(w.dog, 0, dfr_job(0, 0), 0);
+    assert_int_equal(dfr_watchdog_start(w.dog, NULL), DF_OK);
+    usleep(10000);
+    dfr_watchdog_destroy(w.dog);
+    w.dog = NULL;
+    assert_int_equal(w.n_expired, 0);
+    end(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_each_job_once), cmocka_unit_test(test_nothing_runs),
-                                        cmocka_unit_test(test_silence) };
+                                        cmocka_unit_test(test_silence), cmocka_unit_test(test_another_limit) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "compiler/commands/simulate_error.h"
+#include "long.h"
 #include "paper_rig.h"
 #include "partition/partition.h"
 
@@ -171,7 +172,7 @@ static void wrong_times(void **state)
     (void)state;
     study_begin(&s, 80, 400);
     off_s(&s, 0, right);
-    for (int e = 0; e < 5; e++) {
+    for (int e = IN_LONG(0, 2); e < 5; e += IN_LONG(1, 2)) {
         off_s(&s, percents[e], t);
         printf("figure PAMS paper, times off by %.0f %%: FCFS x %.2f, PADAS x %.2f, PAMS x %.2f, HEFT x %.2f; HEFT "
                "over FCFS %.2f\n", percents[e], t[FCFS] / right[FCFS], t[PADAS] / right[PADAS], t[PAMS] / right[PAMS],

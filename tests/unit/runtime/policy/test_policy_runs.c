@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "long.h"
 #include "partition/partition.h"
 #include "run_rig.h"
 #include "runtime/policy/policy.h"
@@ -36,7 +37,7 @@ static void check(struct rig *r, struct df_options *o, int64_t waves)
 static void test_real_runs(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 12; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(12u, 5u); seed++) {
         uint32_t x = seed * 977;
         struct rig r;
         int64_t waves = 1 + seed % 6;

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "long.h"
 #include "partition/gp/gp.h"
 #include "runtime/graph/fit.h"
 #include "run_rig.h"
@@ -25,7 +26,7 @@
 static void any_run_is_possible(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 24; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(24u, 10u); seed++) {
         struct sample s;
         uint32_t gpus = seed % 4;
         sample_random(&s, seed, 20 + seed * 6, 1 + seed % 5, gpus, false);
@@ -55,7 +56,7 @@ static void little_memory_is_enough(void **state)
 {
     (void)state;
     uint32_t evictions = 0;
-    for (uint32_t seed = 1; seed <= 16; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(16u, 6u); seed++) {
         struct sample s;
         sample_random(&s, seed, 120, 2, 1 + seed % 2, false);
         for (uint32_t u = 1; u < s.platform.n_units; u++) {
@@ -148,7 +149,7 @@ static void waves_by_turns(const struct sample *s, uint32_t *random)
 
 static void graphs_of_all_kinds(void **state)
 {
-    unsigned first = 1, last = 150;
+    unsigned first = 1, last = IN_LONG(150u, 60u);
     (void)state;
     rig_seeds(&first, &last);
     for (uint32_t seed = first; seed <= last; seed++) {
@@ -193,7 +194,7 @@ static void static_runs_agree_with_the_evaluator(void **state)
 {
     (void)state;
     peer_copies = 0;
-    for (uint32_t seed = 1; seed <= 120; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(120u, 50u); seed++) {
         struct sample s;
         uint32_t random = seed, gpus = seed % 4;
         sample_random(&s, seed, seed * 5, 1 + seed % 5, gpus, seed % 7 == 0);
@@ -225,7 +226,7 @@ static void static_runs_agree_with_the_evaluator(void **state)
 static void threads_agree_with_the_evaluator(void **state)
 {
     (void)state;
-    for (uint32_t seed = 1; seed <= 60; seed++) {
+    for (uint32_t seed = 1; seed <= IN_LONG(60u, 25u); seed++) {
         struct sample s;
         uint32_t random = seed * 31;
         float priority[64];

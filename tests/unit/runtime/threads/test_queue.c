@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "long.h"
 #include "runtime/threads/queue.h"
 
 #include "queue_mutex.h"
@@ -21,7 +22,7 @@
 #ifdef __SANITIZE_THREAD__
 #define N_ITEMS 5000u
 #else
-#define N_ITEMS 40000u
+#define N_ITEMS (IN_LONG(40000u, 10000u))
 #endif
 #define MAX_THREADS 4u
 

@@ -149,7 +149,7 @@ void dfc_link_needs(const struct dfc_program *p, struct dfc_list *words)
 static void add_inside(const struct dfc_program *p, struct dfc_list *argv)
 {
     static const char *const own[] = { "df", "dfplan", "dffront" };
-    dfc_list_add(argv, "%s", p->identity);
+    dfc_data_add(p, argv);
     add_objects(p, argv);
     if (has_device_link(p))
         dfc_list_add(argv, "%s/" DEVICE_OBJECT, p->work);

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler/build/identity.h"
 #include "compiler/emit/emit.h"
 #include "compiler/front/sources.h"
 #include "partition/planner/plan_report.h"
@@ -298,7 +297,7 @@ static bool prepare(struct dfc_program *p)
 static bool run_steps(struct dfc_program *p, struct dfc_output *program)
 {
     if (!work_open(p) || !write_image(p) || !dfc_units_make(p) || dfc_signals_caught() || !dfc_units_compile(p) ||
-        dfc_signals_caught() || !dfc_identity_write(p))
+        dfc_signals_caught() || !dfc_data_write(p))
         return false;
     struct dfc_library_files beside = { .n = 0 };
     bool good = !p->common->exported || dfc_library_open(p, &beside);
@@ -330,7 +329,10 @@ int dfc_build_object(const struct dfc_common *common, const struct dfc_build_opt
     bool found = dfc_tools_find(&program.tools, common, options, &no_kernels);
     dfc_list_add(&program.tools.c_flags, "-w");       /* warnings come when the file is compiled for a program */
     dfc_list_add(&program.tools.c_flags, "-fno-lto"); /* or its information is for the linker, and no debug information */
-    if (found && work_open(&program) && dfc_units_make_alone(&program, path) && dfc_units_compile(&program) &&
+    found = found && work_open(&program);
+    if (found && dfc_takes_flags(&program, dfc_code_kind_of(path) == DFC_CODE_CXX ? &program.tools.cxx : &program.tools.cc, "-femit-all-decls"))
+        dfc_list_add(&program.tools.c_flags, "-femit-all-decls"); /* else clang leaves out what nothing calls */
+    if (found && dfc_units_make_alone(&program, path) && dfc_units_compile(&program) &&
         !dfc_signals_caught())
         status = use(arg, program.units[0].object);
     work_close(&program);
@@ -368,7 +370,7 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
         dfc_units_free(&program);
     }
     dfc_tools_free(&program.tools);
-    free(program.identity);
+    free(program.data);
     if (program.plan)
         dfr_plan_free(program.plan);
     free(stem);

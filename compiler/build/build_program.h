@@ -6,6 +6,7 @@
  *   - build_flags.c   flags that the .df gives to one file.
  *   - build_main.c    files that have a main() of their own.
  *   - build_link.c    the link line, and what its failures mean.
+ *   - build_data.c    what a program carries beside its code.
  *   - build_library.c what a library has in place of a program's link.
  *   - build_deps.c    -MD.
  *   - identity.c      what decides the bits of the program (identity.h).
@@ -82,13 +83,15 @@ struct dfc_program {
     struct dfc_build_unit *units;
     size_t n_units;
     const struct dfc_build_unit *catcher; /* the unit that catches exceptions; NULL: none is C++ */
-    char *identity;                     /* in the work folder: the source of what the program says of itself (identity.h); NULL: not written yet */
+    char *data;                         /* data.s in the work folder; NULL: not written yet */
     unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
     const struct dfg_level *here;       /* the only one, in place of level 0, for a program that runs here; NULL: all are compiled */
 };
 
 /* Is what is compiled and linked kept, and taken from there? --keep wants the compilers' own files. */
 bool dfc_is_cached(const struct dfc_program *p);
+/* Does the C or C++ compiler take these flags, with blanks between them? It is asked with an empty file, after the work folder was made. */
+bool dfc_takes_flags(const struct dfc_program *p, const struct dfc_list *compiler, const char *flags);
 /* Lists the units and writes their sources into the work folder. false: reported. */
 bool dfc_units_make(struct dfc_program *p);
 /* Lists one unit, which is the user's file as it stands. false: reported. */
@@ -123,6 +126,10 @@ bool dfc_hide_main(const struct dfc_program *p, struct dfc_build_unit *unit);
 
 /* Links the units to a program at `path`. false: reported. */
 bool dfc_link(struct dfc_program *p, const char *path);
+/* Writes p->data, which has the image that is in the work folder and the identity. The units are compiled. false: reported. */
+bool dfc_data_write(struct dfc_program *p);
+/* Adds it to a command that links. */
+void dfc_data_add(const struct dfc_program *p, struct dfc_list *argv);
 /* Adds the files that a rule of make, as a compiler wrote it, names as prerequisites, if they exist. false: it cannot be
  * read. */
 bool dfc_prerequisites(const char *rule, struct dfc_list *files);

@@ -170,21 +170,20 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
     return written(file, unit->source) && good;
 }
 
-/* Does the C compiler take the level's flags? It is asked with an empty file. */
-static bool is_known(const struct dfc_program *p, const struct dfg_level *level)
+bool dfc_takes_flags(const struct dfc_program *p, const struct dfc_list *compiler, const char *flags)
 {
     struct dfc_list argv = { 0 };
-    dfc_list_add_all(&argv, &p->tools.cc);
-    dfc_list_add_words(&argv, level->flags);
+    dfc_list_add_all(&argv, compiler);
+    dfc_list_add_words(&argv, flags);
     dfc_list_add_words(&argv, "-E -x c /dev/null");
-    const bool known = dfc_compiler_takes(p, &argv);
+    const bool takes = dfc_compiler_takes(p, &argv);
     dfc_list_free(&argv);
-    return known;
+    return takes;
 }
 
 static bool is_wanted(const struct dfc_program *p, const struct dfg_level *level)
 {
-    return level && (!p->options->runs_here || df_isa_level() >= level->least) && is_known(p, level);
+    return level && (!p->options->runs_here || df_isa_level() >= level->least) && dfc_takes_flags(p, &p->tools.cc, level->flags);
 }
 
 /* For how many levels formulas are compiled: those that the compiler knows, or the highest of them that this processor has. A compiler that knows
@@ -354,10 +353,6 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     if (p->cuda)
         dfc_list_add(argv, "-I%s/include", p->tools.cuda);
     dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder has another name in every build */
-    if (!unit->path)
-        for (int i = 0; i < 4; i++)                        /* the folder in which .incbin finds the image; -Wa would
-                                                            * split it at commas */
-            dfc_list_add(argv, "%s", i % 2 == 0 ? "-Xassembler" : i == 1 ? "-I" : p->work);
     add_list_of_files(unit, argv);
 }
 

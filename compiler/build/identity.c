@@ -2,7 +2,6 @@
 #include "compiler/build/identity.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -395,47 +394,14 @@ static bool add_dfc(struct dfr_facts *facts)
     return n < 0 ? no_memory() : add(facts, "dfc", "dfc", value);
 }
 
-/* ---- in the program ---- */
+/* ---- the program ---- */
 
-static void print_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (text[0] == '\n')
-            fputs("\\n\"\n    .ascii \"", out);
-        else if (strchr("\"\\", *text) || *text < ' ' || *text > '~')
-            fprintf(out, "\\%03o", (unsigned char)*text);
-        else
-            fputc(*text, out);
-    }
-}
-
-/* The linker's compiler assembles it meanwhile: it costs no process of a compiler. */
-static bool write_source(const char *path, const char *text)
-{
-    FILE *out = fopen(path, "w");
-    if (out) {
-        fputs("    .section .rodata\n    .globl df_identity\n    .type df_identity, %object\ndf_identity:\n    .ascii \"", out);
-        print_text(out, text);
-        fputs("\"\n    .byte 0\n    .size df_identity, . - df_identity\n    .section .note.GNU-stack, \"\", %progbits\n", out);
-    }
-    const bool good = out && !ferror(out);
-    if (out && fclose(out) == 0 && good)
-        return true;
-    dfc_error("cannot write '%s': %s", path, strerror(errno));
-    return false;
-}
-
-bool dfc_identity_write(struct dfc_program *p)
+char *dfc_identity_text(const struct dfc_program *p)
 {
     struct dfr_facts facts = { 0 };
     char *text = NULL;
-    bool good = add_dfc(&facts) && dfc_identify(p, p->units, p->n_units, &facts) && add_libraries(p, &facts);
-    if (good && (asprintf(&p->identity, "%s/identity.s", p->work) < 0 || !(text = dfr_facts_text(&facts)))) {
-        p->identity = NULL;
-        good = no_memory();
-    }
-    good = good && write_source(p->identity, text);
-    free(text);
+    if (add_dfc(&facts) && dfc_identify(p, p->units, p->n_units, &facts) && add_libraries(p, &facts) && !(text = dfr_facts_text(&facts)))
+        no_memory();
     dfr_facts_free(&facts);
-    return good;
+    return text;
 }

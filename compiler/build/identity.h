@@ -28,7 +28,7 @@ uint64_t dfc_compiler_hash(const struct dfc_list *command, char *text, size_t si
 /* Adds the facts of these units, which are compiled: their compilers, flags and files. false: reported. */
 bool dfc_identify(const struct dfc_program *p, const struct dfc_build_unit *units, size_t n, struct dfr_facts *facts);
 
-/* Writes the identity of the program, whose units are compiled, to p->identity, a source that the linker's compiler takes. false: reported. */
-bool dfc_identity_write(struct dfc_program *p);
+/* The identity of the program, whose units are compiled. malloc'ed; NULL: reported. */
+char *dfc_identity_text(const struct dfc_program *p);
 
 #endif

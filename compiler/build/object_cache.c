@@ -63,16 +63,6 @@ static bool can_be_kept(const struct dfc_build_unit *unit, const struct dfc_list
     return !argv->failed && (!unit->path || !is_elsewhere(unit->source));
 }
 
-/* What the unit of the program includes beside what its compiler lists. */
-static uint64_t hash_image(uint64_t hash, const struct dfc_program *p, const struct dfc_build_unit *unit)
-{
-    char path[PATH_MAX];
-    struct dfc_content image = { 0 };
-    if (!unit->path && !unit->level && !unit->gpu_formulas && snprintf(path, sizeof path, "%s/%s.image", p->work, p->stem) < (int)sizeof path)
-        dfc_content_of(path, &image);
-    return dfr_hash(hash, &image, sizeof image);
-}
-
 static uint64_t hash_compilers(uint64_t hash, const struct dfc_program *p, const struct dfc_build_unit *unit)
 {
     static char *host_names[] = { "gcc", "c++", NULL };
@@ -82,7 +72,7 @@ static uint64_t hash_compilers(uint64_t hash, const struct dfc_program *p, const
 }
 
 static const char *const variables[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "C_INCLUDE_PATH",
-                                         "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SOURCE_DATE_EPOCH", NULL };
+                                         "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS", "COMPILER_PATH", "SOURCE_DATE_EPOCH", NULL };
 
 char *dfc_object_entry(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_list *argv)
 {
@@ -101,7 +91,7 @@ char *dfc_object_entry(const struct dfc_program *p, const struct dfc_build_unit 
             hash = hash_processor(hash);
     }
     hash = dfc_key_variables(hash, variables);
-    hash = dfr_hash(hash_image(hash_compilers(hash, p, unit), p, unit), &text, sizeof text);
+    hash = dfr_hash(hash_compilers(hash, p, unit), &text, sizeof text);
     return dfc_cache_entry(folder, hash);
 }
 
@@ -149,10 +139,8 @@ static char *answer_entry(const struct dfc_program *p, const struct dfc_list *ar
     uint64_t hash = dfc_key_variables(dfc_key_text(0, "answer"), variables);
     if (!folder)
         return NULL;
-    for (size_t i = 0; i < argv->n; i++)
-        hash = dfc_key_text(hash, argv->items[i]);
-    const uint64_t compiler = dfc_compiler_hash(&p->tools.cc, NULL, 0);
-    return dfc_cache_entry(folder, dfr_hash(hash, &compiler, sizeof compiler));
+    const uint64_t command = dfc_compiler_hash(argv, NULL, 0);
+    return dfc_cache_entry(folder, dfr_hash(hash, &command, sizeof command));
 }
 
 static bool read_answer(const char *path, bool *yes)

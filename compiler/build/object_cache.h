@@ -18,7 +18,7 @@ char *dfc_object_entry(const struct dfc_program *p, const struct dfc_build_unit 
 bool dfc_object_get(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry);
 /* Keeps unit->object, which was compiled just now. */
 void dfc_object_put(const struct dfc_program *p, const struct dfc_build_unit *unit, const char *entry);
-/* Runs a C compiler's command that says whether it takes some flags. Returns true if it does. The answer is kept. */
+/* Runs a compiler's command that says whether it takes some flags. Returns true if it does. The answer is kept. */
 bool dfc_compiler_takes(const struct dfc_program *p, const struct dfc_list *argv);
 /* Does a word of a command make a compiler or linker read files that it does not list, or write others than its product? */
 bool dfc_is_beyond_cache(const char *word);

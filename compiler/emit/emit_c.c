@@ -317,12 +317,9 @@ void dfc_emit_c(FILE *out, const struct dfc_front *front, const char *stem, unsi
     if (catches)
         dfc_emit_catch_prototype(out);
     emit_functions(out, front, gpu, n_levels, catches);
-    fprintf(out, "/* The graph, its times and its plan: laid over by libdf, never copied. */\n"
-                 "__asm__(\".pushsection .rodata,\\\"a\\\"\\n\"\n        \".balign 64\\n\"\n        \"df_image:\\n\"\n"
-                 "        \".incbin \\\"%s.image\\\"\\n\"\n        \"df_image_end:\\n\"\n        \".byte 0\\n\"\n"
-                 "        \".popsection\\n\");\n"
-                 "extern const unsigned char df_image[], df_image_end[];\nextern const char df_identity[]; /* what the program was made of: identity.s */\n\n", stem);
-    fputs("extern const struct df_planner dfp_planner;\n"
+    fputs("/* From data.s: the graph, its times and its plan, which libdf lays over and never copies, and what the program was made of. */\n"
+          "extern const unsigned char df_image[], df_image_end[];\nextern const char df_identity[];\n\n"
+          "extern const struct df_planner dfp_planner;\n"
           "extern int dfc_program_platform(const char *path, struct df_platform *platform, struct df_error *error);\n",
           out);
     if (needs_front(front))

@@ -5,7 +5,7 @@ mkdir count && for tool in cc c++; do
     cat >count/$tool <<'EOF'
 #!/bin/sh
 case " $* " in *" -c "*) for word; do source=$word; done; basename "$source" >>"$CALLS" ;; *" -E "*) echo "$*" >>"$CALLS.asked" ;; *" -o "*) echo link >>"$CALLS" ;; esac
-case $0 in *++) exec g++ "$@" ;; *) exec gcc "$@" ;; esac
+case $0 in *++) exec c++ "$@" ;; *) exec cc "$@" ;; esac
 EOF
 done
 chmod +x count/*; touch -d '1 minute ago' count/*
@@ -40,15 +40,15 @@ mkdir c-other && cd c-other && compiled c-other-folder '' 107; cd ..
 compiled c-flags "$all" 107 -O1
 sed -i 's/100/200/' c-files/step.h; touch -d '1 minute ago' c-files/step.h
 compiled c-header '2_show.c link' 207
-sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula 'link three.c three_formulas.c' 210
-sed -i 's/n = 4/n = 5/' c-files/three.df; compiled c-size 'link three.c' 213
+sed -i 's/w\[i\] = 2 \*/w[i] = 3 */' c-files/three.df; compiled c-formula 'link three_formulas.c' 210
+sed -i 's/n = 4/n = 5/' c-files/three.df; compiled c-size link 213
 compiled c-keep "$all" 213 --keep; compiled c-no-cache "$all" 213 --no-cache
 if [ "$(uname -m)" = x86_64 ]; then expect c-no-cache-asks 0 '-march=x86-64-v.* -E ' cat "$CALLS.asked"; else skip c-no-cache-asks 'no levels here'; fi
 compiled c-debug "$all" 213 -g; compiled c-debug-again '' 213 -g
 cd c-other && compiled c-debug-elsewhere "$all" 213 -g; cd ..
 echo 1 >c-files/data; sed -i '$a#define EMBED(name, file) __asm__(".pushsection .rodata\\n" #name ": .incbin \\"" file "\\"\\n.popsection")' c-files/step.h
 printf '%s\n' 'extern const char data[];' "EMBED(data, \"$PWD/c-files/data\");" >>c-files/show.c; sed -i 's/+ STEP/+ STEP + *data - 48/; 1iextern const char data[];' c-files/show.c; touch -d '1 minute ago' c-files/*
-compiled c-embed '2_show.c three.c' 214; echo 2 >c-files/data; compiled c-embed-again 2_show.c 215
+compiled c-embed 2_show.c 214; echo 2 >c-files/data; compiled c-embed-again 2_show.c 215
 sed -i '/data\[\]/d; /^EMBED/d; s/ + \*data - 48//' c-files/show.c; sed -i '$d' c-files/step.h; touch -d '1 minute ago' c-files/*; compiled c-embed-gone '' 213
 mkdir 'c-$x #:y' && cp -p c-files/* 'c-$x #:y' && source="$PWD/c-\$x #:y/three.df" # names that compilers escape in their lists
 compiled c-name "$all" 213; compiled c-name-again '' 213
@@ -58,7 +58,8 @@ cp -r c-files c-date; source=$PWD/c-date/three.df
 sed -i 's/^#include "step.h"/&\nstatic const char *day = __DATE__;/; s/(void)call;/& (void)day;/' c-date/show.c; touch -d '1 minute ago' c-date/show.c
 compiled c-date "$all" 213; compiled c-date-again 2_show.c 213
 sed -i 's/__DATE__/"today"/; s/^int more/int unused; &/' c-date/show.c; touch -d '1 minute ago' c-date/show.c
-compiled c-profile "$all" 213 --cflags=-fprofile-use; compiled c-profile-again "$all" 213 --cflags=-fprofile-use
+profile=-fprofile-use; ! is_clang || profile=-fprofile-generate # clang refuses to use a profile that is not there
+compiled c-profile "$all" 213 --cflags=$profile; compiled c-profile-again "$all" 213 --cflags=$profile
 
 # ---- programs and libraries ----
 source=$PWD/c-files/three.df

@@ -1,7 +1,7 @@
 /* prototypes.h - the functions of an object file or archive, as its debug information (DWARF) tells them: names,
  * parameters, types. kernel_text.h writes them as kernel declarations.
  *
- * Room:     compiler/wrap/ knows dsl/arena.h and messages. It runs no compiler and knows no graph.
+ * Room:     compiler/wrap/ knows dsl/arena.h, messages and names of files. It runs no compiler and knows no graph.
  * Memory:   all of a struct dfc_prototypes is in its arena.
  */
 #ifndef DFC_PROTOTYPES_H

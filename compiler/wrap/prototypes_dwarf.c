@@ -9,11 +9,13 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/tools/messages.h"
+#include "compiler/types/paths.h"
 
 enum { MOST_LEVELS = 32 };              /* of a type, and of scopes: more is taken for something else */
 
@@ -307,18 +309,45 @@ static void read_parameters(struct reading *r, struct dfc_function *f, Dwarf_Die
     }
 }
 
+/* The file that the entry stands in; NULL: not known. In DWARF 5 files count from 0, and clang makes the source file 0, which dwarf_decl_file() of
+ * elfutils before 0.189 takes for none. */
+static const char *file_of(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word number;
+    Dwarf_Half version = 0;
+    Dwarf_Files *files;
+    Dwarf_Die unit;
+    size_t n;
+    const char *file = dwarf_decl_file(die);
+    if (file || !dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) || dwarf_formudata(&attribute, &number) != 0 || number != 0)
+        return file;
+    return dwarf_cu_die(attribute.cu, &unit, &version, NULL, NULL, NULL, NULL, NULL) && version >= 5 && dwarf_getsrcfiles(&unit, &files, &n) == 0
+               ? dwarf_filesrc(files, 0, NULL, NULL) : NULL;
+}
+
 /* The header that the entry stands in; NULL: it is in the source itself. */
 static const char *header_of(const struct reading *r, Dwarf_Die *die)
 {
-    const char *file = dwarf_decl_file(die);
+    const char *file = file_of(die);
     return file && strcmp(base_name(file), r->file) != 0 ? file : NULL;
+}
+
+/* clang finds the headers of C++ in /usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12. */
+static bool is_of_system(const char *file)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s", file) >= sizeof path)
+        return false;
+    dfc_path_tidy(path);
+    return !strncmp(path, "/usr/include/", 13) || !strncmp(path, "/usr/lib", 8);
 }
 
 /* Does the entry have a name, and stand in a file that is not the system's? */
 static bool is_of_user(Dwarf_Die *die)
 {
-    const char *file = dwarf_decl_file(die);
-    return dwarf_diename(die) && file && strncmp(file, "/usr/include/", 13) != 0 && strncmp(file, "/usr/lib", 8) != 0;
+    const char *file = file_of(die);
+    return dwarf_diename(die) && file && !is_of_system(file);
 }
 
 /* Is it defined here, and is it no copy of another entry? */

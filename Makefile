@@ -371,7 +371,6 @@ check-long: deps
 	@BENCH_PEERS='oneTBB OpenMP StarPU' tests/run.sh $(BUILDDIR) =e2e-bench
 	@SLURM_STRIKE=limit tests/run.sh $(BUILDDIR) =e2e-slurm
 	@GPU_STEPS=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-gpu_steps
-	@CLANG_VECTORS=$(shell command -v clang) tests/run.sh $(BUILDDIR) =e2e-filters
 	@WHATIF=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-whatif
 	@IMAGE_FILES=all DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-image_files
 	@RESUME_CHAINS=100 DF_TEST_LIMIT_S=3600 tests/run.sh $(BUILDDIR) =e2e-resume

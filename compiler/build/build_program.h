@@ -85,6 +85,7 @@ struct dfc_program {
     const struct dfc_build_unit *catcher; /* the unit that catches exceptions; NULL: none is C++ */
     char *data;                         /* data.s in the work folder; NULL: not written yet */
     unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
+    bool takes_for_vectors;             /* the C compiler takes a flag with which it makes vectors of more loops of formulas */
     const struct dfg_level *here;       /* the only one, in place of level 0, for a program that runs here; NULL: all are compiled */
 };
 

@@ -197,6 +197,10 @@ static unsigned count_levels(struct dfc_program *p)
     return p->here ? 1 : n;
 }
 
+/* An element that the next column reads, too, clang would keep for that column. Then each column needs the one before it, and clang makes no vectors of
+ * the loop. Other compilers do not have the flag. */
+static const char for_vectors[] = "-mllvm -enable-load-in-loop-pre=false";
+
 /* Each of the formulas' files is compiled once for each level of the processor's instructions. Those with much code come first, because the last
  * to be compiled is waited for. --keep is for reading: all is in one file. */
 static bool add_formulas(struct dfc_program *p)
@@ -207,6 +211,7 @@ static bool add_formulas(struct dfc_program *p)
     if (!dfc_emit_formulas(&p->formulas[0], p->loaded->front, p->stem, false, !p->options->keep))
         return no_memory();
     p->n_levels = count_levels(p);
+    p->takes_for_vectors = dfc_compiler_takes(&p->tools.cc, for_vectors);
     for (size_t part = p->formulas[0].n; part-- > 0;)
         for (unsigned i = 0; i < p->n_levels; i++) {
             if (!add_unit(p, DFC_CODE_C, NULL, name_formulas(p, part, dfg_level(i), name)))
@@ -372,6 +377,8 @@ static void add_for_formulas(const struct dfc_program *p, const struct dfc_build
         dfc_list_add(argv, "-O3");
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         dfc_list_add(argv, "%s", flags[i]);
+    if (p->takes_for_vectors)
+        dfc_list_add_words(argv, for_vectors);
     if (unit->level)
         dfc_list_add_words(argv, (p->here ? p->here : unit->level)->flags);
 }

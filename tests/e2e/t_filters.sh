@@ -36,11 +36,6 @@ for filter in harris unsharp camera bilateral sobel canny; do
     elif [ -z "$flags" ]; then skip "$filter-vectors" 'no gcc for x86-64, or a sanitizer'
     elif [ -s all.lines ] && [ ! -s scalar.out ]; then pass "$filter-vectors"
     else fail "$filter-vectors" "$(cat scalar.out)"; fi
-    if [ -n "${CLANG_VECTORS:-}" ]; then
-        clang -Rpass=loop-vectorize -c -w -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -march=x86-64-v3 -I"$DF_BUILD/include" \
-            -o vectors.o $filter.dfc/${filter}_formulas.c 2>vectors.txt
-        echo "figure clang: $(scalar_loops $filter '' | wc -l) of $(wc -l <all.lines) loops of $filter are no vectors"
-    fi
     for size in $sizes; do check "$filter-$size" filtered $filter "$size" --device=none --workers=1; done
     check $filter-two-workers filtered $filter 300x200 --device=none --workers=2
     check $filter-emulated filtered $filter 300x200 --device=emu --policy=all-gpu

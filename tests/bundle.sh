@@ -15,7 +15,7 @@ cp -r "$build/share" "$bundle/"
 git ls-files examples tests ':!tests/unit' ':!tests/golden' ':!tests/fuzz' ':!tests/rig' ':!tests/mock' ':!tests/model' | while read -r f; do mkdir -p "$bundle/$(dirname "$f")"; cp "$f" "$bundle/$f"; done
 cp tests/bundle.mk "$bundle/Makefile"; cp LICENSE README.md "$bundle/"
 
-multiarch=$(gcc -print-multiarch)
+multiarch=$(${CC:-cc} -print-multiarch)
 copy_library() { # SONAME's file under its soname
     local path; path=$(realpath "$1"); [ -e "$bundle/lib/$2" ] || { cp "$path" "$bundle/lib/$2"; chmod u+w "$bundle/lib/$2"; strip -g "$bundle/lib/$2"; }
 }
@@ -30,7 +30,7 @@ done
 # OpenBLAS without its LAPACK, which is a quarter of it and needs Fortran's libraries: made of its static library.
 openblas=$(dirname "$(realpath /usr/lib/"$multiarch"/libopenblas.so)")
 mapfile -t calls < <(nm "$openblas/libopenblas.a" 2>/dev/null | awk '$2 == "T" && $3 ~ /^cblas_/ { print "-Wl,-u," $3 }' | sort -u)
-gcc -shared -s -o "$bundle/lib/libopenblas.so.0" -Wl,-soname,libopenblas.so.0 "${calls[@]}" -Wl,-u,openblas_set_num_threads "$openblas/libopenblas.a" -lpthread -lm
+${CC:-cc} -shared -s -o "$bundle/lib/libopenblas.so.0" -Wl,-soname,libopenblas.so.0 "${calls[@]}" -Wl,-u,openblas_set_num_threads "$openblas/libopenblas.a" -lpthread -lm
 ln -sf libopenblas.so.0 "$bundle/lib/libopenblas.so"
 for p in "${plugins[@]}"; do cp "$(realpath "$p")" "$bundle/lib/graphviz/${p##*/}"; done
 GVBINDIR=$(realpath "$bundle/lib/graphviz") dot -c                   # writes config6a: what these plugins offer

@@ -81,6 +81,22 @@ if gold=$(command -v ld.gold); then             # in which link-time optimisatio
       echo "exec $gold $without \"\$@\""; } >"$tools/ld"
     chmod +x "$tools/ld"
 fi
+# Scripts and Python programs call cc and c++: these are the compilers of $CC and $CXX. Without a CXX it is the one that belongs to CC, as for dfc.
+as_compiler() { # NAME COMMAND: calls of NAME are calls of COMMAND, which may have a wrapper before it
+    local file
+    rm -f "$tools/bin/$1"
+    if file=$(command -v "$2"); then ln -s "$file" "$tools/bin/$1"; return; fi
+    printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$tools/bin/$1"; chmod +x "$tools/bin/$1"
+}
+if [ -n "${CC:-}" ]; then
+    compiler=${CC##*[/ ]}
+    case $compiler in *clang*) cxx=${compiler/clang/clang++} ;; *gcc*) cxx=${compiler/gcc/g++} ;; *) cxx= ;; esac
+    export CC CXX=${CXX:-${cxx:+${CC%"$compiler"}$cxx}}
+    mkdir -p "$tools/bin"
+    as_compiler cc "$CC"
+    as_compiler c++ "${CXX:-c++}"
+    PATH=$tools/bin:$PATH
+fi
 took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
 # Tests that mostly wait use no core meanwhile. They run one after the other beside the rest: those that measure or wait for emulated links and slow
 # sources, and beside them those that wait for the processes of an mpirun.

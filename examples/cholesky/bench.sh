@@ -13,7 +13,7 @@ peer=$(command -v cholesky_implicit || find /usr/lib -path '*starpu*' -name chol
 for real in f64 f32; do
     tiles=${TILES:-16}; [ $real = f64 ] || tiles=${TILES:-8}
     mkdir -p $real && "$dfc" "$here/cholesky.df" --lib --nvcc=none -w -D real=$real -D tiles="$tiles" -o $real/libcholesky.so 2>compile.log || { cat compile.log; exit 1; }
-    cc -std=c11 -D_GNU_SOURCE -O2 $([ $real = f64 ] || echo -DSINGLE) -I$real -o $real/bench "$here/bench.c" -L$real -lcholesky -lopenblas -Wl,-rpath,"$PWD/$real" || exit 1
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 $([ $real = f64 ] || echo -DSINGLE) -I$real -o $real/bench "$here/bench.c" -L$real -lcholesky -lopenblas -Wl,-rpath,"$PWD/$real" || exit 1
 done
 rm -f times-* scaling.*
 starpu() { OPENBLAS_NUM_THREADS=1 STARPU_NCPU=$1 STARPU_NCUDA=0 STARPU_SCHED=dmda STARPU_SILENT=1 "$peer" -size "$n" -nblocks "$2" 2>&1 | awk '/^[0-9]+[ \t]/ { print $2 / 1000 }'; }

@@ -7,7 +7,7 @@ mkdir -p "$2" && cd "$2" || exit 1
 # shellcheck source=../policies.sh
 . "$here/../policies.sh"
 verdict() { if [ "$1" = 0 ]; then echo "ok      $2"; else echo "FAILED  $2"; failed=1; fi; }
-cc -std=c11 -O2 -o check "$here/check.c" -lm || exit 1
+${CC:-cc} -std=c11 -O2 -o check "$here/check.c" -lm || exit 1
 
 for graph in cholesky lu; do for real in f64 f32; do for tiles in 1 3 4; do
     "$dfc" "$here/$graph.df" --nvcc=none -w -D real=$real -D tiles=$tiles -o $graph-$real-$tiles 2>compile.log || { cat compile.log; exit 1; }

@@ -47,8 +47,8 @@ static const struct df_kernel_desc kernels[] = {
     { .name = "x", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = vector_out },
     { .name = "y", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = vector_out },
     { .name = "axpy", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = axpy_ports, .n_scalars = 1, .scalars = factor,
-      .functions = { axpy, NULL } },
-    { .name = "sum", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = sum_ports, .functions = { sum, NULL } },
+      .functions = { .cpu = axpy } },
+    { .name = "sum", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = sum_ports, .functions = { .cpu = sum } },
 };
 enum { X, Y, AXPY, SUM, N_NODES };
 

@@ -38,9 +38,9 @@ static const struct df_port_desc changed[] = { { "row", DF_INOUT, DF_F32, 1 } };
 static const struct df_scalar_desc factor[] = { { "by", DF_S_F32 } };
 static const struct df_kernel_desc kernels[] = {
     { .name = "row", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = &ports[1] },
-    { .name = "smooth", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = ports, .functions = { smooth, NULL } },
+    { .name = "smooth", .n_dims = 1, .dims = dims, .n_ports = 2, .ports = ports, .functions = { .cpu = smooth } },
     { .name = "scale", .n_dims = 1, .dims = dims, .n_ports = 1, .ports = changed, .n_scalars = 1, .scalars = factor,
-      .functions = { scale, NULL } },
+      .functions = { .cpu = scale } },
 };
 enum { ROW, SMOOTH, SCALE, N_NODES };
 

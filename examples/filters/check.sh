@@ -7,8 +7,8 @@ mkdir -p "$2" && cd "$2" || exit 1
 # shellcheck source=../policies.sh
 . "$here/../policies.sh"
 verdict() { if [ "$1" = 0 ]; then echo "ok      $2"; else echo "FAILED  $2"; failed=1; fi; }
-cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/../photo/synthetic.c" -lpng -lm &&
-    cc -std=c11 -D_GNU_SOURCE -O2 -ffp-contract=off -o check "$here/check.c" -lpng -lm || exit 1
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/../photo/synthetic.c" -lpng -lm &&
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -ffp-contract=off -o check "$here/check.c" -lpng -lm || exit 1
 for filter in harris unsharp camera bilateral sobel canny; do
     tile=() whole=1; case $filter in harris | unsharp | camera) tile=(-D tile=64) whole= ;; esac
     "$dfc" "$here/$filter.df" --nvcc=none -w -o $filter "${tile[@]}" 2>compile.log || { cat compile.log; exit 1; }

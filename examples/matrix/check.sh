@@ -6,7 +6,7 @@ mkdir -p "$2" && cd "$2" || exit 1
 # shellcheck source=../policies.sh
 . "$here/../policies.sh"
 verdict() { if [ "$1" = 0 ]; then echo "ok      $2"; else echo "FAILED  $2"; failed=1; fi; }
-cp "$here"/matrix.c "$here"/matrix.cu "$here"/kernels.df . && cc -std=c11 -O2 -o generate "$here/generate.c" || exit 1
+cp "$here"/matrix.c "$here"/matrix.cu "$here"/kernels.df . && ${CC:-cc} -std=c11 -O2 -o generate "$here/generate.c" || exit 1
 for kind in ma mm mixed; do
     ./generate --kind=$kind --n=96 >$kind.df && "$dfc" $kind.df --nvcc=none -w -o $kind 2>compile.log || { cat compile.log; exit 1; }
     for device in none emu; do

@@ -7,7 +7,7 @@ mkdir -p "$2" && cd "$2" || exit 1
 # shellcheck source=../policies.sh
 . "$here/../policies.sh"
 verdict() { if [ "$1" = 0 ]; then echo "ok      $2"; else echo "FAILED  $2"; failed=1; fi; }
-cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" -lpng -lm && cc -std=c11 -D_GNU_SOURCE -O2 -o check "$here/check.c" -lpng -lm || exit 1
+${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" -lpng -lm && ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o check "$here/check.c" -lpng -lm || exit 1
 "$dfc" "$here/photo.df" --nvcc=none -w -D tile=128 -o photo 2>compile.log || { cat compile.log; exit 1; }
 for size in '1 1' '5 400' '256 128' '900 700'; do
     # shellcheck disable=SC2086

@@ -80,22 +80,26 @@ expect keep 0 "generated files are in 'kept.dfc/'" "$DFC" src/sum.df -o kept --k
 for f in sum.df.h sum.c sum.image; do check "keep-$f" test -s kept.dfc/$f; done
 expect keep-prototype 0 'int add_gpu\(struct df_call \*call, cudaStream_t stream, size_t /\* k \*/' cat kept.dfc/sum.df.h
 same_bytes keep-same-program one kept
-echo '#include "sum.df.h"' > h.cpp && expect header-is-cpp 0 '^' g++ -Wall -Werror -I kept.dfc -I "$DF_BUILD/include" -c h.cpp -o h.o
-echo '#include "sum.df.h"' > h.c && expect header-is-c 0 '^' gcc -Wall -Wextra -Werror -std=c99 -I kept.dfc -I "$DF_BUILD/include" -c h.c -o h.o
+echo '#include "sum.df.h"' > h.cpp && expect header-is-cpp 0 '^' c++ -Wall -Werror -I kept.dfc -I "$DF_BUILD/include" -c h.cpp -o h.o
+echo '#include "sum.df.h"' > h.c && expect header-is-c 0 '^' cc -Wall -Wextra -Werror -std=c99 -I kept.dfc -I "$DF_BUILD/include" -c h.c -o h.o
 
 for level in -O0 -O1 -O3; do
     check "level$level" "$DFC" src/sum.df -o lev $level --nvcc=none
     ./lev --seed=3 > lev.out; same "level$level-runs" lev.out cpu.out
 done
 check cflags "$DFC" src/sum.df -o flagged --nvcc=none --cflags="-DUNUSED='\"two words\"' -fno-math-errno"
-if command -v clang >/dev/null && ! instrumented 'asan|tsan|ubsan'; then
-    check clang "$DFC" src/sum.df -o clanged --nvcc=none --cc=clang
-    ./clanged --seed=3 > clang.out; same clang-runs clang.out cpu.out
+# The other compiler, also with link-time optimisation.
+if is_clang; then other=gcc; else other=clang; fi
+if command -v $other >/dev/null && ! instrumented 'asan|tsan|ubsan'; then
+    for flags in -O2 -flto; do
+        check "$other$flags" "$DFC" src/sum.df -o other --nvcc=none --cc=$other --cflags=$flags
+        ./other --seed=3 > other.out; same "$other$flags-runs" other.out cpu.out
+    done
 else
-    skip clang "no clang, or a dfc built with gcc's sanitizers"
+    skip $other "it is not here, or this dfc was built with the sanitizers of the other"
 fi
 check no-cxx-for-c env CXX=/bin/false "$DFC" src/sum.df -o plain --nvcc=none
-check cc-from-environment env CC=gcc "$DFC" src/sum.df -o envd --nvcc=none
+check cc-from-environment env CC=cc "$DFC" src/sum.df -o envd --nvcc=none
 
 # An existing program is replaced whole, through a link too; the link stays.
 ln -s real linked && echo old > real

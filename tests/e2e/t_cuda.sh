@@ -86,7 +86,7 @@ sed -n '/^namespace df_generated/,$p' extents.dfc/*f.cu |
 cat "$programs/extents_main.cpp"
 } > extents.cpp
 cuda=$(realpath "$(echo >top.cu; "$nvcc" --dryrun top.cu 2>&1 | sed -n 's/^#\$ TOP=//p')")      # nvcc may be a script that calls another
-check extents-host-compile g++ -std=c++17 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp
+check extents-host-compile c++ -std=c++17 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp
 ./extents-host > extents.out
 cat > extents.want <<'X'
 (looked) 3 2 1, 16 4 1, 256
@@ -106,7 +106,7 @@ same extents extents.out extents.want
 # What a device is asked for: the launch's own function, or one of the unit if the launch's name alone does not tell which it is.
 cp "$programs/over.cu" "$programs/over.df" .
 check asked-for-compile "$DFC" over.df -o over --keep $one
-check asked-for-link g++ $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags" | head -n 1) -o over-asked "$programs/over_main.cpp" over.dfc/*over.cu.o over.dfc/over_gpu.cu.o -L"$cuda/lib64" -L"$cuda/lib" -lcudart_static -lpthread -ldl -lrt
+check asked-for-link c++ $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags" | head -n 1) -o over-asked "$programs/over_main.cpp" over.dfc/*over.cu.o over.dfc/over_gpu.cu.o -L"$cuda/lib64" -L"$cuda/lib" -lcudart_static -lpthread -ldl -lrt
 expect asked-for 0 '^1 1 0 1 1 0 1 1 $' sh -c './over-asked | tr "\n" " "'
 rm -rf over.dfc
 

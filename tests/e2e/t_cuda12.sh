@@ -4,7 +4,7 @@ nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 home=${nvcc:+$(dirname "$(dirname "$(realpath "$nvcc")")")}
 if [ ! -e "$home/include/cuda_runtime_api.h" ]; then skip cuda12 "no headers of CUDA here"; exit 0; fi
 if ! grep -q '^#define CUDART_VERSION *1[3-9]' "$home/include/cuda_runtime_api.h"; then skip cuda12 "the headers here are of CUDA 12"; exit 0; fi
-compile() { gcc -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I"$DF_SOURCE" -isystem "$home/include" "$@"; }
+compile() { cc -std=gnu11 -Wall -Wextra -Werror -fsyntax-only -I"$DF_SOURCE" -isystem "$home/include" "$@"; }
 old() { local version=$1; shift; compile -DCUDA12="$version" -include "$DF_SOURCE/tests/mock/cuda12.h" "$@"; }
 fails() { local name=$1; shift; if "$@" 2>err; then fail "$name" "it compiles"; else pass "$name"; fi; }
 for file in cuda_graph cuda_work; do

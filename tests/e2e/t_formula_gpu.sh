@@ -26,7 +26,7 @@ cat > planting-c++ <<'X'
 #!/bin/sh
 for last; do :; done
 case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0, df_grid(dim3(32, 8), 32, /; s/x += df_step_x()/x += w/' "$last" ;; esac
-exec g++ "$@"
+exec c++ "$@"
 X
 chmod +x planting-c++
 check planted-compile env CXX="$PWD/planting-c++" "$DFC" kernels.df -o planted --emu-gpu-code --nvcc=none -O0 -w --no-fuse

@@ -29,7 +29,7 @@ graph main {
     show(e, s);
 }
 END
-formulas_for "" $QUICKER
+formulas_for "" $(quicker)
 check compile "$DFC" chain.df -o fused --nvcc=none
 formulas_for none
 check compile-unfused "$DFC" chain.df -o apart --nvcc=none --no-fuse

@@ -5,7 +5,7 @@ formulas_for none
 cp "$programs"/* .; mkdir one; cp -r "$(dirname "$DFC")/../share/dfc/std" std
 library() { # KIND NAME TEXT
     echo "float $2(float x) { return $3; }" >$2.c
-    if [ $1 = so ]; then gcc -O0 -shared -fPIC $2.c -o lib$2.so; else gcc -O0 -c $2.c && rm -f lib$2.a && ar rc lib$2.a $2.o; fi
+    if [ $1 = so ]; then cc -O0 -shared -fPIC $2.c -o lib$2.so; else cc -O0 -c $2.c && rm -f lib$2.a && ar rc lib$2.a $2.o; fi
 }
 library a grow 'x + 1'; library so shrink 'x / 2'
 export LD_LIBRARY_PATH=$PWD
@@ -32,6 +32,10 @@ variant optimise "flags 'c'" - '' -O1
 variant file-flags "flags 'work.c'" app.df 's/TWICE=2/TWICE=3/'
 variant source "the code of kernel 'work'" work.c 's/GAIN \*/GAIN + 1 */'
 export CC=$PWD/cc2; variant compiler "compiler 'c'" - ''; export CC=$PWD/cc1
+# gcc and clang behind one wrapper: each writes its name into the objects.
+if is_clang; then other=gcc; else other=clang; fi
+if command -v $other >other.path; then mine=$FORMULA_CC FORMULA_CC=$other; variant $other "compiler 'c'" - '' --no-cache; FORMULA_CC=$mine
+else skip other-compiler "no $other here"; fi
 variant std-header "file 'arrays.h'" std/arrays.h '$a/* changed */'
 variant std-kernel "the code of kernel 'write_raw_f32'" std/raw.c '$a/* changed */'
 library a grow 'x + 2'; variant archive "library 'grow'" - ''; library a grow 'x + 1'

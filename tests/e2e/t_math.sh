@@ -1,4 +1,4 @@
-# The functions of df_math.h as generated kernels use them: gcc makes vector code of a loop over each, for every level of x86-64, and C, C++ and
+# The functions of df_math.h as generated kernels use them: gcc and clang make vector code of a loop over each, for every level of x86-64, and C, C++ and
 # CUDA's compiler make the same bits of their one text. What they compute is tested by unit-math.
 flags='-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math'
 if [ "$(uname -m)" = x86_64 ]; then levels=$(long && echo x86-64 x86-64-v3 x86-64-v4 || echo x86-64-v3); else levels=native; fi
@@ -6,11 +6,10 @@ loops=$(grep -cE '^(ONE|TWO|FAR)\(' "$programs/loops.h")
 include="-I$DF_BUILD/include -I$programs"
 
 for level in $levels; do
-    # shellcheck disable=SC2086
-    gcc $flags -march=$level $include -c -o loops.o -x c "$programs/loops.h" -fopt-info-vec-optimized 2>vec || { fail compile "$(head -n 3 vec)"; return; }
     # A line of loops.h has one loop that must be in the list; FAR's second loop is not meant to be.
-    got=$(grep -oE '^[^:]*loops.h:[0-9]+:[0-9]+: optimized: loop vectorized' vec | cut -d: -f2 | sort -u | wc -l)
-    if [ "$got" = "$loops" ]; then pass "vectorised-$level"; else fail "vectorised-$level" "$got of $loops loops: $(cut -d: -f2 vec | sort -un | tr '\n' ' ')"; fi
+    # shellcheck disable=SC2086
+    vector_lines loops.h cc $flags -march=$level $include -c -o loops.o -x c "$programs/loops.h" >vec || { fail compile "$(head -n 3 vec)"; return; }
+    if [ "$(wc -l <vec)" = "$loops" ]; then pass "vectorised-$level"; else fail "vectorised-$level" "$(wc -l <vec) of $loops loops: $(tr '\n' ' ' <vec)"; fi
 done
 
 # shellcheck disable=SC2086
@@ -21,16 +20,17 @@ build() { # NAME COMMAND…: prints the hashes into NAME, and compares them with
 }
 # shellcheck disable=SC2086
 {
-    build scalar gcc -O1 -ffp-contract=off "$programs/bits.c"
-    ! long || build baseline gcc $flags "$programs/bits.c"
-    ! long || build undefined gcc -O1 -ffp-contract=off -fsanitize=undefined -fno-sanitize-recover=undefined "$programs/bits.c"
-    if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 gcc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
-    if grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 gcc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
+    build scalar cc -O1 -ffp-contract=off "$programs/bits.c"
+    ! long || build baseline cc $flags "$programs/bits.c"
+    ! long || build undefined cc -O1 -ffp-contract=off -fsanitize=undefined -fno-sanitize-recover=undefined "$programs/bits.c"
+    if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 cc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
+    if grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 cc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
     else skip v4 "no AVX-512 here"; fi
-    if command -v g++ >/dev/null; then
-        build cuda-text g++ -O1 -ffp-contract=off -D__CUDACC__ -D__host__= -D__device__= -D__forceinline__=inline -x c++ "$programs/bits.c"
-    else skip cuda-text "no g++ here"; fi
-    if command -v clang >/dev/null; then build clang clang $flags "$programs/bits.c"; else skip clang "no clang here"; fi
+    if command -v c++ >/dev/null; then
+        build cuda-text c++ -O1 -ffp-contract=off -D__CUDACC__ -D__host__= -D__device__= -D__forceinline__=inline -x c++ "$programs/bits.c"
+    else skip cuda-text "no c++ here"; fi
+    if is_clang; then other=gcc; else other=clang; fi
+    if command -v $other >/dev/null; then build $other $other $flags "$programs/bits.c"; else skip $other "no $other here"; fi
     nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
     if [ -n "$nvcc" ]; then
         cat > kernels.cu <<'X'

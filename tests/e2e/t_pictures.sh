@@ -44,7 +44,7 @@ expect summary-told 0 "note: 330 nodes are too many to draw: 'levels.svg' shows 
 
 # ---- PNG ----
 if command -v rsvg-convert >/dev/null; then
-    gcc -std=c11 -o size "$programs/size.c" -lpng || fail size "cannot compile"
+    cc -std=c11 -o size "$programs/size.c" -lpng || fail size "cannot compile"
     picture -D T=4 -o p4.png --memory=m4.png
     expect png 0 '^[0-9]{4} [0-9]{4} [0-9]{5,}$' ./size p4.png
     expect png-memory 0 '^1200 [0-9]{3} [0-9]{5,}$' ./size m4.png

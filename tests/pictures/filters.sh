@@ -9,7 +9,7 @@ cp "$source"/examples/filters/{*.df,*.c} "$source/tests/pictures/sheet.df" "$wor
 cd "$work"
 export DFC_PROFILE=$work/profile.db
 if [ $# -ge 3 ]; then cp "$picture" in.png; else
-    cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$source/examples/photo/synthetic.c" -lpng -lm && ./synthetic 320 240 7 in.png; fi
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$source/examples/photo/synthetic.c" -lpng -lm && ./synthetic 320 240 7 in.png; fi
 for filter in harris unsharp camera bilateral sobel canny; do
     size=(); case $filter in bilateral | sobel | canny) size=(--h=240 --w=320) ;; esac
     "$dfc" $filter.df --nvcc=none -o $filter && ./$filter --output=$filter.png --device=none "${size[@]}"

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
 mkdir -p "$build/room" && rm -rf "$build/room-failed"
-cc -c -O1 -I "$build/include" -o "$build/room/kernels.o" tests/random/kernels.c || exit 1
+${CC:-cc} -c -O1 -I "$build/include" -o "$build/room/kernels.o" tests/random/kernels.c || exit 1
 python3 tests/random/room.py "$build/bin/dfc" "$build/room/kernels.o" tests/random/kernels.cu --graphs="${2:-1000}" \
     --examples=examples --keep="$build/room-failed" --must-gain > "$build/room/log"
 grep -vE '^ok ' "$build/room/log"

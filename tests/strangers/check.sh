@@ -42,9 +42,9 @@ graph() { # NAME OUTPUT…
 }
 
 rodinia=gpu-rodinia/openmp
-g++ -w -O2 -fopenmp $rodinia/hotspot/hotspot_openmp.cpp -o own && ./own 512 512 8 2 temp.txt power.txt hotspot.ref > /dev/null
-gcc -w -O2 -fopenmp -include omp.h $rodinia/hotspot3D/3D.c -lm -o own && ./own 64 8 5 power.txt temp.txt hotspot3d.ref > /dev/null
-gcc -w -O3 -fopenmp -I$rodinia/lud/common lud_own.c $rodinia/lud/omp/lud_omp.c $rodinia/lud/common/common.c -lm -o own && ./own > /dev/null
+${CXX:-c++} -w -O2 -fopenmp $rodinia/hotspot/hotspot_openmp.cpp -o own && ./own 512 512 8 2 temp.txt power.txt hotspot.ref > /dev/null
+${CC:-cc} -w -O2 -fopenmp -include omp.h $rodinia/hotspot3D/3D.c -lm -o own && ./own 64 8 5 power.txt temp.txt hotspot3d.ref > /dev/null
+${CC:-cc} -w -O3 -fopenmp -I$rodinia/lud/common lud_own.c $rodinia/lud/omp/lud_omp.c $rodinia/lud/common/common.c -lm -o own && ./own > /dev/null
 graph hotspot hotspot
 graph hotspot3d hotspot3d
 graph lud lud
@@ -54,18 +54,18 @@ fi
 
 for path in linear-algebra/kernels/2mm/2mm linear-algebra/kernels/atax/atax stencils/jacobi-2d/jacobi-2d datamining/correlation/correlation; do
     name=${path##*/}
-    gcc -w -O2 -IPolyBenchC-4.2.1/utilities PolyBenchC-4.2.1/utilities/polybench.c PolyBenchC-4.2.1/$path.c -DMEDIUM_DATASET \
+    ${CC:-cc} -w -O2 -IPolyBenchC-4.2.1/utilities PolyBenchC-4.2.1/utilities/polybench.c PolyBenchC-4.2.1/$path.c -DMEDIUM_DATASET \
         -DPOLYBENCH_DUMP_ARRAYS -lm -o own && ./own 2> "$name.ref"
     graph "$name" "$name"
 done
 
-gcc -w -O2 -Ikissfft kissfft/tools/fftutil.c kissfft/kiss_fft{,r,nd,ndr}.c -lm -o own
+${CC:-cc} -w -O2 -Ikissfft kissfft/tools/fftutil.c kissfft/kiss_fft{,r,nd,ndr}.c -lm -o own
 ./own -n 1024 in.cpx fft.ref && ./own -n 1024 -i fft.ref ifft.ref && ./own -n 1024 -R in.cpx fftr.ref &&
     ./own -n 1024 -R -i fftr.ref fftri.ref && ./own -n 32,32 in.cpx nd.ref
 graph fft fft ifft
 graph fftr fftr fftri
 graph nd nd
 
-gcc -w -O2 -I. stb_own.c -lm -o own && ./own
+${CC:-cc} -w -O2 -I. stb_own.c -lm -o own && ./own
 graph stb png dxt
 exit $failed

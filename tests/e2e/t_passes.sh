@@ -33,18 +33,25 @@ expect ordered-once 0 '^1$' grep -c "^state 0: 20" said
 check empty grep -q "^main/in_turn  *16  *4$" said
 
 # A state that cannot be ended between two passes.
-cat >ends.df <<'EOF'
-kernel project(out p: i32[n]) restart ordered cpu {{
-    int end(void *state, int good, struct df_error *error)
-    {
-        (void)state, (void)good;
-        snprintf(error->text, sizeof error->text, "the file is gone");
-        return DF_FAILED;
-    }
+cat >ends.c <<'EOF'
+#include <stdio.h>
+static int end(void *state, int good, struct df_error *error)
+{
+    (void)state, (void)good;
+    snprintf(error->text, sizeof error->text, "the file is gone");
+    return DF_FAILED;
+}
+int project_cpu(struct df_call *call, size_t n, int32_t *p)
+{
+    (void)n;
     if (!df_state(call, 4, end))
         return DF_FAILED;
     p[0] = 1;
-}};
+    return DF_OK;
+}
+EOF
+cat >ends.df <<'EOF'
+kernel project(out p: i32[n]) restart ordered cpu "ends.c";
 kernel add(in p: i32[n], acc s: i32[z] split z) cpu {{ for (size_t k = 0; k < z; k++) s[k] += p[0]; }};
 kernel tell(in s: i32[z]) cpu {{ printf("%d\n", s[0]); }};
 graph main { p: i32[4] = project(); s: i32[4] = add(p) @parts(2); tell(s); }

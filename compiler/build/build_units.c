@@ -464,10 +464,16 @@ static bool was_printed(const char *log, const char *from, size_t length)
     return false;
 }
 
-/* Prints what a compiler said. A diagnostic that is the same text as an earlier one is left out. true: `text` is in it. */
-static bool print_log(const char *path, const char *text)
+/* Does gcc, or clang, report a function without a return as an error? */
+static bool tells_of_return(const char *log)
 {
-    bool found = false;
+    return strstr(log, "-Werror=return-type") || strstr(log, "-Werror,-Wreturn-type");
+}
+
+/* Prints what a compiler said. A diagnostic that is the same text as an earlier one is left out. Returns true if a 'return' was forgotten. */
+static bool print_log(const char *path)
+{
+    bool forgot_return = false;
     FILE *file = fopen(path, "r");
     char *log = NULL;
     size_t room = 0;
@@ -478,12 +484,12 @@ static bool print_log(const char *path, const char *text)
             if (at - log > LARGEST_COMPARED || !was_printed(log, at, length))
                 dfr_message_lines(stderr, at, length);
         }
-        found = strstr(log, text) != NULL;
+        forgot_return = tells_of_return(log);
     }
     free(log);
     if (file)
         fclose(file);
-    return found;
+    return forgot_return;
 }
 
 /* A file without flags failed. If another one has some, perhaps they were meant for both. */
@@ -503,7 +509,7 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
     const char *what = unit->kind == DFC_CODE_CUDA  ? "nvcc"
                        : unit->kind == DFC_CODE_CXX ? "the C++ compiler"
                                                      : "the C compiler";
-    bool forgot_return = print_log(unit->log, "-Werror=return-type");
+    bool forgot_return = print_log(unit->log);
     if (job->status == 0)
         return true;
     if (dfc_signals_caught() || (job->error == ECANCELED && job->status < 0))

@@ -33,7 +33,7 @@ for filter in harris unsharp camera bilateral sobel canny; do
     check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter --keep "${options[@]}"
     scalar_loops $filter ': optimized: loop vectorized' >scalar.out
     if [ -n "$quick" ]; then :
-    elif [ -z "$flags" ]; then skip "$filter-vectors" 'no gcc for x86-64, or a sanitizer'
+    elif [ -z "$flags" ]; then skip "$filter-vectors" 'cc is no gcc for x86-64 (e2e-clang_vectors has those of clang), or there is a sanitizer'
     elif [ -s all.lines ] && [ ! -s scalar.out ]; then pass "$filter-vectors"
     else fail "$filter-vectors" "$(cat scalar.out)"; fi
     for size in $sizes; do check "$filter-$size" filtered $filter "$size" --device=none --workers=1; done

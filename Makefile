@@ -341,7 +341,7 @@ $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 $(BUILDDIR)/tests/test_measure: MOCK = -Wl,--wrap=dfr_watchdog_limit
 
 # Tests that are carried to another machine: they find their libraries there, and those that call no CUDA have none in them.
-$(addprefix $(BUILDDIR)/tests/test_,cuda emu engine): CARRY_LINK = -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
+$(addprefix $(BUILDDIR)/tests/test_,cuda emu engine): CARRY_LINK = -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 $(addprefix $(BUILDDIR)/tests/test_,emu engine): CUDA_LINK =
 
 .SECONDEXPANSION:

@@ -64,6 +64,7 @@ struct dfc_build_unit {
     const struct dfg_level *level;      /* of STEM_formulas.c or a further one; NULL: the unit is another one */
     size_t part;                        /* which of these files */
     bool gpu_formulas;                  /* it is STEM_formulas.cu */
+    bool of_std;                        /* a C file of std/: the unit is the same in every program, so they share its object in the cache */
     const char *flags, *dir;            /* what the .df gives to that file's compiler (NULL: nothing), and its folder */
     char *source, *object, *log, *deps; /* in the work folder; if the user's file is an object, `object` is that file */
 };

@@ -11,6 +11,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/generate/generate.h"
+#include "compiler/tools/home.h"
 #include "compiler/build/cache_store.h"
 #include "compiler/build/object_cache.h"
 #include "runtime/base/message.h"
@@ -51,6 +52,14 @@ static bool add_unit(struct dfc_program *p, enum dfc_code_kind kind, char *path,
     return (u->source && u->object && u->log && u->deps) || no_memory();
 }
 
+/* Is it a C file of std/? */
+static bool is_of_std(const char *path)
+{
+    const char *share = dfc_home_share();
+    const size_t n = share ? strlen(share) : 0;
+    return n && strncmp(path, share, n) == 0 && strncmp(path + n, "/std/", 5) == 0 && dfc_code_kind_of(path) == DFC_CODE_C;
+}
+
 static bool add_file(struct dfc_program *p, const char *dir, const char *as_written, const struct dfl_expr *flags)
 {
     char *path = dfc_path_join(dir, as_written);
@@ -62,11 +71,15 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
             return true;
         }
     const char *slash = strrchr(path, '/');
+    const bool of_std = is_of_std(path);
     char name[UNIT_NAME]; /* numbered, because two folders may each have a vec.c */
     snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
     dfc_make_plain(name);               /* nvcc gives it to a shell */
+    if (of_std)
+        snprintf(name, sizeof name, "std=%.250s", slash + 1); /* no other name has a '=' */
     if (!add_unit(p, dfc_code_kind_of(path), path, name))
         return false;
+    p->units[p->n_units - 1].of_std = of_std;
     p->units[p->n_units - 1].dir = dir;
     p->units[p->n_units - 1].flags = flags ? flags->s : NULL;
     return true;
@@ -148,6 +161,27 @@ static const char *name_formulas(const struct dfc_program *p, size_t part, const
     return name;
 }
 
+/* Writes the unit of a user's file, and the header of one of std/. */
+static bool write_file(struct dfc_program *p, const struct dfc_build_unit *unit, FILE *file)
+{
+    char *path, *name;
+    if (!unit->of_std) {
+        if (asprintf(&name, "%s.df.h", p->stem) < 0)
+            return no_memory();
+        const bool good = dfc_emit_unit(file, p->loaded->front, name, unit->path, unit->kind != DFC_CODE_C, p->gpu);
+        free(name);
+        return good;
+    }
+    if (asprintf(&path, "%s.h", unit->source) < 0)
+        return no_memory();
+    FILE *header = create(path);
+    if (header)
+        dfc_emit_file_header(header, p->loaded->front, unit->path);
+    const bool good = header && written(header, path) && dfc_emit_unit(file, p->loaded->front, strrchr(path, '/') + 1, unit->path, false, false);
+    free(path);
+    return good;
+}
+
 static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
 {
     char name[UNIT_NAME];
@@ -156,7 +190,7 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
         return false;
     bool good = true;
     if (unit->path)
-        good = dfc_emit_unit(file, p->loaded->front, p->stem, unit->path, unit->kind != DFC_CODE_C, p->gpu);
+        good = write_file(p, unit, file);
     else if (unit->level && unit->level != dfg_level(0)) /* level 0's unit has the text */
         fprintf(file, "#define DF_LEVEL(name) name##_%s\n#include \"%s\"\n", unit->level->name, name_formulas(p, unit->part, dfg_level(0), name));
     else if (is_of_formulas(unit))

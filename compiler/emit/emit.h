@@ -74,9 +74,14 @@ bool dfc_has_formulas(const struct dfc_front *front, bool gpu);
  * dfg_texts_free() is called in either case. */
 struct dfg_texts;
 bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split);
-/* Prints the unit of a user's file: the header, the file's text, and the calls of its functions that `cpu "file": f(…)`
+/* Prints a header for one C file: the prototypes of all kernels without bounds that name the file in their declarations, whether the program calls them
+ * or not. So it is the same in all programs that import a file of std/. */
+void dfc_emit_file_header(FILE *out, const struct dfc_front *front, const char *path);
+/* Is this the file that the variant names? */
+bool dfc_variant_is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant, const char *file);
+/* Prints the unit of a user's file: the header of that name, the file's text, and the calls of its functions that `cpu "file": f(…)`
  * asks for. cxx: it is C++ or CUDA. gpu: gpu variants are compiled. false: reported. */
-bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const char *path, bool cxx,
+bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *header, const char *path, bool cxx,
                    bool gpu);
 /* Prints the arguments of a call: as written; if none were written, `first` and then those of a prototype. */
 void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,

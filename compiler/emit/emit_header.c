@@ -1,11 +1,12 @@
 /* emit_header.c - prints NAME.df.h: one prototype for each variant that is a function in a user's file, and for each
  * function that opens or closes what a variant keeps. So what disagrees with its declaration does not compile. Nor does code whose flags make
- * it disagree with libdf about types, data or calls.
+ * it disagree with libdf about types, data or calls. A C file of std/ has a header of its own.
  */
 #include "compiler/emit/emit.h"
 
 #include <string.h>
 
+#include "compiler/types/argument.h"
 #include "runtime/df.h"
 
 static void emit_state_prototypes(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
@@ -88,4 +89,29 @@ void dfc_emit_header(FILE *out, const struct dfc_front *front, const char *stem)
     for (size_t i = 0; i < front->n_kernels; i++)
         emit_prototypes(out, front, &front->kernels[i]);
     fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", out);
+}
+
+/* Does the declaration give an extent with a bound? How such a kernel is called is worked out for those alone that a graph calls. */
+static bool has_bound(const struct dfc_sig *sig)
+{
+    bool has = false;
+    for (unsigned v = 0; v < sig->n_variables; v++)
+        has |= sig->variables[v].bound != NULL;
+    return has;
+}
+
+void dfc_emit_file_header(FILE *out, const struct dfc_front *front, const char *path)
+{
+    dfc_emit_keywords(out);
+    fputs("#include <df.h>\n\n", out);
+    emit_checks(out);
+    for (size_t i = 0; i < front->n_kernels; i++) {
+        struct dfc_kernel_code code = front->kernels[i];
+        if (has_bound(&dfc_callee_of(front, &code)->sig))
+            continue;
+        code.gpu = NULL;
+        for (code.cpu = code.ast->variants; code.cpu; code.cpu = code.cpu->next)
+            if (strcmp(code.cpu->cls.text, "cpu") == 0 && dfc_variant_is_of(&code, code.cpu, path))
+                emit_prototypes(out, front, &code);
+    }
 }

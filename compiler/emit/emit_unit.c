@@ -1,4 +1,4 @@
-/* emit_unit.c - prints the unit of one user's file: NAME.df.h, the text of the file, and after it the calls of its
+/* emit_unit.c - prints the unit of one user's file: a header, the text of the file, and after it the calls of its
  * functions that the .df wrote as `cpu "file": f(a, b)`, and the code that it wrote as `cpu "file" {{ … }}`.
  *
  * The text is pasted, not included, so that it stays a file of its own. Messages name only that file (#line), its own
@@ -285,7 +285,7 @@ void dfc_emit_object_target(FILE *out, const struct dfc_front *front, const stru
 
 /* ---- the unit ---- */
 
-static bool is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant, const char *file)
+bool dfc_variant_is_of(const struct dfc_kernel_code *code, const struct dfl_variant *variant, const char *file)
 {
     char *path = variant && variant->path ? dfc_path_join(code->dir, variant->path) : NULL;
     bool same = path && strcmp(path, file) == 0;
@@ -338,7 +338,7 @@ static void emit_open_check(FILE *out, const struct dfc_front *front, const stru
     fputs("\");\n}\n", out);
 }
 
-bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, const char *path, bool cxx,
+bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *header, const char *path, bool cxx,
                    bool gpu_too)
 {
     bool prelude = false, launches = false, device = false;
@@ -350,7 +350,7 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
     if (!cxx)
         emit_feature_macros(out, text);
     dfc_emit_line(out, 1, path); /* debug information holds no other name; above all, not that of the work folder */
-    fprintf(out, "#include \"%s.df.h\"\n", stem);
+    fprintf(out, "#include \"%s\"\n", header);
     dfc_emit_line(out, 1, path);
     fputs(text, out);
     fputc('\n', out);
@@ -358,7 +358,7 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *stem, c
         const struct dfc_kernel_code *code = &front->kernels[i];
         for (int gpu = 0; gpu <= gpu_too; gpu++) {
             const struct dfl_variant *variant = gpu ? code->gpu : code->cpu;
-            if (!is_of(code, variant, path))
+            if (!dfc_variant_is_of(code, variant, path))
                 continue;
             if (cxx && !prelude)
                 fputs(cxx_prelude, out);

@@ -61,6 +61,17 @@ sed -i 's/__DATE__/"today"/; s/^int more/int unused; &/' c-date/show.c; touch -d
 profile=-fprofile-use; ! is_clang || profile=-fprofile-generate # clang refuses to use a profile that is not there
 compiled c-profile "$all" 213 --cflags=$profile; compiled c-profile-again "$all" 213 --cflags=$profile
 
+# Programs share the objects of std/: what else is in them, and which of its kernels they call, does not matter.
+mkdir std && cat >std/one.df <<'EOF'
+import "std/raw.df";
+kernel show(in v: u8[3]) ordered cpu {{ extern int printf(const char *, ...); printf("%d\n", v[2]); }};
+graph main { v: u8[3] = read_raw_u8("abc"); show(v); }
+EOF
+printf abc >abc
+sed 's/show(v)/print(v); write_raw_u8(v, "copy")/; s/show/print/; s/v: u8\[3\]) ordered/v: u8[k]) ordered/; s/v\[2\]/v[k - 1]/' std/one.df >std/two.df
+source=$PWD/std/one.df; compiled std-first 'link one.c std=raw.c' 99
+source=$PWD/std/two.df; compiled std-shared 'link two.c' 99; same std-shared-runs copy abc
+
 # ---- programs and libraries ----
 source=$PWD/c-files/three.df
 compiled linked '' 213

@@ -169,7 +169,7 @@ void dfr_engine_tell_unlike(struct df_run *run, uint32_t node, int64_t waves, co
     if (atomic_exchange_explicit(&run->firing.unlike, true, memory_order_relaxed))
         return;
     df_node_name(run->graph, node, name, sizeof name);
-    dfr_log(run, DF_LOG_INFO, "streams of unlike length: '%s' %s %lld waves; what others have beyond them is discarded", name,
+    dfr_log(run, DF_LOG_INFO, "streams differ in length: '%s' %s %lld waves; waves that not all of them have are discarded", name,
             what, (long long)waves);
 }
 

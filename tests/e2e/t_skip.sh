@@ -42,7 +42,7 @@ check example "$DFC" example.df --nvcc-flags=-arch=compute_80 -o example
 printf '%s\n' '0: 1' '1: 1' '2: 1' '3: 103' '4: 1' '5: 1' '6: 1' '7: 107' >want
 same example-prints got want
 
-# Streams of unlike length end with the shortest, which is told once; a stream may skip, and its wave counts. What looks into a run.
+# Streams of different lengths end with the shortest, which is logged once; a stream may skip, and its wave counts. What looks into a run.
 cat >streams.df <<'X'
 kernel a(out v: i32) stream cpu {{ if (df_wave(call) == 5) return DF_END; if (df_wave(call) == 2) return DF_SKIP; *v = 1; }};
 kernel b(out v: i32) stream cpu {{ if (df_wave(call) == 9) return DF_END; *v = (int)df_wave(call); }};
@@ -54,7 +54,7 @@ for set in --workers=1 --workers=2 '--workers=2 --policy=ws'; do
     # shellcheck disable=SC2086
     [ "$(./streams --device=none $set)" = '1 2 4 5 ' ] && pass "streams $set" || fail "streams $set" "$(./streams --device=none $set)"
 done
-[ "$(./streams --device=none --workers=1 --log=info 2>&1 >/dev/null | grep -c "streams of unlike length: 'main/a' ended after 5 waves")" = 1 ] &&
+[ "$(./streams --device=none --workers=1 --log=info 2>&1 >/dev/null | grep -c "streams differ in length: 'main/a' ended after 5 waves; waves that not all of them have are discarded")" = 1 ] &&
     pass told-once || fail told-once "$(./streams --device=none --workers=1 --log=info 2>&1)"
 expect dump-of-nothing 0 'there was no such wave, or it was empty there' ./streams --device=none --dump=main/a:2
 expect dump-of-a-token 0 '1 2 4 5' ./streams --device=none --dump=main/a:3

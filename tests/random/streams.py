@@ -3,7 +3,7 @@
 
     streams.py BUILDDIR [--programs=N] [--sessions=N] [--first=SEED] [--keep=DIR] [--jobs=N] [--run='OPTION…'] [--under='mpirun …'] [--forks=KIND]
 
-All of acc ports and final nodes, kernels that skip, select, bounded extents, `open`, `split` and @parts, streams of unlike length, formulas and
+All of acc ports and final nodes, kernels that skip, select, bounded extents, `open`, `split` and @parts, streams of different lengths, formulas and
 nested graphs stand in one program. What it prints is computed here (streams_model.py), apart from dfc. Each program is compiled once and run
 under every policy, and with other options of a run that its seed draws: devices, little memory, waves in flight, recordings, stirred order.
 If an acc is divided whose kernel makes nothing else, the waves go by several times, too (--passes). Calls of the emulated GPU fail: such a run

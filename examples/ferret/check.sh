@@ -8,7 +8,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
 dfc=$build/bin/dfc failed=0 count=${COUNT:-400} wanted=${WANTED:-40}
-[ -z "${QUICK:-}" ] || { count=100 wanted=12; }
+[ -z "${QUICK:-}" ] || { count=64 wanted=6; }
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
 told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
 must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
@@ -74,6 +74,7 @@ run() { # NAME INDEX FERRET OPTION…: all three files are those of the first ru
     else told 1 "$name: $(tail -n 2 log | tr '\n' ' ')"; fi
 }
 little=$((count * 720 + 40960))          # what `distances` needs: the features of all pictures that are stored, and some pages
+[ $little -ge 112960 ] || little=112960  # what the regions of a picture need
 run gpu-variants ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu
 run gpu-variants-little-memory ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu --gpu-mem=$little --gpu-jobs=1
 policies='eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu'

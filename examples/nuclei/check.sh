@@ -5,7 +5,8 @@
 #   every policy, on CPUs and the emulated GPU, with all of its memory and the smallest possible, 1 and 8 waves in flight: the same bytes
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
-dfc=$build/bin/dfc failed=0
+dfc=$build/bin/dfc failed=0 tile=256 many='700 500' one='250 180' nuclei=40 smallest=1000000
+[ -z "${QUICK:-}" ] || { tile=128 many='350 250' one='120 100' nuclei=10 smallest=200000; }
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
 told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
 must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
@@ -19,11 +20,13 @@ for file in components flood features; do
     echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"
     sed -i "s,gpu \"kernels/$file.cu\",gpu \"kernels/on_host_$file.cpp\"," gpu/*.df
 done
-must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=256
-if [ -n "${QUICK:-}" ]; then ln -sf nuclei_gpu nuclei; else must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=256; fi
-must compile-unfused "$dfc" "$here/nuclei.df" --nvcc=none --no-fuse -o nuclei_unfused -D tile=256   # its tokens are those of every operation
-must picture ./synthetic 700 500 2 many.png        # 3 x 2 tiles; those at the right are background, those below are cut off
-must small-picture ./synthetic 250 180 5 one.png
+must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=$tile
+if [ -n "${QUICK:-}" ]; then ln -sf nuclei_gpu nuclei; else must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=$tile; fi
+must compile-unfused "$dfc" "$here/nuclei.df" --nvcc=none --no-fuse -o nuclei_unfused -D tile=$tile   # its tokens are those of every operation
+# shellcheck disable=SC2086
+must picture ./synthetic $many 2 many.png          # 3 x 2 tiles; those at the right are background, those below are cut off
+# shellcheck disable=SC2086
+must small-picture ./synthetic $one 5 one.png
 
 run() { # NAME PROGRAM OPTION…: the table and the overlay are those of the first run
     local name=$1; shift
@@ -37,7 +40,7 @@ rm -rf dumps; mkdir dumps
 must dump ./nuclei_unfused --device=none --input=one.png --dump='main/*' --dump-dir=dumps --table=one.csv --overlay=one-out.png
 ./oracle dumps | sed 's/^\(ok\|FAILED\) /\1 oracle: /'; told "${PIPESTATUS[0]}" oracle
 must all ./nuclei --device=none --input=many.png --table=all.csv --overlay=all.png
-[ "$(wc -l <all.csv)" -gt 40 ]; told $? 'there are nuclei'
+[ "$(wc -l <all.csv)" -gt $nuclei ]; told $? 'there are nuclei'
 
 head -n 1 all.csv >names.csv; echo old >t.csv
 python3 - <<'PY'
@@ -66,7 +69,7 @@ little=4096
 while needs=$(./nuclei --device=emu --policy=all-gpu --gpu-mem="$little" --input=many.png --table=t.csv --overlay=t.png 2>&1 |
     sed -n 's/.* runs on the CPU: one job needs \([0-9]*\) bytes.*/\1/p') && [ -n "$needs" ]; do little=$needs; done
 run gpu-variants-smallest-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem="$little"
-[ "$little" -gt 1000000 ]; told $? "the smallest memory is $little bytes"
+[ "$little" -gt $smallest ]; told $? "the smallest memory is $little bytes"
 policies=gp
 [ -n "${QUICK:-}" ] || policies=$(./nuclei --policy=? 2>&1 | sed -n 's/,\| and / /g; s/.*there are //p')
 inflight='1 8'; [ -z "${QUICK:-}" ] || inflight=8
@@ -100,7 +103,7 @@ refused bad-picture 'is not a PNG' bad.png
 refused cut-picture "cannot read 'cut.png'" cut.png
 refused no-picture 'No such file' nowhere.png
 if [ -z "${QUICK:-}" ]; then
-    must compile-few "$dfc" "$here/nuclei.df" --nvcc=none -o few -D tile=256 -D most=3
+    must compile-few "$dfc" "$here/nuclei.df" --nvcc=none -o few -D tile=$tile -D most=3
     ./few --input=many.png --table=few.csv --overlay=few.png >log 2>&1; status=$?
     [ $status = 1 ] && grep -q 'more than 3 nuclei in one tile: compile with -D most=12' log; told $? too-many-nuclei
 fi

@@ -125,7 +125,7 @@ graph main {
     show(s, o);
 }
 X
-check exact-compiles "$DFC" exact.df $one -o exact
+check exact-compiles "$DFC" exact.df "$(long && echo $one || echo --nvcc=none)" -o exact
 printf '0: 24 11\n1: 36 11\n2: 48 11\n3: 60 11\n' >want
 for o in --workers=1 '--workers=2 --policy=eager' '--device=emu --emu-all --policy=all-gpu'; do
     # shellcheck disable=SC2086

@@ -9,17 +9,18 @@ sed -i 's/#include <stdint.h>/#include <stdint.h>\n#include "own.h"/' src/vec.c 
 check first "$DFC" src/sum.df -o one --nvcc=none
 TMPDIR=$PWD check second "$DFC" src/sum.df -o two --nvcc=none
 same_bytes same-bytes one two
-check first-g "$DFC" src/sum.df -o one-g -g -O0 --nvcc=none
-TMPDIR=$PWD check second-g "$DFC" src/sum.df -o two-g -g -O0 --nvcc=none
+own=(env -u COMPILER_PATH)               # the linker of users, which keeps debug information
+check first-g "${own[@]}" "$DFC" src/sum.df -o one-g -g -O0 --nvcc=none
+TMPDIR=$PWD check second-g "${own[@]}" "$DFC" src/sum.df -o two-g -g -O0 --nvcc=none
 same_bytes same-bytes-g one-g two-g
 # Debug information, dfc's own too, is in the program if a flag asks for it.
 lines_of() { readelf -SW "$1" | grep -q ' \.debug_info ' && echo lines || echo none; }
 if instrumented 'asan|tsan|ubsan'; then skip no-lines "a sanitizer's reports name lines"; else expect no-lines 0 '^none$' lines_of one; fi
 expect lines 0 '^lines$' lines_of one-g
-check lines-cflags-compile "$DFC" src/sum.df -o lines --nvcc=none --cflags=-ggdb && expect lines-cflags 0 '^lines$' lines_of lines
+check lines-cflags-compile "${own[@]}" "$DFC" src/sum.df -o lines --nvcc=none --cflags=-ggdb && expect lines-cflags 0 '^lines$' lines_of lines
 check no-symbols-compile "$DFC" src/sum.df -o stripped --nvcc=none --cflags=-s && expect no-symbols 1 '^$' grep -q symtab <(readelf -SW stripped)
 sed 's/vec.c"/& flags "-g1"/' src/sum.df >src/lines.df
-check lines-file-compile "$DFC" src/lines.df -o lines --nvcc=none && expect lines-file 0 '^lines$' lines_of lines
+check lines-file-compile "${own[@]}" "$DFC" src/lines.df -o lines --nvcc=none && expect lines-file 0 '^lines$' lines_of lines
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     if [ -e "$DF_BUILD/lib/libdf-cuda.a" ]; then
         one=--nvcc-flags=-arch=compute_80    # one architecture: quicker; tests/e2e/t_sum.sh has them all

@@ -54,17 +54,19 @@ kernel square(in a: i32[k], out b: i32[k]) gpu "status.cu": squares(stream, k, a
 graph main { a: i32[4] = make(); b = square(a); }
 X
 expect forgotten-return 1 '^status.cu\(1\): error: missing return statement' "$DFC" status.df -o status $one
-check no-status "$DFC" status.df -o status $one --nvcc-flags='-arch=compute_80 --diag-suppress=940'
+! long || check no-status "$DFC" status.df -o status --nvcc-flags='-arch=compute_80 --diag-suppress=940'
 
-# Names of macros, and of what the code around a launch uses.
-echo '__global__ void go(size_t n, const int *a, int *b, int *c, int s) { if (n && c) b[0] = a[0] + s; }' > names.cu
+# Names of macros, and of what the code around a launch uses; a value that is no status.
+echo '__global__ void go(size_t n, const int *a, int *b, int *c, int s) { if (n && c) b[0] = a[0] + s; }
+double squares(cudaStream_t, size_t, const int *, int *) { return 0.5; }' > names.cu
 cat > names.df <<'X'
 kernel make(out a: i32[k]) cpu {{ memset(a, 0, k * 4); }};
 kernel f(in SIZE_MAX: i32[M_PI], out dim3: i32[M_PI], tmp cudaError_t: i32[70000]; cudaSuccess: i32)
     gpu "names.cu": go<<<1, min(8, M_PI), M_PI * 20000 + cudaSuccess>>>(M_PI, SIZE_MAX, dim3, cudaError_t, cudaSuccess);
 kernel g(in SIZE_MAX: i32[M_PI], out INT_MAX: i32[M_PI]; stdin: i32) gpu {{ if (stdin + M_PI == 0) INT_MAX = (int *)SIZE_MAX; }};
 kernel h(in linux: i32[unix], out i386: i32[unix]; errno: i32) gpu {{ if (errno + unix == 0) i386 = (int *)linux; }};
-graph main { a: i32[4] = make(); b = f(a, 7); c = g(b, 7); d = h(c, 7); }
+kernel square(in a: i32[k], out b: i32[k]) gpu "names.cu": squares(stream, k, a, b) -> void;
+graph main { a: i32[4] = make(); b = f(a, 7); c = g(b, 7); d = h(c, 7); e = square(d); }
 X
 check names "$DFC" names.df -o names $one
 

@@ -58,6 +58,6 @@ for options in "--device=none --workers=2" "--device=emu --emu-all --workers=2" 
 done
 expect lib-says 0 "divided: main/nears/near in 2 parts${workers}10 ms in place of 20 ms" timeout 150 "$python" sized_calls.py "--device=none --workers=2 --log=info"
 check lib-acc-compiles "$DFC" "$programs/volume/called.df" --lib --python -o libvolume.so
-expect lib-acc 0 '^5 99$' timeout 150 "$python" called.py "--device=emu --emu-all --gpu-mem=272KiB" 5
+expect lib-acc 0 ': 5 99 ' timeout 150 "$python" called.py 5 "--device=emu --emu-all --gpu-mem=272KiB"
 expect lib-acc-says 0 "divided: main/volume/back in 10 parts, because a job does not fit in a device's memory: .*; undivided it fits nowhere" \
-    timeout 150 "$python" called.py "--device=emu --emu-all --gpu-mem=272KiB --log=info" 5
+    timeout 150 "$python" called.py 5 "--device=emu --emu-all --gpu-mem=272KiB --log=info"

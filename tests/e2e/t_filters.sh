@@ -25,9 +25,9 @@ scalar_loops() { # FILTER WORDS: the loops of the filter of which vectors.txt do
 }
 flags= # a sanitizer's loops are no vectors
 grep -q fsanitize "$DF_BUILD/obj/flags" || case $(uname -m)-$(cc --version) in x86_64-*'Free Software Foundation'*) flags=-fopt-info-vec-optimized=$PWD/vectors.txt ;; esac
-# How well each loop of the largest three is compiled takes long.
+# How well each loop of these four is compiled takes long.
 for filter in harris unsharp camera bilateral sobel canny; do
-    quick=; long || case $filter in camera | bilateral | canny) quick=1 ;; esac
+    quick=; long || case $filter in unsharp | camera | bilateral | canny) quick=1 ;; esac
     if [ -n "$quick" ]; then formulas_for '' -O1; else formulas_for v3 $flags; fi
     options=(); [ -n "$quick" ] || options=(--here); case $filter in harris | unsharp | camera) options+=(-D tile=64) ;; esac
     check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter --keep "${options[@]}"

@@ -1,7 +1,7 @@
 # std/io.df: each format written and read again, against NumPy, libtiff's tools or libpng; wrong files, in words; nothing half-written.
 cp "$programs"/* .
 python=/usr/bin/python3; "$python" -c 'import numpy' 2>/dev/null || python=
-formulas_for none # the files of std/ are compiled once as users do: `as_is`
+formulas_for none # make check-long compiles the files of std/ once as users do: `as_is`
 compile() { check "compile-$1" "$DFC" "$1.df" --nvcc=none -o "$1" "${@:2}"; }
 nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fail "$1" "$(ls -A | grep -E "^([.]dfc-|$2)")"; }
 
@@ -22,7 +22,7 @@ nothing_left() { [ -z "$(ls -A | grep -E "^([.]dfc-|$2)")" ] && pass "$1" || fai
       else printf "r%d: %s[%s] = %s(\"x\");\n", NR, elem, ones, name
   }'; echo '}'; } >all.df
 [ "$(grep -c '= \|write' all.df)" -ge 260 ] && pass all-kernels || fail all-kernels "$(grep -c = all.df) lines"
-as_is compile all
+if long; then as_is compile all; else compile all; fi
 compile raw
 expect raw-needs-no-library 1 '^$' sh -c 'ldd ./raw | grep -E "png|tiff"'
 
@@ -426,7 +426,7 @@ for format in png tiff; do
         $format $format >bomb-$format.df
     check "bomb-$format-compile" "$DFC" bomb-$format.df --nvcc=none -o bomb-$format
 done
-within=(python3 "$programs/within.py"); if grep -q fsanitize "$DF_BUILD/obj/flags"; then within=(); fi
+within=(python3 -ISE "$programs/within.py"); if grep -q fsanitize "$DF_BUILD/obj/flags"; then within=(); fi
 while read -r file words; do
     case $file in *.png) program=bomb-png ;; *) program=bomb-tiff ;; esac
     expect "bomb-$file" 1 "error: node .* wave 0: .*'$file' .*$words|error: node .* wave 0: cannot read '$file': $words" "${within[@]}" ./$program --input="$file"

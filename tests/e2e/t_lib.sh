@@ -107,7 +107,7 @@ case $sanitize in
     *address* | *thread*) skip allocations "a sanitizer has the allocator" ;;
     *) [ "$(tail -n 1 got)" = 'repeated 0, fresh some' ] && pass allocations || fail allocations "$(cat got)" ;;
 esac
-if [ -n "$sanitize" ] || ! command -v valgrind >/dev/null; then skip leaks 'a sanitizer looks, or there is no valgrind'; else
+if [ -n "$sanitize" ] || ! command -v valgrind >/dev/null; then skip leaks 'a sanitizer looks, or there is no valgrind'; elif long; then
     check leaks valgrind -q --leak-check=full --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=definite,indirect,possible \
         --error-exitcode=9 ./misuse
 fi

@@ -24,7 +24,7 @@ build() { # NAME COMMAND…: prints the hashes into NAME, and compares them with
     ! long || build baseline cc $flags "$programs/bits.c"
     ! long || build undefined cc -O1 -ffp-contract=off -fsanitize=undefined -fno-sanitize-recover=undefined "$programs/bits.c"
     if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 cc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
-    if grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 cc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
+    if ! long; then :; elif grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 cc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
     else skip v4 "no AVX-512 here"; fi
     if command -v c++ >/dev/null; then
         build cuda-text c++ -O1 -ffp-contract=off -D__CUDACC__ -D__host__= -D__device__= -D__forceinline__=inline -x c++ "$programs/bits.c"

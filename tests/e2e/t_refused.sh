@@ -85,7 +85,8 @@ expect huge-emulated 1 "$huge" ./huge --device=emu --emu-all
 expect huge-profile 1 "$huge" "$DFC" profile huge.df --max-runs=2
 # Scratch that only a GPU has: the host needs none of it where the node runs there.
 bytes=$(awk '/^(MemTotal|SwapTotal):/ { k += $2 } END { printf "%.0f", k * 1024 + 2 ^ 30 }' /proc/meminfo)
-for hint in "" " @gpu"; do
+hints=(""); ! long || hints+=(" @gpu")
+for hint in "${hints[@]}"; do
     echo "kernel src(out a: u8[k]) cpu {{ a[0] = 7; }};
     kernel f(in a: u8[k], tmp t: u8[$bytes], out b: u8[k]) cpu {{ t[0] = 1; b[0] = a[0] + t[0]; }} gpu {{ (void)a; }};
     kernel sink(in a: u8[k]) cpu {{ printf(\"%d\\n\", a[0]); }};

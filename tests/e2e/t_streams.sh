@@ -5,5 +5,5 @@ python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs="${DF_STREAM
 python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --sessions="${DF_STREAMS:-3}" --first="${DF_STREAMS_FIRST:-1}"
 
 # In a later pass sinks are left out, so tokens end that a GPU is still copying to the host. This run crashed in one of six.
-python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs=1 --first=17 --under="bash $DF_SOURCE/tests/random/repeat.sh 30" \
+python3 "$DF_SOURCE/tests/random/streams.py" "$DF_BUILD" --programs=1 --first=17 --under="bash $DF_SOURCE/tests/random/repeat.sh $(long && echo 30 || echo 12)" \
     --run="--passes=2 --device=emu --emu-all --policy=gp-thesis --inflight=7 --gpu-mem=20480 --pin=off"

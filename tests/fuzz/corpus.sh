@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# corpus.sh - what the fuzz targets begin with: corpus.sh BUILDDIR FOLDER
+# corpus.sh - what the fuzz targets begin with: corpus.sh BUILDDIR FOLDER [N]. With N every N-th of the golden tests.
 #
 # FOLDER/program and FOLDER/parse get the programs of the examples and the golden tests, seeds/language.df, which uses most of the language,
 # and a few random ones. FOLDER/files gets files for each reader (fuzz_files.c names them). FOLDER/dictionary gets the words and operators of
 # the language: those of the lexer, and all others that three or more programs use.
 set -eu
 cd "$(dirname "$0")/../.."
-build=$1 to=$2 here=tests/fuzz
+build=$1 to=$2 nth=${3:-1} here=tests/fuzz
 mkdir -p "$to"/{parse,program,files}
 for seed in {1..12}; do python3 tests/random/generate.py $seed k.c k.cu 2 "$to/random-$seed.df" "$to/expected"; done
-programs=(tests/golden/*.df examples/*/*.df $here/seeds/*.df "$to"/random-*.df)
+golden=(tests/golden/*.df) programs=()
+for ((i = 0; i < ${#golden[@]}; i += nth)); do programs+=("${golden[i]}"); done
+programs+=(examples/*/*.df $here/seeds/*.df "$to"/random-*.df)
 
-for f in "${programs[@]}"; do
-    name=${f##*/}
-    cp "$f" "$to/program/$name"
-    cp "$f" "$to/parse/$name"
-    ! grep -q '^ *platform ' "$f" || { printf 2; cat "$f"; } > "$to/files/2-$name"
-done
+declare -A by_name                      # of files with one name, the last
+for f in "${programs[@]}"; do by_name[${f##*/}]=$f; done
+cp "${by_name[@]}" "$to/program/"; cp "$to"/program/* "$to/parse/"
+(cd "$to/program" && grep -l '^ *platform ' ./*) | while read -r name; do { printf 2; cat "$to/program/$name"; } > "$to/files/2-${name#./}"; done
 { printf 1; cat $here/seeds/rows.sql; } > "$to/files/1-rows"
 { printf 4; cat $here/seeds/learned.jsonl; } > "$to/files/4-learned"
 { printf 5; cat $here/seeds/stats.json; } > "$to/files/5-stats"

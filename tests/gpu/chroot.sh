@@ -7,13 +7,13 @@ root=$(mktemp -d); trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{bin,lib64,proc,dev,tmp,kit,usr}; ln -s ../bin "$root/usr/bin"
 tools='bash sh env cat cp rm mkdir mktemp head tail grep sed awk sort uniq cmp diff cut tr timeout nproc uname date wc realpath dirname basename ls seq getconf sleep tee touch mv chmod ln od paste printf expr find'
 for t in $tools; do
-    path=$(realpath "$(command -v "$t" 2>/dev/null || true)" 2>/dev/null) || continue
-    [ -f "$path" ] && cp "$path" "$root/bin/$t"
-done
+    path=$(command -v "$t") || continue
+    [ ! -f "$path" ] || echo "$path"
+done | xargs cp -Lt "$root/bin"
 # What those need, glibc's parts that the kit's programs need, and the loader.
 { ldd "$root"/bin/* 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $3 }'
   for l in libc.so.6 libm.so.6 libdl.so.2 librt.so.1 libpthread.so.0; do ldconfig -p | awk -v l=$l '$1 == l && /x86-64/ { print $NF; exit }'; done
-} | sort -u | while read -r l; do mkdir -p "$root/lib"; cp -L "$l" "$root/lib/"; done
+} | sort -u | { mkdir "$root/lib"; xargs cp -Lt "$root/lib"; }
 cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
 inside=$(mktemp); trap 'rm -rf "$root" "$inside"' EXIT
 cat >"$inside" <<'X'

@@ -24,7 +24,7 @@ set_up() { # PROGRAMS OUT DEVICE: after what a step's own options are
     export OPENBLAS_NUM_THREADS=1 DFC_PROFILE="$work/profile.db"
     options=--device=$device
     if [ "$device" = emu ]; then # links of 1 GB/s: copies and pauses take their time whatever else runs on the machine
-        warm_ms=20 least_s=0.03 turns=${TURNS:-1}
+        warm_ms=5 least_s=0.01 turns=${TURNS:-1}
         echo 'platform slow { cpu host { workers = 2; } gpu emulated { memory = 1 GiB; h2d = 1 GB/s, 10 us; d2h = 1 GB/s, 10 us; engines = 2; launch = 5 us; } }' >"$work/emulated.df"
         options="$options --emu-check=off" platform=$work/emulated.df
     else

@@ -1,6 +1,5 @@
 # examples/cholesky: factors by the residual bound of check.c, in both types, with tiles of unlike sizes; the same bits under policies of every kind; what is
 # wrong with an input is said. examples/cholesky/check.sh does all policies.
-formulas_for none
 cholesky=$DF_SOURCE/examples/cholesky
 cc -std=c11 -O2 -o check "$cholesky/check.c" -lm
 for graph in cholesky lu; do

@@ -2,8 +2,8 @@
 # multiple of the tile; with one worker, with two, and on the emulated GPU. Their inner loops become vectors. tests/bench/filters.sh runs.
 filters=$DF_SOURCE/examples/filters
 cp "$filters"/*.df "$filters"/follow.c .
-cc -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$DF_SOURCE/examples/photo/synthetic.c" -lpng -lm
-cc -std=c11 -D_GNU_SOURCE -O2 -ffp-contract=off -o oracle "$filters/check.c" -lpng -lm
+cc -std=c11 -D_GNU_SOURCE -o synthetic "$DF_SOURCE/examples/photo/synthetic.c" -lpng -lm
+cc -std=c11 -D_GNU_SOURCE -ffp-contract=off -o oracle "$filters/check.c" -lpng -lm
 sizes='300x200 1x1 71x1 5x131 13x13'
 n=0
 for size in $sizes; do ./synthetic "${size%x*}" "${size#*x}" $((++n)) "$size.png"; done
@@ -28,7 +28,7 @@ grep -q fsanitize "$DF_BUILD/obj/flags" || case $(uname -m)-$(cc --version) in x
 # How well each loop of these four is compiled takes long.
 for filter in harris unsharp camera bilateral sobel canny; do
     quick=; long || case $filter in unsharp | camera | bilateral | canny) quick=1 ;; esac
-    if [ -n "$quick" ]; then formulas_for '' -O1; else formulas_for v3 $flags; fi
+    if [ -n "$quick" ]; then formulas_for none; else formulas_for v3 $flags; fi
     options=(); [ -n "$quick" ] || options=(--here); case $filter in harris | unsharp | camera) options+=(-D tile=64) ;; esac
     check "compile-$filter" "$DFC" $filter.df --nvcc=none -o $filter --keep "${options[@]}"
     scalar_loops $filter ': optimized: loop vectorized' >scalar.out

@@ -1,5 +1,4 @@
 # Passes whose sources are called again (`restart`), so that nothing is kept; and runs that are refused because too much would be.
-formulas_for none
 export NVCC=none DFC_PROFILE=$PWD/profile.db
 programs=$DF_SOURCE/tests/e2e/programs/volume
 for n in 1 8; do "$DFC" "$programs/restart.df" --parts=$n -o restart-$n; done

@@ -4,7 +4,7 @@
 set -u
 kit=$(realpath "$1") bad=0
 error() { echo "gpu-kit: error: $1" >&2; bad=1; }
-files=$(find "$kit" -type f | while read -r f; do IFS= LC_ALL=C read -rN 4 magic <"$f"; [ "$magic" != $'\x7fELF' ] || echo "$f"; done)
+files=$(find "$kit" -type f | while read -r f; do IFS= LC_ALL=C read -rd '' -n 4 magic <"$f"; [ "$magic" != $'\x7fELF' ] || echo "$f"; done)
 [ -n "$files" ] || error "there is no program in $kit"
 for f in $files; do
     name=${f#"$kit"/}

@@ -108,11 +108,11 @@ expect records-missing 1 "cannot read 'nowhere': No such file" ./records --input
 head -c 15 a.rec >b.rec; cp a.rec kept.rec; cp b.rec a.rec
 expect part-short 1 "'a.rec' has no 4 bytes from byte 12 on$" ./records --input=kept.rec
 nothing_left nothing-for-no-path '[.]tmp'
-if pkg-config --exists fftw3f; then compile rows -O0; compile rows -O0 -D batch=3; expect rows-filtered 0 '^same $' ./rows --waves=1; else skip rows 'no libfftw3-dev'; fi
+if pkg-config --exists fftw3f; then ! long || compile rows -O0; compile rows -O0 -D batch=3; expect rows-filtered 0 '^same $' ./rows --waves=1; else skip rows 'no libfftw3-dev'; fi
 
 # blas: products of both types, of one row and of several, against their definition
 if pkg-config --exists openblas; then
-    for rows in 1 7; do
+    for rows in $(! long || echo 1) 7; do
         compile products -O0 -D rows=$rows
         expect products-$rows 0 '^0 0 0 0 0 0 $' ./products --waves=3
         expect products-$rows-emu 0 '^0 0 0 0 0 0 $' ./products --waves=3 --device=emu --emu-all --workers=2

@@ -17,7 +17,7 @@
 #include "partition/stages/map_text.h"
 #include "runtime/base/error.h"
 
-#define BRUTE_STEPS 7000000             /* two or three seconds, */
+#define BRUTE_STEPS 7000000             /* two or three seconds, and less in proportion to a smaller --budget, */
 #define BRUTE_PROCESSORS 32             /* with so many processors; with more there is no hope */
 enum { MOST_OUTPUTS = 8 };
 
@@ -311,6 +311,7 @@ static int find_mappings(const struct request *r, const struct dfp_pipeline *l, 
     static struct dfp_mapping starts[N_ROWS + 1]; /* large */
     struct dfp_pipeline single = *l;    /* only single stages are replicated */
     uint32_t n = 0;
+    const uint64_t most_steps = budget < DFP_MAP_BUDGET ? budget * (BRUTE_STEPS / DFP_MAP_BUDGET) : BRUTE_STEPS;
     uint64_t steps;
     dfp_map_identity(l, &rows[IDENTITY].mapping);
     if (!dfp_map_bsc(l, &rows[BSC].mapping))
@@ -319,7 +320,7 @@ static int find_mappings(const struct request *r, const struct dfp_pipeline *l, 
         rows[DPM].missing = "it finds no mapping";
     if (!dfp_map_hedpm(l, &rows[HEDPM].mapping))
         rows[HEDPM].missing = "it finds no mapping that has all stages";
-    if (l->n_processors > BRUTE_PROCESSORS || !dfp_map_brute(l, BRUTE_STEPS, &rows[BRUTE].mapping, &steps))
+    if (l->n_processors > BRUTE_PROCESSORS || !dfp_map_brute(l, most_steps, &rows[BRUTE].mapping, &steps))
         rows[BRUTE].missing = "left out: there are too many mappings to try them all";
     for (int i = 0; i < BRUTE + 2; i++) /* without what was enumerated: ours finds it by itself */
         if (i != BRUTE && !rows[i].missing)

@@ -1,6 +1,6 @@
 # dfc map --drift: a mapping while stages and processors get slower, in virtual time, with tuning and without; and what is refused.
 cluster=$DF_SOURCE/examples/cluster
-ferret() { "$DFC" map "$cluster/ferret-stages.df" --platform="$cluster/fourteen.df" --feeding=demand "$@"; }
+ferret() { "$DFC" map "$cluster/ferret-stages.df" --platform="$cluster/fourteen.df" --feeding=demand --budget=3000 "$@"; }
 study() { "$DFC" map "$cluster/hedpm.df" --platform="$cluster/hedpm-site.df" "$@"; }
 
 # A stage slows to a third of its speed at wave 200. 50 waves later the rate is that of the best mapping for the new times, but for a tenth.

@@ -8,10 +8,17 @@ for n in 1 3 13; do
 done
 ./volume-1 --waves=20 --device=none >want
 check has-all test "$(wc -l <want)" -gt 500
+# in_turn N OF OPTIONS…: of the lines OPTIONS those numbers that are N modulo OF, all if there is time: so each policy and all options have their turn.
+in_turn() {
+    local number=$1 of=$2 i; shift 2
+    for ((i = 1; i <= $#; i++)); do if long || ((i % of == number % of)); then printf '%s\n' "${!i}"; fi; done
+}
+turn=0
 for n in 3 13; do
     for policy in eager ws dmda gp all-gpu $(! long || echo ddwrr random dmdas gp-thesis heft all-cpu); do
-        for options in "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
-            "--device=emu --emu-all --gpu-mem=24KiB" "--device=emu --emu-all --inflight=1 --workers=2 --gpu-mem=40KiB"; do
+        mapfile -t lines < <(in_turn $((turn++)) 2 "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
+            "--device=emu --emu-all --inflight=1 --workers=2 --gpu-mem=40KiB" "--device=emu --emu-all --gpu-mem=24KiB")
+        for options in "${lines[@]}"; do
             if ./volume-$n --waves=20 --policy="$policy" $options >got 2>said && cmp -s want got; then pass "same-$n-$policy"
             else fail "same-$n-$policy" "$options: $(head -c 300 said)"; fi
         done
@@ -29,8 +36,9 @@ graph main { p = g(); hits = h(p) @parts(2); s(hits); }') --emit=graph
 # The waves go by several times, for the parts in turn.
 for n in 2 13; do
     for policy in eager dmda gp $(! long || echo ws random all-gpu); do
-        for options in "--device=none --workers=1" "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
-            "--device=emu --emu-all --workers=2 --gpu-mem=24KiB"; do
+        mapfile -t lines < <(in_turn $((turn++)) 2 "--device=none --workers=1" "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
+            "--device=emu --emu-all --workers=2 --gpu-mem=24KiB")
+        for options in "${lines[@]}"; do
             if ./volume-13 --waves=20 --passes=$n --policy="$policy" $options >got 2>said && cmp -s want got; then pass "passes-$n-$policy"
             else fail "passes-$n-$policy" "$options: $(head -c 300 said)"; fi
         done
@@ -79,8 +87,9 @@ for shape in "${shapes[@]}"; do
     ./stream-1 --waves="$waves" --end="$end" --gaps="$gaps" --device=none >want 2>said
     check "stream-counts $shape" grep -aq " of $((end < waves ? end : waves))$" want
     for policy in eager dmda gp; do
-        for options in "--device=none --workers=1 --passes=2" "--device=none --workers=2 --inflight=3 --passes=8" \
-            "--device=emu --emu-all --inflight=4 --passes=3" "--device=emu --emu-all --workers=2 --gpu-mem=272KiB"; do
+        mapfile -t lines < <(in_turn $((turn++)) 4 "--device=none --workers=1 --passes=2" "--device=none --workers=2 --inflight=3 --passes=8" \
+            "--device=emu --emu-all --inflight=4 --passes=3" "--device=emu --emu-all --workers=2 --gpu-mem=272KiB")
+        for options in "${lines[@]}"; do
             if timeout 150 ./stream-8 --waves="$waves" --end="$end" --gaps="$gaps" --policy="$policy" $options --stats=json,totals --stats-file=stats >got 2>said &&
                 cmp -s want got && grep -q "\"waves\": $((end < waves ? end : waves))," stats; then pass "stream-$policy"
             else fail "stream-$policy $shape" "$options: $(head -c 300 said)"; fi

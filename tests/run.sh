@@ -47,7 +47,9 @@ small_caches=
 run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s, of a core in NAME.cpu
     local n=$1 start=$EPOCHREALTIME TIMEFORMAT='%U %S'; shift
     case $n in *-cuda*) ;; *) export CUDA_VISIBLE_DEVICES='' ;; esac
-    case $with_small_caches in *" $n "*) [ -z "$small_caches" ] || export HWLOC_SYNTHETIC=$small_caches HWLOC_THISSYSTEM=1 ;; esac
+    case $with_small_caches in
+        *" $n "*) [ -z "$small_caches" ] || { unset HWLOC_COMPONENTS; export HWLOC_SYNTHETIC=$small_caches HWLOC_THISSYSTEM=1; } ;; # the former turns the latter off
+    esac
     case $with_own_linker in *" $n "*) ;; *) [ ! -e "$tools/ld" ] || export COMPILER_PATH=$tools ;; esac
     { time timeout -k 5 "$limit" "$@" >"$logs/$n" 2>&1 </dev/null; echo $? >"$logs/$n.rc"; } 2>"$logs/$n.cpu"
     awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }' >"$logs/$n.s"

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 #include "runtime/base/cgroup.h"
 #include "runtime/base/error.h"
@@ -468,10 +468,8 @@ static void *emu_blas(struct dfr_device *device, uint32_t stream, struct df_erro
 /* It computes on the host's cores. */
 static uint64_t emu_cache_bytes(uint32_t index)
 {
-    long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
-
     (void)index;
-    return bytes > 0 ? (uint64_t)bytes : 0;
+    return dfr_cache_bytes();
 }
 
 const struct dfr_device_ops dfr_emu_ops = {

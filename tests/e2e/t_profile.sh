@@ -216,7 +216,7 @@ expect pays-here 0 "^Offloading 'here' does not pay: 2\.00 ms on the GPU, 1\.00 
 if grep -q '^1 worker ' one.out && ! grep -q Dividing one.out; then pass pays-one-alone; else fail pays-one-alone "$(tail -n 4 one.out)"; fi
 
 # ---- what another has written into a database sends nothing to the terminal ----
-cp "$DFC_PROFILE" others.db && check terminal-probe "$DFC" probe --device=none --db=others.db
+cp "$DFC_PROFILE" others.db && check terminal-probe "$DFC" probe --quick --device=none --db=others.db
 python3 -c 'import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 for table, column in ("samples", "kernel"), ("platforms", "name"), ("units", "name"):

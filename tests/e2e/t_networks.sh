@@ -29,7 +29,7 @@ trials() {
 }
 
 if [ "${NETWORKS:-}" != all ]; then
-    trials slow 10 2 none:100mbit:1 -- --ranks=2 --heartbeat=1s
+    trials slow 5 2 none:100mbit:1 -- --ranks=2 --heartbeat=1s
     trials killed 5 8 kill:1gbit:1 root:1gbit:1 -- --ranks=3 --within=1
     trials lossy 1 4 none:100mbit:1 -- --loss=1 --ranks=2
     trials delayed 1 4 none:100mbit:1 -- --netem='delay 50ms loss 0.5%' --ranks=2

@@ -1,23 +1,18 @@
-# Examples under mpirun give the same bytes on 1 to 4 ranks as in one process: photo and nuclei by tiles, cholesky in its one wave, ct by parts of its
+# Examples under mpirun give the same bytes on 1 to 4 ranks as in one process: photo by tiles (nuclei in stages_apps), cholesky in its one wave, ct by parts of its
 # volume. A rank that dies with parts; what cannot be shared by parts.
 . "$here/ranks.sh"
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
 examples=$DF_SOURCE/examples
-formulas_for '' -O1
+formulas_for none
 if long; then numbers='1 2 3 4'; else numbers='1 4'; fi
 
 if printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then
-    cc -std=c11 -D_GNU_SOURCE -O2 -o pattern "$examples/photo/synthetic.c" -lpng -lm && ./pattern 500 400 7 picture.png
+    cc -std=c11 -D_GNU_SOURCE -o pattern "$examples/photo/synthetic.c" -lpng -lm && ./pattern 500 400 7 picture.png
     ! long || check compile-photo "$DFC" "$examples/photo/photo.df" --nvcc=none -o photo -D tile=64
     ! long || on_ranks photo "$numbers" photo --input=picture.png --output=output.png
-    cc -std=c11 -D_GNU_SOURCE -O2 -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
-    check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none -o nuclei -D tile=128
-    on_ranks nuclei "$numbers" nuclei --input=tissue.png --table=output.csv --overlay=output.png
-    [ "$(wc -l <output.csv)" -gt 20 ] && pass nuclei-there || fail nuclei-there "$(wc -l <output.csv) lines"
 else
     skip photo 'libpng is not installed'
-    skip nuclei 'libpng is not installed'
 fi
 
 check compile-cholesky "$DFC" "$examples/cholesky/cholesky.df" --nvcc=none -w -o cholesky -D tiles=4
@@ -76,7 +71,7 @@ expect shares-word 2 "error: --share: 'halves' is neither 'waves' nor 'parts'" .
 expect shares-not 1 "^cholesky: error: --share=parts: no acc is divided" ranks 2 ./cholesky --cluster --n=60 --share=parts
 
 if pkg-config --exists fftw3f && [ -e picture.png ]; then
-    cc -O3 -ffast-math -o phantom "$examples/ct/phantom.c" -lm && ./phantom 8 78 60 head.rct
+    cc -O1 -ffast-math -o phantom "$examples/ct/phantom.c" -lm && ./phantom 8 78 60 head.rct
     check compile-ct "$DFC" "$examples/ct/ct.df" --nvcc=none -w -o ct
     ct='--n=64 --w=78 --h=60 --input=head.rct --density=output.f32 --volume=output.vol --picture=output.png'
     # shellcheck disable=SC2086

@@ -1,11 +1,11 @@
-# ferret, nbia and nuclei as stages on four ranks: the same bytes as in one process, also if one of the ranks is killed in the middle, and with --resume if
+# ferret, nbia and nuclei as stages on four ranks, and nuclei by tiles: the same bytes as in one process, also if one of the ranks is killed in the middle, and with --resume if
 # that was rank 0. And a small program whose sources are on the ranks (@worker).
 . "$here/ranks.sh"
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
 if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
 if ! printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then skip examples 'libpng is not installed'; return 0; fi
 examples=$DF_SOURCE/examples
-formulas_for '' -O1
+formulas_for none
 kills=()
 if command -v mpicc >/dev/null; then
     check compile-dying mpicc -std=c11 -D_GNU_SOURCE -fPIC -shared -I"$DF_SOURCE" "$here/programs/stages/dying.c" -o dying.so
@@ -32,16 +32,18 @@ try() {
 }
 
 if ! printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then skip examples 'libpng is not installed'; return 0; fi
-cc -std=c11 -D_GNU_SOURCE -O2 -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
+cc -std=c11 -D_GNU_SOURCE -o tissue "$examples/nuclei/synthetic.c" -lpng -lm && ./tissue 500 350 2 tissue.png
 check compile-nuclei "$DFC" "$examples/nuclei/nuclei.df" --nvcc=none -w -o nuclei -D tile=128
 printf 'tissue: a\nsegment: b\nfeatures outline select: c\n' >nuclei.map
 nuclei='--input=tissue.png --table=output.csv --overlay=output.png'
+# shellcheck disable=SC2086
+on_ranks nuclei-tiles "$(long && echo '1 2 3 4' || echo '1 4')" nuclei $nuclei # ranks that share waves
+[ "$(wc -l <output.csv)" -gt 20 ] && pass nuclei-there || fail nuclei-there "$(wc -l <output.csv) lines"
 # shellcheck disable=SC2086
 try nuclei 4 nuclei.map $nuclei
 # shellcheck disable=SC2086
 [ ! -e dying.so ] || killed nuclei-rank-0 0 6 nuclei --mapping=nuclei.map --journal $nuclei
 
-formulas_for none
 if long; then
     cc -std=c11 -D_GNU_SOURCE -O2 -o pictures-of "$examples/ferret/synthetic.c" -lpng -lm && ./pictures-of 40 64-96 1 pictures && ./pictures-of 12 48-96 2 queries
     check compile-index "$DFC" "$examples/ferret/index.df" -O1 --nvcc=none -w -o index
@@ -51,9 +53,9 @@ if long; then
     try ferret 4 ferret.map --h=96 --w=96 --images=40 --table=output.csv --page=output.html
 fi
 
-cc -std=c11 -O2 -o slides "$examples/nbia/synthetic.c" -lpng -ltiff -lm && ./slides 320 300 64 1 learn.png learn.raw && ./slides 300 280 64 2 slide.png slide.raw
-check compile-train "$DFC" "$examples/nbia/train.df" --nvcc=none -O0 -w -D tile=64 -o train
-check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none -O0 -w -D tile=64 -o nbia
+cc -std=c11 -o slides "$examples/nbia/synthetic.c" -lpng -ltiff -lm && ./slides 320 300 64 1 learn.png learn.raw && ./slides 300 280 64 2 slide.png slide.raw
+check compile-train "$DFC" "$examples/nbia/train.df" --nvcc=none -w -D tile=64 -o train
+check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none -w -D tile=64 -o nbia
 check train ./train --input=learn.png --truth=learn.raw
 printf 'quarter#1 analyse#1 classify#1: a\nagain#1 analyse#2 classify#2: b\nagain#2 analyse#3 classify#3 select line frame: c\n' >nbia.map
 try nbia 9 nbia.map --sure=0.8 --output=output.csv --map=output.png

@@ -307,7 +307,7 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
     return dfc_library_close(&beside, good) && good;
 }
 
-/* What compiles a program can be made to run commands of its own (flags "-fplugin=…"), or to copy any file into the object (.incbin). */
+/* Compiling a program may run its commands (flags "-fplugin=…"), or copy any file into the object (.incbin). */
 static bool may_compile(const struct dfc_common *common)
 {
     if (common->untrusted)

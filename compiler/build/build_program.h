@@ -9,10 +9,10 @@
  *   - build_data.c    what a program carries beside its code.
  *   - build_library.c what a library has in place of a program's link.
  *   - build_deps.c    -MD.
- *   - identity.c      what decides the bits of the program (identity.h).
- *   - object_cache.c  objects that were compiled before (object_cache.h).
- *   - program_cache.c programs that were linked before (program_cache.h).
- *   - cache_store.c   the folder in which both are (cache_store.h).
+ *   - identity.c      the facts that the program's results depend on (identity.h).
+ *   - object_cache.c  the cache of compiled objects (object_cache.h).
+ *   - program_cache.c the cache of linked programs (program_cache.h).
+ *   - cache_store.c   the folder of both (cache_store.h).
  *   - gpu_arch.c      the architectures that CUDA code is made for.
  *   - compiler/emit/  the text that is compiled.
  *
@@ -51,7 +51,7 @@ void dfc_tools_free(struct dfc_tools *tools);
 /* The file that a command's name means: itself if it holds a slash, else the first such file in $PATH. malloc'ed; NULL:
  * none. */
 char *dfc_find_program(const char *name);
-/* nvcc runs its steps through a shell, with names between double quotes. false: one among the arguments would run a command there; reported. */
+/* nvcc runs its steps through a shell, with names in double quotes. Returns false if an argument would be expanded there; reported. */
 bool dfc_nvcc_takes(const struct dfc_list *argv);
 /* Is it nvcc's -dc, which means -rdc=true, and which only compiling takes? */
 bool dfc_is_device_c(const char *flag);
@@ -132,12 +132,11 @@ bool dfc_link(struct dfc_program *p, const char *path);
 bool dfc_data_write(struct dfc_program *p);
 /* Adds it to a command that links. */
 void dfc_data_add(const struct dfc_program *p, struct dfc_list *argv);
-/* Adds the files that a rule of make, as a compiler wrote it, names as prerequisites, if they exist. false: it cannot be
- * read. */
+/* Adds the existing prerequisites of a make rule that a compiler has written. Returns false if it cannot be read. */
 bool dfc_prerequisites(const char *rule, struct dfc_list *files);
 /* Writes a rule that dfc_prerequisites() reads. false: it cannot be written. */
 bool dfc_write_prerequisites(const char *rule, const struct dfc_list *files);
-/* Is it a header of the C library, of a compiler or of the CUDA toolkit? */
+/* Returns whether it is a header of the C library, of a compiler or of the CUDA toolkit. */
 bool dfc_is_system_header(const struct dfc_program *p, const char *path);
 /* build_link.c, for build_library.c: the line that links all to `all.o` in the work folder; the libraries that the
  * product needs and does not have in itself; and a line that is run, with what it says printed. Gives its exit status; -1:

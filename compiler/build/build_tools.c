@@ -113,7 +113,7 @@ static char *toolkit_of(const char *nvcc)
     return access("/usr/include/cuda_runtime_api.h", R_OK) == 0 ? strdup("/usr") : NULL;
 }
 
-/* It escapes "$" in its options, and not in names of files. */
+/* nvcc escapes "$" in options, but not in names of files. */
 bool dfc_nvcc_takes(const struct dfc_list *argv)
 {
     for (size_t i = 0; i < argv->n; i++) {
@@ -127,7 +127,7 @@ bool dfc_nvcc_takes(const struct dfc_list *argv)
     return true;
 }
 
-/* Was CUDA code asked for, in words? */
+/* Returns whether an option asks for CUDA code. */
 static bool wants_cuda(const struct dfc_common *common, const struct dfc_build_options *options)
 {
     return options->nvcc || options->nvcc_flags || options->gpu_arch || (common->device && strcmp(common->device, "cuda") == 0);

@@ -119,7 +119,8 @@ uint64_t dfc_key_file(uint64_t hash, const char *path)
     return dfr_hash(hash, &state, sizeof state);
 }
 
-/* Was the file changed after the command began? Times of files are those of the system's last tick, so one that the state goes by must be older. */
+/* Returns whether the file was changed after the command began. Times of files are those of the system's last tick, so a file whose state includes its
+ * times must be older. */
 static bool is_newer(const char *path, struct timespec began)
 {
     struct stat info;
@@ -171,7 +172,7 @@ static bool copy_out(const struct dfc_cache_file *file)
 
 /* ---- finding ---- */
 
-/* Does a line of a record, "BYTES HASH PATH", have the state in which the file is now? Adds the file. */
+/* Returns whether a line of a record, "BYTES HASH PATH", matches the state of the file. Adds the file to the list. */
 static bool agrees(const char *line, const char *work, struct dfc_list *files)
 {
     struct dfc_content want, is;
@@ -342,7 +343,7 @@ static bool is_bare_record(DIR *dir, const char *name)
     return bare;
 }
 
-/* What a process that was killed has left: it is an hour old then. */
+/* Removes what killed processes have left, once it is an hour old. */
 static void remove_leftovers(DIR *dir)
 {
     const time_t now = time(NULL);

@@ -1,4 +1,4 @@
-/* identity.c - what decides the bits that a program computes: identity.h. */
+/* identity.c - collects the facts that a program's results depend on: identity.h. */
 #include "compiler/build/identity.h"
 
 #include <elf.h>
@@ -54,7 +54,7 @@ static char *content_text(const char *path)
     return asprintf(&text, "%" PRIu64 " bytes %016" PRIx64, content.bytes, content.hash) < 0 ? NULL : text;
 }
 
-/* A file is known without its folder: the same program may be made in two places. */
+/* Facts name files without their folders, because the same program may be built in several places. */
 static const char *own_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -71,7 +71,7 @@ static const struct dfr_fact *find(const struct dfr_facts *facts, const char *ki
     return NULL;
 }
 
-/* Adds a fact of that name. If another one has the name and another value, the name gets a number: two folders may each have a util.h. Takes value. */
+/* Adds a fact, and takes ownership of value. If a fact of that name has another value, the name gets a number: two folders may each have a util.h. */
 static bool add(struct dfr_facts *facts, const char *kind, const char *name, char *value)
 {
     char numbered[PATH_MAX];
@@ -131,7 +131,7 @@ uint64_t dfc_compiler_hash(const struct dfc_list *command, char *text, size_t si
     return hash;
 }
 
-/* Copies the compiler's own line from the section .comment of an object: whatever wrapper was called, it names what compiled. "" if there is none. */
+/* Copies the first string of the .comment section of an object. It names the compiler, also if a wrapper was called. "" if there is none. */
 static void read_comment(const char *object, char *text, size_t size)
 {
     struct stat info;
@@ -182,7 +182,7 @@ static bool add_compiler(const struct dfc_program *p, const struct dfc_build_uni
 
 /* ---- flags ---- */
 
-/* Returns how many words from this one on say only where something is, or how to report: 0 if the word counts. */
+/* Returns how many words from this one on only give paths or affect diagnostics; 0 if the word counts. */
 static unsigned count_left_out(const struct dfc_list *argv, size_t i)
 {
     static const char *const with_next[] = { "-I", "-iquote", "-isystem", "-idirafter", "-L", "-o", "-MF", "-MT", "-MQ", "-Xassembler", "--keep-dir", NULL };
@@ -198,7 +198,7 @@ static unsigned count_left_out(const struct dfc_list *argv, size_t i)
     return !strcmp(word, "-c");
 }
 
-/* Without the flags that dfc gives to every program: the fact `dfc` stands for them. */
+/* Adds the fact of these flags from number `from` on. The flags before it are those that dfc gives to every program; the fact `dfc` covers them. */
 static bool add_flags(const struct dfc_program *p, const struct dfc_list *list, size_t from, const char *variables, const char *name, struct dfr_facts *facts)
 {
     char *text = NULL;
@@ -216,7 +216,7 @@ static bool add_flags(const struct dfc_program *p, const struct dfc_list *list, 
     return dfr_text_close(out, &text) ? add(facts, "flags", name, text) : no_memory();
 }
 
-/* A file that the command line names, as -include and -specs= do, has an effect by its content. */
+/* Adds the contents of files that the command line names, such as those of -include and -specs=. */
 static bool add_named_files(const struct dfc_list *list, struct dfr_facts *facts)
 {
     for (size_t i = 0; i < list->n; i++) {
@@ -255,8 +255,8 @@ static int by_name(const void *a, const void *b)
     return order ? order : strcmp(x, y);
 }
 
-/* Lists what the compilers of these units have read, but for what dfc has generated; sorted, each once. A user's source is the unit itself: its
- * kernels' hash has it. A compiler that lists nothing, as an odd wrapper may, is reported, and the program is made. */
+/* Lists the files that the compilers of these units have read, sorted by name; a file may be there several times. A compiler that writes no list, such as a
+ * wrapper that ignores -MF, gets a warning. */
 static void list_files(const struct dfc_program *p, const struct dfc_build_unit *units, size_t n, struct dfc_list *files)
 {
     bool told = false;
@@ -315,7 +315,7 @@ bool dfc_identify(const struct dfc_program *p, const struct dfc_build_unit *unit
 
 /* ---- libraries ---- */
 
-/* The file that the linker takes for a library, as far as can be told without it: in the folders of -L, then where the compiler looks. malloc'ed; NULL: not
+/* Returns the file that the linker probably takes for -lNAME: the first one in the folders of -L, then in those of the compiler. malloc'ed; NULL: not
  * found, or no memory. */
 static char *find_library(const struct dfc_program *p, const struct dfc_list *flags, const char *name)
 {

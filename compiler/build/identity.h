@@ -1,13 +1,12 @@
-/* identity.h - what decides the bits that a program computes, beside its graph and its arguments: dfc, compilers, flags, every file that is compiled or
- * included, and the libraries that `link` names.
+/* identity.h - the identity of a program: all that its results depend on beside its graph and its arguments. These are dfc, compilers, flags, each file that
+ * is compiled or included, and the libraries that `link` names.
  *
- * Form:     facts as io/facts.h has them, one a line. The linked program carries them as the text `df_identity`. The hash of a run covers the
- *           text, so --resume, `dfc merge` and ranks refuse a mixture of programs, and name the fact in which they differ.
- * Kinds:    `dfc` (version and build ID), `compiler` (by language: the file of its command, its content, and what the compiler itself writes into
- *           objects), `flags` (by language, and by file where the .df gives some), `file` (content; the system's headers are one fact), `library` (content).
- * Left out: folders in which files are looked for, because the files found there count; debug information's names; what the run decides
- *           (placement, device); flags of units of formulas, whose results are the same under all flags that they get.
- * Objects:  dfc_identify() of one unit says what decides the bits of its object, so a cache of objects may ask it.
+ * Form:     facts (io/facts.h), one per line. The linked program contains them as the string `df_identity`. The hash of a run covers the
+ *           string, so --resume, `dfc merge` and ranks refuse to mix programs, and report the fact in which they differ.
+ * Kinds:    `dfc` (version and build ID), `compiler` (per language: path and content of the command's files, and the .comment section of an object),
+ *           `flags` (per language, and per file whose flags the .df gives), `file` (content; the system's headers are one fact), `library` (content).
+ * Left out: search paths, because the files found in them count; paths in debug information; what is decided at run time (placement, device); flags of
+ *           formulas' units, whose results do not depend on the flags that they get. The contents of files that .incbin names are not known.
  */
 #ifndef DFC_IDENTITY_H
 #define DFC_IDENTITY_H
@@ -21,14 +20,14 @@ struct dfc_content {
 /* Hashes a file's content. Returns false if it is no regular file that can be read whole. */
 bool dfc_content_of(const char *path, struct dfc_content *content);
 
-/* Hashes the files behind the words of a compiler's command: path and content of each word that names a program, other words as they are. Writes
- * them into `text`, as a person reads them. */
+/* Returns a hash of a compiler's command: the path and the content of each word that names a program, and the other words. Writes the command
+ * to `text`, for messages. */
 uint64_t dfc_compiler_hash(const struct dfc_list *command, char *text, size_t size);
 
-/* Adds the facts of these units, which are compiled: their compilers, flags and files. false: reported. */
+/* Adds the facts of these units, which have been compiled: compilers, flags and files. false: reported. */
 bool dfc_identify(const struct dfc_program *p, const struct dfc_build_unit *units, size_t n, struct dfr_facts *facts);
 
-/* The identity of the program, whose units are compiled. malloc'ed; NULL: reported. */
+/* Returns the identity of the program, whose units have been compiled; malloc'ed. NULL: reported. */
 char *dfc_identity_text(const struct dfc_program *p);
 
 #endif

@@ -11,7 +11,7 @@
 #include "compiler/build/identity.h"
 #include "runtime/base/intern.h"
 
-/* The processor, if a flag has the compiler look at it: homes are shared by unlike machines. */
+/* Hashes the processor's model and features, for -march=native: machines with different processors may share a home folder. */
 static uint64_t hash_processor(uint64_t hash)
 {
     FILE *file = fopen("/proc/cpuinfo", "re");
@@ -38,8 +38,8 @@ bool dfc_is_beyond_cache(const char *word)
     return false;
 }
 
-/* Does the text mean something else tomorrow, or is there more of it in a file that is not listed? */
-static bool is_elsewhere(const char *path)
+/* Returns whether the object depends on the time, or on a file that the compiler does not list. */
+static bool has_hidden_input(const char *path)
 {
     static const char *const words[] = { "__DATE__", "__TIME__", "__TIMESTAMP__", "incbin" };
     FILE *file = fopen(path, "re");
@@ -60,7 +60,7 @@ static bool can_be_kept(const struct dfc_build_unit *unit, const struct dfc_list
     for (size_t i = 0; i < argv->n; i++)
         if (dfc_is_beyond_cache(argv->items[i]))
             return false;
-    return !argv->failed && (!unit->path || !is_elsewhere(unit->source));
+    return !argv->failed && (!unit->path || !has_hidden_input(unit->source));
 }
 
 static uint64_t hash_compilers(uint64_t hash, const struct dfc_program *p, const struct dfc_build_unit *unit)
@@ -109,11 +109,11 @@ bool dfc_object_get(const struct dfc_program *p, const struct dfc_build_unit *un
     return good;
 }
 
-/* Is that so for a header of the user's? */
-static bool has_header_elsewhere(const struct dfc_program *p, const struct dfc_list *files)
+/* Returns whether that holds for a header of the user's. */
+static bool any_has_hidden_input(const struct dfc_program *p, const struct dfc_list *files)
 {
     for (size_t i = 0; i < files->n; i++)
-        if (strncmp(files->items[i], p->work, strlen(p->work)) != 0 && !dfc_is_system_header(p, files->items[i]) && is_elsewhere(files->items[i]))
+        if (strncmp(files->items[i], p->work, strlen(p->work)) != 0 && !dfc_is_system_header(p, files->items[i]) && has_hidden_input(files->items[i]))
             return true;
     return false;
 }
@@ -124,7 +124,7 @@ void dfc_object_put(const struct dfc_program *p, const struct dfc_build_unit *un
     struct dfc_list files = { 0 };
     struct stat log;
     /* Nothing was written to the log, so its time is that when it was made. */
-    if (stat(unit->log, &log) == 0 && log.st_size == 0 && dfc_prerequisites(unit->deps, &files) && !files.failed && !has_header_elsewhere(p, &files))
+    if (stat(unit->log, &log) == 0 && log.st_size == 0 && dfc_prerequisites(unit->deps, &files) && !files.failed && !any_has_hidden_input(p, &files))
         dfc_cache_put(&file, &files, log.st_mtim);
     dfc_list_free(&files);
 }

@@ -211,7 +211,7 @@ static bool may_read(const struct dfc_front_options *options, const char *path)
         return true;
     char *real = realpath(path, NULL), *main = real ? realpath(options->path, NULL) : NULL;
     bool may = real ? is_below(real, options->own_dir) || (main && strcmp(real, main) == 0)
-                    : access(path, F_OK) != 0; /* reading it says so; a pipe of /proc/self/fd is there and has no place */
+                    : access(path, F_OK) != 0; /* a missing file is reported by reading it; a pipe in /proc/self/fd has no real path */
     for (size_t i = 0; real && !may && i < options->n_import_dirs; i++)
         may = is_below(real, options->import_dirs[i]);
     if (!may && main)

@@ -35,7 +35,7 @@ const char *dfc_variant_file(const struct dfl_variant *variant, unsigned i, stru
 const struct dfl_expr *dfc_variant_flags(const struct dfl_variant *variant, unsigned i);
 
 /* Reads a whole file by the options' `read`, or from the file system if that is NULL. The caller frees the text. Of an untrusted program's files
- * only those are read that are below its folder, one of -I or dfc's own. */
+ * only those below its folder, a folder of -I or dfc's own are read. */
 bool dfc_read_file(const struct dfc_front_options *options, const char *path, char **text, size_t *length,
                    const char **why);
 

@@ -153,7 +153,7 @@ static int make_new(char *name)
     return fd;
 }
 
-/* Opens a file without a name in the folder of that path, so that nothing is left behind whatever ends the process. -1 with errno; some file systems have none. */
+/* Opens an unnamed file (O_TMPFILE) in the folder of that path, which disappears however the process ends. -1 with errno; not all file systems have them. */
 static int open_nameless(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -478,7 +478,7 @@ int dfr_output_check(const char *path, struct df_error *error)
     return status == DF_OK ? dfr_output_close(&output, false, error) : status;
 }
 
-/* Are both in the same folder, under the same name? */
+/* Returns whether both paths have the same last part, in the same folder. */
 static bool same_place(const char *a, const char *b)
 {
     const char *a_slash = strrchr(a, '/'), *b_slash = strrchr(b, '/');

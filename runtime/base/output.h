@@ -55,7 +55,7 @@ int dfr_output_hold(struct dfr_output *output, char **path, char **temporary, st
 void dfr_output_sync_folder(char *path);
 /* Opens a file without a name in the folder of `path`. Its bytes are gone when it is closed. */
 int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_error *error);
-/* Makes a folder whose name others can guess, unless it is there. Returns 0, or an errno: ENOTDIR, too, if it is a link to a folder. */
+/* Creates a folder with a predictable name, unless it exists. Returns 0, or an errno; ENOTDIR also for a link to a folder, which another user may have made. */
 int dfr_output_make_room(const char *path);
 /* The name of what is not complete yet: PATH.part, of the file itself if PATH is a link. malloc'ed; NULL: no memory. */
 char *dfr_output_part_path(const char *path);
@@ -68,8 +68,8 @@ void dfr_output_resume(struct dfr_output *output);
 /* Whether opening would succeed now. It is asked before long work, so that a wrong path is told before the work and not
  * after it. It leaves nothing behind. */
 int dfr_output_check(const char *path, struct df_error *error);
-/* Is the file that is written to `path` the file `other`, or the one that will be written there? Links are followed. What is no regular file, such as
- * /dev/null, can be written by several, and is never the same. */
+/* Returns whether both paths lead to the same regular file, or would if neither exists yet. Links are followed. Other files, such as /dev/null, can be
+ * written by several, and are never the same. */
 bool dfr_output_is(const char *path, const char *other);
 
 /* Called at the start of a program. If stdin, stdout or stderr is closed, its number is taken, so that no file opened

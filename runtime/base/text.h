@@ -25,14 +25,14 @@ char *dfr_text_seconds(double seconds, char *text, size_t size);
 char *dfr_text_seconds_6(double seconds, char *text, size_t size);
 char *dfr_text_bytes(uint64_t bytes, char *text, size_t size);
 
-/* Writes a field of CSV (RFC 4180), in quotes if it needs them. A graph is named after its file, so it may need them. '?' stands for each byte that
- * message.h would escape and that is no tab or end of a line. */
+/* Writes a field of CSV (RFC 4180), in quotes if it needs them. A graph is named after its file, so it may need them. Each byte that
+ * message.h would escape becomes '?', but for tabs and line ends. */
 void dfr_text_csv(FILE *out, const char *text);
 
 /* Writes a word of a command line as a shell reads it, in quotes if it needs them. */
 void dfr_shell_word(FILE *out, const char *word);
 
-/* Puts '?' for each byte that message.h would escape: for text of files and databases that is printed as it stands. */
+/* Replaces each byte that message.h would escape by '?': for text of files and databases that is printed without escapes. */
 void dfr_text_clean(char *text);
 
 /* Closes a stream that open_memstream(text, …) gave; NULL: it gave none. Returns *text, which the caller frees. Returns NULL, and frees *text and sets it to

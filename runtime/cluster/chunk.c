@@ -77,7 +77,7 @@ static void write_facts(FILE *to, const struct dfr_facts *facts)
     }
 }
 
-/* Reads the lines behind the first one, and goes behind them. facts NULL: passes them over. false: one is wrong, or there is no memory. */
+/* Reads the lines `fact`, and seeks to the first entry. facts NULL: skips them. Returns false if one is wrong, or without memory. */
 static bool read_facts(FILE *file, struct dfr_facts *facts)
 {
     char *line = NULL;
@@ -153,7 +153,7 @@ static int refuse_missing(int64_t first, int64_t end, const char *why, struct df
     return dfr_error(error, DF_E_REFUSED, "the waves %lld to %lld are missing: no chunk has them%s", (long long)first, (long long)end - 1, why);
 }
 
-/* Opens the chunk behind its first line and its facts, which are taken if `facts` is not NULL. NULL: error. */
+/* Opens the chunk at its first entry, and reads its facts if `facts` is not NULL. NULL: error. */
 static FILE *open_entries(const char *path, struct dfr_facts *facts, struct df_error *error)
 {
     struct dfr_chunk chunk;
@@ -254,7 +254,7 @@ static int read_sources(struct merging *m, const char *const *paths, int64_t wan
 
 /* ---- what the chunks would write ---- */
 
-/* Does the path lead out of the working folder? Links in it are the user's own, and count as inside. */
+/* Returns whether the path leads out of the working folder. Symbolic links in it are not followed: they are the user's own. */
 static bool leads_out(const char *path)
 {
     int depth = 0;
@@ -295,7 +295,7 @@ static int add_place(struct merging *m, size_t source, const struct dfr_entry *e
     return DF_OK;
 }
 
-/* Goes behind the bytes of an entry. Returns false if the file does not have them. */
+/* Skips the bytes of an entry. Returns false if the file ends before. */
 static bool skip_bytes(FILE *file, int64_t bytes)
 {
     struct stat info;
@@ -328,7 +328,7 @@ static int by_path(const void *a, const void *b)
     return order ? order : (x->source > y->source) - (x->source < y->source);
 }
 
-/* A file that all waves make is in each chunk. A file that a kernel writes anew in several waves is once in each chunk, and the last one counts. */
+/* An appended file may be in every chunk. A file that a kernel rewrites in several waves may be in several chunks, but once in each; the last one counts. */
 static int check_pair(const struct merging *m, const struct place *a, const struct place *b, struct df_error *error)
 {
     const char *path = a->entry.path, *one = m->sources[a->source].path, *other = m->sources[b->source].path;

@@ -7,8 +7,9 @@
  *
  *           E is 1 if the stream has ended before wave B. N is how many waves streams expect in all (df_expect_waves()), 0 if none has said.
  *           HASH is the program hash with the inputs (io/digest.h). D is of all that follows the line.
- * Trust:    A chunk may come from another machine. dfr_chunks_merge() writes below the working folder only, unless it is told otherwise, and looks at all
- *           entries before it writes any: each is of a wave of its chunk, no chunk has a file twice, and no two nodes have the same file.
+ * Trust:    A chunk may come from an untrusted machine. Without `outside`, dfr_chunks_merge() writes only below the working folder. It checks all entries
+ *           before it writes any: each belongs to a wave of its chunk and lies within the file, no chunk has a file twice, and no two nodes
+ *           have the same file.
  * Errors:   DF_E_REFUSED: the file is no chunk, is damaged, or does not fit to the others. DF_E_IO. The sentence is for the user.
  */
 #ifndef DFR_CHUNK_H

@@ -56,7 +56,7 @@ static void send_by_link(void *arg, int to, struct dfr_message *message)
     if (loop->code != DF_OK)
         return;
     loop->n_sending++;
-    /* A BEAT that tells to stop has its place among the others: behind a WELCOME. */
+    /* A BEAT with a flag (stop) must not overtake the WELCOME. */
     const bool urgent = message->head.kind == DFR_BEAT && message->head.flags == 0;
     loop->code = link->send(link, to, message->bytes, message->size, urgent, dfr_message_hold(message), &loop->error);
 }
@@ -112,7 +112,7 @@ static void left(struct dfr_comm_loop *loop, void *cookie)
     dfr_message_drop(cookie);
 }
 
-/* A piece of a message has come from this rank. */
+/* A piece of a message was received from this rank. */
 static void hear_piece(struct dfr_comm_loop *loop, int rank)
 {
     if (loop->manager)
@@ -121,7 +121,7 @@ static void hear_piece(struct dfr_comm_loop *loop, int rank)
         dfr_worker_heard(loop->worker, dfr_clock_s());
 }
 
-/* The rank has ended. What else a worker knows of others than rank 0 is rank 0's to say. */
+/* The rank has ended. A worker ignores the end of other workers, which rank 0 handles. */
 static void lose_rank(struct dfr_comm_loop *loop, int rank)
 {
     if (loop->manager)
@@ -252,7 +252,7 @@ static bool serve_graph(struct dfr_comm_loop *loop)
     return any;
 }
 
-/* A run with waves hears the workers first: those that are there then share the first waves. */
+/* Unless at_once is set, HELLOs are received before the first wave is offered, so that all workers get a share of the first waves. */
 static void manage_until_over(struct dfr_comm_loop *loop)
 {
     if (loop->manage->at_once)

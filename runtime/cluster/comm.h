@@ -23,7 +23,7 @@
 
 struct dfr_comm {
     struct dfr_link *link;              /* borrowed */
-    const char *facts;                  /* of the program, with its args (dfr_facts_of()): what a refused rank differs in. Borrowed; NULL: nothing is known */
+    const char *facts;                  /* of the program with its args (dfr_facts_of()), to report in what a refused rank differs. Borrowed; NULL: unknown */
     _Atomic uint32_t bell;              /* changes with each ring */
     _Atomic bool stop;                  /* SIGTERM came: dfr_comm_stop() */
     bool whole;                         /* set at the end: how to close the link */
@@ -63,7 +63,7 @@ struct dfr_manage_side {
     int (*ended)(void *arg, unsigned most, unsigned *n, struct df_error *error);
     /* NULL, or shown the manager when all is over. */
     void (*over)(void *arg, const struct dfr_manager *manager);
-    /* There is nothing to do, or the run cannot begin: it ends before any worker is welcome, since a WELCOME would lack what fires once. */
+    /* The run has no waves or cannot begin. It then ends before any worker is welcomed, because the WELCOME would lack the values that are made once. */
     bool at_once;
 };
 

@@ -1,4 +1,4 @@
-/* guard.c - ends a process that is stuck in a call: guard.h. */
+/* guard.c - ends the process if a call does not return in time: guard.h. */
 #include "runtime/cluster/guard.h"
 
 #include <pthread.h>

@@ -1,12 +1,12 @@
-/* guard.h - a watchdog outside the communication thread. A call into MPI may never return after a rank has died (Open MPI 4.1 can lock itself out in its TCP
- * transport), and nothing in that thread can notice.
+/* guard.h - a watchdog thread for calls into MPI. Such a call may never return after a rank has died (the TCP transport of Open MPI 4.1 can deadlock), and
+ * the communication thread cannot detect that itself.
  *
- * Calls:    the communication thread says when it enters such a call and when it is back. If it is not back within the limit, the guard writes a sentence
- *           on stderr, and ends the process with status 1, without exit()'s handlers. --resume goes on from the journal then.
- * Time:     it counts seconds in which the guard itself ran, so a process that was stopped (SIGSTOP) or a machine that slept does not count as stuck.
- * Signals:  SIGPIPE is blocked in the thread while it is inside, and one that came is dropped. The caller's mask is restored, so that a
- *           process whose own output is a pipe ends as before.
- * Threads:  one thread enters and leaves. The guard's own thread lives as long as the process, and takes no signals.
+ * Calls:    the communication thread marks the start and the end of each call. If a call exceeds the limit, the watchdog writes a message to stderr and
+ *           ends the process with status 1, without exit handlers. --resume continues from the journal.
+ * Time:     the watchdog counts its own wake-ups, so time in which the process is stopped (SIGSTOP) or the machine is suspended does not count.
+ * Signals:  SIGPIPE is blocked in the thread during a call, and a pending one is discarded. The caller's mask is restored, so that
+ *           writing to a closed pipe outside of MPI still ends the process.
+ * Threads:  one thread enters and leaves. The watchdog's thread lives as long as the process, and blocks all signals.
  */
 #ifndef DFR_GUARD_H
 #define DFR_GUARD_H

@@ -202,7 +202,7 @@ static bool take_whole(struct reading *r)
     return true;
 }
 
-/* A record: of more waves than before, or, with `back`, of fewer. */
+/* Takes a record, which has more waves than the one before it, or fewer if it is a line `back`. */
 static bool read_record(struct reading *r, int64_t waves)
 {
     struct dfr_journal *j = r->j;
@@ -252,7 +252,7 @@ static bool read_state(struct reading *r, const char *text)
     return false;
 }
 
-/* What a right line says. false: it cannot stand here. */
+/* Interprets a line whose check number is right. Returns false if it cannot follow the lines before it. */
 static bool read_line(struct reading *r, const char *text, bool first, bool *stands)
 {
     *stands = false;
@@ -279,7 +279,7 @@ static int damaged(const struct dfr_journal *j, size_t number, struct df_error *
     return dfr_error(error, DF_E_REFUSED, "line %zu of the journal '%s' is damaged; if it is removed, the run begins anew", number, j->path);
 }
 
-/* Are there right lines of two records in these bytes? A crash may have left lines of the last one alone, whose first lines were not written. */
+/* Returns whether these bytes have valid lines of two records. A crash may leave valid lines of the last record, of which earlier lines were not written. */
 static bool has_two_records(const char *text, size_t n)
 {
     const char *end = text + n, *at = text;
@@ -406,7 +406,7 @@ static int check_fence(const struct dfr_journal *j, struct df_error *error)
                      j->path, (long long)j->epoch);
 }
 
-/* Behind what the journal has. Beyond `ulimit -f` that fails with EFBIG, and no signal comes. */
+/* Appends the lines. Beyond `ulimit -f` that fails with EFBIG instead of SIGXFSZ. */
 static bool write_lines(const struct dfr_journal *j, const struct lines *l)
 {
     struct dfr_output signals = { .file = NULL };
@@ -604,7 +604,7 @@ static bool is_as_written(const struct whole *f)
     return same;
 }
 
-/* Gives the first wave whose file is missing or another, and says which in j->redone; INT64_MAX: none. */
+/* Returns the first wave whose file is missing or has changed, and names the file in j->redone. INT64_MAX: none. */
 static int64_t find_lost(struct reading *r)
 {
     const struct whole *all = r->whole.items, *first = NULL;
@@ -625,7 +625,7 @@ static int64_t find_lost(struct reading *r)
     return first->wave;
 }
 
-/* Goes back to the last record that has no wave whose file is lost. */
+/* Goes back to the last record before the first wave whose file is lost. */
 static int go_back(struct reading *r, char *text, struct df_error *error)
 {
     struct dfr_journal *j = r->j;
@@ -649,7 +649,7 @@ static int go_back(struct reading *r, char *text, struct df_error *error)
     return status;
 }
 
-/* Takes what is in the file: cuts off what a crash has left, or all of it if the run begins anew. */
+/* Reads the file, and truncates it: behind the last complete record, or to nothing if the run begins anew. */
 static int take(struct reading *r, const struct dfr_journal_run *run, struct df_error *error)
 {
     const bool resume = run->resume;
@@ -760,7 +760,7 @@ static const struct dfr_journal_file *find_file(const struct dfr_journal *j, con
     return NULL;
 }
 
-/* The new state of a file. One that has not grown stays as it was. */
+/* Computes the new state of a file. If nothing was appended, the digest of the last record is kept. */
 static int next_file(const struct dfr_journal *j, const struct dfr_appended *file, struct dfr_journal_file *next, struct df_error *error)
 {
     const struct dfr_journal_file *before = find_file(j, file);
@@ -775,7 +775,7 @@ static int next_file(const struct dfr_journal *j, const struct dfr_appended *fil
     return digest_file(file->path, next->from, file->bytes, &next->digest, error);
 }
 
-/* The line of a whole file. One that cannot be read, because somebody has moved it meanwhile, say, has none, and something that is no file neither. */
+/* Writes the line of a whole file; none for what cannot be read, such as a file that was moved meanwhile, or is no regular file. */
 static void write_whole_file(struct lines *l, const struct dfr_whole *file)
 {
     struct df_error why;

@@ -17,16 +17,16 @@
  *     - `end WAVES EPOCH`: the files have their names.
  *     - `accepted EPOCH`: from here on the inputs are those of the lines `input` just before it.
  *
- * Rule:     Outputs are synced before their lines are written, and these are synced before dfr_journal_done() returns. What a crash leaves of
- *           the last record is cut off. A line that is wrong before that is damage, and is refused.
- * Whole:    A run that goes on looks whether the whole files of the waves that are done are there: by size and time of change, and by digest if the time
- *           differs. If one is missing or another, the run goes back to the last record before its wave. A file that several waves have written is
- *           not looked at, and neither is any after `end`. A .npy counts its tokens in its head when it gets its name, so no digest has its head.
- * Fence:    The file is locked (flock) while a process has it open. If the system cannot lock it, a second process may open it;
- *           then the first one is told so at its next record, which is not written.
+ * Rule:     Outputs are synced before their lines are written, and the lines are synced before dfr_journal_done() returns. An incomplete record at the
+ *           end, which a crash leaves, is cut off. A wrong line before that is damage, and the journal is refused.
+ * Whole:    A run that resumes checks the whole files of completed waves: size and modification time, and the digest if the time differs. If one is
+ *           missing or has changed, the run goes back to the last record before its wave. Files that several waves have written are not checked, and
+ *           nothing is checked after `end`. The header of a .npy is not part of its digest, because the number of tokens is written there at the end.
+ * Fence:    The file is locked (flock) while a process has it open. If the file system has no locks, a second process may open it; then the next
+ *           record of the first process fails.
  * Threads:  one at a time.
- * Errors:   DF_E_REFUSED: the journal is another program's, is damaged, or somebody else has it. DF_E_IO: it cannot be read or written.
- *           A sentence for the user is in *error.
+ * Errors:   DF_E_REFUSED: the journal belongs to another program, is damaged, or is in use by another process. DF_E_IO: it cannot be read or written.
+ *           *error has a sentence for the user.
  */
 #ifndef DFR_JOURNAL_H
 #define DFR_JOURNAL_H
@@ -47,35 +47,36 @@ struct dfr_journal {
     int64_t size;                       /* of the file, as this process knows it */
     int64_t epoch, done;
     bool all, ended;                    /* there was a line `all`, `end` */
-    uint64_t inputs_digest;             /* of the inputs with which the journal began: accs are known by it */
-    char *accepted;                     /* how inputs differ, which was accepted; NULL: they do not */
-    char *redone;                       /* why waves are done again: which file is missing or has changed; NULL: none */
+    uint64_t inputs_digest;             /* of the inputs with which the journal began; checkpoints of accs carry it */
+    char *accepted;                     /* the accepted differences of the inputs, one per line; NULL: none */
+    char *redone;                       /* why waves are computed again: the file that is missing or has changed; NULL: none are */
     struct dfr_journal_file *files;     /* n of them */
     size_t n;
 };
 
 struct dfr_journal_run {                /* who opens it; what it points to is borrowed */
-    bool resume;                        /* go on with the file that is there, or make one. Else it is made anew, and the run of a file that is there must have
-                                         * ended, or have done no wave */
-    bool accept;                        /* inputs may have changed, or be gone or new; so may whole files of waves that are done */
+    bool resume;                        /* continue an existing journal, or create one. Without it the journal is created, and the run of an existing one must
+                                         * have ended or have completed no wave */
+    bool accept;                        /* inputs, and whole files of completed waves, may have been changed, removed or added */
     uint64_t program;
     const struct dfr_inputs *inputs;
     const struct dfr_facts *facts;
 };
 int dfr_journal_open(struct dfr_journal *journal, const char *path, const struct dfr_journal_run *run, struct df_error *error);
 void dfr_journal_close(struct dfr_journal *journal);
-/* Waits until no process has the file locked, for so long at most. */
+/* Waits until no process has the file locked, at most for that time. */
 void dfr_journal_wait(const char *path, double seconds);
 
-/* These waves are done, and the files are so long then, which have been synced. It reads what they have grown by, and the whole files. */
+/* Appends a record: the first `waves` waves are done, and the files, which have been synced, have these lengths. For their digests it reads the bytes that
+ * were appended since the last record, and the whole files. */
 int dfr_journal_done(struct dfr_journal *journal, int64_t waves, const struct dfr_synced *files, struct df_error *error);
 int dfr_journal_all(struct dfr_journal *journal, struct df_error *error);
 int dfr_journal_end(struct dfr_journal *journal, struct df_error *error);
 
-/* The path of the input with this base name, of a journal that is there; malloc'ed. NULL: there is none, or no memory. */
+/* Returns the path of the journal's input with this base name, malloc'ed; NULL if it has none, or without memory. */
 char *dfr_journal_input(const char *path, const char *name);
 
-/* Are the files as the journal says? They may be longer. */
+/* Checks the appended files against the last record. They may be longer. */
 int dfr_journal_check_files(const struct dfr_journal *journal, struct df_error *error);
 
 #endif

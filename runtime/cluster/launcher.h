@@ -1,4 +1,4 @@
-/* launcher.h - is the process that started this rank still there? Both links ask now and then. */
+/* launcher.h - detects that the process that started this rank has ended. Both links check it every DFR_LAUNCHER_POLLS polls. */
 #ifndef DFR_LAUNCHER_H
 #define DFR_LAUNCHER_H
 
@@ -10,7 +10,7 @@ struct dfr_launcher {
     unsigned polls;
 };
 
-#define DFR_LAUNCHER_POLLS 64           /* it is looked for at each 64th poll that found nothing */
+#define DFR_LAUNCHER_POLLS 64           /* polls that return no event */
 
 static inline struct dfr_launcher dfr_launcher_of(int n_ranks)
 {

@@ -1,4 +1,4 @@
-/* link.c - finding and loading MPI's plug-in, and choosing what carries the messages: link.h. */
+/* link.c - loads MPI's plug-in and chooses between MPI and TCP for the messages: link.h. */
 #include "runtime/cluster/link.h"
 
 #include <dirent.h>
@@ -85,7 +85,7 @@ static int load_plugin(const char *folder, const struct dfr_mpi_plugin **plugin,
 
 /* ---- MPI's link, guarded ---- */
 
-/* What carries the messages, and MPI's own link, which is the same or only waits for the end. */
+/* MPI's link, and the TCP link if that carries the messages; MPI's is then used only to close. */
 struct guarded {
     struct dfr_link link;               /* first member */
     struct dfr_link *mpi, *tcp;         /* tcp: NULL if MPI carries them */
@@ -129,10 +129,10 @@ static void guarded_close(struct dfr_link *link, bool whole)
 
 /* ---- what carries the messages ---- */
 
-/* What each rank says of itself at the start. */
+/* What ranks exchange at the start. */
 struct card {
-    char host[64], boot[64];            /* together: the machine */
-    char carrier[16];                   /* its DF_LINK; rank 0's counts */
+    char host[64], boot[64];            /* both equal: the same machine */
+    char carrier[16];                   /* DF_LINK; only rank 0's is used */
     bool is_fast;
     struct dfr_tcp_card tcp;
 };
@@ -172,7 +172,7 @@ static void describe(struct card *card)
     card->is_fast = dfr_link_fast_device(device, sizeof device);
 }
 
-/* Every rank comes to the same answer, because all have the same cards. */
+/* All ranks have the same cards, so all return the same. */
 static bool goes_by_tcp(const struct card *cards, int rank, int n)
 {
     bool one_host = true, all_fast = true;
@@ -196,7 +196,7 @@ static const char *networks(void)
     return own && own[0] ? own : getenv("OMPI_MCA_btl_tcp_if_include");
 }
 
-/* Also a rank that shows no address takes part in the exchange, so that no other waits for it. */
+/* A rank without an address takes part in the exchange, too: it is collective. */
 static int choose(struct guarded *g, const struct dfr_mpi_plugin *plugin, struct df_error *error)
 {
     const int rank = g->mpi->rank, size = g->mpi->size;
@@ -228,7 +228,7 @@ static int choose(struct guarded *g, const struct dfr_mpi_plugin *plugin, struct
 
 /* ---- opening ---- */
 
-/* What is known to harm is avoided, unless the user says it: MPI's TCP transport waits for itself in PUT when a rank dies (Open MPI 4.1.4). */
+/* Reads the environment, and sets DFR_LINK_TCP_FLAGS. */
 static int set_up(struct df_error *error)
 {
     const char *carrier = getenv("DF_LINK"), *limit = getenv("DF_MPI_TIMEOUT");

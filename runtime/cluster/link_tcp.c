@@ -1,4 +1,4 @@
-/* link_tcp.c - messages over connections that are there: frames, lanes, the end. link_tcp.h has the rules; tcp_join.c makes the connections. */
+/* link_tcp.c - sends and receives frames over established connections (link_tcp.h); tcp_join.c establishes them. */
 #include "runtime/cluster/link_tcp.h"
 
 #include <errno.h>
@@ -15,14 +15,14 @@
 #include "runtime/threads/clock.h"
 
 #define MARK 0x64667431u                /* "dft1" */
-#define MOST_AT_ONCE ((size_t)1 << 20)  /* bytes that one peer moves before others do */
-#define MOVED_BYTES ((size_t)256 << 10) /* so many count as moving */
+#define MOST_AT_ONCE ((size_t)1 << 20)  /* bytes sent or received for one peer before it is another one's turn */
+#define MOVED_BYTES ((size_t)256 << 10) /* from so many on poll() returns DFR_LINK_MOVING */
 
 enum { LANE_PLAIN, LANE_URGENT, N_LANES };
 
 struct header {
     uint32_t mark, lane;
-    uint64_t left;                      /* of the message, this frame included. The frame is as long as it can be: no other length is needed */
+    uint64_t left;                      /* bytes of the message, this frame included. All frames but the last are full, so this gives the frame's length, too */
 };
 
 /* A message on its way out. */
@@ -45,7 +45,7 @@ struct arrival {
 
 struct peer {
     int fd;                             /* -1: lost, or this rank itself */
-    bool wants_out;                     /* it is told when there is room to send */
+    bool wants_out;                     /* epoll watches for EPOLLOUT */
     bool cannot_send;                   /* a send has failed. What has arrived is still read, until the end of the connection */
     struct queue out[N_LANES];
     int lane_out;                       /* of the frame that is being sent; -1: none */
@@ -60,13 +60,13 @@ struct tcp_link {
     struct dfr_link link;               /* first member */
     struct peer *peers;
     int epoll;
-    size_t moved_bytes;                 /* since that was told */
-    struct dfr_link_event *events;      /* those that wait: event i is at (first + i) % room */
+    size_t moved_bytes;                 /* since the last DFR_LINK_MOVING */
+    struct dfr_link_event *events;      /* a ring buffer: event i is at (first + i) % room */
     size_t first, n_events, room;
     struct dfr_launcher launcher;
 };
 
-/* ---- events that wait ---- */
+/* ---- queued events ---- */
 
 static bool note(struct tcp_link *t, struct dfr_link_event event)
 {
@@ -161,7 +161,7 @@ static size_t frame_of(size_t left)
 
 /* ---- out ---- */
 
-/* Chooses what leaves next. false: nothing waits. */
+/* Starts the next frame. Returns false if no message is queued. */
 static bool begin_frame(struct peer *peer)
 {
     int lane = peer->out[LANE_URGENT].first ? LANE_URGENT : LANE_PLAIN;
@@ -176,7 +176,7 @@ static bool begin_frame(struct peer *peer)
     return true;
 }
 
-/* Sends what the system takes of the frame that has begun; gives how much, -1: errno. */
+/* Sends as much of the current frame as the socket takes. Returns the number of bytes, or -1 with errno. */
 static ssize_t send_some(struct peer *peer, struct packet *packet)
 {
     struct iovec parts[2] = { { (char *)&peer->header_out + peer->header_out_at, sizeof peer->header_out - peer->header_out_at },
@@ -251,7 +251,7 @@ static int wrong(int rank, struct df_error *error)
     return dfr_error(error, DF_E_FORMAT, "what comes from rank %d is no message of this version", rank);
 }
 
-/* A header is complete. */
+/* Interprets a complete header. */
 static int begin_arrival(struct peer *peer, int rank, struct df_error *error)
 {
     const struct header *header = &peer->header_in;
@@ -271,7 +271,7 @@ static int begin_arrival(struct peer *peer, int rank, struct df_error *error)
     return DF_OK;
 }
 
-/* Reads into the header or the frame that arrives. *n as of recv(); *whole is set if a message has ended. */
+/* Reads into the current header or frame. *n: the result of recv(). Sets *whole if a message is complete. */
 static int receive_some(struct tcp_link *t, int rank, ssize_t *n, bool *whole, struct df_error *error)
 {
     struct peer *peer = &t->peers[rank];
@@ -325,7 +325,7 @@ static int read_some(struct tcp_link *t, int rank, struct df_error *error)
 
 /* ---- polls ---- */
 
-/* All that can move without waiting. */
+/* Sends and receives what is possible without blocking. */
 static int move(struct tcp_link *t, struct df_error *error)
 {
     struct epoll_event ready[64];
@@ -362,7 +362,7 @@ static int tcp_poll(struct dfr_link *link, struct dfr_link_event *event, struct 
 
 /* ---- begin and end ---- */
 
-/* Reads away what comes until the others have closed, too. */
+/* Reads and drops what arrives until the other ranks have closed, too. */
 static void linger(struct tcp_link *t)
 {
     static char away[1 << 16];

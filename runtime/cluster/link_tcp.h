@@ -1,15 +1,16 @@
-/* link_tcp.h - a link over TCP connections, one between each two ranks. It sees at once when a rank ends, and waits for none.
+/* link_tcp.h - a link over TCP connections, one per pair of ranks. It detects the end of a rank at once, and no call blocks.
  *
- * Joining:  each rank listens, and tells the others its addresses by a *card*, which something else carries (MPI, once, at the start). The rank with
- *           the higher number connects, to all addresses at once; the first connection that answers is kept. Both sides show a secret of rank 0's card.
- * Frames:   a message is cut into frames of DFR_TCP_FRAME bytes, the last one shorter, each behind a header of 16 bytes: a mark, the lane, and the bytes
- *           of the message from this frame on. The numbers are those of the machine: all ranks run the same program. Urgent messages have a lane
- *           of their own, so they travel between the frames of others, and little waits in the system's buffer (TCP_NOTSENT_LOWAT).
- * Death:    the end of a connection is the other rank's death: DFR_LINK_LOST, after all that has arrived. What was to be sent counts as sent.
- *           A network that falls silent ends no connection.
- * Ends:     close() says that nothing follows, and reads until the others have said so, too, for DFR_TCP_LINGER_S seconds at most: what was sent
- *           last would be lost if bytes were left unread.
- * Signals:  a broken connection sends no SIGPIPE.
+ * Joining:  each rank listens and publishes its addresses in a *card*, which another channel exchanges (MPI, once, at the start). The rank with the
+ *           higher number connects to all addresses of the other at once; the first connection that is answered is kept. Both sides authenticate by a
+ *           random secret in rank 0's card.
+ * Frames:   a message is sent as frames with a payload of DFR_TCP_FRAME bytes (the last one is shorter). Each frame has a header of 16 bytes in host byte
+ *           order: magic number, lane, and the bytes of the message from this frame on. Urgent messages have a lane of their own and are sent
+ *           between the frames of others; TCP_NOTSENT_LOWAT keeps the socket's send buffer short.
+ * Death:    the end of a connection counts as the other rank's death. DFR_LINK_LOST follows all messages that have arrived. Messages that are not sent
+ *           yet get their DFR_LINK_SENT. A network that drops packets silently ends no connection.
+ * Ends:     close() shuts the sending side down, and reads until the other ranks have done so, at most for DFR_TCP_LINGER_S seconds: closing a
+ *           socket with unread bytes would reset the connection and lose what was sent last.
+ * Signals:  sending over a broken connection raises no SIGPIPE.
  */
 #ifndef DFR_LINK_TCP_H
 #define DFR_LINK_TCP_H
@@ -33,14 +34,14 @@ struct dfr_tcp_card {
     } addresses[DFR_TCP_ADDRESSES];
 };
 
-struct dfr_tcp_door;                    /* what listens */
+struct dfr_tcp_door;                    /* a listening socket */
 
-/* Begins to listen, and writes this rank's card. `only`: NULL, or the interfaces whose addresses it shows: names or IPv4 networks such as 10.0.0.0/8, with
- * commas between them; without it all but the loopback's. DF_E_IO, DF_E_MEMORY. */
+/* Starts to listen, and fills this rank's card. `only`: the interfaces whose addresses are published, as a comma-separated list of names and IPv4 networks
+ * such as 10.0.0.0/8; NULL: all but the loopback's. DF_E_IO, DF_E_MEMORY. */
 int dfr_tcp_listen(const char *only, struct dfr_tcp_door **door, struct dfr_tcp_card *card, struct df_error *error);
-/* Listens no longer. */
+/* Stops listening. */
 void dfr_tcp_shut(struct dfr_tcp_door *door);
-/* Connects to all ranks, whose cards these are, and takes the door in any case. A rank that cannot be reached within join_s seconds is named. */
+/* Connects to all ranks by their cards. Closes the door, also after an error. The error names a rank that was not reached within join_s seconds. */
 int dfr_tcp_join(struct dfr_tcp_door *door, int rank, int size, const struct dfr_tcp_card *cards, double join_s, struct dfr_link **link,
                  struct df_error *error);
 

@@ -137,9 +137,9 @@ int64_t dfr_manager_stored(struct dfr_manager *manager);
 void dfr_manager_ended(struct dfr_manager *manager, double now_s);
 
 void dfr_manager_arrived(struct dfr_manager *manager, double now_s, int from, struct dfr_message *message);
-/* A piece of a message has come from this rank, so it lives. */
+/* A piece of a message was received from this rank, so it is alive. */
 void dfr_manager_heard(struct dfr_manager *manager, double now_s, int rank);
-/* Its process has ended: nothing comes from it any more. */
+/* The rank's process or its connection has ended. */
 void dfr_manager_lost(struct dfr_manager *manager, double now_s, int rank);
 /* To be called at the time that dfr_manager_due_s() gives, or soon after, when all that has arrived was told. */
 void dfr_manager_tick(struct dfr_manager *manager, double now_s);

@@ -149,7 +149,7 @@ void dfr_manager_take_out(struct dfr_manager *manager, struct dfr_slot_of_wave *
 bool dfr_manager_is_here(const struct dfr_manager_worker *worker);
 void dfr_manager_join(struct dfr_manager *manager, double now_s, int rank, const struct dfr_message *hello);
 void dfr_manager_let_leave(struct dfr_manager *manager, double now_s, int rank);
-/* The worker counts as dead: `why` it does, and since when that is so; < 0: that is not said. */
+/* Counts the worker as dead. `why`: the reason, for the message; since_s: since when, < 0: unknown. */
 void dfr_manager_bury(struct dfr_manager *manager, double now_s, int rank, const char *why, double since_s);
 /* It was heard. If it counted as dead, it lives if it gave a result or holds nothing. */
 void dfr_manager_revive(struct dfr_manager *manager, double now_s, int rank, bool did_work);
@@ -157,7 +157,7 @@ void dfr_manager_revive(struct dfr_manager *manager, double now_s, int rank, boo
 void dfr_manager_hear_progress(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
 /* At each tick: is it silent, has it held a wave for too long, is a heartbeat due? */
 void dfr_manager_look_at(struct dfr_manager *manager, double now_s, int rank);
-/* It has been silent for so long that it counts as dead. */
+/* Returns whether its heartbeat timeout has expired (pulse.h). */
 bool dfr_manager_is_silent(const struct dfr_manager *manager, double now_s, int rank);
 void dfr_manager_beat(struct dfr_manager *manager, double now_s, int rank);
 /* A tick was late by so much. */

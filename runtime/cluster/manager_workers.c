@@ -213,7 +213,7 @@ static void refuse(struct dfr_manager *m, double now_s, int rank, const char *wh
         dfr_relay_lose(m, now_s, rank);
 }
 
-/* Why the hash of this HELLO is another one, as the end of a sentence behind "is refused:". */
+/* Describes why the hash of this HELLO differs, to follow "is refused: " in a message. */
 static void find_difference(const struct dfr_manager *m, const struct dfr_message *hello, char *text, size_t size)
 {
     const struct dfr_value *value = hello->head.kind == DFR_HELLO && hello->n_values > 2 ? &hello->values[2] : NULL;

@@ -206,7 +206,7 @@ static int finish_files(struct dfr_resumable *r, struct df_error *error)
     return status == DF_OK ? dfr_journal_end(&r->journal, error) : status;
 }
 
-/* The run is complete, so no checkpoint is of use any more. */
+/* Removes the checkpoints of a run that is complete. */
 static void remove_accs(const struct dfr_resumable *r)
 {
     if (!r->accs_path)

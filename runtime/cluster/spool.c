@@ -97,7 +97,7 @@ static union df_scalar *copy_args(const struct df_graph *g, const union df_scala
     return own;
 }
 
-/* Sets the args whose inputs the run of the journal has kept. */
+/* Sets the args whose inputs the journal's run has copied. */
 static int take_kept(const struct df_graph *g, const union df_scalar *given, const char *journal, union df_scalar **own)
 {
     for (uint32_t i = 0; i < g->n_args; i++) {

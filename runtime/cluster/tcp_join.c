@@ -1,4 +1,4 @@
-/* tcp_join.c - connections between all ranks: link_tcp.h. Nothing here waits for one rank alone, and strangers that connect wait without harm. */
+/* tcp_join.c - connects all ranks with each other: link_tcp.h. All connections are made at the same time, and connections of other programs are ignored. */
 #include "runtime/cluster/tcp_join.h"
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@
 
 #define NOT_SENT_BYTES (1 << 20)        /* of a connection, at most, in the system's buffer and not on the network */
 
-/* What the rank that connects says, and the other one says back. */
+/* The first message of the rank that connects, and the reply. */
 struct greeting {
     char magic[8];
     unsigned char secret[16];
@@ -38,7 +38,7 @@ struct dfr_tcp_door {
 /* A connection that is being made. */
 struct attempt {
     int fd;
-    int peer;                           /* whom it goes to; -1: it was accepted, and says who it is */
+    int peer;                           /* the rank it connects to; -1: it was accepted, and its greeting names the rank */
     bool greets;                        /* connected, and the greeting was sent */
     struct greeting heard;
     size_t n_heard;
@@ -53,7 +53,7 @@ struct joining {
     struct attempt *attempts;
     struct pollfd *polls;
     size_t n, room;
-    int why;                            /* errno of an attempt that failed last */
+    int why;                            /* errno of the last attempt that failed */
 };
 
 /* ---- addresses ---- */
@@ -181,7 +181,7 @@ static int port_of(int fd)
     return ntohs(own.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&own)->sin6_port : ((struct sockaddr_in *)&own)->sin_port);
 }
 
-/* A connection for each rank, and as many more while they are made. */
+/* Raises the limit of open files: a connection per rank, and more while they are being established. */
 static void allow_files(void)
 {
     struct rlimit limit;
@@ -260,7 +260,7 @@ static int try_address(struct joining *j, int peer, unsigned i, struct df_error 
     return dfr_error_memory(error);
 }
 
-/* Greets the rank that it is connected to. The few bytes find room. */
+/* Sends the greeting, which fits in the empty send buffer. */
 static bool greet(struct joining *j, struct attempt *one, int peer)
 {
     struct greeting own = { .from = (uint32_t)j->rank, .to = (uint32_t)peer };
@@ -289,7 +289,7 @@ static void keep(struct joining *j, struct attempt *one, int peer)
     one->fd = -1;
 }
 
-/* A greeting has come. false: it is not one of these ranks, or there is a connection to it. */
+/* Handles a complete greeting. Returns false if it is not of a rank of this run, or if that rank has a connection. */
 static bool accept_greeting(struct joining *j, struct attempt *one)
 {
     const struct greeting *heard = &one->heard;
@@ -304,7 +304,7 @@ static bool accept_greeting(struct joining *j, struct attempt *one)
     return true;
 }
 
-/* Something has happened to it. false: it is of no use any more. */
+/* Continues an attempt whose socket is ready. Returns false if it has failed. */
 static bool step(struct joining *j, struct attempt *one)
 {
     if (one->peer >= 0 && j->fds[one->peer] >= 0)
@@ -353,7 +353,7 @@ static int wait_for_some(struct joining *j, int wait_ms, struct df_error *error)
     return DF_OK;
 }
 
-/* Names a rank that is missing. */
+/* Reports a rank that has no connection. */
 static int miss(const struct joining *j, double join_s, struct df_error *error)
 {
     char text[INET6_ADDRSTRLEN] = "?";

@@ -74,7 +74,7 @@ struct dfr_head dfr_worker_report_head(const struct dfr_worker *worker);
 /* Sends a report, made with that head; NULL: none. `last`: there are no more. */
 void dfr_worker_report(struct dfr_worker *worker, double now_s, struct dfr_message *report, bool last);
 
-/* A piece of a message has come from the manager; its process has ended. */
+/* A piece of a message was received from the manager; or the manager's process or its connection has ended. */
 void dfr_worker_heard(struct dfr_worker *worker, double now_s);
 void dfr_worker_lost(struct dfr_worker *worker);
 void dfr_worker_arrived(struct dfr_worker *worker, double now_s, struct dfr_message *message);

@@ -233,7 +233,7 @@ struct dfr_run_firing {                 /* which job is ready when */
     _Atomic uint32_t early;             /* enum dfr_early_state */
     _Atomic int64_t early_waves;        /* the limit that a request to end early has set; -1: none has */
     _Atomic bool begun;                 /* waves have begun */
-    _Atomic bool unlike;                /* it was told that streams have unlike numbers of waves */
+    _Atomic bool unlike;                /* it was logged that streams differ in length */
     _Atomic int64_t waves_done;
 };
 

@@ -55,9 +55,9 @@ char *dfr_accs_part_path(const char *path, const struct df_graph *graph, uint32_
 int dfr_accs_write_part(const char *path, uint64_t program, int64_t waves, const struct dfr_acc *accs, uint32_t n, struct df_error *error);
 /* Reads such a file: it has the accs of this node and no others. */
 int dfr_accs_read_part(const char *path, const struct df_graph *graph, uint32_t node, uint64_t program, struct dfr_accs *accs, struct df_error *error);
-/* Removes such a file, and what a process has left of it that was killed while it wrote. Returns 0 if neither is there now, else errno. */
+/* Removes such a file and its incomplete copy, which a killed process may have left. Returns 0, or errno if one of them still exists. */
 int dfr_accs_remove(const char *path);
-/* Removes the files of all nodes that are there. The same. */
+/* The same for the files of all nodes. */
 int dfr_accs_remove_parts(const char *path, const struct df_graph *graph);
 
 #endif

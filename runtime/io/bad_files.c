@@ -67,7 +67,7 @@ static void failed(struct dfr_bad_files *bad)
         bad->code = errno ? errno : EIO;
 }
 
-/* Is it new? */
+/* Adds the file to the table. Returns false if it is listed already. */
 static bool add(struct dfr_bad_files *bad, const char *path)
 {
     const uint32_t hash = dfr_hash_fold(dfr_hash(0, path, strlen(path)));
@@ -90,7 +90,7 @@ static bool add(struct dfr_bad_files *bad, const char *path)
     return true;
 }
 
-/* The list of a run before is emptied, or read if this one goes on with it. */
+/* Truncates the list of a previous run, or reads it if this run resumes that one. */
 static void begin(struct dfr_bad_files *bad)
 {
     char *line = NULL;
@@ -133,7 +133,7 @@ static void note(struct dfr_bad_files *bad, const char *path)
         failed(bad);
 }
 
-/* The process lacked something: the file may be good. */
+/* The process lacked memory or file descriptors, so the file may be good. */
 static bool is_own(int code)
 {
     return code == ENOMEM || code == EMFILE || code == ENFILE;

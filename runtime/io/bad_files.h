@@ -8,10 +8,10 @@
 
 struct dfr_bad_files;
 
-/* Opens the list that is written to `path`, one file a line, as soon as it is found; `more`: behind what is there, of a run that was resumed. What is
- * there is kept until dfr_bad_files_begin(). The path is borrowed. */
+/* Opens the list at `path`, which gets one line for each bad file as soon as it is found. `more`: the run is resumed and appends to the existing list.
+ * The file is not changed until dfr_bad_files_begin(). The path is borrowed. */
 int dfr_bad_files_open(const char *path, bool more, struct dfr_bad_files **bad, struct df_error *error);
-/* The run has begun: without `more` the list is emptied. NULL: there is no list. */
+/* The run has begun: truncates the list unless `more` was given. NULL: there is no list. */
 void dfr_bad_files_begin(struct dfr_bad_files *bad);
 /* Closes it. A failure, which says how many there were, if any was found or if they could not be written. NULL: there is no list. */
 int dfr_bad_files_close(struct dfr_bad_files *bad, int status, struct df_error *error);

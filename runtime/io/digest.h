@@ -1,8 +1,8 @@
-/* digest.h - numbers that say whether two runs, or two files, are the same.
+/* digest.h - hashes by which two runs, or two files, are compared.
  *
- * Program:  The *program hash* is of all that decides a run's outputs: the graph with its sizes, the values of scalars, the sources of kernels, the program's
- *           identity (compiler/build/identity.h), and the inputs. It is not of the plan, the machine, or the number of waves. An *input* is a file that a scalar of a source names,
- *           or those that a list or a pattern there names. It is known by its path, size and time of change.
+ * Program:  The *program hash* covers all that the outputs of a run depend on: the graph with its sizes, the values of scalars, the sources of kernels, the
+ *           program's identity (compiler/build/identity.h), and the inputs. It does not cover the plan, the machine, or the number of waves. An *input* is a
+ *           file that a scalar of a source names, directly or by a list or a pattern. It is identified by path, size and modification time.
  * Digest:   Both are 64 bits. They notice what happens by accident, and nothing else.
  * Memory:   the caller's, from dfr_inputs_find() to dfr_inputs_free().
  */

@@ -1,4 +1,4 @@
-/* facts.c - what the outputs of a program depend on: facts.h. */
+/* facts.c - collects, parses and compares facts: facts.h. */
 #include "runtime/io/facts.h"
 
 #include <inttypes.h>
@@ -170,18 +170,18 @@ bool dfr_facts_read(struct dfr_facts *facts, const char *text, size_t n)
 
 /* ---- comparing ---- */
 
-/* The one of this kind and name; two runs of one program have it at the same place. */
+/* Returns the fact of this kind and name, or NULL. Two runs of one program have it at the same index, so that is tried first. */
 static const struct dfr_fact *look_up(const struct dfr_facts *facts, const struct dfr_fact *wanted, size_t at)
 {
-    for (size_t i = 0; i <= facts->n; i++) {
-        const struct dfr_fact *f = &facts->items[i == 0 ? at : i - 1];
-        if ((i > 0 || at < facts->n) && !strcmp(f->kind, wanted->kind) && !strcmp(f->name, wanted->name))
+    for (size_t i = 0; i < facts->n; i++) {
+        const struct dfr_fact *f = &facts->items[(at + i) % facts->n];
+        if (!strcmp(f->kind, wanted->kind) && !strcmp(f->name, wanted->name))
             return f;
     }
     return NULL;
 }
 
-/* How a difference is put, by enum dfr_facts_of: a value, extents, a hash, and what only one of the two has. */
+/* The wording of differences, by enum dfr_facts_of: of values, extents and hashes, and of facts that only one side has. */
 static const struct words {
     const char *value, *extents, *hash, *only_then, *only_now;
 } words[] = {
@@ -190,8 +190,8 @@ static const struct words {
     { "is '%.90s' in one, and '%.90s' in the other", "has extents %.80s in one, and %.80s in the other", "differs", "is in one only", "is in one only" },
 };
 
-/* then or now is NULL: it is new, or not there any more. */
-static void tell(FILE *out, const struct dfr_fact *then, const struct dfr_fact *now, const struct words *w)
+/* Writes one difference. then NULL: the fact is new; now NULL: it is gone. */
+static void describe(FILE *out, const struct dfr_fact *then, const struct dfr_fact *now, const struct words *w)
 {
     const struct dfr_fact *any = then ? then : now;
     const bool option = !strcmp(any->kind, "arg") || !strcmp(any->kind, "param"), code = !strcmp(any->kind, "kernel");
@@ -211,7 +211,7 @@ static void tell(FILE *out, const struct dfr_fact *then, const struct dfr_fact *
         fprintf(out, strcmp(any->kind, "node") ? w->value : w->extents, then->value, now->value);
 }
 
-/* Tells the differences of one kind, and gives how many there are. */
+/* Writes the differences of one kind, and returns how many there are. */
 static unsigned differ_in(const char *kind, const struct dfr_facts *then, const struct dfr_facts *now, const struct words *w, FILE *out)
 {
     unsigned n = 0;
@@ -223,7 +223,7 @@ static unsigned differ_in(const char *kind, const struct dfr_facts *then, const 
                 continue;
             if (n < MOST_TOLD) {
                 fputs(n ? "; " : "", out);
-                tell(out, both ? NULL : f, both ? f : other, w);
+                describe(out, both ? NULL : f, both ? f : other, w);
             }
             n++;
         }

@@ -1,10 +1,10 @@
-/* facts.h - what the outputs of a program depend on, by name and value. The program hash (digest.h) says whether two runs are the same; facts say in what they
- * differ. A journal has those of its run.
+/* facts.h - what the outputs of a program depend on, as names and values. The program hash (digest.h) tells whether two runs agree; facts tell in what they
+ * differ. Journals, chunks and the HELLO of a rank contain them.
  *
- * Kinds:    `arg` and `param` (--NAME); then the identity of the program, as dfc has stored it (compiler/build/identity.h): `dfc`, `compiler`, `flags`, `file`,
- *           `library`, and `loaded` (program/loaded.h); `kernel` (a hash of its code), `node` (its extents; none if the graph has more than 256 nodes). A kind that a reader does not know is kept
- *           and compared like the others, so later versions may add some.
- * Text:     KIND NAME VALUE, one line; the value may have blanks, and its line breaks are escaped.
+ * Kinds:    `arg` and `param` (--NAME); the identity of the program, as stored by dfc (compiler/build/identity.h): `dfc`, `compiler`, `flags`, `file`,
+ *           `library`; `loaded` (program/loaded.h); `kernel` (a hash of its code), `node` (its extents; none if the graph has more than 256 nodes). Unknown
+ *           kinds are kept and compared like the others, so later versions may add some.
+ * Text:     KIND NAME VALUE, one per line; the value may contain blanks, and its line breaks are escaped.
  * Memory:   the caller's, from dfr_facts_find() or the first dfr_fact_read() to dfr_facts_free().
  */
 #ifndef DFR_FACTS_H
@@ -25,20 +25,20 @@ struct dfr_facts {
 
 int dfr_facts_find(const struct df_graph *graph, const union df_scalar *args, struct dfr_facts *facts, struct df_error *error);
 void dfr_facts_free(struct dfr_facts *facts);
-/* The same as text, for another rank; malloc'ed; NULL: no memory. */
+/* Returns the same as text, for another rank; malloc'ed; NULL: no memory. */
 char *dfr_facts_of(const struct df_graph *graph, const union df_scalar *args);
 
-/* Adds a fact. Takes the three texts; a NULL among them, or false: no memory. */
+/* Adds a fact and takes ownership of the three strings. Returns false without memory, also if one of them is NULL. */
 bool dfr_fact_add(struct dfr_facts *facts, char *kind, char *name, char *value);
 void dfr_fact_write(FILE *to, const struct dfr_fact *fact);
-/* Adds the fact that the text has. false: it has none, or there is no memory. */
+/* Parses a line and adds its fact. Returns false if it has none, or without memory. */
 bool dfr_fact_read(struct dfr_facts *facts, const char *text);
 
-/* All facts, a line each; malloc'ed; NULL: no memory. And the facts of such a text of n bytes; false: no memory, or a line has none. */
+/* Writes all facts as text, one per line; malloc'ed; NULL: no memory. And adds the facts of such a text of n bytes; false: no memory, or a wrong line. */
 char *dfr_facts_text(const struct dfr_facts *facts);
 bool dfr_facts_read(struct dfr_facts *facts, const char *text, size_t n);
 
-/* Writes the first differences of the first kind that has any. false: there are none. */
+/* Writes the first differences of the first kind that has any. Returns false if there are none. */
 enum dfr_facts_of {
     DFR_THEN_NOW,                       /* "--us was '3000', and is '3001' now" */
     DFR_HERE_THERE,                     /* "--us is '3000' on rank 0, and '3001' there" */

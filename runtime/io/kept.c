@@ -520,7 +520,7 @@ static int by_path(const void *a, const void *b)
     return x->path != y->path ? (x->path > y->path) - (x->path < y->path) : by_wave(a, b);
 }
 
-/* A file that was written anew in several waves is what the last of them wrote. */
+/* Of a file that several waves have rewritten, keeps only the entry of the last one. */
 static void drop_older(struct scratch *s)
 {
     size_t n = 0;

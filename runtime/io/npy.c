@@ -169,7 +169,7 @@ static bool write_count(int fd, struct df_npy *npy, int64_t tokens)
     return write_header(fd, npy);
 }
 
-/* Reads the header of a file of that size. 1: it is there. 0: the file is another one. -1, with the reason. */
+/* Reads the header and the file's status. Returns 1; 0 if the file has no header of df_npy_write(); -1, with *error, if that fails. */
 static int read_header(int fd, struct df_npy *npy, struct stat *status, struct df_error *error)
 {
     char text[DF_NPY_HEADER_BYTES + 1];

@@ -219,7 +219,7 @@ static int print_path(FILE *out, const char *pattern, int64_t wave)
 
 /* ---- before the run ---- */
 
-/* What the node has in its scalar `path`, if it is a sink of std/, whose kernels are named write_…. NULL: it is none, or its path is empty. */
+/* Returns the scalar `path` of a sink of std/, whose kernels are named write_…; NULL if the node is none, or if the path is empty. */
 static const char *pattern_of(const struct df_graph *g, const union df_scalar *values, uint32_t v)
 {
     const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
@@ -234,7 +234,7 @@ static const char *pattern_of(const struct df_graph *g, const union df_scalar *v
     return NULL;
 }
 
-/* The file of a wave, malloc'ed. NULL: there is no memory, or a % is wrong, of which the kernel tells. */
+/* Returns the path of a wave's file, malloc'ed. NULL: no memory, or a wrong %, which the kernel reports. */
 static char *path_in(const char *pattern, int64_t wave)
 {
     char *text = NULL;
@@ -247,7 +247,7 @@ static char *path_in(const char *pattern, int64_t wave)
     return NULL;
 }
 
-/* Is it the file of some wave? Then a number in its name is that wave. */
+/* Returns whether `path` is the file of some wave. If it is, one of the numbers in its name is the wave. */
 static bool writes(const char *pattern, const char *path)
 {
     const char *slash = strrchr(path, '/'), *at = slash ? slash + 1 : path;

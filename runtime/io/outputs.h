@@ -75,13 +75,14 @@ int dfr_outputs_chunk(struct dfr_outputs *outputs, FILE *to, struct df_error *er
  * path of a node that writes after the last wave (malloc'ed), or NULL. Nodes with @worker are left out: they write on other machines. */
 int dfr_outputs_check(const struct df_graph *graph, const union df_scalar *args, char **missing, struct df_error *error);
 
-/* The node of a sink of std/io that writes this file, of a path with %d in some wave; DF_NONE: there is none. */
+/* Finds the sink of std/ that writes this file, in any wave if its path has a %d. *node: DF_NONE if there is none. */
 int dfr_outputs_writer(const struct df_graph *graph, const union df_scalar *args, const char *path, uint32_t *node, struct df_error *error);
 
 /* .npy: if the array in the file behind fd has not yet the extent that counts its tokens, writes it, unless there is one token alone. The
  * header is one of df_npy_write(). */
 int dfr_npy_count(int fd, int64_t tokens, struct df_error *error);
-/* A file that is to go on, after so many tokens and bytes: takes that extent away, which a run that was ended while it gave its files their names has written. */
+/* Removes that extent again from a file with so many tokens and bytes, to append to it. A run writes the extent when the file is complete, and may be killed
+ * before the journal records its end. */
 int dfr_npy_uncount(int fd, int64_t tokens, int64_t bytes, struct df_error *error);
 
 #endif

@@ -11,11 +11,11 @@
  *           That reader will need no copies, and it takes long enough to hide those of the job after it. So the device
  *           waits for it. Otherwise an idle worker would take it, and have its input copied back.
  *
- * Waking:   A device that finds no job that it may take ahead looks again when a job is pushed for it. But a worker that takes
- *           a job changes the answer, too: it will be idle later. So taken() wakes the devices that have asked and got none.
+ * Waking:   A device that may not take a job ahead tries again when a job is pushed for it. The answer also changes when a worker takes
+ *           a job, because it will then be idle later. So taken() wakes the devices that have asked and got no job.
  *
- * Threads:  Any thread may call any function but init(). The counts are relaxed: what other threads do at the same moment may
- *           not be counted yet. But of a device that asks and a worker that takes a job at that moment, one sees the other.
+ * Threads:  Any thread may call any function but init(). The counts are relaxed: concurrent changes may be missed. But if a device asks
+ *           while a worker takes a job, at least one of the two sees the other (sequentially consistent fences).
  */
 #ifndef DFR_AHEAD_H
 #define DFR_AHEAD_H
@@ -30,7 +30,7 @@ struct dfr_ahead {
     _Atomic uint32_t n_shared[DF_MAX_UNITS]; /* queued jobs that the unit can run, and others too */
     _Atomic double idle_s[DF_MAX_WORKERS + DF_MAX_UNITS]; /* when the worker is expected to end the jobs that it took */
     _Atomic uint64_t last[DF_MAX_UNITS];/* the job that the unit took last */
-    _Atomic bool asked[DF_MAX_UNITS];   /* the unit has asked for a job ahead, and no worker has taken any since */
+    _Atomic bool asked[DF_MAX_UNITS];   /* the unit has asked for a job ahead, and no worker has taken a job since */
     double copies_s[DF_MAX_UNITS];      /* the longest that the inputs of a node take to come to the unit */
 };
 

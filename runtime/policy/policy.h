@@ -57,8 +57,8 @@ struct dfr_view {                       /* the machine, as a policy sees it */
      * the job and to take another one? Once the data has come, the worker looks again. NULL: no data comes while jobs
      * are queued. */
     bool (*comes)(void *arg, uint64_t job, uint32_t unit);
-    /* Called by a policy that makes a job visible to a unit outside of push(), or may give it one that it refused. Nobody else would
-     * wake that unit's workers for it. */
+    /* Wakes the unit's workers. A policy calls it if it makes a job visible to the unit outside of push(), or may now give the unit a job that it has
+     * refused: the engine wakes workers after push() only. */
     void (*wake)(void *arg, uint32_t unit);
     /* Gives a time. Jobs that a worker of the unit took before it do not say how long their like takes, because the
      * device was still loading code. A worker of that unit asks. NULL: all jobs say it. */

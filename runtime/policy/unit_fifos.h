@@ -1,5 +1,5 @@
-/* unit_fifos.h - a FIFO of jobs for each unit, for policies that give a ready job to a unit and have no order beside that in which
- * jobs become ready. A job's data is asked for when the job is pushed.
+/* unit_fifos.h - a FIFO of jobs for each unit, for policies that choose a unit for each ready job and run jobs in the order in which they
+ * become ready. The transfer of a job's data is requested when the job is pushed.
  *
  * Memory: create() allocates all, destroy() frees it. The view is borrowed.
  * State:  struct dfr_unit_fifos is the first member of the policy's state, so come() and pop() are functions of struct dfr_policy.
@@ -14,7 +14,7 @@ struct dfr_unit_fifos {
     struct dfr_queue *of[DF_MAX_UNITS];
 };
 
-/* count: by unit, how many jobs of a wave it can be given. The struct is zero. false: no memory; destroy() frees the rest. */
+/* count: by unit, the most jobs of a wave that it can get. *f is zeroed. Returns false without memory; destroy() frees what was allocated. */
 bool dfr_unit_fifos_create(struct dfr_unit_fifos *f, const struct dfr_view *view, const uint64_t *count);
 void dfr_unit_fifos_destroy(struct dfr_unit_fifos *f);
 

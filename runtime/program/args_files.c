@@ -1,6 +1,6 @@
-/* args_files.c - the files that options write: none of them may be a file that the run reads, or one that it writes by another option or by a sink.
+/* args_files.c - checks the files that options write: none may be a file that the run reads, or that another option or a sink writes.
  *
- * It is asked before anything is opened for writing, because a slip of the hand would destroy the only copy of an input. The graph may be made again for other
+ * The check comes before any file is opened for writing, because a typing error could destroy the only copy of an input. The graph may be rebuilt for other
  * sizes afterwards; the files that its nodes name stay the same.
  */
 #include <string.h>
@@ -42,7 +42,7 @@ static int check_sinks(const struct named *to, const struct df_graph *g, const s
     return dfr_error(error, DF_E_ARGUMENT, "--%s and node '%s' would both write '%s'", to->option, name, to->path);
 }
 
-/* What is not there yet is no input. */
+/* A file that does not exist yet is no input. */
 static int check_inputs(const struct named *to, const struct df_graph *g, const struct dfr_command_line *line, struct df_error *error)
 {
     struct stat own, other;

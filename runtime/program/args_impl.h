@@ -41,7 +41,7 @@ int dfr_inspect_together(const struct df_options *options, struct df_error *erro
 int dfr_devices_together(const struct df_options *options, struct df_error *error);
 int dfr_resume_together(struct dfr_command_line *line, struct df_error *error);
 int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *line, struct df_error *error);
-/* args_files.c. Would a file that an option writes replace one that the run reads, or that another option or a sink writes? */
+/* args_files.c. Fails if an option writes a file that the run reads, or that another option or a sink writes. */
 int dfr_outputs_together(const struct df_graph *graph, const struct dfr_command_line *line, struct df_error *error);
 
 #endif

@@ -1,8 +1,9 @@
-/* loaded.h - the shared libraries of `link` that this process has loaded, as a part of the program's identity: they may be others than those that dfc saw. */
+/* loaded.h - adds the shared libraries that this process has loaded to the program's identity: they may differ from those that dfc found. */
 #ifndef DFR_LOADED_H
 #define DFR_LOADED_H
 
-/* The identity (io/facts.h), and a fact `loaded NAME CONTENT` for each of its facts `library` that is a shared library here. malloc'ed; NULL: no memory. */
+/* Returns the identity (io/facts.h) with a fact `loaded NAME CONTENT` for each of its facts `library` that is a loaded shared library. malloc'ed; NULL: no
+ * memory. */
 char *dfr_loaded_identity(const char *identity);
 
 #endif

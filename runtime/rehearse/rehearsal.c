@@ -19,7 +19,7 @@
 #define TAKE (UINT64_C(2) << 62)
 #define TAKE_ON_HOST (UINT64_C(3) << 62)
 #define TAKE_AHEAD (UINT64_C(7) << 61)
-#define WAVES (UINT64_C(1) << 30)       /* that END can tell apart */
+#define WAVES (UINT64_C(1) << 30)       /* the order of END has room for so many waves */
 
 struct dfr_rehearsal {
     struct dfr_nominal nominal;

@@ -75,8 +75,8 @@ void dfr_rehearsal_sort(struct dfr_rehearsal *r, uint64_t *first); /* by wave, t
 
 /* This thread makes something known to the workers of the unit, at its moment. */
 void dfr_rehearsal_tell(struct dfr_rehearsal *r, uint32_t unit);
-/* The unit's workers first … first + n - 1 will look at what this thread has made known, all of them: nobody acts after this
- * moment before they have. Comes between making it known and waking them. */
+/* Announces that the unit's workers first … first + n - 1 will look at what this thread has made known: no thread acts at a later moment before all of
+ * them have looked. Call it after making it known and before waking them. */
 void dfr_rehearsal_call(struct dfr_rehearsal *r, uint32_t unit, uint32_t first, uint32_t n);
 /* The moment of the last thing that the unit's workers were told. */
 double dfr_rehearsal_told_s(const struct dfr_rehearsal *r, uint32_t unit);
@@ -84,20 +84,20 @@ double dfr_rehearsal_told_s(const struct dfr_rehearsal *r, uint32_t unit);
  * sees anything that happened after called_s(), which is INFINITY once it has looked and expects something. */
 void dfr_rehearsal_listen(struct dfr_rehearsal *r, uint32_t unit);
 double dfr_rehearsal_called_s(const struct dfr_rehearsal *r, uint32_t unit);
-/* Called by a worker of the unit before it takes a job: waits until all of its moment has been seen, and it is its turn.
- * Nobody acts after its moment before it waits for something else. If it has found no job, it calls idle(). `ahead`: a
- * device takes the job for later, so the host's workers take theirs first if it has asked for one at this moment already.
- * false: a device's worker was called for something else, at which it looks first. */
+/* A worker of the unit calls it before it takes a job. It waits until everything that happens at the worker's moment has been seen and it is the worker's
+ * turn. Until the worker waits for something else, no thread acts at a later moment. A worker that finds no job calls idle().
+ * `ahead`: a device takes a job in advance; if it has asked for one at this moment before, the host's workers come first.
+ * Returns false if a device's worker was called for something else, which it has to look at first. */
 bool dfr_rehearsal_settle(struct dfr_rehearsal *r, uint32_t unit, uint32_t worker, bool ahead);
 void dfr_rehearsal_idle(void);
-/* A device's worker will see something then. INFINITY: nobody knows when. */
+/* A device's worker will see something at that moment. INFINITY: the moment is unknown. */
 void dfr_rehearsal_expect(struct dfr_rehearsal *r, uint32_t unit, double at_s);
 /* A device's worker sees something that happened at at_s, once it is its turn. false: others have acted meanwhile, so it
  * looks first at what they have told it. */
 bool dfr_rehearsal_see(double at_s);
 
 /* Gangs: a worker joins at its moment; the leader begins when all have joined, and they go on when it has ended. While the
- * gang gathers, nobody waits for its members. The leader says when that begins. */
+ * gang gathers, no thread waits for its members' turns. The leader calls gather() first. */
 void dfr_rehearsal_gather(void);
 void dfr_rehearsal_join(struct dfr_rehearsal *r);
 void dfr_rehearsal_lead(const struct dfr_rehearsal *r);

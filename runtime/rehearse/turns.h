@@ -1,14 +1,13 @@
-/* turns.h - the threads of a rehearsal act in the order of nominal time. Wake-ups come a little out of order, and jobs
- * that end at one moment end in any order. So each thread *announces* when it will act next, and then *awaits* its turn:
- * it waits until nobody has announced something earlier. What happens at one moment has an order, too.
+/* turns.h - makes the threads of a rehearsal act in the order of nominal time, although the system wakes them slightly out of order. Each thread
+ * *announces* the time of its next action, and then *awaits* its turn: it waits until no other thread has announced an earlier action. Actions at the same
+ * time have an order, too.
  *
- * Called:   A thread that sleeps does not know that another has made something known to it. Until it wakes up, others
- *           would act before it. So who wakes it *calls* it first: that announces what it will do.
- * Late:     A thread waits no longer than DFR_AWAIT_S real seconds after its own moment. So a thread that is late holds
- *           the others up for that long, and what it does then is a race, as it would be without turns.
+ * Called:   A sleeping thread cannot announce that it will act on what another thread does for it. So the other thread *calls* it before waking it, which
+ *           announces its action.
+ * Late:     A thread waits at most DFR_AWAIT_S real seconds after its own time. A thread that is later than that acts out of order.
  * Memory:   create() allocates all.
- * Threads:  A thread that has not entered has no turn, and all calls do nothing. create and destroy: one thread, while
- *           nobody has entered.
+ * Threads:  For a thread that has not entered, all calls do nothing. create() and destroy() are called by one thread while no thread
+ *           has entered.
  */
 #ifndef DFR_TURNS_H
 #define DFR_TURNS_H
@@ -27,7 +26,7 @@ struct dfr_turns *dfr_turns_create(uint32_t n, const struct dfr_nominal *nominal
 void dfr_turns_destroy(struct dfr_turns *turns);        /* may be NULL */
 
 void dfr_turns_enter(struct dfr_turns *turns, uint32_t number); /* NULL: this thread leaves */
-/* This thread will act at that nominal time; INFINITY: nobody knows when. `order`: its place among those that act at the
+/* This thread will act at that nominal time; INFINITY: the time is unknown. `order`: its place among actions at the
  * same time. */
 void dfr_turns_announce(double at_s, uint64_t order);
 /* As announced for INFINITY, and from now on this thread may be called: it looks at what there is before it sleeps. */

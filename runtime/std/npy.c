@@ -5,7 +5,7 @@
 
 static const int says_extents = 1;
 
-/* Tokens without elements have no bytes, so the size of a file bounds their number by nothing. */
+/* Tokens without elements have no bytes, so the size of the file does not bound their number. */
 #define MOST_EMPTY 1000000
 
 static int wrong_type(struct df_call *call, const char *path, enum df_elem in_file, enum df_elem wanted)

@@ -19,18 +19,17 @@
 
 struct picture;                         /* a file that is read or written, at some row */
 
-/* Opens a file for `channels` of `elem`; its rows will come so. Gives its extents, with as many channels as it can give
- * in this way. It reads what says so, and takes no memory that grows with what the file says: the caller compares the extents
- * with the token first. */
+/* Opens a file whose rows are to be converted to `channels` of `elem`. Sets its extents, with the channels that the conversion can give. It reads only
+ * the header, and allocates nothing whose size depends on the file: the caller compares the extents with the token first. */
 static int picture_open(struct df_call *call, const char *path, enum df_elem elem, size_t channels,
                         struct picture **picture, uint64_t *extents);
 /* Goes on to the file's next picture. *more is 0 if there is none. */
 static int picture_turn(struct df_call *call, struct picture *picture, int *more, uint64_t *extents);
-/* Before the first picture_row() of a picture that was opened or turned to. */
+/* Prepares reading the rows of the current picture. Call it before the first picture_row(). */
 static int picture_begin(struct df_call *call, struct picture *picture);
 /* How many pictures the file has. */
 static int64_t picture_pages(struct picture *picture);
-/* What is assumed of the picture because the file does not say it; NULL: nothing. */
+/* Returns what is assumed of the picture because the file does not specify it, for a warning; NULL: nothing. */
 static const char *picture_assumed(const struct picture *picture);
 static df_next_row picture_row;
 
@@ -84,7 +83,7 @@ static int end_source(void *state, int good, struct df_error *error)
     return DF_OK;
 }
 
-/* Its size is compared with the token before anything is taken for it. */
+/* Compares its size with the token before anything is allocated for it. */
 static int accept_picture(struct df_call *call, struct picture *picture, const char *path, const uint64_t *extents, const struct token *token)
 {
     int status = df_extents_take(call, path, token->elem, token->rank, token->decided, token->extents, extents);
@@ -115,7 +114,7 @@ static int next_picture(struct df_call *call, struct source *s, const struct tok
     return picture_open(call, df_files_path(s->files, s->next++), token->elem, channels_of(token), &s->picture, extents);
 }
 
-/* All files are taken to have one picture if the first has. */
+/* If the first of several files has one picture, it is assumed that all have. */
 static void expect_waves(struct df_call *call, const struct source *s)
 {
     const int64_t pages = picture_pages(s->picture), n = (int64_t)df_files_n(s->files);

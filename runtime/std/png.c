@@ -177,7 +177,7 @@ static int read_whole(struct df_call *call, struct picture *p, int passes)
     return DF_OK;
 }
 
-/* Reads what is before the rows. Of the chunks that are of no interest here nothing is kept: a megabyte of them can be packed texts of gigabytes. */
+/* Reads the chunks before the rows. Ancillary chunks are not kept: a megabyte of compressed text can expand to gigabytes. */
 static int read_header(struct df_call *call, struct picture *p, uint64_t *extents)
 {
     if (setjmp(png_jmpbuf(p->png)))

@@ -177,8 +177,8 @@ static const char *begin_stream(struct unpacker *u)
     return b[1] & 32 ? "the compressed data needs a dictionary" : NULL;
 }
 
-/* The rows are all there. The compressed bytes have to end too, and their chunks; what else they hold is of no interest, as
- * it is of none to libpng, but a megabyte of them can be a gigabyte. */
+/* All rows have been inflated. Reads the end of the compressed stream and of its chunks. Further data is skipped, as libpng does, up to MOST_REST_BYTES: a
+ * compressed megabyte can hold a gigabyte. */
 static const char *end_rows(struct unpacker *u)
 {
     unsigned char rest[256];

@@ -1,9 +1,9 @@
 /* tiff.c - TIFF, through libtiff: in strips or in tiles, with any compression that libtiff was built with. A file with
  * several pages is a picture for each; reduced ones, such as thumbnails, do not count.
  *
- * Pages:    libtiff counts pages by 16 bits before its version 4.5, and looks for a page from the first one on. So the chain of directories is followed
- *           here, and libtiff gets the place of each.
- * Memory:   A picture's size is compared with the token before anything is taken for it. A tile is not taken if it is far larger than its picture.
+ * Pages:    before version 4.5 libtiff numbers pages by 16 bits, and it finds a page by going through those before it. So this file follows the chain of
+ *           directories itself, and passes the offset of each to libtiff.
+ * Memory:   A picture's size is compared with the token before anything is allocated for it. A tile that is far larger than its picture is refused.
  * Read:     Samples are the file's, as far as an element has them (tiff_samples.h). A page that is not stored from its top row down, each from the left,
  *           is read as a whole and turned.
  * Written:  in strips, compressed by Deflate, as BigTIFF from 2 GiB on.
@@ -31,9 +31,9 @@ struct picture {
     char *path;
     enum df_elem elem;
     size_t channels;                    /* that are asked for */
-    uint64_t *pages;                    /* where the directories of full pages are; NULL: no page was asked for yet */
+    uint64_t *pages;                    /* offsets of the directories of full pages; NULL: not read yet */
     size_t n_pages, page;               /* page: the number of the current one */
-    int is_cut;                         /* behind the last of these the chain leads to where no directory is */
+    int is_cut;                         /* the chain goes on after the last of these, to an offset where no directory is */
     uint32_t height, width, y;          /* as it is stored; y: the next row */
     struct samples samples;
     size_t planes, stored_bytes, row_bytes; /* planes: 1, or one for each sample. Bytes of a row: after unpack(), after finish() */
@@ -101,7 +101,7 @@ static void picture_close(struct picture *p)
     free(p);
 }
 
-/* A TIFF of its own descriptor of `file`. NULL: it failed, and errno and `said` tell why; said[0] is '\0' if there is no descriptor. */
+/* Opens a TIFF on a duplicate of the file's descriptor. Returns NULL with errno and `said`; said[0] is '\0' if the descriptor could not be duplicated. */
 static TIFF *open_again(FILE *file, const char *path, const char *mode)
 {
     const int fd = fcntl(fileno(file), F_DUPFD_CLOEXEC, 3);
@@ -132,7 +132,7 @@ static struct picture *picture_new(struct df_call *call, const char *path, enum 
 
 /* ---- pages ---- */
 
-enum { DIRECTORY_BYTES = 1024 };        /* of a directory, those that are looked at: entries come in the order of their tags, and the two here are the first */
+enum { DIRECTORY_BYTES = 1024 };        /* so much of a directory is examined: entries are sorted by tag, and the two that matter come first */
 
 struct directory {
     uint64_t next;                      /* 0: it is the last one */
@@ -147,7 +147,7 @@ static uint64_t number_at(const struct picture *p, const unsigned char *at, size
     return number;
 }
 
-/* 0: there is none at this place. A link that is cut off leads nowhere, as it does for libtiff. */
+/* Returns 0 if no directory is at this offset. A truncated link ends the chain, as in libtiff. */
 static int read_directory(const struct picture *p, uint64_t place, struct directory *d)
 {
     const size_t head = p->is_big ? 8 : 2, entry = p->is_big ? 20 : 12, value = p->is_big ? 12 : 8, link = p->is_big ? 8 : 4;
@@ -185,8 +185,8 @@ static int add_page(struct picture *p, size_t *room, uint64_t page)
 
 #define REDUCED (UINT64_C(1) << 63)     /* beside the place of a directory */
 
-/* Follows the chain until it ends, leads to where no directory is, or has come back to one that it had (Brent's way to find cycles). Gives how many directories
- * the cycle has, or 0; -1: no memory. */
+/* Follows the chain until it ends, leads to an offset without a directory, or returns to an earlier one (Brent's cycle detection). Returns the length of the
+ * cycle, or 0; -1: no memory. */
 static int64_t follow(struct picture *p)
 {
     size_t room = 0, mark = 0, next_mark = 1;
@@ -208,7 +208,7 @@ static int64_t follow(struct picture *p)
     return 0;
 }
 
-/* Finds all pages from the first directory on, which libtiff has read, and which counts even if it is a reduced one. 0: no memory. */
+/* Finds all pages, each once. The first directory, which libtiff has read, counts even if it is a reduced page. Returns 0 without memory. */
 static int find_pages(struct picture *p)
 {
     const int64_t cycle = follow(p);
@@ -379,8 +379,8 @@ static const char *picture_assumed(const struct picture *p)
     return p->samples.assumed;
 }
 
-/* JBIG's own header says a size, too, for which its library takes memory; it ends the process if there is not so much. Gives what is wrong, or NULL. libtiff
- * reverses the bits of data that are stored from the first bit on. */
+/* JBIG data has a header with a size of its own, by which its library allocates, and aborts if that fails. Returns what is wrong, or NULL. With
+ * FILLORDER_MSB2LSB libtiff reverses the bits of each byte before decoding. */
 static const char *check_jbig(const struct picture *p, uint32_t x, uint32_t rows, size_t plane)
 {
     unsigned char head[20];

@@ -28,7 +28,7 @@ struct samples {
     uint8_t palette[256][3];
     unsigned group_w, group_h;          /* YCbCr: the pixels that share Cb and Cr; 1 and 1 else */
     TIFFYCbCrToRGB *ycbcr;              /* how libtiff makes RGB of it; NULL: nothing is to be made */
-    const char *assumed;                /* of a page that does not say what its samples mean; NULL: it does, or it makes no difference */
+    const char *assumed;                /* for a page without PhotometricInterpretation: what is assumed; NULL: nothing, or it makes no difference */
 };
 
 /* ---- what a page has ---- */

@@ -45,15 +45,6 @@ bool dfc_content_of(const char *path, struct dfc_content *content)
     return good;
 }
 
-static char *content_text(const char *path)
-{
-    struct dfc_content content;
-    char *text = NULL;
-    if (!dfc_content_of(path, &content))
-        return strdup("unreadable");
-    return asprintf(&text, "%" PRIu64 " bytes %016" PRIx64, content.bytes, content.hash) < 0 ? NULL : text;
-}
-
 /* Facts name files without their folders, because the same program may be built in several places. */
 static const char *own_name(const char *path)
 {
@@ -222,7 +213,7 @@ static bool add_named_files(const struct dfc_list *list, struct dfr_facts *facts
     for (size_t i = 0; i < list->n; i++) {
         const char *word = list->items[i], *value = word[0] == '@' ? word + 1 : strncmp(word, "-specs=", 7) ? word : word + 7;
         struct stat info;
-        if (*value != '-' && stat(value, &info) == 0 && S_ISREG(info.st_mode) && !add(facts, "file", own_name(value), content_text(value)))
+        if (*value != '-' && stat(value, &info) == 0 && S_ISREG(info.st_mode) && !add(facts, "file", own_name(value), dfr_fact_content(value)))
             return false;
     }
     return true;
@@ -291,7 +282,7 @@ static bool add_files(const struct dfc_program *p, const struct dfc_build_unit *
         if ((i && !strcmp(path, files.items[i - 1])) || !strncmp(path, p->work, strlen(p->work)) || is_source(units, n, path))
             continue;
         if (!dfc_is_system_header(p, path)) {
-            good = add(facts, "file", own_name(path), content_text(path));
+            good = add(facts, "file", own_name(path), dfr_fact_content(path));
         } else if (dfc_content_of(path, &content)) { /* they are many, and are replaced together */
             system = dfr_hash(system, &content, sizeof content);
             n_system++;
@@ -351,11 +342,11 @@ static bool add_libraries(const struct dfc_program *p, struct dfr_facts *facts)
     for (size_t i = 0; good && i < flags->n; i++) {
         const char *word = flags->items[i], *name = word + 2;
         if (word[0] != '-')             /* pkg-config may give the file itself */
-            good = add(facts, "library", own_name(word), content_text(word));
+            good = add(facts, "library", own_name(word), dfr_fact_content(word));
         if (strncmp(word, "-l", 2) != 0 || find(facts, "library", name))
             continue;
         char *path = find_library(p, flags, name);
-        good = add(facts, "library", name, path ? content_text(path) : strdup("not found"));
+        good = add(facts, "library", name, path ? dfr_fact_content(path) : strdup("not found"));
         free(path);
     }
     return good;
@@ -388,7 +379,7 @@ static bool add_dfc(struct dfr_facts *facts)
 {
     char id[80] = "", *value;
     dl_iterate_phdr(read_build_id, id);
-    char *content = *id ? NULL : content_text("/proc/self/exe");
+    char *content = *id ? NULL : dfr_fact_content("/proc/self/exe");
     const int n = asprintf(&value, "version " DFC_VERSION ", build %s", *id ? id : content ? content : "");
     free(content);
     return n < 0 ? no_memory() : add(facts, "dfc", "dfc", value);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/output.h"
 #include "runtime/io/digest.h"
 #include "runtime/io/entry.h"
@@ -134,8 +135,7 @@ struct merging {
     struct source *sources;
     size_t n;
     bool outside;
-    struct place *places;               /* of all entries, n_places of them; by path after check_entries() */
-    size_t n_places, room;
+    struct dfr_array places;            /* of struct place: of all entries */
     struct target *targets;
     struct dfr_merged *merged;
 };
@@ -278,23 +278,6 @@ static int check_entry(const struct merging *m, const struct source *s, const st
     return DF_OK;
 }
 
-/* Takes the entry's path. */
-static int add_place(struct merging *m, size_t source, const struct dfr_entry *entry, struct df_error *error)
-{
-    if (m->n_places == m->room) {
-        const size_t room = m->room ? 2 * m->room : 64;
-        struct place *more = realloc(m->places, room * sizeof *more);
-        if (!more) {
-            free(entry->path);
-            return dfr_error_memory(error);
-        }
-        m->places = more;
-        m->room = room;
-    }
-    m->places[m->n_places++] = (struct place){ *entry, source };
-    return DF_OK;
-}
-
 /* Skips the bytes of an entry. Returns false if the file ends before. */
 static bool skip_bytes(FILE *file, int64_t bytes)
 {
@@ -310,11 +293,12 @@ static int list_entries(struct merging *m, size_t source, struct df_error *error
     FILE *file = open_entries(s->path, NULL, error);
     int got = 0, status = file ? DF_OK : DF_E_REFUSED;
     while (status == DF_OK && (got = dfr_entry_read(file, &entry)) > 0) {
-        status = skip_bytes(file, entry.bytes) ? check_entry(m, s, &entry, error) : not_whole(s->path, "is damaged", error);
-        if (status != DF_OK)
-            free(entry.path);
+        struct place *const place = dfr_array_add(&m->places, sizeof *place, 1);
+        status = !place ? dfr_error_memory(error) : skip_bytes(file, entry.bytes) ? check_entry(m, s, &entry, error) : not_whole(s->path, "is damaged", error);
+        if (place)
+            *place = (struct place){ entry, source };
         else
-            status = add_place(m, source, &entry, error);
+            free(entry.path);
     }
     if (file)
         fclose(file);
@@ -346,14 +330,15 @@ static int check_entries(struct merging *m, struct df_error *error)
     int status = DF_OK;
     for (size_t i = 0; i < m->n && status == DF_OK; i++)
         status = list_entries(m, i, error);
-    if (status == DF_OK && m->n_places > 0)
-        qsort(m->places, m->n_places, sizeof *m->places, by_path);
-    for (size_t i = 1; i < m->n_places && status == DF_OK; i++)
-        status = check_pair(m, &m->places[i - 1], &m->places[i], error);
-    for (size_t i = 0; i < m->n_places; i++)
-        free(m->places[i].entry.path);
-    free(m->places);
-    m->places = NULL;
+    struct place *places = m->places.items;
+    const uint32_t n = m->places.n;
+    if (status == DF_OK && n > 0)
+        qsort(places, n, sizeof *places, by_path);
+    for (uint32_t i = 1; i < n && status == DF_OK; i++)
+        status = check_pair(m, &places[i - 1], &places[i], error);
+    for (uint32_t i = 0; i < n; i++)
+        free(places[i].entry.path);
+    dfr_array_free(&m->places);
     return status;
 }
 

@@ -1,13 +1,17 @@
 /* facts.c - collects, parses and compares facts: facts.h. */
 #include "runtime/io/facts.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/text.h"
+#include "runtime/io/digest.h"
 #include "runtime/io/entry.h"
 
 enum { MOST_NODES = 256, MOST_TOLD = 3 };
@@ -32,6 +36,20 @@ bool dfr_fact_add(struct dfr_facts *f, char *kind, char *name, char *value)
     }
     f->items[f->n++] = (struct dfr_fact){ kind, name, value };
     return true;
+}
+
+char *dfr_fact_content(const char *path)
+{
+    struct df_error why;
+    struct stat info;
+    uint64_t digest;
+    int64_t n;
+    char *text = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const bool is_read = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && dfr_bytes_digest(fd, 0, INT64_MAX, &digest, &n, &why) == DF_OK;
+    if (fd >= 0)
+        close(fd);
+    return !is_read ? strdup("unreadable") : asprintf(&text, "%" PRId64 " bytes %016" PRIx64, n, digest) < 0 ? NULL : text;
 }
 
 /* As the command line takes it. malloc'ed; NULL: no memory. */

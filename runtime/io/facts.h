@@ -30,6 +30,9 @@ char *dfr_facts_of(const struct df_graph *graph, const union df_scalar *args);
 
 /* Adds a fact and takes ownership of the three strings. Returns false without memory, also if one of them is NULL. */
 bool dfr_fact_add(struct dfr_facts *facts, char *kind, char *name, char *value);
+/* Returns the value of a fact for the content of a file, "N bytes HASH", or "unreadable" if that is no regular file that can be read. malloc'ed; NULL: no
+ * memory. */
+char *dfr_fact_content(const char *path);
 void dfr_fact_write(FILE *to, const struct dfr_fact *fact);
 /* Parses a line and adds its fact. Returns false if it has none, or without memory. */
 bool dfr_fact_read(struct dfr_facts *facts, const char *text);

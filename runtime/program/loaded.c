@@ -1,14 +1,10 @@
 /* loaded.c - which shared libraries this process has loaded: loaded.h. */
 #include "runtime/program/loaded.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "runtime/io/digest.h"
 #include "runtime/io/facts.h"
 
 struct looking {
@@ -17,25 +13,21 @@ struct looking {
     bool good;
 };
 
-/* Is it the file of this library: /…/libNAME.so, or with a version behind that? */
+/* Returns whether the path is that of the library, with or without a version at its end. The name is that of -lNAME, or the library's file, libNAME.so. */
 static bool is_library(const char *path, const char *name)
 {
     const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
-    const size_t n = strlen(name);
-    return !strncmp(file, "lib", 3) && !strncmp(file + 3, name, n) && !strncmp(file + 3 + n, ".so", 3) && (file[n + 6] == '\0' || file[n + 6] == '.');
-}
-
-static char *content_of(const char *path)
-{
-    struct df_error why;
-    uint64_t digest;
-    int64_t n;
-    char *text = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const bool is_read = fd >= 0 && dfr_bytes_digest(fd, 0, INT64_MAX, &digest, &n, &why) == DF_OK;
-    if (fd >= 0)
-        close(fd);
-    return !is_read ? strdup("unreadable") : asprintf(&text, "%" PRId64 " bytes %016" PRIx64, n, digest) < 0 ? NULL : text;
+    const bool is_file = strstr(name, ".so");
+    if (!is_file && strncmp(file, "lib", 3) != 0)
+        return false;
+    file += is_file ? 0 : 3;
+    if (strncmp(file, name, strlen(name)) != 0)
+        return false;
+    file += strlen(name);
+    if (!is_file && strncmp(file, ".so", 3) != 0)
+        return false;
+    file += is_file ? 0 : 3;
+    return *file == '\0' || *file == '.';
 }
 
 static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
@@ -45,7 +37,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *arg)
     for (size_t i = 0; l->good && i < l->identity->n; i++) {
         const struct dfr_fact *f = &l->identity->items[i];
         if (!strcmp(f->kind, "library") && is_library(info->dlpi_name, f->name))
-            l->good = dfr_fact_add(l->facts, strdup("loaded"), strdup(f->name), content_of(info->dlpi_name));
+            l->good = dfr_fact_add(l->facts, strdup("loaded"), strdup(f->name), dfr_fact_content(info->dlpi_name));
     }
     return !l->good;
 }

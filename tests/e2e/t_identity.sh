@@ -41,8 +41,8 @@ variant std-kernel "the code of kernel 'write_raw_f32'" std/raw.c '$a/* changed 
 library a grow 'x + 2'; variant archive "library 'grow'" - ''; library a grow 'x + 1'
 library so shrink 'x / 4'; variant shared "library 'shrink'" - ''; library so shrink 'x / 2'
 
-# pkg-config gives the archive itself.
-mkdir pc; printf 'Name: grow\nDescription: grow\nVersion: 1\nLibs: %s/libgrow.a\n' "$PWD" >pc/grow.pc; export PKG_CONFIG_PATH=$PWD/pc
+# pkg-config gives the files themselves.
+mkdir pc; for f in libgrow.a libshrink.so; do n=${f#lib}; n=${n%.*}; printf 'Name: %s\nDescription: it\nVersion: 1\nLibs: %s\n' $n "$PWD/$f" >pc/$n.pc; done; export PKG_CONFIG_PATH=$PWD/pc
 make_one file1; library a grow 'x + 2'; make_one file2; library a grow 'x + 1'; unset PKG_CONFIG_PATH
 
 # The journal of a run that was killed, and the first chunk, are base's.
@@ -58,12 +58,14 @@ for i in "${!names[@]}"; do
     rm -f c1
 done
 check chunk-file1 ../file1 --waves=0:6 --out=c2; check chunk-file2 ../file2 --waves=6:20 --out=c3
-expect merge-file 1 "inputs: library 'libgrow.a' differs$" "$DFC" merge c2 c3; rm -f c2 c3
+expect merge-file 1 "inputs: library 'libgrow.a' differs$" "$DFC" merge c2 c3; rm -f c3
 # A shared library is exchanged, and nothing is compiled.
 (cd ..; library so shrink 'x / 8')
 expect resume-loaded 1 "^base: error: the journal 'j' is of another run: the shared library 'shrink' has changed; if" ../base --resume --journal=j
 check chunk-loaded ../base --waves=6:20 --out=c1
 expect merge-loaded 1 "inputs: the shared library 'shrink' differs$" "$DFC" merge c0 c1; rm -f c1
+check chunk-loaded-file ../file1 --waves=6:20 --out=c3
+expect merge-loaded-file 1 "inputs: the shared library 'libshrink.so' differs$" "$DFC" merge c2 c3; rm -f c2 c3
 (cd ..; library so shrink 'x / 2')
 [ ! -e out.raw ] && pass nothing-merged || fail nothing-merged "$(ls -l)"
 cmp -s j j.kept && pass journal-kept || fail journal-kept "$(diff j j.kept | head -n 3)"

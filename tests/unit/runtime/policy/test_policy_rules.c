@@ -432,6 +432,7 @@ static void test_of_equal_speedups_the_one_whose_data_is_there(void **state)
 
 /* ---- jobs taken ahead ---- */
 
+static const char *const taking_ahead[] = { "pats", "padas", "pams", "eager", "ddfcfs", "ddwrr", "ws" };
 static double gpu_busy_s;
 
 static double busy_s(void *arg, uint32_t worker)
@@ -444,15 +445,13 @@ static double busy_s(void *arg, uint32_t worker)
 /* Two CPU workers take 1 ms for a job; worker 2 is the GPU. All can run nodes 1 to 9. */
 static void test_a_device_takes_ahead_what_others_do_not_need(void **state)
 {
-    static const char *const policies[] = { "pats", "padas", "pams", "eager", "ddfcfs", "ddwrr", "ws" };
-
     (void)state;
-    for (int p = 0; p < 7; p++) {
+    for (unsigned p = 0; p < sizeof taking_ahead / sizeof *taking_ahead; p++) {
         struct machine m;
         machine_begin(&m, 10, 2, 1);
         m.view.busy_s = busy_s;
         gpu_busy_s = 0;
-        machine_policy(&m, policies[p], NULL);
+        machine_policy(&m, taking_ahead[p], NULL);
         PUSH(&m, 1, 2, 3, 4, 5);
         for (uint32_t w = 0; w < 3; w++)
             assert_int_not_equal(machine_pop(&m, w), -1);
@@ -477,7 +476,7 @@ static void test_a_device_takes_ahead_what_others_do_not_need(void **state)
         m.view.busy_s = busy_s;
         gpu_busy_s = 2 * MS;
         m.able[7] = 2;                       /* nobody else waits for it */
-        machine_policy(&m, policies[p], NULL);
+        machine_policy(&m, taking_ahead[p], NULL);
         PUSH(&m, 7);
         assert_int_equal(machine_pop(&m, 2), 7);
         machine_end(&m);
@@ -488,16 +487,14 @@ static void test_a_device_takes_ahead_what_others_do_not_need(void **state)
  * has no variant for it. */
 static void test_a_refused_device_is_woken_when_a_worker_takes_a_job(void **state)
 {
-    static const char *const policies[] = { "pats", "padas", "pams", "eager", "ddfcfs", "ddwrr", "ws" };
-
     (void)state;
-    for (int p = 0; p < 7; p++) {
+    for (unsigned p = 0; p < sizeof taking_ahead / sizeof *taking_ahead; p++) {
         struct machine m;
         machine_begin(&m, 10, 2, 1);
         m.view.busy_s = busy_s;
         m.able[1] = 1;
         gpu_busy_s = 0;
-        machine_policy(&m, policies[p], NULL);
+        machine_policy(&m, taking_ahead[p], NULL);
         PUSH(&m, 2, 3, 4, 5);
         assert_int_not_equal(machine_pop(&m, 2), -1);
         assert_int_not_equal(machine_pop(&m, 0), -1);

@@ -245,7 +245,7 @@ static bool add_formulas(struct dfc_program *p)
     if (!dfc_emit_formulas(&p->formulas[0], p->loaded->front, p->stem, false, !p->options->keep))
         return no_memory();
     p->n_levels = count_levels(p);
-    p->takes_for_vectors = dfc_compiler_takes(&p->tools.cc, for_vectors);
+    p->takes_for_vectors = dfc_takes_flags(p, &p->tools.cc, for_vectors);
     for (size_t part = p->formulas[0].n; part-- > 0;)
         for (unsigned i = 0; i < p->n_levels; i++) {
             if (!add_unit(p, DFC_CODE_C, NULL, name_formulas(p, part, dfg_level(i), name)))

@@ -48,7 +48,7 @@ compiled c-debug "$all" 213 -g; compiled c-debug-again '' 213 -g
 cd c-other && compiled c-debug-elsewhere "$all" 213 -g; cd ..
 echo 1 >c-files/data; sed -i '$a#define EMBED(name, file) __asm__(".pushsection .rodata\\n" #name ": .incbin \\"" file "\\"\\n.popsection")' c-files/step.h
 printf '%s\n' 'extern const char data[];' "EMBED(data, \"$PWD/c-files/data\");" >>c-files/show.c; sed -i 's/+ STEP/+ STEP + *data - 48/; 1iextern const char data[];' c-files/show.c; touch -d '1 minute ago' c-files/*
-compiled c-embed 2_show.c 214; echo 2 >c-files/data; compiled c-embed-again 2_show.c 215
+compiled c-embed '2_show.c link' 214; echo 2 >c-files/data; compiled c-embed-again '2_show.c link' 215
 sed -i '/data\[\]/d; /^EMBED/d; s/ + \*data - 48//' c-files/show.c; sed -i '$d' c-files/step.h; touch -d '1 minute ago' c-files/*; compiled c-embed-gone '' 213
 mkdir 'c-$x #:y' && cp -p c-files/* 'c-$x #:y' && source="$PWD/c-\$x #:y/three.df" # names that compilers escape in their lists
 compiled c-name "$all" 213; compiled c-name-again '' 213

@@ -31,7 +31,7 @@ bool dfc_is_beyond_cache(const char *word)
     static const char *const beginnings[] = { "@", "-fprofile", "-fauto-profile", "-fbranch-probabilities", "--coverage", "-coverage", "-ftest-coverage",
                                               "-fplugin", "-specs", "--specs", "-B", "-fdump", "-fopt-info", "-fsave-optimization-record", "-ftime-trace", "-MJ",
                                               "-save-temps", "--save-temps", "-gsplit-dwarf",
-                                              "-fstack-usage", "-fcallgraph-info", "-flto", "-Wa,", "-wrapper" };
+                                              "-fstack-usage", "-fcallgraph-info", "-Wa,", "-wrapper" };
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         if (strncmp(word, beginnings[i], strlen(beginnings[i])) == 0)
             return true;

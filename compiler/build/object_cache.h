@@ -5,7 +5,7 @@
  *           working folder.
  * Not seen: a new header in a folder that is searched before the one where an old header was found.
  * Kept out: units for which the compiler printed anything, so that warnings are printed each time; units that use __DATE__ and the like or .incbin, in
- *           their text or in a header of the user's; and flags by which a compiler reads or writes files that it does not list (-fprofile-use, -flto,
+ *           their text or in a header of the user's; and flags by which a compiler reads or writes files that it does not list (-fprofile-use,
  *           plug-ins, …).
  */
 #ifndef DFC_OBJECT_CACHE_H

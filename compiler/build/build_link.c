@@ -55,7 +55,7 @@ static void add_mpi(const struct dfc_tools *tools, struct dfc_list *argv)
         dfc_list_add(argv, "-Wl,-rpath,%s", tools->lib);
 }
 
-static bool has_unit(const struct dfc_program *p, enum dfc_code_kind kind)
+bool dfc_has_unit(const struct dfc_program *p, enum dfc_code_kind kind)
 {
     for (size_t i = 0; i < p->n_units; i++)
         if (p->units[i].kind == kind)
@@ -66,7 +66,7 @@ static bool has_unit(const struct dfc_program *p, enum dfc_code_kind kind)
 /* Is there code that nvcc has made, or may have made? */
 static bool from_nvcc(const struct dfc_program *p)
 {
-    return p->cuda && (has_unit(p, DFC_CODE_CUDA) || has_unit(p, DFC_CODE_OBJECT));
+    return p->cuda && (dfc_has_unit(p, DFC_CODE_CUDA) || dfc_has_unit(p, DFC_CODE_OBJECT));
 }
 
 static void add_objects(const struct dfc_program *p, struct dfc_list *argv)
@@ -136,7 +136,7 @@ static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
 /* The libraries of this machine that the product is linked with. */
 void dfc_link_needs(const struct dfc_program *p, struct dfc_list *words)
 {
-    bool cxx = has_unit(p, DFC_CODE_CXX);
+    bool cxx = dfc_has_unit(p, DFC_CODE_CXX);
     dfc_list_add_all(words, &p->tools.link_flags);
     dfc_list_add_words(words, "-lmetis -lhwloc -ldl -lrt -lm");
     dfc_flags_keep_for_linking(&p->tools.c_flags, words); /* -pthread, for one */
@@ -186,7 +186,7 @@ static bool add_shared(const struct dfc_program *p, struct dfc_list *argv)
 static bool link_command(const struct dfc_program *p, const char *path, struct dfc_list *argv)
 {
     const struct dfc_tools *tools = &p->tools;
-    bool cxx = has_unit(p, DFC_CODE_CXX);
+    bool cxx = dfc_has_unit(p, DFC_CODE_CXX);
     dfc_flags_add_but_arithmetic(cxx ? &tools->cxx : &tools->cc, argv);
     dfc_list_add_words(argv, "-pthread -Wl,--gc-sections -Wl,--as-needed");
     if (!dfc_flags_decide_on_debug(p))  /* else dfc's own would be most of the program, and of the time to link it */
@@ -208,7 +208,7 @@ static bool link_command(const struct dfc_program *p, const char *path, struct d
 
 void dfc_link_relocatable(const struct dfc_program *p, struct dfc_list *argv)
 {
-    dfc_list_add_all(argv, has_unit(p, DFC_CODE_CXX) ? &p->tools.cxx : &p->tools.cc);
+    dfc_list_add_all(argv, dfc_has_unit(p, DFC_CODE_CXX) ? &p->tools.cxx : &p->tools.cc);
     dfc_list_add_words(argv, "-r -nostdlib -Wl,--force-group-allocation -o");
     dfc_list_add(argv, "%s/all.o", p->work);
     add_inside(p, argv);

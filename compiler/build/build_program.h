@@ -126,6 +126,8 @@ bool dfc_may_have_main(const char *source);
  * reported. */
 bool dfc_hide_main(const struct dfc_program *p, struct dfc_build_unit *unit);
 
+/* Is there a unit of that kind? If one is C++, the C++ compiler links. */
+bool dfc_has_unit(const struct dfc_program *p, enum dfc_code_kind kind);
 /* Links the units to a program at `path`. false: reported. */
 bool dfc_link(struct dfc_program *p, const char *path);
 /* Writes p->data, which has the image that is in the work folder and the identity. The units are compiled. false: reported. */

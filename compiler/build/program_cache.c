@@ -116,9 +116,9 @@ static uint64_t hash_libraries(uint64_t hash, const struct dfc_list *argv)
     return hash;
 }
 
-static const struct dfc_list *compiler_of(const struct dfc_program *p, const struct dfc_list *argv)
+static const struct dfc_list *compiler_of(const struct dfc_program *p)
 {
-    return p->tools.cxx.n && strcmp(argv->items[0], p->tools.cxx.items[0]) == 0 ? &p->tools.cxx : &p->tools.cc;
+    return dfc_has_unit(p, DFC_CODE_CXX) ? &p->tools.cxx : &p->tools.cc;
 }
 
 char *dfc_program_entry(const struct dfc_program *p, const struct dfc_list *argv, bool archive)
@@ -131,7 +131,7 @@ char *dfc_program_entry(const struct dfc_program *p, const struct dfc_list *argv
     char *folder = dfc_is_cached(p) && add_command(&hash, argv, p->work) ? dfc_cache_folder() : NULL;
     if (!folder)
         return NULL;
-    const uint64_t tools[] = { dfc_compiler_hash(compiler_of(p, argv), NULL, 0), archive ? dfc_compiler_hash(&makes_archive, NULL, 0) : 0 };
+    const uint64_t tools[] = { dfc_compiler_hash(compiler_of(p), NULL, 0), archive ? dfc_compiler_hash(&makes_archive, NULL, 0) : 0 };
     hash = dfr_hash(dfc_key_variables(hash, variables), tools, sizeof tools);
     return dfc_cache_entry(folder, hash_libraries(hash, argv));
 }
@@ -228,7 +228,7 @@ static bool add_linker(const struct dfc_program *p, const struct dfc_list *argv,
     for (size_t i = 0; i < argv->n; i++)
         if (begins_with(argv->items[i], "-fuse-ld="))
             name = argv->items[i] + strlen("-fuse-ld=");
-    dfc_list_add_all(&ask, compiler_of(p, argv));
+    dfc_list_add_all(&ask, compiler_of(p));
     dfc_list_add(&ask, "-print-prog-name=ld%s%s", name ? "." : "", name ? name : "");
     if (!ask.failed && dfc_run_tool(ask.items, &said, &dfc_discard) == 0 && said) {
         said[strcspn(said, "\n")] = '\0';

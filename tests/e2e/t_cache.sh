@@ -84,6 +84,9 @@ for linker in bfd gold lld; do
     "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --cflags=-fuse-ld=$linker >said 2>&1 || fail "linked-$linker-first" "$(tail -n 3 said)"
     compiled "linked-$linker" '' 213 --cflags=-fuse-ld=$linker
 done
+mkdir wrap && printf '#!/bin/sh\nexec "$@"\n' >wrap/wrap && chmod +x wrap/wrap && mkdir only && cp -p count/cc only/only-cc # as ccache is one; there is no only-c++
+: >"$CALLS"; printf 'kernel say(out v: i32[1]) cpu {{ v[0] = 7; }};\ngraph main { v: i32[1] = say() @quiet; }\n' >say.df
+for i in 1 2; do check "linked-wrapper-$i" env PATH="$PWD/only:$PATH" "$DFC" say.df -o say --nvcc=none --cc="$PWD/wrap/wrap only-cc"; done; called linked-wrapper-calls 'link say.c'
 mkdir old && cat >old/ld <<EOF                     # a linker that lists nothing
 #!/bin/sh
 case "\$*" in *--dependency-file=*) echo "ld: unrecognized option '--dependency-file=link.d'" >&2; exit 1 ;; esac
@@ -119,9 +122,17 @@ library 'libs 2' 50 so; LD_LIBRARY_PATH="libs 2" compiled library-shared link 51
 library libs 60 thin; compiled library-thin link 61 "${with[@]}"; library libs 70 thin; compiled library-thin-changed link 71 "${with[@]}"
 library libs 80; map="--cflags=-Wl,-Map=$PWD/map"
 compiled linker-map "link use.c" 81 "${with[@]}" "$map"; rm -f map; compiled linker-map-again link 81 "${with[@]}" "$map"; check linker-map-there test -s map
+# GNU ld warns of tmpnam(), each time.
 echo '#include <stdio.h>
 int mine(int x) { return x + (tmpnam(0) ? 90 : 0); }' >mine.c; gcc -w -c mine.c && rm libs/libmine.a && ar rcs libs/libmine.a mine.o; sleep 0.1
-for i in 1 2; do compiled linker-warns-$i link 91 "${with[@]}"; grep -q "tmpnam' is dangerous" said && pass linker-warns-$i-said || fail linker-warns-$i-said "$(cat said)"; done
+if command -v ld.bfd >/dev/null; then
+    for i in 1 2; do
+        compiled linker-warns-$i "$([ $i = 1 ] && echo 'link use.c' || echo link)" 91 "${with[@]}" --cflags=-fuse-ld=bfd
+        grep -q "tmpnam' is dangerous" said && pass linker-warns-$i-said || fail linker-warns-$i-said "$(cat said)"
+    done
+else
+    skip linker-warns 'there is no ld.bfd'
+fi
 
 echo 'kernel twice(in a: f32[n], out b: f32[n]) { b[i] = 2 * a[i]; } graph double(in a: f32[n], out b: f32[n]) { b = twice(a); }' >twice.df
 for ending in so a; do

@@ -49,7 +49,7 @@ formulas_for none                               # from here on values do not dep
 check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile --nvcc=none formula_code.df
 # A compiler that does not know a level's flags, as gcc 10 does not: that level is left out.
 for level in v4 v3; do
-    printf '#!/bin/sh\ncase "$*" in *-march=x86-64-%s*|*-march=x86-64-v4*) echo "bad value" >&2; exit 1 ;; esac\nexec %s "$@"\n' $level "${CC:-cc}" > old-cc
+    printf '#!/bin/sh\ncase "$*" in *-march=x86-64-%s*|*-march=x86-64-v4*) echo "bad value" >&2; exit 1 ;; esac\nexec %s "$@"\n' $level "$FORMULA_CC" > old-cc
     chmod +x old-cc
     check "compile-without-$level" "$DFC" formula_code.df --nvcc=none --cc=./old-cc -O0 -o old
     ./old --waves=1 > old.out 2>&1

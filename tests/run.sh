@@ -101,8 +101,8 @@ if [ -n "${CC:-}" ]; then
     PATH=$tools/bin:$PATH
 fi
 took=$build/test-seconds; touch "$took"         # NAME, tab, seconds
-# Tests that mostly wait use no core meanwhile. They run one after the other beside the rest: those that measure or wait for emulated links and slow
-# sources, and beside them those that wait for the processes of an mpirun.
+# Tests that mostly wait use no core meanwhile. They run beside the rest: those that measure or wait for emulated links and slow sources one after the
+# other, and two at a time those that wait for the processes of an mpirun.
 waits=$'^(unit-probe|unit-peer|unit-event_wait|e2e-wrong|e2e-profile|e2e-rehearse|e2e-signals|e2e-interrupt)\t'
 waits_for_ranks=$'^(unit-comm|unit-shares|e2e-stages|e2e-killed|e2e-checkpoint_ranks|e2e-at_workers|e2e-mpi|e2e-networks|e2e-cluster|e2e-cluster_stats|e2e-slurm|e2e-tuned)\t'
 # What took the longest in the run before begins first, so that no long test runs alone in the end. Tests that had no run yet are before all.
@@ -110,7 +110,7 @@ longest_first() { awk -F'\t' -v took="$took" 'FILENAME == took { s[$1] = $2; nex
 run_all() { xargs -r -P "$1" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<"$1"; run_one "$n" $c' _ {}; }
 if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first | run_all "$DF_TEST_JOBS"; else
     printf '%s\n' "${list[@]}" | grep -E "$waits" | run_all 1 &
-    printf '%s\n' "${list[@]}" | grep -E "$waits_for_ranks" | longest_first | run_all 1 &
+    printf '%s\n' "${list[@]}" | grep -E "$waits_for_ranks" | longest_first | run_all 2 &
     printf '%s\n' "${list[@]}" | grep -vE "$waits|$waits_for_ranks" | longest_first | run_all "$(nproc)"
     wait
 fi

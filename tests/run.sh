@@ -28,6 +28,12 @@ export CCACHE_DISABLE=1                                    # CC may be "ccache g
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
 limit=${DF_TEST_LIMIT_S:-600}
+# The folders of tests, and what compilers and dfc write meanwhile, are in memory if that has 4 GiB free: thousands of small files take less of the system
+# there than on a disk. TMPDIR names another place; with DF_KEEP the folders stay, so they are where they always were.
+if [ -z "${TMPDIR:-}${DF_KEEP:-}" ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -ge $((4 << 20)) ] 2>/dev/null && temp=$(mktemp -d /dev/shm/df-XXXXXX); then
+    trap 'rm -rf "$temp"' EXIT
+    if cp "$(command -v true)" "$temp" && "$temp/true"; then export TMPDIR=$temp; fi   # programs can be run there
+fi
 # Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
 # longer than the interpreter, whose folder then comes first in PATH. Else PATH stays, so that gcc and mpirun are those of the user. gold links in half
 # the time of GNU ld, in a third of it without debug information, and lld in less again. The tests of what is linked, and those of a user's whole way,

@@ -15,10 +15,11 @@ begin() { rm -f errors each* ../held; touch hold; env --default-signal=INT,TERM,
 left() { ls -A | grep -E '^[.]dfc-|part'; }
 # parts NAME WAVES: what all waves write together is a part, and each other file is whole.
 parts() {
-    local name=$1 n=$2 good=1 w
-    for w in $(seq 0 149); do
-        if [ "$w" -lt "$n" ] && [ $((w % 3)) != 1 ]; then cmp -s each$(printf %03d $w).npy ../want/each$(printf %03d $w).npy || good="wave $w"
-        else [ ! -e each$(printf %03d $w).npy ] || good="wave $w is there"; fi
+    local name=$1 n=$2 good=1 w file
+    for ((w = 0; w < 150; w++)); do
+        printf -v file each%03d.npy $w
+        if [ "$w" -lt "$n" ] && [ $((w % 3)) != 1 ]; then cmp -s $file ../want/$file || good="wave $w"
+        else [ ! -e $file ] || good="wave $w is there"; fi
     done
     cmp -s out.raw.part <(head -c $((8 * n)) ../want/out.raw) || good="out.raw.part of $n waves: $(ls -l)"
     cmp -s rows.csv.part <(head -n $((n + 1)) ../want/rows.csv) || good="rows.csv.part of $n waves: $(wc -l rows.csv.part)"

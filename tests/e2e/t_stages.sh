@@ -29,14 +29,14 @@ dies hung three.map --hangs=20 --wave-timeout=10s
 
 # ---- runs ----
 how='--device=none --mapping=three.map' on_ranks three 4 line
-how='--device=none --mapping=three.map --inflight=1' on_ranks narrow 4 line
+! long || how='--device=none --mapping=three.map --inflight=1' on_ranks narrow 4 line
 how='--device=none --mapping=replicas.map' on_ranks replicas 5 line
 how='--device=none --mapping=one.map' on_ranks gathered 2 line
 for policy in $(long && echo ddfcfs) odds; do how="--device=none --mapping=demand.map --stream-policy=$policy" on_ranks "demand-$policy" 5 line; done
 how='--device=emu --emu-all --policy=all-gpu --mapping=three.map' on_ranks device 4 line
 how='--device=none --mapping=three.map --resume' on_ranks journal 4 line
 expect journal-ended 0 "^line: all 60 waves are done, as 'line.journal' says: nothing is left to do$" ranks 4 ./line --cluster --mapping=three.map --resume
-on_ranks none 4 line --last=0
+! long || on_ranks none 4 line --last=0
 how='--device=none --mapping=three.map' on_ranks no-waves 4 line --last=0
 cat >lab.df <<'EOT2'
 platform lab {
@@ -103,7 +103,7 @@ how='--device=none --mapping=worker.map' on_ranks worker 3 worker --input=in.raw
 [ "$(stat -c %s output.raw)" = 960 ] && pass worker-end || fail worker-end "$(stat -c %s output.raw) bytes"
 printf 'feeding demand\nread_raw_f32#1 twice read_raw_f32#2 add: a b\n' >workers.map
 how='--device=none --mapping=workers.map' on_ranks workers 3 worker --input=in.raw --other=other.raw
-how='--device=none --mapping=workers.map --resume' on_ranks workers-journal 3 worker --input=in.raw --other=other.raw
+! long || how='--device=none --mapping=workers.map --resume' on_ranks workers-journal 3 worker --input=in.raw --other=other.raw
 expect worker-pipe 1 "^worker: error: --cluster: '/dev/stdin' can be read once only, and not by all ranks, as '@worker' says$" \
     ranks 3 ./worker --input=/dev/stdin --other=other.raw --cluster --mapping=worker.map
 sed 's/, "output.raw")/, "output-%d.raw") @worker/' worker.df >sink.df

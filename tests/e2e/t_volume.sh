@@ -16,7 +16,7 @@ in_turn() {
 turn=0
 for n in 3 13; do
     for policy in eager ws dmda gp all-gpu $(! long || echo ddwrr random dmdas gp-thesis heft all-cpu); do
-        mapfile -t lines < <(in_turn $((turn++)) 2 "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
+        mapfile -t lines < <(in_turn $((turn++)) 4 "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
             "--device=emu --emu-all --inflight=1 --workers=2 --gpu-mem=40KiB" "--device=emu --emu-all --gpu-mem=24KiB")
         for options in "${lines[@]}"; do
             if ./volume-$n --waves=20 --policy="$policy" $options >got 2>said && cmp -s want got; then pass "same-$n-$policy"
@@ -36,7 +36,7 @@ graph main { p = g(); hits = h(p) @parts(2); s(hits); }') --emit=graph
 # The waves go by several times, for the parts in turn.
 for n in 2 13; do
     for policy in eager dmda gp $(! long || echo ws random all-gpu); do
-        mapfile -t lines < <(in_turn $((turn++)) 2 "--device=none --workers=1" "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
+        mapfile -t lines < <(in_turn $((turn++)) 4 "--device=none --workers=1" "--device=none --workers=2 --inflight=3" "--device=emu --emu-all --inflight=4" \
             "--device=emu --emu-all --workers=2 --gpu-mem=24KiB")
         for options in "${lines[@]}"; do
             if ./volume-13 --waves=20 --passes=$n --policy="$policy" $options >got 2>said && cmp -s want got; then pass "passes-$n-$policy"

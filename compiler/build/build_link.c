@@ -216,12 +216,24 @@ void dfc_link_relocatable(const struct dfc_program *p, struct dfc_list *argv)
 
 /* ---- what failures mean ---- */
 
+/* Behind the next place where GNU ld and gold (with "reference"), or lld and mold (with "symbol") say that something is nowhere. NULL: there is none. */
+static const char *after_undefined(const char *text)
+{
+    static const char *const words[] = { "undefined reference to", "undefined symbol:" };
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = strstr(text, words[i]);
+        if (at && (!first || at < first))
+            first = at + strlen(words[i]);
+    }
+    return first;
+}
+
 static bool names_function(const char *text, const char *name)
 {
     size_t n = strlen(name);
-    for (const char *p = text; (p = strstr(p, "undefined reference to"));) {
-        p += strlen("undefined reference to");
-        const char *at = p + strspn(p, " `'\"\xe2\x80\x98");
+    while ((text = after_undefined(text))) {
+        const char *at = text + strspn(text, " `'\"\xe2\x80\x98");
         if (strncmp(at, name, n) == 0 &&
             !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", at[n]))
             return true;
@@ -415,7 +427,7 @@ static bool link_whole(const struct dfc_program *p, const struct dfc_list *argv,
         explain_missing(p, said ? said : "");
         explain_libraries(p, said ? said : "");
         dfc_error("linking '%s' failed", p->output);
-        if (said && strstr(said, "undefined reference") && dfl_sink_errors(p->loaded->sink) == before)
+        if (said && after_undefined(said) && dfl_sink_errors(p->loaded->sink) == before)
             dfc_note("what a file needs from other files comes with them: cpu \"first.c\" \"other.c\": f(…); what it needs from "
                      "a library, with link \"NAME\";");
     }

@@ -81,4 +81,8 @@ X
 expect open-nowhere 1 "^none.df:1:50: error: no file of the program defines 'makes'$" "$DFC" none.df -o none
 expect open-nowhere-hint 1 "^hint: it is 'int makes\(struct df_call \*call, \.\.\., void \*\*state\)'" "$DFC" none.df -o none
 expect close-nowhere 1 "^none.df:1:62: error: no file of the program defines 'ends'$" "$DFC" none.df -o none
+for linker in bfd gold lld; do              # each says it in words of its own
+    if ! command -v ld.$linker >/dev/null; then skip "open-nowhere-$linker" "no ld.$linker"; continue; fi
+    expect "open-nowhere-$linker" 1 "^none.df:1:50: error: no file of the program defines 'makes'$" "$DFC" none.df -o none --cflags=-fuse-ld=$linker
+done
 [ ! -e none ] && pass open-nowhere-no-program || fail open-nowhere-no-program "none is there"

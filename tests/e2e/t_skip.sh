@@ -226,9 +226,11 @@ printf '%s\n' 'all.npy (2, 2, 3)' 'h0.npy (0, 3)' 'h1.npy (1, 3)' 'h2.npy (0, 3)
     'row.csv 12' 'row0.csv 4' 'row1.csv 8' 'row2.csv 4' 'row3.csv 8' >../want.0202
 printf '%s\n' '0 at 0 of 2: 0' '2 at 1 of 2: 6' '0 at 2 of 2: 0' '2 at 3 of 2: 18' >../said.0202
 : >../want.sss; : >../said.sss
+few=(--workers=1 --policy=gp '--device=emu --emu-all --policy=all-gpu')
 for rows in 0 0s0 0202 sss; do
     for run in --workers=1 '--workers=2 --policy=eager' --policy=ws --policy=gp --inflight=1 --serial --device=emu '--device=emu --emu-all --inflight=4' \
         '--device=emu --emu-all --policy=all-gpu' '--device=emu --emu-all --policy=all-gpu --inflight=1' '--device=emu --emu-all --policy=gp'; do
+        [ $rows = 0202 ] || long || [[ " ${few[*]/%/,} " == *" $run, "* ]] || continue
         rm -f ./*
         # shellcheck disable=SC2086
         timeout 150 ../zeros.run --rows=$rows --waves=${#rows} $run --log=error >../zeros.out 2>&1 || fail "zeros $rows $run" "$(head -n 3 ../zeros.out)"

@@ -32,7 +32,7 @@ limit=${DF_TEST_LIMIT_S:-600}
 # there than on a disk. TMPDIR names another place; with DF_KEEP the folders stay, so they are where they always were.
 if [ -z "${TMPDIR:-}${DF_KEEP:-}" ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -ge $((4 << 20)) ] 2>/dev/null && temp=$(mktemp -d /dev/shm/df-XXXXXX); then
     trap 'rm -rf "$temp"' EXIT
-    if cp "$(command -v true)" "$temp" && "$temp/true"; then export TMPDIR=$temp; fi   # programs can be run there
+    if cp "$(type -P true)" "$temp" && "$temp/true"; then export TMPDIR=$temp; fi   # programs can be run there
 fi
 # Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
 # longer than the interpreter, whose folder then comes first in PATH. Else PATH stays, so that gcc and mpirun are those of the user. gold links in half

@@ -22,7 +22,7 @@
 #ifdef __SANITIZE_THREAD__
 #define N_ITEMS 5000u
 #else
-#define N_ITEMS (IN_LONG(40000u, 10000u))
+#define N_ITEMS (IN_LONG(40000u, 4000u))
 #endif
 #define MAX_THREADS 4u
 

@@ -303,7 +303,10 @@ static bool run_steps(struct dfc_program *p, struct dfc_output *program)
     bool good = !p->common->exported || dfc_library_open(p, &beside);
     fclose(program->to.file); /* the linker writes it by name */
     program->file = program->to.file = NULL;
-    good = good && dfc_link(p, program->to.temporary) && (!p->options->dependencies || dfc_write_dependencies(p));
+    const double before = dfc_moment_now().tools_s;
+    good = good && dfc_link(p, program->to.temporary);
+    p->link_cpu_s = dfc_moment_now().tools_s - before;
+    good = good && (!p->options->dependencies || dfc_write_dependencies(p));
     return dfc_library_close(&beside, good) && good;
 }
 
@@ -346,6 +349,7 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
               const char *output)
 {
     struct dfc_program program = { .common = common, .loaded = loaded, .options = options, .output = output };
+    const struct dfc_moment began = dfc_moment_now();
     struct dfc_output file;
     struct dfc_signals signals;
     char *stem = NULL;
@@ -366,6 +370,8 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
         if (options->keep && program.work && !options->quiet)
             dfc_note("generated files are in '%s/'", program.work);
         good = dfc_output_close(&file, good) && good;
+        if (options->timing && good)
+            dfc_print_timing(stderr, &program, began);
         work_close(&program);
         dfc_units_free(&program);
     }

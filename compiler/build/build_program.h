@@ -13,6 +13,7 @@
  *   - object_cache.c  the cache of compiled objects (object_cache.h).
  *   - program_cache.c the cache of linked programs (program_cache.h).
  *   - cache_store.c   the folder of both (cache_store.h).
+ *   - timing.c        --timing.
  *   - gpu_arch.c      the architectures that CUDA code is made for.
  *   - compiler/emit/  the text that is compiled.
  *
@@ -67,6 +68,8 @@ struct dfc_build_unit {
     bool of_std;                        /* a C file of std/: the unit is the same in every program, so they share its object in the cache */
     const char *flags, *dir;            /* what the .df gives to that file's compiler (NULL: nothing), and its folder */
     char *source, *object, *log, *deps; /* in the work folder; if the user's file is an object, `object` is that file */
+    bool was_cached;                    /* its object came from the cache */
+    double cpu_s;                       /* CPU time that compiling it took */
 };
 
 struct dfc_program {
@@ -87,6 +90,7 @@ struct dfc_program {
     char *data;                         /* data.s in the work folder; NULL: not written yet */
     unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
     bool takes_for_vectors;             /* the C compiler takes a flag with which it makes vectors of more loops of formulas */
+    double link_cpu_s;                  /* CPU time that linking took */
     const struct dfg_level *here;       /* the only one, in place of level 0, for a program that runs here; NULL: all are compiled */
 };
 
@@ -160,6 +164,15 @@ bool dfc_library_close(struct dfc_library_files *files, bool keep);
 const char *dfc_library_file(const struct dfc_program *p); /* the library's name without its folder */
 char *dfc_library_exports(const struct dfc_program *p, bool script); /* a file of its symbols; malloc'ed; NULL: reported */
 bool dfc_link_archive(const struct dfc_program *p, const char *path);
+
+/* --timing: prints how long each kernel of formulas took to generate, each file to compile, and the link; and the total of a build
+ * that began at the moment `began`. */
+struct dfc_moment {
+    double elapsed_s;
+    double own_s, tools_s;              /* CPU time of dfc, and of the tools that it has run */
+};
+struct dfc_moment dfc_moment_now(void);
+void dfc_print_timing(FILE *out, const struct dfc_program *p, struct dfc_moment began);
 
 /* -MD: writes OUTPUT.d. false: reported. */
 bool dfc_write_dependencies(const struct dfc_program *p);

@@ -568,12 +568,12 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
 }
 
 struct compilation {
-    const struct dfc_build_unit *unit;
+    struct dfc_build_unit *unit;
     char *entry;                        /* in the cache; NULL: none */
 };
 
 /* Makes the job of a unit. false: its object was in the cache. */
-static bool needs_compiling(const struct dfc_program *p, const struct dfc_build_unit *unit, struct dfc_job *job,
+static bool needs_compiling(const struct dfc_program *p, struct dfc_build_unit *unit, struct dfc_job *job,
                             struct compilation *of)
 {
     *job = (struct dfc_job){ .log = unit->log };
@@ -583,6 +583,7 @@ static bool needs_compiling(const struct dfc_program *p, const struct dfc_build_
         of->entry = dfc_object_entry(p, unit, &job->argv);
     if (!of->entry || !dfc_object_get(p, unit, of->entry))
         return true;
+    unit->was_cached = true;
     free(of->entry);
     dfc_list_free(&job->argv);
     *job = (struct dfc_job){ 0 };
@@ -608,6 +609,7 @@ bool dfc_units_compile(struct dfc_program *p)
         dfc_jobs_run(jobs, n, cores > 1 ? (unsigned)cores : 1);
     for (size_t i = 0; i < n; i++) {
         bool done = runs && compiled(p, of[i].unit, &jobs[i]);
+        of[i].unit->cpu_s = jobs[i].cpu_s;
         if (done && of[i].entry)
             dfc_object_put(p, of[i].unit, of[i].entry);
         good &= done;

@@ -220,6 +220,8 @@ static int flag_option(struct dfc_build_options *build, const char *word)
         return build->debug = true;
     if (strcmp(word, "--no-cache") == 0)
         return build->no_cache = true;
+    if (strcmp(word, "--timing") == 0)
+        return build->timing = true;
     return 0;
 }
 
@@ -241,6 +243,7 @@ const struct dfc_option dfc_options_build[] = {
     { "--nvcc-flags", "FLAGS", "more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code may "
                                "call that of other files" },
     { "--no-cache", NULL, "compile and link anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)" },
+    { "--timing", NULL, "print the CPU time that generating each kernel, compiling each file and linking took, and which objects were cached" },
     { 0 }
 };
 

@@ -67,6 +67,8 @@ void dfc_emit_catch_prototype(FILE *out);
 bool dfc_code_is_generated(const struct dfl_variant *variant);
 /* Is some cpu variant, or some gpu variant, such code? */
 bool dfc_has_inline(const struct dfc_front *front, bool gpu);
+/* What C calls a kernel. */
+const char *dfc_emit_name(const struct dfc_front *front, const struct dfc_kernel_code *code);
 /* Do formulas give the code of the kernel for CPUs or GPUs, because no such variant is written? That of some kernel? */
 bool dfc_is_formula(const struct dfc_kernel_code *code, bool gpu);
 bool dfc_has_formulas(const struct dfc_front *front, bool gpu);

@@ -174,8 +174,7 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
     fprintf(out, "    return df_catch(df_calls_%s_%s, call, stream, dims, ports, scalars);\n}\n\n", name, gpu ? "gpu" : "cpu");
 }
 
-/* What C calls a kernel. */
-static const char *c_name(const struct dfc_front *front, const struct dfc_kernel_code *code)
+const char *dfc_emit_name(const struct dfc_front *front, const struct dfc_kernel_code *code)
 {
     return code->c_name ? code->c_name : df_graph_string(front->graph, front->graph->kernels[code->kernel].name);
 }
@@ -183,7 +182,7 @@ static const char *c_name(const struct dfc_front *front, const struct dfc_kernel
 /* The function of STEM_formulas.c for this processor, of the levels below n_levels. */
 static void emit_formulas(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code, unsigned n_levels)
 {
-    const char *name = c_name(front, code);
+    const char *name = dfc_emit_name(front, code);
     for (unsigned i = 0; i < n_levels && dfg_level(i); i++)
         fprintf(out, "extern int df_formula_%s%s%s%s;\n", name, i ? "_" : "", dfg_level(i)->name, run_parameters);
     fprintf(out, "static int df_run_%s_cpu%s\n{\n", name, run_parameters);
@@ -219,15 +218,15 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, u
             emit_variant(out, front, &front->kernels[i], true, catches);
         if (gpu && dfc_is_formula(&front->kernels[i], true))
             fprintf(out, "extern df_function df_formula_%s_gpu;\n",
-                    c_name(front, &front->kernels[i]));
+                    dfc_emit_name(front, &front->kernels[i]));
         if (gpu && has_device(&front->kernels[i]))
             fprintf(out, "extern const void *df_device_%s(void);\n\n",
-                    c_name(front, &front->kernels[i]));
+                    dfc_emit_name(front, &front->kernels[i]));
     }
     fprintf(out, "static const struct df_functions functions[%u] = {\n", g->n_kernels);
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        const char *name = c_name(front, code);
+        const char *name = dfc_emit_name(front, code);
         bool on_gpu = gpu && has_variant(code, true);
         if (!has_variant(code, false) && !on_gpu)
             continue;
@@ -292,7 +291,7 @@ bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, c
     for (size_t i = 0; kernels && i < front->n_kernels; i++)
         if (dfc_is_formula(&front->kernels[i], gpu))
             kernels[n++] = (struct dfg_kernel){
-                .name = c_name(front, &front->kernels[i]),
+                .name = dfc_emit_name(front, &front->kernels[i]),
                 .formulas = front->kernels[i].formula,
             };
     *texts = (struct dfg_texts){ 0 };

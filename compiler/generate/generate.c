@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "runtime/base/text.h"
 
 struct text {                           /* of a kernel; the first with the same `plain`, which is without #line, is `same` */
     char *bytes, *plain;
     size_t size, same, part;            /* part: the number of its file */
+    double cpu_s;
     bool math;
 };
 
@@ -118,8 +120,16 @@ static char *without_lines(const char *text)
     return plain;
 }
 
+static double cpu_time(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct text *text)
 {
+    const double before = cpu_time();
     FILE *out = open_memstream(&text->bytes, &text->size);
     if (!out)
         return false;
@@ -129,7 +139,9 @@ static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct
     g->block = NULL;
     bool good = (g->cuda ? dfg_cuda_kernel_print : dfg_kernel_print)(out, g);
     text->math = g->math;
-    return fclose(out) == 0 && good && (text->plain = without_lines(text->bytes));
+    good = fclose(out) == 0 && good && (text->plain = without_lines(text->bytes));
+    text->cpu_s = cpu_time() - before;
+    return good;
 }
 
 static void find_same(struct text *texts, size_t i)
@@ -261,6 +273,18 @@ static char *part_text(struct dfg_gen *g, const struct dfg_kernel *kernels, cons
     return dfr_text_close(file, &text);
 }
 
+/* What is kept of the kernels. NULL: no memory. */
+static struct dfg_printed *printed_of(const struct text *texts, size_t n)
+{
+    struct dfg_printed *kernels = calloc(n + 1, sizeof *kernels);
+    for (size_t i = 0; kernels && i < n; i++) {
+        kernels[i] = (struct dfg_printed){ .part = texts[i].part, .cpu_s = texts[i].cpu_s };
+        for (const char *c = texts[i].same == i ? texts[i].plain : ""; *c; c++)
+            kernels[i].lines += *c == '\n';
+    }
+    return kernels;
+}
+
 bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, size_t n, struct dfg_texts *files)
 {
     struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .cuda = how->cuda };
@@ -273,7 +297,7 @@ bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, si
             find_same(texts, i);
     }
     const size_t parts = good ? choose_parts(texts, n, how->split) : 0;
-    good = good && (files->text = calloc(parts, sizeof *files->text));
+    good = good && (files->text = calloc(parts, sizeof *files->text)) && (files->kernels = printed_of(texts, n));
     while (good && files->n < parts) {
         files->text[files->n] = part_text(&g, kernels, texts, n, how, files->n);
         good = files->text[files->n++] != NULL;
@@ -292,5 +316,6 @@ void dfg_texts_free(struct dfg_texts *texts)
     for (size_t i = 0; i < texts->n; i++)
         free(texts->text[i]);
     free(texts->text);
+    free(texts->kernels);
     *texts = (struct dfg_texts){ 0 };
 }

@@ -74,9 +74,14 @@ struct dfg_print {
                                          * compiled with --fmad=false --ftz=false --prec-div=true --prec-sqrt=true */
     bool split;                         /* a file for each kernel with much code, to be compiled at the same time and found in a cache; else one */
 };
+struct dfg_printed {                    /* a kernel that was printed */
+    size_t part, lines;                 /* part: in which text; lines: of its code there */
+    double cpu_s;                       /* CPU time that printing it took */
+};
 struct dfg_texts {
     char **text;                        /* of STEM_formulas.c, STEM_formulas1.c, …; the first has all small kernels, and is there if there are none, too */
     size_t n;
+    struct dfg_printed *kernels;        /* as many as were printed, in their order */
 };
 
 /* Prints the files. false: no memory. dfg_texts_free() is called in either case. */

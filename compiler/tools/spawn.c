@@ -356,6 +356,11 @@ int dfc_run_tool(char *const *argv, char **out_text, char **err_text)
 
 /* ---- many programs at once ---- */
 
+double dfc_cpu_s(const struct rusage *usage)
+{
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) + 1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+}
+
 static void job_start(struct dfc_job *job)
 {
     posix_spawn_file_actions_t actions;
@@ -380,15 +385,17 @@ static void job_start(struct dfc_job *job)
 /* Waits until one of the started jobs ends, and gives it. NULL: waiting failed. */
 static struct dfc_job *job_wait(struct dfc_job *jobs, size_t n)
 {
+    struct rusage usage;
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, 0)) < 0)
+    while ((pid = wait4(-1, &status, 0, &usage)) < 0)
         if (errno != EINTR)
             return NULL;
     group_remove(pid);
     for (size_t i = 0; i < n; i++)
         if (jobs[i].pid == pid) {
             jobs[i].pid = -1;
+            jobs[i].cpu_s = dfc_cpu_s(&usage);
             jobs[i].status = exit_status(status);
             return &jobs[i];
         }

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "runtime/base/unfinished.h"
@@ -57,7 +58,9 @@ struct dfc_job {
     int status;                         /* as dfc_run_program() gives it; if it is -1, `error` is the errno */
     int error;
     pid_t pid;
+    double cpu_s;                       /* CPU time, user's and system's, of the program and of what it ran */
 };
+double dfc_cpu_s(const struct rusage *usage); /* user's and system's time */
 /* Runs all jobs as tools, at most `parallel` at a time. After a failure no further one is started; those keep status
  * -1 and error ECANCELED. */
 void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel);

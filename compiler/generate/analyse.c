@@ -326,13 +326,25 @@ bool dfg_range_is_fixed(const struct dff_range *range)
     return range->from->kind == DFF_CONST && range->to->kind == DFF_CONST && range->from->i < range->to->i;
 }
 
+bool dfg_has_many_columns(const struct dfg_gen *g)
+{
+    const struct dff_node *extent = g->column < 0 ? NULL : g->kernel->ports[g->formula->port].extents[g->column];
+    return extent && (extent->kind != DFF_CONST || extent->i > DFG_FEW_COLUMNS);
+}
+
+unsigned dfg_most_copies(const struct dff_node *n)
+{
+    return dfg_is_int(n->type) && n->n_ranges > 1 ? DFG_MOST_OF_WINDOW : DFG_MOST_COPIES;
+}
+
 unsigned dfg_copies(const struct dff_node *n)
 {
+    const unsigned most = dfg_most_copies(n);
     int64_t copies = 1;
     for (uint32_t r = 0; r < n->n_ranges && copies; r++) {
         const bool fixed = dfg_range_is_fixed(&n->ranges[r]);
         const int64_t values = fixed ? n->ranges[r].to->i - n->ranges[r].from->i : 0;
-        copies = values <= DFG_MOST_COPIES && copies * values <= DFG_MOST_COPIES ? copies * values : 0;
+        copies = values <= most && copies * values <= most ? copies * values : 0;
     }
     return (unsigned)copies;
 }

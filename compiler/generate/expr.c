@@ -220,6 +220,7 @@ bool dfg_open_columns(struct dfg_gen *g, struct dfg_block *loop)
 {
     bool good = dfg_open(g, loop, g->column, g->formula->names[g->column]);
     loop->is_column = true;
+    loop->is_long = dfg_has_many_columns(g);
     return good;
 }
 

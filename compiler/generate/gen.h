@@ -17,8 +17,10 @@
 
 #define DFG_MAX_ROWS 64                 /* of one row function; what is more is read as a whole */
 #define DFG_MAX_BOUNDS 32
-#define DFG_MOST_COPIES 256             /* of the body of a reduction that is written out */
+#define DFG_MOST_COPIES 128             /* of the body of a reduction that is written out */
+#define DFG_MOST_OF_WINDOW 225          /* of one of integers over two ranges or more: compilers compute sums that rows and columns share once */
 #define DFG_MOST_OUTSIDE 8              /* of one that stands in no long loop: it runs too seldom to pay for more code */
+#define DFG_FEW_COLUMNS 16
 #define DFG_MOST_ALL_COPIES 256         /* of a term: of reductions inside each other, and for each channel */
 
 struct dfg_text {                       /* C for a value */
@@ -26,6 +28,11 @@ struct dfg_text {                       /* C for a value */
     unsigned level;                     /* of its outermost operator: DFG_ATOM … */
 };
 enum { DFG_ATOM, DFG_UNARY, DFG_TIMES, DFG_PLUS, DFG_COMPARE, DFG_BITS, DFG_CHOICE };
+
+struct dfg_place {                      /* of an element: an int64_t */
+    const char *text, *name;
+    const struct dfg_place *next;
+};
 
 struct dfg_block {
     struct dfg_block *outer;            /* NULL: the function */
@@ -35,7 +42,9 @@ struct dfg_block {
     int64_t number;
     int64_t modulus, residue;           /* the slot is a multiple of `modulus`, and `residue`; modulus 0: nothing is known */
     bool is_column;                     /* a loop over columns */
-    bool is_long;                       /* a loop of a range that is not a few numbers */
+    bool is_long;                       /* a loop of many repetitions, or of nobody knows how many */
+    bool is_bounded;                    /* a loop of which the slot is from `low` to `high` */
+    int64_t low, high;
     const char *counter;                /* of such a loop: the column as an int32_t; NULL: not needed yet */
     const char *name;                   /* of the slot */
     int64_t shift;                      /* the slot is that much more than what is called so */
@@ -45,6 +54,7 @@ struct dfg_block {
     unsigned depth;                     /* of its braces */
     const struct dfl_loc *loc;          /* of what the loop is in the .df; NULL: nothing is said of it */
     const char **temporaries;           /* by node id; NULL: none yet */
+    const struct dfg_place *places;     /* that have a name in it; NULL: there are none */
 };
 
 #define DFG_FAR ((int64_t)1 << 62)      /* i64 is not followed further: a bound of that much, either way, may be any number beyond */
@@ -59,7 +69,7 @@ struct dfg_fact {                       /* of a node, within one formula */
     bool loops;                         /* it holds a reduction that may be a loop */
     bool in_sum;                        /* the terms of dfg_gen.sum hold it, if there is such a sum */
     uint32_t empty;                     /* slots of loops around it that may have no repetition */
-    uint32_t walk;                      /* the last walk of dfg_is_written_out() that came here, */
+    uint32_t walk;                      /* the last walk of dfg_ranges_written() that came here, */
     unsigned inside;                    /* and how often it found a term of the node's reductions to stand in its text */
 };
 
@@ -159,7 +169,7 @@ struct dfg_gen {
     const struct dff_node *sum;         /* of an acc's formula: its loop stands around that of the columns (reduce.c). NULL: there is none */
     uint32_t within;                    /* the slot of its range, as a bit, while the inside of that loop is printed */
     unsigned copies;                    /* repetitions that are written out around what is printed */
-    uint32_t walks;                     /* of dfg_is_written_out(), so far */
+    uint32_t walks;                     /* of dfg_ranges_written(), so far */
     const char *from, *to;              /* the rows that are computed; NULL: all of them */
     unsigned rows;                      /* dimension that counts these; of those before it, df_outer0 … are computed */
     bool rings_turn;                    /* row y of a stream is row y % n of its ring (strips.c) */
@@ -225,11 +235,15 @@ void dfg_analyse(struct dfg_gen *g);
 void dfg_find_limit(struct dfg_gen *g);
 /* floats.c: between which numbers a float lies. */
 void dfg_float_span(struct dfg_gen *g, const struct dff_node *n);
+/* The most copies of the reduction's body in a long loop. */
+unsigned dfg_most_copies(const struct dff_node *n);
 /* How often the body of a reduction stands there if its loops are written out; 0: they never are, because an end is no number or
- * the terms are more than DFG_MOST_COPIES. */
+ * the copies would be too many. */
 unsigned dfg_copies(const struct dff_node *n);
-/* Is the range at least one value, and are its ends numbers? */
+/* Are the range's ends numbers, and is there a value between them? */
 bool dfg_range_is_fixed(const struct dff_range *range);
+/* Has the formula more than a few columns? */
+bool dfg_has_many_columns(const struct dfg_gen *g);
 /* Has the range at least one value? */
 bool dfg_range_has_values(const struct dff_range *range);
 static inline bool dfg_is_int(enum dff_type type) { return type == DFF_I32 || type == DFF_I64; }
@@ -263,9 +277,11 @@ unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *node);
 bool dfg_is_unmoved(struct dfg_gen *g, const struct dff_node *read, unsigned *in_row);
 /* The place of an element in a port: row by row. */
 const char *dfg_offset(struct dfg_gen *g, const struct dff_port *port, const struct dfg_text *indices);
-/* Is the reduction, which is printed into g->block, written out and not a loop? Of reductions inside each other the inner ones come
- * first: an outer one is a loop if both together would be too much text. */
-bool dfg_is_written_out(struct dfg_gen *g, const struct dff_node *n);
+/* How many of the ranges of a reduction, which is printed into g->block, are written out: the innermost ones. The others are loops. Of
+ * reductions inside each other the inner ones come first: an outer one is a loop if both together would be too much text. */
+unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n);
+/* Prints those reductions of the formula whose loops stand around that of the columns, into g->block: their values are arrays of the strip then. */
+void dfg_around_print(struct dfg_gen *g);
 /* Prints the reduction's loops into g->block, and gives the name of its value. */
 const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *node);
 /* Prints the loop of g->sum over a strip of columns into g->block. Its value is an array of the strip then. */

@@ -251,6 +251,18 @@ static const struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
     return &g->stage.rows[g->stage.n_rows++];
 }
 
+/* Adds factor * the slot of a loop between numbers to the bound: its least and its greatest value. false: the term is something else. */
+static bool add_range(const struct dfg_gen *g, bool dim, uint32_t slot, int64_t factor, struct dfg_bound *bound)
+{
+    const struct dfg_block *block = dim ? NULL : dfg_block_of(g, 1u << slot);
+    if (!block || block->slot != (int)slot || !block->is_bounded)
+        return false;
+    const int64_t ends[] = { factor * block->low, factor * block->high };
+    bound->least += ends[ends[1] < ends[0]];
+    bound->most += ends[ends[1] >= ends[0]];
+    return true;
+}
+
 /* Keeps the columns for which the index is inside apart. false: that cannot be said of the index. */
 static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
 {
@@ -263,7 +275,7 @@ static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const 
     for (unsigned k = 0; k < at.n; k++)
         if (!at.term[k].dim && (int)at.term[k].number == g->column)
             bound.factor = at.term[k].factor;
-        else
+        else if (!add_range(g, at.term[k].dim, at.term[k].number, at.term[k].factor, &bound))
             bound.rest.term[bound.rest.n++] = at.term[k];
     if (bound.factor <= 0 || !over_rows(g, &bound.rest))
         return false;
@@ -274,14 +286,23 @@ static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const 
         return false;
     if (i == g->stage.n_bounds)
         g->stage.bounds[g->stage.n_bounds++] = bound;
-    if (at.constant < g->stage.bounds[i].least)
-        g->stage.bounds[i].least = at.constant;
-    if (at.constant > g->stage.bounds[i].most)
-        g->stage.bounds[i].most = at.constant;
+    if (bound.least < g->stage.bounds[i].least)
+        g->stage.bounds[i].least = bound.least;
+    if (bound.most > g->stage.bounds[i].most)
+        g->stage.bounds[i].most = bound.most;
     return true;
 }
 
 /* ---- reads ---- */
+
+/* The loop over columns that is printed now. NULL: none. */
+static struct dfg_block *columns_block(const struct dfg_gen *g)
+{
+    struct dfg_block *block = g->block;
+    while (block && !block->is_column)
+        block = block->outer;
+    return block;
+}
 
 /* The offset in a row, whose first `lead` dimensions are fixed. */
 static const char *offset_in(struct dfg_gen *g, const struct dff_port *port, unsigned lead, const struct dfg_text *indices)
@@ -299,6 +320,42 @@ static struct dfg_text clamped(struct dfg_gen *g, const struct dff_node *index, 
                                                            : dfg_printf(g, "(int64_t)df_clamp_i32(%s, %s)", value, end), DFG_UNARY };
 }
 
+/* Has the slot its value outside of the loop over columns? It may be that of a loop inside. */
+static bool is_outside(const struct dfg_block *columns, uint32_t slot)
+{
+    const struct dfg_block *b = columns->outer;
+    while (b->outer && b->slot != (int)slot)
+        b = b->outer;
+    return b->slot == (int)slot;
+}
+
+/* In a loop over columns, a place that is the same for all of them gets a name outside, because compilers do not take the choices of a border out of
+ * the loop before they make vectors of it. */
+static struct dfg_text outside_columns(struct dfg_gen *g, const struct dff_node *index, struct dfg_text at)
+{
+    const struct dfg_block *columns = columns_block(g);
+    struct dfg_affine affine;           /* else the text may have names of the loop's own */
+    if (!columns || index->slots >> (unsigned)g->column & 1 || dfg_block_of(g, index->slots)->is_number || !dfg_affine(g, index, &affine))
+        return at;
+    for (unsigned i = 0; i < affine.n; i++)
+        if (!affine.term[i].dim && !is_outside(columns, affine.term[i].number))
+            return at;
+    struct dfg_block *now = g->block;
+    g->block = columns->outer;
+    struct dfg_block *block = dfg_block_of(g, index->slots);
+    g->block = now;
+    const struct dfg_place *place = block->places;
+    while (place && strcmp(place->text, at.c) != 0)
+        place = place->next;
+    if (!place) {
+        struct dfg_place *fresh = dfl_arena_alloc(g->arena, sizeof *fresh);
+        *fresh = (struct dfg_place){ at.c, dfg_new_name(g), block->places };
+        dfg_line(g, block, "const int64_t %s = %s;", fresh->name, at.c);
+        block->places = place = fresh;
+    }
+    return (struct dfg_text){ place->name, DFG_ATOM };
+}
+
 /* The place in dimension d; *choice: what stands before the element if the border is a number. */
 static struct dfg_text place_in(struct dfg_gen *g, const struct dff_node *n, unsigned d, const char **choice)
 {
@@ -312,7 +369,7 @@ static struct dfg_text place_in(struct dfg_gen *g, const struct dff_node *n, uns
         return at;
     struct dfg_text extent = dfg_index(g, port->extents[d]);
     if (border != DFF_NUMBER)
-        return dfg_bordered(g, at, border, extent.c);
+        return outside_columns(g, n->args[d], dfg_bordered(g, at, border, extent.c));
     at = named_index(g, at);
     *choice = dfg_printf(g, "%s%s < 0 || %s >= %s ? %s : ", *choice, at.c, at.c, dfg_within(g, extent, DFG_PLUS),
                          dfg_within(g, dfg_value(g, port->outside[d]), DFG_BITS));
@@ -402,15 +459,6 @@ static int chosen_dimension(const struct dfg_gen *g, const struct dff_node *n)
 bool dfg_is_chosen(const struct dfg_gen *g, const struct dff_node *n)
 {
     return chosen_dimension(g, n) >= 0;
-}
-
-/* The loop over columns that is printed now. NULL: none. */
-static struct dfg_block *columns_block(const struct dfg_gen *g)
-{
-    struct dfg_block *block = g->block;
-    while (block && !block->is_column)
-        block = block->outer;
-    return block;
 }
 
 /* The element with the number `at` in dimension d, read before the loop over the columns. */

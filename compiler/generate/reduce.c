@@ -5,6 +5,8 @@
  */
 #include "compiler/generate/gen.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the operations ---- */
@@ -80,7 +82,10 @@ struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, 
     while (is_taken(g, loop.name)) /* two equal reductions are one node, and have the names of the first */
         loop.name = dfg_printf(g, "%s_", loop.name);
     dfg_open(g, block, (int)range->slot, loop.name);
-    block->is_long = !dfg_range_is_fixed(range) || range->to->i - range->from->i > DFG_MOST_COPIES;
+    block->is_bounded = dfg_range_is_fixed(range);
+    block->is_long = !block->is_bounded || range->to->i - range->from->i > DFG_MOST_COPIES;
+    block->low = range->from->i;
+    block->high = range->to->i - 1;
     return loop;
 }
 
@@ -95,6 +100,7 @@ void dfg_loop_close(struct dfg_gen *g, struct dfg_block *block, const struct dfg
 struct fold {
     const struct dff_node *node;
     const char *name, *any, *best;      /* any: whether there was a term, NULL if there surely is one */
+    const struct fold *next;            /* another one with the same ranges, in the same loops; NULL: there is none */
 };
 
 static void fold_best(struct dfg_gen *g, const struct fold *f, struct dfg_text value, const char *condition)
@@ -139,20 +145,6 @@ static void fold_term(struct dfg_gen *g, const struct fold *f)
         dfg_line(g, g->block, "%s = %s;", f->name, dfg_joined(g, n, f->name, value));
 }
 
-/* Opens the loop of range r, and inside it those of the ranges r + step, … */
-static void fold_loops(struct dfg_gen *g, const struct fold *f, int r, int step)
-{
-    struct dfg_block block;
-    if (r < 0 || r >= (int)f->node->n_ranges) {
-        fold_term(g, f);
-        return;
-    }
-    struct dfg_loop loop = dfg_loop_open(g, &f->node->ranges[r], &block);
-    if (!g->failed)
-        fold_loops(g, f, r + step, step);
-    dfg_loop_close(g, &block, &loop);
-}
-
 static bool has_terms(const struct dff_node *n)
 {
     bool has = !(n->n_args > 1 && n->args[1]);
@@ -167,7 +159,7 @@ static bool has_terms(const struct dff_node *n)
 static bool is_in_long_loop(const struct dfg_gen *g, const struct dff_node *n)
 {
     for (const struct dfg_block *b = g->block; b; b = b->outer)
-        if ((b->is_column || b->is_long) && n->slots >> b->slot & 1)
+        if (b->is_long && n->slots >> b->slot & 1)
             return true;
     return g->cuda && n->slots & ((1u << g->formula->rank) - 1); /* all threads are a loop over the elements */
 }
@@ -195,21 +187,37 @@ static unsigned copies_inside(struct dfg_gen *g, const struct dff_node *n, uint3
     return f->inside = inside;
 }
 
-bool dfg_is_written_out(struct dfg_gen *g, const struct dff_node *n)
+static bool is_backwards(const struct dff_node *n)
 {
-    const unsigned copies = dfg_copies(n), most = is_in_long_loop(g, n) ? DFG_MOST_COPIES : DFG_MOST_OUTSIDE;
+    return n->order == DFF_ORDER_FOLD || n->order == DFF_ORDER_RUNNING;
+}
+
+/* The range that is `depth` loops from the outermost. */
+static const struct dff_range *range_at(const struct dff_node *n, uint32_t depth)
+{
+    return &n->ranges[is_backwards(n) ? n->n_ranges - 1 - depth : depth];
+}
+
+unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n)
+{
+    const unsigned most = is_in_long_loop(g, n) ? dfg_most_copies(n) : DFG_MOST_OUTSIDE;
     uint32_t slots = 0;
-    unsigned inside = 1;
-    if (!copies || copies * g->copies > DFG_MOST_ALL_COPIES)
-        return false;
+    unsigned written = 0;
+    int64_t copies = 1;
     g->walks++;
     for (uint32_t r = 0; r < n->n_ranges; r++)
         slots |= 1u << n->ranges[r].slot;
     for (uint32_t k = 0; k < n->n_args; k++) {
-        const unsigned in = n->args[k] ? copies_inside(g, n->args[k], slots, most) : 1;
-        inside = in > inside ? in : inside;
+        const unsigned inside = n->args[k] ? copies_inside(g, n->args[k], slots, most) : 1;
+        copies = inside > copies ? inside : copies;
     }
-    return copies * inside <= most;
+    for (; written < n->n_ranges; written++) {
+        const struct dff_range *range = range_at(n, n->n_ranges - 1 - written);
+        const int64_t values = dfg_range_is_fixed(range) ? range->to->i - range->from->i : most + 1;
+        if (values > most || (copies *= values) > most || copies * g->copies > DFG_MOST_ALL_COPIES)
+            break;
+    }
+    return written;
 }
 
 /* The fold begins with the first term, and needs no identity. */
@@ -218,56 +226,77 @@ static bool begins_with_term(const struct fold *f)
     return !f->best && !(f->node->n_args > 1 && f->node->args[1]) && f->node->op != DFF_COUNT;
 }
 
-static void written_term(struct dfg_gen *g, const struct fold *f, bool first)
+static void fold_terms(struct dfg_gen *g, const struct fold *f, bool first)
 {
-    if (first && begins_with_term(f))
-        dfg_line(g, g->block, "%s %s = %s;", dfg_type(f->node->type), f->name, dfg_value(g, f->node->args[0]).c);
-    else
-        fold_term(g, f);
+    for (; f; f = f->next)
+        if (first && begins_with_term(f))
+            dfg_line(g, g->block, "%s %s = %s;", dfg_type(f->node->type), f->name, dfg_value(g, f->node->args[0]).c);
+        else
+            fold_term(g, f);
 }
 
-static void written_out(struct dfg_gen *g, const struct fold *f, int r, int step, bool *first)
+/* Prints the ranges from `depth` on, written out. *first: nothing was printed yet. */
+static void written_out(struct dfg_gen *g, const struct fold *f, uint32_t depth, bool *first)
 {
-    if (r < 0 || r >= (int)f->node->n_ranges) {
-        written_term(g, f, *first);
+    const unsigned before = g->copies;
+    if (depth == f->node->n_ranges) {
+        fold_terms(g, f, *first);
         *first = false;
         return;
     }
-    const struct dff_range *range = &f->node->ranges[r];
+    const struct dff_range *range = range_at(f->node, depth);
+    g->copies *= (unsigned)(range->to->i - range->from->i);
     for (int64_t i = range->from->i; i < range->to->i && !g->failed; i++) {
         struct dfg_block block;
         if (dfg_open_number(g, &block, (int)range->slot, i))
-            written_out(g, f, r + step, step, first);
+            written_out(g, f, depth + 1, first);
         dfg_close(g, &block, "");
     }
+    g->copies = before;
+}
+
+/* Prints the ranges from `depth` on; those from `written` on are written out. */
+static void fold_loops(struct dfg_gen *g, const struct fold *f, uint32_t depth, uint32_t written)
+{
+    struct dfg_block block;
+    bool first = written == 0;
+    if (depth == written) {
+        written_out(g, f, depth, &first);
+        return;
+    }
+    struct dfg_loop loop = dfg_loop_open(g, range_at(f->node, depth), &block);
+    if (!g->failed)
+        fold_loops(g, f, depth + 1, written);
+    dfg_loop_close(g, &block, &loop);
+}
+
+static bool is_best(const struct dff_node *n)
+{
+    return n->op == DFF_ARGMIN || n->op == DFF_ARGMAX;
+}
+
+/* Does the fold need to know whether there was a term? */
+static bool needs_any(const struct dff_node *n)
+{
+    return is_best(n) || (n->op == DFF_SUM && is_float(n->type) && !has_terms(n));
 }
 
 static const char *fold(struct dfg_gen *g, const struct dff_node *n)
 {
     struct fold f = { .node = n, .name = dfg_new_name(g) };
-    const unsigned before = g->copies, copies = dfg_is_written_out(g, n) ? dfg_copies(n) : 0;
-    bool backwards = n->order == DFF_ORDER_FOLD || n->order == DFF_ORDER_RUNNING;
-    bool best = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX;
-    if (best || (n->op == DFF_SUM && is_float(n->type) && !has_terms(n))) {
+    const uint32_t loops = n->n_ranges - dfg_ranges_written(g, n);
+    if (needs_any(n)) {
         f.any = dfg_new_name(g);
         dfg_line(g, g->block, "int %s = 0;", f.any);
     }
-    if (best) {
+    if (is_best(n)) {
         f.best = dfg_new_name(g);
         dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->args[0]->type), f.best);
     }
-    if (!copies || !begins_with_term(&f))
+    if (loops || !begins_with_term(&f))
         dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), f.name, dfg_start_of(n));
-    int outermost = backwards ? (int)n->n_ranges - 1 : 0, step = backwards ? -1 : 1;
-    bool first = true;
-    if (copies) {
-        g->copies *= copies;
-        written_out(g, &f, outermost, step, &first);
-        g->copies = before;
-    } else {
-        fold_loops(g, &f, outermost, step);
-    }
-    if (f.any && !best)
+    fold_loops(g, &f, 0, loops);
+    if (f.any && !f.best)
         dfg_line(g, g->block, "%s = %s ? %s : 0;", f.name, f.any, f.name);
     return f.name;
 }
@@ -357,7 +386,305 @@ static const char *lanes_of(struct dfg_gen *g, const struct dff_node *n, uint32_
     return name;
 }
 
-/* ---- around the columns ---- */
+/* ---- around the columns ----
+ *
+ * A loop inside that of the columns keeps compilers from making vectors. So the loop of a reduction that is too long to be written out stands around
+ * that of the columns of a strip, and an array has what each column has so far. Its inner ranges are written out there, as far as
+ * they are short.
+ */
+
+#define CHUNK 8                         /* terms that are joined before what a column has is stored */
+#define MOST_TOGETHER 4                 /* reductions in the same loops */
+#define LEAST_WORK 4                    /* operations of a value that is not computed anew for each term */
+
+struct around {
+    const struct dff_node *nodes[MOST_TOGETHER];
+    const char *values[MOST_TOGETHER], *anys[MOST_TOGETHER]; /* arrays; anys: NULL if there surely is a term */
+    unsigned n;
+    const struct dff_range *range;      /* a chunk of its terms is joined; NULL: none */
+    unsigned terms;                     /* of a chunk */
+};
+
+static uint32_t slots_of(const struct dff_node *n)
+{
+    uint32_t slots = 0;
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        slots |= 1u << n->ranges[r].slot;
+    return slots;
+}
+
+/* Can the node be an array of a value for each column? */
+static bool is_of_columns(const struct dfg_gen *g, const struct dff_node *n)
+{
+    return n->slots >> (unsigned)g->column & 1 && !(n->slots & ~((2u << (unsigned)g->column) - 1));
+}
+
+/* Is it a reduction whose loop is to stand around the columns? */
+static bool is_around(struct dfg_gen *g, const struct dff_node *n)
+{
+    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || n->order != DFF_ORDER_FOLD || is_best(n) || n == g->sum || !is_of_columns(g, n) ||
+        dfg_columns_has(g, n))
+        return false;
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        if (!dfg_range_is_fixed(&n->ranges[r]))
+            return false;
+    struct dfg_block columns;           /* where it would stand else */
+    dfg_open_columns(g, &columns);
+    const bool around = !g->failed && dfg_ranges_written(g, n) < n->n_ranges;
+    dfg_drop(g, &columns);
+    return around;
+}
+
+enum { NOT_AROUND, AROUND, HOLDS_AROUND = 2 }; /* by node id: what it is, and what its arguments hold */
+
+/* Marks which nodes hold reductions that are to stand around the columns: arguments have lower numbers than the nodes that they are of. */
+static void mark_holders(const struct dfg_gen *g, unsigned char *marks)
+{
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        marks[i] &= AROUND;
+        for (uint32_t k = 0; k < n->n_args; k++)
+            if (n->args[k] && marks[n->args[k]->id])
+                marks[i] |= HOLDS_AROUND;
+    }
+}
+
+static bool has_ranges_of(const struct dff_node *a, const struct dff_node *b)
+{
+    bool same = a->n_ranges == b->n_ranges;
+    for (uint32_t r = 0; r < a->n_ranges && same; r++)
+        same = a->ranges[r].slot == b->ranges[r].slot && a->ranges[r].from == b->ranges[r].from && a->ranges[r].to == b->ranges[r].to;
+    return same;
+}
+
+static unsigned work_of(const struct dff_node *n)
+{
+    const bool is_long = n->kind == DFF_REDUCE || (n->kind == DFF_OP && (n->op == DFF_DIV || n->op == DFF_MOD || (n->op >= DFF_SQRT && n->op <= DFF_TANH)));
+    unsigned work = is_long ? LEAST_WORK : n->kind == DFF_OP || n->kind == DFF_CONVERT;
+    for (uint32_t k = 0; k < n->n_args && work < LEAST_WORK; k++)
+        work += n->args[k] ? work_of(n->args[k]) : 0;
+    return work;
+}
+
+/* Adds arrays for what the terms need and what is the same for all of them: inside the loop it would be computed anew for each. Comes to each node
+ * once in a walk; one for each of the reductions is left free. */
+static void keep_columns(struct dfg_gen *g, const struct dff_node *n, uint32_t slots)
+{
+    if (g->facts[n->id].walk == g->walks || !(n->slots >> (unsigned)g->column & 1) || dfg_columns_has(g, n) ||
+        g->n_columns + MOST_TOGETHER >= DFG_MAX_COLUMNS)
+        return;
+    g->facts[n->id].walk = g->walks;
+    g->facts[n->id].inside = 1;
+    if (!(n->slots & slots) && is_of_columns(g, n) && work_of(n) >= LEAST_WORK) {
+        dfg_column_array(g, n->type, dfg_column_add(g, n, false)->name, 1, 0);
+        return;
+    }
+    for (uint32_t k = 0; k < n->n_args; k++)
+        if (n->args[k])
+            keep_columns(g, n->args[k], slots);
+}
+
+static const char *place_in_strip(struct dfg_gen *g, const char *array)
+{
+    return dfg_printf(g, "%s[%s - df_strip]", array, g->formula->names[g->column]);
+}
+
+/* A loop over the strip's columns, in which print() prints. */
+static void over_columns(struct dfg_gen *g, const struct around *a, void (*print)(struct dfg_gen *g, const struct around *a))
+{
+    struct dfg_block loop;
+    if (dfg_open_columns(g, &loop)) {
+        loop.loc = &g->formula->ast->loc;
+        print(g, a);
+    }
+    dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
+}
+
+static void begin_columns(struct dfg_gen *g, const struct around *a)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->values[i]), dfg_start_of(a->nodes[i]));
+        if (a->anys[i])
+            dfg_line(g, g->block, "%s = 0;", place_in_strip(g, a->anys[i]));
+    }
+}
+
+static void end_columns(struct dfg_gen *g, const struct around *a)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->anys[i]) {
+            const char *value = place_in_strip(g, a->values[i]);
+            dfg_line(g, g->block, "%s = %s ? %s : 0;", value, place_in_strip(g, a->anys[i]), value);
+        }
+}
+
+static void written_chunk(struct dfg_gen *g, const struct fold *folds, const struct around *a)
+{
+    const struct dfg_block *loop = dfg_block_of(g, 1u << a->range->slot);
+    const unsigned before = g->copies;
+    g->copies *= a->terms;
+    for (unsigned k = 0; k < a->terms && !g->failed; k++) {
+        struct dfg_block term;
+        if (dfg_open_shared(g, &term, loop->slot, loop->name)) {
+            term.shift = k;
+            term.is_bounded = true;
+            term.low = loop->low;
+            term.high = loop->high;
+            fold_terms(g, folds, false);
+        }
+        dfg_close(g, &term, "");
+    }
+    g->copies = before;
+}
+
+/* One column: the terms of the ranges that are written out, or of a chunk. */
+static void join_columns(struct dfg_gen *g, const struct around *a)
+{
+    struct fold folds[MOST_TOGETHER];
+    unsigned written = a->nodes[0]->n_ranges;
+    bool first = false;
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct dff_node *n = a->nodes[i];
+        const unsigned own = dfg_ranges_written(g, n);
+        folds[i] = (struct fold){ .node = n, .name = dfg_new_name(g), .any = a->anys[i] ? dfg_new_name(g) : NULL, .next = i + 1 < a->n ? &folds[i + 1] : NULL };
+        written = own < written ? own : written;
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), folds[i].name, place_in_strip(g, a->values[i]));
+        if (a->anys[i])
+            dfg_line(g, g->block, "int %s = %s;", folds[i].any, place_in_strip(g, a->anys[i]));
+    }
+    if (a->range)
+        written_chunk(g, folds, a);
+    else
+        written_out(g, folds, folds[0].node->n_ranges - written, &first);
+    for (unsigned i = 0; i < a->n; i++) {
+        dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->values[i]), folds[i].name);
+        if (a->anys[i])
+            dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->anys[i]), folds[i].any);
+    }
+}
+
+static unsigned around_written(struct dfg_gen *g, const struct around *a)
+{
+    struct dfg_block columns;
+    unsigned written = a->nodes[0]->n_ranges;
+    dfg_open_columns(g, &columns);
+    for (unsigned i = 0; i < a->n && !g->failed; i++) {
+        const unsigned own = dfg_ranges_written(g, a->nodes[i]);
+        written = own < written ? own : written;
+    }
+    dfg_drop(g, &columns);
+    return written;
+}
+
+/* The innermost range, if none is written out: CHUNK terms at a time, and then the rest, because what the columns have is read and stored each time. */
+static void around_chunks(struct dfg_gen *g, const struct around *a, const struct dff_range *range)
+{
+    const int64_t values = range->to->i - range->from->i, whole = values - values % CHUNK, middle = range->from->i + whole;
+    for (int rest = 0; rest < 2 && !g->failed; rest++) {
+        const int64_t from = rest ? middle : range->from->i, to = rest ? range->to->i : middle;
+        struct around chunk = *a;
+        struct dfg_block block;
+        if (from == to)
+            continue;
+        struct dfg_loop loop = dfg_loop_open(g, range, &block);
+        block.low = from;
+        block.high = rest ? to - 1 : to - CHUNK;
+        chunk.range = range;
+        chunk.terms = rest ? 1 : CHUNK;
+        if (!g->failed)
+            over_columns(g, &chunk, join_columns);
+        dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = %" PRId64 "; %s < %" PRId64 "; %s += %u)", loop.name, from, loop.name, to, loop.name, chunk.terms));
+    }
+}
+
+static void around_loops(struct dfg_gen *g, const struct around *a, uint32_t depth, uint32_t loops)
+{
+    struct dfg_block block;
+    if (depth == loops) {
+        over_columns(g, a, join_columns);
+        return;
+    }
+    if (depth + 1 == a->nodes[0]->n_ranges) {
+        around_chunks(g, a, range_at(a->nodes[0], depth));
+        return;
+    }
+    struct dfg_loop loop = dfg_loop_open(g, range_at(a->nodes[0], depth), &block);
+    if (!g->failed)
+        around_loops(g, a, depth + 1, loops);
+    dfg_loop_close(g, &block, &loop);
+}
+
+static void print_kept(struct dfg_gen *g, unsigned first)
+{
+    struct dfg_block loop;
+    const unsigned last = g->n_columns;
+    if (first == last)
+        return;
+    if (dfg_open_columns(g, &loop)) {
+        g->n_columns = first;           /* they are not there yet */
+        for (unsigned i = first; i < last && !g->failed; i++)
+            dfg_line(g, g->block, "%s = %s;", place_in_strip(g, g->columns[i].name), dfg_value(g, g->columns[i].node).c);
+        g->n_columns = last;
+    }
+    dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
+}
+
+static void print_around(struct dfg_gen *g, struct around *a)
+{
+    const unsigned before = g->n_columns;
+    bool any = false;
+    g->walks++;
+    for (unsigned i = 0; i < a->n; i++)
+        for (uint32_t k = 0; k < a->nodes[i]->n_args; k++)
+            if (a->nodes[i]->args[k])
+                keep_columns(g, a->nodes[i]->args[k], slots_of(a->nodes[i]));
+    print_kept(g, before);
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct dff_node *n = a->nodes[i];
+        a->values[i] = dfg_new_name(g);
+        a->anys[i] = needs_any(n) ? dfg_new_name(g) : NULL;
+        any |= a->anys[i] != NULL;
+        dfg_column_array(g, n->type, a->values[i], 1, 0);
+        if (a->anys[i])
+            dfg_column_array(g, DFF_I32, a->anys[i], 1, 0);
+    }
+    over_columns(g, a, begin_columns);
+    around_loops(g, a, 0, a->nodes[0]->n_ranges - around_written(g, a));
+    if (any)
+        over_columns(g, a, end_columns);
+    for (unsigned i = 0; i < a->n; i++)
+        dfg_column_add(g, a->nodes[i], false)->name = a->values[i];
+}
+
+/* Reductions that are printed together have the same ranges, and none holds one that is not yet printed. */
+static void find_together(const struct dfg_gen *g, struct around *a, const unsigned char *marks)
+{
+    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER; i++)
+        if (marks[i] == AROUND && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
+            a->nodes[a->n++] = g->kernel->nodes[i];
+}
+
+void dfg_around_print(struct dfg_gen *g)
+{
+    const unsigned n = dfg_has_many_columns(g) ? g->kernel->n_nodes : 0;
+    unsigned char *marks = calloc(n + 1u, 1);
+    g->failed |= !marks;
+    for (unsigned i = 0; i < n && !g->failed; i++)
+        marks[i] = is_around(g, g->kernel->nodes[i]) ? AROUND : NOT_AROUND;
+    for (unsigned i = 0; i < n && !g->failed; i++) {
+        struct around a = { .nodes = { g->kernel->nodes[i] }, .n = 1 };
+        if (!(marks[i] & AROUND) || g->n_columns + MOST_TOGETHER > DFG_MAX_COLUMNS)
+            continue;
+        mark_holders(g, marks);
+        find_together(g, &a, marks);
+        print_around(g, &a);
+        for (unsigned k = 0; k < a.n; k++)
+            marks[a.nodes[k]->id] = NOT_AROUND;
+    }
+    free(marks);
+}
+
+/* ---- the sum of an acc whose terms gather elements ---- */
 
 /* Prints a loop over the strip's columns that stores `value`, or what the array has and the sum's term joined. */
 static void print_sums(struct dfg_gen *g, const char *array, const char *value)

@@ -131,6 +131,8 @@ static void print_strip_loop(struct dfg_gen *g)
         dfg_gathers_print(g);
         if (g->sum && !g->failed)
             dfg_sum_print(g);
+        if (!g->failed)
+            dfg_around_print(g);
     }
     if (!g->n_columns) {
         dfg_drop(g, &strip);

@@ -271,6 +271,30 @@ printf '%s\n' "$(lines_of 256)" "$(lines_of 256)" > lines.expected
 printf '%s\n' "$(lines_of 16)" "$(lines_of 1000)" > lines
 same otsu-lines lines lines.expected
 
+# So are those for each element of a row: their loops stand around that of the columns, which is a vector then.
+cat > taps.df <<'END'
+param n = 256;
+kernel fill(out g: f32[2000]) { g[x] = x % 7; }
+kernel taps(in g: f32[w] border mirror, out o: f32[w]) { o[x] = sum(i in 0..n: g[x + i] * (i + 1)); }
+kernel show(in g: f32[w], in o: f32[w]) cpu {{
+    double sum = 0;
+    int i = 0;
+    for (; o[999] != sum && i < 1001; i++)
+        sum = (float)sum + (float)(g[999 + i < (int)w ? 999 + i : 2 * (int)w - 1 - 999 - i] * (float)(i + 1));
+    printf("%d terms\n", i);
+}};
+graph main { g = fill(); o = taps(g); show(g, o); }
+END
+for n in 16 203 256 1000; do
+    "$DFC" --emit=c taps.df -D n=$n | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > taps.$n
+    check taps-compile-$n "$DFC" taps.df --nvcc=none -D n=$n -o taps
+    expect taps-$n 0 "^$n terms\$" ./taps --waves=1
+done
+printf '%s\n' "$(wc -l <taps.256)" > lines.expected; printf '%s\n' "$(wc -l <taps.1000)" > lines
+same taps-lines lines lines.expected
+if [ $(($(wc -l <taps.1000) - $(wc -l <taps.16))) -lt 40 ]; then pass taps-lines-16; else fail taps-lines-16 "$(wc -l taps.16 taps.1000)"; fi
+expect taps-around 0 'for \(int64_t i = 0; i < 256; i \+= 8\) \{ .*for \(int64_t x = df_strip; x < df_strip_end; x\+\+\)' eval "tr '\n' ' ' <taps.256"
+
 # ---- formulas of the planes of a picture are one row function: no more text than of a formula over the channels ----
 cat > planes.df <<'END'
 table m: f32[3, 3] = { 0.299, 0.587, 0.114, -0.169, -0.331, 0.5, 0.5, -0.419, -0.081 };

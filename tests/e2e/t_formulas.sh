@@ -7,7 +7,7 @@ compare() { python3 "$formula/compare.py" "$DF_BUILD" --quick "$@"; }
 compare --wild --programs=60 --sizes=4 || failures=1
 
 # Graphs that are written for this, on sizes of 1, below the reach of what they read, and around blocks of a sum.
-all=("$cases"/{filters,borders,reductions,gathers,histograms,residues,trig,accs,sums,mutual,planes}.df)
+all=("$cases"/{filters,borders,reductions,gathers,histograms,residues,trig,accs,sums,mutual,planes,long}.df)
 if long; then compare --cases "${all[@]}" || failures=1; fi
 compare --plain --cases "${all[@]}" || failures=1
 compare --all-levels --cases "$cases/rounded.df" $(! long || echo "$cases/gathers.df") || failures=1

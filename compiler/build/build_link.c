@@ -437,11 +437,12 @@ static bool link_whole(const struct dfc_program *p, const struct dfc_list *argv,
 }
 
 /* Takes the product from the cache, or makes it: argv links `linked`, of which an archive is made if `path` is another file. */
-static bool get_or_link(const struct dfc_program *p, const struct dfc_list *argv, const char *linked, const char *path)
+static bool get_or_link(struct dfc_program *p, const struct dfc_list *argv, const char *linked, const char *path)
 {
     const bool archive = linked != path;
     char *entry = dfc_program_entry(p, argv, archive);
     bool listed = false, good = entry && dfc_program_get(p, entry, path);
+    p->was_cached = good;
     if (!good) {
         const struct timespec began = dfc_program_clock();
         good = link_whole(p, argv, linked, entry ? &listed : NULL) && (!archive || dfc_link_archive(p, path));

@@ -91,6 +91,7 @@ struct dfc_program {
     unsigned n_levels;                  /* for which formulas are compiled (dfg_level()) */
     bool takes_for_vectors;             /* the C compiler takes a flag with which it makes vectors of more loops of formulas */
     double link_cpu_s;                  /* CPU time that linking took */
+    bool was_cached;                    /* the program came from the cache, and nothing was linked */
     const struct dfg_level *here;       /* the only one, in place of level 0, for a program that runs here; NULL: all are compiled */
 };
 

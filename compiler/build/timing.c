@@ -54,16 +54,23 @@ static void print_kernels(FILE *out, const struct dfc_program *p, bool gpu, int 
         }
 }
 
+/* Ends a line: how long it took to make something, or that it came from the cache. */
+static void print_source(FILE *out, bool was_cached, double cpu_s, const char *made)
+{
+    if (was_cached)
+        fprintf(out, "%12s  from the cache\n", "");
+    else
+        fprintf(out, "%9.0f ms  %s\n", 1e3 * cpu_s, made);
+}
+
 static void print_unit(FILE *out, const struct dfc_build_unit *unit, const struct dfg_level *here, int width)
 {
     const struct dfg_level *level = unit->level && here ? here : unit->level;
     fprintf(out, "%-*s  %-5s  ", width, file_name(unit), level ? level->name : "");
     if (unit->kind == DFC_CODE_OBJECT)
         fputs("             as it is\n", out);
-    else if (unit->was_cached)
-        fputs("             from the cache\n", out);
     else
-        fprintf(out, "%9.0f ms  compiled\n", 1e3 * unit->cpu_s);
+        print_source(out, unit->was_cached, unit->cpu_s, "compiled");
 }
 
 void dfc_print_timing(FILE *out, const struct dfc_program *p, struct dfc_moment began)
@@ -84,7 +91,8 @@ void dfc_print_timing(FILE *out, const struct dfc_program *p, struct dfc_moment 
     fprintf(out, "%-*s  %-5s  %12s  %s\n", files, "file", "level", "CPU time", "object");
     for (size_t u = 0; u < p->n_units; u++)
         print_unit(out, &p->units[u], p->here, files);
-    fprintf(out, "%-*s  %-5s  %9.0f ms\n", files, "linking", "", 1e3 * p->link_cpu_s);
+    fprintf(out, "%-*s  %-5s  ", files, "linking", "");
+    print_source(out, p->was_cached, p->link_cpu_s, "linked");
     fprintf(out, "%-*s  %-5s  %9.0f ms\n", files, "dfc itself", "", 1e3 * (now.own_s - began.own_s));
     fprintf(out, "%-*s  %-5s  %9.0f ms  in %.0f ms\n", files, "total", "", 1e3 * (now.own_s - began.own_s + now.tools_s - began.tools_s),
             1e3 * (now.elapsed_s - began.elapsed_s));

@@ -74,6 +74,25 @@ source=$PWD/std/two.df; compiled std-shared 'link two.c' 99; same std-shared-run
 
 # ---- programs and libraries ----
 source=$PWD/c-files/three.df
+
+# --timing: which objects were compiled and which were not, the CPU time of each, and of generating each kernel of formulas.
+timed() { # NAME OBJECT…: what is said of three_formulas.c
+    local name=$1 want=$2; shift 2
+    expect "$name" 0 "^three_formulas\\.c +(v[34])? +$want\$" "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --timing "$@"
+}
+timed timing-compiled '[1-9][0-9]* ms  compiled' --no-cache
+timed timing-cached 'from the cache'
+expect timing-linked-cached 0 '^linking +from the cache$' "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --timing
+"$DFC" run "$source" --nvcc=none --timing --no-cache >said.out 2>said
+echo 213 >said.expected; same timing-run-output said.out said.expected
+expect timing-kernel 0 '^twice +[1-9][0-9]* +[0-9]+\.[0-9]{2} ms  three_formulas\.c$' cat said
+sed -n '/^file /,$s/ .*//p' said >said.files
+printf '%s\n' file three.c three_formulas.c 2_show.c 3_more.cpp linking dfc total >said.expected; same timing-files said.files said.expected
+expect timing-linked 0 '^linking +[1-9][0-9]* ms  linked$' cat said
+# The parts add up: no time is counted twice, and the linker's and the compilers' are in the total.
+awk '/^file /{parts = 1; next} parts && match($0, /[0-9]+ ms/) { if ($1 == "total") { all = substr($0, RSTART, RLENGTH) + 0 } else { sum += substr($0, RSTART, RLENGTH) } }
+     END { exit !(all > 0 && sum > 0 && sum <= all + 10) }' said && pass timing-total || fail timing-total "$(cat said)"
+
 compiled linked '' 213
 for p in "$DFC_CACHE"/*.program; do printf x | dd of="$p" bs=1 seek=4000 conv=notrunc 2>/dev/null; done
 compiled linked-damaged link 213; compiled linked-again '' 213
@@ -170,23 +189,6 @@ echo "figure $((4 * each)) compilations of four processes: $right right, ${kille
 [ "${killed:-0}" -gt 0 ] && [ "$right" -gt $((2 * each)) ] && pass many-both || fail many-both "$(cat many/counts)"
 bytes() { find many/cache -name "*$1" -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
 [ "$(bytes .o)" -le $((384 << 20)) ] && [ "$(bytes .program)" -le $((128 << 20)) ] && pass many-bounded || fail many-bounded "$(bytes .o) $(bytes .program)"
-
-# --timing: which objects were compiled and which were not, the CPU time of each, and of generating each kernel of formulas.
-timed() { # NAME OBJECT…: what is said of three_formulas.c
-    local name=$1 want=$2; shift 2
-    expect "$name" 0 "^three_formulas\\.c +(v[34])? +$want\$" "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --timing "$@"
-}
-timed timing-compiled '[1-9][0-9]* ms  compiled' --no-cache
-timed timing-cached 'from the cache'
-timed timing-cached-again 'from the cache'
-"$DFC" run "$source" --nvcc=none --timing --no-cache >said.out 2>said
-echo 213 >said.expected; same timing-run-output said.out said.expected
-expect timing-kernel 0 '^twice +[1-9][0-9]* +[0-9]+\.[0-9]{2} ms  three_formulas\.c$' cat said
-sed -n '/^file /,$s/ .*//p' said >said.files
-printf '%s\n' file three.c three_formulas.c 2_show.c 3_more.cpp linking dfc total >said.expected; same timing-files said.files said.expected
-# The parts add up: no time is counted twice, and the linker's and the compilers' are in the total.
-awk '/^file /{parts = 1; next} parts && match($0, /[0-9]+ ms/) { if ($1 == "total") { all = substr($0, RSTART, RLENGTH) + 0 } else { sum += substr($0, RSTART, RLENGTH) } }
-     END { exit !(all > 0 && sum > 0 && sum <= all + 10) }' said && pass timing-total || fail timing-total "$(cat said)"
 
 # ---- CUDA ----
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)

@@ -200,9 +200,8 @@ static const struct dff_range *range_at(const struct dff_node *n, uint32_t depth
 
 unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n)
 {
-    const unsigned most = is_in_long_loop(g, n) ? dfg_most_copies(n) : DFG_MOST_OUTSIDE;
+    unsigned written = 0, most = is_in_long_loop(g, n) ? dfg_most_copies(n) : DFG_MOST_OUTSIDE;
     uint32_t slots = 0;
-    unsigned written = 0;
     int64_t copies = 1;
     g->walks++;
     for (uint32_t r = 0; r < n->n_ranges; r++)
@@ -211,6 +210,8 @@ unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n)
         const unsigned inside = n->args[k] ? copies_inside(g, n->args[k], slots, most) : 1;
         copies = inside > copies ? inside : copies;
     }
+    if (most == DFG_MOST_COPIES && dfg_is_int(n->type) && copies > 1)
+        most = DFG_MOST_OF_WINDOW;      /* so is a sum of sums */
     for (; written < n->n_ranges; written++) {
         const struct dff_range *range = range_at(n, n->n_ranges - 1 - written);
         const int64_t values = dfg_range_is_fixed(range) ? range->to->i - range->from->i : most + 1;

@@ -1,5 +1,5 @@
 # tests/baseline: what is written by hand with CUDA and pthreads makes what examples/ct and examples/matrix make, on one and on two threads and
-# on the emulated GPU. With nvcc both are compiled for CUDA, too, and run on the CPU. Their lines are counted.
+# on the emulated GPU. In make check-long, with nvcc both are compiled for CUDA, too, and run on the CPU. Their lines are counted.
 base=$DF_SOURCE/tests/baseline ct=$DF_SOURCE/examples/ct matrix=$DF_SOURCE/examples/matrix
 "$base/lines.sh" >lines.txt
 fewer=$(awk '/^ct: all|^matrix: all  |^matrix: the graph/ && $(NF - 2) >= 80 { n++ } END { print n }' lines.txt)
@@ -39,11 +39,12 @@ else
     skip ct 'no libfftw3-dev'
 fi
 
+long || return 0
 if ! command -v nvcc >/dev/null; then skip cuda 'no nvcc here'; exit 0; fi
 check matrix-nvcc "$base/matrix/build.sh" ./matrix_cuda
 check matrix-cuda eval './matrix_cuda 96 cpu | sort >hand.out'
 same matrix-cuda-same mixed.out hand.out
-long && [ -e first.f32 ] || exit 0
+[ -e first.f32 ] || exit 0
 check ct-nvcc "$base/ct/build.sh" ./ct_cuda
 check ct-cuda ./ct_cuda v.rct 80 hand.f32 hand.png cpu
 same ct-cuda-same first.f32 hand.f32

@@ -30,8 +30,8 @@ if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
         expect cuda-runs 0 . ./one-cuda --device=none
         mkdir wrapped && printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" > wrapped/nvcc
         chmod +x wrapped/nvcc                # a wrapper in a folder that has no toolkit around it
-        check wrapped-nvcc "$DFC" src/sum.df -o wrapped/one --nvcc=wrapped/nvcc $one
-        expect wrapped-nvcc-runs 0 . wrapped/one --device=none
+        ! long || check wrapped-nvcc "$DFC" src/sum.df -o wrapped/one --nvcc=wrapped/nvcc $one
+        ! long || expect wrapped-nvcc-runs 0 . wrapped/one --device=none
         expect cuda-or-says-why 0 . bash -c './one-cuda --device=cuda || [ $? = 1 ]'
     else
         skip cuda "this dfc was built without CUDA"

@@ -9,6 +9,7 @@ right=$(printf '%s\n' 'lu f64: right' 'cholesky f64: right' 'lu f32: right' 'cho
 ./gpu >plain.out; printf 'plain kernels\n%s\n' "$right" >plain.want; same gpu-plain plain.out plain.want
 SOLVER=$PWD/solver.so ./gpu >solver.out; printf 'cuSOLVER\n%s\n' "$right" >solver.want; same gpu-solver solver.out solver.want
 
+long || return 0                        # lu.df with nvcc
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then skip cuda "no nvcc here"; exit 0; fi
 if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip cuda "this dfc was built without CUDA"; exit 0; fi

@@ -73,6 +73,7 @@ bound() { printf 'stream 1\nworkspace 256\n%s\n%s\n' "$@"; }
 { printf '%s\n' "$large" "$large" "$large" create; bound 'sgemm 3' 'f32: 0 wrong'; bound 'dgemm 3' 'f64: 0 wrong'; } > blas.want; same blas blas.out blas.want
 
 # nvcc compiles it without a header of cuBLAS, and nothing is linked with the library.
+long || return 0
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then skip matrix-cuda "no nvcc here"; exit 0; fi
 if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip matrix-cuda "this dfc was built without CUDA"; exit 0; fi

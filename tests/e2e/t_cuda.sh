@@ -106,11 +106,13 @@ X
 same extents extents.out extents.want
 
 # What a device is asked for: the launch's own function, or one of the unit if the launch's name alone does not tell which it is.
+if long; then
 cp "$programs/over.cu" "$programs/over.df" .
 check asked-for-compile "$DFC" over.df -o over --keep $one
 check asked-for-link c++ $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags" | head -n 1) -o over-asked "$programs/over_main.cpp" over.dfc/*over.cu.o over.dfc/over_gpu.cu.o -L"$cuda/lib64" -L"$cuda/lib" -lcudart_static -lpthread -ldl -lrt
 expect asked-for 0 '^1 1 0 1 1 0 1 1 $' sh -c './over-asked | tr "\n" " "'
 rm -rf over.dfc
+fi
 
 # A toolkit with its libraries in lib alone, as Python's packages have it: linked from there, and found there when the program starts.
 mkdir -p kit/lib && ln -s "$cuda/include" kit/include && ln -s "$cuda"/lib*/libcudart_static.a kit/lib/

@@ -90,5 +90,5 @@ if long; then "$DFC" rdc.df -o rdc --keep --nvcc-flags='-arch=sm_80 -rdc true' 2
 sed 's/defines.cu/defines.o/' rdc.df > rdc-object.df && rm -r rdc.dfc
 ! long || check relocatable-object "$DFC" rdc-object.df -o rdc --nvcc-flags='-arch=sm_80 -dc'
 sed 's/gpu "defines.cu"//' rdc.df > missing.df
-expect relocatable-missing 1 "^dfc: error: linking the device code of 'missing' failed" "$DFC" missing.df -o missing --nvcc-flags='-arch=sm_80 -rdc=true'
+! long || expect relocatable-missing 1 "^dfc: error: linking the device code of 'missing' failed" "$DFC" missing.df -o missing --nvcc-flags='-arch=sm_80 -rdc=true'
 ! long || expect relocatable-not 1 'nresolved extern function' "$DFC" rdc.df -o rdc --nvcc-flags='-arch=sm_80 -rdc=true --relocatable-device-code=false'

@@ -95,7 +95,8 @@ as_compiler() { # NAME COMMAND: calls of NAME are calls of COMMAND, which may ha
     local file
     rm -f "$tools/bin/$1"
     if file=$(command -v "$2"); then ln -s "$file" "$tools/bin/$1"; return; fi
-    printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$tools/bin/$1"; chmod +x "$tools/bin/$1"
+    file=$(command -v "${2%% *}") || file=${2%% *}      # tests may have another PATH
+    printf '#!/bin/sh\nexec %s "$@"\n' "$file${2#"${2%% *}"}" >"$tools/bin/$1"; chmod +x "$tools/bin/$1"
 }
 if [ -n "${CC:-}" ]; then
     compiler=${CC##*[/ ]}

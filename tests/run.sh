@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests and counts them: tests/run.sh BUILDDIR [NAME]. With a NAME only what has it in its name is run, with =NAME only that test;
 # --list instead of a NAME prints the names. DF_TEST_LOGS is a folder for the logs, DF_TEST_LIMIT_S the time that each test has,
-# DF_TEST_JOBS how many run at once (else as many as there are cores, and one more of those that wait).
+# DF_TEST_JOBS how many run at once (else one more than there are cores, because tests wait for files and processes, and beside them some that mostly wait).
 #
 # A test is a program or script that prints a line for each case:
 #     ok NAME            not ok NAME: why            skip NAME: why
@@ -118,7 +118,7 @@ run_all() { xargs -r -P "$1" -d '\n' -I{} bash -c 'IFS=$'"'\t'"' read -r n c <<<
 if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first | run_all "$DF_TEST_JOBS"; else
     printf '%s\n' "${list[@]}" | grep -E "$waits" | run_all 1 &
     printf '%s\n' "${list[@]}" | grep -E "$waits_for_ranks" | longest_first | run_all 2 &
-    printf '%s\n' "${list[@]}" | grep -vE "$waits|$waits_for_ranks" | longest_first | run_all "$(nproc)"
+    printf '%s\n' "${list[@]}" | grep -vE "$waits|$waits_for_ranks" | longest_first | run_all $(($(nproc) + 1))
     wait
 fi
 

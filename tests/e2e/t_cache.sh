@@ -29,7 +29,7 @@ count=$PWD/count source=$PWD/c-files/three.df
 called() { expect "$1" 0 "^$2$" eval 'sort "$CALLS" | tr "\n" " " | sed "s/ $//"'; } # NAME "UNIT…": what was compiled, and whether it was linked
 compiled() { # NAME "UNIT…" RESULT ARG…: the same, and what the program prints
     local name=$1 want=$2 result=$3; shift 3; : >"$CALLS"
-    if ! "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" "$@" >said 2>&1; then fail "$name" "$(tail -n 3 said)"; return; fi
+    if ! "$DFC" "$source" -o three --nvcc=none --here -O0 --cc="$count/cc" "$@" >said 2>&1; then fail "$name" "$(tail -n 3 said)"; return; fi
     called "$name" "$want"; expect "$name-result" 0 "^$result$" ./three
 }
 all='2_show.c 3_more.cpp link three.c three_formulas.c'
@@ -78,11 +78,11 @@ source=$PWD/c-files/three.df
 # --timing: which objects were compiled and which were not, the CPU time of each, and of generating each kernel of formulas.
 timed() { # NAME OBJECT…: what is said of three_formulas.c
     local name=$1 want=$2; shift 2
-    expect "$name" 0 "^three_formulas\\.c +(v[34])? +$want\$" "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --timing "$@"
+    expect "$name" 0 "^three_formulas\\.c +(v[34])? +$want\$" "$DFC" "$source" -o three --nvcc=none --here -O0 --cc="$count/cc" --timing "$@"
 }
 timed timing-compiled '[1-9][0-9]* ms  compiled' --no-cache
 timed timing-cached 'from the cache'
-expect timing-linked-cached 0 '^linking +from the cache$' "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --timing
+expect timing-linked-cached 0 '^linking +from the cache$' "$DFC" "$source" -o three --nvcc=none --here -O0 --cc="$count/cc" --timing
 "$DFC" run "$source" --nvcc=none --timing --no-cache >said.out 2>said
 echo 213 >said.expected; same timing-run-output said.out said.expected
 expect timing-kernel 0 '^twice +[1-9][0-9]* +[0-9]+\.[0-9]{2} ms  three_formulas\.c$' cat said
@@ -97,10 +97,10 @@ compiled linked '' 213
 for p in "$DFC_CACHE"/*.program; do printf x | dd of="$p" bs=1 seek=4000 conv=notrunc 2>/dev/null; done
 compiled linked-damaged link 213; compiled linked-again '' 213
 (umask 077; compiled linked-own '' 213); expect linked-own-mode 0 '^700$' stat -c %a three
-: >"$CALLS"; expect linked-run 0 '^213$' "$DFC" run "$source" --nvcc=none --cc="$count/cc"; called linked-run-calls ''
+: >"$CALLS"; expect linked-run 0 '^213$' "$DFC" run "$source" --nvcc=none -O0 --cc="$count/cc"; called linked-run-calls ''
 for linker in bfd gold lld; do
     command -v ld.$linker >/dev/null || { skip "linked-$linker" "there is no ld.$linker"; continue; }
-    "$DFC" "$source" -o three --nvcc=none --here --cc="$count/cc" --cflags=-fuse-ld=$linker >said 2>&1 || fail "linked-$linker-first" "$(tail -n 3 said)"
+    "$DFC" "$source" -o three --nvcc=none --here -O0 --cc="$count/cc" --cflags=-fuse-ld=$linker >said 2>&1 || fail "linked-$linker-first" "$(tail -n 3 said)"
     compiled "linked-$linker" '' 213 --cflags=-fuse-ld=$linker
 done
 mkdir wrap && printf '#!/bin/sh\nexec "$@"\n' >wrap/wrap && chmod +x wrap/wrap && mkdir only && cp -p count/cc only/only-cc # as ccache is one; there is no only-c++
@@ -167,7 +167,7 @@ done
 # in the cache before, more than it may hold, makes room.
 mkdir many many/cache many/tmp && old=$(date -d '1 day ago' '+%Y%m%d%H%M')
 for i in {100..139}; do truncate -s 16M many/cache/0000000000000$i.o many/cache/1000000000000$i.program; done; touch -t "$old" many/cache/*
-long && each=50 || each=6
+long && each=50 || each=4
 for ((value = 1; value <= each / 2 + 3; value++)); do sed "s/w\[i\] = 3 \*/w[i] = $value */; s/n = 5/n = 2/" c-files/three.df >c-files/many$value.df; done
 made_many() { # PROCESS COUNT: prints a line for each compilation
     local i value status pid; RANDOM=$1

@@ -6,7 +6,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd); build=$(realpath "$1"); mkdir -p "$2"; cd "$2" || exit 1
 dfc=$build/bin/dfc failed=0 tile=256 many='700 500' one='250 180' nuclei=40 smallest=1000000
-[ -z "${QUICK:-}" ] || { tile=128 many='350 250' one='120 100' nuclei=10 smallest=200000; }
+[ -z "${QUICK:-}" ] || { tile=128 many='350 250' one='120 100' nuclei=10 smallest=400000; }
 export DFC_PROFILE=${DFC_PROFILE:-$PWD/profile.db}
 told() { if [ "$1" = 0 ]; then echo "ok $2"; else echo "FAILED $2"; failed=1; fi; }
 must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1; }; echo "ok $1"; }
@@ -14,15 +14,20 @@ must() { local said; said=$("${@:2}" 2>&1) || { echo "FAILED $1: $said"; exit 1;
 # shellcheck disable=SC2046
 must make-synthetic ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o synthetic "$here/synthetic.c" $(pkg-config --cflags --libs libpng 2>/dev/null || echo "-I$build/include -L$build/lib -Wl,-rpath,$build/lib -lpng") -lm
 must make-oracle ${CC:-cc} -std=c11 -O2 -o oracle "$here/oracle.c" -lm
-# QUICK: one program, whose GPU variants the emulated GPU runs, is both.
+# QUICK: one program, whose GPU variants the emulated GPU runs, and whose tokens are those of every operation, is all.
 mkdir -p gpu/kernels; cp "$here"/*.df gpu/; cp "$here"/kernels/* gpu/kernels/
 for file in components flood features; do
     echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"
     sed -i "s,gpu \"kernels/$file.cu\",gpu \"kernels/on_host_$file.cpp\"," gpu/*.df
 done
-must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=$tile
-if [ -n "${QUICK:-}" ]; then ln -sf nuclei_gpu nuclei; else must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=$tile; fi
-must compile-unfused "$dfc" "$here/nuclei.df" --nvcc=none --no-fuse -o nuclei_unfused -D tile=$tile   # its tokens are those of every operation
+if [ -n "${QUICK:-}" ]; then
+    must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code --no-fuse -o nuclei_gpu -D tile=$tile
+    ln -sf nuclei_gpu nuclei; ln -sf nuclei_gpu nuclei_unfused
+else
+    must compile-gpu-variants "$dfc" gpu/nuclei.df --emu-gpu-code -o nuclei_gpu -D tile=$tile
+    must compile "$dfc" "$here/nuclei.df" --nvcc=none -o nuclei -D tile=$tile
+    must compile-unfused "$dfc" "$here/nuclei.df" --nvcc=none --no-fuse -o nuclei_unfused -D tile=$tile   # its tokens are those of every operation
+fi
 # shellcheck disable=SC2086
 must picture ./synthetic $many 2 many.png          # 3 x 2 tiles; those at the right are background, those below are cut off
 # shellcheck disable=SC2086
@@ -60,12 +65,12 @@ if [ -z "${QUICK:-}" ]; then
 fi
 
 # ---- GPU variants ----
-run gpu-variants ./nuclei_gpu --device=emu --policy=all-gpu
+[ -n "${QUICK:-}" ] || run gpu-variants ./nuclei_gpu --device=emu --policy=all-gpu
 [ -n "${QUICK:-}" ] || run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem=2MiB --gpu-jobs=1
 
 # ---- policies ----
 # The smallest memory in which every node runs on the GPU, and no more: until nothing is said, the room that the next node lacks.
-little=4096
+little=4096; [ -z "${QUICK:-}" ] || little=$smallest         # nearer, so that fewer runs say what they lack
 while needs=$(./nuclei --device=emu --policy=all-gpu --gpu-mem="$little" --input=many.png --table=t.csv --overlay=t.png 2>&1 |
     sed -n 's/.* runs on the CPU: one job needs \([0-9]*\) bytes.*/\1/p') && [ -n "$needs" ]; do little=$needs; done
 run gpu-variants-smallest-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem="$little"
@@ -75,14 +80,14 @@ policies=gp
 inflight='1 8'; [ -z "${QUICK:-}" ] || inflight=8
 for policy in $policies; do
     for waves in $inflight; do
-        run "cpu-$policy-$waves" ./nuclei --device=none --policy="$policy" --inflight=$waves
-        run "emu-$policy-$waves" ./nuclei --device=emu --policy="$policy" --inflight=$waves
+        [ -n "${QUICK:-}" ] || run "cpu-$policy-$waves" ./nuclei --device=none --policy="$policy" --inflight=$waves
+        [ -n "${QUICK:-}" ] || run "emu-$policy-$waves" ./nuclei --device=emu --policy="$policy" --inflight=$waves
         run "emu-smallest-$policy-$waves" ./nuclei --device=emu --policy="$policy" --inflight=$waves --gpu-mem="$little"
     done
 done
 [ -n "${QUICK:-}" ] || { [ "$(wc -w <<<"$policies")" -ge 17 ]; told $? 'all policies'; }
 [ -n "${QUICK:-}" ] || run emu-all-gpu-8 ./nuclei --device=emu --policy=all-gpu --inflight=8
-run unfused ./nuclei_unfused --device=none
+[ -n "${QUICK:-}" ] || run unfused ./nuclei_unfused --device=none
 run one-worker ./nuclei --device=none --workers=1
 
 # ---- the tables of simulated machines ----

@@ -40,7 +40,7 @@ size_of() {
 
 $cc -std=c11 -D_GNU_SOURCE -O2 filters/bench.c -o "$out/bench" -ldl -lm || exit 1
 made hand $cc "${c_flags[@]}" -O3 -march=native -ffp-contract=off filters/hand.c
-mullapudi=$(find /usr/lib -name libautoschedule_mullapudi2016.so 2>/dev/null | head -n 1)
+case " $peers " in *" Halide "*) mullapudi=$(find /usr/lib -name libautoschedule_mullapudi2016.so 2>/dev/null | head -n 1) ;; *) mullapudi= ;; esac
 made Halide $cxx -std=c++17 -O1 -shared -fPIC -Ifilters -I/usr/include/halide14 -DMULLAPUDI="\"$mullapudi\"" filters/halide.cpp -lHalide14
 # shellcheck disable=SC2046
 made OpenCV $cxx -std=c++17 -O1 -shared -fPIC -Ifilters $(pkg-config --cflags opencv4 2>/dev/null) filters/opencv.cpp -lopencv_imgproc -lopencv_core

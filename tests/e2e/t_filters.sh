@@ -56,4 +56,4 @@ expect other-size 1 "give --h=200 --w=300" ./sobel --input=300x200.png --output=
 expect oracle-usage 2 'usage: check FILTER' ./oracle blur 1x1.png 1x1.png
 ./harris --input=300x200.png --output=corners.png --device=none
 expect oracle-tells 1 'harris, 300 x 200: [0-9]+ samples differ' ./oracle harris 300x200.png 300x200.png
-expect bench 0 'harris +"C by hand" .* 0$' env PEERS=hand FILTERS=harris HOW=fused QUICK=1 bash "$DF_SOURCE/tests/bench/filters.sh" "$DF_BUILD" bench
+! long || expect bench 0 'harris +"C by hand" .* 0$' env PEERS=hand FILTERS=harris HOW=fused QUICK=1 bash "$DF_SOURCE/tests/bench/filters.sh" "$DF_BUILD" bench

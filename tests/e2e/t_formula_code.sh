@@ -3,7 +3,9 @@
 cp "$programs"/formula_code.df .
 
 # ---- one result ----
-check compile "$DFC" formula_code.df --nvcc=none -o code --keep
+sooner() { (formulas_for v4 $(quicker); "$@"); } # for all levels, and as vectors
+one_level() { (formulas_for '' -O1; "$@"); }
+check compile $(long || echo sooner) "$DFC" formula_code.df --nvcc=none -o code --keep
 ./code --waves=1 --workers=1 > expected 2>&1
 echo 'ce2c20ee 1330 1680.96277 684619.625' > known
 same known-result expected known
@@ -26,6 +28,16 @@ expect level-wrong 1 "^code: error: DF_ISA_LEVEL is 'avx' in the environment: it
     env DF_ISA_LEVEL=avx ./code --waves=1
 # What `dfc run` makes is for this machine alone; else code is made for every level that the compiler knows.
 printf '#!/bin/sh\necho "$@" >>"$CALLS"\nexec %s "$@"\n' "${CC:-cc}" >calling; chmod +x calling
+cat >blur.df <<'END'
+kernel source(out g: f32[h, w]) { g[y, x] = (y * 7 + x * 13 + y * x) % 251; }
+kernel blur(in g: f32[h, w] border mirror, out b: f32[h, w]) { b[y, x] = sum(j in -2..3: (j + 0.3) * sum(i in -2..3: (i + 0.7) * g[y + i, x + j])) / 3; }
+kernel show(in b: f32[h, w]) cpu {{
+    unsigned hash = 2166136261u;
+    for (size_t i = 0; i < sizeof *b * h * w; i++) hash = (hash ^ ((const unsigned char *)b)[i]) * 16777619u;
+    printf("%08x\n", hash);
+}};
+graph main { g: f32[40, 37] = source(); b = blur(g) @nofuse; show(b); }
+END
 levels() { # NAME LEVEL WANTED ARG…: for which levels the formulas are compiled: x86-64-v3, …, and - for what every processor has
     local name=$1 level=$2 want=$3; shift 3
     : >calls
@@ -35,25 +47,27 @@ levels() { # NAME LEVEL WANTED ARG…: for which levels the formulas are compile
 }
 known() { for v in "$@"; do ${CC:-cc} -march=x86-64-v$v -E -x c /dev/null >/dev/null 2>&1 && printf 'x86-64-v%s ' $v; done; }
 if [ "$(uname -m)" = x86_64 ]; then
-    code=(formula_code.df --nvcc=none --no-cache -O0 --cc="$PWD/calling")
+    code=(blur.df --nvcc=none --no-cache -O0 --cc="$PWD/calling")
     levels run-1 1 '- ' run "${code[@]}" -- --waves=1
     if grep -qw avx2 /proc/cpuinfo; then levels run-3 3 "$(known 3)" run "${code[@]}" -- --waves=1; else skip levels-run-3 "this processor has no avx2"; fi
     levels program 1 "- $(known 3 4)" "${code[@]}" -o levels
 fi
 for flags in '-ffast-math -fno-signed-zeros' -march=native; do
-    check "compile $flags" "$DFC" formula_code.df --nvcc=none -O0 -o flags --cflags="$flags"
+    check "compile $flags" one_level "$DFC" formula_code.df --nvcc=none -o flags --cflags="$flags"
     ./flags --waves=1 > flags.out 2>&1
     same "bits $flags" flags.out expected
 done
+check compile-blur one_level "$DFC" blur.df --nvcc=none -o blur
+./blur >blur.expected
 formulas_for none                               # from here on values do not depend on how well it is compiled
 check profile env DFC_PROFILE="$PWD/profile.db" "$DFC" profile --nvcc=none formula_code.df
 # A compiler that does not know a level's flags, as gcc 10 does not: that level is left out.
 for level in v4 v3; do
     printf '#!/bin/sh\ncase "$*" in *-march=x86-64-%s*|*-march=x86-64-v4*) echo "bad value" >&2; exit 1 ;; esac\nexec %s "$@"\n' $level "$FORMULA_CC" > old-cc
     chmod +x old-cc
-    check "compile-without-$level" "$DFC" formula_code.df --nvcc=none --cc=./old-cc -O0 -o old
-    ./old --waves=1 > old.out 2>&1
-    same "bits-without-$level" old.out expected
+    check "compile-without-$level" "$DFC" blur.df --nvcc=none --cc=./old-cc -O0 -o old
+    ./old > old.out 2>&1
+    same "bits-without-$level" old.out blur.expected
     nm old | grep -o 'df_formula_blur.*' | sort | tr '\n' ' ' > old.levels
     if [ $level = v4 ] && [ "$(uname -m)" = x86_64 ]; then echo -n 'df_formula_blur df_formula_blur_v3 '; else echo -n 'df_formula_blur '; fi > old.expected
     same "levels-without-$level" old.levels old.expected
@@ -263,7 +277,7 @@ kernel show(in hist: i32[bins], in at: i32, in most: f64) cpu {{
 graph main { hist = fill(); (at, most) = otsu(hist); show(hist, at, most); }
 END
 lines_of() { "$DFC" --emit=c otsu.df -D n=$1 | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' | wc -l; }
-for n in 16 256 1000; do
+for n in $(! long || echo 16) 256 $(! long || echo 1000); do
     check otsu-compile-$n "$DFC" otsu.df --nvcc=none -D n=$n -o otsu
     expect otsu-$n 0 '^[1-9][0-9]* right$' ./otsu --waves=1
 done
@@ -287,6 +301,7 @@ graph main { g = fill(); o = taps(g); show(g, o); }
 END
 for n in 16 203 256 1000; do
     "$DFC" --emit=c taps.df -D n=$n | sed -n '/_formulas.c - made by dfc/,/_formulas.cu - made by dfc/p' > taps.$n
+    ! long && [ $n != 203 ] && [ $n != 256 ] && continue
     check taps-compile-$n "$DFC" taps.df --nvcc=none -D n=$n -o taps
     expect taps-$n 0 "^$n terms\$" ./taps --waves=1
 done

@@ -2,7 +2,7 @@
 formula=$DF_SOURCE/tests/formula
 
 # Chains with every border, on sizes below the reach and of several strips, in a library that finds its groups when it is opened.
-python3 "$formula/compare.py" "$DF_BUILD" --quick --cases "$formula/cases/fused.df" || failures=1
+python3 "$formula/compare.py" "$DF_BUILD" $(long && echo --quick || echo --plain) --cases "$formula/cases/fused.df" || failures=1
 
 cat >chain.df <<'END'
 param h = 300 dynamic;

@@ -8,7 +8,7 @@ include="-I$DF_BUILD/include -I$programs"
 for level in $levels; do
     # A line of loops.h has one loop that must be in the list; FAR's second loop is not meant to be.
     # shellcheck disable=SC2086
-    vector_lines loops.h cc $flags -march=$level $include -c -o loops.o -x c "$programs/loops.h" >vec || { fail compile "$(head -n 3 vec)"; return; }
+    vector_lines loops.h cc $flags -march=$level $include -o $level.bin "$programs/bits.c" >vec || { fail compile "$(head -n 3 vec)"; return; }
     if [ "$(wc -l <vec)" = "$loops" ]; then pass "vectorised-$level"; else fail "vectorised-$level" "$(wc -l <vec) of $loops loops: $(tr '\n' ' ' <vec)"; fi
 done
 
@@ -18,12 +18,13 @@ build() { # NAME COMMAND…: prints the hashes into NAME, and compares them with
     if ! "$@" $include -o "$name.bin" 2>err || ! ./"$name.bin" >"$name"; then fail "$name" "$(head -n 3 err)"; return; fi
     if [ -e first ]; then same "$name" "$name" first; else cp "$name" first; expect hashes 0 '^16$' wc -l <"$name"; fi
 }
+compiled() { cp "$1" "${@: -1}"; }              # PROGRAM … FILE: that was made for the list of vectors
 # shellcheck disable=SC2086
 {
     build scalar cc -O1 -ffp-contract=off "$programs/bits.c"
     ! long || build baseline cc $flags "$programs/bits.c"
     ! long || build undefined cc -O1 -ffp-contract=off -fsanitize=undefined -fno-sanitize-recover=undefined "$programs/bits.c"
-    if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 cc $flags -march=x86-64-v3 "$programs/bits.c"; else skip v3 "no AVX2 here"; fi
+    if grep -qw avx2 /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v3 compiled x86-64-v3.bin; else skip v3 "no AVX2 here"; fi
     if ! long; then :; elif grep -qw avx512vbmi /proc/cpuinfo && [ "$(uname -m)" = x86_64 ]; then build v4 cc $flags -march=x86-64-v4 -mprefer-vector-width=512 "$programs/bits.c"
     else skip v4 "no AVX-512 here"; fi
     if command -v c++ >/dev/null; then

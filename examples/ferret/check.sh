@@ -26,17 +26,17 @@ for file in segment extract rank; do
     echo "#include \"$file.cu\"" >"gpu/kernels/on_host_$file.cpp"
     sed -i "s,gpu \"kernels/$file.cu\",gpu \"kernels/on_host_$file.cpp\"," gpu/*.df
 done
-if [ -n "${QUICK:-}" ]; then            # one program of each; ferret's has all kernels with GPU variants, which the emulated GPU runs
+if [ -n "${QUICK:-}" ]; then            # one program of each; ferret's has all kernels with GPU variants, which the emulated GPU runs, and the tokens of every operation
     must compile-index "$dfc" "$here/index.df" -O1 --nvcc=none -w -o index
-    must compile-ferret "$dfc" gpu/ferret.df -O1 --emu-gpu-code -w -o ferret
-    ln -sf index index_gpu; ln -sf ferret ferret_gpu
+    must compile-ferret "$dfc" gpu/ferret.df -O1 --emu-gpu-code --no-fuse -w -o ferret
+    ln -sf index index_gpu; ln -sf ferret ferret_gpu; ln -sf ferret ferret_unfused
 else
     for program in index ferret; do
         must compile-$program "$dfc" "$here/$program.df" --nvcc=none -w -o $program
         must compile-$program-with-gpu-variants "$dfc" gpu/$program.df --emu-gpu-code -w -o ${program}_gpu
     done
+    must compile-unfused "$dfc" "$here/ferret.df" -O1 --nvcc=none --no-fuse -w -o ferret_unfused     # its tokens are those of every operation
 fi
-must compile-unfused "$dfc" "$here/ferret.df" -O1 --nvcc=none --no-fuse -w -o ferret_unfused     # its tokens are those of every operation
 rm -rf pictures queries dumps; mkdir dumps
 must make-pictures ./synthetic "$count" 64-96 1 pictures
 must make-queries ./synthetic "$wanted" 48-96 2 queries

@@ -71,8 +71,6 @@ if grep -q '^skip' out; then grep '^skip' out; elif [ "$(grep -cE '^[12a-z]+(,[0
 formulas_for none; export CXX=$FORMULA_CXX  # a word that peers are looked for with
 mkdir photo
 expect photo 0 'programs, 1 rounds: the same picture of 300 x 300' python3 "$bench/endtoend.py" "$DF_BUILD" photo --rounds=1 --side=300
-expect two-workers 0 '^2 tiles of 256: one worker [0-9.]+ ms, two [0-9.]+ ms, [0-9.]+ times as quick' python3 "$bench/two_workers.py" "$DF_BUILD" two --turns=1 \
-    --size=300x200 --tiles=256
 
 # Without peers: nothing fails, each is counted.
 mkdir nothing; printf '#!/bin/sh\nexit 1\n' >nothing/pkg-config; chmod +x nothing/pkg-config
@@ -80,13 +78,19 @@ printf '#!/bin/sh\ncase " $* " in *" -fopenmp "*) exit 1 ;; esac\nexec cc "$@"\n
 expect no-peers 0 '^1 programs run, 3 skipped' env PATH="$PWD/nothing:$PATH" CXX=false CC=gcc-without NODES=9 ROUNDS=1 WORKERS=1 bash "$bench/dispatch.sh" \
     "$DF_BUILD" alone
 
+# What a turn of editing costs is asked of a graph, which finds its spots.
+expect edits-graph 0 '^88 spots, 2400 pixels, mean 0\.1947, most 0\.5296$' "$DFC" run "$bench/edits/spots.df" --nvcc=none
+long || return 0
+
+# Tiles on one worker and two.
+expect two-workers 0 '^2 tiles of 256: one worker [0-9.]+ ms, two [0-9.]+ ms, [0-9.]+ times as quick' python3 "$bench/two_workers.py" "$DF_BUILD" two --turns=1 \
+    --size=300x200 --tiles=256
+
 # Harris divided over two workers beside two processes: it runs, and all give the same bits.
 expect divided 0 '^64 x 64: two processes .* ratio [0-9.]*$' python3 "$bench/divided.py" "$DF_BUILD" . --side=64 --rounds=1 --calls=1
 
-# What a turn of editing costs: each row is there, and the graph finds its spots.
-formulas_for none
+# What a turn of editing costs: each row is there.
 check edits sh -c 'N=1 "$0" "$1" >edits.md' "$bench/edit_cycle.sh" "$DF_BUILD"
 for row in 'nine kernels, empty cache' 'one formula edited' 'unchanged' 'one formula, empty cache'; do
     expect "edits ${row//,/}" 0 "^\\| $row \\| [0-9]+\\.[0-9]+ \\| [0-9.]+ \\|$" cat edits.md
 done
-expect edits-graph 0 '^88 spots, 2400 pixels, mean 0\.1947, most 0\.5296$' "$DFC" run "$bench/edits/spots.df" --nvcc=none

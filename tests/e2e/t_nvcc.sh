@@ -3,7 +3,8 @@ nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ]; then skip nvcc "no nvcc here"; exit 0; fi
 if [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "this dfc was built without CUDA"; exit 0; fi
 
-# A file of the user that has the name of a system's header: in the .df's folder it is found by names in quotes alone.
+# A file of the user that has the name of a system's header: in the .df's folder it is found by names in quotes alone (hidden/throw.cu
+# below, too).
 mkdir -p hidden && printf '#error "this is not the features.h that <stdio.h> asks for"\n' >hidden/features.h && printf '#define STEP 3\n' >hidden/step.h
 cat >hidden/step.cu <<'X'
 #include <stdio.h>
@@ -17,7 +18,7 @@ kernel plus(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b
 kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
 graph main { a: i32[4] = make(); b = plus(a); show(b); }
 X
-check hidden-header "$DFC" hidden/step.df --gpu-arch=sm_90 -o step
+! long || check hidden-header "$DFC" hidden/step.df --gpu-arch=sm_90 -o step
 cp -r hidden 'hid den' && rm 'hid den/features.h' && ! long || check blank-in-folder "$DFC" 'hid den/step.df' --gpu-arch=sm_90 -o step2
 
 # nvcc runs its steps through a shell. What users name reaches none: a file is compiled under a plain name, and what cannot be renamed is refused.
@@ -32,9 +33,10 @@ same shell-ran-nothing <(find . -name 'ran-*') /dev/null
 
 # A machine with cc and nvcc, which calls gcc, and no program of the name c++ or g++. Host code throws all the same; so does that of an object.
 mkdir no-cxx && for tool in cc gcc as ld; do ln -s "$(command -v $tool)" no-cxx/; done
-cat > throw.cu <<'X'
+cat > hidden/throw.cu <<'X'
 #include <stdexcept>
 #include <string>
+#include "step.h"
 static __global__ void one_more(size_t k, const int *a, int *b) { if (threadIdx.x < k) b[threadIdx.x] = a[threadIdx.x] + 1; }
 int plus_gpu(struct df_call *, cudaStream_t stream, size_t k, const int32_t *a, int32_t *b) { one_more<<<1, 32, 0, stream>>>(k, a, b); return DF_OK; }
 int plus_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
@@ -42,14 +44,14 @@ int plus_cpu(struct df_call *call, size_t k, const int32_t *a, int32_t *b)
     try {
         if (a[0] == 7)
             throw std::runtime_error("seven " + std::to_string(k));
-        b[0] = a[0] + 1;
+        b[0] = a[0] + STEP;
         return DF_OK;
     } catch (const std::exception &e) {
         return df_fail(call, "%s", e.what());
     }
 }
 X
-cat > throw.df <<'X'
+cat > hidden/throw.df <<'X'
 arg first: i32 = 1;
 kernel make(out a: i32[k]; first: i32) cpu {{ for (size_t i = 0; i < k; i++) a[i] = first; }};
 kernel plus(in a: i32[k], out b: i32[k]) cpu "throw.cu" gpu "throw.cu";
@@ -57,11 +59,11 @@ kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
 graph main { a: i32[4] = make(first); b = plus(a); show(b); }
 X
 without_cxx() { env -u CC -u CXX PATH="$PWD/no-cxx" "$DFC" "$@" --nvcc="$nvcc" --nvcc-flags=-arch=compute_80; }
-check no-cxx-links without_cxx throw.df -o throw --keep --cflags='-static-libstdc++ -static-libgcc'
-expect no-cxx-runs 0 '^2$' ./throw --device=none
+check no-cxx-links without_cxx hidden/throw.df -o throw --keep --cflags='-static-libstdc++ -static-libgcc'
+expect no-cxx-runs 0 '^4$' ./throw --device=none
 expect no-cxx-throws 1 "^throw: error: node 'main/plus', wave 0: seven 4$" ./throw --device=none --first=7
 readelf -d throw | grep -E 'libstdc|libgcc' > needs; same no-cxx-static-runtime needs /dev/null
-mv throw.dfc/1_throw.cu.o throw.o && sed 's/throw.cu/throw.o/g' throw.df > object.df
+mv throw.dfc/1_throw.cu.o throw.o && sed 's/throw.cu/throw.o/g' hidden/throw.df > object.df
 check no-cxx-links-objects without_cxx object.df -o object
 expect no-cxx-object-throws 1 'wave 0: seven 4$' ./object --device=none --first=7
 readelf -d object | grep -c 'libstdc++.so.6' > needs; echo 1 > one; same no-cxx-shared-runtime needs one

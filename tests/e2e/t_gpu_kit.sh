@@ -6,13 +6,14 @@ if [ ! -x "$DF_BUILD/gpu/dfc" ]; then skip gpu_kit 'this dfc was built without C
 if ! grep -q -- '-O2 .*-DNDEBUG' "$DF_BUILD/obj/flags" || grep -q -- '-fsanitize\|--coverage' "$DF_BUILD/obj/flags"; then skip gpu_kit 'it is made of a release build'; exit 0; fi
 gpu=$DF_SOURCE/tests/gpu
 
+arch=; long || arch=-arch=compute_75          # PTX alone: quicker
 # What a bundle has of this, its large libraries left out.
 mkdir -p small/{bin,include,lib}
 cp "$DFC" small/bin/; cp "$DF_BUILD"/lib/libdf*.a small/lib/; strip -g small/lib/*.a; cp "$DF_BUILD"/include/*.h small/include/
 ldd "$DFC" "$DF_BUILD/tests/test_emu" | awk '$2 == "=>" && $3 ~ /^\// && $1 !~ /^lib(c|m|gvc|expat)\./ { print $1, $3 }' | sort -u |
     while read -r name path; do cp -L "$path" "small/lib/$name"; chmod u+w "small/lib/$name"; done
 ln -s "$(cd small/lib && ls libhwloc.so.*)" small/lib/libhwloc.so
-expect made 0 ' MiB, [0-9]* programs and libraries, for glibc 2.34 or newer$' env KIT_FLOWS='sum random-1' KIT_BENCH=none bash "$gpu/kit.sh" "$DF_BUILD" small kit
+expect made 0 ' MiB, [0-9]* programs and libraries, for glibc 2.34 or newer$' env KIT_FLOWS='sum random-1' KIT_BENCH=none ${arch:+KIT_ARCH=$arch} bash "$gpu/kit.sh" "$DF_BUILD" small kit
 expect no-nvcc 1 '^gpu-kit: error: there is no nvcc' env NVCC=none bash "$gpu/kit.sh" "$DF_BUILD" small none
 
 # What must not be in it.
@@ -36,7 +37,7 @@ expect usage 2 '^Runs steps of the kit' kit/run.sh
 for word in 0 8 --device=sim nonsense; do expect "usage-$word" 2 "error: '$word' is no step and no option" kit/run.sh "$word"; done
 
 # Its steps in an empty root: nothing is there but glibc, a shell and the tools that they call.
-mv kit elsewhere; export POLICIES='gp heft all-gpu'
+mv kit elsewhere; export POLICIES='gp all-gpu'; ! long || POLICIES='gp heft all-gpu'
 in_root() { bash "$gpu/chroot.sh" elsewhere "$@"; }
 in_root --device=emu 1-3 7 >emulated 2>&1; rc=$?
 if [ $rc = 125 ]; then
@@ -63,6 +64,7 @@ expect not-again 0 '^20 cases were done before$' elsewhere/run.sh --device=emu 7
 same not-again-file elsewhere/out-emu/step7.txt before
 sed -n '1,8p' before >elsewhere/out-emu/step7.txt; expect no-time 0 '^7 passed, 0 failed, 13 skipped$' env BUDGET_S=0 elsewhere/run.sh --device=emu 7
 expect goes-on 1 '^7 passed, 13 failed, 0 skipped$' elsewhere/run.sh --device=emu 7
+long || printf '#!/bin/sh\necho ok 1\n' >elsewhere/bin/test_emu      # it has run
 expect not-ok 1 '^not ok kernel: ' env NVCC=none elsewhere/run.sh --device=emu 1-1 --out=broken
 echo 'other' >elsewhere/version; expect another-kit 1 '^0 passed, 20 failed, 0 skipped$' elsewhere/run.sh --device=emu 7
 for p in sum random-1; do mv elsewhere/programs/$p/app.good elsewhere/programs/$p/app; done
@@ -70,7 +72,7 @@ mkdir taken && expect out 0 '^4 passed, 0 failed, 0 skipped$' elsewhere/run.sh -
 [ "$(ls taken/here)" = step2.txt ] && pass out-alone || fail out-alone "$(ls taken/here)"
 
 # The kit's dfc compiles where there is an nvcc.
-expect compiles 0 '^ok compile$' elsewhere/run.sh --device=emu --out=taken/first 1
+! long || expect compiles 0 '^ok compile$' elsewhere/run.sh --device=emu --out=taken/first 1
 
 # A pretended GPU, which is the emulated one, and a pretended compute-sanitizer, which says what the file `report` has for the tool: how the steps
 # read what they are told.

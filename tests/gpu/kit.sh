@@ -7,7 +7,7 @@
 #   programs/      a folder for each flow: its program, its sources, what it reads
 #   bench/         the programs that measure
 # The programs have code for sm_90, and PTX of compute_75 that a driver makes code of for other GPUs. KIT_FLOWS names the flows and KIT_BENCH the
-# measuring programs that are wanted, if not all.
+# measuring programs that are wanted, if not all; KIT_ARCH says in nvcc's words for what the code is.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(realpath "$1") bundle=$(realpath "$2"); rm -rf "$3"; mkdir -p "$3"/{bin,lib,include,steps,programs,bench}; kit=$(realpath "$3")
@@ -20,7 +20,7 @@ cp "$bundle"/lib/libdf*.a "$kit/lib/"; cp "$bundle/include/df.h" "$bundle/includ
 cp "$here/run.sh" "$kit/"; cp "$here"/{case,flow,step?}.sh "$here"/../bench/gpu/{step,step?}.sh "$kit/steps/"; cp "$here/../../LICENSE" "$kit/"
 
 # Neither exceptions nor guarded statics, so that nothing of the C++ runtime is needed: its unwinder would ask for glibc 2.35.
-arch='-gencode=arch=compute_90,code=sm_90 -gencode=arch=compute_75,code=compute_75 -Xcompiler=-fno-exceptions,-fno-threadsafe-statics'
+arch="${KIT_ARCH:--gencode=arch=compute_90,code=sm_90 -gencode=arch=compute_75,code=compute_75} -Xcompiler=-fno-exceptions,-fno-threadsafe-statics"
 cflags='-static-libstdc++ -static-libgcc -s -Wl,-z,noseparate-code'
 made() { "$@" >"$kit/log" 2>&1 || { grep -v '^ok' "$kit/log" >&2; echo "gpu-kit: error: ${1##*/} failed" >&2; exit 1; }; rm "$kit/log"; }
 

@@ -1,13 +1,15 @@
 # cuBLAS is found when a kernel asks for it, wherever it is installed, and examples/matrix does without it. The libraries are stand-ins.
 HERE=$PWD; export HERE
 base=(runtime/base/error.c runtime/base/message.c)
-compile() { "$@" -D_GNU_SOURCE -O1 -I"$DF_SOURCE" -I"$programs"; }
-check find-compiles compile cc -std=c11 -Wall -Wextra -Werror -include "$programs/here.h" -o find "$programs/find.c" "$DF_SOURCE/runtime/cuda/cuda_blas.c" \
-    "${base[@]/#/$DF_SOURCE/}" -ldl
+compile() { "$@" -D_GNU_SOURCE -I"$DF_SOURCE" -I"$programs"; }
+check find-compiles compile cc -std=c11 -Wall -Wextra -Werror -include "$programs/here.h" -c "$programs/find.c" "$DF_SOURCE/runtime/cuda/cuda_blas.c" "${base[@]/#/$DF_SOURCE/}"
+base=({cuda_blas,error,message}.o)
+cc -o find find.o "${base[@]}" -ldl
 # install FOLDER VERSION PLACE [FLAGS]: libcublas, and libcublasLt beside it, which only its name finds.
 install() {
     mkdir -p "$1"
-    cc -shared -fPIC -DLT -Wl,-soname,libcublasLt.so.$2 -o "$1/libcublasLt.so.$2" "$programs/fake.c" &&
+    [ -e lt.$2 ] || cc -shared -fPIC -DLT -Wl,-soname,libcublasLt.so.$2 -o lt.$2 "$programs/fake.c" || fail "install-$3-lt" "the compiler"
+    cp lt.$2 "$1/libcublasLt.so.$2" &&
         cc -shared -fPIC -DPLACE="\"$3\"" ${4:-} -Wl,-soname,libcublas.so.$2 -o "$1/libcublas.so.$2" "$programs/fake.c" "$1/libcublasLt.so.$2" || fail "install-$3" "the compiler"
 }
 # found NAME PLACE VERSION VARIABLE=VALUE…
@@ -45,8 +47,7 @@ install lacking/lib64 13 lacking -DINCOMPLETE
 expect lacking 1 '^the cuBLAS found lacks cublasCreate_v2 or its like$' env -i HERE="$HERE" CUDA_HOME="$HERE/lacking" ./find 13
 # A program that is linked with one uses that.
 linked=$HERE/py/lib/python3.12/site-packages/nvidia/cu13/lib
-check linked-compiles compile cc -std=c11 -include "$programs/here.h" -o linked "$programs/find.c" "$DF_SOURCE/runtime/cuda/cuda_blas.c" \
-    "${base[@]/#/$DF_SOURCE/}" -ldl -Wl,--no-as-needed "$linked"/libcublas.so.13 "$linked"/libcublasLt.so.13
+check linked-compiles cc -o linked find.o "${base[@]}" -ldl -Wl,--no-as-needed "$linked"/libcublas.so.13 "$linked"/libcublasLt.so.13
 expect linked 0 '^found python$' env -i HERE="$HERE" LD_LIBRARY_PATH="$linked" CUDA_HOME="$HERE/toolkit" ./linked 13
 # One handle, bound anew each time: the stream first, because it takes the workspace off the handle.
 env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./find 13 > calls.out
@@ -54,8 +55,7 @@ printf '%s\n' 'found toolkit' create 'stream 1' 'workspace 256' 'stream 1' 'work
 
 # The gpu code of examples/matrix, on the host: with cuBLAS and without.
 { cat "$programs/host.h" "$programs/calls.h"; sed -E 's/^( *)(average|multiply)<<<(.*)>>>\(/\1launch(\2, \3, /' "$DF_SOURCE/examples/matrix/matrix.cu"; cat "$programs/main.cpp"; } > matrix.cpp
-compile cc -std=c11 -c -include "$programs/here.h" "$DF_SOURCE/runtime/cuda/cuda_blas.c" && compile cc -std=c11 -c "${base[@]/#/$DF_SOURCE/}"
-check matrix-compiles compile c++ -std=c++17 -o matrix matrix.cpp cuda_blas.o error.o message.o -ldl -pthread
+check matrix-compiles compile c++ -std=c++17 -o matrix matrix.cpp "${base[@]}" -ldl -pthread
 env -i HERE="$HERE" ./matrix > plain.out
 printf '%s\n' 'log 1: no cuBLAS was found: a plain kernel multiplies, which takes longer' '70: 0 wrong' '16: 0 wrong' > plain.want; same matrix-plain plain.out plain.want
 env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./matrix > blas.out
@@ -63,7 +63,7 @@ printf '%s\n' create 'stream 1' 'workspace 256' 'sgemm 70' '70: 0 wrong' 'stream
 
 # The gpu code of std/blas.df, likewise: it needs cuBLAS.
 { cat "$programs/host.h" "$programs/calls.h" "$DF_BUILD/share/dfc/std/blas.h"; grep -v '^#include "blas.h"' "$DF_BUILD/share/dfc/std/blas.cu"; cat "$programs/blas.cpp"; } > blas.cpp
-check blas-compiles compile c++ -std=c++17 -Wall -Wextra -Werror -Wno-unused-function -o blas blas.cpp cuda_blas.o error.o message.o -ldl -pthread
+check blas-compiles compile c++ -std=c++17 -Wall -Wextra -Werror -Wno-unused-function -o blas blas.cpp "${base[@]}" -ldl -pthread
 large='BLAS multiplies matrices of at most 2147483647 rows and columns, not 2147483648'
 env -i HERE="$HERE" ./blas > blas.out
 for kind in S D; do printf 'no cuBLAS was found that has cublas%sgemm_v2: put its folder into LD_LIBRARY_PATH, or run with --device=none\n' $kind; done > blas.want

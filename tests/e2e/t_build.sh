@@ -42,8 +42,8 @@ fi
 
 expect without-nvcc-note 0 "the nvcc that was named is not there: the gpu variant of 'add' is left out" "$DFC" src/sum.df -o one --nvcc=/nonexistent
 printf 'kernel f(out v: i32[n]) { v[i] = i; }\ngraph main { v: i32[4] = f() @quiet; }\n' > formula.df
-expect without-nvcc-formulas 0 "^dfc: note: the nvcc that was named is not there: the formulas have no code for GPUs" "$DFC" formula.df -o formula --nvcc=/nonexistent
-said=$("$DFC" formula.df -o formula --nvcc=none 2>&1)
+expect without-nvcc-formulas 0 "^dfc: note: the nvcc that was named is not there: the formulas have no code for GPUs" "$DFC" formula.df -o formula --here -O0 --nvcc=/nonexistent
+said=$("$DFC" formula.df -o formula --here -O0 --nvcc=none 2>&1)
 [ -z "$said" ] && pass nvcc-none-formulas || fail nvcc-none-formulas "$said"
 # a machine without nvcc, or this one where an empty folder hides it
 cat > bare <<'END'
@@ -84,7 +84,7 @@ same_bytes keep-same-program one kept
 echo '#include "sum.df.h"' > h.cpp && expect header-is-cpp 0 '^' c++ -Wall -Werror -I kept.dfc -I "$DF_BUILD/include" -c h.cpp -o h.o
 echo '#include "sum.df.h"' > h.c && expect header-is-c 0 '^' cc -Wall -Wextra -Werror -std=c99 -I kept.dfc -I "$DF_BUILD/include" -c h.c -o h.o
 
-for level in -O0 -O1 -O3; do
+for level in -O0 $(! long || echo -O1) -O3; do
     check "level$level" "$DFC" src/sum.df -o lev $level --nvcc=none
     ./lev --seed=3 > lev.out; same "level$level-runs" lev.out cpu.out
 done
@@ -92,7 +92,7 @@ check cflags "$DFC" src/sum.df -o flagged --nvcc=none --cflags="-DUNUSED='\"two 
 # The other compiler, also with link-time optimisation.
 if is_clang; then other=gcc; else other=clang; fi
 if command -v $other >/dev/null && ! instrumented 'asan|tsan|ubsan'; then
-    for flags in -O2 -flto; do
+    for flags in $(! long || echo -O2) -flto; do
         check "$other$flags" "$DFC" src/sum.df -o other --nvcc=none --cc=$other --cflags=$flags
         ./other --seed=3 > other.out; same "$other$flags-runs" other.out cpu.out
     done

@@ -5,6 +5,7 @@ if "$DFC" wrap heat.cpp 2>&1 | grep -q 'built without libdw'; then
     return 0
 fi
 
+formulas_for none
 # What is written of C, of C++ and of an object.
 spelled() { sed 's/long unsigned int/unsigned long/g; s/long int/long/g; s/short int/short/g' "$1"; } # as clang names these types; gcc has "int" in them
 same_text() { spelled "$2" > got.spelled; spelled "$3" > expected.spelled; same "$1" got.spelled expected.spelled; }
@@ -113,12 +114,15 @@ cat > spin.cpp <<'X'
 #include <complex>
 void spin(const std::complex<float> *z, std::complex<float> *w, int n) { for (int i = 0; i < n; i++) w[i] = z[i] * z[i]; }
 X
-"$DFC" wrap spin.cpp | sed 's/inout? w/out w/' > spin.df
+c++ -g -c spin.cpp
+for from in spin.o $(! long || echo spin.cpp); do
+"$DFC" wrap $from | sed 's/inout? w/out w/' > spin.df
 expect complex-class 0 '^kernel spin\(in z: f32\[n, 2 ' cat spin.df
 printf '%s\n' 'import "spin.df";' 'kernel make(out z: f32[n, 2]) cpu {{ for (size_t i = 0; i < 2 * n; i++) z[i] = 1 + i; }};' \
     'kernel show(in z: f32[n, 2]) cpu {{ printf("%g %g\n", z[2], z[3]); }};' 'graph main { z: f32[2, 2] = make(); w = spin(z); show(w); }' > spin-main.df
-check complex-class-compile "$DFC" spin-main.df -o spin
+check complex-class-compile "$DFC" spin-main.df -o spin -l stdc++
 expect complex-class-run 0 '^-7 24$' ./spin
+done
 
 # An input that a function writes to, because nothing in C stops it, is found on the emulated GPU.
 cat > sly.df <<'X'

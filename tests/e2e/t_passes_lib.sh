@@ -20,12 +20,12 @@ called() {
 }
 little='--device=emu --emu-all --gpu-mem=272KiB' bytes=()
 [ "$slowed" ] || bytes=("$little --policy=gp --guard=off")
-called calls "--device=none --workers=1 --passes=4" "--device=none --workers=2 --policy=eager --passes=4" "$little" "$little --policy=gp --inflight=3" \
-    "$little --policy=eager --inflight=2" "${bytes[@]}"
+called calls "--device=none --workers=1 --passes=4" "--device=none --workers=2 --policy=eager --passes=4" "$little" "$little --policy=eager --inflight=2" "${bytes[@]}"
 # 33 of 37 projections of 4 KiB go there in each pass, and the volume comes back once. (gp's monitor, which is off here, gives jobs
 # of a slowed program away.)
 [ "$slowed" ] || expect bytes 0 'guard=off: 4 99 \[\(540672, 1048576\)\]$' cat said
 # What a kernel in order makes is kept in memory of the session, in calls of several lengths. It is made there, so it is not copied.
 "$DFC" "$programs/called.df" --lib --python --parts=8 -D ordered=1 -o libvolume.so
-called kept "--device=none --workers=1 --passes=4" "--device=none --workers=2 --policy=eager --passes=4" "$little" "$little --policy=gp --inflight=3"
+one=(); ! long || one=("--device=none --workers=1 --passes=4" "$little")
+called kept "${one[@]}" "--device=none --workers=2 --policy=eager --passes=4" "$little --policy=gp --inflight=3"
 expect kept-quiet 1 '^$' grep 'in each wave' said err

@@ -1,4 +1,4 @@
-# make.py WAY - writes WAY.df and the file of its kernels: a chain in which each of NAMES is a dimension, an input, an output, an inout port,
+# make.py WAY [0|1] - writes WAY.df and the file of its kernels: a chain in which each of NAMES is a dimension, an input, an output, an inout port,
 # scratch memory and a scalar of some kernel.
 import sys
 
@@ -11,6 +11,8 @@ FORMULA = """kernel k{i}(in {inp}: i32[{dim}], in {both}: i32[{dim}], out {out}:
     {out}[{index}] = wrap_i32({let} * ({index} + 1 - {index}) + {dim} + {scalar});
 }}"""
 way = sys.argv[1]
+if len(sys.argv) > 2:                   # every second name alone
+    NAMES = NAMES[int(sys.argv[2])::2]
 formulas = way == "formulas"
 suffix = "cpp" if way.startswith("cpp") else "c"
 code, graph, value = [], [], 0

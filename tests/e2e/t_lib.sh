@@ -14,7 +14,7 @@ check make-shared "$DFC" edges.df --lib -o libedges.so
 check make-program "$DFC" edges.df -o edges
 # shellcheck disable=SC2046
 check call-compiles c call call.c -Wl,-rpath,"$PWD" $(flags edges)
-for w in 1 3; do
+for w in $(! long || echo 1) 3; do
     ./edges --waves=$w >want
     for set in --workers=1 '--workers=2 --policy=gp' '--device=emu --emu-all --policy=all-gpu' '--policy=dmda --device=emu --emu-all'; do
         ./call "$set" $w >got; same "bits-$w $set" got want
@@ -237,7 +237,7 @@ expect told-unknown 1 "error: --graph=edge: there is no graph 'edge'" "$DFC" edg
 expect told-unknown-hint 1 "hint: did you mean 'edges'\?" "$DFC" edges.df --lib -o x.so --graph=edge
 expect told-kernel 1 "edges.df:[0-9]+:8: error: --graph=size: 'size' is a kernel" "$DFC" edges.df --lib -o x.so --graph=size
 expect told-main 1 "error: --graph=main: 'main' is a graph without ports, so nothing could be given to it" "$DFC" edges.df --lib -o x.so --graph=main
-check chosen "$DFC" more.df --lib -o libchosen.so --graph=other --graph=other
+check chosen "$DFC" more.df --lib -o libchosen.so --graph=other --graph=other --emu-gpu-code
 [ "$(nm -D --defined-only libchosen.so | grep -c ' T other_')" = 12 ] && ! nm -D libchosen.so | grep -q tabled && pass chosen-alone || fail chosen-alone
 wrong() { # NAME PATTERN GRAPH…: a file with these graphs cannot become a library, and nothing is left behind
     printf '%s\n' 'kernel neg(in a: f32[n], out b: f32[n]) cpu {{ for (size_t i = 0; i < n; i++) b[i] = -a[i]; }};' \

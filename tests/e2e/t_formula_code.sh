@@ -3,7 +3,7 @@
 cp "$programs"/formula_code.df .
 
 # ---- one result ----
-sooner() { (formulas_for v4 $(quicker); "$@"); } # for all levels, and as vectors
+sooner() { (formulas_for v4 -O1; "$@"); }       # for all levels, with which operations are contracted where flags allow it
 one_level() { (formulas_for '' -O1; "$@"); }
 check compile $(long || echo sooner) "$DFC" formula_code.df --nvcc=none -o code --keep
 ./code --waves=1 --workers=1 > expected 2>&1
@@ -174,7 +174,7 @@ int main(void)
     return pairs_close(one) || parts_close(three) || cubes_close(two) || halves_close(half);
 }
 END
-check sizes-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall -DSTEP=$(long && echo 1 || echo 7) sizes.c -o sizes -L. -lpairs -Wl,-rpath,"$PWD"
+check sizes-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall -O1 -DSTEP=$(long && echo 1 || echo 7) sizes.c -o sizes -L. -lpairs -Wl,-rpath,"$PWD"
 check pairs-of-every-size ./sizes
 
 # ---- a sum of gathered elements that is added to an acc: its loop stands around those of the columns, and a row without a term is passed over ----

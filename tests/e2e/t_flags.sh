@@ -40,7 +40,7 @@ if command -v nvcc > /dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     program cuda "$scale" 'cpu "threads.cu" flags "-Xcompiler=-fopenmp,-Wall -DUNUSED -arch=sm_80": shift(v, k)'
     sed -i 's/^graph/kernel other(in a: f32[k], out b: f32[k]) { b[x] = a[x] * 2; }\n&/; s/show(x)/y = other(x); show(y)/' cuda.df
     printf '#!/bin/sh\necho "$*" >> "%s/nvcc.log"\nexec "%s" "$@"\n' "$PWD" "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)" > logged && chmod +x logged
-    check cuda-compile "$DFC" cuda.df -o cuda --nvcc="$PWD/logged" --nvcc-flags='-arch=sm_80 -use_fast_math -DUNUSED_TOO=1 -U NOTHING -lineinfo'
+    check cuda-compile "$DFC" cuda.df -o cuda --here --nvcc="$PWD/logged" --nvcc-flags='-arch=sm_80 -use_fast_math -DUNUSED_TOO=1 -U NOTHING -lineinfo'
     expect cuda 0 '^60$' ./cuda
     # Those that would change the bits of formulas are left out where these are compiled.
     grep '_formulas.cu$' nvcc.log > line; grep -q -- -lineinfo line && ! grep -qE -- '-use_fast_math|-DUNUSED_TOO|NOTHING' line && pass gpu-formulas || fail gpu-formulas "$(cat line)"
@@ -150,7 +150,7 @@ X
 check load cc load.c -o load $(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1) -ldl
 printf 'kernel show(in a: f32) cpu {{ volatile double s = 1e-310; (void)a; printf("%%g\\n", s * 0.5); }};\nkernel one(out a: f32) cpu {{ *a = 1; }};\ngraph main { a = one(); show(a); }\n' > small.df
 printf 'kernel k(in a: f32[n], out o: f32[n]) { o[x] = a[x] * 2; }\ngraph g(in a: f32[n], out o: f32[n]) { o = k(a); }\n' > plain.df
-for flags in -ffast-math '-funsafe-math-optimizations -Ofast -flto'; do
+for flags in $(! long || echo -ffast-math) '-funsafe-math-optimizations -Ofast -flto'; do
     check "arithmetic-library $flags" "$DFC" plain.df --lib -o libplain.so --nvcc=none --cflags="$flags"
     expect "arithmetic-of-host $flags" 0 '^5e-311$' ./load ./libplain.so
     check "arithmetic-program $flags" "$DFC" small.df -o small --nvcc=none --cflags="$flags"

@@ -55,7 +55,7 @@ echo 'int n_parts = 3; int main(void) { return n_parts; }' > whole.c
 printf 'kernel a(out v: f32[k]) cpu "part.c": part(v);\nkernel b(in v: f32[k]) cpu {{ printf("%%g\\n", v[0]); }};\ngraph main { x: f32[4] = a(); b(x); }\n' > part.df
 expect other-file 1 '^dfc: note: what a file needs from other files comes with them: cpu "first.c" "other.c": f' "$DFC" part.df -o part
 sed -i 's/"part.c"/"part.c" "whole.c"/' part.df && check other-file-compile "$DFC" part.df -o part && expect other-file-named 0 '^3$' ./part
-"$DFC" nolib.df -o nolib -l no-such-lib 2>&1 | grep -q 'comes with them' && fail other-file-only-then || pass other-file-only-then
+"$DFC" sum.df -o sum --nvcc=none -l no-such-lib 2>&1 | grep -q 'comes with them' && fail other-file-only-then || pass other-file-only-then
 
 # A param that is not there, or none at all; a file of dfc's own without its folder.
 expect define-unknown 1 "^dfc: error: -D x=3: there is no param 'x'" "$DFC" sum.df -D x=3 --emit=graph

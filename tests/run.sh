@@ -41,7 +41,7 @@ fi
 python=$(python3 -c 'import sys; print(sys.executable)') || python=
 [ -z "$python" ] || [ "$(command -v python3)" -ef "$python" ] || PATH=${python%/*}:$PATH
 tools=$build/test-tools
-with_own_linker=' e2e-link e2e-cache e2e-install e2e-sum e2e-lib e2e-gpu_kit '
+with_own_linker=' e2e-link e2e-install e2e-sum e2e-lib e2e-gpu_kit '
 
 # What measures the machine does so in arrays that are many times as large as its caches: seconds for those of a server. These tests are told of 2 MiB,
 # where processors are numbered as in hwloc's made-up machine.

@@ -29,8 +29,8 @@ static bool begins_with(const char *word, const char *beginning)
 
 /* ---- the key ---- */
 
-/* The key of some words for the linker, "-Wl,A,B": with the state of files that they name. Returns false if one of them may have the linker read or
- * write a file that nobody lists. */
+/* Adds linker options, "-Wl,A,B", and the state of the files that they name to the key. Returns false if the linker may read or write a file for one of
+ * them that is in no dependency list. */
 static bool add_linker_words(uint64_t *hash, const char *words, const char *work)
 {
     static const char *const alone[] = { "--gc-sections", "--no-gc-sections", "--as-needed", "--no-as-needed", "--strip-debug", "--strip-all", "-s", "-S",
@@ -46,14 +46,14 @@ static bool add_linker_words(uint64_t *hash, const char *words, const char *work
         for (size_t i = 0; joined[i]; i++)
             with_value |= begins_with(part, joined[i]);
         *hash = dfc_key_file(dfc_key_word(*hash, part, work), part);
-        known = value || with_value || *part != '-' || is_one_of(part, alone) || is_one_of(part, with_next);
+        known = *part != '@' && (value || with_value || *part != '-' || is_one_of(part, alone) || is_one_of(part, with_next));
         value = !value && is_one_of(part, with_next);
     }
     free(text);
     return known && !value;
 }
 
-/* Words with which a compiler takes the next one as something that the key would not know, or links with a file that nobody lists. */
+/* Returns whether the key does not cover the option: its argument follows as a separate word, or it adds an input that is in no dependency list. */
 static bool is_unknown(const char *word)
 {
     static const char *const names[] = { "-Xlinker", "-L", "-l", "-u", "-z", "-R", NULL };

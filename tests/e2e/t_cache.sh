@@ -141,6 +141,8 @@ library 'libs 2' 50 so; LD_LIBRARY_PATH="libs 2" compiled library-shared link 51
 library libs 60 thin; compiled library-thin link 61 "${with[@]}"; library libs 70 thin; compiled library-thin-changed link 71 "${with[@]}"
 library libs 80; map="--cflags=-Wl,-Map=$PWD/map"
 compiled linker-map "link use.c" 81 "${with[@]}" "$map"; rm -f map; compiled linker-map-again link 81 "${with[@]}" "$map"; check linker-map-there test -s map
+echo "-Map=$PWD/map" >words; words="--cflags=-Wl,@$PWD/words" # a file of options may name outputs, too
+compiled linker-words "link use.c" 81 "${with[@]}" "$words"; rm -f map; compiled linker-words-again link 81 "${with[@]}" "$words"; check linker-words-there test -s map
 # GNU ld warns of tmpnam(), each time.
 echo '#include <stdio.h>
 int mine(int x) { return x + (tmpnam(0) ? 90 : 0); }' >mine.c; gcc -w -c mine.c && rm libs/libmine.a && ar rcs libs/libmine.a mine.o; sleep 0.1

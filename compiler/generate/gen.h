@@ -42,7 +42,7 @@ struct dfg_block {
     int64_t number;
     int64_t modulus, residue;           /* the slot is a multiple of `modulus`, and `residue`; modulus 0: nothing is known */
     bool is_column;                     /* a loop over columns */
-    bool is_long;                       /* a loop of many repetitions, or of nobody knows how many */
+    bool is_long;                       /* a loop whose trip count is large or unknown */
     bool is_bounded;                    /* a loop of which the slot is from `low` to `high` */
     int64_t low, high;
     const char *counter;                /* of such a loop: the column as an int32_t; NULL: not needed yet */

@@ -20,20 +20,20 @@ logs=${DF_TEST_LOGS:-$build/test-logs}
 export LC_ALL=C
 export CMOCKA_MESSAGE_OUTPUT=TAP DFC=$build/bin/dfc DF_BUILD=$build DF_SOURCE=$PWD
 export DFC_PROFILE=$logs/profile.db DFC_CACHE=none         # never the user's own
-export DF_TEST_CACHE=$logs/cache                           # objects that tests share: many compile the same kernels of examples/ and runtime/std/
 export OPENBLAS_NUM_THREADS=1
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader          # all that ranks of one machine need: without a look at the others mpirun takes 3 quarters of the time
 export HWLOC_COMPONENTS=-pci,-linuxio                    # what MPI and dfc ask about CPUs and memory; a look at all devices takes a third of the time of a rank
 export CCACHE_DISABLE=1                                    # CC may be "ccache gcc": it would write other paths into what is compared
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:suppressions=$PWD/tests/tsan.supp} ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allow_user_segv_handler=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
-limit=${DF_TEST_LIMIT_S:-600}
+limit=${DF_TEST_LIMIT_S:-600} temp=
 # The folders of tests, and what compilers and dfc write meanwhile, are in memory if that has 4 GiB free: thousands of small files take less of the system
 # there than on a disk. TMPDIR names another place; with DF_KEEP the folders stay, so they are where they always were.
 if [ -z "${TMPDIR:-}${DF_KEEP:-}" ] && [ "$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -ge $((4 << 20)) ] 2>/dev/null && temp=$(mktemp -d /dev/shm/df-XXXXXX); then
     trap 'rm -rf "$temp"' EXIT
     if cp "$(type -P true)" "$temp" && "$temp/true"; then export TMPDIR=$temp; fi   # programs can be run there
 fi
+export DF_TEST_CACHE=${temp:-$logs}/cache                  # objects that tests share: many compile the same kernels of examples/ and runtime/std/
 # Tests start Python and link programs some hundred times. If `python3` is a script that looks for the interpreter, as pyenv's is, the script takes
 # longer than the interpreter, whose folder then comes first in PATH. Else PATH stays, so that gcc and mpirun are those of the user. gold links in half
 # the time of GNU ld, in a third of it without debug information, and lld in less again. The tests of what is linked, and those of a user's whole way,
@@ -82,7 +82,7 @@ esac
 [ ${#list[@]} -gt 0 ] || { echo "no test has '$name' in its name"; exit 2; }
 [ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
 [ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
-mkdir -p "$logs/cache" "$tools"; chmod go-w "$logs/cache"
+rm -rf "$DF_TEST_CACHE"; mkdir -p "$logs" "$tools"; mkdir -m 700 "$DF_TEST_CACHE"
 if gold=$(command -v ld.gold); then             # in which link-time optimisation is gcc's own plug-in; lld has none for it
     rm -f "$tools/ld"; without=; [ "${build##*/}" != release ] || without=-S
     { echo '#!/bin/sh'
@@ -122,35 +122,5 @@ if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first |
     wait
 fi
 
-# How a test ended that failed, and its failed cases with the three lines that follow each in cmocka's output, which say why.
-failures_of() { # NAME EXIT-STATUS
-    echo "failed: $1, exit status $2$([ "$2" != 124 ] || echo ", ended after $limit s")"
-    awk -v skips="$skips" '/^(not )?ok / { left = /^not ok / && $0 !~ skips ? 4 : 0 } left > 0 && (/^not ok / || /^#/) { print "    " $0; left-- }' "$logs/$1" |
-        cut -c 1-300 | head -n 30
-}
-skips='^(not )?ok .*# SKIP|^skip '             # cmocka says "not ok 2 # SKIP name"
-
-passed=0 failed=0 skipped=0 failures=()
-for line in "${list[@]}"; do
-    n=${line%%$'\t'*}; log=$logs/$n; rc=$(cat "$log.rc")
-    s=$(grep -cE "$skips" "$log")
-    p=$(grep -E '^ok ' "$log" | grep -cvE "$skips")
-    f=$(grep -E '^not ok ' "$log" | grep -cvE "$skips")
-    [ "$rc" = 0 ] || [ "$f" -gt 0 ] || f=1
-    [ $((p + f + s)) -gt 0 ] || f=1                 # a test that tests nothing has failed
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    printf '%-28s %4d passed %3d failed %3d skipped %6s s, %5.1f of a core\n' "$n" "$p" "$f" "$s" "$(cat "$log.s")" \
-        "$(awk '{ print $1 + $2 }' "$log.cpu")"
-    grep -E "$skips" "$log" | sed 's/^/    /'
-    grep -E '^figure ' "$log" | sed 's/^figure /    /'
-    if [ "$f" -gt 0 ]; then
-        [ "$rc" = 124 ] && echo "    ended after $limit s"
-        failures+=("$n $rc")
-        echo "    exit status $rc; its output:"; grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/    | /'
-    fi
-done
-if [ -z "$name" ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; printf '%s\t%s\n' "$n" "$(cat "$logs/$n.s")"; done >"$took"; fi
-for f in "${failures[@]+"${failures[@]}"}"; do failures_of ${f% *} "${f##* }"; done
-echo "logs: ${logs#"$PWD"/}"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" = 0 ]
+if [ -z "$name" ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; printf '%s\t%s\n' "$n" "$(<"$logs/$n.s")"; done >"$took"; fi
+printf '%s\n' "${list[@]}" | awk -v logs="$logs" -v shown_logs="${logs#"$PWD"/}" -v limit="$limit" -f tests/table.awk

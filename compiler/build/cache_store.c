@@ -20,7 +20,8 @@
 
 const uint64_t DFC_CACHE_MOST_BYTES[DFC_CACHE_KINDS] = { UINT64_C(384) << 20, UINT64_C(128) << 20 };
 static const char *const endings[DFC_CACHE_KINDS] = { ".o", ".program" };
-enum { KEY_LETTERS = 16, NAME_ROOM = 40, LEFT_AFTER_S = 3600, TICK_NS = 20000000 };
+static const char *const added[DFC_CACHE_KINDS] = { "added-objects", "added-programs" };
+enum { KEY_LETTERS = 16, NAME_ROOM = 40, LEFT_AFTER_S = 3600, TICK_NS = 20000000, SLACK = 8, COUNT_UNIT = 1024 };
 
 /* ---- the folder ---- */
 
@@ -267,10 +268,40 @@ static bool write_record(FILE *out, const void *arg)
     return true;
 }
 
+/* Opens the folder of an entry; -1 on failure. */
+static int open_folder(const char *entry)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(entry, '/') - entry), entry);
+    return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Counts the file as added: its counter grows by a byte for each COUNT_UNIT bytes. Appending needs no lock, and leaves a valid count if the process is killed. */
+static void count_added(const struct dfc_cache_file *file)
+{
+    static const char zeros[1 << 12];
+    struct stat info;
+    const int folder = open_folder(file->entry), counter = folder < 0 ? -1 : openat(folder, added[file->kind], O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (counter >= 0 && stat(file->path, &info) == 0)
+        for (uint64_t left = (uint64_t)info.st_size / COUNT_UNIT + 1; left;) {
+            const ssize_t n = write(counter, zeros, left < sizeof zeros ? left : sizeof zeros);
+            if (n <= 0)
+                break;
+            left -= (uint64_t)n;
+        }
+    if (counter >= 0)
+        close(counter);
+    if (folder >= 0)
+        close(folder);
+}
+
 void dfc_cache_put(const struct dfc_cache_file *file, const struct dfc_list *files, struct timespec began)
 {
     const struct record record = { file, files, began };
-    if (!files->failed && keep_part(file->entry, endings[file->kind], write_file, file->path))
+    if (files->failed)
+        return;
+    count_added(file);
+    if (keep_part(file->entry, endings[file->kind], write_file, file->path))
         keep_part(file->entry, ".record", write_record, &record);
 }
 
@@ -322,7 +353,8 @@ static void trim_kind(DIR *dir, enum dfc_cache_kind kind)
     char record[NAME_ROOM];
     list_kept(dir, kind, &kept, &sum);
     const struct kept *items = kept.items;
-    for (uint32_t i = 0; i < kept.n && sum > DFC_CACHE_MOST_BYTES[kind]; i++) {
+    const uint64_t most = DFC_CACHE_MOST_BYTES[kind] - DFC_CACHE_MOST_BYTES[kind] / SLACK;
+    for (uint32_t i = 0; i < kept.n && sum > most; i++) {
         unlinkat(dirfd(dir), items[i].name, 0);
         snprintf(record, sizeof record, "%.*s.record", KEY_LETTERS, items[i].name);
         unlinkat(dirfd(dir), record, 0);
@@ -355,15 +387,38 @@ static void remove_leftovers(DIR *dir)
             unlinkat(dirfd(dir), entry->d_name, 0);
 }
 
+/* Returns whether so much was added since the last trim that the bound may be exceeded. A folder without a counter is trimmed. */
+static bool may_exceed(int folder, enum dfc_cache_kind kind)
+{
+    struct stat info;
+    return fstatat(folder, added[kind], &info, 0) != 0 || (uint64_t)info.st_size * COUNT_UNIT >= DFC_CACHE_MOST_BYTES[kind] / SLACK;
+}
+
+/* Counts from 0 again. */
+static void reset_counter(int folder, enum dfc_cache_kind kind)
+{
+    const int counter = openat(folder, added[kind], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (counter >= 0)
+        close(counter);
+}
+
 void dfc_cache_trim(const char *entry)
 {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(entry, '/') - entry), entry);
-    DIR *dir = opendir(folder);
-    if (!dir)
+    const int folder = open_folder(entry);
+    DIR *dir = NULL;
+    if (folder < 0)
         return;
-    remove_leftovers(dir);
-    for (int kind = 0; kind < DFC_CACHE_KINDS; kind++)
+    for (int kind = 0; kind < DFC_CACHE_KINDS; kind++) {
+        if (!may_exceed(folder, kind))
+            continue;
+        if (!dir && !(dir = fdopendir(fcntl(folder, F_DUPFD_CLOEXEC, 0))))
+            break;
         trim_kind(dir, kind);
-    closedir(dir);
+        reset_counter(folder, kind);            /* after that: a process that is killed before leaves the trim to the next one */
+    }
+    if (dir) {
+        remove_leftovers(dir);
+        closedir(dir);
+    }
+    close(folder);
 }

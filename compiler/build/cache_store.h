@@ -7,8 +7,9 @@
  * State:    of a file is size and hash of its content. Libraries may have hundreds of megabytes: of a file above DFC_CACHE_HASHED_BYTES the state is
  *           size, device, inode, and the times of its last changes.
  * Paths:    of files in the work folder, whose name is new in every build, are written with "@" in its place.
- * Bounds:   beyond DFC_CACHE_MOST_BYTES for each kind of file, those that were used longest ago are removed. A program is a hundred times as large as an
- *           object and costs less to make again; so it has a bound of its own, and never takes an object's place.
+ * Bounds:   DFC_CACHE_MOST_BYTES for each kind of file. A program is a hundred times as large as an object and costs less to make again; so it has a
+ *           bound of its own, and never takes an object's place. A counter file holds how much was added since the last trim. Only when that reaches an
+ *           eighth of the bound is the folder scanned and the least recently used files removed, down to seven eighths.
  * Errors:   none are reported. What cannot be read is made again, what cannot be written is not kept. Each file appears whole
  *           or not at all, so several dfc may run at once, and may be killed.
  */
@@ -56,7 +57,7 @@ bool dfc_cache_get(const struct dfc_cache_file *file, struct dfc_list *files);
 /* Keeps file->path, which a command made just now of `files` and of what the key covers. The command began at `began`, by the clock of files: nothing is
  * kept if one of them was changed since then, because the command may have read either version. */
 void dfc_cache_put(const struct dfc_cache_file *file, const struct dfc_list *files, struct timespec began);
-/* Keeps the bounds of the folder that this entry is in, after one or more were put. */
+/* Keeps the bounds of the folder that this entry is in, after one or more were put. Scans the folder only if they may be exceeded. */
 void dfc_cache_trim(const char *entry);
 
 #endif

@@ -191,6 +191,16 @@ echo "figure $((4 * each)) compilations of four processes: $right right, ${kille
 [ "${killed:-0}" -gt 0 ] && [ "$right" -gt $((2 * each)) ] && pass many-both || fail many-both "$(cat many/counts)"
 bytes() { find many/cache -name "*$1" -printf '%s\n' | awk '{ n += $1 } END { print n + 0 }'; }
 [ "$(bytes .o)" -le $((384 << 20)) ] && [ "$(bytes .program)" -le $((128 << 20)) ] && pass many-bounded || fail many-bounded "$(bytes .o) $(bytes .program)"
+# The folder is scanned only after an eighth of the bound was added: its last sixteenth is counted in kibibytes, and stays; a scan removes the oldest down to seven eighths.
+keeps() { # NAME COUNTED WANT: what is left of 25 objects of 16 MiB, when so many KiB had been counted and another object is put
+    rm -rf few; mkdir few; for i in {100..124}; do truncate -s 16M few/0000000000000$i.o; touch -t "$old" few/0000000000000$i.o; done
+    truncate -s "$2" few/added-objects; truncate -s 0 few/added-programs
+    DFC_CACHE=$PWD/few "$DFC" c-files/three.df -o few/three --nvcc=none --here -O0 >said 2>&1 || fail "$1" "$(tail -n 3 said)"
+    local left; left=$(ls few/0000000000000*.o | wc -l)
+    [ "$left" = "$3" ] && pass "$1" || fail "$1" "$left are left, and not $3; $(stat -c '%n %s' few/added-*)"
+}
+keeps counted-few 40000 25; keeps counted-many $((384 * 1024 / 8 - 1)) 20
+[ "$(stat -c %s few/added-objects)" = 0 ] && pass counted-again || fail counted-again "$(stat -c %s few/added-objects)"
 
 # ---- CUDA ----
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "profiles/profiles.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 
 struct machine {
     char cpu[128];
@@ -78,7 +78,7 @@ static void find_cpu(void)
 /* GPUs of the same name are counted; different names are listed. */
 static void find_gpus(void)
 {
-    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_CUDA);
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_AUTO);
     uint32_t n = ops ? ops->count(NULL) : 0;
     char last[48] = "";
     unsigned same = 0;

@@ -15,7 +15,7 @@
 
 #include "profiles/probe/probe_impl.h"
 #include "runtime/base/error.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 
 #define PAIR_POOL_BYTES (32ull << 20)
 
@@ -167,7 +167,7 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
         status = open_and_probe(ops, i, options->quick, unit, &report->h2d[p->n_units], &report->d2h[p->n_units], &step,
                                 error);
         if (status == DF_OK)
-            status = dfw_probe_handover(emulates ? DF_DEVICE_EMU : DF_DEVICE_CUDA, i, emulates ? &emulated : NULL,
+            status = dfw_probe_handover(options->device, i, emulates ? &emulated : NULL,
                                         options->quick, unit, error);
         if (status != DF_OK)
             return status;
@@ -182,24 +182,26 @@ static int probe_devices(const struct dfr_device_ops *ops, const struct dfw_prob
                  : DF_OK;
 }
 
-/* Finds the back end and the number of its devices. DF_OK with *ops NULL: there are no devices, which is no error; the
+/* Finds the first back end that has devices, and their number. DF_OK with *ops NULL: there are no devices, which is no error; the
  * report says why. */
 static int find_devices(const struct dfw_probe_options *options, const struct dfr_device_ops **ops, uint32_t *n,
                         struct dfw_probe_report *report, struct df_error *error)
 {
     struct df_error why = { "" };
-    *ops = options->device == DF_DEVICE_NONE ? NULL : dfr_device_back_end(options->device);
+    const struct dfr_back_ends ends = dfr_back_ends_of(options->device);
     *n = 0;
-    if (*ops)
+    for (uint32_t i = 0; i < ends.n && *n == 0; i++) {
+        *ops = ends.ops[i];
         *n = (*ops)->count(&why);
-    else if (options->device != DF_DEVICE_NONE)
-        dfr_error(&why, DF_E_DEVICE, "this dfc was built without CUDA");
+    }
     if (*n)
         return DF_OK;
     *ops = NULL;
+    if (ends.n == 0 && options->device != DF_DEVICE_NONE)
+        dfr_error(&why, DF_E_DEVICE, "this dfc was built without a back end for GPUs");
     strcpy(report->no_device, why.text);
-    if (options->device == DF_DEVICE_CUDA)
-        return dfr_error(error, DF_E_DEVICE, "no CUDA device: %s", why.text);
+    if (options->device != DF_DEVICE_NONE && options->device != DF_DEVICE_AUTO)
+        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends.n ? ends.ops[0]->name : "such", why.text);
     return DF_OK;
 }
 

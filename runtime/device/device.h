@@ -3,7 +3,7 @@
  *
  * Room:     runtime/device/ has this interface, the choice of the devices that take part, the wait for one event, and
  *           the rule that finds how many jobs a device has in flight. It knows the platform, and no back end: a back end
- *           is a room above this one and one line in the table of runtime/emu/back_end.c.
+ *           is a room above this one and one line in the table of runtime/start/back_ends.c.
  * Words:    A *stream* is a queue of copies and launches that are executed in order; streams run beside each other. An
  *           *event* is a mark in a stream. It is complete when all that was enqueued before it is done.
  * Streams:  Each device has DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER for what it sends to other devices, and

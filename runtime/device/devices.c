@@ -4,15 +4,16 @@
 #include "runtime/base/error.h"
 #include "runtime/graph/plan.h"
 
-static int check_named(const struct dfr_device_ops *ops, uint64_t named, uint32_t present, struct df_error *error)
+static int check_named(const struct dfr_back_ends *ends, uint64_t named, uint32_t present, struct df_error *error)
 {
     uint32_t most = named ? 63u - (uint32_t)__builtin_clzll(named) : 0;
+    const char *kind = ends->n == 1 ? ends->ops[0]->name : "GPU";
 
     if (most < present || named == 0)
         return DF_OK;
     if (present == 1)
-        return dfr_error(error, DF_E_DEVICE, "there is no %s device %u, only device 0", ops->name, most);
-    return dfr_error(error, DF_E_DEVICE, "there is no %s device %u: there are %u, from 0 to %u", ops->name, most, present,
+        return dfr_error(error, DF_E_DEVICE, "there is no %s device %u, only device 0", kind, most);
+    return dfr_error(error, DF_E_DEVICE, "there is no %s device %u: there are %u, from 0 to %u", kind, most, present,
                      present - 1);
 }
 
@@ -24,41 +25,54 @@ static bool has_gpu_variants(const struct df_graph *graph)
     return false;
 }
 
-int dfr_devices_choose(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
-                       uint32_t present, uint32_t most, struct dfr_devices *chosen, struct df_error *error)
+/* Loads the program's code to a device. A device that does not take it is left out, unless it was named. */
+static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, bool named,
+                const struct df_graph *graph, struct df_error *error)
 {
+    struct df_error why = { "" };
+    if (!ops->load || !has_gpu_variants(graph) || ops->load(number, graph->functions, graph->n_kernels, &why) == DF_OK) {
+        chosen->of[chosen->n].ops = ops;
+        chosen->of[chosen->n++].number = number;
+        return DF_OK;
+    }
+    chosen->n_left_out++;
+    chosen->left_out = why;
+    return named ? dfr_error(error, DF_E_DEVICE, "%s", why.text) : DF_OK;
+}
+
+int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
+                       uint32_t n_emulated, uint32_t most, struct dfr_devices *chosen, struct df_error *error)
+{
+    uint32_t present[DFR_MAX_BACK_ENDS], index = 0;
     uint64_t named = options->gpus;
-    int status = check_named(ops, named, present, error);
-    bool loads = ops->load && has_gpu_variants(graph);
 
     *chosen = (struct dfr_devices){ 0 };
-    for (uint32_t i = 0; i < present && chosen->n < most && status == DF_OK; i++) {
-        struct df_error why = { "" };
-        if (named && (i > 63 || !(named >> i & 1)))
-            continue;
-        if (!loads || ops->load(i, graph->functions, graph->n_kernels, &why) == DF_OK) {
-            chosen->number[chosen->n++] = i;
-            continue;
-        }
-        if (named)
-            status = dfr_error(error, DF_E_DEVICE, "%s", why.text);
-        chosen->n_left_out++;
-        chosen->left_out = why;
+    for (uint32_t k = 0; k < ends->n; k++) {
+        present[k] = ends->ops[k]->count(&chosen->left_out);
+        if (n_emulated && ends->ops[k]->runs_cpu_code)
+            present[k] = n_emulated;
+        chosen->present += present[k];
     }
+    int status = chosen->present ? check_named(ends, named, chosen->present, error) : DF_OK;
+    for (uint32_t k = 0; k < ends->n; k++)
+        for (uint32_t i = 0; i < present[k] && status == DF_OK; i++, index++)
+            if (chosen->n < most && (!named || (index < 64 && named >> index & 1)))
+                status = take(chosen, ends->ops[k], i, named != 0, graph, error);
     return status;
 }
 
-int dfr_devices_first(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
-                      uint32_t *number, struct df_error *error)
+int dfr_devices_first(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
+                      const struct dfr_device_ops **ops, uint32_t *number, struct df_error *error)
 {
     struct dfr_devices chosen;
-    uint32_t present = ops->count(error);
-    int status = present > 0 ? dfr_devices_choose(ops, options, graph, present, 1, &chosen, error) : DF_E_DEVICE;
+    int status = dfr_devices_choose(ends, options, graph, 0, 1, &chosen, error);
 
     if (status == DF_OK && chosen.n == 0)
         status = dfr_error(error, DF_E_DEVICE, "%s", chosen.left_out.text);
-    if (status == DF_OK)
-        *number = chosen.number[0];
+    if (status == DF_OK) {
+        *ops = chosen.of[0].ops;
+        *number = chosen.of[0].number;
+    }
     return status;
 }
 

@@ -1,4 +1,6 @@
-/* devices.h - which devices of a back end take part in a run, a check or a measurement, and with how much memory.
+/* devices.h - which devices of one or more back ends take part in a run, a check or a measurement, and with how much memory.
+ *
+ * Numbers:  options->gpus counts the devices of all back ends, in the order of the back ends.
  *
  * Cost:     a device is begun when it is first asked for code or for its free memory. On CUDA that takes some tenths of a
  *           second. So the devices of a program without gpu variants are not asked.
@@ -9,22 +11,35 @@
 #include "runtime/device/device.h"
 #include "runtime/graph/graph.h"
 
-struct dfr_devices {
+#define DFR_MAX_BACK_ENDS 4u
+
+/* The back ends to choose from. */
+struct dfr_back_ends {
     uint32_t n;
-    uint32_t number[DF_MAX_UNITS];      /* the first n: which of the back end's devices they are, ascending */
-    uint32_t n_left_out;                /* those that cannot run the program, if no device was named */
-    struct df_error left_out;           /* why the last of them cannot */
+    const struct dfr_device_ops *ops[DFR_MAX_BACK_ENDS];
+    const char *missing;                /* the message if a device is demanded and n is 0 */
 };
 
-/* Chooses at most `most` of the `present` devices of the back end: those that options->gpus names or, if it names none,
- * all that can run the program. The program's code is loaded to them. DF_OK with n 0: none can, and left_out says why.
- * DF_E_DEVICE: one that was named is not there, or cannot run the program. */
-int dfr_devices_choose(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
-                       uint32_t present, uint32_t most, struct dfr_devices *chosen, struct df_error *error);
+struct dfr_devices {
+    uint32_t n;
+    struct {
+        const struct dfr_device_ops *ops;
+        uint32_t number;                /* among its back end's devices */
+    } of[DF_MAX_UNITS];                 /* the first n, in the order of back ends and numbers */
+    uint32_t present;                   /* devices that there are */
+    uint32_t n_left_out;                /* those that cannot run the program, if no device was named */
+    struct df_error left_out;           /* why the last of them cannot, or why there are none */
+};
 
-/* The first such device. DF_E_DEVICE: there is none, and *error says why. */
-int dfr_devices_first(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
-                      uint32_t *number, struct df_error *error);
+/* Chooses at most `most` devices: those that options->gpus names or, if it names none, all that can run the program. The program's code is loaded to them.
+ * n_emulated: how many devices the emulator has; 0: as many as it says. DF_OK with n 0: none can, and left_out says why. DF_E_DEVICE: one that was named is
+ * not there, or cannot run the program. */
+int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
+                       uint32_t n_emulated, uint32_t most, struct dfr_devices *chosen, struct df_error *error);
+
+/* The first such device: its back end, and its number. DF_E_DEVICE: there is none, and *error says why. */
+int dfr_devices_first(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
+                      const struct dfr_device_ops **ops, uint32_t *number, struct df_error *error);
 
 /* Lowers *bytes, the memory of device `number` by its description, to what a run may take of it now: what others have
  * left, and no more than options->gpu_mem_bytes. It is never 0 then. *others: it was lowered for others. 0 in *bytes: not

@@ -57,7 +57,7 @@ static bool is_wanted(const struct df_run *run)
         wanted = wanted || run->machine.platform.units[u].registers != DF_REGISTER_NO;
     if (run->skips.passes && run->skips.passes->reserved)
         return false;                   /* most of it will not be used */
-    return wanted && run->machine.n_gpus > 0 && run->devices.ops->host_register;
+    return wanted && run->machine.n_gpus > 0 && run->devices.host->host_register;
 }
 
 static bool lies_in(const struct dfr_buffers *b, uint32_t i, const struct dfr_pinned *range)
@@ -86,7 +86,7 @@ void dfr_buffers_pin(struct df_run *run)
     for (uint32_t i = 0; i < n; i++) {
         struct dfr_pinned range = b->pinned[i];
         struct df_error error;
-        if (run->devices.ops->host_register(range.memory, range.bytes, &error) != DF_OK) {
+        if (run->devices.host->host_register(range.memory, range.bytes, &error) != DF_OK) {
             dfr_log(run, DF_LOG_INFO, "%llu bytes of buffers are copied through pinned memory, not pinned: %s",
                     (unsigned long long)range.bytes, error.text);
             continue;
@@ -104,7 +104,7 @@ void dfr_buffers_destroy(struct df_run *run)
     if (!b)
         return;
     for (uint32_t i = 0; i < b->n_pinned; i++)
-        run->devices.ops->host_unregister(b->pinned[i].memory, b->pinned[i].bytes);
+        run->devices.host->host_unregister(b->pinned[i].memory, b->pinned[i].bytes);
     free(b->lent);
     free(b->keeper);
     free(b->node);

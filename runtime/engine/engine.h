@@ -270,7 +270,8 @@ struct dfr_run_threads {                /* the workers, and how they meet */
 };
 
 struct dfr_run_devices {                /* all NULL and 0 in a run without devices */
-    const struct dfr_device_ops *ops;   /* NULL: no devices */
+    const struct dfr_device_ops *ops[DF_MAX_UNITS]; /* by unit: its back end; [0] NULL */
+    const struct dfr_device_ops *host;  /* the back end that gives and pins the host's memory for copies; NULL: no devices */
     uint32_t number[DF_MAX_UNITS];      /* by unit: which of the back end's devices it is */
     uint64_t limit_bytes[DF_MAX_UNITS]; /* by unit: memory that may be used */
     struct dfr_room rooms[DF_MAX_UNITS];/* by unit: what of it will be used, and for what */

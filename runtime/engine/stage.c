@@ -18,7 +18,14 @@
 
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
 {
-    return run->machine.n_gpus > 1 && run->devices.ops->copy_peer ? df_platform_peers(&run->machine.platform, unit) : 0;
+    const struct dfr_device_ops *ops = run->devices.ops[unit];
+    if (run->machine.n_gpus < 2 || !ops || !ops->copy_peer)
+        return 0;
+    uint32_t peers = df_platform_peers(&run->machine.platform, unit);
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        if (run->devices.ops[u] != ops)
+            peers &= ~(1u << u);        /* copy_peer() is between devices of one back end */
+    return peers;
 }
 
 uint32_t dfr_holders(void *arg, uint64_t job, uint32_t k)

@@ -126,7 +126,7 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .core = run->machine.n_cpu_workers + gpu->unit - 1,
     };
     gpu->origin_s = run->rehearsal ? 0 : dfr_clock_s();
-    return run->devices.ops->open(run->devices.number[gpu->unit], &config, &gpu->device, error);
+    return run->devices.ops[gpu->unit]->open(run->devices.number[gpu->unit], &config, &gpu->device, error);
 }
 
 /* As many bytes keep the first copy of a batch back for no longer than the link's latency. */

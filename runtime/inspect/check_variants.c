@@ -13,7 +13,6 @@
 #include "runtime/engine/ending.h"
 #include "runtime/inspect/differ.h"
 #include "runtime/base/error.h"
-#include "runtime/emu/back_end.h"
 #include "runtime/engine/log.h"
 #include "runtime/engine/single_job.h"
 #include "runtime/graph/poison.h"
@@ -31,13 +30,12 @@ struct dfr_check {
 
 /* ---- which device, which nodes ---- */
 
-int dfr_check_find(struct df_run *run, struct df_error *error)
+int dfr_check_find(struct df_run *run, const struct dfr_back_ends *ends, struct df_error *error)
 {
-    enum df_device_kind kind = run->options.device;
     struct df_error reason = { "" };
-    const struct dfr_device_ops *ops = kind == DF_DEVICE_NONE ? NULL : dfr_device_back_end(kind);
+    const struct dfr_device_ops *ops;
 
-    if (!ops || dfr_devices_first(ops, &run->options, run->graph, &run->devices.number[1], &reason) != DF_OK)
+    if (dfr_devices_first(ends, &run->options, run->graph, &ops, &run->devices.number[1], &reason) != DF_OK)
         return dfr_error(error, DF_E_DEVICE, "--check=variants: there is no device to run gpu variants on%s%s",
                          reason.text[0] ? ": " : "", reason.text);
     run->devices.check_ops = ops;

@@ -14,13 +14,14 @@
 #ifndef DFR_CHECK_VARIANTS_H
 #define DFR_CHECK_VARIANTS_H
 
+#include "runtime/device/devices.h"
 #include "runtime/engine/engine.h"
 
 struct dfr_check;
 
-/* Finds the device that the options ask for, and makes the run serial and on the host. Call it before
+/* Finds the first device of these back ends that can run the program, and makes the run serial and on the host. Call it before
  * dfr_machine_find(). */
-int dfr_check_find(struct df_run *run, struct df_error *error);
+int dfr_check_find(struct df_run *run, const struct dfr_back_ends *ends, struct df_error *error);
 /* Whether the check's device can run this node, that is, whether the program has device code for it. Copies, and nodes
  * whose output the caller gives (buffers.h), do not run there. */
 bool dfr_check_can(const struct df_run *run, uint32_t node);

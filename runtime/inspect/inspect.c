@@ -182,7 +182,7 @@ static int make_patterns(struct df_run *run, struct df_error *error)
     for (uint32_t i = 0; i < g->n_wports; i++)
         most = g->port_bytes[i] > most ? g->port_bytes[i] : most;
     in->pattern_bytes = most;
-    in->ops = run->devices.ops;
+    in->ops = run->devices.host;
     in->floats = in->ops->host_alloc(most, error);
     in->integers = in->floats ? in->ops->host_alloc(most, error) : NULL;
     if (!in->integers)

@@ -13,7 +13,7 @@
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/isa.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/call.h"
 #include "runtime/engine/host_room.h"
 #include "runtime/measure/measure_impl.h"
@@ -411,14 +411,14 @@ static int find_device(const struct df_graph *graph, const struct df_options *op
                        const struct dfr_device_ops **ops, uint32_t *number, struct df_error *error)
 {
     struct df_error why = { "" };
-    *ops = dfr_device_back_end(options->device);
-    if (*ops && dfr_devices_first(*ops, options, graph, number, &why) == DF_OK)
-        return DF_OK;
-    if (options->device == DF_DEVICE_CUDA || options->gpus)
-        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", *ops && (*ops)->runs_cpu_code ? (*ops)->name : "CUDA",
-                         *ops ? why.text : "this program was linked without CUDA");
+    const struct dfr_back_ends ends = dfr_back_ends_of(options->device);
     *ops = NULL;
-    return DF_OK;
+    if (dfr_devices_first(&ends, options, graph, ops, number, &why) == DF_OK)
+        return DF_OK;
+    const bool demanded = (options->device != DF_DEVICE_AUTO && options->device != DF_DEVICE_NONE) || options->gpus;
+    if (!demanded)
+        return DF_OK;
+    return ends.n ? dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends.ops[0]->name, why.text) : dfr_error(error, DF_E_DEVICE, "%s", ends.missing);
 }
 
 /* Cores of one machine may differ in speed for minutes, if other machines share them. An emulated GPU computes with the code of

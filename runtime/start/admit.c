@@ -35,8 +35,8 @@ static uint32_t units_with_code(const struct df_run *run, uint32_t node)
 
     if (run->devices.check_ops && dfr_check_can(run, node))
         units = 1u;                     /* the CPU worker runs it on the check's device */
-    if (run->machine.n_gpus > 0 && dfr_device_can(run->devices.ops, &run->options, run->graph, kernel))
-        units |= all_gpus(run);
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        units |= (uint32_t)dfr_device_can(run->devices.ops[u], &run->options, run->graph, kernel) << u;
     return units;
 }
 

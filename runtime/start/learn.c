@@ -39,7 +39,7 @@ static const struct dfr_trace_row *row_of(const struct df_run *run, uint32_t wor
 static uint32_t device_of(const struct df_run *run, uint32_t unit)
 {
     for (uint32_t u = 1; u < unit; u++)
-        if (run->devices.ops->runs_cpu_code ||
+        if ((run->devices.ops[u]->runs_cpu_code && run->devices.ops[unit]->runs_cpu_code) ||
             !strcmp(run->machine.platform.units[u].name, run->machine.platform.units[unit].name))
             return u;
     return unit;
@@ -115,8 +115,8 @@ static void each_job(struct learning *l, void (*take)(struct learning *l, size_t
         uint32_t unit = run->machine.unit_of[w], device = unit ? device_of(run, unit) : 0;
         const struct dfr_trace_event *events = unit ? l->sorted : row->events;
         uint64_t n = !unit                          ? row->n
-                     : run->devices.ops->begins_early ? one_by_one(l, row)
-                                                      : alone_on_gpu(l, row);
+                     : run->devices.ops[unit]->begins_early ? one_by_one(l, row)
+                                                            : alone_on_gpu(l, row);
         for (uint64_t i = 0; i < n; i++)
             if (counts(l, &events[i], unit))
                 take(l, (size_t)device * l->n_works + run->graph->nodes[events[i].id].work,
@@ -175,7 +175,7 @@ static int print_sample(struct learning *l, FILE *out, uint32_t unit, uint32_t w
     double *times_s = l->times_s + l->first[index];
     struct dfr_sample sample;
     struct dfr_work_key key;
-    bool emulated = unit && run->devices.ops->runs_cpu_code;
+    bool emulated = unit && run->devices.ops[unit]->runs_cpu_code;
     if (n == 0)
         return DF_OK;
     int status = dfr_work_key_make_for(run->graph, work, unit ? DF_CLASS_GPU : DF_CLASS_CPU, emulated,
@@ -257,7 +257,9 @@ static int print_all(struct learning *l, FILE *out, struct df_error *error)
     fprintf(out, "{\"learned\": %d, ", DFR_LEARN_VERSION);
     print_field(out, "machine", machine);
     print_field(out, "program", run->graph->name);
-    uint32_t emulated = run->machine.n_gpus && run->devices.ops->runs_cpu_code ? run->machine.n_gpus : 0;
+    uint32_t emulated = 0;
+    for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
+        emulated += run->devices.ops[u]->runs_cpu_code;
     fprintf(out, "\"workers\": %" PRIu32, run->machine.n_cpu_workers + emulated);
     print_waves(l, out);
     fputs("}\n", out);

@@ -21,6 +21,7 @@
 #include "runtime/graph/scalars.h"
 #include "runtime/inspect/check_variants.h"
 #include "runtime/inspect/inspect.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/io/state.h"
 #include "runtime/start/learn.h"
 #include "runtime/start/passes.h"
@@ -220,8 +221,9 @@ static int prepare(struct df_run *run, struct df_error *error)
 {
     int status = DF_OK;
 
+    const struct dfr_back_ends ends = dfr_back_ends_of(run->options.device);
     if (run->options.check_variants)
-        status = dfr_check_find(run, error);            /* devices.check_ops; the run is serial and on the host then */
+        status = dfr_check_find(run, &ends, error);     /* devices.check_ops; the run is serial and on the host then */
     if (run->options.rehearse != 0)
         status = dfr_rehearse_admit(run, error);        /* or what it asks for cannot be rehearsed */
     if (status == DF_OK)

@@ -12,9 +12,9 @@
 #include "runtime/threads/host.h"
 #include "runtime/base/error.h"
 #include "runtime/device/devices.h"
-#include "runtime/emu/back_end.h"
 #include "runtime/engine/log.h"
 #include "runtime/policy/policy_default.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/start/given.h"
 #include "runtime/start/run_rehearse.h"
 
@@ -40,52 +40,46 @@ static const struct df_unit *described_gpu(const struct df_platform *p, uint32_t
     return last;                        /* a device beyond those described counts as like the last one */
 }
 
-/* Chooses from the devices that are there, and gives them their units. */
-static int choose_devices(struct df_run *run, uint32_t present, struct dfr_devices *chosen, struct df_error *error)
+/* Gives the chosen devices their units. */
+static void number_devices(struct df_run *run, const struct dfr_devices *chosen)
 {
-    int status = dfr_devices_choose(run->devices.ops, &run->options, run->graph, present, DF_MAX_UNITS - 1, chosen,
-                                    error);
-
-    if (status != DF_OK)
-        return status;
     run->machine.n_gpus = chosen->n;
-    for (uint32_t i = 0; i < chosen->n; i++)
-        run->devices.number[i + 1] = chosen->number[i];
+    for (uint32_t i = 0; i < chosen->n; i++) {
+        run->devices.ops[i + 1] = chosen->of[i].ops;
+        run->devices.number[i + 1] = chosen->of[i].number;
+        if (!run->devices.host || (!run->devices.host->host_register && chosen->of[i].ops->host_register))
+            run->devices.host = chosen->of[i].ops;
+    }
     if (chosen->n > 0 && chosen->n_left_out > 0)
-        dfr_log(run, DF_LOG_INFO, "%u of %u devices left out; the last: %s", chosen->n_left_out, present,
+        dfr_log(run, DF_LOG_INFO, "%u of %u devices left out; the last: %s", chosen->n_left_out, chosen->present,
                 chosen->left_out.text);
-    return DF_OK;
 }
 
-/* Finds the back end, and how many of its devices take part; 0: none. */
+/* Finds the back ends, and which of their devices take part; 0: none. */
 static int find_devices(struct df_run *run, const struct df_platform *described, struct df_error *error)
 {
     enum df_device_kind kind = run->options.device;
     bool optional = kind == DF_DEVICE_AUTO && run->options.gpus == 0;
-    struct dfr_devices chosen = { 0 };
-    uint32_t present;
-    int status = DF_OK;
+    const struct dfr_back_ends ends = dfr_back_ends_of(kind);
+    struct dfr_devices chosen;
 
     run->machine.n_gpus = 0;
     if (kind == DF_DEVICE_NONE)
         return DF_OK;
-    run->devices.ops = dfr_device_back_end(kind);
-    if (!run->devices.ops)
-        return optional ? DF_OK
-                        : dfr_error(error, DF_E_DEVICE, "no CUDA device: this program was linked without CUDA");
-    present = run->devices.ops->count(&chosen.left_out);
-    if (kind == DF_DEVICE_EMU && described_gpus(described) > 1)
-        present = described_gpus(described);
-    if (present > 0)
-        status = choose_devices(run, present, &chosen, error);
-    if (status != DF_OK || run->machine.n_gpus > 0)
+    if (ends.n == 0)
+        return optional ? DF_OK : dfr_error(error, DF_E_DEVICE, "%s", ends.missing);
+    int status = dfr_devices_choose(&ends, &run->options, run->graph, described_gpus(described), DF_MAX_UNITS - 1, &chosen, error);
+    if (status != DF_OK)
         return status;
+    number_devices(run, &chosen);
+    if (chosen.n > 0)
+        return DF_OK;
     if (!optional)
-        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", run->devices.ops->name,
+        return dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends.ops[0]->name,
                          chosen.left_out.text[0] ? chosen.left_out.text : "none was found");
     /* Said aloud, so that a driver that is too old, say, is not found out by the time that the run takes. A GPU that is
      * there and cannot be used is a surprise, so it is a warning. */
-    dfr_log(run, present > 0 ? DF_LOG_WARNING : DF_LOG_INFO, "runs on the CPU alone: %s", chosen.left_out.text);
+    dfr_log(run, chosen.present > 0 ? DF_LOG_WARNING : DF_LOG_INFO, "runs on the CPU alone: %s", chosen.left_out.text);
     return DF_OK;
 }
 
@@ -96,7 +90,7 @@ static int describe_gpu(struct df_run *run, const struct df_platform *described,
     struct df_unit *unit = &run->machine.platform.units[u];
     const struct df_unit *like = described_gpu(described, run->devices.number[u]);
 
-    if (like && run->options.device == DF_DEVICE_EMU) {
+    if (like && run->devices.ops[u]->runs_cpu_code) {
         *unit = *like;
     } else if (like && !like->unified) { /* else the default's links */
         *unit = *like;
@@ -104,7 +98,7 @@ static int describe_gpu(struct df_run *run, const struct df_platform *described,
     }
     unit->cls = DF_CLASS_GPU;
     unit->workers = 1;
-    return run->devices.ops->describe(run->devices.number[u], unit, error);
+    return run->devices.ops[u]->describe(run->devices.number[u], unit, error);
 }
 
 static int limit_memory(struct df_run *run, uint32_t u, struct df_error *error)
@@ -112,7 +106,7 @@ static int limit_memory(struct df_run *run, uint32_t u, struct df_error *error)
     struct df_unit *unit = &run->machine.platform.units[u];
     uint64_t described = unit->memory_bytes;
     bool others;
-    int status = dfr_devices_memory(run->devices.ops, &run->options, run->graph, run->devices.number[u],
+    int status = dfr_devices_memory(run->devices.ops[u], &run->options, run->graph, run->devices.number[u],
                                     &unit->memory_bytes, &others, error);
 
     run->devices.limit_bytes[u] = unit->memory_bytes;
@@ -234,7 +228,7 @@ static double time_of(const struct df_run *run, const struct df_times *times, ui
     size_t cpu = (size_t)DF_CLASS_CPU * times->n_works + work, i = (size_t)cls * times->n_works + work;
     if (cls >= times->n_classes)
         return NAN;
-    bool emulated = run->machine.n_gpus > 0 && run->devices.ops->runs_cpu_code && run->options.rehearse == 0;
+    bool emulated = run->machine.n_gpus > 0 && run->devices.ops[1]->runs_cpu_code && run->options.rehearse == 0;
     bool as_cpu = emulated && cls == DF_CLASS_GPU && times->source[i] == DF_TIME_DEFAULT && !isnan(times->time_s[cpu]);
     return times->time_s[as_cpu ? cpu : i];
 }

@@ -7,7 +7,7 @@
 /* A run of the graph of which nothing else is known, all zeros. free() it. NULL: no memory. */
 struct df_run *dfr_run_new(const struct df_graph *graph);
 
-/* Fills run->devices.ops, run->devices.limit_bytes, run->machine.n_gpus and run->machine.platform. DF_E_DEVICE if the
+/* Fills run->devices.ops, run->devices.host, run->devices.limit_bytes, run->machine.n_gpus and run->machine.platform. DF_E_DEVICE if the
  * device that was asked for is not there. */
 int dfr_machine_find(struct df_run *run, struct df_error *error);
 

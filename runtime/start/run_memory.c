@@ -196,7 +196,7 @@ static int make_space(struct df_run *run, struct df_error *error)
         config.token_arg = run;
     }
     if (run->options.rehearse != 0) {   /* addresses that nobody may touch */
-        config.pinned = run->devices.ops;
+        config.pinned = run->devices.host;
         config.pinned_limit_bytes = UINT64_MAX;
     }
     if (run->machine.n_gpus > 0) {
@@ -204,7 +204,7 @@ static int make_space(struct df_run *run, struct df_error *error)
                            (run->firing.n_accs > 0 ? g->n_values : 0);
     }
     if (any_copies(run) && run->options.rehearse == 0) {
-        config.pinned = run->devices.ops;
+        config.pinned = run->devices.host;
         config.pinned_limit_bytes = most_pinned(run);
         config.staged = true;
     }

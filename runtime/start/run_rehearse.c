@@ -70,7 +70,7 @@ int dfr_rehearse_machine(struct df_run *run, const struct df_platform *described
         df_platform_default(p, 0);
     if (run->options.device == DF_DEVICE_NONE)
         p->n_units = 1;
-    run->devices.ops = &dfr_rehearse_ops;
+    run->devices.host = &dfr_rehearse_ops;
     run->machine.n_gpus = p->n_units - 1;
     for (uint32_t u = 1; u < p->n_units; u++) {
         uint64_t *bytes = &p->units[u].memory_bytes, limit = run->options.gpu_mem_bytes;
@@ -80,8 +80,9 @@ int dfr_rehearse_machine(struct df_run *run, const struct df_platform *described
                              (unsigned)p->units[u].workers);
         if (limit && (*bytes == 0 || limit < *bytes))
             *bytes = limit;
+        run->devices.ops[u] = &dfr_rehearse_ops;
         run->devices.number[u] = u - 1;
-        run->devices.ops->describe(u - 1, &p->units[u], error);
+        run->devices.ops[u]->describe(u - 1, &p->units[u], error);
         run->devices.limit_bytes[u] = *bytes;
         if (p->units[u].unified)
             df_unit_unify(&p->units[u]);

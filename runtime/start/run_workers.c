@@ -91,7 +91,7 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
 int dfr_run_make_gang_and_cores(struct df_run *run, struct df_error *error)
 {
     uint32_t cores = dfr_cores_count(), threads = run->machine.n_cpu_workers + run->machine.n_gpus;
-    bool emulated = run->machine.n_gpus > 0 && run->devices.ops->runs_cpu_code, gangs = df_graph_has_gangs(run->graph);
+    bool emulated = run->machine.n_gpus > 0 && run->devices.ops[1]->runs_cpu_code, gangs = df_graph_has_gangs(run->graph);
     bool several = run->machine.n_cpu_workers > 1 || (emulated && cores > 1);
 
     if (gangs && run->machine.n_cpu_workers > 1) {

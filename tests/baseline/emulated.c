@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "runtime/device/device.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 
 enum { ARGS = 128, BEFORE = 4096 };
 
@@ -72,7 +72,7 @@ cudaError_t cudaGetDeviceCount(int *count)
     struct df_platform platform;
     df_platform_default(&platform, 1);
     unit = platform.units[1];
-    ops = dfr_device_back_end(DF_DEVICE_EMU);
+    ops = dfr_back_end_of(DF_DEVICE_EMU);
     struct dfr_device_config config = { .unit = &unit, .pool_bytes = 4096, .compute_streams = 1, .wakeup = wake };
     *count = 1;
     return status_of(ops->describe(0, &unit, &failure) == DF_OK ? ops->open(0, &config, &device, &failure) : DF_FAILED);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "runtime/device/device.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/engine.h"
 
 const struct dfr_device_ops *cuda;
@@ -115,7 +115,7 @@ int cuda_set_up(void **state)
     misbehaves = WELL;
     if (mock_begin) {
         mock_begin(1, MEMORY, 1);
-        cuda = dfr_device_back_end(DF_DEVICE_CUDA);
+        cuda = dfr_back_end_of(DF_DEVICE_CUDA);
     }
     return 0;
 }

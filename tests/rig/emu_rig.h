@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "runtime/device/device.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/call.h"
 #include "runtime/threads/clock.h"
 
@@ -62,7 +62,7 @@ static inline void rig_open(struct rig *rig, const struct df_unit *unit, uint32_
                                        .wakeup_arg = rig};
     struct df_error error;
 
-    rig->ops = dfr_device_back_end(DF_DEVICE_EMU);
+    rig->ops = dfr_back_end_of(DF_DEVICE_EMU);
     rig->unit = *unit;
     atomic_init(&rig->wakeups, 0);
     assert_int_equal(rig->ops->open(0, &config, &rig->device, &error), DF_OK);

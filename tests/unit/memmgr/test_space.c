@@ -15,7 +15,7 @@
 #include "memmgr/heap.h"
 #include "run_rig.h"
 #include "runtime/device/device.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/graph/platform.h"
 
 #define PAGE 4096u
@@ -68,7 +68,7 @@ struct planned {
 static void bench_begin_with(struct bench *b, uint32_t n, uint32_t pages_cycle, uint64_t pool_pages,
                              const struct planned *planned)
 {
-    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_EMU);
     uint64_t count[MAX_VALUES];
     struct df_error error;
 

@@ -12,7 +12,7 @@
 
 #include "cache_rig.h"
 #include "memmgr/staging.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 
 #define CHUNK DFM_STAGING_CHUNK_BYTES
 #define CHUNKS DFM_STAGING_CHUNKS
@@ -362,7 +362,7 @@ static void note_times(void *arg, enum dfr_copy kind, uint32_t block, uint64_t b
 /* What a trace gets of a staged copy is the time from the begin of its first part to the end of its last. */
 static void test_times(void **state)
 {
-    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_EMU);
     const uint64_t bytes = 4 * CHUNK, count = 1;
     double seconds[2] = { 0, 0 };
     struct df_platform platform;

@@ -14,7 +14,7 @@
 
 #include "memmgr/staging.h"
 #include "profiles/probe/probe_impl.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "witness.h"
 
 #define N 21
@@ -245,7 +245,7 @@ static void copies_are_made_as_a_run_makes_them(void **state)
     (void)state;
     p.units[1] = (struct df_unit){ .name = "g", .cls = 1, .workers = 1, .memory_bytes = MEMORY, .engines = 2,
                                    .h2d = { 2e9, 1e-6, 0 }, .d2h = { 2e9, 1e-6, 0 } };
-    watched.ops = dfr_device_back_end(DF_DEVICE_EMU);
+    watched.ops = dfr_back_end_of(DF_DEVICE_EMU);
     assert_int_equal(watched.ops->open(0, &config, &device, &error), DF_OK);
     ops = *watched.ops;
     ops.copy = watched_copy;
@@ -379,7 +379,7 @@ static void islands_are_not_joined(void **state)
 /* Of three devices the first two send to each other. false: why says which figure is off. */
 static bool measures_pairs(const struct df_platform *told, char *why, size_t size)
 {
-    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_EMU);
     struct dfr_device *devices[4];
     struct df_platform p = *told;
     struct dfw_pairs pairs = { 0 };

@@ -13,7 +13,7 @@
 
 #include "runtime/threads/clock.h"
 #include "runtime/device/device.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/engine.h"
 
 #define BYTES (1u << 20)
@@ -25,7 +25,7 @@ static void need_gpu(void)
 {
     struct df_error error = {""};
 
-    ops = dfr_device_back_end(DF_DEVICE_CUDA);
+    ops = dfr_back_end_of(DF_DEVICE_CUDA);
     if (ops == NULL || ops->count(&error) == 0) {
         print_message("no GPU: %s\n", ops == NULL ? "built without CUDA" : error.text);
         skip();
@@ -34,11 +34,11 @@ static void need_gpu(void)
 
 static void test_count_says_why(void **state)
 {
-    const struct dfr_device_ops *cuda = dfr_device_back_end(DF_DEVICE_CUDA);
+    const struct dfr_device_ops *cuda = dfr_back_end_of(DF_DEVICE_CUDA);
     struct df_error error = {""};
 
     (void)state;
-    assert_ptr_equal(cuda, dfr_device_back_end(DF_DEVICE_AUTO));
+    assert_ptr_equal(cuda, dfr_back_end_of(DF_DEVICE_AUTO));
     if (cuda == NULL)
         skip(); /* built without CUDA: the weak reference stays empty */
     assert_string_equal(cuda->name, "cuda");

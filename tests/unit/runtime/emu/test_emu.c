@@ -564,7 +564,7 @@ static void test_batch_fails_as_its_copies(void **state)
 
 static void test_describe_and_refusals(void **state)
 {
-    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_EMU);
     struct df_unit unit = {.workers = 1};
     struct dfr_device_config config = {.unit = &unit, .pool_bytes = PAGE, .compute_streams = 0};
     struct dfr_device *device = NULL;
@@ -572,7 +572,7 @@ static void test_describe_and_refusals(void **state)
     struct rig rig;
 
     (void)state;
-    assert_null(dfr_device_back_end(DF_DEVICE_NONE));
+    assert_null(dfr_back_end_of(DF_DEVICE_NONE));
     assert_int_equal(ops->count(&error), 1);
     assert_int_equal(ops->describe(0, &unit, &error), DF_OK);
     assert_string_equal(unit.name, "emu0");
@@ -626,7 +626,7 @@ static int cpus_of_thread(const char *name)
 /* What computes stays on its core. Copies may run on another one, if that is idle. */
 static void test_only_what_computes_is_bound(void **state)
 {
-    const struct dfr_device_ops *ops = dfr_device_back_end(DF_DEVICE_EMU);
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_EMU);
     struct df_unit unit = {.workers = 1, .engines = 2};
     struct dfr_device_config config = {.unit = &unit, .pool_bytes = PAGE, .compute_streams = 1};
     struct dfr_cores *cores = dfr_cores_create();

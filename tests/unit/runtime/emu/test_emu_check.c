@@ -134,7 +134,7 @@ static void test_block_names_follow_reuse(void **state)
 /* Two GPUs, each with its own memory: a pointer into the wrong memory is found, too. */
 static void test_two_devices(void **state)
 {
-    struct rig one, two = {.ops = dfr_device_back_end(DF_DEVICE_EMU), .unit = free_links};
+    struct rig one, two = {.ops = dfr_back_end_of(DF_DEVICE_EMU), .unit = free_links};
     struct dfr_device_config config = {
         .unit = &two.unit, .pool_bytes = POOL_BYTES, .compute_streams = 1, .check = true};
     struct sigaction before, after;

@@ -12,7 +12,7 @@
 
 #include "run_rig.h"
 #include "runtime/device/device.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/emu/emu_trial.h"
 #include "runtime/graph/platform.h"
 
@@ -193,7 +193,7 @@ static struct dfr_device *open_device(const struct dfr_emu_trial *trial, const s
     struct df_error error;
 
     dfr_emu_trial_use(trial);
-    if (dfr_device_back_end(DF_DEVICE_EMU)->open(0, &config, &device, &error) != DF_OK)
+    if (dfr_back_end_of(DF_DEVICE_EMU)->open(0, &config, &device, &error) != DF_OK)
         fail_msg("%s", error.text);
     dfr_emu_trial_use(NULL);
     return device;

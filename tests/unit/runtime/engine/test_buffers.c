@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/emu/emu.h"
 #include "runtime/graph/graph.h"
 
@@ -700,6 +700,6 @@ int main(void)
         cmocka_unit_test(test_faults),
         cmocka_unit_test(test_emulated_driver), /* the last, because it unregisters what is not registered */
     };
-    emu = dfr_device_back_end(DF_DEVICE_EMU);
+    emu = dfr_back_end_of(DF_DEVICE_EMU);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "runtime/base/error.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/gang.h"
 #include "runtime/engine/single_job.h"
@@ -442,13 +442,13 @@ static int refuse_copy(struct dfr_device *device, enum dfr_copy kind, void *to, 
 {
     if (kind == DFR_COPY_D2D)
         return dfr_error(error, DF_E_DEVICE, "no copy of %llu bytes", (unsigned long long)bytes);
-    return dfr_device_back_end(DF_DEVICE_EMU)->copy(device, kind, to, from, bytes, stream, error);
+    return dfr_back_end_of(DF_DEVICE_EMU)->copy(device, kind, to, from, bytes, stream, error);
 }
 
 static int open_refusing(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device,
                          struct df_error *error)
 {
-    int status = dfr_device_back_end(DF_DEVICE_EMU)->open(index, config, device, error);
+    int status = dfr_back_end_of(DF_DEVICE_EMU)->open(index, config, device, error);
     if (status == DF_OK)
         (*device)->ops = &refusing;
     return status;
@@ -471,14 +471,14 @@ static void test_single_job(void **state)
     arc(made, changed, 0);
     alone.graph = graph_of();
     alone.options = options_of("ws", DF_DEVICE_EMU, 1);
-    refusing = *dfr_device_back_end(DF_DEVICE_EMU);
+    refusing = *dfr_back_end_of(DF_DEVICE_EMU);
     refusing.open = open_refusing;
 
     refusing.event_create = refuse_event;
     assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 4096, 0, &gpu, &error), DF_E_DEVICE);
     assert_string_equal(error.text, "no more events");
     assert_null(gpu);
-    refusing.event_create = dfr_device_back_end(DF_DEVICE_EMU)->event_create;
+    refusing.event_create = dfr_back_end_of(DF_DEVICE_EMU)->event_create;
 
     refusing.copy = refuse_copy;        /* before the launch an inout's input is restored, on the device */
     assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 4096, 0, &gpu, &error), DF_OK);
@@ -489,7 +489,7 @@ static void test_single_job(void **state)
     dfr_single_gpu_close(gpu);
 
     gpu = NULL;                         /* nothing is asked for: there is a pool all the same */
-    refusing.copy = dfr_device_back_end(DF_DEVICE_EMU)->copy;
+    refusing.copy = dfr_back_end_of(DF_DEVICE_EMU)->copy;
     assert_int_equal(dfr_single_gpu_open(&alone, &refusing, 0, 0, &gpu, &error), DF_OK);
     assert_true(dfr_single_gpu_fits(gpu, alone.graph->nodes[made].work));
     assert_false(dfr_single_gpu_fits(gpu, alone.graph->nodes[changed].work)); /* twice as much */

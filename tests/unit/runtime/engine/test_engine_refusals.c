@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "run_rig.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/engine.h"
 #include "runtime/threads/clock.h"
 
@@ -138,7 +138,7 @@ static void test_no_cuda(void **state)
     struct df_error error = { "" };
 
     (void)state;
-    if (dfr_device_back_end(DF_DEVICE_CUDA))
+    if (dfr_back_end_of(DF_DEVICE_CUDA))
         skip();
     rig_begin(&r, 16);
     rig_end(&r);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "run_rig.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/single_job.h"
 #include "runtime/graph/plan.h"
 
@@ -132,7 +132,7 @@ static void open_single(void *arg)
 
     alone.graph = alone_rig->graph;
     alone.options = w->options;
-    w->status = dfr_single_gpu_open(&alone, dfr_device_back_end(DF_DEVICE_EMU), 4096, 0, &gpu, &w->error);
+    w->status = dfr_single_gpu_open(&alone, dfr_back_end_of(DF_DEVICE_EMU), 4096, 0, &gpu, &w->error);
     assert_true((w->status == DF_OK) == (gpu != NULL));
     dfr_single_gpu_close(gpu);
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "run_rig.h"
-#include "runtime/emu/back_end.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/engine/engine.h"
 #include "runtime/gpu/gpu_impl.h"
 
@@ -69,7 +69,7 @@ static void set_up(struct trial *t)
     atomic_store(&t->run->skips.any, true);
 
     t->gpu = (struct dfr_gpu){ .run = t->run, .unit = 1, .jobs = &t->job, .flying = t->flying };
-    assert_int_equal(dfr_device_back_end(DF_DEVICE_EMU)->open(0, &(struct dfr_device_config){
+    assert_int_equal(dfr_back_end_of(DF_DEVICE_EMU)->open(0, &(struct dfr_device_config){
         .unit = &free_links, .pool_bytes = 4 * PAGE, .compute_streams = 1 }, &t->gpu.device, &error), DF_OK);
     assert_int_equal(dfr_gpu_recordings_create(&t->gpu, &error), DF_OK);
     assert_non_null(t->gpu.recordings);

@@ -1,0 +1,33 @@
+/* back_ends.c - the table of device back ends (back_ends.h).
+ *
+ * A back end that needs libraries of its own is in a library of its own, so that programs and machines without them need nothing of it. The reference to it
+ * is weak: it is NULL if that library was not linked. A program links CUDA's with `-u dfr_cuda_ops -ldf-cuda`.
+ */
+#include "runtime/start/back_ends.h"
+
+extern const struct dfr_device_ops dfr_emu_ops;
+extern const struct dfr_device_ops dfr_cuda_ops __attribute__((weak));
+
+static const struct {
+    enum df_device_kind kind;
+    bool real;                          /* DF_DEVICE_AUTO takes it */
+    const struct dfr_device_ops *ops;   /* NULL: it was not linked */
+} table[] = {
+    { DF_DEVICE_CUDA, true, &dfr_cuda_ops },
+    { DF_DEVICE_EMU, false, &dfr_emu_ops },
+};
+
+struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind)
+{
+    struct dfr_back_ends found = { .missing = "no CUDA device: this program was linked without CUDA" };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].ops && (table[i].kind == kind || (kind == DF_DEVICE_AUTO && table[i].real)))
+            found.ops[found.n++] = table[i].ops;
+    return found;
+}
+
+const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind)
+{
+    const struct dfr_back_ends found = dfr_back_ends_of(kind);
+    return found.n ? found.ops[0] : NULL;
+}

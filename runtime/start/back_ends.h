@@ -1,0 +1,16 @@
+/* back_ends.h - the table of device back ends. It is the only place that knows all of them: whoever opens, probes or measures devices gets their operations
+ * from here. A new back end is one room, a line in back_ends.c, and a kind in df.h if `--device` is to name it.
+ */
+#ifndef DFR_BACK_ENDS_H
+#define DFR_BACK_ENDS_H
+
+#include "runtime/device/devices.h"
+
+/* The back ends that are linked and have devices of this kind. DF_DEVICE_AUTO: those of real devices, never the emulator. None for DF_DEVICE_NONE and
+ * DF_DEVICE_SIM. */
+struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind);
+
+/* The first of them; NULL if there are none. */
+const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind);
+
+#endif

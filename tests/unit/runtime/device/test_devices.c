@@ -1,0 +1,169 @@
+/* test_devices.c - devices of several back ends: how they are numbered and chosen, and a run on all of them. Both back ends are the emulator under another
+ * name; the table of back ends is this file's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "run_rig.h"
+#include "runtime/base/error.h"
+#include "runtime/start/back_ends.h"
+
+extern const struct dfr_device_ops dfr_emu_ops;
+static struct dfr_device_ops one, two;
+static uint32_t refused;                /* device of `two` that takes no code */
+static struct dfr_back_ends ends = { .n = 2, .ops = { &one, &two }, .missing = "none is linked" };
+
+struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind)
+{
+    return kind == DF_DEVICE_AUTO ? ends : (struct dfr_back_ends){ .missing = ends.missing };
+}
+
+const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind)
+{
+    return kind == DF_DEVICE_AUTO ? &one : NULL;
+}
+
+static uint32_t count_one(struct df_error *error)
+{
+    (void)error;
+    return 1;
+}
+
+static uint32_t count_two(struct df_error *error)
+{
+    (void)error;
+    return 2;
+}
+
+static uint32_t count_none(struct df_error *error)
+{
+    dfr_error(error, DF_E_DEVICE, "no driver");
+    return 0;
+}
+
+static int load(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error)
+{
+    (void)functions, (void)n;
+    return index == refused ? dfr_error(error, DF_E_DEVICE, "two%u: no code for it", index) : DF_OK;
+}
+
+static int open_one(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device, struct df_error *error)
+{
+    int status = dfr_emu_ops.open(index, config, device, error);
+    if (status == DF_OK)
+        (*device)->ops = &one;
+    return status;
+}
+
+static int open_two(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device, struct df_error *error)
+{
+    int status = dfr_emu_ops.open(index, config, device, error);
+    if (status == DF_OK)
+        (*device)->ops = &two;
+    return status;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    one = two = dfr_emu_ops;
+    one.name = "one", two.name = "two";
+    one.count = count_one, two.count = count_two;
+    one.open = open_one, two.open = open_two;
+    one.runs_cpu_code = two.runs_cpu_code = false;
+    two.load = load;
+    refused = 9;
+    ends.n = 2;
+    return 0;
+}
+
+/* The numbers of options->gpus go on from one back end to the next. */
+static void numbers(void **state)
+{
+    struct rig r;
+    struct df_options o = rig_options("all-gpu", DF_DEVICE_AUTO, 1);
+    struct dfr_devices chosen;
+    struct df_error error = { "" };
+    const struct dfr_device_ops *ops;
+    uint32_t number;
+    (void)state;
+    rig_random(&r, 1, 10, 20, 0);
+
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 3);
+    assert_int_equal(chosen.present, 3);
+    assert_ptr_equal(chosen.of[0].ops, &one);
+    assert_ptr_equal(chosen.of[1].ops, &two);
+    assert_int_equal(chosen.of[1].number, 0);
+    assert_int_equal(chosen.of[2].number, 1);
+
+    o.gpus = 4;
+    assert_int_equal(dfr_devices_first(&ends, &o, r.graph, &ops, &number, &error), DF_OK);
+    assert_ptr_equal(ops, &two);
+    assert_int_equal(number, 1);
+    o.gpus = 8;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, 3, &chosen, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "there is no GPU device 3: there are 3, from 0 to 2");
+
+    refused = 0;                        /* left out; an error if it was named */
+    o.gpus = 0;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, 3, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 2);
+    assert_int_equal(chosen.of[1].number, 1);
+    assert_int_equal(chosen.n_left_out, 1);
+    assert_string_equal(chosen.left_out.text, "two0: no code for it");
+    o.gpus = 2;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, 3, &chosen, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "two0: no code for it");
+
+    one.count = two.count = count_none;
+    o.gpus = 0;
+    assert_int_equal(dfr_devices_first(&ends, &o, r.graph, &ops, &number, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "no driver");
+    ends.n = 0;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, 3, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 0);
+    rig_free(&r);
+}
+
+/* A run on the devices of both: each computes, and tokens go from one to the other through the host, since copy_peer() is of one back end. */
+static void run_on_both(void **state)
+{
+    static const char *const policies[] = { "eager", "ws", "dmda", "all-gpu", "random" };
+    uint64_t jobs[3] = { 0 };           /* by device, in all runs: which gets how many is up to the policies */
+    (void)state;
+    for (uint32_t seed = 1; seed <= 4; seed++) {
+        struct rig r;
+        rig_random(&r, seed, 30, 200, 0);
+        rig_expect(&r, 4);
+        for (unsigned p = 0; p < 5; p++) {
+            struct df_options o = rig_options(policies[p], DF_DEVICE_AUTO, 1);
+            struct df_error error;
+            static struct df_stats stats;
+            o.waves = 4;
+            o.emu_check = 0;
+            if (rig_run(&r, &o, &stats, &error) != DF_OK)
+                fail_msg("%s", error.text);
+            assert_true(rig_same(&r, 4));
+            assert_int_equal(stats.n_memories, 3);
+            for (uint32_t w = 0; w < 3; w++)
+                jobs[w] += stats.workers[stats.n_workers - 3 + w].jobs;
+        }
+        rig_free(&r);
+    }
+    for (uint32_t w = 0; w < 3; w++)
+        assert_true(jobs[w] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(numbers, set_up),
+        cmocka_unit_test_setup(run_on_both, set_up),
+    };
+    return cmocka_run_group_tests_name("devices", tests, NULL, NULL);
+}

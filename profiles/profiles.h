@@ -135,7 +135,7 @@ int dfw_rates_give(const struct dfw_rates *rates, struct df_graph *graph, struct
 /* This machine's name in the database, for example "AMD EPYC 9B14 x2 + NVIDIA H200". It is found once, then
  * remembered. */
 void dfw_machine_name(char *buffer, size_t size);
-/* The name of its first GPU, which is the device name of that GPU's samples. NULL: no GPU, or libdf has no CUDA. */
+/* The name of its first GPU, which is the device name of that GPU's samples. NULL: no GPU, or no back end for one. */
 const char *dfw_machine_gpu(void);
 void dfw_machine_cpu(char *name, size_t size, unsigned *cores, uint64_t *memory_bytes);
 
@@ -191,7 +191,7 @@ struct dfw_paths {
 };
 
 struct dfw_probe_options {
-    enum df_device_kind device;         /* AUTO: cuda, or no device */
+    enum df_device_kind device;         /* AUTO: the first real back end with devices, or none */
     const struct df_platform *emulated; /* emu: the platform whose gpus it emulates; NULL, or none: the default's */
     bool quick;                         /* measures each thing for a quarter of the usual time, so less exactly */
     uint64_t array_bytes;               /* of STREAM's arrays on the host; 0: by STREAM's rule */

@@ -19,14 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "df_cuda.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* CUDA's own declaration, repeated so that prototypes of gpu variants need no CUDA header. */
-typedef struct CUstream_st *cudaStream_t;
-
-/* Element type f16: the bits of an IEEE binary16. CUDA code casts its pointers to __half. */
+/* Element type f16: the bits of an IEEE binary16. GPU code casts its pointers to the device's type. */
 typedef uint16_t df_f16;
 
 /* ---- what kernels see ---- */
@@ -122,17 +121,6 @@ void *df_opened(struct df_call *call);
  * `dfc merge` whether the last chunks are missing. It changes nothing else. If several streams say it, the smallest number counts. */
 void df_expect_waves(struct df_call *call, int64_t waves);
 
-/* The cuBLAS handle of this job's GPU. It is bound to the job's stream until the kernel returns; other jobs of the GPU
- * have the same handle, with what a kernel has set on it, such as its math mode. If there is no cuBLAS, the call gives
- * NULL and records a failure. cuBLAS is found when the first kernel asks: docs/gpu.md says where. */
-struct cublasContext;
-struct cublasContext *df_cublas(struct df_call *call);
-
-/* A function of that cuBLAS by its name, such as "cublasSgemm_v2", so that a program need not be linked with cuBLAS. NULL:
- * there is no cuBLAS or no such function in it, or the job runs on a CPU or an emulated GPU. That is no failure, so the
- * kernel may do without. */
-void *df_cublas_function(struct df_call *call, const char *name);
-
 /* The level of x86-64 whose instructions the code of formulas uses: 1, 3 or 4, the greatest that this processor has, and at most
  * DF_ISA_LEVEL of the environment (docs/debugging.md). It stays the same for as long as the process lives. Other processors: 1. */
 unsigned df_isa_level(void);
@@ -170,7 +158,7 @@ union df_scalar {
 
 /* How libdf calls a variant. `dims` are in the order of the kernel's dimension variables. `ports` are in declared
  * order: tmp ports are among them, and an inout port is one pointer. `scalars` are in declared order. `stream` is the
- * cudaStream_t of a gpu variant. */
+ * device's stream that a gpu variant launches on. */
 typedef int df_function(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                         const union df_scalar *scalars);
 
@@ -455,7 +443,7 @@ struct df_memory_stats {                /* of one device's memory */
     uint64_t evictions, evicted_bytes, writebacks, writeback_bytes;
     char evict[8];                      /* "none": everything fits at once. Else which block leaves: "lru", "belady" */
     unsigned jobs;                      /* jobs in flight on the device: as given, or as found last */
-    uint64_t replayed;                  /* jobs that were replayed from a recording (a CUDA Graph) */
+    uint64_t replayed;                  /* jobs that were replayed from a recording */
     uint64_t peer_copies, peer_bytes;   /* sent to other devices directly */
     uint64_t staged_copies, staged_bytes; /* of the copies from the host and to it: those through a ring of pinned memory,
                                          * because the token's own memory is not pinned */

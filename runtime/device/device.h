@@ -54,13 +54,13 @@ struct dfr_launch {
     void *const *ports;
     const union df_scalar *scalars;
     int *result;                        /* what fn returned; valid once the event after the launch is complete */
-    /* For memory checking (emu): the ranges of blocks that this job may touch. Names are for the message of a
+    /* For memory checking: the ranges of blocks that this job may touch. Names are for the message of a
      * violation. */
     const struct dfr_range *ranges;
     uint32_t n_ranges;
     const char *node_name;              /* borrowed as above */
     double seconds;                     /* rehearsed devices: how long it takes */
-    _Atomic bool *broken;               /* emu, which carries launches out later: a kernel that fails sets it; the
+    _Atomic bool *broken;               /* of back ends that run kernels on the host, later: a kernel that fails sets it; the
                                          * launches after it, which would read what it should have made, then do
                                          * nothing */
 };
@@ -73,16 +73,16 @@ struct dfr_range {
 };
 
 struct dfr_device_config {
-    const struct df_unit *unit;         /* link model, launch latency; emu obeys them, cuda ignores them */
+    const struct df_unit *unit;         /* link model, launch latency, for back ends that imitate them */
     uint64_t pool_bytes;
     uint32_t compute_streams;           /* jobs in flight */
-    bool check;                         /* emu: protect blocks. A kernel that touches what it did not declare has
+    bool check;                         /* where the back end can: protect blocks. A kernel that touches what it did not declare has
                                          * failed: its call says why (dfr_call_failed) and names node and port */
     bool times;                         /* event_times() is wanted: it costs a back end something */
     struct dfr_rehearsal *rehearsal;    /* of rehearsed devices, which need it; others ignore it */
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
-    const struct dfr_cores *cores;      /* emu: its compute engine is bound to core number `core` of these, which stay until
+    const struct dfr_cores *cores;      /* an engine that computes on the host is bound to core number `core` of these, which stay until
                                          * the device is closed; NULL: to none */
     uint32_t core;
 };
@@ -90,16 +90,16 @@ struct dfr_device_config {
 struct dfr_device_ops {
     const char *name;                   /* "emu", "cuda" */
     bool can_wakeup;                    /* false: the worker polls with growing pauses */
-    bool runs_cpu_code;                 /* emu: launches call the cpu variant */
-    bool results_at_once;               /* cuda: what the host code returned is known when launch() returns */
-    bool loads_late;                    /* cuda: code comes to the device when it is first launched, and handles of
+    bool runs_cpu_code;                 /* it emulates a device: launches call the cpu variant */
+    bool results_at_once;               /* what the host code returned is known when launch() returns */
+    bool loads_late;                    /* code comes to the device when it is first launched, and handles of
                                          * libraries are made then; so the first launch of a kernel takes long */
-    bool begins_early;                  /* cuda: event_times() gives as the begin when the stream came to the work. The
+    bool begins_early;                  /* event_times() gives as the begin when the stream came to the work. The
                                          * device may have been at another stream's work until later */
     /* How many devices there are. If there are none, *error says why. */
     uint32_t (*count)(struct df_error *error);
-    /* Writes name and memory of device `index` into *unit, and whether it is unified, unless that is up to the platform
-     * (emu); links are left as they are. The memory is what a run may take. So it is what a probe stores and what a plan
+    /* Writes name and memory of device `index` into *unit, and whether it is unified, unless that is up to the platform,
+     * as of emulated ones; links are left as they are. The memory is what a run may take. So it is what a probe stores and what a plan
      * is made for; of a unified device it is for scratch alone. */
     int (*describe)(uint32_t index, struct df_unit *unit, struct df_error *error);
     /* Loads the program's code to device `index`: of the n kernels' functions those that `device` gives. DF_E_DEVICE:
@@ -152,8 +152,8 @@ struct dfr_device_ops {
     /* Launches that are repeated. Between record_begin and record_end, what is launched on the stream (launches and D2D
      * copies only) is not carried out but recorded. A replay then does all of it: any number of times, but once at a
      * time. What a recorded launch points to must stay as long as the recording. If what was launched cannot be
-     * recorded, record_end gives DF_OK with *recording NULL (on CUDA: a kernel's host code did what a capture forbids).
-     * Nothing was done then, and the caller launches it again. On CUDA a replay does not call fn. All five NULL: this
+     * recorded, record_end gives DF_OK with *recording NULL: a kernel's host code did what a recording forbids.
+     * Nothing was done then, and the caller launches it again. Where results_at_once is set, a replay does not call fn. All five NULL: this
      * back end cannot record. */
     int (*record_begin)(struct dfr_device *device, uint32_t stream, struct df_error *error);
     /* What is launched from now on, up to the next such call, is part number `part` of the recording: 0, 1, 2 in turn.

@@ -2,7 +2,7 @@
  *
  * Numbers:  options->gpus counts the devices of all back ends, in the order of the back ends.
  *
- * Cost:     a device is begun when it is first asked for code or for its free memory. On CUDA that takes some tenths of a
+ * Cost:     a device is begun when it is first asked for code or for its free memory. That may take some tenths of a
  *           second. So the devices of a program without gpu variants are not asked.
  */
 #ifndef DFR_DEVICES_H

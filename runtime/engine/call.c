@@ -353,7 +353,7 @@ static void close_one(const struct df_graph *g, uint32_t work, struct dfr_open *
     *o = (struct dfr_open){ .open = false };
 }
 
-/* On CUDA a launch may be about to be recorded. That forbids much of what `open` may do, so it has to wait: the launch
+/* A launch may be about to be recorded. That forbids much of what `open` may do, so it has to wait: the launch
  * is not recorded, because the call varies, and comes again in earnest. */
 static bool must_wait(const struct df_call *call)
 {

@@ -2,7 +2,7 @@
  * loops of the CPU workers, the calls of kernels, and where tokens lie on the host. Private to the runtime.
  *
  * The room may know the rooms above it in the table of docs/architecture.md: the graph, devices by their interface
- * (runtime/device/), memory (memmgr/), the trace and the policies. It does not know CUDA, the emulator or the worker of
+ * (runtime/device/), memory (memmgr/), the trace and the policies. It knows no back end and not the worker of
  * a GPU. It does not know how a run is started or looked into: runtime/start/ fills struct df_run, and runtime/inspect/
  * sets the pointer watch.call.
  *

@@ -88,7 +88,7 @@ bool dfr_gpu_copies(const struct dfr_gpu *gpu, const struct gpu_job *j)
            (!j->ahead || gpu->device->ops->results_at_once);
 }
 
-/* The input has been made, or on CUDA its host code has run, so its extents are known. */
+/* The input has been made, or the host code that makes it has run, so its extents are known. */
 static uint64_t copied_bytes(const struct df_run *run, uint32_t node, uint32_t slot, uint32_t in_slot)
 {
     const struct df_graph *g = run->graph;

@@ -1,5 +1,5 @@
 /* gpu_record.c - batches of launches that come again in later waves with the same addresses. Such a batch is recorded
- * once (on CUDA as a CUDA Graph), and from then on one call carries it out. gpu_launch.c asks for this for each
+ * once, and from then on one call carries it out. gpu_launch.c asks for this for each
  * batch.
  *
  * A batch is known by its nodes, the addresses of their ports, and whether its first job is a copy of the device's, which

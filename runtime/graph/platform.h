@@ -4,7 +4,7 @@
  *           to the host in each direction and its copy engines. Unit 0 is the host; unit u > 0 owns memory u. Two units
  *           of one class that both have a *peer* link copy to each other directly. A device is *unified* if its jobs
  *           read and write tokens in the host's memory. Its memory is memory 0 then, and it has no link. The copies of
- *           tokens that stand before inout ports are made by the host: if CUDA copies pageable memory, it may read it
+ *           tokens that stand before inout ports are made by the host: if a driver copies pageable memory, it may read it
  *           before the copy's turn, or make the thread wait.
  * Memory:   plain values, copied by assignment.
  * Model:    A copy of s bytes takes latency_s if s <= threshold_bytes, else latency_s + (s - threshold_bytes) /

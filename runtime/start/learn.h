@@ -15,9 +15,9 @@
  * Rates:    there, too: "rates": {NODE: N, …}, which says in how many
  *           of the waves a node fired that did not fire in all. A kernel fires in a wave if it is called, so one that returns
  *           DF_SKIP fires and its readers do not. A run that went over its stream several times tells no rates.
- * Overlap:  a job that shared an emulated GPU with another is left out. CUDA does not say when the GPU began a job, but
- *           when the job's stream came to it. So a job on CUDA counts from the end of the job before it on that GPU, if
- *           that is later. Jobs that truly ran side by side then count with what each added.
+ * Overlap:  a job that shared an emulated GPU with another is left out. A back end that `begins_early` (device.h) does
+ *           not say when the GPU began a job, but when the job's stream came to it. So its jobs count from the end of the job before on
+ *           that GPU, if that is later. Jobs that truly ran side by side then count with what each added.
  * Robust:   the time of a work is the median of its jobs. These are left out: jobs that waited for their kernel's code
  *           to be loaded there; ends of streams; jobs with fewer threads than they asked for; all jobs of a failed run;
  *           variants with a cost clause. Scalars are those of the run, unlike in `dfc profile`, which gives args their

@@ -163,7 +163,7 @@ static bool read_near(const char *bus_id, hwloc_cpuset_t near)
     char path[96];
     int n = snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/local_cpus", bus_id);
 
-    for (char *p = path; *p; p++)       /* CUDA prints capitals */
+    for (char *p = path; *p; p++)       /* some drivers print capitals */
         *p = (char)tolower((unsigned char)*p);
     return n > 0 && (size_t)n < sizeof path && hwloc_linux_read_path_as_cpumask(path, near) == 0;
 }

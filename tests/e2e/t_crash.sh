@@ -210,7 +210,7 @@ check blas-compiles "$DFC" blas.df -o blas --nvcc=none
 expect blas-on-cpu 1 "^blas: error: node 'main/middle', wave 0: df_cublas\(\) is for gpu variants: this job runs on the CPU" ./blas --device=none
 expect blas-emulated 1 "^blas: error: node 'main/middle', wave 0: emu0: an emulated GPU has no cuBLAS" ./blas --device=emu --policy=all-gpu
 # An installation with parts missing.
-mkdir -p home/include home/lib && cp "$DF_BUILD/include/df.h" home/include/
+mkdir -p home/include home/lib && cp "$DF_BUILD"/include/{df,df_cuda}.h home/include/
 expect home-without-lib 1 "^dfc: error: \\\$DFC_HOME is '$PWD/home', and there is no 'lib/libdf.a' in it" env DFC_HOME="$PWD/home" "$DFC" fails.df -o fails
 mkdir -p moved/bin && cp "$DFC" moved/bin/dfc
 expect moved-alone 1 "^dfc: error: '.*/moved/include/df.h' is missing: install dfc again, or set DFC_HOME to the folder that holds include/df.h" \

@@ -16,7 +16,7 @@ nvcc=${NVCC:-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || tru
 export NVCC=$nvcc
 
 cp "$build/gpu/dfc" "$build"/tests/test_{cuda,emu} "$kit/bin/"; strip "$kit"/bin/*
-cp "$bundle"/lib/libdf*.a "$kit/lib/"; cp "$bundle/include/df.h" "$bundle/include/df_plan.h" "$kit/include/"
+cp "$bundle"/lib/libdf*.a "$kit/lib/"; cp "$bundle"/include/{df,df_cuda,df_plan}.h "$kit/include/"
 cp "$here/run.sh" "$kit/"; cp "$here"/{case,flow,step?}.sh "$here"/../bench/gpu/{step,step?}.sh "$kit/steps/"; cp "$here/../../LICENSE" "$kit/"
 
 # Neither exceptions nor guarded statics, so that nothing of the C++ runtime is needed: its unwinder would ask for glibc 2.35.

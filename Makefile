@@ -99,7 +99,8 @@ MPI_PLUGIN := $(if $(MPICC),$(LIB)/libdf-mpi.so)
 HEADERS := $(INC)/df.h $(INC)/df_cuda.h $(INC)/df_io.h $(INC)/df_math.h $(INC)/df_formula.h $(INC)/df_formula_gpu.h $(INC)/df_strips.h $(INC)/df_plan.h
 # What programs import, and dfc compiles into them.
 STD_COPIED := $(addprefix $(STD)/,$(notdir $(wildcard runtime/std/*.c runtime/std/*.cu runtime/std/*.h runtime/std/*.df)))
-IMPORTS := $(STD_COPIED) $(addprefix $(STD)/,raw.df npy.df png.df tiff.df csv.df records.df)
+STD_DF := $(addprefix $(STD)/,raw.df npy.df png.df tiff.df csv.df records.df)
+IMPORTS := $(STD_COPIED) $(STD)/elements.def $(STD_DF)
 # The Python package. dfc copies graphs.py into the modules that it makes.
 PYTHON_DIR := $(BUILDDIR)/share/dfc/python/dfc
 PYTHON    := $(addprefix $(PYTHON_DIR)/,$(notdir $(wildcard compiler/python/dfc/*.py)))
@@ -252,13 +253,16 @@ $(INC)/df_plan.h: partition/df_plan.h
 $(HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+$(STD)/elements.def: runtime/elements.def
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
 $(STD_COPIED): $(STD)/%: runtime/std/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 $(PYTHON): $(PYTHON_DIR)/%: compiler/python/dfc/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
-$(filter-out $(STD_COPIED),$(IMPORTS)): $(STD)/%.df: runtime/std/kernels.sh
+$(STD_DF): $(STD)/%.df: runtime/std/kernels.sh runtime/elements.def
 	@mkdir -p $(@D)
 	$(Q)sh $< $* > $@
 

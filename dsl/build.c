@@ -77,16 +77,13 @@ struct dfl_sig *dfl_build_sig(struct dfl_reader *r, struct dfl_loc loc, struct d
 
 enum dfl_scalar dfl_build_scalar_type(struct dfl_reader *r, struct dfl_name name)
 {
-    static const char *const names[] = {"i32", "i64", "f32", "f64", "str"};
-    enum { N = sizeof names / sizeof names[0] };
-
-    for (unsigned i = 0; i < N; i++)
-        if (strcmp(names[i], name.text) == 0)
-            return (enum dfl_scalar)i; /* in the order of the enumeration */
+    for (unsigned i = 0; i <= DFL_STRING; i++)
+        if (strcmp(dfl_scalar_name((enum dfl_scalar)i), name.text) == 0)
+            return (enum dfl_scalar)i;
     dfl_error(r->sink, name.loc, "'%s' is not the type of a scalar", name.text);
     const char *same = dfl_suggest_type(name.text);
-    for (unsigned i = 0; same && i < N; i++)
-        if (strcmp(names[i], same) == 0) {
+    for (unsigned i = 0; same && i <= DFL_STRING; i++)
+        if (strcmp(dfl_scalar_name((enum dfl_scalar)i), same) == 0) {
             dfl_hint(r->sink, "did you mean '%s'?", same);
             return (enum dfl_scalar)i;
         }

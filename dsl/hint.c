@@ -276,7 +276,10 @@ static bool hint_loop(const struct fault *f)
 /* Does the previous token end what looks like a type: f32[8], float? */
 static bool follows_type(const struct dfl_reader *r)
 {
-    static const char *const elements[] = {"u8", "u16", "i32", "i64", "f16", "f32", "f64", "bytes"};
+    static const char *const elements[] = {
+#define DF_ELEMENT(ID, name, ...) #name,
+#include "runtime/elements.def"
+        "bytes"};
     char text[DFL_MAX_NAME + 1];
 
     text_of(r, &r->previous, text);

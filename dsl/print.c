@@ -16,7 +16,10 @@ const char *dfl_mode_name(enum dfl_mode mode)
 
 const char *dfl_scalar_name(enum dfl_scalar scalar)
 {
-    static const char *const names[] = {"i32", "i64", "f32", "f64", "str"};
+    static const char *const names[] = {
+#define DF_SCALAR(ID, name, type) #name,
+#include "runtime/elements.def"
+    };
     return names[scalar];
 }
 

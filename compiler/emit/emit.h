@@ -47,9 +47,6 @@ void dfc_emit_inline(FILE *out, const struct dfc_front *front, const struct dfc_
                      const struct dfl_variant *variant, bool gpu, const char *linkage);
 /* Includes the headers that inline code has. */
 void dfc_emit_inline_headers(FILE *out);
-/* Element and scalar types as C writes them; a scalar's with what parts it from the name: "float ", "const char *". */
-const char *dfc_c_elem(enum df_elem elem);
-const char *dfc_c_scalar(enum df_scalar_type type);
 
 /* Errors for macros that stand for words of C. They come before any header that uses these words. */
 void dfc_emit_keywords(FILE *out);

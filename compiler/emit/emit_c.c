@@ -102,11 +102,8 @@ static void emit_dims(FILE *out, const struct df_graph *g, const struct df_kerne
 
 static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_kernel *k)
 {
-    static const char *const members[] = {
-        [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
-    };
     for (unsigned s = 0; s < k->n_scalars; s++)
-        fprintf(out, ", scalars[%u].%s", s, members[g->kscalars[k->first_scalar + s].type]);
+        fprintf(out, ", scalars[%u].%s", s, df_scalar_name(g->kscalars[k->first_scalar + s].type));
 }
 
 static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)

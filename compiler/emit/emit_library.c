@@ -29,7 +29,7 @@ static void emit_identifier(FILE *out, const char *text, bool capitals)
 /* The element types of a header that knows no df.h. */
 static const char *elem_type(enum df_elem elem)
 {
-    return elem == DF_F16 ? "uint16_t" : dfc_c_elem(elem);
+    return elem == DF_F16 ? "uint16_t" : df_elem_c_type(elem);
 }
 
 static bool is_input(const struct dfc_port *port)
@@ -80,7 +80,7 @@ static void emit_arguments(FILE *out, const struct dfc_sig *sig, bool many, bool
             }
     }
     for (unsigned s = 0; s < sig->n_scalars; s++) {
-        fprintf(out, ", %s", dfc_c_scalar(dfc_scalar_type(sig->scalars[s]->type)));
+        fprintf(out, ", %s", df_scalar_c_type(dfc_scalar_type(sig->scalars[s]->type)));
         if (named)
             fprintf(out, "/* %s */", sig->scalars[s]->name.text);
         else
@@ -324,12 +324,14 @@ static void emit_given_extents(FILE *out, const struct dfc_sig *sig, const struc
 /* Elements of an array that C does not allow to be empty. */
 static void emit_tables(FILE *out, const struct dfc_callee *graph)
 {
-    static const char *const elems[DF_N_ELEMS] = {
-        [DF_U8] = "DF_U8", [DF_U16] = "DF_U16", [DF_I32] = "DF_I32", [DF_I64] = "DF_I64", [DF_F16] = "DF_F16",
-        [DF_F32] = "DF_F32", [DF_F64] = "DF_F64",
+    static const char *const elems[] = {
+#define DF_ELEMENT(ID, ...) "DF_" #ID,
+#include "runtime/elements.def"
     };
-    static const char *const scalars[] = { [DF_S_I32] = "DF_S_I32", [DF_S_I64] = "DF_S_I64", [DF_S_F32] = "DF_S_F32",
-                                           [DF_S_F64] = "DF_S_F64", [DF_S_STR] = "DF_S_STR" };
+    static const char *const scalars[] = {
+#define DF_SCALAR(ID, ...) "DF_S_" #ID,
+#include "runtime/elements.def"
+    };
     const struct dfc_sig *sig = &graph->sig;
     fprintf(out, "static const struct df_library_port df_ports_%s[] = {\n", graph->name);
     for (unsigned p = 0; p < sig->n_ports; p++) {
@@ -358,9 +360,6 @@ static void emit_tables(FILE *out, const struct dfc_callee *graph)
 
 static void emit_run(FILE *out, const struct dfc_callee *graph, bool many)
 {
-    static const char *const members[] = {
-        [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
-    };
     const struct dfc_sig *sig = &graph->sig;
     emit_prototype(out, graph, many ? "run_waves" : "run", false);
     fputs("\n{\n    void *const df_data[] = { ", out);
@@ -371,7 +370,7 @@ static void emit_run(FILE *out, const struct dfc_callee *graph, bool many)
     emit_given(out, sig, many);
     fputs("    const union df_scalar df_values[] = { ", out);
     for (unsigned s = 0; s < sig->n_scalars; s++)
-        fprintf(out, "{ .%s = s%u }, ", members[dfc_scalar_type(sig->scalars[s]->type)], s);
+        fprintf(out, "{ .%s = s%u }, ", dfl_scalar_name(sig->scalars[s]->type), s);
     fprintf(out, "{ .i64 = 0 } };\n    return df_library_run((struct df_library_session *)session, &df_function_%s, %s, "
                  "df_data, df_sizes,\n                          df_given, df_values);\n}\n\n", graph->name, many ? "waves" : "1");
 }

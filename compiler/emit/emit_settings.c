@@ -34,12 +34,6 @@ static bool setting_at(const struct df_graph *g, uint32_t i, struct setting *s)
     return true;
 }
 
-static const char *type_name(const struct setting *s)
-{
-    static const char *const names[] = { [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str" };
-    return names[s->type];
-}
-
 static void emit_number(FILE *out, const struct setting *s)
 {
     if (s->type == DF_S_F32 || s->type == DF_S_F64)
@@ -63,7 +57,7 @@ void dfc_emit_settings_comment(FILE *out, const struct df_graph *g)
 {
     struct setting s;
     for (uint32_t i = 0; setting_at(g, i, &s); i++) {
-        fprintf(out, "%s *     --%s=%s  ", i ? "" : " *\n * GRAPH_open also takes:\n", s.name, type_name(&s));
+        fprintf(out, "%s *     --%s=%s  ", i ? "" : " *\n * GRAPH_open also takes:\n", s.name, df_scalar_name(s.type));
         emit_in_comment(out, s.help);
         fputs(*s.help ? " (" : "(", out);
         fputs(!s.has_default ? "must be given" : s.type == DF_S_STR ? "default \"" : "default ", out);
@@ -84,7 +78,7 @@ static void emit_json(FILE *out, const struct df_graph *g)
     struct setting s;
     fputc('[', out);
     for (uint32_t i = 0; setting_at(g, i, &s); i++) {
-        fprintf(out, "%s{\"name\": \"%s\", \"type\": \"%s\", \"help\": ", i ? ", " : "", s.name, type_name(&s));
+        fprintf(out, "%s{\"name\": \"%s\", \"type\": \"%s\", \"help\": ", i ? ", " : "", s.name, df_scalar_name(s.type));
         dfr_text_json(out, s.help);
         if (s.has_default) {
             fputs(", \"default\": ", out);

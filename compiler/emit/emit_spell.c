@@ -10,24 +10,6 @@
 #include "compiler/types/argument.h"
 #include "compiler/types/paths.h"
 
-const char *dfc_c_elem(enum df_elem elem)
-{
-    static const char *const names[DF_N_ELEMS] = {
-        [DF_U8] = "uint8_t", [DF_U16] = "uint16_t", [DF_I32] = "int32_t", [DF_I64] = "int64_t",
-        [DF_F16] = "df_f16", [DF_F32] = "float", [DF_F64] = "double",
-    };
-    return names[elem];
-}
-
-const char *dfc_c_scalar(enum df_scalar_type type)
-{
-    static const char *const names[] = {
-        [DF_S_I32] = "int32_t ", [DF_S_I64] = "int64_t ",     [DF_S_F32] = "float ",
-        [DF_S_F64] = "double ",  [DF_S_STR] = "const char *",
-    };
-    return names[type];
-}
-
 const char *dfc_variant_prefix(const struct dfl_variant *variant)
 {
     return variant->code ? "df_inline_" : variant->has_target ? "df_target_" : "";
@@ -54,7 +36,7 @@ static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_ke
 {
     for (unsigned s = 0; s < k->n_scalars; s++) {
         const struct df_kscalar *scalar = &g->kscalars[k->first_scalar + s];
-        fprintf(out, ", %s%s%s%s", dfc_c_scalar((enum df_scalar_type)scalar->type), open,
+        fprintf(out, ", %s%s%s%s", df_scalar_c_type((enum df_scalar_type)scalar->type), open,
                 df_graph_string(g, scalar->name), close);
     }
 }
@@ -67,7 +49,7 @@ static void emit_parameters(FILE *out, const struct df_graph *g, uint32_t kernel
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
         fprintf(out, ", %s%s *%s%s%s", port->mode == DF_IN && !mutable_inputs ? "const " : "",
-                dfc_c_elem((enum df_elem)port->elem), open, df_graph_string(g, port->name), close);
+                df_elem_c_type((enum df_elem)port->elem), open, df_graph_string(g, port->name), close);
     }
     emit_scalars(out, g, k, open, close);
     fputc(')', out);

@@ -224,14 +224,14 @@ static void emit_argument_type(FILE *out, const struct dfc_front *front, const s
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
         if (strcmp(df_graph_string(g, port->name), name) == 0) {
-            fprintf(out, "%s *", dfc_c_elem((enum df_elem)port->elem));
+            fprintf(out, "%s *", df_elem_c_type((enum df_elem)port->elem));
             return;
         }
     }
     for (unsigned s = 0; s < k->n_scalars; s++) {
         const struct df_kscalar *scalar = &g->kscalars[k->first_scalar + s];
         if (strcmp(df_graph_string(g, scalar->name), name) == 0) {
-            fputs(dfc_c_scalar((enum df_scalar_type)scalar->type), out);
+            fputs(df_scalar_c_type((enum df_scalar_type)scalar->type), out);
             return;
         }
     }

@@ -152,8 +152,6 @@ bool dff_exact_float(struct dff_build *b, struct dff_value *v, double f, struct 
  * them. Infinite if a float type cannot hold it. */
 double dff_round_float(double f, enum df_elem elem);
 int64_t dff_round_int(const struct df_number *n, enum df_elem elem);
-bool dff_elem_is_float(enum df_elem elem);
-void dff_elem_ends(enum df_elem elem, int64_t *low, int64_t *high);
 /* Is the number one of that integer type? */
 bool dff_fits(const struct df_number *n, enum df_elem elem);
 

@@ -24,13 +24,8 @@ static const struct function {
     enum dff_op op;
     enum df_elem elem;
 } functions[] = {
-    { "u8", CONVERSION, 1, 0, DF_U8 },
-    { "u16", CONVERSION, 1, 0, DF_U16 },
-    { "i32", CONVERSION, 1, 0, DF_I32 },
-    { "i64", CONVERSION, 1, 0, DF_I64 },
-    { "f16", CONVERSION, 1, 0, DF_F16 },
-    { "f32", CONVERSION, 1, 0, DF_F32 },
-    { "f64", CONVERSION, 1, 0, DF_F64 },
+#define DF_ELEMENT(ID, name, ...) { #name, CONVERSION, 1, 0, DF_##ID },
+#include "runtime/elements.def"
     { "wrap_u8", LOW_BITS, 1, 0, DF_U8 },
     { "wrap_u16", LOW_BITS, 1, 0, DF_U16 },
     { "wrap_i32", LOW_BITS, 1, 0, DF_I32 },
@@ -74,7 +69,7 @@ bool dff_is_function(const char *name)
 static bool convert_exact(struct dff_build *b, const struct dfl_expr *e, enum df_elem elem, const struct dff_value *x,
                           struct dff_value *v)
 {
-    if (!dff_elem_is_float(elem))
+    if (!df_elem_is_float(elem))
         return dff_value_node(v, dff_int(b, dff_promoted(elem), dff_round_int(&x->n, elem), e->loc), false);
     double f = dff_round_float(dff_exact_real(x), elem);
     if (isfinite(f))

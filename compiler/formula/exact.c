@@ -82,15 +82,14 @@ bool dff_exact_binary(struct dff_build *b, const struct dfl_expr *e, const struc
 
 /* ---- element types ---- */
 
-bool dff_elem_is_float(enum df_elem elem)
-{
-    return elem == DF_F16 || elem == DF_F32 || elem == DF_F64;
-}
-
 void dff_elem_ends(enum df_elem elem, int64_t *low, int64_t *high)
 {
-    *low = elem == DF_I32 ? INT32_MIN : elem == DF_I64 ? INT64_MIN : 0;
-    *high = elem == DF_U8 ? UINT8_MAX : elem == DF_U16 ? UINT16_MAX : elem == DF_I32 ? INT32_MAX : INT64_MAX;
+    static const int64_t ends[][2] = {
+#define DF_ELEMENT(ID, name, type, bytes, least, most, ...) { least, most },
+#include "runtime/elements.def"
+    };
+    *low = ends[elem][0];
+    *high = ends[elem][1];
 }
 
 bool dff_fits(const struct df_number *n, enum df_elem elem)

@@ -157,6 +157,9 @@ struct dff_kernel {
  * were reported, or no memory. */
 const struct dff_kernel *dff_check(struct dfc_unit *u, struct dfc_callee *callee);
 
+/* The range of an integer type's values. */
+void dff_elem_ends(enum df_elem elem, int64_t *low, int64_t *high);
+
 /* The formula's *column*: of its indices the last one that does not go over a small fixed extent, such as that of channels.
  * Loops over it are the long ones. -1: it has no index. */
 int dff_column(const struct dff_kernel *kernel, const struct dff_formula *formula);

@@ -41,7 +41,7 @@ bool dff_read_number(struct dfc_unit *u, const struct dfl_expr *e, enum df_elem 
         dfl_error(u->sink, e->loc, "%s holds numbers, and this is a string", whose);
         return false;
     }
-    if (dff_elem_is_float(elem)) {
+    if (df_elem_is_float(elem)) {
         *f = dff_round_float(real, elem);
         if (isfinite(*f))
             return true;
@@ -96,7 +96,7 @@ const struct dff_table *dff_table_check(struct dfc_unit *u, const struct dfl_dec
     *table = (struct dff_table){ .decl = decl, .elem = (enum df_elem)format.elem, .rank = format.rank };
     for (unsigned d = 0; d < format.rank; d++)
         table->extents[d] = format.dims[d];
-    if (dff_elem_is_float(table->elem))
+    if (df_elem_is_float(table->elem))
         table->f = f;
     else
         table->i = i;

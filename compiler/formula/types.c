@@ -11,13 +11,11 @@
 
 enum dff_type dff_promoted(enum df_elem elem)
 {
-    switch (elem) {
-    case DF_I64: return DFF_I64;
-    case DF_F16:
-    case DF_F32: return DFF_F32;
-    case DF_F64: return DFF_F64;
-    default: return DFF_I32;
-    }
+    static const enum dff_type types[] = {
+#define DF_ELEMENT(ID, name, type, bytes, least, most, formula, ...) DFF_##formula,
+#include "runtime/elements.def"
+    };
+    return types[elem];
 }
 
 const char *dff_type_name(enum dff_type type)
@@ -150,7 +148,7 @@ static const struct dff_node *exact_stored(struct dff_build *b, const struct dff
                                            const char *name, struct dfl_loc loc)
 {
     const char *type = df_elem_name(elem);
-    if (!dff_elem_is_float(elem)) {
+    if (!df_elem_is_float(elem)) {
         if (dff_fits(&v->n, elem))
             return dff_int(b, dff_promoted(elem), v->n.i, loc);
         if (v->n.kind == DF_KIND_I64)
@@ -183,7 +181,7 @@ const struct dff_node *dff_as_stored(struct dff_build *b, const struct dff_value
     if ((have <= want || soft_real) && (!narrow || (dff_note_of(b, v->node)->elems >> elem & 1)))
         return dff_as(b, v, want, loc);
     dfl_error(b->u->sink, loc, "'%s' is %s, but this is %s", name, type, dff_type_name(have));
-    if (dff_elem_is_float(elem))
+    if (df_elem_is_float(elem))
         dfl_hint(b->u->sink, "write '%s(...)': it rounds to the nearest that %s has", type, type);
     else
         dfl_hint(b->u->sink, "write '%s(...)': it rounds to the nearest integer, and what %s cannot hold becomes its "

@@ -28,22 +28,6 @@ const char *dfg_type_name(enum dff_type type)
     return names[type];
 }
 
-const char *dfg_elem(enum df_elem elem)
-{
-    static const char *const names[DF_N_ELEMS] = {
-        [DF_U8] = "uint8_t", [DF_U16] = "uint16_t", [DF_I32] = "int32_t", [DF_I64] = "int64_t",
-        [DF_F16] = "df_f16", [DF_F32] = "float", [DF_F64] = "double",
-    };
-    return names[elem];
-}
-
-const char *dfg_elem_name(enum df_elem elem)
-{
-    static const char *const names[DF_N_ELEMS] = { [DF_U8] = "u8",   [DF_U16] = "u16", [DF_I32] = "i32", [DF_I64] = "i64",
-                                                   [DF_F16] = "f16", [DF_F32] = "f32", [DF_F64] = "f64" };
-    return names[elem];
-}
-
 const char *dfg_port_name(const struct dfg_gen *g, unsigned port)
 {
     return g->kernel->ports[port].ast->name.text;
@@ -503,7 +487,7 @@ static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
     const char *format = n->elem == DF_F16 ? "df_round_%s_%s(%s)" : "df_%s_of_%s(%s)";
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    const char *text = dfg_printf(g, format, dfg_elem_name(n->elem), dfg_type_name(from), dfg_value(g, a).c);
+    const char *text = dfg_printf(g, format, df_elem_name(n->elem), dfg_type_name(from), dfg_value(g, a).c);
 #pragma GCC diagnostic pop
     return (struct dfg_text){ text, DFG_ATOM };
 }

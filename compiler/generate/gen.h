@@ -190,8 +190,6 @@ const char *dfg_within(struct dfg_gen *g, struct dfg_text text, unsigned level);
 const char *dfg_type(enum dff_type type);        /* as C spells it */
 unsigned dfg_type_bytes(enum dff_type type);     /* of it there */
 const char *dfg_type_name(enum dff_type type);   /* as df_formula.h names it: "i32" */
-const char *dfg_elem(enum df_elem elem);
-const char *dfg_elem_name(enum df_elem elem);
 const char *dfg_port_name(const struct dfg_gen *g, unsigned port);
 const char *dfg_dim_name(const struct dfg_gen *g, unsigned dim);
 const char *dfg_scalar_name(const struct dfg_gen *g, unsigned scalar);
@@ -409,7 +407,6 @@ bool dfg_kernel_print(FILE *out, struct dfg_gen *g);
 
 /* Makes the facts of g->kernel, the prefix and the limit. The caller frees g->facts. */
 bool dfg_kernel_begin(struct dfg_gen *g);
-const char *dfg_scalar_member(enum dfl_scalar type); /* of union df_scalar */
 /* Prints the check that no dimension is above g->limit, in a function that libdf calls. */
 void dfg_print_limit(FILE *out, const struct dfg_gen *g);
 /* Prints the lines that store the elements of g->siblings, and what they need, into g->block. */

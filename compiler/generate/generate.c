@@ -75,7 +75,7 @@ static void print_table(FILE *out, struct dfg_gen *g, const struct dff_table *ta
     uint64_t n = n_elements(table);
     enum dff_type type = table->f ? (table->elem == DF_F64 ? DFF_F64 : DFF_F32) : table->elem == DF_I64 ? DFF_I64 : DFF_I32;
     fprintf(out, "%s %s df_table_%s[%" PRIu64 "] = {", g->cuda ? "DF_DEVICE_DATA" : "static const",
-            table->elem == DF_F16 ? "float" : dfg_elem(table->elem), table->decl->name.text, n);
+            table->elem == DF_F16 ? "float" : df_elem_c_type(table->elem), table->decl->name.text, n);
     for (uint64_t i = 0; i < n; i++)
         fprintf(out, "%s%s", i == 0 ? " " : i % 12 ? ", " : ",\n    ",
                 dfg_number(g, type, table->i ? table->i[i] : 0, table->f ? table->f[i] : 0).c);

@@ -70,7 +70,7 @@ static const char *port_parameters(struct dfg_gen *g)
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
         text = dfg_printf(g, "%s%s%s%s *restrict %s", text, p ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
-                          dfg_elem(g->kernel->ports[p].elem), dfg_port_name(g, p));
+                          df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p));
     return text;
 }
 
@@ -108,7 +108,7 @@ static const char *port_arguments(struct dfg_gen *g)
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
         const bool ring = dfg_is_ring(g, port->memory);
-        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, p ? ", " : "", dfg_elem(port->elem), ring ? "df_rings" : "df_ports",
+        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, p ? ", " : "", df_elem_c_type(port->elem), ring ? "df_rings" : "df_ports",
                           port->memory);
         if (port->rank && dfg_has_parts(g))
             text = dfg_printf(g, "%s - %s * (%s)", text, ring ? ring_rows(g, port->memory, "from")
@@ -133,7 +133,7 @@ static bool print_rings(struct dfg_gen *g)
         if (dfg_is_ring(g, p))
             dfg_line(g, g->block, "df_good = df_good && (df_rings[%u] = df_ring(stream, (%s - %s) * (%s) * (int64_t)sizeof(%s)));",
                      p, ring_rows(g, p, "to"), ring_rows(g, p, "from"), dfg_row_size(g, &g->kernel->ports[p], 1),
-                     dfg_elem(g->kernel->ports[p].elem));
+                     df_elem_c_type(g->kernel->ports[p].elem));
     return true;
 }
 
@@ -216,7 +216,7 @@ static void print_host(FILE *out, struct dfg_gen *g)
             dfg_line(g, g->block, "const int64_t %s = (int64_t)df_dims[%u];", dfg_dim_name(g, v), v);
         for (unsigned s = 0; s < sig->n_scalars; s++)
             dfg_line(g, g->block, "const auto %s = df_scalars[%u].%s;", dfg_scalar_name(g, s), s,
-                     dfg_scalar_member(sig->scalars[s]->type));
+                     dfl_scalar_name(sig->scalars[s]->type));
         struct dfg_block good;
         print_rows(g);
         const bool rings = print_rings(g);

@@ -14,13 +14,6 @@ static const char *scalar_type(enum dfl_scalar type)
     return names[type];
 }
 
-const char *dfg_scalar_member(enum dfl_scalar type)
-{
-    static const char *const names[] = { [DFL_I32] = "i32", [DFL_I64] = "i64", [DFL_F32] = "f32", [DFL_F64] = "f64",
-                                         [DFL_STRING] = "str" };
-    return names[type];
-}
-
 const char *dfg_parameters(struct dfg_gen *g)
 {
     const struct dfc_sig *sig = &g->kernel->callee->sig;
@@ -48,7 +41,7 @@ const char *dfg_port_parameters(struct dfg_gen *g)
     const char *text = "";
     for (unsigned i = 0; i < g->kernel->n_ports; i++)
         text = dfg_printf(g, "%s%s%s%s *%s", text, i ? ", " : "", g->kernel->ports[i].mode == DF_IN ? "const " : "",
-                          dfg_elem(g->kernel->ports[i].elem), dfg_port_name(g, i));
+                          df_elem_c_type(g->kernel->ports[i].elem), dfg_port_name(g, i));
     return text;
 }
 
@@ -59,7 +52,7 @@ static const char *call_arguments(struct dfg_gen *g)
     for (unsigned i = 0; i < sig->n_variables; i++)
         text = dfg_printf(g, "%s(int64_t)df_dims[%u], ", text, i);
     for (unsigned i = 0; i < sig->n_scalars; i++)
-        text = dfg_printf(g, "%sdf_scalars[%u].%s, ", text, i, dfg_scalar_member(sig->scalars[i]->type));
+        text = dfg_printf(g, "%sdf_scalars[%u].%s, ", text, i, dfl_scalar_name(sig->scalars[i]->type));
     for (unsigned i = 0; i < g->kernel->n_ports; i++)
         text = dfg_printf(g, "%s%sdf_ports[%u]", text, i ? ", " : "", g->kernel->ports[i].memory);
     return text;

@@ -50,7 +50,7 @@ static void store(struct dfg_gen *g, const struct dff_formula *f)
     if (port->elem == DF_F16)
         dfg_line(g, g->block, "%s[%s] = df_f16_of_f32(%s);", name, place, value.c);
     else if (port->elem == DF_U8 || port->elem == DF_U16)
-        dfg_line(g, g->block, "%s[%s] = (%s)%s;", name, place, dfg_elem(port->elem), dfg_within(g, value, DFG_ATOM));
+        dfg_line(g, g->block, "%s[%s] = (%s)%s;", name, place, df_elem_c_type(port->elem), dfg_within(g, value, DFG_ATOM));
     else
         dfg_line(g, g->block, "%s[%s] = %s;", name, place, value.c);
     dfg_line_own(g, g->block);
@@ -219,11 +219,11 @@ static const char *read_parameters(struct dfg_gen *g)
 {
     const char *text = "";
     for (unsigned i = 0; i < g->stage.n_rows; i++)
-        text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, dfg_elem(g->kernel->ports[g->stage.rows[i].port].elem),
+        text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, df_elem_c_type(g->kernel->ports[g->stage.rows[i].port].elem),
                           g->stage.rows[i].name);
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
         if (g->stage.whole[p])
-            text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, dfg_elem(g->kernel->ports[p].elem),
+            text = dfg_printf(g, "%s,\n    const %s *restrict %s", text, df_elem_c_type(g->kernel->ports[p].elem),
                               dfg_port_name(g, p));
     for (unsigned d = 0; d < dfg_lead(g); d++)
         if (g->formula->is_index[d])
@@ -234,10 +234,10 @@ static const char *read_parameters(struct dfg_gen *g)
 static const char *row_parameters(struct dfg_gen *g)
 {
     const struct dff_port *out = out_port(g);
-    const char *text = dfg_printf(g, "%s%s *restrict %s", dfg_parameters(g), dfg_elem(out->elem),
+    const char *text = dfg_printf(g, "%s%s *restrict %s", dfg_parameters(g), df_elem_c_type(out->elem),
                                   dfg_port_name(g, g->formula->port));
     if (g->stage.is_pair)
-        text = dfg_printf(g, "%s, %s *restrict " DFG_NEXT_ROW, text, dfg_elem(out->elem));
+        text = dfg_printf(g, "%s, %s *restrict " DFG_NEXT_ROW, text, df_elem_c_type(out->elem));
     return dfg_printf(g, "%s%s", text, read_parameters(g));
 }
 
@@ -442,7 +442,7 @@ static void print_row_pointer(struct dfg_gen *g, const struct dfg_row *row)
         else if (row->border[d] != DFF_NONE)
             at[d] = dfg_bordered(g, at[d], row->border[d], extent);
     }
-    dfg_line(g, g->block, "const %s *const %s = %s%s%s;", dfg_elem(port->elem), row->name, outside,
+    dfg_line(g, g->block, "const %s *const %s = %s%s%s;", df_elem_c_type(port->elem), row->name, outside,
              *outside ? dfg_printf(g, " ? df_outside_%s : ", dfg_port_name(g, row->port)) : "",
              row_start(g, dfg_port_name(g, row->port), port, &lead, at));
 }
@@ -689,7 +689,7 @@ static bool print_outside_rows(struct dfg_gen *g, bool free_them)
     for (unsigned i = 0; i < g->stage.n_rows; i++) {
         const struct dfg_row *row = &g->stage.rows[i];
         const struct dff_port *port = &g->kernel->ports[row->port];
-        const char *name = dfg_port_name(g, row->port), *elem = dfg_elem(port->elem), *number = NULL;
+        const char *name = dfg_port_name(g, row->port), *elem = df_elem_c_type(port->elem), *number = NULL;
         if (!has_number(row) || done[row->port])
             continue;
         done[row->port] = any = true;

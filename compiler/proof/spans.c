@@ -5,12 +5,9 @@
 
 struct dff_span dff_elem_span(enum df_elem elem)
 {
-    switch (elem) {
-    case DF_U8: return (struct dff_span){ 0, UINT8_MAX };
-    case DF_U16: return (struct dff_span){ 0, UINT16_MAX };
-    case DF_I32: return (struct dff_span){ INT32_MIN, INT32_MAX };
-    default: return (struct dff_span){ INT64_MIN, INT64_MAX };
-    }
+    struct dff_span span;
+    dff_elem_ends(elem, &span.low, &span.high);
+    return span;
 }
 
 struct dff_span dff_type_span(enum dff_type type)

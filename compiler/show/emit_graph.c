@@ -17,7 +17,6 @@
 #include "runtime/df_formula.h"
 #include "runtime/graph/expr.h"
 
-static const char *const scalar_names[] = { "i32", "i64", "f32", "f64", "str" };
 static const char *const mode_names[] = { "in", "out", "inout", "tmp", "acc" };
 
 /* ---- values and expressions ---- */
@@ -153,7 +152,7 @@ static void emit_args(FILE *out, const struct df_graph *g)
 {
     for (uint32_t i = 0; i < g->n_args; i++) {
         const struct df_arg *a = &g->args[i];
-        fprintf(out, "arg %s: %s", df_graph_string(g, a->name), scalar_names[a->type]);
+        fprintf(out, "arg %s: %s", df_graph_string(g, a->name), df_scalar_name(a->type));
         if (a->has_default) {
             fputs(" = ", out);
             emit_constant(out, g, a->type, a->i, a->f, a->str);
@@ -216,7 +215,7 @@ static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
     }
     for (unsigned s = 0; s < k->n_scalars; s++) {
         const struct df_kscalar *scalar = &g->kscalars[k->first_scalar + s];
-        fprintf(out, "%s%s: %s", s ? ", " : "; ", df_graph_string(g, scalar->name), scalar_names[scalar->type]);
+        fprintf(out, "%s%s: %s", s ? ", " : "; ", df_graph_string(g, scalar->name), df_scalar_name(scalar->type));
     }
     fputc(')', out);
     for (size_t t = 0; t < sizeof traits / sizeof *traits; t++)

@@ -111,11 +111,20 @@ int dfr_graph_set_functions(struct df_graph *g, const struct df_functions *funct
 /* ---- elements ---- */
 
 static const struct {
-    const char *name;
+    const char *name, *type;            /* in dfc's language, in C */
     size_t bytes;
-} elems[DF_N_ELEMS] = {
-    [DF_U8] = { "u8", 1 },   [DF_U16] = { "u16", 2 }, [DF_I32] = { "i32", 4 }, [DF_I64] = { "i64", 8 },
-    [DF_F16] = { "f16", 2 }, [DF_F32] = { "f32", 4 }, [DF_F64] = { "f64", 8 },
+    enum df_elem elem;
+} elems[] = {
+#define DF_ELEMENT(ID, name, type, bytes, ...) { #name, #type, bytes, DF_##ID },
+#include "runtime/elements.def"
+};
+_Static_assert(sizeof elems / sizeof *elems == DF_N_ELEMS, "elements.def and enum df_elem have as many types");
+
+static const struct {
+    const char *name, *type;
+} scalars[] = {
+#define DF_SCALAR(ID, name, type) [DF_S_##ID] = { #name, type },
+#include "runtime/elements.def"
 };
 
 uint32_t df_extent_variable(const struct df_graph *g, const struct df_kernel *kernel, uint32_t port, unsigned i)
@@ -144,6 +153,26 @@ size_t df_elem_bytes(enum df_elem elem)
 const char *df_elem_name(enum df_elem elem)
 {
     return (unsigned)elem < DF_N_ELEMS ? elems[elem].name : "?";
+}
+
+const char *df_elem_c_type(enum df_elem elem)
+{
+    return elems[elem].type;
+}
+
+bool df_elem_is_float(enum df_elem elem)
+{
+    return elem >= DF_F16;
+}
+
+const char *df_scalar_name(enum df_scalar_type type)
+{
+    return scalars[type].name;
+}
+
+const char *df_scalar_c_type(enum df_scalar_type type)
+{
+    return scalars[type].type;
 }
 
 uint32_t df_node_acc(const struct df_graph *g, uint32_t v, uint32_t i)

@@ -331,6 +331,11 @@ uint64_t df_graph_code_hash(const struct df_graph *g);
 
 size_t df_elem_bytes(enum df_elem elem);
 const char *df_elem_name(enum df_elem elem);
+const char *df_elem_c_type(enum df_elem elem);
+bool df_elem_is_float(enum df_elem elem);
+/* A scalar's type in dfc's language, which is also its member of union df_scalar; and in C, so that a name may follow. */
+const char *df_scalar_name(enum df_scalar_type type);
+const char *df_scalar_c_type(enum df_scalar_type type);
 
 /* Checks every promise of this header (ranges, order, slots, counts). It is called in debug builds, in tests, and for
  * images that are read from outside. false: a promise is broken, and a sentence in *error says which. */

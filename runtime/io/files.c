@@ -209,9 +209,7 @@ int df_file_open(struct df_call *call, const char *path, FILE **file)
 
 char *df_extents_text(char *text, size_t size, enum df_elem elem, unsigned rank, const uint64_t *extents)
 {
-    static const char *const names[DF_N_ELEMS] = { [DF_U8] = "u8",   [DF_U16] = "u16", [DF_I32] = "i32", [DF_I64] = "i64",
-                                                   [DF_F16] = "f16", [DF_F32] = "f32", [DF_F64] = "f64" };
-    size_t n = (size_t)snprintf(text, size, "%s%s", names[elem], rank ? "[" : "");
+    size_t n = (size_t)snprintf(text, size, "%s%s", df_elem_name(elem), rank ? "[" : "");
     for (unsigned i = 0; i < rank && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, "%llu%s", (unsigned long long)extents[i], i + 1 < rank ? ", " : "]");
     return text;

@@ -13,8 +13,10 @@
 
 #define LARGEST_HEADER 65536u
 
-static const char *const types[DF_N_ELEMS] = { [DF_U8] = "|u1",  [DF_U16] = "<u2", [DF_I32] = "<i4", [DF_I64] = "<i8",
-                                               [DF_F16] = "<f2", [DF_F32] = "<f4", [DF_F64] = "<f8" };
+static const char *const types[] = {
+#define DF_ELEMENT(ID, name, type, bytes, least, most, formula, numpy) numpy,
+#include "runtime/elements.def"
+};
 
 static char own_order(void)
 {

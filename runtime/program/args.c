@@ -45,10 +45,6 @@ const char *dfr_option_name(size_t i)
 
 /* ---- the graph's args and params ---- */
 
-static const char *const type_names[] = {
-    [DF_S_I32] = "i32", [DF_S_I64] = "i64", [DF_S_F32] = "f32", [DF_S_F64] = "f64", [DF_S_STR] = "str"
-};
-
 static int parse_arg(const struct df_arg *arg, const char *name, const char *text, union df_scalar *value,
                      struct df_error *error)
 {
@@ -67,7 +63,7 @@ static int parse_arg(const struct df_arg *arg, const char *name, const char *tex
         if (end == text || *end || strchr(" \t\n", *text))
             return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a number", name, text);
         if (errno == ERANGE && (number.f > 1 || number.f < -1))
-            return dfr_error(error, DF_E_ARGUMENT, "--%s: %s does not fit in %s", name, text, type_names[arg->type]);
+            return dfr_error(error, DF_E_ARGUMENT, "--%s: %s does not fit in %s", name, text, df_scalar_name(arg->type));
     }
     if (df_number_to_scalar(number, (enum df_scalar_type)arg->type, value, &inner) != DF_OK)
         return dfr_error(error, DF_E_ARGUMENT, "--%s: %s", name, inner.text);
@@ -220,7 +216,7 @@ static int parse_all(struct parser *p)
     for (uint32_t i = 0; i < g->n_args; i++)
         if (!p->given[i] && !g->args[i].has_default)
             return dfr_error(p->error, DF_E_ARGUMENT, "--%s=%s must be given: it has no default",
-                             df_graph_string(g, g->args[i].name), type_names[g->args[i].type]);
+                             df_graph_string(g, g->args[i].name), df_scalar_name(g->args[i].type));
     return dfr_outputs_together(g, p->line, p->error);
 }
 
@@ -306,7 +302,7 @@ static void help_arg(const struct df_graph *g, const struct df_arg *arg, FILE *o
     } else {
         snprintf(number, sizeof number, "%lld", (long long)arg->i);
     }
-    help_value(g, arg->name, type_names[arg->type], arg->help, arg->has_default ? text : NULL, quote, out);
+    help_value(g, arg->name, df_scalar_name(arg->type), arg->help, arg->has_default ? text : NULL, quote, out);
 }
 
 static void help_param(const struct df_graph *g, const struct df_param *param, FILE *out)

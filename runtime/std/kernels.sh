@@ -3,10 +3,11 @@
 # number of extents, so there are many; elements.h and the .c files have their C side. docs/io.md explains them.
 set -eu
 format=$1
+elements=$(sed -n 's/^DF_ELEMENT([A-Z0-9]*, \([a-z0-9]*\),.*/\1/p' "$(dirname "$0")/../elements.def")
 case $format in raw | npy) zero_extents=' zero_extents' ;; *) zero_extents= ;; esac # there is no picture without pixels
 
 arrays() { # raw and npy: each element, one to four extents
-    for elem in u8 u16 i32 i64 f16 f32 f64; do
+    for elem in $elements; do
         for extents in n 'h, w' 'd, h, w' 't, d, h, w'; do
             case $extents in n) rank= ;; h*) rank=_2d ;; d*) rank=_3d ;; *) rank=_4d ;; esac
             three "_$elem$rank" "v: $elem[$extents]"
@@ -15,7 +16,7 @@ arrays() { # raw and npy: each element, one to four extents
     done
 }
 parts() { # some elements of a file, from a byte on
-    for elem in u8 u16 i32 i64 f16 f32 f64; do
+    for elem in $elements; do
         echo "kernel load_raw_at_$elem(out v: $elem[n]; path: str, at: i64) once cpu \"raw.c\";"
     done
 }

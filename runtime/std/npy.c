@@ -74,4 +74,5 @@ static int read_up_to(struct df_call *call, const struct token *token, void *v, 
     return status;
 }
 
-EACH_ELEMENT(NPY)
+#define DF_ELEMENT(ID, name, type, ...) NPY(name, type, DF_##ID)
+#include "elements.def"

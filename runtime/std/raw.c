@@ -44,4 +44,5 @@ static int load_part(struct df_call *call, const struct token *token, void *v, c
     {                                                                                                                \
         return load_part(call, &(struct token){ NUMBER, 1, (size_t[]){ n } }, v, path, at);                          \
     }
-EACH_ELEMENT(RAW)
+#define DF_ELEMENT(ID, name, type, ...) RAW(name, type, DF_##ID)
+#include "elements.def"

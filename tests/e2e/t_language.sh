@@ -13,3 +13,21 @@ for block in [0-9][0-9][0-9].*; do
             done <"$block" ;;
     esac
 done
+
+# The table of element types in docs/language.md is that of runtime/elements.def.
+cat >elements.c <<'EOF'
+#include <inttypes.h>
+#include <stdio.h>
+int main(void)
+{
+#define DF_ELEMENT(ID, name, type, bytes, least, most, formula, numpy) \
+    if ((most) == 0) printf("| `%s` | `%s` | %d | binary%d%s | `%c%s` | `%s` |\n", #name, #type, bytes, 8 * bytes, bytes == 2 ? ", as bits in C" : "", \
+                            #formula[0] + 32, #formula + 1, numpy + 1); \
+    else printf("| `%s` | `%s` | %d | %" PRId64 " to %" PRId64 " | `%c%s` | `%s` |\n", #name, #type, bytes, (int64_t)(least), (int64_t)(most), \
+                #formula[0] + 32, #formula + 1, numpy + 1);
+#include "runtime/elements.def"
+    return 0;
+}
+EOF
+check elements-compile cc -w -I"$DF_SOURCE" elements.c -o elements; ./elements >elements.want
+grep -E '^\| `[uif][0-9]+` \| `' "$DF_SOURCE/docs/language.md" >elements.page; same elements-table elements.page elements.want

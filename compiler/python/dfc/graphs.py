@@ -32,7 +32,7 @@ import time as _time
 
 import numpy as _numpy
 
-_DTYPES = {"u8": "uint8", "u16": "uint16", "i32": "int32", "i64": "int64", "f16": "float16", "f32": "float32", "f64": "float64"}
+_DTYPES = {"u": "uint", "i": "int", "f": "float"}      # by the letter of an element type; its number is that of NumPy's
 _SCALARS = {"i32": _ctypes.c_int32, "i64": _ctypes.c_int64, "f32": _ctypes.c_float, "f64": _ctypes.c_double, "str": _ctypes.c_char_p}
 _RANGES = {"i32": 31, "i64": 63}
 _INF = float("inf")
@@ -47,6 +47,10 @@ class GraphError(Exception):
 
 class _NoStats(ValueError, AttributeError):
     """There are no stats yet: an AttributeError, too, so that hasattr() says no."""
+
+
+def _dtype(element):
+    return _numpy.dtype(_DTYPES[element[0]] + element[1:])
 
 
 def _format(port, bounds=None):
@@ -195,7 +199,7 @@ class Graph:
     def _check(self, port, value, waves, writes):
         """The array of a port, of the right type and rank, in C's order."""
         waves = None if port.get("final") else waves
-        name, dtype, rank = port["name"], _numpy.dtype(_DTYPES[port["type"]]), len(port["dims"]) + (waves is not None)
+        name, dtype, rank = port["name"], _dtype(port["type"]), len(port["dims"]) + (waves is not None)
         array = self._as_array(name, value)
         if array.dtype != dtype:
             raise TypeError(f"{self.__name__}: '{name}' is {_format(port)}, and the array has elements of type {array.dtype}, not "
@@ -323,7 +327,7 @@ class Graph:
             if name in tokens:
                 arrays[name] = tokens[name][0] if waves is None else self._rooms(tokens[name], shape[1:])
             elif name not in arrays:
-                arrays[name] = _numpy.empty(shape, _DTYPES[port["type"]])
+                arrays[name] = _numpy.empty(shape, _dtype(port["type"]))
             elif arrays[name].shape != shape:
                 raise ValueError(f"{self.__name__}: '{name}' is {_format(port)}, here {shape}, and the array's shape is {arrays[name].shape}")
         return arrays

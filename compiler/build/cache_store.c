@@ -14,7 +14,6 @@
 #include "compiler/build/identity.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/output.h"
-#include "runtime/start/learn.h"
 
 #define HEAD "dfc entry 3\n"
 
@@ -51,7 +50,7 @@ static bool is_own_folder(const char *folder)
     struct stat info;
     if (snprintf(inside, sizeof inside, "%s/", folder) >= (int)sizeof inside)
         return false;
-    dfr_learn_make_folders(inside);
+    dfr_make_folders(inside);
     return lstat(folder, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
            !(info.st_mode & (S_IWGRP | S_IWOTH));
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/random.h"
 
 #define MESSAGE_BYTES 64                /* of a request, and of an answer without its item */
 
@@ -113,13 +114,10 @@ static double arrival_s(struct run *r, uint32_t from, uint32_t to, double bytes)
 
 /* ---- waves ---- */
 
-/* From 0 to below 1, by wave and stage: splitmix64 (Steele, Lea and Flood, 2014). */
+/* From 0 to below 1, by wave and stage. */
 static double drawn(const struct run *r, int64_t wave, uint32_t stage)
 {
-    uint64_t x = (uint64_t)wave * DFC_DEMAND_STAGES + stage + ((uint64_t)r->s->seed << 40) + UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((x ^ x >> 31) >> 11) / 9007199254740992.0;
+    return dfr_random_unit(dfr_random_of((uint64_t)wave * DFC_DEMAND_STAGES + stage + ((uint64_t)r->s->seed << 40)));
 }
 
 /* The first stage from `stage` on that fires for the wave; n_stages: none. */

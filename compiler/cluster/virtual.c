@@ -7,6 +7,7 @@
 
 #include "compiler/cluster/flows.h"
 #include "runtime/base/error.h"
+#include "runtime/base/random.h"
 #include "runtime/cluster/manager.h"
 
 #define HASH 1
@@ -127,13 +128,10 @@ static struct event next_event(struct run *r)
 
 /* ---- machines ---- */
 
-/* From 1 - vary to 1 + vary, by wave: splitmix64 (Steele, Lea and Flood, 2014). */
+/* From 1 - vary to 1 + vary, by wave. */
 static double factor(const struct run *r, int64_t wave)
 {
-    uint64_t x = (uint64_t)wave + ((uint64_t)r->s->seed << 40) + UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return 1 + r->s->vary * (2 * ((double)((x ^ x >> 31) >> 11) / 9007199254740992.0) - 1);
+    return 1 + r->s->vary * (2 * dfr_random_unit(dfr_random_of((uint64_t)wave + ((uint64_t)r->s->seed << 40))) - 1);
 }
 
 /* The wave's inputs are there. */

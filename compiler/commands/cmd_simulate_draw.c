@@ -36,7 +36,7 @@ int dfc_error_parse(const char *text, struct dfc_error_study *study, struct df_e
 /* ---- draws ---- */
 
 /* Draws a number with the standard normal distribution, by Marsaglia's polar method. */
-static double draw_normal(struct dfp_random *random)
+static double draw_normal(uint64_t *random)
 {
     double x, y, s;
     do {
@@ -50,16 +50,16 @@ static double draw_normal(struct dfp_random *random)
 #define LEAST_SHARE 0.01                /* the least share of a true time that policies are told */
 #define LEAST_SPEEDUP 0.001
 
-static void draw_sigma(double sigma, struct dfp_random *random, size_t n, double *true_s)
+static void draw_sigma(double sigma, uint64_t *random, size_t n, double *true_s)
 {
     for (size_t i = 0; i < n; i++)
         true_s[i] *= exp(sigma * draw_normal(random)); /* NaN (cannot run) stays NaN, and 0 stays 0 */
 }
 
-static void draw_off(double share, struct dfp_random *random, size_t n, double *told_s)
+static void draw_off(double share, uint64_t *random, size_t n, double *told_s)
 {
     for (size_t i = 0; i < n; i++)
-        told_s[i] *= dfp_random_below(random, 2) ? 1 + share : fmax(1 - share, LEAST_SHARE);
+        told_s[i] *= dfr_random_below(random, 2) ? 1 + share : fmax(1 - share, LEAST_SHARE);
 }
 
 /* ---- confounded speedups ---- */
@@ -104,7 +104,7 @@ bool dfc_error_draw(const struct dfc_error_study *study, const struct dfp_proble
 {
     const struct df_times *t = problem->times;
     size_t n = (size_t)t->n_classes * t->n_works;
-    struct dfp_random random = { .state = (uint64_t)seed << 32 | draw };
+    uint64_t random = (uint64_t)seed << 32 | draw;
 
     memcpy(told_s, t->time_s, n * sizeof *told_s);
     memcpy(true_s, t->time_s, n * sizeof *true_s);

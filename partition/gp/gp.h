@@ -19,6 +19,7 @@
 #include <math.h>
 
 #include "partition/model/compact.h"
+#include "runtime/base/random.h"
 
 /* Whether an online policy's time beats a placement's. Sums in another order differ by rounding, which does not
  * count. */
@@ -27,25 +28,10 @@ static inline bool dfp_online_wins(double online_s, double placed_s)
     return online_s < placed_s * (1 - 1e-9);
 }
 
-/* ---- random numbers, the same on every machine ---- */
-
-struct dfp_random {
-    uint64_t state;
-};
-static inline uint64_t dfp_random_next(struct dfp_random *r) /* SplitMix64 (Steele, Lea, Flood 2014) */
+/* In (0, 1]. */
+static inline double dfp_random_unit(uint64_t *state)
 {
-    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-static inline uint32_t dfp_random_below(struct dfp_random *r, uint32_t n)
-{
-    return (uint32_t)((dfp_random_next(r) >> 32) * n >> 32);
-}
-static inline double dfp_random_unit(struct dfp_random *r) /* in (0, 1] */
-{
-    return (double)((dfp_random_next(r) >> 11) + 1) * 0x1p-53;
+    return dfr_random_unit(dfr_random(state)) + 0x1p-53;
 }
 double dfp_minus_log(double x);         /* gp_pool.c: -ln x for 0 < x <= 1, exact to 1e-6 */
 

@@ -16,7 +16,7 @@
 struct loading {
     struct dfp_state *s;
     const struct dfp_compact *c;
-    struct dfp_random random;
+    uint64_t random;
     double spare;                       /* the weight of copies in the cost: dfp_load_run() */
 };
 
@@ -32,13 +32,13 @@ static double cost_s(const struct loading *l)
 
 static uint32_t pick(struct loading *l)
 {
-    return l->c->movable[dfp_random_below(&l->random, l->c->n_movable)];
+    return l->c->movable[dfr_random_below(&l->random, l->c->n_movable)];
 }
 
 static uint32_t other_unit(struct loading *l, uint32_t node)
 {
     uint32_t others = l->c->allowed[node] & ~(1u << l->s->place[node]), n = (uint32_t)__builtin_popcount(others);
-    for (uint32_t k = n > 1 ? dfp_random_below(&l->random, n) : 0; k; k--)
+    for (uint32_t k = n > 1 ? dfr_random_below(&l->random, n) : 0; k; k--)
         others &= others - 1;
     return (uint32_t)__builtin_ctz(others);
 }
@@ -50,7 +50,7 @@ static void readers(struct loading *l)
     dfp_state_move(l->s, v, unit);
     if (!n_in)
         return;
-    uint32_t value = c->in[c->first_in[v] + dfp_random_below(&l->random, n_in)];
+    uint32_t value = c->in[c->first_in[v] + dfr_random_below(&l->random, n_in)];
     for (uint32_t r = c->first_reader[value]; r < c->first_reader[value + 1]; r++)
         if (c->allowed[c->reader[r]] & 1u << unit)
             dfp_state_move(l->s, c->reader[r], unit);
@@ -74,13 +74,13 @@ static bool is_late(const struct dfp_search *search)
 
 double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed)
 {
-    struct loading l = { .s = &search->state, .c = &search->compact, .random = { seed }, .spare = spare };
+    struct loading l = { .s = &search->state, .c = &search->compact, .random = seed, .spare = spare };
     dfp_state_set(l.s, search->place, NULL, 1);
     double current_s = cost_s(&l), t0 = start_temperature * current_s / (l.c->n_movable + 1);
     if (!l.c->n_movable)
         return current_s;
     for (uint64_t i = 0; i < n_moves && !(i % 256 == 0 && is_late(search)); i++) {
-        uint32_t chance = dfp_random_below(&l.random, 8);
+        uint32_t chance = dfr_random_below(&l.random, 8);
         double left = 1 - (double)i / (double)n_moves;
         if (chance < 5) {
             uint32_t v = pick(&l);

@@ -16,7 +16,7 @@ struct anneal {
     struct dfp_state *s;
     const struct dfp_compact *c;
     const struct dfp_search *search;
-    struct dfp_random random;
+    uint64_t random;
     double current_s;
     uint32_t *chain;                    /* movable nodes of the critical chain of the current placement */
     uint32_t n_chain;
@@ -39,20 +39,20 @@ static void find_chain(struct anneal *a)
 
 static uint32_t pick(struct anneal *a)
 {
-    if (dfp_random_next(&a->random) & 3) {
+    if (dfr_random(&a->random) & 3) {
         if (!a->chain_known)
             find_chain(a);
         if (a->n_chain)
-            return a->chain[dfp_random_below(&a->random, a->n_chain)];
+            return a->chain[dfr_random_below(&a->random, a->n_chain)];
     }
-    return a->c->movable[dfp_random_below(&a->random, a->c->n_movable)];
+    return a->c->movable[dfr_random_below(&a->random, a->c->n_movable)];
 }
 
 /* Another unit that can run the node, by chance. There is one: nodes that are picked or in the chain have several. */
 static uint32_t other_unit(struct anneal *a, uint32_t node)
 {
     uint32_t others = a->c->allowed[node] & ~(1u << a->s->place[node]), n = (uint32_t)__builtin_popcount(others);
-    for (uint32_t k = n > 1 ? dfp_random_below(&a->random, n) : 0; k; k--)
+    for (uint32_t k = n > 1 ? dfr_random_below(&a->random, n) : 0; k; k--)
         others &= others - 1;
     return (uint32_t)__builtin_ctz(others);
 }
@@ -65,7 +65,7 @@ static uint32_t neighbour(struct anneal *a, uint32_t node)
     uint32_t first = c->first_reader[c->first_out[node]], n_out = c->first_reader[c->first_out[node + 1]] - first;
     if (!(n_in + n_out))
         return DF_NONE;
-    uint32_t k = dfp_random_below(&a->random, n_in + n_out);
+    uint32_t k = dfr_random_below(&a->random, n_in + n_out);
     return k < n_in ? c->producer[c->in[c->first_in[node] + k]] : c->reader[first + k - n_in];
 }
 
@@ -85,11 +85,11 @@ static void flip(struct anneal *a)
 static void group(struct anneal *a)
 {
     uint32_t v = pick(a), unit = other_unit(a, v), members[MAX_GROUP], n = 1;
-    uint32_t size = 2 + dfp_random_below(&a->random, MAX_GROUP - 1);
+    uint32_t size = 2 + dfr_random_below(&a->random, MAX_GROUP - 1);
     members[0] = v;
     dfp_state_move(a->s, v, unit);
     for (uint32_t tries = 2 * size; n < size && tries; tries--) {
-        uint32_t w = neighbour(a, members[dfp_random_below(&a->random, n)]);
+        uint32_t w = neighbour(a, members[dfr_random_below(&a->random, n)]);
         if (w == DF_NONE || a->s->place[w] == unit || !can(a, w, unit))
             continue;
         dfp_state_move(a->s, w, unit);
@@ -105,7 +105,7 @@ static void readers(struct anneal *a)
     dfp_state_move(a->s, v, unit);
     if (!n_in)
         return;
-    uint32_t value = c->in[c->first_in[v] + dfp_random_below(&a->random, n_in)];
+    uint32_t value = c->in[c->first_in[v] + dfr_random_below(&a->random, n_in)];
     uint32_t n = c->first_reader[value + 1] - c->first_reader[value];
     if (n > 64)
         return;
@@ -129,7 +129,7 @@ static void follow_neighbour(struct anneal *a)
 static void swap(struct anneal *a)
 {
     for (int tries = 0; tries < 8; tries++) {
-        uint32_t v = pick(a), w = a->c->movable[dfp_random_below(&a->random, a->c->n_movable)];
+        uint32_t v = pick(a), w = a->c->movable[dfr_random_below(&a->random, a->c->n_movable)];
         uint32_t unit = a->s->place[v], other = a->s->place[w];
         if (unit == other || !can(a, v, other) || !can(a, w, unit))
             continue;
@@ -149,7 +149,7 @@ static void stretch(struct anneal *a)
         flip(a);
         return;
     }
-    uint32_t first = dfp_random_below(&a->random, a->n_chain), n = 2 + dfp_random_below(&a->random, MAX_STRETCH - 1);
+    uint32_t first = dfr_random_below(&a->random, a->n_chain), n = 2 + dfr_random_below(&a->random, MAX_STRETCH - 1);
     uint32_t unit = other_unit(a, a->chain[first]);
     for (uint32_t i = first; i < a->n_chain && i < first + n; i++)
         if (can(a, a->chain[i], unit))
@@ -181,10 +181,10 @@ static float priority(const struct dfp_state *s, uint32_t node)
 static void bias(struct anneal *a)
 {
     struct dfp_state *s = a->s;
-    uint32_t v = dfp_random_below(&a->random, a->c->n_nodes), way = dfp_random_below(&a->random, 4);
+    uint32_t v = dfr_random_below(&a->random, a->c->n_nodes), way = dfr_random_below(&a->random, 4);
     double r = dfp_random_unit(&a->random) - dfp_random_unit(&a->random), value = 0;
     if (way == 0) {
-        uint32_t w = dfp_random_below(&a->random, a->c->n_nodes);
+        uint32_t w = dfr_random_below(&a->random, a->c->n_nodes);
         value = (double)(priority(s, w) - (priority(s, v) - s->bias[v])) + 1e-5 * a->current_s;
     } else if (way < 3 || s->rank_weight == 0) {
         value = (double)s->bias[v] + r * r * r * a->current_s;
@@ -200,7 +200,7 @@ static void move(struct anneal *a)
         void (*make)(struct anneal *);
     } moves[] = { { 18, flip },     { 36, group }, { 46, readers }, { 53, follow_neighbour },
                   { 75, swap },     { 81, bias },  { 92, stretch }, { 100, cluster } };
-    uint32_t chance = dfp_random_below(&a->random, 100), i = 0;
+    uint32_t chance = dfr_random_below(&a->random, 100), i = 0;
     while (chance >= moves[i].below)
         i++;
     moves[i].make(a);
@@ -212,7 +212,7 @@ void dfp_anneal_run(struct dfp_state *state, const struct dfp_search *search, co
                     struct dfp_found *found)
 {
     const struct dfp_compact *c = state->compact;
-    struct anneal a = { .s = state, .c = c, .search = search, .random = { anneal->seed },
+    struct anneal a = { .s = state, .c = c, .search = search, .random = anneal->seed,
                         .chain = state->chain };
     uint64_t begin = state->steps, overhead = 0;
     dfp_state_set(state, found->place, found->bias, found->rank_weight);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "partition/stages/random.h"
+#include "runtime/base/random.h"
 #include "runtime/base/error.h"
 
 #define ROUNDS 6
@@ -32,7 +32,7 @@ struct search {
 
 static uint32_t below(struct search *s, uint32_t n)
 {
-    return dfp_random_below(&s->random, n);
+    return dfr_random_below(&s->random, n);
 }
 
 static double power_16(double x)
@@ -195,7 +195,7 @@ static void anneal(struct search *s, double heat, uint64_t steps)
         if (!move(s))
             continue;
         double next_log = look(s, &s->next, group_s);
-        double luck = dfp_random_even(&s->random);
+        double luck = dfr_random_inside(dfr_random(&s->random));
         if (next_log >= s->now_log && luck >= exp((s->now_log - next_log) / heat))
             continue;
         s->now = s->next;

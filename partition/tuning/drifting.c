@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/stages/random.h"
+#include "runtime/base/random.h"
 #include "runtime/base/error.h"
 
 #define NOBODY UINT32_MAX
@@ -65,9 +65,8 @@ static double drift_of(const struct dfp_drifting *d, int64_t wave, uint32_t stag
 
 static double stage_s(const struct dfp_drifting *d, int64_t wave, uint32_t stage, uint32_t processor)
 {
-    uint64_t drawn = dfp_random_mix(dfp_random_mix(dfp_random_mix(dfp_random_mix(d->seed) + (uint64_t)wave) + stage) + processor);
-    double even = ((double)(drawn >> 11) + 0.5) / 9007199254740992.0;
-    return dfp_stage_s(d->pipeline, stage, processor) * drift_of(d, wave, stage, processor) * (1 + d->chance * (2 * even - 1));
+    uint64_t drawn = dfr_random_of(dfr_random_of(dfr_random_of(dfr_random_of(d->seed) + (uint64_t)wave) + stage) + processor);
+    return dfp_stage_s(d->pipeline, stage, processor) * drift_of(d, wave, stage, processor) * (1 + d->chance * (2 * dfr_random_inside(drawn) - 1));
 }
 
 void dfp_drifting_times(const struct dfp_drifting *d, int64_t wave, double *time_s)

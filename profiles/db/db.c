@@ -15,6 +15,7 @@
 
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"
+#include "runtime/base/output.h"
 #include "runtime/engine/log.h"
 #include "runtime/start/learn.h"
 #include "runtime/threads/clock.h"
@@ -186,7 +187,7 @@ int dfw_db_open(const char *path, bool create, struct dfw_db **result, struct df
         return DF_OK;
     }
     if (create && !path)
-        dfr_learn_make_folders(db->path);
+        dfr_make_folders(db->path);
     status = open_with(db, db->path, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create, error);
     bool no_log = db->failed_code == SQLITE_CANTOPEN || db->failed_code == SQLITE_READONLY;
     if (status != DF_OK && !create && no_log && access(db->path, R_OK) == 0)

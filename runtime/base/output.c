@@ -522,3 +522,16 @@ void dfr_output_leave(int status)
     dfr_output_flush_printed();
     _exit(status);
 }
+
+void dfr_make_folders(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return;
+    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(copy, 0777);
+        *slash = '/';
+    }
+    free(copy);
+}

@@ -30,6 +30,9 @@ struct dfr_output {
     int64_t begun;                      /* so many bytes are on their way to the disk */
 };
 
+/* mkdir -p of the folder that `path` lies in. If it fails, opening the file will tell, with a better message. */
+void dfr_make_folders(const char *path);
+
 int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error);
 /* If `keep` is false, what was written is removed, and the call cannot fail. */
 int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error);

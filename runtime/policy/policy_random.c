@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/random.h"
 #include "runtime/policy/unit_fifos.h"
 
 struct chance {
@@ -67,14 +68,11 @@ static int random_create(const struct dfr_policy *policy, const struct dfr_view 
     return DF_OK;
 }
 
-/* A number uniform in [0, 1): the finalizer of splitmix64 (Steele, Lea, Flood 2014) on a sequence. */
+/* A number uniform in [0, 1). */
 static double draw(struct chance *c)
 {
     uint64_t k = atomic_fetch_add_explicit(&c->n_drawn, 1, memory_order_relaxed);
-    uint64_t z = ((uint64_t)c->fifos.view->seed << 32 ^ k) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+    return dfr_random_unit(dfr_random_finish(((uint64_t)c->fifos.view->seed << 32 ^ k) * DFR_RANDOM_STEP));
 }
 
 static uint32_t draw_unit(struct chance *c, uint32_t able)

@@ -41,8 +41,6 @@ struct df_graph;
 int dfr_learn_database(char **path, struct df_error *error);
 /* The folder for a database at this path. The caller frees it; NULL: no memory. */
 char *dfr_learn_folder(const char *database);
-/* mkdir -p of the folder that `path` lies in. If it fails, opening the file will tell, with a better message. */
-void dfr_learn_make_folders(const char *path);
 
 /* A name that distinguishes machines which share a home folder: the CPU's model, and the number of CPUs. */
 void dfr_learn_machine(char *buffer, size_t size);

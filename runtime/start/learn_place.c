@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/output.h"
 #include "runtime/graph/graph.h"
 #include "runtime/start/learn.h"
 
@@ -69,19 +70,6 @@ char *dfr_learn_folder(const char *database)
     return asprintf(&path, "%s.learned", database) < 0 ? NULL : path;
 }
 
-void dfr_learn_make_folders(const char *path)
-{
-    char *copy = strdup(path);
-    if (!copy)
-        return;
-    for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(copy, 0777);
-        *slash = '/';
-    }
-    free(copy);
-}
-
 int dfr_learn_check(struct df_error *error)
 {
     char *database, *folder;
@@ -92,7 +80,7 @@ int dfr_learn_check(struct df_error *error)
     if (!folder) {
         status = dfr_error_memory(error);
     } else {
-        dfr_learn_make_folders(folder);
+        dfr_make_folders(folder);
         if ((mkdir(folder, 0777) != 0 && errno != EEXIST) || access(folder, W_OK | X_OK) != 0)
             status = dfr_error(error, DF_E_IO, "--learn: cannot write into '%s': %s", folder, strerror(errno));
     }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/random.h"
+
 enum { FIRST_CAPACITY = 16 };
 
 void dfr_items_init(struct dfr_items *s, uint32_t n_types, uint32_t present, bool sorted)
@@ -33,12 +35,9 @@ static bool resize(void **array, size_t n, size_t item_bytes)
     return more;
 }
 
-/* splitmix64's finalizer (Steele, Lea and Flood, 2014). */
 static uint32_t bucket_of(const struct dfr_items *s, uint64_t id)
 {
-    id = (id ^ id >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    id = (id ^ id >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)(id ^ id >> 31) & (s->n_buckets - 1);
+    return (uint32_t)dfr_random_finish(id) & (s->n_buckets - 1);
 }
 
 static void hash(struct dfr_items *s, uint32_t slot)

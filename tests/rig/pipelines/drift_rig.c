@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "partition/stages/random.h"
+#include "runtime/base/random.h"
 #include "partition/tuning/drifting.h"
 #include "pipeline_rig.h"
 
@@ -22,19 +22,19 @@ static const char *const names[] = { "1", "2", "3", "4", "5", "6", "7", "8", "9"
 
 static void draw_drifts(uint64_t *random, struct sample *s, int64_t waves)
 {
-    uint32_t n = 1 + dfp_random_below(random, 3), disturbed = 1 + dfp_random_below(random, 3);
+    uint32_t n = 1 + dfr_random_below(random, 3), disturbed = 1 + dfr_random_below(random, 3);
     s->first = waves;
     for (uint32_t i = 0; i < n; i++) {
-        bool is_processor = dfp_random_below(random, 2);
-        int64_t from = 100 + dfp_random_below(random, (uint32_t)(waves / 5));
-        uint32_t number = dfp_random_below(random, is_processor ? s->pipeline.n_processors : s->pipeline.n_stages);
-        int64_t end = is_processor && dfp_random_below(random, 2) ? from + 1 + dfp_random_below(random, (uint32_t)(waves / 5)) : INT64_MAX;
-        s->drifts[i] = (struct dfp_drift){ is_processor, number, from, end, pow(4, is_processor ? dfp_random_even(random) : 2 * dfp_random_even(random) - 1) };
+        bool is_processor = dfr_random_below(random, 2);
+        int64_t from = 100 + dfr_random_below(random, (uint32_t)(waves / 5));
+        uint32_t number = dfr_random_below(random, is_processor ? s->pipeline.n_processors : s->pipeline.n_stages);
+        int64_t end = is_processor && dfr_random_below(random, 2) ? from + 1 + dfr_random_below(random, (uint32_t)(waves / 5)) : INT64_MAX;
+        s->drifts[i] = (struct dfp_drift){ is_processor, number, from, end, pow(4, is_processor ? (dfr_random_unit(dfr_random(random)) + 0x1p-54) : 2 * (dfr_random_unit(dfr_random(random)) + 0x1p-54) - 1) };
         s->first = from < s->first ? from : s->first;
     }
     for (uint32_t i = n; i < n + disturbed; i++) {
-        int64_t from = 50 + dfp_random_below(random, (uint32_t)(waves - 60));
-        s->drifts[i] = (struct dfp_drift){ false, dfp_random_below(random, s->pipeline.n_stages), from, from + 1, 20 };
+        int64_t from = 50 + dfr_random_below(random, (uint32_t)(waves - 60));
+        s->drifts[i] = (struct dfp_drift){ false, dfr_random_below(random, s->pipeline.n_stages), from, from + 1, 20 };
     }
     s->drifting.n_drifts = n + disturbed;
 }
@@ -88,15 +88,15 @@ static void make(struct sample *s, uint64_t seed, int64_t waves)
     struct draws draws = { seed * UINT64_C(0x9E3779B97F4A7C15) };
     uint64_t *random = &draws.seed;
     struct df_error error;
-    uint32_t n_stages = 3 + dfp_random_below(random, 6), n_processors = 4 + dfp_random_below(random, 9);
+    uint32_t n_stages = 3 + dfr_random_below(random, 6), n_processors = 4 + dfr_random_below(random, 9);
     if (dfp_pipeline_new(n_stages, n_processors, &s->pipeline, &error) != DF_OK)
         abort();
     struct dfp_pipeline *l = &s->pipeline;
-    l->feeding = dfp_random_below(random, 2) ? DFP_BY_DEMAND : DFP_IN_ORDER;
+    l->feeding = dfr_random_below(random, 2) ? DFP_BY_DEMAND : DFP_IN_ORDER;
     for (uint32_t n = 0; n < n_stages; n++)
-        l->serial[n] = dfp_random_below(random, 5) == 0;
-    draw_pipeline(&draws, l, dfp_random_below(random, 2));
-    s->drifting = (struct dfp_drifting){ .pipeline = l, .drifts = s->drifts, .waves = waves, .chance = dfp_random_below(random, 2) ? 0.1 : 0, .seed = (uint32_t)seed,
+        l->serial[n] = dfr_random_below(random, 5) == 0;
+    draw_pipeline(&draws, l, dfr_random_below(random, 2));
+    s->drifting = (struct dfp_drifting){ .pipeline = l, .drifts = s->drifts, .waves = waves, .chance = dfr_random_below(random, 2) ? 0.1 : 0, .seed = (uint32_t)seed,
                                          .stages = names, .processors = names, .rules = dfr_tuner_defaults };
     draw_drifts(random, s, waves);
 }

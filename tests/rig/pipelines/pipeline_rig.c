@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-#include "partition/stages/random.h"
+#include "runtime/base/random.h"
 
 /* By Box and Muller. */
 static double draw_normal(struct draws *draws, double mean, double deviation)
 {
     for (;;) {
-        double radius = sqrt(-2 * log(dfp_random_even(&draws->seed))), angle = 6.283185307179586 * dfp_random_even(&draws->seed);
+        double radius = sqrt(-2 * log((dfr_random_unit(dfr_random(&draws->seed)) + 0x1p-54))), angle = 6.283185307179586 * (dfr_random_unit(dfr_random(&draws->seed)) + 0x1p-54);
         double x = mean + deviation * radius * cos(angle);
         if (x > 0)
             return x;

@@ -581,6 +581,8 @@ struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *n)
     const char *column = dfg_kept_value(g, n);
     if (!column)
         column = dfg_columns_value(g, n, false);
+    if (!column)
+        column = dfg_ranged_value(g, n);
     if (column)
         return (struct dfg_text){ column, DFG_ATOM };
     if (!g->block)                      /* an extent, outside of loops: there is no place for a temporary */

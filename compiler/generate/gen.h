@@ -108,6 +108,14 @@ struct dfg_column {                     /* a value of each column of a strip, in
     const char *name;
 };
 
+#define DFG_MAX_RANGED 8
+
+struct dfg_ranged {                     /* a value for each value of a range, in an array (ranged.c) */
+    const struct dff_node *node;
+    int64_t low;                        /* the range begins with it */
+    const char *name;
+};
+
 struct dfg_stage {                      /* a formula as row functions (generate.h) */
     unsigned number;                    /* of the formula: df_row0_NAME, df_edge0_NAME */
     struct dfg_row rows[DFG_MAX_ROWS];
@@ -165,6 +173,8 @@ struct dfg_gen {
     const char *row;                    /* that is written; NULL: it is called as its port */
     struct dfg_column columns[DFG_MAX_COLUMNS + 1]; /* one more for `sum` */
     unsigned n_columns, column_bytes;   /* column_bytes: of one column in all arrays */
+    struct dfg_ranged ranged[DFG_MAX_RANGED];
+    unsigned n_ranged;
     bool near_places;                   /* arrays of places have int32_t */
     const struct dff_node *sum;         /* of an acc's formula: its loop stands around that of the columns (reduce.c). NULL: there is none */
     uint32_t within;                    /* the slot of its range, as a bit, while the inside of that loop is printed */
@@ -322,6 +332,14 @@ unsigned dfg_strip_columns(const struct dfg_gen *g);
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 /* Does an array have values of the node? */
 bool dfg_columns_has(const struct dfg_gen *g, const struct dff_node *n);
+
+/* ---- ranged.c ---- */
+
+/* Prints the arrays over ranges of g->formula's row function, and the loops that fill them, into g->block. None: nothing is printed. */
+void dfg_ranged_print(struct dfg_gen *g);
+/* The element of such an array that has the node's value where g->block is printed. NULL: none has. */
+const char *dfg_ranged_value(struct dfg_gen *g, const struct dff_node *n);
+bool dfg_ranged_has(const struct dfg_gen *g, const struct dff_node *n);
 
 /* ---- shared.c ---- */
 

@@ -169,7 +169,7 @@ static bool is_in_long_loop(const struct dfg_gen *g, const struct dff_node *n)
 static unsigned copies_inside(struct dfg_gen *g, const struct dff_node *n, uint32_t slots, unsigned most)
 {
     struct dfg_fact *f = &g->facts[n->id];
-    if (!(n->slots & slots) || dfg_columns_has(g, n))
+    if (!(n->slots & slots) || dfg_columns_has(g, n) || dfg_ranged_has(g, n))
         return 1;
     if (f->walk == g->walks)
         return f->inside;

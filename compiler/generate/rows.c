@@ -193,6 +193,7 @@ static char *row_text(struct dfg_gen *g)
     if (!dfg_open(g, &function, -1, NULL))
         return NULL;
     g->copies = 1;
+    g->n_ranged = 0;
     g->near = g->mode == DFG_MAIN && out_port(g)->mode == DF_OUT;
     for (unsigned d = 0; d < dfg_lead(g) - g->stage.is_pair; d++)
         if (g->formula->is_index[d]) {
@@ -203,8 +204,11 @@ static char *row_text(struct dfg_gen *g)
         dfg_store(g);
     else if (g->stage.is_half)
         dfg_kept_print(g);
-    else
+    else {
+        dfg_ranged_print(g);
         print_residues(g);
+    }
+    g->n_ranged = 0;
     g->near = false;
     while (n)
         dfg_close(g, &outer[--n], "");

@@ -443,3 +443,27 @@ END
 else
     skip vectors 'no gcc for x86-64'
 fi
+
+# ---- values of a range alone ----
+# f[b] of `once` depends on no index: it is computed once for a row, into an array, in place of 64 times for each element, and stands in the text once: in vectors of
+# 16 and the rest. That of `each` depends on the column.
+cat >ranged.df <<'END'
+kernel once(in v: f32[h, w], in t: f32[k], out o: f32[h, w]) {
+    let f[b] = sum(j in 0..k: t[j] * cos(0.1 * b * j));
+    o[y, x] = sum(b in 0..64: f[b] * v[y, x] * b);
+};
+kernel each(in v: f32[h, w], in t: f32[k], out o: f32[h, w]) {
+    let f[b] = sum(j in 0..k: t[j] * cos(0.1 * b * j + v[y, x]));
+    o[y, x] = sum(b in 0..k: f[b]);
+};
+kernel source(out v: f32[h, w], out t: f32[k]) { v[y, x] = x; t[i] = i; };
+kernel sink(in v: f32[h, w]) ordered cpu {{ (void)v; }};
+graph main { (v: f32[8, 40], t: f32[9]) = source(); a: f32[8, 40] = once(v, t); b: f32[8, 40] = each(a, t); sink(b); }
+END
+check ranged-emit "$DFC" ranged.df --nvcc=none --no-fuse --emit=c -o ranged.c
+for name in once each; do
+    awk -v head="df_row[0-9]*_$name\\(" '$0 ~ head { on = 1 } on { print } /^}/ { on = 0 }' ranged.c >ranged-$name
+    counts="$(grep -c df_cos ranged-$name) $(grep -cE '^    float t[0-9]+\[64\];$' ranged-$name)"
+    case $name in once) want='2 1' ;; each) want='2 0' ;; esac
+    [ "$counts" = "$want" ] && pass ranged-$name || fail ranged-$name "$counts: $(head -n 40 ranged-$name)"
+done

@@ -1,6 +1,8 @@
 /* packs.c - png_pack.h with and without packer_flush(): a flush packs every whole band that is held, on the workers, and the
- * compressed bytes are those that come without one. Bands are of 8 rows here. */
+ * compressed bytes are those that come without one. Bands are of 8 rows here.
+ * packs STEP: flushes each row, each 1 + STEP, each 1 + 2 STEP, … */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "png_pack.h"
 
@@ -50,13 +52,13 @@ static size_t pack(size_t every, unsigned char *to)
     return (size_t)(end - to);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static unsigned char want[2 * HEIGHT * ROW_BYTES], got[2 * HEIGHT * ROW_BYTES];
-    size_t n = pack(0, want);
+    size_t n = pack(0, want), step = argc > 1 ? (size_t)atoi(argv[1]) : 10;
     if (most_pieces != BANDS)
         return fprintf(stderr, "packs: %zu bands at once\n", most_pieces), 1;
-    for (size_t every = 1; every <= HEIGHT; every += 10)
+    for (size_t every = 1; every <= HEIGHT; every += step)
         if (pack(every, got) != n || memcmp(got, want, n) != 0)
             return fprintf(stderr, "packs: other bytes with a flush each %zu rows\n", every), 1;
     most_pieces = 0;

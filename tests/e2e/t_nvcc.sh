@@ -21,15 +21,14 @@ X
 ! long || check hidden-header "$DFC" hidden/step.df --gpu-arch=sm_90 -o step
 cp -r hidden 'hid den' && rm 'hid den/features.h' && ! long || check blank-in-folder "$DFC" 'hid den/step.df' --gpu-arch=sm_90 -o step2
 
-# nvcc runs its steps through a shell. What users name reaches none: a file is compiled under a plain name, and what cannot be renamed is refused.
+# nvcc runs its steps through a shell. What users name reaches none: a file is compiled under a plain name (that of the relocatable device code
+# below), and what cannot be renamed is refused.
 shell() { sed 's/"step.cu"/"'"$2"'"/' hidden/step.df >"$1"; }
-mkdir -p 'na mes'/{sub,'sub`touch ran-folder`'} && ln -s 'na mes' names && cp hidden/step.cu names/'step$(touch ran-name)`touch ran-name`.cu' && cp hidden/step.h names && cp hidden/step.cu hidden/step.h names/'sub`touch ran-folder`'
-shell names/name.df 'step$(touch ran-name)`touch ran-name`.cu' && check shell-name-and-blank "$DFC" 'na mes/name.df' --gpu-arch=sm_90 -o step3
+mkdir -p 'na mes'/{sub,'sub`touch ran-folder`'} && ln -s 'na mes' names && cp hidden/step.cu hidden/step.h names/'sub`touch ran-folder`'
 shell names/folder.df 'sub`touch ran-folder`\/step.cu'
 expect shell-folder 1 "^dfc: error: nvcc gives '-Inames/sub\`touch ran-folder\`' to a shell, where '\`' has a meaning: use another name or folder" "$DFC" names/folder.df --gpu-arch=sm_90 -o step4
 mkdir 'temp$(touch ran-temp)'
 expect shell-temp 1 "^dfc: error: nvcc gives '.*temp\\$\(touch ran-temp\)/dfc-.*' to a shell, where '\\$' has a meaning" env DFC_CACHE=none TMPDIR="$PWD/temp\$(touch ran-temp)" "$DFC" hidden/step.df --gpu-arch=sm_90 -o step4
-same shell-ran-nothing <(find . -name 'ran-*') /dev/null
 
 # A machine with cc and nvcc, which calls gcc, and no program of the name c++ or g++. Host code throws all the same; so does that of an object.
 mkdir no-cxx && for tool in cc gcc as ld; do ln -s "$(command -v $tool)" no-cxx/; done
@@ -85,12 +84,17 @@ kernel g(in a: i32[k], out b: i32[k]) cpu {{ for (size_t i = 0; i < k; i++) b[i]
 kernel show(in b: i32[k]) cpu {{ printf("%d\n", b[0]); (void)k; }};
 graph main { a: i32[4] = make(); b = f(a); c = g(b); show(c); }
 X
-check relocatable "$DFC" rdc.df -o rdc --keep --nvcc-flags='-arch=sm_80 -rdc true'
+name='defines$(touch ran-name)`touch ran-name`.cu'; cp calls.cu names; cp defines.cu "names/$name"; sed "s/defines.cu/$name/" rdc.df >names/name.df
+check relocatable "$DFC" 'na mes/name.df' -o rdc --nvcc-flags='-arch=sm_80 -rdc true'
+check shell-name-and-blank test -x rdc
+same shell-ran-nothing <(find . -name 'ran-*') /dev/null
 expect relocatable-runs 0 '^2$' ./rdc --device=none
-cp rdc first; cp rdc.dfc/*_defines.cu.o defines.o
-if long; then "$DFC" rdc.df -o rdc --keep --nvcc-flags='-arch=sm_80 -rdc true' 2>/dev/null; same relocatable-same-bytes first rdc; fi
+if long; then
+"$DFC" rdc.df -o rdc --keep --nvcc-flags='-arch=sm_80 -rdc true' 2>/dev/null; cp rdc first; cp rdc.dfc/*_defines.cu.o defines.o
+"$DFC" rdc.df -o rdc --keep --nvcc-flags='-arch=sm_80 -rdc true' 2>/dev/null; same relocatable-same-bytes first rdc
 sed 's/defines.cu/defines.o/' rdc.df > rdc-object.df && rm -r rdc.dfc
-! long || check relocatable-object "$DFC" rdc-object.df -o rdc --nvcc-flags='-arch=sm_80 -dc'
+check relocatable-object "$DFC" rdc-object.df -o rdc --nvcc-flags='-arch=sm_80 -dc'
 sed 's/gpu "defines.cu"//' rdc.df > missing.df
-! long || expect relocatable-missing 1 "^dfc: error: linking the device code of 'missing' failed" "$DFC" missing.df -o missing --nvcc-flags='-arch=sm_80 -rdc=true'
-! long || expect relocatable-not 1 'nresolved extern function' "$DFC" rdc.df -o rdc --nvcc-flags='-arch=sm_80 -rdc=true --relocatable-device-code=false'
+expect relocatable-missing 1 "^dfc: error: linking the device code of 'missing' failed" "$DFC" missing.df -o missing --nvcc-flags='-arch=sm_80 -rdc=true'
+expect relocatable-not 1 'nresolved extern function' "$DFC" rdc.df -o rdc --nvcc-flags='-arch=sm_80 -rdc=true --relocatable-device-code=false'
+fi

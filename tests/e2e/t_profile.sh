@@ -135,8 +135,8 @@ expect probe-text 0 "cpu host \{ workers = [0-9]+; memory = [0-9]+ [KMG]iB; band
 expect probe-read 0 "platform .*file" "$DFC" partition sum.df --platform=machine.df
 expect probe-stored 0 "platform .*probe" "$DFC" partition sum.df
 cat > slow.df <<'END'
-platform slow { cpu host { workers = 1; } gpu g { memory = 8 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; }
-    gpu h { memory = 8 MiB; h2d = 1 GB/s, 500 us; d2h = 1 GB/s, 500 us; peer = 2 GB/s, 300 us; engines = 2; launch = 5 us; } }
+platform slow { cpu host { workers = 1; } gpu g { memory = 2 MiB; h2d = 2 GB/s, 20 us; d2h = 2 GB/s, 20 us; peer = 2 GB/s, 20 us; engines = 2; launch = 5 us; }
+    gpu h { memory = 2 MiB; h2d = 2 GB/s, 20 us; d2h = 2 GB/s, 20 us; peer = 2 GB/s, 20 us; engines = 2; launch = 5 us; } }
 END
 check probe-emu "$DFC" probe --quick --device=emu --platform=slow.df -o emu.df
 expect probe-emu-text 0 "gpu emu0 \{ memory = [0-9]+ MiB; h2d = [0-9.]+ [MG]B/s, [0-9.]+ [mu]s" cat emu.df

@@ -8,7 +8,7 @@ mkdir -p "$1"; cd "$1"
 cp "$here/study.df" "$here/two.df" .
 programs=$(mktemp -d); trap 'rm -rf "$programs"' EXIT
 for p in layered workflow ../matrix/generate; do
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O2 -o "$programs/$(basename $p)" "$here/$p.c" -lm
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O0 -o "$programs/$(basename $p)" "$here/$p.c" -lm
 done
 echo graph,family >families.csv
 

@@ -6,7 +6,11 @@ check one-wave python3 "$programs/check.py" "$DFC" graph.df 1
 check waves python3 "$programs/check.py" "$DFC" graph.df 5 --inflight=3
 check jobs-in-flight python3 "$programs/check.py" "$DFC" graph.df 4 --policy=eager,dmda,gp --gpu-jobs=3 --prefetch
 check little-memory python3 "$programs/check.py" "$DFC" graph.df 4 --policy=dmda,ws,gp,all-gpu --gpu-mem=500kB
-for p in gp gp-thesis heft all-cpu all-gpu dmda eager; do check "placement $p" python3 "$programs/placement.py" "$DFC" graph.df $p; done
+policies=(gp gp-thesis heft all-cpu all-gpu dmda eager)
+mapfile -t said < <(python3 "$programs/placement.py" "$DFC" graph.df "${policies[@]}")
+for i in "${!policies[@]}"; do
+    [ "${said[i]:-}" = "${policies[i]}: right" ] && pass "placement ${policies[i]}" || fail "placement ${policies[i]}" "${said[i]:-nothing is said}"
+done
 
 # The same bytes each time; a chart beside it changes neither.
 "$DFC" simulate graph.df --policy=dmda,gp --schedule=a.csv >/dev/null

@@ -152,11 +152,13 @@ DF
 
 # Every policy keeps the bound, on graphs of all families.
 check families "$DF_SOURCE/examples/graphs/families.sh" dags
-cut -d, -f1 dags/families.csv | sed 1d | while read -r name; do
+of_each=3; ! long || of_each=99
+awk -F, -v most=$of_each 'NR > 1 && n[$2]++ < most { print $1 }' dags/families.csv >chosen
+while read -r name; do
     "$DFC" simulate "dags/$name.df" --policy=eager,ws,dmda,gp-thesis --format=csv | tail -n +2
-done >dags.csv
+done <chosen >dags.csv
 below=$(awk -F, '$4 < $5 * (1 - 1e-9)' dags.csv)
-if [ "$(wc -l <dags.csv)" = $((99 * 4)) ] && [ -z "$below" ]; then pass families-keep-the-bound; else fail families-keep-the-bound "$(wc -l <dags.csv) rows; below: $below"; fi
+if [ "$(wc -l <dags.csv)" = $(($(wc -l <chosen) * 4)) ] && [ "$(wc -l <chosen)" -ge 20 ] && [ -z "$below" ]; then pass families-keep-the-bound; else fail families-keep-the-bound "$(wc -l <dags.csv) rows; below: $below"; fi
 
 # What leaves a device's memory: the rule by name, for those policies that can.
 expect evict-word 2 'error: --evict=fifo: auto, lru or belady is expected' "$DFC" simulate graph.df --evict=fifo

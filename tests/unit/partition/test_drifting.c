@@ -62,7 +62,7 @@ static void check_waves(const struct dfp_drifted *result, enum dfp_feeding feedi
 static void test_as_run(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= IN_LONG(20u, 4u); seed++) {
+    for (uint64_t seed = 1; seed <= IN_LONG(20u, 2u); seed++) {
         struct dfp_pipeline l = draw(seed, 5, 9, seed % 2 ? DFP_IN_ORDER : DFP_BY_DEMAND);
         struct dfp_mapping mapping;
         struct df_error error;
@@ -131,7 +131,7 @@ static void test_a_third(void **state)
 static void test_once(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= IN_LONG(20u, 4u); seed++) {
+    for (uint64_t seed = 1; seed <= IN_LONG(20u, 2u); seed++) {
         struct dfp_pipeline l = draw(seed, 6, 10, seed % 2 ? DFP_IN_ORDER : DFP_BY_DEMAND);
         struct dfp_mapping mapping;
         const struct dfp_drift drifts[] = { { false, (uint32_t)(seed % 6), 200, 201, 50 }, { false, (uint32_t)(seed % 5), 230, 233, 20 },
@@ -220,7 +220,7 @@ static void test_wrong_mapping(void **state)
 static void test_random(void **state)
 {
     (void)state;
-    for (uint64_t i = 1; i <= IN_LONG(6u, 3u); i++) {
+    for (uint64_t i = 1; i <= IN_LONG(6u, 2u); i++) {
         struct drift_outcome outcome = try_random_drift(i, 2000);
         if (outcome.late < 0.95)
             print_error("sample %u: %g\n", (unsigned)i, outcome.late);

@@ -16,7 +16,7 @@
 #define SHARE_OF_MEMORY 16
 #define BLOCK 8192                      /* elements of one call */
 #define BYTES_EACH 24.0                 /* two reads and one write of 8 bytes */
-#define RATE_NS 200000000
+#define RATE_NS 100000000
 #define TIMED 16384                     /* calls of which a thread remembers the time: the last ones */
 
 struct own {                            /* a thread's arrays; alone on its cache lines */

@@ -23,7 +23,7 @@ void dfr_triad_free(struct dfr_triad *triad); /* NULL allowed */
  * its argument. */
 int dfr_triad_once(void *triad, uint32_t thread, struct df_error *error);
 
-/* Bytes per second that `n` of its threads move together, by the median times of their calls in 0.2 s: other programs
+/* Bytes per second that `n` of its threads move together, by the median times of their calls in 0.1 s: other programs
  * that take the cores for a while do not count. */
 int dfr_triad_rate(struct dfr_triad *triad, uint32_t n, double *bytes_per_s, struct df_error *error);
 

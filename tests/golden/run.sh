@@ -123,6 +123,11 @@ run_one() { # NAME, in the folder where NAME.df is; result in $work/out
     fi
 }
 
+same() { # FILE FILE: whether they have the same text; no process is started, which would take as long as dfc. If a file has a zero byte: no
+    local a='' b=''
+    { ! IFS= read -rd '' a < "$1" && ! IFS= read -rd '' b < "$2"; } 2> "$work/ignored" && [ "$a" = "$b" ]
+}
+
 check() { # NAME
     local name=$1
     if [ -e "$here/$name.df" ]; then
@@ -134,7 +139,7 @@ check() { # NAME
     run_one "$name"
     if [ "$update" = yes ]; then
         cp "$work/out" "$here/$name.err"
-    elif diff -u "$here/$name.err" "$work/out" > "$work/diff" 2>&1; then
+    elif same "$here/$name.err" "$work/out" || diff -u "$here/$name.err" "$work/out" > "$work/diff" 2>&1; then
         echo "ok $name"
     else
         failed=$((failed + 1))

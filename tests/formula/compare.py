@@ -265,8 +265,9 @@ class Run:
         cc = [f"{SOURCE}/tests/formula/level_cc.sh", f"--formulas={','.join([level, *way.flags.split()])}"]
         environment = {**os.environ, "CC": " ".join(cc), "CXX": os.environ.get("CXX", "c++"), "FORMULA_CC": os.environ.get("CC", "cc")}
         here = ["--here"] if level not in ("", "none") else []
+        one_file = ["--keep"] if self.given.plain or self.given.quick else []     # not one for each large kernel, whose headers take as long as it does
         start = time.monotonic()
-        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *here, *options], folder, env=environment)
+        said = call([self.dfc, "batch.df", "--lib", "-o", "libbatch.so", "-w", *here, *one_file, *options], folder, env=environment)
         self.seconds["dfc"] += time.monotonic() - start
         if said.returncode:
             raise Failure(f"dfc {' '.join(options)}{way.said()}: exit {said.returncode}: {said.stderr[-1500:]}")

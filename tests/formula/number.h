@@ -15,10 +15,12 @@
 enum type { BOOL, I32, I64, F32, F64, EXACT_INT, EXACT_REAL };
 enum element { E_U8, E_U16, E_I32, E_I64, E_F16, E_F32, E_F64, N_ELEMENTS };
 
-struct number {
+struct number {           /* 16 bytes, which functions give in registers */
     enum type type;
-    int64_t i;
-    double f;
+    union {
+        int64_t i;
+        double f;
+    };
 };
 
 struct number number_of_int(enum type type, int64_t i);   /* the low bits for I32 */

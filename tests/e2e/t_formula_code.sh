@@ -52,7 +52,8 @@ if [ "$(uname -m)" = x86_64 ]; then
     if grep -qw avx2 /proc/cpuinfo; then levels run-3 3 "$(known 3)" run "${code[@]}" -- --waves=1; else skip levels-run-3 "this processor has no avx2"; fi
     levels program 1 "- $(known 3 4)" "${code[@]}" -o levels
 fi
-for flags in '-ffast-math -fno-signed-zeros' -march=native; do
+flags=('-ffast-math -fno-signed-zeros -march=native'); ! long || flags=('-ffast-math -fno-signed-zeros' -march=native)
+for flags in "${flags[@]}"; do
     check "compile $flags" one_level "$DFC" formula_code.df --nvcc=none -o flags --cflags="$flags"
     ./flags --waves=1 > flags.out 2>&1
     same "bits $flags" flags.out expected
@@ -177,73 +178,30 @@ END
 check sizes-compile ${CC:-cc} $(grep -oE -- "-fsanitize=[a-z]+" "$DF_BUILD/obj/flags") -Wall -O1 -DSTEP=$(long && echo 1 || echo 7) sizes.c -o sizes -L. -lpairs -Wl,-rpath,"$PWD"
 check pairs-of-every-size ./sizes
 
+# ---- texts that are looked at; all are in one library ----
+check texts-compile "$DFC" "$programs/texts.df" --lib --nvcc=none --no-fuse -O0 --keep -o libtexts.so
+texts=libtexts.so.dfc/texts_formulas.c
+
 # ---- a sum of gathered elements that is added to an acc: its loop stands around those of the columns, and a row without a term is passed over ----
-cat > sums.df <<'END'
-kernel views(in r: f32[3, w], in p: u8[h, n], in seen: u8[3, h], acc v: f32[h, n]) {
-    v[y, x] += sum(k in 0..3 if seen[k, y] > 9: r[k, clamp(p[y, x] * k, 0, w - 1)]);
-}
-kernel plain(in r: f32[3, w], in p: u8[h, n], out q: f32[h, n]) { q[y, x] = sum(k in 0..3: r[k, clamp(p[y, x] * k, 0, w - 1)]); }
-graph sums(in r: f32[3, w], in p: u8[h, n], in seen: u8[3, h], out v: f32[h, n], out q: f32[h, n]) { v = views(r, p, seen); q = plain(r, p); }
-END
-check sums-compile "$DFC" sums.df --lib --graph=sums --nvcc=none --keep -o libsums.so
-sed -n '/ df_row0_views(/,/^}/p' libsums.so.dfc/sums_formulas.c | grep -vE '^#' > views.c
+sed -n '/ df_row0_views(/,/^}/p' "$texts" | grep -vE '^#' > views.c
 expect sums-around-columns 0 'for \(int64_t k = 0; k < 3; k\+\+\) \{ +if \(!.* > 9\)\) +continue;.* for \(int64_t x = df_strip; .*df_column0\[x - df_strip\] = ' \
     eval "tr '\n' ' ' <views.c"
-grep -q 'for (int64_t k' <(sed -n '/ df_row0_plain(/,/^}/p' libsums.so.dfc/sums_formulas.c) && fail sums-of-an-out 'a loop stands around columns' || pass sums-of-an-out
+grep -q 'for (int64_t k' <(sed -n '/ df_row0_plain(/,/^}/p' "$texts") && fail sums-of-an-out 'a loop stands around columns' || pass sums-of-an-out
 
 # ---- four elements that lie side by side are gathered at once, and turned where that is quicker ----
-cat > fours.df <<'END'
-kernel blend(in r: f32[h, n + 2, 2], in p: f32[n], out q: f32[n]) {
-    let c = clamp(i32(floor(p[x])), 0, n);
-    let mid[j] = r[0, c, j] + p[x] * (r[0, c + 1, j] - r[0, c, j]);
-    q[x] = mid[0] * mid[1];
-}
-graph fours(in r: f32[h, n + 2, 2], in p: f32[n], out q: f32[n]) { q = blend(r, p); }
-END
-check fours-compile "$DFC" fours.df --lib --graph=fours --nvcc=none --keep -o libfours.so
-expect fours-gathered 0 'DF_FOURS\(df_column[0-9]+, df_strip_columns, x, df_strip, df_strip_end, &df_r_0\[df_column0\[x - df_strip\]\]\);' cat libfours.so.dfc/fours_formulas.c
-expect fours-read 0 'df_column[0-9]+\[DF_FOUR\(df_strip_columns, 3, x - df_strip\)\]' cat libfours.so.dfc/fours_formulas.c
+expect fours-gathered 0 'DF_FOURS\(df_column[0-9]+, df_strip_columns, x, df_strip, df_strip_end, &df_r_0\[df_column0\[x - df_strip\]\]\);' cat "$texts"
+expect fours-read 0 'df_column[0-9]+\[DF_FOUR\(df_strip_columns, 3, x - df_strip\)\]' cat "$texts"
 
 # ---- the least and greatest of bytes are found as bytes ----
-cat > ordered.df <<'END'
-kernel k_ordered(in a: u8[h, w] border 0, in b: u16[h, w] border 0, out c: u8[h, w], out d: u8[h, w], out e: u16[h, w], out f: i32[h, w]) {
-    c[y, x] = max(a[y, x], a[y - 1, x], 7);
-    d[y, x] = u8(min(i in -1..2: a[y, x + i]));
-    e[y, x] = max(a[y, x], b[y, x + 1]);
-    f[y, x] = min(a[y, x], b[y, x] - 1);
-}
-graph ordered(in a: u8[h, w], in b: u16[h, w], out c: u8[h, w], out d: u8[h, w], out e: u16[h, w], out f: i32[h, w]) { (c, d, e, f) = k_ordered(a, b); }
-END
-check ordered-compile "$DFC" ordered.df --lib --graph=ordered --nvcc=none --keep -o libordered.so
-grep -oE 'df_(min|max)_[a-z0-9]+' libordered.so.dfc/ordered_formulas.c | sort -u > ordered.functions
+sed -n '/ df_[a-z]*[0-9]*_k_ordered(/,/^}/p' "$texts" | grep -oE 'df_(min|max)_[a-z0-9]+' | sort -u > ordered.functions
 printf 'df_max_u16\ndf_max_u8\ndf_min_i32\ndf_min_u8\n' > ordered.expected
 same ordered-functions ordered.functions ordered.expected
 
 # ---- values that two elements have for each other ----
-cat > mutual.df <<'END'
-kernel square(in v: f32[h, w] border mirror, out o: f32[h, w]) {
-    let d[j, i] = v[y + j, x + i] - v[y, x];
-    o[y, x] = sum(j in -1..2, i in -1..2: exp(-(i * i + j * j) - d[j, i] * d[j, i]) * v[y + j, x + i]);
-}
-kernel signed(in v: f32[h, w] border mirror, out o: f32[h, w]) { o[y, x] = sum(j in -1..2, i in -1..2: exp(v[y, x] - v[y + j, x + i])); }
-kernel leaning(in v: f32[h, w] border mirror, out o: f32[h, w]) {
-    o[y, x] = sum(j in -1..2, i in -1..2: exp(-abs(v[y, x] - v[y + j, x + i]) - 0.1 * i));
-}
-kernel one_side(in v: f32[h, w] border mirror, out o: f32[h, w]) {
-    o[y, x] = sum(j in -1..2, i in -1..2 if 3 * j + i > 0: exp(-abs(v[y, x] - v[y + j, x + i])));
-}
-graph mutual(in v: f32[h, w], out a: f32[h, w], out b: f32[h, w], out c: f32[h, w], out d: f32[h, w]) {
-    a = square(v);
-    b = signed(v);
-    c = leaning(v);
-    d = one_side(v);
-}
-END
-check mutual-compile "$DFC" mutual.df --lib --graph=mutual --nvcc=none --no-fuse --keep -o libmutual.so
-grep -oE '^static DF_ALONE void df_(half|shared)[0-9]+_[a-z_]+' libmutual.so.dfc/mutual_formulas.c | sed 's/.* //' > mutual.functions
+grep -oE '^static DF_ALONE void df_(half|shared)[0-9]+_[a-z_]+' "$texts" | sed 's/.* //' > mutual.functions
 printf 'df_half0_square\ndf_shared0_square\n' > mutual.expected
 same mutual-functions mutual.functions mutual.expected
-sed -n '/^static DF_ALONE void df_half0_square/,/^    }/p' libmutual.so.dfc/mutual_formulas.c > half.c
+sed -n '/^static DF_ALONE void df_half0_square/,/^    }/p' "$texts" > half.c
 if [ "$(grep -c 'df_plane_[0-9]*\[x\] = ' half.c)" = 4 ]; then pass mutual-half; else fail mutual-half 'not 4 of 8 neighbours'; fi
 
 # ---- reductions over numbers are loops: the text does not grow with the extent ----
@@ -311,22 +269,7 @@ if [ $(($(wc -l <taps.1000) - $(wc -l <taps.16))) -lt 40 ]; then pass taps-lines
 expect taps-around 0 'for \(int64_t i = 0; i < 256; i \+= 8\) \{ .*for \(int64_t x = df_strip; x < df_strip_end; x\+\+\)' eval "tr '\n' ' ' <taps.256"
 
 # ---- formulas of the planes of a picture are one row function: no more text than of a formula over the channels ----
-cat > planes.df <<'END'
-table m: f32[3, 3] = { 0.299, 0.587, 0.114, -0.169, -0.331, 0.5, 0.5, -0.419, -0.081 };
-kernel three(in t: u8[h, w, 3] border mirror, out o: u8[h, w, 3]) {
-    let s[c] = sum(j in -1..2, i in -1..2: t[y + j, x + i, c]) / 9.0;
-    o[y, x, 0] = u8(0.299 * s[0] + 0.587 * s[1] + 0.114 * s[2]);
-    o[y, x, 1] = u8(-0.169 * s[0] - 0.331 * s[1] + 0.5 * s[2]);
-    o[y, x, 2] = u8(0.5 * s[0] - 0.419 * s[1] - 0.081 * s[2]);
-}
-kernel one(in t: u8[h, w, 3] border mirror, out o: u8[h, w, 3]) {
-    let s[c] = sum(j in -1..2, i in -1..2: t[y + j, x + i, c]) / 9.0;
-    o[y, x, c] = u8(m[c, 0] * s[0] + m[c, 1] * s[1] + m[c, 2] * s[2]);
-}
-graph planes(in t: u8[h, w, 3], out a: u8[h, w, 3], out b: u8[h, w, 3]) { a = three(t); b = one(t); }
-END
-check planes-compile "$DFC" planes.df --lib --graph=planes --nvcc=none --no-fuse -O0 --keep -o libplanes.so
-lines_of_kernel() { sed -n "/ df_row.*_$1(/,/^}/p; / df_edge.*_$1(/,/^}/p" libplanes.so.dfc/planes_formulas.c | wc -l; }
+lines_of_kernel() { sed -n "/ df_row.*_$1(/,/^}/p; / df_edge.*_$1(/,/^}/p" "$texts" | wc -l; }
 if [ "$(lines_of_kernel three)" -gt 50 ] && [ "$(lines_of_kernel three)" -le "$(lines_of_kernel one)" ]; then pass planes-in-one
 else fail planes-in-one "$(lines_of_kernel three) lines, $(lines_of_kernel one) over the channels"; fi
 

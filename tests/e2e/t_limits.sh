@@ -29,12 +29,12 @@ expect nested 1 '^nested.df:[0-9]+:[0-9]+: error: the program has more than 2000
 [ "$("$DFC" --emit=graph nested.df 2>&1 | grep -c error:)" = 1 ] && pass nested-once || fail nested-once "$("$DFC" --emit=graph nested.df 2>&1 | head)"
 
 # Within the limits, but not within the memory: the message names the statement that was worked on.
-graph large 'for i in 0..200000 {
+graph large 'for i in 0..100000 {
     a[i] = src();
     b[i] = f(a[i]);
     sink(b[i]);
 }'
-for kib in 25000 50000 100000 150000 200000; do
+for kib in 20000 30000 50000 75000 100000; do
     said=$(limited $kib 20 "$DFC" --emit=graph large.df 2>&1 >/dev/null | head -n 1)
     [[ $said =~ ^large.df:[0-9]+:[0-9]+:\ error:\ out\ of\ memory$ ]] && pass "memory-$kib" || fail "memory-$kib" "$said"
 done

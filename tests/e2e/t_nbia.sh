@@ -7,9 +7,9 @@ cc -std=c11 -O2 -o synthetic "$nbia/synthetic.c" -lpng -ltiff -lm
 cc -std=c11 -O2 -ffp-contract=off -o oracle "$nbia/check.c" -lpng -lm
 ./synthetic 320 300 $tile 1 learn.png learn.raw
 ./synthetic 300 280 $tile 2 slide.png slide.raw
-check compile-train "$DFC" "$nbia/train.df" --nvcc=none -O0 -D tile=$tile -o train
-check compile "$DFC" "$nbia/nbia.df" --nvcc=none -O0 -D tile=$tile -o nbia
-check compile-unfused "$DFC" "$nbia/nbia.df" --nvcc=none -O0 --no-fuse -D tile=$tile -o unfused
+check compile-train "$DFC" "$nbia/train.df" --nvcc=none -D tile=$tile -o train
+check compile "$DFC" "$nbia/nbia.df" --nvcc=none -D tile=$tile -o nbia
+check compile-unfused "$DFC" "$nbia/nbia.df" --nvcc=none --no-fuse -D tile=$tile -o unfused
 check train ./train --input=learn.png --truth=learn.raw
 mkdir dumps
 check all-resolutions ./unfused --rate=1 --dump='main/analyse*' --dump-dir=dumps --output=unfused.csv

@@ -20,7 +20,7 @@ expect ideal 0 '^ideal +a wave every 3\.25 s \(equation 6 of HeDPM\)$' cat liste
 expect table 0 '^hedpm +6 +8 +3\.45 s' cat listed
 expect listed 0 '^s1 s2 s3 +p8 +1 +3\.13 s +91 %$' cat listed
 expect brute-left-out 0 '^brute: left out: there are too many mappings to try them all$' cat listed
-for n in 1 2; do study --budget=5000 --format=csv >again-$n.csv; done
+for n in 1 2; do study --budget=1000 --format=csv >again-$n.csv; done
 same deterministic again-1.csv again-2.csv
 
 # The six stages of examples/ferret on 14 unlike processors, draw 5 of docs/results/mapping.md: ours over the mapping in order, and of the bound.
@@ -66,7 +66,6 @@ sed 's/^s1.*/s1 s2: p8 p2/; s/^s4: p1 p2/s3 s4: p1/' h.map >r.map
 expect groups-of-file 0 '^s1 s2 +p2 p8 +2 ' quickly --use=r.map
 expect replicate 2 "--replicate=all: there is no such word" study --replicate=all
 expect budget 0 'at most 7 mappings that were tried' study --budget=7
-expect budget-times 0 'at most 200000 mappings that were tried' study --budget=2x
 
 # ---- stages of a graph: nested ones, what fires once, serial ones, tokens that pass by ----
 cat >g.df <<'END'
@@ -101,12 +100,22 @@ printf '\nfeeding demand\nread: big.0 wide\n' >serial.map
 expect serial 1 "^serial.map:3:13: error: processor 'wide' is one too many$" \
     "$DFC" map g.df --platform=s.df --use=serial.map
 expect demand 0 'fed by demand$' "$DFC" map g.df --platform=s.df --feeding=demand
+expect budget-times 0 'at most 200000 mappings that were tried' "$DFC" map g.df --platform=s.df --budget=2x
 expect speed-of-scale 0 '^node big: a wave every 6\.' "$DFC" scale g.df --platform=s.df
 
 # ---- what is refused ----
+cat >three.df <<'END'
+kernel s1(out t: u8[n]) stream cost cpu 1ms;
+kernel s2(in t: u8[n], out r: u8[n]) cost cpu 1ms;
+kernel s3(in t: u8[n]) cost cpu 1ms;
+graph main { a: u8[9] = s1(); b = s2(a); s3(b); }
+END
+cat >two.df <<'END'
+platform two { node p1 { net = 1 MB/s; cpu h { workers = 1; } } node p2 { net = 1 MB/s; cpu h { workers = 1; } } }
+END
 wrong() { # NAME LINE:COL MESSAGE: the mapping on standard input
     cat >w.map
-    expect "$1" 1 "^w.map:$2: error: $3" quickly --use=w.map
+    expect "$1" 1 "^w.map:$2: error: $3" "$DFC" map three.df --platform=two.df --use=w.map
 }
 wrong stage 1:1 "there is no stage 's0'" <<<'s0: p1'
 wrong processor 1:5 "there is no processor 'p9'" <<<'s1: p9'

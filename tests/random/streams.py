@@ -541,6 +541,7 @@ class Trial:
 
     def compile(self):
         self.compile_to(["-o", "app"])
+        self.want = self.program.expected()         # once for all runs
 
     def compile_to(self, what):
         with open(f"{self.folder}/g.df", "w", encoding="utf-8") as f:
@@ -553,7 +554,7 @@ class Trial:
         """Says why, if it does."""
         try:
             run = call([*self.given.under.split(), "./app", f"--waves={self.program.waves}", *way], self.folder)
-            return wrong(run, way, self.program.expected())
+            return wrong(run, way, self.want)
         except Failure as failure:
             return str(failure)
 

@@ -1,5 +1,6 @@
 # Accumulators: a volume under every policy, with much memory and little; errors of programs.
 export NVCC=none DFC_PROFILE=$PWD/profile.db
+formulas_for none
 
 # A volume of 16 KiB, changed by 50 waves, and what is made of it afterwards.
 cat >volume.df <<'EOF'

@@ -1,6 +1,7 @@
 # The examples of docs/language.md that are files, commands and what these print: files have a name behind the fence, `sh` is run, and each
 # line of `text` must be in what it said.
 export NVCC=none PATH=${DFC%/*}:$PATH
+long || formulas_for none
 awk '/^```/ { kind = kind ? "" : NF > 1 ? "file" : length($1) > 3 ? substr($1, 4) : "other"
               if (kind == "") next
               name = kind == "file" ? $2 : sprintf("%03d.%s", ++n, kind); printf "" > name; next }

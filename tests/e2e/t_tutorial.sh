@@ -2,7 +2,7 @@
 # it printed. A command that begins with `!` must fail.
 page=$DF_SOURCE/docs/tutorial.md examples=$DF_SOURCE/examples
 export NVCC=none PATH=${DFC%/*}:$PATH DFC_PROFILE=$PWD/profile.db
-formulas_for none
+formulas_for '' -O1
 # A block becomes NNN.KIND, and a file's name is the second word of its fence.
 awk '/^```./ { kind = substr($1, 4); file = $2; n++; name = sprintf("%03d.%s", n, kind); if (file) print file > (name ".name"); printf "" > name; next }
      /^```$/ { kind = ""; next }

@@ -3,8 +3,8 @@
 # ("", v3, …), so with dfc --here formulas are compiled for that level alone, if this machine has it; with "" they are so anyway. FLAGs stand behind
 # dfc's own. LEVEL none is "", not optimised. All that is no formula is not optimised. What is asked for stands in the command, not in variables,
 # because dfc keeps objects by the command that made them.
-# level_cc.sh --c++ ARGUMENT… calls FORMULA_CXX, which does not optimise.
-[ "$1" != --c++ ] || exec $FORMULA_CXX "${@:2}" -O0
+# level_cc.sh --c++ ARGUMENT… calls FORMULA_CXX, which does not optimise, and for which <math.h> has no functions of C++17: they take a quarter of a second.
+[ "$1" != --c++ ] || exec $FORMULA_CXX -std=gnu++14 "${@:2}" -O0
 given=${1#--formulas=} level=${given%%,*}; flags=${given#"$level"} flags=${flags//,/ }; shift
 [ "$level" != none ] || { level='' flags=-O0; }
 case ${*: -1} in

@@ -9,7 +9,7 @@ mkdir want mpi work && touch want/go && (cd want && ../shared) && cd work || exi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_tmpdir_base=$shm/mpi OMPI_MCA_btl_vader_backing_directory=$shm/mpi
 limit_s=200
 files() { ls shared.journal.accs-* 2>/dev/null; }
-# What is asked each 20 ms starts no process. waves_of: with which wave each part goes on that has a file, in `waves`.
+# What is asked again and again starts no process. waves_of: with which wave each part goes on that has a file, in `waves`.
 waves_of() {
     local file line
     waves=()
@@ -22,10 +22,10 @@ waves_of() {
 # The least wave with which a part goes on; 0 if one of the five has no file.
 first() { waves_of; local w least=${waves[0]:-0}; for w in "${waves[@]}"; do ((w >= least)) || least=$w; done; [ ${#waves[@]} = 5 ] && echo "$least" || echo 0; }
 most() { waves_of; local w most=0; for w in "${waves[@]}"; do ((w <= most)) || most=$w; done; echo "$most"; }
-until_true() { for ((t = 0; t < 10000; t++)); do "$@" && return; nap 0.02; done; fail until-true "$*: $(cat errors)"; }
+until_true() { for ((t = 0; t < 4000; t++)); do "$@" && return; nap 0.05; done; fail until-true "$*: $(cat errors)"; }
 ends() {
     local state
-    for ((t = 0; t < limit_s * 50; t++)); do { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ] || return 0; nap 0.02; done
+    for ((t = 0; t < limit_s * 10; t++)); do { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ] || return 0; nap 0.1; done
     return 1
 }
 # begin RANKS OPTION…: each rank writes its process into pid.RANK.
@@ -91,7 +91,7 @@ stopped_at 9 all 4; killed_all; printf x | dd of="$(files | head -n 1)" bs=1 see
 rm calls; touch go; check alone-damaged ../shared --resume; same alone-damaged-result result.raw ../want/result.raw
 called 0 1 && pass alone-damaged-calls || fail alone-damaged-calls "$(sort -n calls | head -n 1)"; rm -rf ./*
 # The parts are at unlike waves.
-touch go.1; begin 3 --checkpoint=10ms --last=100000; until_true is_ahead; kill -9 "$(cat pid.0)"; killed_all; farthest=$(most); mkdir ../want-alone
+touch go.1; begin 3 --checkpoint=10ms --last=100000; until_true is_ahead; kill -9 $(cat pid.*); killed_all; farthest=$(most); mkdir ../want-alone
 (cd ../want-alone && touch go && ../shared --last=100000 --waves="$farthest"); alone alone-unlike ../want-alone/result.raw --last=100000 --waves=30
 # Ranks go on with what one process has left.
 ../shared --resume --checkpoint=10ms --workers=1 2>errors & until_true called 60 1; until_true [ -e shared.journal.accs ]; kill -9 $!; wait $! 2>/dev/null
@@ -125,13 +125,13 @@ mpi=(--enable-recovery)
 sed 's/stream restart/stream restart resume/' ../shared.df >../whole.df && check compile-whole "$DFC" ../whole.df --nvcc=none -o ../shared
 files() { ls shared.journal.accs 2>/dev/null; }
 first() { [ -e shared.journal.accs ] && head -n 1 shared.journal.accs | grep -a -oE 'waves [0-9]+' | cut -d' ' -f2 || echo 0; }
-# stopped SIGNAL WHOM RANKS OPTION…
+# stopped SIGNAL WHOM RANKS OPTION…: WHOM is a rank, mpirun, or all.
 stopped() {
     local signal=$1 whom=$2 n=$3; shift 3
     begin "$n" --checkpoint=10ms "${@:---share=waves}"; until_true called 60 1; until_true has_first 1
-    kill "-$signal" "$([ "$whom" = mpirun ] && echo $launcher || cat "pid.$whom")"
+    case $whom in mpirun) kill "-$signal" $launcher ;; all) kill "-$signal" $(cat pid.*) ;; *) kill "-$signal" "$(cat "pid.$whom")" ;; esac
 }
-stopped 9 0 4; killed_all; goes_on waves-rank-0 3 - --share=waves
+stopped 9 "$(long && echo 0 || echo all)" 4; killed_all; goes_on waves-rank-0 3 - --share=waves
 if long; then
     stopped 9 mpirun 3; killed_all; goes_on waves-mpirun 5 - --share=waves
     stopped 9 0 3; killed_all; stopped 9 0 4; killed_all; goes_on waves-twice 2 - --share=waves
@@ -142,7 +142,7 @@ if long; then
     [ "$(grep -c '^0 ' calls)" = 1 ] && pass waves-worker-calls || fail waves-worker-calls "$(sort -n calls | head -n 5): $(cat errors)"; rm -rf ./*
 fi
 # One process goes on with what ranks have left, and ranks with what it has left.
-stopped 9 0 3; killed_all; from=$(first); rm calls; touch go; check waves-alone ../shared --resume
+stopped 9 all 3; killed_all; from=$(first); rm calls; touch go; check waves-alone ../shared --resume
 same waves-alone-result result.raw ../want/result.raw
 [ "$(sort -n calls | head -n 1 | cut -d' ' -f1)" = "$from" ] && pass waves-alone-calls || fail waves-alone-calls "$(sort -n calls | head -n 1), not from $from"; rm -rf ./*
 if long; then
@@ -151,7 +151,7 @@ if long; then
 fi
 # Stages on ranks.
 echo 'slow: a' >../stages.map
-stopped 9 0 3 --mapping=../stages.map; killed_all; goes_on waves-stages 3 - --mapping=../stages.map
+stopped 9 all 3 --mapping=../stages.map; killed_all; goes_on waves-stages 3 - --mapping=../stages.map
 # A signal: the checkpoint has all waves that have ended.
 mpi=()
 begin 3 --share=waves --last=1000; until_true called 60 1; kill -TERM "$(cat pid.0)"; touch go

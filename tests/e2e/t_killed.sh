@@ -6,10 +6,11 @@ if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
 formulas_for none
-for p in plain keeps counts tiles; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
+all=(plain counts tiles); [ -z "${KILLED:-}${KILLED_PROGRAM:-}" ] || all+=(keeps)
+for p in "${all[@]}"; do check "compile-$p" "$DFC" $p.df --nvcc=none -o $p; done
 head -c 1200 "$DFC" >in.raw                     # 150 waves
 declare -A args=([plain]=--input=../in.raw [keeps]=--input=../in.raw [counts]=--many=150 [tiles]=--input=../in.raw)
-for p in plain keeps counts tiles; do mkdir want-$p; (cd want-$p && ../$p ${args[$p]} >stdout) || fail "want-$p" "$(ls want-$p)"; done
+for p in "${all[@]}"; do mkdir want-$p; (cd want-$p && ../$p ${args[$p]} >stdout) || fail "want-$p" "$(ls want-$p)"; done
 mkdir mpi work; cd work || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_orte_tmpdir_base=$shm/mpi OMPI_MCA_btl_vader_backing_directory=$shm/mpi
 RANDOM=${KILLED_SEED:-16}
@@ -29,11 +30,20 @@ begin() {
 # ends PID: within the time limit.
 ends() {
     local state
-    for ((t = 0; t < limit_s * 50; t++)); do { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ] || return 0; nap 0.02; done
+    for ((t = 0; t < limit_s * 10; t++)); do { read -r _ _ state _ <"/proc/$1/stat"; } 2>/dev/null && [ "$state" != Z ] || return 0; nap 0.1; done
     return 1
 }
 # While there is a file `hold`, waves from 60 on wait (kernels.c): so a run goes on until the test has done to it what it does.
-until_run() { for ((t = 0; t < limit_s * 50; t++)); do grep -q "$1" ./*.journal 2>/dev/null && return; nap 0.02; done; fail until-run "$1: $(cat errors)"; }
+until_run() { # WORD: a line of the journal begins with it
+    local file line
+    for ((t = 0; t < limit_s * 20; t++)); do
+        for file in ./*.journal; do
+            while read -r line; do [[ $line != "$1"* ]] || return 0; done 2>/dev/null <"$file"
+        done 2>/dev/null
+        nap 0.05
+    done
+    fail until-run "$1: $(cat errors)"
+}
 moment() { nap "$(printf 0.%03d $((RANDOM % 900)))"; }
 done_now() { grep -q '^end ' ./*.journal 2>/dev/null; }
 of_rank() { cat "pid.$1"; }
@@ -66,15 +76,15 @@ kinds='worker two-workers mpirun rank-0 stopped live disk'
 hits=0
 hit() { ! done_now && kill "-$1" "$2" 2>/dev/null && hits=$((hits + 1)); }
 
-# trial KIND NUMBER
+# trial KIND NUMBER [PROGRAM]
 trial() {
     local kind=$1 program name=$1-$2 p rank
-    set -- plain keeps counts tiles; shift $((RANDOM % 4)); program=${KILLED_PROGRAM:-$1}
+    program=${KILLED_PROGRAM:-${3:-${all[RANDOM % ${#all[@]}]}}}
     mpi=(--enable-recovery) first=: beats=5s
     [ $kind != stopped ] || beats=2s
     [ $kind != disk ] || { mpi+=(--mca btl tcp,self); first="ulimit -f 1"; }
     begin 4 $program --resume
-    [ $kind = disk ] || { until_run '^run 1'; moment; }
+    [ $kind = disk ] || { until_run 'run 1'; moment; }
     case $kind in
     worker) hit 9 "$(of_rank $((1 + RANDOM % 3)))"; finish $name $program at-once ;;
     two-workers) p=$((1 + RANDOM % 3)); hit 9 "$(of_rank $p)"; moment; hit 9 "$(of_rank $((1 + p % 3)))"; finish $name $program at-once ;;
@@ -105,7 +115,7 @@ expect hangs-told 0 '^hangs: warning: rank [12] on .* counts as dead: it has hel
 rm -f ./*
 
 n_kinds=${KILLED_KINDS:-$kinds}
-if [ -z "${KILLED:-}" ]; then for kind in worker mpirun rank-0 disk; do trial $kind 0; done
+if [ -z "${KILLED:-}" ]; then trial worker 0 plain; trial mpirun 0 counts; trial rank-0 0 tiles; trial disk 0 plain
 else for ((i = 0; i < KILLED; i++)); do for kind in $n_kinds; do trial $kind $i; done; done; fi
 echo "figure killed: $hits signals in the middle of a run, $resumed runs were resumed"
 
@@ -114,7 +124,7 @@ echo "figure killed: $hits signals in the middle of a run, $resumed runs were re
 signalled() {
     local name=$1 status=$2 signal=$3 whom=$4 pattern=$5 got; shift 5
     touch hold; begin 3 plain --resume "$@"
-    until_run '^done'
+    until_run done
     if [ $whom = mpirun ]; then kill -$signal $launcher; else kill -$signal "$(of_rank $whom)"; fi
     [ "$name" = grace ] || rm hold
     ends $launcher || { fail "$name" "mpirun has not ended: $(cat errors)"; kill -9 $launcher; }
@@ -132,13 +142,13 @@ mpi=(--enable-recovery)
 ! long || signalled recovery 0 USR1 mpirun '^plain: stopped by SIGUSR1 after [0-9]+ waves; --resume goes on$'
 mpi=()
 # Without a journal rank 0 ends at once, and the others with it.
-touch hold; begin 3 plain; for ((t = 0; t < limit_s * 50; t++)); do compgen -G '.dfc-*' >/dev/null && break; nap 0.02; done
+touch hold; begin 3 plain; for ((t = 0; t < limit_s * 20; t++)); do compgen -G '.dfc-*' >/dev/null && break; nap 0.05; done
 kill -INT "$(of_rank 0)"; ends $launcher || { fail int-alone "mpirun has not ended: $(cat errors)"; kill -9 $launcher; }
 wait $launcher; got=$?; rm -f hold
 for rank in 1 2; do ends "$(of_rank $rank)" || fail int-alone "rank $rank still runs"; done
 [ $got != 0 ] && ! compgen -G '.dfc-*' >/dev/null && [ ! -e out.raw ] && pass int-alone || fail int-alone "exit $got: $(ls -A) $(cat errors)"
 rm -rf ./* .dfc-*
-touch hold; begin 3 plain --resume; until_run '^done'; kill -TERM "$(of_rank 1)"; rm hold; finish leaves plain at-once
+touch hold; begin 3 plain --resume; until_run done; kill -TERM "$(of_rank 1)"; rm hold; finish leaves plain at-once
 
 # ---- the journal ----
 begin 3 plain --journal; ends $launcher; expect nothing 0 "^plain: all 150 waves are done, as 'plain.journal' says: nothing is left to do$" \
@@ -146,12 +156,12 @@ begin 3 plain --journal; ends $launcher; expect nothing 0 "^plain: all 150 waves
 all journal plain
 mpi=(--enable-recovery)
 # Who has it keeps it, and others wait for 5 s: then they are refused.
-touch hold; begin 2 plain --resume; until_run '^done'; kill -STOP "$(of_rank 0)"
+touch hold; begin 2 plain --resume; until_run done; kill -STOP "$(of_rank 0)"
 expect held 1 "^plain: error: another process is at work with the journal 'plain.journal'$" \
     timeout $limit_s mpirun --oversubscribe --bind-to none -n 2 ../plain ${args[plain]} --us=$us --cluster --workers=1 --resume
 kill -9 "$(of_rank 0)"; rm hold; finish held-resumed plain
 # Where the system cannot lock, the older run is told at its next record that it is not the last one.
-touch hold; begin 2 plain --resume; until_run '^done'; printf 'x' >>plain.journal; rm hold; ends $launcher; wait $launcher; got=$?
+touch hold; begin 2 plain --resume; until_run done; printf 'x' >>plain.journal; rm hold; ends $launcher; wait $launcher; got=$?
 if [ $got = 1 ] && grep -qE "^plain: error: another process has gone on with the journal 'plain.journal'; this one, number 1, has written its last record$" errors
 then pass fenced; else fail fenced "exit $got: $(head -n 3 errors)"; fi
 finish fenced-resumed plain

@@ -78,8 +78,19 @@ if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then
 check compile "$DFC" line.df -w -o line
 check compile-plain "$DFC" plain.df -w -o plain
 ./plain >plain.one
-on_ranks stages "$(long && echo '2 3 4 6' || echo '3 6')" line
-same as-plain stages.one plain.one     # which has no marks
+# Stage k is on rank k + 1. What ranks are left over are replicas, from the first stage on: here rank 4 of stage 0, and rank 5 of stage 1.
+where() { # NAME RANKS EXPECTED: as on_ranks, and by number of a turn, the ranks that may do it; in one process there is no rank
+    rm -f who; WHO=1 how='--device=none --heartbeat-timeout=100s' on_ranks "$1" "$2" line
+    grep -v null who >who.ranks
+    [ "$(wc -l <who.ranks)" = 180 ] && ! grep -qvE "^($3)\$" who.ranks && pass "$1" || fail "$1" "$(sort who.ranks | uniq -c | tr '\n' ' ')"
+}
+where where 4 '1:2|2:3|3:3'
+where where-replicas 6 '1:[25]|2:3|3:3'
+where where-few 3 '1:1|2:2|3:2'
+expect few-told 0 '^line: warning: --cluster: there are 3 stages for 2 ranks beside rank 0, so some share one: @0 @1: rank 1; @2: rank 2$' cat where-few.err
+expect enough-told 1 '^0$' grep -c warning where.err
+! long || on_ranks one-stage 2 line
+same as-plain where.one plain.one      # which has no marks
 how='--device=none --stream-policy=odds' on_ranks odds 4 line
 how='--device=none --tuned' on_ranks tuned 5 line
 how='--device=none --share=waves' on_ranks waves 3 line
@@ -87,24 +98,14 @@ how='--device=none --mapping=three.map' on_ranks mapped 4 line
 if long; then how='--device=none --mapping=made.map' on_ranks made 5 line; on_ranks sized 3 line --m=70; fi
 on_ranks no-waves 3 line --last=0
 check compile-parts "$DFC" line.df -w --parts=3 -o parts
-on_ranks parts 4 parts
+on_ranks parts 3 parts
 check compile-device "$DFC" line.df -w --emu-all -o emu
-how='--device=emu --emu-all --policy=all-gpu' on_ranks device 4 emu
+how='--device=emu --emu-all --policy=all-gpu' on_ranks device 3 emu
 # The example of docs/mapping.md.
 awk '/^```df pipeline\.df/ { on = 1; next } /^```/ { on = 0 } on' "$DF_SOURCE/docs/mapping.md" >pipeline.df
 check compile-page "$DFC" pipeline.df -w -o pipeline
 on_ranks page 3 pipeline
 expect page-count 0 '^20$' grep -c . page.one
-# Stage k is on rank k + 1. What ranks are left over are replicas, from the first stage on: here rank 4 of stage 0, and rank 5 of stage 1.
-where() { # NAME RANKS EXPECTED: by number of a turn, the ranks that may do it
-    rm -f who; WHO=1 ranks "$2" ./line --cluster --heartbeat-timeout=100s >/dev/null 2>"$1.err"
-    [ "$(wc -l <who)" = 180 ] && ! grep -qvE "^($3)\$" who && pass "$1" || fail "$1" "$(sort who | uniq -c | tr '\n' ' ')"
-}
-where where 4 '1:2|2:3|3:3'
-where where-replicas 6 '1:[25]|2:3|3:3'
-where where-few 3 '1:1|2:2|3:2'
-expect few-told 0 '^line: warning: --cluster: there are 3 stages for 2 ranks beside rank 0, so some share one: @0 @1: rank 1; @2: rank 2$' cat where-few.err
-expect enough-told 1 '^0$' grep -c warning where.err
 cat >middle.df <<'EOT2'
 kernel count(out p: i64[8]) stream cpu {{ if (df_wave(call) == 9) return DF_END; for (int i = 0; i < 8; i++) p[i] = df_wave(call) + i; }};
 kernel twice(in p: i64[n], out q: i64[n]) { q[i] = 2 * p[i]; }
@@ -122,7 +123,7 @@ head -c 1280 "$DFC" >in.raw; head -c 960 "$DFC" | tac >other.raw; truncate -s 96
 for name in worker both; do
     check "compile-$name" "$DFC" "$name.df" --nvcc=none -w -o "$name"
     expect "$name-marks" 0 "^$([ $name = both ] && echo 2 || echo 1)\$" sh -c "'$DFC' --emit=graph $name.df -w | grep -c 'read_raw_f32.* @stage'"
-    on_ranks "$name" "$(long && echo '3 5' || echo 5)" "$name" --input=in.raw --other=other.raw
+    on_ranks "$name" "$(if long; then echo 3 5; elif [ $name = worker ]; then echo 3; else echo 5; fi)" "$name" --input=in.raw --other=other.raw
     [ "$(stat -c %s output.raw)" = 960 ] && pass "$name-end" || fail "$name-end" "$(stat -c %s output.raw) bytes"
 done
 expect one-rank 0 'there is one rank, so all runs in this process' ranks 1 ./line --cluster

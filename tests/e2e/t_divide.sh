@@ -4,11 +4,13 @@ compile() { # PARTS FILE NAME [OPTION…]
     local parts=$1 file=$2 name=$3; shift 3
     "$DFC" "$file" --parts="$parts" -o "$name" --nvcc=none "$@" >compile.out 2>&1 || fail "$name-compile" "$(head -3 compile.out)"
 }
-runs() { # NAME REFERENCE WAVES MEMORY: this program as its reference; in make check under half of the policies, in turns
+runs() { # NAME REFERENCE WAVES MEMORY: this program as its reference; in make check under half of the policies and in half of the modes, in turns
     local name=$1 bad="" policies="eager random ws dmda gp all-gpu"
     turn=$((${turn:-0} + 1)); long || case $((turn % 2)) in 1) policies="eager ws gp" ;; *) policies="random dmda all-gpu" ;; esac
-    for run in "--device=none --workers=1" "--device=none --workers=2 --policy=ws" "--device=none --workers=3 --policy=eager" \
-               "--device=none --serial" "--device=emu --serial --emu-all" "--device=emu --poison --policy=random"; do
+    local modes=("--device=none --workers=1" "--device=none --workers=3 --policy=eager" "--device=emu --serial --emu-all" \
+                 "--device=none --workers=2 --policy=ws" "--device=none --serial" "--device=emu --poison --policy=random")
+    long || modes=("${modes[@]:turn % 2 * 3:3}")
+    for run in "${modes[@]}"; do
         ./"$name" --waves="$3" $run >run.out 2>run.err && cmp -s run.out "$2" || bad="$bad; $run: $(head -1 run.err)"
     done
     for policy in $policies; do

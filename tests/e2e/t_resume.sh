@@ -224,7 +224,7 @@ expect other-extents 1 "is of another run: node 'main/count' had extents 9, and 
 rm -f ./*
 
 # --accept-changed: one broken file of a list is repaired, and another one that was to come is taken out. What is done stays.
-for w in $(seq 0 99); do head -c 8 /dev/zero | tr '\0' "\\$(printf %03o $((w + 32)))" >in$w.bin; echo in$w.bin; done >list
+for ((w = 0; w < 100; w++)); do printf -v octal '\\%03o' $((w + 32)); printf "$octal$octal$octal$octal$octal$octal$octal$octal" >in$w.bin; echo in$w.bin; done >list
 repaired=(../plain --input=@list --us=2000 --workers=2)
 printf xxx >in70.bin                            # a file that holds no whole token
 expect broken 1 "'in70.bin' has 3 bytes" "${repaired[@]}" --journal

@@ -68,7 +68,9 @@ memory() { # APP OPTIONS...
 : >failed.txt
 for app in sum matrix photo; do
     little=little_$app
-    for call in open alloc copy launch event wait query late-copy late-launch; do
+    calls=(open alloc copy launch event wait query late-copy late-launch)
+    long || [ $app != photo ] || calls=(alloc copy late-launch)
+    for call in "${calls[@]}"; do
         check "$app-$call" flow $app $call --policy=all-gpu
         # with memory for one job, so that copies are written back; one worker and one job leave no choice of order
         case $call in *copy | query) check "$app-$call-little" flow $app $call --policy=all-gpu "${!little}" --gpu-jobs=1 ;; esac
@@ -77,8 +79,8 @@ for app in sum matrix photo; do
 done
 if grep -q 'fsanitize' "$DF_BUILD/obj/flags" 2>/dev/null; then skip malloc "a sanitizer has its own malloc"; else
     cc -O1 -shared -fPIC -o fail_malloc.so "$DF_SOURCE/tests/e2e/fail_malloc.c"
-    for app in sum matrix photo; do stride=97 check "$app-malloc" memory $app --device=emu --policy=all-gpu; done
-    stride=281 check "matrix-malloc-gp" memory matrix --device=emu --policy=gp
+    for app in sum matrix photo; do stride=$(long && echo 97 || echo 197) check "$app-malloc" memory $app --device=emu --policy=all-gpu; done
+    stride=$(long && echo 281 || echo 601) check "matrix-malloc-gp" memory matrix --device=emu --policy=gp
 fi
 expect bad-call 1 "DF_EMU_TRIAL: nothing called 'paint' can fail; there are: open, alloc, .*late-launch" env DF_EMU_TRIAL=fail=paint:1 ./sum --device=emu
 expect bad-slow 1 "DF_EMU_TRIAL: '0.5' is neither a factor from 1 to" env DF_EMU_TRIAL=slow=0.5 ./sum --device=emu

@@ -9,18 +9,19 @@ head -c 1200 "$DFC" >in.raw                     # 150 waves
 mkdir want work; (cd want && ../plain --input=../in.raw) || fail want "$(ls want)"
 cd work || exit 1
 until_file() { for _ in $(seq 3000); do [ -e "$1" ] && return; nap 0.01; done; fail until-file "$1: $(cat errors)"; }
-until_said() { for _ in $(seq 3000); do grep -q "$1" errors && return; nap 0.01; done; fail until-said "$1: $(cat errors)"; }
+until_said() { local text; for _ in $(seq 1500); do read -rd '' text <errors; matches "$1" "$text" && return; nap 0.02; done; fail until-said "$1: $(cat errors)"; }
 # begin COMMAND…: waves from 60 on wait while there is a file `hold`.
 begin() { rm -f errors each* ../held; touch hold; env --default-signal=INT,TERM,HUP "$@" >stdout 2>errors & pid=$!; until_file ../held; }
 left() { ls -A | grep -E '^[.]dfc-|part'; }
 # parts NAME WAVES: what all waves write together is a part, and each other file is whole.
 parts() {
-    local name=$1 n=$2 good=1 w file
+    local name=$1 n=$2 good=1 w file whole=()
     for ((w = 0; w < 150; w++)); do
         printf -v file each%03d.npy $w
-        if [ "$w" -lt "$n" ] && [ $((w % 3)) != 1 ]; then cmp -s $file ../want/$file || good="wave $w"
+        if [ "$w" -lt "$n" ] && [ $((w % 3)) != 1 ]; then whole+=($file)
         else [ ! -e $file ] || good="wave $w is there"; fi
     done
+    cmp -s <(cat "${whole[@]}" </dev/null) <(cd ../want && cat "${whole[@]}" </dev/null) && stat "${whole[@]}" . >/dev/null || good="files of single waves: $(ls each* | tail -n 1)"
     cmp -s out.raw.part <(head -c $((8 * n)) ../want/out.raw) || good="out.raw.part of $n waves: $(ls -l)"
     cmp -s rows.csv.part <(head -n $((n + 1)) ../want/rows.csv) || good="rows.csv.part of $n waves: $(wc -l rows.csv.part)"
     grep -aq "'shape': ($n, 8)" all.npy.part && cmp -s <(tail -c $((8 * n)) all.npy.part) <(tail -c 1200 ../want/all.npy | head -c $((8 * n))) || good="all.npy.part: $(head -c 100 all.npy.part | tr -d '\0')"

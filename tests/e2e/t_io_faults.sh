@@ -51,7 +51,7 @@ sweep() { # NAME STEP PREPARE COMMAND…: all points of the command, each from w
 }
 nothing() { :; }
 copied() { cp -p ../half/* .; }
-sweep begun 5 nothing "${run[@]}"
+sweep begun "$(long && echo 5 || echo 8)" nothing "${run[@]}"
 # A run so short that its last record is its first: all calls while files get their names, one by one.
 slow=("${run[@]}")
 for program in plain app; do
@@ -73,4 +73,4 @@ for k in $(seq 70 200); do
     find . -mindepth 1 -delete; ../fail_io ../said "$here/" "$k" kill "${run[@]}" >/dev/null 2>&1; grep -q '^done [3-7] ' j 2>/dev/null && break
 done
 cp -p ./* ../half
-sweep resumed 7 copied "${run[@]}" --resume
+sweep resumed "$(long && echo 7 || echo 11)" copied "${run[@]}" --resume

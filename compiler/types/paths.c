@@ -161,14 +161,20 @@ static FILE *open_input(const char *path, struct stat *info, const char **why)
     return file;
 }
 
+static const char too_large[] = "it is larger than 64 MiB";
+
 static bool read_disk(const char *path, char **text, size_t *length, const char **why)
 {
     struct stat info;
     FILE *file = open_input(path, &info, why);
     if (!file)
         return false;
-    size_t room = S_ISREG(info.st_mode) && info.st_size >= 0 && (uintmax_t)info.st_size < DFL_MAX_FILE
-                      ? (size_t)info.st_size + 1 : 1u << 16;
+    if (S_ISREG(info.st_mode) && info.st_size > (off_t)DFL_MAX_FILE) {
+        *why = too_large;
+        fclose(file);
+        return false;
+    }
+    size_t room = S_ISREG(info.st_mode) && info.st_size >= 0 ? (size_t)info.st_size + 1 : 1u << 16;
     size_t n = 0;
     char *bytes = malloc(room);
     errno = ENOMEM;
@@ -184,7 +190,7 @@ static bool read_disk(const char *path, char **text, size_t *length, const char 
         bytes = more;
     }
     *why = !bytes ? strerrordesc_np(ENOMEM)
-                  : ferror(file) ? strerrordesc_np(errno) : n > DFL_MAX_FILE ? "it is larger than 64 MiB" : NULL;
+                  : ferror(file) ? strerrordesc_np(errno) : n > DFL_MAX_FILE ? too_large : NULL;
     fclose(file);
     if (*why) {
         free(bytes);

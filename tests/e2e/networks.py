@@ -82,6 +82,12 @@ class Net:
     def link(self, host, up):
         call("ip", "-n", self.switch, "link", "set", "v%d" % host, "up" if up else "down")
 
+    def wait_for_links(self):
+        """Until each host answers the first one, be it with a refusal: after a link was down, neighbours must be found again before mpirun can start ranks."""
+        for i in range(1, HOSTS):
+            call("ip", "netns", "exec", self.name("h0"), "timeout", "20", "bash", "-c",
+                 "until (exec 3<>/dev/tcp/10.77.0.%d/9) 2>&1 | grep -q refused; do sleep 0.05; done" % (i + 1))
+
     def pids(self, host):
         return [int(p) for p in call("ip", "netns", "pids", self.name("h%d" % host)).split()]
 
@@ -191,6 +197,7 @@ def trial(net, o, number, kind, rate, waves):
     net.end_all()
     if kind in ("cut", "blink"):
         net.link(host, True)
+        net.wait_for_links()
     if verdict != "complete":
         again = net.mpirun(o.ranks, words + ["--resume"], folder)
         if wait(again, o.limit) is None or not same(folder, o.want):

@@ -101,5 +101,6 @@ vector_lines() {
 }
 
 cd "$folder" || exit 1
+bash -n "$script" || exit 1                    # one with a syntax error would end early, with what had passed before
 . "$script"
 exit $((failures > 0))

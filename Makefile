@@ -311,7 +311,9 @@ chosen = $(if $(filter =%,$(T)),$(filter $(patsubst =%,%,$(T)),$(1)),$(if $(T),$
 E2E := $(patsubst tests/e2e/t_%.sh,e2e-%,$(wildcard tests/e2e/t_*.sh))
 tests: all $(patsubst unit-%,$(BUILDDIR)/tests/test_%,$(call chosen,$(patsubst $(BUILDDIR)/tests/test_%,unit-%,$(UNIT)))) $(foreach t,$(call chosen,$(E2E)),$(NEEDS_$(t)))
 
-$(UNIT_HELP): $(call obj,$(wildcard tests/rig/*.c tests/rig/pipelines/*.c tests/formula/*.c))
+RIG_OBJ := $(call obj,$(wildcard tests/rig/*.c tests/rig/pipelines/*.c))
+$(RIG_OBJ): EXTRA = $(QUICK_CC)
+$(UNIT_HELP): $(RIG_OBJ) $(call obj,$(wildcard tests/formula/*.c))
 	$(Q)rm -f $@ && ar rcsD $@ $^
 
 # The interpreter of formulas; the archive has the program that compares it with a library of dfc's, whose calls tests/formula/compare.py writes.
@@ -323,7 +325,7 @@ $(BUILDDIR)/tests/formula_oracle: $(call obj,tests/formula/program/no_calls.c) $
 
 # The CUDA back end on a stand-in for the CUDA runtime, which goes before the real one: where CUDA's headers are.
 MOCK_OBJ := $(if $(CUDA_HOME),$(call obj,$(wildcard tests/mock/*.c)))
-$(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include -fvisibility=default
+$(MOCK_OBJ): EXTRA = -isystem $(CUDA_HOME)/include -fvisibility=default $(QUICK_CC)
 unit_obj = $(filter %/$(1).o,$(UNIT_OBJ))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
 $(UNIT_OBJ): EXTRA = -UNDEBUG -Itests/rig $(GV_CFLAGS) $(QUICK_CC)
@@ -336,9 +338,10 @@ $(ON_MOCK): $(MOCK_OBJ)
 STEPS_SRC := $(foreach name,run run_workers engine ending worker list ports steal wake gang deque policy ahead policy_ws shared_deque policy_eager policy_dmda policy_static policy_speedup \
                policy_ddwrr unit_queue order sorted queue heap space skips,$(filter %/$(name).c,$(RUNTIME_SRC)))
 STEPS_OBJ := $(patsubst %.c,$(OBJ)/steps/%.o,$(STEPS_SRC))
+$(STEPS_OBJ): EXTRA = $(QUICK_CC)
 $(STEPS_OBJ): $(OBJ)/steps/%.o: %.c $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(DEFS) -Itests/rig -include tests/rig/steps_runtime.h -MMD -MP $(CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(FLAGS) $(DEFS) -Itests/rig -include tests/rig/steps_runtime.h $(EXTRA) -MMD -MP $(CFLAGS) -c -o $@ $<
 $(BUILDDIR)/tests/test_run_steps: MOCK = $(STEPS_OBJ)
 $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 

@@ -311,6 +311,8 @@ static bool hint_statement(const struct fault *f)
         return say(f, "'=' assigns: 'b = f(a);'");
     if (unfinished && is(f->found, "','"))
         return say(f, "several outputs stand in parentheses: '(a, b) = f(c);'");
+    if (is(f->after, "name") && has(f, "'('") && is(f->found, "'}'"))
+        return say(f, "a statement is a call, and ends with ';', as in 'c = add(a, b);'");
     if (is(f->found, "'@'"))
         return say(f, "a hint stands behind a call in a graph, as in 'b = f(a) @gpu;'");
     if (unfinished && (is(f->found, "';'") || is(f->found, "'['")))

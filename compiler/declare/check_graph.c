@@ -392,8 +392,8 @@ static bool check_graph(struct dfc_unit *u, struct dfc_callee *graph, struct dfr
     if (w.ok)
         check_ports(&w);
     if (strcmp(graph->name, "main") == 0 && sig && (sig->n_ports || sig->n_scalars)) {
-        dfl_error(u->sink, sig->loc, "graph 'main' has no ports: nothing calls it");
-        dfl_hint(u->sink, "declare with 'arg' what the program is given when it runs");
+        dfl_error(u->sink, sig->loc, "graph 'main' must have no ports: a program starts with it, and nothing calls it");
+        dfl_hint(u->sink, "declare with 'arg' what the program is given when it runs; a graph for --lib has another name");
         w.ok = false;
     }
     dfr_array_free(&w.streams);

@@ -38,8 +38,8 @@ fi
 trials faultless-1 1 60 none:100mbit:20 -- --limit=120
 trials faultless-20 20 5 none:100mbit:25 -- --limit=300
 trials faultless-150 150 2 none:100mbit:5 -- --ranks=2 --limit=300 --heartbeat=10s
-trials killed-1 1 60 kill:1gbit:60 -- --limit=120 --within=2
-trials killed-20 20 12 kill:1gbit:60 -- --limit=120 --within=4
+trials killed-1 1 300 kill:1gbit:60 -- --limit=120 --within=2
+trials killed-20 20 24 kill:1gbit:60 -- --limit=120 --within=4
 trials killed-slow 20 4 kill:100mbit:20 -- --limit=200 --within=8
 trials killed-150 150 2 kill:1gbit:20 -- --limit=200 --within=6
 trials killed-root 20 12 root:1gbit:40 -- --limit=120 --within=4

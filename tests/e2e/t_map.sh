@@ -56,6 +56,8 @@ check pictures quickly -o m.svg -o m.dot -o m.map --show=dpm
 expect picture-stages 0 '>s1</text>' cat m.svg
 expect picture-busy 0 '100 % busy' cat m.svg
 expect picture-dot 0 'label="10 B"' cat m.dot
+printf '# a mapping of dfc map: stages, a colon, and the processors that have them\nfeeding order\ns1 s2 s3 s4 s5 s6 s7 s8: p8\n' >one.map
+check picture-of-one quickly --use=one.map --show=given -o one.dot; expect picture-idle 0 'idle: p1, p2, p3, p4, p5, p6, p7' cat one.dot
 expect picture-stdout 0 '<table|DOCTYPE|digraph|feeding order' quickly -o -
 sed 's/feeding order/feeding demand/' h.map >d.map
 expect demand-of-file 0 'fed by demand$' quickly --use=d.map

@@ -226,6 +226,13 @@ static void test_marked(void **state)
     struct df_node *nodes = (struct df_node *)r.graph->nodes;
     nodes[a.node].stage = nodes[d.node].stage = 5 + 1;
     nodes[c.node].stage = 9 + 1;
+    nodes[s.node].flags |= DF_NODE_ONCE;        /* as a node would be that fires before all: it has no stage, and makes none */
+    assert_int_equal(dfr_stages_find(r.graph, &stages, &error), DF_OK);
+    assert_int_equal(stages.n, 2);
+    assert_string_equal(stages.names[0], "@5");
+    assert_int_equal(stages.stage_of[s.node], DFR_NO_STAGE);
+    dfr_stages_free(&stages);
+    nodes[s.node].flags &= (uint16_t)~DF_NODE_ONCE;
     assert_true(dfr_stages_marked(r.graph));
     assert_int_equal(dfr_stages_find(r.graph, &stages, &error), DF_OK);
     assert_int_equal(stages.n, 2);

@@ -1,4 +1,4 @@
-/* map_stages.h - from a graph and a cluster to a pipeline whose stages are mapped (partition/stages/stages.h).
+/* map_stages.h - from a graph and a cluster to a pipeline whose stages are mapped (partition/stages/pipeline.h).
  *
  * Stages:   those of runtime/stages/calls.h.
  * Times:    a stage on a machine takes what the graph takes there, from wave to wave, if all other stages take no time. This is
@@ -14,7 +14,7 @@
 
 #include "compiler/declare/cluster_decl.h"
 #include "partition/partition.h"
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 #include "runtime/stages/calls.h"
 
 struct dfc_map_input {

@@ -40,7 +40,7 @@ static int parse(int argc, char **argv, struct request *r)
 
 static int merge(const struct request *r)
 {
-    struct dfr_merged merged;
+    struct dfr_cluster_trace merged;
     struct df_error error = { "" };
     if (dfr_chunks_merge(r->chunks, r->n_chunks, r->waves, r->outside, &merged, &error) != DF_OK) {
         dfc_error("%s", error.text);

@@ -132,7 +132,7 @@ bool dfc_order_items(struct dfc_elab *e);
 bool dfc_dims_can_be_found(const struct dfc_elab *e, const struct dfc_item *item);
 /* Gives each item its ordinal. false: no memory. */
 bool dfc_number_items(struct dfc_elab *e);
-/* stages.c: finds the stage of each item. false: reported. */
+/* stage_hints.c: finds the stage of each item. false: reported. */
 bool dfc_mark_stages(struct dfc_elab *e);
 /* Are the stages in order, and has every call one that needs it? costs: by item, does it take time? false: reported. */
 bool dfc_check_stages(struct dfc_elab *e, const bool *costs);
@@ -182,7 +182,7 @@ struct dfc_fill {
     uint32_t *scope;                    /* by frame: its number in the builder */
     uint32_t n_nodes;
     uint32_t *moved;                    /* by value of a member: its out slot in the group; NULL: there are no groups */
-    const void **divided;               /* by value: its parts, if the builder has parts of it (parts.c); NULL: of none */
+    const void **divided;               /* by value: its parts, if the builder has parts of it (divided.c); NULL: of none */
     struct dfr_array views;
     uint32_t passes;                    /* of the first @passes, and its place; 0: there was none */
     struct dfl_loc passes_loc;
@@ -245,7 +245,7 @@ const char *dfc_form_name(const struct dfc_forms *forms, const struct dfc_form *
  * its ports follow from its dimension variables. Gives a code of df.h. */
 bool dfc_has_bounds(const struct dfc_unit *u);
 int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error);
-/* ---- parts.c: nodes that are divided ---- */
+/* ---- divided.c: nodes that are divided ---- */
 
 struct dfc_parts {                      /* n ranges of rows */
     unsigned n;

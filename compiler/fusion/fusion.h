@@ -137,7 +137,7 @@ bool dfu_wiring_read(struct dfc_unit *u, const char *text, struct dfu_wiring *wi
 /* Makes the group's kernel. NULL: no memory, or it would be too large (u->no_memory tells). */
 struct dfu_group *dfu_merge(struct dfc_unit *u, const struct dfu_wiring *wiring);
 
-/* ---- parts.c ---- */
+/* ---- part_reads.c ---- */
 
 /* Why a node of this wiring cannot be divided, if all that leaves has one number of rows; NULL: it can. */
 const char *dfu_why_no_parts(const struct dfu_wiring *wiring);

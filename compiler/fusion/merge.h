@@ -1,7 +1,7 @@
 /* merge.h - what the files of this room share while a group's kernel is made.
  *
  * Words:    a *stream* is what a member makes in one out slot. It has a port in the group, or is inlined.
- * Order:    inline.c: which streams are inlined. merge.c: variables, scalars, ports, formulas. stages.c: stages. nodes.c: a member's
+ * Order:    inline.c: which streams are inlined. merge.c: variables, scalars, ports, formulas. group_rows.c: stages. nodes.c: a member's
  *           nodes become nodes of the group.
  */
 #ifndef DFU_MERGE_H
@@ -47,7 +47,7 @@ const char *dfu_new_name(struct dfu_merge *m, const char *wanted);
 /* Adds a variable to the signature. false: no memory. */
 bool dfu_add_variable(struct dfu_merge *m, const char *wanted, struct dfl_loc loc);
 
-/* ---- stages.c ---- */
+/* ---- group_rows.c ---- */
 
 /* Finds the stages of the group's kernel, which has its ports and formulas, and gives it variables for strips and rings. false:
  * no memory. */

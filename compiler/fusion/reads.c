@@ -1,7 +1,7 @@
 /* reads.c - can a kernel be a member of a group, and which rows of its inputs does it read?
  *
  * A member makes row after row of all its outputs. What it reads of another member are rows at fixed distances: `y + c`,
- * with c a number or a range between numbers. Which dimension counts rows is found for the whole group (stages.c).
+ * with c a number or a range between numbers. Which dimension counts rows is found for the whole group (group_rows.c).
  */
 #include "compiler/fusion/fusion.h"
 

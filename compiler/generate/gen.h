@@ -396,7 +396,7 @@ char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n);
 /* Parameters for the ports. */
 const char *dfg_port_parameters(struct dfg_gen *g);
 
-/* ---- parts.c: kernels whose nodes may be divided compute rows df_from … df_to - 1 ---- */
+/* ---- row_range.c: kernels whose nodes may be divided compute rows df_from … df_to - 1 ---- */
 
 /* May they? */
 bool dfg_has_parts(const struct dfg_gen *g);

@@ -3,7 +3,7 @@
  * Groups are made from the first stage on. A branch is left out only if its last group, with links that cost nothing, is no
  * faster than the best mapping so far.
  */
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 
 #include <math.h>
 

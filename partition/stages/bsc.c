@@ -4,7 +4,7 @@
  * The processor behind an interval is not known then. Its link counts as the mean of all links of the interval's processor. The
  * bisection ends after 60 halvings. Of the mappings that it has met, the best by equations 1 and 2 is the answer.
  */
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 
 #include <math.h>
 

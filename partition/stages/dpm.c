@@ -6,7 +6,7 @@
  * gathered while their sum is at most that; if there are more groups than processors, the two neighbours of the least sum are
  * gathered. Then each free processor goes to the stage that takes longest.
  */
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 
 struct plan {
     const struct dfp_pipeline *l;

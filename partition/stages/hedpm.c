@@ -10,7 +10,7 @@
  *   A mapping that leaves out a stage is none. If the first one does, the factor grows.
  * - Which neighbour a group takes first is not decided by the case study. Here it is the one behind it.
  */
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 #include "runtime/stages/map_read.h"
 
 struct dfp_map_names {

@@ -4,7 +4,7 @@
  * Queues:   of each group, the waves that wait, first come first served. In order, wave w waits for replica w mod R alone, and a
  *           wave that has ended is passed on when all before it have been.
  */
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>

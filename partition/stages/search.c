@@ -8,7 +8,7 @@
  * Rounds:   each begins with the best mapping so far. The first is so hot that it can leave any mapping behind. Each of the others
  *           begins cooler than the one before.
  */
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* drifting.h - a pipeline whose stages and processors get slower and faster while waves run through it, in virtual time; with a tuner
  * (runtime/tuning/tuning.h), or with one mapping throughout.
  *
- * Model:    as dfp_mapping_run() of stages.h: for each wave a processor receives, computes and sends. What it computes is multiplied by the
+ * Model:    as dfp_mapping_run() of pipeline.h: for each wave a processor receives, computes and sends. What it computes is multiplied by the
  *           drifts of its stage and of itself, as they are for that wave, and by chance.
  * Window:   So many waves are on their way for each processor that is used. A wave is replaced when it leaves.
  * Change:   A new mapping holds from the first wave on of which no stage has begun, and so no wave is lost or repeated. Waves before it go on

@@ -10,7 +10,7 @@
 #ifndef DFP_REMAP_H
 #define DFP_REMAP_H
 
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 #include "runtime/tuning/tuning.h"
 
 #define DFP_REMAP_BUDGET 20000

@@ -137,7 +137,7 @@ struct merging {
     bool outside;
     struct dfr_array places;            /* of struct place: of all entries */
     struct target *targets;
-    struct dfr_merged *merged;
+    struct dfr_cluster_trace *merged;
 };
 
 static int by_first(const void *a, const void *b)
@@ -438,10 +438,10 @@ static int close_targets(struct merging *m, int status, struct df_error *error)
     return status;
 }
 
-int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_merged *merged, struct df_error *error)
+int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_cluster_trace *merged, struct df_error *error)
 {
     struct merging m = { .sources = calloc(n + 1, sizeof *m.sources), .n = n, .outside = outside, .merged = merged };
-    *merged = (struct dfr_merged){ 0 };
+    *merged = (struct dfr_cluster_trace){ 0 };
     int status = m.sources ? read_sources(&m, paths, waves, error) : dfr_error_memory(error);
     status = status == DF_OK ? check_entries(&m, error) : status;
     for (size_t i = 0; i < n && status == DF_OK; i++)

@@ -32,7 +32,7 @@ int dfr_chunk_read(const char *path, struct dfr_chunk *chunk, struct df_error *e
 /* Writes the chunk, with what the outputs have collected. It appears whole or not at all. */
 int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, const struct dfr_facts *facts, struct dfr_outputs *outputs, struct df_error *error);
 
-struct dfr_merged {
+struct dfr_cluster_trace {
     int64_t waves;
     size_t appended, whole;             /* files that were written */
     bool ended;                         /* these are all waves of the stream */
@@ -41,6 +41,6 @@ struct dfr_merged {
 /* Writes the files that one process would have written for the waves of these n chunks, which may come in any order. They must be of one program,
  * and have all waves of the run, each once. outside: files may lie outside the working folder. waves: the run has so many, or fewer if the stream
  * ends before; below 0: the chunks must say how many there are. Nothing is written unless all of them are right. */
-int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_merged *merged, struct df_error *error);
+int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_cluster_trace *merged, struct df_error *error);
 
 #endif

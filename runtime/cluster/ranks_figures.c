@@ -23,7 +23,7 @@ int dfr_view_begin(struct dfr_view *view, int n_ranks, uint32_t n_nodes, struct 
     view->begun_s = dfr_clock_s();
     if (!options->trace_path)
         return DF_OK;
-    status = dfr_merged_open(&view->merged, options->trace_path, error);
+    status = dfr_cluster_trace_open(&view->merged, options->trace_path, error);
     for (unsigned which = 0; status == DF_OK && which < DFR_PLACES; which++)
         view->traces[which] = (struct dfr_trace_part){ .file = view->merged.output.file, .first_row = which * DF_MAX_WORKERS * 2,
                                                        .clock.origin_s = view->begun_s };
@@ -59,7 +59,7 @@ void dfr_view_report(struct dfr_view *view, int rank, const struct dfr_message *
         return;
     }
     if (report->head.stage == 1)
-        read = read && view->merged.output.file && dfr_merged_add(&view->merged, value->data, value->bytes);
+        read = read && view->merged.output.file && dfr_cluster_trace_add(&view->merged, value->data, value->bytes);
     else if (report->head.stage == 3)
         read = read && dfr_stage_rows_read(view->figures, rank, value->data, value->bytes);
     else
@@ -91,7 +91,7 @@ int dfr_view_end_trace(struct dfr_view *view, int status, struct df_error *error
 {
     if (!view->merged.output.file)
         return status;
-    int closed = dfr_merged_close(&view->merged, view->figures, view->begun_s, status == DF_OK, status == DF_OK ? error : NULL);
+    int closed = dfr_cluster_trace_close(&view->merged, view->figures, view->begun_s, status == DF_OK, status == DF_OK ? error : NULL);
     view->merged.output.file = NULL;
     return status == DF_OK ? closed : status;
 }

@@ -10,7 +10,7 @@
 #include "runtime/cluster/cut.h"
 #include "runtime/cluster/manager.h"
 #include "runtime/cluster/worker.h"
-#include "runtime/figures/merged.h"
+#include "runtime/figures/cluster_trace.h"
 #include "runtime/figures/pieces.h"
 
 /* ---- the first rank ---- */
@@ -18,7 +18,7 @@
 struct dfr_view {
     struct dfr_figures *figures;        /* NULL: not asked for, and nothing else is done */
     double begun_s;
-    struct dfr_merged_trace merged;     /* its file is NULL: no trace is written */
+    struct dfr_cluster_trace_write merged;     /* its file is NULL: no trace is written */
     struct dfr_trace_part traces[DFR_PLACES]; /* of the parts that run here */
 };
 

@@ -72,7 +72,7 @@ struct df_node_desc {
 };
 int df_builder_node_desc(struct df_builder *b, const struct df_node_desc *desc, uint32_t *node, struct df_error *error);
 
-/* ---- parts.c: views and joins ---- */
+/* ---- views_and_joins.c: views and joins ---- */
 
 #define DF_MAX_PARTS 512u               /* of one node */
 

@@ -16,9 +16,9 @@
 #include "runtime/engine/log.h"
 #include "runtime/graph/plan.h"
 #include "runtime/io/facts.h"
-#include "runtime/stages/first.h"
+#include "runtime/stages/rank0.h"
 #include "runtime/stages/groups.h"
-#include "runtime/stages/other.h"
+#include "runtime/stages/stage_rank.h"
 
 enum { MOST_TEXT = 1 << 20 };
 
@@ -172,7 +172,7 @@ static int share_out(const struct df_graph *g, const struct dfr_stages *stages, 
 /* ---- the first rank ---- */
 
 struct root {
-    struct dfr_first first;
+    struct dfr_rank0 first;
     struct dfr_value *once;             /* a copy; the bytes are HEAD's */
     const struct dfr_stages_options *options;
     bool failed;
@@ -199,14 +199,14 @@ static void ended(void *arg, struct dfr_comm *comm, int64_t n)
         return;
     if (!dfr_mapping_is_valid(&next))
         return;
-    dfr_first_change(&r->first, &next);
+    dfr_rank0_change(&r->first, &next);
     dfr_comm_remap(comm);
 }
 
 static int lead(struct dfr_comm *comm, struct root *r, const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks,
                 struct df_stats *stats, struct df_error *error)
 {
-    const struct dfr_manager_relay calls = dfr_first_relay(&r->first);
+    const struct dfr_manager_relay calls = dfr_rank0_relay(&r->first);
     const struct dfr_ranks_relay relay = { .arg = r, .relay = &calls, .begin = begin, .ended = ended };
     struct dfr_groups groups = { 0 };
     struct dfr_parts parts = { 0 };
@@ -217,7 +217,7 @@ static int lead(struct dfr_comm *comm, struct root *r, const struct df_options *
     r->failed = status != DF_OK;
     if (status == DF_OK)
         status = dfr_ranks_first(comm, &parts, options, hash, ranks, &relay, stats, error);
-    dfr_first_close(&r->first);
+    dfr_rank0_close(&r->first);
     free(r->once);
     dfr_parts_free(&parts);
     dfr_groups_free(&groups);
@@ -315,7 +315,7 @@ int dfr_stages_run(struct dfr_link *link, const struct df_graph *g, const struct
     } else if (status == DF_OK) {
         const uint64_t hash = dfr_hash(dfr_parts_hash(g, options.args), "stages", 6); /* ranks that share waves speak of other tokens */
         status = link->rank == 0 ? be_first(&comm, g, &stages, own, &options, hash, ranks, stats, error)
-                                 : dfr_other_work(&comm, g, &stages, own->policy, own->tune, &options, hash, ranks, stats, error);
+                                 : dfr_stage_rank_work(&comm, g, &stages, own->policy, own->tune, &options, hash, ranks, stats, error);
     }
     dfr_stages_free(&stages);
     free(facts);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 #include "pipelines/pipeline_rig.h"
 
 enum { IDENTITY, BSC, DPM, HEDPM, OURS, N_MAPS };

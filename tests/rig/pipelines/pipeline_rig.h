@@ -5,7 +5,7 @@
 #ifndef PIPELINE_RIG_H
 #define PIPELINE_RIG_H
 
-#include "partition/stages/stages.h"
+#include "partition/stages/pipeline.h"
 
 struct draws {
     uint64_t seed;                      /* of partition/stages/random.h; changes with each draw */

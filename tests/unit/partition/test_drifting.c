@@ -58,7 +58,7 @@ static void check_waves(const struct dfp_drifted *result, enum dfp_feeding feedi
     }
 }
 
-/* Without drifts it is the run of stages.h. */
+/* Without drifts it is the run of pipeline.h. */
 static void test_as_run(void **state)
 {
     (void)state;

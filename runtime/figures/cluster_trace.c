@@ -1,12 +1,12 @@
-/* merged.c - one trace of all ranks: merged.h. */
-#include "runtime/figures/merged.h"
+/* cluster_trace.c - one trace of all ranks: cluster_trace.h. */
+#include "runtime/figures/cluster_trace.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/base/text.h"
 
-int dfr_merged_open(struct dfr_merged_trace *trace, const char *path, struct df_error *error)
+int dfr_cluster_trace_open(struct dfr_cluster_trace_write *trace, const char *path, struct df_error *error)
 {
     int status = dfr_output_open(&trace->output, path, error);
 
@@ -30,7 +30,7 @@ static bool is_piece(const char *text, size_t size)
     return true;
 }
 
-bool dfr_merged_add(struct dfr_merged_trace *trace, const char *text, size_t size)
+bool dfr_cluster_trace_add(struct dfr_cluster_trace_write *trace, const char *text, size_t size)
 {
     return is_piece(text, size) && fwrite(text, 1, size, trace->output.file) == size;
 }
@@ -83,7 +83,7 @@ static void put_metadata(FILE *file, const struct dfr_figures *f)
     fputs("]}}\n", file);
 }
 
-int dfr_merged_close(struct dfr_merged_trace *trace, const struct dfr_figures *figures, double origin_s, bool good, struct df_error *error)
+int dfr_cluster_trace_close(struct dfr_cluster_trace_write *trace, const struct dfr_figures *figures, double origin_s, bool good, struct df_error *error)
 {
     FILE *file = trace->output.file;
 

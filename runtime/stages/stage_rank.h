@@ -1,4 +1,4 @@
-/* other.h - a rank that has a group of stages: it asks the ranks of the group before for waves, runs them, and gives them to the ranks of the next group that
+/* stage_rank.h - a rank that has a group of stages: it asks the ranks of the group before for waves, runs them, and gives them to the ranks of the next group that
  * ask for them.
  *
  * Waves:    What a wave brings goes into BODY of the rank's view (groups.h). When it has ended, what later places read waits to be asked for:
@@ -9,8 +9,8 @@
  *           nodes are others, their run begins when the old one has ended.
  * Threads:  the communication thread.
  */
-#ifndef DFR_OTHER_H
-#define DFR_OTHER_H
+#ifndef DFR_STAGE_RANK_H
+#define DFR_STAGE_RANK_H
 
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/stages/groups.h"
@@ -19,7 +19,7 @@
 /* How often a rank with stages says that it lives, and what runs there: several times in --wave-timeout. */
 double dfr_stages_beat_s(const struct dfr_ranks_options *ranks);
 
-int dfr_other_work(struct dfr_comm *comm, const struct df_graph *graph, const struct dfr_stages *stages, enum dfr_stream_policy policy,
+int dfr_stage_rank_work(struct dfr_comm *comm, const struct df_graph *graph, const struct dfr_stages *stages, enum dfr_stream_policy policy,
                    bool tune, const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
                    struct df_error *error);
 

@@ -1,4 +1,4 @@
-/* stages.c - the stages of a group, the dimension that counts their rows, and which rows they read of each other.
+/* group_rows.c - the stages of a group, the dimension that counts their rows, and which rows they read of each other.
  *
  * If all members read each other at the same place in the first dimensions (planes of a picture, say), strips run along a
  * later one: the rows that rings hold are smaller there.

@@ -1,4 +1,4 @@
-/* parts.c - which rows a part of a node of formulas reads: of a kernel, or of a group of kernels.
+/* part_reads.c - which rows a part of a node of formulas reads: of a kernel, or of a group of kernels.
  *
  * A part makes a range of rows of all its outputs. Rows are followed from the outputs back to the streams from outside, by
  * the distances that reads.c finds. A stream of which they cannot be told is read as a whole.

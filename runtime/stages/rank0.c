@@ -1,5 +1,5 @@
-/* first.c - rank 0's side of stages on ranks (first.h). */
-#include "runtime/stages/first.h"
+/* rank0.c - rank 0's side of stages on ranks (rank0.h). */
+#include "runtime/stages/rank0.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 /* ---- mappings ---- */
 
 /* Says a mapping that is another one than before. */
-static void tell(struct dfr_first *f, const struct dfr_mapping *before)
+static void tell(struct dfr_rank0 *f, const struct dfr_mapping *before)
 {
     char text[400], sentence[480];
 
@@ -22,7 +22,7 @@ static void tell(struct dfr_first *f, const struct dfr_mapping *before)
     f->begun = true;
 }
 
-static struct dfr_message *make_welcome(const struct dfr_first *f, const struct dfr_head *head)
+static struct dfr_message *make_welcome(const struct dfr_rank0 *f, const struct dfr_head *head)
 {
     struct dfr_value *values = calloc((size_t)f->n_once + 2, sizeof *values), *last = values + f->n_once;
     void *bytes = malloc(dfr_mapping_bytes(&f->mapping));
@@ -41,7 +41,7 @@ static struct dfr_message *make_welcome(const struct dfr_first *f, const struct 
     return message;
 }
 
-static bool open_feed(struct dfr_first *f)
+static bool open_feed(struct dfr_rank0 *f)
 {
     struct dfr_suits *suits;
     return dfr_suits_open(f->graph, f->stages, &f->mapping, 0, f->classes, f->options, &suits, NULL) == DF_OK &&
@@ -51,7 +51,7 @@ static bool open_feed(struct dfr_first *f)
 /* If no rank lives, ranks are told the mapping as it was, of which they are no part. */
 static struct dfr_message *map(void *arg, const struct dfr_head *head, const bool *live, bool *uses)
 {
-    struct dfr_first *f = arg;
+    struct dfr_rank0 *f = arg;
     const struct dfr_mapping before = f->mapping;
     struct dfr_mapping next;
     const bool any = dfr_mapping_without(&f->wanted, live, &next);
@@ -70,7 +70,7 @@ static struct dfr_message *map(void *arg, const struct dfr_head *head, const boo
     return make_welcome(f, head);
 }
 
-void dfr_first_change(struct dfr_first *f, const struct dfr_mapping *wanted)
+void dfr_rank0_change(struct dfr_rank0 *f, const struct dfr_mapping *wanted)
 {
     f->wanted = *wanted;
 }
@@ -79,26 +79,26 @@ void dfr_first_change(struct dfr_first *f, const struct dfr_mapping *wanted)
 
 static bool offer(void *arg, const struct dfr_message *give)
 {
-    struct dfr_first *f = arg;
+    struct dfr_rank0 *f = arg;
     return f->feed && dfr_feed_offer(f->feed, give->head.wave, give->values, give->n_values);
 }
 
 static void joined(void *arg, int rank, uint32_t classes)
 {
-    struct dfr_first *f = arg;
+    struct dfr_rank0 *f = arg;
     f->classes[rank] = classes;
 }
 
 static void request(void *arg, int rank, const struct dfr_head *ask)
 {
-    struct dfr_first *f = arg;
+    struct dfr_rank0 *f = arg;
     if (f->feed)
         dfr_feed_request(f->feed, (uint32_t)rank, ask);
 }
 
 static bool answer(void *arg, int *rank, struct dfr_head *head)
 {
-    struct dfr_first *f = arg;
+    struct dfr_rank0 *f = arg;
     uint32_t to;
 
     if (!f->feed || !dfr_feed_answer(f->feed, &to, head))
@@ -109,7 +109,7 @@ static bool answer(void *arg, int *rank, struct dfr_head *head)
 
 static void took(void *arg, int rank, const struct dfr_message *message)
 {
-    struct dfr_first *f = arg;
+    struct dfr_rank0 *f = arg;
     double seconds;
 
     if (!f->tune || message->n_values != 1 || message->values[0].bytes != sizeof seconds)
@@ -118,13 +118,13 @@ static void took(void *arg, int rank, const struct dfr_message *message)
     dfr_tune_took(f->tune, &f->mapping, (uint32_t)rank, message->head.wave, seconds);
 }
 
-struct dfr_manager_relay dfr_first_relay(struct dfr_first *f)
+struct dfr_manager_relay dfr_rank0_relay(struct dfr_rank0 *f)
 {
     return (struct dfr_manager_relay){ .arg = f, .map = map, .offer = offer, .request = request, .answer = answer, .took = took,
                                         .joined = joined };
 }
 
-void dfr_first_close(struct dfr_first *f)
+void dfr_rank0_close(struct dfr_rank0 *f)
 {
     dfr_feed_close(f->feed);
     f->feed = NULL;

@@ -1,5 +1,5 @@
-/* other.c - the side of a rank that has stages (other.h). */
-#include "runtime/stages/other.h"
+/* stage_rank.c - the side of a rank that has stages (stage_rank.h). */
+#include "runtime/stages/stage_rank.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -700,7 +700,7 @@ static void free_other(struct other *o)
     free(o->all);
 }
 
-int dfr_other_work(struct dfr_comm *comm, const struct df_graph *g, const struct dfr_stages *stages, enum dfr_stream_policy policy,
+int dfr_stage_rank_work(struct dfr_comm *comm, const struct df_graph *g, const struct dfr_stages *stages, enum dfr_stream_policy policy,
                    bool tune, const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
                    struct df_error *error)
 {

@@ -1,19 +1,19 @@
-/* first.h - rank 0's side of stages on ranks: it maps, maps anew if a rank dies, and feeds the first group (`relay` of cluster/manager.h).
+/* rank0.h - rank 0's side of stages on ranks: it maps, maps anew if a rank dies, and feeds the first group (`relay` of cluster/manager.h).
  *
  * WELCOME:  what is made once, by value of the whole graph; behind it the mapping (mapping.h), under the number of values; and the classes of all ranks
  *           (suits.h), 32 bits each, under that number and one.
- * Change:   dfr_first_change() says that another mapping is wanted from the next wave on. Then no more waves are given until those under way are back,
+ * Change:   dfr_rank0_change() says that another mapping is wanted from the next wave on. Then no more waves are given until those under way are back,
  *           so none is lost and none is computed twice.
  * Threads:  the communication thread.
  */
-#ifndef DFR_FIRST_H
-#define DFR_FIRST_H
+#ifndef DFR_RANK0_H
+#define DFR_RANK0_H
 
 #include "runtime/cluster/manager.h"
 #include "runtime/stages/feed.h"
 #include "runtime/stages/tune.h"
 
-struct dfr_first {
+struct dfr_rank0 {
     const struct df_graph *graph;       /* borrowed, as the rest of these */
     const struct dfr_stages *stages;
     const struct df_options *options;   /* for the times of waves */
@@ -31,9 +31,9 @@ struct dfr_first {
 };
 
 /* What the manager is given; `first` is its arg. */
-struct dfr_manager_relay dfr_first_relay(struct dfr_first *first);
+struct dfr_manager_relay dfr_rank0_relay(struct dfr_rank0 *first);
 /* The mapping that follows the last one: dfr_manager_remap() begins it. */
-void dfr_first_change(struct dfr_first *first, const struct dfr_mapping *wanted);
-void dfr_first_close(struct dfr_first *first);
+void dfr_rank0_change(struct dfr_rank0 *first, const struct dfr_mapping *wanted);
+void dfr_rank0_close(struct dfr_rank0 *first);
 
 #endif

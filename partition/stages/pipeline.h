@@ -1,4 +1,4 @@
-/* stages.h - mapping the stages of a linear pipeline to unlike processors, by replication and gathering.
+/* pipeline.h - mapping the stages of a linear pipeline to unlike processors, by replication and gathering.
  *
  * Words:    A *stage* is a step that every wave goes through. Stages follow each other in one line. A *mapping* cuts the line
  *           into *groups* of consecutive stages. A group of several stages is on one processor (gathered); a group of one
@@ -17,8 +17,8 @@
  * Threads:  all functions are reentrant. The same input gives the same answer on every machine.
  * Errors:   functions that give an int give DF_OK, DF_E_MEMORY, or what they say.
  */
-#ifndef DFP_STAGES_H
-#define DFP_STAGES_H
+#ifndef DFP_PIPELINE_H
+#define DFP_PIPELINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* stages.c - pipelines and mappings, and what a mapping takes by equations 1 and 2. */
-#include "partition/stages/stages.h"
+/* pipeline.c - pipelines and mappings, and what a mapping takes by equations 1 and 2. */
+#include "partition/stages/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* parts.c - the built-in kernels of division: views, which give ranges of a value, and joins, which make a value of its
+/* views_and_joins.c - the built-in kernels of division: views, which give ranges of a value, and joins, which make a value of its
  * parts. Rows are counted by the first dimension. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* stages.c - draws a pipeline's mapping: its groups from left to right, in each its processors. The group that takes longest has a
+/* mapping.c - draws a pipeline's mapping: its groups from left to right, in each its processors. The group that takes longest has a
  * frame in the colour of a critical path. What is idle stands below.
  */
 #include <math.h>

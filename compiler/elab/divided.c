@@ -1,4 +1,4 @@
-/* parts.c - nodes that are divided: how many parts a node has, which rows each of them makes and reads, and the views and
+/* divided.c - nodes that are divided: how many parts a node has, which rows each of them makes and reads, and the views and
  * joins around them.
  *
  * A part has ranges of rows of the ports that are divided. What it reads is a range of a value (a view), or just what a

@@ -1,4 +1,4 @@
-/* parts.c - the code of kernels whose nodes may be divided: they compute a range of rows, and get ports of which only some rows
+/* row_range.c - the code of kernels whose nodes may be divided: they compute a range of rows, and get ports of which only some rows
  * are there. Their dimensions are those of the whole, so indices, borders and bits are the same.
  */
 #include "compiler/generate/gen.h"

@@ -1,4 +1,4 @@
-/* stages.c - which stage each call is in, as @stage(n) says on calls in graph main.
+/* stage_hints.c - which stage each call is in, as @stage(n) says on calls in graph main.
  *
  * Words:    a *stage* is what the calls with one number make, with all that they call. What fires once is in none, whatever its call says.
  * Order:    no stage reads what a later one makes in the same wave.

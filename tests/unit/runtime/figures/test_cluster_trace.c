@@ -1,4 +1,4 @@
-/* test_merged.c - one trace of many ranks: clocks that are off and drift, windows over time, pieces of traces, and the file that is made of them. */
+/* test_cluster_trace.c - one trace of many ranks: clocks that are off and drift, windows over time, pieces of traces, and the file that is made of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/figures/merged.h"
+#include "runtime/figures/cluster_trace.h"
 #include "runtime/figures/pieces.h"
 
 static struct df_error error;
@@ -160,7 +160,7 @@ static void test_file(void **state)
     static const char good[] = "{\"ph\":\"X\"},\n{\"ph\":\"i\"},\n";
     static const char *const bad[] = { "", "x", "{}\n", "{},", "{},\n\n", "{},\n,{},\n", "{},\nx},\n", "{\t},\n", " {},\n" };
     char path[] = "/tmp/df-merged-XXXXXX", text[4000];
-    struct dfr_merged_trace trace;
+    struct dfr_cluster_trace_write trace;
     struct dfr_figures *f;
 
     (void)state;
@@ -170,11 +170,11 @@ static void test_file(void **state)
     f->ranks[1].trips[0] = (struct dfr_trips){ 8, 1, -0.5, 0.25 };
     dfr_windows_add(&f->windows, 12, 1, 4, 0);
     dfr_windows_add(&f->windows, 12.5, 1, 8, 100);
-    assert_int_equal(dfr_merged_open(&trace, path, &error), DF_OK);
-    assert_true(dfr_merged_add(&trace, good, sizeof good - 1));
+    assert_int_equal(dfr_cluster_trace_open(&trace, path, &error), DF_OK);
+    assert_true(dfr_cluster_trace_add(&trace, good, sizeof good - 1));
     for (unsigned i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(dfr_merged_add(&trace, bad[i], strlen(bad[i])));
-    assert_int_equal(dfr_merged_close(&trace, f, 10, true, &error), DF_OK);
+        assert_false(dfr_cluster_trace_add(&trace, bad[i], strlen(bad[i])));
+    assert_int_equal(dfr_cluster_trace_close(&trace, f, 10, true, &error), DF_OK);
     FILE *file = fopen(path, "r");
     text[fread(text, 1, sizeof text - 1, file)] = 0;
     fclose(file);
@@ -189,8 +189,8 @@ static void test_file(void **state)
                         "{\"rank\":0,\"host\":\"\",\"traced\":false},\n"
                         "{\"rank\":1,\"host\":\"here\",\"traced\":false,\"first\":{\"offset_us\":500000.000,\"uncertainty_us\":250000.000,\"trips\":8}}]}}\n");
     unlink(path);
-    assert_int_equal(dfr_merged_open(&trace, path, &error), DF_OK);
-    assert_int_equal(dfr_merged_close(&trace, f, 10, false, &error), DF_OK);
+    assert_int_equal(dfr_cluster_trace_open(&trace, path, &error), DF_OK);
+    assert_int_equal(dfr_cluster_trace_close(&trace, f, 10, false, &error), DF_OK);
     assert_int_equal(access(path, F_OK), -1); /* a run that failed leaves none */
     dfr_figures_free(f);
 }

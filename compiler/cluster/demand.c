@@ -7,6 +7,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
+#include "runtime/base/binary_heap.h"
+#include "runtime/base/intern.h"
 
 #define MESSAGE_BYTES 64                /* of a request, and of an answer without its item */
 
@@ -40,8 +42,7 @@ struct run {
     struct dfc_demand_result *result;
     double now_s;
     bool failed;
-    struct event *events;               /* a heap */
-    size_t n_events, capacity;
+    struct dfr_array events;            /* struct event: a heap */
     uint64_t order;
     struct machine *machines;
     uint32_t n, n_homes;
@@ -53,42 +54,25 @@ struct run {
 
 /* ---- events ---- */
 
-static bool before(const struct event *a, const struct event *b)
+static bool event_before(const struct event *a, const struct event *b)
 {
     return a->time_s != b->time_s ? a->time_s < b->time_s : a->order < b->order;
 }
+DFR_HEAP(event, struct event)
 
 static void add_event(struct run *r, struct event event)
 {
-    if (r->n_events == r->capacity) {
-        size_t more = r->capacity ? 2 * r->capacity : 256;
-        struct event *all = realloc(r->events, more * sizeof *all);
-        if (!all) {
-            r->failed = true;
-            return;
-        }
-        r->events = all;
-        r->capacity = more;
+    if (!dfr_array_add(&r->events, sizeof event, 1)) {
+        r->failed = true;
+        return;
     }
-    size_t i = r->n_events++;
     event.order = r->order++;
-    for (; i > 0 && before(&event, &r->events[(i - 1) / 2]); i = (i - 1) / 2)
-        r->events[i] = r->events[(i - 1) / 2];
-    r->events[i] = event;
+    event_put(r->events.items, r->events.n - 1, event);
 }
 
 static struct event next_event(struct run *r)
 {
-    struct event first = r->events[0], last = r->events[--r->n_events];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < r->n_events; i = child) {
-        child += child + 1 < r->n_events && before(&r->events[child + 1], &r->events[child]);
-        if (!before(&r->events[child], &last))
-            break;
-        r->events[i] = r->events[child];
-    }
-    r->events[i] = last;
-    return first;
+    return event_take(r->events.items, r->events.n--);
 }
 
 /* ---- the network ---- */
@@ -332,7 +316,7 @@ static void free_run(struct run *r)
     }
     free(r->machines);
     free(r->last_s);
-    free(r->events);
+    dfr_array_free(&r->events);
 }
 
 static void finish_result(const struct run *r)
@@ -364,7 +348,7 @@ int dfc_demand_run(const struct dfc_demand *setup, struct dfc_demand_result *res
             read_waves(&r, &r.machines[i]);
         for (uint32_t i = 0; i < r.n; i++)
             work(&r, i);
-        while (!r.failed && r.n_events) {
+        while (!r.failed && r.events.n) {
             struct event event = next_event(&r);
             r.now_s = event.time_s;
             happen(&r, &event);

@@ -1,5 +1,6 @@
 /* flows.c - max-min fair rates, and the flow that ends next. */
 #include "compiler/cluster/flows.h"
+#include "runtime/base/binary_heap.h"
 
 #include <math.h>
 
@@ -23,35 +24,23 @@ void dfc_flows_free(struct dfc_flows *flows)
 
 /* ---- heaps ---- */
 
-static bool before(const struct dfc_flow *a, const struct dfc_flow *b)
+static bool flow_before(const struct dfc_flow *a, const struct dfc_flow *b)
 {
     return a->end_bytes != b->end_bytes ? a->end_bytes < b->end_bytes : a->order < b->order;
 }
+DFR_HEAP(flow, struct dfc_flow)
 
 static bool push(struct dfc_flow_group *group, struct dfc_flow flow)
 {
     if (!dfr_array_add(&group->flows, sizeof flow, 1))
         return false;
-    struct dfc_flow *heap = group->flows.items;
-    uint32_t i = group->flows.n - 1;
-    for (; i > 0 && before(&flow, &heap[(i - 1) / 2]); i = (i - 1) / 2)
-        heap[i] = heap[(i - 1) / 2];
-    heap[i] = flow;
+    flow_put(group->flows.items, group->flows.n - 1, flow);
     return true;
 }
 
 static uint32_t pop(struct dfc_flow_group *group)
 {
-    struct dfc_flow *heap = group->flows.items, first = heap[0], last = heap[--group->flows.n];
-    uint32_t i = 0;
-    for (uint32_t child; (child = 2 * i + 1) < group->flows.n; i = child) {
-        child += child + 1 < group->flows.n && before(&heap[child + 1], &heap[child]);
-        if (!before(&heap[child], &last))
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = last;
-    return first.who;
+    return flow_take(group->flows.items, group->flows.n--).who;
 }
 
 /* ---- rates ---- */

@@ -9,6 +9,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "runtime/cluster/manager.h"
+#include "runtime/base/binary_heap.h"
 
 #define HASH 1
 #define BEAT_S 1.0
@@ -92,10 +93,11 @@ struct run {
     int64_t by_type[DFC_MOST_TYPES];
 };
 
-static bool before(const struct event *a, const struct event *b)
+static bool event_before(const struct event *a, const struct event *b)
 {
     return a->time_s != b->time_s ? a->time_s < b->time_s : a->order < b->order;
 }
+DFR_HEAP(event, struct event)
 
 static void add_event(struct run *r, struct event event)
 {
@@ -104,26 +106,13 @@ static void add_event(struct run *r, struct event event)
         r->failed = true;
         return;
     }
-    struct event *heap = r->events.items;
-    uint32_t i = r->events.n - 1;
     event.order = r->order++;
-    for (; i > 0 && event.time_s < heap[(i - 1) / 2].time_s; i = (i - 1) / 2)
-        heap[i] = heap[(i - 1) / 2];
-    heap[i] = event;
+    event_put(r->events.items, r->events.n - 1, event);
 }
 
 static struct event next_event(struct run *r)
 {
-    struct event *heap = r->events.items, first = heap[0], last = heap[--r->events.n];
-    uint32_t i = 0;
-    for (uint32_t child; (child = 2 * i + 1) < r->events.n; i = child) {
-        child += child + 1 < r->events.n && before(&heap[child + 1], &heap[child]);
-        if (!before(&heap[child], &last))
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = last;
-    return first;
+    return event_take(r->events.items, r->events.n--);
 }
 
 /* ---- machines ---- */

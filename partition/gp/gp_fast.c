@@ -10,6 +10,7 @@
  */
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"
+#include "runtime/base/binary_heap.h"
 
 #define NO_ENGINE 0xffff
 
@@ -34,58 +35,10 @@ static inline bool event_before(const struct dfp_event *a, const struct dfp_even
     return a->node != b->node ? a->node < b->node : a->made < b->made;
 }
 
-static inline void event_push(struct run *r, const struct dfp_event *event)
-{
-    struct dfp_event *events = r->s->events;
-    uint32_t i = r->n_events++;
-    for (; i && event_before(event, &events[(i - 1) / 2]); i = (i - 1) / 2)
-        events[i] = events[(i - 1) / 2];
-    events[i] = *event;
-}
+DFR_HEAP(event, struct dfp_event)
 
-static inline void event_drop_first(struct run *r)
-{
-    struct dfp_event *events = r->s->events, last = events[--r->n_events];
-    uint32_t i = 0, n = r->n_events;
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= n)
-            break;
-        if (child + 1 < n && event_before(&events[child + 1], &events[child]))
-            child++;
-        if (!event_before(&events[child], &last))
-            break;
-        events[i] = events[child];
-        i = child;
-    }
-    events[i] = last;
-}
-
-static inline void ready_push(uint64_t *heap, uint32_t n, uint64_t key)
-{
-    uint32_t i = n;
-    for (; i && key < heap[(i - 1) / 2]; i = (i - 1) / 2)
-        heap[i] = heap[(i - 1) / 2];
-    heap[i] = key;
-}
-
-static inline void ready_drop_first(uint64_t *heap, uint32_t n) /* n: how many are left afterwards */
-{
-    uint64_t last = heap[n];
-    uint32_t i = 0;
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= n)
-            break;
-        if (child + 1 < n && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= last)
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = last;
-}
+#define ready_before(a, b) (*(a) < *(b))
+DFR_HEAP(ready, uint64_t)
 
 /* ---- what happens ---- */
 
@@ -97,12 +50,12 @@ static void become_ready(struct run *r, uint32_t node)
         r->late = true;
     if (r->c->is_free[node]) {
         struct dfp_event event = { r->now_s, node, r->made++, DF_NONE, 0, NO_ENGINE };
-        event_push(r, &event);
+        event_put(r->s->events, r->n_events++, event);
         return;
     }
     uint32_t unit = r->place[node];
     s->ready_s[node] = r->now_s;
-    ready_push(s->ready[unit], r->n_ready[unit]++, s->key[node]);
+    ready_put(s->ready[unit], r->n_ready[unit]++, s->key[node]);
     r->touched |= 1u << unit;
 }
 
@@ -112,7 +65,7 @@ static void copy_by(struct run *r, uint32_t value, uint32_t unit, uint32_t devic
     const struct dfp_compact *c = r->c;
     struct dfp_event event = { r->now_s, c->producer[value], r->made++, value, (uint16_t)unit, NO_ENGINE };
     if (c->is_empty[value]) {
-        event_push(r, &event);
+        event_put(r->s->events, r->n_events++, event);
         return;
     }
     struct dfp_fifo *fifo = &r->s->fifo[device][way];
@@ -122,7 +75,7 @@ static void copy_by(struct run *r, uint32_t value, uint32_t unit, uint32_t devic
     event.engine = (uint16_t)(device * 3 + way);
     if (!fifo->flying || (fifo->head == fifo->tail && fifo->free_s == before_s)) {
         fifo->flying++;                 /* copies that end at the same moment must be ordered by the heap */
-        event_push(r, &event);
+        event_put(r->s->events, r->n_events++, event);
     } else {
         fifo->events[fifo->tail++] = event;
     }
@@ -143,7 +96,7 @@ static void engine_next(struct run *r, uint32_t engine)
     double time_s = fifo->events[fifo->head].time_s;
     while (fifo->head < fifo->tail && fifo->events[fifo->head].time_s == time_s) {
         fifo->flying++;
-        event_push(r, &fifo->events[fifo->head++]);
+        event_put(r->s->events, r->n_events++, fifo->events[fifo->head++]);
     }
 }
 
@@ -214,7 +167,7 @@ static void start_jobs(struct run *r, uint32_t unit)
         uint32_t node = (uint32_t)ready[0], width = unit ? 1 : c->width[node];
         if (width > r->free[unit])
             return;
-        ready_drop_first(ready, --r->n_ready[unit]);
+        ready_take(ready, r->n_ready[unit]--);
         count_idle(r, unit);
         r->free[unit] -= width;
         if (r->now_s > s->ready_s[node])
@@ -224,7 +177,7 @@ static void start_jobs(struct run *r, uint32_t unit)
             r->late = true;
         struct dfp_event event = { r->now_s + dfp_compact_time_s(c, node, unit), node, r->made++, DF_NONE,
                                    (uint16_t)unit, NO_ENGINE };
-        event_push(r, &event);
+        event_put(r->s->events, r->n_events++, event);
     }
 }
 
@@ -308,7 +261,7 @@ double dfp_state_run(struct dfp_state *state, double limit_s)
     for (;;) {
         while (r.n_events && state->events[0].time_s == r.now_s) {
             struct dfp_event event = state->events[0];
-            event_drop_first(&r);
+            event_take(r.s->events, r.n_events--);
             r.cause = event.node;
             if (event.value == DF_NONE) {
                 job_ends(&r, event.node);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/base/binary_heap.h"
+
 struct dfp_urgent {
     double urgency;
     uint32_t node;
@@ -24,32 +26,16 @@ static inline bool dfp_urgent_before(const struct dfp_urgent *a, const struct df
     return a->urgency != b->urgency ? a->urgency > b->urgency : a->node < b->node;
 }
 
+DFR_HEAP(dfp_urgent, struct dfp_urgent)
+
 static inline void dfp_urgents_push(struct dfp_urgents *heap, double urgency, uint32_t node)
 {
-    struct dfp_urgent item = { urgency, node };
-    uint32_t i = heap->n++;
-    for (; i && dfp_urgent_before(&item, &heap->at[(i - 1) / 2]); i = (i - 1) / 2)
-        heap->at[i] = heap->at[(i - 1) / 2];
-    heap->at[i] = item;
+    dfp_urgent_put(heap->at, heap->n++, (struct dfp_urgent){ urgency, node });
 }
 
 static inline uint32_t dfp_urgents_pop(struct dfp_urgents *heap)
 {
-    uint32_t top = heap->at[0].node, i = 0;
-    struct dfp_urgent last = heap->at[--heap->n];
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= heap->n)
-            break;
-        if (child + 1 < heap->n && dfp_urgent_before(&heap->at[child + 1], &heap->at[child]))
-            child++;
-        if (!dfp_urgent_before(&heap->at[child], &last))
-            break;
-        heap->at[i] = heap->at[child];
-        i = child;
-    }
-    heap->at[i] = last;
-    return top;
+    return dfp_urgent_take(heap->at, heap->n--).node;
 }
 
 #endif

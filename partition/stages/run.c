@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
+#include "runtime/base/binary_heap.h"
 
 #define WAVES_EACH 4
 #define WAVES_OF_ONE 40                 /* for each processor */
@@ -45,39 +46,18 @@ struct running {
 
 /* ---- the heap ---- */
 
-static bool before(const struct event *a, const struct event *b)
+static bool event_before(const struct event *a, const struct event *b)
 {
     return a->time_s != b->time_s ? a->time_s < b->time_s : a->order < b->order;
 }
-
-static void push(struct running *r, struct event event)
-{
-    uint32_t i = r->n_events++;
-    for (; i > 0 && before(&event, &r->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        r->heap[i] = r->heap[(i - 1) / 2];
-    r->heap[i] = event;
-}
-
-static struct event pop(struct running *r)
-{
-    struct event first = r->heap[0], last = r->heap[--r->n_events];
-    uint32_t i = 0;
-    for (uint32_t child; (child = 2 * i + 1) < r->n_events; i = child) {
-        child += child + 1 < r->n_events && before(&r->heap[child + 1], &r->heap[child]);
-        if (!before(&r->heap[child], &last))
-            break;
-        r->heap[i] = r->heap[child];
-    }
-    r->heap[i] = last;
-    return first;
-}
+DFR_HEAP(event, struct event)
 
 /* ---- stations ---- */
 
 static void begin(struct running *r, uint32_t processor, uint32_t wave)
 {
     r->busy[processor] = true;
-    push(r, (struct event){ r->now_s + r->time_s[processor], r->order++, processor, wave });
+    event_put(r->heap, r->n_events++, (struct event){ r->now_s + r->time_s[processor], r->order++, processor, wave });
 }
 
 /* Gives waiting waves to idle replicas. By demand the fastest idle one is first. */
@@ -184,7 +164,7 @@ int dfp_mapping_run(const struct dfp_pipeline *l, const struct dfp_mapping *m, d
         arrive(r, 0, next);
     }
     while (good && r->n_events) {
-        struct event event = pop(r);
+        struct event event = event_take(r->heap, r->n_events--);
         end(r, &event);
     }
     if (good)

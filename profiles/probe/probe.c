@@ -99,7 +99,7 @@ static void probe_device_figures(const struct dfr_device_ops *ops, uint32_t inde
     if (dfw_figures_device(ops, index, unit, seconds, figures, device_progress, step, &why) == DF_OK)
         dfw_figures_give(figures, unit);
     else
-        snprintf(no_figures, sizeof ((struct dfw_probe_report *)0)->no_figures[0], "%s", why.text);
+        snprintf(no_figures, sizeof ((struct dfw_probe_report *)0)->no_figures[0], "%.*s", (int)sizeof ((struct dfw_probe_report *)0)->no_figures[0] - 1, why.text);
 }
 
 /* Fills the platform that the emulator stands for: the gpus of the given one, or if it has none, the default one. Gives

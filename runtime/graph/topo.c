@@ -3,36 +3,12 @@
 #include <string.h>
 
 #include "runtime/graph/builder.h"
+#include "runtime/base/binary_heap.h"
 
 /* ---- a heap of numbers, smallest first ---- */
 
-static void heap_push(uint32_t *heap, uint32_t *n, uint32_t item)
-{
-    uint32_t i = (*n)++;
-    while (i && heap[(i - 1) / 2] > item) {
-        heap[i] = heap[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    heap[i] = item;
-}
-
-static uint32_t heap_pop(uint32_t *heap, uint32_t *n)
-{
-    uint32_t top = heap[0], last = heap[--*n], i = 0;
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= *n)
-            break;
-        if (child + 1 < *n && heap[child + 1] < heap[child])
-            child++;
-        if (heap[child] >= last)
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = last;
-    return top;
-}
+#define smallest_before(a, b) (*(a) < *(b))
+DFR_HEAP(smallest, uint32_t)
 
 /* ---- a cycle among the items that never became ready ---- */
 
@@ -104,13 +80,13 @@ int df_topological_order(uint32_t n, const uint32_t *offsets, const uint32_t *ta
         waits_for[targets[i]]++;
     for (uint32_t v = 0; v < n; v++)
         if (!waits_for[v])
-            heap_push(heap, &n_heap, v);
+            smallest_put(heap, n_heap++, v);
     while (n_heap) {
-        uint32_t v = heap_pop(heap, &n_heap);
+        uint32_t v = smallest_take(heap, n_heap--);
         order[n_order++] = v;
         for (uint32_t i = offsets[v]; i < offsets[v + 1]; i++)
             if (--waits_for[targets[i]] == 0)
-                heap_push(heap, &n_heap, targets[i]);
+                smallest_put(heap, n_heap++, targets[i]);
     }
     if (n_order < n) {
         uint32_t start = item_on_cycle(n, offsets, targets, waits_for, heap);

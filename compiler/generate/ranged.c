@@ -51,7 +51,9 @@ static const struct dff_range *range_of(const struct dfg_gen *g, const struct df
 /* Does the value depend on one slot, and on no index of the formula, and hold what takes long to compute? costly[]: of the nodes with smaller numbers. */
 static bool is_ranged(const struct dfg_gen *g, const struct dff_node *n, bool *costly)
 {
-    const uint32_t indices = (1u << g->formula->rank) - 1;
+    uint32_t indices = (1u << g->formula->rank) - 1;
+    if (g->sum)                         /* its terms are computed behind its condition, which may be why their reads are inside */
+        indices |= 1u << g->sum->ranges[0].slot;
     costly[n->id] = is_costly(n) && n->slots;
     for (uint32_t k = 0; k < n->n_args; k++)
         costly[n->id] |= n->args[k] && n->args[k]->slots == n->slots && costly[n->args[k]->id];
@@ -81,30 +83,29 @@ void dfg_ranged_print(struct dfg_gen *g)
     const uint32_t n = g->kernel->n_nodes;
     if (g->cuda || !dfg_has_many_columns(g))
         return;
-    bool *marks = calloc(n + 1, 3 * sizeof *marks), *costly = marks + n, *is_inside = costly + n;
+    bool *ranged = calloc(4 * (size_t)n + 1, sizeof *ranged);
     int64_t bytes = 0;
-    g->failed |= !marks;
-    if (g->failed)
+    g->failed |= !ranged;
+    if (g->failed) {
+        free(ranged);
         return;
-    bool *ranged = marks;
+    }
+    bool *costly = ranged + n, *needed = costly + n, *holds = needed + n;
     for (uint32_t i = 0; i < n; i++)
         ranged[i] = is_ranged(g, g->kernel->nodes[i], costly);
     for (uint32_t i = 0; i < n; i++)    /* what another node needs that is no such value itself */
         for (uint32_t k = 0; g->facts[i].uses && !ranged[i] && k < g->kernel->nodes[i]->n_args; k++)
             if (g->kernel->nodes[i]->args[k])
-                is_inside[g->kernel->nodes[i]->args[k]->id] = true;
-    bool *holds = calloc(n + 1, sizeof *holds);
-    g->failed |= !holds;
+                needed[g->kernel->nodes[i]->args[k]->id] = true;
     for (uint32_t i = 0; i < n && !g->failed && g->n_ranged < DFG_MAX_RANGED; i++) {
-        const struct dff_range *range = ranged[i] && is_inside[i] ? range_of(g, g->kernel->nodes[i], holds) : NULL;
+        const struct dff_range *range = ranged[i] && needed[i] ? range_of(g, g->kernel->nodes[i], holds) : NULL;
         const int64_t more = range ? (range->to->i - range->from->i) * dfg_type_bytes(g->kernel->nodes[i]->type) : 0;
         if (!range || bytes + more > MOST_BYTES)
             continue;
         bytes += more;
         print_array(g, g->kernel->nodes[i], range);
     }
-    free(holds);
-    free(marks);
+    free(ranged);
 }
 
 bool dfg_ranged_has(const struct dfg_gen *g, const struct dff_node *n)

@@ -401,9 +401,16 @@ kernel each(in v: f32[h, w], in t: f32[k], out o: f32[h, w]) {
 };
 kernel source(out v: f32[h, w], out t: f32[k]) { v[y, x] = x; t[i] = i; };
 kernel sink(in v: f32[h, w]) ordered cpu {{ (void)v; }};
-graph main { (v: f32[8, 40], t: f32[9]) = source(); a: f32[8, 40] = once(v, t); b: f32[8, 40] = each(a, t); sink(b); }
+// The condition of a sum that gathers keeps t[k, 0] inside: exp() of it stays behind the condition.
+kernel behind(in g: i32[n, n], in x: f32[n, 1], acc far: f32[n, n]) {
+    far[i, j] += sum(k in 0..40 if k < n: exp(x[k, 0]) * x[clamp(g[i, j] + k, 0, n - 1), 0]);
+};
+kernel places(out g: i32[n, n], out x: f32[n, 1]) { g[i, j] = j; x[i, j] = i; };
+graph main { (g: i32[30, 30], x: f32[30, 1]) = places(); far: f32[30, 30] = behind(g, x); sink(far); (v: f32[8, 40], t: f32[9]) = source(); a: f32[8, 40] = once(v, t); b: f32[8, 40] = each(a, t); sink(b); }
 END
 check ranged-emit "$DFC" ranged.df --nvcc=none --no-fuse --emit=c -o ranged.c
+awk '/df_row[0-9]*_behind\(/ { on = 1 } on && /continue;/ { tested = 1 } on && /df_exp/ { print tested + 0; exit }' ranged.c >ranged-behind
+[ "$(cat ranged-behind)" = 1 ] && pass ranged-behind || fail ranged-behind "$(grep -n df_exp ranged.c)"
 for name in once each; do
     awk -v head="df_row[0-9]*_$name\\(" '$0 ~ head { on = 1 } on { print } /^}/ { on = 0 }' ranged.c >ranged-$name
     counts="$(grep -c df_cos ranged-$name) $(grep -cE '^    float t[0-9]+\[64\];$' ranged-$name)"

@@ -340,7 +340,7 @@ def main():
         source, text = tree / file, (tree / file).read_text()
         what = describe(text, file, offset, length, new)
         obj = pathlib.PurePath(BUILDDIR, "obj", file).with_suffix(".o")
-        if file.endswith(".c") and file not in compiled:
+        if file.endswith(".c") and file not in compiled and (tree / obj).exists():    # runtime/std/ is compiled with the programs that import it
             compiled[file] = (tree / obj).read_bytes()
         source.write_text(text[:offset] + new + text[offset + length:])
         try:

@@ -26,7 +26,7 @@ int dfp_draw_dot(const struct dfp_problem *problem, const struct df_plan *plan, 
 int dfp_draw_svg(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_drawing *how, char **text,
                  size_t *size, bool *summarised, struct df_error *error);
 
-/* mapping.c: a pipeline's mapping: a box for each group with its stages, and a line for each of its processors with what it does for a wave
+/* mapping.c: a pipeline's mapping: a box for each group with its stages, and a line for each of its processors with its load per wave
  * and the share of the time that it is busy. Arcs have the bytes of a wave. svg false: DOT. */
 struct dfp_stages_drawing {
     const char *title;

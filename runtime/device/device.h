@@ -76,7 +76,7 @@ struct dfr_device_config {
     const struct df_unit *unit;         /* link model, launch latency, for back ends that imitate them */
     uint64_t pool_bytes;
     uint32_t compute_streams;           /* jobs in flight */
-    bool check;                         /* where the back end can: protect blocks. A kernel that touches what it did not declare has
+    bool check;                         /* where the back end can: protect blocks. A kernel that accesses memory outside its ports has
                                          * failed: its call says why (dfr_call_failed) and names node and port */
     bool times;                         /* event_times() is wanted: it costs a back end something */
     struct dfr_rehearsal *rehearsal;    /* of rehearsed devices, which need it; others ignore it */

@@ -19,7 +19,7 @@ struct dfr_cluster_trace_write {
 int dfr_cluster_trace_open(struct dfr_cluster_trace_write *trace, const char *path, struct df_error *error);
 /* false: it is no piece of a trace, and nothing is written. */
 bool dfr_cluster_trace_add(struct dfr_cluster_trace_write *trace, const char *text, size_t size);
-/* Writes what stands behind the events. good = false: the file does not appear. origin_s: time 0 of the trace, by rank 0's clock. */
+/* Writes the metadata after the events. good = false: the file does not appear. origin_s: time 0 of the trace, by rank 0's clock. */
 int dfr_cluster_trace_close(struct dfr_cluster_trace_write *trace, const struct dfr_figures *figures, double origin_s, bool good, struct df_error *error);
 
 #endif

@@ -109,7 +109,7 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bench-edits bundle bundle-inner install \
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-formulas-cross check-formulas-here check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bench-edits bundle bundle-inner install \
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner bench-edits-inner graphs results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
@@ -130,7 +130,8 @@ help:
 	@echo '                runs that are killed 100 times, and ranks in each way, make gpu-kit with all its steps in an empty root,'
 	@echo '                a job of Slurm that its time limit stops, 100,000 inputs for each of five readers of files (clang), and what a second of waiting costs (less than 10 ms of a core)'
 	@echo 'make check-rehearse  graphs of a folder (DIR=) rehearsed in real time, against what is predicted; minutes, or LIMIT= seconds a run'
-	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there'
+	@echo 'make check-formulas  N=5000 random programs of formulas, by what dfc makes of them and by an interpreter, compared to the bit; FROM=1201 goes on there;'
+	@echo '                CROSS=aarch64 has N=200 cross-compiled, and runs them under qemu-user'
 	@echo 'make check-streams  N=2000 random programs with empty tokens, extents of each wave, accs, state and divided nodes; FROM=1201 goes on there;'
 	@echo '                SESSIONS=500 has libraries instead, called by sessions: with calls that fail, are stopped or forked, and arrays that are reused'
 	@echo 'make check-streams-long  10^5 waves in the shape of NBIA (WAVES=), and a volume of four times the GPU'"'"'s memory, under every policy; minutes'
@@ -171,10 +172,21 @@ help:
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
             libfftw3-dev libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev libtiff-dev librsvg2-bin python3
 
+# What `make check-formulas CROSS=aarch64` needs besides. The architecture's name in Debian differs from that in the names of compilers. The -dev
+# packages of METIS cannot be installed for two architectures; a shared library and the native headers are enough.
+DEBIAN_aarch64 := arm64
+ifneq ($(CROSS),)
+ifeq ($(DEBIAN_$(CROSS)),)
+$(error CROSS=$(CROSS) is not aarch64)
+endif
+PACKAGES += gcc-$(CROSS)-linux-gnu qemu-user libhwloc15:$(DEBIAN_$(CROSS)) libmetis5:$(DEBIAN_$(CROSS))
+endif
+
 # Shell: $$missing is what is missing; where nothing is, or nobody can tell, that is the end.
 FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
-	there=" $$(dpkg-query -W -f='$${Status}=$${Package} ' $(PACKAGES) 2>/dev/null)"; missing=''; \
-	for p in $(PACKAGES); do case "$$there" in *" ok installed=$$p "*) ;; *) missing="$$missing $$p" ;; esac; done; \
+	there=" $$(dpkg-query -W -f='$${Status}=$${Package}:$${Architecture} ' $(PACKAGES) 2>/dev/null)"; missing=''; here="$$(dpkg --print-architecture)"; \
+	for p in $(PACKAGES); do case "$$there" in *" ok installed=$$p "* | *" ok installed=$$p:$$here "* | *" ok installed=$$p:all "*) ;; \
+	    *) missing="$$missing $$p" ;; esac; done; \
 	[ -n "$$missing" ] || exit 0
 # Where nothing is missing, neither apt-get nor sudo is called; else one line says what is installed, before it is.
 deps:
@@ -182,7 +194,7 @@ deps:
 	if [ "$$(id -u)" = 0 ]; then as=''; elif sudo -n true 2>/dev/null; then as='sudo -n'; else \
 	    echo "Missing packages. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; fi; \
 	echo "deps: apt-get installs what is missing:$$missing"; \
-	$$as apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq --no-install-recommends$$missing >/dev/null || { \
+	$(if $(CROSS),$$as dpkg --add-architecture $(DEBIAN_$(CROSS)) &&) $$as apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq --no-install-recommends$$missing >/dev/null || { \
 	    echo "That failed. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; }
 
 # For what must run without a network: says what is missing, and goes on, because not everything needs all of it.
@@ -406,8 +418,20 @@ check-rehearse: deps
 	@DFC_PROFILE=/nonexistent/profile.db python3 tests/rehearse.py $(BIN)/dfc $(or $(DIR),examples/graphs) $(if $(RUNS),--runs=$(RUNS)) $(if $(JOBS),--jobs=$(JOBS)) $(if $(LIMIT),--limit=$(LIMIT)) $(if $(TABLE),--table=$(TABLE)) $(if $(FAMILIES),--families=$(FAMILIES)) $(if $(SAVE),--save=$(SAVE))
 # Formulas against the interpreter of tests/formula/: its cases, the filters of examples/ on 200 sizes, and N=5000 random programs from number
 # FROM=1 on, beside N/10 with accs and N/10 with bounded extents; what differs is kept in formulas-failed/. MODES=';-O1': other options of dfc, each set for all programs.
+# CROSS=aarch64: dfc runs here, compiles N=200 of them with the cross compiler, and qemu-user runs them: the same bits on another processor.
 check-formulas: deps
-	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory $(if $(CROSS),check-formulas-cross,check-formulas-here)
+CROSS_DIR := build/$(CROSS)
+CROSS_RUN = CC='$(CROSS)-linux-gnu-gcc -L$(abspath $(CROSS_DIR)/lib)' DFC_CACHE=none python3 tests/formula/compare.py $(CROSS_DIR) --runner=qemu-$(CROSS) --jobs=$$(nproc) --keep=$(CROSS_DIR)/formulas-failed
+check-formulas-cross: all
+	@$(MAKE) --no-print-directory lib $(CROSS_DIR)/tests/libformula.a BUILDDIR=$(CROSS_DIR) CC=$(CROSS)-linux-gnu-gcc CUDA=0 MPICC=
+	@mkdir -p $(CROSS_DIR)/bin && cp $(BIN)/dfc $(CROSS_DIR)/bin/dfc
+	@ln -sf /usr/lib/$(CROSS)-linux-gnu/libmetis.so.5 $(CROSS_DIR)/lib/libmetis.so && ln -sf /usr/lib/$(CROSS)-linux-gnu/libhwloc.so.15 $(CROSS_DIR)/lib/libhwloc.so
+	@$(CROSS_RUN) --cases tests/formula/cases/*.df
+	@$(CROSS_RUN) --programs=$(or $(N),200) --first=$(or $(FROM),1)
+	@$(CROSS_RUN) --accs --programs=$$(($(or $(N),200) / 10)) --first=$(or $(FROM),1) --modes=';--parts=3'
+	@$(CROSS_RUN) --bounded --programs=$$(($(or $(N),200) / 10)) --first=$(or $(FROM),1) --refused=0.2
+check-formulas-here: tests
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --all-levels --modes='$(or $(MODES),;--no-fuse)' --cases tests/formula/cases/*.df
 	@rm -rf $(BUILDDIR)/filters && mkdir $(BUILDDIR)/filters && python3 tests/formula/filters.py $(BUILDDIR)/filters
 	@DFC_CACHE=none python3 tests/formula/compare.py $(BUILDDIR) --modes='$(or $(MODES),;--no-fuse)' --cases $(BUILDDIR)/filters/*.df

@@ -2,6 +2,7 @@
  * mean in terms of the .df, and looks at the file that was made. */
 #include "compiler/build/build_program.h"
 
+#include <ar.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -310,19 +311,40 @@ static void explain_libraries(const struct dfc_program *p, const char *text)
 
 /* ---- what was made ---- */
 
-/* The header of this dfc itself, which the linker defines. A program for this machine agrees with it. */
+/* The ELF header of this dfc itself, which the linker defines. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-/* What is wrong with a linked file of which `n` bytes were read into `header`. NULL: it is a program that this machine
- * can start. */
-static const char *why_no_program(const ElfW(Ehdr) *header, size_t n, bool library)
+/* The machine (e_machine) of the first ELF object in an ar archive; that of this dfc if the archive has none. A dfc whose libdf.a is for
+ * another machine is a cross compiler, given that the C compiler is one. */
+static ElfW(Half) machine_of_archive(const char *path)
 {
-    static const unsigned char own[] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3 };
+    struct ar_hdr member;
+    ElfW(Ehdr) header;
+    ElfW(Half) machine = __ehdr_start.e_machine;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return machine;
+    for (long at = SARMAG; fseek(file, at, SEEK_SET) == 0 && fread(&member, 1, sizeof member, file) == sizeof member;) {
+        const long size = strtol(member.ar_size, NULL, 10);
+        if (fread(&header, 1, sizeof header, file) == sizeof header && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0) {
+            machine = header.e_machine;
+            break;
+        }
+        at += (long)sizeof member + size + size % 2;
+    }
+    fclose(file);
+    return machine;
+}
+
+/* What is wrong with a linked file of which `n` bytes were read into `header`. NULL: `machine` can start it as a program, or load it as a
+ * library. */
+static const char *why_no_program(const ElfW(Ehdr) *header, size_t n, ElfW(Half) machine, bool library)
+{
     if (n == 0)
         return "an empty file";
-    if (n < sizeof *header || memcmp(header->e_ident, own, sizeof own) != 0)
+    if (n < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
         return "a file that is no program";
-    if (memcmp(header->e_ident, __ehdr_start.e_ident, EI_VERSION) != 0 || header->e_machine != __ehdr_start.e_machine)
+    if (memcmp(header->e_ident, __ehdr_start.e_ident, EI_VERSION) != 0 || header->e_machine != machine)
         return "a file for another machine";
     if (header->e_type != ET_EXEC && header->e_type != ET_DYN) /* ET_DYN: it may lie anywhere, as a library may */
         return "an object file";
@@ -336,9 +358,11 @@ static const char *why_no_program(const ElfW(Ehdr) *header, size_t n, bool libra
 static bool is_product(const struct dfc_program *p, const char *command, const char *path)
 {
     ElfW(Ehdr) header;
+    char *runtime = NULL;
+    const ElfW(Half) machine = asprintf(&runtime, "%s/libdf.a", p->tools.lib) < 0 ? __ehdr_start.e_machine : machine_of_archive(runtime);
     FILE *file = fopen(path, "rb");
-    const char *why = file ? why_no_program(&header, fread(&header, 1, sizeof header, file),
-                                             p->common->exported) : "no file";
+    const char *why = file ? why_no_program(&header, fread(&header, 1, sizeof header, file), machine, p->common->exported) : "no file";
+    free(runtime);
     if (file)
         fclose(file);
     if (!why)

@@ -26,6 +26,11 @@ echo 'int f(void) { return 1; }' > f.c && cc -c f.c && cc -shared -fPIC -nostdli
 cp app other && printf '\377\376' | dd of=other bs=1 seek=18 conv=notrunc 2>/dev/null
 echo '#!/bin/sh' > text && head -c 20 app > short
 made other machine 'a file for another machine'
+# The machine is that of dfc's libdf.a: beside one for another machine, dfc is a cross compiler.
+mkdir -p cross/bin cross/lib && cp "$DFC" cross/bin/dfc && ln -s "$DF_BUILD/include" "$DF_BUILD/share" cross/ && ln -s "$DF_BUILD"/lib/* cross/lib/
+cc -c f.c && printf '\377\376' | dd of=f.o bs=1 seek=18 conv=notrunc 2>/dev/null && rm cross/lib/libdf.a && printf '!' > odd && ar rcD cross/lib/libdf.a odd f.o 2>/dev/null
+made=other check cross cross/bin/dfc new.df -o copy --cc=./cc.sh && check cross-product cmp other copy; rm -r cross
+cc -c f.c
 made f.o object 'an object file'
 made f.so library 'a library'
 made text text 'a file that is no program'

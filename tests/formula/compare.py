@@ -13,6 +13,8 @@ for other sizes.
 
 With --accs programs have accs, with --bounded inputs of bounded extents: dfc then reads batch.df, and the interpreter oracle.df, without the bounds.
 
+With --runner=COMMAND the programs are for another machine, and COMMAND runs them: `qemu-aarch64`. One level of instructions is all it has.
+
 With --cases=FILE… the graphs of these files are compared instead, on the sizes that lines `// sizes GRAPH: h=1 w=2; …` give. `waves=3` beside them
 makes calls of so many waves.
 
@@ -275,7 +277,7 @@ class Run:
             self.n_joined += len(set(re.findall(rb"\0df_formula_df_group(\d+)_", f.read())))
         build = os.path.realpath(self.given.build)
         debug = self.sanitize or ["-Wl,--strip-debug"]        # a sanitizer's reports name lines
-        said = call(["cc", "-std=c11", "-O0", "-w", *debug, f"-I{SOURCE}/tests/formula/program", "-I.", "-o", "compare", "calls.c", f"{build}/tests/libformula.a",
+        said = call([*os.environ.get("CC", "cc").split(), "-std=c11", "-O0", "-w", *debug, f"-I{SOURCE}/tests/formula/program", "-I.", "-o", "compare", "calls.c", f"{build}/tests/libformula.a",
                      f"{build}/lib/libdffront.a", f"{build}/lib/libdf.a", "libbatch.so", f"-Wl,-rpath,{folder}", "-lm", "-pthread"], folder)
         if said.returncode:
             raise Failure(f"calls.c: {said.stderr[-600:]}")
@@ -287,7 +289,7 @@ class Run:
             for n, size in enumerate(p.sizes(n_sizes)):
                 lines.append(f"{p.name} {p.seed * 16 + n} {numbers_of(p, size)}\n")
         start = time.monotonic()
-        said = call(["./compare", "oracle.df", self.session], folder, input="".join(lines))
+        said = call([*self.given.runner.split(), "./compare", "oracle.df", self.session], folder, input="".join(lines))
         self.seconds["runs"] += time.monotonic() - start
         answers = said.stdout.splitlines()
         for answer in answers:
@@ -491,6 +493,7 @@ def main():
     parser.add_argument("--all-levels", action="store_true", help="of instructions, for each batch and file: else one after the other takes the next")
     parser.add_argument("--quick", action="store_true", help=f"a fourth is compiled with {QUICKER}, and the rest with -O1")
     parser.add_argument("--plain", action="store_true", help="formulas are not optimised: for what does not depend on it")
+    parser.add_argument("--runner", default="", help="the command that runs programs for another machine, for which $CC compiles, and BUILDDIR's libraries are")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")
     parser.add_argument("--cases", nargs="+", default=[], help="files of graphs")
     parser.add_argument("--wild", action="store_true", help="programs that read outside, too: the range proof must refuse these")
@@ -502,7 +505,7 @@ def main():
     modes = [mode.split() + ([] if "--nvcc" in mode else ["--nvcc=none"]) for mode in given.modes.split(";")]
     if given.wild:
         sys.exit(compare_wild(run, given))
-    levels = levels_here(run.dfc) if any(map(is_of_cpu, modes)) and not given.plain else ["none"]
+    levels = ["none"] if given.plain or not any(map(is_of_cpu, modes)) else [""] if given.runner else levels_here(run.dfc)
     if given.cases:
         sys.exit(any([compare_cases(run, path, modes, way) for n, path in enumerate(given.cases) for way in ways_of(given, levels, n)]))
     sys.exit(compare_random(run, given, modes, levels))

@@ -62,9 +62,9 @@ bool dfc_prerequisites(const char *rule, struct dfc_list *files)
 
 bool dfc_is_system_header(const struct dfc_program *p, const char *path)
 {
-    const size_t n = p->tools.cuda ? strlen(p->tools.cuda) : 0;
+    const size_t n = p->tools.toolkit ? strlen(p->tools.toolkit) : 0;
     return !strncmp(path, "/usr/include/", 13) || !strncmp(path, "/usr/lib/", 9) || strstr(path, "/lib/gcc/") || strstr(path, "/lib/clang/") ||
-           (n && !strncmp(path, p->tools.cuda, n) && path[n] == '/');
+           (n && !strncmp(path, p->tools.toolkit, n) && path[n] == '/');
 }
 
 /* Files in the work folder are dfc's own and are left out. So are the system's headers, as compilers do for -MMD. */

@@ -67,7 +67,7 @@ bool dfc_has_unit(const struct dfc_program *p, enum dfc_code_kind kind)
 /* Is there code that nvcc has made, or may have made? */
 static bool from_nvcc(const struct dfc_program *p)
 {
-    return p->cuda && (dfc_has_unit(p, DFC_CODE_CUDA) || dfc_has_unit(p, DFC_CODE_OBJECT));
+    return p->gpu_code == DFC_GPU_CUDA && (dfc_has_unit(p, DFC_CODE_CUDA) || dfc_has_unit(p, DFC_CODE_OBJECT));
 }
 
 static void add_objects(const struct dfc_program *p, struct dfc_list *argv)
@@ -125,11 +125,11 @@ static void add_cuda(const struct dfc_program *p, struct dfc_list *argv)
     dfc_list_add(argv, "-Wl,-u,dfr_cuda_ops");
     dfc_list_add(argv, "%s/libdf-cuda.a", p->tools.lib);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        int n = snprintf(path, sizeof path, "%s/%s", p->tools.cuda, folders[i]);
+        int n = snprintf(path, sizeof path, "%s/%s", p->tools.toolkit, folders[i]);
         if (n < 0 || (size_t)n >= sizeof path || access(path, X_OK) != 0)
             continue;
         dfc_list_add(argv, "-L%s", path);
-        if (strcmp(p->tools.cuda, "/usr") != 0 && !names_run_path(&p->tools))
+        if (strcmp(p->tools.toolkit, "/usr") != 0 && !names_run_path(&p->tools))
             dfc_list_add(argv, "-Wl,-rpath,%s", path);
     }
 }
@@ -155,7 +155,7 @@ static void add_inside(const struct dfc_program *p, struct dfc_list *argv)
     if (has_device_link(p))
         dfc_list_add(argv, "%s/" DEVICE_OBJECT, p->work);
     add_bundled(&p->tools, argv);
-    if (p->cuda)
+    if (p->gpu_code == DFC_GPU_CUDA)
         add_cuda(p, argv);
     dfc_list_add_all(argv, &p->tools.link_flags);
     dfc_list_add(argv, "-Wl,--start-group");
@@ -164,7 +164,7 @@ static void add_inside(const struct dfc_program *p, struct dfc_list *argv)
     dfc_list_add(argv, "-Wl,--end-group");
     if (has_device_link(p))
         dfc_list_add(argv, "-lcudadevrt");
-    if (p->cuda)
+    if (p->gpu_code == DFC_GPU_CUDA)
         dfc_list_add(argv, "-lcudart_static");
 }
 
@@ -262,7 +262,7 @@ static void explain_missing(const struct dfc_program *p, const char *text)
     const struct dfc_front *front = p->loaded->front;
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        const struct dfl_variant *const variants[] = { code->cpu, p->gpu ? code->gpu : NULL };
+        const struct dfl_variant *const variants[] = { code->cpu, p->gpu_code ? code->gpu : NULL };
         for (int gpu = 0; gpu < 2; gpu++) {
             const struct dfl_variant *v = variants[gpu];
             char name[300];

@@ -269,13 +269,13 @@ static void note_left_out(const struct dfc_program *p)
         n++;
     }
     if (n && !p->options->quiet)
-        dfc_note("%s: the gpu variant%s of %s%s left out (the emulated GPU runs the cpu code)", p->tools.no_cuda,
+        dfc_note("%s: the gpu variant%s of %s%s left out (the emulated GPU runs the cpu code)", p->tools.no_gpu_code,
                  n == 1 ? "" : "s", names,
                  n > shown ? " and others are"
                  : n == 1  ? " is"
                            : " are");
     else if (nvcc && *nvcc && strcmp(nvcc, "none") != 0 && !p->options->emu_gpu_code && !p->options->quiet && has_formulas(front))
-        dfc_note("%s: the formulas have no code for GPUs (the emulated GPU runs the cpu code)", p->tools.no_cuda);
+        dfc_note("%s: the formulas have no code for GPUs (the emulated GPU runs the cpu code)", p->tools.no_gpu_code);
 }
 
 /* The steps that may take long and leave no file. Signals are not held here, so Ctrl-C ends dfc at once. */
@@ -284,9 +284,8 @@ static bool prepare(struct dfc_program *p)
     leave_out_uncalled(p);
     if (!leave_out_fused(p) || !dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
-    p->cuda = !p->tools.no_cuda && p->tools.cuda;
-    p->gpu = p->cuda || p->options->emu_gpu_code;
-    if (p->tools.no_cuda)
+    p->gpu_code = p->tools.toolkit && !p->tools.no_gpu_code ? DFC_GPU_CUDA : p->options->emu_gpu_code ? DFC_GPU_EMULATED : DFC_GPU_NONE;
+    if (p->tools.no_gpu_code)
         note_left_out(p);
     if (p->options->emu_gpu_code)
         leave_out_cuda(p);

@@ -42,8 +42,8 @@ struct dfc_tools {
     bool relocatable;                   /* they ask for relocatable device code, which is linked in a step of its own */
     struct dfc_list link_flags;         /* pkg-config and -l */
     const char *include, *lib;          /* dfc_home_… */
-    char *cuda;                         /* folder of the toolkit; NULL: none */
-    const char *no_cuda;                /* why gpu variants cannot be compiled; NULL: they can */
+    char *toolkit;                      /* folder of the CUDA toolkit; NULL: none */
+    const char *no_gpu_code;            /* why gpu variants cannot be compiled; NULL: they can */
 };
 /* Finds the compilers, and the toolkit and libraries that the front end's result needs. false: reported. */
 bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, const struct dfc_build_options *options,
@@ -72,6 +72,8 @@ struct dfc_build_unit {
     double cpu_s;                       /* CPU time that compiling it took */
 };
 
+enum dfc_gpu_code { DFC_GPU_NONE, DFC_GPU_EMULATED, DFC_GPU_CUDA }; /* EMULATED: as C and C++, for the emulated GPU */
+
 struct dfc_program {
     const struct dfc_common *common;
     struct dfc_loaded *loaded;
@@ -82,8 +84,7 @@ struct dfc_program {
     struct df_plan *plan;               /* NULL: the program carries none */
     char *work;                         /* folder of generated files */
     struct dfg_texts formulas[2];       /* for CPUs and GPUs */
-    bool gpu;                           /* gpu variants are compiled */
-    bool cuda;                          /* with CUDA; false: they are C and C++, for the emulator */
+    enum dfc_gpu_code gpu_code;         /* of gpu variants and formulas */
     struct dfc_build_unit *units;
     size_t n_units;
     const struct dfc_build_unit *catcher; /* the unit that catches exceptions; NULL: none is C++ */

@@ -157,9 +157,9 @@ static const char *find_cuda(struct dfc_tools *tools, const struct dfc_common *c
     char *nvcc = tools->nvcc.n ? dfc_find_program(tools->nvcc.items[tools->nvcc.n - 1]) : NULL;
     if (!nvcc)
         return named && *named ? "the nvcc that was named is not there" : "no nvcc";
-    tools->cuda = toolkit_of(nvcc);
+    tools->toolkit = toolkit_of(nvcc);
     free(nvcc);
-    if (!tools->cuda)
+    if (!tools->toolkit)
         return "nvcc is there, but not the headers of its toolkit";
     if (!has_file(tools->lib, "libdf-cuda.a"))
         return "this dfc was built without CUDA";
@@ -345,8 +345,8 @@ bool dfc_tools_find(struct dfc_tools *tools, const struct dfc_common *common, co
     find_c(tools, options);
     bool gpu = any_gpu_code(front);
     if (gpu)
-        tools->no_cuda = find_cuda(tools, common, options);
-    gpu = gpu && !tools->no_cuda;
+        tools->no_gpu_code = find_cuda(tools, common, options);
+    gpu = gpu && !tools->no_gpu_code;
     c_flags(tools, common, options);
     if (gpu && !cu_flags(tools, common, options))
         return false;
@@ -369,6 +369,6 @@ void dfc_tools_free(struct dfc_tools *tools)
     dfc_list_free(&tools->c_flags);
     dfc_list_free(&tools->cu_flags);
     dfc_list_free(&tools->link_flags);
-    free(tools->cuda);
+    free(tools->toolkit);
     memset(tools, 0, sizeof *tools);
 }

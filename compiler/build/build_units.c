@@ -90,7 +90,7 @@ static bool add_variant(struct dfc_program *p, const struct dfc_kernel_code *cod
     struct dfl_loc loc;
     const char *file;
     for (unsigned i = 0; (file = dfc_variant_file(variant, i, &loc)); i++) {
-        if (!p->cuda && dfc_code_kind_of(file) == DFC_CODE_CUDA) {
+        if (p->gpu_code != DFC_GPU_CUDA && dfc_code_kind_of(file) == DFC_CODE_CUDA) {
             dfl_error(p->loaded->sink, loc, "the cpu variant of '%s' is in a .cu file, which needs nvcc",
                       code->ast->name.text);
             return false;
@@ -106,7 +106,7 @@ static bool add_user_files(struct dfc_program *p)
     const struct dfc_front *front = p->loaded->front;
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        const struct dfl_variant *const variants[] = { code->cpu, p->gpu ? code->gpu : NULL };
+        const struct dfl_variant *const variants[] = { code->cpu, p->gpu_code ? code->gpu : NULL };
         for (int v = 0; v < 2; v++)
             if (variants[v] && !add_variant(p, code, variants[v]))
                 return false;
@@ -168,7 +168,7 @@ static bool write_file(struct dfc_program *p, const struct dfc_build_unit *unit,
     if (!unit->of_std) {
         if (asprintf(&name, "%s.df.h", p->stem) < 0)
             return no_memory();
-        const bool good = dfc_emit_unit(file, p->loaded->front, name, unit->path, unit->kind != DFC_CODE_C, p->gpu);
+        const bool good = dfc_emit_unit(file, p->loaded->front, name, unit->path, unit->kind != DFC_CODE_C, p->gpu_code);
         free(name);
         return good;
     }
@@ -198,7 +198,7 @@ static bool write_unit(struct dfc_program *p, struct dfc_build_unit *unit)
     else if (unit->kind == DFC_CODE_CUDA)
         dfc_emit_cuda(file, p->loaded->front, p->stem);
     else
-        dfc_emit_c(file, p->loaded->front, p->stem, p->n_levels, p->gpu, p->options->emu_gpu_code, p->catcher != NULL);
+        dfc_emit_c(file, p->loaded->front, p->stem, p->n_levels, p->gpu_code, p->options->emu_gpu_code, p->catcher != NULL);
     if (unit == p->catcher)
         dfc_emit_catch(file);
     return written(file, unit->source) && good;
@@ -261,7 +261,7 @@ static bool add_gpu_formulas(struct dfc_program *p)
 {
     const bool host = p->options->emu_gpu_code;
     char name[UNIT_NAME];
-    if (!p->gpu || !dfc_has_formulas(p->loaded->front, true))
+    if (!p->gpu_code || !dfc_has_formulas(p->loaded->front, true))
         return true;
     if (!dfc_emit_formulas(&p->formulas[1], p->loaded->front, p->stem, true, false))
         return no_memory();
@@ -288,7 +288,7 @@ bool dfc_units_make(struct dfc_program *p)
     if (!add_unit(p, DFC_CODE_C, NULL, name))
         return false;
     snprintf(name, sizeof name, "%.250s_gpu.cu", p->stem);
-    if (p->gpu && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_CODE_CUDA, NULL, name))
+    if (p->gpu_code && dfc_has_inline(p->loaded->front, true) && !add_unit(p, DFC_CODE_CUDA, NULL, name))
         return false;
     if (!add_formulas(p) || !add_gpu_formulas(p) || !add_user_files(p) || !write_header(p))
         return false;
@@ -389,8 +389,8 @@ static void command_c(const struct dfc_program *p, const struct dfc_build_unit *
     dfc_list_add(argv, "-iquote");
     dfc_list_add_path(argv, "", folder ? folder : ".");
     free(folder);
-    if (p->cuda)
-        dfc_list_add(argv, "-I%s/include", p->tools.cuda);
+    if (p->gpu_code == DFC_GPU_CUDA)
+        dfc_list_add(argv, "-I%s/include", p->tools.toolkit);
     dfc_list_add(argv, "-ffile-prefix-map=%s=.", p->work); /* the work folder has another name in every build */
     add_list_of_files(unit, argv);
 }

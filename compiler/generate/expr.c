@@ -241,7 +241,7 @@ const char *dfg_order_type(const struct dfg_gen *g, enum dff_type type, const st
         low = f->low < low ? f->low : low;
         high = f->high > high ? f->high : high;
     }
-    if (g->cuda || type != DFF_I32 || low < 0 || low > high || high > UINT16_MAX)
+    if (g->gpu || type != DFF_I32 || low < 0 || low > high || high > UINT16_MAX)
         return dfg_type_name(type);
     return high <= UINT8_MAX ? "u8" : "u16";
 }
@@ -282,7 +282,7 @@ static bool is_real(const struct dff_node *n)
 static struct dfg_text comparison(struct dfg_gen *g, const struct dff_node *n, const char *op)
 {
     const unsigned opaque = n->args[0]->kind == DFF_CONST || !is_real(n->args[0]);
-    if (!g->cuda || !is_real(n->args[opaque]))
+    if (!g->gpu || !is_real(n->args[opaque]))
         return infix(g, n, op, DFG_COMPARE);
     const char *sides[2];
     for (unsigned k = 0; k < 2; k++) {
@@ -543,7 +543,7 @@ static struct dfg_text whole_value(struct dfg_gen *g, const struct dff_node *n)
 static const char *temporary_type(const struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dfg_fact *f = &g->facts[n->id];
-    if (g->cuda || n->type != DFF_I32 || f->index || f->low > f->high)
+    if (g->gpu || n->type != DFF_I32 || f->index || f->low > f->high)
         return dfg_type(n->type);
     return f->low >= INT16_MIN && f->high <= INT16_MAX ? "int16_t" : f->low >= 0 && f->high <= UINT16_MAX ? "uint16_t" : "int32_t";
 }

@@ -189,7 +189,7 @@ struct dfg_gen {
     bool near;                          /* the row function may hold sin, cos and tan of near arguments (df_math.h) */
     bool far[2];                        /* it does, in f32 and in f64: then it notes in df_far32 and df_far64 what is far */
     bool math, failed;                  /* math: <df_math.h> is needed */
-    bool cuda;                          /* for GPUs: a thread for each element */
+    bool gpu;                           /* for GPUs: a thread for each element */
 };
 
 /* ---- text ---- */

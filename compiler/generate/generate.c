@@ -74,7 +74,7 @@ static void print_table(FILE *out, struct dfg_gen *g, const struct dff_table *ta
 {
     uint64_t n = n_elements(table);
     enum dff_type type = table->f ? (table->elem == DF_F64 ? DFF_F64 : DFF_F32) : table->elem == DF_I64 ? DFF_I64 : DFF_I32;
-    fprintf(out, "%s %s df_table_%s[%" PRIu64 "] = {", g->cuda ? "DF_DEVICE_DATA" : "static const",
+    fprintf(out, "%s %s df_table_%s[%" PRIu64 "] = {", g->gpu ? "DF_DEVICE_DATA" : "static const",
             table->elem == DF_F16 ? "float" : df_elem_c_type(table->elem), table->decl->name.text, n);
     for (uint64_t i = 0; i < n; i++)
         fprintf(out, "%s%s", i == 0 ? " " : i % 12 ? ", " : ",\n    ",
@@ -137,7 +137,7 @@ static bool make_text(struct dfg_gen *g, const struct dfg_kernel *kernel, struct
     g->math = false;
     g->n_temporaries = 0;
     g->block = NULL;
-    bool good = (g->cuda ? dfg_cuda_kernel_print : dfg_kernel_print)(out, g);
+    bool good = (g->gpu ? dfg_cuda_kernel_print : dfg_kernel_print)(out, g);
     text->math = g->math;
     good = fclose(out) == 0 && good && (text->plain = without_lines(text->bytes));
     text->cpu_s = cpu_time() - before;
@@ -171,7 +171,7 @@ static void print_numbered(FILE *out, const char *text, const struct dfg_print *
     for (; *text; line++) {
         size_t n = strcspn(text, "\n") + 1;
         if (*text == DFG_OWN_LINE)
-            fprintf(out, "#line %u \"%s_formulas%s.%s\"\n", line + 1, how->stem, digits, how->cuda ? "cu" : "c");
+            fprintf(out, "#line %u \"%s_formulas%s.%s\"\n", line + 1, how->stem, digits, how->gpu ? "cu" : "c");
         else
             fwrite(text, 1, n, out);
         text += n;
@@ -179,12 +179,12 @@ static void print_numbered(FILE *out, const char *text, const struct dfg_print *
 }
 
 /* Prints the function that libdf calls, of kernel i: a call of another one's, which may be in another file. */
-static void print_same(FILE *out, const char *name, const char *other, bool cuda)
+static void print_same(FILE *out, const char *name, const char *other, bool gpu)
 {
     static const char parameters[] = "(struct df_call *call, void *stream, const size_t *df_dims, void *const *df_ports,\n"
                                      "    const union df_scalar *df_scalars)",
                       arguments[] = "(call, stream, df_dims, df_ports, df_scalars); /* the same */";
-    if (cuda)
+    if (gpu)
         fprintf(out, "extern \"C\" int df_formula_%s_gpu%s;\nextern \"C\" const void *df_device_%s(void);\n"
                      "extern \"C\" int df_formula_%s_gpu%s\n{\n    return df_formula_%s_gpu%s\n}\n\n"
                      "extern \"C\" const void *df_device_%s(void) { return df_device_%s(); }\n\n",
@@ -194,20 +194,20 @@ static void print_same(FILE *out, const char *name, const char *other, bool cuda
                 other, arguments);
 }
 
-static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const struct text *texts, size_t i, bool cuda)
+static void print_kernel(FILE *out, const struct dfg_kernel *kernels, const struct text *texts, size_t i, bool gpu)
 {
     if (texts[i].same == i)
         print_text(out, &texts[i], kernels[i].name);
     else
-        print_same(out, kernels[i].name, kernels[texts[i].same].name, cuda);
+        print_same(out, kernels[i].name, kernels[texts[i].same].name, gpu);
 }
 
-static void print_head(FILE *out, const char *stem, bool math, bool group, bool cuda)
+static void print_head(FILE *out, const char *stem, bool math, bool group, bool gpu)
 {
     fprintf(out, "/* %s_formulas.%s - made by dfc: the formulas of %s.df, for %s. */\n#include <df.h>\n#include <df_formula%s.h>\n%s%s\n%s",
-            stem, cuda ? "cu" : "c", stem, cuda ? "GPUs" : "CPUs", cuda ? "_gpu" : "", math ? "#include <df_math.h>\n" : "",
+            stem, gpu ? "cu" : "c", stem, gpu ? "GPUs" : "CPUs", gpu ? "_gpu" : "", math ? "#include <df_math.h>\n" : "",
             group ? "#include <df_strips.h>\n" : "",
-            cuda ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
+            gpu ? "" : "#ifndef DF_LEVEL\n#define DF_LEVEL(name) name\n#endif\n");
 }
 
 /* Prints the kernels that are in file `number`. */
@@ -225,7 +225,7 @@ static bool print_part(FILE *out, struct dfg_gen *g, const struct dfg_kernel *ke
             math |= texts[i].math;
             group |= kernels[i].formulas->strips != NULL;
         }
-    print_head(out, how->stem, math, group, g->cuda);
+    print_head(out, how->stem, math, group, g->gpu);
     for (size_t i = 0; i < n_in; i++)
         print_undefs(out, in[i]->formulas);
     fputc('\n', out);
@@ -233,7 +233,7 @@ static bool print_part(FILE *out, struct dfg_gen *g, const struct dfg_kernel *ke
     fputc('\n', out);
     for (size_t i = 0; i < n; i++)
         if (texts[i].part == number)
-            print_kernel(out, kernels, texts, i, g->cuda);
+            print_kernel(out, kernels, texts, i, g->gpu);
     free(in);
     return true;
 }
@@ -287,7 +287,7 @@ static struct dfg_printed *printed_of(const struct text *texts, size_t n)
 
 bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, size_t n, struct dfg_texts *files)
 {
-    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .cuda = how->cuda };
+    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .gpu = how->gpu };
     struct text *texts = calloc(n + 1, sizeof *texts);
     bool good = g.arena && texts;
     *files = (struct dfg_texts){ 0 };

@@ -70,7 +70,7 @@ int64_t dfg_limit(const struct dff_kernel *formulas);
 struct dfg_print {
     const char *stem;                   /* names the .df, and with "_formulas" the file */
     const struct dfl_sink *sink;        /* names files for #line; NULL: no #line */
-    bool cuda;                          /* CUDA C++: the file includes <df_formula_gpu.h>, and a kernel's df_function is named df_formula_NAME_gpu. It is
+    bool gpu;                           /* CUDA C++: the file includes <df_formula_gpu.h>, and a kernel's df_function is named df_formula_NAME_gpu. It is
                                          * compiled with --fmad=false --ftz=false --prec-div=true --prec-sqrt=true */
     bool split;                         /* a file for each kernel with much code, to be compiled at the same time and found in a cache; else one */
 };

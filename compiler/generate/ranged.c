@@ -81,7 +81,7 @@ static void print_array(struct dfg_gen *g, const struct dff_node *n, const struc
 void dfg_ranged_print(struct dfg_gen *g)
 {
     const uint32_t n = g->kernel->n_nodes;
-    if (g->cuda || !dfg_has_many_columns(g))
+    if (g->gpu || !dfg_has_many_columns(g))
         return;
     bool *ranged = calloc(4 * (size_t)n + 1, sizeof *ranged);
     int64_t bytes = 0;

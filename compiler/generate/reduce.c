@@ -161,7 +161,7 @@ static bool is_in_long_loop(const struct dfg_gen *g, const struct dff_node *n)
     for (const struct dfg_block *b = g->block; b; b = b->outer)
         if (b->is_long && n->slots >> b->slot & 1)
             return true;
-    return g->cuda && n->slots & ((1u << g->formula->rank) - 1); /* all threads are a loop over the elements */
+    return g->gpu && n->slots & ((1u << g->formula->rank) - 1); /* all threads are a loop over the elements */
 }
 
 /* How often a term of the node's reductions stands in the text of one of its values: of those that depend on `slots`, because the

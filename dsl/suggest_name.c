@@ -18,7 +18,8 @@ const char *dfl_suggest_type(const char *name)
 {
     static const char *const types[][2] = {
         {"bool", "u8"}, {"byte", "u8"}, {"char", "u8"}, {"uchar", "u8"}, {"uint8", "u8"}, {"uint8_t", "u8"},
-        {"uint16", "u16"}, {"uint16_t", "u16"}, {"ushort", "u16"}, {"int", "i32"}, {"int32", "i32"},
+        {"int8", "i8"}, {"int8_t", "i8"}, {"schar", "i8"},
+        {"int16", "i16"}, {"int16_t", "i16"}, {"short", "i16"}, {"uint32", "u32"}, {"uint32_t", "u32"}, {"uint", "u32"}, {"unsigned", "u32"}, {"uint16", "u16"}, {"uint16_t", "u16"}, {"ushort", "u16"}, {"int", "i32"}, {"int32", "i32"},
         {"int32_t", "i32"}, {"int64", "i64"}, {"int64_t", "i64"}, {"long", "i64"}, {"size_t", "i64"}, {"half", "f16"},
         {"float16", "f16"}, {"float", "f32"}, {"float32", "f32"}, {"double", "f64"}, {"float64", "f64"},
         {"string", "str"},

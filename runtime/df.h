@@ -127,7 +127,7 @@ unsigned df_isa_level(void);
 
 /* ---- formats ---- */
 
-enum df_elem { DF_U8, DF_U16, DF_I32, DF_I64, DF_F16, DF_F32, DF_F64, DF_N_ELEMS };
+enum df_elem { DF_U8, DF_U16, DF_U32, DF_I8, DF_I16, DF_I32, DF_I64, DF_F16, DF_F32, DF_F64, DF_N_ELEMS };
 /* An acc port lives over the whole run, or over one call of a session. Its memory has the same value everywhere at first;
  * a node with such a port fires for one wave after the other, and each of its jobs changes that memory in place. What it
  * holds after the last wave is the value of its out slot, so a node that reads it is *final*: it fires once, then. */

@@ -4,7 +4,7 @@
  * One text:  C11, C++ and CUDA C++ read this file. On every device the same operands give the same bits; of a NaN, sign and
  *            payload are not promised.
  * Compile:   as df_math.h says.
- * Types:     u8 is uint8_t, u16 uint16_t, i32 int32_t, i64 int64_t, f32 float, f64 double, f16 the bits of an IEEE binary16.
+ * Types:     u8 is uint8_t, u16 uint16_t, u32 uint32_t, i8 int8_t, i16 int16_t, i32 int32_t, i64 int64_t, f32 float, f64 double, f16 the bits of an IEEE binary16.
  *            A name ends with the type of its operands.
  * Threads:   any.
  */
@@ -220,8 +220,19 @@ DF_OP int32_t df_clamp_int_f64(double a, double least, double most)
     a = df_at_most_f64(a, most);
     return (int32_t)((a + 6755399441055744.0) - 6755399441055744.0);
 }
+DF_OP int32_t df_clamp_signed_f32(float a, float least, float most)
+{
+    a = a == a ? a : 0;
+    a = df_at_least_f32(a, least);
+    a = df_at_most_f32(a, most);
+    return (int32_t)((a + 12582912.0f) - 12582912.0f);
+}
 DF_OP int32_t df_u8_of_f32(float a) { return df_clamp_int_f32(a, 255); }
 DF_OP int32_t df_u16_of_f32(float a) { return df_clamp_int_f32(a, 65535); }
+DF_OP int32_t df_i8_of_f32(float a) { return df_clamp_signed_f32(a, -128, 127); }
+DF_OP int32_t df_i16_of_f32(float a) { return df_clamp_signed_f32(a, -32768, 32767); }
+DF_OP int32_t df_i8_of_f64(double a) { return df_clamp_int_f64(a, -128, 127); }
+DF_OP int32_t df_i16_of_f64(double a) { return df_clamp_int_f64(a, -32768, 32767); }
 DF_OP int32_t df_u8_of_f64(double a) { return df_clamp_int_f64(a, 0, 255); }
 DF_OP int32_t df_u16_of_f64(double a) { return df_clamp_int_f64(a, 0, 65535); }
 DF_OP int32_t df_i32_of_f64(double a) { return df_clamp_int_f64(a, -2147483648.0, 2147483647.0); }
@@ -247,15 +258,26 @@ DF_OP int64_t df_i64_of_f64(double a)
     return size < 9223372036854775808.0 ? inside : a > 0 ? INT64_MAX : a < 0 ? INT64_MIN : 0;
 }
 DF_OP int64_t df_i64_of_f32(float a) { return df_i64_of_f64(a); }
+DF_OP int64_t df_u32_of_f64(double a)
+{
+    a = df_at_least_f64(a, 0); /* NaN, too */
+    a = df_at_most_f64(a, 4294967295.0);
+    return (int64_t)((a + 6755399441055744.0) - 6755399441055744.0);
+}
+DF_OP int64_t df_u32_of_f32(float a) { return df_u32_of_f64(a); }
 /* Of numbers that are known to be from -2^22 to 2^22, or to fit into an i32. */
 DF_OP int32_t df_near_f32(float a) { return (int32_t)((a + 12582912.0f) - 12582912.0f); }
 DF_OP int32_t df_near_f64(double a) { return (int32_t)((a + 6755399441055744.0) - 6755399441055744.0); }
 
 #define DF_NARROW_OPS(name, type)                                                                                            \
     DF_OP int32_t df_u8_of_##name(type a) { return (int32_t)(a < 0 ? 0 : a > 255 ? 255 : a); }                               \
-    DF_OP int32_t df_u16_of_##name(type a) { return (int32_t)(a < 0 ? 0 : a > 65535 ? 65535 : a); }
+    DF_OP int32_t df_u16_of_##name(type a) { return (int32_t)(a < 0 ? 0 : a > 65535 ? 65535 : a); }                          \
+    DF_OP int32_t df_i8_of_##name(type a) { return (int32_t)(a < -128 ? -128 : a > 127 ? 127 : a); }                         \
+    DF_OP int32_t df_i16_of_##name(type a) { return (int32_t)(a < -32768 ? -32768 : a > 32767 ? 32767 : a); }
 DF_NARROW_OPS(i32, int32_t)
 DF_NARROW_OPS(i64, int64_t)
+DF_OP int64_t df_u32_of_i32(int32_t a) { return a < 0 ? 0 : a; }
+DF_OP int64_t df_u32_of_i64(int64_t a) { return a < 0 ? 0 : a > 4294967295 ? 4294967295 : a; }
 DF_OP int32_t df_i32_of_i64(int64_t a)
 {
     return (int32_t)(a < -2147483647 - 1 ? -2147483647 - 1 : a > 2147483647 ? 2147483647 : a);

@@ -58,7 +58,7 @@ struct dff_place {
 struct dff_note {                       /* what the check keeps of a node beside the node */
     bool data;                          /* it holds a read, a table or a reduction */
     bool fixed;                         /* it holds numbers and params alone */
-    uint8_t elems;                      /* bit e, of u8, u16 and f16: what made it gives values of that type alone */
+    uint16_t elems;                     /* bit e, of f16 and the integers: what made it gives only values that this type has */
     unsigned depth;                     /* of its operands */
 };
 
@@ -106,7 +106,6 @@ void dff_build_free(struct dff_build *b);
 
 /* ---- types.c ---- */
 
-enum dff_type dff_promoted(enum df_elem elem);
 const char *dff_type_name(enum dff_type type);
 static inline bool dff_is_float(enum dff_type type) { return type == DFF_F32 || type == DFF_F64; }
 /* The place in which the condition is as wanted. Its record lives in the arena. */
@@ -152,6 +151,8 @@ bool dff_exact_float(struct dff_build *b, struct dff_value *v, double f, struct 
  * them. Infinite if a float type cannot hold it. */
 double dff_round_float(double f, enum df_elem elem);
 int64_t dff_round_int(const struct df_number *n, enum df_elem elem);
+/* The low bits of i, as the integer type has them. */
+int64_t dff_wrap_int(int64_t i, enum df_elem elem);
 /* Is the number one of that integer type? */
 bool dff_fits(const struct df_number *n, enum df_elem elem);
 

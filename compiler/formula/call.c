@@ -28,6 +28,9 @@ static const struct function {
 #include "runtime/elements.def"
     { "wrap_u8", LOW_BITS, 1, 0, DF_U8 },
     { "wrap_u16", LOW_BITS, 1, 0, DF_U16 },
+    { "wrap_u32", LOW_BITS, 1, 0, DF_U32 },
+    { "wrap_i8", LOW_BITS, 1, 0, DF_I8 },
+    { "wrap_i16", LOW_BITS, 1, 0, DF_I16 },
     { "wrap_i32", LOW_BITS, 1, 0, DF_I32 },
     { "abs", SAME, 1, DFF_ABS, 0 },
     { "min", MEET, 2, DFF_MIN, 0 },
@@ -93,8 +96,8 @@ static bool convert(struct dff_build *b, const struct dfl_expr *e, enum df_elem 
     if (keeps)
         return dff_value_node(v, dff_change(b, DFF_CAST, to, 0, x->node, e->loc), false);
     const struct dff_node *node = from == DFF_BOOL ? dff_as(b, x, DFF_I32, e->loc) : x->node;
-    if (node && node->type == to && dff_note_of(b, node)->elems >> elem & 1)
-        return dff_value_node(v, node, false);
+    if (node && dff_note_of(b, node)->elems >> elem & 1)
+        return dff_value_node(v, node->type == to ? node : dff_change(b, DFF_CAST, to, 0, node, e->loc), false);
     return dff_value_node(v, dff_change(b, DFF_CONVERT, to, elem, node, e->loc), false);
 }
 
@@ -107,12 +110,10 @@ static bool low_bits(struct dff_build *b, const struct dfl_expr *e, enum df_elem
         dfl_hint(b->u->sink, "'%s' rounds to the nearest integer", e->s + sizeof "wrap_" - 1);
         return false;
     }
-    if (x->exact) {
-        int64_t i = elem == DF_U8 ? (uint8_t)x->n.i : elem == DF_U16 ? (uint16_t)x->n.i : (int32_t)(uint32_t)x->n.i;
-        return dff_value_node(v, dff_int(b, DFF_I32, i, e->loc), false);
-    }
+    if (x->exact)
+        return dff_value_node(v, dff_int(b, dff_promoted(elem), dff_wrap_int(x->n.i, elem), e->loc), false);
     const struct dff_node *node = dff_as(b, x, dff_own_type(x), e->loc);
-    return dff_value_node(v, dff_change(b, DFF_WRAP, DFF_I32, elem, node, e->loc), false);
+    return dff_value_node(v, dff_change(b, DFF_WRAP, dff_promoted(elem), elem, node, e->loc), false);
 }
 
 /* ---- functions of values that give way ---- */

@@ -75,13 +75,12 @@ static bool check_firsts(struct dff_build *b, const struct dff_kernel *kernel)
 static bool check_sum(struct dff_build *b, const struct dff_formula *f)
 {
     const enum df_elem elem = b->ports[f->port].elem;
-    const char *type = df_elem_name(elem), *name = f->ast->name.text;
-    if (f->ast->assign != DFL_ADD || (elem != DF_U8 && elem != DF_U16 && elem != DF_F16))
+    const char *type = df_elem_name(elem), *name = f->ast->name.text, *of_sum = dff_type_name(dff_promoted(elem));
+    if (f->ast->assign != DFL_ADD || (!dff_is_narrow(elem) && elem != DF_F16))
         return true;
-    dfl_error(b->u->sink, f->ast->loc, "'%s' is %s, and a sum of %s is %s", name, type, type,
-              elem == DF_F16 ? "f32" : "i32");
+    dfl_error(b->u->sink, f->ast->loc, "'%s' is %s, and a sum of %s is %s", name, type, type, of_sum);
     dfl_hint(b->u->sink, "say how it is rounded, as in '%s[...] = %s(%s[...] + ...)', or make the port %s", name, type, name,
-             elem == DF_F16 ? "f32" : "i32");
+             of_sum);
     return false;
 }
 

@@ -92,6 +92,20 @@ void dff_elem_ends(enum df_elem elem, int64_t *low, int64_t *high)
     *high = ends[elem][1];
 }
 
+bool dff_is_narrow(enum df_elem elem)
+{
+    return !df_elem_is_float(elem) && df_elem_bytes(elem) < (dff_promoted(elem) == DFF_I32 ? sizeof(int32_t) : sizeof(int64_t));
+}
+
+int64_t dff_wrap_int(int64_t i, enum df_elem elem)
+{
+    int64_t low, high;
+    const unsigned bits = 8 * (unsigned)df_elem_bytes(elem);
+    dff_elem_ends(elem, &low, &high);
+    const uint64_t kept = bits < 64 ? (uint64_t)i & ((UINT64_C(1) << bits) - 1) : (uint64_t)i;
+    return bits < 64 && kept > (uint64_t)high ? (int64_t)kept - (INT64_C(1) << bits) : (int64_t)kept;
+}
+
 bool dff_fits(const struct df_number *n, enum df_elem elem)
 {
     int64_t low, high;

@@ -157,8 +157,12 @@ struct dff_kernel {
  * were reported, or no memory. */
 const struct dff_kernel *dff_check(struct dfc_unit *u, struct dfc_callee *callee);
 
+/* The type in which formulas compute with elements of a type. */
+enum dff_type dff_promoted(enum df_elem elem);
 /* The range of an integer type's values. */
 void dff_elem_ends(enum df_elem elem, int64_t *low, int64_t *high);
+/* Returns true for an integer type of storage whose range is smaller than that of the type in which formulas compute with it. */
+bool dff_is_narrow(enum df_elem elem);
 
 /* The formula's *column*: of its indices the last one that does not go over a small fixed extent, such as that of channels.
  * Loops over it are the long ones. -1: it has no index. */

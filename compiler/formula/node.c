@@ -83,21 +83,35 @@ static void join_operand(const struct dff_build *b, const struct dff_node *arg, 
         note->depth = of->depth + 1;
 }
 
-/* u8, u16 and f16, as bits, of an element of a type. */
-static uint8_t elems_of(enum df_elem elem)
+/* The integer types, as bits, that have all numbers from low to high. */
+static uint16_t elems_between(int64_t low, int64_t high)
 {
-    return (uint8_t)(1u << elem | (elem == DF_U8 ? 1u << DF_U16 : 0));
+    unsigned elems = 0;
+    for (unsigned e = 0; e < DF_N_ELEMS; e++) {
+        int64_t least, most;
+        dff_elem_ends((enum df_elem)e, &least, &most);
+        elems |= (unsigned)(!df_elem_is_float((enum df_elem)e) && least <= low && high <= most) << e;
+    }
+    return (uint16_t)elems;
 }
 
-/* The types among u8, u16 and f16 that have the number. */
-static uint8_t elems_with(const struct dff_node *n)
+/* The types that have all numbers of an element of a type. */
+static uint16_t elems_of(enum df_elem elem)
+{
+    int64_t low, high;
+    dff_elem_ends(elem, &low, &high);
+    return df_elem_is_float(elem) ? (uint16_t)(1u << elem) : elems_between(low, high);
+}
+
+/* The types among f16 and the integers that have the number. */
+static uint16_t elems_with(const struct dff_node *n)
 {
     if (dff_is_float(n->type))
-        return (uint8_t)((dff_round_float(n->f, DF_F16) == n->f) << DF_F16);
-    return n->i < 0 || n->i > UINT16_MAX ? 0 : elems_of(n->i > UINT8_MAX ? DF_U16 : DF_U8);
+        return (uint16_t)((dff_round_float(n->f, DF_F16) == n->f) << DF_F16);
+    return elems_between(n->i, n->i);
 }
 
-static uint8_t find_elems(const struct dff_build *b, const struct dff_node *n)
+static uint16_t find_elems(const struct dff_build *b, const struct dff_node *n)
 {
     switch (n->kind) {
     case DFF_CONST: return elems_with(n);
@@ -105,14 +119,14 @@ static uint8_t find_elems(const struct dff_build *b, const struct dff_node *n)
     case DFF_TABLE:
     case DFF_CONVERT:
     case DFF_WRAP: return elems_of(n->elem);
-    case DFF_CAST: return n->args[0]->type == DFF_BOOL && n->type == DFF_I32 ? elems_of(DF_U8) : 0;
+    case DFF_CAST: return n->args[0]->type == DFF_BOOL && n->type == DFF_I32 ? elems_between(0, 1) : dff_is_float(n->type) || dff_is_float(n->args[0]->type) ? 0 : dff_note_of(b, n->args[0])->elems;
     case DFF_OP:
         if (n->op == DFF_MIN || n->op == DFF_MAX)
             return dff_note_of(b, n->args[0])->elems & dff_note_of(b, n->args[1])->elems;
         if (n->op == DFF_CHOOSE)
             return dff_note_of(b, n->args[1])->elems & dff_note_of(b, n->args[2])->elems;
-        return n->type == DFF_BOOL ? elems_of(DF_U8) : 0;
-    default: return n->type == DFF_BOOL ? elems_of(DF_U8) : 0;
+        return n->type == DFF_BOOL ? elems_between(0, 1) : 0;
+    default: return n->type == DFF_BOOL ? elems_between(0, 1) : 0;
     }
 }
 

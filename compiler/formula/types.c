@@ -175,7 +175,7 @@ const struct dff_node *dff_as_stored(struct dff_build *b, const struct dff_value
         return exact_stored(b, v, elem, name, loc);
     enum dff_type have = v->node->type;
     bool soft_real = v->soft && dff_is_real(v) && dff_is_float(want);
-    bool narrow = elem == DF_U8 || elem == DF_U16 || (elem == DF_F16 && !soft_real);
+    bool narrow = dff_is_narrow(elem) || (elem == DF_F16 && !soft_real);
     if (soft_real && elem == DF_F16)
         return dff_change(b, DFF_CONVERT, DFF_F32, DF_F16, v->node, loc);
     if ((have <= want || soft_real) && (!narrow || (dff_note_of(b, v->node)->elems >> elem & 1)))

@@ -33,8 +33,10 @@ static void set_all(struct dfg_fact *f, enum dff_type type)
 
 static void set_elem(struct dfg_fact *f, enum df_elem elem, enum dff_type type)
 {
-    if (elem == DF_U8 || elem == DF_U16)
-        set(f, 0, elem == DF_U8 ? 255 : 65535);
+    int64_t low, high;
+    dff_elem_ends(elem, &low, &high);
+    if (dff_is_narrow(elem))
+        set(f, low, high);
     else
         set_all(f, type);
 }

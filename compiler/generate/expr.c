@@ -450,7 +450,9 @@ static struct dfg_text cast(struct dfg_gen *g, const char *type, const struct df
 static bool is_near(const struct dfg_fact *f, const struct dff_node *n)
 {
     const double end = n->args[0]->type == DFF_F32 ? 4194304 : n->args[0]->type == DFF_F64 ? 2147483647 : 0;
-    const double most = n->elem == DF_U8 ? 255 : n->elem == DF_U16 ? 65535 : end, least = n->elem == DF_I32 ? -end : 0;
+    int64_t low, high;
+    dff_elem_ends(n->elem, &low, &high);
+    const double least = n->elem == DF_I32 ? -end : (double)low, most = n->elem == DF_I32 ? end : (double)high;
     return n->type == DFF_I32 && f->is_number && f->least >= least && f->most <= most && f->least >= -end && f->most <= end;
 }
 
@@ -462,8 +464,9 @@ static bool is_rounded(const struct dff_node *a)
 /* Is the float an integer that the type has? Then it is converted as C does it. */
 static bool is_whole(const struct dfg_fact *f, const struct dff_node *n)
 {
-    const double least = n->elem == DF_I32 ? INT32_MIN : 0, most = n->elem == DF_U8 ? 255 : n->elem == DF_U16 ? 65535 : INT32_MAX;
-    return is_rounded(n->args[0]) && n->type == DFF_I32 && f->is_number && f->least >= least && f->most <= most;
+    int64_t low, high;
+    dff_elem_ends(n->elem, &low, &high);
+    return is_rounded(n->args[0]) && n->type == DFF_I32 && f->is_number && f->least >= (double)low && f->most <= (double)high;
 }
 
 static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
@@ -471,12 +474,14 @@ static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
     const struct dff_node *a = n->args[0];
     enum dff_type from = a->type == DFF_BOOL ? DFF_I32 : a->type;
     const struct dfg_fact *f = &g->facts[a->id];
-    bool is_in = (n->elem == DF_U8 && f->low >= 0 && f->high <= 255) || (n->elem == DF_U16 && f->low >= 0 && f->high <= 65535);
+    int64_t low, high;
+    dff_elem_ends(n->elem, &low, &high);
+    const bool is_in = dff_is_narrow(n->elem) && dfg_is_int(from) && f->low >= low && f->high <= high;
     if (n->elem == DF_F32 || n->elem == DF_F64)
         return from == n->type ? dfg_value(g, a) : cast(g, dfg_type(n->type), a);
     if ((dfg_is_int(from) && n->type == from && (is_in || n->elem == DF_I32 || n->elem == DF_I64)))
         return dfg_value(g, a);
-    if (n->elem == DF_I64 && from == DFF_I32)
+    if (n->type == DFF_I64 && from == DFF_I32 && (is_in || n->elem == DF_I64))
         return cast(g, "int64_t", a);
     if (is_whole(f, n))                 /* no -0: gcc makes trunc of (float)(int32_t) */
         return (struct dfg_text){ dfg_printf(g, "(int32_t)(%s + 0.0%s)", dfg_within(g, dfg_value(g, a), DFG_PLUS), from == DFF_F32 ? "f" : ""), DFG_UNARY };
@@ -495,8 +500,9 @@ static struct dfg_text conversion(struct dfg_gen *g, const struct dff_node *n)
 static struct dfg_text low_bits(struct dfg_gen *g, const struct dff_node *n)
 {
     const char *value = dfg_within(g, dfg_value(g, n->args[0]), DFG_ATOM);
-    const char *bits = n->elem == DF_U8 ? "(uint8_t)" : n->elem == DF_U16 ? "(uint16_t)" : "";
-    return (struct dfg_text){ dfg_printf(g, "(int32_t)%s%s", bits, value), DFG_UNARY };
+    if (n->elem == DF_I32)
+        return (struct dfg_text){ dfg_printf(g, "(int32_t)%s", value), DFG_UNARY };
+    return (struct dfg_text){ dfg_printf(g, "(%s)(%s)%s", dfg_type(n->type), df_elem_c_type(n->elem), value), DFG_UNARY };
 }
 
 static struct dfg_text cast_node(struct dfg_gen *g, const struct dff_node *n)

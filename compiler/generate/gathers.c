@@ -28,7 +28,7 @@ static bool is_narrow(const struct dfg_gen *g, const struct dff_node *n)
     if (n->kind != DFF_READ && n->kind != DFF_TABLE)
         return false;
     enum df_elem elem = n->kind == DFF_READ ? g->kernel->ports[n->number].elem : g->kernel->tables[n->number]->elem;
-    return elem == DF_U8 || elem == DF_U16 || (elem == DF_F16 && n->kind == DFF_READ);
+    return (dff_is_narrow(elem) && elem != DF_U32) || (elem == DF_F16 && n->kind == DFF_READ);
 }
 
 static bool has_number(const struct dff_port *port)

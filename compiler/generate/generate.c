@@ -73,7 +73,7 @@ static uint64_t n_elements(const struct dff_table *table)
 static void print_table(FILE *out, struct dfg_gen *g, const struct dff_table *table)
 {
     uint64_t n = n_elements(table);
-    enum dff_type type = table->f ? (table->elem == DF_F64 ? DFF_F64 : DFF_F32) : table->elem == DF_I64 ? DFF_I64 : DFF_I32;
+    enum dff_type type = table->f ? (table->elem == DF_F64 ? DFF_F64 : DFF_F32) : dff_promoted(table->elem);
     fprintf(out, "%s %s df_table_%s[%" PRIu64 "] = {", g->gpu ? "DF_DEVICE_DATA" : "static const",
             table->elem == DF_F16 ? "float" : df_elem_c_type(table->elem), table->decl->name.text, n);
     for (uint64_t i = 0; i < n; i++)

@@ -49,7 +49,7 @@ static void store(struct dfg_gen *g, const struct dff_formula *f)
     dfg_line_of(g, g->block, &f->ast->loc);
     if (port->elem == DF_F16)
         dfg_line(g, g->block, "%s[%s] = df_f16_of_f32(%s);", name, place, value.c);
-    else if (port->elem == DF_U8 || port->elem == DF_U16)
+    else if (dff_is_narrow(port->elem))
         dfg_line(g, g->block, "%s[%s] = (%s)%s;", name, place, df_elem_c_type(port->elem), dfg_within(g, value, DFG_ATOM));
     else
         dfg_line(g, g->block, "%s[%s] = %s;", name, place, value.c);

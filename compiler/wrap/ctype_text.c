@@ -7,13 +7,13 @@ enum { MOST_TEXT = 512 };
 
 const char *dfc_ctype_elem(const struct dfc_ctype *type)
 {
-    bool is_float = type->kind == DFC_CTYPE_FLOAT;
+    const bool is_float = type->kind == DFC_CTYPE_FLOAT, is_signed = type->kind == DFC_CTYPE_SIGNED, is_unsigned = type->kind == DFC_CTYPE_UNSIGNED;
     if (!dfc_ctype_is_number(type))
         return NULL;
     switch (type->size_bytes) {
-    case 1: return is_float ? NULL : "u8";
-    case 2: return is_float ? "f16" : "u16";
-    case 4: return is_float ? "f32" : "i32";
+    case 1: return is_float ? NULL : is_signed ? "i8" : "u8";
+    case 2: return is_float ? "f16" : is_signed ? "i16" : "u16";
+    case 4: return is_float ? "f32" : is_unsigned ? "u32" : "i32";
     case 8: return is_float ? "f64" : "i64";
     default: return NULL;
     }

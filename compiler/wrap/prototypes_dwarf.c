@@ -90,23 +90,25 @@ static bool is_complex(Dwarf_Die *die)
 
 static enum dfc_ctype_kind kind_of_number(Dwarf_Die *die)
 {
+    const char *name = dwarf_diename(die);
     switch (encoding_of(die)) {
     case DW_ATE_boolean: return DFC_CTYPE_BOOL;
     case DW_ATE_float: return DFC_CTYPE_FLOAT;
     case DW_ATE_signed: return DFC_CTYPE_SIGNED;
     case DW_ATE_unsigned: return DFC_CTYPE_UNSIGNED;
-    case DW_ATE_signed_char: return DFC_CTYPE_CHAR;
+    case DW_ATE_signed_char: return name && strcmp(name, "signed char") == 0 ? DFC_CTYPE_SIGNED : DFC_CTYPE_CHAR;
     case DW_ATE_unsigned_char: return DFC_CTYPE_UNSIGNED;
     default: return DFC_CTYPE_OTHER;
     }
 }
 
-/* Is it a type that the C code of a kernel has: uint8_t uint16_t int32_t int64_t float double? */
+/* Is it a type that the C code of a kernel has: those of runtime/elements.def? */
 static bool is_exact(const struct dfc_ctype *type)
 {
     static const struct { enum dfc_ctype_kind kind; unsigned size; const char *name; } exact[] = {
         { DFC_CTYPE_UNSIGNED, 1, "unsigned char" }, { DFC_CTYPE_UNSIGNED, 2, "short unsigned int" },
-        { DFC_CTYPE_UNSIGNED, 2, "unsigned short" }, { DFC_CTYPE_SIGNED, 4, "int" },
+        { DFC_CTYPE_UNSIGNED, 2, "unsigned short" }, { DFC_CTYPE_UNSIGNED, 4, "unsigned int" }, { DFC_CTYPE_SIGNED, 1, "signed char" },
+        { DFC_CTYPE_SIGNED, 2, "short int" }, { DFC_CTYPE_SIGNED, 2, "short" }, { DFC_CTYPE_SIGNED, 4, "int" },
         { DFC_CTYPE_SIGNED, 8, "long int" }, { DFC_CTYPE_SIGNED, 8, "long" }, { DFC_CTYPE_FLOAT, 4, "float" },
         { DFC_CTYPE_FLOAT, 8, "double" },
     };

@@ -39,6 +39,9 @@ static long double element(enum df_elem elem, const void *array, uint64_t i)
     const unsigned char *at = (const unsigned char *)array + i * df_elem_bytes(elem);
     union {
         uint16_t u16;
+        uint32_t u32;
+        int8_t i8;
+        int16_t i16;
         int32_t i32;
         int64_t i64;
         float f32;
@@ -48,6 +51,9 @@ static long double element(enum df_elem elem, const void *array, uint64_t i)
     switch (elem) {
     case DF_U8: return *at;
     case DF_U16: return x.u16;
+    case DF_U32: return x.u32;
+    case DF_I8: return x.i8;
+    case DF_I16: return x.i16;
     case DF_I32: return x.i32;
     case DF_I64: return (long double)x.i64;
     case DF_F16: return half(x.u16);

@@ -22,7 +22,7 @@ parts() { # some elements of a file, from a byte on
 }
 records() { # numbers and an array, k records a wave
     for label in i32 f32 f64; do
-        for elem in u8 u16 f32 f64; do
+        for elem in u8 u16 u32 i8 i16 i32 f32 f64; do
             echo "kernel read_records_${label}_$elem(out a: $label[k, l], out v: $elem[k, n]; path: str, header: str) stream restart resume cpu \"records.c\";"
             echo "kernel read_records_${label}_${elem}_2d(out a: $label[k, l], out v: $elem[k, h, w]; path: str, header: str) stream restart resume cpu \"records.c\";"
         done
@@ -39,8 +39,8 @@ bounds() { # 'h, w' is 'h <= _, w <= _': a call's annotation says how large they
 up_to() { # SUFFIX PORT
     echo "kernel read_${format}_up_to$1(out $2; path: str) stream restart resume cpu \"$format.c\";"
 }
-pictures() { # png and tiff: grey and with channels, whole and as tiles
-    for elem in u8 u16 f32; do
+pictures() { # ELEM...: png and tiff: grey and with channels, whole and as tiles
+    for elem; do
         suffix=$([ $elem = u8 ] || echo _$elem)
         for kind in '' _rgb; do
             extents=$([ "$kind" ] && echo 'h, w, c' || echo 'h, w')
@@ -56,8 +56,8 @@ echo "// $format.df: made by kernels.sh; docs/io.md explains the kernels"
 case $format in
 raw | npy) arrays; if [ $format = raw ]; then parts; fi ;;
 records) records ;;
-png) printf 'link "png";\nlink "z";\n'; pictures ;;
-tiff) echo 'link "tiff";'; pictures ;;
-csv) for elem in u8 u16 i32 i64 f32 f64; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered resume zero_extents cpu \"csv.c\";"; done ;;
+png) printf 'link "png";\nlink "z";\n'; pictures u8 u16 f32 ;;
+tiff) echo 'link "tiff";'; pictures u8 u16 f32 u32 i8 i16 i32 ;;
+csv) for elem in u8 u16 u32 i8 i16 i32 i64 f32 f64; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered resume zero_extents cpu \"csv.c\";"; done ;;
 *) echo "kernels.sh: no format '$format'" >&2; exit 2 ;;
 esac

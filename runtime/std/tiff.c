@@ -238,20 +238,21 @@ static int64_t picture_pages(struct picture *p)
 
 static int check_samples(struct df_call *call, struct picture *p)
 {
-    static const char *const suffixes[DF_N_ELEMS] = { [DF_U8] = "read_tiff", [DF_U16] = "..._u16", [DF_F32] = "..._f32" };
+    static const char *const suffixes[DF_N_ELEMS] = { [DF_U8] = "read_tiff", [DF_U16] = "..._u16", [DF_U32] = "..._u32", [DF_I8] = "..._i8",
+                                                      [DF_I16] = "..._i16", [DF_I32] = "..._i32", [DF_F32] = "..._f32" };
     struct samples *s = &p->samples;
     const char *why = NULL;
     s->bits = tag(p->tiff, TIFFTAG_BITSPERSAMPLE);
     s->stored = tag(p->tiff, TIFFTAG_SAMPLESPERPIXEL);
-    s->elem = elem_of(p->tiff, &why);
+    s->elem = elem_of(p->tiff, p->elem, &why);
     if (s->elem == DF_N_ELEMS)
-        return df_fail(call, "'%s' has samples of %u bits, %s: unsigned ones of 1 to 16, signed ones of 8 and 16, and floats of 32 are read", p->path,
+        return df_fail(call, "'%s' has samples of %u bits, %s: unsigned ones of 1 to 16 and 32, signed ones of 8, 16 and 32, and floats of 32 are read", p->path,
                        s->bits, why);
     if ((why = take_samples(p->tiff, s)))
         return df_fail(call, "'%s' %s", p->path, why);
     if (s->elem != p->elem)
         return df_fail(call, "'%s' has %ssamples of %u bits: the kernel for it is %s", p->path,
-                       s->elem == DF_F32 && s->bits < 32 ? "signed " : "", s->bits, suffixes[s->elem]);
+                       s->elem == DF_I8 || s->elem == DF_I16 || s->elem == DF_I32 ? "signed " : s->elem == DF_U32 ? "unsigned " : "", s->bits, suffixes[s->elem]);
     if (p->channels == 1 && s->given != 1)
         return df_fail(call, "'%s' has %zu channels: a kernel ..._rgb reads it", p->path, s->given);
     return DF_OK;
@@ -488,6 +489,15 @@ static int picture_row(void *source, void *row, struct df_call *call)
 
 /* ---- writing ---- */
 
+static int sample_format(enum df_elem elem)
+{
+    switch (elem) {
+    case DF_F32: return SAMPLEFORMAT_IEEEFP;
+    case DF_I8: case DF_I16: case DF_I32: return SAMPLEFORMAT_INT;
+    default: return SAMPLEFORMAT_UINT;
+    }
+}
+
 static void set_fields(struct picture *p, const uint64_t *extents)
 {
     uint16_t base = extents[2] < 3 ? 1 : 3, n_extra = (uint16_t)(extents[2] - base);
@@ -496,7 +506,7 @@ static void set_fields(struct picture *p, const uint64_t *extents)
     TIFFSetField(p->tiff, TIFFTAG_IMAGELENGTH, (uint32_t)extents[0]);
     TIFFSetField(p->tiff, TIFFTAG_SAMPLESPERPIXEL, (uint16_t)extents[2]);
     TIFFSetField(p->tiff, TIFFTAG_BITSPERSAMPLE, (uint16_t)(8 * element_bytes[p->elem]));
-    TIFFSetField(p->tiff, TIFFTAG_SAMPLEFORMAT, p->elem == DF_F32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+    TIFFSetField(p->tiff, TIFFTAG_SAMPLEFORMAT, (uint16_t)sample_format(p->elem));
     TIFFSetField(p->tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
     TIFFSetField(p->tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     TIFFSetField(p->tiff, TIFFTAG_PHOTOMETRIC, base == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
@@ -553,3 +563,7 @@ static int picture_finish(struct df_call *call, struct picture *p)
 }
 
 PICTURES(tiff)
+PICTURE_OF(tiff, _u32, uint32_t, DF_U32)
+PICTURE_OF(tiff, _i8, int8_t, DF_I8)
+PICTURE_OF(tiff, _i16, int16_t, DF_I16)
+PICTURE_OF(tiff, _i32, int32_t, DF_I32)

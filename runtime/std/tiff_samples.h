@@ -1,7 +1,7 @@
 /* tiff_samples.h - turns the samples that libtiff gives into those of a token: unpacks bits, and makes RGB of what is stored in other colours.
  *
- * Samples: unsigned ones of 1 to 8 bits become u8, scaled to its full range; of 9 to 16 bits u16, with their value; signed ones of 8 and 16 bits,
- *          and floats of 32, become f32.
+ * Samples: unsigned ones of 1 to 8 bits become u8, scaled to its full range; of 9 to 16 bits u16, with their value. Signed ones of 8, 16 and 32 bits,
+ *          unsigned ones of 32, and floats of 32 stay what they are; f32 is also given of signed ones of 8 and 16 bits.
  * Colours: palettes become RGB, with the upper 8 bits of the palette; so does CMYK, as (1 - C) * (1 - K). L*a*b* of 8 bits keeps its samples, with a*
  *          and b* as 128 more than their value. Grey with white at 0 is inverted. Colours that were multiplied by alpha are divided by it, rounded
  *          down. Extra samples follow.
@@ -20,7 +20,7 @@ enum colours { AS_STORED, WHITE_AT_0, INDEXED, CMYK, LAB, YCBCR };
 struct samples {
     enum df_elem elem;
     unsigned bits;
-    unsigned most;                      /* u8 and u16: the largest of the samples that are given */
+    unsigned most;                      /* unsigned: the largest of the samples that are given */
     enum colours colours;
     size_t stored, given;               /* of a pixel: in the file, as unpack() lays them out; after finish() */
     size_t alpha;                       /* which of those given has been multiplied into those before it; 0: none */
@@ -39,16 +39,30 @@ static uint32_t tag(TIFF *tiff, uint32_t name)
     return TIFFGetFieldDefaulted(tiff, name, &value) ? value : 0;
 }
 
-/* Says why samples of this kind are not read, in `why`, or gives their element. */
-static enum df_elem elem_of(TIFF *tiff, const char **why)
+static int is_small(const struct samples *s)
+{
+    return s->elem == DF_U8 || s->elem == DF_U16;
+}
+
+static int is_unsigned(const struct samples *s)
+{
+    return is_small(s) || s->elem == DF_U32;
+}
+
+/* Gives the element of the page's samples, for a kernel of `wanted` elements, or says in `why` which kind of samples is not read. */
+static enum df_elem elem_of(TIFF *tiff, enum df_elem wanted, const char **why)
 {
     const uint32_t bits = tag(tiff, TIFFTAG_BITSPERSAMPLE), format = tag(tiff, TIFFTAG_SAMPLEFORMAT);
-    const int is_unsigned = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID; /* of VOID the specification says so */
-    if (is_unsigned && bits >= 1 && bits <= 16)
+    const int of_uint = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID; /* of VOID the specification says so */
+    if (of_uint && bits >= 1 && bits <= 16)
         return bits <= 8 ? DF_U8 : DF_U16;
-    if ((format == SAMPLEFORMAT_INT && (bits == 8 || bits == 16)) || (format == SAMPLEFORMAT_IEEEFP && bits == 32))
-        return DF_F32;
-    *why = is_unsigned ? "unsigned" : format == SAMPLEFORMAT_INT ? "signed" : format == SAMPLEFORMAT_IEEEFP ? "floats" : "complex";
+    if (of_uint && bits == 32)
+        return DF_U32;
+    if (format == SAMPLEFORMAT_INT && (bits == 8 || bits == 16))
+        return wanted == DF_F32 ? DF_F32 : bits == 8 ? DF_I8 : DF_I16;
+    if (bits == 32 && (format == SAMPLEFORMAT_INT || format == SAMPLEFORMAT_IEEEFP))
+        return format == SAMPLEFORMAT_INT ? DF_I32 : DF_F32;
+    *why = of_uint ? "unsigned" : format == SAMPLEFORMAT_INT ? "signed" : format == SAMPLEFORMAT_IEEEFP ? "floats" : "complex";
     return DF_N_ELEMS;
 }
 
@@ -74,13 +88,13 @@ static int take_colours(TIFF *tiff, struct samples *s, uint32_t photometric)
 {
     const int is_u8 = s->elem == DF_U8 && s->bits == 8;
     switch (photometric) {
-    case PHOTOMETRIC_MINISWHITE: s->colours = s->elem == DF_F32 ? AS_STORED : WHITE_AT_0; return 1;
+    case PHOTOMETRIC_MINISWHITE: s->colours = is_unsigned(s) ? WHITE_AT_0 : AS_STORED; return 1;
     case PHOTOMETRIC_MINISBLACK: return 1;
     case PHOTOMETRIC_RGB: return s->stored >= 3;
     case PHOTOMETRIC_PALETTE: s->colours = INDEXED; return s->elem == DF_U8;
     case PHOTOMETRIC_SEPARATED:
         s->colours = tag(tiff, TIFFTAG_INKSET) == INKSET_CMYK ? CMYK : AS_STORED; /* of other inks the file may say the name, and not the colour */
-        return s->colours == AS_STORED || (s->elem != DF_F32 && s->stored >= 4);
+        return s->colours == AS_STORED || (is_small(s) && s->stored >= 4);
     case PHOTOMETRIC_CIELAB: s->colours = LAB; return is_u8 && s->stored >= 3;
     case PHOTOMETRIC_YCBCR:
         s->colours = YCBCR;
@@ -113,7 +127,7 @@ static size_t alpha_of(TIFF *tiff, const struct samples *s, uint32_t photometric
 {
     uint16_t n = 0, *extra = NULL;
     const size_t colours = photometric == PHOTOMETRIC_MINISBLACK ? 1 : photometric == PHOTOMETRIC_RGB ? 3 : SIZE_MAX;
-    const int has = (s->elem != DF_F32 || s->bits == 32) && TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &n, &extra) && n > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
+    const int has = (is_unsigned(s) || (s->elem == DF_F32 && s->bits == 32)) && TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &n, &extra) && n > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
     return has && colours < s->given ? colours : 0;
 }
 
@@ -142,7 +156,7 @@ static int assume_photometric(struct samples *s, uint16_t *photometric)
 {
     *photometric = s->stored == 1 ? PHOTOMETRIC_MINISWHITE : PHOTOMETRIC_RGB;
     s->assumed = s->stored == 3      ? "has no PhotometricInterpretation: its samples are taken for RGB"
-                 : s->elem != DF_F32 ? "has no PhotometricInterpretation: its samples are taken for grey with white at 0"
+                 : is_unsigned(s)    ? "has no PhotometricInterpretation: its samples are taken for grey with white at 0"
                                      : NULL;
     return s->stored == 1 || s->stored == 3;
 }
@@ -152,7 +166,7 @@ static const char *take_samples(TIFF *tiff, struct samples *s)
 {
     static _Thread_local char why[160];
     uint16_t photometric;
-    const unsigned most = (1u << (s->bits & 31)) - 1;
+    const unsigned most = s->bits < 32 ? (1u << s->bits) - 1 : UINT32_MAX;
     s->most = s->elem == DF_U8 ? 255 : most;
     s->colours = AS_STORED;
     s->assumed = NULL;
@@ -201,14 +215,16 @@ static void unpack(const struct samples *s, const unsigned char *row, size_t pix
     for (size_t i = 0; i < pixels * n; i++) {
         const size_t at = i / n * s->stored + first + i % n;
         if (s->bits == 32) {
-            ((float *)to)[at] = ((const float *)(const void *)row)[i];
+            memcpy((char *)to + 4 * at, row + 4 * i, 4);
             continue;
         }
         const unsigned v = packed(row, i, s->bits);
         if (s->elem == DF_U8)
             ((uint8_t *)to)[at] = s->bits < 8 ? s->scaled[v] : (uint8_t)v;
-        else if (s->elem == DF_U16)
+        else if (s->elem == DF_U16 || s->elem == DF_I16)
             ((uint16_t *)to)[at] = (uint16_t)v;
+        else if (s->elem == DF_I8)
+            ((uint8_t *)to)[at] = (uint8_t)v;
         else
             ((float *)to)[at] = s->bits == 8 ? (float)(int8_t)v : (float)(int16_t)v;
     }
@@ -240,6 +256,7 @@ static void unpack_groups(const struct samples *s, const uint8_t *groups, size_t
     }
 FINISH_UNSIGNED(finish_u8, uint8_t)
 FINISH_UNSIGNED(finish_u16, uint16_t)
+FINISH_UNSIGNED(finish_u32, uint32_t)   /* grey only */
 
 static void finish_indexed(const struct samples *s, const uint8_t *from, uint8_t *to, size_t pixels)
 {
@@ -280,6 +297,7 @@ static void finish_ycbcr(const struct samples *s, uint8_t *to, size_t pixels)
     }
 DIVIDE_BY_ALPHA(divide_u8, uint8_t, v < alpha ? v * s->most / alpha : s->most)
 DIVIDE_BY_ALPHA(divide_u16, uint16_t, v < alpha ? v * s->most / alpha : s->most)
+DIVIDE_BY_ALPHA(divide_u32, uint32_t, v < alpha ? (uint64_t)v * s->most / alpha : s->most)
 DIVIDE_BY_ALPHA(divide_f32, float, v / alpha)
 
 /* Makes of stored samples those that are given. */
@@ -289,6 +307,8 @@ static void finish(const struct samples *s, const void *from, void *to, size_t p
         finish_indexed(s, from, to, pixels);
     else if (s->colours != AS_STORED && s->elem == DF_U16)
         finish_u16(s, from, to, pixels);
+    else if (s->colours != AS_STORED && s->elem == DF_U32)
+        finish_u32(s, from, to, pixels);
     else if (s->colours == WHITE_AT_0 || s->colours == CMYK)
         finish_u8(s, from, to, pixels);
     else
@@ -301,6 +321,8 @@ static void finish(const struct samples *s, const void *from, void *to, size_t p
         divide_u8(s, to, pixels);
     else if (s->alpha && s->elem == DF_U16)
         divide_u16(s, to, pixels);
+    else if (s->alpha && s->elem == DF_U32)
+        divide_u32(s, to, pixels);
     else if (s->alpha)
         divide_f32(s, to, pixels);
 }

@@ -62,14 +62,14 @@ for from in shapes.cpp shapes.o; do
     "$DFC" wrap $from | sed 's/inout? sum/out sum/; s/inout? out_/out out_/; s/inout? v/inout v/' > all.df
     cat > shapes-main.df <<'X'
 import "all.df";
-kernel make(out f: f32[n], out d: f64[n], out i: i32[n], out m: u8[n]) cpu {{
-    for (size_t k = 0; k < n; k++) { f[k] = d[k] = i[k] = (int)k; m[k] = k % 2; }
+kernel make(out f: f32[n], out d: f64[n], out i: u32[n], out m: u8[n]) cpu {{
+    for (size_t k = 0; k < n; k++) { f[k] = d[k] = i[k] = (uint32_t)k; m[k] = k % 2; }
 }};
-kernel show(in f: f32[n], in d: f64[n], in best: f32[1], in o: u16[n], in s: f64[1]) cpu {{
+kernel show(in f: f32[n], in d: f64[n], in best: f32[1], in o: i16[n], in s: f64[1]) cpu {{
     printf("%g %g %g %d %g\n", f[n - 1], d[n - 1], best[0], o[n - 1], s[0]);
 }};
 graph main {
-    (f: f32[6], d: f64[6], i: i32[6], m: u8[6]) = make();
+    (f: f32[6], d: f64[6], i: u32[6], m: u8[6]) = make();
     f2 = image_scale_1(f, 2.0);
     d2 = image_scale_2(d, 3.0);
     b = most_float_(f2);

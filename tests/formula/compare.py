@@ -38,7 +38,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import extents  # noqa: E402
 import generate  # noqa: E402
 
-C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "i32": "int32_t", "i64": "int64_t", "f16": "uint16_t", "f32": "float", "f64": "double"}
+C_TYPES = {"u8": "uint8_t", "u16": "uint16_t", "u32": "uint32_t", "i8": "int8_t", "i16": "int16_t", "i32": "int32_t", "i64": "int64_t", "f16": "uint16_t", "f32": "float", "f64": "double"}
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIMIT_S = 300
 

@@ -47,7 +47,7 @@ class Program:
             n = 1
             for extent in shape:
                 n *= extent
-            values = [r.choice(("0", "1", "0.5", "-2.25", "0.1", "100.0")) if elem[0] == "f" else str(r.randrange(0 if elem[0] == "u" else -200, 200)) for _ in range(n)]
+            values = [r.choice(("0", "1", "0.5", "-2.25", "0.1", "100.0")) if elem[0] == "f" else str(r.randrange(0 if elem[0] == "u" else -100 if elem == "i8" else -200, 100 if elem == "i8" else 200)) for _ in range(n)]
             name = f"{self.name}_t{t}"
             self.tables.append((name, elem, shape))
             self.table_texts.append(f"table {name}: {elem}[{', '.join(map(str, shape))}] = {{ {', '.join(values)} }};\n")

@@ -4,8 +4,9 @@ smaller.
 """
 from extents import Div, Lin, number, var
 
-ELEMENTS = ("u8", "u16", "i32", "i64", "f16", "f32", "f64")
-PROMOTED = {"u8": "i32", "u16": "i32", "i32": "i32", "i64": "i64", "f16": "f32", "f32": "f32", "f64": "f64"}
+ELEMENTS = ("u8", "u16", "u32", "i8", "i16", "i32", "i64", "f16", "f32", "f64")
+PROMOTED = {"u8": "i32", "u16": "i32", "u32": "i64", "i8": "i32", "i16": "i32", "i32": "i32", "i64": "i64", "f16": "f32", "f32": "f32", "f64": "f64"}
+NARROW = ("u8", "u16", "u32", "i8", "i16")
 TYPES = ("i32", "i64", "f32", "f64")
 BORDERS = ("clamp", "mirror", "reflect", "wrap")
 DIMS = "hwnm"
@@ -77,7 +78,7 @@ class Formula:
 
 
 # Number of elements and what it is computed from, for tables and for the borders that are numbers.
-BORDER_NUMBERS = {"i32": ("0", "1", "-3", "77"), "i64": ("0", "-1", "3000000000"), "u": ("0", "1", "200"), "f": ("0", "0.5", "-1.25", "1000")}
+BORDER_NUMBERS = {"i32": ("0", "1", "-3", "77"), "i64": ("0", "-1", "3000000000"), "u": ("0", "1", "200"), "i8": ("0", "-1", "-128", "100"), "i16": ("0", "-300", "32767"), "f": ("0", "0.5", "-1.25", "1000")}
 
 
 class Kernel:
@@ -368,9 +369,10 @@ class Kernel:
         if kind == "i64" and r.random() < 0.2:      # the other one is made wider
             b = self.make("i32", scope, depth - 1)
         form = r.choice(("({} + {})", "({} - {})", "{} * {}", "{} / {}", "{} % {}", "({} & {})", "({} | {})", "({} ^ {})", "min({}, {})", "max({}, {})",
-                         "-{}", "~{}", "abs({})", "clamp({}, -100, 1000)", "({} << {})", "({} >> {})", "wrap_u8({})", "wrap_u16({})", "u8({})", "u16({})", "wrap_i32({})"))
-        if kind == "i64" and form.startswith(("u", "wrap")):
-            form = f"i64({form})"
+                         "-{}", "~{}", "abs({})", "clamp({}, -100, 1000)", "({} << {})", "({} >> {})", "wrap_u8({})", "wrap_u16({})", "u8({})", "u16({})", "wrap_i32({})", "wrap_i8({})",
+                         "wrap_i16({})", "i8({})", "i16({})"))
+        if kind == "i64" and form.startswith(("u", "wrap", "i8", "i16")):
+            form = r.choice((f"i64({form})", f"i64({form})", "wrap_u32({})", "u32({})"))
         if "<<" in form or ">>" in form:
             if b.kind != kind:
                 b = Expr(kind, self.literal(kind))
@@ -583,8 +585,8 @@ class Kernel:
             assign = "="
             if port.mode == "acc":
                 assign, value = self.changed(port, kind, value)
-            if port.elem in ("u8", "u16") and kind[0] == "i" and r.random() < 0.6:      # most would be 0 or the largest
-                value = Expr("i32", f"wrap_{port.elem}({{}})", value)
+            if port.elem in NARROW and kind[0] == "i" and r.random() < 0.6:      # most would be 0 or the largest
+                value = Expr(PROMOTED[port.elem], f"wrap_{port.elem}({{}})", value)
             if kind != port.elem:
                 value = Expr(PROMOTED[port.elem], f"{port.elem}({{}})", value)
             extents = [e for name, e in zip(left, port.extents) if not name.isdigit()]
@@ -600,7 +602,7 @@ class Kernel:
         """How an acc takes a value, and the value. Its formulas agree, or a number says what it begins with."""
         r = self.r
         if port.first or not self.assign_of.get(port.name):
-            self.assign_of[port.name] = r.choice(("=", "min=", "max=") + ("+=",) * 3 * (port.elem not in ("u8", "u16", "f16")))
+            self.assign_of[port.name] = r.choice(("=", "min=", "max=") + ("+=",) * 3 * (port.elem not in (*NARROW, "f16")))
         assign = self.assign_of[port.name]
         if assign == "=" and PROMOTED[port.elem] == kind:
             own = Expr(kind, port.name + (f"[{', '.join(self.left)}]" if self.left else ""))

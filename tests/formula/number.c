@@ -142,7 +142,8 @@ static const struct {
     const char *name;
     unsigned bytes;
     enum type type;
-} elements[N_ELEMENTS] = { { "u8", 1, I32 }, { "u16", 2, I32 }, { "i32", 4, I32 }, { "i64", 8, I64 },
+} elements[N_ELEMENTS] = { { "u8", 1, I32 }, { "u16", 2, I32 }, { "u32", 4, I64 },
+                           { "i8", 1, I32 }, { "i16", 2, I32 }, { "i32", 4, I32 }, { "i64", 8, I64 },
                            { "f16", 2, F32 }, { "f32", 4, F32 }, { "f64", 8, F64 } };
 
 bool element_named(const char *name, enum element *element)
@@ -208,6 +209,9 @@ struct number element_load(enum element element, const void *array, int64_t at)
     switch (element) {
     case E_U8: return number_of_int(I32, LOAD(uint8_t));
     case E_U16: return number_of_int(I32, LOAD(uint16_t));
+    case E_U32: return number_of_int(I64, LOAD(uint32_t));
+    case E_I8: return number_of_int(I32, LOAD(int8_t));
+    case E_I16: return number_of_int(I32, LOAD(int16_t));
     case E_I32: return number_of_int(I32, LOAD(int32_t));
     case E_I64: return number_of_int(I64, LOAD(int64_t));
     case E_F16: return number_of_real(F32, half_load(LOAD(uint16_t)));
@@ -223,6 +227,9 @@ void element_store(enum element element, void *array, int64_t at, struct number 
     switch (element) {
     case E_U8: STORE(uint8_t, a.i); break;
     case E_U16: STORE(uint16_t, a.i); break;
+    case E_U32: STORE(uint32_t, a.i); break;
+    case E_I8: STORE(int8_t, a.i); break;
+    case E_I16: STORE(int16_t, a.i); break;
     case E_I32: STORE(int32_t, a.i); break;
     case E_I64: STORE(int64_t, a.i); break;
     case E_F16: STORE(uint16_t, half_store(a.f)); break;
@@ -233,8 +240,15 @@ void element_store(enum element element, void *array, int64_t at, struct number 
 
 static void ends(enum element element, int64_t *low, int64_t *high)
 {
-    *low = element == E_I32 ? INT32_MIN : element == E_I64 ? INT64_MIN : 0;
-    *high = element == E_U8 ? UINT8_MAX : element == E_U16 ? UINT16_MAX : element == E_I32 ? INT32_MAX : INT64_MAX;
+    switch (element) {
+    case E_U8: *low = 0, *high = UINT8_MAX; break;
+    case E_U16: *low = 0, *high = UINT16_MAX; break;
+    case E_U32: *low = 0, *high = UINT32_MAX; break;
+    case E_I8: *low = INT8_MIN, *high = INT8_MAX; break;
+    case E_I16: *low = INT16_MIN, *high = INT16_MAX; break;
+    case E_I32: *low = INT32_MIN, *high = INT32_MAX; break;
+    default: *low = INT64_MIN, *high = INT64_MAX; break;
+    }
 }
 
 static int64_t to_integer(enum element element, struct number a)
@@ -263,6 +277,7 @@ struct number element_convert(enum element element, struct number a)
 
 struct number element_wrap(enum element element, struct number a)
 {
-    int64_t mask = element == E_U8 ? 0xff : element == E_U16 ? 0xffff : -1;
-    return number_of_int(I32, a.i & mask);
+    int64_t low, high, span = INT64_C(1) << (8 * element_bytes(element)), bits = a.i & (span - 1);
+    ends(element, &low, &high);
+    return number_of_int(element_type(element), bits > high ? bits - span : bits);
 }

@@ -13,7 +13,7 @@
 #include "dsl/ast.h"
 
 enum type { BOOL, I32, I64, F32, F64, EXACT_INT, EXACT_REAL };
-enum element { E_U8, E_U16, E_I32, E_I64, E_F16, E_F32, E_F64, N_ELEMENTS };
+enum element { E_U8, E_U16, E_U32, E_I8, E_I16, E_I32, E_I64, E_F16, E_F32, E_F64, N_ELEMENTS };
 
 struct number {           /* 16 bytes, which functions give in registers */
     enum type type;
@@ -50,6 +50,6 @@ void element_store(enum element element, void *array, int64_t at, struct number 
 
 /* Rounded to that element: to integers to the nearest even, with the ends as limits, NaN as 0. Gives the promoted type. */
 struct number element_convert(enum element element, struct number a);
-struct number element_wrap(enum element element, struct number a); /* of an integer: its low bits, for U8, U16, I32 */
+struct number element_wrap(enum element element, struct number a); /* of an integer: its low bits, for an integer type up to 32 bits */
 
 #endif

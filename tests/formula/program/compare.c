@@ -67,7 +67,7 @@ static struct number value_of(enum element element, uint64_t bits, enum style st
     if (type_is_real(type))
         return element_convert(element, number_of_real(F64, real_of(bits, style)));
     int64_t i = integer_of(bits, style);
-    return element == E_I64 ? number_of_int(I64, i) : number_of_int(I32, element == E_U8 ? i & 255 : element == E_U16 ? i & 65535 : i);
+    return element == E_I64 ? number_of_int(I64, i) : element_wrap(element, number_of_int(I64, i));
 }
 
 static enum style next_style(uint64_t *state) /* zeros are rare */

@@ -40,18 +40,12 @@ bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
     for (unsigned i = 0; i < report->n_rows; i++) {
         const struct dfc_scale_row *row = &report->rows[i];
         const struct dfc_virtual_result *r = &row->result;
-        double busy = 0, n = 0;
-        for (uint32_t t = 0; t < report->scale->cluster->n_types; t++) {
-            double share = report->scale->cluster->types[t].count;
-            busy += share * r->busy[t];
-            n += share;
-        }
         dfc_table_cell(&table, "%" PRIu32, row->nodes);
         dfc_table_cell(&table, "%" PRId64, row->waves);
         dfc_table_cell(&table, "%s", dfr_text_seconds(r->makespan_s, text, sizeof text));
         dfc_table_cell(&table, "%.4g", (double)row->waves / r->makespan_s);
         dfc_table_cell(&table, "%.1f %%", 100 * efficiency(row));
-        dfc_table_cell(&table, "%.0f %%", 100 * busy / n);
+        dfc_table_cell(&table, "%.0f %%", 100 * r->nodes_busy);
         dfc_table_cell(&table, "%.0f %%", 100 * r->manager_busy);
         dfc_table_cell(&table, "%.0f %%", 100 * fmax(r->out_busy, r->in_busy));
         dfc_table_cell(&table, "%.0f %%", 100 * r->switch_busy);

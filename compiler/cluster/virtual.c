@@ -502,18 +502,20 @@ static bool make_machines(struct run *r)
 
 static void give_result(const struct run *r, struct dfc_virtual_result *result)
 {
-    double busy_s[DFC_MOST_TYPES] = { 0 }, all_s = r->ended_s;
+    double busy_s[DFC_MOST_TYPES] = { 0 }, all_s = r->ended_s, sum_s = 0;
     *result = (struct dfc_virtual_result){ .makespan_s = all_s, .manager_busy = r->handled_s / all_s, .least_window = UINT32_MAX };
     for (uint32_t rank = 1; rank < r->n_ranks; rank++) {
         unsigned window = dfr_manager_window(r->manager, (int)rank);
         busy_s[r->machines[rank].type] += r->machines[rank].busy_s;
+        sum_s += r->machines[rank].busy_s;
         result->least_window = window < result->least_window ? window : result->least_window;
         result->most_window = window > result->most_window ? window : result->most_window;
     }
     for (uint32_t t = 0; t < r->s->n_types; t++) {
         result->waves[t] = r->by_type[t];
-        result->busy[t] = busy_s[t] / (r->s->types[t].n * all_s);
+        result->busy[t] = r->s->types[t].n ? busy_s[t] / (r->s->types[t].n * all_s) : 0;
     }
+    result->nodes_busy = sum_s / ((r->n_ranks - 1) * all_s);
     const struct flows_of_network *net = &r->net;
     const uint32_t of[4] = { net->out, net->in, net->net, net->files };
     double *busy[4] = { &result->out_busy, &result->in_busy, &result->switch_busy, &result->files_busy };

@@ -61,7 +61,8 @@ struct dfc_virtual {
 struct dfc_virtual_result {
     double makespan_s;                  /* until the last wave has ended */
     int64_t waves[DFC_MOST_TYPES];      /* accepted from machines of that type; with shares: how many of these */
-    double busy[DFC_MOST_TYPES];        /* share of the time in which machines of that type could begin no further wave */
+    double busy[DFC_MOST_TYPES];        /* share of the time in which machines of that type could begin no further wave; 0: there are none */
+    double nodes_busy;                  /* the same share, of all machines */
     double manager_busy;                /* share of the time that its thread handled messages */
     double out_busy, in_busy, switch_busy, files_busy; /* bytes moved over what could be */
     unsigned least_window, most_window; /* at the end */

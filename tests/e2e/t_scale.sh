@@ -21,6 +21,8 @@ expect nodes-limit 0 '^6 +20000 .* nodes$' scale --waves=20000 --nodes=6 --windo
 expect link-limit 0 "^120 +2000 .* 9[0-9] % .* rank 0's link$" scale --waves=2000 --nodes=6,120 -D n=120
 # A found window begins at the waves in flight, so that waves soon come as fast as nodes take them.
 expect window-begins 0 '^6 +2000 .* 9[0-9]\.. % ' scale --waves=2000 --nodes=6
+# Of two types, one of which has no node in the run.
+expect type-without-nodes 0 '^1 +100 .* 83\.6 % +84 % ' scale --waves=100 --nodes=1
 expect declared 0 '^120 +1000 ' scale
 expect param 0 '^12 +1000 ' scale -D n=10
 expect weak 0 '^2 +200 ' scale --weak --waves=100 --nodes=1,2

@@ -49,7 +49,7 @@ static unsigned which(struct making *m, const struct dfl_device *block, const st
 /* What takes one value has no second one. */
 static void take_one(struct making *m, const struct dfl_property *property)
 {
-    dfc_take_no_more(&m->c, property->values->next, "this property takes one value");
+    dfc_refuse_value(&m->c, property->values->next, "this property takes one value");
 }
 
 /* ---- nodes ---- */

@@ -26,7 +26,7 @@ static void bandwidth_of(struct dfc_convert *c, const struct dfl_expr *value, st
     unsigned i = 0;
     for (value = value->next; value && host && i < DF_BANDWIDTHS; value = value->next)
         dfc_take_rate(c, value, "a bandwidth by threads", &unit->figures.bytes_per_s[i++]);
-    dfc_take_no_more(c, value, host ? "'bandwidth' has one value for all cores, and then those of 1, 2, 4, ... 256 threads"
+    dfc_refuse_value(c, value, host ? "'bandwidth' has one value for all cores, and then those of 1, 2, 4, ... 256 threads"
                             : "a device's 'bandwidth' is one value, that of its memory");
 }
 
@@ -45,7 +45,7 @@ static void flops_of(struct dfc_convert *c, const struct dfl_expr *value, double
         dfl_error(c->sink, value->loc, "'flops' must be from 1 / s to 1000000000 / ns");
         c->ok = false;
     }
-    dfc_take_no_more(c, value, "'flops' has a value for f32 and one for f64, and nothing more");
+    dfc_refuse_value(c, value, "'flops' has a value for f32 and one for f64, and nothing more");
 }
 
 /* Two times: one value, or both. */
@@ -55,7 +55,7 @@ static void times_of(struct dfc_convert *c, const struct dfl_expr *value, enum p
     snprintf(what, sizeof what, "'%s'", properties[p]);
     for (unsigned i = 0; value && i < 2; value = value->next, i++)
         dfc_take_delay(c, value, what, &seconds[i]);
-    dfc_take_no_more(c, value, p == RANDOM ? "'random' has the time of a read whose address follows from the one before, and that of "
+    dfc_refuse_value(c, value, p == RANDOM ? "'random' has the time of a read whose address follows from the one before, and that of "
                                      "any other"
                                    : "'atomics' has the time of an update of a thread's own place, and that of a shared one");
 }

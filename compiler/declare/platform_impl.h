@@ -31,6 +31,6 @@ bool dfc_platform_is_cluster(const struct dfl_platform *ast);
 bool dfc_platform_read_as(struct dfl_sink *sink, const char *path, const struct dfc_define *defines, size_t n_defines,
                           bool (*convert)(struct dfc_unit *u, const struct dfl_platform *ast, void *result), void *result);
 /* Refuses `value` with that sentence, if there is one. */
-void dfc_take_no_more(struct dfc_convert *c, const struct dfl_expr *value, const char *what);
+void dfc_refuse_value(struct dfc_convert *c, const struct dfl_expr *value, const char *what);
 
 #endif

@@ -211,7 +211,7 @@ bool dfc_take_rate(struct dfc_convert *c, const struct dfl_expr *value, const ch
     return c->ok = false;
 }
 
-void dfc_take_no_more(struct dfc_convert *c, const struct dfl_expr *value, const char *what)
+void dfc_refuse_value(struct dfc_convert *c, const struct dfl_expr *value, const char *what)
 {
     if (!value)
         return;
@@ -228,16 +228,13 @@ void dfc_take_link(struct dfc_convert *c, const struct dfl_property *property, s
     if ((value = value->next))
         dfc_take_delay(c, value, "a link's latency", &link->latency_s);
     if (value && (value = value->next) && dfc_take_number(c, value, "a link's threshold", DFC_UNIT_BYTES, false, &n)) {
-        if (n >= 0 && n < (double)DF_LIMIT_BYTES) {
+        if (n < 0)
+            dfc_refuse_value(c, value, "a link's threshold must not be negative");
+        else if (n >= (double)DF_LIMIT_BYTES)
+            dfc_refuse_value(c, value, "a link's threshold must be at most 8 EiB");
+        else
             link->threshold_bytes = (uint64_t)n;
-        } else {
-            dfl_error(c->sink, value->loc, n < 0 ? "a link's threshold must not be negative"
-                                                 : "a link's threshold must be at most 8 EiB");
-            c->ok = false;
-        }
     }
-    if (value && value->next) {
-        dfl_error(c->sink, value->next->loc, "a link has a bandwidth, a latency and a threshold, and nothing more");
-        c->ok = false;
-    }
+    if (value)
+        dfc_refuse_value(c, value->next, "a link has a bandwidth, a latency and a threshold, and nothing more");
 }

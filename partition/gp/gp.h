@@ -101,6 +101,9 @@ void dfp_state_free(struct dfp_state *state);
 /* Copies a whole placement into the state and computes all that follows from it. bias NULL: 0 for all nodes. */
 void dfp_state_set(struct dfp_state *state, const uint16_t *place, const float *bias, float rank_weight);
 
+/* The same for a placement whose order follows from ranks alone. */
+void dfp_state_place(struct dfp_state *state, const uint16_t *place);
+
 /* dfp_state_move() and dfp_state_bias() change one node each. dfp_state_settle() then brings ranks and keys up to date.
  * At last dfp_state_keep() accepts all changes, or dfp_state_undo() takes them back. */
 void dfp_state_move(struct dfp_state *state, uint32_t node, uint32_t unit);

@@ -291,7 +291,7 @@ int dfp_evaluate_fast(const struct dfp_problem *problem, const uint16_t *place, 
         return code;
     code = dfp_state_make(&compact, &state, error);
     if (!code) {
-        dfp_state_set(&state, place, NULL, 1);
+        dfp_state_place(&state, place);
         for (uint32_t v = 0; v < compact.n_nodes; v++)
             state.key[v] = dfp_key(priority ? priority[v] : 0, v);
         dfp_state_sort(&state);

@@ -75,7 +75,7 @@ static bool is_late(const struct dfp_search *search)
 double dfp_load_run(struct dfp_search *search, double spare, uint64_t n_moves, double start_temperature, uint64_t seed)
 {
     struct loading l = { .s = &search->state, .c = &search->compact, .random = seed, .spare = spare };
-    dfp_state_set(l.s, search->place, NULL, 1);
+    dfp_state_place(l.s, search->place);
     double current_s = cost_s(&l), t0 = start_temperature * current_s / (l.c->n_movable + 1);
     if (!l.c->n_movable)
         return current_s;

@@ -129,7 +129,7 @@ int dfp_room_answer(struct dfp_search *search, struct dfp_result *result, struct
     free(r.place);
     free(r.priority);
     if (!code && r.best_s < INFINITY) {
-        dfp_state_set(&search->state, result->place, NULL, 1);
+        dfp_state_place(&search->state, result->place);
         result->load_s = dfp_state_bottleneck_s(&search->state);
         result->makespan_s = r.best_s;
         result->simulated = true;

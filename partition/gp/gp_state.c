@@ -273,6 +273,11 @@ void dfp_state_set(struct dfp_state *s, const uint16_t *place, const float *bias
     dfp_state_sort(s);
 }
 
+void dfp_state_place(struct dfp_state *s, const uint16_t *place)
+{
+    dfp_state_set(s, place, NULL, 1);
+}
+
 /* ---- bounds ---- */
 
 double dfp_state_bottleneck_s(const struct dfp_state *s)

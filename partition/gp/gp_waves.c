@@ -76,7 +76,7 @@ static double anneal(struct waves *w, struct dfp_search *joint, uint32_t n_waves
     size_t n = joint->compact.n_nodes, n_ways = sizeof ways / sizeof *ways;
     uint16_t *best = joint->place + n;  /* the array has room for two placements */
     memcpy(best, joint->place, n * sizeof *best);
-    dfp_state_set(&joint->state, joint->place, NULL, 1);
+    dfp_state_place(&joint->state, joint->place);
     double best_s = dfp_state_bottleneck_s(&joint->state);
     for (size_t i = 0; i < n_ways && best_s > w->bound_s * n_waves * (1 + 1e-4); i++) { /* from the best so far */
         memcpy(joint->place, best, n * sizeof *best);
@@ -164,7 +164,7 @@ static double settle_once(struct dfp_search *joint, uint32_t n_nodes, uint32_t n
         }
     if (!changed)
         return load_s;
-    dfp_state_set(&joint->state, joint->place, NULL, 1);
+    dfp_state_place(&joint->state, joint->place);
     return dfp_state_bottleneck_s(&joint->state) / n_waves;
 }
 
@@ -202,7 +202,7 @@ static int single_wave(struct waves *w, struct df_error *error)
     if (code)
         return code;
     for (uint32_t i = 0; i < search->pool.n; i++) {
-        dfp_state_set(&search->state, search->pool.found[i].place, NULL, 1);
+        dfp_state_place(&search->state, search->pool.found[i].place);
         double load_s = dfp_state_bottleneck_s(&search->state);
         if (i == 0)
             w->candidate[0].load_s = load_s;
@@ -311,7 +311,7 @@ static int try_planner(struct waves *w, const struct dfp_partitioner *planner, s
     int code = dfp_replay_plan(w->search->problem, w->search->options, planner, place, w->priority, error);
     bool refused = code && code != DF_E_MEMORY;
     if (!code) {
-        dfp_state_set(&w->search->state, place, NULL, 1);
+        dfp_state_place(&w->search->state, place);
         code = candidate_add(w, 1, dfp_state_bottleneck_s(&w->search->state), place, error);
     }
     for (uint32_t i = 0; i < w->n && !code; i++) /* the placement may have been a candidate before, in another order */

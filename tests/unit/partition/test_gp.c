@@ -93,7 +93,7 @@ static void the_end_is_known_early_only_where_it_is_late(void **state)
         assert_int_equal(dfp_compact_make(&s.problem, &compact, NULL), DF_OK);
         assert_int_equal(dfp_state_make(&compact, &st, NULL), DF_OK);
         random_places(&s, &random, place);
-        dfp_state_set(&st, place, NULL, 1);
+        dfp_state_place(&st, place);
         double all_s = dfp_state_run(&st, INFINITY);
         assert_true(dfp_state_bottleneck_s(&st) <= all_s * (1 + 1e-12));
         assert_true(dfp_state_run(&st, all_s) == all_s);
@@ -140,7 +140,7 @@ static void changes_leave_what_a_fresh_start_has(void **state)
         assert_int_equal(dfp_state_make(&compact, &a, NULL), DF_OK);
         assert_int_equal(dfp_state_make(&compact, &b, NULL), DF_OK);
         random_places(&s, &random, place);
-        dfp_state_set(&a, place, NULL, 1);
+        dfp_state_place(&a, place);
         for (int k = 0; k < 200; k++) {
             bool keep = sample_rand(&random) % 2;
             for (uint32_t i = 1 + sample_rand(&random) % 5; i; i--) {
@@ -340,7 +340,7 @@ static void a_pool_keeps_the_better(void **state)
     const double makespan_s[] = { 1, 2, 1 - 5e-7, 1 + 5e-7 };
     for (uint32_t i = 0; i < 4; i++) {
         random_places(&s, &random, place);
-        dfp_state_set(&st, place, NULL, 1);
+        dfp_state_place(&st, place);
         dfp_pool_add(&pool, makespan_s[i], i == 0, &st);
         if (i == 2)
             assert_memory_equal(pool.found[0].place, place, compact.n_nodes * sizeof *place);

@@ -79,7 +79,7 @@ static void run_round(struct round *r, uint32_t threads)
 {
     pthread_t helpers[MOST_KEPT];
     uint32_t n = 0;
-    while (n + 1 < threads && n + 1 < r->n && !dfr_thread_create(&helpers[n], 0, true, help, r))
+    while (n + 1 < threads && n + 1 < r->n && !dfr_helper_create(&helpers[n], help, r))
         n++;
     refine_some(r, &r->search->state);
     while (n)

@@ -452,7 +452,7 @@ static void begin_thread(struct dfr_resumable *r)
     pthread_condattr_destroy(&attributes);
     pthread_cond_init(&r->written, NULL);
     pthread_mutex_init(&r->lock, NULL);
-    r->runs = dfr_thread_create(&r->thread, 0, true, write_journal, r) == 0;
+    r->runs = dfr_helper_create(&r->thread, write_journal, r) == 0;
     if (!r->runs)
         fail(r, &(struct df_error){ "no thread can be made for the journal" });
 }

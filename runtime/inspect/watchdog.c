@@ -232,7 +232,7 @@ void dfr_watchdog_name(struct dfr_watchdog *w, uint32_t post, const char *name)
 int dfr_watchdog_start(struct dfr_watchdog *w, struct df_error *error)
 {
     w->changed_s = dfr_clock_s();
-    int code = dfr_thread_create(&w->thread, 0, true, watch, w);
+    int code = dfr_helper_create(&w->thread, watch, w);
     if (code != 0)
         return dfr_error(error, DF_E_MEMORY, "cannot make the watchdog's thread: %s", strerror(code));
     w->started = true;

@@ -151,7 +151,7 @@ struct dfr_progress *dfr_progress_begin(const struct df_run *run, enum dfr_progr
     p->started_s = dfr_clock_s();
     p->delay_s = form == DFR_PROGRESS_AUTO ? DELAY_S : PERIOD_S;
     p->drawn = form == DFR_PROGRESS_ON;
-    if (dfr_thread_create(&p->thread, 0, true, draw_again_and_again, p) == 0)
+    if (dfr_helper_create(&p->thread, draw_again_and_again, p) == 0)
         return p;
     pthread_cond_destroy(&p->end);
     pthread_mutex_destroy(&p->lock);

@@ -174,7 +174,7 @@ int dfr_keeper_create(const struct dfr_shared *shared, const char *path, uint64_
     *k = (struct dfr_keeper){ .shared = shared, .path = path, .program = program };
     pthread_mutex_init(&k->lock, NULL);
     pthread_cond_init(&k->wake, NULL);
-    if (dfr_thread_create(&k->thread, 0, true, write_items, k) == 0) {
+    if (dfr_helper_create(&k->thread, write_items, k) == 0) {
         *keeper = k;
         return DF_OK;
     }

@@ -177,7 +177,7 @@ static int start(struct dfr_share_run *r, const struct df_options *from, struct 
         r->run = NULL;
         return status;
     }
-    if (dfr_thread_create(&r->thread, 0, true, wait_for_end, r) == 0)
+    if (dfr_helper_create(&r->thread, wait_for_end, r) == 0)
         return DF_OK;
     df_run_stop(r->run);
     df_run_wait(r->run, NULL, NULL);

@@ -149,6 +149,11 @@ int dfr_thread_create(pthread_t *thread, size_t stack_bytes, bool deaf, void *(*
     return code;
 }
 
+int dfr_helper_create(pthread_t *thread, void *(*function)(void *), void *arg)
+{
+    return dfr_thread_create(thread, 0, true, function, arg);
+}
+
 struct errand {
     void (*function)(void *);
     void *arg;
@@ -165,7 +170,7 @@ void dfr_on_own_stack(void (*function)(void *), void *arg)
 {
     struct errand errand = { function, arg };
     pthread_t thread;
-    if (dfr_thread_create(&thread, 0, true, run_errand, &errand) == 0)
+    if (dfr_helper_create(&thread, run_errand, &errand) == 0)
         pthread_join(thread, NULL);
     else
         function(arg);

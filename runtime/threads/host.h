@@ -36,6 +36,9 @@ unsigned dfr_forks(void);
 /* As pthread_create(). stack_bytes: 0: the default of the process. Returns 0 or an errno. */
 int dfr_thread_create(pthread_t *thread, size_t stack_bytes, bool deaf, void *(*function)(void *), void *arg);
 
+/* A thread that runs no kernels: deaf, with the stack of the process's default. */
+int dfr_helper_create(pthread_t *thread, void *(*function)(void *), void *arg);
+
 /* Calls the function on a thread of its own and waits for its end: for what is rare and needs more stack than a host's thread may have. If there
  * can be no thread, it is called on this one. */
 void dfr_on_own_stack(void (*function)(void *), void *arg);

@@ -10,6 +10,7 @@
 #include <hwloc.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@
 
 #include "runtime/threads/bind.h"
 #include "runtime/threads/bind_impl.h"
+#include "runtime/threads/host.h"
 #include "runtime/threads/prompt.h"
 
 static void check_inside(const cpu_set_t *before, bool bound)
@@ -289,9 +291,32 @@ static void test_prompt(void **state)
     }
 }
 
+static void *see_signals(void *arg)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, arg);
+    return NULL;
+}
+
+/* Signals of the process go to threads of the host; a fault reaches the thread that caused it. */
+static void test_deaf(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) { /* a helper, a deaf thread, one that is not */
+        pthread_t thread;
+        sigset_t blocked;
+        assert_int_equal(way == 0 ? dfr_helper_create(&thread, see_signals, &blocked)
+                                  : dfr_thread_create(&thread, 0, way == 1, see_signals, &blocked), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        for (int i = 0; i < 4; i++)
+            assert_int_equal(sigismember(&blocked, (const int[]){ SIGTERM, SIGINT, SIGCHLD, SIGUSR1 }[i]), way < 2);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(sigismember(&blocked, (const int[]){ SIGSEGV, SIGFPE, SIGABRT }[i]), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_near), cmocka_unit_test(test_no_plugins), cmocka_unit_test(test_release),
-                                        cmocka_unit_test(test_prompt), cmocka_unit_test(test_cores), cmocka_unit_test(test_sockets) };
+                                        cmocka_unit_test(test_prompt), cmocka_unit_test(test_deaf), cmocka_unit_test(test_cores), cmocka_unit_test(test_sockets) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

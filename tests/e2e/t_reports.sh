@@ -68,6 +68,10 @@ report map map line.df --platform=site.df --budget=500 -o line.svg -o line.dot -
 report map-groups map line.df --platform=site.df --budget=500 --feeding=demand --replicate=groups --format=csv
 report map-drift map line.df --platform=site.df --budget=500 --show=hedpm --drift=work@30:3 --tune --waves=200 --plot=drift.svg
 report map-drift-csv map line.df --platform=site.df --budget=500 --show=dpm --use=line.map --drift=big.2@10-40:2 --waves=60 --format=csv
+report map-long map long.df --platform=few.df --budget=300 --format=csv
+report map-unlike map "$DF_SOURCE/examples/cluster/ferret-stages.df" --platform="$DF_SOURCE/examples/cluster/fourteen.df" --budget=300 --format=csv
+report map-word map line.df --platform=site.df --show=hedmp
+report map-far-word map line.df --platform=site.df --replicate=x
 files map-files line.svg line.dot line.map drift.svg
 
 # ---- traces ----

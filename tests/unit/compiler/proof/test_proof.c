@@ -169,6 +169,14 @@ static void too_far(void **state)
     says(image(I(0), SUB(I(1), N(1)), DFF_NONE), "from column -1 on, but the columns of 'g' begin at 0");
     formula_begin(&rig, "nm");
     says(line(D(0), D(1), I(0)), "v[i] reads up to place m - 1, but the places of 'v' end at n - 1");
+    for (int way = 0; way < 2; way++) { /* the bound is the further of two cases, whichever is looked at first */
+        formula_begin(&rig, "n");
+        formula_port(&rig, "g", DF_I32, D(0), NULL, DFF_NONE);
+        formula_port(&rig, "v", DF_U8, D(0), NULL, DFF_NONE);
+        formula_port(&rig, "o", DF_U8, D(0), NULL, DFF_NONE);
+        formula_set(&rig, "i", node_read(&rig, 1, CHOOSE(OP(GT, node_read(&rig, 0, I(0), NULL), N(0)), SUB(I(0), N(1 + way)), SUB(I(0), N(2 - way))), NULL));
+        says(formula_prove(&rig), "reads from place -2 on, but the places of 'v' begin at 0");
+    }
 }
 
 static void reach(void **state)

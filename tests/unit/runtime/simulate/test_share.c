@@ -43,7 +43,9 @@ static void two_that_ask_for_twice_the_bandwidth(void **state)
     (void)state;
     struct sample s;
     independent(&s, 2, (double[]){ 4 * MS, 4 * MS });
-    sample_near(sim_policy(&s, "eager").makespan_s, 4 * MS); /* nothing is known yet */
+    struct dfr_simulation unknown = sim_policy(&s, "eager"); /* nothing is known yet */
+    sample_near(unknown.makespan_s, 4 * MS);
+    assert_true(unknown.shortage.memory == 1 && unknown.shortage.cores == 1);
     demand(&s, 0, B, 1);
     demand(&s, 1, B, 1);
     struct dfr_simulation r = sim_policy(&s, "eager");

@@ -15,7 +15,7 @@ static const struct field {
     bool whole, may_lack;
     double least, most;
 } fields[DFW_SAMPLE_FIELDS] = {
-    { "job_bytes", true, false, 0, 0x1p63 },
+    { "job_bytes", true, false, 0, INFINITY },
     { "mean_s", false, false, DFW_LEAST_JOB_S, DF_LIMIT_JOB_S },
     { "ci_s", false, true, 0, DF_LIMIT_JOB_S },
     { "runs", true, false, 1, UINT32_MAX },

@@ -35,6 +35,7 @@ simulation simulate-passes volume.df --waves=12 --policy=all-gpu,gp --format=jso
 simulation simulate-passes-text volume.df --waves=12 --policy=all-gpu --passes=4
 simulation simulate-errors wave.df --policy=dmda,heft,eager --error=sigma:0.3 --draws=6
 simulation simulate-confounded wave.df --policy=pats,ws --error=confound:40 --draws=4 --format=csv
+simulation simulate-confounded-more "$DF_SOURCE/examples/graphs/cholesky.df" -D T=6 --policy=heft,dmdas --error=confound:40 --format=csv
 simulation simulate-off wave.df --policy=dmda,peft --error=off:30 --draws=4
 "$DFC" simulate small.df --platform=machine.df --policy=dmda --waves=2 --gantt=gantt.svg --schedule=jobs.csv >said 2>&1 || fail pictures "$(<said)"
 "$DFC" simulate small.df --platform=machine.df --policy=all-gpu,heft --schedule=jobs.json >said 2>&1 || fail schedule "$(<said)"

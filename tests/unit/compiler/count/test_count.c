@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,19 @@ static void reductions(void **state)
                   &(struct dfw_operations){ .flops = { W }, .integers = W, .bytes_read = 4 * W, .bytes_written = 4 * W });
     assert_counts(ONE("o: f32[w]", "o[x] = 2 * sum(j in 0..x + 1: a[0, j]);"),
                   &(struct dfw_operations){ .flops = { 11 * W + W }, .integers = 11, .bytes_read = 4 * 11, .bytes_written = 4 * W });
+    /* The number of terms is that of the middle element, here 10. */
+    static const struct { const char *formula; double terms; } ranges[] = {
+        { "o[x] = 2 * sum(j in 0..2 * x - 3: a[0, j]);", 17 },          { "o[x] = 2 * sum(j in 0..x / 3 + x % 3: a[0, j]);", 4 },
+        { "o[x] = 2 * sum(j in 0..min(2 * x, 16): a[0, j]);", 16 },     { "o[x] = 2 * sum(j in 0..max(x - 4, 9): a[0, j]);", 9 },
+        { "o[x] = 2 * sum(j in x - 4..2 * x: a[0, j]);", 14 },          { "o[x] = 2 * sum(j in -x..x - w: a[0, j]);", 0 },
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, ONE("o: f32[w]", "%s"), ranges[i].formula);
+        struct dfw_operations found = count(text);
+        if (!found.known || found.flops[0] != (ranges[i].terms + 1) * W)
+            fail_msg("%s: %g operations", ranges[i].formula, found.flops[0]);
+    }
     /* A histogram takes one pass: a term is read, compared and added. */
     assert_counts(ONE("o: i32[256]", "o[l] = count(y in 0..h, x in 0..w if b[y, x] == l);"),
                   &(struct dfw_operations){ .integers = 3 * N, .bytes_read = N, .bytes_written = 4 * 256 });

@@ -64,6 +64,7 @@ struct dfl_expr {
     enum dfl_expr_kind kind;
     enum dfl_op op;
     bool is_int;
+    bool in_parens;         /* in formulas */
     struct dfl_loc loc;     /* the whole expression if it is on one line, else its first token */
     int64_t i;
     double f;

@@ -565,7 +565,7 @@ fprimary:
 | name '[' fexprs ']'                   { $$ = dfl_build_index(r, @$, $1, $3); }
 | name '(' fargs ')'                    { $$ = dfl_build_formula_call(r, @$, $1, $3); }
 | name '(' ranges where body ')'        { $$ = dfl_build_reduce(r, @$, $1, $3, $4, $5); }
-| '(' fexpr ')'                         { $$ = $2; $$.e->loc = @$; }
+| '(' fexpr ')'                         { $$ = $2; $$.e->loc = @$; $$.e->in_parens = true; }
 ;
 
 fargs: %empty { $$ = no_tree; } | fexprs;

@@ -104,6 +104,13 @@ bool dff_too_large(struct dff_build *b, struct dfl_loc loc, const char *what);
 bool dff_number_nodes(struct dff_build *b, struct dff_kernel *kernel);
 void dff_build_free(struct dff_build *b);
 
+/* ---- traps.c ---- */
+
+/* Warns about what the formulas of the kernel, which are right, may not mean. */
+void dff_warn_traps(struct dff_build *b);
+/* Warns if a value that a real port takes as it is has a quotient of integers in it. */
+void dff_warn_stored_quotient(struct dff_build *b, const struct dff_node *value, enum df_elem elem, const char *name);
+
 /* ---- types.c ---- */
 
 const char *dff_type_name(enum dff_type type);

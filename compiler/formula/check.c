@@ -142,6 +142,8 @@ const struct dff_kernel *dff_check(struct dfc_unit *u, struct dfc_callee *callee
 {
     struct dff_build b = { .u = u, .callee = callee };
     const struct dff_kernel *kernel = check(&b);
+    if (kernel)
+        dff_warn_traps(&b);
     dff_build_free(&b);
     return kernel;
 }

@@ -178,8 +178,11 @@ const struct dff_node *dff_as_stored(struct dff_build *b, const struct dff_value
     bool narrow = dff_is_narrow(elem) || (elem == DF_F16 && !soft_real);
     if (soft_real && elem == DF_F16)
         return dff_change(b, DFF_CONVERT, DFF_F32, DF_F16, v->node, loc);
-    if ((have <= want || soft_real) && (!narrow || (dff_note_of(b, v->node)->elems >> elem & 1)))
+    if ((have <= want || soft_real) && (!narrow || (dff_note_of(b, v->node)->elems >> elem & 1))) {
+        if (dff_is_float(want))
+            dff_warn_stored_quotient(b, v->node, elem, name);
         return dff_as(b, v, want, loc);
+    }
     dfl_error(b->u->sink, loc, "'%s' is %s, but this is %s", name, type, dff_type_name(have));
     if (df_elem_is_float(elem))
         dfl_hint(b->u->sink, "write '%s(...)': it rounds to the nearest that %s has", type, type);

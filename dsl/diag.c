@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/colour.h"
 #include "runtime/base/message.h"
 #include "runtime/base/text.h"
@@ -36,7 +37,8 @@ struct dfl_sink {
     FILE *out;
     const char *program;
     struct source *sources;
-    uint32_t n_sources, room;
+    uint32_t n_sources;
+    size_t capacity;
     unsigned errors, warnings, errors_told;
     uint64_t shown[DFL_MAX_ERRORS];     /* hashes of the errors that were shown */
     struct kind kinds[KINDS];
@@ -101,14 +103,8 @@ void dfl_sink_free(struct dfl_sink *sink)
 
 uint32_t dfl_sink_file(struct dfl_sink *sink, const char *name, const char *text, size_t length)
 {
-    if (sink->n_sources == sink->room) {
-        uint32_t room = sink->room ? sink->room * 2 : 8;
-        struct source *more = realloc(sink->sources, room * sizeof *more);
-        if (!more)
-            return DFL_NO_FILE;
-        sink->sources = more;
-        sink->room = room;
-    }
+    if (!DFR_ARRAY_ROOM(sink->sources, sink->n_sources, sink->capacity))
+        return DFL_NO_FILE;
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* columns count from after a byte order mark */
         text += 3;
         length -= 3;

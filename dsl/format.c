@@ -9,6 +9,7 @@
 
 #include "dsl/format_impl.h"
 #include "dsl/parse.h"
+#include "runtime/base/array.h"
 
 struct formatter {
     struct dfl_item *items;
@@ -54,14 +55,9 @@ bool dfl_item_closes(const struct dfl_item *item)
 
 static void add_item(struct formatter *f, const char *text, size_t length, bool comment, unsigned newlines)
 {
-    if (f->n_items == f->room_items) {
-        size_t room = f->room_items ? 2 * f->room_items : 256;
-        struct dfl_item *more = realloc(f->items, room * sizeof *more);
-        f->no_memory |= !more;
-        if (!more)
-            return;
-        f->items = more;
-        f->room_items = room;
+    if (!DFR_ARRAY_ROOM(f->items, f->n_items, f->room_items)) {
+        f->no_memory = true;
+        return;
     }
     bool ends_line = comment && text[1] == '/';
     while (ends_line && isspace((unsigned char)text[length - 1]))
@@ -321,14 +317,9 @@ static size_t find_help(const struct formatter *f, const struct dfl_line *line)
 /* Adds a line, with the comments that stand behind it. Gives the item after them. */
 static size_t add_line(struct formatter *f, size_t first, size_t end, unsigned indent, bool begins)
 {
-    if (f->n_lines == f->room_lines) {
-        size_t room = f->room_lines ? 2 * f->room_lines : 64;
-        struct dfl_line *more = realloc(f->lines, room * sizeof *more);
-        f->no_memory |= !more;
-        if (!more)
-            return end;
-        f->lines = more;
-        f->room_lines = room;
+    if (!DFR_ARRAY_ROOM(f->lines, f->n_lines, f->room_lines)) {
+        f->no_memory = true;
+        return end;
     }
     struct dfl_line *line = &f->lines[f->n_lines++];
     *line = (struct dfl_line){ .kind = kind_of(f, first, indent), .first = first, .end = end, .indent = indent,

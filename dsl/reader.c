@@ -16,6 +16,7 @@
 #include "parser.h"
 
 #include "lexer.h"
+#include "runtime/base/array.h"
 
 int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r);
 
@@ -182,17 +183,10 @@ static int give_missing(struct dfl_reader *r, DFL_YYSTYPE *value, struct dfl_loc
 
 static void keep_token(struct dfl_tokens *tokens, const struct dfl_token_place *token, bool declares)
 {
-    if (tokens->n == tokens->room) {
-        size_t room = tokens->room ? 2 * tokens->room : 256;
-        struct dfl_token *more = realloc(tokens->items, room * sizeof *more);
-        if (!more) {
-            tokens->no_memory = true;
-            return;
-        }
-        tokens->items = more;
-        tokens->room = room;
-    }
-    tokens->items[tokens->n++] = (struct dfl_token){token->offset, token->length, declares};
+    if (DFR_ARRAY_ROOM(tokens->items, tokens->n, tokens->room))
+        tokens->items[tokens->n++] = (struct dfl_token){token->offset, token->length, declares};
+    else
+        tokens->no_memory = true;
 }
 
 int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)

@@ -9,6 +9,7 @@
 #include "compiler/tools/messages.h"
 #include "compiler/tools/picture_file.h"
 #include "dsl/diag.h"
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 
 enum { MOST_ROWS = DFC_MOST_SCALES * DFR_STREAM_POLICIES, LARGEST_TRIED = 256, DEFAULT_PLACES = 256, DEFAULT_MOST = 256 };
@@ -164,17 +165,10 @@ struct record {                         /* changes of targets */
 static void note_change(void *arg, double now_s, uint32_t node, uint32_t worker, uint32_t type, uint32_t target)
 {
     struct record *r = arg;
-    if (r->n == r->capacity) {
-        size_t more = r->capacity ? 2 * r->capacity : 1024;
-        struct dfc_demand_change *all = realloc(r->all, more * sizeof *all);
-        if (!all) {
-            r->failed = true;
-            return;
-        }
-        r->all = all;
-        r->capacity = more;
-    }
-    r->all[r->n++] = (struct dfc_demand_change){ now_s, node, worker, type, target };
+    if (DFR_ARRAY_ROOM(r->all, r->n, r->capacity))
+        r->all[r->n++] = (struct dfc_demand_change){ now_s, node, worker, type, target };
+    else
+        r->failed = true;
 }
 
 static void set_nodes(const struct dfc_cluster *cluster, uint32_t nodes, struct dfc_demand *s)

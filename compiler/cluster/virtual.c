@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compiler/cluster/flows.h"
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "runtime/cluster/manager.h"
@@ -393,18 +394,10 @@ static void handle_next(struct run *r)
 static void to_inbox(struct run *r, uint32_t from, struct dfr_message *message)
 {
     struct inbox *in = &r->inbox;
-    if (in->n == in->capacity) {
-        size_t capacity = in->capacity ? 2 * in->capacity : 1024;
-        struct letter *more = malloc(capacity * sizeof *more);
-        if (!more) {
-            dfr_message_drop(message);
-            r->failed = true;
-            return;
-        }
-        for (size_t i = 0; i < in->n; i++)
-            more[i] = in->items[(in->first + i) % in->capacity];
-        free(in->items);
-        *in = (struct inbox){ more, 0, in->n, capacity };
+    if (!DFR_RING_ROOM(in->items, in->first, in->n, in->capacity)) {
+        dfr_message_drop(message);
+        r->failed = true;
+        return;
     }
     in->items[(in->first + in->n++) % in->capacity] = (struct letter){ message, from };
     handle_next(r);

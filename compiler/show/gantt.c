@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/text.h"
 
 /* ---- bars ---- */
@@ -28,17 +29,10 @@ void dfc_gantt_free(struct dfc_gantt *gantt)
 
 void dfc_gantt_add(struct dfc_gantt *gantt, struct dfc_gantt_bar bar)
 {
-    if (gantt->n_bars == gantt->capacity) {
-        size_t capacity = gantt->capacity ? 2 * gantt->capacity : 256;
-        struct dfc_gantt_bar *bars = realloc(gantt->bars, capacity * sizeof *bars);
-        if (!bars) {
-            gantt->failed = true;
-            return;
-        }
-        gantt->bars = bars;
-        gantt->capacity = capacity;
-    }
-    gantt->bars[gantt->n_bars++] = bar;
+    if (DFR_ARRAY_ROOM(gantt->bars, gantt->n_bars, gantt->capacity))
+        gantt->bars[gantt->n_bars++] = bar;
+    else
+        gantt->failed = true;
 }
 
 static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32_t wave, double begin_s, double end_s)

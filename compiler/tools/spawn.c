@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "compiler/types/words.h"
+#include "runtime/base/array.h"
 
 extern char **environ;
 
@@ -23,17 +24,8 @@ extern char **environ;
 
 static void list_take(struct dfc_list *list, char *word)
 {
-    if (list->n + 2 > list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        char **items = realloc(list->items, capacity * sizeof *items);
-        if (!items)
-            word = (free(word), NULL);
-        else {
-            list->items = items;
-            list->capacity = capacity;
-        }
-    }
-    if (!word) {
+    if (!word || !DFR_ARRAY_ROOM(list->items, list->n + 1, list->capacity)) {
+        free(word);
         list->failed = true;
         return;
     }
@@ -212,15 +204,9 @@ struct capture {
 /* Reads what has arrived. false: no memory or a read error; errno says which. */
 static bool capture_read(struct capture *c)
 {
-    if (c->capacity - c->length < 4096) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 8192;
-        char *text = realloc(c->text, capacity);
-        if (!text) {
-            errno = ENOMEM;
-            return false;
-        }
-        c->text = text;
-        c->capacity = capacity;
+    if (!DFR_ARRAY_ROOM(c->text, c->length + 4095, c->capacity)) {
+        errno = ENOMEM;
+        return false;
     }
     ssize_t n = read(c->fd, c->text + c->length, c->capacity - c->length - 1);
     if (n < 0)

@@ -18,6 +18,7 @@
 
 #include "partition/model/compact.h"
 #include "partition/model/urgent.h"
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 
 struct stretch {
@@ -26,7 +27,8 @@ struct stretch {
 
 struct worker {
     struct stretch *busy;               /* in order of time */
-    uint32_t n, capacity;
+    uint32_t n;
+    size_t capacity;
 };
 
 struct heft {
@@ -123,14 +125,8 @@ static bool occupy(struct worker *w, uint32_t at, double begin_s, double end_s, 
     } else if (joined) {
         w->busy[at].begin_s = begin_s;
     } else {
-        if (w->n == w->capacity) {
-            uint32_t capacity = w->capacity ? 2 * w->capacity : 16;
-            struct stretch *busy = realloc(w->busy, capacity * sizeof *busy);
-            if (!busy)
-                return false;
-            w->busy = busy;
-            w->capacity = capacity;
-        }
+        if (!DFR_ARRAY_ROOM(w->busy, w->n, w->capacity))
+            return false;
         memmove(&w->busy[at + 1], &w->busy[at], (w->n - at) * sizeof *w->busy);
         w->busy[at] = (struct stretch){ begin_s, end_s };
         w->n++;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profiles/db/db_impl.h"
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 
 /* ---- points ---- */
@@ -19,7 +20,7 @@ struct sets {                           /* the latest first */
 
 struct reading {                        /* rows come sorted: point after point, of each the latest set first */
     struct dfw_points points;
-    uint32_t capacity;
+    size_t capacity;
     double bytes_per_s;                 /* dfw_bandwidth_load(); 0: not known */
     struct sets all, alone, in_runs;    /* of the point at hand: each set is taken alone, or in a run of several workers */
     uint32_t run_workers;               /* the most of these runs */
@@ -108,14 +109,8 @@ static void take_set(struct reading *r, sqlite3_stmt *s, const struct dfr_sample
 
 static bool begin_point(struct reading *r, const char *dims, const char *scalars, uint64_t job_bytes)
 {
-    if (r->points.n == r->capacity) {
-        uint32_t capacity = r->capacity ? 2 * r->capacity : 16;
-        struct dfw_point *at = realloc(r->points.at, capacity * sizeof *at);
-        if (!at)
-            return false;
-        r->points.at = at;
-        r->capacity = capacity;
-    }
+    if (!DFR_ARRAY_ROOM(r->points.at, r->points.n, r->capacity))
+        return false;
     struct dfw_point *p = &r->points.at[r->points.n++];
     *p = (struct dfw_point){ .dims = strdup(dims), .scalars = strdup(scalars), .job_bytes = job_bytes };
     return p->dims && p->scalars;

@@ -1,40 +1,8 @@
-/* intern.c - growing arrays and tables of ids: intern.h. */
+/* intern.c - tables of ids: intern.h. */
 #include "runtime/base/intern.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void *dfr_array_add(struct dfr_array *array, size_t item_bytes, size_t count)
-{
-    if (count >= UINT32_MAX - array->n)
-        return NULL;
-    size_t need = (size_t)array->n + count;
-    if (need > array->capacity || !array->items) {
-        size_t capacity = array->capacity + array->capacity / 2;
-        if (capacity < need)
-            capacity = need;
-        if (capacity < 8)
-            capacity = 8;
-        if (capacity > UINT32_MAX)
-            capacity = UINT32_MAX;
-        void *items = realloc(array->items, capacity * item_bytes);
-        if (!items)
-            return NULL;
-        array->items = items;
-        array->capacity = (uint32_t)capacity;
-    }
-    void *first = (char *)array->items + (size_t)array->n * item_bytes;
-    if (count)
-        memset(first, 0, count * item_bytes);
-    array->n = (uint32_t)need;
-    return first;
-}
-
-void dfr_array_free(struct dfr_array *array)
-{
-    free(array->items);
-    *array = (struct dfr_array){ 0 };
-}
 
 bool dfr_table_reserve(struct dfr_table *table)
 {

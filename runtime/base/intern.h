@@ -1,8 +1,7 @@
-/* intern.h - arrays that grow, and tables that find an equal item. The builder collects a graph in them.
+/* intern.h - tables that find an equal item of an array (array.h). The builder collects a graph in them.
  *
  * Words:    To *intern* an item is to store it once: an equal item that comes later gets the id of the first.
- * Memory:   Zeroed structs are empty. dfr_array_free() and dfr_table_free() return what they hold.
- * Growth:   Amortised. New items are zeroed, padding included, so that equal content is equal bytes.
+ * Memory:   A zeroed struct is empty. dfr_table_free() frees what it holds.
  * Limits:   There are fewer than DF_NONE items. So every index is a uint32_t, and DF_NONE is no index.
  */
 #ifndef DF_INTERN_H
@@ -12,15 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct dfr_array {
-    void *items;
-    uint32_t n, capacity;
-};
-
-/* Adds `count` zeroed items of item_bytes and gives the first of them. NULL: there is no memory, or they are too
- * many. */
-void *dfr_array_add(struct dfr_array *array, size_t item_bytes, size_t count);
-void dfr_array_free(struct dfr_array *array);
+#include "runtime/base/array.h"
 
 struct dfr_intern_slot {
     uint32_t hash;

@@ -7,11 +7,13 @@
  */
 #include <stdlib.h>
 
+#include "runtime/base/array.h"
 #include "runtime/emu/emu.h"
 #include "runtime/base/error.h"
 
 struct dfr_recording {
-    uint32_t n, capacity;
+    uint32_t n;
+    size_t capacity;
     bool failed;                        /* there was no memory for a command */
     struct dfr_emu_command *commands;
     uint32_t n_parts, first[DFR_RECORDED_PARTS + 1], after[DFR_RECORDED_PARTS]; /* first: of each part's commands */
@@ -20,16 +22,10 @@ struct dfr_recording {
 
 void dfr_emu_record(struct dfr_recording *r, const struct dfr_emu_command *command)
 {
-    if (r->n == r->capacity) {
-        uint32_t capacity = r->capacity ? 2 * r->capacity : 8;
-        struct dfr_emu_command *commands = realloc(r->commands, capacity * sizeof *commands);
-        r->failed = r->failed || commands == NULL;
-        if (commands == NULL)
-            return;
-        r->commands = commands;
-        r->capacity = capacity;
-    }
-    r->commands[r->n++] = *command;
+    if (DFR_ARRAY_ROOM(r->commands, r->n, r->capacity))
+        r->commands[r->n++] = *command;
+    else
+        r->failed = true;
 }
 
 int dfr_emu_record_begin(struct dfr_device *device, uint32_t stream, struct df_error *error)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/device/can_run.h"
 #include "runtime/device/devices.h"
 #include "runtime/threads/bind.h"
@@ -179,14 +180,8 @@ static int repeat(struct dfr_measure_job *job, uint32_t cls, struct df_error *er
 
 static int remember(struct dfr_measure_times *times, double seconds, struct df_error *error)
 {
-    if (times->n == times->capacity) {
-        uint32_t capacity = times->capacity ? 2 * times->capacity : 8;
-        double *more = realloc(times->seconds, capacity * sizeof *more);
-        if (!more)
-            return dfr_error_memory(error);
-        times->seconds = more;
-        times->capacity = capacity;
-    }
+    if (!DFR_ARRAY_ROOM(times->seconds, times->n, times->capacity))
+        return dfr_error_memory(error);
     times->seconds[times->n++] = seconds;
     return DF_OK;
 }

@@ -26,7 +26,8 @@ enum dfr_measure_state { DFR_M_NONE,    /* it cannot run here, or it has a cost 
 
 struct dfr_measure_times {              /* of a variant that runs for the flow only */
     double *seconds;
-    uint32_t n, capacity;
+    uint32_t n;
+    size_t capacity;
 };
 
 struct dfr_measure {

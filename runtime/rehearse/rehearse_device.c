@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/rehearse/rehearsal.h"
 
@@ -45,7 +46,8 @@ struct command {
 
 struct stream {
     struct command *list;               /* those that have not begun: list[first … n) */
-    uint32_t first, n, capacity, engine;
+    uint32_t first, n, engine;
+    size_t capacity;
     double free_s;                      /* when all that has begun is done */
     double begin_s, end_s;              /* of the last timed command that has begun */
 };
@@ -258,14 +260,8 @@ static int give(struct rehearsed *d, uint32_t stream, struct command command, st
 
     if (stream >= d->n_streams)
         return dfr_error(error, DF_E_ARGUMENT, "%s: no stream %u", d->unit.name, stream);
-    if (s->n == s->capacity) {
-        uint32_t capacity = s->capacity ? 2 * s->capacity : 64;
-        struct command *list = realloc(s->list, capacity * sizeof *list);
-        if (!list)
-            return dfr_error_memory(error);
-        s->list = list;
-        s->capacity = capacity;
-    }
+    if (!DFR_ARRAY_ROOM(s->list, s->n, s->capacity))
+        return dfr_error_memory(error);
     command.given_s = fmax(command.given_s, dfr_clock_s());
     command.order = ++d->order;
     if (command.kind == TIMED)

@@ -1,4 +1,5 @@
 /* events.c - a binary heap of events: events.h. */
+#include "runtime/base/array.h"
 #include "runtime/simulate/events.h"
 #include "runtime/base/binary_heap.h"
 
@@ -14,15 +15,9 @@ DFR_HEAP(event, struct dfr_event)
 
 void dfr_events_push(struct dfr_events *e, struct dfr_event event)
 {
-    if (e->n == e->capacity) {
-        uint32_t capacity = e->capacity ? 2 * e->capacity : 256;
-        struct dfr_event *at = realloc(e->at, capacity * sizeof *at);
-        if (!at) {
-            e->out_of_memory = true;
-            return;
-        }
-        e->at = at;
-        e->capacity = capacity;
+    if (!DFR_ARRAY_ROOM(e->at, e->n, e->capacity)) {
+        e->out_of_memory = true;
+        return;
     }
     event.made = e->made++;
     event_put(e->at, e->n++, event);

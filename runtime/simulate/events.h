@@ -21,7 +21,8 @@ struct dfr_event {
 
 struct dfr_events {
     struct dfr_event *at;               /* a heap: at[0] is the first */
-    uint32_t n, capacity;
+    uint32_t n;
+    size_t capacity;
     uint64_t made;
     bool out_of_memory;
 };

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "memmgr/cache.h"
+#include "runtime/base/array.h"
 #include "runtime/graph/passes.h"
 #include "runtime/simulate/simulate_impl.h"
 
@@ -70,25 +71,12 @@ static uint32_t memory_of(const struct sim *s, uint32_t unit)
     return s->on_host >> unit & 1 ? 0 : unit;
 }
 
-/* false: no memory. */
-static bool add(struct sim_prefetch **list, uint32_t *n, uint32_t *capacity, struct sim_prefetch item)
-{
-    if (*n == *capacity) {
-        uint32_t larger = *capacity ? 2 * *capacity : 64;
-        struct sim_prefetch *moved = realloc(*list, larger * sizeof *moved);
-        if (!moved)
-            return false;
-        *list = moved;
-        *capacity = larger;
-    }
-    (*list)[(*n)++] = item;
-    return true;
-}
-
 /* The block's `wanted` has bit 0 meanwhile. */
 static void put_off(struct sim *s, uint32_t block)
 {
-    if (!add(&s->put_off, &s->n_put_off, &s->put_off_capacity, (struct sim_prefetch){ block, s->blocks[block].life }))
+    if (DFR_ARRAY_ROOM(s->put_off, s->n_put_off, s->put_off_capacity))
+        s->put_off[s->n_put_off++] = (struct sim_prefetch){ block, s->blocks[block].life };
+    else
         s->out_of_memory = true;
     s->blocks[block].wanted |= 1;
 }
@@ -272,7 +260,9 @@ uint32_t sim_most_ahead(const struct df_graph *graph)
 static void wait_for_link(struct sim *s, uint32_t block, uint32_t unit)
 {
     struct sim_inbox *in = &s->inboxes[unit];
-    if (!add(&in->waiting, &in->n, &in->capacity, (struct sim_prefetch){ block, s->blocks[block].life }))
+    if (DFR_ARRAY_ROOM(in->waiting, in->n, in->capacity))
+        in->waiting[in->n++] = (struct sim_prefetch){ block, s->blocks[block].life };
+    else
         s->out_of_memory = true;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/simulate/simulate_impl.h"
 
@@ -103,17 +104,10 @@ int sim_fire_create(struct sim *s, struct df_error *error)
 
 static void list_ready(struct sim *s, uint32_t slot, uint32_t node, uint32_t by)
 {
-    if (s->n_ready == s->ready_capacity) {
-        uint32_t capacity = s->ready_capacity ? 2 * s->ready_capacity : 256;
-        struct sim_ready *ready = realloc(s->ready, capacity * sizeof *ready);
-        if (!ready) {
-            s->out_of_memory = true;
-            return;
-        }
-        s->ready = ready;
-        s->ready_capacity = capacity;
-    }
-    s->ready[s->n_ready++] = (struct sim_ready){ sim_order(s, slot, node), dfr_job(slot, node), by };
+    if (DFR_ARRAY_ROOM(s->ready, s->n_ready, s->ready_capacity))
+        s->ready[s->n_ready++] = (struct sim_ready){ sim_order(s, slot, node), dfr_job(slot, node), by };
+    else
+        s->out_of_memory = true;
 }
 
 /* A job that costs nothing takes no worker. It is on the host if it can be, and ends when its inputs are there. */

@@ -54,7 +54,8 @@ struct sim_prefetch {
 struct sim_inbox {
     uint32_t n_coming;
     struct sim_prefetch *waiting;       /* waiting[first … n) */
-    uint32_t first, n, capacity;
+    uint32_t first, n;
+    size_t capacity;
 };
 
 struct sim_worker {
@@ -107,7 +108,7 @@ struct sim_copy {
 
 struct sim_engine {                     /* copies[first] is under way, and the n - 1 behind it wait */
     struct sim_copy *copies;            /* a ring */
-    uint32_t first, n, capacity;
+    size_t first, n, capacity;
 };
 
 struct sim_sharing {
@@ -167,7 +168,8 @@ struct sim {
     uint32_t begin_slot;                /* the slot of that wave */
     uint64_t done;
     struct sim_ready *ready;
-    uint32_t n_ready, ready_capacity;
+    uint32_t n_ready;
+    size_t ready_capacity;
 
     struct sim_worker workers[DF_MAX_WORKERS + DF_MAX_UNITS];
     uint64_t *taken;                    /* the memory of their lists */
@@ -180,7 +182,8 @@ struct sim {
     struct sim_inbox inboxes[DF_MAX_UNITS];
     uint32_t ending;                    /* the device whose job ends now, or 0 */
     struct sim_prefetch *put_off;       /* fetches by the host that are put off */
-    uint32_t n_put_off, put_off_capacity;
+    uint32_t n_put_off;
+    size_t put_off_capacity;
     uint32_t most_ahead;                /* copies to a device beyond which prefetches wait */
     uint32_t peers[DF_MAX_UNITS];       /* bit u: the unit copies to u directly */
     double engine_free_s[DF_MAX_UNITS][3];

@@ -15,6 +15,8 @@
 
 #include "runtime/simulate/simulate_impl.h"
 
+#include "runtime/base/array.h"
+
 /* ---- items ---- */
 
 int sim_share_create(struct sim *s)
@@ -158,19 +160,9 @@ static void begin_copy(struct sim *s, struct sim_engine *engine)
 void sim_share_copy(struct sim *s, uint32_t from, uint32_t to, uint32_t wave, struct dfr_event event)
 {
     struct sim_engine *engine = engine_of(s, from, to);
-    if (engine->n == engine->capacity) {
-        uint32_t capacity = engine->capacity ? 2 * engine->capacity : 16;
-        struct sim_copy *copies = malloc(capacity * sizeof *copies);
-        if (!copies) {
-            s->out_of_memory = true;
-            return;
-        }
-        for (uint32_t i = 0; i < engine->n; i++)
-            copies[i] = engine->copies[(engine->first + i) % engine->capacity];
-        free(engine->copies);
-        engine->copies = copies;
-        engine->first = 0;
-        engine->capacity = capacity;
+    if (!DFR_RING_ROOM(engine->copies, engine->first, engine->n, engine->capacity)) {
+        s->out_of_memory = true;
+        return;
     }
     event.engine = true;
     event.from = from;

@@ -123,10 +123,7 @@ static bool read_input(struct reading *r, struct dfr_inputs *inputs, const char 
     int at = 0;
     if (sscanf(text, "input %" SCNd64 " %" SCNd64 " %n", &f.bytes, &f.changed_ns, &at) != 2 || at == 0)
         return false;
-    struct dfr_input *more = realloc(inputs->files, (inputs->n + 1) * sizeof *more);
-    if (more)
-        inputs->files = more;
-    if (!more || !(f.path = dfr_path_read(text + at)))
+    if (!DFR_ARRAY_ROOM(inputs->files, inputs->n, inputs->room) || !(f.path = dfr_path_read(text + at)))
         return no_memory(r);
     inputs->files[inputs->n++] = f;
     return true;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/cluster/launcher.h"
 #include "runtime/cluster/tcp_join.h"
@@ -70,18 +71,8 @@ struct tcp_link {
 
 static bool note(struct tcp_link *t, struct dfr_link_event event)
 {
-    if (t->n_events == t->room) {
-        size_t room = t->room ? 2 * t->room : 64;
-        struct dfr_link_event *events = malloc(room * sizeof *events);
-        if (!events)
-            return false;
-        for (size_t i = 0; i < t->n_events; i++)
-            events[i] = t->events[(t->first + i) % t->room];
-        free(t->events);
-        t->events = events;
-        t->first = 0;
-        t->room = room;
-    }
+    if (!DFR_RING_ROOM(t->events, t->first, t->n_events, t->room))
+        return false;
     t->events[(t->first + t->n_events++) % t->room] = event;
     return true;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/base/output.h"
@@ -107,14 +108,8 @@ static bool note_sent(struct other *o, int64_t wave, int64_t round)
 {
     if (!o->held)
         return true;
-    if (o->n_sent == o->room) {
-        size_t room = o->room ? 2 * o->room : 16;
-        struct sent *more = realloc(o->sent, room * sizeof *more);
-        if (!more)
-            return false;
-        o->sent = more;
-        o->room = room;
-    }
+    if (!DFR_ARRAY_ROOM(o->sent, o->n_sent, o->room))
+        return false;
     o->sent[o->n_sent++] = (struct sent){ wave, round };
     return true;
 }

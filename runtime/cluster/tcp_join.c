@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/threads/clock.h"
 
@@ -52,7 +53,7 @@ struct joining {
     int n_missing;
     struct attempt *attempts;
     struct pollfd *polls;
-    size_t n, room;
+    size_t n, room, polls_room;
     int why;                            /* errno of the last attempt that failed */
 };
 
@@ -228,16 +229,8 @@ void dfr_tcp_shut(struct dfr_tcp_door *door)
 
 static bool add(struct joining *j, int fd, int peer)
 {
-    if (j->n == j->room) {
-        size_t room = j->room ? 2 * j->room : 64;
-        struct attempt *attempts = realloc(j->attempts, room * sizeof *attempts);
-        struct pollfd *polls = attempts ? realloc(j->polls, (room + 1) * sizeof *polls) : NULL;
-        j->attempts = attempts ? attempts : j->attempts;
-        if (!polls)
-            return false;
-        j->polls = polls;
-        j->room = room;
-    }
+    if (!DFR_ARRAY_ROOM(j->attempts, j->n, j->room) || !DFR_ARRAY_ROOM(j->polls, j->n + 1, j->polls_room))
+        return false;
     j->attempts[j->n++] = (struct attempt){ .fd = fd, .peer = peer };
     return true;
 }

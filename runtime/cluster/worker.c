@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/cluster/pulse.h"
 
@@ -38,24 +39,10 @@ struct dfr_worker {
 
 /* ---- messages that wait ---- */
 
-static bool fifo_grow(struct fifo *fifo)
-{
-    size_t capacity = fifo->capacity > 0 ? 2 * fifo->capacity : 16;
-    struct dfr_message **messages = calloc(capacity, sizeof *messages);
-
-    if (!messages)
-        return false;
-    for (size_t i = 0; i < fifo->n; i++)
-        messages[i] = fifo->messages[(fifo->first + i) % fifo->capacity];
-    free(fifo->messages);
-    *fifo = (struct fifo){ messages, 0, fifo->n, capacity };
-    return true;
-}
-
 /* false: out of memory. */
 static bool fifo_put(struct fifo *fifo, struct dfr_message *message)
 {
-    if (fifo->n == fifo->capacity && !fifo_grow(fifo))
+    if (!DFR_RING_ROOM(fifo->messages, fifo->first, fifo->n, fifo->capacity))
         return false;
     fifo->messages[(fifo->first + fifo->n++) % fifo->capacity] = dfr_message_hold(message);
     return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/bytes.h"
 #include "runtime/figures/figures.h"
 
@@ -18,14 +19,8 @@ struct dfr_stage_row *dfr_stage_rows_find(struct dfr_stage_rows *rows, uint32_t 
     for (uint32_t i = 0; i < rows->n; i++)
         if (rows->rows[i].first == first && rows->rows[i].n == n)
             return &rows->rows[i];
-    if (rows->n == rows->room) {
-        uint32_t room = rows->room ? 2 * rows->room : 4;
-        struct dfr_stage_row *all = realloc(rows->rows, room * sizeof *all);
-        if (!all)
-            return NULL;
-        rows->rows = all;
-        rows->room = room;
-    }
+    if (!DFR_ARRAY_ROOM(rows->rows, rows->n, rows->room))
+        return NULL;
     rows->rows[rows->n] = (struct dfr_stage_row){ .first = first, .n = n };
     return &rows->rows[rows->n++];
 }

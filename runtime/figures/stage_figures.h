@@ -26,7 +26,8 @@ struct dfr_stage_row {
 
 struct dfr_stage_rows {
     struct dfr_stage_row *rows;
-    uint32_t n, room;
+    uint32_t n;
+    size_t room;
 };
 
 /* The row of that group; if there is none, a new one, without names. NULL: out of memory. It lasts until the next such call. */

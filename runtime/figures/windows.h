@@ -5,6 +5,7 @@
 #ifndef DFR_WINDOWS_H
 #define DFR_WINDOWS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define DFR_MOST_CHANGES 65536u
@@ -18,7 +19,8 @@ struct dfr_window_change {
 
 struct dfr_windows {
     struct dfr_window_change *changes;
-    uint32_t n, room;
+    uint32_t n;
+    size_t room;
     uint64_t n_dropped;                 /* also if there was no memory */
 };
 

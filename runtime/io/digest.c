@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/text.h"
@@ -45,14 +46,8 @@ static int add_file(struct finding *f, const char *path, struct df_error *error)
     struct stat s;
     if (stat(path, &s) != 0 || S_ISDIR(s.st_mode) || dfr_table_find(&f->ids, hash, is_path, inputs, path, &id))
         return DF_OK;
-    if (inputs->n == inputs->room) {
-        size_t room = inputs->room ? 2 * inputs->room : 16;
-        struct dfr_input *more = realloc(inputs->files, room * sizeof *more);
-        if (!more)
-            return dfr_error_memory(error);
-        inputs->files = more;
-        inputs->room = room;
-    }
+    if (!DFR_ARRAY_ROOM(inputs->files, inputs->n, inputs->room))
+        return dfr_error_memory(error);
     struct dfr_input file = { strdup(path), s.st_size, s.st_mtim.tv_sec * INT64_C(1000000000) + s.st_mtim.tv_nsec, !S_ISREG(s.st_mode) && !is_memory(&s) };
     if (!file.path || !dfr_table_reserve(&f->ids)) {
         free(file.path);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/text.h"
@@ -20,15 +21,7 @@ enum { MOST_NODES = 256, MOST_TOLD = 3 };
 
 bool dfr_fact_add(struct dfr_facts *f, char *kind, char *name, char *value)
 {
-    if (f->n == f->room) {
-        const size_t room = f->room ? 2 * f->room : 16;
-        struct dfr_fact *more = realloc(f->items, room * sizeof *more);
-        if (more) {
-            f->items = more;
-            f->room = room;
-        }
-    }
-    if (f->n == f->room || !kind || !name || !value) {
+    if (!DFR_ARRAY_ROOM(f->items, f->n, f->room) || !kind || !name || !value) {
         free(kind);
         free(name);
         free(value);

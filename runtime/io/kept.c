@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/engine/engine.h"
@@ -285,14 +286,8 @@ int dfr_kept_open(struct dfr_outputs *o, struct df_call *call, const char *path,
 /* false: no memory. */
 static bool add_mark(struct dfr_written *w, struct mark mark)
 {
-    if (w->n == w->room) {
-        size_t room = w->room ? 2 * w->room : 64;
-        struct mark *more = realloc(w->marks, room * sizeof *more);
-        if (!more)
-            return false;
-        w->marks = more;
-        w->room = room;
-    }
+    if (!DFR_ARRAY_ROOM(w->marks, w->n, w->room))
+        return false;
     w->marks[w->n++] = mark;
     return true;
 }
@@ -456,14 +451,8 @@ static struct scratch *scratch_of(struct dfr_outputs *o, uint32_t node, struct d
 static bool add_place(struct scratch *s, const struct dfr_entry *entry)
 {
     const int64_t at = s->n ? s->places[s->n - 1].at + s->places[s->n - 1].bytes : 0;
-    if (s->n == s->room) {
-        size_t room = s->room ? 2 * s->room : 16;
-        struct place *more = realloc(s->places, room * sizeof *more);
-        if (!more)
-            return false;
-        s->places = more;
-        s->room = room;
-    }
+    if (!DFR_ARRAY_ROOM(s->places, s->n, s->room))
+        return false;
     const uint64_t path = entry->appended ? 0 : dfr_hash(1, entry->path, strlen(entry->path));
     s->places[s->n++] = (struct place){ entry->wave, at, ftello(s->to.file) - at, path };
     return true;

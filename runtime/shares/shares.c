@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/cluster/ranks_figures.h"
@@ -83,14 +84,8 @@ static struct dfr_span *find_span(const struct first *f)
 
 static bool note_given(struct first *f, uint32_t span)
 {
-    if (f->n_given == f->n_room) {
-        size_t room = f->n_room ? 2 * f->n_room : 16;
-        uint32_t *more = realloc(f->span_of, room * sizeof *more);
-        if (!more)
-            return false;
-        f->span_of = more;
-        f->n_room = room;
-    }
+    if (!DFR_ARRAY_ROOM(f->span_of, f->n_given, f->n_room))
+        return false;
     f->span_of[f->n_given++] = span;
     return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/cluster/ranks_figures.h"
@@ -32,7 +33,8 @@ struct request {                        /* that is open, by its number */
 /* Messages by wave. The store owns what is put into it, and drops it if it has no room. */
 struct store {
     struct dfr_message **all;
-    uint32_t n, room;
+    uint32_t n;
+    size_t room;
 };
 
 struct other {
@@ -82,15 +84,9 @@ struct other {
 
 static bool store_put(struct store *s, struct dfr_message *message)
 {
-    if (s->n == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 16;
-        struct dfr_message **more = realloc(s->all, room * sizeof(struct dfr_message *));
-        if (!more) {
-            dfr_message_drop(message);
-            return false;
-        }
-        s->all = more;
-        s->room = room;
+    if (!DFR_ARRAY_ROOM(s->all, s->n, s->room)) {
+        dfr_message_drop(message);
+        return false;
     }
     s->all[s->n++] = message;
     return true;

@@ -1,10 +1,5 @@
 /* diag.c - the sink: it keeps the texts of the files that were read, and prints messages with the source line under
- * them.
- *
- * The source line is shown as it is, so that an editor finds it, with two exceptions. Bytes that a terminal may not
- * get are escaped (runtime/base/message.h), all but tabs. A long line is cut to a window around the caret. The caret's
- * line repeats the tabs of the source line, so both align at any tab width. Names and messages are escaped and
- * shortened.
+ * them (runtime/base/source_line.h). Names and messages are escaped and shortened.
  */
 #include "dsl/diag.h"
 
@@ -15,9 +10,8 @@
 #include "runtime/base/array.h"
 #include "runtime/base/colour.h"
 #include "runtime/base/message.h"
+#include "runtime/base/source_line.h"
 #include "runtime/base/text.h"
-
-enum { WINDOW = 110, LEAD = 60 }; /* columns of a source line that are shown; how many of them come before the caret */
 
 struct source {
     char *name, *text; /* text NULL: memory ran out, and messages come without the source line */
@@ -127,125 +121,14 @@ const char *dfl_sink_file_name(const struct dfl_sink *sink, uint32_t file)
     return sink->sources[file].name;
 }
 
-/* ---- the source line ---- */
-
-struct line {
-    const char *text;
-    size_t length;
-};
-
-static bool line_find(const struct source *source, uint32_t number, struct line *line)
-{
-    if (!source->text)
-        return false;
-    const char *at = source->text, *end = at + source->length;
-    for (uint32_t i = 1; i < number; i++) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        if (!newline)
-            return false;
-        at = newline + 1;
-    }
-    const char *newline = memchr(at, '\n', (size_t)(end - at));
-    size_t length = (size_t)((newline ? newline : end) - at);
-    if (length > 0 && at[length - 1] == '\r')
-        length--;
-    line->text = at;
-    line->length = length;
-    return true;
-}
-
-/* Bytes of the character at text[0..left) if it is shown as it is, which a tab is here. 0: its first byte is escaped. */
-static size_t showable(const char *text, size_t left)
-{
-    return *text == '\t' ? 1 : dfr_shown_bytes(text, left);
-}
-
-/* Moves *at past the character there, or past the end of the line by one. Gives its columns; a tab counts as one. */
-static int pass(const struct line *line, size_t *at)
-{
-    size_t length = *at < line->length ? showable(line->text + *at, line->length - *at) : 1;
-    *at += length ? length : 1;
-    return length ? 1 : DFR_ESCAPED_BYTES;
-}
-
-/* Finds the part of the line that is shown: all of it, or WINDOW columns, at most LEAD of them before the caret unless
- * the line ends with them. */
-static void find_window(const struct line *line, size_t caret, size_t *from, size_t *to)
-{
-    int lead = 0, rest = 0, columns = 0;
-    for (size_t at = 0; at < line->length;) {
-        int before = at < caret;
-        int n = pass(line, &at);
-        lead += before ? n : 0;
-        rest += n;
-    }
-    *from = 0;
-    while (lead > LEAD && rest > WINDOW) {
-        int n = pass(line, from);
-        lead -= n;
-        rest -= n;
-    }
-    *to = *from;
-    for (size_t at = *from; at < line->length && (columns += pass(line, &at)) <= WINDOW;)
-        *to = at;
-}
-
-static void print_span(FILE *out, const struct line *line, size_t from, size_t to)
-{
-    for (size_t i = from; i < to;) {
-        size_t length = showable(line->text + i, to - i);
-        char escaped[DFR_ESCAPED_BYTES + 1];
-        if (length)
-            fwrite(line->text + i, 1, length, out);
-        else
-            fwrite(escaped, 1, dfr_shown(escaped, sizeof escaped, line->text + i, 1), out);
-        i += length ? length : 1;
-    }
-}
-
-static void repeat(FILE *out, char c, int n)
-{
-    for (; n > 0; n--)
-        fputc(c, out);
-}
-
-/* The caret's line: below each character, as many columns as it takes above. */
-static void print_caret(FILE *out, const struct line *line, size_t from, size_t caret, size_t stop)
-{
-    size_t at = from;
-    while (at < caret) {
-        bool tab = at < line->length && line->text[at] == '\t';
-        repeat(out, tab ? '\t' : ' ', pass(line, &at));
-    }
-    fprintf(out, "%s^", dfr_colour_begin("caret"));
-    repeat(out, '~', pass(line, &at) - 1);
-    while (at < stop)
-        repeat(out, '~', pass(line, &at));
-    fprintf(out, "%s\n", dfr_colour_end());
-}
+/* ---- messages ---- */
 
 static void print_source(const struct dfl_sink *sink, struct dfl_loc loc)
 {
-    struct line line;
     const struct source *source = loc.file < sink->n_sources ? &sink->sources[loc.file] : NULL;
-    if (!source || source->length == 0 || !line_find(source, loc.line, &line))
-        return;
-    size_t caret = loc.col > 0 ? loc.col - 1 : 0;
-    if (caret > line.length)
-        caret = line.length;
-    size_t stop = loc.end_col > loc.col ? loc.end_col - 1 : caret + 1;
-    size_t from, to;
-    find_window(&line, caret, &from, &to);
-    if (stop > to)
-        stop = to;
-    fputs(from > 0 ? "    ..." : "    ", sink->out);
-    print_span(sink->out, &line, from, to);
-    fputs(to < line.length ? "...\n" : "\n", sink->out);
-    fputs(from > 0 ? "       " : "    ", sink->out);
-    print_caret(sink->out, &line, from, caret, stop);
+    if (source && source->text)
+        dfr_source_line(sink->out, source->text, source->length, loc.line, loc.col, loc.end_col);
 }
-
-/* ---- messages ---- */
 
 static void json_place(const struct dfl_sink *sink, struct dfl_loc loc)
 {

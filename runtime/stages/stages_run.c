@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "runtime/base/bytes.h"
-#include "runtime/base/colour.h"
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/message.h"
+#include "runtime/base/source_line.h"
 #include "runtime/base/suggest.h"
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/log.h"
@@ -40,40 +40,6 @@ static int read_text(const char *path, char **text, size_t *size, struct df_erro
     return status;
 }
 
-/* The line of the text, and how long it is. */
-static const char *find_line(const char *text, size_t size, uint32_t number, size_t *length)
-{
-    const char *end = text + size, *line = text, *behind;
-
-    for (; number > 1 && (behind = memchr(line, '\n', (size_t)(end - line))); number--)
-        line = behind + 1;
-    behind = memchr(line, '\n', (size_t)(end - line));
-    *length = (size_t)((behind ? behind : end) - line);
-    return line;
-}
-
-/* Of UTF-8, the bytes that go on with a character take no column. */
-static bool begins_character(char byte)
-{
-    return (byte & 0xC0) != 0x80;
-}
-
-static void print_line(const char *line, size_t length, const struct dfr_map_wrong *wrong)
-{
-    char shown[DFR_MESSAGE_BYTES];
-
-    dfr_shown(shown, sizeof shown, line, length);
-    fprintf(stderr, "    %s\n    ", shown);
-    for (uint32_t i = 1; i < wrong->col && i <= length; i++)
-        if (begins_character(line[i - 1]))
-            fputc(line[i - 1] == '\t' ? '\t' : ' ', stderr);
-    fprintf(stderr, "%s^", dfr_colour_begin("caret"));
-    for (uint32_t i = wrong->col + 1; i < wrong->end_col && i <= length; i++)
-        if (begins_character(line[i - 1]))
-            fputc('~', stderr);
-    fprintf(stderr, "%s\n", dfr_colour_end());
-}
-
 /* All stages, if the name is near none. */
 static void print_names(const struct dfr_map_wrong *wrong)
 {
@@ -88,14 +54,11 @@ static void print_names(const struct dfr_map_wrong *wrong)
 static void print_wrong(const char *path, const char *text, size_t size, const struct dfr_map_wrong *wrong)
 {
     struct dfr_suggestion suggestion = { .name = wrong->word };
-    size_t length;
-    const char *line = find_line(text, size, wrong->line, &length);
 
     for (uint32_t i = 0; wrong->word && i < wrong->n_names; i++)
         dfr_suggest(&suggestion, wrong->names[i]);
     dfr_message_print(stderr, "%s:%u:%u: error: %s", path, (unsigned)wrong->line, (unsigned)wrong->col, wrong->message);
-    if (length > 0)
-        print_line(line, length, wrong);
+    dfr_source_line(stderr, text, size, wrong->line, wrong->col, wrong->end_col);
     if (suggestion.closest)
         dfr_message_print(stderr, "hint: did you mean '%s'?", suggestion.closest);
     else if (wrong->word)

@@ -1,0 +1,18 @@
+/* source_line.h - the source line under a message, and a caret at what is wrong. For the compiler's diagnostics, and for files that a program reads.
+ *
+ * The line is shown as it is, so that an editor finds it, with two exceptions. Bytes that a terminal may not get are
+ * escaped (message.h), all but tabs. A long line is cut to a window around the caret. The caret's line repeats the tabs
+ * of the source line, so both align at any tab width.
+ */
+#ifndef DF_SOURCE_LINE_H
+#define DF_SOURCE_LINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Prints the line of text[0..length) and the caret below its bytes col to end_col - 1. All numbers start at 1. Prints nothing if there is no
+ * such line. */
+void dfr_source_line(FILE *out, const char *text, size_t length, uint32_t line, uint32_t col, uint32_t end_col);
+
+#endif

@@ -516,7 +516,7 @@ results-inner: all
 thesis-results: deps
 	@$(MAKE) --no-print-directory thesis-results-inner
 thesis-results-inner: all
-	@python3 tests/bench/thesis.py $(BUILDDIR) docs/results/thesis
+	@python3 examples/studies/thesis.py $(BUILDDIR) docs/results/thesis
 
 # Mappings of stages (docs/results/mapping.md): N=20 pipelines of 30 stages for each line.
 map-results: deps
@@ -530,7 +530,7 @@ $(BUILDDIR)/mapping: tests/bench/mapping.c tests/rig/pipelines/pipeline_rig.c $(
 stream-results: deps
 	@$(MAKE) --no-print-directory stream-results-inner
 stream-results-inner: all
-	@python3 tests/bench/streams.py $(BUILDDIR)
+	@python3 examples/studies/streams.py $(BUILDDIR)
 # The same policies on four ranks over MPI, whose workers wait in place of computing.
 stream-ranks: deps
 	@$(MAKE) --no-print-directory lib
@@ -574,7 +574,7 @@ HERE_FILES = $(BIN)/dfc $(LIBRARIES) $(HEADERS)
 DOC_DIR       = $(DESTDIR)$(PREFIX)/share/doc/dfc
 DOC_FILES     = README.md NEWS.md CONTRIBUTING.md SECURITY.md LICENSE $(wildcard docs/*.md docs/*/*.* docs/*/*/*.*)
 EXAMPLE_DIR   = $(DESTDIR)$(PREFIX)/share/dfc
-EXAMPLE_FILES = $(filter-out $(patsubst %/,%,$(wildcard examples/*/ examples/*/*/)),$(wildcard examples/*.sh examples/*/* examples/*/*/*))
+EXAMPLE_FILES = $(filter-out %.pyc $(patsubst %/,%,$(wildcard examples/*/ examples/*/*/)),$(wildcard examples/*.sh examples/*/* examples/*/*/*))
 MAN_DIR       = $(DESTDIR)$(PREFIX)/share/man/man1
 BASH_FILE     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/dfc
 ZSH_FILE      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_dfc

@@ -90,13 +90,6 @@ done
 [ -n "${QUICK:-}" ] || run unfused ./nuclei_unfused --device=none
 run one-worker ./nuclei --device=none --workers=1
 
-# ---- the tables of simulated machines ----
-page=$here/../../docs/results/nuclei/README.md
-if [ -z "${QUICK:-}" ] && [ -e "$page" ]; then
-    python3 "$here/platforms/platforms.py" "$build" platforms >platforms.md && diff <(grep '^[|`].*[0-9]\.[0-9]' "$page") <(grep '^[|`].*[0-9]\.[0-9]' platforms.md) >log
-    told $? 'the tables of docs/results/nuclei are those of platforms.py'
-fi
-
 # ---- wrong input ----
 printf 'not a picture' >bad.png; head -c 9000 many.png >cut.png
 refused() { # NAME TEXT FILE

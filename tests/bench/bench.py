@@ -10,6 +10,8 @@ what a stolen core does not change: sizes, schedules and processor time.
 """
 import csv, os, platform, re, shutil, subprocess, sys, time
 from statistics import median
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../examples/studies"))
 import plot
 from table import table
 

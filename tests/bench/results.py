@@ -5,6 +5,8 @@ bound above a makespan, or a gp slower than another policy on some graph, is an 
 """
 import argparse, csv, os, re, sys
 from collections import defaultdict
+
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../examples/studies"))
 import plot, wrong
 from table import geomean, table
 

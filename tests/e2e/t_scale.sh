@@ -77,7 +77,7 @@ expect shares-unlike 1 "^dfc: error: node 'b': accs have [0-9]+ parts here, and 
     "$DFC" scale own.df --platform=unlike.df --share=parts
 
 # Hierarchical pipelines (Teodoro et al. 2012) on 100 nodes: 36,848 tiles in less than 4 minutes. The file system's bandwidth is fitted to that. Published efficiency: 77 %.
-paper() { "$DFC" scale "$DF_SOURCE/examples/graphs/microscopy.df" --platform="$DF_SOURCE/examples/nuclei/platforms/keeneland-100.df" --waves=36848 --window=16 --inflight=15 --policy=pats "$@"; }
+paper() { "$DFC" scale "$DF_SOURCE/examples/graphs/microscopy.df" --platform="$DF_SOURCE/examples/studies/nuclei/keeneland-100.df" --waves=36848 --window=16 --inflight=15 --policy=pats "$@"; }
 expect paper 0 '^100 +36848 +229 s +161\.. +78\.9 % .* the file system$' paper --read=50331648B
 expect paper-no-files 0 '^100 +36848 +183 s +20[01]\.. +98\.[67] % .* nodes$' paper
 

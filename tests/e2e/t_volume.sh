@@ -192,7 +192,7 @@ expect many 0 '"passes": 10' "$DFC" simulate "$thesis" -D limit=4 --waves=20 --p
 # What the thesis calls 38 and 10 %: projections that are copied while another one is added, against one after the other (docs/results/thesis).
 overlap() { # SIZE: by how many percent two waves in flight are faster than one
     for inflight in 1 2; do
-        "$DFC" simulate "$DF_SOURCE/examples/ct/thesis.df" -D n="$1" --parts=1 --inflight=$inflight --waves=496 --policy=all-gpu --format=csv | tail -n 1 | cut -d, -f4
+        "$DFC" simulate "$DF_SOURCE/examples/studies/volume.df" -D n="$1" --parts=1 --inflight=$inflight --waves=496 --policy=all-gpu --format=csv | tail -n 1 | cut -d, -f4
     done | awk '{ s[NR] = $1 } END { printf "%.1f\n", 100 * (1 - s[2] / s[1]) }'
 }
 expect overlap-256 0 '^48.4$' overlap 256

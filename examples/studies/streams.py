@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/results/streams.md with streams.csv and streams.svg: tests/bench/streams.py BUILDDIR [FOLDER]
+"""Makes docs/results/streams.md with streams.csv and streams.svg: streams.py BUILDDIR [FOLDER]
 
 All figures but REAL are of `dfc scale --stream-policy=all` on examples/cluster/nbia-tiles.df, in virtual time. So they are the same on every machine.
 """
@@ -7,6 +7,8 @@ import csv
 import pathlib
 import subprocess
 import sys
+
+from table import table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples/cluster"
@@ -61,10 +63,6 @@ def bound(platform, nodes, run, ratio):
     if large / (ratio * gpus) < time:      # GPUs have time for small tiles, too
         time = (large / ratio + small) / (gpus + cores)
     return (small + large) / time
-
-
-def table(heads, rows):
-    return "\n".join(["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|", *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 def asked(run, policy):

@@ -1,5 +1,5 @@
 #!/bin/bash
-# thesis.sh BUILDDIR OUTDIR: the thesis's Table 5.2 and the sizes of its Figure 5.7, simulated on its platform (thesis.df): ct.csv, ct.svg and
+# volume.sh BUILDDIR OUTDIR: the thesis's Table 5.2 and the sizes of its Figure 5.7, simulated on its platform (volume.df): ct.csv, ct.svg and
 # overlap.csv in OUTDIR.
 #
 # A limit is of the volume; two projections in flight and the next are beside it (18 MiB). The volume has as many parts as it needs to fit in the limit.
@@ -7,7 +7,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd) dfc=$(cd "$1" && pwd)/bin/dfc out=$2
 mkdir -p "$out"
 simulated() { # OPTION…: seconds of all waves
-    "$dfc" simulate "$here/thesis.df" --waves=496 --format=csv "$@" | python3 -c 'import csv, sys; print(next(csv.DictReader(sys.stdin))["makespan_s"])'
+    "$dfc" simulate "$here/volume.df" --waves=496 --format=csv "$@" | python3 -c 'import csv, sys; print(next(csv.DictReader(sys.stdin))["makespan_s"])'
 }
 echo 'n,limit_mib,parts,simulated_s,thesis_s' >"$out/ct.csv"
 for n in 256 512 768 1024; do

@@ -35,7 +35,7 @@ class Graphs:
         self.dfc = os.path.realpath(os.path.join(build, "bin/dfc"))
         self.folder = tempfile.TemporaryDirectory()
         self.generate = os.path.join(self.folder.name, "generate")
-        matrix = pathlib.Path(__file__).resolve().parents[2] / "examples/matrix"
+        matrix = pathlib.Path(__file__).resolve().parents[1] / "matrix"
         subprocess.run(["cc", "-std=c11", "-O2", "-o", self.generate, matrix / "generate.c"], check=True)
         shutil.copy(matrix / "titan.df", self.folder.name)
 

@@ -15,7 +15,8 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-NUCLEI = os.path.dirname(HERE)
+EXAMPLES = os.path.dirname(os.path.dirname(HERE))
+NUCLEI = os.path.join(EXAMPLES, "nuclei")
 SIDE = 4096                             # pixels a side of a tile
 
 # What it is called in the papers: policy, options, parts of the window that are planned at a time. HEFT plans for the tiles that come: half of
@@ -125,7 +126,7 @@ def table(dfc, out, machine, times):
     own_s = simulate(dfc, graph, machine, "all-cpu", "--workers=1")
     as_long = write_graph(folder + "-scaled", classes, {kernel: round(ms * tile_s / own_s, 6) for kernel, ms in times.items()})
     took = [{name: seconds(dfc, g, machine, how) for name, how in RUNS.items()}
-            for g in (os.path.join(NUCLEI, "..", "graphs", own), as_long, graph)]
+            for g in (os.path.join(EXAMPLES, "graphs", own), as_long, graph)]
     print(f"\n`{machine}`: {tiles} tiles, {window} in flight, speed over {base}. A tile takes {tile_s} s on a core (*{SAID[machine]}*), in the last two columns "
           f"{own_s:.2f} s (measured, not fitted).\n")
     print("| policy | published | the paper's profile | seconds | nuclei's shares | seconds | nuclei's times | seconds |")
@@ -147,7 +148,7 @@ def windows(dfc):
         for p, published in TABLE_2.items():
             line.append(str(published[window - 12]) if window - 12 < len(published) else "")
             for name, told in options.items():
-                took = simulate(dfc, os.path.join(NUCLEI, "..", "graphs", graph), "keeneland", {"FCFS": "eager", "PATS": "pats"}[p],
+                took = simulate(dfc, os.path.join(EXAMPLES, "graphs", graph), "keeneland", {"FCFS": "eager", "PATS": "pats"}[p],
                                 f"--waves={tiles}", f"--inflight={window}", *told) / IMAGES
                 sums[p, name] += took if window > 12 else 0
                 line.append(f"{took:.1f}")

@@ -7,7 +7,6 @@
  * file's end.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "dsl/parse.h"

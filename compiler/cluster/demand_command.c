@@ -13,20 +13,16 @@
 #include "runtime/base/error.h"
 
 enum { MOST_ROWS = DFC_MOST_SCALES * DFR_STREAM_POLICIES, LARGEST_TRIED = 256, DEFAULT_PLACES = 256, DEFAULT_MOST = 256 };
+#define FIND_BEST UINT32_MAX
 
 /* ---- options ---- */
 
-void dfc_demand_defaults(struct dfc_demand_options *o)
+static int set_policies(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    *o = (struct dfc_demand_options){ .places = DEFAULT_PLACES, .most = DEFAULT_MOST };
-}
-
-static bool parse_policies(struct dfc_demand_options *o, const char *text)
-{
+    struct dfc_demand_options *o = field;
     char *words = strdup(text), *place = NULL;
     bool good = words;
-    if (!words)
-        dfc_error("out of memory");
+    int status = words ? DF_OK : dfr_error_memory(error);
     for (char *word = good ? strtok_r(words, ", ", &place) : NULL; word && good; word = strtok_r(NULL, ", ", &place)) {
         enum dfr_stream_policy policy = DFR_STREAM_DDFCFS;
         bool all = strcmp(word, "all") == 0;
@@ -35,63 +31,51 @@ static bool parse_policies(struct dfc_demand_options *o, const char *text)
             o->policies[p] |= good && (all || p == (int)policy);
         o->given = good;
         if (!good)
-            dfc_error("--stream-policy=%s: there is no such policy; they are ddfcfs, ddwrr, odds, and all for the three", word);
+            status = dfr_error(error, DF_E_ARGUMENT, "%s=%s: there is no such policy; they are ddfcfs, ddwrr, odds, and all for the three", option->name, word);
     }
     if (good && !o->given)
-        dfc_error("--stream-policy: no policy is given; they are ddfcfs, ddwrr, odds, and all for the three");
+        status = dfr_error(error, DF_E_ARGUMENT, "%s: no policy is given; they are ddfcfs, ddwrr, odds, and all for the three", option->name);
     free(words);
-    return good && o->given;
+    return status;
 }
 
 /* STAGE=PERCENT; whether there is such a stage is seen later. */
-static bool parse_fires(struct dfc_demand_options *o, const char *text)
+static int set_fires(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
+    struct dfc_demand_options *o = field;
     const char *equals = strrchr(text, '=');
     char *end = NULL;
     double percent = equals ? strtod(equals + 1, &end) : -1;
-    if (!equals || equals == text || end == equals + 1 || *end || !(percent >= 0 && percent <= 100)) {
-        dfc_error("--fires=%s: a stage and a percentage from 0 to 100 are expected, as --fires=high=8", text);
-        return false;
-    }
-    if (o->n_fires == DFC_DEMAND_FIRES) {
-        dfc_error("--fires: at most %d stages", DFC_DEMAND_FIRES);
-        return false;
-    }
+    if (!equals || equals == text || end == equals + 1 || *end || !(percent >= 0 && percent <= 100))
+        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a stage and a percentage from 0 to 100 are expected, as --fires=high=8", option->name, text);
+    if (o->n_fires == DFC_DEMAND_FIRES)
+        return dfr_error(error, DF_E_ARGUMENT, "%s: at most %d stages", option->name, DFC_DEMAND_FIRES);
     o->fires[o->n_fires].stage = text;
     o->fires[o->n_fires].length = (size_t)(equals - text);
     o->fires[o->n_fires].text = text;
     o->fires[o->n_fires++].share = percent / 100;
-    return true;
+    return DF_OK;
 }
 
-int dfc_demand_option(struct dfc_demand_options *o, int argc, char **argv, int *i)
+#define DEMAND struct dfc_demand_options
+const struct dfr_option dfc_options_demand[] = {
+    DFR_HEADING("streams by demand: workers of all nodes ask for stages of waves, and no manager hands them out"),
+    { "--stream-policy", "ddfcfs|ddwrr|odds|all", "who gets which: the oldest; the oldest, and the receiver sorts; the best for who asks "
+      "(Anthill's). Several with commas", DFR_SET_ALL(set_policies) },
+    { "--fires", "STAGE=PERCENT", "a stage fires for such a share of the waves (100); once for each stage", DFR_SET_ALL(set_fires) },
+    { "--requests", "N|best", "requests of each worker with ddfcfs and ddwrr (best: of 1, 2, 4, … 256)",
+      DFR_COUNT(DEMAND, requests, 1, DFR_STREAM_REQUESTS), .words = "best", .first = FIND_BEST },
+    { "--most", "N", "requests of each worker with odds, at most (256)", DFR_COUNT(DEMAND, most, 1, DFR_STREAM_REQUESTS) },
+    { "--places", "N", "waves that one home has begun, at most (256)", DFR_COUNT(DEMAND, places, 1, 1000000) },
+    { "--homes", "N", "so many nodes read waves and keep their tokens (all)", DFR_COUNT(DEMAND, homes, 1, DFC_DEMAND_NODES) },
+    { "--sizes", "FILE.csv", "each change of a worker's requests with odds on the first number of nodes; --plot draws them", DFR_FIELD(NAME, DEMAND, sizes) },
+    { 0 }
+};
+
+const char *dfc_demand_other(const struct dfc_demand_options *o)
 {
-    const struct { const char *name; unsigned long most, *to; } counts[] = {
-        { "--most", DFR_STREAM_REQUESTS, &o->most }, { "--places", 1000000, &o->places }, { "--homes", DFC_DEMAND_NODES, &o->homes } };
-    const char *value;
-    int taken = dfc_option_value("--stream-policy", argc, argv, i, &value);
-    if (taken)
-        return taken > 0 && parse_policies(o, value) ? 1 : -1;
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        if ((taken = dfc_option_value(counts[k].name, argc, argv, i, &value))) {
-            o->other = counts[k].name;
-            return taken > 0 && dfc_parse_count(counts[k].name, value, 1, counts[k].most, counts[k].to) ? 1 : -1;
-        }
-    if ((taken = dfc_option_value("--requests", argc, argv, i, &value))) {
-        o->other = "--requests";
-        if (taken > 0 && strcmp(value, "best") == 0) {
-            o->requests = 0;
-            return 1;
-        }
-        return taken > 0 && dfc_parse_count("--requests", value, 1, DFR_STREAM_REQUESTS, &o->requests) ? 1 : -1;
-    }
-    if ((taken = dfc_option_value("--fires", argc, argv, i, &value))) {
-        o->other = "--fires";
-        return taken > 0 && parse_fires(o, value) ? 1 : -1;
-    }
-    taken = dfc_option_value("--sizes", argc, argv, i, &o->sizes);
-    o->other = taken ? "--sizes" : o->other;
-    return taken;
+    return o->requests ? "--requests" : o->most ? "--most" : o->places ? "--places" : o->homes ? "--homes" : o->n_fires ? "--fires"
+         : o->sizes ? "--sizes" : NULL;
 }
 
 /* ---- the stages ---- */
@@ -119,7 +103,7 @@ static bool look(struct dfc_common *common, const struct dfc_cluster *cluster, c
     return true;
 }
 
-static bool set_fires(const struct dfc_demand_options *o, struct dfc_demand_input *input)
+static bool find_fires(const struct dfc_demand_options *o, struct dfc_demand_input *input)
 {
     for (unsigned i = 0; i < o->n_fires; i++) {
         uint32_t k = 0, n = input->setup.n_stages;
@@ -279,9 +263,9 @@ static int run_all(const struct dfc_demand_options *o, const struct dfc_demand_a
                    struct df_error *error)
 {
     int code = DF_OK;
-    input->setup.places = (uint32_t)o->places;
+    input->setup.places = o->places ? (uint32_t)o->places : DEFAULT_PLACES;
     input->setup.homes = (uint32_t)o->homes;
-    input->setup.most = (uint32_t)o->most;
+    input->setup.most = o->most ? (uint32_t)o->most : DEFAULT_MOST;
     for (unsigned i = 0; i < asked->n_nodes && code == DF_OK; i++) {
         set_nodes(cluster, (uint32_t)asked->nodes[i], &input->setup);
         input->setup.waves = (int64_t)(asked->weak ? asked->waves * asked->nodes[i] : asked->waves);
@@ -290,7 +274,7 @@ static int run_all(const struct dfc_demand_options *o, const struct dfc_demand_a
             if (o->policies[p]) {
                 struct dfc_demand_row *row = &rows[report->n_rows++];
                 *row = (struct dfc_demand_row){ .nodes = (uint32_t)asked->nodes[i], .policy = (enum dfr_stream_policy)p, .waves = input->setup.waves };
-                code = run_row(&input->setup, o->requests, row, error);
+                code = run_row(&input->setup, o->requests == FIND_BEST ? 0 : o->requests, row, error);
             }
         if (i == 0 && code == DF_OK && (asked->plot || o->sizes)) {
             report->nodes = (uint32_t)asked->nodes[0];
@@ -308,7 +292,7 @@ int dfc_demand_command(const struct dfc_demand_options *o, const struct dfc_dema
     struct dfc_demand_report report = { .path = common->path, .input = &input, .rows = rows };
     struct record record = { 0 };
     struct df_error error = { "" };
-    bool good = look(common, cluster, o, asked, &input) && all_can_run(&input, cluster) && set_fires(o, &input);
+    bool good = look(common, cluster, o, asked, &input) && all_can_run(&input, cluster) && find_fires(o, &input);
     if (good) {
         input.setup.seed = (uint32_t)common->partition.seed;
         good = run_all(o, asked, cluster, &input, rows, &record, &report, &error) == DF_OK;

@@ -11,9 +11,8 @@ struct dfc_demand_options {
     bool policies[DFR_STREAM_POLICIES], given;  /* --stream-policy */
     struct { const char *stage; size_t length; double share; const char *text; } fires[DFC_DEMAND_FIRES];
     unsigned n_fires;
-    unsigned long requests;             /* 0: the best is looked for */
-    unsigned long most, places, homes;
-    const char *sizes, *other;          /* files; `other`: an option that was given and needs --stream-policy */
+    unsigned long requests, most, places, homes; /* 0: not given */
+    const char *sizes;
 };
 
 struct dfc_demand_asked {               /* what the other options of `dfc scale` say */
@@ -25,9 +24,10 @@ struct dfc_demand_asked {               /* what the other options of `dfc scale`
     const char *plot;
 };
 
-void dfc_demand_defaults(struct dfc_demand_options *options);
-/* Gives 1, 0 and -1 as dfc_common_option() does. */
-int dfc_demand_option(struct dfc_demand_options *options, int argc, char **argv, int *i);
+/* The table that fills these options. */
+extern const struct dfr_option dfc_options_demand[];
+/* An option among them that was given and needs --stream-policy. NULL: none was. */
+const char *dfc_demand_other(const struct dfc_demand_options *options);
 /* Gives the exit status. The common options are those of the command; `machine` is changed. */
 int dfc_demand_command(const struct dfc_demand_options *options, const struct dfc_demand_asked *asked, struct dfc_common *common,
                        const struct dfc_cluster *cluster);

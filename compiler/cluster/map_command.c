@@ -28,35 +28,15 @@ static const char usage[] =
     "the best of all if there are few, and ours, which is never worse than the others. Runs no kernel. The same input gives the\n"
     "same output.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "-o", "FILE", "the mapping: a picture if FILE ends in .svg, .png, .dot or .gv, else a text that --use reads; also several times" },
-    { "--show", "identity|bsc|dpm|hedpm|brute|given|ours", "the mapping that is listed and written (ours; with --use, given)" },
-    { "--use", "FILE", "a mapping as -o writes it: its figures, too" },
-    { "--feeding", "order|demand", "replicas take waves in turn (as HeDPM's equations say), or the next one when they are free (order; with "
-                                   "--use, as FILE says)" },
-    { "--replicate", "stages|groups", "what has replicas: single stages, as in HeDPM, or also several that are gathered (stages; with --use, groups "
-                                      "if FILE has one)" },
-    { "--drift", "NAME@WAVE:FACTOR", "run waves through the mapping that is listed, in virtual time; from that wave on, a stage or processor takes so many "
-                                     "times as long; @FIRST-LAST: for these waves; also several times" },
-    { "--tune", NULL, "with --drift: also with a tuner, which changes the mapping when times have drifted" },
-    { "--waves", "N", "of --drift (1000)" },
-    { "--plot", "FILE", "with --drift: a picture of the waves a second (.svg, .png)" },
-    { "--platform", "FILE", "the machines: a platform with nodes" },
-    { "--seed", "N", "of what the search draws (1)" },
-    { "--budget", "N|Nx", "try N mappings, or N times as many as by default (100000, which take a fraction of a second)" },
-    { "--format", "text|csv", "form of the output (text); csv: a line for each group of each mapping or, with --drift, for each wave" },
-    { 0 }
-};
-
 struct request {
     struct dfc_common common;
     enum dfc_form form;
     const char *outputs[MOST_OUTPUTS];
     unsigned n_outputs;
-    const char *show, *use;
-    enum dfp_feeding feeding;
-    bool fed, groups;                   /* --feeding was given; --replicate=groups */
+    unsigned show;                      /* one more than the number of the mapping that --show names; 0: it was not given */
+    const char *use;
+    unsigned feeding;                   /* one more than an enum dfp_feeding; 0: it was not given */
+    bool groups;                        /* --replicate=groups */
     struct dfc_drift_request drift;
 };
 
@@ -65,76 +45,47 @@ static const char *const names[N_ROWS] = { "identity", "bsc", "dpm", "hedpm", "b
 
 /* ---- the command line ---- */
 
-static int take_word(const char *option, const char *value, const char *const *words, unsigned n, unsigned *word)
+static int set_output(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    for (*word = 0; *word < n; ++*word)
-        if (strcmp(value, words[*word]) == 0)
-            return 1;
-    const char *close = dfl_suggest(value, words, n);
-    if (close)
-        dfc_error("%s=%s: there is no such word; did you mean '%s'?", option, value, close);
-    else
-        dfc_error("%s=%s: there is no such word; 'dfc map --help' lists them", option, value);
-    return -1;
-}
-
-static int take_output(struct request *r, const char *path)
-{
-    if (r->n_outputs == MOST_OUTPUTS) {
-        dfc_error("more than %d outputs", MOST_OUTPUTS);
-        return -1;
-    }
+    struct request *r = field;
+    if (r->n_outputs == MOST_OUTPUTS)
+        return dfr_error(error, DF_E_ARGUMENT, "more than %d outputs", MOST_OUTPUTS);
     for (unsigned i = 0; i < r->n_outputs; i++)
-        if (!dfc_outputs_apart("-o", r->outputs[i], "-o", path))
-            return -1;
-    r->outputs[r->n_outputs++] = path;
-    return 1;
+        if (!dfc_outputs_apart(option->name, r->outputs[i], option->name, text))
+            return DF_E_ARGUMENT;
+    r->outputs[r->n_outputs++] = text;
+    return DF_OK;
 }
 
-/* The options about drifts. Gives 1, 0 and -1 as dfc_common_option() does. */
-static int drift_option(struct dfc_drift_request *r, int argc, char **argv, int *i)
+static int set_drift(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    const char *value;
-    int taken;
-    if (strcmp(argv[*i], "--tune") == 0)
-        return r->tune = true;
-    if ((taken = dfc_option_value("--drift", argc, argv, i, &value)))
-        return taken > 0 && dfc_drift_take(r, value) ? 1 : -1;
-    if ((taken = dfc_option_value("--waves", argc, argv, i, &value)))
-        return taken > 0 && dfc_parse_count("--waves", value, 1, DFC_DRIFT_MOST_WAVES, &r->waves) ? 1 : -1;
-    return dfc_option_value("--plot", argc, argv, i, &r->plot);
+    (void)option, (void)error;
+    return DFC_REPORTED(dfc_drift_take(field, text));
 }
 
-/* Gives 1, 0 and -1 as dfc_common_option() does. */
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    static const char *const ways[] = { "order", "demand" }, *const parts[] = { "stages", "groups" };
-    struct request *r = request;
-    const char *value;
-    unsigned word;
-    int taken = dfc_form_option(false, argc, argv, i, &r->form);
-    if (!taken)
-        taken = drift_option(&r->drift, argc, argv, i);
-    if (taken)
-        return taken;
-    if ((taken = dfc_option_value("-o", argc, argv, i, &value)))
-        return taken < 0 ? -1 : take_output(r, value);
-    if ((taken = dfc_option_value("--show", argc, argv, i, &value)))
-        return taken > 0 && take_word("--show", value, names, N_ROWS, &word) > 0 ? (r->show = value, 1) : -1;
-    if ((taken = dfc_option_value("--feeding", argc, argv, i, &value))) {
-        if (taken < 0 || take_word("--feeding", value, ways, 2, &word) < 0)
-            return -1;
-        r->feeding = word ? DFP_BY_DEMAND : DFP_IN_ORDER;
-        return r->fed = true;
-    }
-    if ((taken = dfc_option_value("--replicate", argc, argv, i, &value))) {
-        if (taken < 0 || take_word("--replicate", value, parts, 2, &word) < 0)
-            return -1;
-        r->groups = word;
-        return 1;
-    }
-    return dfc_option_value("--use", argc, argv, i, &r->use);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "-o", "FILE", "the mapping: a picture if FILE ends in .svg, .png, .dot or .gv, else a text that --use reads; also several times",
+      DFR_SET_ALL(set_output) },
+    { "--show", "identity|bsc|dpm|hedpm|brute|given|ours", "the mapping that is listed and written (ours; with --use, given)",
+      DFR_FIELD(WORD, struct request, show), .first = 1 },
+    { "--use", "FILE", "a mapping as -o writes it: its figures, too", DFR_FIELD(NAME, struct request, use) },
+    { "--feeding", "order|demand", "replicas take waves in turn (as HeDPM's equations say), or the next one when they are free (order; with "
+      "--use, as FILE says)", DFR_FIELD(WORD, struct request, feeding), .first = DFP_IN_ORDER + 1 },
+    { "--replicate", "stages|groups", "what has replicas: single stages, as in HeDPM, or also several that are gathered (stages; with --use, groups "
+      "if FILE has one)", DFR_FIELD(WORD, struct request, groups) },
+    { "--drift", "NAME@WAVE:FACTOR", "run waves through the mapping that is listed, in virtual time; from that wave on, a stage or processor takes so many "
+      "times as long; @FIRST-LAST: for these waves; also several times", DFR_SET(set_drift, struct request, drift) },
+    { "--tune", NULL, "with --drift: also with a tuner, which changes the mapping when times have drifted", DFR_FIELD(FLAG, struct request, drift.tune) },
+    { "--waves", "N", "of --drift (1000)", DFR_COUNT(struct request, drift.waves, 1, DFC_DRIFT_MOST_WAVES) },
+    { "--plot", "FILE", "with --drift: a picture of the waves a second (.svg, .png)", DFR_FIELD(NAME, struct request, drift.plot) },
+    DFC_OPTION_PLATFORM("the machines: a platform with nodes"),
+    { "--seed", "N", "of what the search draws (1)", DFR_COUNT(struct request, common.partition.seed, 0, UINT32_MAX) },
+    { "--budget", "N|Nx", "try N mappings, or N times as many as by default (100000, which take a fraction of a second)",
+      DFR_SET(dfc_set_budget, struct request, common.partition) },
+    DFC_OPTION_FORMAT("text|csv", struct request, form, "form of the output (text); csv: a line for each group of each mapping or, with --drift, for each wave"),
+    { 0 }
+};
 
 static bool check_drift(const struct request *r)
 {
@@ -151,14 +102,14 @@ static bool check_drift(const struct request *r)
 
 static int parse(struct request *r, int argc, char **argv)
 {
-    int status = dfc_parse_options(&dfc_command_map, argc, argv, &r->common, own_option, r);
+    int status = dfc_parse_options(&dfc_command_map, argc, argv, &r->common);
     if (status)
         return status;
     if (!r->common.platform) {
         dfc_error("map: which machines? --platform=FILE names a platform with nodes");
         return 2;
     }
-    if (r->show && !r->use && strcmp(r->show, "given") == 0) {
+    if (r->show == GIVEN + 1 && !r->use) {
         dfc_error("--show=given: --use=FILE gives it");
         return 2;
     }
@@ -295,7 +246,7 @@ static bool read_given(const struct request *r, struct dfc_map_input *input, str
         tell_wrong(sink, r->use, text, size, &wrong);
         dfl_sink_free(sink);
     }
-    if (good && !r->fed)
+    if (good && !r->feeding)
         input->pipeline.feeding = feeding;
     if (good && !dfp_mapping_is_valid(&input->pipeline, &row->mapping)) /* it has replicas of several stages */
         input->pipeline.replicate_groups = true;
@@ -432,14 +383,6 @@ static bool write_all(const struct request *r, const struct dfc_map_report *repo
     return good;
 }
 
-static unsigned find_shown(const struct request *r)
-{
-    unsigned shown = r->use ? GIVEN : OURS;
-    for (unsigned i = 0; i < N_ROWS && r->show; i++)
-        shown = strcmp(r->show, names[i]) == 0 ? i : shown;
-    return shown;
-}
-
 static bool map_input(struct request *r, const struct dfc_cluster *cluster, struct dfc_map_input *input)
 {
     static struct dfc_map_row rows[N_ROWS]; /* large */
@@ -452,7 +395,7 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
     for (int i = 0; i < N_ROWS; i++)
         rows[i] = (struct dfc_map_row){ .name = names[i] };
     rows[GIVEN].missing = "";
-    input->pipeline.feeding = r->feeding;
+    input->pipeline.feeding = r->feeding ? (enum dfp_feeding)(r->feeding - 1) : DFP_IN_ORDER;
     input->pipeline.replicate_groups = r->groups;
     if (!read_given(r, input, &rows[GIVEN]))
         return false;
@@ -463,7 +406,7 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
     choose_ours(&input->pipeline, rows);
     dfp_map_hedpm_once(&input->pipeline, 1, &once, &log);
     const struct dfc_map_report report = { .path = r->common.path, .cluster = cluster->name, .input = input, .rows = rows, .n_rows = N_ROWS,
-                                           .shown = find_shown(r), .ideal_s = log.steps[0].ideal_s,
+                                           .shown = r->show ? r->show - 1 : r->use ? GIVEN : OURS, .ideal_s = log.steps[0].ideal_s,
                                            .bound_s = dfp_pipeline_bound_s(&input->pipeline), .tried = budget };
     if (rows[report.shown].missing) {
         dfc_error("--show=%s: %s", names[report.shown], rows[report.shown].missing);
@@ -505,4 +448,4 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct dfc_command dfc_command_map = { "map", "map the stages of a pipeline to unlike machines", usage, run, { own_options, dfc_options_common } };
+const struct dfc_command dfc_command_map = { "map", "map the stages of a pipeline to unlike machines", usage, run, DFC_OPTIONS({ own_options, 0 }, { dfc_options_common, 0 }) };

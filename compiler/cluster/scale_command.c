@@ -11,7 +11,7 @@
 #include "compiler/options/common.h"
 #include "compiler/tools/messages.h"
 #include "compiler/tools/picture_file.h"
-#include "runtime/base/text.h"
+#include "runtime/base/error.h"
 
 static const char usage[] =
     "usage: dfc scale GRAPH.df --platform=CLUSTER.df [options]\n\n"
@@ -19,33 +19,6 @@ static const char usage[] =
     "results in order, and the nodes of the platform run what lies between. What a wave takes on a node is simulated as\n"
     "'dfc simulate' does; the manager's own code runs in virtual time over a network that all share. With\n"
     "--stream-policy workers of all nodes ask for stages of waves instead. Runs no kernel. The same input gives the same output.\n";
-
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--nodes", "N,N,…", "how many nodes, for each line of the table (as many as the platform says); of several types, in "
-                          "the proportion of their counts" },
-    { "--waves", "N", "waves in all (1000)" },
-    { "--weak", NULL, "so many waves for each node: the work grows with the nodes" },
-    { "--window", "N", "waves that a node holds at most (found, by doubling)" },
-    { "--share", "waves|parts", "what nodes share: waves, or parts of accs, of which each node has some and changes them in all waves (as the program: parts "
-                                "if all waves serve them, and they are larger than what they read)" },
-    { "--vary", "PERCENT", "a wave takes up to so much longer or shorter, drawn by wave (0)" },
-    { "--read", "SIZE", "what a node reads from the file system for each wave" },
-    { "--write", "SIZE", "what it writes there for each wave" },
-    { "--format", "text|csv|json", "form of the output (text)" },
-    { "-o", "FILE", "the file for the figures; else they go to standard output" },
-    { "--plot", "FILE.svg", "efficiency over nodes as a picture, PNG if FILE ends in .png" },
-    { NULL, NULL, "streams by demand: workers of all nodes ask for stages of waves, and no manager hands them out" },
-    { "--stream-policy", "ddfcfs|ddwrr|odds|all", "who gets which: the oldest; the oldest, and the receiver sorts; the best for who asks "
-                                                  "(Anthill's). Several with commas" },
-    { "--fires", "STAGE=PERCENT", "a stage fires for such a share of the waves (100); once for each stage" },
-    { "--requests", "N|best", "requests of each worker with ddfcfs and ddwrr (best: of 1, 2, 4, … 256)" },
-    { "--most", "N", "requests of each worker with odds, at most (256)" },
-    { "--places", "N", "waves that one home has begun, at most (256)" },
-    { "--homes", "N", "so many nodes read waves and keep their tokens (all)" },
-    { "--sizes", "FILE.csv", "each change of a worker's requests with odds on the first number of nodes; --plot draws them" },
-    { 0 }
-};
 
 struct request {
     struct dfc_common common;
@@ -56,87 +29,56 @@ struct request {
     uint64_t read_bytes, write_bytes;
     bool weak;
     enum dfr_share_what share;
-    const char *plot, *manager;         /* `manager`: an option that says something of rank 0's */
+    const char *plot;
     struct dfc_demand_options demand;
 };
 
-static bool parse_nodes(struct request *r, const char *text)
+static int set_nodes(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
+    struct request *r = field;
     char *words = strdup(text), *place = NULL;
-    bool good = words;
-    if (!words)
-        dfc_error("out of memory");
-    for (char *word = good ? strtok_r(words, ", ", &place) : NULL; word && good; word = strtok_r(NULL, ", ", &place)) {
-        good = r->n_nodes < DFC_MOST_SCALES && dfc_parse_count("--nodes", word, 1, DFC_MOST_NODES, &r->nodes[r->n_nodes]);
-        if (r->n_nodes == DFC_MOST_SCALES)
-            dfc_error("--nodes: at most %d numbers of nodes", DFC_MOST_SCALES);
-        r->n_nodes += good;
+    int status = words ? DF_OK : dfr_error_memory(error);
+    for (char *word = words ? strtok_r(words, ", ", &place) : NULL; word && status == DF_OK; word = strtok_r(NULL, ", ", &place)) {
+        uint64_t n = 0;
+        status = r->n_nodes == DFC_MOST_SCALES ? dfr_error(error, DF_E_ARGUMENT, "%s: at most %d numbers of nodes", option->name, DFC_MOST_SCALES)
+                                               : dfr_option_count(option->name, word, 1, DFC_MOST_NODES, &n, error);
+        if (status == DF_OK)
+            r->nodes[r->n_nodes++] = n;
     }
-    if (good && !r->n_nodes)
-        dfc_error("--nodes: no number is given");
+    if (status == DF_OK && !r->n_nodes)
+        status = dfr_error(error, DF_E_ARGUMENT, "%s: no number is given", option->name);
     free(words);
-    return good && r->n_nodes;
+    return status;
 }
 
-static bool parse_size(const char *option, const char *text, uint64_t *bytes)
-{
-    if (dfr_parse_size(text, bytes))
-        return true;
-    dfc_error("%s=%s: a size like 50MB is expected", option, text);
-    return false;
-}
-
-static bool parse_share(struct request *r, const char *text)
-{
-    r->share = strcmp(text, "parts") == 0 ? DFR_SHARE_PARTS : DFR_SHARE_WAVES;
-    if (r->share == DFR_SHARE_PARTS || strcmp(text, "waves") == 0)
-        return true;
-    dfc_error("--share=%s: waves or parts is expected", text);
-    return false;
-}
-
-/* Gives 1, 0 and -1 as dfc_common_option() does. */
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    const struct { const char *name; unsigned long least, most, *to; } counts[] = {
-        { "--waves", 1, 1000000000, &r->waves }, { "--window", 1, 100000, &r->window }, { "--vary", 0, 99, &r->vary } };
-    const struct { const char *name; uint64_t *to; } sizes[] = { { "--read", &r->read_bytes }, { "--write", &r->write_bytes } };
-    const char *value;
-    int taken = dfc_form_option(true, argc, argv, i, &r->form);
-    if (taken)
-        return taken;
-    if (strcmp(argv[*i], "--weak") == 0)
-        return r->weak = true;
-    if ((taken = dfc_option_value("--share", argc, argv, i, &value))) {
-        r->manager = "--share";
-        return taken > 0 && parse_share(r, value) ? 1 : -1;
-    }
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        if ((taken = dfc_option_value(counts[k].name, argc, argv, i, &value))) {
-            r->manager = k > 0 ? counts[k].name : r->manager;
-            return taken > 0 && dfc_parse_count(counts[k].name, value, counts[k].least, counts[k].most, counts[k].to) ? 1 : -1;
-        }
-    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        if ((taken = dfc_option_value(sizes[k].name, argc, argv, i, &value))) {
-            r->manager = sizes[k].name;
-            return taken > 0 && parse_size(sizes[k].name, value, sizes[k].to) ? 1 : -1;
-        }
-    if ((taken = dfc_demand_option(&r->demand, argc, argv, i)))
-        return taken;
-    if ((taken = dfc_option_value("--nodes", argc, argv, i, &value)))
-        return taken > 0 && parse_nodes(r, value) ? 1 : -1;
-    return dfc_option_value("--plot", argc, argv, i, &r->plot);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "--nodes", "N,N,…", "how many nodes, for each line of the table (as many as the platform says); of several types, in "
+      "the proportion of their counts", DFR_SET_ALL(set_nodes) },
+    { "--waves", "N", "waves in all (1000)", DFR_COUNT(struct request, waves, 1, 1000000000) },
+    { "--weak", NULL, "so many waves for each node: the work grows with the nodes", DFR_FIELD(FLAG, struct request, weak) },
+    { "--window", "N", "waves that a node holds at most (found, by doubling)", DFR_COUNT(struct request, window, 1, 100000) },
+    { "--share", "waves|parts", "what nodes share: waves, or parts of accs, of which each node has some and changes them in all waves (as the program: parts "
+      "if all waves serve them, and they are larger than what they read)", DFR_FIELD(WORD, struct request, share), .first = DFR_SHARE_WAVES },
+    { "--vary", "PERCENT", "a wave takes up to so much longer or shorter, drawn by wave (0)", DFR_COUNT(struct request, vary, 0, 99) },
+    { "--read", "SIZE", "what a node reads from the file system for each wave", DFR_FIELD(BYTES, struct request, read_bytes) },
+    { "--write", "SIZE", "what it writes there for each wave", DFR_FIELD(BYTES, struct request, write_bytes) },
+    DFC_OPTION_FORMAT("text|csv|json", struct request, form, "form of the output (text)"),
+    DFC_OPTION_OUTPUT("the file for the figures; else they go to standard output"),
+    { "--plot", "FILE.svg", "efficiency over nodes as a picture, PNG if FILE ends in .png", DFR_FIELD(NAME, struct request, plot) },
+    { 0 }
+};
 
 /* Streams by demand have no manager, and other options have no streams. */
 static bool check_demand(const struct request *r)
 {
     const struct dfc_demand_options *d = &r->demand;
-    if (!d->given && d->other)
-        dfc_error("scale: %s goes with --stream-policy", d->other);
-    else if (d->given && r->manager)
-        dfc_error("scale: %s does not go with --stream-policy", r->manager);
+    const char *manager = r->window ? "--window" : r->vary ? "--vary" : r->read_bytes ? "--read" : r->write_bytes ? "--write"
+                        : r->share != DFR_SHARE_FIND ? "--share" : NULL;
+    if (!d->given && dfc_demand_other(d))
+        dfc_error("scale: %s goes with --stream-policy", dfc_demand_other(d));
+    else if (d->given && manager)
+        dfc_error("scale: %s does not go with --stream-policy", manager);
     else if (d->given && r->form == DFC_FORM_JSON)
         dfc_error("scale: --format=json does not go with --stream-policy; --format=csv does");
     else
@@ -146,7 +88,7 @@ static bool check_demand(const struct request *r)
 
 static int parse(struct request *r, int argc, char **argv)
 {
-    int status = dfc_parse_options(&dfc_command_scale, argc, argv, &r->common, own_option, r);
+    int status = dfc_parse_options(&dfc_command_scale, argc, argv, &r->common);
     if (status)
         return status;
     if (!r->common.platform) {
@@ -247,7 +189,6 @@ static int scale_it(struct request *r)
 static int run(int argc, char **argv)
 {
     struct request r = { .waves = 1000 };
-    dfc_demand_defaults(&r.demand);
     dfp_options_default(&r.common.partition);
     int status = parse(&r, argc, argv);
     r.common.partition.objective = DFP_THROUGHPUT;
@@ -262,4 +203,5 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_scale = { "scale", "predict how it runs on many machines, in virtual time", usage, run,
-                                               { own_options, dfc_options_common } };
+                                               DFC_OPTIONS({ own_options, 0 }, { dfc_options_demand, offsetof(struct request, demand) },
+                                                           { dfc_options_common, 0 }) };

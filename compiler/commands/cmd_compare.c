@@ -29,25 +29,6 @@ static const char usage[] =
     "Runs the graph's program under several policies, in turns, and compares their makespans. A first run under each\n"
     "policy warms up and does not count. What the program prints is thrown away.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--policy", "POLICY,…|all", "policies to compare (" DEFAULT_POLICIES "). 'default' is a run without --policy; its "
-                                  "row says which policy that chose" },
-    { "--policies", "POLICY,…|all", NULL }, /* the same; its name before */
-    { "--format", "text|csv", "form of the output (text)" },
-    { "-o", "FILE", "the file for the output; else it goes to standard output" },
-    { "--runs", "N", "runs under each policy that count (7)" },
-    { "--waves", "N", "passed to the program" },
-    { "--rehearse", "[10x]", "no kernel is called and no program made: kernels and copies are waits of their times on the "
-                             "platform, here 10 times as long. The figures are given at 1x, beside predicted ones. If no "
-                             "number is given, one is chosen at which waiting is exact" },
-    { "--csv", "FILE", "write the figures as CSV, too" },
-    { "--svg", "FILE", "draw a bar chart, too, PNG if FILE ends in .png; with --rehearse, of predicted and rehearsed "
-                       "makespans side by side" },
-    DFC_OPTION_REST,
-    { 0 }
-};
-
 struct request {
     struct dfc_common common;
     struct dfc_build_options build;
@@ -56,7 +37,7 @@ struct request {
     const char *waves, *csv, *svg;
     enum dfc_form form;
     double rehearse;                    /* as in struct df_options; 0: programs are run */
-    unsigned long n_waves;              /* of a rehearsal */
+    uint64_t n_waves;                   /* of a rehearsal */
     const struct dfc_loaded *loaded;
     struct dfc_rehearsal *rehearsals;   /* by policy; NULL: programs are run */
     char **rest;                        /* options after "--", for the program */
@@ -106,43 +87,30 @@ static bool parse_policies(struct request *r, const char *text)
     return good;
 }
 
-/* --rehearse and --rehearse=10x, but not --rehearse 10x. Gives 1, 0 and -1 as dfc_common_option() does. */
-static int rehearse_option(struct request *r, const char *word)
+static int set_policies(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    struct df_error error = { "" };
-    if (strncmp(word, "--rehearse", 10) || (word[10] && word[10] != '='))
-        return 0;
-    if (dfr_parse_rehearse("rehearse", word[10] ? word + 11 : NULL, &r->rehearse, &error) == DF_OK)
-        return 1;
-    dfc_error("%s", error.text);
-    return -1;
+    (void)option, (void)error;
+    return DFC_REPORTED(parse_policies(field, text));
 }
 
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    const struct { const char *name; const char **text; } texts[] = { { "--waves", &r->waves }, { "--csv", &r->csv },
-                                                                      { "--svg", &r->svg } };
-    const char *value;
-    int taken = rehearse_option(r, argv[*i]);
-    if (taken)
-        return taken;
-    if ((taken = dfc_form_option(false, argc, argv, i, &r->form)) != 0)
-        return taken;
-    taken = dfc_option_value("--policies", argc, argv, i, &value);
-    if (taken > 0)
-        return parse_policies(r, value) ? 1 : -1;
-    if (!taken && (taken = dfc_option_value("--runs", argc, argv, i, &value)) > 0) {
-        unsigned long runs;
-        if (!dfc_parse_count("--runs", value, 1, MAX_RUNS, &runs))
-            return -1;
-        r->runs = (unsigned)runs;
-        return 1;
-    }
-    for (size_t t = 0; !taken && t < sizeof texts / sizeof *texts; t++)
-        taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
-    return taken ? taken : dfc_build_option(&r->build, argc, argv, i);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    DFC_OPTION_POLICY("POLICY,…|all", "policies to compare (" DEFAULT_POLICIES "). 'default' is a run without --policy; its "
+                      "row says which policy that chose"),
+    { "--policies", "POLICY,…|all", NULL, DFR_SET_ALL(set_policies) }, /* the same; its name before */
+    DFC_OPTION_FORMAT("text|csv", struct request, form, "form of the output (text)"),
+    DFC_OPTION_OUTPUT("the file for the output; else it goes to standard output"),
+    { "--runs", "N", "runs under each policy that count (7)", DFR_COUNT(struct request, runs, 1, MAX_RUNS) },
+    { "--waves", "N", "passed to the program", DFR_FIELD(TEXT, struct request, waves) },
+    { "--rehearse", "[10x]", "no kernel is called and no program made: kernels and copies are waits of their times on the "
+      "platform, here 10 times as long. The figures are given at 1x, beside predicted ones. If no "
+      "number is given, one is chosen at which waiting is exact", DFR_SET(dfr_set_rehearse, struct request, rehearse) },
+    { "--csv", "FILE", "write the figures as CSV, too", DFR_FIELD(NAME, struct request, csv) },
+    { "--svg", "FILE", "draw a bar chart, too, PNG if FILE ends in .png; with --rehearse, of predicted and rehearsed "
+      "makespans side by side", DFR_FIELD(NAME, struct request, svg) },
+    DFC_OPTION_REST,
+    { 0 }
+};
 
 /* The programs that are compared read the platform's file themselves, without -D. */
 static bool check_platform(const struct dfc_common *common)
@@ -169,7 +137,11 @@ static int check_rehearsal(struct request *r)
         return 2;
     }
     r->n_waves = 1;
-    return !r->waves || dfc_parse_count("--waves", r->waves, 1, UINT32_MAX, &r->n_waves) ? 0 : 2;
+    struct df_error error = { "" };
+    if (!r->waves || dfr_option_count("--waves", r->waves, 1, UINT32_MAX, &r->n_waves, &error) == DF_OK)
+        return 0;
+    dfc_error("%s", error.text);
+    return 2;
 }
 
 static int check(struct request *r)
@@ -198,7 +170,7 @@ static int check(struct request *r)
 static int parse(int argc, char **argv, struct request *r)
 {
     int end = dfc_trial_split(argc, argv);
-    if (dfc_parse_options(&dfc_command_compare, end, argv, &r->common, own_option, r) != 0)
+    if (dfc_parse_options(&dfc_command_compare, end, argv, &r->common) != 0)
         return 2;
     if (end < argc) {
         r->rest = argv + end + 1;
@@ -595,4 +567,5 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_compare = { "compare", "run a graph under several policies and compare them",
-                                                 usage, run, { own_options, dfc_options_build, dfc_options_common } };
+                                                 usage, run, DFC_OPTIONS({ own_options, 0 }, { dfc_options_build, offsetof(struct request, build) },
+                                                             { dfc_options_common, 0 }) };

@@ -175,131 +175,52 @@ static const struct emission emissions[] = {
     { "ast", emit_ast }, { "graph", emit_graph }, { "dot", emit_dot },
     { "c", emit_c },     { "metis", emit_metis }, { "plan", emit_plan },
 };
-enum { N_EMISSIONS = sizeof emissions / sizeof *emissions };
 
 /* ---- options ---- */
 
 struct options {
     struct dfc_common common;
     struct dfc_build_options build;
+    unsigned emit;                      /* one more than the number of what --emit names; 0: nothing */
     const struct emission *emission;
-    struct dfc_library exported;        /* --graph */
-    const char **graphs;
+    const char **graphs;                /* --graph */
+    size_t n_graphs;
+    struct dfc_library exported;
     bool lib;                           /* --lib */
     bool syntax_only;
     char *made;                         /* the program's name if -o gives none, or NULL */
 };
 
-static int emit_option(struct options *o, const char *value)
+static int set_gpu_arch(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    const char *names[N_EMISSIONS];
-    for (size_t i = 0; i < N_EMISSIONS; i++) {
-        names[i] = emissions[i].name;
-        if (strcmp(value, names[i]) == 0) {
-            o->emission = &emissions[i];
-            return 1;
-        }
-    }
-    const char *close = dfl_suggest(value, names, N_EMISSIONS);
-    if (close)
-        dfc_error("--emit=%s: there is no such output; did you mean '%s'?", value, close);
-    else
-        dfc_error("--emit=%s: one of ast, graph, dot, c, metis, plan is expected", value);
-    return -1;
+    (void)option, (void)error;
+    *(const char **)field = text;
+    return DFC_REPORTED(dfc_gpu_arch_check(text));
 }
 
-static int flag_option(struct dfc_build_options *build, const char *word)
-{
-    static const char *const levels[] = { "-O0", "-O1", "-O2", "-O3", "-O" };
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-        if (strcmp(word, levels[i]) == 0) {
-            build->optimise = levels[i];
-            return 1;
-        }
-    if (strcmp(word, "-g") == 0)
-        return build->debug = true;
-    if (strcmp(word, "--no-cache") == 0)
-        return build->no_cache = true;
-    if (strcmp(word, "--timing") == 0)
-        return build->timing = true;
-    return 0;
-}
-
-const struct dfc_option dfc_options_build[] = {
-    { NULL, NULL, "compiling" },
-    { "-O0", NULL, "do not optimise, for debuggers" },
-    { "-O1", NULL, "optimise a little" },
-    { "-O2", NULL, "optimise: the default" },
-    { "-O3", NULL, "optimise more" },
-    { "-O", NULL, NULL },
-    { "-g", NULL, "tell debuggers about the code" },
-    { "--cc", "COMMAND", "the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it, or $CXX" },
+#define BUILD struct dfc_build_options
+const struct dfr_option dfc_options_build[] = {
+    DFR_HEADING("compiling"),
+    { "-O0", NULL, "do not optimise, for debuggers", DFR_FIELD(SPELLING, BUILD, optimise) },
+    { "-O1", NULL, "optimise a little", DFR_FIELD(SPELLING, BUILD, optimise) },
+    { "-O2", NULL, "optimise: the default", DFR_FIELD(SPELLING, BUILD, optimise) },
+    { "-O3", NULL, "optimise more", DFR_FIELD(SPELLING, BUILD, optimise) },
+    { "-O", NULL, NULL, DFR_FIELD(SPELLING, BUILD, optimise) },
+    { "-g", NULL, "tell debuggers about the code", DFR_FIELD(FLAG, BUILD, debug) },
+    { "--cc", "COMMAND", "the C compiler (else $CC, else cc); the C++ compiler is the one that belongs to it, or $CXX", DFR_FIELD(TEXT, BUILD, cc) },
     { "--nvcc", "COMMAND", "the CUDA compiler (else $NVCC, nvcc in $PATH, /usr/local/cuda/bin/nvcc); if there is none, or "
-                           "with 'none', the gpu variants are left out" },
+      "with 'none', the gpu variants are left out", DFR_FIELD(TEXT, BUILD, nvcc) },
     { "--cflags", "FLAGS", "more flags for C and C++ files, and for linking; if there is an -rpath in them, it is the "
-                           "program's only run path" },
+      "program's only run path", DFR_FIELD(TEXT, BUILD, cflags) },
     { "--gpu-arch", "native|all|sm_XX,…", "what CUDA code is made for: this machine's GPUs (the default if there are any), "
-                                         "every major architecture that nvcc knows, or those named; without a GPU, PTX for any" },
+      "every major architecture that nvcc knows, or those named; without a GPU, PTX for any", DFR_SET(set_gpu_arch, BUILD, gpu_arch) },
     { "--nvcc-flags", "FLAGS", "more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code may "
-                               "call that of other files" },
-    { "--no-cache", NULL, "compile and link anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)" },
-    { "--timing", NULL, "print the CPU time that generating each kernel, compiling each file and linking took, and which objects were cached" },
+      "call that of other files", DFR_FIELD(TEXT, BUILD, nvcc_flags) },
+    { "--no-cache", NULL, "compile and link anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)", DFR_FIELD(FLAG, BUILD, no_cache) },
+    { "--timing", NULL, "print the CPU time that generating each kernel, compiling each file and linking took, and which objects were cached",
+      DFR_FIELD(FLAG, BUILD, timing) },
     { 0 }
 };
-
-int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int *i)
-{
-    const struct { const char *name; const char **text; } texts[] = {
-        { "--cc", &build->cc }, { "--nvcc", &build->nvcc }, { "--cflags", &build->cflags },
-        { "--nvcc-flags", &build->nvcc_flags }, { "--gpu-arch", &build->gpu_arch },
-    };
-    int taken = flag_option(build, argv[*i]);
-    for (size_t t = 0; !taken && t < sizeof texts / sizeof *texts; t++)
-        taken = dfc_option_value(texts[t].name, argc, argv, i, texts[t].text);
-    return taken > 0 && build->gpu_arch && !dfc_gpu_arch_check(build->gpu_arch) ? -1 : taken;
-}
-
-static int graph_option(struct options *o, const char *value)
-{
-    const char **grown = realloc(o->graphs, (o->exported.n_graphs + 1) * sizeof *grown);
-    if (!grown) {
-        dfc_error("out of memory");
-        return -1;
-    }
-    o->exported.graphs = o->graphs = grown;
-    grown[o->exported.n_graphs++] = value;
-    return 1;
-}
-
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct options *o = request;
-    const char *value;
-    if (strcmp(argv[*i], "-MD") == 0)
-        return o->build.dependencies = true;
-    if (strcmp(argv[*i], "--keep") == 0)
-        return o->build.keep = true;
-    if (strcmp(argv[*i], "--here") == 0)
-        return o->build.runs_here = true;
-    if (strcmp(argv[*i], "--emu-gpu-code") == 0)
-        return o->build.emu_gpu_code = true;
-    if (strcmp(argv[*i], "--syntax-only") == 0)
-        return o->syntax_only = true;
-    if (strcmp(argv[*i], "--json") == 0)
-        return o->common.json = true;
-    if (strcmp(argv[*i], "--lib") == 0)
-        return o->lib = true;
-    if (strcmp(argv[*i], "--python") == 0)
-        return o->build.python = true;
-    int taken = dfc_build_option(&o->build, argc, argv, i);
-    if (!taken)
-        taken = dfc_waves_option(&o->common, argc, argv, i);
-    if (!taken && (taken = dfc_option_value("--emit", argc, argv, i, &value)) > 0)
-        taken = emit_option(o, value);
-    if (!taken && (taken = dfc_option_value("--graph", argc, argv, i, &value)) > 0)
-        taken = graph_option(o, value);
-    return taken;
-}
 
 /* Without -o, DIR/graph.df becomes ./graph. What is there already and cannot be executed is no earlier program. */
 static bool name_program(struct options *o)
@@ -346,8 +267,10 @@ static bool check_library(struct options *o)
 /* 0, or 2 for a usage error (reported). */
 static int parse(struct options *o, int argc, char **argv)
 {
-    if (dfc_parse_options(&dfc_command_compile, argc, argv, &o->common, own_option, o) != 0)
+    if (dfc_parse_options(&dfc_command_compile, argc, argv, &o->common) != 0)
         return 2;
+    o->emission = o->emit ? &emissions[o->emit - 1] : NULL;
+    o->exported = (struct dfc_library){ .graphs = o->graphs, .n_graphs = o->n_graphs };
     if (!check_library(o))
         return 2;
     if (o->common.json && !o->syntax_only)
@@ -427,24 +350,27 @@ static const char usage[] =
     "  metis    the weighted graph that METIS partitions, in its file format\n"
     "  plan     times, placement, predicted makespan, and the memory plan: where each token lies\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "outputs" },
-    { "-o", "FILE", "the file for the program (./GRAPH), or for what --emit names (standard output)" },
-    { "--emit", "ast|graph|dot|c|metis|plan", "write this step, and make no program" },
-    { "--waves", "N", "plan for runs of so many waves (one, or many if the graph has streams or accs)" },
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("outputs"),
+    DFC_OPTION_OUTPUT("the file for the program (./GRAPH), or for what --emit names (standard output)"),
+    { "--emit", "ast|graph|dot|c|metis|plan", "write this step, and make no program", DFR_FIELD(WORD, struct options, emit), .first = 1 },
+    DFC_OPTION_WAVES,
     { "--lib", NULL, "make each graph with ports a C function NAME_run() of a library; beside it are written NAME.h, a "
-                     "pkg-config file and a CMake package" },
-    { "--python", NULL, "a Python module beside the library, too, whose functions take arrays" },
-    { "--graph", "NAME", "put this graph into the library, and no others but those that are named so, too" },
-    { "--syntax-only", NULL, "check the graph and that its files are there, and write nothing; with --lib the graphs of a library" },
-    { "--json", NULL, "with --syntax-only: what is found as a JSON array on standard output, for editors" },
-    { "-MD", NULL, "write PROGRAM.d, a make rule that names all files the program was made of" },
-    { "--keep", NULL, "keep the generated files in PROGRAM.dfc/" },
-    { "--here", NULL, "for this machine alone: formulas are compiled for its processor, and CUDA code only if it has a GPU" },
+      "pkg-config file and a CMake package", DFR_FIELD(FLAG, struct options, lib) },
+    { "--python", NULL, "a Python module beside the library, too, whose functions take arrays", DFR_FIELD(FLAG, struct options, build.python) },
+    { "--graph", "NAME", "put this graph into the library, and no others but those that are named so, too", DFR_NAMES(struct options, graphs, n_graphs) },
+    { "--syntax-only", NULL, "check the graph and that its files are there, and write nothing; with --lib the graphs of a library",
+      DFR_FIELD(FLAG, struct options, syntax_only) },
+    { "--json", NULL, "with --syntax-only: what is found as a JSON array on standard output, for editors", DFR_FIELD(FLAG, struct options, common.json) },
+    { "-MD", NULL, "write PROGRAM.d, a make rule that names all files the program was made of", DFR_FIELD(FLAG, struct options, build.dependencies) },
+    { "--keep", NULL, "keep the generated files in PROGRAM.dfc/", DFR_FIELD(FLAG, struct options, build.keep) },
+    { "--here", NULL, "for this machine alone: formulas are compiled for its processor, and CUDA code only if it has a GPU",
+      DFR_FIELD(FLAG, struct options, build.runs_here) },
     { "--emu-gpu-code", NULL, "build without CUDA: the emulated GPU runs gpu variants that are in C and C++ files, and the "
-                              "GPU code of formulas, instead of the cpu variants" },
+      "GPU code of formulas, instead of the cpu variants", DFR_FIELD(FLAG, struct options, build.emu_gpu_code) },
     { 0 }
 };
 
 const struct dfc_command dfc_command_compile = { NULL, "compile and link it, or write what --emit names", usage, run,
-                                                 { own_options, dfc_options_build, dfc_options_common } };
+                                                 DFC_OPTIONS({ own_options, 0 }, { dfc_options_build, offsetof(struct options, build) },
+                                                             { dfc_options_common, 0 }) };

@@ -17,42 +17,24 @@ static const char usage[] =
     "faults, dfc's plug-in for it, Slurm; and dfc's own files. It takes a few seconds and changes nothing.\n"
     "Exit status: 0 if nothing is broken, 1 if something is. What is absent breaks nothing.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "-o", "FILE", "the file for what is found; else it goes to standard output" },
-    { "--format", "text|json", "form of the output (text)" },
-    { "--quick", NULL, "compile and run nothing" },
+struct request {
+    const char *output;
+    bool json, quick;
+};
+
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "-o", "FILE", "the file for what is found; else it goes to standard output", DFR_FIELD(NAME, struct request, output) },
+    DFC_OPTION_FORMAT("text|json", struct request, json, "form of the output (text)"),
+    { "--quick", NULL, "compile and run nothing", DFR_FIELD(FLAG, struct request, quick) },
     { 0 }
 };
 
-struct request {
-    const char *output;
-    enum dfc_form form;
-    bool quick;
-};
-
-static int parse(struct request *r, int argc, char **argv)
+static bool refuse_word(void *request, const char *word)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *word = argv[i];
-        int taken;
-        if (word[0] != '-') {
-            dfc_error("doctor: '%s' is one argument too many: it looks at the machine and reads no graph", word);
-            return 2;
-        }
-        if (!dfc_option_known(&dfc_command_doctor, word))
-            return 2;
-        if (strcmp(word, "--quick") == 0)
-            r->quick = true;
-        else if ((taken = dfc_option_value("-o", argc, argv, &i, &r->output)) < 0 ||
-                 (!taken && dfc_form_option(true, argc, argv, &i, &r->form) < 0))
-            return 2;
-    }
-    if (r->form == DFC_FORM_CSV) {
-        dfc_error("--format=csv: doctor writes text and json");
-        return 2;
-    }
-    return 0;
+    (void)request;
+    dfc_error("doctor: '%s' is one argument too many: it looks at the machine and reads no graph", word);
+    return false;
 }
 
 static void look(struct dfc_findings *list, bool quick)
@@ -82,7 +64,7 @@ static int run(int argc, char **argv)
     struct request r = { 0 };
     struct dfc_output output;
     struct dfc_findings list = { 0 };
-    if (parse(&r, argc, argv) != 0)
+    if (!dfc_options_read(&dfc_command_doctor, argc, argv, &r, refuse_word))
         return 2;
     if (!dfc_output_open(&output, r.output))
         return 1;
@@ -90,7 +72,7 @@ static int run(int argc, char **argv)
     bool good = !list.failed;
     if (!good)
         dfc_error("out of memory");
-    else if (r.form == DFC_FORM_JSON)
+    else if (r.json)
         dfc_findings_json(output.file, &list, DFC_VERSION);
     else
         dfc_findings_text(output.file, &list, DFC_VERSION);
@@ -100,4 +82,4 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_doctor = { "doctor", "what is on this machine, what is missing, and what that means", usage,
-                                                run, { own_options } };
+                                                run, DFC_OPTIONS({ own_options, 0 }) };

@@ -26,21 +26,6 @@ static const char usage[] =
     "limits the time of a wave. For one wave that is its makespan; for throughput (a graph with a stream, or\n"
     "--objective) it is the time per wave in steady state. Runs no kernel.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--what-if", NULL, "what would be gained by one more GPU, by one more CPU worker, by links twice as fast, by links "
-                         "between devices that have none, and by a gpu variant of each kernel that has none" },
-    { "--node", "PATTERN", "explain the nodes whose name, or whose output's name, matches a shell pattern (main/blur#2, "
-                           "blur, 'bl*', img), and say nothing else" },
-    { "--top", "N", "explain the N nodes that matter most (20), 0: none; for one wave, those on the longest way come first" },
-    { "--format", "text|csv", "form of the output (text); csv: a line per node, or with --what-if a line per change" },
-    { "-o", "FILE", "the file for the output; else it goes to standard output" },
-    { "--policy", "POLICY", "the policy that places nodes (" DEFAULT_POLICY ")" },
-    { "--waves", "N", "plan for runs of so many waves (one, or many if the graph has streams or accs)" },
-    { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
-    { 0 }
-};
-
 struct request {
     struct dfc_common common;
     const char *node;                   /* a pattern, or NULL: those that matter most */
@@ -50,22 +35,21 @@ struct request {
     enum dfc_form form;
 };
 
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    const char *value;
-    int taken;
-    if (strcmp(argv[*i], "--what-if") == 0)
-        return r->what_if = true;
-    if ((taken = dfc_option_value("--node", argc, argv, i, &r->node)) != 0 ||
-        (taken = dfc_option_value("--graph", argc, argv, i, &r->common.graph)) != 0)
-        return taken;
-    if ((taken = dfc_option_value("--top", argc, argv, i, &value)) != 0)
-        return taken > 0 && dfc_parse_count("--top", value, 0, UINT32_MAX, &r->top) ? 1 : -1;
-    if ((taken = dfc_waves_option(&r->common, argc, argv, i)) != 0)
-        return taken;
-    return dfc_form_option(false, argc, argv, i, &r->form);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "--what-if", NULL, "what would be gained by one more GPU, by one more CPU worker, by links twice as fast, by links "
+      "between devices that have none, and by a gpu variant of each kernel that has none", DFR_FIELD(FLAG, struct request, what_if) },
+    { "--node", "PATTERN", "explain the nodes whose name, or whose output's name, matches a shell pattern (main/blur#2, "
+      "blur, 'bl*', img), and say nothing else", DFR_FIELD(TEXT, struct request, node) },
+    { "--top", "N", "explain the N nodes that matter most (20), 0: none; for one wave, those on the longest way come first",
+      DFR_COUNT(struct request, top, 0, UINT32_MAX) },
+    DFC_OPTION_FORMAT("text|csv", struct request, form, "form of the output (text); csv: a line per node, or with --what-if a line per change"),
+    DFC_OPTION_OUTPUT("the file for the output; else it goes to standard output"),
+    DFC_OPTION_POLICY("POLICY", "the policy that places nodes (" DEFAULT_POLICY ")"),
+    DFC_OPTION_WAVES,
+    DFC_OPTION_GRAPH,
+    { 0 }
+};
 
 /* ---- phrases of the output ---- */
 
@@ -411,7 +395,7 @@ static int run(int argc, char **argv)
     struct request r = { .top = DEFAULT_TOP };
     struct dfc_loaded loaded;
     dfp_options_default(&r.common.partition);
-    int status = dfc_parse_options(&dfc_command_explain, argc, argv, &r.common, own_option, &r);
+    int status = dfc_parse_options(&dfc_command_explain, argc, argv, &r.common);
     if (!status && !dfc_policy_places(r.common.policy))
         status = 2;
     if (!status && !dfc_load(&r.common, false, &loaded)) {
@@ -426,4 +410,4 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_explain = { "explain", "say why each node is where it is, and what would help",
-                                                 usage, run, { own_options, dfc_options_common } };
+                                                 usage, run, DFC_OPTIONS({ own_options, 0 }, { dfc_options_common, 0 }) };

@@ -15,32 +15,33 @@ struct request {
     bool windows;
 };
 
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "--windows", NULL, "draw the windows of ranks over time, or write them as CSV if FILE ends in .csv", DFR_FIELD(FLAG, struct request, windows) },
+    { "-o", "FILE.svg|FILE.png", "PNG if FILE ends in .png, else SVG; '-' is standard output", DFR_FIELD(NAME, struct request, output) },
+    { 0 }
+};
+
 static bool is_csv(const struct request *r)
 {
     const char *dot = r->windows && r->output ? strrchr(r->output, '.') : NULL;
     return dot && strcmp(dot, ".csv") == 0;
 }
 
+static bool take_trace(void *request, const char *word)
+{
+    struct request *r = request;
+    if (r->trace)
+        dfc_error("one trace at a time: '%s' and '%s' are given", r->trace, word);
+    else
+        r->trace = word;
+    return r->trace == word;
+}
+
 static int parse(int argc, char **argv, struct request *r)
 {
-    for (int i = 1; i < argc; i++) {
-        if (argv[i][0] == '-' && argv[i][1] && !dfc_option_known(&dfc_command_gantt, argv[i]))
-            return 2;
-        if (strcmp(argv[i], "--windows") == 0) {
-            r->windows = true;
-            continue;
-        }
-        int taken = dfc_option_value("-o", argc, argv, &i, &r->output);
-        if (taken < 0)
-            return 2;
-        if (taken)
-            continue;
-        if (r->trace) {
-            dfc_error("one trace at a time: '%s' and '%s' are given", r->trace, argv[i]);
-            return 2;
-        }
-        r->trace = argv[i];
-    }
+    if (!dfc_options_read(&dfc_command_gantt, argc, argv, r, take_trace))
+        return 2;
     if (r->trace && r->output)
         return is_csv(r) || dfc_output_is_picture("-o", r->output, "SVG") ? 0 : 2;
     dfc_error(r->trace ? "-o FILE.svg or -o FILE.png is expected; 'dfc gantt --help' says more"
@@ -90,13 +91,6 @@ static const char usage[] =
     "each worker and copy engine, jobs coloured by kernel. 'dfc simulate --gantt' draws a simulated run. The trace of a run\n"
     "on many ranks (--cluster) has the rows of all of them; --windows draws how many waves each rank held at once.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--windows", NULL, "draw the windows of ranks over time, or write them as CSV if FILE ends in .csv" },
-    { "-o", "FILE.svg|FILE.png", "PNG if FILE ends in .png, else SVG; '-' is standard output" },
-    { 0 }
-};
-
 const struct dfc_command dfc_command_gantt = {
-    "gantt", "draw what a program did and when, from its trace", usage, run, { own_options }
+    "gantt", "draw what a program did and when, from its trace", usage, run, DFC_OPTIONS({ own_options, 0 })
 };

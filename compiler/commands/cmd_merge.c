@@ -15,23 +15,24 @@ struct request {
     int64_t waves;                      /* below 0: the chunks say how many there are */
 };
 
+static const struct dfr_option own_options[] = {
+    { "--waves", "N", "the run has N waves, as a program with --waves=N; or fewer if the stream ends before",
+      DFR_COUNT(struct request, waves, 0, MOST_WAVES) },
+    { "--outside", NULL, "write also files that lie outside the folder that dfc runs in", DFR_FIELD(FLAG, struct request, outside) },
+    { 0 }
+};
+
+static bool take_chunk(void *request, const char *word)
+{
+    struct request *r = request;
+    r->chunks[r->n_chunks++] = word;
+    return true;
+}
+
 static int parse(int argc, char **argv, struct request *r)
 {
-    for (int i = 1; i < argc; i++) {
-        const char *value;
-        unsigned long waves;
-        if (argv[i][0] == '-' && !dfc_option_known(&dfc_command_merge, argv[i]))
-            return 2;
-        int taken = dfc_option_value("--waves", argc, argv, &i, &value);
-        if (taken < 0 || (taken && !dfc_parse_count("--waves", value, 0, MOST_WAVES, &waves)))
-            return 2;
-        if (!strcmp(argv[i], "--outside"))
-            r->outside = true;
-        else if (taken)
-            r->waves = (int64_t)waves;
-        else
-            r->chunks[r->n_chunks++] = argv[i];
-    }
+    if (!dfc_options_read(&dfc_command_merge, argc, argv, r, take_chunk))
+        return 2;
     if (r->n_chunks > 0)
         return 0;
     dfc_error("chunks are expected, as a program writes them with --waves=A:B --out=FILE; 'dfc merge --help' says more");
@@ -74,12 +75,6 @@ static const char usage[] =
     "The files get the names that the program was given, relative to the folder that dfc runs in. Others, such as ../out.raw and\n"
     "/data/out.raw, are refused without --outside: a chunk may come from another machine.\n";
 
-static const struct dfc_option own_options[] = {
-    { "--waves", "N", "the run has N waves, as a program with --waves=N; or fewer if the stream ends before" },
-    { "--outside", NULL, "write also files that lie outside the folder that dfc runs in" },
-    { 0 }
-};
-
 const struct dfc_command dfc_command_merge = {
-    "merge", "put the chunks of a run together", usage, run, { own_options }
+    "merge", "put the chunks of a run together", usage, run, DFC_OPTIONS({ own_options, 0 })
 };

@@ -46,63 +46,54 @@ static bool has_suffix(const char *text, const char *suffix)
     return n > k && strcmp(text + n - k, suffix) == 0;
 }
 
-static int add_picture(struct options *o, const char *option, const char *path, enum form form)
+static int add_picture(struct options *o, const char *option, const char *path, enum form form, struct df_error *error)
 {
     if (!dfc_output_is_picture(option, path, form == FORM_DOT ? "DOT" : "SVG"))
-        return -1;
-    if (o->n_pictures == MAX_PICTURES) {
-        dfc_error("more than %d pictures", MAX_PICTURES);
-        return -1;
-    }
+        return DF_E_ARGUMENT;
+    if (o->n_pictures == MAX_PICTURES)
+        return dfr_error(error, DF_E_ARGUMENT, "more than %d pictures", MAX_PICTURES);
     for (size_t i = 0; i < o->n_pictures; i++)
         if (!dfc_outputs_apart(o->pictures[i].option, o->pictures[i].path, option, path))
-            return -1;
+            return DF_E_ARGUMENT;
     o->pictures[o->n_pictures++] = (struct wanted){ option, path, form };
-    return 1;
+    return DF_OK;
 }
 
-/* Takes --format, --schedule, -o, --dot, --svg, --memory and --waits. Gives 1, 0 and -1 as dfc_common_option() does. */
-static int own_option(void *request, int argc, char **argv, int *i)
+/* -o, --dot, --svg and --memory. */
+static int set_picture(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    struct options *o = request;
-    const char *path;
-    if (strcmp(argv[*i], "--waits") == 0) {
-        o->waits = true;
-        return 1;
-    }
-    int taken = dfc_form_option(true, argc, argv, i, &o->form);
-    if (!taken)
-        taken = dfc_waves_option(&o->common, argc, argv, i);
-    if (!taken)
-        taken = dfc_option_value("--graph", argc, argv, i, &o->common.graph);
-    if (taken)
-        return taken;
-    taken = dfc_option_value("--schedule", argc, argv, i, &o->schedule);
-    if (taken)
-        return taken < 0 || !dfc_schedule_is_named(o->schedule) ? -1 : 1;
-    taken = dfc_option_value("--dot", argc, argv, i, &path);
-    if (taken)
-        return taken < 0 ? -1 : add_picture(o, "--dot", path, FORM_DOT);
-    taken = dfc_option_value("--svg", argc, argv, i, &path);
-    if (taken)
-        return taken < 0 ? -1 : add_picture(o, "--svg", path, FORM_SVG);
-    taken = dfc_option_value("--memory", argc, argv, i, &path);
-    if (taken)
-        return taken < 0 ? -1 : add_picture(o, "--memory", path, FORM_MEMORY);
-    taken = dfc_option_value("-o", argc, argv, i, &path);
-    if (taken <= 0)
-        return taken;
-    if (has_suffix(path, ".svg") || has_suffix(path, ".png"))
-        return add_picture(o, "-o", path, FORM_SVG);
-    if (has_suffix(path, ".dot") || has_suffix(path, ".gv"))
-        return add_picture(o, "-o", path, FORM_DOT);
-    dfc_error("-o %s: a name that ends in .dot, .gv, .svg or .png is expected", path);
-    return -1;
+    const char third = option->name[2];
+    if (third)
+        return add_picture(field, option->name, text, third == 'd' ? FORM_DOT : third == 's' ? FORM_SVG : FORM_MEMORY, error);
+    if (has_suffix(text, ".svg") || has_suffix(text, ".png"))
+        return add_picture(field, option->name, text, FORM_SVG, error);
+    if (has_suffix(text, ".dot") || has_suffix(text, ".gv"))
+        return add_picture(field, option->name, text, FORM_DOT, error);
+    return dfr_error(error, DF_E_ARGUMENT, "-o %s: a name that ends in .dot, .gv, .svg or .png is expected", text);
 }
+
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("pictures, any number of them, coloured by unit, with the cut dashed and the longest path of "
+                "dependencies heavy"),
+    { "-o", "FILE", "SVG, PNG or DOT, as FILE ends in .svg, .png, or .dot or .gv", DFR_SET_ALL(set_picture) },
+    { "--dot", "FILE", "DOT, whatever its ending; '-' is standard output, and the summary goes to stderr then", DFR_SET_ALL(set_picture) },
+    { "--svg", "FILE", "the same as SVG; PNG if FILE ends in .png", DFR_SET_ALL(set_picture) },
+    { "--waits", NULL, "the heavy path is the chain of jobs that takes as long as the wave; a dotted line says that a job waits for "
+      "another's worker", DFR_FIELD(FLAG, struct options, waits) },
+    { "--memory", "FILE", "the memory plan as SVG or PNG: offset against time, with the bound dashed", DFR_SET_ALL(set_picture) },
+    DFR_HEADING("figures"),
+    DFC_OPTION_FORMAT("text|csv|json", struct options, form, "form of the output (text); csv: a line per node, with unit, worker, start and end; "
+                      "json: these, units, cut and predicted times"),
+    { "--schedule", "FILE", "the jobs and copies of one wave, with unit, worker, start and end: CSV if FILE ends in .csv, "
+      "JSON if it ends in .json", DFR_SET(dfc_set_schedule, struct options, schedule) },
+    DFC_OPTION_WAVES,
+    DFC_OPTION_GRAPH,
+    { 0 }
+};
 
 static int parse(struct options *o, int argc, char **argv)
 {
-    int status = dfc_parse_options(&dfc_command_partition, argc, argv, &o->common, own_option, o);
+    int status = dfc_parse_options(&dfc_command_partition, argc, argv, &o->common);
     struct df_error error = { "" };
     for (size_t i = 0; i < o->n_pictures && !status; i++)
         if (!dfc_outputs_apart(o->pictures[i].option, o->pictures[i].path, "--schedule", o->schedule))
@@ -439,25 +430,6 @@ static const char usage[] =
     "Runs no kernel. Every policy may be named; one that decides while a program runs is shown by a simulated run.\n"
     "A picture of more than 60 nodes has fewer words, one of more than 300 shows groups of nodes.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "pictures, any number of them, coloured by unit, with the cut dashed and the longest path of "
-                  "dependencies heavy" },
-    { "-o", "FILE", "SVG, PNG or DOT, as FILE ends in .svg, .png, or .dot or .gv" },
-    { "--dot", "FILE", "DOT, whatever its ending; '-' is standard output, and the summary goes to stderr then" },
-    { "--svg", "FILE", "the same as SVG; PNG if FILE ends in .png" },
-    { "--waits", NULL, "the heavy path is the chain of jobs that takes as long as the wave; a dotted line says that a job waits for "
-                       "another's worker" },
-    { "--memory", "FILE", "the memory plan as SVG or PNG: offset against time, with the bound dashed" },
-    { NULL, NULL, "figures" },
-    { "--format", "text|csv|json", "form of the output (text); csv: a line per node, with unit, worker, start and end; "
-                                   "json: these, units, cut and predicted times" },
-    { "--schedule", "FILE", "the jobs and copies of one wave, with unit, worker, start and end: CSV if FILE ends in .csv, "
-                            "JSON if it ends in .json" },
-    { "--waves", "N", "plan for runs of so many waves (one, or many if the graph has streams or accs)" },
-    { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
-    { 0 }
-};
-
 const struct dfc_command dfc_command_partition = {
-    "partition", "show where each node will run, in figures and as a picture", usage, run, { own_options, dfc_options_common }
+    "partition", "show where each node will run, in figures and as a picture", usage, run, DFC_OPTIONS({ own_options, 0 }, { dfc_options_common, 0 })
 };

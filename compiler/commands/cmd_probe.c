@@ -17,18 +17,6 @@ static const char usage[] =
     "additions and multiplications per second, random reads and atomic updates. Writes a platform declaration, with\n"
     "the figures as a table in comments, and stores all of it, so that later commands use it.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "-o", "FILE", "the file for the platform; else it goes to standard output" },
-    { "--device", "auto|none|emu|cuda", "GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform is stored "
-                                        "apart and used by --device=emu alone" },
-    { "--platform", "FILE", "with emu: the platform whose GPUs are emulated (else a stated default)" },
-    { "--format", "text|csv|json", "form of the output (text): a platform declaration; csv, json: the table of figures alone" },
-    { "--quick", NULL, "measure each thing for a quarter of the time, less exactly" },
-    { "--db", "FILE", "profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)" },
-    { 0 }
-};
-
 struct request {
     struct dfc_common common;
     const char *db;
@@ -36,18 +24,21 @@ struct request {
     bool quick;
 };
 
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    if (!strcmp(argv[*i], "--quick"))
-        return r->quick = true;
-    int taken = dfc_form_option(true, argc, argv, i, &r->form);
-    return taken ? taken : dfc_option_value("--db", argc, argv, i, &r->db);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    DFC_OPTION_OUTPUT("the file for the platform; else it goes to standard output"),
+    { "--device", "auto|none|emu|cuda", "GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform is stored "
+      "apart and used by --device=emu alone", DFR_DEVICES(struct request, common.device, ONE_OF) },
+    DFC_OPTION_PLATFORM("with emu: the platform whose GPUs are emulated (else a stated default)"),
+    DFC_OPTION_FORMAT("text|csv|json", struct request, form, "form of the output (text): a platform declaration; csv, json: the table of figures alone"),
+    { "--quick", NULL, "measure each thing for a quarter of the time, less exactly", DFR_FIELD(FLAG, struct request, quick) },
+    { "--db", "FILE", "profile database to store it in ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)", DFR_FIELD(TEXT, struct request, db) },
+    { 0 }
+};
 
 static int parse(int argc, char **argv, struct request *r)
 {
-    if (dfc_parse_options(&dfc_command_probe, argc, argv, &r->common, own_option, r) != 0)
+    if (dfc_parse_options(&dfc_command_probe, argc, argv, &r->common) != 0)
         return 2;
     if (r->common.path) {
         dfc_error("probe: '%s' is one argument too many: it measures the machine and reads no graph", r->common.path);
@@ -174,4 +165,4 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_probe = { "probe", "measure this machine and write it as a platform", usage, run,
-                                               { own_options } };
+                                               DFC_OPTIONS({ own_options, 0 }) };

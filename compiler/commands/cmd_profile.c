@@ -17,6 +17,7 @@
 #include "compiler/commands/profile_report.h"
 #include "compiler/show/pays.h"
 #include "runtime/measure/measure.h"
+#include "runtime/base/error.h"
 #include "runtime/base/message.h"
 #include "runtime/base/text.h"
 #include "runtime/threads/bind.h"
@@ -38,129 +39,74 @@ static const char usage[] =
     "one worker, with all, and with --device=cuda or emu on the GPU, too: predicted in virtual time, and measured by\n"
     "short runs of the program; and in words whether dividing and offloading pay.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--goal", "1%", "how well a mean must be known: half of its 95 % interval" },
-    { "--max-runs", "1000", "run one variant at most so often" },
-    { "--max-time", "2s", "spend at most that time on one variant" },
-    { "--watchdog", "TIME", "end if one call of a kernel takes longer (ten times --max-time, and at least 5 s); what was "
-                            "measured before that is kept" },
-    { "--loaded", NULL, "measure cpu variants three times, each for a third of --max-time: alone; while the other workers "
-                        "of a run do the same; and while they run STREAM's triad. Sources, sinks and ordered kernels: alone, and "
-                        "beside the triad, for which the waves run twice. Simulations and gp then know how "
-                        "memory-bound jobs slow each other, once 'dfc probe' has measured this machine. The "
-                        "number of workers is that of a run, or the program's --workers" },
-    { "--cold", NULL, "before each launch of a gpu variant that is repeated, write as many bytes as the GPU's cache has, so "
-                      "that it reads its inputs from memory. The times are stored as this kernel's like any others: what "
-                      "is known is not measured again without --force, and both kinds are combined unless --db=FILE keeps "
-                      "them apart" },
-    { "--force", NULL, "measure again what is known" },
-    { "--report", NULL, "measure nothing; print how well times and speedups of sizes that were not measured are estimated "
-                        "from those that were: the error of each estimator by 10-fold cross-validation, for the kernels "
-                        "of a graph or for all of this machine" },
-    { "--format", "text|csv", "form of the report (text)" },
-    { "-o", "FILE", "the file for the report; else it goes to standard output" },
-    { "--db", "FILE", "the profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)" },
-    { "--policy", "POLICY", NULL },     /* refused with a sentence: each kernel runs by itself */
-    DFC_OPTION_REST,
-    { 0 }
-};
-
 struct request {
     struct dfc_common common;
     struct dfc_build_options build;
     struct dfr_sampler_options sampler;
-    const char *db, *watchdog;
+    const char *db;
+    double watchdog_s;                  /* 0: not given */
     bool force, report, loaded, cold;
-    bool form_given;
-    enum dfc_form form;                 /* of the report */
+    int form;                           /* of the report, an enum dfc_form; below 0: none was given */
     char **rest;                        /* options after "--", for the program */
     int n_rest;
 };
 
 /* ---- options ---- */
 
-/* Reads "0.01" or "1%". */
-static bool parse_goal(const char *text, double *goal)
+/* "0.01" or "1%". */
+static int set_goal(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
     char *end;
-    double value = strtod(text, &end);
+    double goal = strtod(text, &end);
     if (strcmp(end, "%") == 0)
-        value /= 100;
+        goal /= 100;
     else if (*end)
-        return false;
-    *goal = value;
-    return end != text && value > 0 && value <= 1;
+        end = (char *)text;
+    if (end == text || !(goal > 0 && goal <= 1))
+        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a share such as 0.01 or 1%% is expected", option->name, text);
+    *(double *)field = goal;
+    return DF_OK;
 }
 
-/* Reads "2", "2s" or "500ms". */
-static bool parse_time(const char *text, double *seconds)
-{
-    char *end;
-    double value = strtod(text, &end);
-    if (strcmp(end, "ms") == 0)
-        value /= 1000;
-    else if (*end && strcmp(end, "s") != 0)
-        return false;
-    *seconds = value;
-    return end != text && value > 0 && value < 1e6;
-}
-
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    const char *value;
-    int taken;
-    if (strcmp(argv[*i], "--force") == 0)
-        return r->force = true;
-    if (strcmp(argv[*i], "--loaded") == 0)
-        return r->loaded = true;
-    if (strcmp(argv[*i], "--cold") == 0)
-        return r->cold = true;
-    if (strcmp(argv[*i], "--report") == 0)
-        return r->report = r->common.path_optional = true;
-    if ((taken = dfc_form_option(false, argc, argv, i, &r->form)) != 0) {
-        r->form_given = true;
-        return taken;
-    }
-    if ((taken = dfc_option_value("--db", argc, argv, i, &r->db)) != 0)
-        return taken;
-    if ((taken = dfc_option_value("--goal", argc, argv, i, &value)) != 0) {
-        if (taken > 0 && !parse_goal(value, &r->sampler.goal))
-            return dfc_error("--goal=%s: a share such as 0.01 or 1%% is expected", value), -1;
-        return taken;
-    }
-    if ((taken = dfc_option_value("--max-runs", argc, argv, i, &value)) != 0) {
-        unsigned long runs;
-        if (taken < 0 || !dfc_parse_count("--max-runs", value, 1, 10000000, &runs))
-            return -1;
-        r->sampler.max_runs = (uint32_t)runs;
-        return 1;
-    }
-    if ((taken = dfc_option_value("--max-time", argc, argv, i, &value)) != 0) {
-        if (taken > 0 && !parse_time(value, &r->sampler.max_s))
-            return dfc_error("--max-time=%s: a time such as 2s or 500ms is expected", value), -1;
-        return taken;
-    }
-    if ((taken = dfc_option_value("--watchdog", argc, argv, i, &r->watchdog)) != 0) {
-        double seconds;
-        if (taken > 0 && !dfr_parse_seconds(r->watchdog, &seconds))
-            return dfc_error("--watchdog=%s: a time such as 30s or 2min is expected", r->watchdog), -1;
-        return taken;
-    }
-    return dfc_build_option(&r->build, argc, argv, i);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "--goal", "1%", "how well a mean must be known: half of its 95 % interval", DFR_SET(set_goal, struct request, sampler.goal) },
+    { "--max-runs", "1000", "run one variant at most so often", DFR_COUNT(struct request, sampler.max_runs, 1, 10000000) },
+    { "--max-time", "2s", "spend at most that time on one variant", DFR_FIELD(SECONDS, struct request, sampler.max_s), .first = true },
+    { "--watchdog", "TIME", "end if one call of a kernel takes longer (ten times --max-time, and at least 5 s); what was "
+      "measured before that is kept", DFR_FIELD(SECONDS, struct request, watchdog_s) },
+    { "--loaded", NULL, "measure cpu variants three times, each for a third of --max-time: alone; while the other workers "
+      "of a run do the same; and while they run STREAM's triad. Sources, sinks and ordered kernels: alone, and "
+      "beside the triad, for which the waves run twice. Simulations and gp then know how "
+      "memory-bound jobs slow each other, once 'dfc probe' has measured this machine. The "
+      "number of workers is that of a run, or the program's --workers", DFR_FIELD(FLAG, struct request, loaded) },
+    { "--cold", NULL, "before each launch of a gpu variant that is repeated, write as many bytes as the GPU's cache has, so "
+      "that it reads its inputs from memory. The times are stored as this kernel's like any others: what "
+      "is known is not measured again without --force, and both kinds are combined unless --db=FILE keeps "
+      "them apart", DFR_FIELD(FLAG, struct request, cold) },
+    { "--force", NULL, "measure again what is known", DFR_FIELD(FLAG, struct request, force) },
+    { "--report", NULL, "measure nothing; print how well times and speedups of sizes that were not measured are estimated "
+      "from those that were: the error of each estimator by 10-fold cross-validation, for the kernels "
+      "of a graph or for all of this machine", DFR_FIELD(FLAG, struct request, common.path_optional) },
+    DFC_OPTION_FORMAT("text|csv", struct request, form, "form of the report (text)"),
+    DFC_OPTION_OUTPUT("the file for the report; else it goes to standard output"),
+    { "--db", "FILE", "the profile database ($DFC_PROFILE, else ~/.local/share/dfc/profile.db)", DFR_FIELD(TEXT, struct request, db) },
+    DFC_OPTION_POLICY("POLICY", NULL),     /* refused with a sentence: each kernel runs by itself */
+    DFC_OPTION_REST,
+    { 0 }
+};
 
 static int parse(int argc, char **argv, struct request *r)
 {
     int end = dfc_trial_split(argc, argv);
-    if (dfc_parse_options(&dfc_command_profile, end, argv, &r->common, own_option, r) != 0)
+    if (dfc_parse_options(&dfc_command_profile, end, argv, &r->common) != 0)
         return 2;
+    r->report = r->common.path_optional;
     if (end < argc) {
         r->rest = argv + end + 1;
         r->n_rest = argc - end - 1;
     }
-    if (r->form_given && !r->report) {
+    if (r->form >= 0 && !r->report) {
         dfc_error("--format: only the report has one; add --report");
         return 2;
     }
@@ -457,8 +403,8 @@ static int measure(const struct request *r, const struct dfc_loaded *loaded, con
     bool good = false;
     FILE *known = known_file(r, db);
     dfc_trial_arguments(program, &r->common, &argv);
-    if (r->watchdog)
-        dfc_list_add(&argv, "--watchdog=%s", r->watchdog);
+    if (r->watchdog_s > 0)
+        dfc_list_add(&argv, "--watchdog=%.9fs", r->watchdog_s);
     for (int i = 0; i < r->n_rest; i++)
         dfc_list_add(&argv, "%s", r->rest[i]);
     if (argv.failed)
@@ -601,7 +547,7 @@ static int write_report(const struct request *r, struct dfw_db *db)
         return 1;
     bool good = dfc_output_open(&output, r->common.output);
     if (good) {
-        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, r->form, output.file);
+        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, r->form == DFC_FORM_CSV ? DFC_FORM_CSV : DFC_FORM_TEXT, output.file);
         good = dfc_output_close(&output, good) && good;
     }
     if (r->common.path)
@@ -630,7 +576,7 @@ static int report(const struct request *r)
 
 static int run(int argc, char **argv)
 {
-    struct request r = { .sampler = DFR_SAMPLER_DEFAULT, .build = { .quiet = true } };
+    struct request r = { .form = -1, .sampler = DFR_SAMPLER_DEFAULT, .build = { .quiet = true } };
     dfp_options_default(&r.common.partition);
     int status = parse(argc, argv, &r);
     if (status == 0)
@@ -640,4 +586,5 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_profile = { "profile", "measure how long the kernels of a graph take here", usage, run,
-                                                 { own_options, dfc_options_build, dfc_options_common } };
+                                                 DFC_OPTIONS({ own_options, 0 }, { dfc_options_build, offsetof(struct request, build) },
+                                                             { dfc_options_common, 0 }) };

@@ -14,14 +14,6 @@ static const char usage[] =
     "Compiles a graph, runs its program, and keeps no file. The program has the standard input and outputs, and its\n"
     "exit status is that of the command. Without '--' it runs with the options that it shares with dfc.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--policy", "POLICY", "the policy of the run; if it places nodes before a run, the program's plan is its, too" },
-    { "-o", "FILE", NULL },             /* refused with a sentence */
-    DFC_OPTION_REST,
-    { 0 }
-};
-
 struct request {
     struct dfc_common common;
     struct dfc_build_options build;
@@ -29,17 +21,19 @@ struct request {
     int n_own, n_rest;
 };
 
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    return dfc_build_option(&r->build, argc, argv, i);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    DFC_OPTION_POLICY("POLICY", "the policy of the run; if it places nodes before a run, the program's plan is its, too"),
+    DFC_OPTION_OUTPUT(NULL),            /* refused with a sentence */
+    DFC_OPTION_REST,
+    { 0 }
+};
 
 static int parse(struct request *r, int argc, char **argv)
 {
     struct df_error error = { "" };
     int end = dfc_trial_split(argc, argv);
-    if (dfc_parse_options(&dfc_command_run, end, argv, &r->common, own_option, r) != 0)
+    if (dfc_parse_options(&dfc_command_run, end, argv, &r->common) != 0)
         return 2;
     r->own = argv + 1;
     r->n_own = end - 1;
@@ -141,4 +135,5 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_run = { "run", "compile it, run it, and keep no program", usage, run,
-                                             { own_options, dfc_options_build, dfc_options_common } };
+                                             DFC_OPTIONS({ own_options, 0 }, { dfc_options_build, offsetof(struct request, build) },
+                                                         { dfc_options_common, 0 }) };

@@ -14,6 +14,7 @@
 #include "compiler/show/shared.h"
 #include "compiler/show/simulate_report.h"
 #include "partition/gp/gp.h"
+#include "runtime/base/error.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/passes.h"
 #include "runtime/program/args.h"
@@ -32,34 +33,6 @@ static const char usage[] =
     "default), and compares their makespans, transfers and utilisation. Runs no kernel. The same input gives the same\n"
     "output, except for the time that planning takes.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--policy", "POLICY,…|all", "policies to simulate (all)" },
-    { "--format", "text|csv|json", "form of the output (text)" },
-    { "-o", "FILE", "the file for the figures; else they go to standard output" },
-    { "--gantt", "FILE.svg", "a picture of who does what and when, PNG if FILE ends in .png: a row for each worker and "
-                             "copy engine, with the critical path outlined; with several policies, a file for each: "
-                             "FILE-POLICY.svg" },
-    { "--schedule", "FILE", "the jobs of all waves and the copies, with unit, worker, start and end: CSV if FILE ends in "
-                            ".csv, JSON if it ends in .json; all policies in one file" },
-    { "--waves", "N", "waves to run (1); several are in flight together, and gp plans for throughput" },
-    { "--passes", "N", "the waves go by N times, for the parts of a divided acc in turn (as often as these need to fit in a device's "
-                       "memory)" },
-    { "--dl", NULL, "data locality: a device prefers jobs that reuse data in its memory" },
-    { "--prefetch", NULL, "a device takes one job more than it runs, and loads its data meanwhile" },
-    { "--guard", "on|off", "gp leaves its plan if times turn out wrong (on)" },
-    { "--evict", "auto|lru|belady", "what leaves a device's memory when room is needed: what was used longest ago (lru), or "
-                                    "what is needed again last (belady). auto: belady under policies that place jobs "
-                                    "before the run, else lru" },
-    { "--error", "KIND", "compare the policies with dmda in runs with wrong times. sigma:S: the times that jobs take are "
-                         "drawn around those that policies are told (lognormal); off:PERCENT: policies are told times "
-                         "that much above or below those that jobs take; confound:PERCENT: they are told low speedups "
-                         "that much higher, and high ones that much lower" },
-    { "--draws", "N", "how many times wrong times are drawn, from --seed on (40)" },
-    { "--graph", "NAME:DIM=SIZE,…", "a graph with ports in place of main, for these sizes; its inputs are there at the start" },
-    { 0 }
-};
-
 struct request {
     struct dfc_common common;
     char *names;                        /* the list given, cut into words */
@@ -71,7 +44,7 @@ struct request {
     bool fewer;                         /* no --inflight was given: fewer waves are in flight if more do not fit, as in
                                          * a run */
     const char *gantt, *schedule;
-    bool no_guard;
+    bool guard;
     int evict;
     struct dfc_error_study error;
 };
@@ -121,82 +94,47 @@ static bool parse_policies(struct request *r)
     return r->n_policies > 0;
 }
 
-/* Parses a whole number from 1 to `most`. */
-static bool parse_number(const char *option, const char *text, unsigned long most, uint32_t *number)
-{
-    unsigned long n;
-    if (!dfc_parse_count(option, text, 1, most, &n))
-        return false;
-    *number = (uint32_t)n;
-    return true;
-}
-
-static bool parse_guard(const char *text, bool *no_guard)
-{
-    *no_guard = !strcmp(text, "off");
-    if (*no_guard || !strcmp(text, "on"))
-        return true;
-    dfc_error("--guard=%s: on or off is expected", text);
-    return false;
-}
-
-static bool parse_evict(const char *text, int *evict)
-{
-    if (dfr_parse_evict(text, evict))
-        return true;
-    dfc_error("--evict=%s: auto, lru or belady is expected", text);
-    return false;
-}
-
 /* With --policy=all, policies that do not know the next uses may not use belady: each takes the best that it can. */
 static int evict(const struct request *r)
 {
     return r->all && r->evict == DF_EVICT_BELADY ? DF_EVICT_AUTO : r->evict;
 }
 
-static bool parse_error(const char *text, struct dfc_error_study *study)
+static int set_error(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    struct df_error error = { "" };
-    if (dfc_error_parse(text, study, &error) == DF_OK)
-        return true;
-    dfc_error("--error=%s: %s", text, error.text);
-    return false;
+    struct df_error inner = { "" };
+    if (dfc_error_parse(text, field, &inner) == DF_OK)
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "%s=%s: %s", option->name, text, inner.text);
 }
 
-/* Gives 1, 0 and -1 as dfc_common_option() does. */
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    const char *value;
-    int taken = dfc_form_option(true, argc, argv, i, &r->form);
-    if (!taken)
-        taken = dfc_option_value("--graph", argc, argv, i, &r->common.graph);
-    if (taken)
-        return taken;
-    if (strcmp(argv[*i], "--dl") == 0) {
-        r->locality = true;
-        return 1;
-    }
-    if (strcmp(argv[*i], "--prefetch") == 0) {
-        r->prefetch = true;
-        return 1;
-    }
-    if ((taken = dfc_option_value("--waves", argc, argv, i, &value)))
-        return taken > 0 && parse_number("--waves", value, MAX_WAVES, &r->waves) ? 1 : -1;
-    if ((taken = dfc_option_value("--passes", argc, argv, i, &value)))
-        return taken > 0 && parse_number("--passes", value, DF_MAX_PARTS, &r->passes) ? 1 : -1;
-    if ((taken = dfc_option_value("--guard", argc, argv, i, &value)))
-        return taken > 0 && parse_guard(value, &r->no_guard) ? 1 : -1;
-    if ((taken = dfc_option_value("--evict", argc, argv, i, &value)))
-        return taken > 0 && parse_evict(value, &r->evict) ? 1 : -1;
-    if ((taken = dfc_option_value("--error", argc, argv, i, &value)))
-        return taken > 0 && parse_error(value, &r->error) ? 1 : -1;
-    if ((taken = dfc_option_value("--draws", argc, argv, i, &value)))
-        return taken > 0 && parse_number("--draws", value, MAX_DRAWS, &r->error.draws) ? 1 : -1;
-    if ((taken = dfc_option_value("--schedule", argc, argv, i, &r->schedule)))
-        return taken > 0 && dfc_schedule_is_named(r->schedule) ? 1 : -1;
-    return dfc_option_value("--gantt", argc, argv, i, &r->gantt);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    DFC_OPTION_POLICY("POLICY,…|all", "policies to simulate (all)"),
+    DFC_OPTION_FORMAT("text|csv|json", struct request, form, "form of the output (text)"),
+    DFC_OPTION_OUTPUT("the file for the figures; else they go to standard output"),
+    { "--gantt", "FILE.svg", "a picture of who does what and when, PNG if FILE ends in .png: a row for each worker and "
+      "copy engine, with the critical path outlined; with several policies, a file for each: "
+      "FILE-POLICY.svg", DFR_FIELD(NAME, struct request, gantt) },
+    { "--schedule", "FILE", "the jobs of all waves and the copies, with unit, worker, start and end: CSV if FILE ends in "
+      ".csv, JSON if it ends in .json; all policies in one file", DFR_SET(dfc_set_schedule, struct request, schedule) },
+    { "--waves", "N", "waves to run (1); several are in flight together, and gp plans for throughput", DFR_COUNT(struct request, waves, 1, MAX_WAVES) },
+    { "--passes", "N", "the waves go by N times, for the parts of a divided acc in turn (as often as these need to fit in a device's "
+      "memory)", DFR_COUNT(struct request, passes, 1, DF_MAX_PARTS) },
+    { "--dl", NULL, "data locality: a device prefers jobs that reuse data in its memory", DFR_FIELD(FLAG, struct request, locality) },
+    { "--prefetch", NULL, "a device takes one job more than it runs, and loads its data meanwhile", DFR_FIELD(FLAG, struct request, prefetch) },
+    { "--guard", "on|off", "gp leaves its plan if times turn out wrong (on)", DFR_FIELD(ON_OFF, struct request, guard) },
+    { "--evict", "auto|lru|belady", "what leaves a device's memory when room is needed: what was used longest ago (lru), or "
+      "what is needed again last (belady). auto: belady under policies that place jobs "
+      "before the run, else lru", DFR_FIELD(WORD, struct request, evict) },
+    { "--error", "KIND", "compare the policies with dmda in runs with wrong times. sigma:S: the times that jobs take are "
+      "drawn around those that policies are told (lognormal); off:PERCENT: policies are told times "
+      "that much above or below those that jobs take; confound:PERCENT: they are told low speedups "
+      "that much higher, and high ones that much lower", DFR_SET(set_error, struct request, error) },
+    { "--draws", "N", "how many times wrong times are drawn, from --seed on (40)", DFR_COUNT(struct request, error.draws, 1, MAX_DRAWS) },
+    DFC_OPTION_GRAPH,
+    { 0 }
+};
 
 static bool check_evict(const struct request *r)
 {
@@ -239,11 +177,7 @@ static bool check_apart(const struct request *r)
 
 static int parse(struct request *r, int argc, char **argv)
 {
-    int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common, own_option, r);
-    if (!status && r->gantt && !*r->gantt) {
-        dfc_error("--gantt needs the name of a file");
-        status = 2;
-    }
+    int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common);
     if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
         status = 2;
     if (!status && r->error.kind && (r->gantt || r->schedule || r->form == DFC_FORM_JSON)) {
@@ -297,7 +231,7 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
     struct dfr_simulate_options options = { .policy = row->policy, .waves = r->waves, .passes = passes, .inflight = r->common.inflight,
                                             .seed = r->common.partition.seed, .locality = r->locality,
                                             .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
-                                            .no_guard = r->no_guard, .evict = evict(r) };
+                                            .no_guard = !r->guard, .evict = evict(r) };
     if (dfr_policy_find(row->policy, error)->needs_plan || (r->fewer && dfp_partitioner_find(row->policy))) {
         double begin_s = dfr_clock_s();
         int code = dfp_plan_make(problem, row->policy, &r->common.partition, &plan, error);
@@ -466,7 +400,7 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
     const struct dfr_simulate_options how = { .waves = r->waves, .passes = r->passes, .inflight = r->common.inflight,
                                               .seed = r->common.partition.seed, .locality = r->locality,
                                               .prefetch = r->prefetch, .find_jobs = finds_jobs(r, loaded),
-                                              .no_guard = r->no_guard, .evict = evict(r) };
+                                              .no_guard = !r->guard, .evict = evict(r) };
     struct dfc_output output;
     if (!dfc_output_open(&output, r->common.output))
         return false;
@@ -499,7 +433,7 @@ static void plan_for_waves(struct request *r)
 
 static int run(int argc, char **argv)
 {
-    struct request r = { .waves = 1, .error = { .draws = 40 } };
+    struct request r = { .waves = 1, .guard = true, .error = { .draws = 40 } };
     struct dfc_simulated rows[MAX_POLICIES] = { 0 };
     struct dfc_loaded loaded;
     dfp_options_default(&r.common.partition);
@@ -532,4 +466,4 @@ static int run(int argc, char **argv)
 
 const struct dfc_command dfc_command_simulate = { "simulate",
                                                   "predict what each policy makes of a graph, in virtual time",
-                                                  usage, run, { own_options, dfc_options_common } };
+                                                  usage, run, DFC_OPTIONS({ own_options, 0 }, { dfc_options_common, 0 }) };

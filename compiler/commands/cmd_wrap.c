@@ -21,16 +21,6 @@ static const char usage[] =
     "from names are marked in a comment. Without --function all functions that other files can call are written; of a\n"
     "source that has none but main(), the static ones; of a source that has none at all, those of its headers.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "--function", "NAME", "only this function; may be given several times, and name a static one" },
-    { "-o", "FILE", "the file for the declarations; else they go to standard output" },
-    { "--cflags", "FLAGS", "flags for the compiler, which are also written into the declarations" },
-    { "--cc", "COMMAND", "the C compiler ($CC, else cc)" },
-    { "-I", "DIR", "a folder in which the file's headers are looked for" },
-    { NULL, NULL, NULL },
-};
-
 struct request {
     struct dfc_common common;
     struct dfc_build_options build;
@@ -40,29 +30,20 @@ struct request {
     bool headers;                       /* those of headers are written, because the source has none at all */
 };
 
-static int own_option(void *request, int argc, char **argv, int *i)
-{
-    struct request *r = request;
-    const char *value;
-    int taken = dfc_option_value("--function", argc, argv, i, &value);
-    if (taken > 0) {
-        const char **names = realloc(r->names, (r->n_names + 1) * sizeof *names);
-        if (!names) {
-            dfc_error("out of memory");
-            return -1;
-        }
-        r->names = names;
-        names[r->n_names++] = value;
-    }
-    if (!taken)
-        taken = dfc_option_value("--cflags", argc, argv, i, &r->build.cflags);
-    return taken ? taken : dfc_option_value("--cc", argc, argv, i, &r->build.cc);
-}
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "--function", "NAME", "only this function; may be given several times, and name a static one", DFR_NAMES(struct request, names, n_names) },
+    DFC_OPTION_OUTPUT("the file for the declarations; else they go to standard output"),
+    { "--cflags", "FLAGS", "flags for the compiler, which are also written into the declarations", DFR_FIELD(TEXT, struct request, build.cflags) },
+    { "--cc", "COMMAND", "the C compiler ($CC, else cc)", DFR_FIELD(TEXT, struct request, build.cc) },
+    { "-I", "DIR", "a folder in which the file's headers are looked for", DFR_NAMES(struct request, common.import_dirs, common.n_import_dirs) },
+    { 0 }
+};
 
 static int parse(int argc, char **argv, struct request *r)
 {
     r->common.path_optional = true;
-    int status = dfc_parse_options(&dfc_command_wrap, argc, argv, &r->common, own_option, r);
+    int status = dfc_parse_options(&dfc_command_wrap, argc, argv, &r->common);
     if (status || r->common.path)
         return status;
     dfc_error("a file of C or C++, an object or an archive is expected; 'dfc wrap --help' says more");
@@ -295,4 +276,4 @@ static int run(int argc, char **argv)
 }
 
 const struct dfc_command dfc_command_wrap = { "wrap", "write kernel declarations for functions that exist", usage, run,
-                                              { own_options } };
+                                              DFC_OPTIONS({ own_options, 0 }) };

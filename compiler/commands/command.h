@@ -27,8 +27,7 @@ extern const struct dfc_command
     dfc_command_wrap,
     dfc_command_doctor;
 
-/* Takes the options of this table, about compiling. Gives 1, 0 and -1 as dfc_common_option() does. */
-extern const struct dfc_option dfc_options_build[];
-int dfc_build_option(struct dfc_build_options *build, int argc, char **argv, int *i);
+/* The table of options about compiling, which fills a struct dfc_build_options. */
+extern const struct dfr_option dfc_options_build[];
 
 #endif

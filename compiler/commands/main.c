@@ -110,7 +110,8 @@ static int help_of(const char *name)
     const struct dfc_command *command = find(name);
     if (!command)
         return unknown_command(name);
-    dfc_print_help(stdout, command);
+    fputs(command->usage, stdout);
+    dfr_options_help(stdout, command->options);
     return 0;
 }
 
@@ -134,8 +135,7 @@ static int run(const struct dfc_command *command, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            dfc_print_help(stdout, command);
-            return 0;
+            return help_of(dfc_command_name(command));
         }
         if (strcmp(argv[i], "--") == 0)
             break;

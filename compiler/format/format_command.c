@@ -12,7 +12,17 @@
 
 struct request {
     bool in_place, check;
+    const char **paths;
+    size_t n_paths;
     unsigned n_changed;
+};
+
+static const struct dfr_option own_options[] = {
+    DFR_HEADING("options"),
+    { "-i", NULL, "change the files instead of printing them", DFR_FIELD(FLAG, struct request, in_place) },
+    { "--in-place", NULL, "the same", DFR_FIELD(FLAG, struct request, in_place) },
+    { "--check", NULL, "print the names of the files that would change, and exit with 1 if there is one", DFR_FIELD(FLAG, struct request, check) },
+    { 0 }
 };
 
 /* Writes what differs. false: reported. */
@@ -53,54 +63,47 @@ static bool format_file(struct request *r, struct dfl_sink *sink, const char *pa
     return good;
 }
 
-static int format_files(struct request *r, const char *const *paths, size_t n)
+static int format_files(struct request *r)
 {
     bool good = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < r->n_paths; i++) {
         struct dfl_sink *sink = dfl_sink_new(stderr);
         if (!sink) {
             dfc_error("out of memory");
             return 1;
         }
         dfl_sink_program(sink, "dfc");
-        good &= format_file(r, sink, paths[i]);
+        good &= format_file(r, sink, r->paths[i]);
         dfl_sink_summary(sink);
         dfl_sink_free(sink);
     }
     return !good || (r->check && r->n_changed);
 }
 
+static bool take_path(void *request, const char *word)
+{
+    struct request *r = request;
+    r->paths[r->n_paths++] = word;
+    return true;
+}
+
 static int run(int argc, char **argv)
 {
-    struct request request = { 0 };
-    const char **paths = malloc((size_t)argc * sizeof *paths);
-    size_t n = 0;
-    int status = 0;
-    if (!paths) {
+    struct request r = { .paths = malloc((size_t)argc * sizeof *r.paths) };
+    int status = 2;
+    if (!r.paths) {
         dfc_error("out of memory");
         return 1;
     }
-    for (int i = 1; i < argc && status == 0; i++) {
-        if (strcmp(argv[i], "-i") == 0 || strcmp(argv[i], "--in-place") == 0)
-            request.in_place = true;
-        else if (strcmp(argv[i], "--check") == 0)
-            request.check = true;
-        else if (argv[i][0] == '-')
-            status = dfc_option_known(&dfc_command_format, argv[i]) ? 0 : 2;
+    if (dfc_options_read(&dfc_command_format, argc, argv, &r, take_path)) {
+        if (r.in_place && r.check)
+            dfc_error("--check changes nothing, so it does not go together with -i");
+        else if (r.n_paths == 0)
+            dfc_error("a .df file is expected; 'dfc --format --help' says more");
         else
-            paths[n++] = argv[i];
+            status = format_files(&r);
     }
-    if (status == 0 && request.in_place && request.check) {
-        dfc_error("--check changes nothing, so it does not go together with -i");
-        status = 2;
-    }
-    if (status == 0 && n == 0) {
-        dfc_error("a .df file is expected; 'dfc --format --help' says more");
-        status = 2;
-    }
-    if (status == 0)
-        status = format_files(&request, paths, n);
-    free(paths);
+    free(r.paths);
     return status;
 }
 
@@ -109,14 +112,6 @@ static const char usage[] =
     "Prints the files in canonical layout: lines of at most 120 columns, four blanks a level, columns for what stands\n"
     "in consecutive lines. Comments and inline code stay as they are. A file with a syntax error is left alone.\n";
 
-static const struct dfc_option own_options[] = {
-    { NULL, NULL, "options" },
-    { "-i", NULL, "change the files instead of printing them" },
-    { "--in-place", NULL, "the same" },
-    { "--check", NULL, "print the names of the files that would change, and exit with 1 if there is one" },
-    { NULL, NULL, NULL },
-};
-
 const struct dfc_command dfc_command_format = {
-    "--format", "print files in canonical layout, or change them (-i)", usage, run, { own_options }
+    "--format", "print files in canonical layout, or change them (-i)", usage, run, DFC_OPTIONS({ own_options, 0 })
 };

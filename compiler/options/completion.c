@@ -88,9 +88,9 @@ static const char bash_tail[] =
 
 static void bash_options(FILE *out, const struct dfc_command *command)
 {
-    const struct dfc_option *option;
+    const struct dfr_option *option;
     fprintf(out, "        %s) echo '", dfc_command_name(command));
-    for (size_t i = 0; (option = dfc_option_at(command, i)); i++)
+    for (size_t i = 0; (option = dfr_option_at(command->options, i)); i++)
         if (option->name && option->text)
             fprintf(out, "%s%s ", option->name,
                     option->value && *option->value != '[' && option->name[1] == '-' ? "=" : "");
@@ -99,8 +99,8 @@ static void bash_options(FILE *out, const struct dfc_command *command)
 
 static void bash_values(FILE *out, const struct dfc_command *command)
 {
-    const struct dfc_option *option;
-    for (size_t i = 0; (option = dfc_option_at(command, i)); i++) {
+    const struct dfr_option *option;
+    for (size_t i = 0; (option = dfr_option_at(command->options, i)); i++) {
         enum completes kind = option->name && option->value ? kind_of(option->value) : NOTHING;
         if (kind == NOTHING || !option->text)
             continue;
@@ -165,7 +165,7 @@ static void zsh_text(FILE *out, const char *text)
         fputs(text[i] == '\'' ? "'\\''" : (char[]){ text[i], '\0' }, out);
 }
 
-static void zsh_option(FILE *out, const struct dfc_option *option)
+static void zsh_option(FILE *out, const struct dfr_option *option)
 {
     const char *value = option->value;
     bool is_long = option->name[1] == '-', optional = value && *value == '[';
@@ -188,7 +188,7 @@ static void zsh_option(FILE *out, const struct dfc_option *option)
 
 static void print_zsh(FILE *out, const struct commands *commands)
 {
-    const struct dfc_option *option;
+    const struct dfr_option *option;
     fputs(zsh_head, out);
     fputs("    commands=(help", out);
     for (size_t c = 0; c < commands->n; c++)
@@ -197,7 +197,7 @@ static void print_zsh(FILE *out, const struct commands *commands)
     fputs(zsh_middle, out);
     for (size_t c = 0; c < commands->n; c++) {
         fprintf(out, "        %s) options=(\n", dfc_command_name(commands->all[c]));
-        for (size_t i = 0; (option = dfc_option_at(commands->all[c], i)); i++)
+        for (size_t i = 0; (option = dfr_option_at(commands->all[c]->options, i)); i++)
             if (option->name && option->text)
                 zsh_option(out, option);
         fputs("        ) ;;\n", out);

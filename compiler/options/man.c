@@ -49,9 +49,9 @@ static void print_usage(FILE *out, const char *usage)
 
 static void print_options(FILE *out, const struct dfc_command *command)
 {
-    const struct dfc_option *option;
+    const struct dfr_option *option;
     fputs(".SH OPTIONS\n", out);
-    for (size_t i = 0; (option = dfc_option_at(command, i)); i++) {
+    for (size_t i = 0; (option = dfr_option_at(command->options, i)); i++) {
         if (!option->name) {
             fprintf(out, ".SS %c%s\n", toupper((unsigned char)option->text[0]), option->text + 1);
         } else if (option->text) {

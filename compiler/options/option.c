@@ -1,20 +1,29 @@
-/* option.c - tables of options (option.h): finding a row, printing --help, refusing what is in no table. */
+/* option.c - the options of dfc's commands (option.h): reading command lines, and refusing what is in no table. */
 #include "compiler/options/option.h"
 
 #include <string.h>
 
 #include "compiler/tools/messages.h"
-#include "runtime/base/help_line.h"
+#include "runtime/base/colour.h"
 #include "runtime/base/suggest.h"
 #include "runtime/program/args.h"
 
 const struct dfc_command *const *dfc_commands;
 size_t dfc_n_commands;
 
-const struct dfc_option dfc_options_everywhere[] = {
-    { "--color", "auto|always|never", "colours in messages (auto: if stderr is a terminal and $NO_COLOR is not set)" },
-    { "--help", NULL, "print this; so does -h" },
-    { "-h", NULL, NULL },
+/* Colours count from here on. */
+static int set_colour(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
+{
+    (void)field, (void)option, (void)error;
+    dfr_colour_set(strcmp(text, "auto") == 0 ? dfr_colour_wanted() : strcmp(text, "always") == 0);
+    return DF_OK;
+}
+
+const struct dfr_option dfc_options_everywhere[] = {
+    { "--color", "auto|always|never", "colours in messages (auto: if stderr is a terminal and $NO_COLOR is not set)", .type = DFR_TYPE_ONE_OF,
+      .set = set_colour },
+    { .name = "--help", .text = "print this; so does -h" },
+    { .name = "-h" },
     { 0 }
 };
 
@@ -23,68 +32,11 @@ const char *dfc_command_name(const struct dfc_command *command)
     return command->name ? command->name : "compile";
 }
 
-/* Table t of a command. NULL: there are not so many. */
-static const struct dfc_option *table_at(const struct dfc_command *command, size_t t)
-{
-    size_t n = 0;
-    while (n < DFC_MOST_TABLES && command->options[n])
-        n++;
-    return t < n ? command->options[t] : t == n ? dfc_options_everywhere : NULL;
-}
-
-static bool is_end(const struct dfc_option *option)
-{
-    return !option->name && !option->text;
-}
-
-/* The first row with this name. */
-static const struct dfc_option *first_row(const struct dfc_command *command, const char *name)
-{
-    const struct dfc_option *option;
-    for (size_t t = 0; (option = table_at(command, t)); t++)
-        for (; !is_end(option); option++)
-            if (option->name && strcmp(option->name, name) == 0)
-                return option;
-    return NULL;
-}
-
-const struct dfc_option *dfc_option_at(const struct dfc_command *command, size_t i)
-{
-    const struct dfc_option *option;
-    for (size_t t = 0; (option = table_at(command, t)); t++)
-        for (; !is_end(option); option++)
-            if ((!option->name || first_row(command, option->name) == option) && i-- == 0)
-                return option;
-    return NULL;
-}
-
-void dfc_print_help(FILE *out, const struct dfc_command *command)
-{
-    const struct dfc_option *option;
-    fputs(command->usage, out);
-    for (size_t i = 0; (option = dfc_option_at(command, i)); i++)
-        if (!option->name) {
-            fprintf(out, "\n%s:\n", option->text);
-        } else if (option->text) {
-            dfr_help_line(out, option->name, option->value, option->text);
-            fputc('\n', out);
-        }
-}
-
 /* ---- words of a command line ---- */
-
-/* Is the word this option, in one of the forms --name, --name=VALUE, -x and -xVALUE? */
-static bool is_option(const struct dfc_option *option, const char *word)
-{
-    size_t n = strlen(option->name);
-    if (strncmp(word, option->name, n) != 0)
-        return false;
-    return !word[n] || (option->name[1] == '-' ? word[n] == '=' : option->value != NULL);
-}
 
 static bool offers(const struct dfc_command *command, const char *name)
 {
-    const struct dfc_option *option = first_row(command, name);
+    const struct dfr_option *option = dfr_option_find(command->options, name);
     return option && (option->text || name[1] == 'h');
 }
 
@@ -113,7 +65,7 @@ static const char *called_here(const struct dfc_command *command, const char *wr
 static bool program_has(const struct dfc_command *command, const char *written)
 {
     const char *name;
-    if (!first_row(command, "-D") || strncmp(written, "--", 2) != 0)
+    if (!dfr_option_find(command->options, "-D") || strncmp(written, "--", 2) != 0)
         return false;
     for (size_t i = 0; (name = dfr_option_name(i)); i++)
         if (strcmp(written + 2, name) == 0)
@@ -124,8 +76,8 @@ static bool program_has(const struct dfc_command *command, const char *written)
 /* The first other command that has this option and says so in its help. NULL, too: this command reads no graph, as those do. */
 static const struct dfc_command *other_with(const struct dfc_command *command, const char *written)
 {
-    for (size_t i = 0; i < dfc_n_commands && first_row(command, "-D"); i++) {
-        const struct dfc_option *option = first_row(dfc_commands[i], written);
+    for (size_t i = 0; i < dfc_n_commands && dfr_option_find(command->options, "-D"); i++) {
+        const struct dfr_option *option = dfr_option_find(dfc_commands[i]->options, written);
         if (dfc_commands[i] != command && option && option->text)
             return dfc_commands[i];
     }
@@ -135,8 +87,8 @@ static const struct dfc_command *other_with(const struct dfc_command *command, c
 static struct dfr_suggestion closest_of(const struct dfc_command *command, const char *written)
 {
     struct dfr_suggestion best = { .name = written };
-    const struct dfc_option *option;
-    for (size_t i = 0; (option = dfc_option_at(command, i)); i++)
+    const struct dfr_option *option;
+    for (size_t i = 0; (option = dfr_option_at(command->options, i)); i++)
         if (option->name && option->text && option->name[1] == '-')
             dfr_suggest(&best, option->name);
     return best;
@@ -146,7 +98,7 @@ static void unknown(const struct dfc_command *command, const char *word)
 {
     const char *name = dfc_command_name(command), *here;
     const struct dfc_command *other;
-    const bool runs = first_row(command, "--");
+    const bool runs = dfr_option_find(command->options, "--");
     char written[64], letter[3];
     snprintf(written, sizeof written, "%.*s", (int)strcspn(word, "="), word);
     const struct dfr_suggestion best = closest_of(command, written);
@@ -168,16 +120,22 @@ static void unknown(const struct dfc_command *command, const char *word)
         dfc_error("unknown option '%s'; 'dfc %s --help' lists them", word, name);
 }
 
-bool dfc_option_known(const struct dfc_command *command, const char *word)
+bool dfc_options_read(const struct dfc_command *command, int argc, char **argv, void *request, bool (*word)(void *request, const char *word))
 {
-    const struct dfc_option *option;
-    for (size_t i = 0; (option = dfc_option_at(command, i)); i++)
-        if (option->name && is_option(option, word)) {
-            if (option->value || !strchr(word, '='))
-                return true;
-            dfc_error("%s takes no value", option->name);
+    for (int i = 1; i < argc; i++) {
+        struct df_error error = { "" };
+        const char *written = argv[i];
+        bool known = true, good = true;
+        if (written[0] != '-' || !written[1])
+            good = word(request, written);
+        else
+            good = dfr_option_take(command->options, request, argc, argv, &i, &known, &error) == DF_OK && known;
+        if (!known)
+            unknown(command, written);
+        else if (error.text[0])
+            dfc_error("%s", error.text);
+        if (!good)
             return false;
-        }
-    unknown(command, word);
-    return false;
+    }
+    return true;
 }

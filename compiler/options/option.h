@@ -3,23 +3,12 @@
  *
  * Room:     compiler/options/ holds what all commands do with these tables. It knows no command. A command names its
  *           tables in its struct dfc_command.
- * Rows:     one for each spelling. If a name stands in several tables of a command, the first row counts. So a command
- *           can say something else about a shared option, or hide one that it would only refuse.
- * Ends:     a table ends with an empty row, a list of tables with NULL.
+ * Rows:     as runtime/base/option.h says. A command's tables fill its request.
  */
 #ifndef DFC_OPTION_H
 #define DFC_OPTION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
-struct dfc_option {
-    const char *name;                   /* "-o", "--policy"; NULL: `text` is the heading of the rows that follow */
-    const char *value;                  /* as --help shows it: NULL: none; in brackets: it may be left out. Shells
-                                         * complete FILE…, DIR, POLICY…, and words as in "on|off" */
-    const char *text;                   /* NULL: the option is taken, and not shown */
-};
+#include "runtime/base/option.h"
 
 enum { DFC_MOST_TABLES = 6 };
 
@@ -28,33 +17,26 @@ struct dfc_command {
     const char *about;                  /* one line for `dfc --help` */
     const char *usage;                  /* `dfc NAME --help`, above the options */
     int (*run)(int argc, char **argv);  /* argv[0] is the command's name */
-    const struct dfc_option *options[DFC_MOST_TABLES];
+    struct dfr_options options[DFC_MOST_TABLES];
 };
 
+/* The tables of a command, with those options behind them that all commands have. */
+#define DFC_OPTIONS(...) { __VA_ARGS__, { dfc_options_everywhere, 0 } }
+extern const struct dfr_option dfc_options_everywhere[];
+
 /* Among the own options of a command that runs the graph's program: the program's options stand after it. */
-#define DFC_OPTION_REST { "--", NULL, NULL }
+#define DFC_OPTION_REST { .name = "--" }
 
 /* All commands, so that a message can name the one that has an option. Set once, before any command line is read. */
 extern const struct dfc_command *const *dfc_commands;
 extern size_t dfc_n_commands;
 
-/* The options of every command; they stand behind a command's own tables. */
-extern const struct dfc_option dfc_options_everywhere[];
-
 /* "compile", "partition", … */
 const char *dfc_command_name(const struct dfc_command *command);
 
-/* Option i of a command, in the order of --help; a heading counts. NULL: there are not so many. Rows that an earlier
- * one replaces are left out. */
-const struct dfc_option *dfc_option_at(const struct dfc_command *command, size_t i);
-
-/* Prints the whole of `dfc NAME --help`. */
-void dfc_print_help(FILE *out, const struct dfc_command *command);
-
-/* Is the word (`--policy=gp`, `-Dn=4`) one of the command's options? An option without a value must have none. false:
- * reported, with the closest name. */
-bool dfc_option_known(const struct dfc_command *command, const char *word);
-
+/* Reads a command line by the command's tables, into its request. Words that are no options go to word(). An option that is in no table is refused, with the
+ * closest name. false: reported; the command exits with 2. */
+bool dfc_options_read(const struct dfc_command *command, int argc, char **argv, void *request, bool (*word)(void *request, const char *word));
 /* Prints the completion script of a shell, "bash" or "zsh", for these commands. false: it is no such shell
  * (reported). */
 bool dfc_print_completion(FILE *out, const char *shell, const struct dfc_command *const *commands, size_t n);

@@ -6,6 +6,7 @@
 
 #include "compiler/tools/messages.h"
 #include "partition/model/model.h"
+#include "runtime/base/error.h"
 #include "runtime/base/text.h"
 
 /* ---- rows ---- */
@@ -107,12 +108,12 @@ static bool is_json(const char *path)
     return strcasecmp(ending(path), ".json") == 0;
 }
 
-bool dfc_schedule_is_named(const char *path)
+int dfc_set_schedule(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    if (is_json(path) || strcasecmp(ending(path), ".csv") == 0)
-        return true;
-    dfc_error("--schedule=%s: a name that ends in .csv or .json is expected", path);
-    return false;
+    if (!is_json(text) && strcasecmp(ending(text), ".csv") != 0)
+        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a name that ends in .csv or .json is expected", option->name, text);
+    *(const char **)field = text;
+    return DF_OK;
 }
 
 bool dfc_schedule_open(struct dfc_schedule *s, const char *path, const struct dfp_problem *problem, uint32_t waves)

@@ -14,6 +14,7 @@
 
 #include "compiler/schedule/rows.h"
 #include "compiler/tools/output_file.h"
+#include "runtime/base/option.h"
 #include "partition/partition.h"
 #include "runtime/simulate/simulate.h"
 
@@ -26,8 +27,8 @@ struct dfc_schedule {
     struct dfr_simulation next;         /* the callbacks that the simulation had before */
 };
 
-/* Does the name end in .csv or .json? false: reported; the command exits with 2. */
-bool dfc_schedule_is_named(const char *path);
+/* Reads the value of --schedule, a name that ends in .csv or .json. */
+dfr_set_option dfc_set_schedule;
 
 /* path NULL: no schedule is wanted. */
 bool dfc_schedule_open(struct dfc_schedule *schedule, const char *path, const struct dfp_problem *problem,

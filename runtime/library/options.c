@@ -51,31 +51,13 @@ static int split(const char *text, char ***words, int *n, struct df_error *error
 
 /* ---- options that are a program's alone ---- */
 
-static int refuse(const struct dfr_command_line *line, struct df_error *error)
+static int refuse(int n, char *const *words, struct df_error *error)
 {
-    const struct df_options *o = &line->options;
-    const struct {
-        bool given;
-        const char *name, *why;
-    } refused[] = {
-        { line->help, "help", "a library prints nothing" },
-        { line->version, "version", "a library prints nothing" },
-        { line->stats_path != NULL, "stats-file", "the function whose name ends in _stats gives them" },
-        { o->waves >= 0, "waves", "each call says how many it runs" },
-        { line->resume.journal != NULL, "journal", "a program takes it" },
-        { line->resume.chunk != NULL, "out", "a program takes it" },
-        { o->device == DF_DEVICE_SIM, "device=sim", "a call is to have results" },
-        { o->rehearse != 0, "rehearse", "a call is to have results" },
-        { o->trace_path != NULL, "trace", "a program takes it" },
-        { o->learn != 0, "learn", "a program takes it" },
-        { o->check_variants != 0, "check", "a program takes it" },
-        { o->n_dumps > 0, "dump", "a program takes it" },
-        { o->watchdog_s > 0, "watchdog", "a program takes it" },
-    };
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (refused[i].given)
-            return dfr_error(error, DF_E_ARGUMENT, "--%s is no option of a library: %s", refused[i].name,
-                             refused[i].why);
+    for (int i = 1; i < n; i++) {
+        const struct dfr_option *option = dfr_option_find(dfr_program_options, words[i]);
+        if (option && option->program_only)
+            return dfr_error(error, DF_E_ARGUMENT, "%s is no option of a library: %s", option->name, option->program_only);
+    }
     return DF_OK;
 }
 
@@ -94,9 +76,11 @@ int dfr_library_options(struct dfr_library *l, const char *text, struct df_error
 {
     int n = 0, rc = split(text ? text : "", &l->words, &n, error);
     if (rc == DF_OK)
-        rc = dfr_args_parse(l->image.graph, l->program.params, n, l->words, &l->line, error);
+        rc = refuse(n, l->words, error);
     if (rc == DF_OK)
-        rc = refuse(&l->line, error);
+        rc = dfr_args_parse(l->image.graph, l->program.params, n, l->words, &l->line, error);
+    if (rc == DF_OK && l->line.options.device == DF_DEVICE_SIM)
+        rc = dfr_error(error, DF_E_ARGUMENT, "--device=sim is no option of a library: a call is to have results");
     return rc == DF_OK ? read_platform(l, error) : rc;
 }
 

@@ -1,6 +1,6 @@
 /* args.c - parses the command line of a generated program (args.h). Tables say what options there are: one for each
  * theme, in the files named after the themes. Parsing, --help, suggestions, and the list of names that args may not
- * take all read these tables.
+ * take all read these tables (base/option.h).
  */
 #include "runtime/program/args.h"
 
@@ -10,40 +10,38 @@
 
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
-#include "runtime/base/help_line.h"
 #include "runtime/graph/expr.h"
-#include "runtime/policy/policy.h"
 #include "runtime/base/suggest.h"
 
 /* ---- options ---- */
 
-static const struct theme {
-    const char *head;
-    const struct dfr_option *options;   /* up to the one without a name */
-} themes[] = { { "Options", dfr_options_run },
-               { "Devices", dfr_options_device },
-               { "Resuming a run, and chunks of it", dfr_options_resume },
-               { "Several processes", dfr_options_cluster },
-               { "Looking into a run", dfr_options_inspect } };
-
-enum { N_THEMES = sizeof themes / sizeof *themes };
-
-static const struct dfr_option *option_at(size_t i)
-{
-    for (size_t t = 0; t < N_THEMES; t++)
-        for (const struct dfr_option *option = themes[t].options; option->name; option++)
-            if (i-- == 0)
-                return option;
-    return NULL;
-}
+const struct dfr_options dfr_program_options[] = {
+    { dfr_options_run, 0 }, { dfr_options_device, 0 }, { dfr_options_resume, 0 }, { dfr_options_cluster, 0 }, { dfr_options_inspect, 0 }, { 0 }
+};
 
 const char *dfr_option_name(size_t i)
 {
-    const struct dfr_option *option = option_at(i);
-    return option ? option->name : NULL;
+    const struct dfr_option *option;
+    for (size_t k = 0; (option = dfr_option_at(dfr_program_options, k)); k++)
+        if (option->name && option->text && i-- == 0)
+            return option->name + 2;
+    return NULL;
 }
 
 /* ---- the graph's args and params ---- */
+
+static int parse_int(const char *name, const char *text, int64_t *value, struct df_error *error)
+{
+    char *end;
+    errno = 0;
+    long long i = strtoll(text, &end, 10);
+    if (end == text || *end || strchr(" \t\n", *text))
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not an integer", name, text);
+    if (errno)
+        return dfr_error(error, DF_E_ARGUMENT, "--%s: %s does not fit in 64 bits", name, text);
+    *value = i;
+    return DF_OK;
+}
 
 static int parse_arg(const struct df_arg *arg, const char *name, const char *text, union df_scalar *value,
                      struct df_error *error)
@@ -52,7 +50,7 @@ static int parse_arg(const struct df_arg *arg, const char *name, const char *tex
     struct df_error inner;
     if (arg->type == DF_S_I32 || arg->type == DF_S_I64) {
         number.kind = DF_KIND_I64;
-        int rc = dfr_parse_int(name, text, &number.i, error);
+        int rc = parse_int(name, text, &number.i, error);
         if (rc != DF_OK)
             return rc;
     } else if (arg->type != DF_S_STR) {
@@ -121,18 +119,6 @@ static int take_value(struct parser *p)
     return DF_OK;
 }
 
-static int parse_own(struct parser *p, const struct dfr_option *option)
-{
-    int rc = DF_OK;
-    if (!option->value && p->text)
-        return dfr_error(p->error, DF_E_ARGUMENT, "--%s takes no value", p->name);
-    if (option->value && option->value[0] != '[')
-        rc = take_value(p);
-    if (rc == DF_OK && !option->set)
-        *(int *)((char *)&p->line->options + option->flag) = 1;
-    return rc == DF_OK && option->set ? option->set(p->line, p->name, p->text, p->error) : rc;
-}
-
 static int parse_unknown(struct parser *p)
 {
     const char *closest = suggest(p->g, p->name);
@@ -167,10 +153,6 @@ static int parse_word(struct parser *p, const char *word)
 static int parse_option(struct parser *p)
 {
     const struct df_graph *g = p->g;
-    const struct dfr_option *option;
-    for (size_t i = 0; (option = option_at(i)); i++)
-        if (!strcmp(p->name, option->name))
-            return parse_own(p, option);
     for (uint32_t i = 0; i < g->n_args; i++)
         if (!strcmp(p->name, df_graph_string(g, g->args[i].name))) {
             int rc = take_value(p);
@@ -180,7 +162,7 @@ static int parse_option(struct parser *p)
     for (uint32_t i = 0; i < g->n_params; i++)
         if (!strcmp(p->name, df_graph_string(g, g->params[i].name))) {
             int rc = take_value(p);
-            return rc == DF_OK ? dfr_parse_int(p->name, p->text, &p->line->params[i], p->error) : rc;
+            return rc == DF_OK ? parse_int(p->name, p->text, &p->line->params[i], p->error) : rc;
         }
     return parse_unknown(p);
 }
@@ -189,7 +171,13 @@ static int parse_all(struct parser *p)
 {
     const struct df_graph *g = p->g;
     for (p->i = 1; p->i < p->argc; p->i++) {
-        const char *word = strcmp(p->argv[p->i], "-h") ? p->argv[p->i] : "--help";
+        const char *word = p->argv[p->i];
+        bool known;
+        int rc = dfr_option_take(dfr_program_options, p->line, p->argc, p->argv, &p->i, &known, p->error);
+        if (rc != DF_OK)
+            return rc;
+        if (known)
+            continue;
         if (strncmp(word, "--", 2) || !word[2])
             return parse_word(p, word);
         size_t n = strcspn(word + 2, "=");
@@ -198,12 +186,14 @@ static int parse_all(struct parser *p)
         memcpy(p->name, word + 2, n);
         p->name[n] = '\0';
         p->text = word[2 + n] ? word + 3 + n : NULL;
-        int rc = parse_option(p);
+        rc = parse_option(p);
         if (rc != DF_OK)
             return rc;
     }
     if (p->line->help || p->line->version)
         return DF_OK;
+    if (p->line->stats_path && !p->line->stats)
+        p->line->stats = DFR_STATS_TEXT;
     int rc = dfr_inspect_together(&p->line->options, p->error);
     if (rc == DF_OK)
         rc = dfr_devices_together(&p->line->options, p->error);
@@ -227,7 +217,6 @@ int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc
     struct parser p = { .g = g, .params = params, .argc = argc, .argv = argv, .line = &made, .error = error };
     df_options_default(&made.options);
     made.resume.grace_s = 30;
-    made.resume.checkpoint_s = 60;
     made.args = calloc((size_t)g->n_args + 1, sizeof *made.args);
     made.params = calloc((size_t)g->n_params + 1, sizeof *made.params);
     made.dumps = calloc((size_t)argc + 1, sizeof *made.dumps);
@@ -312,20 +301,6 @@ static void help_param(const struct df_graph *g, const struct df_param *param, F
     help_value(g, param->name, "i64", param->help, number, "", out);
 }
 
-static void help_option(const struct dfr_option *option, FILE *out)
-{
-    int at = help_line(out, option->name, option->value, option->help);
-    for (const char *const *p = dfr_policy_names(); option->set == dfr_set_policy && *p; p++) {
-        char text[32];
-        snprintf(text, sizeof text, "%s%s", *p, p[1] ? "," : "");
-        at = dfr_help_words(out, at, text);
-    }
-    if (option->set == dfr_set_policy)
-        dfr_help_words(out, at, "(default: with devices gp if the program's plan fits, else dmda; without devices ws, but gp or "
-                            "dmdas for one wave of long jobs, and all-cpu with one worker; --stats says why)");
-    fprintf(out, "\n");
-}
-
 void dfr_args_help(const struct df_graph *g, const char *program, FILE *out)
 {
     fprintf(out, "Usage: %s [--option[=value] ...]\n", program);
@@ -337,9 +312,5 @@ void dfr_args_help(const struct df_graph *g, const char *program, FILE *out)
         fprintf(out, "\nSizes of this graph:\n");
     for (uint32_t i = 0; i < g->n_params; i++)
         help_param(g, &g->params[i], out);
-    for (size_t t = 0; t < N_THEMES; t++) {
-        fprintf(out, "\n%s:\n", themes[t].head);
-        for (const struct dfr_option *option = themes[t].options; option->name; option++)
-            help_option(option, out);
-    }
+    dfr_options_help(out, dfr_program_options);
 }

@@ -1,20 +1,18 @@
 /* args.h - the command line of a generated program: the options of libdf, the graph's args and its dynamic params.
- * df_main() (program_main.c) calls it; dfc's commands use its limits, and the reader of --evict. This
+ * df_main() (program_main.c) calls it; dfc's commands use its limits. This
  * room is what a generated program does with its command line. It knows all of the runtime, and no planner and no
  * compiler.
  *
  * Words:    an *arg* is a scalar of the graph that is given at each start. A *dynamic param* is a size that may be
  *           given at the start; graph and plan are then made again.
- * Forms:    --name=VALUE, --name VALUE, --flag. -h for --help. If an option is given several times, the last one
- *           counts. Nothing else is accepted.
+ * Forms:    those of base/option.h, with long names; and -h for --help. Nothing else is accepted.
  * Memory:   dfr_args_parse() gives arrays that dfr_args_free() returns. Strings borrow from argv and the graph.
  * Errors:   DF_E_ARGUMENT with the sentence that the user sees (exit status 2).
  */
 #ifndef DF_ARGS_H
 #define DF_ARGS_H
 
-#include <stdio.h>
-
+#include "runtime/base/option.h"
 #include "runtime/cluster/ranks.h"
 #include "runtime/cluster/resumable.h"
 #include "runtime/graph/graph.h"
@@ -50,8 +48,7 @@ struct dfr_command_line {
     enum dfr_share_what share;          /* what ranks share */
     struct dfr_stages_options stages;   /* stages on ranks; path NULL: as the graph says by @stage */
     bool staged;                        /* ranks share neither waves nor parts: they have stages */
-    bool stream_policy;                 /* one was given */
-    bool checkpoint;                    /* the option was given */
+    unsigned stream_policy;             /* one more than that of --stream-policy; 0: none was given */
     bool help, version;                 /* one of them was asked for: then args need no values */
 };
 
@@ -67,10 +64,10 @@ void dfr_args_help(const struct df_graph *g, const char *program, FILE *out);
  * have such a name. */
 const char *dfr_option_name(size_t i);
 
-/* args_values.c. The name behind --device=; false: none of auto, none, emu, cuda, sim. */
-bool dfr_parse_device(const char *text, enum df_device_kind *device);
-/* "10x" behind --rehearse=, or NULL for --rehearse alone: df_options.rehearse. DF_E_ARGUMENT with the sentence. */
-int dfr_parse_rehearse(const char *name, const char *text, double *scale, struct df_error *error);
-bool dfr_parse_evict(const char *text, int *evict); /* DF_EVICT_… */
+/* Those options. */
+extern const struct dfr_options dfr_program_options[];
+
+/* "10x" behind --rehearse=, or nothing, as df_options.rehearse, a double. */
+dfr_set_option dfr_set_rehearse;
 
 #endif

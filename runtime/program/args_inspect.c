@@ -1,41 +1,14 @@
 /* args_inspect.c - the options that look into a run (docs/debugging.md), and which others do not go with them. */
-#include <string.h>
-
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
-#include "runtime/base/text.h"
 
-static int set_check(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
+static int set_dump(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
-    if (strcmp(text, "variants"))
-        return dfr_error(error, DF_E_ARGUMENT, "--%s: nothing called '%s' can be checked; there is: variants", name,
-                         text);
-    line->options.check_variants = 1;
-    return DF_OK;
-}
-
-static int set_dump(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
+    struct dfr_command_line *line = field;
     if (!*text)
-        return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a node", name);
+        return dfr_error(error, DF_E_ARGUMENT, "%s needs the name of a node", option->name);
     line->dumps[line->options.n_dumps++] = text;
     return DF_OK;
-}
-
-static int set_dump_dir(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    if (!*text)
-        return dfr_error(error, DF_E_ARGUMENT, "--%s needs the name of a folder", name);
-    line->options.dump_dir = text;
-    return DF_OK;
-}
-
-static int set_watchdog(struct dfr_command_line *line, const char *name, const char *text, struct df_error *error)
-{
-    if (dfr_parse_seconds(text, &line->options.watchdog_s))
-        return DF_OK;
-    return dfr_error(error, DF_E_ARGUMENT, "--%s: '%s' is not a time; write a number with ms, s, min or h, as in 30s",
-                     name, text);
 }
 
 int dfr_inspect_together(const struct df_options *o, struct df_error *error)
@@ -63,12 +36,13 @@ int dfr_inspect_together(const struct df_options *o, struct df_error *error)
 }
 
 const struct dfr_option dfr_options_inspect[] = {
-    { "serial", NULL, "one job at a time, one wave at a time, in topological order", DFR_FLAG(serial) },
-    { "check", "variants", "run cpu and gpu variants on the same inputs, and say how they differ", set_check, 0 },
-    { "dump", "NODE[:WAVE]", "write what the node makes as NODE.PORT.WAVE.npy; '*' stands for any text", set_dump, 0 },
-    { "dump-dir", "DIR", "the folder that --dump writes to (default: here)", set_dump_dir, 0 },
-    { "poison", NULL, "fill memory that holds nothing with NaN and 0xa5; fail if a result stays so", DFR_FLAG(poison) },
-    { "watchdog", "TIME", "if a job runs longer (as in 30s), name it and what waits for it; then end",
-      set_watchdog, 0 },
-    { NULL, NULL, NULL, NULL, 0 }
+    DFR_HEADING("Looking into a run"),
+    { "--serial", NULL, "one job at a time, one wave at a time, in topological order", DFR_FIELD(FLAG, struct dfr_command_line, options.serial) },
+    { "--check", "variants", "run cpu and gpu variants on the same inputs, and say how they differ", DFR_FIELD(WORD, struct dfr_command_line, options.check_variants), .first = 1, DFR_PROGRAM },
+    { "--dump", "NODE[:WAVE]", "write what the node makes as NODE.PORT.WAVE.npy; '*' stands for any text", DFR_SET_ALL(set_dump), DFR_PROGRAM },
+    { "--dump-dir", "DIR", "the folder that --dump writes to (default: here)", DFR_FIELD(NAME, struct dfr_command_line, options.dump_dir) },
+    { "--poison", NULL, "fill memory that holds nothing with NaN and 0xa5; fail if a result stays so", DFR_FIELD(FLAG, struct dfr_command_line, options.poison) },
+    { "--watchdog", "TIME", "if a job runs longer (as in 30s), name it and what waits for it; then end",
+      DFR_FIELD(SECONDS, struct dfr_command_line, options.watchdog_s), DFR_PROGRAM },
+    { 0 }
 };

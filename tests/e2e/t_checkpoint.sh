@@ -61,7 +61,7 @@ kill -TERM $!; touch go-60; wait $!; got=$?
 [ $got = 75 ] && [ "$(waves_of)" = "$(done_of)" ] && pass signal-device || fail signal-device "exit $got, $(waves_of) and $(done_of) waves: $(cat errors)"
 goes_on signalled-device "$(waves_of)"
 expect alone 2 'error: --checkpoint: it is for runs with --journal or --resume' ./accs --checkpoint=5s
-expect no-time 2 "error: --checkpoint: 'now' is not a time; write a number with ms, s, min or h, as in 30s" ./accs --journal --checkpoint=now
+expect no-time 2 "error: --checkpoint=now: a time is expected, such as 500ms, 30s or 2min" ./accs --journal --checkpoint=now
 # What a node makes that has accs is needed in each wave by one that keeps something: these accs begin with wave 0, and the others behind the checkpoint.
 sed -e 's/^import/kernel last(in s: i64[1]) ordered cpu {{ (void)s; }};\n&/' -e 's/^    r = tell/    last(so_far);\n&/' accs.df >needed.df
 mkdir needed && check needed-compile "$DFC" needed.df --nvcc=none -o needed/accs

@@ -134,7 +134,7 @@ expect none 2 "^dfc: error: chunks are expected" "$DFC" merge
 expect option 2 "unknown option|no option" "$DFC" merge --fast c1
 left=$(ls -A | grep -v '^c[0-9]*$'); [ -z "$left" ] && pass nothing-written || fail nothing-written "$left"
 expect range 2 "^plain: error: --waves=5:5: the first wave is 0 or more, and less than the second number$" run 5:5 c8
-expect words 2 "error: --waves: 'x' is not" run x:5 c8
+expect words 2 "error: --waves=x: a whole number from 0" run x:5 c8
 for r in 2: :2 : 0:1:2; do expect "range-$r" 2 "^plain: error: --waves=$r: write two wave numbers, as in 100:200$" run $r c8; done
 expect out-alone 2 "^plain: error: --out: --waves=A:B says which waves the chunk has$" ../plain --input=../in.raw --out=c8
 expect range-alone 2 "^plain: error: --waves=A:B makes a chunk: --out=FILE says where$" ../plain --input=../in.raw --waves=1:2

@@ -103,7 +103,7 @@ assert all((f['means'], f['remedy']) == (None, None) for f in d['findings'] if f
 assert {'system', 'cores', 'C compiler', 'mpirun', 'profiles'} <= {f['what'] for f in d['findings']}"
 expect wrong-argument 2 "doctor: 'x.df' is one argument too many" "$DFC" doctor x.df
 expect wrong-option 2 "quikc.*did you mean" "$DFC" doctor --quikc
-expect wrong-form 2 'doctor writes text and json' "$DFC" doctor --format=csv
+expect wrong-form 2 '--format=csv: one of text, json is expected' "$DFC" doctor --format=csv
 expect wrong-place 1 'nonexistent/x' "$DFC" doctor --quick -o /nonexistent/x
 wait $silent
 expect silent-controller 0 'sinfo reaches no controller within 5 s' cat silent.out

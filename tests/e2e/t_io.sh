@@ -290,7 +290,7 @@ fi
 expect bad-folder 1 "cannot write 'no/bad.txt': No such file" ./copy --input=png.rgb --bad-files=no/bad.txt
 expect bad-device 1 "cannot list files in '/dev/full': it is no regular file" timeout 150 ./copy --input=nowhere.png --bad-files=/dev/full
 expect bad-ranks 2 "error: --bad-files is for a run in one process, and --cluster runs in several$" ./copy --input=png.rgb --bad-files=bad.txt --cluster
-expect bad-unnamed 2 "error: --bad-files needs the name of a file$" ./copy --bad-files=
+expect bad-unnamed 2 "error: --bad-files needs a name, and this one is empty$" ./copy --bad-files=
 rm -f out.png
 cat >final.df <<'EOT'
 import "std/png.df";
@@ -416,7 +416,7 @@ if command -v script >/dev/null; then
 else skip progress 'no script(1)'; fi
 expect progress-on 0 'of 8 waves' sh -c "$slow --progress=on 2>&1"
 expect progress-stream 0 'raw: 3 of 3 waves' sh -c './raw --input=a.raw --progress=on 2>&1'
-expect progress-wrong 2 "neither auto nor on nor off" ./slow --progress=x
+expect progress-wrong 2 "--progress=x: one of auto, on, off is expected" ./slow --progress=x
 
 # What a file claims is compared with the token before anything is taken for it, and is never decoded when it is larger. A sanitizer takes memory of its own.
 python3 "$programs/bombs.py"

@@ -66,7 +66,7 @@ expect demand-overruled 0 'fed in order$' quickly --use=d.map --feeding=order
 expect groups 0 'fed in order, groups replicated$' quickly --replicate=groups
 sed 's/^s1.*/s1 s2: p8 p2/; s/^s4: p1 p2/s3 s4: p1/' h.map >r.map
 expect groups-of-file 0 '^s1 s2 +p2 p8 +2 ' quickly --use=r.map
-expect replicate 2 "--replicate=all: there is no such word" study --replicate=all
+expect replicate 2 "--replicate=all: one of stages, groups is expected" study --replicate=all
 expect budget 0 'at most 7 mappings that were tried' study --budget=7
 
 # ---- stages of a graph: nested ones, what fires once, serial ones, tokens that pass by ----
@@ -137,10 +137,10 @@ expect suggested 1 "^hint: did you mean 'p1'\?$" study --use=w.map
 expect no-file 1 "cannot read 'none.map'" study --use=none.map
 expect no-platform 2 'map: which machines\? --platform=FILE' "$DFC" map g.df
 expect one-machine 1 "platform 'p' is one machine, and here a cluster is needed" sh -c 'echo "platform p { cpu h { workers = 1; } }" >p.df; "$0" map g.df --platform=p.df' "$DFC"
-expect show 2 "--show=hedmp: there is no such word; did you mean 'hedpm'\?" study --show=hedmp
-expect show-far 2 "--show=x: there is no such word; 'dfc map --help' lists them" study --show=x
+expect show 2 "--show=hedmp: one of identity, .*, ours is expected; did you mean 'hedpm'\?" study --show=hedmp
+expect show-far 2 "--show=x: one of identity, bsc, dpm, hedpm, brute, given, ours is expected" study --show=x
 expect show-given 2 '--show=given: --use=FILE gives it' study --show=given
-expect feed 2 '--feeding=x: there is no such word' study --feeding=x
+expect feed 2 '--feeding=x: one of order, demand is expected' study --feeding=x
 expect one-output 2 'a.svg' study -o a.svg -o a.svg
 expect no-folder 1 'none/a.map' study -o none/a.map
 expect onto-input 1 'g.df' "$DFC" map g.df --platform=s.df -o g.df

@@ -34,7 +34,7 @@ same closed-stdout-spares-files closed.dot open.dot
 expect trace-no-folder 1 "error: cannot write 'no/t.json': No such file or directory" ./sum --trace=no/t.json
 [ "$(./sum --trace=no/t.json 2>/dev/null | wc -l)" = 0 ] && pass trace-refused-before-the-run || fail trace-refused-before-the-run "it ran"
 expect trace-folder 1 "error: cannot write '.': it is a folder" ./sum --trace=.
-expect trace-empty 2 "error: --trace needs the name of a file" ./sum --trace=
+expect trace-empty 2 "error: --trace needs a name, and this one is empty" ./sum --trace=
 [ -c /dev/full ] && expect trace-full 1 "error: cannot write '/dev/full': No space left on device" ./sum --trace=/dev/full
 echo old > real.json && ln -s real.json linked.json && check trace-through-link ./sum --trace=linked.json
 [ -L linked.json ] && grep -q traceEvents real.json && pass trace-link-kept || fail trace-link-kept "$(ls -l linked.json real.json)"

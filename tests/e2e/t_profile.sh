@@ -118,7 +118,7 @@ spins $quick -- --watchdog=2s
 expect late-of-the-program 1 "^0 measured, 2 known before; in spin.db" said
 wait $slow; rc=$?; mv slow.log spin.log
 expect late-by-max-time 1 "^spin.df:3:8: error: kernel 'spin', as cpu variant of node 'main/spin', has not returned within 5.00 s" said
-expect watchdog-no-time 2 "^dfc: error: --watchdog=soon: a time such as 30s or 2min is expected" "$DFC" profile spin.df --watchdog=soon
+expect watchdog-no-time 2 "^dfc: error: --watchdog=soon: a time is expected, such as 500ms, 30s or 2min" "$DFC" profile spin.df --watchdog=soon
 
 # ---- databases that cannot be used ----
 head -c 5000 /dev/urandom > garbage.db

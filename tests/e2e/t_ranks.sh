@@ -87,7 +87,7 @@ if [ $? = 0 ] && [ -e killed ]; then same shares-killed shares.out shares.one; e
 expect shares-killed-told 0 '^shares: warning: rank [123] on .* counts as dead' cat shares.err
 expect shares-unlike 1 '^shares: error: one rank has had 1[23] waves, and another one 1[23]: their inputs are not the same$' ranks 3 ./shares --cluster --other=1
 expect shares-alone 2 'error: --share is for a run on several ranks: --cluster is missing' ./shares --share=parts
-expect shares-word 2 "error: --share: 'halves' is neither 'waves' nor 'parts'" ./shares --cluster --share=halves
+expect shares-word 2 "error: --share=halves: one of waves, parts is expected" ./shares --cluster --share=halves
 expect shares-not 1 "^once: error: --share=parts: no acc is divided" ranks 2 ./once --cluster --share=parts
 
 if pkg-config --exists fftw3f && [ -n "$png" ]; then

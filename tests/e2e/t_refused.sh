@@ -53,7 +53,7 @@ free: error: no platform could be read from 'no.df'" ./free --platform=no.df
 says evict-belady-needs-places 2 "free: error: --evict=belady needs a policy that orders jobs before the run: 'eager' does not" \
     ./free --device=emu --policy=eager --evict=belady
 says evict-belady 0 "" ./free --device=emu --policy=all-gpu --evict=belady
-says evict-word 2 "free: error: --evict: 'fifo' is neither auto nor lru nor belady" ./free --evict=fifo
+says evict-word 2 "free: error: --evict=fifo: one of auto, lru, belady is expected" ./free --evict=fifo
 cat > log.df <<'X'
 kernel say(out v: u8[k]) cpu {{
     df_log(call, DF_LOG_ERROR, "a %d", 1);

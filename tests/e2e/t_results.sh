@@ -6,7 +6,7 @@ if awk -v a="$few" -v b="$usual" -v c="$many" 'BEGIN { exit !(a >= b && b >= c &
 if [ "$(makespan --budget=1x)" = "$usual" ]; then pass budget-times; else fail budget-times "$(makespan --budget=1x), $usual"; fi
 expect wrong-budget 2 '--budget=0: a whole number from 1' "$DFC" simulate "$graph" --budget=0
 expect wrong-budget-word 2 '--budget=10y' "$DFC" simulate "$graph" --budget=10y
-expect wrong-cap 2 '--time-cap=-1: seconds are expected' "$DFC" simulate "$graph" --time-cap=-1
+expect wrong-cap 2 '--time-cap=-1: a time is expected' "$DFC" simulate "$graph" --time-cap=-1
 expect wrong-objective 2 "--objective" "$DFC" simulate "$graph" --objective=both
 
 # Any policy's placement can be drawn, with its critical path.

@@ -200,10 +200,10 @@ rm pipe list
 expect passes 1 "^plain: error: --passes=2: the waves of this run go by once, because they are begun one by one, as by --journal and --out, or by the program's caller$" ../plain --input=../in.raw --passes=2 --journal
 rm -f ./*
 expect spool-alone 2 '^plain: error: --spool: it is for runs with --journal or --resume$' ../plain --input=../in.raw --spool=.
-expect grace-time 2 "^plain: error: --grace: 'soon' is not a time" ../plain --input=../in.raw --journal --grace=soon
+expect grace-time 2 "^plain: error: --grace=soon: a time is expected" ../plain --input=../in.raw --journal --grace=soon
 expect journal-sim 2 '^plain: error: --journal: no kernel is called with --device=sim$' ../plain --input=../in.raw --journal --device=sim
 expect journal-learn 2 '^plain: error: --learn: with --journal a run may have a part of the waves only$' ../plain --input=../in.raw --journal --learn
-expect journal-name 2 '^plain: error: --journal needs the name of a file$' ../plain --input=../in.raw --journal=
+expect journal-name 2 '^plain: error: --journal needs a name, and this one is empty$' ../plain --input=../in.raw --journal=
 expect help 0 '^  --resume +go on where the journal ends' ../plain --help
 
 # What differs is named: a size, the code of a kernel, the node's extents; a journal of version 1 does not know.

@@ -68,7 +68,7 @@ expect shares-found 0 '^2 +100 .* 2 +nodes$' "$DFC" scale parts.df --platform=on
 expect shares-not-found 0 '^1 +100 .* - +rank 0.s sinks$' "$DFC" scale parts.df --platform=one.df --waves=100 --nodes=1
 expect shares-read 0 '^8 +100 +20\.[0-9] s .* the file system$' "$DFC" scale parts.df --platform=one.df --waves=100 --nodes=8 --read=2500000B
 expect shares-none 1 "^dfc: error: node 'big': --share=parts: no acc is divided, or its kernel makes something else in each wave$" scale --share=parts
-expect shares-wrong 2 '^dfc: error: --share=all: waves or parts is expected$' scale --share=all
+expect shares-wrong 2 '^dfc: error: --share=all: one of waves, parts is expected$' scale --share=all
 # Where a GPU has little memory dfc divides accs by itself.
 sed -e 's/ @parts(8)//' -e 's/cost cpu 80ms/& gpu 8ms/' parts.df >own.df
 node() { echo "node $1 { net = 100 MB/s; cpu host { workers = 2; } gpu g { memory = $2 MiB; h2d = 6 GB/s; d2h = 6 GB/s; } }"; }
@@ -112,6 +112,6 @@ expect formatted 0 '^    network qdr' "$DFC" --format site.df
 expect no-platform 2 'scale: which machines\? --platform=FILE' "$DFC" scale st.df
 expect no-number 2 '--nodes=x: a whole number from 1 to 100000 is expected' scale --nodes=x
 expect no-numbers 2 '--nodes: no number is given' scale --nodes=,
-expect no-size 2 '--read=fast: a size like 50MB is expected' scale --read=fast
+expect no-size 2 '--read=fast: a size is expected, such as 512MiB' scale --read=fast
 expect one-file 2 'a.svg' scale -o a.svg --plot=a.svg
 expect no-picture 2 'a.pdf' scale --plot=a.pdf

@@ -161,7 +161,7 @@ below=$(awk -F, '$4 < $5 * (1 - 1e-9)' dags.csv)
 if [ "$(wc -l <dags.csv)" = $(($(wc -l <chosen) * 4)) ] && [ "$(wc -l <chosen)" -ge 20 ] && [ -z "$below" ]; then pass families-keep-the-bound; else fail families-keep-the-bound "$(wc -l <dags.csv) rows; below: $below"; fi
 
 # What leaves a device's memory: the rule by name, for those policies that can.
-expect evict-word 2 'error: --evict=fifo: auto, lru or belady is expected' "$DFC" simulate graph.df --evict=fifo
+expect evict-word 2 'error: --evict=fifo: one of auto, lru, belady is expected' "$DFC" simulate graph.df --evict=fifo
 expect evict-eager 2 "^dfc: error: --evict=belady needs a policy that orders jobs before the run: 'eager' does not" \
     "$DFC" simulate graph.df --policy=eager --evict=belady --gpu-mem=17MiB
 expect evict-all 0 '^eager ' "$DFC" simulate graph.df --evict=belady --gpu-mem=17MiB

@@ -88,7 +88,7 @@ expect ends-told 0 "^line: warning: ends\.map: stage 'show' runs on rank 0, as s
 expect no-file 1 "^line: error: --mapping: cannot read 'none\.map': No such file" ranks 2 ./line --cluster --mapping=none.map
 expect no-cluster 2 'error: --mapping is for a run on several ranks: --cluster is missing' ./line --mapping=three.map
 expect no-map 2 'error: --stream-policy is for stages on ranks: --mapping is missing' ./line --cluster --stream-policy=odds
-expect no-policy 2 "error: --stream-policy: 'fair' is none of 'ddfcfs', 'ddwrr' and 'odds'" ./line --cluster --mapping=three.map --stream-policy=fair
+expect no-policy 2 "error: --stream-policy=fair: one of ddfcfs, ddwrr, odds is expected" ./line --cluster --mapping=three.map --stream-policy=fair
 expect too-many-waves 2 'error: --inflight: with stages on ranks it is 1024 at most$' ./line --cluster --mapping=three.map --inflight=1025
 for other in --window=2 --share=parts; do
     expect "not$other" 2 "error: --mapping: it does not go with ${other%=*}, because ranks share no waves" ./line --cluster --mapping=three.map "$other"

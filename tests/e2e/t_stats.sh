@@ -28,7 +28,7 @@ expect nodes 0 '^main/work#2 +cpu +200 ' ./ways --waves=200 --stats --workers=1
 expect form 2 "^ways: error: --stats: no form 'xml'; there are: json, totals$" ./ways --stats=xml
 expect folder 1 "error: cannot write 'no/such': " ./ways --stats-file=no/such
 expect itself 2 "^ways: error: --stats-file=./ways: it would replace this program$" ./ways --stats-file=./ways
-expect empty 2 "^ways: error: --stats-file needs the name of a file$" ./ways --stats-file=
+expect empty 2 "^ways: error: --stats-file needs a name, and this one is empty$" ./ways --stats-file=
 for i in $(seq 30); do echo "a$i: i32[10] = make$i();"; done >many
 { for i in $(seq 30); do echo "kernel make$i(out a: i32[k]) cpu {{ a[0] = 1; }} cost cpu 1us;"; done
   echo 'kernel last(in a: i32[k]) cpu {{ (void)a; }};'; echo 'graph main {'; cat many; for i in $(seq 30); do echo "last(a$i);"; done; echo '}'; } >many.df

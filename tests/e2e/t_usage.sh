@@ -25,7 +25,7 @@ refused define "-D n: NAME=VALUE is expected" sum.df -D n --emit=plan
 refused define-empty "-D n=: NAME=VALUE is expected" sum.df -Dn= --emit=plan
 refused define-no-value "-D needs a value" sum.df --emit=plan -D
 refused emit "--emit=picture: one of ast, graph, dot, c, metis, plan is expected" sum.df --emit=picture
-refused emit-close "--emit=grpah: there is no such output; did you mean 'graph'?" sum.df --emit=grpah
+refused emit-close "--emit=grpah: one of ast, graph, dot, c, metis, plan is expected; did you mean 'graph'?" sum.df --emit=grpah
 refused policy "--policy=ws: a policy that places nodes before the run is expected: $("$DFC" sum.df --emit=plan --policy=ws 2>&1 |
     sed -n 's/.*is expected: \([a-z, -]*gp-thesis[a-z, -]*\) (others.*/\1/p') (others are chosen when the program is run)" sum.df -o sum --policy=ws
 expect policy-of-partition 2 "^dfc: error: --policy: unknown policy 'fastest'" "$DFC" partition sum.df --policy=fastest
@@ -72,7 +72,8 @@ refused probe-sim "probe: a simulated device has nothing to measure" probe --dev
 # profile
 refused goal "--goal=0: a share such as 0.01 or 1% is expected" profile sum.df --goal=0
 refused goal-word "--goal=1x: a share such as 0.01 or 1% is expected" profile sum.df --goal=1x
-refused max-time "--max-time=2h: a time such as 2s or 500ms is expected" profile sum.df --max-time=2h
+refused max-time "--max-time=2x: a time is expected, such as 500ms, 30s or 2min" profile sum.df --max-time=2x
+refused value-option "--max-time needs a value" profile sum.df --max-time --force
 refused max-runs "--max-runs=0: a whole number from 1 to 10000000 is expected" profile sum.df --max-runs=0
 refused profile-output "-o: profile writes to the database; --db=FILE names another one" profile sum.df -o x
 refused profile-sim "--device=sim: a simulated device has nothing to measure" profile sum.df --device=sim
@@ -87,7 +88,7 @@ refused picture-memory "--memory=x.pdf: SVG is written, so a name that ends in .
 refused picture-emit "-o x.svg: DOT is written, so a name that ends in .dot or .gv is expected" sum.df --emit=dot -o x.svg
 refused picture-compare "--svg=x.jpg: SVG is written, so a name that ends in .svg or .png is expected" compare sum.df --svg=x.jpg
 refused picture-gantt "--gantt=x.eps: SVG is written, so a name that ends in .svg or .png is expected" simulate sum.df --gantt=x.eps
-refused gantt-empty "--gantt needs the name of a file" simulate sum.df --gantt=
+refused gantt-empty "--gantt needs a name, and this one is empty" simulate sum.df --gantt=
 for o in --format=json --gantt=x.svg --schedule=x.csv; do
     refused "simulate-error$o" "--error: prints its table as text or csv, draws no picture and writes no schedule" simulate sum.df --error=sigma:0.1 $o
 done

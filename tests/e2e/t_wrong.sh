@@ -26,7 +26,7 @@ expect variant-fails 1 "^dies: error: node 'main/half', wave 0: no such luck \(i
 expect runs-gpu-code 1 "^dies: error: node 'main/half', wave 0: no such luck$" ./dies --device=emu --policy=all-gpu
 expect no-device 1 'there is no device to run gpu variants on' env CUDA_VISIBLE_DEVICES= ./good --check=variants
 expect check-none 2 'gpu variants need a device' ./good --check=variants --device=none
-expect check-what 2 "nothing called 'all' can be checked; there is: variants" ./good --check=all
+expect check-what 2 "--check=all: variants is expected" ./good --check=all
 expect check-policy 2 '--check runs one job at a time in a fixed order: it does not go with --policy' ./good --check=variants --policy=eager
 for option in --check=variants --dump=main/half --poison --watchdog=1s --serial; do
     expect "sim$option" 2 "${option%%=*}: no kernel is called in the virtual time" ./good --device=sim $option
@@ -147,7 +147,7 @@ expect watchdog 1 "^hang: error: node 'main/spin', wave 0: has not ended after 2
 expect watchdog-device 1 "^hang: error: node 'main/spin', wave 0: has not ended after 2[.]00 s on emu0; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=2s --device=emu --policy=all-gpu
 expect watchdog-check 1 "node 'main/spin', wave 0: has not ended after 2[.]00 s on cpu 0; $waits" timeout 150 ./hang --pause_ms=-1 --watchdog=2s --device=emu --check=variants
 expect watchdog-patient 0 '' timeout 150 ./hang --pause_ms=100 --watchdog=1h
-for t in 0s 3 x -1s 2weeks; do expect "watchdog-$t" 2 "--watchdog: '$t' is not a time" ./hang --watchdog=$t; done
+for t in 0s 3 x -1s 2weeks; do expect "watchdog-$t" 2 "--watchdog=$t: a time is expected" ./hang --watchdog=$t; done
 
 # An app that waits on a slow source burns no cpu time, neither its workers nor the watchdog: the source itself looks at the
 # process's time before and after. (make check-long: SLOW_S=10.)

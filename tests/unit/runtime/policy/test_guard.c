@@ -293,7 +293,7 @@ static void test_option(void **state)
     assert_int_equal(line.options.guard, 0);
     dfr_args_free(&line);
     assert_int_equal(dfr_args_parse(r.graph, NULL, 2, bad, &line, &e), DF_E_ARGUMENT);
-    assert_string_equal(e.text, "--guard: 'maybe' is neither on nor off");
+    assert_string_equal(e.text, "--guard=maybe: one of on, off is expected");
     rig_free(&r);
 }
 

@@ -1,7 +1,7 @@
 /* error.h - filling struct df_error. Whoever detects a failure writes the sentence; its callers pass the code on.
  *
- * Room:     runtime/base/ holds small things that every part needs: errors, output files, quantities as text, rows of
- *           bytes, tables of names. It knows df.h, and nothing else. Every other room may use it.
+ * Room:     runtime/base/ holds small things that every part needs: errors, options, output files, quantities as text,
+ *           rows of bytes, tables of names. It knows df.h, and nothing else. Every other room may use it.
  */
 #ifndef DF_ERROR_H
 #define DF_ERROR_H

@@ -110,15 +110,13 @@ static int find_word(const struct dfr_option *row, const char *words, const char
 
 static int read_seconds(const struct dfr_option *row, const char *text, double *seconds, struct df_error *error)
 {
-    const size_t n = strlen(text);
-    char with_unit[64];
-    if (row->first && n && text[n - 1] >= '0' && text[n - 1] <= '9') {
-        snprintf(with_unit, sizeof with_unit, "%ss", text);
-        if (dfr_parse_seconds(with_unit, seconds))
-            return DF_OK;
-    }
-    return dfr_parse_seconds(text, seconds) ? DF_OK
-        : dfr_error(error, DF_E_ARGUMENT, "%s=%s: a time is expected, such as 500ms, 30s or 2min", row->name, text);
+    char *end;
+    double alone = row->first ? strtod(text, &end) : 0;
+    if (alone > 0 && alone < 1e9 && !*end)
+        *seconds = alone;
+    else if (!dfr_parse_seconds(text, seconds))
+        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a time is expected, such as 500ms, 30s or 2min", row->name, text);
+    return DF_OK;
 }
 
 static int add_name(const char ***names, size_t *n, const char *name, struct df_error *error)

@@ -19,7 +19,6 @@
 #include "runtime/program/args.h"
 #include "runtime/base/text.h"
 
-#define MAX_POLICIES 32
 #define MAX_RUNS 1000
 #define DEFAULT_POLICIES "eager,ws,dmda,gp-thesis,gp,default"
 #define LEAST_SPREAD 0.01               /* relative spread of a policy's runs above which they are marked */
@@ -32,8 +31,9 @@ static const char usage[] =
 struct request {
     struct dfc_common common;
     struct dfc_build_options build;
-    char *policies[MAX_POLICIES];
-    unsigned n_policies, runs;
+    struct dfc_policies policies;
+    const char *old_policies;           /* --policies */
+    unsigned runs;
     const char *waves, *csv, *svg;
     enum dfc_form form;
     double rehearse;                    /* as in struct df_options; 0: programs are run */
@@ -46,58 +46,11 @@ struct request {
 
 /* ---- options ---- */
 
-static bool add_policy(struct request *r, const char *name, struct df_error *error)
-{
-    if (strcmp(name, DFC_NO_POLICY) && !dfr_policy_find(name, error))
-        return false;
-    if (r->n_policies == MAX_POLICIES) {
-        snprintf(error->text, sizeof error->text, "at most %d policies are compared", MAX_POLICIES);
-        return false;
-    }
-    r->policies[r->n_policies] = strdup(name);
-    return r->policies[r->n_policies] && ++r->n_policies;
-}
-
-static bool add_all(struct request *r, struct df_error *error)
-{
-    const char *const *names = dfr_policy_names();
-    for (unsigned i = 0; names[i]; i++)
-        if (!add_policy(r, names[i], error))
-            return false;
-    return true;
-}
-
-static bool parse_policies(struct request *r, const char *text)
-{
-    char *copy = strdup(text), *place = NULL;
-    struct df_error error = { "" };
-    bool good = copy != NULL;
-    for (unsigned i = 0; i < r->n_policies; i++)
-        free(r->policies[i]);
-    r->n_policies = 0;
-    for (char *name = copy ? strtok_r(copy, ", ", &place) : NULL; name && good; name = strtok_r(NULL, ", ", &place))
-        good = strcmp(name, "all") ? add_policy(r, name, &error) : add_all(r, &error);
-    if (good && r->n_policies == 0) {
-        snprintf(error.text, sizeof error.text, "no policy is named");
-        good = false;
-    }
-    if (!good)
-        dfc_error("--policy: %s", error.text[0] ? error.text : "out of memory");
-    free(copy);
-    return good;
-}
-
-static int set_policies(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
-{
-    (void)option, (void)error;
-    return DFC_REPORTED(parse_policies(field, text));
-}
-
 static const struct dfr_option own_options[] = {
     DFR_HEADING("options"),
     DFC_OPTION_POLICY("POLICY,…|all", "policies to compare (" DEFAULT_POLICIES "). 'default' is a run without --policy; its "
                       "row says which policy that chose"),
-    { "--policies", "POLICY,…|all", NULL, DFR_SET_ALL(set_policies) }, /* the same; its name before */
+    { "--policies", "POLICY,…|all", NULL, DFR_FIELD(TEXT, struct request, old_policies) }, /* the same; its name before */
     DFC_OPTION_FORMAT("text|csv", struct request, form, "form of the output (text)"),
     DFC_OPTION_OUTPUT("the file for the output; else it goes to standard output"),
     { "--runs", "N", "runs under each policy that count (7)", DFR_COUNT(struct request, runs, 1, MAX_RUNS) },
@@ -156,15 +109,12 @@ static int check(struct request *r)
         !dfc_outputs_apart("--csv", r->csv, "--svg", r->svg) || !dfc_outputs_apart("-o", r->common.output, "--csv", r->csv) ||
         !dfc_outputs_apart("-o", r->common.output, "--svg", r->svg))
         return 2;
-    if (r->common.policy && r->n_policies) {
+    if (r->common.policy && r->old_policies) {
         dfc_error("--policy and --policies are one option: give one of them");
         return 2;
     }
-    if (r->common.policy)
-        return parse_policies(r, r->common.policy) ? 0 : 2;
-    if (!r->n_policies)
-        return parse_policies(r, DEFAULT_POLICIES) ? 0 : 2;
-    return 0;
+    const char *policies = r->common.policy ? r->common.policy : r->old_policies ? r->old_policies : DEFAULT_POLICIES;
+    return dfc_policies_read(&r->policies, policies, DFC_NO_POLICY, false) ? 0 : 2;
 }
 
 static int parse(int argc, char **argv, struct request *r)
@@ -253,7 +203,7 @@ static void show_progress(const struct request *r, unsigned round, const char *p
         snprintf(what, sizeof what, "run %u of %u", round, r->runs);
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r\033[K%s: %s", what, policy);
-    else if (strcmp(policy, r->policies[(round ? round - 1 : 0) % r->n_policies]) == 0)
+    else if (strcmp(policy, r->policies.names[(round ? round - 1 : 0) % r->policies.n]) == 0)
         fprintf(stderr, "%s\n", what);
 }
 
@@ -263,11 +213,11 @@ static bool run_all(const struct request *r, const struct dfc_trial *trial, stru
 {
     bool good = true;
     for (unsigned round = r->rehearsals ? 1 : 0; round <= r->runs && good; round++) {
-        for (unsigned i = 0; i < r->n_policies && good; i++) {
-            unsigned p = (i + (round ? round - 1 : 0)) % r->n_policies;
+        for (unsigned i = 0; i < r->policies.n && good; i++) {
+            unsigned p = (i + (round ? round - 1 : 0)) % r->policies.n;
             struct dfc_run_stats stats;
-            show_progress(r, round, r->policies[p]);
-            good = run_once(r, trial, r->policies[p], round == 0 && i == 0, &stats);
+            show_progress(r, round, r->policies.names[p]);
+            good = run_once(r, trial, r->policies.names[p], round == 0 && i == 0, &stats);
             if (good && round > 0)
                 runs[(size_t)p * r->runs + round - 1] = stats;
         }
@@ -330,7 +280,7 @@ static void print_lateness(FILE *out, const struct request *r, const struct dfc_
 {
     double median_s = 0, most_s = 0, worst_s = 0;
     uint64_t waits = 0, late = 0;
-    for (unsigned p = 0; p < r->n_policies; p++) {
+    for (unsigned p = 0; p < r->policies.n; p++) {
         const struct dfc_run_stats *t = &stats[p].typical;
         median_s = t->late_median_s > median_s ? t->late_median_s : median_s;
         most_s = t->late_99_s > most_s ? t->late_99_s : most_s;
@@ -352,7 +302,7 @@ static bool print_table(FILE *out, const struct request *r, const struct dfc_pol
                                          "gpu jobs", "to gpu", "bytes", "from gpu", "bytes", "between", "bytes",
                                          "evictions" };
     bool gpu = stats[0].typical.n_gpus > 0, marked = false, peers = false;
-    for (unsigned p = 0; p < r->n_policies; p++)
+    for (unsigned p = 0; p < r->policies.n; p++)
         peers |= stats[p].typical.peer_copies > 0;
     struct dfc_table table = { .n_columns = (!gpu ? 5 : peers ? 13 : 11) + (r->rehearsals ? 2 : 0) };
     dfr_message_name(out, r->common.path);
@@ -361,7 +311,7 @@ static bool print_table(FILE *out, const struct request *r, const struct dfc_pol
     for (unsigned c = 0; c < sizeof heads / sizeof *heads; c++)
         if ((r->rehearsals || (c != 4 && c != 5)) && (gpu || c < 7) && (peers || (c != 12 && c != 13)))
             dfc_table_cell(&table, "%s", heads[c]);
-    for (unsigned p = 0; p < r->n_policies; p++) {
+    for (unsigned p = 0; p < r->policies.n; p++) {
         print_row(&table, &stats[p], r->rehearsals ? &r->rehearsals[p] : NULL, gpu, peers);
         marked |= uncertain(&stats[p]);
     }
@@ -387,7 +337,7 @@ static void print_csv(FILE *out, const struct request *r, const struct dfc_polic
           "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s,peer_copies,peer_bytes",
           out);
     fputs(r->rehearsals ? ",predicted_s,scale,late_median_s,late_99_s,late_worst_s,late\n" : "\n", out);
-    for (unsigned p = 0; p < r->n_policies; p++) {
+    for (unsigned p = 0; p < r->policies.n; p++) {
         const struct dfc_policy_stats *s = &stats[p];
         const struct dfc_run_stats *t = &s->typical;
         fprintf(out, "%s,%u,%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,%.9g,%.4f,%.4f", s->policy, s->runs, t->waves,
@@ -423,12 +373,12 @@ static bool write_figures(const struct request *r, const struct dfc_policy_stats
 static bool write_svg(const struct request *r, const struct dfc_policy_stats *stats, unsigned best)
 {
     struct dfc_picture picture;
-    struct dfc_bar bars[MAX_POLICIES];
-    char notes[MAX_POLICIES][48], title[512], subtitle[128], moved[24];
+    struct dfc_bar bars[DFC_MOST_POLICIES];
+    char notes[DFC_MOST_POLICIES][48], title[512], subtitle[128], moved[24];
     bool marked = false;
     if (!r->svg)
         return true;
-    for (unsigned p = 0; p < r->n_policies; p++) {
+    for (unsigned p = 0; p < r->policies.n; p++) {
         const struct dfc_policy_stats *s = &stats[p];
         dfr_text_bytes(s->typical.h2d_bytes + s->typical.d2h_bytes + s->typical.peer_bytes, moved, sizeof moved);
         snprintf(notes[p], sizeof notes[p], "%s copied", moved);
@@ -451,7 +401,7 @@ static bool write_svg(const struct request *r, const struct dfc_policy_stats *st
         .title = title,
         .subtitle = subtitle,
         .bars = bars,
-        .n_bars = r->n_policies,
+        .n_bars = r->policies.n,
         .predicted = r->rehearsals ? "predicted, in virtual time" : NULL,
         .measured = "rehearsed, median (green: the best)",
         .footnote = marked ? "~ paler: the middle half of the runs spans more than 1 % of the median" : NULL
@@ -475,10 +425,10 @@ static bool has_gpu_variant(const struct df_graph *g)
 
 static bool show(const struct request *r, const struct df_graph *graph, struct dfc_run_stats *runs)
 {
-    struct dfc_policy_stats stats[MAX_POLICIES];
-    for (unsigned p = 0; p < r->n_policies; p++)
-        dfc_policy_stats_of(r->policies[p], runs + (size_t)p * r->runs, r->runs, &stats[p]);
-    unsigned best = dfc_policy_stats_rank(stats, r->n_policies);
+    struct dfc_policy_stats stats[DFC_MOST_POLICIES];
+    for (unsigned p = 0; p < r->policies.n; p++)
+        dfc_policy_stats_of(r->policies.names[p], runs + (size_t)p * r->runs, r->runs, &stats[p]);
+    unsigned best = dfc_policy_stats_rank(stats, r->policies.n);
     bool good = write_figures(r, stats, r->form, r->common.output);
     bool automatic = !r->common.device || strcmp(r->common.device, "auto") == 0;
     if (!r->rehearsals && stats[0].typical.n_gpus == 0 && automatic && has_gpu_variant(graph))
@@ -495,12 +445,12 @@ static bool rehearse_all(struct request *r, const struct dfc_loaded *loaded, str
     struct dfc_run_stats ignored;
     bool good = true;
     r->loaded = loaded;
-    for (unsigned p = 0; p < r->n_policies && good; p++)
-        good = dfc_rehearsal_make(&r->common, loaded, r->policies[p], (uint32_t)r->n_waves,
+    for (unsigned p = 0; p < r->policies.n && good; p++)
+        good = dfc_rehearsal_make(&r->common, loaded, r->policies.names[p], (uint32_t)r->n_waves,
                                   p ? r->rehearsals[0].scale : r->rehearse, &r->rehearsals[p]) &&
                (p || dfc_rehearsal_run(&r->common, loaded, &r->rehearsals[0], &ignored));
     good = good && run_all(r, NULL, runs);
-    for (unsigned p = 0; p < r->n_policies && good; p++)
+    for (unsigned p = 0; p < r->policies.n && good; p++)
         good = dfc_rehearsal_predict(&r->common, loaded, &r->rehearsals[p]);
     return good;
 }
@@ -515,13 +465,13 @@ static int rehearse(struct request *r, struct dfc_run_stats *runs)
     loaded.platform.units[0].cores = 0;
     for (uint32_t u = 1; u < loaded.platform.n_units; u++)
         loaded.platform.units[u].handover_s = 0; /* wake-ups are no part of nominal time */
-    r->rehearsals = calloc(r->n_policies, sizeof *r->rehearsals);
+    r->rehearsals = calloc(r->policies.n, sizeof *r->rehearsals);
     if (!r->rehearsals)
         dfc_error("out of memory");
     else if (dfc_output_check(&r->common, &loaded, r->csv) && dfc_output_check(&r->common, &loaded, r->svg) &&
              rehearse_all(r, &loaded, runs))
         status = show(r, loaded.front->graph, runs) ? 0 : 1;
-    for (unsigned p = 0; r->rehearsals && p < r->n_policies; p++)
+    for (unsigned p = 0; r->rehearsals && p < r->policies.n; p++)
         dfc_rehearsal_free(&r->rehearsals[p]);
     free(r->rehearsals);
     dfc_unload(&loaded);
@@ -533,7 +483,7 @@ static int compare(struct request *r)
     struct dfc_trial trial;
     struct dfc_loaded loaded;
     int status = 1;
-    struct dfc_run_stats *runs = calloc((size_t)r->n_policies * r->runs, sizeof *runs);
+    struct dfc_run_stats *runs = calloc((size_t)r->policies.n * r->runs, sizeof *runs);
     if (!runs) {
         dfc_error("out of memory");
         return 1;
@@ -560,8 +510,6 @@ static int run(int argc, char **argv)
     int status = parse(argc, argv, &r);
     if (status == 0)
         status = compare(&r);
-    for (unsigned i = 0; i < r.n_policies; i++)
-        free(r.policies[i]);
     dfc_common_free(&r.common);
     return status;
 }

@@ -23,7 +23,6 @@
 #include "runtime/policy/policy.h"
 
 #define RATE_STEPS (UINT64_C(1) << 26) /* arcs that the bound of many waves may look at: under a second */
-#define MAX_POLICIES 32
 #define MAX_WAVES 1000000
 #define MAX_DRAWS 10000
 
@@ -35,12 +34,10 @@ static const char usage[] =
 
 struct request {
     struct dfc_common common;
-    char *names;                        /* the list given, cut into words */
-    const char *policies[MAX_POLICIES];
-    unsigned n_policies;
+    struct dfc_policies policies;       /* all: some may not apply */
     enum dfc_form form;
     uint32_t waves, passes;
-    bool locality, prefetch, all;       /* all: --policy=all, of which some may not apply */
+    bool locality, prefetch;
     bool fewer;                         /* no --inflight was given: fewer waves are in flight if more do not fit, as in
                                          * a run */
     const char *gantt, *schedule;
@@ -51,53 +48,10 @@ struct request {
 
 /* ---- options ---- */
 
-static bool add_policy(struct request *r, const char *name)
-{
-    struct df_error error = { "" };
-    const struct dfr_policy *policy = dfr_policy_find(name, &error);
-    for (unsigned i = 0; policy && i < r->n_policies; i++)
-        if (!strcmp(r->policies[i], policy->name))
-            return true;                /* a policy that is named twice is shown once */
-    if (policy && r->n_policies == MAX_POLICIES)
-        dfc_error("--policy: at most %d policies are compared", MAX_POLICIES);
-    else if (!policy)
-        dfc_error("--policy: %s", error.text);
-    if (!policy || r->n_policies == MAX_POLICIES)
-        return false;
-    r->policies[r->n_policies++] = policy->name;
-    return true;
-}
-
-static bool add_all(struct request *r)
-{
-    const char *const *names = dfr_policy_names();
-    r->all = true;
-    for (unsigned i = 0; names[i]; i++)
-        if (!add_policy(r, names[i]))
-            return false;
-    return true;
-}
-
-static bool parse_policies(struct request *r)
-{
-    char *place = NULL;
-    r->names = strdup(r->common.policy ? r->common.policy : "all");
-    if (!r->names) {
-        dfc_error("out of memory");
-        return false;
-    }
-    for (char *name = strtok_r(r->names, ", ", &place); name; name = strtok_r(NULL, ", ", &place))
-        if (!(strcmp(name, "all") ? add_policy(r, name) : add_all(r)))
-            return false;
-    if (!r->n_policies)
-        dfc_error("--policy: no policy is named");
-    return r->n_policies > 0;
-}
-
 /* With --policy=all, policies that do not know the next uses may not use belady: each takes the best that it can. */
 static int evict(const struct request *r)
 {
-    return r->all && r->evict == DF_EVICT_BELADY ? DF_EVICT_AUTO : r->evict;
+    return r->policies.all && r->evict == DF_EVICT_BELADY ? DF_EVICT_AUTO : r->evict;
 }
 
 static int set_error(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
@@ -140,8 +94,8 @@ static bool check_evict(const struct request *r)
 {
     struct df_error error = { "" };
     bool wanted;
-    for (unsigned i = 0; i < r->n_policies; i++)
-        if (dfr_next_use_wanted(evict(r), dfr_policy_find(r->policies[i], &error), &wanted, &error) != DF_OK) {
+    for (unsigned i = 0; i < r->policies.n; i++)
+        if (dfr_next_use_wanted(evict(r), dfr_policy_find(r->policies.names[i], &error), &wanted, &error) != DF_OK) {
             dfc_error("%s", error.text);
             return false;
         }
@@ -154,7 +108,7 @@ static char *picture_path(const struct request *r, const char *policy)
     const char *slash = strrchr(r->gantt, '/'), *dot = strrchr(slash ? slash : r->gantt, '.');
     int stem = (int)(dot ? (size_t)(dot - r->gantt) : strlen(r->gantt));
     char *path = NULL;
-    if (r->n_policies == 1)
+    if (r->policies.n == 1)
         path = strdup(r->gantt);
     else if (asprintf(&path, "%.*s-%s%s", stem, r->gantt, policy, dot ? dot : "") < 0)
         path = NULL;
@@ -166,8 +120,8 @@ static char *picture_path(const struct request *r, const char *policy)
 static bool check_apart(const struct request *r)
 {
     bool good = dfc_outputs_apart("-o", r->common.output, "--schedule", r->schedule);
-    for (unsigned i = 0; r->gantt && i < r->n_policies && good; i++) {
-        char *path = picture_path(r, r->policies[i]);
+    for (unsigned i = 0; r->gantt && i < r->policies.n && good; i++) {
+        char *path = picture_path(r, r->policies.names[i]);
         good = path && dfc_outputs_apart("-o", r->common.output, "--gantt", path) &&
                dfc_outputs_apart("--gantt", path, "--schedule", r->schedule);
         free(path);
@@ -184,7 +138,7 @@ static int parse(struct request *r, int argc, char **argv)
         dfc_error("--error: prints its table as text or csv, draws no picture and writes no schedule");
         status = 2;
     }
-    return status ? status : parse_policies(r) && check_apart(r) && check_evict(r) ? 0 : 2;
+    return status ? status : dfc_policies_read(&r->policies, r->common.policy ? r->common.policy : "all", NULL, true) && check_apart(r) && check_evict(r) ? 0 : 2;
 }
 
 /* Should the number of jobs in flight be found? --gpu-jobs decides. Without it, the number is found if the machine was
@@ -206,12 +160,12 @@ static void plan_memory(struct request *r, const struct df_platform *platform)
 static void drop_what_does_not_apply(struct request *r, const struct df_platform *platform)
 {
     unsigned n = 0;
-    if (!r->all || platform->n_units > 1)
+    if (!r->policies.all || platform->n_units > 1)
         return;
-    for (unsigned i = 0; i < r->n_policies; i++)
-        if (strcmp(r->policies[i], "all-gpu"))
-            r->policies[n++] = r->policies[i];
-    r->n_policies = n;
+    for (unsigned i = 0; i < r->policies.n; i++)
+        if (strcmp(r->policies.names[i], "all-gpu"))
+            r->policies.names[n++] = r->policies.names[i];
+    r->policies.n = n;
 }
 
 /* ---- simulations ---- */
@@ -261,8 +215,8 @@ static int simulate(const struct request *r, const struct dfc_loaded *loaded, st
 static bool check_outputs(const struct request *r, const struct dfc_loaded *loaded)
 {
     bool good = dfc_output_check(&r->common, loaded, r->schedule);
-    for (unsigned i = 0; r->gantt && i < r->n_policies && good; i++) {
-        char *path = picture_path(r, r->policies[i]);
+    for (unsigned i = 0; r->gantt && i < r->policies.n && good; i++) {
+        char *path = picture_path(r, r->policies.names[i]);
         good = path && dfc_output_check(&r->common, loaded, path);
         free(path);
     }
@@ -289,16 +243,16 @@ static bool simulate_each(const struct request *r, const struct dfc_loaded *load
                           struct dfc_simulated *rows)
 {
     struct df_error error = { "" };
-    for (unsigned i = 0; i < r->n_policies; i++) {
+    for (unsigned i = 0; i < r->policies.n; i++) {
         struct dfc_gantt *gantt = NULL;
-        rows[i].policy = r->policies[i];
+        rows[i].policy = r->policies.names[i];
         if (r->gantt && !(gantt = dfc_gantt_new())) {
             dfc_error("out of memory");
             return false;
         }
         bool good = simulate(r, loaded, &rows[i], gantt, schedule, &error) == DF_OK;
         if (!good)
-            dfc_error("policy %s: %s", r->policies[i], error.text);
+            dfc_error("policy %s: %s", r->policies.names[i], error.text);
         else if (gantt)
             good = draw(r, loaded, &rows[i], gantt);
         dfc_gantt_free(gantt);
@@ -349,7 +303,7 @@ static int find_bound(const struct dfp_problem *problem, uint32_t waves, double 
 /* A check of the figures: if a schedule beats the bound, one of the two is wrong. */
 static bool check_bound(const struct request *r, const struct dfc_simulated *rows, double bound_s)
 {
-    for (unsigned i = 0; i < r->n_policies; i++)
+    for (unsigned i = 0; i < r->policies.n; i++)
         if (rows[i].simulation.makespan_s < bound_s * (1 - 1e-9)) {
             dfc_error("internal error: policy %s takes %.9g s, less than the lower bound of %.9g s", rows[i].policy,
                       rows[i].simulation.makespan_s, bound_s);
@@ -372,7 +326,7 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
 {
     struct dfc_simulate_report report = { .path = r->common.path, .graph = loaded->problem.graph->name,
                                           .platform = &loaded->platform, .n_nodes = loaded->problem.graph->n_nodes,
-                                          .waves = r->waves, .rows = rows, .n_rows = r->n_policies };
+                                          .waves = r->waves, .rows = rows, .n_rows = r->policies.n };
     struct dfc_output output;
     struct df_error error = { "" };
     bool good = true;
@@ -404,7 +358,7 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
     struct dfc_output output;
     if (!dfc_output_open(&output, r->common.output))
         return false;
-    bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies, r->n_policies,
+    bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies.names, r->policies.n,
                               r->form == DFC_FORM_CSV, output.file);
     return dfc_output_close(&output, good) && good;
 }
@@ -434,14 +388,14 @@ static void plan_for_waves(struct request *r)
 static int run(int argc, char **argv)
 {
     struct request r = { .waves = 1, .guard = true, .error = { .draws = 40 } };
-    struct dfc_simulated rows[MAX_POLICIES] = { 0 };
+    struct dfc_simulated rows[DFC_MOST_POLICIES] = { 0 };
     struct dfc_loaded loaded;
     dfp_options_default(&r.common.partition);
     int status = parse(&r, argc, argv);
     plan_for_waves(&r);
     r.common.waves = 1;
-    for (unsigned i = 0; i < r.n_policies; i++)
-        if (dfp_partitioner_find(r.policies[i]))
+    for (unsigned i = 0; i < r.policies.n; i++)
+        if (dfp_partitioner_find(r.policies.names[i]))
             r.common.waves = r.waves;   /* passes are chosen for policies that place jobs before the run */
     r.common.passes = r.passes;
     if (!status && !dfc_load(&r.common, false, &loaded)) {
@@ -459,7 +413,6 @@ static int run(int argc, char **argv)
                          ? 0 : 1;
         dfc_unload(&loaded);
     }
-    free(r.names);
     dfc_common_free(&r.common);
     return status;
 }

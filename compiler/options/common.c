@@ -6,6 +6,7 @@
 
 #include "compiler/tools/messages.h"
 #include "runtime/base/error.h"
+#include "runtime/policy/policy.h"
 #include "runtime/program/args.h"
 
 /* ---- the options ---- */
@@ -85,6 +86,40 @@ const struct dfr_option dfc_options_common[] = {
       .first = DF_FIND_JOBS },
     { 0 }
 };
+
+static int add_policy(struct dfc_policies *p, const char *name, bool once, struct df_error *error)
+{
+    for (unsigned i = 0; once && i < p->n; i++)
+        if (strcmp(p->names[i], name) == 0)
+            return DF_OK;
+    if (p->n == DFC_MOST_POLICIES)
+        return dfr_error(error, DF_E_ARGUMENT, "at most %d policies are compared", DFC_MOST_POLICIES);
+    p->names[p->n++] = name;
+    return DF_OK;
+}
+
+bool dfc_policies_read(struct dfc_policies *p, const char *text, const char *also, bool once)
+{
+    char *copy = strdup(text), *place = NULL;
+    struct df_error error = { "" };
+    int status = copy ? DF_OK : dfr_error_memory(&error);
+    *p = (struct dfc_policies){ 0 };
+    for (char *word = copy ? strtok_r(copy, ", ", &place) : NULL; word && status == DF_OK; word = strtok_r(NULL, ", ", &place)) {
+        const bool all = strcmp(word, "all") == 0, other = also && strcmp(word, also) == 0;
+        const struct dfr_policy *policy = all || other ? NULL : dfr_policy_find(word, &error);
+        p->all |= all;
+        for (const char *const *name = dfr_policy_names(); all && *name && status == DF_OK; name++)
+            status = add_policy(p, *name, once, &error);
+        if (!all)
+            status = policy || other ? add_policy(p, policy ? policy->name : also, once, &error) : DF_E_ARGUMENT;
+    }
+    if (status == DF_OK && !p->n)
+        status = dfr_error(&error, DF_E_ARGUMENT, "no policy is named");
+    if (status != DF_OK)
+        dfc_error("--policy: %s", error.text);
+    free(copy);
+    return status == DF_OK;
+}
 
 bool dfc_policy_places(const char *policy)
 {

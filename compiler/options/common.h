@@ -22,6 +22,16 @@ enum dfc_form { DFC_FORM_TEXT, DFC_FORM_CSV, DFC_FORM_JSON };
 /* A sentence about an option's value that dfc_error() has reported. */
 #define DFC_REPORTED(good) ((good) ? DF_OK : DF_E_ARGUMENT)
 
+/* Several policies. */
+enum { DFC_MOST_POLICIES = 32 };
+struct dfc_policies {
+    const char *names[DFC_MOST_POLICIES];
+    unsigned n;
+    bool all;                           /* "all" was named */
+};
+/* Reads "gp,dmda" or "all", what --policy says. `also`: another name that may stand there; NULL: there is none. once: a policy that is named twice is taken
+ * once. false: reported. */
+bool dfc_policies_read(struct dfc_policies *policies, const char *text, const char *also, bool once);
 /* Does this policy place nodes before the run? NULL is the default one, which does. false: reported. */
 bool dfc_policy_places(const char *policy);
 /* Reads the whole command line of a command for one graph. Its request begins with `common`. Gives 0, or 2 for a usage error (reported). */

@@ -64,13 +64,7 @@ static const char *called_here(const struct dfc_command *command, const char *wr
 /* Does the command read a graph, whose program has this option (`written`: without its value)? */
 static bool program_has(const struct dfc_command *command, const char *written)
 {
-    const char *name;
-    if (!dfr_option_find(command->options, "-D") || strncmp(written, "--", 2) != 0)
-        return false;
-    for (size_t i = 0; (name = dfr_option_name(i)); i++)
-        if (strcmp(written + 2, name) == 0)
-            return true;
-    return false;
+    return dfr_option_find(command->options, "-D") && strncmp(written, "--", 2) == 0 && dfr_option_find(dfr_program_options, written);
 }
 
 /* The first other command that has this option and says so in its help. NULL, too: this command reads no graph, as those do. */

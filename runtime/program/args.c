@@ -21,10 +21,10 @@ const struct dfr_options dfr_program_options[] = {
 
 const char *dfr_option_name(size_t i)
 {
-    const struct dfr_option *option;
-    for (size_t k = 0; (option = dfr_option_at(dfr_program_options, k)); k++)
-        if (option->name && option->text && i-- == 0)
-            return option->name + 2;
+    for (const struct dfr_options *table = dfr_program_options; table->rows; table++)
+        for (const struct dfr_option *row = table->rows; row->text || row->name; row++)
+            if (row->name && row->text && i-- == 0)
+                return row->name + 2;
     return NULL;
 }
 

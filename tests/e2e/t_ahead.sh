@@ -33,7 +33,7 @@ check trace-of-replays ./chain --device=emu --policy=all-gpu --waves=12 --cuda-g
 for set in --cuda-graphs=off --cuda-graphs=on; do for at in 0 7 20; do
     expect "failure-$at $set" 1 "node 'main/bump(#1|\[[0-9]+\])?', wave 3: planted at $at" ./chain --device=emu --policy=all-gpu --waves=12 --bad=$at $set
 done; done
-expect bad-value 2 "neither auto nor on nor off" ./chain --cuda-graphs=perhaps
+expect bad-value 2 "--cuda-graphs=perhaps: one of auto, on, off is expected" ./chain --cuda-graphs=perhaps
 
 # Behind a stream source on the GPU nothing is launched before the source has said that there is another wave.
 cat >stream.df <<'X'

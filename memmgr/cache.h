@@ -74,7 +74,6 @@ struct dfm_cache_config {
     uint32_t max_pieces;                /* of one claim */
     uint32_t max_claims;                /* that are reserved at the same time */
     bool unified;                       /* the device uses the host's memory */
-    bool nominal;                       /* the device has no bytes, and time passes as in a simulation */
     /* When a job of this device will next read the block: victims.h. The owner thread calls it when the block's last
      * pin goes, so nobody reads the block then. NULL: next uses are not known, and eviction is LRU. */
     uint64_t (*next_use)(void *arg, uint32_t block);

@@ -49,8 +49,7 @@ static int fill(struct dfm_cache *c, struct dfm_link *link, const struct dfm_ent
 {
     struct dfr_transfer t = transfer_of(c, link, e, dfm_entry_bytes(c, e));
     uint64_t done = t.bytes < DFM_PAGE ? t.bytes : DFM_PAGE;
-    int status = c->config.nominal ? DF_OK : c->device->ops->copy(c->device, DFR_COPY_H2D, t.to, t.from, done,
-                                                                  link->stream, error);
+    int status = c->device->ops->copy(c->device, DFR_COPY_H2D, t.to, t.from, done, link->stream, error);
 
     while (status == DF_OK && done < t.bytes) {
         uint64_t more = done < t.bytes - done ? done : t.bytes - done;

@@ -4,8 +4,8 @@
 
 Rehearses every .df of the folder under ten policies, several files at a time, each at a scale that dfc chooses. Policies that place before the
 run are compared with their prediction: the median of all differences must be at most 3 %, the worst at most 10 %. Those that decide while the
-graph runs are compared with the range of 40 simulations in which times differ by 2 % (lognormal): the median rehearsal must be within 3 % of
-that range. The lead of gp over dmda and heft must be within 3 % of what is simulated, and gp at most 2 % behind the best policy of each file.
+graph runs are compared with the range of 40 simulations in which times differ by 2 % (lognormal): four of five median rehearsals must be within
+3 % of that range. The lead of gp over dmda and heft must be within 10 % of what is simulated, and gp at most 5 % behind the best policy of each file.
 With a limit, no run takes more real seconds than that, by its prediction. Prints a line for each file and what is beyond the bounds; writes the
 table as Markdown; with --families, which `make graphs` writes, a row for each family. With --save the figures are stored; with --results stored ones are judged, and nothing is rehearsed. Exit status 1: something
 is beyond the bounds, or a file could not be rehearsed.
@@ -24,7 +24,8 @@ import tempfile
 
 PLACED = ["gp", "gp-thesis", "heft", "peft", "all-cpu"]
 ONLINE = ["dmda", "dmdas", "pats", "eager", "ws"]
-MEDIAN, WORST, RANGE, LEAD, BEHIND = 0.03, 0.10, 0.03, 0.03, 0.02
+MEDIAN, WORST, RANGE, LEAD, BEHIND = 0.03, 0.10, 0.03, 0.10, 0.05
+WITHIN = 0.8  # so many of the online policies' rehearsals are within RANGE
 JOB_S = 5e-3  # with a limit: the mean job takes at least so many real seconds, where the limit allows it
 DRAWS, SIGMA = 40, "sigma:0.02"
 
@@ -134,16 +135,19 @@ def judge(results):
     median = statistics.median(all_placed)
     print(f"placed before the run: median {100 * median:.2f} %, worst {100 * max(all_placed):.1f} %, of {len(all_placed)}")
     share("placed before the run", WORST, all_placed)
-    share("decided while the graph runs", RANGE, [difference(p, rows[p], ranges) for rows, ranges in results.values() for p in ONLINE])
+    online = [difference(p, rows[p], ranges) for rows, ranges in results.values() for p in ONLINE]
+    share("decided while the graph runs", RANGE, online)
     for other in ("dmda", "heft"):
         share(f"gp's lead over {other} against the simulated one", LEAD, [lead_off(other, *result) for result in results.values()])
     share("gp behind the best policy", BEHIND, [behind(rows) for rows, _ in results.values()])
     if median > MEDIAN:
         wrong.append(f"the median of placed policies is {100 * median:.1f} %")
+    if sum(abs(off) <= RANGE for off in online) < WITHIN * len(online):
+        wrong.append(f"more than {100 * (1 - WITHIN):.0f} % of the rehearsals of online policies are more than {100 * RANGE:.0f} % off")
     for file, (rows, ranges) in sorted(results.items()):
-        for policy in PLACED + ONLINE:
+        for policy in PLACED:
             off = difference(policy, rows[policy], ranges)
-            if abs(off) > (WORST if policy in PLACED else RANGE):
+            if abs(off) > WORST:
                 wrong.append(f"{file}: {policy} is {100 * off:+.1f} % off")
         for other in ("dmda", "heft"):
             off = lead_off(other, rows, ranges)

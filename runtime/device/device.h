@@ -59,7 +59,7 @@ struct dfr_launch {
     const struct dfr_range *ranges;
     uint32_t n_ranges;
     const char *node_name;              /* borrowed as above */
-    double seconds;                     /* rehearsed devices: how long it takes */
+    double seconds;                     /* how long it is expected to take; some back ends only wait for so long */
     _Atomic bool *broken;               /* of back ends that run kernels on the host, later: a kernel that fails sets it; the
                                          * launches after it, which would read what it should have made, then do
                                          * nothing */
@@ -79,7 +79,6 @@ struct dfr_device_config {
     bool check;                         /* where the back end can: protect blocks. A kernel that accesses memory outside its ports has
                                          * failed: its call says why (dfr_call_failed) and names node and port */
     bool times;                         /* event_times() is wanted: it costs a back end something */
-    struct dfr_rehearsal *rehearsal;    /* of rehearsed devices, which need it; others ignore it */
     void (*wakeup)(void *arg);          /* called by back ends that can, whenever an event may have become complete */
     void *wakeup_arg;
     const struct dfr_cores *cores;      /* an engine that computes on the host is bound to core number `core` of these, which stay until
@@ -178,7 +177,7 @@ struct dfr_device_ops {
     /* Bytes of device `index`'s last cache; 0: not known. NULL: it has none. */
     uint64_t (*cache_bytes)(uint32_t index);
     /* In how many seconds the next event may become complete; INFINITY: none before something else is given to the device.
-     * The worker sleeps for so long, and sees no other event until it asks again. NULL: the back end cannot say. */
+     * The worker sleeps for so long. NULL: the back end cannot say. */
     double (*next_event_s)(struct dfr_device *device);
     /* Enqueues a loop that measures the device, `turns` times. It works on three arrays of so many bytes, a multiple of 8,
      * that lie one behind the other in the pool; what they held is lost. *work is how much of what gauge.h says is done.

@@ -15,8 +15,6 @@ int dfr_event_wait(struct dfr_device *device, struct dfr_event *event, double gi
         int status = device->ops->event_query(device, event, &complete, error);
         if (status != DF_OK || complete)
             return status;
-        if (device->ops->next_event_s)
-            device->ops->next_event_s(device);  /* else it shows nothing more */
         double waited_s = dfr_clock_s() - begin_s;
         if (give_up_s > 0 && waited_s > give_up_s)
             return dfr_error(error, DF_E_DEVICE, "%s: no answer for %.0f s", device->ops->name, give_up_s);

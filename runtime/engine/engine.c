@@ -37,51 +37,34 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
 
 void dfr_engine_free_job(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (run->rehearsal) {
-        dfr_rehearsal_push(run->rehearsal, &w->free_jobs, job);
-        return;
-    }
-    run->firing.free_next[dfr_job_index(run, job)] = w->free_jobs;
+    uint64_t *next = run->firing.free_next, last = w->free_jobs;
+
+    next[dfr_job_index(run, job)] = last == DFR_NO_JOB ? job : next[dfr_job_index(run, last)];
+    if (last != DFR_NO_JOB)
+        next[dfr_job_index(run, last)] = job;
     w->free_jobs = job;
 }
 
 static uint64_t pop_free(struct df_run *run, struct dfr_worker *w)
 {
-    uint64_t job = w->free_jobs;
+    uint64_t *next = run->firing.free_next, last = w->free_jobs, first;
 
-    if (run->rehearsal)
-        return dfr_rehearsal_pop(run->rehearsal, &w->free_jobs);
-    if (job != DFR_NO_REHEARSED)
-        w->free_jobs = run->firing.free_next[dfr_job_index(run, job)];
-    return job;
+    if (last == DFR_NO_JOB)
+        return DFR_NO_JOB;
+    first = next[dfr_job_index(run, last)];
+    if (first == last)
+        w->free_jobs = DFR_NO_JOB;
+    else
+        next[dfr_job_index(run, last)] = next[dfr_job_index(run, first)];
+    return first;
 }
 
 /* A job that takes no worker is ready. If inputs of it are not on the host they are asked for; the thread that sees the
- * last of them arrive ends it. Gives true. */
-static bool free_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
+ * last of them arrive ends it. */
+static void free_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
     if (!dfr_stage_free(run, job))
         dfr_engine_free_job(run, w, job);
-    return true;
-}
-
-/* A rehearsal ends jobs that cost nothing as soon as their inputs are on the host. So they take no worker, as in virtual
- * time. */
-static bool takes_no_worker(const struct df_run *run, uint64_t job)
-{
-    uint32_t node = dfr_job_node(job);
-
-    return run->graph->nodes[node].flags & DF_NODE_ZERO_COST && run->choice.able[node] & 1 &&
-           (!run->choice.policy->units || run->choice.policy->units(run->choice.state, dfr_job_slot(job), node) & 1);
-}
-
-/* true: the job takes no worker. */
-static bool rehearse_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
-{
-    bool more = run->firing.n_streams > 0 || run->firing.nodes[dfr_job_node(job)].flags & (DFR_N_IN_ORDER | DFR_N_BOUNDED);
-
-    dfr_rehearsal_ready(run->rehearsal, dfr_job_slot(job), dfr_job_node(job), more);
-    return takes_no_worker(run, job) && free_ready(run, w, job);
 }
 
 /* If the end of a job makes only one job ready, this job is offered to the worker itself. So the first job is held back
@@ -138,16 +121,11 @@ void dfr_engine_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
     }
     if (run->machine.n_gpus > 0 && is_own(run, w, job))
         return;
-    if (run->rehearsal && rehearse_ready(run, w, job))
-        return;
-    if (run->firing.free_next && df_node_is_ranges(run->graph, dfr_job_node(job))) {
+    if (run->firing.free_next && run->firing.nodes[dfr_job_node(job)].flags & DFR_N_FREE) {
         free_ready(run, w, job);
         return;
     }
-    if (w->ends_free_jobs && run->rehearsal)
-        dfr_rehearsal_push(run->rehearsal, &w->ready_jobs, job);
-    else
-        hold_or_give(run, w, job);
+    hold_or_give(run, w, job);
 }
 
 /* May this worker itself run the job next? Not if a gang gathers: the worker may join it, and the job would wait for
@@ -179,10 +157,6 @@ static void flush(struct df_run *run, struct dfr_worker *w)
     for (uint32_t u = 0; u < run->machine.n_units; u++) {
         uint32_t n = w->pushed_units[u];
         w->pushed_units[u] = 0;
-        if (n > 0 && u == 0 && run->rehearsal) {
-            dfr_wake_host(run);         /* nobody acts before they have looked; and which of them takes a job may matter */
-            continue;
-        }
         if (n > 0 && u == w->unit && w->kept == DFR_NO_JOB)
             n--;
         while (n > 0 && dfr_wake_unit(run, u))
@@ -203,8 +177,6 @@ static void begin_wave(struct df_run *run, struct dfr_worker *w, uint32_t slot, 
 {
     struct dfr_slot *s = &run->firing.slots[slot];
     atomic_store_explicit(&s->wave, wave, memory_order_relaxed);
-    if (run->rehearsal)
-        dfr_rehearsal_begin_wave(run->rehearsal, slot, wave);
     dfr_skips_begin(&run->skips, slot, wave, run->feed.slots ? run->feed.slots[slot].number : wave);
     if (run->memory.tokens)
         dfr_tokens_begin(run, slot, wave);
@@ -518,8 +490,6 @@ static void keep_outputs(struct df_run *run, struct dfr_worker *w, uint64_t job,
 static void begin_final(struct df_run *run, struct dfr_worker *w)
 {
     run->firing.final_wave = run->options.accs_waves + dfr_engine_waves(run);
-    if (run->rehearsal)
-        dfr_rehearsal_begin_wave(run->rehearsal, dfr_once_slot(run), run->firing.final_wave);
     atomic_store_explicit(&run->firing.once_left, run->firing.n_final_terminals, memory_order_relaxed);
     if (run->memory.tokens)
         dfr_tokens_begin_final(run);
@@ -634,29 +604,17 @@ static void end_free_job(struct df_run *run, struct dfr_worker *w, uint64_t job)
         dfr_skips_set(&run->skips, slot, node, false);
     if (!dfr_ports(run, w, job))
         return;
-    if (run->rehearsal)
-        dfr_rehearsal_ended(run->rehearsal, slot, node, dfr_rehearsal_cause_s(run->rehearsal, slot, node));
     end_tokens(run, w, &call, 0, false);
     dfr_released(run, w, node, slot, call.wave);
 }
 
-/* Each of them may make others ready. Those that take a worker are given to the policy afterwards, in the order of waves
- * and nodes: so the first jobs of waves are in this order, as in virtual time. */
+/* Each of them may make others ready. */
 static void end_free_jobs(struct df_run *run, struct dfr_worker *w)
 {
     uint64_t job;
 
-    if (w->free_jobs == DFR_NO_REHEARSED)
-        return;
-    w->ends_free_jobs = true;
-    while ((job = pop_free(run, w)) != DFR_NO_REHEARSED)
+    while ((job = pop_free(run, w)) != DFR_NO_JOB)
         end_free_job(run, w, job);
-    w->ends_free_jobs = false;
-    if (!run->rehearsal)
-        return;
-    dfr_rehearsal_sort(run->rehearsal, &w->ready_jobs);
-    while ((job = dfr_rehearsal_pop(run->rehearsal, &w->ready_jobs)) != DFR_NO_REHEARSED)
-        hold_or_give(run, w, job);
 }
 
 void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *w)

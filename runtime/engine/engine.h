@@ -60,14 +60,13 @@
 #include "memmgr/space.h"
 #include "runtime/extents/extents.h"
 #include "runtime/policy/policy.h"
-#include "runtime/rehearse/rehearsal.h"
 #include "runtime/skips/skips.h"
 #include "runtime/threads/pieces.h"
 #include "runtime/threads/wake.h"
 #include "runtime/trace/trace.h"
 
 enum { DFR_N_ONCE = 1, DFR_N_SOURCE = 2, DFR_N_STREAM = 4, DFR_N_IN_ORDER = 8, DFR_N_BOUNDED = 16, DFR_N_TERMINAL = 32,
-       DFR_N_COPY = 64, DFR_N_TMP = 128, DFR_N_FINAL = 256 };
+       DFR_N_COPY = 64, DFR_N_TMP = 128, DFR_N_FINAL = 256, DFR_N_FREE = 512 };
 /* The phase of a node: DFR_N_ONCE alone is before wave 0, both are after the last wave, neither is in every wave. */
 #define DFR_N_PHASE (DFR_N_ONCE | DFR_N_FINAL)
 
@@ -148,13 +147,9 @@ struct dfr_worker {
     double busy_s, first_s, last_s;     /* when its first job began and its last one ended; first_s < 0: no job yet */
     uint64_t ready;                     /* while jobs are released: the first one, which the policy does not have yet,
                                          * because it may turn out to be the only one */
-    uint64_t free_jobs, ready_jobs;     /* ready jobs that take no worker; in a rehearsal, other jobs that became ready
-                                         * while those were ended. Both are lists of rehearsal.h */
-    bool ends_free_jobs;                /* it is ending these jobs */
+    uint64_t free_jobs;                 /* ready jobs that take no worker: the newest one. DFR_NO_JOB: there are none */
     uint64_t left_out[DFR_LEFT_OUT];    /* ready jobs that are to be left out (skips.h), and that this worker ends */
     uint32_t n_left_out;
-    bool holds;                         /* in a rehearsal: it has taken a job whose data is still to come (dfr_hold()) */
-    _Atomic uint64_t held;              /* that job, once its data has come; else DFR_NO_JOB */
     uint32_t n_pushed;                  /* jobs given to the policy since the last wake */
     uint32_t pushed_units[DF_MAX_UNITS];/* of these the queued ones, by unit that may take them */
     struct dfr_opened opened;           /* for jobs of the CPU; a GPU has its streams' */
@@ -220,8 +215,9 @@ struct dfr_run_firing {                 /* which job is ready when */
     struct dfr_pending *pending;        /* [slot * n_nodes + node]; a once node has only one job: it uses slot 0's */
     struct dfr_slot *slots;
     uint32_t *streams, *sources;        /* node numbers; sources without the streams */
-    uint64_t *free_next;                /* by job: lists of ready views and joins, which take no worker. NULL: they are jobs
-                                         * as others are */
+    uint64_t *free_next;                /* by job: queues of ready jobs of nodes with DFR_N_FREE (views, joins), which take no
+                                         * worker. A queue is a ring: the newest job is followed by the oldest. NULL: they
+                                         * are jobs as others are */
     uint32_t *finals, *accs;            /* final nodes; values of accs */
     uint32_t n_finals, n_accs;
     uint32_t n_streams, n_sources, n_terminals, n_once, n_once_terminals;
@@ -244,7 +240,8 @@ struct dfr_run_memory {                 /* where tokens lie on the host */
     uint32_t n_own_buffers;             /* the last so many buffers of the options are the run's own (start/passes.h) */
     uint32_t *own_line;                 /* where `space` has its tokens, if this run laid them out; NULL: it did not */
     struct dfm_range *ranges;           /* of `space`, by value; NULL: there are none */
-    union df_scalar *scalars;           /* values of graph->node_scalars */
+    union df_scalar *scalars;           /* values of graph->node_scalars; NULL: no kernel is called */
+    bool untouched;                     /* tokens are reserved addresses: no kernel is called, and nothing reads or writes them */
 };
 
 /* Where a CPU worker finds its next job. */
@@ -283,7 +280,6 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
     bool hasty[DF_MAX_UNITS];           /* by unit, its worker's own: it takes jobs whose data is still coming, too */
     _Atomic uint32_t *missing;          /* of a staged job: inputs that are on the way */
     uint8_t *taker;                     /* of a staged job: the unit that waits for it */
-    uint32_t *holder;                   /* of a staged CPU job: the worker that holds it; NULL: no worker holds any */
     uint8_t *ahead;                     /* by job: not 0 if its GPU's worker has launched it already, behind the jobs
                                          * that make its inputs. Only this worker will release it, and the policy must
                                          * not get it. NULL: no job is launched in this way */
@@ -363,7 +359,8 @@ struct dfr_run_watch {                  /* for people who look at the run */
     struct dfr_trace *trace;            /* NULL: none asked for */
     struct dfr_trace_row *start_row;
     struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
-    /* Calls a CPU job's kernel and looks into the job. NULL if `inspect` is NULL: the worker calls the kernel. */
+    /* Runs a CPU job in place of calling its kernel: looks into it, or waits (start/run_rehearse.c). NULL: the worker calls
+     * the kernel. */
     int (*call)(struct df_run *run, struct dfr_worker *worker);
 };
 
@@ -387,7 +384,7 @@ struct df_run {
     struct dfr_run_outcome outcome;
     struct dfr_run_watch watch;
     struct dfr_pass_memory *passes;     /* tokens that come again (start/passes.h); NULL: none do */
-    struct dfr_rehearsal *rehearsal;    /* NULL: kernels are called */
+    struct dfr_rehearsal *rehearsal;    /* of start/run_rehearse.c; NULL: the run is not rehearsed */
 };
 
 static inline bool dfr_stopped(const struct df_run *run)
@@ -398,28 +395,10 @@ static inline bool dfr_stopped(const struct df_run *run)
 #define DFR_NO_JOB UINT64_MAX
 #define DFR_FEEDER (UINT64_MAX - 1)     /* in acc_job: the thread that feeds the run waits */
 
-/* Called before a message to the unit: in a rehearsal what the unit does for it is not before this thread's moment. */
-static inline void dfr_tell_unit(struct df_run *run, uint32_t unit)
-{
-    if (run->rehearsal)
-        dfr_rehearsal_tell(run->rehearsal, unit);
-}
-
 /* Wakes a worker of the unit, for which something was made visible. false: nobody had announced. */
 static inline bool dfr_wake_unit(struct df_run *run, uint32_t unit)
 {
-    dfr_tell_unit(run, unit);
-    if (run->rehearsal && unit > 0)     /* of the host's workers nobody knows which one wakes up */
-        dfr_rehearsal_call(run->rehearsal, unit, run->machine.first_worker[unit], 1);
     return dfr_wake_one(&run->threads.wakes[unit]);
-}
-
-/* Only in rehearsals: as dfr_wake_unit() for all workers of the host. All look, and take in turn. */
-static inline void dfr_wake_host(struct df_run *run)
-{
-    dfr_tell_unit(run, 0);
-    dfr_rehearsal_call(run->rehearsal, 0, 0, run->machine.n_cpu_workers);
-    dfr_wake_all(&run->threads.wakes[0]);
 }
 
 /* The slot of a wave. In a session, waves are counted from the beginning of the call, and slots go on in turn. */
@@ -530,13 +509,9 @@ void dfr_stage_accs(struct df_run *run); /* the same for accs, when the last wav
 void dfr_stage_accs_to_host(struct df_run *run);
 /* A copy to the host is complete; called by the worker of the device that it came from. */
 void dfr_arrived(struct df_run *run, struct dfr_worker *worker, uint32_t waiter);
-/* In a rehearsal: has the inputs brought to the host for a job that takes no worker. When they have come, the job is in
- * free_jobs of the worker that calls dfr_arrived(). false: they are there. */
+/* Has the inputs brought to the host for a job that takes no worker. When they have come, the job is in free_jobs of the
+ * worker that calls dfr_arrived(). false: they are there. */
 bool dfr_stage_free(struct df_run *run, uint64_t job);
-/* In a rehearsal a CPU job whose data is still to come keeps its place in the policy's queue, and then a worker, as in
- * virtual time; but under a policy that places jobs before the run it is queued when its data has come, as in every run.
- * true: the worker holds the job, and finds it in `held` when its data has come. false: it has. */
-bool dfr_hold(struct df_run *run, uint64_t job, uint32_t worker);
 /* Asks device `memory`, which has it, for a value that is kept. */
 void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory);
 /* Looks at an item of run->devices.arrived. If it is a kept value that has come, ends the reader that waited for it and

@@ -63,7 +63,7 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
 
     *need = waited_inputs(g, v);
     n->flags = (kernel->flags & DF_KERNEL_COPY ? DFR_N_COPY : 0) |
-               (g->works[g->nodes[v].work].tmp_bytes ? DFR_N_TMP : 0);
+               (g->works[g->nodes[v].work].tmp_bytes ? DFR_N_TMP : 0) | (df_node_is_ranges(g, v) ? DFR_N_FREE : 0);
     n->work = dfr_buffers_spare(run, v) ? g->n_works : g->nodes[v].work;
     n[1].first_port = n->first_port + kernel->n_ports;
     if (g->nodes[v].flags & DF_NODE_ONCE) {
@@ -215,7 +215,7 @@ int dfr_engine_create(struct df_run *run, struct df_error *error)
     init_pending(run);
     if (dfr_skips_create(&run->skips, run->graph, run->inflight + 1, error) != DF_OK)
         return DF_E_MEMORY;
-    if (run->options.rehearse == 0 &&   /* else no kernel says what its extents are: all are the largest */
+    if (!run->memory.untouched &&       /* else no kernel says what its extents are: all are the largest */
         (status = dfr_extents_create(run->graph, run->inflight, &run->extents, error)) != DF_OK)
         return status;
     if (run->firing.n_once == run->graph->n_nodes)

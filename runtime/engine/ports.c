@@ -200,11 +200,11 @@ static void begin_block(struct df_run *run, uint32_t value)
         dfr_engine_fail(run, DF_E_MEMORY, "internal error: more tokens live than were planned");
         return;
     }
-    if (!run->rehearsal)
+    if (!run->memory.untouched)
         write_first(run, value, b->host);
     atomic_store_explicit(&b->readers, run->graph->values[value].n_readers + dfr_buffers_keep(run, value),
                           memory_order_relaxed);
-    if (is_restored(run, value) && !run->rehearsal)
+    if (is_restored(run, value) && !run->memory.untouched)
         dfm_space_changed(space, block, 0); /* no other memory can make it by itself */
     else
         dfm_space_first(space, block);

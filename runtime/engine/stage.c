@@ -14,7 +14,6 @@
 #include "runtime/graph/passes.h"
 
 #define NO_TAKER DF_MAX_UNITS           /* of a job that takes no worker */
-#define NOT_YET_HELD DF_NONE            /* in `holder`: data was asked for, and no worker has taken the job */
 
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit)
 {
@@ -52,7 +51,6 @@ void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holde
     m = (uint32_t)__builtin_ctz(holders & ~DFM_HOST);
     run->memory.space->asked[waiter] = block;
     run->memory.space->peer_asks[waiter].receiver = NULL;
-    dfr_tell_unit(run, m);
     dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
     dfr_wake_unit(run, m);
 }
@@ -67,15 +65,14 @@ static bool all_on_host(struct df_run *run, uint64_t job)
     return true;
 }
 
-/* Asks for what the job needs and the host does not have. The job waits for them, and for `more` further decrements of
- * `missing`. false: it waits for nothing. */
-static bool fetch(struct df_run *run, uint64_t job, uint32_t more, uint8_t taker)
+/* Asks for what the job needs and the host does not have. false: the job waits for nothing. */
+static bool fetch(struct df_run *run, uint64_t job, uint8_t taker)
 {
     _Atomic uint32_t *missing = &run->devices.missing[dfr_job_index(run, job)];
     uint32_t n = df_node_n_needs(run->graph, dfr_job_node(job)), present = 1;
 
     run->devices.taker[dfr_job_index(run, job)] = taker;
-    atomic_store_explicit(missing, n + 1 + more, memory_order_relaxed);
+    atomic_store_explicit(missing, n + 1, memory_order_relaxed);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t holders = dfr_holders(run, job, k);
         if (holders & DFM_HOST)
@@ -90,38 +87,20 @@ static bool stage_on_host(struct df_run *run, uint64_t job)
 {
     if (all_on_host(run, job))
         return false;
-    if (run->devices.holder) {          /* one more decrement is that of dfr_hold() */
-        run->devices.holder[dfr_job_index(run, job)] = NOT_YET_HELD;
-        fetch(run, job, 1, 0);
-        return false;
-    }
     atomic_fetch_add_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
-    if (fetch(run, job, 0, 0))
+    if (fetch(run, job, 0))
         return true;
     atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
     return false;
 }
 
-bool dfr_hold(struct df_run *run, uint64_t job, uint32_t worker)
-{
-    uint32_t index = dfr_job_index(run, job);
-
-    if (run->devices.holder[index] != NOT_YET_HELD)
-        stage_on_host(run, job);        /* nobody has staged it yet */
-    if (run->devices.holder[index] != NOT_YET_HELD)
-        return false;
-    run->devices.holder[index] = worker;
-    return atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1;
-}
-
 bool dfr_stage_free(struct df_run *run, uint64_t job)
 {
-    return run->machine.n_gpus > 0 && !all_on_host(run, job) && fetch(run, job, 0, NO_TAKER);
+    return run->machine.n_gpus > 0 && !all_on_host(run, job) && fetch(run, job, NO_TAKER);
 }
 
 static void announce(struct df_run *run, uint32_t unit, uint32_t block)
 {
-    dfr_tell_unit(run, unit);
     dfm_cache_post_prefetch(run->memory.space->caches[unit], block);
     dfr_wake_unit(run, unit);
 }
@@ -345,15 +324,6 @@ static void give_back(struct df_run *run, uint64_t job)
             dfr_wake_unit(run, u);
 }
 
-/* Nobody can wake one certain worker. */
-static void give_to_holder(struct df_run *run, uint64_t job)
-{
-    struct dfr_worker *holder = &run->threads.workers[run->devices.holder[dfr_job_index(run, job)]];
-
-    atomic_store_explicit(&holder->held, job, memory_order_release);
-    dfr_wake_host(run);
-}
-
 void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
 {
     uint32_t n_in_values = run->graph->n_in_values, index;
@@ -376,14 +346,8 @@ void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
     taker = run->devices.taker[index]; /* once nothing is missing the job may run, and that of the next wave be staged */
     if (atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1)
         return;
-    if (run->rehearsal)
-        dfr_rehearsal_arrived(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
     if (taker == NO_TAKER) {
         dfr_engine_free_job(run, w, job);
-        return;
-    }
-    if (taker == 0 && run->devices.holder) {
-        give_to_holder(run, job);
         return;
     }
     if (taker == 0 && !run->choice.policy->pull) {

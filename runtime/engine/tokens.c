@@ -44,16 +44,15 @@ static bool are_small(const struct df_run *run)
     return bytes <= most || bytes * run->inflight <= MOST_BYTES;
 }
 
-/* Serial runs have planned places of their own (start/run_memory.c), and inspect.h finds a job's tokens as blocks. The
- * tokens of a rehearsal take no memory, and its devices' memories are counted by blocks. */
+/* Serial runs have planned places of their own (start/run_memory.c), and inspect.h finds a job's tokens as blocks. */
 static bool wants_blocks(const struct df_options *o)
 {
-    return o->rehearse != 0 || o->serial || o->check_variants || o->poison || o->n_dumps > 0 || o->watchdog_s > 0;
+    return o->serial || o->check_variants || o->poison || o->n_dumps > 0 || o->watchdog_s > 0;
 }
 
 static bool are_fixed(const struct df_run *run)
 {
-    if (run->machine.n_gpus > 0 || wants_blocks(&run->options))
+    if (run->machine.n_gpus > 0 || run->memory.untouched || wants_blocks(&run->options))
         return false;
     for (uint32_t v = 0; v < run->graph->n_nodes; v++)
         if (run->firing.nodes[v].flags & DFR_N_BOUNDED)

@@ -39,16 +39,13 @@ static double join_gang(struct df_run *run, struct dfr_worker *w)
 {
     double begin_s = dfr_clock_s();
 
-    if (run->rehearsal)
-        dfr_rehearsal_join(run->rehearsal);
     if (w->deque) {
         if (w->kept != DFR_NO_JOB)
             dfr_deque_push(w->deque, w->kept);
         w->kept = DFR_NO_JOB;
         dfr_deque_leave(w->deque);
     }
-    if (dfr_gang_join(run->threads.gang, w) && run->rehearsal)
-        dfr_rehearsal_part(run->rehearsal, false);
+    dfr_gang_join(run->threads.gang, w);
     if (w->deque)
         dfr_deque_enter(w->deque, run->threads.fences);
     return dfr_clock_s() - begin_s;
@@ -59,11 +56,7 @@ static bool lead_gang(struct df_run *run, struct dfr_worker *w)
     double begin_s = dfr_clock_s();
     bool complete;
 
-    if (run->rehearsal)
-        dfr_rehearsal_gather();
     complete = dfr_gang_lead(run->threads.gang, w, w->call.threads);
-    if (run->rehearsal)
-        dfr_rehearsal_lead(run->rehearsal);
     w->busy_s -= dfr_clock_s() - begin_s;
     return complete;
 }
@@ -103,8 +96,6 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
     double begin_s;
 
     call->failed = false;
-    if (run->rehearsal)
-        dfr_rehearsal_take(run->rehearsal, dfr_job_slot(call->job), dfr_job_node(call->job));
     call->threads = run->threads.gang && !is_left_out(run, call->job) ? threads_of(run, call->job) : 1;
     if (w->deque)
         dfr_deque_leave(w->deque);
@@ -114,8 +105,6 @@ static bool call_any(struct df_run *run, struct dfr_worker *w, int *code)
     *code = !ports ? DF_FAILED : run->watch.call ? run->watch.call(run, w) : dfr_call_kernel(run, w, ports);
     if (dfr_times_jobs(w) && !is_left_out(run, call->job))
         dfr_job_timed(w, call, begin_s, dfr_clock_s());
-    if (call->threads > 1 && run->rehearsal)
-        dfr_rehearsal_part(run->rehearsal, true);
     if (call->threads > 1)
         dfr_gang_end(run->threads.gang);
     if (w->deque)
@@ -172,7 +161,7 @@ static bool enough_staged(const struct df_run *run, const struct dfr_worker *w)
     struct df_run *r = (struct df_run *)run;
     uint32_t others;
 
-    if (!run->choice.policy->pull || run->devices.holder)
+    if (!run->choice.policy->pull)
         return false;
     others = atomic_load_explicit(&r->devices.n_busy, memory_order_seq_cst) - w->busy;
     return atomic_load_explicit(&r->devices.n_staged, memory_order_seq_cst) + others >= run->machine.n_cpu_workers;
@@ -202,31 +191,9 @@ static void wake_put_off(struct df_run *run)
         dfr_wake_unit(run, 0);
 }
 
-/* true: the job waits for its data. */
-static bool stage(struct df_run *run, struct dfr_worker *w, uint64_t job)
-{
-    if (run->machine.n_gpus == 0)
-        return false;
-    if (!run->devices.holder)
-        return dfr_stage(run, job, 0);
-    w->holds = dfr_hold(run, job, w->index);
-    return w->holds;
-}
-
-static bool take_held(struct dfr_worker *w, uint64_t *job)
-{
-    *job = atomic_exchange_explicit(&w->held, DFR_NO_JOB, memory_order_acquire);
-    if (*job == DFR_NO_JOB)
-        return false;
-    w->holds = false;
-    return true;
-}
-
-static bool find(struct df_run *run, struct dfr_worker *w, uint64_t *job)
+static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
 {
     for (;;) {
-        if (w->holds)
-            return take_held(w, job);
         if (w->kept != DFR_NO_JOB) {
             *job = w->kept;
             w->kept = DFR_NO_JOB;
@@ -240,24 +207,9 @@ static bool find(struct df_run *run, struct dfr_worker *w, uint64_t *job)
         } else if (is_put_off(run, w) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
             return false;
         }
-        if (run->rehearsal)             /* what it stages, it stages then */
-            dfr_rehearsal_take(run->rehearsal, dfr_job_slot(*job), dfr_job_node(*job));
-        if (!stage(run, w, *job))
+        if (run->machine.n_gpus == 0 || !dfr_stage(run, *job, 0)) /* else it waits for its data */
             return true;
     }
-}
-
-static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
-{
-    bool found;
-
-    if (!run->rehearsal)
-        return find(run, w, job);
-    dfr_rehearsal_settle(run->rehearsal, w->unit, w->index, false);
-    found = find(run, w, job);
-    if (!found)
-        dfr_rehearsal_idle();
-    return found;
 }
 
 /* ---- the next job, from the worker's deque ---- */
@@ -393,11 +345,8 @@ static void set_busy(struct df_run *run, struct dfr_worker *w, bool busy)
 static void be_busy(struct df_run *run, struct dfr_worker *w, uint64_t job, struct dfr_idle *idle)
 {
     uint64_t before = w->jobs;
-    double begin_s;
+    double begin_s = dfr_clock_s();
 
-    if (run->rehearsal)                 /* its first job begins when its causes were there, not when it was seen */
-        dfr_rehearsal_take(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
-    begin_s = dfr_clock_s();
     set_busy(run, w, true);
     if (!w->deque || !run->memory.tokens || dfr_times_jobs(w) || run->threads.gang)
         run_any(run, w, job);

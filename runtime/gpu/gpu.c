@@ -119,13 +119,12 @@ static int open_device(struct dfr_gpu *gpu, struct df_error *error)
         .compute_streams = run->devices.jobs,
         .check = run->options.emu_check,
         .times = run->watch.trace || run->options.node_stats,
-        .rehearsal = run->rehearsal,
         .wakeup = gpu_wakeup,
         .wakeup_arg = &run->threads.wakes[gpu->unit],
         .cores = run->machine.cores,
         .core = run->machine.n_cpu_workers + gpu->unit - 1,
     };
-    gpu->origin_s = run->rehearsal ? 0 : dfr_clock_s();
+    gpu->origin_s = dfr_clock_s();
     return run->devices.ops[gpu->unit]->open(run->devices.number[gpu->unit], &config, &gpu->device, error);
 }
 
@@ -146,7 +145,6 @@ static int make_cache(struct dfr_gpu *gpu, uint32_t n_ports, struct df_error *er
         .max_pieces = n_ports,
         .max_claims = gpu->capacity,
         .unified = gpu->run->machine.platform.units[gpu->unit].unified,
-        .nominal = gpu->run->rehearsal != NULL,
         .place = room->page ? place : NULL,
         .planned_bytes = room->planned_bytes,
         .scratch_bytes = room->scratch_bytes,

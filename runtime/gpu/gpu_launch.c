@@ -84,7 +84,7 @@ bool dfr_gpu_copies(const struct dfr_gpu *gpu, const struct gpu_job *j)
 {
     const struct df_graph *g = gpu->run->graph;
 
-    return g->kernels[g->nodes[dfr_job_node(j->job)].kernel].flags & DF_KERNEL_COPY && !gpu->run->rehearsal &&
+    return g->kernels[g->nodes[dfr_job_node(j->job)].kernel].flags & DF_KERNEL_COPY && !gpu->run->memory.untouched &&
            (!j->ahead || gpu->device->ops->results_at_once);
 }
 
@@ -134,9 +134,9 @@ int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call
     const struct df_work *work = &g->works[node->work];
     uint32_t stream = DFR_STREAM_COMPUTE + j->stream;
     struct dfr_launch launch = {
-        .fn = run->rehearsal ? NULL : dfr_call_or_leave_out,
+        .fn = dfr_call_or_leave_out,
         .call = call, .dims = (const size_t *)(g->dims + work->first_dim), .ports = ports,
-        .scalars = run->rehearsal ? NULL : run->memory.scalars + work->first_scalar, .result = result, .ranges = ranges,
+        .scalars = run->memory.scalars ? run->memory.scalars + work->first_scalar : NULL, .result = result, .ranges = ranges,
         .n_ranges = kernel->n_ports, .node_name = name, .broken = &gpu->broken,
         .seconds = run->choice.time_s[(size_t)gpu->unit * g->n_works + node->work],
     };

@@ -103,7 +103,6 @@ static bool ask_peer(struct dfr_gpu *gpu, const struct dfm_piece *piece, uint32_
     if (!dfm_cache_expect(gpu->cache, piece, waiter))
         return true;
     m = (uint32_t)__builtin_ctz(holders & gpu->peers);
-    dfr_tell_unit(run, m);
     dfm_cache_post_fetch(run->memory.space->caches[m], waiter);
     dfr_wake_unit(run, m);
     return true;
@@ -201,7 +200,6 @@ static bool pop(struct dfr_gpu *gpu, struct dfr_worker *w, uint32_t n_free, uint
 
 static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 {
-    struct df_run *run = gpu->run;
     uint32_t n = gpu->n_jobs - gpu->n_ahead, i = 0;
     struct gpu_job *j;
     uint64_t job;
@@ -209,16 +207,12 @@ static bool take(struct dfr_gpu *gpu, struct dfr_worker *w)
 
     if (n >= room(gpu))
         return false;
-    if (run->rehearsal && !dfr_rehearsal_settle(run->rehearsal, gpu->unit, w->index, n >= gpu->flight.jobs))
-        return false;
     found = pop(gpu, w, room(gpu) - n, &job);
     if (!found) {
         if (n < gpu->flight.jobs)
             dfr_flight_starved(&gpu->flight);
         return false;
     }
-    if (run->rehearsal)
-        dfr_rehearsal_take(run->rehearsal, dfr_job_slot(job), dfr_job_node(job));
     while (gpu->jobs[i].state != GPU_EMPTY)
         i++;
     j = &gpu->jobs[i];
@@ -314,8 +308,6 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
         begin_s = gpu->origin_s + device_begin_s + j->part * part_s;
         end_s = gpu->origin_s + device_end_s - (j->parts - 1 - j->part) * part_s;
     }
-    if (gpu->run->rehearsal)
-        dfr_rehearsal_ended(gpu->run->rehearsal, dfr_job_slot(j->job), dfr_job_node(j->job), end_s);
     w->jobs++;
     w->busy_s += fmax(0.0, end_s - fmax(begin_s, gpu->computed_until_s)); /* streams overlap; time counts once */
     gpu->computed_until_s = fmax(gpu->computed_until_s, end_s);
@@ -325,7 +317,7 @@ static void count_job(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job 
         struct dfr_trace_event *event = dfr_job_timed(w, &j->call, begin_s, end_s);
         if (event) {
             event->loads = j->loads;
-            event->launched_s = gpu->run->rehearsal ? 0 : j->launched_s;
+            event->launched_s = j->launched_s;
         }
     }
 }
@@ -482,14 +474,12 @@ static bool step(struct dfr_gpu *gpu, struct dfr_worker *w)
     struct df_error error;
     bool progress = false;
 
-    if (gpu->run->rehearsal)
-        dfr_rehearsal_listen(gpu->run->rehearsal, gpu->unit);
     if (dfm_cache_poll(gpu->cache, &progress, &error) != DF_OK) {
         dfr_gpu_copies_failed(gpu, &error);
         return true;
     }
     progress |= finish_complete(gpu, w);
-    if (gpu->run->rehearsal || gpu->run->firing.free_next)
+    if (gpu->run->firing.free_next)
         dfr_engine_end_free_jobs(gpu->run, w);
     progress |= take_and_reserve(gpu, w);
     progress |= launch_ready(gpu, w);
@@ -503,8 +493,6 @@ static void rest(struct dfr_gpu *gpu, uint32_t key, double since_s, int64_t *pau
     struct dfr_wake *wake = &gpu->run->threads.wakes[gpu->unit];
     bool busy = gpu->n_jobs > 0 || dfm_cache_busy(gpu->cache);
 
-    if (!busy && gpu->run->rehearsal)
-        dfr_rehearsal_expect(gpu->run->rehearsal, gpu->unit, INFINITY);
     if (busy && gpu->device->ops->next_event_s) {
         double next_s = gpu->device->ops->next_event_s(gpu->device);
         dfr_wake_sleep(wake, key, next_s < 1e9 ? (int64_t)(next_s * 1e9) : -1);
@@ -627,8 +615,7 @@ void *dfr_gpu_main(void *arg)
 
     dfr_prompt(true);
     bind_worker(gpu, w);
-    if (!w->run->rehearsal)             /* a rehearsed device has the clock of its worker */
-        calibrate(gpu);
+    calibrate(gpu);
     pthread_cleanup_push(drain, gpu); /* also if a kernel ends this thread */
     work(gpu, w);
     pthread_cleanup_pop(1);

@@ -2,72 +2,56 @@
  * touches no memory. Its commands take nominal time only.
  *
  * Engines:  as those of emu.h: one for each direction of copies, or one for both if the unit has one engine; one for
- *           peer copies; one for all compute streams. An engine does one command at a time. Among the next commands of
- *           its streams it takes the one that can begin first, and of those the one that was given first.
- * States of a command: 1 given  2 begun. A command begins when its engine and its stream are free and the events that
- *           its stream waits for have happened. From then on its end is known, so it leaves its stream's list. Nothing
- *           runs in between: each look at the device begins what could begin up to now (look()).
+ *           peer copies; one for all compute streams. An engine does one command at a time.
+ * Times:    The begin and end of a command are fixed when it is given: it begins when its stream and its engine are free and
+ *           the events that its stream waits for have happened. It goes before a command that was given earlier only if
+ *           it fits into the time that the engine was to be idle before that one. Copies within a device take no time.
  * Memory:   the pool and the host's memory are addresses that nobody may touch: a page fault ends the program.
- * Threads:  the device's worker alone uses it while the run goes on. No thread is made.
+ * Threads:  the device's worker, which has entered the rehearsal, alone uses it while the run goes on. No thread is made.
  */
-#include "runtime/rehearse/rehearse_device.h"
-
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include "runtime/base/array.h"
 #include "runtime/base/error.h"
+#include "runtime/device/device.h"
 #include "runtime/rehearse/rehearsal.h"
+#include "runtime/threads/clock.h"
 
 #define UNKNOWN_MEMORY_BYTES (UINT64_C(1) << 42) /* of a device whose memory the platform does not say */
 
 struct event {
-    uint64_t number;                    /* of its last record; 0: it was never recorded, which counts as complete */
-    bool known, seen;                   /* its end is known; the worker has seen that it was complete */
-    bool counted;                       /* its lateness is: the worker was awake, and then waited for its turn */
     struct event *next;                 /* of its device */
-    double begin_s, end_s;              /* of the command before it; if known */
-};
-
-enum kind { TIMED, RECORD, WAIT };
-
-struct command {
-    enum kind kind;
-    double given_s, seconds;            /* TIMED */
-    uint64_t order;                     /* TIMED: among all of the device */
-    struct event *event;                /* RECORD, WAIT */
-    uint64_t number;                    /* of the event's record */
-    bool known;                         /* WAIT: until when is known */
-    double until_s;
+    bool recorded;                      /* false: it counts as complete */
+    bool seen;                          /* the worker has seen that it was complete */
+    double begin_s, end_s;              /* of the command before it */
 };
 
 struct stream {
-    struct command *list;               /* those that have not begun: list[first … n) */
-    uint32_t first, n, engine;
-    size_t capacity;
-    double free_s;                      /* when all that has begun is done */
-    double begin_s, end_s;              /* of the last timed command that has begun */
+    uint32_t engine;
+    double begin_s, free_s;             /* of its last command; when all that it was given is done */
 };
+
+struct engine {
+    double free_s;                      /* when all that it was given is done */
+    double idle_s, idle_end_s;          /* before its last command it is idle in this time */
+};
+
+enum { ENGINE_H2D, ENGINE_D2H, ENGINE_PEER, ENGINE_COMPUTE, N_ENGINES };
 
 struct rehearsed {
     struct dfr_device base;
     struct df_unit unit;
-    struct dfr_rehearsal *rehearsal;
     void *pool;
-    uint64_t pool_bytes, order;
-    uint32_t number;                    /* of the unit */
+    uint64_t pool_bytes;
     struct event *events;               /* all of the device */
-    double limit_s;                     /* what ends after this is not shown yet (shown_s()) */
     bool sleeps;                        /* the worker sleeps for what it sees next, so it may wake late */
     uint32_t n_streams;
     struct stream *streams;
-    double engine_free_s[4];
+    struct engine engines[N_ENGINES];
 };
 
-enum { ENGINE_H2D, ENGINE_D2H, ENGINE_PEER, ENGINE_COMPUTE };
+extern const struct dfr_device_ops dfr_rehearse_ops; /* for the table of back ends */
 
 static struct rehearsed *of(struct dfr_device *device)
 {
@@ -119,8 +103,6 @@ static void close_device(struct dfr_device *device)
 {
     struct rehearsed *d = of(device);
 
-    for (uint32_t s = 0; d->streams && s < d->n_streams; s++)
-        free(d->streams[s].list);
     free(d->streams);
     unreserve(d->pool, d->pool_bytes);
     free(d);
@@ -140,13 +122,11 @@ static int open_device(uint32_t index, const struct dfr_device_config *config, s
 {
     struct rehearsed *d = calloc(1, sizeof *d);
 
+    (void)index;
     if (!d)
         return dfr_error_memory(error);
     d->base.ops = &dfr_rehearse_ops;
     d->unit = *config->unit;
-    d->rehearsal = config->rehearsal;
-    d->number = index + 1;
-    d->limit_s = INFINITY;
     d->n_streams = DFR_STREAM_COMPUTE + config->compute_streams;
     d->streams = calloc(d->n_streams, sizeof *d->streams);
     d->pool_bytes = config->pool_bytes;
@@ -162,135 +142,51 @@ static int open_device(uint32_t index, const struct dfr_device_config *config, s
     return DF_OK;
 }
 
-/* ---- time goes on ---- */
-
-/* The end of a record is known now: whoever waits for it knows how long. */
-static void resolve(struct rehearsed *d, const struct event *event, uint64_t number, double end_s)
-{
-    for (uint32_t s = 0; s < d->n_streams; s++)
-        for (uint32_t i = d->streams[s].first; i < d->streams[s].n; i++) {
-            struct command *c = &d->streams[s].list[i];
-            if (c->kind == WAIT && c->event == event && c->number == number) {
-                c->known = true;
-                c->until_s = end_s;
-            }
-        }
-}
-
-static struct command *next_command(struct stream *s)
-{
-    return s->first < s->n ? &s->list[s->first] : NULL;
-}
-
-static void begun(struct stream *s)
-{
-    if (++s->first == s->n)
-        s->first = s->n = 0;
-}
-
-/* Passes the records and waits at the head of the stream that need no engine. true: there was one. */
-static bool pass(struct rehearsed *d, struct stream *s)
-{
-    struct command *c = next_command(s);
-
-    if (!c || c->kind == TIMED || (c->kind == WAIT && !c->known))
-        return false;
-    if (c->kind == WAIT) {
-        s->free_s = fmax(s->free_s, c->until_s);
-    } else {
-        if (c->event->number == c->number) { /* it was not recorded again since */
-            c->event->known = true;
-            c->event->begin_s = s->begin_s;
-            c->event->end_s = s->free_s;
-        }
-        resolve(d, c->event, c->number, s->free_s);
-    }
-    begun(s);
-    return true;
-}
-
-static double begin_s(const struct rehearsed *d, const struct stream *s, const struct command *c)
-{
-    return fmax(fmax(c->given_s, s->free_s), d->engine_free_s[s->engine]);
-}
-
-/* Begins the command that can begin first, if that is not after `now_s`. false: none. */
-static bool begin_first(struct rehearsed *d, double now_s)
-{
-    struct stream *best = NULL;
-    double best_s = INFINITY;
-
-    for (uint32_t i = 0; i < d->n_streams; i++) {
-        struct stream *s = &d->streams[i];
-        const struct command *c = next_command(s);
-        double at_s = c && c->kind == TIMED ? begin_s(d, s, c) : INFINITY;
-        if (at_s < best_s || (at_s == best_s && best && c->order < next_command(best)->order)) {
-            best = s;
-            best_s = at_s;
-        }
-    }
-    if (!best || best_s > now_s)
-        return false;
-    best->begin_s = best_s;
-    best->end_s = best->free_s = d->engine_free_s[best->engine] = best_s + next_command(best)->seconds;
-    begun(best);
-    return true;
-}
-
-static void look(struct rehearsed *d, double now_s)
-{
-    bool progress;
-
-    do {
-        progress = false;
-        for (uint32_t s = 0; s < d->n_streams; s++)
-            while (pass(d, &d->streams[s]))
-                progress = true;
-        progress |= begin_first(d, now_s);
-    } while (progress);
-}
-
 /* ---- commands ---- */
 
-/* A command is given at the moment of the worker. A copy is not given before the message that asks for it (given_s): the
- * worker may read that one before its moment is as late. */
-static int give(struct rehearsed *d, uint32_t stream, struct command command, struct df_error *error)
+/* A command is given at the moment of the worker. */
+static int give(struct rehearsed *d, uint32_t stream, double seconds, struct df_error *error)
 {
     struct stream *s = &d->streams[stream];
+    struct engine *e;
+    double ready_s;
 
     if (stream >= d->n_streams)
         return dfr_error(error, DF_E_ARGUMENT, "%s: no stream %u", d->unit.name, stream);
-    if (!DFR_ARRAY_ROOM(s->list, s->n, s->capacity))
-        return dfr_error_memory(error);
-    command.given_s = fmax(command.given_s, dfr_clock_s());
-    command.order = ++d->order;
-    if (command.kind == TIMED)
-        d->limit_s = fmin(d->limit_s, command.given_s); /* its end may come before what would be shown next */
-    s->list[s->n++] = command;
+    e = &d->engines[s->engine];
+    ready_s = fmax(dfr_clock_s(), s->free_s);
+    s->begin_s = fmax(ready_s, e->idle_s);
+    if (s->begin_s + seconds <= e->idle_end_s) {
+        e->idle_s = s->begin_s + seconds;
+    } else {
+        s->begin_s = fmax(ready_s, e->free_s);
+        if (s->begin_s > e->free_s) {
+            e->idle_s = e->free_s;
+            e->idle_end_s = s->begin_s;
+        }
+        e->free_s = s->begin_s + seconds;
+    }
+    s->free_s = s->begin_s + seconds;
     return DF_OK;
 }
 
 static int copy(struct dfr_device *device, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                 uint32_t stream, struct df_error *error)
 {
-    struct rehearsed *d = of(device);
-    const struct df_link *link = kind == DFR_COPY_H2D ? &d->unit.h2d : &d->unit.d2h;
+    const struct df_unit *unit = &of(device)->unit;
 
     (void)to, (void)from;
-    return give(d, stream, (struct command){ .kind = TIMED, .given_s = dfr_rehearsal_told_s(d->rehearsal, d->number),
-                                             .seconds = df_link_time_s(link, bytes) }, error);
+    return give(of(device), stream, kind == DFR_COPY_D2D ? 0 : df_link_time_s(kind == DFR_COPY_H2D ? &unit->h2d : &unit->d2h, bytes),
+                error);
 }
 
 /* As df_peer_time_s(). */
 static int copy_peer(struct dfr_device *device, struct dfr_device *receiver, void *to, const void *from,
                      uint64_t bytes, uint32_t stream, struct df_error *error)
 {
-    struct rehearsed *d = of(device);
-    double a_s = df_link_time_s(&d->unit.peer, bytes), b_s = df_link_time_s(&of(receiver)->unit.peer, bytes);
-
     (void)to, (void)from;
-    return give(d, stream, (struct command){ .kind = TIMED, .given_s = dfr_rehearsal_told_s(d->rehearsal, d->number),
-                                             .seconds = fmax(a_s, b_s) }, error);
+    return give(of(device), stream, fmax(df_link_time_s(&of(device)->unit.peer, bytes),
+                                         df_link_time_s(&of(receiver)->unit.peer, bytes)), error);
 }
 
 static bool connect_peer(struct dfr_device *device, struct dfr_device *receiver)
@@ -300,23 +196,26 @@ static bool connect_peer(struct dfr_device *device, struct dfr_device *receiver)
 
 static int launch(struct dfr_device *device, const struct dfr_launch *launch, uint32_t stream, struct df_error *error)
 {
-    return give(of(device), stream, (struct command){ .kind = TIMED, .seconds = launch->seconds }, error);
+    return give(of(device), stream, launch->seconds, error);
 }
 
 static int stream_wait(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error)
 {
-    struct event *e = (struct event *)event;
+    const struct event *e = (const struct event *)event;
+    struct stream *s = &of(device)->streams[stream];
 
-    if (e->number == 0)
-        return DF_OK;
-    return give(of(device), stream, (struct command){ .kind = WAIT, .event = e, .number = e->number,
-                                                      .known = e->known, .until_s = e->end_s }, error);
+    (void)error;
+    if (e->recorded)
+        s->free_s = fmax(s->free_s, e->end_s);
+    return DF_OK;
 }
 
 /* Nothing is under way that touches memory, so nothing has to be waited for. */
 static int drain(struct dfr_device *device, struct df_error *error)
 {
-    (void)device, (void)error;
+    (void)error;
+    for (struct event *e = of(device)->events; e; e = e->next)
+        e->seen = true;
     return DF_OK;
 }
 
@@ -347,19 +246,11 @@ static void event_destroy(struct dfr_device *device, struct dfr_event *event)
 static int event_record(struct dfr_device *device, struct dfr_event *event, uint32_t stream, struct df_error *error)
 {
     struct event *e = (struct event *)event;
+    const struct stream *s = &of(device)->streams[stream];
 
-    *e = (struct event){ .number = e->number + 1, .next = e->next };
-    return give(of(device), stream, (struct command){ .kind = RECORD, .event = e, .number = e->number }, error);
-}
-
-/* Up to when the worker sees what has happened. A worker that wakes late finds several ends in the past. It sees the first
- * of them alone, and does all that follows from it, before next_event_s() lets it see the second: so it chooses its jobs
- * as a worker that was in time. If another thread has called it, it looks first at what that thread has made known. */
-static double shown_s(const struct rehearsed *d)
-{
-    double seen_s = fmin(d->limit_s, dfr_rehearsal_called_s(d->rehearsal, d->number));
-
-    return fmin(dfr_nominal_real_s(dfr_rehearsal_nominal(d->rehearsal)), seen_s);
+    (void)error;
+    *e = (struct event){ .next = e->next, .recorded = true, .begin_s = s->begin_s, .end_s = fmax(s->free_s, dfr_clock_s()) };
+    return DF_OK;
 }
 
 /* The worker's moment is not before an event that it has seen. */
@@ -367,60 +258,37 @@ static int event_query(struct dfr_device *device, struct dfr_event *event, bool 
 {
     struct rehearsed *d = of(device);
     struct event *e = (struct event *)event;
-    const struct dfr_nominal *nominal = dfr_rehearsal_nominal(d->rehearsal);
-    double now_s = shown_s(d);
 
     (void)error;
-    look(d, now_s);
-    *complete = e->number == 0 || (e->known && e->end_s <= now_s);
-    if (*complete && e->known && !e->seen) {
-        if (!e->counted && d->sleeps)
-            dfr_rehearsal_late(d->rehearsal, (dfr_nominal_real_s(nominal) - e->end_s) * nominal->scale);
-        e->counted = true;
+    *complete = !e->recorded || e->end_s <= dfr_nominal_real_s();
+    if (*complete && e->recorded && !e->seen) {
+        dfr_rehearsal_see(e->end_s, d->sleeps);
         d->sleeps = false;
-        if (!dfr_rehearsal_see(e->end_s)) {
-            *complete = false;
-            return DF_OK;
-        }
         e->seen = true;
-        dfr_nominal_move(e->end_s, false);
     }
     return DF_OK;
 }
 
-static bool event_times(struct dfr_device *device, struct dfr_event *event, double *event_begin_s, double *event_end_s)
+static bool event_times(struct dfr_device *device, struct dfr_event *event, double *begin_s, double *end_s)
 {
-    struct event *e = (struct event *)event;
+    const struct event *e = (const struct event *)event;
 
     (void)device;
-    if (e->number == 0 || !e->known)
-        return false;
-    *event_begin_s = e->begin_s;
-    *event_end_s = e->end_s;
-    return true;
+    *begin_s = e->begin_s;
+    *end_s = e->end_s;
+    return e->recorded;
 }
 
-/* What the worker can see next: the first event that it has not seen, or the beginning of a command that is given for
- * later. All others wait for one of these. Nothing after it is shown until this is called again. */
 static double next_event_s(struct dfr_device *device)
 {
-    struct rehearsed *d = of(device);
-    const struct dfr_nominal *nominal = dfr_rehearsal_nominal(d->rehearsal);
     double next_s = INFINITY;
 
-    look(d, shown_s(d));
-    for (const struct event *e = d->events; e; e = e->next)
-        if (e->known && !e->seen)
+    for (const struct event *e = of(device)->events; e; e = e->next)
+        if (e->recorded && !e->seen)
             next_s = fmin(next_s, e->end_s);
-    for (uint32_t i = 0; i < d->n_streams; i++) {
-        const struct command *c = next_command(&d->streams[i]);
-        if (c && c->kind == TIMED)
-            next_s = fmin(next_s, begin_s(d, &d->streams[i], c));
-    }
-    d->limit_s = next_s;
-    d->sleeps = next_s > dfr_nominal_real_s(nominal);
-    dfr_rehearsal_expect(d->rehearsal, d->number, next_s);
-    return fmax(next_s - dfr_nominal_real_s(nominal), 0) * nominal->scale;
+    next_s = fmax(dfr_nominal_left_s(next_s), 0);
+    of(device)->sleeps = next_s > 0;
+    return next_s;
 }
 
 static void *blas(struct dfr_device *device, uint32_t stream, struct df_error *error)
@@ -431,7 +299,7 @@ static void *blas(struct dfr_device *device, uint32_t stream, struct df_error *e
 }
 
 const struct dfr_device_ops dfr_rehearse_ops = {
-    .name = "rehearsed", .runs_cpu_code = true, .results_at_once = true,
+    .name = "rehearsed", .results_at_once = true,
     .count = count, .describe = describe, .open = open_device, .close = close_device, .pool = pool,
     .copy = copy, .copy_peer = copy_peer, .connect = connect_peer, .launch = launch,
     .event_create = event_create, .event_destroy = event_destroy, .event_record = event_record,

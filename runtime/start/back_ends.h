@@ -13,4 +13,7 @@ struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind);
 /* The first of them; NULL if there are none. */
 const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind);
 
+/* The back end of a rehearsal, which waits in place of computing. No kind of device has it. */
+extern const struct dfr_device_ops dfr_rehearse_ops;
+
 #endif

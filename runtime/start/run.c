@@ -27,6 +27,7 @@
 #include "runtime/start/passes.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/start/run_machine.h"
+#include "runtime/rehearse/rehearsal.h"
 #include "runtime/start/run_rehearse.h"
 #include "runtime/start/size.h"
 #include "runtime/threads/bind.h"
@@ -162,7 +163,6 @@ static void run_free(struct df_run *run)
     free(run->threads.wakes);
     free(run->devices.missing);
     free(run->devices.taker);
-    free(run->devices.holder);
     free(run->devices.ahead);
     free(run->devices.waiter_node);
     free(run->devices.acc_job);
@@ -284,16 +284,14 @@ int dfr_run_open(const struct df_graph *graph, const struct df_options *options,
     if (status != DF_OK)
         goto free_run;
     dfr_run_name_rows(run);
-    status = dfr_rehearse_begin(run, error);
-    if (status != DF_OK)
-        goto free_run;
+    dfr_rehearse_begin(run);
     run->watch.started_s = dfr_clock_s();
     status = dfr_inspect_start(run, error);
     if (status != DF_OK)
         goto free_run;
     if (!run->threads.list && !calls)
         dfr_engine_start(run, &run->threads.starter);
-    dfr_nominal_enter(NULL);
+    dfr_rehearsal_enter(NULL);
     status = dfr_run_start_threads(run, error);
     if (status != DF_OK)
         goto free_run;
@@ -352,10 +350,8 @@ static void fill_stats(const struct df_run *run, struct df_stats *stats)
         last_s = fmax(last_s, w->last_s);
     }
     stats->makespan_s = stats->jobs ? last_s - first_s : 0;
-    if (run->rehearsal) {               /* from time 0, as in virtual time; jobs without a worker count */
-        stats->makespan_s = dfr_rehearsal_end_s(run->rehearsal);
+    if (run->rehearsal)
         dfr_rehearsal_stats(run->rehearsal, stats);
-    }
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
         dfr_gpu_stats(run->devices.gpus[u], &stats->memories[u - 1]);
 }

@@ -228,7 +228,7 @@ static double time_of(const struct df_run *run, const struct df_times *times, ui
     size_t cpu = (size_t)DF_CLASS_CPU * times->n_works + work, i = (size_t)cls * times->n_works + work;
     if (cls >= times->n_classes)
         return NAN;
-    bool emulated = run->machine.n_gpus > 0 && run->devices.ops[1]->runs_cpu_code && run->options.rehearse == 0;
+    bool emulated = run->machine.n_gpus > 0 && run->devices.ops[1]->runs_cpu_code;
     bool as_cpu = emulated && cls == DF_CLASS_GPU && times->source[i] == DF_TIME_DEFAULT && !isnan(times->time_s[cpu]);
     return times->time_s[as_cpu ? cpu : i];
 }

@@ -23,7 +23,7 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
     const struct df_graph *g = run->graph;
     size_t n_jobs = (size_t)g->n_nodes * (run->inflight + 1), n_kept = dfr_buffers_count(run) * (run->inflight + 1);
 
-    if ((has_ranges(g) || run->skips.passes || run->skips.late) && run->options.rehearse == 0 && !run->options.serial && !dfr_inspect_wanted(run)) {
+    if ((has_ranges(g) || run->skips.passes || run->skips.late || run->options.rehearse != 0) && !run->options.serial && !dfr_inspect_wanted(run)) {
         run->firing.free_next = calloc(n_jobs + 1, sizeof *run->firing.free_next);
         if (!run->firing.free_next)
             return dfr_error_memory(error);
@@ -33,11 +33,6 @@ int dfr_run_make_staging(struct df_run *run, struct df_error *error)
     if (run->choice.policy->units && !dfr_inspect_wanted(run) && run->options.rehearse == 0) {
         run->devices.ahead = calloc(n_jobs + 1, sizeof *run->devices.ahead);
         if (!run->devices.ahead)
-            return dfr_error_memory(error);
-    }
-    if (!run->choice.policy->units && run->options.rehearse != 0) {
-        run->devices.holder = calloc(n_jobs + 1, sizeof *run->devices.holder);
-        if (!run->devices.holder)
             return dfr_error_memory(error);
     }
     run->devices.missing = calloc(n_jobs + 1, sizeof *run->devices.missing);

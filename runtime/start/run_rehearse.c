@@ -1,5 +1,5 @@
 /* run_rehearse.c - the start of a run that is rehearsed (runtime/rehearse/): what it refuses, its machine, where nodes
- * can run, its scale, and the call that waits in place of a kernel. run.c and run_machine.c call these steps. */
+ * can run, its scale, the call that waits in place of a kernel, and nodes that cost nothing. run.c and run_machine.c call these steps. */
 #include "runtime/start/run_rehearse.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/log.h"
-#include "runtime/policy/order.h"
-#include "runtime/rehearse/rehearse_device.h"
+#include "runtime/rehearse/rehearsal.h"
+#include "runtime/start/back_ends.h"
 
 #define START_S 50e-3                   /* real seconds until nominal time 0, in which threads start, */
 #define START_THREAD_S 50e-6            /* and for each of them */
@@ -71,6 +71,7 @@ int dfr_rehearse_machine(struct df_run *run, const struct df_platform *described
     if (run->options.device == DF_DEVICE_NONE)
         p->n_units = 1;
     run->devices.host = &dfr_rehearse_ops;
+    run->memory.untouched = true;
     run->machine.n_gpus = p->n_units - 1;
     for (uint32_t u = 1; u < p->n_units; u++) {
         uint64_t *bytes = &p->units[u].memory_bytes, limit = run->options.gpu_mem_bytes;
@@ -80,7 +81,7 @@ int dfr_rehearse_machine(struct df_run *run, const struct df_platform *described
                              (unsigned)p->units[u].workers);
         if (limit && (*bytes == 0 || limit < *bytes))
             *bytes = limit;
-        run->devices.ops[u] = &dfr_rehearse_ops;
+        run->devices.ops[u] = run->devices.host;
         run->devices.number[u] = u - 1;
         run->devices.ops[u]->describe(u - 1, &p->units[u], error);
         run->devices.limit_bytes[u] = *bytes;
@@ -151,75 +152,38 @@ static int choose_scale(const struct df_run *run, double *scale, struct df_error
 /* run->watch.call: waits in place of the kernel. */
 static int wait_for_kernel(struct df_run *run, struct dfr_worker *w)
 {
-    uint32_t node = dfr_job_node(w->call.job);
-
-    dfr_rehearsal_wait(run->rehearsal, dfr_job_slot(w->call.job), node,
-                       run->choice.time_s[run->graph->nodes[node].work]);
+    dfr_rehearsal_wait(run->choice.time_s[run->graph->nodes[dfr_job_node(w->call.job)].work]);
     return DF_OK;
 }
 
 int dfr_rehearse_create(struct df_run *run, struct df_error *error)
 {
     double scale = run->options.rehearse;
-    int status = DF_OK;
+    int status = scale < 0 ? choose_scale(run, &scale, error) : DF_OK;
 
-    if (run->options.rehearse == 0)
-        return DF_OK;
-    if (scale < 0)
-        status = choose_scale(run, &scale, error);
-    if (status == DF_OK)
-        status = dfr_rehearsal_create(run->graph, run->inflight, run->machine.n_workers, scale, &run->rehearsal, error);
-    if (status != DF_OK)
+    if (scale == 0 || status != DF_OK)
         return status;
     run->watch.call = wait_for_kernel;
-    run->threads.starter.free_jobs = run->threads.starter.ready_jobs = DFR_NO_REHEARSED;
-    return DF_OK;
+    dfr_log(run, DF_LOG_INFO, "rehearsal: one second takes %.4g s", scale);
+    return dfr_rehearsal_create(scale, &run->rehearsal, error);
 }
 
-/* The place of the first job that reads what the node makes, in the order of the device that it runs on. */
-static double first_reader(const struct df_run *run, uint32_t node)
+/* Nodes that cost nothing and run on the host take no worker, as in virtual time. */
+static void free_nodes(struct df_run *run)
 {
-    const struct df_graph *g = run->graph;
-    double first = g->n_nodes;
-
-    for (uint32_t y = g->nodes[node].first_out; y < g->nodes[node].first_out + df_node_n_out(g, node); y++)
-        for (uint32_t r = g->values[y].first_reader; r < g->values[y].first_reader + g->values[y].n_readers; r++) {
-            uint32_t reader = g->readers[r].node, units = run->choice.policy->units(run->choice.state, 0, reader) & ~1u;
-            if (units)
-                first = fmin(first, run->choice.policy->rank(run->choice.state, (uint32_t)__builtin_ctz(units), reader));
-        }
-    return first;
+    for (uint32_t v = 0; v < run->graph->n_nodes; v++)
+        if (run->graph->nodes[v].flags & DF_NODE_ZERO_COST && run->choice.able[v] & 1 &&
+            (!run->choice.policy->units ||
+             run->choice.policy->units(run->choice.state, dfr_is_once(run, v) ? dfr_once_slot(run) : 0, v) & 1))
+            run->firing.nodes[v].flags |= DFR_N_FREE;
 }
 
-/* Initial data is sent to the devices in the order in which the sources end that make it. If the policy knows the order
- * of jobs, the data that is needed first is sent first, as in virtual time. The list of jobs that end by themselves
- * begins with its newest one, so that one comes last here. */
-static int sort_sources(struct df_run *run, struct df_error *error)
+void dfr_rehearse_begin(struct df_run *run)
 {
-    const struct dfr_policy *policy = run->choice.policy;
-    double *rank = calloc((size_t)run->graph->n_nodes + 1, sizeof *rank);
-    bool good = rank != NULL;
-
-    for (uint32_t i = 0; good && policy->rank && i < run->firing.n_sources; i++) {
-        uint32_t v = run->firing.sources[i];
-        rank[v] = first_reader(run, v) + (double)v / run->graph->n_nodes;
-    }
-    good = good && dfr_order_sort(run->firing.sources, run->firing.n_sources, rank);
-    free(rank);
-    return good ? DF_OK : dfr_error_memory(error);
-}
-
-int dfr_rehearse_begin(struct df_run *run, struct df_error *error)
-{
-    int status;
-
     if (!run->rehearsal)
-        return DF_OK;
-    status = sort_sources(run, error);
-    if (status != DF_OK)
-        return status;
-    dfr_log(run, DF_LOG_INFO, "rehearsal: one second takes %.4g s", dfr_rehearsal_nominal(run->rehearsal)->scale);
+        return;
+    free_nodes(run);
+    run->choice.policy = dfr_rehearsal_policy(run->rehearsal, run->choice.policy, run->machine.n_cpu_workers);
     dfr_rehearsal_begin(run->rehearsal, START_S + START_THREAD_S * run->machine.n_workers);
-    dfr_nominal_enter(dfr_rehearsal_nominal(run->rehearsal));
-    return DF_OK;
+    dfr_rehearsal_enter(run->rehearsal);
 }

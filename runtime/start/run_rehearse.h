@@ -22,6 +22,6 @@ uint32_t dfr_rehearse_units(const struct df_run *run, const struct df_times *tim
 int dfr_rehearse_create(struct df_run *run, struct df_error *error);
 
 /* Called just before the run's threads start. The calling thread is in nominal time from then on. */
-int dfr_rehearse_begin(struct df_run *run, struct df_error *error);
+void dfr_rehearse_begin(struct df_run *run);
 
 #endif

@@ -17,8 +17,10 @@
 #include "runtime/engine/worker.h"
 #include "runtime/gpu/gpu.h"
 #include "runtime/inspect/inspect.h"
+#include "runtime/rehearse/rehearsal.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/bind.h"
+#include "runtime/threads/clock.h"
 #include "runtime/threads/host.h"
 
 #define SPINS 64                        /* if each worker has a core: how often it looks for work before it sleeps */
@@ -45,8 +47,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
     w->call.job = DFR_NO_JOB;
     w->first_s = w->last_s = -1;
     w->kept = w->ready = DFR_NO_JOB;
-    atomic_init(&w->held, DFR_NO_JOB);
-    w->free_jobs = w->ready_jobs = DFR_NO_REHEARSED;
+    w->free_jobs = DFR_NO_JOB;
     w->alone = run->machine.n_workers == 1 && !run->feed.slots; /* the feeder releases jobs, too */
     w->calls = run->calls.on && index == 0;
 }
@@ -54,7 +55,7 @@ static void init_worker(struct df_run *run, struct dfr_worker *w, uint32_t index
 int dfr_run_make_workers(struct df_run *run, struct df_error *error)
 {
     const struct df_graph *g = run->graph;
-    const bool frees = run->options.rehearse != 0 || run->firing.free_next; /* any of them may end a job that takes none */
+    const bool frees = run->firing.free_next; /* any of them may end a job that takes none */
     uint64_t tmp_bytes = 0, n_ports = 1, bytes;
 
     run->threads.workers = aligned_alloc(64, run->machine.n_workers * sizeof *run->threads.workers);
@@ -207,7 +208,7 @@ static void *worker_thread(void *arg)
     struct dfr_crash_frame frame;
     dfr_crash_enter(&frame, w->index < w->run->machine.n_cpu_workers ? &w->call : NULL);
     if (w->run->rehearsal) {
-        dfr_rehearsal_enter(w->run->rehearsal, w->index);
+        dfr_rehearsal_enter(w->run->rehearsal);
         dfr_nominal_be_prompt();
     }
     if (w->run->calls.on) {

@@ -23,15 +23,20 @@ static double real_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static double nominal_s(const struct dfr_nominal *nominal)
+double dfr_nominal_real_s(void)
 {
-    double now_s = dfr_nominal_real_s(nominal);
-    return now_s > moment_s + DFR_FORGIVEN_S / nominal->scale ? now_s : moment_s;
+    return (real_s() - entered->origin_s) / entered->scale;
+}
+
+static double nominal_s(void)
+{
+    double now_s = dfr_nominal_real_s();
+    return now_s > moment_s + DFR_FORGIVEN_S / entered->scale ? now_s : moment_s;
 }
 
 double dfr_clock_s(void)
 {
-    return entered ? nominal_s(entered) : real_s();
+    return entered ? nominal_s() : real_s();
 }
 
 static void sleep_until(double deadline_s)
@@ -76,29 +81,31 @@ double dfr_nominal_moment_s(void)
     return moment_s;
 }
 
-void dfr_nominal_move(double cause_s, bool late)
+void dfr_nominal_move(double at_s)
 {
-    moment_s = fmax(moment_s, cause_s);
-    if (late && entered)
-        moment_s = nominal_s(entered);
+    if (entered)
+        moment_s = fmax(moment_s, at_s);
 }
 
-double dfr_nominal_sleep(const struct dfr_nominal *nominal, double until_s, double more_s)
+void dfr_nominal_catch_up(void)
 {
-    double deadline_s = dfr_nominal_until_s(nominal, until_s) + more_s;
-
-    if (real_s() >= deadline_s)
-        return 0;
-    sleep_until(deadline_s);
-    return real_s() - deadline_s;
+    if (entered)
+        dfr_nominal_move(dfr_nominal_real_s());
 }
 
-double dfr_nominal_until_s(const struct dfr_nominal *nominal, double nominal_s)
+double dfr_nominal_left_s(double until_s)
 {
-    return nominal->origin_s + nominal_s * nominal->scale;
+    return entered->origin_s + until_s * entered->scale - real_s();
 }
 
-double dfr_nominal_real_s(const struct dfr_nominal *nominal)
+double dfr_nominal_sleep(double until_s, double more_s)
 {
-    return (real_s() - nominal->origin_s) / nominal->scale;
+    double deadline_s = entered->origin_s + until_s * entered->scale + more_s, late_s = 0;
+
+    if (real_s() < deadline_s) {
+        sleep_until(deadline_s);
+        late_s = real_s() - deadline_s;
+    }
+    dfr_nominal_move(late_s > DFR_LATE_S ? dfr_nominal_real_s() : until_s);
+    return late_s;
 }

@@ -11,14 +11,13 @@
 
 double dfr_clock_s(void);
 
-/* Nominal time, for a run that is rehearsed (runtime/rehearse/). A thread that *enters* a nominal time has a clock of
- * its own from then on: dfr_clock_s() gives the *moment* of this thread, which is the nominal time of what it does now.
- * The moment moves when the thread says so, and when the thread has fallen more than DFR_FORGIVEN_S behind. So the
- * lateness of a wake-up below that is forgotten, and what is later counts as real. */
-#define DFR_SETTLE_S 0.5e-3             /* real seconds in which all that happens at one moment has been seen; a worker
-                                         * of the host waits for twice as long */
-#define DFR_LATE_S 1e-3                 /* real seconds beyond which a wake-up counts as late */
-#define DFR_FORGIVEN_S (2 * DFR_SETTLE_S + 2 * DFR_LATE_S) /* it was late, or waited for another that was */
+/* Nominal time: a scaled clock for runs whose threads only wait (runtime/rehearse/). A thread that enters a nominal time has
+ * a clock of its own: dfr_clock_s() returns the thread's *moment*, the nominal time of what the thread does. A moment is the
+ * deadline of the thread's last wait, or the moment of the thread that woke it (wake.h), so the lateness of wake-ups does
+ * not add up. A thread that is more than DFR_FORGIVEN_S behind is at the real time instead. */
+#define DFR_LATE_S 1e-3                 /* real seconds: a thread that wakes later than this has its moment at the real time */
+#define DFR_SETTLE_S 0.5e-3             /* a thread may act so much later than its moment on purpose */
+#define DFR_FORGIVEN_S (DFR_SETTLE_S + 1.5 * DFR_LATE_S)
 
 struct dfr_nominal {
     double origin_s;                    /* the real time of nominal time 0 */
@@ -26,17 +25,18 @@ struct dfr_nominal {
 };
 
 void dfr_nominal_enter(const struct dfr_nominal *nominal); /* NULL: the thread leaves it. Borrowed until then */
-/* Asks the system to let this thread go before all others when it wakes. Without the right to that, nothing changes: the
- * thread is then late whenever others compute on its core. It is for threads that wait nearly always. */
+/* Requests real-time priority. Without the right to it nothing changes, and the thread is late whenever others compute on
+ * its core. It is for threads that wait nearly always. */
 void dfr_nominal_be_prompt(void);
+/* The following calls are for threads that have entered; for others, moment_s() returns 0 and the others do nothing. */
 double dfr_nominal_moment_s(void);
-/* Moves the moment to at least `cause_s`. With `late`, to the real time if the thread is too late for that. */
-void dfr_nominal_move(double cause_s, bool late);
-/* Sleeps until the nominal time `until_s` has come, and `more_s` real seconds. Gives by how many real seconds the thread
- * woke later than that; 0: there was nothing to sleep for. It does not move the moment. */
-double dfr_nominal_sleep(const struct dfr_nominal *nominal, double until_s, double more_s);
-double dfr_nominal_real_s(const struct dfr_nominal *nominal); /* the real time, as a nominal one */
-double dfr_nominal_until_s(const struct dfr_nominal *nominal, double nominal_s); /* that time, on CLOCK_MONOTONIC */
+void dfr_nominal_move(double at_s);     /* to a moment that is not before at_s */
+void dfr_nominal_catch_up(void);        /* to the real time */
+double dfr_nominal_real_s(void);        /* the real time as a nominal one */
+double dfr_nominal_left_s(double until_s); /* real seconds until then; less than 0: it has passed */
+/* Sleeps until `more_s` real seconds after that nominal time, and moves to that nominal time. Returns by how many real
+ * seconds it woke late; 0 if it did not sleep. */
+double dfr_nominal_sleep(double until_s, double more_s);
 
 /* Returns at `deadline_s` of that clock, or a little later. It sleeps for the long part, so that many waiting threads
  * do not burn the cores that others compute on, and spins for the last few microseconds only. */

@@ -25,12 +25,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/threads/clock.h"
+
 #define ONE_SLEEPER (UINT64_C(1) << 32)
 
-void dfr_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns)
+static void wait_on(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns)
 {
     struct timespec limit = { .tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000 };
     syscall(SYS_futex, (uint32_t *)word, FUTEX_WAIT_PRIVATE, seen, timeout_ns < 0 ? NULL : &limit, NULL, 0);
+}
+
+void dfr_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns)
+{
+    wait_on(word, seen, timeout_ns);
+    dfr_nominal_catch_up();
 }
 
 void dfr_futex_wake(_Atomic uint32_t *word, uint32_t count)
@@ -96,7 +104,8 @@ void dfr_wake_cancel(struct dfr_wake *wake, uint32_t key)
 void dfr_wake_sleep(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
 {
     if (sequence_of(load(wake)) == key)
-        dfr_futex_wait(futex_word(wake), key, timeout_ns);
+        wait_on(futex_word(wake), key, timeout_ns);
+    dfr_nominal_move(atomic_load_explicit(&wake->woken_s, memory_order_relaxed));
     if (timeout_ns >= 0)
         dfr_wake_cancel(wake, key);     /* unless it was woken */
 }
@@ -114,6 +123,15 @@ void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns)
 
 /* ---- wakers ---- */
 
+/* Leaves the caller's moment for the sleeper. It is 0 outside of nominal time. */
+static void raise_woken(struct dfr_wake *wake)
+{
+    double moment_s = dfr_nominal_moment_s(), old_s = atomic_load_explicit(&wake->woken_s, memory_order_relaxed);
+    while (old_s < moment_s && !atomic_compare_exchange_weak_explicit(&wake->woken_s, &old_s, moment_s, memory_order_relaxed,
+                                                                      memory_order_relaxed))
+        ;
+}
+
 bool dfr_wake_one(struct dfr_wake *wake)
 {
     uint64_t state;
@@ -124,6 +142,7 @@ bool dfr_wake_one(struct dfr_wake *wake)
         if (state < ONE_SLEEPER)
             return false;
     while (!replace(wake, &state, (state - ONE_SLEEPER) >> 32 << 32 | next_sequence(state)));
+    raise_woken(wake);
     dfr_futex_wake(futex_word(wake), 1);
     return true;
 }
@@ -131,6 +150,8 @@ bool dfr_wake_one(struct dfr_wake *wake)
 void dfr_wake_all(struct dfr_wake *wake)
 {
     uint64_t state = load(wake);
+
+    raise_woken(wake);
     while (!replace(wake, &state, next_sequence(state)))
         ;
     atomic_fetch_add_explicit(&wake->ends, 1, memory_order_seq_cst);

@@ -7,6 +7,7 @@
  *           the sleeper. Waking somebody who has left meanwhile costs a system call and nothing else.
  * Threads:  all calls from any thread.
  * Progress: waking makes a system call only if somebody announced.
+ * Nominal:  In nominal time (clock.h) a sleeper's moment is not before that of the thread that woke it.
  */
 #ifndef DFR_WAKE_H
 #define DFR_WAKE_H
@@ -20,7 +21,8 @@ struct dfr_wake {
      * no waker has taken off yet. It is never less than the number that sleep. */
     _Alignas(64) _Atomic uint64_t state;
     _Atomic uint32_t ends;              /* the futex word of naps */
-    char pad[52];
+    _Atomic double woken_s;             /* in nominal time: the latest moment of a thread that woke others */
+    char pad[40];
 };
 
 uint32_t dfr_wake_announce(struct dfr_wake *wake);               /* gives the key of this announcement */
@@ -31,7 +33,8 @@ void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* d
 bool dfr_wake_one(struct dfr_wake *wake);                        /* false: nobody had announced */
 void dfr_wake_all(struct dfr_wake *wake);
 
-/* A plain futex wait and wake on a word, for anything else than a worker's idle sleep. */
+/* A plain futex wait and wake on a word, for anything else than a worker's idle sleep. After it, a thread in nominal time is
+ * at the real time. */
 void dfr_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns);
 void dfr_futex_wake(_Atomic uint32_t *word, uint32_t count);
 

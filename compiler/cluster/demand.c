@@ -7,8 +7,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
-#include "runtime/base/binary_heap.h"
-#include "runtime/base/intern.h"
+#include "runtime/base/virtual_time.h"
 
 #define MESSAGE_BYTES 64                /* of a request, and of an answer without its item */
 
@@ -16,7 +15,7 @@ enum event_kind { REQUEST, ANSWER, WORKED, RESULT };
 
 struct event {
     double time_s;
-    uint64_t order;
+    uint64_t order, made;
     enum event_kind kind;
     uint32_t from, to;                  /* machines; WORKED: `to` is the one */
     uint32_t worker;                    /* WORKED */
@@ -24,6 +23,7 @@ struct event {
     struct dfr_stream_request request;
     struct dfr_stream_answer answer;
 };
+DFR_EVENTS(event, struct event)
 
 struct machine {
     uint32_t type, n_workers;
@@ -42,8 +42,7 @@ struct run {
     struct dfc_demand_result *result;
     double now_s;
     bool failed;
-    struct dfr_array events;            /* struct event: a heap */
-    uint64_t order;
+    struct event_queue events;
     struct machine *machines;
     uint32_t n, n_homes;
     uint32_t present;
@@ -51,29 +50,6 @@ struct run {
     double busy_s[DFR_STREAM_TYPES];
     int64_t n_ended;
 };
-
-/* ---- events ---- */
-
-static bool event_before(const struct event *a, const struct event *b)
-{
-    return a->time_s != b->time_s ? a->time_s < b->time_s : a->order < b->order;
-}
-DFR_HEAP(event, struct event)
-
-static void add_event(struct run *r, struct event event)
-{
-    if (!dfr_array_add(&r->events, sizeof event, 1)) {
-        r->failed = true;
-        return;
-    }
-    event.order = r->order++;
-    event_put(r->events.items, r->events.n - 1, event);
-}
-
-static struct event next_event(struct run *r)
-{
-    return event_take(r->events.items, r->events.n--);
-}
 
 /* ---- the network ---- */
 
@@ -161,7 +137,7 @@ static void send_answers(struct run *r, uint32_t home)
         double bytes = e.answer.kind == DFR_STREAM_ITEM ? r->s->stages[e.answer.item.id % r->s->n_stages].in_bytes : 0;
         e.to = e.answer.receiver;
         e.time_s = arrival_s(r, home, e.to, bytes + MESSAGE_BYTES);
-        add_event(r, e);
+        event_add(&r->events, e);
     }
 }
 
@@ -171,7 +147,7 @@ static void send_requests(struct run *r, uint32_t m)
     while (dfr_receiver_ask(r->machines[m].receiver, r->now_s, &e.request)) {
         e.to = e.request.sender;
         e.time_s = arrival_s(r, m, e.to, MESSAGE_BYTES);
-        add_event(r, e);
+        event_add(&r->events, e);
     }
 }
 
@@ -186,7 +162,7 @@ static void work(struct run *r, uint32_t m)
         double time_s = item.time_s[type];
         r->busy_s[type] += time_s;
         r->result->done[item.id % r->s->n_stages][type]++;
-        add_event(r, (struct event){ .time_s = r->now_s + time_s, .kind = WORKED, .to = m, .worker = w, .id = item.id });
+        event_add(&r->events, (struct event){ .time_s = r->now_s + time_s, .kind = WORKED, .to = m, .worker = w, .id = item.id });
     }
     send_requests(r, m);
 }
@@ -196,7 +172,7 @@ static void worked(struct run *r, const struct event *e)
     uint32_t home = (uint32_t)((int64_t)(e->id / r->s->n_stages) % r->n_homes);
     r->result->ended_s[r->machines[e->to].worker_types[e->worker]] = r->now_s;
     dfr_receiver_finished(r->machines[e->to].receiver, r->now_s, e->worker);
-    add_event(r, (struct event){ .time_s = arrival_s(r, e->to, home, r->s->stages[e->id % r->s->n_stages].out_bytes + MESSAGE_BYTES), .kind = RESULT,
+    event_add(&r->events, (struct event){ .time_s = arrival_s(r, e->to, home, r->s->stages[e->id % r->s->n_stages].out_bytes + MESSAGE_BYTES), .kind = RESULT,
                                  .from = e->to, .to = home, .id = e->id });
     work(r, e->to);
 }
@@ -316,7 +292,7 @@ static void free_run(struct run *r)
     }
     free(r->machines);
     free(r->last_s);
-    dfr_array_free(&r->events);
+    free(r->events.at);
 }
 
 static void finish_result(const struct run *r)
@@ -348,12 +324,12 @@ int dfc_demand_run(const struct dfc_demand *setup, struct dfc_demand_result *res
             read_waves(&r, &r.machines[i]);
         for (uint32_t i = 0; i < r.n; i++)
             work(&r, i);
-        while (!r.failed && r.events.n) {
-            struct event event = next_event(&r);
+        while (!r.failed && !r.events.out_of_memory && r.events.n) {
+            struct event event = event_next(&r.events);
             r.now_s = event.time_s;
             happen(&r, &event);
         }
-        if (r.failed || r.n_ended < setup->waves)
+        if (r.failed || r.events.out_of_memory || r.n_ended < setup->waves)
             code = dfr_error(error, DF_E_MEMORY, "out of memory");
         else
             finish_result(&r);

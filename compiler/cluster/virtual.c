@@ -6,63 +6,39 @@
 #include <string.h>
 
 #include "compiler/cluster/flows.h"
-#include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
+#include "runtime/base/virtual_time.h"
 #include "runtime/cluster/manager.h"
-#include "runtime/base/binary_heap.h"
 
 #define HASH 1
 #define BEAT_S 1.0
 #define LEAST_BYTES 128                 /* of a message */
 
-/* ---- things on their way ---- */
+/* ---- events ---- */
 
-enum purpose { FOR_MACHINE, FOR_MANAGER, FROM_FILES, TO_FILES };
+/* READ, WRITTEN: bytes of a wave from and to the file system; TO_MANAGER, TO_MACHINE: a message. These wait in a channel before they happen. */
+enum event_kind { READ, WRITTEN, TO_MANAGER, TO_MACHINE, HANDLED, HEAD_DONE, TAIL_DONE, WAVE_DONE, BEAT };
 
-struct transfer {
-    struct dfr_message *message;        /* FOR_MACHINE, FOR_MANAGER */
-    int64_t wave;                       /* FROM_FILES */
-    double bytes;
-    enum purpose purpose;
-    struct transfer *next;
+struct event {
+    double time_s;
+    uint64_t order, made;
+    enum event_kind kind;
+    uint32_t rank;                      /* of the machine; TO_MANAGER: of the sender */
+    int64_t wave;                       /* READ, WAVE_DONE */
+    double bytes;                       /* of what waits in a channel */
+    struct dfr_message *message;        /* TO_MANAGER, TO_MACHINE, HEAD_DONE */
 };
-
-/* One direction of a machine's link: the first is under way. */
-struct channel {
-    struct transfer *first, *last;
-};
+DFR_EVENTS(event, struct event)
 
 struct machine {
     uint32_t type;
     bool over;                          /* it was let go */
     double free_s;                      /* when it may begin the next wave */
     double busy_s;
-    struct channel in, out;
+    struct event_queue in, out;         /* the directions of its link, each with what was given to it, in that order: the first is under way */
     uint64_t epoch;
     int64_t share, n_begun, n_done;     /* with shares: its number, and waves of it */
-};
-
-enum event_kind { ARRIVES, HANDLED, HEAD_DONE, TAIL_DONE, WAVE_DONE, BEAT };
-
-struct event {
-    double time_s;
-    uint64_t order;
-    enum event_kind kind;
-    uint32_t rank;                      /* of the machine; ARRIVES at the manager: of the sender */
-    bool at_manager;                    /* ARRIVES */
-    int64_t wave;                       /* WAVE_DONE */
-    struct dfr_message *message;        /* ARRIVES, HEAD_DONE, TAIL_DONE */
-};
-
-struct letter {
-    struct dfr_message *message;
-    uint32_t from;
-};
-
-struct inbox {                          /* a ring */
-    struct letter *items;
-    size_t first, n, capacity;
 };
 
 struct run {
@@ -71,9 +47,7 @@ struct run {
     double now_s;
     bool failed;                        /* out of memory */
 
-    struct dfr_array events;            /* struct event: a heap */
-    uint64_t order;
-
+    struct event_queue events;
     struct machine *machines;           /* by rank; 0 is not used */
     uint32_t n_ranks;
     struct flows_of_network {
@@ -82,8 +56,8 @@ struct run {
         uint32_t gives[DFC_MOST_TYPES], results[DFC_MOST_TYPES], reads[DFC_MOST_TYPES], writes[DFC_MOST_TYPES];
     } net;
 
-    struct inbox inbox;
-    bool handling;                      /* the first letter */
+    struct event_queue inbox;           /* messages that have arrived */
+    bool handling;                      /* the first of them */
     double free_s;                      /* when rank 0's thread has done all it was given */
     double handled_s;                   /* its time in all */
     unsigned n_sent;                    /* by calls of the manager, not counted yet in free_s */
@@ -94,26 +68,18 @@ struct run {
     int64_t by_type[DFC_MOST_TYPES];
 };
 
-static bool event_before(const struct event *a, const struct event *b)
+/* Adds an event to a queue, which then holds its message. */
+static void add_to(struct run *r, struct event_queue *queue, struct event event)
 {
-    return a->time_s != b->time_s ? a->time_s < b->time_s : a->order < b->order;
+    if (!event_add(queue, event)) {
+        dfr_message_drop(event.message);
+        r->failed = true;
+    }
 }
-DFR_HEAP(event, struct event)
 
 static void add_event(struct run *r, struct event event)
 {
-    if (!dfr_array_add(&r->events, sizeof event, 1)) {
-        dfr_message_drop(event.message);
-        r->failed = true;
-        return;
-    }
-    event.order = r->order++;
-    event_put(r->events.items, r->events.n - 1, event);
-}
-
-static struct event next_event(struct run *r)
-{
-    return event_take(r->events.items, r->events.n--);
+    add_to(r, &r->events, event);
 }
 
 /* ---- machines ---- */
@@ -175,67 +141,54 @@ static uint32_t flow_of(uint32_t rank, bool in)
 static void begin_first(struct run *r, uint32_t rank, bool in);
 
 /* What has left its link arrives, after the latency if it is a message. */
-static void deliver(struct run *r, uint32_t rank, const struct transfer *t)
+static void deliver(struct run *r, struct event what)
 {
-    if (t->purpose == FROM_FILES)
-        begin_wave(r, rank, t->wave);
-    else if (t->purpose != TO_FILES)
-        add_event(r, (struct event){ .time_s = r->now_s + r->s->latency_s, .kind = ARRIVES, .rank = rank,
-                                     .at_manager = t->purpose == FOR_MANAGER, .message = t->message });
+    what.time_s = r->now_s + r->s->latency_s;
+    if (what.kind == READ)
+        begin_wave(r, what.rank, what.wave);
+    else if (what.kind != WRITTEN)
+        add_event(r, what);
+}
+
+static struct event_queue *channel(struct run *r, uint32_t rank, bool in)
+{
+    return in ? &r->machines[rank].in : &r->machines[rank].out;
 }
 
 /* The first transfer of a channel has left its link, and what follows it begins. */
 static void leave(struct run *r, uint32_t rank, bool in)
 {
-    struct channel *c = in ? &r->machines[rank].in : &r->machines[rank].out;
-    struct transfer *t = c->first;
-    c->first = t->next;
-    if (!c->first)
-        c->last = NULL;
-    deliver(r, rank, t);
-    free(t);
-    if (c->first)
+    struct event_queue *c = channel(r, rank, in);
+    deliver(r, event_next(c));
+    if (c->n)
         begin_first(r, rank, in);
 }
 
 static void begin_first(struct run *r, uint32_t rank, bool in)
 {
-    struct machine *m = &r->machines[rank];
     const struct flows_of_network *net = &r->net;
-    const struct transfer *t = in ? m->in.first : m->out.first;
-    const uint32_t *groups = t->purpose == FOR_MACHINE ? net->gives : t->purpose == FOR_MANAGER ? net->results
-                             : t->purpose == FROM_FILES ? net->reads : net->writes;
+    const struct event *t = channel(r, rank, in)->at;
+    const uint32_t *const groups[] = { [READ] = net->reads, [WRITTEN] = net->writes, [TO_MANAGER] = net->results, [TO_MACHINE] = net->gives };
     if (t->bytes < DFC_SMALL_BYTES)
         leave(r, rank, in);
-    else if (!dfc_flows_begin(&r->net.flows, r->now_s, groups[m->type], t->bytes, flow_of(rank, in)))
+    else if (!dfc_flows_begin(&r->net.flows, r->now_s, groups[t->kind][r->machines[rank].type], t->bytes, flow_of(rank, in)))
         r->failed = true;
 }
 
 /* Puts a transfer behind the others of that direction, but for heartbeats, which MPI lets pass large messages. Takes the message. */
-static void transfer(struct run *r, uint32_t rank, struct transfer what)
+static void transfer(struct run *r, struct event what)
 {
     bool beats = what.message && what.message->head.kind == DFR_BEAT;
-    bool in = what.purpose == FOR_MACHINE || what.purpose == FROM_FILES;
-    struct channel *c = in ? &r->machines[rank].in : &r->machines[rank].out;
-    if (beats || (!c->first && what.bytes < DFC_SMALL_BYTES)) {
-        deliver(r, rank, &what);
+    bool in = what.kind == TO_MACHINE || what.kind == READ;
+    struct event_queue *c = channel(r, what.rank, in);
+    if (beats || (!c->n && what.bytes < DFC_SMALL_BYTES)) {
+        deliver(r, what);
         return;
     }
-    struct transfer *t = malloc(sizeof *t);
-    if (!t) {
-        dfr_message_drop(what.message);
-        r->failed = true;
-        return;
-    }
-    *t = what;
-    bool idle = !c->first;
-    if (idle)
-        c->first = t;
-    else
-        c->last->next = t;
-    c->last = t;
-    if (idle)
-        begin_first(r, rank, in);
+    what.time_s = r->now_s;
+    add_to(r, c, what);
+    if (c->n == 1)
+        begin_first(r, what.rank, in);
 }
 
 /* ---- what machines say ---- */
@@ -256,14 +209,14 @@ static void send_to_manager(struct run *r, uint32_t rank, enum dfr_message_kind 
     const struct dfr_head head = { .kind = kind, .epoch = r->machines[rank].epoch, .hash = HASH, .wave = wave };
     struct dfr_message *message = hollow(r, &head, bytes);
     if (message)
-        transfer(r, rank, (struct transfer){ .message = message, .bytes = (double)message->size, .purpose = FOR_MANAGER });
+        transfer(r, (struct event){ .kind = TO_MANAGER, .rank = rank, .bytes = (double)message->size, .message = message });
 }
 
 /* Gets the inputs of a wave. */
 static void fetch_wave(struct run *r, uint32_t rank, int64_t wave)
 {
     if (r->s->read_bytes > 0)
-        transfer(r, rank, (struct transfer){ .wave = wave, .bytes = r->s->read_bytes, .purpose = FROM_FILES });
+        transfer(r, (struct event){ .kind = READ, .rank = rank, .wave = wave, .bytes = r->s->read_bytes });
     else
         begin_wave(r, rank, wave);
 }
@@ -297,7 +250,7 @@ static void end_wave(struct run *r, uint32_t rank, int64_t wave)
         return;
     }
     if (r->s->write_bytes > 0)
-        transfer(r, rank, (struct transfer){ .bytes = r->s->write_bytes, .purpose = TO_FILES });
+        transfer(r, (struct event){ .kind = WRITTEN, .rank = rank, .bytes = r->s->write_bytes });
     send_to_manager(r, rank, DFR_RESULT, wave, r->s->result_bytes);
 }
 
@@ -333,8 +286,7 @@ static void manager_sends(void *arg, int to, struct dfr_message *message)
 {
     struct run *r = arg;
     r->n_sent++;
-    transfer(r, (uint32_t)to,
-             (struct transfer){ .message = dfr_message_hold(message), .bytes = (double)message->size, .purpose = FOR_MACHINE });
+    transfer(r, (struct event){ .kind = TO_MACHINE, .rank = (uint32_t)to, .bytes = (double)message->size, .message = dfr_message_hold(message) });
 }
 
 /* What the manager gives out: waves, or shares in their place. */
@@ -380,7 +332,7 @@ static void take_results(struct run *r)
     }
 }
 
-/* The thread of rank 0 begins on the next letter, if there is one and no other is being handled. */
+/* The thread of rank 0 begins on the next message, if there is one and no other is being handled. */
 static void handle_next(struct run *r)
 {
     if (r->handling || !r->inbox.n)
@@ -391,28 +343,13 @@ static void handle_next(struct run *r)
     add_event(r, (struct event){ .time_s = r->free_s, .kind = HANDLED });
 }
 
-static void to_inbox(struct run *r, uint32_t from, struct dfr_message *message)
-{
-    struct inbox *in = &r->inbox;
-    if (!DFR_RING_ROOM(in->items, in->first, in->n, in->capacity)) {
-        dfr_message_drop(message);
-        r->failed = true;
-        return;
-    }
-    in->items[(in->first + in->n++) % in->capacity] = (struct letter){ message, from };
-    handle_next(r);
-}
-
 static void handled(struct run *r)
 {
-    struct inbox *in = &r->inbox;
-    struct letter letter = in->items[in->first];
-    in->first = (in->first + 1) % in->capacity;
-    in->n--;
+    struct event arrived = event_next(&r->inbox);
     r->handling = false;
-    if (letter.message->head.kind == DFR_RESULT)
-        r->by_type[r->machines[letter.from].type]++;
-    dfr_manager_arrived(r->manager, r->now_s, (int)letter.from, letter.message);
+    if (arrived.message->head.kind == DFR_RESULT)
+        r->by_type[r->machines[arrived.rank].type]++;
+    dfr_manager_arrived(r->manager, r->now_s, (int)arrived.rank, arrived.message);
 }
 
 /* After each call of the manager: results are taken, inputs are made, and what it sent takes its thread's time. */
@@ -433,12 +370,13 @@ static void after_manager(struct run *r)
 static void happen(struct run *r, const struct event *event)
 {
     switch (event->kind) {
-    case ARRIVES:
-        if (event->at_manager)
-            to_inbox(r, event->rank, event->message);
-        else
-            machine_reads(r, event->rank, event->message);
+    case READ:
+    case WRITTEN: return;               /* deliver() has done it */
+    case TO_MANAGER:
+        add_to(r, &r->inbox, *event);
+        handle_next(r);
         return;
+    case TO_MACHINE: machine_reads(r, event->rank, event->message); return;
     case WAVE_DONE: end_wave(r, event->rank, event->wave); return;
     case BEAT: beat(r, event->rank); return;
     case HANDLED: handled(r); break;
@@ -460,7 +398,7 @@ static void happen(struct run *r, const struct event *event)
 static bool step(struct run *r)
 {
     uint32_t group = 0;
-    double event_s = r->events.n ? ((const struct event *)r->events.items)[0].time_s : HUGE_VAL, flow_s = dfc_flows_next_s(&r->net.flows, &group);
+    double event_s = event_next_s(&r->events), flow_s = dfc_flows_next_s(&r->net.flows, &group);
     double tick_s = fmax(dfr_manager_due_s(r->manager), r->now_s);
     if (event_s == HUGE_VAL && flow_s == HUGE_VAL && tick_s == HUGE_VAL)
         return false;
@@ -469,7 +407,7 @@ static bool step(struct run *r)
         uint32_t who = dfc_flows_end(&r->net.flows, r->now_s, group);
         leave(r, who / 2, who % 2);
     } else if (event_s <= r->now_s) {
-        struct event event = next_event(r);
+        struct event event = event_next(&r->events);
         happen(r, &event);
     } else {
         dfr_manager_tick(r->manager, r->now_s);
@@ -516,29 +454,23 @@ static void give_result(const struct run *r, struct dfc_virtual_result *result)
         *busy[i] = of[i] == UINT32_MAX ? 0 : net->flows.moved_bytes[of[i]] / (net->flows.resources[of[i]] * all_s);
 }
 
-static void free_channel(struct channel *c)
+static void free_events(struct event_queue *events)
 {
-    for (struct transfer *t = c->first, *next; t; t = next) {
-        next = t->next;
-        dfr_message_drop(t->message);
-        free(t);
-    }
+    for (uint32_t i = 0; i < events->n; i++)
+        dfr_message_drop(events->at[i].message);
+    free(events->at);
 }
 
 static void free_run(struct run *r)
 {
-    for (uint32_t i = 0; i < r->events.n; i++)
-        dfr_message_drop(((struct event *)r->events.items)[i].message);
-    for (size_t i = 0; i < r->inbox.n; i++)
-        dfr_message_drop(r->inbox.items[(r->inbox.first + i) % r->inbox.capacity].message);
+    free_events(&r->events);
+    free_events(&r->inbox);
     for (uint32_t rank = 1; r->machines && rank < r->n_ranks; rank++) {
-        free_channel(&r->machines[rank].in);
-        free_channel(&r->machines[rank].out);
+        free_events(&r->machines[rank].in);
+        free_events(&r->machines[rank].out);
     }
     dfc_flows_free(&r->net.flows);
-    free(r->inbox.items);
     free(r->machines);
-    dfr_array_free(&r->events);
     dfr_manager_destroy(r->manager);
 }
 

@@ -42,14 +42,14 @@ struct simulation {
     uint32_t free_workers[DF_MAX_UNITS];
     uint32_t peers[DF_MAX_UNITS];
     double engine_free_s[DF_MAX_UNITS][3];
-    struct dfr_events events;
+    struct dfr_event_queue events;
     uint32_t done, wave_left;           /* nodes that have ended; nodes of the wave that have not */
 };
 
 /* At time_s `node` ends (value DF_NONE), or its value arrives in the memory of `unit`. */
 static void event_push(struct simulation *s, double time_s, uint32_t node, uint32_t value, uint32_t unit)
 {
-    dfr_events_push(&s->events, (struct dfr_event){ .time_s = time_s, .order = node, .arrives = value, .unit = unit });
+    dfr_event_add(&s->events, (struct dfr_event){ .time_s = time_s, .order = node, .arrives = value, .unit = unit });
 }
 
 static void ready_push(struct simulation *s, struct dfp_urgents *ready, uint32_t node)
@@ -241,7 +241,7 @@ static void run(struct simulation *s)
     begin(s);
     do {
         while (s->events.n && s->events.at[0].time_s == now_s) {
-            struct dfr_event event = dfr_events_pop(&s->events);
+            struct dfr_event event = dfr_event_next(&s->events);
             if (event.arrives == DF_NONE)
                 job_ends(s, (uint32_t)event.order, now_s);
             else
@@ -356,7 +356,7 @@ int dfp_evaluate(const struct dfp_problem *problem, const uint16_t *place, const
         code = share(problem, place, priority, &result, error);
     if (!code)
         *evaluation = result;
-    dfr_events_free(&s.events);
+    free(s.events.at);
 free_scratch:
     free(scratch);
     free(s.first_readers.at);

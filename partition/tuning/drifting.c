@@ -1,6 +1,6 @@
 /* drifting.c - waves through a pipeline that drifts.
  *
- * Events:   a processor ends a wave, or a stage's state arrives. The earliest is next; of two, that of the lower processor.
+ * Events:   a processor ends a wave, or a stage's state arrives. The earliest is next; of simultaneous ones, that of the lower processor, then states.
  * Waves:    those on their way lie in the order of their numbers. After each event, the ones that wait are looked at in that order, and each
  *           that finds a processor begins.
  * Eras:     the time of a mapping is an era; a wave belongs to one. In order, wave w of an era that began with wave f waits for replica
@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/random.h"
 #include "runtime/base/error.h"
+#include "runtime/base/random.h"
+#include "runtime/base/virtual_time.h"
 
 #define NOBODY UINT32_MAX
 
@@ -34,6 +35,12 @@ struct wave {
     enum state state;
 };
 
+struct event {                          /* a processor ends its wave; NOBODY: a stage's state arrives */
+    double time_s;
+    uint64_t order, made;               /* order: the processor */
+};
+DFR_EVENTS(event, struct event)
+
 struct run {
     const struct dfp_drifting *d;
     const struct dfp_pipeline *l;
@@ -46,7 +53,7 @@ struct run {
     int64_t entered, begun, left;       /* begun: no stage of this wave and those behind it has begun */
     int64_t *through;                   /* by stage: so many waves have been through it */
     int64_t *has;                       /* by processor: the number of its wave, or -1 */
-    double *end_s;                      /* by processor: when it ends that wave */
+    struct event_queue events;
     double now_s;
     struct dfp_drifted *result;
     struct df_error *error;
@@ -126,8 +133,10 @@ static void move_state(struct run *r, uint32_t e, uint32_t stage)
         g++;
     while (from->mapping.first[k + 1] <= stage)
         k++;
-    if (r->through[stage] >= to->first && to->ready_s[stage] == HUGE_VAL)
-        to->ready_s[stage] = r->now_s + (e ? dfp_remap_move_s(&r->remap, stage, from->members[from->from[k]], to->members[to->from[g]]) : 0);
+    if (r->through[stage] < to->first || to->ready_s[stage] < HUGE_VAL)
+        return;
+    to->ready_s[stage] = r->now_s + (e ? dfp_remap_move_s(&r->remap, stage, from->members[from->from[k]], to->members[to->from[g]]) : 0);
+    event_add(&r->events, (struct event){ .time_s = to->ready_s[stage], .order = NOBODY });
 }
 
 static bool add_era(struct run *r, const struct dfp_mapping *mapping, int64_t first)
@@ -188,7 +197,7 @@ static void begin(struct run *r, struct wave *w, uint32_t processor)
         time_s += stage_s(r->d, w->number, n, processor);
     w->state = RUNS;
     r->has[processor] = w->number;
-    r->end_s[processor] = r->now_s + time_s;
+    event_add(&r->events, (struct event){ .time_s = r->now_s + time_s, .order = processor });
     r->begun = r->begun > w->number ? r->begun : w->number + 1;
 }
 
@@ -305,31 +314,15 @@ static void end(struct run *r, uint32_t processor)
     }
 }
 
-/* When the next state arrives, HUGE_VAL: none is on its way. */
-static double next_state_s(const struct run *r)
-{
-    double next_s = HUGE_VAL;
-    for (uint32_t e = 0; e < r->n_eras; e++)
-        for (uint32_t n = 0; n < r->l->n_stages; n++)
-            if (r->l->serial[n] && r->eras[e].ready_s[n] > r->now_s)
-                next_s = fmin(next_s, r->eras[e].ready_s[n]);
-    return next_s;
-}
-
 static int step(struct run *r)
 {
-    uint32_t next = NOBODY;
-    double state_s = r->n_eras > 1 ? next_state_s(r) : HUGE_VAL;
-    for (uint32_t p = 0; p < r->l->n_processors; p++)
-        if (r->has[p] >= 0 && (next == NOBODY || r->end_s[p] < r->end_s[next]))
-            next = p;
-    assert(next != NOBODY || state_s < HUGE_VAL);
-    if (next == NOBODY || state_s < r->end_s[next]) {
-        r->now_s = state_s;
-    } else {
-        r->now_s = r->end_s[next];
-        end(r, next);
-    }
+    if (r->events.out_of_memory)
+        return dfr_error_memory(r->error);
+    assert(r->events.n > 0);
+    const struct event event = event_next(&r->events);
+    r->now_s = event.time_s;
+    if (event.order != NOBODY)
+        end(r, (uint32_t)event.order);
     int code = pass_all(r);
     enter(r);
     begin_all(r);
@@ -369,10 +362,9 @@ static int prepare(struct run *r)
     r->waves = calloc((size_t)window * r->l->n_processors + 1, sizeof *r->waves);
     r->through = calloc(r->l->n_stages, sizeof *r->through);
     r->has = calloc(r->l->n_processors, sizeof *r->has);
-    r->end_s = calloc(r->l->n_processors, sizeof *r->end_s);
     r->result->left_s = calloc((size_t)d->waves, sizeof *r->result->left_s);
     r->result->left = calloc((size_t)d->waves, sizeof *r->result->left);
-    if (!r->waves || !r->through || !r->has || !r->end_s || !r->result->left_s || !r->result->left || !add_era(r, d->mapping, 0))
+    if (!r->waves || !r->through || !r->has || !r->result->left_s || !r->result->left || !add_era(r, d->mapping, 0))
         return dfr_error_memory(r->error);
     for (uint32_t p = 0; p < r->l->n_processors; p++)
         r->has[p] = -1;
@@ -400,7 +392,7 @@ int dfp_drifting_run(const struct dfp_drifting *d, struct dfp_drifted *result, s
     free(r.waves);
     free(r.through);
     free(r.has);
-    free(r.end_s);
+    free(r.events.at);
     dfr_tuner_free(r.tuner);
     dfp_remap_free(&r.remap);
     if (code != DF_OK)

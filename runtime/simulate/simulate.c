@@ -121,7 +121,7 @@ static void begin_job(struct sim *s, uint32_t unit, uint32_t slot, uint32_t node
     if (need.memory.bytes_per_s > 0 || need.memory.sensitivity > 0 || need.computes > 0)
         sim_share_begin(s, time_s, &need, &end);
     else
-        dfr_events_push(&s->events, end);
+        dfr_event_add(&s->events, end);
 }
 
 static void start(struct sim *s, uint32_t w)
@@ -193,7 +193,7 @@ static void leave(struct sim *s, uint32_t w, uint64_t job)
 
 static void happen(struct sim *s)
 {
-    struct dfr_event event = dfr_events_pop(&s->events);
+    struct dfr_event event = dfr_event_next(&s->events);
     uint32_t node = (uint32_t)event.order, worker;
     if (event.arrives != DF_NONE) {
         sim_copied(s, &event);
@@ -435,7 +435,7 @@ static void unmake(struct sim *s)
     free(s->taken);
     free(s->place);
     free(s->urgent);
-    dfr_events_free(&s->events);
+    free(s->events.at);
     free(s->jobs);
     free(s->need);
     free(s->wave);

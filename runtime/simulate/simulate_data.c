@@ -52,7 +52,7 @@ static void copy(struct sim *s, uint32_t block, uint32_t from, uint32_t to)
             s->result->copied(s->result->arg, from, to, value, sim_wave(s, slot), start_s, end_s);
     }
     arrival.time_s = end_s + (bytes ? df_handover_s(s->platform, from, to) : 0);
-    dfr_events_push(&s->events, arrival);
+    dfr_event_add(&s->events, arrival);
 }
 
 /* A copy ends whose end was not known when it was asked for. */
@@ -297,7 +297,7 @@ void sim_copied(struct sim *s, const struct dfr_event *event)
     if (event->engine)
         end_copy(s, event);
     if (event->engine && arrival.time_s > s->now_s) {
-        dfr_events_push(&s->events, arrival);
+        dfr_event_add(&s->events, arrival);
         return;
     }
     if (s->blocks[event->arrives].life == event->life)

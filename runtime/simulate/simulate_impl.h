@@ -152,7 +152,7 @@ struct sim {
     uint32_t *urgent;                   /* if the policy is placed: nodes by the plan's priority, then by number */
 
     double now_s;
-    struct dfr_events events;           /* their order is wave << 32 | the node that ended, or whose block arrives */
+    struct dfr_event_queue events;           /* their order is wave << 32 | the node that ended, or whose block arrives */
     bool out_of_memory;
 
     /* firing: simulate_fire.c */
@@ -238,8 +238,8 @@ static inline uint64_t sim_order(const struct sim *s, uint32_t slot, uint32_t no
 
 static inline void sim_event_end(struct sim *s, uint32_t slot, uint32_t node, double time_s)
 {
-    dfr_events_push(&s->events, (struct dfr_event){ .time_s = time_s, .order = sim_order(s, slot, node), .slot = slot,
-                                                    .arrives = DF_NONE });
+    dfr_event_add(&s->events, (struct dfr_event){ .time_s = time_s, .order = sim_order(s, slot, node), .slot = slot,
+                                                  .arrives = DF_NONE });
 }
 
 /* Does the result tell of this slot? It tells of the last wave, and of what fires once. */

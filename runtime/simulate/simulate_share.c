@@ -74,7 +74,7 @@ void sim_share_ends(struct sim *s)
             continue;
         }
         item->event.time_s = s->now_s;
-        dfr_events_push(&s->events, item->event);
+        dfr_event_add(&s->events, item->event);
     }
     share->n = n;
     share->changed = true;

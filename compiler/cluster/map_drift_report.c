@@ -34,12 +34,9 @@ static void find_bounds(const struct dfc_map_drift *d, int64_t *first, int64_t *
 
 /* ---- text ---- */
 
-static void print_rate(struct dfc_table *table, const struct dfp_drifted *run, int64_t from, int64_t to)
+static double rate_between(const struct dfp_drifted *run, int64_t from, int64_t to)
 {
-    if (from < to && to < run->waves)
-        dfc_table_cell(table, "%.4g", dfp_drifted_rate(run, from, to));
-    else
-        dfc_table_cell(table, "-");
+    return from < to && to < run->waves ? dfp_drifted_rate(run, from, to) : NAN;
 }
 
 static void print_said(const struct dfc_map_drift *d, FILE *out)
@@ -63,24 +60,22 @@ static void print_said(const struct dfc_map_drift *d, FILE *out)
 
 bool dfc_drift_text(const struct dfc_map_drift *d, FILE *out)
 {
-    struct dfc_table table = { .n_columns = 4 };
+    static const struct dfc_column columns[] = {
+        DFC_COLUMN("mapping", NULL, DFC_TEXT), DFC_COLUMN("waves/s before", NULL, DFC_RATE), DFC_COLUMN("in the 50 waves behind", NULL, DFC_RATE),
+        DFC_COLUMN("from then on", NULL, DFC_RATE),
+    };
+    _Static_assert(SOON == 50, "the head of a column says so");
+    struct dfc_table table = { 0 };
     int64_t first, last, waves = d->drifting.waves;
     find_bounds(d, &first, &last);
     fprintf(out, "\n%" PRId64 " waves that drift, in virtual time:\n", waves);
-    dfc_table_cell(&table, "mapping");
-    dfc_table_cell(&table, "waves/s before");
-    dfc_table_cell(&table, "in the %d waves behind", SOON);
-    dfc_table_cell(&table, "from then on");
-    for (int i = 0; i < DFC_DRIFT_RUNS; i++) {
-        if (!d->runs[i].waves)
-            continue;
-        dfc_table_cell(&table, "%s", names[i]);
-        print_rate(&table, &d->runs[i], first / 4, first - 1);
-        print_rate(&table, &d->runs[i], last, last + SOON);
-        print_rate(&table, &d->runs[i], last + SOON, waves - 1);
-    }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, sizeof columns / sizeof *columns);
+    for (int i = 0; i < DFC_DRIFT_RUNS; i++)
+        if (d->runs[i].waves)
+            dfc_table_row(&table, (const struct dfc_value[]){
+                DFC_WORD(names[i]), DFC_NUMBER(rate_between(&d->runs[i], first / 4, first - 1)),
+                DFC_NUMBER(rate_between(&d->runs[i], last, last + SOON)), DFC_NUMBER(rate_between(&d->runs[i], last + SOON, waves - 1)) });
+    bool good = dfc_table_end(&table);
     fprintf(out, "stays: '%s' throughout; best: a mapping made for the times behind the drifts, from the first wave on\n",
             d->report->rows[d->report->shown].name);
     if (d->request->tune)

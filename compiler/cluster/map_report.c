@@ -54,59 +54,62 @@ static void print_head(const struct dfc_map_report *report, FILE *out)
 
 static bool print_mappings(const struct dfc_map_report *report, FILE *out)
 {
-    static const char *const heads[] = { "mapping", "groups", "processors", "period", "simulated", "waves/s", "from ideal", "from bound",
-                                         "identity over it" };
-    struct dfc_table table = { .n_columns = sizeof heads / sizeof *heads };
-    char text[16];
-    for (unsigned i = 0; i < table.n_columns; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
+    static const struct dfc_column columns[] = {
+        DFC_COLUMN("mapping", NULL, DFC_TEXT), DFC_COLUMN("groups", NULL, DFC_COUNT), DFC_COLUMN("processors", NULL, DFC_COUNT),
+        DFC_COLUMN("period", NULL, DFC_SECONDS), DFC_COLUMN("simulated", NULL, DFC_SECONDS), DFC_COLUMN("waves/s", NULL, DFC_RATE),
+        DFC_COLUMN("from ideal", NULL, DFC_CHANGE, .digits = 1), DFC_COLUMN("from bound", NULL, DFC_CHANGE, .digits = 1),
+        DFC_COLUMN("identity over it", NULL, DFC_FACTOR, .digits = 2),
+    };
+    struct dfc_table table = { 0 };
+    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, sizeof columns / sizeof *columns);
     for (unsigned i = 0; i < report->n_rows; i++) {
         const struct dfc_map_row *row = &report->rows[i];
-        if (row->missing)
-            continue;
-        dfc_table_cell(&table, "%s", row->name);
-        dfc_table_cell(&table, "%" PRIu32, row->mapping.n_groups);
-        dfc_table_cell(&table, "%" PRIu32, used(report, &row->mapping, DFP_NO_GROUP));
-        dfc_table_cell(&table, "%s", dfr_text_seconds(row->period_s, text, sizeof text));
-        dfc_table_cell(&table, "%s", dfr_text_seconds(row->run_s, text, sizeof text));
-        dfc_table_cell(&table, "%.4g", 1 / row->period_s);
-        dfc_table_cell(&table, "%+.1f %%", 100 * (row->period_s / report->ideal_s - 1));
-        dfc_table_cell(&table, "%+.1f %%", 100 * (row->period_s / report->bound_s - 1));
-        dfc_table_cell(&table, "%.2f", report->rows[0].period_s / row->period_s);
+        if (!row->missing)
+            dfc_table_row(&table, (const struct dfc_value[]){
+                DFC_WORD(row->name), DFC_NUMBER(row->mapping.n_groups), DFC_NUMBER(used(report, &row->mapping, DFP_NO_GROUP)),
+                DFC_NUMBER(row->period_s), DFC_NUMBER(row->run_s), DFC_NUMBER(1 / row->period_s), DFC_NUMBER(row->period_s / report->ideal_s - 1),
+                DFC_NUMBER(row->period_s / report->bound_s - 1), DFC_NUMBER(report->rows[0].period_s / row->period_s) });
     }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    bool good = dfc_table_end(&table);
     for (unsigned i = 0; i < report->n_rows; i++)
         if (report->rows[i].missing && *report->rows[i].missing)
             fprintf(out, "%s: %s\n", report->rows[i].name, report->rows[i].missing);
     return good;
 }
 
-static bool print_groups(const struct dfc_map_report *report, FILE *out)
+/* A row for each group of a mapping. */
+static bool add_groups(const struct dfc_map_report *report, const struct dfc_map_row *row, struct dfc_table *table)
 {
-    static const char *const heads[] = { "stages", "processors", "replicas", "period", "share of the slowest" };
-    const struct dfc_map_row *row = &report->rows[report->shown];
-    struct dfc_table table = { .n_columns = sizeof heads / sizeof *heads };
     double group_s[DFP_MOST_STAGES], period_s = dfp_mapping_period_s(&report->input->pipeline, &row->mapping, group_s);
-    char time[16];
     bool good = true;
-    for (unsigned i = 0; i < table.n_columns; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
     for (uint32_t g = 0; g < row->mapping.n_groups; g++) {
         char *stages = list_stages(report, &row->mapping, g), *processors = list_processors(report, &row->mapping, g);
         good &= stages && processors;
-        dfc_table_cell(&table, "%s", stages ? stages : "");
-        dfc_table_cell(&table, "%s", processors ? processors : "");
-        dfc_table_cell(&table, "%" PRIu32, used(report, &row->mapping, g));
-        dfc_table_cell(&table, "%s", dfr_text_seconds(group_s[g], time, sizeof time));
-        dfc_table_cell(&table, "%.0f %%", 100 * group_s[g] / period_s);
+        dfc_table_row(table, (const struct dfc_value[]){
+            DFC_WORD(row->name), DFC_WORD(stages), DFC_WORD(processors), DFC_NUMBER(used(report, &row->mapping, g)), DFC_NUMBER(group_s[g]),
+            DFC_NUMBER(group_s[g] / period_s), DFC_NUMBER(row->period_s), DFC_NUMBER(row->run_s), DFC_NUMBER(report->ideal_s),
+            DFC_NUMBER(report->bound_s) });
         free(stages);
         free(processors);
     }
-    fprintf(out, "\n%s:\n", row->name);
-    good = dfc_table_print(&table, out) && good;
-    dfc_table_free(&table);
     return good;
+}
+
+static const struct dfc_column group_columns[] = {
+    DFC_COLUMN(NULL, "mapping", DFC_TEXT), DFC_COLUMN("stages", "stages", DFC_TEXT), DFC_COLUMN("processors", "processors", DFC_TEXT),
+    DFC_COLUMN("replicas", "replicas", DFC_COUNT), DFC_COLUMN("period", "group_period_s", DFC_SECONDS),
+    DFC_COLUMN("share of the slowest", NULL, DFC_SHARE), DFC_COLUMN(NULL, "period_s", DFC_SECONDS), DFC_COLUMN(NULL, "simulated_s", DFC_SECONDS),
+    DFC_COLUMN(NULL, "ideal_s", DFC_SECONDS), DFC_COLUMN(NULL, "bound_s", DFC_SECONDS),
+};
+
+static bool print_groups(const struct dfc_map_report *report, FILE *out)
+{
+    const struct dfc_map_row *row = &report->rows[report->shown];
+    struct dfc_table table = { 0 };
+    fprintf(out, "\n%s:\n", row->name);
+    dfc_table_begin(&table, out, DFC_TABLE_TEXT, group_columns, sizeof group_columns / sizeof *group_columns);
+    bool good = add_groups(report, row, &table);
+    return dfc_table_end(&table) && good;
 }
 
 bool dfc_map_text(const struct dfc_map_report *report, FILE *out)
@@ -122,23 +125,9 @@ bool dfc_map_text(const struct dfc_map_report *report, FILE *out)
 
 void dfc_map_csv(const struct dfc_map_report *report, FILE *out)
 {
-    fputs("mapping,stages,processors,replicas,group_period_s,period_s,simulated_s,ideal_s,bound_s\n", out);
-    for (unsigned i = 0; i < report->n_rows; i++) {
-        const struct dfc_map_row *row = &report->rows[i];
-        double group_s[DFP_MOST_STAGES];
-        if (row->missing)
-            continue;
-        dfp_mapping_period_s(&report->input->pipeline, &row->mapping, group_s);
-        for (uint32_t g = 0; g < row->mapping.n_groups; g++) {
-            char *stages = list_stages(report, &row->mapping, g), *processors = list_processors(report, &row->mapping, g);
-            fprintf(out, "%s,", row->name);
-            dfr_text_csv(out, stages ? stages : "");
-            fputc(',', out);
-            dfr_text_csv(out, processors ? processors : "");
-            fprintf(out, ",%" PRIu32 ",%.9g,%.9g,%.9g,%.9g,%.9g\n", used(report, &row->mapping, g), group_s[g], row->period_s, row->run_s,
-                    report->ideal_s, report->bound_s);
-            free(stages);
-            free(processors);
-        }
-    }
+    struct dfc_table table = { 0 };
+    dfc_table_begin(&table, out, DFC_TABLE_CSV, group_columns, sizeof group_columns / sizeof *group_columns);
+    for (unsigned i = 0; i < report->n_rows; i++)
+        if (!report->rows[i].missing)
+            add_groups(report, &report->rows[i], &table);
 }

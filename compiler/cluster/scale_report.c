@@ -28,47 +28,44 @@ static void print_wave(const struct dfc_scale *scale, FILE *out)
             dfr_text_bytes((uint64_t)scale->result_bytes, text[3], sizeof text[3]));
 }
 
-bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
+static const struct dfc_column columns[] = {
+    DFC_COLUMN("nodes", "nodes", DFC_COUNT), DFC_COLUMN("waves", "waves", DFC_COUNT), DFC_COLUMN("time", "makespan_s", DFC_SECONDS),
+    DFC_COLUMN("waves/s", NULL, DFC_RATE), DFC_COLUMN(NULL, "ideal_s", DFC_SECONDS),
+    DFC_COLUMN("efficiency", "efficiency", DFC_SHARE, .digits = 1, .csv_only = true), DFC_COLUMN("nodes busy", NULL, DFC_SHARE),
+    DFC_COLUMN("rank 0", "manager_busy", DFC_SHARE), DFC_COLUMN(NULL, "out_busy", DFC_SHARE), DFC_COLUMN(NULL, "in_busy", DFC_SHARE),
+    DFC_COLUMN("its link", NULL, DFC_SHARE), DFC_COLUMN("network", "network_busy", DFC_SHARE), DFC_COLUMN("files", "files_busy", DFC_SHARE),
+    DFC_COLUMN(NULL, "least_window", DFC_COUNT), DFC_COLUMN(NULL, "most_window", DFC_COUNT), DFC_COLUMN("window", NULL, DFC_TEXT),
+    DFC_COLUMN("shares", NULL, DFC_COUNT), DFC_COLUMN(NULL, "shares", DFC_COUNT), DFC_COLUMN("limit", "limit", DFC_TEXT),
+};
+
+static bool print_rows(const struct dfc_scale_report *report, enum dfc_table_form form, FILE *out)
 {
-    static const char *const heads[] = { "nodes", "waves", "time", "waves/s", "efficiency", "nodes busy", "rank 0", "its link", "network",
-                                         "files", "window", "shares", "limit" };
-    struct dfc_table table = { .n_columns = sizeof heads / sizeof *heads };
-    char text[16];
-    print_wave(report->scale, out);
-    for (unsigned i = 0; i < table.n_columns; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
+    struct dfc_table table = { .pad = " " };
+    dfc_table_begin(&table, out, form, columns, sizeof columns / sizeof *columns);
     for (unsigned i = 0; i < report->n_rows; i++) {
         const struct dfc_scale_row *row = &report->rows[i];
         const struct dfc_virtual_result *r = &row->result;
-        dfc_table_cell(&table, "%" PRIu32, row->nodes);
-        dfc_table_cell(&table, "%" PRId64, row->waves);
-        dfc_table_cell(&table, "%s", dfr_text_seconds(r->makespan_s, text, sizeof text));
-        dfc_table_cell(&table, "%.4g", (double)row->waves / r->makespan_s);
-        dfc_table_cell(&table, "%.1f %%", 100 * efficiency(row));
-        dfc_table_cell(&table, "%.0f %%", 100 * r->nodes_busy);
-        dfc_table_cell(&table, "%.0f %%", 100 * r->manager_busy);
-        dfc_table_cell(&table, "%.0f %%", 100 * fmax(r->out_busy, r->in_busy));
-        dfc_table_cell(&table, "%.0f %%", 100 * r->switch_busy);
-        dfc_table_cell(&table, "%.0f %%", 100 * r->files_busy);
-        dfc_table_cell(&table, r->least_window == r->most_window ? "%u" : "%u to %u", r->least_window, r->most_window);
-        dfc_table_cell(&table, row->shares > 0 ? "%" PRIu32 : "-", row->shares);
-        dfc_table_cell(&table, "%s", row->limit);
+        char window[32];
+        snprintf(window, sizeof window, r->least_window == r->most_window ? "%u" : "%u to %u", r->least_window, r->most_window);
+        dfc_table_row(&table, (const struct dfc_value[]){
+            DFC_NUMBER(row->nodes), DFC_NUMBER(row->waves), DFC_NUMBER(r->makespan_s), DFC_NUMBER((double)row->waves / r->makespan_s),
+            DFC_NUMBER(row->ideal_s), DFC_NUMBER(efficiency(row)), DFC_NUMBER(r->nodes_busy), DFC_NUMBER(r->manager_busy), DFC_NUMBER(r->out_busy),
+            DFC_NUMBER(r->in_busy), DFC_NUMBER(fmax(r->out_busy, r->in_busy)), DFC_NUMBER(r->switch_busy), DFC_NUMBER(r->files_busy),
+            DFC_NUMBER(r->least_window), DFC_NUMBER(r->most_window), DFC_WORD(window), DFC_NUMBER(row->shares > 0 ? row->shares : NAN),
+            DFC_NUMBER(row->shares), DFC_WORD(row->limit) });
     }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
-    return good;
+    return dfc_table_end(&table);
+}
+
+bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
+{
+    print_wave(report->scale, out);
+    return print_rows(report, DFC_TABLE_TEXT, out);
 }
 
 void dfc_scale_csv(const struct dfc_scale_report *report, FILE *out)
 {
-    fputs("nodes,waves,makespan_s,ideal_s,efficiency,manager_busy,out_busy,in_busy,network_busy,files_busy,least_window,most_window,shares,limit\n", out);
-    for (unsigned i = 0; i < report->n_rows; i++) {
-        const struct dfc_scale_row *row = &report->rows[i];
-        const struct dfc_virtual_result *r = &row->result;
-        fprintf(out, "%" PRIu32 ",%" PRId64 ",%.9g,%.9g,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%u,%u,%" PRIu32 ",%s\n", row->nodes, row->waves, r->makespan_s,
-                row->ideal_s, efficiency(row), r->manager_busy, r->out_busy, r->in_busy, r->switch_busy, r->files_busy,
-                r->least_window, r->most_window, row->shares, row->limit);
-    }
+    print_rows(report, DFC_TABLE_CSV, out);
 }
 
 void dfc_scale_json(const struct dfc_scale_report *report, FILE *out)
@@ -84,15 +81,7 @@ void dfc_scale_json(const struct dfc_scale_report *report, FILE *out)
     }
     fprintf(out, "],\n  \"head_s\": %.9g, \"tail_s\": %.9g, \"give_bytes\": %.0f, \"result_bytes\": %.0f, \"rows\": [", s->head_s,
             s->tail_s, s->give_bytes, s->result_bytes);
-    for (unsigned i = 0; i < report->n_rows; i++) {
-        const struct dfc_scale_row *row = &report->rows[i];
-        const struct dfc_virtual_result *r = &row->result;
-        fprintf(out, "%s\n    { \"nodes\": %" PRIu32 ", \"waves\": %" PRId64 ", \"makespan_s\": %.9g, \"ideal_s\": %.9g, "
-                "\"manager_busy\": %.6g, \"out_busy\": %.6g, \"in_busy\": %.6g, \"network_busy\": %.6g, \"files_busy\": %.6g, "
-                "\"least_window\": %u, \"most_window\": %u, \"shares\": %" PRIu32 ", \"limit\": \"%s\" }", i ? "," : "", row->nodes, row->waves, r->makespan_s,
-                row->ideal_s, r->manager_busy, r->out_busy, r->in_busy, r->switch_busy, r->files_busy, r->least_window, r->most_window,
-                row->shares, row->limit);
-    }
+    print_rows(report, DFC_TABLE_JSON, out);
     fputs("\n  ] }\n", out);
 }
 

@@ -4,54 +4,65 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/schedule/rows.h"
+#include "compiler/show/table.h"
 #include "partition/model/model.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/base/text.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/platform.h"
 
-static void add_node(struct dfc_rows *rows, const struct dfc_placement *p, uint32_t node)
+static const struct dfc_column node_columns[] = {
+    DFC_COLUMN(NULL, "node", DFC_TEXT), DFC_COLUMN(NULL, "kernel", DFC_TEXT), DFC_COLUMN(NULL, "unit", DFC_TEXT), DFC_COLUMN(NULL, "worker", DFC_COUNT),
+    DFC_COLUMN(NULL, "time_s", DFC_SECONDS), DFC_COLUMN(NULL, "start_s", DFC_SECONDS), DFC_COLUMN(NULL, "end_s", DFC_SECONDS),
+};
+
+double dfc_worker_of_unit(const struct df_platform *platform, uint32_t unit, uint32_t worker)
 {
-    const struct df_graph *g = p->problem->graph;
-    uint32_t unit = p->run->place[node];
-    dfc_row_begin(rows);
-    dfc_row_node(rows, g, node);
-    dfc_row_text(rows, "kernel", df_graph_string(g, g->kernels[g->nodes[node].kernel].name));
-    dfc_row_worker(rows, p->problem->platform, unit, p->run->worker[node]);
-    dfc_row_seconds(rows, "time_s", dfp_node_is_free(g, node) ? 0 : dfp_node_time_s(p->problem, node, unit));
-    dfc_row_seconds(rows, "start_s", p->run->start_s[node]);
-    dfc_row_seconds(rows, "end_s", p->run->end_s[node]);
-    dfc_row_end(rows);
+    for (uint32_t u = 0; u < unit && worker != DF_NONE; u++)
+        worker -= platform->units[u].workers;
+    return worker == DF_NONE ? NAN : worker;
 }
 
-static void add_nodes(struct dfc_rows *rows, const struct dfc_placement *p)
+static void put_nodes(FILE *out, enum dfc_table_form form, const struct dfc_placement *p)
 {
-    for (uint32_t v = 0; v < p->problem->graph->n_nodes; v++)
-        add_node(rows, p, v);
+    const struct df_graph *g = p->problem->graph;
+    struct dfc_table table = { 0 };
+    dfc_table_begin(&table, out, form, node_columns, sizeof node_columns / sizeof *node_columns);
+    for (uint32_t v = 0; v < g->n_nodes; v++) {
+        const uint32_t unit = p->run->place[v];
+        char name[1024];
+        df_node_name(g, v, name, sizeof name);
+        dfc_table_row(&table, (const struct dfc_value[]){
+            DFC_WORD(name), DFC_WORD(df_graph_string(g, g->kernels[g->nodes[v].kernel].name)), DFC_WORD(p->problem->platform->units[unit].name),
+            DFC_NUMBER(dfc_worker_of_unit(p->problem->platform, unit, p->run->worker[v])),
+            DFC_NUMBER(dfp_node_is_free(g, v) ? 0 : dfp_node_time_s(p->problem, v, unit)), DFC_NUMBER(p->run->start_s[v]),
+            DFC_NUMBER(p->run->end_s[v]) });
+    }
 }
 
 void dfc_placement_csv(FILE *out, const struct dfc_placement *p)
 {
-    struct dfc_rows rows = { .out = out };
-    fputs("node,kernel,unit,worker,time_s,start_s,end_s\n", out);
-    add_nodes(&rows, p);
+    put_nodes(out, DFC_TABLE_CSV, p);
 }
 
 /* ---- JSON ---- */
 
-static void add_unit(struct dfc_rows *rows, const struct dfc_placement *p, const struct dfp_evaluation *e, uint32_t u,
-                     double all_s)
+static void put_units(FILE *out, const struct dfc_placement *p, const struct dfp_evaluation *e, const double *all_s)
 {
-    const struct df_memory_need *memory = &p->plan->memory[u];
-    dfc_row_begin(rows);
-    dfc_row_text(rows, "name", p->problem->platform->units[u].name);
-    dfc_row_count(rows, "workers", p->problem->platform->units[u].workers);
-    dfc_row_count(rows, "nodes", e->nodes[u]);
-    dfc_row_seconds(rows, "load_s", e->busy_s[u]);
-    dfc_row_seconds(rows, "all_on_it_s", all_s);
-    dfc_row_count(rows, "memory_bytes", p->plan->pool_bytes[u]);
-    dfc_row_count(rows, "least_memory_bytes", memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes);
-    dfc_row_count(rows, "largest_job_bytes", p->plan->largest_job_bytes[u]);
-    dfc_row_end(rows);
+    static const struct dfc_column columns[] = {
+        DFC_COLUMN(NULL, "name", DFC_TEXT), DFC_COLUMN(NULL, "workers", DFC_COUNT), DFC_COLUMN(NULL, "nodes", DFC_COUNT),
+        DFC_COLUMN(NULL, "load_s", DFC_SECONDS), DFC_COLUMN(NULL, "all_on_it_s", DFC_SECONDS), DFC_COLUMN(NULL, "memory_bytes", DFC_BYTES),
+        DFC_COLUMN(NULL, "least_memory_bytes", DFC_BYTES), DFC_COLUMN(NULL, "largest_job_bytes", DFC_BYTES),
+    };
+    struct dfc_table table = { 0 };
+    dfc_table_begin(&table, out, DFC_TABLE_JSON, columns, sizeof columns / sizeof *columns);
+    for (uint32_t u = 0; u < p->problem->platform->n_units; u++) {
+        const struct df_memory_need *memory = &p->plan->memory[u];
+        dfc_table_row(&table, (const struct dfc_value[]){
+            DFC_WORD(p->problem->platform->units[u].name), DFC_NUMBER(p->problem->platform->units[u].workers), DFC_NUMBER(e->nodes[u]),
+            DFC_NUMBER(e->busy_s[u]), DFC_NUMBER(all_s[u]), DFC_NUMBER(p->plan->pool_bytes[u]),
+            DFC_NUMBER(memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes), DFC_NUMBER(p->plan->largest_job_bytes[u]) });
+    }
 }
 
 static void put_name(FILE *out, const char *before, const char *key, const char *text)
@@ -87,7 +98,6 @@ static void put_times(FILE *out, const struct dfc_placement *p, const struct dfp
 
 int dfc_placement_json(FILE *out, const struct dfc_placement *p, struct df_error *error)
 {
-    struct dfc_rows rows = { .out = out, .json = true };
     uint32_t n_units = p->problem->platform->n_units;
     double all_s[DF_MAX_UNITS];         /* a wave with everything on one unit */
     struct dfp_report report;
@@ -105,11 +115,9 @@ int dfc_placement_json(FILE *out, const struct dfc_placement *p, struct df_error
     put_copies(out, &report);
     put_times(out, p, &report.evaluation);
     fputs(" \"units\": [", out);
-    for (uint32_t u = 0; u < n_units; u++)
-        add_unit(&rows, p, &report.evaluation, u, all_s[u]);
-    rows.more = false;
+    put_units(out, p, &report.evaluation, all_s);
     fputs("\n ],\n \"nodes\": [", out);
-    add_nodes(&rows, p);
+    put_nodes(out, DFC_TABLE_JSON, p);
     fputs("\n ]}\n", out);
     return DF_OK;
 }

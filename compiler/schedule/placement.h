@@ -19,6 +19,8 @@ struct dfc_placement {                  /* all is borrowed */
     const struct dfr_simulation *run;   /* of one wave of the plan, with place, worker, start_s and end_s */
 };
 
+/* A worker's number among those of its unit, of one among all workers of the platform. NaN: there is none (DF_NONE). */
+double dfc_worker_of_unit(const struct df_platform *platform, uint32_t unit, uint32_t worker);
 void dfc_placement_csv(FILE *out, const struct dfc_placement *placement);
 /* Errors: those of dfp_evaluate(). */
 int dfc_placement_json(FILE *out, const struct dfc_placement *placement, struct df_error *error);

@@ -4,44 +4,34 @@
 #include <string.h>
 #include <strings.h>
 
+#include "compiler/schedule/placement.h"
 #include "compiler/tools/messages.h"
 #include "partition/model/model.h"
 #include "runtime/base/error.h"
 #include "runtime/base/text.h"
+#include "runtime/graph/graph.h"
 
 /* ---- rows ---- */
 
-static void begin_row(struct dfc_schedule *s, const char *kind, uint32_t wave, uint32_t node)
-{
-    dfc_row_begin(&s->rows);
-    if (!s->rows.json)
-        dfc_row_text(&s->rows, "policy", s->policy);
-    dfc_row_text(&s->rows, "kind", kind);
-    dfc_row_count(&s->rows, "wave", wave);
-    dfc_row_node(&s->rows, s->problem->graph, node);
-}
-
-static void end_row(struct dfc_schedule *s, double start_s, double end_s)
-{
-    dfc_row_seconds(&s->rows, "start_s", start_s);
-    dfc_row_seconds(&s->rows, "end_s", end_s);
-    dfc_row_end(&s->rows);
-}
+static const struct dfc_column columns[] = {
+    DFC_COLUMN(NULL, "policy", DFC_TEXT, .csv_only = true), DFC_COLUMN(NULL, "kind", DFC_TEXT), DFC_COLUMN(NULL, "wave", DFC_COUNT),
+    DFC_COLUMN(NULL, "node", DFC_TEXT), DFC_COLUMN(NULL, "kernel", DFC_TEXT), DFC_COLUMN(NULL, "output", DFC_TEXT), DFC_COLUMN(NULL, "unit", DFC_TEXT),
+    DFC_COLUMN(NULL, "worker", DFC_COUNT), DFC_COLUMN(NULL, "threads", DFC_COUNT), DFC_COLUMN(NULL, "from", DFC_TEXT), DFC_COLUMN(NULL, "to", DFC_TEXT),
+    DFC_COLUMN(NULL, "bytes", DFC_BYTES), DFC_COLUMN(NULL, "start_s", DFC_SECONDS), DFC_COLUMN(NULL, "end_s", DFC_SECONDS),
+};
 
 static void add_job(struct dfc_schedule *s, uint32_t unit, uint32_t worker, uint32_t node, uint32_t wave,
                     double start_s, double end_s)
 {
     const struct df_graph *g = s->problem->graph;
     const struct dfp_model model = { .problem = s->problem };
-    begin_row(s, "job", wave, node);
-    dfc_row_text(&s->rows, "kernel", df_graph_string(g, g->kernels[g->nodes[node].kernel].name));
-    dfc_row_none(&s->rows, "output");
-    dfc_row_worker(&s->rows, s->problem->platform, unit, worker);
-    dfc_row_count(&s->rows, "threads", worker == DF_NONE ? 0 : dfp_model_workers(&model, node, unit));
-    dfc_row_none(&s->rows, "from");
-    dfc_row_none(&s->rows, "to");
-    dfc_row_none(&s->rows, "bytes");
-    end_row(s, start_s, end_s);
+    char name[1024];
+    df_node_name(g, node, name, sizeof name);
+    dfc_table_row(&s->table, (const struct dfc_value[]){
+        DFC_WORD(s->policy), DFC_WORD("job"), DFC_NUMBER(wave), DFC_WORD(name), DFC_WORD(df_graph_string(g, g->kernels[g->nodes[node].kernel].name)),
+        DFC_MISSING, DFC_WORD(s->problem->platform->units[unit].name), DFC_NUMBER(dfc_worker_of_unit(s->problem->platform, unit, worker)),
+        DFC_NUMBER(worker == DF_NONE ? 0 : dfp_model_workers(&model, node, unit)), DFC_MISSING, DFC_MISSING, DFC_MISSING, DFC_NUMBER(start_s),
+        DFC_NUMBER(end_s) });
 }
 
 /* The name of the port that makes a value. */
@@ -81,16 +71,12 @@ static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32
     struct dfc_schedule *s = arg;
     const struct df_unit *units = s->problem->platform->units;
     const struct df_graph *g = s->problem->graph;
-    begin_row(s, "copy", wave, g->values[value].producer);
-    dfc_row_none(&s->rows, "kernel");
-    dfc_row_text(&s->rows, "output", output_name(g, &g->values[value]));
-    dfc_row_none(&s->rows, "unit");
-    dfc_row_none(&s->rows, "worker");
-    dfc_row_none(&s->rows, "threads");
-    dfc_row_text(&s->rows, "from", units[from].name);
-    dfc_row_text(&s->rows, "to", units[to].name);
-    dfc_row_count(&s->rows, "bytes", g->values[value].bytes);
-    end_row(s, begin_s, end_s);
+    char name[1024];
+    df_node_name(g, g->values[value].producer, name, sizeof name);
+    dfc_table_row(&s->table, (const struct dfc_value[]){
+        DFC_WORD(s->policy), DFC_WORD("copy"), DFC_NUMBER(wave), DFC_WORD(name), DFC_MISSING, DFC_WORD(output_name(g, &g->values[value])),
+        DFC_MISSING, DFC_MISSING, DFC_MISSING, DFC_WORD(units[from].name), DFC_WORD(units[to].name), DFC_NUMBER(g->values[value].bytes),
+        DFC_NUMBER(begin_s), DFC_NUMBER(end_s) });
     if (s->next.copied)
         s->next.copied(s->next.arg, from, to, value, wave, begin_s, end_s);
 }
@@ -123,22 +109,20 @@ bool dfc_schedule_open(struct dfc_schedule *s, const char *path, const struct df
         return true;
     if (!dfc_output_open(&s->output, path))
         return false;
-    s->rows = (struct dfc_rows){ .out = s->output.file, .json = is_json(path) };
-    if (!s->rows.json) {
-        fputs("policy,kind,wave,node,kernel,output,unit,worker,threads,from,to,bytes,start_s,end_s\n", s->rows.out);
+    dfc_table_begin(&s->table, s->output.file, is_json(path) ? DFC_TABLE_JSON : DFC_TABLE_CSV, columns, sizeof columns / sizeof *columns);
+    if (s->table.form == DFC_TABLE_CSV)
         return true;
-    }
-    fputs("{\"graph\": ", s->rows.out);
-    dfr_text_json(s->rows.out, problem->graph->name);
-    fputs(", \"platform\": ", s->rows.out);
-    dfr_text_json(s->rows.out, problem->platform->name);
-    fprintf(s->rows.out, ", \"waves\": %u, \"policies\": [", (unsigned)waves);
+    fputs("{\"graph\": ", s->table.out);
+    dfr_text_json(s->table.out, problem->graph->name);
+    fputs(", \"platform\": ", s->table.out);
+    dfr_text_json(s->table.out, problem->platform->name);
+    fprintf(s->table.out, ", \"waves\": %u, \"policies\": [", (unsigned)waves);
     return true;
 }
 
 void dfc_schedule_begin(struct dfc_schedule *s, const char *policy, struct dfr_simulation *run)
 {
-    if (!s->rows.out)
+    if (!s->table.out)
         return;
     s->policy = policy;
     s->next = *run;
@@ -146,23 +130,23 @@ void dfc_schedule_begin(struct dfc_schedule *s, const char *policy, struct dfr_s
     run->passed = passed;
     run->copied = copied;
     run->arg = s;
-    if (s->rows.json)
-        fprintf(s->rows.out, "%s\n {\"policy\": \"%s\", \"rows\": [", s->more ? "," : "", policy);
+    if (s->table.form == DFC_TABLE_JSON)
+        fprintf(s->table.out, "%s\n {\"policy\": \"%s\", \"rows\": [", s->more ? "," : "", policy);
     s->more = true;
-    s->rows.more = false;
+    s->table.more = false;
 }
 
 void dfc_schedule_end(struct dfc_schedule *s, const struct dfr_simulation *run)
 {
-    if (s->rows.out && s->rows.json)
-        fprintf(s->rows.out, "\n ], \"makespan_s\": %.9g}", run->makespan_s);
+    if (s->table.out && s->table.form == DFC_TABLE_JSON)
+        fprintf(s->table.out, "\n ], \"makespan_s\": %.9g}", run->makespan_s);
 }
 
 bool dfc_schedule_close(struct dfc_schedule *s, bool keep)
 {
-    if (!s->rows.out)
+    if (!s->table.out)
         return true;
-    if (s->rows.json)
-        fputs("\n]}\n", s->rows.out);
+    if (s->table.form == DFC_TABLE_JSON)
+        fputs("\n]}\n", s->table.out);
     return dfc_output_close(&s->output, keep);
 }

@@ -1,5 +1,7 @@
 /* schedule.h - the schedule of simulated runs as a file: `dfc simulate --schedule` and `dfc partition --schedule`.
  *
+ * Room:     compiler/schedule/ writes schedules and placements for other programs, as CSV or JSON. It knows plans and
+ *           simulated runs, and no command line.
  * Rows:     of kind `job`, one for each job of each wave: wave, node, kernel, unit, worker, start_s, end_s, and how many
  *           workers of the unit the job holds (threads). A node that costs nothing has no worker, and threads is 0.
  *           Of kind `copy`, one for each copy: wave, the node that made the token, its output, from, to, bytes,
@@ -12,7 +14,7 @@
 #ifndef DFC_SCHEDULE_H
 #define DFC_SCHEDULE_H
 
-#include "compiler/schedule/rows.h"
+#include "compiler/show/table.h"
 #include "compiler/tools/output_file.h"
 #include "runtime/base/option.h"
 #include "partition/partition.h"
@@ -20,7 +22,7 @@
 
 struct dfc_schedule {
     struct dfc_output output;
-    struct dfc_rows rows;               /* rows.out NULL: no schedule is wanted, and nothing is done */
+    struct dfc_table table;             /* table.out NULL: no schedule is wanted, and nothing is done */
     const struct dfp_problem *problem;
     const char *policy;
     bool more;                          /* JSON: there is a policy before */

@@ -94,36 +94,24 @@ static const char *kernel_name(const struct dfc_pays *p, const struct share *s)
     return df_graph_string(p->problem->graph, p->problem->graph->kernels[s->kernel].name);
 }
 
-static void time_cell(struct dfc_table *table, double seconds)
-{
-    char text[32];
-    dfc_table_cell(table, "%s", isnan(seconds) ? "-" : dfr_text_seconds(seconds, text, sizeof text));
-}
-
 static bool print_kernels(const struct dfc_pays *p, const struct share *shares, FILE *out)
 {
-    static const char *const heads[] = { "kernel", "jobs a wave", "a job here", "on the GPU", "its copies" };
+    static const struct dfc_column columns[] = {
+        DFC_COLUMN("kernel", NULL, DFC_TEXT), DFC_COLUMN("jobs a wave", NULL, DFC_COUNT), DFC_COLUMN("a job here", NULL, DFC_SECONDS),
+        DFC_COLUMN("on the GPU", NULL, DFC_SECONDS), DFC_COLUMN("its copies", NULL, DFC_SECONDS),
+    };
+    struct dfc_table table = { 0 };
     bool has_gpu = false;
     for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++)
         has_gpu |= shares[k].jobs && !isnan(shares[k].gpu_s);
-    struct dfc_table table = { .n_columns = has_gpu ? 5 : 3 };
-    for (unsigned i = 0; i < table.n_columns; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
+    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, has_gpu ? 5 : 3);
     for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++) {
         const struct share *s = &shares[k];
-        if (!s->jobs)
-            continue;
-        dfc_table_cell(&table, "%s", kernel_name(p, s));
-        dfc_table_cell(&table, "%u", (unsigned)s->jobs);
-        time_cell(&table, s->cpu_s / s->jobs);
-        if (has_gpu) {
-            time_cell(&table, s->gpu_s / s->jobs);
-            time_cell(&table, s->copy_s / s->jobs);
-        }
+        if (s->jobs)
+            dfc_table_row(&table, (const struct dfc_value[]){ DFC_WORD(kernel_name(p, s)), DFC_NUMBER(s->jobs), DFC_NUMBER(s->cpu_s / s->jobs),
+                                                              DFC_NUMBER(s->gpu_s / s->jobs), DFC_NUMBER(s->copy_s / s->jobs) });
     }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
-    return good;
+    return dfc_table_end(&table);
 }
 
 /* ---- ways to run ---- */
@@ -131,14 +119,6 @@ static bool print_kernels(const struct dfc_pays *p, const struct share *shares, 
 static double gain(double one_s, double other_s)
 {
     return other_s > 0 ? one_s / other_s : NAN;
-}
-
-static void gain_cell(struct dfc_table *table, double factor)
-{
-    if (isnan(factor))
-        dfc_table_cell(table, "-");
-    else
-        dfc_table_cell(table, "%.2fx", factor);
 }
 
 static void name_way(const struct dfc_pays *p, const struct dfc_way *way, char text[64])
@@ -149,24 +129,22 @@ static void name_way(const struct dfc_pays *p, const struct dfc_way *way, char t
 
 static bool print_ways(const struct dfc_pays *p, FILE *out)
 {
-    static const char *const heads[] = { "a wave with", "predicted", "measured", "gain predicted", "measured" };
-    struct dfc_table table = { .n_columns = 5 };
-    for (unsigned i = 0; i < table.n_columns; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
+    static const struct dfc_column columns[] = {
+        DFC_COLUMN("a wave with", NULL, DFC_TEXT), DFC_COLUMN("predicted", NULL, DFC_SECONDS), DFC_COLUMN("measured", NULL, DFC_SECONDS),
+        DFC_COLUMN("gain predicted", NULL, DFC_GAIN, .digits = 2), DFC_COLUMN("measured", NULL, DFC_GAIN, .digits = 2),
+    };
+    struct dfc_table table = { 0 };
+    fputc('\n', out);
+    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, sizeof columns / sizeof *columns);
     for (unsigned i = 0; i < p->n_ways; i++) {
         const struct dfc_way *way = &p->ways[i];
         char name[64];
         name_way(p, way, name);
-        dfc_table_cell(&table, "%s", name);
-        time_cell(&table, way->predicted_s);
-        time_cell(&table, way->measured_s);
-        gain_cell(&table, gain(p->ways[0].predicted_s, way->predicted_s));
-        gain_cell(&table, gain(p->ways[0].measured_s, way->measured_s));
+        dfc_table_row(&table, (const struct dfc_value[]){
+            DFC_WORD(name), DFC_NUMBER(way->predicted_s), DFC_NUMBER(way->measured_s), DFC_NUMBER(gain(p->ways[0].predicted_s, way->predicted_s)),
+            DFC_NUMBER(gain(p->ways[0].measured_s, way->measured_s)) });
     }
-    fputc('\n', out);
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
-    return good;
+    return dfc_table_end(&table);
 }
 
 /* ---- in words ---- */

@@ -4,6 +4,7 @@
 #include "compiler/show/simulate_report.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
@@ -13,20 +14,6 @@
 static uint32_t copies_of(const struct dfr_simulation *s)
 {
     return s->h2d_copies + s->d2h_copies + s->peer_copies;
-}
-
-void dfc_simulate_csv(const struct dfc_simulate_report *r, FILE *out)
-{
-    fputs("graph,platform,policy,makespan_s,lower_bound_s,h2d_bytes,d2h_bytes,copies,evictions,cpu_busy_s,gpu_busy_s,"
-          "plan_ms\n", out);
-    for (unsigned i = 0; i < r->n_rows; i++) {
-        const struct dfr_simulation *s = &r->rows[i].simulation;
-        dfr_text_csv(out, r->graph);
-        fprintf(out, ",%s,%s,%.9g,%.9g,%" PRIu64 ",%" PRIu64 ",%u,%u,%.9g,%.9g,%.3f\n", r->platform->name,
-                r->rows[i].policy, s->makespan_s, r->bound_s, s->h2d_bytes, s->d2h_bytes,
-                (unsigned)copies_of(s), (unsigned)s->evictions, r->rows[i].cpu_busy_s,
-                r->rows[i].gpu_busy_s, r->rows[i].plan_ms);
-    }
 }
 
 static void write_json_name(FILE *out, const char *key, const char *text)
@@ -87,7 +74,7 @@ static double load_of(const struct df_platform *platform, uint32_t first, uint32
         busy_s += s->busy_s[u];
         workers += platform->units[u].workers;
     }
-    return workers > 0 && s->makespan_s > 0 ? 100 * busy_s / (workers * s->makespan_s) : 0;
+    return workers > 0 && s->makespan_s > 0 ? busy_s / (workers * s->makespan_s) : 0;
 }
 
 /* For a plan for many waves, prints what limits it. */
@@ -112,42 +99,54 @@ static bool has_peers(const struct df_platform *platform)
     return peers;
 }
 
-bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
+static bool print_rows(const struct dfc_simulate_report *r, enum dfc_table_form form, FILE *out)
 {
-    static const char *const heads[] = { "policy", "makespan", "ratio", "/ bound", "cpu busy", "gpu busy", "copies",
-                                         "to gpu", "from gpu", "to peers", "evictions", "planning" };
-    enum { ALL = sizeof heads / sizeof *heads, TO_PEERS = 9 };
-    bool peers = has_peers(r->platform);
-    struct dfc_table table = { .n_columns = ALL - !peers };
+    static const struct dfc_column columns[] = {
+        DFC_COLUMN(NULL, "graph", DFC_TEXT), DFC_COLUMN(NULL, "platform", DFC_TEXT), DFC_COLUMN("policy", "policy", DFC_TEXT),
+        DFC_COLUMN("makespan", "makespan_s", DFC_SECONDS), DFC_COLUMN("ratio", NULL, DFC_FACTOR, .digits = 3),
+        DFC_COLUMN("/ bound", NULL, DFC_FACTOR, .digits = 3), DFC_COLUMN(NULL, "lower_bound_s", DFC_SECONDS), DFC_COLUMN(NULL, "h2d_bytes", DFC_BYTES),
+        DFC_COLUMN(NULL, "d2h_bytes", DFC_BYTES), DFC_COLUMN("cpu busy", NULL, DFC_SHARE, .digits = 1),
+        DFC_COLUMN("gpu busy", NULL, DFC_SHARE, .digits = 1), DFC_COLUMN("copies", "copies", DFC_COUNT), DFC_COLUMN("to gpu", NULL, DFC_BYTES),
+        DFC_COLUMN("from gpu", NULL, DFC_BYTES), DFC_COLUMN("to peers", NULL, DFC_BYTES), DFC_COLUMN("evictions", "evictions", DFC_COUNT),
+        DFC_COLUMN(NULL, "cpu_busy_s", DFC_SECONDS), DFC_COLUMN(NULL, "gpu_busy_s", DFC_SECONDS), DFC_COLUMN("planning", "plan_ms", DFC_MILLISECONDS),
+    };
+    enum { N = sizeof columns / sizeof *columns, TO_PEERS = 14 };
+    struct dfc_column shown[N];
+    struct dfc_table table = { 0 };
     double best_s = r->rows[0].simulation.makespan_s;
-    char a[32], b[32], c[32];
+    memcpy(shown, columns, sizeof shown);
+    if (!has_peers(r->platform))
+        shown[TO_PEERS].head = NULL;
     for (unsigned i = 1; i < r->n_rows; i++)
         best_s = r->rows[i].simulation.makespan_s < best_s ? r->rows[i].simulation.makespan_s : best_s;
+    dfc_table_begin(&table, out, form, shown, N);
+    for (unsigned i = 0; i < r->n_rows; i++) {
+        const struct dfc_simulated *row = &r->rows[i];
+        const struct dfr_simulation *s = &row->simulation;
+        dfc_table_row(&table, (const struct dfc_value[N]){
+            DFC_WORD(r->graph), DFC_WORD(r->platform->name), DFC_WORD(row->policy), DFC_NUMBER(s->makespan_s),
+            DFC_NUMBER(best_s > 0 ? s->makespan_s / best_s : 1), DFC_NUMBER(r->bound_s > 0 ? s->makespan_s / r->bound_s : 1), DFC_NUMBER(r->bound_s),
+            DFC_NUMBER(s->h2d_bytes), DFC_NUMBER(s->d2h_bytes), DFC_NUMBER(load_of(r->platform, 0, 1, s)),
+            DFC_NUMBER(load_of(r->platform, 1, r->platform->n_units, s)), DFC_NUMBER(copies_of(s)), DFC_NUMBER(s->h2d_bytes),
+            DFC_NUMBER(s->d2h_bytes), DFC_NUMBER(s->peer_bytes), DFC_NUMBER(s->evictions), DFC_NUMBER(row->cpu_busy_s),
+            DFC_NUMBER(row->gpu_busy_s), DFC_NUMBER(row->plan_ms) });
+    }
+    return dfc_table_end(&table);
+}
+
+void dfc_simulate_csv(const struct dfc_simulate_report *r, FILE *out)
+{
+    print_rows(r, DFC_TABLE_CSV, out);
+}
+
+bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
+{
+    char a[32];
     dfr_message_name(out, r->path);
     fprintf(out, " on %s: %u node%s, %u wave%s; no schedule is faster than %s\n\n", r->platform->name,
             (unsigned)r->n_nodes, r->n_nodes == 1 ? "" : "s", (unsigned)r->waves, r->waves == 1 ? "" : "s",
             dfr_text_seconds(r->bound_s, a, sizeof a));
-    for (unsigned i = 0; i < ALL; i++)
-        if (peers || i != TO_PEERS)
-            dfc_table_cell(&table, "%s", heads[i]);
-    for (unsigned i = 0; i < r->n_rows; i++) {
-        const struct dfr_simulation *s = &r->rows[i].simulation;
-        dfc_table_cell(&table, "%s", r->rows[i].policy);
-        dfc_table_cell(&table, "%s", dfr_text_seconds(s->makespan_s, a, sizeof a));
-        dfc_table_cell(&table, "%.3f", best_s > 0 ? s->makespan_s / best_s : 1.0);
-        dfc_table_cell(&table, "%.3f", r->bound_s > 0 ? s->makespan_s / r->bound_s : 1.0);
-        dfc_table_cell(&table, "%.1f %%", load_of(r->platform, 0, 1, s));
-        dfc_table_cell(&table, "%.1f %%", load_of(r->platform, 1, r->platform->n_units, s));
-        dfc_table_cell(&table, "%u", (unsigned)copies_of(s));
-        dfc_table_cell(&table, "%s", dfr_text_bytes(s->h2d_bytes, b, sizeof b));
-        dfc_table_cell(&table, "%s", dfr_text_bytes(s->d2h_bytes, c, sizeof c));
-        if (peers)
-            dfc_table_cell(&table, "%s", dfr_text_bytes(s->peer_bytes, a, sizeof a));
-        dfc_table_cell(&table, "%u", (unsigned)s->evictions);
-        dfc_table_cell(&table, "%.1f ms", r->rows[i].plan_ms);
-    }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    bool good = print_rows(r, DFC_TABLE_TEXT, out);
     for (unsigned i = 0; i < r->n_rows; i++)
         if (r->rows[i].least_load_s > 0 && r->rows[i].load_bound_s > 0)
             write_load(&r->rows[i], out);

@@ -17,12 +17,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/binary_heap.h"
 
 #define DFR_EVENTS(NAME, TYPE)                                                          \
     struct NAME##_queue {                                                              \
         TYPE *at;                       /* a heap */                                    \
-        uint32_t n, capacity;                                                           \
+        uint32_t n;                                                                     \
+        size_t capacity;                                                                \
         uint64_t made;                                                                  \
         bool out_of_memory;                                                             \
     };                                                                                  \
@@ -35,15 +37,9 @@
     DFR_HEAP(NAME, TYPE)                                                                \
     static inline bool NAME##_add(struct NAME##_queue *events, TYPE event)             \
     {                                                                                   \
-        if (events->n == events->capacity) {                                            \
-            const uint32_t capacity = events->capacity ? 2 * events->capacity : 8;      \
-            TYPE *at = realloc(events->at, capacity * sizeof *at);                      \
-            if (!at) {                                                                  \
-                events->out_of_memory = true;                                           \
-                return false;                                                           \
-            }                                                                           \
-            events->at = at;                                                            \
-            events->capacity = capacity;                                                \
+        if (!DFR_ARRAY_ROOM(events->at, events->n, events->capacity)) {                 \
+            events->out_of_memory = true;                                               \
+            return false;                                                               \
         }                                                                               \
         event.made = events->made++;                                                    \
         NAME##_put(events->at, events->n++, event);                                     \

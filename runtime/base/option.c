@@ -115,7 +115,8 @@ static int read_seconds(const struct dfr_option *row, const char *text, double *
     if (alone > 0 && alone < 1e9 && !*end)
         *seconds = alone;
     else if (!dfr_parse_seconds(text, seconds))
-        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a time is expected, such as 500ms, 30s or 2min", row->name, text);
+        return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a time is expected, such as 500ms, 30s or 2min%s", row->name, text,
+                         row->first ? "; a number alone is seconds" : "");
     return DF_OK;
 }
 
@@ -150,6 +151,9 @@ static int set(const struct dfr_option *row, char *record, const char *text, str
             n = row->first;
         else
             status = dfr_option_count(row->name, text, row->least, row->most, &n, error);
+        if (status != DF_OK && row->words)
+            return dfr_error(error, DF_E_ARGUMENT, "%s=%s: '%s' or a whole number from %llu to %llu is expected", row->name, text, row->words,
+                             (unsigned long long)row->least, (unsigned long long)row->most);
         break;
     case DFR_TYPE_BYTES:
         if (!dfr_parse_size(text, &n))
@@ -189,7 +193,7 @@ static int set(const struct dfr_option *row, char *record, const char *text, str
 /* ---- words of a command line ---- */
 
 /* *text: the option's value, what follows its name, else the next word. NULL: it has none. A next word that looks like an option is none, unless any text
- * may be a value. */
+ * may be a value, or the option is one as in -o. */
 static int take_value(const struct dfr_option *row, int argc, char **argv, int *i, const char **text, struct df_error *error)
 {
     const char *word = argv[*i], *behind = word + strlen(row->name);
@@ -199,7 +203,7 @@ static int take_value(const struct dfr_option *row, int argc, char **argv, int *
     if (*behind == '=' && !is_long(row))
         return dfr_error(error, DF_E_ARGUMENT, "%s: no '=' stands between %s and its value: write '%s %s'", word, row->name, row->name, behind + 1);
     if (!*text && !is_optional(row)) {
-        if (*i + 1 >= argc || (row->type != DFR_TYPE_TEXT && strncmp(argv[*i + 1], "--", 2) == 0))
+        if (*i + 1 >= argc || (is_long(row) && row->type != DFR_TYPE_TEXT && strncmp(argv[*i + 1], "--", 2) == 0))
             return dfr_error(error, DF_E_ARGUMENT, "%s needs a value", row->name);
         *text = argv[++*i];
     }

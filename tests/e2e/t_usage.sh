@@ -72,7 +72,7 @@ refused probe-sim "probe: a simulated device has nothing to measure" probe --dev
 # profile
 refused goal "--goal=0: a share such as 0.01 or 1% is expected" profile sum.df --goal=0
 refused goal-word "--goal=1x: a share such as 0.01 or 1% is expected" profile sum.df --goal=1x
-refused max-time "--max-time=2x: a time is expected, such as 500ms, 30s or 2min" profile sum.df --max-time=2x
+refused max-time "--max-time=2x: a time is expected, such as 500ms, 30s or 2min; a number alone is seconds" profile sum.df --max-time=2x
 refused value-option "--max-time needs a value" profile sum.df --max-time --force
 refused max-runs "--max-runs=0: a whole number from 1 to 10000000 is expected" profile sum.df --max-runs=0
 refused profile-output "-o: profile writes to the database; --db=FILE names another one" profile sum.df -o x

@@ -185,7 +185,7 @@ static void test_messages(void **state)
     bad("--workers=257", "--workers=257: a whole number from 1 to 256 is expected");
     bad("--workers=two", "--workers=two: a whole number from 1 to 256 is expected");
     bad("--inflight=-1", "--inflight=-1: a whole number from 1 to 1000000 is expected");
-    bad("--gpu-jobs=5000", "--gpu-jobs=5000: a whole number from 1 to 1024 is expected");
+    bad("--gpu-jobs=5000", "--gpu-jobs=5000: 'auto' or a whole number from 1 to 1024 is expected");
     bad("--waves=0", "--waves=0: a whole number from 1 to 9223372036854775807 is expected");
     bad("--waves=1.5", "--waves=1.5: a whole number from 1 to 9223372036854775807 is expected");
     bad("--waves=99999999999999999999", "--waves=99999999999999999999: a whole number from 1 to 9223372036854775807 is expected");

@@ -67,6 +67,14 @@ sed -n '/^```python$/,/^```$/p' "$DF_SOURCE/README.md" | grep -v '^```' >readme.
 echo 'import dfc; print(dfc.command())' >>readme.py
 venv/bin/python readme.py >readme.got 2>err; expect readme 0 '^\[0\. +2\.5 +5\. +7\.5\]$' cat readme.got
 expect installed 0 "^$PWD/venv/.*/dfc/home/bin/dfc$" cat readme.got
+expect version 0 "^$("$DFC" --version | cut -d ' ' -f 2)$" env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c 'import dfc; print(dfc.__version__)'
+expect text-in-a-line 0 '^2$' env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c '
+import dfc
+f = dfc.compile("kernel f(in a: i32[n], out b: i32[n]) { b[i] = a[i] + 1; } graph g(in a: i32[n], out b: i32[n]) { b = f(a); }", flags=["--nvcc=none"])
+print(f([1])[0])'
+expect file-of-a-path 1 "no such file|cannot read|cannot open" env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c '
+import dfc, pathlib
+dfc.compile(pathlib.Path("kernel f;"))'
 expect layout 0 "^$DF_BUILD/bin/dfc$" env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c 'import dfc; print(dfc.command())'
 
 # A folder that is gone is no reason to refuse a text. A dfc whose status is lost, and which said nothing, has failed if there is no library.

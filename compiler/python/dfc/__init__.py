@@ -22,6 +22,8 @@ import weakref as _weakref
 
 from .graphs import Graph, GraphError, Library, Stats, load
 
+__version__ = "0.1.0"
+
 __all__ = ["CompileError", "Graph", "GraphError", "Library", "Picture", "Stats", "command", "compile", "load"]
 
 
@@ -63,7 +65,8 @@ class _Source:
 
 
 def compile(source, graph=None, options="", define=None, flags=()):
-    """Compiles a .df file, or a text with line breaks, and gives its graph as a Graph; graph=None: if there are several, all (Library).
+    """Compiles a .df file, or a text, and gives its graph as a Graph; graph=None: if there are several, all (Library). A str that has a
+    line break, ';' or '{' is a text, unless a file has this name; a pathlib.Path is always a file.
 
     options:  of the session, as a program takes them: "--workers=2 --policy=gp --device=emu"
     define:   values of compile-time params: {"n": 4096}
@@ -74,12 +77,12 @@ def compile(source, graph=None, options="", define=None, flags=()):
         raise TypeError(f"flags={flags!r} is one text, and a list of words is expected: flags={[flags]!r}")
     folder = _tempfile.mkdtemp(prefix="dfc-", dir=_place())
     try:
-        if "\n" in _os.fspath(source):
+        text = source if _is_text(source) else None
+        if text is not None:
             path = _os.path.join(folder, "source.df")
             _pathlib.Path(path).write_text(source)
         else:
             path = _os.path.abspath(_os.fspath(source))
-        text = source if "\n" in _os.fspath(source) else None
         words = [f"-D{name}={value}" for name, value in (define or {}).items()] + [str(word) for word in flags]
         chosen = [] if graph is None else [f"--graph={graph}"]
         library = _os.path.join(folder, f"lib{_hashlib.sha256((text or path).encode()).hexdigest()[:16]}.so")
@@ -96,6 +99,10 @@ def compile(source, graph=None, options="", define=None, flags=()):
         one._keeps = made               # the folder stays as long as a graph of it
     graphs = list(made)
     return graphs[0] if graph is not None or len(graphs) == 1 else made
+
+
+def _is_text(source):
+    return isinstance(source, str) and ("\n" in source or ((";" in source or "{" in source) and not _os.path.exists(source)))
 
 
 def _place():

@@ -30,6 +30,7 @@ import sys as _sys
 import threading as _threading
 import time as _time
 
+import inspect as _inspect
 import numpy as _numpy
 
 _DTYPES = {"u": "uint", "i": "int", "f": "float"}      # by the letter of an element type; its number is that of NumPy's
@@ -67,7 +68,12 @@ def _array(value):
     if isinstance(value, _numpy.ndarray):
         return value
     if isinstance(value, (list, tuple)):
-        raise TypeError(f"it is a {type(value).__name__}: numpy.array() makes an array of it")
+        array = _numpy.array(value)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"it is a {type(value).__name__} that NumPy makes an array of {array.dtype} of")
+        return array
+    if hasattr(value, "__array_interface__"):   # pictures of Pillow
+        return _numpy.asarray(value)
     if hasattr(value, "__dlpack__"):
         device = value.__dlpack_device__()[0]
         if device != 1:                 # kDLCPU
@@ -96,6 +102,7 @@ class Graph:
         self._functions, self._fitting, self._stats = {}, None, None
         self.empty = {}
         self.__name__ = signature["name"]
+        self.__signature__ = self._parameters()
         self.__doc__ = f"{self.signature}\n\nA graph that dfc compiled; options: {options or 'none'}.{self._settings()}"
 
     @property
@@ -105,6 +112,14 @@ class Graph:
         ports = ", ".join(f"{p['mode']} {p['name']}: {_format(p, bounds)}" for p in self._signature["ports"])
         scalars = ", ".join(f"{s['name']}: {s['type']}" for s in self._signature["scalars"])
         return f"{self.__name__}({ports}{'; ' if scalars else ''}{scalars})"
+
+    def _parameters(self):
+        """What a call takes, for help() and completion."""
+        kinds, empty = _inspect.Parameter, _inspect.Parameter.empty
+        inputs = [kinds(port["name"], kinds.POSITIONAL_OR_KEYWORD) for port in self._ports("in")]
+        named = [(scalar["name"], empty) for scalar in self._signature["scalars"]] + [("out", None), ("waves", None), ("progress", False)]
+        taken = {port.name for port in inputs}
+        return _inspect.Signature(inputs + [kinds(name, kinds.KEYWORD_ONLY, default=default) for name, default in dict(named).items() if name not in taken])
 
     def _settings(self):
         """What its file declares as options, with their descriptions, for the docstring."""
@@ -201,9 +216,17 @@ class Graph:
         waves = None if port.get("final") else waves
         name, dtype, rank = port["name"], _dtype(port["type"]), len(port["dims"]) + (waves is not None)
         array = self._as_array(name, value)
+        if isinstance(value, (list, tuple)) and array.dtype != dtype and not writes:    # it has no type of its own
+            with _numpy.errstate(all="ignore"):
+                typed = array.astype(dtype)
+            if not _numpy.array_equal(typed, array, equal_nan=array.dtype.kind == "f") and (dtype.kind != "f" or array.dtype.kind != "f"):
+                raise TypeError(f"{self.__name__}: '{name}' is {_format(port)}, and {dtype} does not have all numbers of the {type(value).__name__}")
+            array = typed
         if array.dtype != dtype:
             raise TypeError(f"{self.__name__}: '{name}' is {_format(port)}, and the array has elements of type {array.dtype}, not "
                             f"{dtype}: convert it yourself, as in a.astype('{dtype}')")
+        if waves is not None and array.ndim == rank - 1 and not writes:     # the same token in each wave
+            array = _numpy.broadcast_to(array, (waves, *array.shape))
         if array.ndim != rank:
             waves_words = f" for each of {waves} waves" if waves is not None else ""
             raise ValueError(f"{self.__name__}: '{name}' is {_format(port)}{waves_words}, so {rank} extents are expected, and the array's "
@@ -341,13 +364,20 @@ class Graph:
             if not ports:
                 raise ValueError(f"{self.__name__}: waves=True: there is no input that says how many: give a number")
             first = values[ports[0]["name"]]
-            waves = len(first) if isinstance(first, (list, tuple)) else len(_numpy.atleast_1d(self._as_array(ports[0]["name"], first)))
+            if isinstance(first, (list, tuple)) and ports[0].get("varies"):
+                waves = len(first)
+            else:
+                shape, rank = self._as_array(ports[0]["name"], first).shape, len(ports[0]["dims"]) + 1
+                if len(shape) != rank:
+                    raise ValueError(f"{self.__name__}: '{ports[0]['name']}' is {_format(ports[0])} for each wave, so {rank} extents are expected, and "
+                                     f"the array's shape is {shape}")
+                waves = shape[0]
         if not isinstance(waves, (int, _numpy.integer)) or not 1 <= waves < 1 << 63:
             raise ValueError(f"{self.__name__}: waves={waves!r}: a number from 1 on is expected")
         return int(waves)
 
     def __call__(self, *inputs, out=None, waves=None, progress=False, **keywords):
-        """Runs one wave, or `waves` of them (True: as many as the first input has). progress=True: a line on stderr while it runs."""
+        """Runs one wave, or `waves` of them (True: as many as the first input has). An input with one token has it in each wave. progress=True: a line on stderr while it runs."""
         if waves is not None:
             waves = self._take_waves(waves, inputs, keywords)
         fitting = self._fitting

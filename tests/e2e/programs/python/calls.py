@@ -1,6 +1,7 @@
 """Calls the module that dfc made of edges.df, as it should be called and as it should not. Says `ok NAME` or `not ok NAME: why`."""
 import copy
 import gc
+import inspect
 import multiprocessing
 import os
 import pickle
@@ -80,7 +81,20 @@ says("twice", TypeError, "'image' is given twice", lambda: f(image, image=image,
 says("scalar-type", TypeError, "scalar 't' is f32, and 'x' is a str", lambda: f(image, t="x"))
 says("unknown", TypeError, "it has no 'z'", lambda: f(image, t=1, z=3))
 says("no-array", TypeError, "'image' is not usable as an array: memoryview", lambda: f(3, t=1))
-says("list", TypeError, "it is a list: numpy.array() makes an array of it", lambda: f([[1, 2], [3, 4]], t=1))
+case("list", np.array_equal(f(image.tolist(), t=2.5)[0], e) and np.array_equal(f(tuple(map(tuple, image.tolist())), t=2.5)[0], e))
+says("list-range", TypeError, "'image' is u8[h, w], and uint8 does not have all numbers of the list", lambda: f([[1, 2], [3, 256]], t=1))
+says("list-reals", TypeError, "uint8 does not have all numbers of the list", lambda: f([[1, 2], [3, 0.5]], t=1))
+says("list-ragged", TypeError, "'image' is not usable as an array", lambda: f([[1, 2], [3]], t=1))
+says("list-words", TypeError, "it is a list that NumPy makes an array of <U1 of", lambda: f([["a"]], t=1))
+
+
+class Picture:                          # as Pillow's
+    __array_interface__ = image.__array_interface__
+
+
+case("picture", np.array_equal(f(Picture(), t=2.5)[0], e))
+case("constant", all(np.array_equal(made, [one] * 3) for made, one in zip(f(image, t=2.5, waves=3), (e, c))))
+case("parameters", str(inspect.signature(f)) == "(image, *, t, out=None, waves=None, progress=False)")
 says("masked", TypeError, "'image' is not usable as an array: it is a masked array, and the mask would be ignored", lambda: f(np.ma.masked_array(image, image > 3), t=1))
 says("masked-out", TypeError, "'e' is not usable as an array: it is a masked array", lambda: f(image, t=1, out={"e": np.ma.masked_array(e.copy())}))
 says("masked-waves", TypeError, "it is a masked array", lambda: f(np.ma.masked_array(stack), t=1, waves=True))

@@ -79,7 +79,7 @@ expect percent 2 '--fires=high=108: a stage and a percentage from 0 to 100 are e
 expect no-percent 2 '--fires=high: a stage and a percentage' few --stream-policy=odds --fires=high
 expect no-stage 1 "--fires=hihg=8: the graph has no stage 'hihg'; did you mean 'high'\?" few --stream-policy=odds --fires=hihg=8
 expect other-stage 1 "--fires=zzzzz=8: the graph has no such stage; its first one is 'low'" few --stream-policy=odds --fires=zzzzz=8
-expect requests 2 '--requests=0: a whole number from 1 to 4096 is expected' few --stream-policy=ddwrr --requests=0
+expect requests 2 "--requests=0: 'best' or a whole number from 1 to 4096 is expected" few --stream-policy=ddwrr --requests=0
 expect one-file 2 's.csv' few --stream-policy=odds -o s.csv --sizes=s.csv
 expect graph-file 1 'nbia-tiles.df' few --stream-policy=odds --sizes="$cluster/nbia-tiles.df"
 expect nodes 1 'streams by demand take 1 to 1024 nodes' few --stream-policy=odds --nodes=2000

@@ -55,7 +55,7 @@ fi
 
 # Options that describe the machine have the same bounds in dfc as in the program.
 for o in workers=0 workers=257 inflight=0 inflight=1000001 gpu-jobs=0 gpu-jobs=1025 workers=-1 workers= workers=2x; do
-    expect "bound-$o" 2 "error: --${o%%=*}=.*: a whole number from 1 to [0-9]+ is expected" "$DFC" sum.df --emit=plan "--$o"
+    expect "bound-$o" 2 "error: --${o%%=*}=.*: ('[a-z]+' or )?a whole number from 1 to [0-9]+ is expected" "$DFC" sum.df --emit=plan "--$o"
 done
 for o in gpu-mem=0 gpu-mem=-1 gpu-mem=1QB gpu-mem=; do
     expect "bound-$o" 2 "error: --gpu-mem=.*: a size is expected" "$DFC" sum.df --emit=plan "--$o"

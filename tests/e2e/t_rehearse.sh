@@ -176,13 +176,13 @@ expect no-output 0 '^$' sh -c './p --rehearse=2x --waves=10 --policy=eager; echo
 expect all-waves 0 "^waves +10$" sh -c './p --rehearse=2x --waves=10 --stats --policy=dmda 2>&1'
 expect json 0 '"rehearsal": \{"scale": 2, "waits": [0-9]+, "late": [0-9]+, "late_median_s": ' sh -c './p --rehearse=2x --waves=10 --stats=json 2>&1'
 expect chosen 0 "^rehearsed +at [0-9.]+x" sh -c './p --rehearse --waves=10 --stats 2>&1'
-# A trace is at 1x: a job of 4 ms takes 4 ms, and 10 waves on one line of an ordered 1 ms node take at least 10 ms.
+# A trace is at 1x: a job of 4 ms takes 4 ms, and longer only if a thread wakes up late.
 ./p --rehearse=5x --waves=10 --policy=heft --trace=t.json
 expect trace 0 '^ok$' python3 - <<'EOF'
 import json
 events = [e for e in json.load(open("t.json"))["traceEvents"] if e.get("ph") == "X"]
-team = [e["dur"] for e in events if "team" in e["name"]]
-good = len(team) == 10 and all(abs(d - 4000) < 5 for d in team)
+team = sorted(e["dur"] for e in events if "team" in e["name"])
+good = len(team) == 10 and team[0] > 3995 and team[4] < 4005
 print("ok" if good else f"{len(events)} events, {team}")
 EOF
 

@@ -1,6 +1,7 @@
 /* scale_command.c - `dfc scale GRAPH.df --platform=CLUSTER.df`: predicts in virtual time how a graph runs on many machines. */
 #include "compiler/cluster/scale_command.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,14 @@ static const char usage[] =
     "'dfc simulate' does; the manager's own code runs in virtual time over a network that all share. With\n"
     "--stream-policy workers of all nodes ask for stages of waves instead. Runs no kernel. The same input gives the same output.\n";
 
+#define NOT_GIVEN ULONG_MAX
+
 struct request {
     struct dfc_common common;
     enum dfc_form form;
     unsigned long nodes[DFC_MOST_SCALES];
     unsigned n_nodes;
-    unsigned long waves, window, vary;
+    unsigned long waves, window, vary;  /* vary: NOT_GIVEN is 0 */
     uint64_t read_bytes, write_bytes;
     bool weak;
     enum dfr_share_what share;
@@ -73,7 +76,7 @@ static const struct dfr_option own_options[] = {
 static bool check_demand(const struct request *r)
 {
     const struct dfc_demand_options *d = &r->demand;
-    const char *manager = r->window ? "--window" : r->vary ? "--vary" : r->read_bytes ? "--read" : r->write_bytes ? "--write"
+    const char *manager = r->window ? "--window" : r->vary != NOT_GIVEN ? "--vary" : r->read_bytes ? "--read" : r->write_bytes ? "--write"
                         : r->share != DFR_SHARE_FIND ? "--share" : NULL;
     if (!d->given && dfc_demand_other(d))
         dfc_error("scale: %s goes with --stream-policy", dfc_demand_other(d));
@@ -164,7 +167,7 @@ static int scale_it(struct request *r)
 {
     static struct dfc_cluster cluster;  /* it is large */
     struct dfc_scale scale = { .cluster = &cluster, .waves = (int64_t)r->waves, .weak = r->weak, .window = (unsigned)r->window, .inflight = (unsigned)r->common.inflight,
-                               .vary = (double)r->vary / 100, .seed = (uint32_t)r->common.partition.seed,
+                               .vary = r->vary == NOT_GIVEN ? 0 : (double)r->vary / 100, .seed = (uint32_t)r->common.partition.seed,
                                .read_bytes = (double)r->read_bytes, .write_bytes = (double)r->write_bytes };
     struct dfc_scale_row rows[DFC_MOST_SCALES];
     struct df_error error = { "" };
@@ -188,7 +191,7 @@ static int scale_it(struct request *r)
 
 static int run(int argc, char **argv)
 {
-    struct request r = { .waves = 1000 };
+    struct request r = { .waves = 1000, .vary = NOT_GIVEN };
     dfp_options_default(&r.common.partition);
     int status = parse(&r, argc, argv);
     r.common.partition.objective = DFP_THROUGHPUT;

@@ -18,7 +18,7 @@
 #include "runtime/base/random.h"
 #include "runtime/base/virtual_time.h"
 
-#define NOBODY UINT32_MAX
+#define NO_PROCESSOR UINT32_MAX
 
 struct era {
     struct dfp_mapping mapping;
@@ -35,7 +35,7 @@ struct wave {
     enum state state;
 };
 
-struct event {                          /* a processor ends its wave; NOBODY: a stage's state arrives */
+struct event {                          /* a processor ends its wave; NO_PROCESSOR: a stage's state arrives */
     double time_s;
     uint64_t order, made;               /* order: the processor */
 };
@@ -136,7 +136,7 @@ static void move_state(struct run *r, uint32_t e, uint32_t stage)
     if (r->through[stage] < to->first || to->ready_s[stage] < HUGE_VAL)
         return;
     to->ready_s[stage] = r->now_s + (e ? dfp_remap_move_s(&r->remap, stage, from->members[from->from[k]], to->members[to->from[g]]) : 0);
-    event_add(&r->events, (struct event){ .time_s = to->ready_s[stage], .order = NOBODY });
+    event_add(&r->events, (struct event){ .time_s = to->ready_s[stage], .order = NO_PROCESSOR });
 }
 
 static bool add_era(struct run *r, const struct dfp_mapping *mapping, int64_t first)
@@ -172,21 +172,21 @@ static bool has_state(const struct run *r, const struct wave *w)
     return true;
 }
 
-/* A processor that may take the wave now, or NOBODY. */
+/* A processor that may take the wave now, or NO_PROCESSOR. */
 static uint32_t find_processor(const struct run *r, const struct wave *w)
 {
     const struct era *era = &r->eras[w->era];
     uint32_t from = era->from[w->group], n = era->from[w->group + 1] - from;
     if (!has_state(r, w))
-        return NOBODY;
+        return NO_PROCESSOR;
     if (r->l->feeding == DFP_IN_ORDER) {
         uint32_t p = era->members[from + (uint32_t)((w->number - era->first) % n)];
-        return r->has[p] < 0 ? p : NOBODY;
+        return r->has[p] < 0 ? p : NO_PROCESSOR;
     }
     for (uint32_t i = 0; i < n; i++)
         if (r->has[era->members[from + i]] < 0)
             return era->members[from + i];
-    return NOBODY;
+    return NO_PROCESSOR;
 }
 
 static void begin(struct run *r, struct wave *w, uint32_t processor)
@@ -204,8 +204,8 @@ static void begin(struct run *r, struct wave *w, uint32_t processor)
 static void begin_all(struct run *r)
 {
     for (uint32_t i = 0; i < r->n_waves; i++) {
-        uint32_t p = r->waves[i].state == WAITS ? find_processor(r, &r->waves[i]) : NOBODY;
-        if (p != NOBODY)
+        uint32_t p = r->waves[i].state == WAITS ? find_processor(r, &r->waves[i]) : NO_PROCESSOR;
+        if (p != NO_PROCESSOR)
             begin(r, &r->waves[i], p);
     }
 }
@@ -321,7 +321,7 @@ static int step(struct run *r)
     assert(r->events.n > 0);
     const struct event event = event_next(&r->events);
     r->now_s = event.time_s;
-    if (event.order != NOBODY)
+    if (event.order != NO_PROCESSOR)
         end(r, (uint32_t)event.order);
     int code = pass_all(r);
     enter(r);

@@ -116,7 +116,7 @@ static int read_seconds(const struct dfr_option *row, const char *text, double *
         *seconds = alone;
     else if (!dfr_parse_seconds(text, seconds))
         return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a time is expected, such as 500ms, 30s or 2min%s", row->name, text,
-                         row->first ? "; a number alone is seconds" : "");
+                         row->first ? "; a number without a unit is in seconds" : "");
     return DF_OK;
 }
 
@@ -157,7 +157,7 @@ static int set(const struct dfr_option *row, char *record, const char *text, str
         break;
     case DFR_TYPE_BYTES:
         if (!dfr_parse_size(text, &n))
-            status = dfr_error(error, DF_E_ARGUMENT, "%s=%s: a size is expected, such as 512MiB or 6GiB; a number alone is bytes, at least %d", row->name,
+            status = dfr_error(error, DF_E_ARGUMENT, "%s=%s: a size is expected, such as 512MiB or 6GiB; a number without a unit is in bytes, at least %d", row->name,
                                text, DFR_LEAST_BYTES);
         break;
     case DFR_TYPE_SECONDS:

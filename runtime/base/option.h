@@ -27,7 +27,7 @@ enum dfr_option_type {
     DFR_TYPE_SPELLING,                  /* no value; a const char * gets the option's name */
     DFR_TYPE_COUNT,                     /* a whole number from `least` to `most`; or, if `words` is set, this word, for the number `first` */
     DFR_TYPE_BYTES,                     /* as dfr_parse_size() reads it, for a uint64_t */
-    DFR_TYPE_SECONDS,                   /* as dfr_parse_seconds() reads it, for a double; first 1: a number alone is seconds, too */
+    DFR_TYPE_SECONDS,                   /* as dfr_parse_seconds() reads it, for a double; first 1: a number without a unit is in seconds, too */
     DFR_TYPE_WORD,                      /* one of `words`, or of `value` if it is NULL, for an int or an enum: `first` for the first of them, and so on */
     DFR_TYPE_ON_OFF,                    /* for a bool or an int */
     DFR_TYPE_ONE_OF,                    /* a word as above, for a const char *, or for `set` if it is not NULL */

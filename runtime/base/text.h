@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB; a space may stand between them. A number alone is bytes, at
+/* A number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB; a space may stand between them. A number without a unit is in bytes, at
  * least DFR_LEAST_BYTES: fewer than a page, and a unit was forgotten. false: the text is no size, or the size is 0, or
  * it is 2^63 or more. */
 #define DFR_LEAST_BYTES 4096

@@ -147,14 +147,11 @@ static int open_device(uint32_t index, const struct dfr_device_config *config, s
 /* A command is given at the moment of the worker. */
 static int give(struct rehearsed *d, uint32_t stream, double seconds, struct df_error *error)
 {
-    struct stream *s = &d->streams[stream];
-    struct engine *e;
-    double ready_s;
-
     if (stream >= d->n_streams)
         return dfr_error(error, DF_E_ARGUMENT, "%s: no stream %u", d->unit.name, stream);
-    e = &d->engines[s->engine];
-    ready_s = fmax(dfr_clock_s(), s->free_s);
+    struct stream *s = &d->streams[stream];
+    struct engine *e = &d->engines[s->engine];
+    const double ready_s = fmax(dfr_clock_s(), s->free_s);
     s->begin_s = fmax(ready_s, e->idle_s);
     if (s->begin_s + seconds <= e->idle_end_s) {
         e->idle_s = s->begin_s + seconds;

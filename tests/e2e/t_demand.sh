@@ -73,6 +73,7 @@ expect empty-policy 2 '--stream-policy: no policy is given' few --stream-policy=
 expect alone 2 'scale: --fires goes with --stream-policy' tiles --platform="$cluster/anthill-two.df"
 expect alone-requests 2 'scale: --requests goes with --stream-policy' "$DFC" scale "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --requests=best
 expect window 2 'scale: --window does not go with --stream-policy' few --stream-policy=odds --window=3
+expect vary-zero 2 'scale: --vary does not go with --stream-policy' few --stream-policy=odds --vary=0
 expect read 2 'scale: --read does not go with --stream-policy' few --stream-policy=odds --read=3MB
 expect json 2 '--format=json does not go with --stream-policy; --format=csv does' few --stream-policy=odds --format=json
 expect percent 2 '--fires=high=108: a stage and a percentage from 0 to 100 are expected, as --fires=high=8' few --stream-policy=odds --fires=high=108

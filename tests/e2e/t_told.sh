@@ -59,7 +59,7 @@ expect sim-unseen 0 "^sum: warning: --device=sim runs no kernel and nobody sees 
 for option in --stats --stats=json --trace=t.json --log=error; do
     ./sum --device=sim $option 2>&1 | grep -q warning && fail "sim$option" "$(./sum --device=sim $option 2>&1)" || pass "sim$option"
 done
-expect small-memory 2 "^sum: error: --gpu-mem=12: a size is expected, .*; a number alone is bytes, at least 4096$" ./sum --gpu-mem=12
+expect small-memory 2 "^sum: error: --gpu-mem=12: a size is expected, .*; a number without a unit is in bytes, at least 4096$" ./sum --gpu-mem=12
 
 # A file is never written twice, nor over the program that writes it.
 cp sum sum.kept

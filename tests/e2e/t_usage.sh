@@ -37,7 +37,7 @@ refused equals-after-letter "-o=x.svg: no '=' stands between -o and its value: w
 refused equals-in-folder "-I=lib: no '=' stands between -I and its value: write '-I lib'" sum.df -I=lib -o sum
 for o in -o -I -L -l --platform; do refused "empty$o" "$o needs a name, and this one is empty" sum.df $o '' --emit=graph; done
 refused empty-platform "--platform needs a name, and this one is empty" sum.df --platform= --emit=graph
-refused small-memory "--gpu-mem=12: a size is expected, such as 512MiB or 6GiB; a number alone is bytes, at least 4096" simulate sum.df --gpu-mem=12
+refused small-memory "--gpu-mem=12: a size is expected, such as 512MiB or 6GiB; a number without a unit is in bytes, at least 4096" simulate sum.df --gpu-mem=12
 # An option that is not there, in every command, with the closest one it has.
 refused option "unknown option '--frobnicate'; 'dfc compile --help' lists them" sum.df --frobnicate
 refused option-close "unknown option '--kep'; did you mean '--keep'?" sum.df -o sum --kep
@@ -72,7 +72,7 @@ refused probe-sim "probe: a simulated device has nothing to measure" probe --dev
 # profile
 refused goal "--goal=0: a share such as 0.01 or 1% is expected" profile sum.df --goal=0
 refused goal-word "--goal=1x: a share such as 0.01 or 1% is expected" profile sum.df --goal=1x
-refused max-time "--max-time=2x: a time is expected, such as 500ms, 30s or 2min; a number alone is seconds" profile sum.df --max-time=2x
+refused max-time "--max-time=2x: a time is expected, such as 500ms, 30s or 2min; a number without a unit is in seconds" profile sum.df --max-time=2x
 refused value-option "--max-time needs a value" profile sum.df --max-time --force
 refused max-runs "--max-runs=0: a whole number from 1 to 10000000 is expected" profile sum.df --max-runs=0
 refused profile-output "-o: profile writes to the database; --db=FILE names another one" profile sum.df -o x

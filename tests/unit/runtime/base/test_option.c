@@ -177,11 +177,11 @@ static void test_messages(void **state)
     bad("--count=-5", NULL, "--count=-5: 'auto' or a whole number from 2 to 1000 is expected");
     bad("--count=5x", NULL, "--count=5x: 'auto' or a whole number from 2 to 1000 is expected");
     bad("--waves=99999999999999999999", NULL, "--waves=99999999999999999999: a whole number from 0 to 9223372036854775807 is expected");
-    bad("--bytes=12", NULL, "--bytes=12: a size is expected, such as 512MiB or 6GiB; a number alone is bytes, at least 4096");
+    bad("--bytes=12", NULL, "--bytes=12: a size is expected, such as 512MiB or 6GiB; a number without a unit is in bytes, at least 4096");
     bad("--seconds=30", NULL, "--seconds=30: a time is expected, such as 500ms, 30s or 2min");
-    bad("--cap=0", NULL, "--cap=0: a time is expected, such as 500ms, 30s or 2min; a number alone is seconds");
-    bad("--cap=nan", NULL, "--cap=nan: a time is expected, such as 500ms, 30s or 2min; a number alone is seconds");
-    bad("--cap=", NULL, "--cap=: a time is expected, such as 500ms, 30s or 2min; a number alone is seconds");
+    bad("--cap=0", NULL, "--cap=0: a time is expected, such as 500ms, 30s or 2min; a number without a unit is in seconds");
+    bad("--cap=nan", NULL, "--cap=nan: a time is expected, such as 500ms, 30s or 2min; a number without a unit is in seconds");
+    bad("--cap=", NULL, "--cap=: a time is expected, such as 500ms, 30s or 2min; a number without a unit is in seconds");
     bad("--word=up", NULL, "--word=up: one of left, right, both is expected; 'both' is either");
     bad("--word=rihgt", NULL, "--word=rihgt: one of left, right, both is expected; did you mean 'right'?");
     bad("--switch=maybe", NULL, "--switch=maybe: one of on, off is expected");

@@ -193,7 +193,7 @@ static void test_messages(void **state)
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
     bad("--emu-check=maybe", "--emu-check=maybe: one of on, off is expected");
-    bad("--gpu-mem=lots", "--gpu-mem=lots: a size is expected, such as 512MiB or 6GiB; a number alone is bytes, at least 4096");
+    bad("--gpu-mem=lots", "--gpu-mem=lots: a size is expected, such as 512MiB or 6GiB; a number without a unit is in bytes, at least 4096");
     bad("--pin=yes", "--pin=yes: one of auto, on, off is expected");
     bad("--pin=atuo", "--pin=atuo: one of auto, on, off is expected; did you mean 'auto'?");
     bad("--watchdog=soon", "--watchdog=soon: a time is expected, such as 500ms, 30s or 2min");

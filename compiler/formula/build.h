@@ -60,6 +60,7 @@ struct dff_note {                       /* what the check keeps of a node beside
     bool fixed;                         /* it holds numbers and params alone */
     uint16_t elems;                     /* bit e, of f16 and the integers: what made it gives only values that this type has */
     unsigned depth;                     /* of its operands */
+    const struct dff_node *quotient;    /* a division of integers whose rounded quotient is a part of the value; NULL: none */
 };
 
 struct dff_build {

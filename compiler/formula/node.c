@@ -119,7 +119,7 @@ static uint16_t find_elems(const struct dff_build *b, const struct dff_node *n)
     case DFF_TABLE:
     case DFF_CONVERT:
     case DFF_WRAP: return elems_of(n->elem);
-    case DFF_CAST: return n->args[0]->type == DFF_BOOL && n->type == DFF_I32 ? elems_between(0, 1) : dff_is_float(n->type) || dff_is_float(n->args[0]->type) ? 0 : dff_note_of(b, n->args[0])->elems;
+    case DFF_CAST: return dff_is_float(n->type) || dff_is_float(n->args[0]->type) ? 0 : dff_note_of(b, n->args[0])->elems; /* a truth value's: 0 and 1 */
     case DFF_OP:
         if (n->op == DFF_MIN || n->op == DFF_MAX)
             return dff_note_of(b, n->args[0])->elems & dff_note_of(b, n->args[1])->elems;
@@ -130,13 +130,34 @@ static uint16_t find_elems(const struct dff_build *b, const struct dff_node *n)
     }
 }
 
+static const struct dff_node *find_quotient(const struct dff_build *b, const struct dff_node *n)
+{
+    if (n->kind != DFF_OP || (n->type != DFF_I32 && n->type != DFF_I64))
+        return NULL;
+    switch (n->op) {
+    case DFF_DIV: return n;
+    case DFF_NEG: return dff_note_of(b, n->args[0])->quotient;
+    case DFF_ADD:
+    case DFF_SUB:
+    case DFF_MUL:
+    case DFF_MIN:
+    case DFF_MAX:
+    case DFF_CHOOSE: {
+        const uint32_t first = n->op == DFF_CHOOSE;
+        const struct dff_node *left = dff_note_of(b, n->args[first])->quotient;
+        return left ? left : dff_note_of(b, n->args[first + 1])->quotient;
+    }
+    default: return NULL;
+    }
+}
+
 /* What follows from the operands: the slots, and the note. */
 static void sum_up(const struct dff_build *b, struct dff_node *node, struct dff_note *note)
 {
     const struct dfc_sig *sig = &b->callee->sig;
     bool data = node->kind == DFF_READ || node->kind == DFF_TABLE || node->kind == DFF_REDUCE;
     *note = (struct dff_note){ .data = data, .fixed = !data && node->kind != DFF_INDEX && node->kind != DFF_DIM,
-                               .elems = find_elems(b, node) };
+                               .elems = find_elems(b, node), .quotient = find_quotient(b, node) };
     if (node->kind == DFF_SCALAR)
         note->fixed = node->number >= sig->n_given && !sig->hidden[node->number - sig->n_given].is_arg;
     node->slots = node->kind == DFF_INDEX ? 1u << node->number : 0;

@@ -69,24 +69,9 @@ void dff_warn_traps(struct dff_build *b)
         warn_in(b, f->value, false);
 }
 
-/* The first division of integers whose rounded quotient is a part of the value. NULL: there is none. */
-static const struct dff_node *quotient_in(const struct dff_node *n)
-{
-    if (n->kind != DFF_OP || (n->type != DFF_I32 && n->type != DFF_I64))
-        return NULL;
-    if (n->op == DFF_DIV)
-        return n;
-    if (n->op != DFF_ADD && n->op != DFF_SUB && n->op != DFF_MUL && n->op != DFF_NEG && n->op != DFF_MIN && n->op != DFF_MAX && n->op != DFF_CHOOSE)
-        return NULL;
-    const struct dff_node *found = NULL;
-    for (uint32_t i = n->op == DFF_CHOOSE; i < n->n_args && !found; i++)
-        found = quotient_in(n->args[i]);
-    return found;
-}
-
 void dff_warn_stored_quotient(struct dff_build *b, const struct dff_node *value, enum df_elem elem, const char *name)
 {
-    const struct dff_node *n = quotient_in(value);
+    const struct dff_node *n = dff_note_of(b, value)->quotient;
     if (!n)
         return;
     const char *type = df_elem_name(elem);

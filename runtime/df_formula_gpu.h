@@ -2,9 +2,12 @@
  *
  * GPU:      nvcc compiles that code. x, y and z are the places of a thread in the whole grid. A grid has a limit, so a thread
  *           goes on with the elements that are whole grids further.
- * Host:     another C++ compiler makes functions for the emulated GPU of it (dfc --emu-gpu-code): a launch is a loop over
- *           blocks and threads. The bits are the same.
- * Threads:  any; each has places of its own.
+ * Tiles:    the code of a group is phases. In each, the items of a work-group compute elements side by side; DF_BARRIER() ends it.
+ * Host:     another C++ compiler makes functions for the emulated GPU of it (dfc --emu-gpu-code): a launch is one work-group of
+ *           one item, so that its loops go over all elements and become vectors. The bits are the same. With -DDF_RACES=1 or -1
+ *           eight items execute each phase one after the other, the first or the last one first, and local memory begins with
+ *           other values: a barrier that is missing changes the bits.
+ * Threads:  any.
  */
 #ifndef DF_FORMULA_GPU_H
 #define DF_FORMULA_GPU_H
@@ -16,35 +19,63 @@
 #define DF_LAUNCH(function, grid, block, stream, ...) function<<<grid, block, 0, (cudaStream_t)stream>>>(__VA_ARGS__)
 #define DF_ON_DEVICE static __device__ __forceinline__
 #define DF_DEVICE_DATA static __device__ const
+#define DF_ITEMS_AT_MOST(n) __launch_bounds__(n)
+#define DF_LOCAL(type, name, n) __shared__ type name[n]
+#define DF_PHASE
+#define DF_BARRIER() __syncthreads()
+#define DF_AT(place) (int32_t)(place)
+#define DF_ITEM_X (int)threadIdx.x
+#define DF_ITEM_Y (int)threadIdx.y
+#define DF_ITEMS_X (int)blockDim.x
+#define DF_ITEMS_Y (int)blockDim.y
+#define DF_GROUP_X (int64_t)blockIdx.x
+#define DF_GROUP_Y (int64_t)blockIdx.y
+#define DF_GROUP_Z (int64_t)blockIdx.z
+#define DF_GROUPS_X (int64_t)gridDim.x
+#define DF_GROUPS_Y (int64_t)gridDim.y
+#define DF_GROUPS_Z (int64_t)gridDim.z
 #else
-#define DF_LAUNCH(function, grid, block, stream, ...) df_on_host(grid, block, [&] { function(__VA_ARGS__); })
+#define DF_LAUNCH(function, grid, block, stream, ...) df_on_host([&] { function(__VA_ARGS__); })
 #define DF_ON_DEVICE static inline
 #define DF_DEVICE_DATA static const
+#define DF_ITEMS_AT_MOST(n)
+#define DF_AT(place) (place)
+#define DF_GROUP_X DF_LONG(0)
+#define DF_GROUP_Y DF_LONG(0)
+#define DF_GROUP_Z DF_LONG(0)
+#define DF_GROUPS_X DF_LONG(1)
+#define DF_GROUPS_Y DF_LONG(1)
+#define DF_GROUPS_Z DF_LONG(1)
+#ifdef DF_RACES                         /* 1: items in ascending order, -1: in descending order */
+enum { df_items_x = 4, df_items_y = 2 };
+static thread_local int df_item;
+#define DF_LOCAL(type, name, n) type name[n]; __builtin_memset(name, 0x5a, sizeof name)
+#define DF_PHASE for (int df_i = 0; df_i < df_items_x * df_items_y && (df_item = DF_RACES > 0 ? df_i : df_items_x * df_items_y - 1 - df_i, true); df_i++)
+#define DF_BARRIER() (void)0
+#define DF_ITEM_X (df_item % df_items_x)
+#define DF_ITEM_Y (df_item / df_items_x)
+#define DF_ITEMS_X df_items_x
+#define DF_ITEMS_Y df_items_y
+#else
+#define DF_LOCAL(type, name, n) type name[n]
+#define DF_PHASE
+#define DF_BARRIER() (void)0
+#define DF_ITEM_X 0
+#define DF_ITEM_Y 0
+#define DF_ITEMS_X 1
+#define DF_ITEMS_Y 1
+#endif
 #define __global__
 
 struct dim3 {
     unsigned x, y, z;
     explicit dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1) : x(of_x), y(of_y), z(of_z) {}
 };
-static thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
 
-template <class function> static void df_block_on_host(function body)
-{
-    for (threadIdx.z = 0; threadIdx.z < blockDim.z; threadIdx.z++)
-        for (threadIdx.y = 0; threadIdx.y < blockDim.y; threadIdx.y++)
-            for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++)
-                body();
-}
-
-template <class function> static void df_on_host(dim3 grid, dim3 block, function body)
+template <class function> static void df_on_host(function body)
 {
     const unsigned before = df_float_begin();
-    gridDim = grid;
-    blockDim = block;
-    for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
-        for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
-            for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
-                df_block_on_host(body);
+    body();
     df_float_end(before);
 }
 #endif
@@ -69,12 +100,21 @@ static inline void *df_ring(void *, int64_t bytes) { return __builtin_malloc((si
 static inline void df_ring_free(void *, void *ring) { __builtin_free(ring); }
 #endif
 
+#ifdef __CUDACC__
 DF_ON_DEVICE int64_t df_first_x() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 DF_ON_DEVICE int64_t df_first_y() { return (int64_t)blockIdx.y * blockDim.y + threadIdx.y; }
 DF_ON_DEVICE int64_t df_first_z() { return (int64_t)blockIdx.z * blockDim.z + threadIdx.z; }
 DF_ON_DEVICE int64_t df_step_x() { return (int64_t)gridDim.x * blockDim.x; }
 DF_ON_DEVICE int64_t df_step_y() { return (int64_t)gridDim.y * blockDim.y; }
 DF_ON_DEVICE int64_t df_step_z() { return (int64_t)gridDim.z * blockDim.z; }
+#else
+DF_ON_DEVICE int64_t df_first_x() { return 0; }
+DF_ON_DEVICE int64_t df_first_y() { return 0; }
+DF_ON_DEVICE int64_t df_first_z() { return 0; }
+DF_ON_DEVICE int64_t df_step_x() { return 1; }
+DF_ON_DEVICE int64_t df_step_y() { return 1; }
+DF_ON_DEVICE int64_t df_step_z() { return 1; }
+#endif
 
 /* The blocks for so many elements, as many as CUDA allows. */
 static inline unsigned df_n_blocks(int64_t n, unsigned block, int64_t most)

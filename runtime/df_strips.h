@@ -17,6 +17,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __CUDACC__
+#define DF_STRIP_CALL static __host__ __device__ __forceinline__
+#else
+#define DF_STRIP_CALL static inline
+#endif
+
 enum df_strip_border { DF_STRIP_NONE, DF_STRIP_CLAMP, DF_STRIP_MIRROR, DF_STRIP_REFLECT };
 
 struct df_strip_read {                  /* row y of stage `reader` needs rows y + low … y + high of stage `made` */
@@ -36,19 +42,19 @@ struct df_strip_stage {
     struct df_rows need, make;          /* in this strip; set by df_strips_next() */
 };
 
-static inline int64_t df_strip_least(int64_t a, int64_t b)
+DF_STRIP_CALL int64_t df_strip_least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static inline int64_t df_strip_most(int64_t a, int64_t b)
+DF_STRIP_CALL int64_t df_strip_most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
 /* Adds the rows that are read for the rows `of` to *need. A border leads rows outside to rows near the edge; without one the
  * first or last row is read in their place, where a condition throws away what was read. */
-static inline void df_strip_need(struct df_rows *need, struct df_rows of, const struct df_strip_read *read,
+DF_STRIP_CALL void df_strip_need(struct df_rows *need, struct df_rows of, const struct df_strip_read *read,
                                  int64_t extent)
 {
     const int64_t first = of.from + read->low, last = of.to - 1 + read->high;
@@ -118,6 +124,22 @@ static inline void df_strip_move(const struct df_strip_stage *stage, void *ring,
 static inline void df_strip_made(struct df_strip_stage *stage)
 {
     stage->have = stage->need;
+}
+
+/* ---- tiles on a GPU ---- */
+
+/* The rows, or columns, of an output that a tile of `n` makes from `first` on. */
+DF_STRIP_CALL struct df_rows df_tile_own(int64_t first, int64_t n, int64_t extent)
+{
+    struct df_rows own = { first, df_strip_least(first + n, extent) };
+    if (own.from >= own.to)
+        own.from = own.to = 0;
+    return own;
+}
+
+DF_STRIP_CALL bool df_is_some(struct df_rows rows, struct df_rows columns)
+{
+    return rows.from < rows.to && columns.from < columns.to;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef DFC_MAKE_PROGRAM_H
 #define DFC_MAKE_PROGRAM_H
 
+#include "compiler/generate/tile.h"
 #include "compiler/load/load.h"
 
 /* How dfc_build() compiles and links the loaded graph to the program `output`. It gives 0, or 1 (reported). */
@@ -17,6 +18,7 @@ struct dfc_build_options {
     bool no_cache;                      /* --no-cache */
     bool timing;                        /* --timing: says how long each step took */
     bool python;                        /* --python: a library gets a Python module, too */
+    struct dfg_tile gpu_tile;           /* --gpu-tile: rows 0: each group's own */
     bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; the emulator runs gpu variants that are C or C++ */
     const char *policy;
     bool quiet;

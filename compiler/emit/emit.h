@@ -21,6 +21,7 @@
 #include <stdio.h>
 
 #include "compiler/front/front.h"
+#include "compiler/generate/tile.h"
 #include "compiler/tools/spawn.h"
 #include "compiler/types/paths.h"
 
@@ -72,7 +73,8 @@ bool dfc_has_formulas(const struct dfc_front *front, bool gpu);
 /* Prints STEM_formulas.c or STEM_formulas.cu, that code; with `split` also STEM_formulas1.c and so on (generate.h). false: no memory.
  * dfg_texts_free() is called in either case. */
 struct dfg_texts;
-bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split);
+bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split,
+                       struct dfg_tile tile);
 /* Prints a header for one C file: the prototypes of all kernels without bounds that name the file in their declarations, whether the program calls them
  * or not. So it is the same in all programs that import a file of std/. */
 void dfc_emit_file_header(FILE *out, const struct dfc_front *front, const char *path);

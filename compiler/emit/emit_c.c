@@ -280,9 +280,10 @@ bool dfc_has_formulas(const struct dfc_front *front, bool gpu)
     return false;
 }
 
-bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split)
+bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split,
+                       struct dfg_tile tile)
 {
-    const struct dfg_print how = { .stem = stem, .sink = front->sink, .gpu = gpu, .split = split };
+    const struct dfg_print how = { .stem = stem, .sink = front->sink, .gpu = gpu, .split = split, .tile = tile };
     struct dfg_kernel *kernels = calloc(front->n_kernels + 1, sizeof *kernels);
     size_t n = 0;
     for (size_t i = 0; kernels && i < front->n_kernels; i++)

@@ -46,6 +46,7 @@ struct dff_stage {                      /* a member that makes rows; one whose s
     uint32_t first_formula, n_formulas;
     uint32_t member;
     const struct dff_node *rows;        /* of its streams */
+    const struct dff_node *columns;     /* of its streams, if the group has tiles of two axes */
     bool leaves;                        /* one of them does */
 };
 
@@ -57,6 +58,10 @@ struct dff_strips {                     /* how a group's kernel is computed; dff
     uint32_t strip;                     /* variable: rows of a strip */
     const uint32_t *ring_rows;          /* by port: the variable that says how many rows a ring holds; DF_NONE: no ring */
     const uint32_t *stage_of;           /* by port: the stage that makes it; DF_NONE: it comes from outside */
+    unsigned axes;                      /* of a tile: 2: rows and columns, which are the dimension behind; 1: rows; 0: streams are read in ways
+                                         * for which no tile is enough */
+    unsigned n_column_reads;
+    const struct df_strip_read *column_reads; /* the columns that stages read of each other */
     unsigned n_inside;
     const struct dff_node *const *inside; /* extents of streams that do not leave, if they are no variable and no number */
 };

@@ -67,6 +67,23 @@ static unsigned dim_of_rows(const struct dfu_merge *m, const struct dff_kernel *
     return d;
 }
 
+/* ---- tiles ---- */
+
+/* How many axes a tile of the group has: its streams are read at fixed distances along these, and behind them are channels. */
+static unsigned axes_of_tiles(const struct dfu_merge *m, const struct dff_kernel *kernel, unsigned dim)
+{
+    const int column = dff_column(kernel, &kernel->formulas[0]);
+    bool rows = column == (int)dim, columns = column == (int)dim + 1;
+    for (unsigned f = 0; f < kernel->n_formulas; f++) {
+        const struct dff_formula *formula = &kernel->formulas[f];
+        rows &= dff_column(kernel, formula) == column && formula->is_index[dim];
+        columns &= dff_column(kernel, formula) == column && formula->is_index[dim] && formula->is_index[dim + 1];
+    }
+    for (unsigned i = 0; i < m->wiring->n && columns; i++)
+        columns = reads_rows(&m->wiring->member[i], dim + 1);
+    return columns && is_one_extent(m, kernel, dim + 1) ? 2 : rows;
+}
+
 /* ---- stages ---- */
 
 static bool add_read(struct dfu_merge *m, struct dfr_array *reads, struct df_strip_read read)
@@ -129,6 +146,7 @@ static bool make_stages(struct dfu_merge *m, struct dff_strips *strips, uint32_t
                m->group->ports[kernel->formulas[formula].port].member == i)
             formula++;
         stage.n_formulas = formula - stage.first_formula;
+        stage.columns = strips->axes == 2 ? kernel->ports[kernel->formulas[stage.first_formula].port].extents[strips->dim + 1] : NULL;
         stage_of[i] = strips->n_stages;
         stages[strips->n_stages++] = stage;
     }
@@ -157,29 +175,41 @@ static bool add_strip_variables(struct dfu_merge *m, struct dff_strips *strips,
     return true;
 }
 
+/* The reads between all stages in dimension `dim`, in the unit's arena. NULL: no memory. */
+static const struct df_strip_read *find_reads(struct dfu_merge *m, const struct dff_strips *strips, const uint32_t *stage_of,
+                                              const struct dff_stage *stages, unsigned dim, unsigned *n)
+{
+    struct dfr_array reads = { 0 };
+    bool ok = true;
+    for (unsigned s = 0; ok && s < strips->n_stages; s++)
+        ok = add_reads(m, stage_of, s, dim, stages[s].member, 0, 0, &reads);
+    struct df_strip_read *kept = ok ? dfc_alloc(m->b.u, (reads.n + 1) * sizeof *kept) : NULL;
+    if (kept && reads.n)
+        memcpy(kept, reads.items, reads.n * sizeof *kept);
+    *n = reads.n;
+    dfr_array_free(&reads);
+    return kept;
+}
+
 bool dfu_add_strips(struct dfu_merge *m, struct dff_kernel *kernel)
 {
     struct dff_strips *strips = dfc_alloc(m->b.u, sizeof *strips);
     struct dff_stage *stages = dfc_alloc(m->b.u, m->wiring->n * sizeof *stages);
     uint32_t stage_of[DFU_MOST_MEMBERS];
-    struct dfr_array reads = { 0 };
-    if (strips)
+    if (strips) {
         strips->dim = dim_of_rows(m, kernel);
+        strips->axes = axes_of_tiles(m, kernel, strips->dim);
+    }
     bool ok = strips && stages && make_stages(m, strips, stage_of, stages, kernel);
-    for (unsigned s = 0; ok && s < strips->n_stages; s++)
-        ok = add_reads(m, stage_of, s, strips->dim, stages[s].member, 0, 0, &reads);
-    struct df_strip_read *kept = ok ? dfc_alloc(m->b.u, (reads.n + 1) * sizeof *kept) : NULL;
-    if (kept && reads.n)
-        memcpy(kept, reads.items, reads.n * sizeof *kept);
-    ok = ok && kept && add_strip_variables(m, strips, stage_of);
+    ok = ok && (strips->reads = find_reads(m, strips, stage_of, stages, strips->dim, &strips->n_reads));
+    if (ok && strips->axes == 2)
+        ok = (strips->column_reads = find_reads(m, strips, stage_of, stages, strips->dim + 1, &strips->n_column_reads)) != NULL;
+    ok = ok && add_strip_variables(m, strips, stage_of);
     if (ok) {
         strips->stages = stages;
-        strips->reads = kept;
-        strips->n_reads = reads.n;
         strips->inside = m->inside;
         strips->n_inside = m->n_inside;
         kernel->strips = m->group->strips = strips;
     }
-    dfr_array_free(&reads);
     return ok;
 }

@@ -12,6 +12,7 @@
 #ifndef DFG_GEN_H
 #define DFG_GEN_H
 
+#include "compiler/fusion/fusion.h"
 #include "compiler/generate/generate.h"
 #include "dsl/arena.h"
 
@@ -90,10 +91,11 @@ struct dfg_row {                        /* a row of a port that a row function r
     const char *name;
 };
 
-struct dfg_bound {                      /* 0 <= factor * column + rest + constant < extent, for least and most of the constants */
+struct dfg_bound {                      /* 0 <= factor * index + rest + constant < extent, for least and most of the constants */
     int64_t factor, least, most;
     struct dfg_affine rest;
     const struct dff_node *extent;
+    uint32_t slot;                      /* of the index: the formula's column; in a tile one of its axes */
 };
 
 #define DFG_MAX_COLUMNS 24
@@ -153,6 +155,15 @@ struct dfg_kept {
     struct dfg_stage half;              /* the function that computes the planes of a row */
 };
 
+/* Tiles of a group on a GPU (tiles.c). A stage computes rows first.low … and columns of its streams, counted from those of the tile's outputs. */
+struct dfg_reach { int64_t low, high; }; /* in one axis: from the first output's index + low to the last one's + high */
+
+struct dfg_tiles {
+    unsigned rows, columns;             /* outputs of a tile */
+    struct dfg_reach y[DFU_MOST_MEMBERS], x[DFU_MOST_MEMBERS]; /* by stage */
+    bool is_local[DFL_MAX_PORTS];       /* by port of the callee: its elements are in the tile's local memory */
+};
+
 #define DFG_MOST_SIBLINGS 8               /* formulas that one row function computes */
 
 struct dfg_gen {
@@ -190,6 +201,8 @@ struct dfg_gen {
     bool far[2];                        /* it does, in f32 and in f64: then it notes in df_far32 and df_far64 what is far */
     bool math, failed;                  /* math: <df_math.h> is needed */
     bool gpu;                           /* for GPUs: a thread for each element */
+    struct dfg_tile tile;               /* what was asked for */
+    const struct dfg_tiles *tiles;      /* of the group that is printed for a GPU; NULL: it has none */
 };
 
 /* ---- text ---- */
@@ -430,7 +443,29 @@ void dfg_print_limit(FILE *out, const struct dfg_gen *g);
 /* Prints the lines that store the elements of g->siblings, and what they need, into g->block. */
 void dfg_store(struct dfg_gen *g);
 
+/* ---- tiles.c ---- */
+
+/* Finds the tiles of g->kernel, which is a group and is analysed formula by formula on the way. false: it cannot have any. */
+bool dfg_tiles_find(struct dfg_gen *g, struct dfg_tiles *tiles);
+/* Prints the function of the kernel that computes g->tiles, and its launch into g->block. */
+void dfg_tiles_print(FILE *out, struct dfg_gen *g);
+void dfg_tiles_launch(struct dfg_gen *g);
+/* Are the port's elements in the local memory of a tile? */
+static inline bool dfg_is_local(const struct dfg_gen *g, uint32_t port)
+{
+    return g->tiles && g->tiles->is_local[g->kernel->ports[port].memory];
+}
+/* The element at `at` of such a port: "df_tile_g[…]". */
+const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg_text *at);
+/* C that says whether the tile has the formula's element as its own, so that it leaves the group from here. NULL: none leaves. */
+const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f);
+
 /* ---- generate_cuda.c ---- */
+
+/* Parameters for the ports of a function for GPUs. */
+const char *dfg_gpu_ports(struct dfg_gen *g);
+/* Ports as such functions take them: by the place of row 0, though it may not be there. */
+const char *dfg_gpu_arguments(struct dfg_gen *g);
 
 /* The functions of one kernel for GPUs; its own name stands as DFG_NAME. */
 bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g);

@@ -5,7 +5,8 @@
  * Threads: the two last dimensions of the output that are not small constants go over the threads of 2-D blocks of 32 by 8,
  *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on
  *          with the element that is a grid further.
- * Launch:  by DF_LAUNCH of df_formula_gpu.h, which is a loop over blocks and threads where the compiler is not nvcc.
+ * Launch:  by DF_LAUNCH of df_formula_gpu.h, which is a call where the compiler is not nvcc.
+ * Groups:  are one such function, which computes tiles (tiles.c), or else a launch for each stream that they make.
  */
 #include "compiler/generate/gen.h"
 
@@ -65,12 +66,19 @@ static void print_loops(struct dfg_gen *g, const struct axes *axes, unsigned d)
     dfg_close(g, &block, head);
 }
 
-static const char *port_parameters(struct dfg_gen *g)
+/* Does the function take the port? Streams in the local memory of tiles have no other, unless they leave. */
+static bool is_taken(const struct dfg_gen *g, unsigned p)
+{
+    return !dfg_is_local(g, p) || (p == g->kernel->ports[p].memory && !dfg_is_ring(g, p));
+}
+
+const char *dfg_gpu_ports(struct dfg_gen *g)
 {
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
-        text = dfg_printf(g, "%s%s%s%s *restrict %s", text, p ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
-                          df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p));
+        if (is_taken(g, p))
+            text = dfg_printf(g, "%s%s%s%s *restrict %s", text, *text ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
+                              df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p));
     return text;
 }
 
@@ -87,7 +95,7 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
         print_loops(g, &axes, 0);
     dfg_close(g, &block, NULL);
     fprintf(out, "static __global__ void df_kernel_%c_%u(%s%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g),
-            port_parameters(g), dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",
+            dfg_gpu_ports(g), dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",
             g->failed ? "" : block.bytes);
     free(block.bytes);
 }
@@ -101,14 +109,15 @@ static const char *ring_rows(struct dfg_gen *g, unsigned memory, const char *end
     return strips->dim ? dfg_printf(g, "df_%s", end) : dfg_printf(g, "df_stages[%u].need.%s", strips->stage_of[memory], end);
 }
 
-/* Ports as kernels take them: by the place of row 0, though it may not be there. */
-static const char *port_arguments(struct dfg_gen *g)
+const char *dfg_gpu_arguments(struct dfg_gen *g)
 {
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
         const bool ring = dfg_is_ring(g, port->memory);
-        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, p ? ", " : "", df_elem_c_type(port->elem), ring ? "df_rings" : "df_ports",
+        if (!is_taken(g, p))
+            continue;
+        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, *text ? ", " : "", df_elem_c_type(port->elem), ring ? "df_rings" : "df_ports",
                           port->memory);
         if (port->rank && dfg_has_parts(g))
             text = dfg_printf(g, "%s - %s * (%s)", text, ring ? ring_rows(g, port->memory, "from")
@@ -171,7 +180,7 @@ static void print_launch(struct dfg_gen *g, unsigned number)
     }
     dfg_line(g, g->block, "%sDF_LAUNCH(df_kernel_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s);",
              *rows ? "    " : "", DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
-             port_arguments(g), rows);
+             dfg_gpu_arguments(g), rows);
 }
 
 /* Which rows the node makes, and in a group those of each stage. */
@@ -191,7 +200,7 @@ static void print_rows(struct dfg_gen *g)
         if (rows)
             dfg_line(g, g->block, "df_to = df_rows.rows || df_to > %s ? df_to : %s;", rows, rows);
     }
-    if (!s || s->dim)
+    if (!s || s->dim || g->tiles)
         return;
     dfg_line(g, g->block, "struct df_strip_stage df_stages[%u] = {};", s->n_stages);
     for (unsigned k = 0; k < s->n_stages; k++) {
@@ -219,10 +228,12 @@ static void print_host(FILE *out, struct dfg_gen *g)
                      dfl_scalar_name(sig->scalars[s]->type));
         struct dfg_block good;
         print_rows(g);
-        const bool rings = print_rings(g);
+        const bool rings = !g->tiles && print_rings(g);
         if (rings)
             dfg_open(g, &good, -1, NULL);
-        for (unsigned i = 0; i < g->kernel->n_formulas; i++) {
+        if (g->tiles)
+            dfg_tiles_launch(g);
+        for (unsigned i = 0; i < g->kernel->n_formulas && !g->tiles; i++) {
             dfg_formula_alone(g, &g->kernel->formulas[i]);
             print_launch(g, i);
         }
@@ -242,15 +253,24 @@ static void print_host(FILE *out, struct dfg_gen *g)
     free(block.bytes);
 }
 
-bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
+static void print_formulas(FILE *out, struct dfg_gen *g)
 {
-    dfg_kernel_begin(g);
     for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
         dfg_formula_alone(g, &g->kernel->formulas[i]);
         print_formula(out, g, i);
     }
+}
+
+bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
+{
+    struct dfg_tiles tiles;
+    dfg_kernel_begin(g);
+    g->tiles = !g->failed && dfg_tiles_find(g, &tiles) ? &tiles : NULL;
+    if (!g->failed)
+        (g->tiles ? dfg_tiles_print : print_formulas)(out, g);
     if (!g->failed)
         print_host(out, g);
     free(g->facts);
+    g->tiles = NULL;
     return !g->failed;
 }

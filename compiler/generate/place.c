@@ -263,24 +263,33 @@ static bool add_range(const struct dfg_gen *g, bool dim, uint32_t slot, int64_t 
     return true;
 }
 
+/* Does the term go over what MAIN bounds: over columns, or in a tile over rows too? */
+static bool is_bounded_slot(const struct dfg_gen *g, bool dim, uint32_t slot)
+{
+    const unsigned axis = g->tiles ? g->kernel->strips->dim : 0;
+    return !dim && (g->tiles ? slot >= axis && slot < axis + g->kernel->strips->axes : (int)slot == g->column);
+}
+
 /* Keeps the columns for which the index is inside apart. false: that cannot be said of the index. */
 static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
 {
     struct dfg_bound bound = { .extent = extent };
     struct dfg_affine at;
     unsigned i = 0;
-    if (g->mode != DFG_MAIN || g->column < 0 || !dfg_affine(g, index, &at))
+    if (g->mode != DFG_MAIN || (g->column < 0 && !g->tiles) || !dfg_affine(g, index, &at))
         return false;
     bound.least = bound.most = at.constant;
     for (unsigned k = 0; k < at.n; k++)
-        if (!at.term[k].dim && (int)at.term[k].number == g->column)
+        if (!bound.factor && is_bounded_slot(g, at.term[k].dim, at.term[k].number)) {
             bound.factor = at.term[k].factor;
-        else if (!add_range(g, at.term[k].dim, at.term[k].number, at.term[k].factor, &bound))
+            bound.slot = at.term[k].number;
+        } else if (!add_range(g, at.term[k].dim, at.term[k].number, at.term[k].factor, &bound)) {
             bound.rest.term[bound.rest.n++] = at.term[k];
+        }
     if (bound.factor <= 0 || !over_rows(g, &bound.rest))
         return false;
     while (i < g->stage.n_bounds && !(g->stage.bounds[i].extent == extent && g->stage.bounds[i].factor == bound.factor &&
-                                same_affine(&g->stage.bounds[i].rest, &bound.rest)))
+                                g->stage.bounds[i].slot == bound.slot && same_affine(&g->stage.bounds[i].rest, &bound.rest)))
         i++;
     if (i == DFG_MAX_BOUNDS)
         return false;
@@ -383,6 +392,7 @@ static const struct dfg_row *row_read(struct dfg_gen *g, const struct dff_node *
     return n->number == g->formula->port ? own : row_of(g, n);
 }
 
+/* In a tile's local memory: the whole element. */
 static const char *place_read(struct dfg_gen *g, const struct dff_node *n, const struct dfg_row *row, const char **choice)
 {
     const struct dff_port *port = &g->kernel->ports[n->number];
@@ -390,7 +400,7 @@ static const char *place_read(struct dfg_gen *g, const struct dff_node *n, const
     unsigned lead = row ? row->lead : 0;
     for (unsigned d = lead; d < port->rank; d++)
         at[d] = place_in(g, n, d, choice);
-    return offset_in(g, port, lead, at);
+    return dfg_is_local(g, n->number) ? dfg_tiles_element(g, n->number, at) : offset_in(g, port, lead, at);
 }
 
 struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
@@ -401,7 +411,7 @@ struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
     g->stage.whole[n->number] |= !row;    /* an inout port that is written is not: it has `own` */
     if (!place)
         place = place_read(g, n, row, &choice);
-    const char *element = dfg_printf(g, "%s[%s]", row ? row->name : dfg_port_name(g, n->number), place);
+    const char *element = dfg_is_local(g, n->number) ? place : dfg_printf(g, "%s[%s]", row ? row->name : dfg_port_name(g, n->number), place);
     if (g->kernel->ports[n->number].elem == DF_F16)
         element = dfg_printf(g, "df_f32_of_f16(%s)", element);
     return (struct dfg_text){ dfg_printf(g, "%s%s", choice, element), *choice ? DFG_CHOICE : DFG_ATOM };

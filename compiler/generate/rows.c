@@ -36,6 +36,14 @@ static struct dfg_text index_of(struct dfg_gen *g, const struct dff_formula *f, 
 
 /* ---- one row ---- */
 
+/* The value as it is stored. */
+static const char *stored(struct dfg_gen *g, const struct dff_port *port, struct dfg_text value)
+{
+    return port->elem == DF_F16         ? dfg_printf(g, "df_f16_of_f32(%s)", value.c)
+           : dff_is_narrow(port->elem) ? dfg_printf(g, "(%s)%s", df_elem_c_type(port->elem), dfg_within(g, value, DFG_ATOM))
+                                       : value.c;
+}
+
 static void store(struct dfg_gen *g, const struct dff_formula *f)
 {
     const struct dff_port *port = out_port(g);
@@ -45,14 +53,18 @@ static void store(struct dfg_gen *g, const struct dff_formula *f)
         rest.extents[d] = port->extents[d + dfg_lead(g)];
         at[d] = index_of(g, f, d + dfg_lead(g));
     }
-    const char *place = dfg_offset(g, &rest, at), *name = g->row ? g->row : dfg_port_name(g, f->port);
+    const char *element = dfg_printf(g, "%s[%s]", g->row ? g->row : dfg_port_name(g, f->port), dfg_offset(g, &rest, at));
     dfg_line_of(g, g->block, &f->ast->loc);
-    if (port->elem == DF_F16)
-        dfg_line(g, g->block, "%s[%s] = df_f16_of_f32(%s);", name, place, value.c);
-    else if (dff_is_narrow(port->elem))
-        dfg_line(g, g->block, "%s[%s] = (%s)%s;", name, place, df_elem_c_type(port->elem), dfg_within(g, value, DFG_ATOM));
-    else
-        dfg_line(g, g->block, "%s[%s] = %s;", name, place, value.c);
+    if (dfg_is_local(g, f->port)) {
+        const char *local = dfg_tiles_element(g, f->port, at), *own = dfg_tiles_own(g, f);
+        dfg_line(g, g->block, "%s = %s;", local, stored(g, port, value));
+        if (own) {
+            dfg_line(g, g->block, "if (%s)", own);
+            dfg_line(g, g->block, "    %s = %s;", element, local);
+        }
+    } else {
+        dfg_line(g, g->block, "%s = %s;", element, stored(g, port, value));
+    }
     dfg_line_own(g, g->block);
 }
 

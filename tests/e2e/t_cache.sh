@@ -279,5 +279,8 @@ GPUS= arch none-here 0 "note: there is no GPU here, so CUDA code is kept as PTX 
     "-gencode=arch=$lowest,code=$lowest "
 GPUS= arch none-asked 1 'error: --gpu-arch=native: there is no GPU here; name the architecture, such as sm_90, or all' '' --gpu-arch=native
 expect arch-wrong 2 "error: --gpu-arch=sm_x: native, all, or architectures such as sm_90 or sm_80,sm_90 are expected" "$DFC" sum.df --gpu-arch=sm_x
+expect tile-wrong 2 "error: --gpu-tile=16: ROWSxCOLUMNS is expected, such as 16x64" "$DFC" sum.df --gpu-tile=16
+expect tile-zero 2 "error: --gpu-tile=0x8: ROWSxCOLUMNS is expected" "$DFC" sum.df --gpu-tile=0x8
+expect tile-more 2 "error: --gpu-tile=8x8x8: ROWSxCOLUMNS is expected" "$DFC" sum.df --gpu-tile=8x8x8
 expect arch-comma 2 "error: --gpu-arch=sm_80,: native, all" "$DFC" sum.df --gpu-arch=sm_80,
 expect arch-twice 1 "error: --gpu-arch=sm_80: --nvcc-flags names architectures already" "$DFC" sum.df -o sum --gpu-arch=sm_80 --nvcc-flags=-arch=sm_90

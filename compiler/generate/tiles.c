@@ -1,0 +1,433 @@
+/* tiles.c - the code of a group of kernels for GPUs: one function, whose work-groups compute tiles of the outputs. The streams inside
+ * the group are in local memory, each with the halo that later stages read, so only inputs and outputs of the group move.
+ *
+ * Phases:  each stage is a phase: its items compute the elements of the stage's region side by side, and a barrier follows. A
+ *          phase reads local memory that earlier phases wrote, and none that it writes: dfg_tiles_find() sees to it.
+ * Regions: df_y3 and df_x3 are the rows and columns of stage 3 that the tile needs, df_own_y3 and df_own_x3 those that leave the
+ *          group from this tile. Halos are computed in each tile that reads them; everything else is computed once.
+ * Borders: a tile whose reads are all inside takes the text without borders.
+ * Axes:    of streams with columns, rows and columns go over tiles; of others, rows alone. Dimensions before the rows are loops
+ *          over the grid's third extent, those behind the columns are loops of an item.
+ */
+#include "compiler/generate/gen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_LOCAL_BYTES (40u << 10)    /* four work-groups of 256 items are half of what an SM of compute capability 8.0 holds */
+#define MOST_OUTPUTS 2048               /* of a tile: of 512 by 512 there should be as many work-groups as a large GPU has SMs */
+#define ITEMS_X 32
+#define ITEMS_Y 8
+#define ITEMS (ITEMS_X * ITEMS_Y)
+
+/* ---- regions ---- */
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* How far the stages reach beyond the outputs in one axis. */
+static void find_reach(const struct dff_strips *s, const struct df_strip_read *reads, unsigned n, struct dfg_reach *reach)
+{
+    bool needed[DFU_MOST_MEMBERS];
+    for (unsigned k = 0; k < s->n_stages; k++) {
+        reach[k] = (struct dfg_reach){ 0, 0 };
+        needed[k] = s->stages[k].leaves;
+    }
+    for (unsigned k = s->n_stages; k-- > 0;)
+        for (unsigned r = 0; r < n; r++) {
+            struct dfg_reach *made = &reach[reads[r].made];
+            int64_t low = reach[k].low + reads[r].low, high = reach[k].high + reads[r].high;
+            if (reads[r].reader != k)
+                continue;
+            if (needed[reads[r].made] || reads[r].border != DF_STRIP_NONE) /* a border leads to elements near the edge */
+                low = least(low, needed[reads[r].made] ? made->low : 0), high = most(high, needed[reads[r].made] ? made->high : 0);
+            *made = (struct dfg_reach){ low, high };
+            needed[reads[r].made] = true;
+        }
+}
+
+static uint64_t length(unsigned outputs, struct dfg_reach reach)
+{
+    return (uint64_t)((int64_t)outputs + reach.high - reach.low);
+}
+
+/* Elements of a port for each place of the axes: its channels. */
+static uint64_t channels(const struct dfg_gen *g, uint32_t port)
+{
+    const struct dff_port *p = &g->kernel->ports[port];
+    uint64_t n = 1;
+    for (unsigned d = g->kernel->strips->dim + g->kernel->strips->axes; d < p->rank; d++)
+        n *= (uint64_t)p->extents[d]->i;
+    return n;
+}
+
+static uint64_t elements(const struct dfg_gen *g, const struct dfg_tiles *t, uint32_t port)
+{
+    const unsigned stage = g->kernel->strips->stage_of[port];
+    return length(t->rows, t->y[stage]) * (g->kernel->strips->axes == 2 ? length(t->columns, t->x[stage]) : 1) * channels(g, port);
+}
+
+static uint64_t local_bytes(const struct dfg_gen *g, const struct dfg_tiles *t)
+{
+    uint64_t bytes = 0;
+    for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++)
+        if (t->is_local[p])
+            bytes += (elements(g, t, p) * df_elem_bytes(g->kernel->ports[p].elem) + 15) / 16 * 16;
+    return bytes;
+}
+
+/* ---- what is in local memory ---- */
+
+/* Does the formula that was analysed last read what its own stage makes? */
+static bool reads_itself(const struct dfg_gen *g, unsigned stage)
+{
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        if (n->kind == DFF_READ && g->facts[i].visited && g->kernel->strips->stage_of[g->kernel->ports[n->number].memory] == stage)
+            return true;
+    }
+    return false;
+}
+
+static bool find_local(struct dfg_gen *g, struct dfg_tiles *t)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        const unsigned p = n->kind == DFF_READ ? g->kernel->ports[n->number].memory : 0;
+        t->is_local[p] |= n->kind == DFF_READ && s->stage_of[p] != DF_NONE;
+    }
+    for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++) {
+        t->is_local[p] |= dfg_is_ring(g, p);
+        for (unsigned d = s->dim + s->axes; d < g->kernel->ports[p].rank && t->is_local[p]; d++)
+            if (g->kernel->ports[p].extents[d]->kind != DFF_CONST)
+                return false;
+    }
+    return true;
+}
+
+/* ---- the size of a tile ---- */
+
+static uint64_t rounded(uint64_t n, unsigned to) { return (n + to - 1) / to * to; }
+
+/* The steps that a tile's items take for each output. A stage counts as often as its formulas' text is long. */
+static double cost(const struct dfg_gen *g, const struct dfg_tiles *t, const unsigned *work)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    double steps = 0;
+    for (unsigned k = 0; k < s->n_stages; k++)
+        steps += work[k] * (double)(s->axes == 2 ? rounded(length(t->rows, t->y[k]), ITEMS_Y) * rounded(length(t->columns, t->x[k]), ITEMS_X)
+                                                 : rounded(length(t->rows, t->y[k]), ITEMS));
+    return steps / ((double)t->rows * t->columns);
+}
+
+/* Chooses the rows and columns of the tile that is best, if none was asked for. false: none has room. */
+static bool choose_size(const struct dfg_gen *g, struct dfg_tiles *t, const unsigned *work)
+{
+    const bool two = g->kernel->strips->axes == 2;
+    struct dfg_tiles best = *t;
+    double least_cost = 0;
+    if (g->tile.rows) {
+        t->rows = g->tile.rows;
+        t->columns = two ? g->tile.columns : 1;
+        return local_bytes(g, t) <= MOST_LOCAL_BYTES;
+    }
+    for (t->rows = two ? 4 : ITEMS; t->rows <= (two ? 64 : 8 * ITEMS); t->rows += two ? 2 : ITEMS)
+        for (t->columns = two ? 16 : 1; t->columns <= (two ? 128 : 1); t->columns += 2) {
+            if (t->rows * t->columns > MOST_OUTPUTS || local_bytes(g, t) > MOST_LOCAL_BYTES)
+                break;
+            const double c = cost(g, t, work);
+            if (!best.rows || c < least_cost * 0.99) {
+                best = *t;
+                least_cost = c;
+            }
+        }
+    *t = best;
+    return best.rows != 0;
+}
+
+/* Operations in the text of the formula that was analysed last. */
+static unsigned work_of(const struct dfg_gen *g)
+{
+    int64_t values[DFF_MAX_SLOTS];
+    unsigned work = 0;
+    for (unsigned s = 0; s < DFF_MAX_SLOTS; s++)
+        values[s] = 1;
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++)
+        for (uint32_t r = 0; g->facts[i].visited && r < g->kernel->nodes[i]->n_ranges; r++) {
+            const struct dff_range *range = &g->kernel->nodes[i]->ranges[r];
+            values[range->slot] = dfg_range_is_fixed(range) ? least(range->to->i - range->from->i, 1024) : 1024;
+        }
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        int64_t times = 1;
+        for (unsigned s = 0; s < DFF_MAX_SLOTS && times < 65536; s++)
+            times *= n->slots >> s & 1 ? values[s] : 1;
+        work += g->facts[i].visited && n->kind != DFF_CONST && n->kind != DFF_INDEX ? (unsigned)times : 0;
+    }
+    return work;
+}
+
+bool dfg_tiles_find(struct dfg_gen *g, struct dfg_tiles *t)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    unsigned work[DFU_MOST_MEMBERS] = { 0 };
+    *t = (struct dfg_tiles){ 0 };
+    if (!s || !s->axes || !find_local(g, t))
+        return false;
+    for (unsigned k = 0; k < s->n_stages; k++)
+        for (unsigned f = 0; f < s->stages[k].n_formulas; f++) {
+            dfg_formula_alone(g, &g->kernel->formulas[s->stages[k].first_formula + f]);
+            dfg_analyse(g);
+            if (g->failed || reads_itself(g, k))
+                return false;
+            work[k] += work_of(g);
+        }
+    find_reach(s, s->reads, s->n_reads, t->y);
+    if (s->axes == 2)
+        find_reach(s, s->column_reads, s->n_column_reads, t->x);
+    return choose_size(g, t, work);
+}
+
+/* ---- elements ---- */
+
+const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg_text *at)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const struct dff_port *p = &g->kernel->ports[port];
+    const unsigned stage = s->stage_of[p->memory];
+    const char *place = dfg_printf(g, "(%s - df_y%u.from)", dfg_within(g, at[s->dim], DFG_PLUS), stage);
+    if (s->axes == 2)
+        place = dfg_printf(g, "%s * %" PRIu64 " + (%s - df_x%u.from)", place, length(g->tiles->columns, g->tiles->x[stage]),
+                           dfg_within(g, at[s->dim + 1], DFG_PLUS), stage);
+    for (unsigned d = s->dim + s->axes; d < p->rank; d++)
+        place = dfg_printf(g, "(%s) * %" PRId64 " + %s", place, p->extents[d]->i, dfg_within(g, at[d], DFG_PLUS));
+    return dfg_printf(g, "df_tile_%s[DF_AT(%s)]", dfg_port_name(g, p->memory), place);
+}
+
+const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const unsigned memory = g->kernel->ports[f->port].memory, stage = s->stage_of[memory];
+    const char *y = f->names[s->dim], *x = s->axes == 2 ? f->names[s->dim + 1] : "";
+    if (dfg_is_ring(g, memory))
+        return NULL;
+    const char *text = dfg_printf(g, "%s >= df_own_y%u.from && %s < df_own_y%u.to", y, stage, y, stage);
+    return s->axes < 2 ? text : dfg_printf(g, "%s && %s >= df_own_x%u.from && %s < df_own_x%u.to", text, x, stage, x, stage);
+}
+
+/* ---- a formula ---- */
+
+/* The head of the loop over dimension d. region: "y" or "own_y", … of the stage. */
+static const char *loop_head(struct dfg_gen *g, unsigned d, unsigned stage, bool own)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const char *name = g->formula->names[d];
+    const unsigned axis = d - s->dim;   /* huge before the rows */
+    if (d < s->dim)
+        return dfg_printf(g, "for (int64_t %s = df_outer%u; %s <= df_outer%u; %s++)", name, d, name, d, name);
+    if (axis >= s->axes)
+        return dfg_printf(g, "for (int64_t %s = 0; %s < %s; %s++)", name, name,
+                          dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS), name);
+    const char *region = dfg_printf(g, "df_%s%c%u", own ? "own_" : "", axis ? 'x' : 'y', stage), items = axis || s->axes == 1 ? 'X' : 'Y';
+    return dfg_printf(g, "for (int64_t %s = %s.from + DF_ITEM_%c; %s < %s.to; %s += DF_ITEMS_%c)", name, region, items, name, region, name, items);
+}
+
+static void print_loops(struct dfg_gen *g, unsigned d, unsigned stage, bool own)
+{
+    while (d < g->formula->rank && !g->formula->is_index[d])
+        d++;
+    if (d == g->formula->rank) {
+        dfg_store(g);
+        return;
+    }
+    struct dfg_block block;
+    const char *head = loop_head(g, d, stage, own);
+    if (dfg_open(g, &block, (int)d, g->formula->names[d]))
+        print_loops(g, d + 1, stage, own);
+    dfg_close(g, &block, head);
+}
+
+/* C that says whether all reads of the text that was printed as MAIN are inside for the region. NULL: they always are. */
+static const char *all_inside(struct dfg_gen *g, unsigned stage, bool own)
+{
+    const char *text = NULL;
+    for (unsigned i = 0; i < g->stage.n_bounds; i++) {
+        const struct dfg_bound *b = &g->stage.bounds[i];
+        const char *region = dfg_printf(g, "df_%s%c%u", own ? "own_" : "", b->slot == g->kernel->strips->dim ? 'y' : 'x', stage);
+        struct dfg_affine low = b->rest, high = b->rest;
+        low.constant = b->least;
+        high.constant = b->most;
+        text = dfg_printf(g, "%s%s%" PRId64 " * %s.from + (%s) >= 0 && %" PRId64 " * (%s.to - 1) + (%s) < %s", text ? text : "", text ? " && " : "",
+                          b->factor, region, dfg_affine_text(g, &low).c, b->factor, region, dfg_affine_text(g, &high).c,
+                          dfg_within(g, dfg_index(g, b->extent), DFG_COMPARE));
+    }
+    return text;
+}
+
+static void print_formula(struct dfg_gen *g, const struct dff_formula *formula, unsigned stage)
+{
+    struct dfg_block block;
+    const bool own = !dfg_is_local(g, formula->port); /* what no other stage reads is computed where it leaves */
+    dfg_formula_alone(g, formula);
+    dfg_analyse(g);
+    g->stage = (struct dfg_stage){ 0 };
+    g->mode = DFG_MAIN;
+    if (dfg_open(g, &block, -1, NULL))
+        print_loops(g, 0, stage, own);
+    const char *inside = g->failed ? NULL : all_inside(g, stage, own);
+    dfg_close(g, &block, inside ? dfg_printf(g, "if (%s)", inside) : "");
+    g->mode = DFG_EDGE;
+    if (!inside || g->failed)
+        return;
+    if (dfg_open(g, &block, -1, NULL))
+        print_loops(g, 0, stage, own);
+    dfg_close(g, &block, "else");
+}
+
+/* ---- the kernel ---- */
+
+/* Prints what makes the regions of a tile, in one axis. */
+static void print_reads(struct dfg_gen *g, const struct df_strip_read *reads, unsigned n, unsigned stage, char axis)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    for (unsigned r = 0; r < n; r++) {
+        const struct dff_stage *made = &s->stages[reads[r].made];
+        if (reads[r].reader != stage)
+            continue;
+        dfg_line(g, g->block, "if (df_is_some(df_y%u, df_x%u)) {", stage, stage);
+        dfg_line(g, g->block, "    const struct df_strip_read df_read = { %u, %u, %" PRId32 ", %" PRId32 ", %d };", reads[r].reader, reads[r].made,
+                 reads[r].low, reads[r].high, reads[r].border);
+        dfg_line(g, g->block, "    df_strip_need(&df_%c%u, df_%c%u, &df_read, %s);", axis, reads[r].made, axis, stage,
+                 dfg_index(g, axis == 'y' ? made->rows : made->columns).c);
+        dfg_line(g, g->block, "}");
+    }
+}
+
+static void print_regions(struct dfg_gen *g)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    for (unsigned k = 0; k < s->n_stages; k++)
+        for (unsigned axis = 0; axis < 2; axis++) {
+            const char name = axis ? 'x' : 'y';
+            if (!s->stages[k].leaves)
+                dfg_line(g, g->block, "const struct df_rows df_own_%c%u = { 0, 0 };", name, k);
+            else if (axis < s->axes)
+                dfg_line(g, g->block, "const struct df_rows df_own_%c%u = df_tile_own(df_%s, %u, %s);", name, k, axis ? "column" : "row",
+                         axis ? g->tiles->columns : g->tiles->rows,
+                         axis ? dfg_index(g, s->stages[k].columns).c
+                              : dfg_printf(g, s->dim ? "%s" : "df_strip_least(df_to, %s)", dfg_index(g, s->stages[k].rows).c));
+            else
+                dfg_line(g, g->block, "const struct df_rows df_own_%c%u = { 0, 1 };", name, k);
+            dfg_line(g, g->block, "struct df_rows df_%c%u = df_own_%c%u;", name, k, name, k);
+        }
+    for (unsigned k = s->n_stages; k-- > 0;) {
+        print_reads(g, s->reads, s->n_reads, k, 'y');
+        if (s->axes == 2)
+            print_reads(g, s->column_reads, s->n_column_reads, k, 'x');
+        else
+            for (unsigned r = 0; r < s->n_reads; r++)
+                if (s->reads[r].reader == k)
+                    dfg_line(g, g->block, "df_x%u.to |= df_x%u.to;", s->reads[r].made, k);
+    }
+}
+
+static void print_phases(struct dfg_gen *g)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    for (unsigned k = 0; k < s->n_stages; k++) {
+        struct dfg_block phase;
+        if (dfg_open(g, &phase, -1, NULL))
+            for (unsigned f = 0; f < s->stages[k].n_formulas && !g->failed; f++)
+                print_formula(g, &g->kernel->formulas[s->stages[k].first_formula + f], k);
+        dfg_close(g, &phase, "DF_PHASE");
+        dfg_line(g, g->block, "DF_BARRIER();");
+    }
+}
+
+/* The most rows or columns of what leaves. */
+static const char *print_most(struct dfg_gen *g, bool columns)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const char *text = "0";
+    for (unsigned k = 0; k < s->n_stages; k++)
+        if (s->stages[k].leaves)
+            text = dfg_printf(g, "df_strip_most(%s, %s)", text, dfg_index(g, columns ? s->stages[k].columns : s->stages[k].rows).c);
+    return text;
+}
+
+/* Prints the loops over the dimensions before the rows, and over the tiles of this work-group. */
+static void print_tiles(struct dfg_gen *g, unsigned d)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const struct dff_port *port = &g->kernel->ports[g->kernel->formulas[0].port];
+    struct dfg_block block, inner;
+    const char *head;
+    if (d < s->dim) {
+        head = d == 0 ? "for (int64_t df_outer0 = df_from + DF_GROUP_Z; df_outer0 < df_to; df_outer0 += DF_GROUPS_Z)"
+                      : dfg_printf(g, "for (int64_t df_outer%u = 0; df_outer%u < %s; df_outer%u++)", d, d, dfg_index(g, port->extents[d]).c, d);
+        if (dfg_open(g, &block, -1, NULL))
+            print_tiles(g, d + 1);
+        dfg_close(g, &block, head);
+        return;
+    }
+    const char grid = s->axes == 2 ? 'Y' : 'X', *from = s->dim ? "0" : "df_from", *to = s->dim ? "df_rows" : "df_to";
+    head = dfg_printf(g, "for (int64_t df_row = %s + DF_GROUP_%c * %u; df_row < %s; df_row += (int64_t)DF_GROUPS_%c * %u)", from, grid, g->tiles->rows, to,
+                      grid, g->tiles->rows);
+    const bool good = dfg_open(g, &block, -1, NULL);
+    if (good && s->axes == 2) {
+        if (dfg_open(g, &inner, -1, NULL)) {
+            print_regions(g);
+            print_phases(g);
+        }
+        dfg_close(g, &inner, dfg_printf(g, "for (int64_t df_column = (int64_t)DF_GROUP_X * %u; df_column < df_columns; df_column += (int64_t)DF_GROUPS_X * %u)",
+                                        g->tiles->columns, g->tiles->columns));
+    } else if (good) {
+        print_regions(g);
+        print_phases(g);
+    }
+    dfg_close(g, &block, head);
+}
+
+void dfg_tiles_print(FILE *out, struct dfg_gen *g)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    struct dfg_block block;
+    g->block = NULL;
+    g->column = -1;
+    g->copies = 1;
+    if (dfg_open(g, &block, -1, NULL)) {
+        for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++)
+            if (g->tiles->is_local[p])
+                dfg_line(g, g->block, "DF_LOCAL(%s, df_tile_%s, %" PRIu64 ");", df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p),
+                         elements(g, g->tiles, p));
+        if (s->dim)
+            dfg_line(g, g->block, "const int64_t df_rows = %s;", print_most(g, false));
+        if (s->axes == 2)
+            dfg_line(g, g->block, "const int64_t df_columns = %s;", print_most(g, true));
+        print_tiles(g, 0);
+    }
+    dfg_close(g, &block, NULL);
+    fprintf(out, "static __global__ void DF_ITEMS_AT_MOST(%u) df_kernel_%c_0(%s%s, const int64_t df_from, const int64_t df_to)\n{\n%s}\n\n", ITEMS, DFG_NAME,
+            dfg_parameters(g), dfg_gpu_ports(g), g->failed ? "" : block.bytes);
+    free(block.bytes);
+}
+
+static const char *n_tiles(struct dfg_gen *g, const char *n, unsigned each)
+{
+    return dfg_printf(g, "(%s + %u) / %u", n, each - 1, each);
+}
+
+void dfg_tiles_launch(struct dfg_gen *g)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const char *rows = n_tiles(g, s->dim ? print_most(g, false) : "df_to - df_from", g->tiles->rows), *outer = s->dim ? "df_to - df_from" : "1";
+    dfg_line(g, g->block, "if (df_to > df_from)");
+    if (s->axes == 2)
+        dfg_line(g, g->block, "    DF_LAUNCH(df_kernel_%c_0, df_grid(dim3(1, 1), %s, %s, %s), dim3(%u, %u), stream, %s%s, df_from, df_to);", DFG_NAME,
+                 n_tiles(g, print_most(g, true), g->tiles->columns), rows, outer, ITEMS_X, ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
+    else
+        dfg_line(g, g->block, "    DF_LAUNCH(df_kernel_%c_0, df_grid(dim3(1), %s, 1, %s), dim3(%u), stream, %s%s, df_from, df_to);", DFG_NAME, rows, outer,
+                 ITEMS, dfg_arguments(g), dfg_gpu_arguments(g));
+}

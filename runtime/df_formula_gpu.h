@@ -14,6 +14,7 @@
 
 #include <df.h>
 #include <df_formula.h>
+#include <df_strips.h>
 
 #ifdef __CUDACC__
 #define DF_LAUNCH(function, grid, block, stream, ...) function<<<grid, block, 0, (cudaStream_t)stream>>>(__VA_ARGS__)
@@ -79,6 +80,45 @@ template <class function> static void df_on_host(function body)
     df_float_end(before);
 }
 #endif
+
+/* ---- items of a work-group ---- */
+
+#define DF_GROUP 256                    /* items at most */
+#define DF_ITEM (DF_ITEM_Y * DF_ITEMS_X + DF_ITEM_X)
+#define DF_ITEMS (DF_ITEMS_X * DF_ITEMS_Y)
+
+/* Is an element better computed by a work-group than by an item? In tests it is whenever it can be. */
+static inline bool df_is_grouped(int64_t terms, int64_t elements)
+{
+#ifdef DF_RACES
+    return terms >= 0 && elements > 0;
+#else
+    return terms >= DF_GROUP && elements <= 65536;
+#endif
+}
+
+/* A reduction in lanes by a work-group: makes it empty; hands its result to the reduction around it, and makes it empty. */
+#define DF_GROUP_LANES(name, type)                                                                                           \
+    DF_CALL void df_clear_##name(struct df_lanes_##name *a)                                                                  \
+    {                                                                                                                        \
+        for (int level = 0; level < DF_LEVELS; level++)                                                                      \
+            a->n[level] = a->has[level] = 0;                                                                                 \
+    }                                                                                                                        \
+    DF_CALL void df_hand_##name(struct df_lanes_##name *from, struct df_lanes_##name *to)                                    \
+    {                                                                                                                        \
+        type value;                                                                                                          \
+        const int any = df_end_##name(from, &value);                                                                         \
+        df_clear_##name(from);                                                                                               \
+        df_put_##name(to, 0, any, value);                                                                                    \
+    }
+DF_GROUP_LANES(sum_f32, float)
+DF_GROUP_LANES(prod_f32, float)
+DF_GROUP_LANES(least_f32, float)
+DF_GROUP_LANES(greatest_f32, float)
+DF_GROUP_LANES(sum_f64, double)
+DF_GROUP_LANES(prod_f64, double)
+DF_GROUP_LANES(least_f64, double)
+DF_GROUP_LANES(greatest_f64, double)
 
 #define restrict __restrict__
 

@@ -311,6 +311,17 @@ void dfg_sum_print(struct dfg_gen *g);
 const char *dfg_start_of(const struct dff_node *node);
 /* What there is, joined with one more term. */
 const char *dfg_joined(struct dfg_gen *g, const struct dff_node *node, const char *all, struct dfg_text term);
+struct dfg_fold {                       /* a reduction whose terms are joined one after the other */
+    const struct dff_node *node;
+    const char *name, *any, *best;      /* any: whether there was a term, NULL if there surely is one; best: of argmin and argmax */
+    const struct dfg_fold *next;        /* another one with the same ranges, in the same loops; NULL: there is none */
+};
+/* Declares the variables of a fold in g->block, but for that of its value. */
+struct dfg_fold dfg_fold_begin(struct dfg_gen *g, const struct dff_node *n);
+/* Joins the term at the ranges' values in g->block. */
+void dfg_fold_term(struct dfg_gen *g, const struct dfg_fold *f);
+/* "sum_f32": how df_formula.h names a reduction in lanes. */
+const char *dfg_lanes_name(struct dfg_gen *g, const struct dff_node *n);
 struct dfg_loop {                       /* of a range */
     const char *from, *to, *name;
 };
@@ -459,6 +470,17 @@ static inline bool dfg_is_local(const struct dfg_gen *g, uint32_t port)
 const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg_text *at);
 /* C that says whether the tile has the formula's element as its own, so that it leaves the group from here. NULL: none leaves. */
 const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f);
+
+/* ---- reduce_group.c ---- */
+
+#define DFG_MOST_GROUPED 8              /* reductions of a formula */
+
+/* Finds the reductions of g->formula whose terms a work-group of a GPU can share. Gives their number. */
+unsigned dfg_grouped_find(const struct dfg_gen *g, const struct dff_node **nodes);
+/* Prints the function whose work-groups compute an element of g->formula each. */
+void dfg_grouped_print(FILE *out, struct dfg_gen *g, unsigned number, const struct dff_node *const *nodes, unsigned n);
+/* Prints its launch into g->block, behind which comes that of a thread for each element, for reductions of few terms. */
+void dfg_grouped_launch(struct dfg_gen *g, unsigned number, const struct dff_node *const *nodes, unsigned n);
 
 /* ---- generate_cuda.c ---- */
 

@@ -234,7 +234,11 @@ static void print_host(FILE *out, struct dfg_gen *g)
         if (g->tiles)
             dfg_tiles_launch(g);
         for (unsigned i = 0; i < g->kernel->n_formulas && !g->tiles; i++) {
+            const struct dff_node *nodes[DFG_MOST_GROUPED];
             dfg_formula_alone(g, &g->kernel->formulas[i]);
+            const unsigned n = dfg_grouped_find(g, nodes);
+            if (n)
+                dfg_grouped_launch(g, i, nodes, n);
             print_launch(g, i);
         }
         if (rings) {
@@ -256,8 +260,12 @@ static void print_host(FILE *out, struct dfg_gen *g)
 static void print_formulas(FILE *out, struct dfg_gen *g)
 {
     for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
+        const struct dff_node *nodes[DFG_MOST_GROUPED];
         dfg_formula_alone(g, &g->kernel->formulas[i]);
         print_formula(out, g, i);
+        const unsigned n = g->failed ? 0 : dfg_grouped_find(g, nodes);
+        if (n)
+            dfg_grouped_print(out, g, i, nodes, n);
     }
 }
 

@@ -97,13 +97,7 @@ void dfg_loop_close(struct dfg_gen *g, struct dfg_block *block, const struct dfg
 
 /* ---- one after the other ---- */
 
-struct fold {
-    const struct dff_node *node;
-    const char *name, *any, *best;      /* any: whether there was a term, NULL if there surely is one */
-    const struct fold *next;            /* another one with the same ranges, in the same loops; NULL: there is none */
-};
-
-static void fold_best(struct dfg_gen *g, const struct fold *f, struct dfg_text value, const char *condition)
+static void fold_best(struct dfg_gen *g, const struct dfg_fold *f, struct dfg_text value, const char *condition)
 {
     const struct dff_node *n = f->node;
     const char *term = dfg_new_name(g), *take = dfg_new_name(g);
@@ -119,7 +113,7 @@ static void fold_best(struct dfg_gen *g, const struct fold *f, struct dfg_text v
     dfg_line(g, g->block, "%s |= %s;", f->any, take);
 }
 
-static void fold_term(struct dfg_gen *g, const struct fold *f)
+void dfg_fold_term(struct dfg_gen *g, const struct dfg_fold *f)
 {
     const struct dff_node *n = f->node;
     const struct dff_node *condition = n->n_args > 1 ? n->args[1] : NULL;
@@ -222,22 +216,22 @@ unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n)
 }
 
 /* The fold begins with the first term, and needs no identity. */
-static bool begins_with_term(const struct fold *f)
+static bool begins_with_term(const struct dfg_fold *f)
 {
     return !f->best && !(f->node->n_args > 1 && f->node->args[1]) && f->node->op != DFF_COUNT;
 }
 
-static void fold_terms(struct dfg_gen *g, const struct fold *f, bool first)
+static void fold_terms(struct dfg_gen *g, const struct dfg_fold *f, bool first)
 {
     for (; f; f = f->next)
         if (first && begins_with_term(f))
             dfg_line(g, g->block, "%s %s = %s;", dfg_type(f->node->type), f->name, dfg_value(g, f->node->args[0]).c);
         else
-            fold_term(g, f);
+            dfg_fold_term(g, f);
 }
 
 /* Prints the ranges from `depth` on, written out. *first: nothing was printed yet. */
-static void written_out(struct dfg_gen *g, const struct fold *f, uint32_t depth, bool *first)
+static void written_out(struct dfg_gen *g, const struct dfg_fold *f, uint32_t depth, bool *first)
 {
     const unsigned before = g->copies;
     if (depth == f->node->n_ranges) {
@@ -257,7 +251,7 @@ static void written_out(struct dfg_gen *g, const struct fold *f, uint32_t depth,
 }
 
 /* Prints the ranges from `depth` on; those from `written` on are written out. */
-static void fold_loops(struct dfg_gen *g, const struct fold *f, uint32_t depth, uint32_t written)
+static void fold_loops(struct dfg_gen *g, const struct dfg_fold *f, uint32_t depth, uint32_t written)
 {
     struct dfg_block block;
     bool first = written == 0;
@@ -282,10 +276,9 @@ static bool needs_any(const struct dff_node *n)
     return is_best(n) || (n->op == DFF_SUM && is_float(n->type) && !has_terms(n));
 }
 
-static const char *fold(struct dfg_gen *g, const struct dff_node *n)
+struct dfg_fold dfg_fold_begin(struct dfg_gen *g, const struct dff_node *n)
 {
-    struct fold f = { .node = n, .name = dfg_new_name(g) };
-    const uint32_t loops = n->n_ranges - dfg_ranges_written(g, n);
+    struct dfg_fold f = { .node = n, .name = dfg_new_name(g) };
     if (needs_any(n)) {
         f.any = dfg_new_name(g);
         dfg_line(g, g->block, "int %s = 0;", f.any);
@@ -294,6 +287,13 @@ static const char *fold(struct dfg_gen *g, const struct dff_node *n)
         f.best = dfg_new_name(g);
         dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->args[0]->type), f.best);
     }
+    return f;
+}
+
+static const char *fold(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dfg_fold f = dfg_fold_begin(g, n);
+    const uint32_t loops = n->n_ranges - dfg_ranges_written(g, n);
     if (loops || !begins_with_term(&f))
         dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), f.name, dfg_start_of(n));
     fold_loops(g, &f, 0, loops);
@@ -304,7 +304,7 @@ static const char *fold(struct dfg_gen *g, const struct dff_node *n)
 
 /* ---- blocks and lanes ---- */
 
-static const char *lanes_name(struct dfg_gen *g, const struct dff_node *n)
+const char *dfg_lanes_name(struct dfg_gen *g, const struct dff_node *n)
 {
     static const char *const names[] = { "sum", "prod", "least", "greatest" };
     return dfg_printf(g, "%s_%s", names[n->op - DFF_SUM], dfg_type_name(n->type));
@@ -365,7 +365,7 @@ static void print_blocks(struct dfg_gen *g, const struct dff_node *n, const char
 static const char *lanes_of(struct dfg_gen *g, const struct dff_node *n, uint32_t r, const char **any)
 {
     struct dfg_block block;
-    const char *lanes = dfg_new_name(g), *name = dfg_new_name(g), *kind = lanes_name(g, n), *inner_any = "1";
+    const char *lanes = dfg_new_name(g), *name = dfg_new_name(g), *kind = dfg_lanes_name(g, n), *inner_any = "1";
     const struct dff_node *condition = condition_of(n);
     bool last = r + 1 == n->n_ranges;
     *any = dfg_new_name(g);
@@ -519,7 +519,7 @@ static void end_columns(struct dfg_gen *g, const struct around *a)
         }
 }
 
-static void written_chunk(struct dfg_gen *g, const struct fold *folds, const struct around *a)
+static void written_chunk(struct dfg_gen *g, const struct dfg_fold *folds, const struct around *a)
 {
     const struct dfg_block *loop = dfg_block_of(g, 1u << a->range->slot);
     const unsigned before = g->copies;
@@ -541,13 +541,13 @@ static void written_chunk(struct dfg_gen *g, const struct fold *folds, const str
 /* One column: the terms of the ranges that are written out, or of a chunk. */
 static void join_columns(struct dfg_gen *g, const struct around *a)
 {
-    struct fold folds[MOST_TOGETHER];
+    struct dfg_fold folds[MOST_TOGETHER];
     unsigned written = a->nodes[0]->n_ranges;
     bool first = false;
     for (unsigned i = 0; i < a->n; i++) {
         const struct dff_node *n = a->nodes[i];
         const unsigned own = dfg_ranges_written(g, n);
-        folds[i] = (struct fold){ .node = n, .name = dfg_new_name(g), .any = a->anys[i] ? dfg_new_name(g) : NULL, .next = i + 1 < a->n ? &folds[i + 1] : NULL };
+        folds[i] = (struct dfg_fold){ .node = n, .name = dfg_new_name(g), .any = a->anys[i] ? dfg_new_name(g) : NULL, .next = i + 1 < a->n ? &folds[i + 1] : NULL };
         written = own < written ? own : written;
         dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), folds[i].name, place_in_strip(g, a->values[i]));
         if (a->anys[i])

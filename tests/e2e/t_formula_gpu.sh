@@ -63,7 +63,7 @@ done
 
 # Reductions that a work-group shares: whichever item comes first.
 cases=(reductions); ! long || cases+=(sums histograms accs ranged long)
-python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes='-O0 --emu-gpu-code --cflags=-DDF_RACES=-1' --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
+as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes='-O0 --emu-gpu-code --cflags=-DDF_RACES=-1' --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ] || [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "no nvcc here, or dfc without CUDA"; return 0; fi

@@ -174,7 +174,7 @@ bool dfw_demand_fit(const struct dfw_slowdown *slowdown, double bytes_per_s, str
 
 /* Loads what was measured of the kernels of the graph's works; db NULL: nothing was. dfw_known_times() gives the times
  * that follow from it. Samples of class gpu are those of the named GPU (DFW_EMULATOR, or a GPU's own name). gpu_device
- * NULL: those of this machine's first GPU, or of the emulator if there is no GPU. */
+ * NULL: those of this machine's first GPU; without one those of the emulator if emu_all asks for it, else none. */
 int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
                    struct dfw_known *known, struct df_error *error);
 

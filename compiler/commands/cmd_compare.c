@@ -12,6 +12,7 @@
 #include "compiler/trial/compare_trial.h"
 #include "compiler/show/chart.h"
 #include "compiler/trial/compare_stats.h"
+#include "compiler/show/shared.h"
 #include "compiler/show/table.h"
 #include "compiler/tools/picture_file.h"
 #include "runtime/policy/policy.h"
@@ -319,8 +320,10 @@ static bool print_table(FILE *out, const struct request *r, const struct dfc_pol
     dfc_table_free(&table);
     fprintf(out, "\nmedian: of the makespans; spread: the range of the middle half of the runs, divided by the median;\n"
                  "ratio: to the best median; jobs, copies and bytes: those of the run in the middle\n");
-    if (r->rehearsals)
+    if (r->rehearsals) {
         print_lateness(out, r, stats);
+        dfc_print_guesses(out, &r->loaded->problem);
+    }
     if (emulated(r))
         fprintf(out, "the emulated GPU computes on this machine's own cores: these times say nothing about schedules with a GPU;\n"
                      "--rehearse compares those\n");

@@ -55,12 +55,10 @@ static const struct dfr_option own_options[] = {
 
 static const char *source_name(const struct dfc_explained *e, uint32_t node, uint32_t unit)
 {
-    static const char *const names[] = { "unknown", "cost", "measured", "estimated", "default" };
     const struct df_times *t = e->problem->times;
     uint32_t cls = e->model.cls[unit];
-    if (cls >= t->n_classes)
-        return names[0];
-    return names[t->source[(size_t)cls * t->n_works + e->problem->graph->nodes[node].work]];
+    enum df_time_source source = cls < t->n_classes ? t->source[(size_t)cls * t->n_works + e->problem->graph->nodes[node].work] : DF_TIME_NONE;
+    return source == DF_TIME_NONE ? "unknown" : dfc_source_word(source);
 }
 
 static const char *unit_name(const struct dfc_explained *e, uint32_t unit)
@@ -332,13 +330,18 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     return !ferror(out);
 }
 
+static const char *gpu_note(enum df_time_source source)
+{
+    return source == DF_TIME_DEFAULT ? " (GPU times assumed)" : source == DF_TIME_ESTIMATED ? " (GPU times estimated)" : "";
+}
+
 static bool print_changes(FILE *out, const struct request *r, const struct dfc_explained *e, const char *policy)
 {
     struct dfc_change changes[DFC_MOST_CHANGES];
     double now_s = e->run_s;
     int n = dfc_explain_changes(e, policy, changes);
     if (r->form == DFC_FORM_CSV && n >= 0)
-        fprintf(out, "change,predicted_s,speedup\nnone,%.9g,1\n", now_s);
+        fprintf(out, "change,predicted_s,speedup,gpu_times\nnone,%.9g,1,%s\n", now_s, dfc_source_word(dfc_gpu_source(e->problem)));
     else if (n >= 0)
         fputs("what if there were\n", out);
     for (int i = 0; i < n; i++) {
@@ -346,12 +349,12 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
         double gain = changes[i].predicted_s > 0 ? now_s / changes[i].predicted_s : 1;
         if (r->form == DFC_FORM_CSV) {
             dfr_text_csv(out, changes[i].what);
-            fprintf(out, ",%.9g,%.6g\n", changes[i].predicted_s, gain);
+            fprintf(out, ",%.9g,%.6g,%s\n", changes[i].predicted_s, gain, dfc_source_word(changes[i].gpu_times));
         } else if (gain < 1.001) {
-            fprintf(out, "    no gain        %s\n", changes[i].what);
+            fprintf(out, "    no gain        %s%s\n", changes[i].what, gpu_note(changes[i].gpu_times));
         } else {
-            fprintf(out, "    %5.2fx faster  %s: %s%s\n", gain, changes[i].what,
-                    dfp_text_time(time, changes[i].predicted_s), e->inflight ? " a wave" : "");
+            fprintf(out, "    %5.2fx faster  %s: %s%s%s\n", gain, changes[i].what,
+                    dfp_text_time(time, changes[i].predicted_s), e->inflight ? " a wave" : "", gpu_note(changes[i].gpu_times));
         }
     }
     return n >= 0;
@@ -377,7 +380,7 @@ static int explain(const struct request *r, const struct dfc_loaded *loaded)
         dfc_error("%s", error.text);
         return 1;
     }
-    bool good = dfc_explain(&loaded->problem, plan, &r->common.partition, &explained);
+    bool good = dfc_explain(&loaded->problem, plan, &r->common.partition, &loaded->known, &explained);
     if (good) {
         good = dfc_output_open(&output, r->common.output);
         if (good) {

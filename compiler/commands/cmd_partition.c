@@ -10,6 +10,7 @@
 #include "compiler/schedule/schedule.h"
 #include "compiler/show/listing.h"
 #include "compiler/show/memory_report.h"
+#include "compiler/show/shared.h"
 #include "compiler/tools/home.h"
 #include "compiler/tools/picture_file.h"
 #include "partition/draw/draw.h"
@@ -170,29 +171,6 @@ static const char *source_in_words(const char *source)
                                       : "a stated default: 'dfc probe' measures this machine";
 }
 
-static void print_times(FILE *out, const struct df_times *times)
-{
-    static const struct { enum df_time_source source; const char *words; } sources[] = {
-        { DF_TIME_COST, "from cost clauses" },
-        { DF_TIME_MEASURED, "measured" },
-        { DF_TIME_ESTIMATED, "estimated from other sizes or devices, or from operations" },
-        { DF_TIME_DEFAULT, "by the stated default, because nothing is known" },
-    };
-    size_t n = (size_t)times->n_classes * times->n_works;
-    const char *between = "";
-    fprintf(out, "times      ");
-    for (size_t k = 0; k < sizeof sources / sizeof *sources; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < n; i++)
-            count += !isnan(times->time_s[i]) && times->source[i] == sources[k].source;
-        if (count) {
-            fprintf(out, "%s%zu %s", between, count, sources[k].words);
-            between = ", ";
-        }
-    }
-    fprintf(out, "%s\n", *between ? "" : "none");
-}
-
 static void print_policy(FILE *out, const struct options *o, const struct dfp_problem *problem,
                          const struct df_plan *plan)
 {
@@ -264,14 +242,15 @@ static bool print_summary(FILE *out, const struct options *o, const struct dfc_l
 {
     const struct dfp_problem *problem = &loaded->problem;
     struct dfp_report report;
-    char a[32], b[32], remark[128], waves[200];
+    char a[32], b[32], remark[128], waves[200], times[250];
     if (dfp_report_make(problem, plan, &report, error) != DF_OK)
         return false;
     const struct dfp_evaluation *e = &report.evaluation;
     dfr_message_name(out, o->common.path);
     fprintf(out, ": %u nodes, %u arcs\n", (unsigned)problem->graph->n_nodes, (unsigned)report.n_arcs);
     fprintf(out, "platform   %s, %s\n", problem->platform->name, source_in_words(loaded->platform_source));
-    print_times(out, problem->times);
+    dfc_times_text(problem->times, times, sizeof times);
+    fprintf(out, "times      %s\n", times);
     print_policy(out, o, problem, plan);
     dfc_emit_divisions(out, loaded);
     dfc_emit_passes(out, loaded);

@@ -326,6 +326,7 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
 {
     struct dfc_simulate_report report = { .path = r->common.path, .graph = loaded->problem.graph->name,
                                           .platform = &loaded->platform, .n_nodes = loaded->problem.graph->n_nodes,
+                                          .gpu_times = dfc_source_word(dfc_gpu_source(&loaded->problem)),
                                           .waves = r->waves, .rows = rows, .n_rows = r->policies.n };
     struct dfc_output output;
     struct df_error error = { "" };

@@ -321,7 +321,7 @@ static bool choose_passes(const struct dfc_divide *d, const struct df_graph *gra
 {
     const struct dfp_problem problem = { .graph = graph, .platform = d->platform, .times = times };
     struct df_error error;
-    return dfr_times_known(graph, times) && dfp_passes_choose(&problem, d->waves, passes, &error) == DF_OK;
+    return dfr_times_known(graph, times, d->platform) && dfp_passes_choose(&problem, d->waves, passes, &error) == DF_OK;
 }
 
 static uint32_t longest_acc(const struct dfc_divide *d)
@@ -416,7 +416,7 @@ static void divide_nodes(struct dfc_divide *d, bool must)
 void dfc_divide(struct dfc_divide *d)
 {
     const struct df_graph *g = d->made.front->graph;
-    const bool free_to = !d->fixed && g->n_nodes <= MOST_NODES, known = dfr_times_known(g, &d->made.times);
+    const bool free_to = !d->fixed && g->n_nodes <= MOST_NODES, known = dfr_times_known(g, &d->made.times, d->platform);
     bool accs = false;
     if (free_to)
         divide_nodes(d, d->throughput || !known);

@@ -290,5 +290,5 @@ void dfc_unload(struct dfc_loaded *loaded)
 
 const char *dfc_default_placer(const struct dfc_loaded *loaded)
 {
-    return dfr_times_known(loaded->front->graph, &loaded->times) ? "gp" : "gp-thesis";
+    return dfr_times_known(loaded->front->graph, &loaded->times, &loaded->platform) ? "gp" : "gp-thesis";
 }

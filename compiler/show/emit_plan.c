@@ -3,6 +3,7 @@
  * and the makespan predicted.
  */
 #include "compiler/show/listing.h"
+#include "compiler/show/shared.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -58,7 +59,6 @@ static void emit_units(FILE *out, const struct dfc_loaded *loaded, const struct 
 
 static void emit_times(FILE *out, const struct df_graph *g, const struct df_times *times)
 {
-    static const char *const sources[] = { "none", "cost", "measured", "estimated", "default" };
     for (uint32_t w = 0; w < g->n_works; w++) {
         dfc_emit_work_name(out, g, w);
         for (uint32_t c = 0; c < times->n_classes; c++) {
@@ -66,7 +66,7 @@ static void emit_times(FILE *out, const struct df_graph *g, const struct df_time
             fprintf(out, "%s %s ", c ? "," : ":", df_graph_string(g, g->class_names[c]));
             emit_seconds(out, times->time_s[at]);
             if (!isnan(times->time_s[at]))
-                fprintf(out, " (%s)", sources[times->source[at]]);
+                fprintf(out, " (%s)", dfc_source_word(times->source[at]));
         }
         fputc('\n', out);
     }

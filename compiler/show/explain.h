@@ -15,11 +15,13 @@
 
 #include "partition/model/model.h"
 #include "partition/partition.h"
+#include "profiles/estimate/known.h"
 
 struct dfc_explained {
     const struct dfp_problem *problem;  /* borrowed */
     const struct df_plan *plan;         /* borrowed */
     const struct dfp_options *options;  /* borrowed: those that the plan was made with */
+    const struct dfw_known *known;      /* borrowed: what the problem's times were made of */
     struct dfp_model model;
     struct dfp_evaluation evaluation;   /* of one wave of the placement */
     uint32_t inflight;                  /* waves in flight if the plan is for rate; 0: it is for one wave */
@@ -44,7 +46,7 @@ struct dfc_node_facts {
 
 /* options: those that the plan was made with. false: reported. */
 bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_options *options,
-                 struct dfc_explained *explained);
+                 const struct dfw_known *known, struct dfc_explained *explained);
 void dfc_explained_free(struct dfc_explained *explained);
 
 /* Evaluates a wave once more, or simulates many, so a call takes time in proportion to the graph. */
@@ -81,6 +83,7 @@ struct dfc_change {                     /* a change of the machine or the code, 
     char what[200];
     double predicted_s;                 /* what a wave would take, compared with run_s of struct dfc_explained. It is
                                          * longer than now only if a hint would then forbid the present placement */
+    enum df_time_source gpu_times;      /* as dfc_gpu_source() says of the changed problem */
 };
 /* Plans each changed problem by the same policy and options. Gives the number of changes; -1: reported. */
 int dfc_explain_changes(const struct dfc_explained *explained, const char *policy, struct dfc_change *changes);

@@ -220,10 +220,10 @@ static int find_rate(struct dfc_explained *e, struct df_error *error)
 }
 
 bool dfc_explain(const struct dfp_problem *problem, const struct df_plan *plan, const struct dfp_options *options,
-                 struct dfc_explained *e)
+                 const struct dfw_known *known, struct dfc_explained *e)
 {
     struct df_error error = { "" };
-    *e = (struct dfc_explained){ .problem = problem, .plan = plan, .options = options };
+    *e = (struct dfc_explained){ .problem = problem, .plan = plan, .options = options, .known = known };
     int code = dfp_model_init(&e->model, problem, &error);
     if (!code)
         code = dfp_evaluate(problem, plan->place, plan->priority, &e->evaluation, &error);

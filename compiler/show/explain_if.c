@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "compiler/show/explain.h"
+#include "compiler/show/shared.h"
 #include "compiler/tools/messages.h"
+#include "profiles/estimate/roofline.h"
 #include "runtime/base/error.h"
 #include "runtime/base/sampler.h"
 
 #define MOST_VARIANTS 6                 /* kernels without a gpu variant that are tried, those with most time first */
-#define ASSUMED_SPEEDUP 8               /* the ratio of the stated default times */
 
 struct trial {
     const struct dfc_explained *e;
@@ -104,6 +105,7 @@ static bool try_problem(struct trial *t, const struct dfp_problem *problem)
         dfc_error("%s", error.text);
         return false;
     }
+    t->changes[t->n].gpu_times = dfc_gpu_source(problem);
     t->changes[t->n++].predicted_s = fmin(planned_s, present_s);
     return true;
 }
@@ -202,16 +204,20 @@ static bool try_peers(struct trial *t)
 
 /* ---- variants ---- */
 
-/* The median speedup of the works that have both times, default times excepted. If there are none, the stated one. */
+static bool is_fact(uint8_t source)
+{
+    return source == DF_TIME_COST || source == DF_TIME_MEASURED;
+}
+
+/* The median speedup of the works whose times on both are measured or stated. NaN: there are none. */
 static double usual_speedup(const struct dfp_problem *problem)
 {
     const struct df_times *t = problem->times;
-    double *ratios = malloc((t->n_works + 1) * sizeof *ratios), speedup = ASSUMED_SPEEDUP;
+    double *ratios = malloc((t->n_works + 1) * sizeof *ratios), speedup = NAN;
     uint32_t n = 0;
     for (uint32_t w = 0; ratios && w < t->n_works && t->n_classes > DF_CLASS_GPU; w++) {
         size_t gpu = (size_t)DF_CLASS_GPU * t->n_works + w;
-        bool known = t->source[w] != DF_TIME_DEFAULT && t->source[gpu] != DF_TIME_DEFAULT;
-        if (known && t->time_s[w] > 0 && t->time_s[gpu] > 0) /* false for NaN */
+        if (is_fact(t->source[w]) && is_fact(t->source[gpu]) && t->time_s[w] > 0 && t->time_s[gpu] > 0) /* false for NaN */
             ratios[n++] = t->time_s[w] / t->time_s[gpu];
     }
     if (n)
@@ -241,24 +247,37 @@ static double lacking_s(const struct dfp_problem *problem, uint32_t kernel)
     return sum_s;
 }
 
-static bool try_variant(struct trial *t, uint32_t kernel, double speedup)
+/* Gives the work a time on the GPU: as much faster as is usual, else by the rates of the platform, else by the stated default. */
+static void add_time(const struct trial *t, uint32_t work, double usual, struct df_times *times)
+{
+    size_t gpu = (size_t)DF_CLASS_GPU * times->n_works + work;
+    double cpu_s = times->time_s[work], s = cpu_s / usual;
+    if (isnan(s))
+        s = dfw_rates_s(t->e->known, t->e->problem->graph, work, cpu_s);
+    times->source[gpu] = isnan(s) || times->source[work] == DF_TIME_DEFAULT ? DF_TIME_DEFAULT : DF_TIME_ESTIMATED;
+    times->time_s[gpu] = isnan(s) ? cpu_s / DF_DEFAULT_SPEEDUP : s;
+}
+
+/* usual: the speedup of the variants that are there; NaN: not known. */
+static bool try_variant(struct trial *t, uint32_t kernel, double usual)
 {
     struct dfp_problem problem = *t->e->problem;
     const struct df_times *old = problem.times;
     struct df_times times = { 0 };
+    double cpu_s = 0, gpu_s = 0;
     bool good = dfr_times_copy(old, &times, NULL) == DF_OK;
     if (!good)
         dfc_error("out of memory");
     if (good) {
         for (uint32_t w = 0; w < old->n_works; w++) {
-            size_t gpu = (size_t)DF_CLASS_GPU * old->n_works + w;
-            if (problem.graph->works[w].kernel != kernel)
+            if (problem.graph->works[w].kernel != kernel || isnan(old->time_s[w]))
                 continue;
-            times.time_s[gpu] = old->time_s[w] / speedup;
-            times.source[gpu] = DF_TIME_ESTIMATED;
+            add_time(t, w, usual, &times);
+            cpu_s += times.time_s[w] * problem.graph->works[w].n_nodes;
+            gpu_s += times.time_s[(size_t)DF_CLASS_GPU * times.n_works + w] * problem.graph->works[w].n_nodes;
         }
         snprintf(what(t), sizeof t->changes->what, "a gpu variant of %s, %.3gx as fast as its cpu variant",
-                 df_graph_string(problem.graph, problem.graph->kernels[kernel].name), speedup);
+                 df_graph_string(problem.graph, problem.graph->kernels[kernel].name), cpu_s / gpu_s);
         problem.times = &times;
         good = try_problem(t, &problem);
     }
@@ -272,7 +291,7 @@ static bool try_variants(struct trial *t)
     const struct dfp_problem *problem = t->e->problem;
     if (last_gpu(problem->platform) == DF_NONE || problem->times->n_classes <= DF_CLASS_GPU)
         return true;
-    double limit_s = INFINITY, speedup = usual_speedup(problem);
+    double limit_s = INFINITY, usual = usual_speedup(problem);
     uint32_t limit = 0;
     for (int tried = 0; tried < MOST_VARIANTS; tried++) {
         uint32_t best = DF_NONE;
@@ -289,7 +308,7 @@ static bool try_variants(struct trial *t)
             break;
         limit_s = best_s;
         limit = best;
-        if (!try_variant(t, best, speedup))
+        if (!try_variant(t, best, usual))
             return false;
     }
     return true;

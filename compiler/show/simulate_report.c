@@ -45,6 +45,8 @@ void dfc_simulate_json(const struct dfc_simulate_report *r, FILE *out)
     write_json_name(out, "graph", r->graph);
     fputs(", ", out);
     write_json_name(out, "platform", r->platform->name);
+    fputs(", ", out);
+    write_json_name(out, "gpu_times", r->gpu_times);
     fprintf(out, ", \"waves\": %u, \"lower_bound_s\": %.9g,\n \"policies\": [\n", (unsigned)r->waves, r->bound_s);
     for (unsigned i = 0; i < r->n_rows; i++) {
         const struct dfr_simulation *s = &r->rows[i].simulation;

@@ -26,6 +26,7 @@ struct dfc_simulate_report {
     const char *path, *graph;           /* the file, and the graph's name */
     const struct df_platform *platform;
     uint32_t n_nodes, waves;
+    const char *gpu_times;              /* the least certain source of the times on GPUs; "": there are none (shared.h) */
     double bound_s;                     /* lower bound of the makespan: no schedule is faster */
     const struct dfc_simulated *rows;
     unsigned n_rows;

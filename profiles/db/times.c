@@ -17,7 +17,7 @@ static int load_kernel(struct dfw_db *db, const struct df_kernel *kernel, const 
     int status = dfw_sample_any(db, points->kernel, &any, error);
     if (status == DF_OK && any)
         status = dfw_points_load(db, "cpu", "cpu", points->kernel, hash[0], &points->of[0], error);
-    if (status == DF_OK && any)
+    if (status == DF_OK && any && gpu_device)
         status = dfw_points_load(db, gpu_device, "gpu", points->kernel, hash[1], &points->of[1], error);
     return status;
 }
@@ -47,12 +47,11 @@ static int load_kernels(struct dfw_db *db, const struct df_graph *graph, const c
 int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *gpu_device, bool emu_all,
                    struct dfw_known *known, struct df_error *error)
 {
-    struct dfw_known made = { .emu_all = emu_all };
+    const char *device = gpu_device ? gpu_device : db ? dfw_machine_gpu() : NULL;
+    device = device || !emu_all ? device : DFW_EMULATOR;
+    struct dfw_known made = { .emu_all = emu_all, .emulated = device && strcmp(device, DFW_EMULATOR) == 0 };
     int status = DF_OK;
     if (db) {
-        const char *device = gpu_device ? gpu_device : dfw_machine_gpu();
-        device = device ? device : DFW_EMULATOR;
-        made.emulated = strcmp(device, DFW_EMULATOR) == 0;
         status = dfw_db_exec(db, "BEGIN", "read it", error); /* one transaction, not one per kernel */
         if (status == DF_OK) {
             status = load_kernels(db, graph, device, &made, error);

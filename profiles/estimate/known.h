@@ -11,7 +11,8 @@
  *             the estimators of its kernel (estimate.h);
  *             the time on the cpu, for an emulated GPU that runs the cpu variant's code;
  *             its operations and the machine's figures (roofline.h);
- *             the stated default.
+ *             on a GPU: its time on the cpu and the ratio of the machine's figures (roofline.h);
+ *             the stated default, which on a GPU is a fixed share of the cpu's time.
  * Demand:   that of the point at exactly these sizes; for an estimated time that of the kernel's point with the nearest
  *           number of bytes; for an emulated GPU that of the cpu, whose code it runs in the host's memory.
  * Pack:     all of it as bytes, for an image. The same points give the same bytes.
@@ -48,7 +49,7 @@ struct dfw_machine {                    /* what is known of the machine's units 
 };
 
 struct dfw_known {
-    bool emulated;                      /* the gpu's points were measured on the emulator */
+    bool emulated;                      /* the gpu is the emulated one: somebody asked for it */
     bool emu_all;                       /* as for dfr_times_default() */
     struct dfw_machine machine[2];      /* by class; roofline.h fills it */
     uint32_t n_kernels;

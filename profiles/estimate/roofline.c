@@ -55,18 +55,20 @@ static bool has_figures(const struct df_unit *unit)
     return unit->figures.flops[0] > 0 || unit->memory_bytes_per_s > 0;
 }
 
-static struct dfw_machine machine_of(const struct df_unit *unit)
+/* A unified device reaches the host's memory. */
+static struct dfw_machine machine_of(const struct df_platform *platform, uint32_t u)
 {
-    return (struct dfw_machine){ unit->figures, unit->memory_bytes_per_s };
+    const struct df_unit *unit = &platform->units[u];
+    return (struct dfw_machine){ unit->figures, unit->unified ? platform->units[0].memory_bytes_per_s : unit->memory_bytes_per_s };
 }
 
 void dfw_known_machine(struct dfw_known *known, const struct df_platform *platform, bool own_gpu)
 {
-    known->machine[0] = machine_of(&platform->units[0]);
+    known->machine[0] = machine_of(platform, 0);
     known->machine[1] = (struct dfw_machine){ .bytes_per_s = 0 };
     for (uint32_t u = platform->n_units; u-- > 1 && own_gpu;)
         if (platform->units[u].cls == DF_CLASS_GPU && has_figures(&platform->units[u]))
-            known->machine[1] = machine_of(&platform->units[u]);
+            known->machine[1] = machine_of(platform, u);
 }
 
 /* A copy that nobody wrote reads its input and writes its output. */
@@ -114,15 +116,55 @@ static int estimate(const struct dfw_known *known, const struct df_graph *graph,
     return cls == DF_CLASS_CPU ? give_demand(o, machine, threads, at, t, error) : DF_OK;
 }
 
+/* ---- GPUs, from the time on the cpu ---- */
+
+static bool has_f64(const struct df_graph *graph, const struct df_kernel *kernel)
+{
+    for (unsigned p = 0; p < kernel->n_ports; p++)
+        if (graph->kports[kernel->first_port + p].elem == DF_F64)
+            return true;
+    return false;
+}
+
+/* Where a figure is missing it is NaN, which fmin() and fmax() ignore. */
+static double ratio(double gpu, double cpu)
+{
+    return gpu > 0 && cpu > 0 ? gpu / cpu : (double)NAN;
+}
+
+double dfw_rates_s(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, double cpu_s)
+{
+    const struct dfw_machine *cpu = &known->machine[0], *gpu = &known->machine[1];
+    const struct df_work *w = &graph->works[work];
+    double by_memory = ratio(dfw_bandwidth_of(gpu, 1), dfw_bandwidth_of(cpu, w->threads));
+    double by_f32 = ratio(gpu->figures.flops[0], cpu->figures.flops[0] * w->threads);
+    bool wide = has_f64(graph, &graph->kernels[w->kernel]);
+    double by_f64 = wide ? ratio(gpu->figures.flops[1], cpu->figures.flops[1] * w->threads) : (double)NAN;
+    double speedup = fmin(by_memory, fmin(by_f32, by_f64));
+    return isnan(speedup) ? (double)NAN : fmax(cpu_s / speedup, divided((double)w->job_bytes, dfw_bandwidth_of(gpu, 1)));
+}
+
+static void estimate_by_cpu(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, struct df_times *t)
+{
+    size_t cpu = work, gpu = (size_t)DF_CLASS_GPU * t->n_works + work;
+    if (t->n_classes <= DF_CLASS_GPU || t->source[gpu] != DF_TIME_DEFAULT || t->source[cpu] == DF_TIME_DEFAULT || isnan(t->time_s[cpu]) ||
+        known->emulated || graph->kernels[graph->works[work].kernel].flags & DF_KERNEL_COPY)
+        return;
+    double seconds = dfw_rates_s(known, graph, work, t->time_s[cpu]);
+    t->time_s[gpu] = isnan(seconds) ? t->time_s[cpu] / DF_DEFAULT_SPEEDUP : seconds;
+    t->source[gpu] = isnan(seconds) ? DF_TIME_DEFAULT : DF_TIME_ESTIMATED;
+}
+
 int dfw_roofline_times(const struct dfw_known *known, const struct df_graph *graph,
                        const struct dfw_operations *operations, struct df_times *t, struct df_error *error)
 {
     int status = DF_OK;
-    for (uint32_t work = 0; work < t->n_works; work++) {
+    for (uint32_t work = 0; work < t->n_works && status == DF_OK; work++) {
         struct dfw_operations o = operations_of(graph, work, operations);
         bool copy = graph->kernels[graph->works[work].kernel].flags & DF_KERNEL_COPY;
         for (uint32_t cls = 0; o.known && cls < (copy ? 1u : 2u) && cls < t->n_classes && status == DF_OK; cls++)
             status = estimate(known, graph, work, cls, &o, t, error);
+        estimate_by_cpu(known, graph, work, t);
     }
     return status;
 }

@@ -1,6 +1,9 @@
 /* roofline.h - the time of a work that was never measured, from what it does and from the figures of the machine: the
  * longer of computing and of reaching memory (Williams, Waterman, Patterson: Roofline, CACM 2009).
  *
+ * Rates:    a kernel in C has no counts. Once its time on the cpu is known, its time on a GPU is estimated from the ratio of
+ *           their figures. It may be bound by memory or by computing, so the smaller ratio counts; and the GPU cannot be
+ *           faster than its memory.
  * Counts:   struct dfw_operations is of one job. Who counts them decides what an operation is (compiler/count/).
  * Classes:  0 is the cpu, 1 the gpu. A job of the cpu has the threads of its work (`threads`), else one.
  * Threads:  pure functions.
@@ -35,8 +38,13 @@ double dfw_roofline_s(const struct dfw_operations *operations, const struct dfw_
  * because an emulated one computes on the host. */
 void dfw_known_machine(struct dfw_known *known, const struct df_platform *platform, bool own_gpu);
 
-/* Replaces the stated default by such an estimate where it can: for works whose operations are known, and for inserted
- * copies on the cpu. operations: by work; NULL: none are known. times were made by dfw_known_times(). DF_E_MEMORY. */
+/* Seconds of the work on the GPU by the ratio of the figures, if it takes cpu_s on the cpu. NaN: no figure is known of both. */
+double dfw_rates_s(const struct dfw_known *known, const struct df_graph *graph, uint32_t work, double cpu_s);
+
+/* Replaces the stated default by such estimates where it can: for works whose operations are known, for inserted copies on
+ * the cpu, and on the GPU for works whose time on the cpu is known. Without figures such a work keeps DF_TIME_DEFAULT on
+ * the GPU, as a share 1 / DF_DEFAULT_SPEEDUP of the cpu's time. operations: by work; NULL: none are known. times were made
+ * by dfw_known_times(). DF_E_MEMORY. */
 int dfw_roofline_times(const struct dfw_known *known, const struct df_graph *graph,
                        const struct dfw_operations *operations, struct df_times *times, struct df_error *error);
 

@@ -8,9 +8,6 @@
 
 #include "runtime/base/error.h"
 
-#define DEVICE_SPEEDUP 8                /* how much faster another class than the host is taken to be if nothing is
-                                         * known */
-
 uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all)
 {
     const struct df_kernel *kernel = &graph->kernels[graph->works[work].kernel];
@@ -44,7 +41,7 @@ static void set_time(const struct df_graph *graph, uint32_t cls, uint32_t work, 
         times->time_s[i] = cost_s;
         times->source[i] = DF_TIME_COST;
     } else if ((kernel->code_classes | kernel->cost_classes) & 1u << cls) {
-        times->time_s[i] = default_cpu_s(graph, work) / (cls == DF_CLASS_CPU ? 1 : DEVICE_SPEEDUP);
+        times->time_s[i] = default_cpu_s(graph, work) / (cls == DF_CLASS_CPU ? 1 : DF_DEFAULT_SPEEDUP);
         times->source[i] = DF_TIME_DEFAULT;
     }
 }
@@ -72,16 +69,23 @@ int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_time
     return DF_OK;
 }
 
-bool dfr_times_known(const struct df_graph *graph, const struct df_times *times)
+static bool class_known(const struct df_graph *graph, const struct df_times *times, uint32_t cls)
 {
-    if (times->n_works != graph->n_works)
-        return false;
-    for (uint32_t c = 0; c < times->n_classes; c++)
-        for (uint32_t w = 0; w < times->n_works; w++)
-            if (times->source[(size_t)c * times->n_works + w] == DF_TIME_DEFAULT && graph->works[w].n_nodes > 0 &&
-                !(graph->kernels[graph->works[w].kernel].flags & DF_KERNEL_COPY))
-                return false;
+    for (uint32_t w = 0; w < times->n_works; w++)
+        if (times->source[(size_t)cls * times->n_works + w] == DF_TIME_DEFAULT && graph->works[w].n_nodes > 0 &&
+            !(graph->kernels[graph->works[w].kernel].flags & DF_KERNEL_COPY))
+            return false;
     return true;
+}
+
+bool dfr_times_known(const struct df_graph *graph, const struct df_times *times, const struct df_platform *platform)
+{
+    bool known = times->n_works == graph->n_works;
+    for (uint32_t u = 0; u < platform->n_units && known; u++) {
+        uint32_t cls = dfr_times_class(times, graph, platform, platform->units[u].cls);
+        known = cls == DF_NONE || class_known(graph, times, cls);
+    }
+    return known;
 }
 
 uint32_t dfr_times_class(const struct df_times *times, const struct df_graph *graph,

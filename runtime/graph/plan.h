@@ -14,10 +14,12 @@
 #include "runtime/graph/platform.h"
 
 /* Where a time came from. A kernel with no sample and no cost gets a stated default. On the cpu this is
- * DF_DEFAULT_LAUNCH_S plus (bytes in and out) / DF_DEFAULT_BYTES_PER_S; on any other class it is 1/8 of that. */
+ * DF_DEFAULT_LAUNCH_S plus (bytes in and out) / DF_DEFAULT_BYTES_PER_S; on any other class it is a fixed share of the
+ * cpu's time. */
 enum df_time_source { DF_TIME_NONE, DF_TIME_COST, DF_TIME_MEASURED, DF_TIME_ESTIMATED, DF_TIME_DEFAULT };
 #define DF_DEFAULT_LAUNCH_S 2e-6
 #define DF_DEFAULT_BYTES_PER_S 4e9
+#define DF_DEFAULT_SPEEDUP 8            /* of any class over the cpu */
 
 /* What a job draws from the host's memory, for jobs and copies that run at the same time (simulate.h has the model). */
 struct df_demand {
@@ -156,9 +158,9 @@ int dfr_times_copy(const struct df_times *times, struct df_times *copy, struct d
 bool dfr_times_shared(const struct df_times *times, const struct df_platform *platform);
 bool dfr_times_share_memory(const struct df_times *times, const struct df_platform *platform);
 
-/* Whether every time is known, which means that none is the stated default. Works that no node has do not count.
- * Neither do inserted copies: their default is as good as a measured time, because it depends on their bytes only. */
-bool dfr_times_known(const struct df_graph *graph, const struct df_times *times);
+/* Whether every time on the platform's units is known, which means that none is the stated default. Works that no node has do
+ * not count. Neither do inserted copies: their default is as good as a measured time, because it depends on their bytes only. */
+bool dfr_times_known(const struct df_graph *graph, const struct df_times *times, const struct df_platform *platform);
 
 void dfr_plan_free(struct df_plan *plan);
 

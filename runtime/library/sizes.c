@@ -64,9 +64,9 @@ static int attach_functions(const struct df_program *program, const struct df_gr
 static void make_plan(struct dfr_library *l, struct dfr_sized *s)
 {
     const struct df_plan *empty = l->image.plan;
-    const char *policy = empty->policy[0] ? empty->policy
-                         : dfr_times_known(s->made.graph, &s->made.times) ? "gp" : "gp-thesis";
     const struct df_platform *platform = l->platform ? l->platform : &empty->platform;
+    const char *policy = empty->policy[0] ? empty->policy
+                         : dfr_times_known(s->made.graph, &s->made.times, platform) ? "gp" : "gp-thesis";
     if (l->program.planner->make(s->made.graph, platform, &s->made.times, policy, &s->plan, NULL) != DF_OK)
         s->plan = NULL;
 }

@@ -90,7 +90,7 @@ bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *pla
         return false;
     for (uint32_t v = 0; v < graph->n_nodes && waves != 1; v++)
         many |= graph->kernels[graph->nodes[v].kernel].traits & DF_STREAM;
-    return many == (plan->inflight > 0) && dfr_times_known(graph, &plan->times);
+    return many == (plan->inflight > 0) && dfr_times_known(graph, &plan->times, &plan->platform);
 }
 
 /* ---- one queue for each set of units ---- */

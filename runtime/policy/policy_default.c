@@ -34,7 +34,7 @@ static const char *without_devices(const struct dfr_default_facts *f, bool good_
         snprintf(why, size, "several waves and no device: there is always a job for an idle worker");
         return "ws";
     }
-    if (!dfr_times_known(f->graph, f->times)) {
+    if (!dfr_times_known(f->graph, f->times, f->platform)) {
         snprintf(why, size, "no device, and not all times are known ('dfc profile' measures them)");
         return "ws";
     }
@@ -56,7 +56,7 @@ const char *dfr_policy_default(const struct dfr_default_facts *f, char *why, siz
 
     if (f->n_devices == 0)
         return without_devices(f, good_plan, why, size);
-    if (!good_plan && f->plans && dfr_times_known(f->graph, f->times)) {
+    if (!good_plan && f->plans && dfr_times_known(f->graph, f->times, f->platform)) {
         snprintf(why, size, "devices, known times, and a plan that was made at the start for this machine");
         return DFR_POLICY_KNOWN;
     }

@@ -23,6 +23,7 @@
 struct dfr_default_facts {
     const struct df_graph *graph;
     const struct df_times *times;       /* expected times of the graph's works, by class */
+    const struct df_platform *platform; /* the machine of the run */
     uint32_t n_workers, n_devices;
     int64_t waves;                      /* as asked for; < 0: nobody said, so it is one unless the graph has streams */
     const struct df_plan *plan;         /* the plan that the program carries; NULL: none */

@@ -173,7 +173,7 @@ static uint32_t choose_passes(const struct virtual_run *run, const struct df_opt
 {
     const struct df_planner *planner = options->planner;
     return options->passes || !policy->needs_plan || !planner || !planner->passes || dfr_passes_most(run->graph) == 0 ||
-                   !dfr_times_known(run->graph, times)
+                   !dfr_times_known(run->graph, times, &run->platform)
                ? options->passes
                : planner->passes(run->graph, &run->platform, times, waves);
 }

@@ -239,7 +239,7 @@ static uint32_t find_faster(const struct df_run *run, uint32_t n)
         dfr_again_bytes(&run->passes->again, waves) > dfr_host_bytes() / 2 ||
         dfr_machine_times(run, &times, &own, &error) != DF_OK)
         return n;
-    if (dfr_times_known(run->graph, times))
+    if (dfr_times_known(run->graph, times, &run->machine.platform))
         faster = planner->passes(run->graph, &run->machine.platform, times, (uint32_t)waves);
     dfr_times_free(&own);
     return faster > n ? faster : n;

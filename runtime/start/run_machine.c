@@ -304,6 +304,7 @@ static void choose_default(struct df_run *run, const struct dfr_given *given)
     const struct df_plan *plan = run->options.plan;
     struct dfr_default_facts facts = { .graph = given->graph,
                                        .times = given->times,
+                                       .platform = &run->machine.platform,
                                        .n_workers = run->machine.n_cpu_workers,
                                        .n_devices = run->machine.n_gpus,
                                        .waves = run->options.waves,
@@ -420,7 +421,7 @@ int dfr_machine_plan(struct df_run *run, struct df_error *error)
         status = dfr_given_make(run, times, &given, error);
     if (status == DF_OK) {
         fill_times(run, times);
-        run->choice.times_known = dfr_times_known(given.graph, given.times);
+        run->choice.times_known = dfr_times_known(given.graph, given.times, &run->machine.platform);
         status = find_plan(run, &given, error);
     }
     if (status == DF_OK)

@@ -51,10 +51,10 @@ platform there {
 END
 expect probed 0 "^platform .*measured by 'dfc probe'" "$DFC" partition f.df --no-fuse --device=none
 expect unknown 0 '^times +1 from cost clauses, 6 by the stated default' "$DFC" partition f.df --no-fuse --platform=small.df
-expect known 0 '^times +1 from cost clauses, 6 estimated from other sizes or devices, or from operations$' "$DFC" partition f.df --no-fuse --platform=there.df
+expect known 0 '^times +1 from cost clauses, 6 estimated from other sizes or devices, from operations or from rates$' "$DFC" partition f.df --no-fuse --platform=there.df
 # 8 MiB by 10 GB/s, or by 500 GB/s and a launch; 76 additions (three functions of 24, and four) by 32 / ns.
 expect memory-bound 0 'time +21\.8 us here \(estimated\), 839 us on h \(estimated\)' "$DFC" explain f.df --no-fuse --platform=there.df
 expect compute-bound 0 'time .*2\.49 ms on h \(estimated\)' "$DFC" explain f.df --no-fuse --platform=there.df
 expect other-size 0 'time .*210 us on h \(estimated\)' "$DFC" explain f.df --no-fuse -D n=512 --platform=there.df
-expect probed-known 0 '^times +1 from cost clauses, [36] estimated from other sizes or devices, or from operations' "$DFC" partition f.df --no-fuse --parts=1 --device=none
+expect probed-known 0 '^times +1 from cost clauses, [36] estimated from other sizes or devices, from operations or from rates' "$DFC" partition f.df --no-fuse --parts=1 --device=none
 expect emulated 0 '^times +1 from cost clauses, 6 estimated' "$DFC" partition f.df --no-fuse --parts=1 --device=emu --platform=there.df

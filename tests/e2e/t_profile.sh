@@ -48,7 +48,7 @@ launch=(chain.df --device=emu --platform=launch.df --nvcc=none)
 DFC_PROFILE=$PWD/launch.db "$DFC" profile "${launch[@]}" --max-runs=20 >said 2>&1 && DFC_PROFILE=$PWD/launch.db "$DFC" "${launch[@]}" -o chain >said 2>&1
 ./chain --device=sim --platform=launch.df --policy=all-gpu --stats=json --stats-file=/dev/stderr 2>said
 if sed -n 's/.*"makespan_s": \([0-9.e+-]*\).*/\1/p' said | awk '{ n = $1 > 0.06 && $1 < 0.07 } END { exit !n }'; then pass launch-once; else fail launch-once "$(cat said)"; fi
-expect estimated 0 "5 estimated from other sizes or devices, or from operations" "$DFC" partition sum.df -D n=1500 --device=emu
+expect estimated 0 "5 estimated from other sizes or devices, from operations or from rates" "$DFC" partition sum.df -D n=1500 --device=emu
 expect progress 0 '^\[1/4\] add k=3000 cpu +[0-9.]+ [mun]?s .*runs' "$DFC" profile sum.df -D n=3000 $quick
 echo '/* edited */' >> vec.c
 expect edited 0 "^4 measured" "$DFC" profile sum.df $quick

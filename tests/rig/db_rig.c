@@ -9,6 +9,7 @@
 
 #include "db_rig.h"
 #include "profiles/db/db_impl.h"
+#include "profiles/estimate/roofline.h"
 
 /* The time that dfw_points_load() gives for the key's size; -1: it knows no such size. */
 static double point_s(struct dfw_db *db, const struct dfw_key *key)
@@ -67,6 +68,8 @@ int times_from_db(struct dfw_db *db, const struct df_graph *graph, const char *g
     struct dfw_known known;
     assert_int_equal(dfw_known_load(db, graph, gpu_device, false, &known, NULL), DF_OK);
     int status = dfw_known_times(&known, graph, times, NULL);
+    if (status == DF_OK)
+        status = dfw_roofline_times(&known, graph, NULL, times, NULL);
     dfw_known_free(&known);
     return status;
 }

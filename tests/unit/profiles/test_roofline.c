@@ -84,10 +84,10 @@ static int nothing(struct df_call *call, void *stream, const size_t *dims, void 
     return DF_OK;
 }
 
-/* One node with code for both classes, and a cost if `priced`. */
-static struct df_graph *make_graph(bool priced)
+/* One node with code for both classes that makes 64 elements, and a cost if `priced`. */
+static struct df_graph *make_graph_of(enum df_elem elem, bool priced)
 {
-    static const struct df_port_desc port = { "out", DF_OUT, DF_U8, 1 };
+    const struct df_port_desc port = { "out", DF_OUT, elem, 1 };
     static const uint64_t dims[1][DF_MAX_RANK] = { { 64 } };
     const struct df_kernel_desc kernel = { .name = "f", .n_ports = 1, .ports = &port,
                                            .functions = { .cpu = nothing, .gpu = nothing } };
@@ -104,6 +104,11 @@ static struct df_graph *make_graph(bool priced)
     assert_int_equal(df_builder_finish(b, &graph, NULL), DF_OK);
     df_builder_free(b);
     return graph;
+}
+
+static struct df_graph *make_graph(bool priced)
+{
+    return make_graph_of(DF_U8, priced);
 }
 
 static void times_of(const struct dfw_known *known, bool priced, const struct dfw_operations *operations, double time_s[2],
@@ -146,12 +151,50 @@ static void works_without_a_time_get_one(void **state)
     assert_true(demand.bytes_per_s == 4 && demand.sensitivity == 0.5); /* half of its time is that of memory */
     times_of(&known, true, &o, time_s, source, &demand);
     assert_true(source[0] == DF_TIME_COST && time_s[0] == 7 && source[1] == DF_TIME_ESTIMATED && demand.sensitivity == -1);
+    p.units[2].unified = true;          /* then it reads and writes the host's memory: 16 bytes at that rate */
+    p.units[2].memory_bytes_per_s = 0;
+    p.units[0].memory_bytes_per_s = 4;
+    dfw_known_machine(&known, &p, true);
+    times_of(&known, false, &o, time_s, source, &demand);
+    assert_true(source[1] == DF_TIME_ESTIMATED && time_s[1] == 4);
+    p.units[0].memory_bytes_per_s = six.bytes_per_s;
     dfw_known_machine(&known, &p, false); /* an emulated GPU runs the cpu's code */
     times_of(&known, false, &o, time_s, source, &demand);
     assert_true(source[1] == DF_TIME_ESTIMATED && time_s[1] == 4);
     known.emulated = false;
     times_of(&known, false, &o, time_s, source, &demand);
     assert_true(source[0] == DF_TIME_ESTIMATED && source[1] == DF_TIME_DEFAULT);
+}
+
+/* Nothing says what a kernel in C computes. The cpu takes 7 s for it. */
+static double gpu_s(const struct dfw_known *known, enum df_elem elem, uint8_t *source)
+{
+    struct df_graph *graph = make_graph_of(elem, true);
+    struct df_times times;
+    assert_int_equal(dfw_known_times(known, graph, &times, NULL), DF_OK);
+    assert_int_equal(dfw_roofline_times(known, graph, NULL, &times, NULL), DF_OK);
+    double seconds = times.time_s[1];
+    *source = times.source[1];
+    dfr_times_free(&times);
+    df_graph_free(graph);
+    return seconds;
+}
+
+static void a_gpu_is_faster_by_the_smaller_ratio(void **state)
+{
+    (void)state;
+    struct dfw_known known = { .machine = { { .figures = { .flops = { 10, 5 } } }, { .figures = { .flops = { 1000, 10 } } } } };
+    uint8_t source;
+    assert_true(gpu_s(&known, DF_U8, &source) == 0.07 && source == DF_TIME_ESTIMATED);
+    assert_true(gpu_s(&known, DF_F64, &source) == 3.5 && source == DF_TIME_ESTIMATED);
+    known.machine[0].bytes_per_s = 1000;
+    known.machine[1].bytes_per_s = 50000;
+    assert_true(gpu_s(&known, DF_U8, &source) == 7.0 / 50 && source == DF_TIME_ESTIMATED);
+    known.machine[1].bytes_per_s = 16;  /* 64 bytes take no less */
+    known.machine[0].bytes_per_s = 0.1;
+    assert_true(gpu_s(&known, DF_U8, &source) == 4 && source == DF_TIME_ESTIMATED);
+    known.machine[0] = (struct dfw_machine){ .bytes_per_s = 0 };
+    assert_true(gpu_s(&known, DF_U8, &source) == 7.0 / DF_DEFAULT_SPEEDUP && source == DF_TIME_DEFAULT);
 }
 
 /* Programs with dynamic params carry the figures. */
@@ -181,6 +224,7 @@ int main(void)
         cmocka_unit_test(the_longer_of_both),
         cmocka_unit_test(missing_figures),
         cmocka_unit_test(works_without_a_time_get_one),
+        cmocka_unit_test(a_gpu_is_faster_by_the_smaller_ratio),
         cmocka_unit_test(the_machine_is_packed),
     };
     return cmocka_run_group_tests_name("roofline", tests, NULL, NULL);

@@ -145,6 +145,34 @@ static void the_best_known_time_counts(void **state)
     df_graph_free(edited);
 }
 
+/* On a machine without a GPU the cpu's time says how long a GPU takes only by the stated ratio, and that is a default. Samples of the
+ * emulator count for nobody who does not ask for it. */
+static void a_profile_of_the_cpu_leaves_the_gpu_unknown(void **state)
+{
+    (void)state;
+    struct df_graph *g = make_graph(7, true);
+    uint32_t small = work_of(g, "plain", 64), large = work_of(g, "plain", 128);
+    struct df_times t;
+    struct dfw_db *db;
+    uint8_t source;
+    if (dfw_machine_gpu())
+        skip();
+    assert_int_equal(unlink(temp_file), 0);
+    assert_int_equal(dfw_db_open(temp_file, true, &db, NULL), DF_OK);
+    store(db, g, small, DF_CLASS_CPU, "cpu", false, 8e-3);
+    store(db, g, small, DF_CLASS_GPU, DFW_EMULATOR, true, 9e-3);
+    assert_int_equal(times_from_db(db, g, NULL, &t), DF_OK);
+    assert_true(time_of(&t, 0, small, &source) == 8e-3 && source == DF_TIME_MEASURED);
+    assert_true(time_of(&t, 1, small, &source) == 1e-3 && source == DF_TIME_DEFAULT);
+    assert_true(fabs(time_of(&t, 1, large, &source) - 2e-3) < 1e-5 && source == DF_TIME_DEFAULT);
+    dfr_times_free(&t);
+    assert_int_equal(times_from_db(db, g, DFW_EMULATOR, &t), DF_OK);
+    assert_true(time_of(&t, 1, small, &source) == 9e-3 && source == DF_TIME_MEASURED);
+    dfr_times_free(&t);
+    dfw_db_close(db);
+    df_graph_free(g);
+}
+
 static void no_database_gives_defaults(void **state)
 {
     (void)state;
@@ -186,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_known_time_counts),
+        cmocka_unit_test(a_profile_of_the_cpu_leaves_the_gpu_unknown),
         cmocka_unit_test(no_database_gives_defaults),
         cmocka_unit_test(keys_say_what_was_measured),
     };

@@ -187,6 +187,7 @@ static void test_said_costs(void **state)
     uint32_t sink = add_kernel(b, "sink", "i", 0), nodes[3];
     struct df_error e;
     struct df_times times;
+    struct df_platform host, with_gpu;
 
     assert_int_equal(df_builder_kernel_info(b, source, &(struct df_kernel_info){ .code_classes = 1 }, &e), DF_OK);
     nodes[0] = add_node(b, source, 4);
@@ -215,11 +216,16 @@ static void test_said_costs(void **state)
     assert_int_equal(n_said, 2);
     assert_int_equal(n_unsaid, 2);      /* the source and the copy */
     assert_int_equal(dfr_times_default(g, false, &times, &e), DF_OK);
-    assert_false(dfr_times_known(g, &times));
+    df_platform_default(&host, 0);
+    df_platform_default(&with_gpu, 1);
+    assert_false(dfr_times_known(g, &times, &host));
     for (uint32_t i = 0; i < times.n_classes * g->n_works; i++)
         if (i % g->n_works == g->nodes[0].work)
             times.source[i] = DF_TIME_COST;
-    assert_true(dfr_times_known(g, &times));
+    assert_true(dfr_times_known(g, &times, &with_gpu));
+    times.source[g->n_works + g->nodes[0].work] = DF_TIME_DEFAULT; /* on a GPU, which the host has not */
+    assert_false(dfr_times_known(g, &times, &with_gpu));
+    assert_true(dfr_times_known(g, &times, &host));
     dfr_times_free(&times);
     df_graph_free(g);
 }

@@ -89,7 +89,7 @@ static int look(const struct df_graph *graph, const struct df_platform *platform
         seen_flags[v] = graph->nodes[v].flags;
         seen_of_work[v] = graph->works[work].n_nodes;
     }
-    seen_known = dfr_times_known(graph, times);
+    seen_known = dfr_times_known(graph, times, platform);
     return dfp_planner.make(graph, platform, times, policy, plan, error);
 }
 

@@ -5,6 +5,7 @@
  *           block fills the machine, and the last waves empty it. What counts is how much later the waves of the third
  *           block end, on average, than those of the second. The average keeps the last digits quiet if waves end in
  *           groups, as they do on several workers. A block is a multiple of the waves that are placed jointly.
+ * Order:    the jobs go as the policy of the plan has them go: gp-thesis takes the oldest, the others that of the highest rank.
  * Once:     nodes that fire once are no part of a settled run, so their jobs and copies do not count.
  * Passes:   if the waves go by several times (runtime/graph/passes.h), what a wave takes is the sum over the passes. In each of them
  *           the same waves count.
@@ -94,7 +95,7 @@ int dfc_rate_find(const struct dfp_problem *problem, const struct df_plan *plan,
                   const struct dfp_options *options, struct dfc_rate *rate, struct df_error *error)
 {
     struct df_plan as_run = *plan;
-    struct dfr_simulate_options how = { .policy = "gp", .plan = &as_run, .seed = options->seed,
+    struct dfr_simulate_options how = { .policy = plan->policy, .plan = &as_run, .seed = options->seed,
                                         .inflight = dfc_rate_inflight(problem, plan, options) };
     struct dfp_model model;
     struct listener l = { .model = &model, .rate = rate, .block = block_waves(problem->graph, plan->n_waves, how.inflight) };

@@ -1,11 +1,12 @@
 # dfc explain --what-if against reruns of dfc simulate with each change: a few graphs; WHATIF=all takes more (make check-long). And before and after a profile.
 export DFC_PROFILE=$PWD/none.db
 last=3; [ "${WHATIF:-}" = all ] && last=47
-compare() { # KIND POLICY LAST
-    python3 "$programs/whatif.py" "$DFC" "$1" "$2" 0 "$3" || failures=$((failures + 1))
+compare() { # KIND POLICY LAST [FIRST]
+    python3 "$programs/whatif.py" "$DFC" "$1" "$2" "${4:-0}" "$3" || failures=$((failures + 1))
 }
 compare wave gp "$last"
 compare stream gp "$last"
+compare stream gp-thesis 10 10          # first come, first served: a third longer than by ranks
 # Their orders are not gp's.
 [ "$last" = 47 ] || last=1
 compare wave all-cpu "$last"

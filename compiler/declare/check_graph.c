@@ -194,13 +194,56 @@ static bool pass_one(const char **text, const char *const *words, size_t n)
 /* The name may be that of a kernel of std/io.df, which the file does not import. Gives whether it said so. */
 static bool hint_import(struct dfc_unit *u, const char *name)
 {
-    static const char *const begins[] = { "read_", "load_", "write_" }, *const formats[] = { "raw_", "npy_", "png", "tiff", "csv_" };
+    static const char *const begins[] = { "read_", "load_", "write_" }, *const formats[] = { "raw_", "npy_", "png", "tiff", "csv_", "records_" };
     uint32_t id;
     if (!pass_one(&name, begins, sizeof begins / sizeof begins[0]) || !pass_one(&name, formats, sizeof formats / sizeof formats[0]) ||
         dfc_index_find(&u->callees, "read_png", &id))
         return false;
     dfl_hint(u->sink, "'import \"std/io.df\";' brings kernels that read and write files");
     return true;
+}
+
+/* The name with what stands from `at` on, `n` bytes of it, replaced by `by`. */
+static const char *replaced(struct dfc_unit *u, const char *name, const char *at, size_t n, const char *by, char *text, size_t size)
+{
+    uint32_t id;
+    snprintf(text, size, "%.*s%s%s", (int)(at - name), name, by, at + n);
+    return dfc_index_find(&u->callees, text, &id) ? text : NULL;
+}
+
+/* The name may be that of a kernel of std/ for an element type that its format does not have: load_png_i16. Gives whether it said so. */
+static bool hint_element(struct dfc_unit *u, const char *name)
+{
+    static const char *const elements[] = {
+#define DF_ELEMENT(ID, NAME, ...) "_" #NAME,
+#include "runtime/elements.def"
+    };
+    char other[80], list[600] = "";
+    const char *at = NULL, *elem = NULL;
+    for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
+        for (const char *p = strstr(name, elements[e]); p; p = strstr(p + 1, elements[e]))
+            if ((p[strlen(elements[e])] == '\0' || p[strlen(elements[e])] == '_') && p >= at) {
+                at = p;                 /* the last one: read_records_f32_i64 */
+                elem = elements[e];
+            }
+    if (!at || strlen(name) > sizeof other - 8)
+        return false;
+    const size_t n = strlen(elem);
+    const char *plain = replaced(u, name, at, n, "", other, sizeof other); /* of pictures that of u8 has no suffix */
+    if (plain && strcmp(elem, "_u8") == 0) {
+        dfl_hint(u->sink, "did you mean '%s'?", plain);
+        return true;
+    }
+    const char *to = elem;              /* what is written is converted before */
+    size_t used = plain ? (size_t)snprintf(list, sizeof list, "'%s' (u8)", plain) : 0;
+    for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
+        if (replaced(u, name, at, n, elements[e], other, sizeof other) && used < sizeof list) {
+            to = strncmp(name, "write_", 6) == 0 ? elements[e] : elem;
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", other);
+        }
+    if (used)
+        dfl_hint(u->sink, "there is none for %s, but there is %s; a formula converts, as in 'b[i] = %s(a[i])'", elem + 1, list, to + 1);
+    return used > 0;
 }
 
 static void hint_kernel(struct dfc_unit *u, const char *name)
@@ -223,7 +266,7 @@ static struct dfc_callee *find_callee(struct walk *w, const struct dfl_stmt *stm
     }
     if (!callee) {
         dfl_error(u->sink, stmt->callee.loc, "unknown kernel or graph '%s'", stmt->callee.text);
-        if (!hint_import(u, stmt->callee.text) && !dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n))
+        if (!hint_import(u, stmt->callee.text) && !hint_element(u, stmt->callee.text) && !dfc_hint_name(u, stmt->callee.text, dfc_index_names(&u->callees), u->callees.names.n))
             hint_kernel(u, stmt->callee.text);
         return NULL;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <df_formula.h>
 #include <df_io.h>
 
 #include "elements.h"
@@ -63,12 +64,19 @@ static void put_integer(FILE *file, int64_t v)
     fprintf(file, "%lld", (long long)v);
 }
 
-static void put_float(FILE *file, double v, int least, int most, int single)
+enum of { F16, F32, F64 };
+
+static int is_same(const char *text, double v, enum of of)
+{
+    return of == F64 ? strtod(text, NULL) == v : of == F32 ? strtof(text, NULL) == (float)v : (double)df_round_f16_f64(strtod(text, NULL)) == v;
+}
+
+static void put_float(FILE *file, double v, int least, int most, enum of of)
 {
     char text[40];
     for (int digits = least; digits <= most; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, v);
-        if (single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v)
+        if (is_same(text, v, of))
             break;
     }
     fputs(text, file);
@@ -81,8 +89,9 @@ static void put_float(FILE *file, double v, int least, int most, int single)
 #define PUT_i16(file, v) put_integer(file, v)
 #define PUT_i32(file, v) put_integer(file, v)
 #define PUT_i64(file, v) put_integer(file, v)
-#define PUT_f32(file, v) put_float(file, (double)(v), 6, 9, 1)
-#define PUT_f64(file, v) put_float(file, v, 15, 17, 0)
+#define PUT_f16(file, v) put_float(file, (double)df_f32_of_f16(v), 3, 5, F16)
+#define PUT_f32(file, v) put_float(file, (double)(v), 6, 9, F32)
+#define PUT_f64(file, v) put_float(file, v, 15, 17, F64)
 
 #define CSV(ELEM, TYPE)                                                                                              \
     int write_csv_##ELEM##_cpu(struct df_call *call, size_t n, const TYPE *row, const char *path, const char *header) \
@@ -106,5 +115,6 @@ CSV(i8, int8_t)
 CSV(i16, int16_t)
 CSV(i32, int32_t)
 CSV(i64, int64_t)
+CSV(f16, df_f16)
 CSV(f32, float)
 CSV(f64, double)

@@ -2,7 +2,7 @@
  * declarations.
  *
  * Room:     runtime/std/ holds what programs import by "std/io.df": kernels that read and write files; filters, "std/fft.df"; products of matrices,
- *           "std/blas.df". dfc compiles these files into each program that uses them. They know df.h and df_io.h alone.
+ *           "std/blas.df". dfc compiles these files into each program that uses them. They know df.h, df_io.h and df_formula.h alone.
  */
 #ifndef STD_ELEMENTS_H
 #define STD_ELEMENTS_H

@@ -21,8 +21,8 @@ parts() { # some elements of a file, from a byte on
     done
 }
 records() { # numbers and an array, k records a wave
-    for label in i32 f32 f64; do
-        for elem in u8 u16 u32 i8 i16 i32 f32 f64; do
+    for label in i32 i64 f32 f64; do
+        for elem in $elements; do
             echo "kernel read_records_${label}_$elem(out a: $label[k, l], out v: $elem[k, n]; path: str, header: str) stream restart resume cpu \"records.c\";"
             echo "kernel read_records_${label}_${elem}_2d(out a: $label[k, l], out v: $elem[k, h, w]; path: str, header: str) stream restart resume cpu \"records.c\";"
         done
@@ -57,7 +57,7 @@ case $format in
 raw | npy) arrays; if [ $format = raw ]; then parts; fi ;;
 records) records ;;
 png) printf 'link "png";\nlink "z";\n'; pictures u8 u16 f32 ;;
-tiff) echo 'link "tiff";'; pictures u8 u16 f32 u32 i8 i16 i32 ;;
-csv) for elem in u8 u16 u32 i8 i16 i32 i64 f32 f64; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered resume zero_extents cpu \"csv.c\";"; done ;;
+tiff) echo 'link "tiff";'; pictures u8 u16 f32 u32 i8 i16 i32 i64 f16 f64 ;;
+csv) for elem in $elements; do echo "kernel write_csv_$elem(in row: $elem[n]; path: str, header: str) ordered resume zero_extents cpu \"csv.c\";"; done ;;
 *) echo "kernels.sh: no format '$format'" >&2; exit 2 ;;
 esac

@@ -239,15 +239,9 @@ static int read_records(struct df_call *call, const struct record *r, size_t k, 
         const struct record r = { LABEL_NUMBER, l, { NUMBER, 2, (size_t[]){ h, w } }, { "h", "w" } };                                      \
         return read_records(call, &r, k, (char *)a, (char *)v, path, header);                                                              \
     }
-#define WITH_LABEL(LABEL, LABEL_TYPE, LABEL_NUMBER)                                                                                        \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, u8, uint8_t, DF_U8)                                                                           \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, u16, uint16_t, DF_U16)                                                                        \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, u32, uint32_t, DF_U32)                                                                        \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, i8, int8_t, DF_I8)                                                                            \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, i16, int16_t, DF_I16)                                                                         \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, i32, int32_t, DF_I32)                                                                         \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, f32, float, DF_F32)                                                                           \
-    RECORDS(LABEL, LABEL_TYPE, LABEL_NUMBER, f64, double, DF_F64)
-WITH_LABEL(i32, int32_t, DF_I32)
-WITH_LABEL(f32, float, DF_F32)
-WITH_LABEL(f64, double, DF_F64)
+#define DF_ELEMENT(ID, name, type, ...)                                                                                                    \
+    RECORDS(i32, int32_t, DF_I32, name, type, DF_##ID)                                                                                     \
+    RECORDS(i64, int64_t, DF_I64, name, type, DF_##ID)                                                                                     \
+    RECORDS(f32, float, DF_F32, name, type, DF_##ID)                                                                                       \
+    RECORDS(f64, double, DF_F64, name, type, DF_##ID)
+#include "elements.def"

@@ -236,23 +236,34 @@ static int64_t picture_pages(struct picture *p)
 
 /* ---- samples and blocks ---- */
 
+static int sample_format(enum df_elem elem)
+{
+    switch (elem) {
+    case DF_F16: case DF_F32: case DF_F64: return SAMPLEFORMAT_IEEEFP;
+    case DF_I8: case DF_I16: case DF_I32: case DF_I64: return SAMPLEFORMAT_INT;
+    default: return SAMPLEFORMAT_UINT;
+    }
+}
+
 static int check_samples(struct df_call *call, struct picture *p)
 {
     static const char *const suffixes[DF_N_ELEMS] = { [DF_U8] = "read_tiff", [DF_U16] = "..._u16", [DF_U32] = "..._u32", [DF_I8] = "..._i8",
-                                                      [DF_I16] = "..._i16", [DF_I32] = "..._i32", [DF_F32] = "..._f32" };
+                                                      [DF_I16] = "..._i16", [DF_I32] = "..._i32", [DF_I64] = "..._i64",
+                                                      [DF_F16] = "..._f16", [DF_F32] = "..._f32", [DF_F64] = "..._f64" };
     struct samples *s = &p->samples;
     const char *why = NULL;
     s->bits = tag(p->tiff, TIFFTAG_BITSPERSAMPLE);
     s->stored = tag(p->tiff, TIFFTAG_SAMPLESPERPIXEL);
     s->elem = elem_of(p->tiff, p->elem, &why);
     if (s->elem == DF_N_ELEMS)
-        return df_fail(call, "'%s' has samples of %u bits, %s: unsigned ones of 1 to 16 and 32, signed ones of 8, 16 and 32, and floats of 32 are read", p->path,
-                       s->bits, why);
+        return df_fail(call, "'%s' has samples of %u bits, %s: unsigned ones of 1 to 16 and 32, signed ones of 8, 16, 32 and 64, and floats of 16, 32 and 64 are read",
+                       p->path, s->bits, why);
     if ((why = take_samples(p->tiff, s)))
         return df_fail(call, "'%s' %s", p->path, why);
     if (s->elem != p->elem)
         return df_fail(call, "'%s' has %ssamples of %u bits: the kernel for it is %s", p->path,
-                       s->elem == DF_I8 || s->elem == DF_I16 || s->elem == DF_I32 ? "signed " : s->elem == DF_U32 ? "unsigned " : "", s->bits, suffixes[s->elem]);
+                       s->elem == DF_U32 ? "unsigned " : sample_format(s->elem) == SAMPLEFORMAT_INT ? "signed " : sample_format(s->elem) == SAMPLEFORMAT_IEEEFP ? "float " : "",
+                       s->bits, suffixes[s->elem]);
     if (p->channels == 1 && s->given != 1)
         return df_fail(call, "'%s' has %zu channels: a kernel ..._rgb reads it", p->path, s->given);
     return DF_OK;
@@ -489,15 +500,6 @@ static int picture_row(void *source, void *row, struct df_call *call)
 
 /* ---- writing ---- */
 
-static int sample_format(enum df_elem elem)
-{
-    switch (elem) {
-    case DF_F32: return SAMPLEFORMAT_IEEEFP;
-    case DF_I8: case DF_I16: case DF_I32: return SAMPLEFORMAT_INT;
-    default: return SAMPLEFORMAT_UINT;
-    }
-}
-
 static void set_fields(struct picture *p, const uint64_t *extents)
 {
     uint16_t base = extents[2] < 3 ? 1 : 3, n_extra = (uint16_t)(extents[2] - base);
@@ -567,3 +569,6 @@ PICTURE_OF(tiff, _u32, uint32_t, DF_U32)
 PICTURE_OF(tiff, _i8, int8_t, DF_I8)
 PICTURE_OF(tiff, _i16, int16_t, DF_I16)
 PICTURE_OF(tiff, _i32, int32_t, DF_I32)
+PICTURE_OF(tiff, _i64, int64_t, DF_I64)
+PICTURE_OF(tiff, _f16, df_f16, DF_F16)
+PICTURE_OF(tiff, _f64, double, DF_F64)

@@ -1,7 +1,7 @@
 /* tiff_samples.h - turns the samples that libtiff gives into those of a token: unpacks bits, and makes RGB of what is stored in other colours.
  *
- * Samples: unsigned ones of 1 to 8 bits become u8, scaled to its full range; of 9 to 16 bits u16, with their value. Signed ones of 8, 16 and 32 bits,
- *          unsigned ones of 32, and floats of 32 stay what they are; f32 is also given of signed ones of 8 and 16 bits.
+ * Samples: unsigned ones of 1 to 8 bits become u8, scaled to its full range; of 9 to 16 bits u16, with their value. Signed ones of 8, 16, 32 and 64
+ *          bits, unsigned ones of 32, and floats of 16, 32 and 64 stay what they are; f32 is also given of signed ones of 8 and 16 bits.
  * Colours: palettes become RGB, with the upper 8 bits of the palette; so does CMYK, as (1 - C) * (1 - K). L*a*b* of 8 bits keeps its samples, with a*
  *          and b* as 128 more than their value. Grey with white at 0 is inverted. Colours that were multiplied by alpha are divided by it, rounded
  *          down. Extra samples follow.
@@ -9,6 +9,7 @@
 #ifndef STD_TIFF_SAMPLES_H
 #define STD_TIFF_SAMPLES_H
 
+#include <df_formula.h>
 #include <tiffio.h>
 
 #include "elements.h"
@@ -60,8 +61,10 @@ static enum df_elem elem_of(TIFF *tiff, enum df_elem wanted, const char **why)
         return DF_U32;
     if (format == SAMPLEFORMAT_INT && (bits == 8 || bits == 16))
         return wanted == DF_F32 ? DF_F32 : bits == 8 ? DF_I8 : DF_I16;
-    if (bits == 32 && (format == SAMPLEFORMAT_INT || format == SAMPLEFORMAT_IEEEFP))
-        return format == SAMPLEFORMAT_INT ? DF_I32 : DF_F32;
+    if ((bits == 32 || bits == 64) && format == SAMPLEFORMAT_INT)
+        return bits == 32 ? DF_I32 : DF_I64;
+    if ((bits == 16 || bits == 32 || bits == 64) && format == SAMPLEFORMAT_IEEEFP)
+        return bits == 16 ? DF_F16 : bits == 32 ? DF_F32 : DF_F64;
     *why = of_uint ? "unsigned" : format == SAMPLEFORMAT_INT ? "signed" : format == SAMPLEFORMAT_IEEEFP ? "floats" : "complex";
     return DF_N_ELEMS;
 }
@@ -127,7 +130,7 @@ static size_t alpha_of(TIFF *tiff, const struct samples *s, uint32_t photometric
 {
     uint16_t n = 0, *extra = NULL;
     const size_t colours = photometric == PHOTOMETRIC_MINISBLACK ? 1 : photometric == PHOTOMETRIC_RGB ? 3 : SIZE_MAX;
-    const int has = (is_unsigned(s) || (s->elem == DF_F32 && s->bits == 32)) && TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &n, &extra) && n > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
+    const int has = (is_unsigned(s) || s->elem == DF_F16 || (s->elem == DF_F32 && s->bits == 32) || s->elem == DF_F64) && TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &n, &extra) && n > 0 && extra[0] == EXTRASAMPLE_ASSOCALPHA;
     return has && colours < s->given ? colours : 0;
 }
 
@@ -214,14 +217,15 @@ static void unpack(const struct samples *s, const unsigned char *row, size_t pix
     }
     for (size_t i = 0; i < pixels * n; i++) {
         const size_t at = i / n * s->stored + first + i % n;
-        if (s->bits == 32) {
-            memcpy((char *)to + 4 * at, row + 4 * i, 4);
+        if (s->bits >= 32) {
+            const size_t bytes = s->bits / 8;
+            memcpy((char *)to + bytes * at, row + bytes * i, bytes);
             continue;
         }
         const unsigned v = packed(row, i, s->bits);
         if (s->elem == DF_U8)
             ((uint8_t *)to)[at] = s->bits < 8 ? s->scaled[v] : (uint8_t)v;
-        else if (s->elem == DF_U16 || s->elem == DF_I16)
+        else if (s->elem == DF_U16 || s->elem == DF_I16 || s->elem == DF_F16)
             ((uint16_t *)to)[at] = (uint16_t)v;
         else if (s->elem == DF_I8)
             ((uint8_t *)to)[at] = (uint8_t)v;
@@ -299,6 +303,9 @@ DIVIDE_BY_ALPHA(divide_u8, uint8_t, v < alpha ? v * s->most / alpha : s->most)
 DIVIDE_BY_ALPHA(divide_u16, uint16_t, v < alpha ? v * s->most / alpha : s->most)
 DIVIDE_BY_ALPHA(divide_u32, uint32_t, v < alpha ? (uint64_t)v * s->most / alpha : s->most)
 DIVIDE_BY_ALPHA(divide_f32, float, v / alpha)
+DIVIDE_BY_ALPHA(divide_f64, double, v / alpha)
+/* alpha > 0: of the bits that is also so for negative ones, which no file has. */
+DIVIDE_BY_ALPHA(divide_f16, df_f16, df_f16_of_f32(df_f32_of_f16(v) / df_f32_of_f16(alpha)))
 
 /* Makes of stored samples those that are given. */
 static void finish(const struct samples *s, const void *from, void *to, size_t pixels)
@@ -323,6 +330,10 @@ static void finish(const struct samples *s, const void *from, void *to, size_t p
         divide_u16(s, to, pixels);
     else if (s->alpha && s->elem == DF_U32)
         divide_u32(s, to, pixels);
+    else if (s->alpha && s->elem == DF_F16)
+        divide_f16(s, to, pixels);
+    else if (s->alpha && s->elem == DF_F64)
+        divide_f64(s, to, pixels);
     else if (s->alpha)
         divide_f32(s, to, pixels);
 }

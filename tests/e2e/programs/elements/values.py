@@ -1,5 +1,5 @@
 """Writes E.npy of each element type E, 3 x 5 elements with the ends of its range, and what the program of t_elements.sh is to make of it: E.want.npy,
-E.want.raw and, of types that write_csv has, E.want.csv. Uses no NumPy: values.py ELEMENT..."""
+E.want.raw and E.want.csv. Uses no NumPy: values.py ELEMENT..."""
 import struct
 import sys
 
@@ -29,6 +29,5 @@ for elem in sys.argv[1:]:
     npy(f"{elem}.want.npy", code, pack(want), (3, 5))
     with open(f"{elem}.want.raw", "wb") as f:
         f.write(pack(want))
-    if elem != "f16":
-        with open(f"{elem}.want.csv", "w", encoding="ascii") as f:
-            f.write(",".join(f"{v:g}" if elem[0] == "f" else str(v) for v in want) + "\n")
+    with open(f"{elem}.want.csv", "w", encoding="ascii") as f:
+        f.write(",".join(f"{v:g}" if elem[0] == "f" else str(v) for v in want) + "\n")

@@ -60,8 +60,8 @@ static const struct kind kinds[] = {
     { "untagged-x", UNTAGGED, UINT, 8, 2, EXTRASAMPLE_UNSPECIFIED, "does not say what its samples mean" },
     { "untagged-rgb-alpha", UNTAGGED, UINT, 8, 4, EXTRASAMPLE_UNASSALPHA, "neither one sample a pixel nor three" },
     { "black0", PHOTOMETRIC_MINISBLACK, UINT, 32, 1, NO_EXTRA, "has unsigned samples of 32 bits: the kernel for it is [.]{3}_u32" }, { "black0", PHOTOMETRIC_MINISBLACK, UINT, 64, 1, NO_EXTRA, "samples of 64 bits, unsigned" },
-    { "signed", PHOTOMETRIC_MINISBLACK, INT, 32, 1, NO_EXTRA, "has signed samples of 32 bits: the kernel for it is [.]{3}_i32" }, { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 16, 1, NO_EXTRA, "samples of 16 bits, floats" },
-    { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 64, 1, NO_EXTRA, "samples of 64 bits, floats" },
+    { "signed", PHOTOMETRIC_MINISBLACK, INT, 32, 1, NO_EXTRA, "has signed samples of 32 bits: the kernel for it is [.]{3}_i32" }, { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 16, 1, NO_EXTRA, "has float samples of 16 bits: the kernel for it is [.]{3}_f16" },
+    { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 64, 1, NO_EXTRA, "has float samples of 64 bits: the kernel for it is [.]{3}_f64" }, { "float", PHOTOMETRIC_MINISBLACK, FLOAT, 24, 1, NO_EXTRA, "samples of 24 bits, floats" },
     { "complex", PHOTOMETRIC_MINISBLACK, SAMPLEFORMAT_COMPLEXIEEEFP, 64, 1, NO_EXTRA, "samples of 64 bits, complex" },
 };
 

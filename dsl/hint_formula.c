@@ -110,6 +110,16 @@ static const char *hint_expression(const struct dfl_reader *r, const char *found
         return "'and' is '&&'";
     if (is(found, "a name") && token_is(r, token, "or"))
         return "'or' is '||'";
+    if (is(found, "a name") && token_is(r, token, "is"))
+        return "'==' compares";
+    if (is(found, "a name") && token_is(r, previous, "not"))
+        return "'not' is '!'";
+    if (is(found, "a name") && token_is(r, previous, "lambda"))
+        return "a formula is no function; 'let NAME[i] = ...;' names one for each i";
+    if (is(found, "'for'"))
+        return "a reduction has its ranges first: 'sum(i in 0..n: v[i])'";
+    if (is(found, "':'") && r->n_brackets > 0 && dfl_expected(e, "']'"))
+        return "a formula reads one element: a range of them is reduced, as in 'sum(i in 0..n: v[i])'";
     if (range_open && !is(found, "';'"))
         return "a ':' stands before what is reduced: 'sum(i in 0..n: v[i])'";
     if (dfl_expected(e, "':'") && !dfl_expected(e, "')'"))
@@ -129,6 +139,8 @@ static const char *hint_operand(const struct dfl_reader *r, const char *found)
         return "a choice is 'condition ? value : other'";
     if (is(found, "'='"))
         return "a formula has '=', '+=', 'min=' or 'max='";
+    if (is(found, "'>'") && token_is(r, &r->previous, "<"))
+        return "'!=' compares";
     if (is(found, "'for'"))
         return "a range is 'i in 0..n'";
     if (is(found, "a string"))

@@ -186,6 +186,7 @@ static bool check_annotation(struct dfc_unit *u, const struct dfl_target *target
 {
     struct dfc_names names = *scope;
     struct dfc_format format;
+    char other[DFC_OTHER_NAME];
     names.use = DFC_USE_ANNOTATION;
     if (!dfc_format_fold(u, &names, target->annotation, &format))
         return false;
@@ -200,6 +201,8 @@ static bool check_annotation(struct dfc_unit *u, const struct dfl_target *target
                   "'%s' is annotated with %u dimension%s, but output '%s' of '%s' has %u", target->name.text,
                   format.rank, format.rank == 1 ? "" : "s", port->ast->name.text, callee->name, port->rank);
     dfl_note(u->sink, port->ast->loc, "the output is declared here");
+    if (format.elem != port->elem && dfc_name_for_element(u, callee->name, (enum df_elem)format.elem, other))
+        dfl_hint(u->sink, "'%s' gives %s", other, df_elem_name((enum df_elem)format.elem));
     return false;
 }
 

@@ -203,46 +203,27 @@ static bool hint_import(struct dfc_unit *u, const char *name)
     return true;
 }
 
-/* The name with what stands from `at` on, `n` bytes of it, replaced by `by`. */
-static const char *replaced(struct dfc_unit *u, const char *name, const char *at, size_t n, const char *by, char *text, size_t size)
-{
-    uint32_t id;
-    snprintf(text, size, "%.*s%s%s", (int)(at - name), name, by, at + n);
-    return dfc_index_find(&u->callees, text, &id) ? text : NULL;
-}
-
 /* The name may be that of a kernel of std/ for an element type that its format does not have: load_png_i16. Gives whether it said so. */
 static bool hint_element(struct dfc_unit *u, const char *name)
 {
-    static const char *const elements[] = {
-#define DF_ELEMENT(ID, NAME, ...) "_" #NAME,
-#include "runtime/elements.def"
-    };
-    char other[80], list[600] = "";
-    const char *at = NULL, *elem = NULL;
-    for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
-        for (const char *p = strstr(name, elements[e]); p; p = strstr(p + 1, elements[e]))
-            if ((p[strlen(elements[e])] == '\0' || p[strlen(elements[e])] == '_') && p >= at) {
-                at = p;                 /* the last one: read_records_f32_i64 */
-                elem = elements[e];
-            }
-    if (!at || strlen(name) > sizeof other - 8)
+    char other[DFC_OTHER_NAME], list[600] = "";
+    const char *to = NULL;
+    size_t used = 0;
+    const enum df_elem elem = dfc_element_in(name);
+    if (elem == DF_N_ELEMS)
         return false;
-    const size_t n = strlen(elem);
-    const char *plain = replaced(u, name, at, n, "", other, sizeof other); /* of pictures that of u8 has no suffix */
-    if (plain && strcmp(elem, "_u8") == 0) {
-        dfl_hint(u->sink, "did you mean '%s'?", plain);
+    if (elem == DF_U8 && dfc_name_for_element(u, name, DF_U8, other)) { /* of pictures that of u8 has no suffix */
+        dfl_hint(u->sink, "did you mean '%s'?", other);
         return true;
     }
-    const char *to = elem;              /* what is written is converted before */
-    size_t used = plain ? (size_t)snprintf(list, sizeof list, "'%s' (u8)", plain) : 0;
-    for (size_t e = 0; e < sizeof elements / sizeof *elements; e++)
-        if (replaced(u, name, at, n, elements[e], other, sizeof other) && used < sizeof list) {
-            to = strncmp(name, "write_", 6) == 0 ? elements[e] : elem;
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'", used ? ", " : "", other);
+    for (enum df_elem e = 0; e < DF_N_ELEMS; e++)
+        if (used < sizeof list && dfc_name_for_element(u, name, e, other)) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'%s", used ? ", " : "", other,
+                                     dfc_element_in(other) == DF_N_ELEMS ? " (u8)" : "");
+            to = df_elem_name(strncmp(name, "read_", 5) && strncmp(name, "load_", 5) ? e : elem); /* what is written is converted before */
         }
     if (used)
-        dfl_hint(u->sink, "there is none for %s, but there is %s; a formula converts, as in 'b[i] = %s(a[i])'", elem + 1, list, to + 1);
+        dfl_hint(u->sink, "there is none for %s, but there is %s; a formula converts, as in 'b[i] = %s(a[i])'", df_elem_name(elem), list, to);
     return used > 0;
 }
 

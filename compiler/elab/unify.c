@@ -143,7 +143,7 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
     const struct dfc_port *port = &sig->ports[sig->in_port[slot]];
     const struct dfc_format *format = &s->formats[s->e->in_values[s->item->first_in + slot]];
     const struct dfc_origin origin = { .kind = DFC_FROM_INPUT, .slot = slot };
-    char text[700];
+    char text[700], other[DFC_OTHER_NAME];
     bool ok = true;
     if (format->elem != port->elem || format->rank != port->rank) {
         dfc_origin_print(s, &origin, text, sizeof text);
@@ -158,6 +158,9 @@ static bool match_input(struct dfc_solve *s, unsigned slot)
         dfc_solve_note_port(s, port);
         if (format->elem == port->elem)
             dfl_hint(s->e->u->sink, "a stream has as many extents as the ports that read it: change its annotation, or what makes it, or the port");
+        else if (dfc_name_for_element(s->e->u, s->item->callee->name, (enum df_elem)format->elem, other))
+            dfl_hint(s->e->u->sink, "'%s' takes %s; or a kernel between them converts, as in '{ b[i] = %s(a[i]); }'", other,
+                     df_elem_name((enum df_elem)format->elem), df_elem_name(port->elem));
         else
             dfl_hint(s->e->u->sink, "nothing is converted by itself: a kernel between them does it, as in '{ b[i] = %s(a[i]); }'",
                      df_elem_name(port->elem));

@@ -220,6 +220,12 @@ const char *dfc_printf(struct dfc_unit *u, const char *format, ...) __attribute_
 bool dfc_no_memory(struct dfc_unit *u);
 /* Prints the hint "did you mean …" if a name of the list is close; gives whether it did. */
 bool dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
+
+/* Kernels whose names differ by the element type, as load_npy_u8_2d and load_npy_f32_2d do. Of pictures that of u8 has no suffix: write_png, write_png_f32. */
+#define DFC_OTHER_NAME 80
+enum df_elem dfc_element_in(const char *name); /* the last type that is a word of the name; DF_N_ELEMS: there is none */
+/* Writes the name of the kernel of that element. false: there is no such kernel. */
+bool dfc_name_for_element(const struct dfc_unit *u, const char *name, enum df_elem elem, char other[DFC_OTHER_NAME]);
 #define DFC_WHY_RESERVED_BYTES 80
 /* Can no port, dimension and scalar have the name? Then `why` says why not. */
 bool dfc_name_is_reserved(const char *name, char why[DFC_WHY_RESERVED_BYTES]);

@@ -96,6 +96,44 @@ bool dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *name
     return close != NULL;
 }
 
+/* Where "_f32" of load_npy_f32_2d begins; NULL: no type is a word of the name. */
+static const char *find_element(const char *name, enum df_elem *elem)
+{
+    const char *at = NULL;
+    for (enum df_elem e = 0; e < DF_N_ELEMS; e++) {
+        const char *word = df_elem_name(e);
+        for (const char *p = strstr(name, word); p; p = strstr(p + 1, word)) {
+            const char after = p[strlen(word)];
+            if (p > name && p[-1] == '_' && (after == '\0' || after == '_') && (!at || p > at)) {
+                at = p - 1;
+                *elem = e;
+            }
+        }
+    }
+    return at;
+}
+
+enum df_elem dfc_element_in(const char *name)
+{
+    enum df_elem elem = DF_N_ELEMS;
+    find_element(name, &elem);
+    return elem;
+}
+
+bool dfc_name_for_element(const struct dfc_unit *u, const char *name, enum df_elem elem, char other[DFC_OTHER_NAME])
+{
+    enum df_elem old = DF_N_ELEMS;
+    const char *at = find_element(name, &old), *rest = at ? at + 1 + strlen(df_elem_name(old)) : name + strlen(name);
+    const int before = (int)(at ? at - name : (ptrdiff_t)strlen(name));
+    uint32_t id;
+    for (int plain = 0; plain <= (elem == DF_U8); plain++) {
+        int n = snprintf(other, DFC_OTHER_NAME, "%.*s%s%s%s", before, name, plain ? "" : "_", plain ? "" : df_elem_name(elem), rest);
+        if (n < DFC_OTHER_NAME && strcmp(other, name) != 0 && dfc_index_find(&u->callees, other, &id))
+            return true;
+    }
+    return false;
+}
+
 static const char *const reserved[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
     "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await",

@@ -155,3 +155,7 @@ echo 'kernel f(inout a: f32[k]) cpu {{ }} cost cpu 9us gpu 8us; kernel src(out a
 graph main { for j in 0..40 { a[j, 0]: f32[99] = src(); for i in 0..50 { a[j, i + 1] = f(a[j, i]); } } }' > plan.df
 TMPDIR=$PWD/tmp timeout -k 10 -s TERM 0.4 "$DFC" plan.df -o plan --budget=1000000x 2>/dev/null; got=$?
 [ "$got" = 124 ] && [ -z "$(ls tmp)$(ls -A | grep '^\.dfc-')" ] && pass interrupted-plan || fail interrupted-plan "exit $got: $(ls -A . tmp | tr '\n' ' ')"
+
+# No example has a warning, whatever else its file lacks: a main(), code, a platform.
+find "$DF_SOURCE/examples" -name '*.df' | while read -r file; do "$DFC" "$file" --emit=graph 2>&1 >graph.txt | grep 'warning: '; done >warnings.txt
+[ -s warnings.txt ] && fail examples-warn "$(head -n 3 warnings.txt)" || pass examples-warn

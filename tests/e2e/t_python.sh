@@ -72,6 +72,17 @@ expect text-in-a-line 0 '^2$' env PYTHONPATH="$DF_BUILD/share/dfc/python" "$pyth
 import dfc
 f = dfc.compile("kernel f(in a: i32[n], out b: i32[n]) { b[i] = a[i] + 1; } graph g(in a: i32[n], out b: i32[n]) { b = f(a); }", flags=["--nvcc=none"])
 print(f([1])[0])'
+expect text-not-a-file 0 '^4 texts$' env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c '
+import dfc
+n = 0
+for text in ("", "graph g(in a: i32[n])", "// a comment", "kernel f(in a: i32[n]) cpu \"f.c\""):
+    try:
+        dfc.compile(text)
+    except dfc.CompileError as error:
+        n += "<text>" in str(error) and "cannot read" not in str(error)
+print(n, "texts")'
+expect file-missing 1 "CompileError: dfc: error: cannot read '.*/gone.df': No such file" env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c 'import dfc; dfc.compile("gone.df")'
+expect not-a-text 1 'TypeError: a program is a str, or the path of a file, and this is a bytes' env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c 'import dfc; dfc.compile(b"graph g;")'
 expect file-of-a-path 1 "no such file|cannot read|cannot open" env PYTHONPATH="$DF_BUILD/share/dfc/python" "$python" -c '
 import dfc, pathlib
 dfc.compile(pathlib.Path("kernel f;"))'

@@ -13,6 +13,7 @@ that this package lies in, else the one in $PATH.
 import hashlib as _hashlib
 import os as _os
 import pathlib as _pathlib
+import re as _re
 import shutil as _shutil
 import signal as _signal
 import subprocess as _subprocess
@@ -46,7 +47,7 @@ def command():
 
 def _run(words, tell=True, text=None):
     """What a command of dfc printed. CompileError: what it said. tell: warnings are passed on. text: a program that it reads from /dev/stdin."""
-    done = _subprocess.run([command(), *words], capture_output=True, text=True, errors="replace", input=text)
+    done = _subprocess.run([command(), *words], capture_output=True, encoding="utf-8", errors="replace", input=text)
     said = done.stderr if text is None else done.stderr.replace("/dev/stdin", "<text>")
     # A process that ignores the ends of its children does not learn their status. dfc says each error in a line.
     lost = _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN and "error: " in done.stderr
@@ -66,7 +67,7 @@ class _Source:
 
 def compile(source, graph=None, options="", define=None, flags=()):
     """Compiles a .df file, or a text, and gives its graph as a Graph; graph=None: if there are several, all (Library). A str that has a
-    line break, ';' or '{' is a text, unless a file has this name; a pathlib.Path is always a file.
+    line break, ';' or '{', begins as a program does or is blank is a text, unless a file has this name; a pathlib.Path is always a file.
 
     options:  of the session, as a program takes them: "--workers=2 --policy=gp --device=emu"
     define:   values of compile-time params: {"n": 4096}
@@ -75,12 +76,14 @@ def compile(source, graph=None, options="", define=None, flags=()):
     """
     if isinstance(flags, str):
         raise TypeError(f"flags={flags!r} is one text, and a list of words is expected: flags={[flags]!r}")
+    if not isinstance(source, (str, _os.PathLike)):
+        raise TypeError(f"a program is a str, or the path of a file, and this is a {type(source).__name__}")
     folder = _tempfile.mkdtemp(prefix="dfc-", dir=_place())
     try:
         text = source if _is_text(source) else None
         if text is not None:
             path = _os.path.join(folder, "source.df")
-            _pathlib.Path(path).write_text(source)
+            _pathlib.Path(path).write_text(source, encoding="utf-8")
         else:
             path = _os.path.abspath(_os.fspath(source))
         words = [f"-D{name}={value}" for name, value in (define or {}).items()] + [str(word) for word in flags]
@@ -101,8 +104,11 @@ def compile(source, graph=None, options="", define=None, flags=()):
     return graphs[0] if graph is not None or len(graphs) == 1 else made
 
 
+_BEGINS = _re.compile(r"\s*($|//|/\*|(arg|graph|import|kernel|link|param|platform|table|type)\s)")
+
+
 def _is_text(source):
-    return isinstance(source, str) and ("\n" in source or ((";" in source or "{" in source) and not _os.path.exists(source)))
+    return isinstance(source, str) and ("\n" in source or ((";" in source or "{" in source or bool(_BEGINS.match(source))) and not _os.path.exists(source)))
 
 
 def _place():

@@ -61,18 +61,30 @@ def _format(port, bounds=None):
     return f"{port['type']}[{dims}]" if dims else port["type"]
 
 
+_LISTS = list, tuple, range
+
+
+def _items(value):
+    """A list whose items are numbers, lists and arrays: of pictures and other libraries' arrays those of NumPy."""
+    if isinstance(value, _LISTS):
+        return [_items(one) for one in value] if any(not isinstance(one, (int, float)) for one in value) else value
+    return _array(value) if isinstance(value, _numpy.ma.MaskedArray) or hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__") else value
+
+
 def _array(value):
     """The value as an array of NumPy on the same memory."""
     if isinstance(value, _numpy.ma.MaskedArray):
         raise TypeError("it is a masked array, and the mask would be ignored: give a.filled(VALUE), or a.data")
     if isinstance(value, _numpy.ndarray):
         return value
-    if isinstance(value, (list, tuple)):
-        array = _numpy.array(value)
+    if isinstance(value, _LISTS):
+        array = _numpy.array(_items(value))
         if array.dtype.kind not in "biuf":
             raise TypeError(f"it is a {type(value).__name__} that NumPy makes an array of {array.dtype} of")
         return array
     if hasattr(value, "__array_interface__"):   # pictures of Pillow
+        if getattr(value, "mode", "") in ("P", "PA"):
+            raise TypeError("it is a picture with a palette, whose samples are numbers of colours: give picture.convert('RGB')")
         return _numpy.asarray(value)
     if hasattr(value, "__dlpack__"):
         device = value.__dlpack_device__()[0]
@@ -216,7 +228,7 @@ class Graph:
         waves = None if port.get("final") else waves
         name, dtype, rank = port["name"], _dtype(port["type"]), len(port["dims"]) + (waves is not None)
         array = self._as_array(name, value)
-        if isinstance(value, (list, tuple)) and array.dtype != dtype and not writes:    # it has no type of its own
+        if isinstance(value, _LISTS) and array.dtype != dtype and not writes:    # it has no type of its own
             with _numpy.errstate(all="ignore"):
                 typed = array.astype(dtype)
             if not _numpy.array_equal(typed, array, equal_nan=array.dtype.kind == "f") and (dtype.kind != "f" or array.dtype.kind != "f"):

@@ -93,9 +93,27 @@ class Picture:                          # as Pillow's
 
 
 case("picture", np.array_equal(f(Picture(), t=2.5)[0], e))
+case("pictures", all(np.array_equal(made, [one] * 2) for made, one in zip(f([Picture(), Picture()], t=2.5, waves=2), (e, c))))
+case("range", np.array_equal(f([range(4)] * 3, t=2.5)[0], f(np.array([[0, 1, 2, 3]] * 3, "u1"), t=2.5)[0]))
+
+
+class Indexed(Picture):
+    mode = "P"
+
+
+says("palette", TypeError, "it is a picture with a palette, whose samples are numbers of colours: give picture.convert('RGB')", lambda: f(Indexed(), t=1))
+try:
+    from PIL import Image
+    case("pillow", np.array_equal(f(Image.fromarray(image), t=2.5)[0], e))
+    says("pillow-rgb", ValueError, "so 2 extents are expected, and the array's shape is (3, 4, 3)", lambda: f(Image.fromarray(image).convert("RGB"), t=1))
+    says("pillow-palette", TypeError, "it is a picture with a palette", lambda: f(Image.fromarray(image).convert("P"), t=1))
+except ImportError:
+    print("skip pillow: there is no Pillow")
 case("constant", all(np.array_equal(made, [one] * 3) for made, one in zip(f(image, t=2.5, waves=3), (e, c))))
 case("parameters", str(inspect.signature(f)) == "(image, *, t, out=None, waves=None, progress=False)")
 says("masked", TypeError, "'image' is not usable as an array: it is a masked array, and the mask would be ignored", lambda: f(np.ma.masked_array(image, image > 3), t=1))
+says("masked-listed", TypeError, "it is a masked array", lambda: f([image, np.ma.masked_array(image, image > 3)], t=1, waves=2))
+says("masked-element", TypeError, "it is a masked array", lambda: f([[1, np.ma.masked, 2]] * 3, t=1))
 says("masked-out", TypeError, "'e' is not usable as an array: it is a masked array", lambda: f(image, t=1, out={"e": np.ma.masked_array(e.copy())}))
 says("masked-waves", TypeError, "it is a masked array", lambda: f(np.ma.masked_array(stack), t=1, waves=True))
 says("positional-scalar", TypeError, "scalars are given by name, as in t=…", lambda: f(image, 2.5))

@@ -4,6 +4,7 @@
  * Words:    a *stage* makes rows of one or more streams from rows of streams that earlier stages make. A *strip* is a range
  *           of rows of the group's outputs. A *ring* is memory for the rows of a stream that stays inside the group: it
  *           holds those that the present strip needs. The outermost dimension of a stream counts its rows.
+ *           Stages may make rows at unlike *rates*: in a pyramid the next level makes one row for two of a strip.
  *           A ring *turns* if row y of the stream is always at df_strip_row(y, its rows). The rows that it needs at a time
  *           fit into it, so they do not meet.
  * Order:    for each strip, from row 0 on: df_strips_next(); then, for each stage in order whose `make` is not empty,
@@ -25,9 +26,10 @@
 
 enum df_strip_border { DF_STRIP_NONE, DF_STRIP_CLAMP, DF_STRIP_MIRROR, DF_STRIP_REFLECT };
 
-struct df_strip_read {                  /* row y of stage `reader` needs rows y + low … y + high of stage `made` */
+struct df_strip_read {                  /* row y of stage `reader` needs rows (times * y + low) / by … (times * y + high) / by of stage `made`,
+                                         * rounded down; times and by are 1 or more */
     uint16_t reader, made;
-    int32_t low, high;
+    int32_t times, by, low, high;
     int border;                         /* what rows outside stand for */
 };
 
@@ -38,6 +40,7 @@ struct df_rows {                        /* from <= row < to; none if from == to 
 struct df_strip_stage {
     int64_t extent;                     /* rows of its streams */
     bool leaves;                        /* one of them is an output of the group, so every row is made */
+    int32_t times, by;                  /* its rate if it leaves: before row y of a strip it has times * y / by rows; times <= by */
     struct df_rows have;                /* that its rings hold; set by df_strip_made() */
     struct df_rows need, make;          /* in this strip; set by df_strips_next() */
 };
@@ -52,12 +55,19 @@ DF_STRIP_CALL int64_t df_strip_most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* a / b for b > 0, rounded down. */
+DF_STRIP_CALL int64_t df_strip_floor(int64_t a, int64_t b)
+{
+    return a / b - (a % b < 0);
+}
+
 /* Adds the rows that are read for the rows `of` to *need. A border leads rows outside to rows near the edge; without one the
  * first or last row is read in their place, where a condition throws away what was read. */
 DF_STRIP_CALL void df_strip_need(struct df_rows *need, struct df_rows of, const struct df_strip_read *read,
                                  int64_t extent)
 {
-    const int64_t first = of.from + read->low, last = of.to - 1 + read->high;
+    const int64_t first = df_strip_floor(read->times * of.from + read->low, read->by);
+    const int64_t last = df_strip_floor(read->times * (of.to - 1) + read->high, read->by);
     int64_t from = first, to = last;
     if (read->border == DF_STRIP_MIRROR || read->border == DF_STRIP_REFLECT) {
         const int64_t edge = read->border == DF_STRIP_REFLECT;
@@ -87,15 +97,35 @@ static inline void df_strip_choose(struct df_strip_stage *stage)
         stage->make.from = stage->make.to = 0;
 }
 
+/* The end of the strips, or tiles, of a stage with this rate: then all of it is made. */
+DF_STRIP_CALL int64_t df_tiles_end(int32_t times, int32_t by, int64_t extent)
+{
+    return (extent * by + times - 1) / times;
+}
+
+/* The end of the last strip: then all that leaves is made. */
+DF_STRIP_CALL int64_t df_strips_end(const struct df_strip_stage *stages, unsigned n_stages)
+{
+    int64_t end = 0;
+    for (unsigned s = 0; s < n_stages; s++)
+        if (stages[s].leaves)
+            end = df_strip_most(end, df_tiles_end(stages[s].times, stages[s].by, stages[s].extent));
+    return end;
+}
+
 /* Finds `need` and `make` of all stages for the strip from <= row < to. Reads go to earlier stages. */
 static inline void df_strips_next(struct df_strip_stage *stages, unsigned n_stages, const struct df_strip_read *reads,
                                   unsigned n_reads, int64_t from, int64_t to)
 {
     for (unsigned s = 0; s < n_stages; s++) {
-        const int64_t end = df_strip_least(to, stages[s].extent);
-        const bool own = stages[s].leaves && from < end;
-        stages[s].need.from = own ? from : 0;
-        stages[s].need.to = own ? end : 0;
+        struct df_strip_stage *stage = &stages[s];
+        stage->need.from = stage->need.to = 0;
+        if (!stage->leaves)
+            continue;
+        const int64_t first = stage->times * from / stage->by;
+        const int64_t end = df_strip_least(stage->times * to / stage->by, stage->extent);
+        stage->need.from = first < end ? first : 0;
+        stage->need.to = first < end ? end : 0;
     }
     for (unsigned s = n_stages; s-- > 0;) {
         df_strip_choose(&stages[s]);
@@ -128,10 +158,10 @@ static inline void df_strip_made(struct df_strip_stage *stage)
 
 /* ---- tiles on a GPU ---- */
 
-/* The rows, or columns, of an output that a tile of `n` makes from `first` on. */
-DF_STRIP_CALL struct df_rows df_tile_own(int64_t first, int64_t n, int64_t extent)
+/* The rows, or columns, that leave a stage from the tile of first <= row < end; times and by are its rate. */
+DF_STRIP_CALL struct df_rows df_tile_own(int64_t first, int64_t end, int32_t times, int32_t by, int64_t extent)
 {
-    struct df_rows own = { first, df_strip_least(first + n, extent) };
+    struct df_rows own = { times * first / by, df_strip_least(times * end / by, extent) };
     if (own.from >= own.to)
         own.from = own.to = 0;
     return own;

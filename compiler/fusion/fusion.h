@@ -42,12 +42,17 @@ struct dfu_wiring {
 
 /* ---- groups ---- */
 
+struct dfu_ratio {                      /* of rows: both are 1 or more, and have no common divisor */
+    int64_t times, by;
+};
+
 struct dff_stage {                      /* a member that makes rows; one whose streams are all inlined is none */
     uint32_t first_formula, n_formulas;
     uint32_t member;
     const struct dff_node *rows;        /* of its streams */
     const struct dff_node *columns;     /* of its streams, if the group has tiles of two axes */
-    bool leaves;                        /* one of them does */
+    bool leaves;                        /* one of them does: then its rows for those of a strip (df_strips.h) */
+    struct dfu_ratio rate, column_rate;
 };
 
 struct dff_strips {                     /* how a group's kernel is computed; dff_kernel.strips */
@@ -56,6 +61,7 @@ struct dff_strips {                     /* how a group's kernel is computed; dff
     const struct dff_stage *stages;     /* in order */
     const struct df_strip_read *reads;  /* between stages */
     uint32_t strip;                     /* variable: rows of a strip */
+    int64_t unit;                       /* in strips of multiples of it each stage makes rows */
     const uint32_t *ring_rows;          /* by port: the variable that says how many rows a ring holds; DF_NONE: no ring */
     const uint32_t *stage_of;           /* by port: the stage that makes it; DF_NONE: it comes from outside */
     unsigned axes;                      /* of a tile: 2: rows and columns, which are the dimension behind; 1: rows; 0: streams are read in ways
@@ -86,10 +92,13 @@ struct dfu_group {
 
 /* ---- reads.c ---- */
 
-struct dfu_rows {                       /* of a port that a kernel reads: for row y it reads rows y + low … y + high */
+/* Of a port that a kernel reads: for row y it reads rows (times * y + low) / by … (times * y + high) / by, rounded down. */
+struct dfu_rows {
+    struct dfu_ratio rate;
     int64_t low, high;
     enum dff_border border;             /* DFF_NONE: all are inside, or those outside are not needed */
     uint64_t taps;                      /* elements that one element is made of */
+    uint64_t times;                     /* how often an element of it is read, at most */
 };
 /* Why the kernel can be no member; NULL: it can. */
 const char *dfu_why_no_member(const struct dfc_callee *callee);
@@ -97,6 +106,21 @@ const char *dfu_why_no_member(const struct dfc_callee *callee);
 const char *dfu_why_no_part(const struct dfc_callee *callee);
 /* Why the rows that it reads of an in port cannot be told, if dimension `dim` counts rows; NULL: *rows says them. */
 const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, unsigned dim, struct dfu_rows *rows);
+
+/* ---- rates.c ---- */
+
+#define DFU_MOST_RATIO 64               /* rows that one member makes while another one makes a row */
+
+struct dfu_ratio dfu_product(struct dfu_ratio a, struct dfu_ratio b);
+struct dfu_ratio dfu_inverse(struct dfu_ratio a);
+static inline bool dfu_is_one(struct dfu_ratio a) { return a.times == a.by; }
+/* Is it the row that is made, and no other one, apart from a border? */
+bool dfu_in_place(const struct dfu_rows *rows);
+/* What is read by way of a stream: `first` says which rows of it, and `then` which rows each of them is made of. Borders are left alone. */
+struct dfu_rows dfu_rows_through(const struct dfu_rows *first, const struct dfu_rows *then);
+bool dfu_leaves(const struct dfu_member *member);
+/* The rates of the members if dimension `dim` counts rows; the highest of those that leave is 1. false: there are no such rates. */
+bool dfu_rates(const struct dfu_wiring *wiring, unsigned dim, struct dfu_ratio *rates);
 
 /* ---- group.c ---- */
 

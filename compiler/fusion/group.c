@@ -21,6 +21,7 @@ struct finder {
     const char **why;                   /* by node: why it is no member; NULL: it can be one */
     uint32_t *parent, *size;            /* of groups while they grow: by node; parent of the first: itself */
     uint32_t *ports, *terms;            /* by first node: what counts for the limits */
+    struct dfu_ratio *rate;             /* by node, within its group (rates.c) */
     uint32_t *offsets, *readers;        /* of each node */
     uint32_t *seen, mark;               /* by first node */
     uint32_t *queue;
@@ -69,18 +70,38 @@ static const char *why_unlike(const struct dfu_node *a, const struct dfu_node *b
            : a->final != b->final ? "one fires after the last wave" : NULL;
 }
 
-/* Reads of group b from group a. */
-static const char *why_reads(const struct finder *f, uint32_t a, uint32_t b)
+/* Reads of group b from group a. *scale: the rate of b's first node, as a counts rates. */
+static const char *why_reads(const struct finder *f, uint32_t a, uint32_t b, struct dfu_ratio *scale)
 {
+    bool tied = false;
+    *scale = (struct dfu_ratio){ 1, 1 };
     for (uint32_t v = b; v != DF_NONE; v = f->found->next[v])
         for (unsigned i = 0; i < f->nodes[v].callee->sig.n_in; i++) {
+            const uint32_t from = f->makers[f->nodes[v].in[i]];
             struct dfu_rows rows;
-            const char *why;
-            if (first_of(f, f->makers[f->nodes[v].in[i]]) == a &&
-                (why = dfu_why_no_rows(f->nodes[v].callee, f->nodes[v].callee->sig.in_port[i], 0, &rows)))
+            if (first_of(f, from) != a)
+                continue;
+            const char *why = dfu_why_no_rows(f->nodes[v].callee, f->nodes[v].callee->sig.in_port[i], 0, &rows);
+            if (why)
                 return why;
+            const struct dfu_ratio here = dfu_product(f->rate[from], dfu_inverse(dfu_product(f->rate[v], rows.rate)));
+            if (rows.taps && tied && (here.times != scale->times || here.by != scale->by))
+                return "it reads what both are made of at unlike rates";
+            *scale = rows.taps ? here : *scale;
+            tied |= rows.taps > 0;
         }
     return NULL;
+}
+
+static bool are_far(const struct finder *f, uint32_t a, uint32_t b, struct dfu_ratio scale)
+{
+    for (uint32_t u = a; u != DF_NONE; u = f->found->next[u])
+        for (uint32_t v = b; v != DF_NONE; v = f->found->next[v]) {
+            const struct dfu_ratio rate = dfu_product(dfu_product(f->rate[v], scale), dfu_inverse(f->rate[u]));
+            if (rate.times > DFU_MOST_RATIO || rate.by > DFU_MOST_RATIO)
+                return true;
+        }
+    return false;
 }
 
 /* Puts the groups into the queue that read group g and were not seen, but for `but`. false: one of them is `end`. */
@@ -116,14 +137,16 @@ static const char *why_not_convex(struct finder *f, uint32_t a, uint32_t b)
     return NULL;
 }
 
-static const char *why_not(struct finder *f, uint32_t from, uint32_t to)
+static const char *why_not(struct finder *f, uint32_t from, uint32_t to, struct dfu_ratio *scale)
 {
     const uint32_t a = first_of(f, from), b = first_of(f, to);
     const char *why = f->why[from] ? f->why[from] : f->why[to];
-    if (why || (why = why_unlike(&f->nodes[a], &f->nodes[b])) || (why = why_reads(f, a, b)))
+    if (why || (why = why_unlike(&f->nodes[a], &f->nodes[b])) || (why = why_reads(f, a, b, scale)))
         return why;
     if (f->size[a] + f->size[b] > DFU_MOST_MEMBERS)
         return "a group has at most 16 members";
+    if (are_far(f, a, b, *scale))
+        return "of two of them one makes more than 64 rows for a row of the other";
     if (f->ports[a] + f->ports[b] > MOST_PORTS || f->terms[a] + f->terms[b] > MOST_NODES)
         return "their formulas together are too large";
     return why_not_convex(f, a, b);
@@ -132,8 +155,10 @@ static const char *why_not(struct finder *f, uint32_t from, uint32_t to)
 /* ---- joining ---- */
 
 /* Joins the lists of members, which are in the order of nodes. */
-static void join(struct finder *f, uint32_t a, uint32_t b)
+static void join(struct finder *f, uint32_t a, uint32_t b, struct dfu_ratio scale)
 {
+    for (uint32_t v = b; v != DF_NONE; v = f->found->next[v])
+        f->rate[v] = dfu_product(f->rate[v], scale);
     uint32_t head = DF_NONE, *at = &head, x = a, y = b, *next = f->found->next;
     while (x != DF_NONE || y != DF_NONE) {
         uint32_t *least = y == DF_NONE || (x != DF_NONE && x < y) ? &x : &y, v = *least;
@@ -163,9 +188,10 @@ static bool join_inputs(struct finder *f, uint32_t to)
         const uint32_t from = f->makers[f->nodes[to].in[i]];
         if (!f->nodes[from].callee->formula || first_of(f, from) == first_of(f, to))
             continue;
-        const char *why = why_not(f, from, to);
+        struct dfu_ratio scale;
+        const char *why = why_not(f, from, to, &scale);
         if (!why)
-            join(f, first_of(f, from), first_of(f, to));
+            join(f, first_of(f, from), first_of(f, to), scale);
         else if (!refuse(f, from, to, why))
             return false;
     }
@@ -202,6 +228,7 @@ static void begin(struct finder *f)
         f->found->group[v] = f->found->next[v] = DF_NONE;
         f->parent[v] = v;
         f->size[v] = 1;
+        f->rate[v] = (struct dfu_ratio){ 1, 1 };
         f->why[v] = !callee->formula ? "" : f->nodes[v].apart ? f->nodes[v].apart
                   : f->nodes[v].once ? "it fires before the first wave" : dfu_why_no_member(callee);
         f->ports[v] = callee->sig.n_ports + callee->sig.n_variables + callee->sig.n_scalars;
@@ -228,10 +255,11 @@ static bool find(struct finder *f)
     f->size = malloc(n * sizeof *f->size);
     f->ports = malloc(n * sizeof *f->ports);
     f->terms = malloc(n * sizeof *f->terms);
+    f->rate = malloc(n * sizeof *f->rate);
     f->seen = calloc(n, sizeof *f->seen);
     f->queue = malloc((BUDGET + 2) * sizeof *f->queue);
     if (!f->found->group || !f->found->next || !f->found->first || !f->why || !f->parent || !f->size || !f->ports ||
-        !f->terms || !f->seen || !f->queue || !list_readers(f))
+        !f->terms || !f->rate || !f->seen || !f->queue || !list_readers(f))
         return false;
     begin(f);
     for (uint32_t v = 0; v < f->n; v++)
@@ -253,6 +281,7 @@ bool dfu_find(const struct dfu_node *nodes, uint32_t n_nodes, const uint32_t *ma
     free(f.size);
     free(f.ports);
     free(f.terms);
+    free(f.rate);
     free(f.offsets);
     free(f.readers);
     free(f.seen);

@@ -15,20 +15,23 @@ static bool reads_in_place(const struct dfu_member *member, unsigned d)
     for (unsigned i = 0; i < member->callee->sig.n_in; i++) {
         struct dfu_rows rows;
         if (member->in[i].member >= 0 &&
-            (dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], d, &rows) || rows.low || rows.high ||
+            (dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], d, &rows) || !dfu_in_place(&rows) ||
              rows.border != DFF_NONE))
             return false;
     }
     return true;
 }
 
-static bool reads_rows(const struct dfu_member *member, unsigned d)
+/* Are the rows known that members read of each other if dimension d counts rows, and have the members rates? */
+static bool read_rows(const struct dfu_wiring *w, unsigned d)
 {
+    struct dfu_ratio rates[DFU_MOST_MEMBERS];
     struct dfu_rows rows;
-    for (unsigned i = 0; i < member->callee->sig.n_in; i++)
-        if (member->in[i].member >= 0 && dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], d, &rows))
-            return false;
-    return true;
+    for (unsigned m = 0; m < w->n; m++)
+        for (unsigned i = 0; i < w->member[m].callee->sig.n_in; i++)
+            if (w->member[m].in[i].member >= 0 && dfu_why_no_rows(w->member[m].callee, w->member[m].callee->sig.in_port[i], d, &rows))
+                return false;
+    return dfu_rates(w, d, rates);
 }
 
 /* Do the streams of each member have one extent in dimension d? A stage makes the same rows of all that its member makes. */
@@ -54,9 +57,9 @@ static bool goes_behind(const struct dfu_merge *m, const struct dff_kernel *kern
     if (!is_one_extent(m, kernel, d + 1))
         return false;
     for (unsigned i = 0; i < m->wiring->n; i++)
-        if (!reads_in_place(&m->wiring->member[i], d) || !reads_rows(&m->wiring->member[i], d + 1))
+        if (!reads_in_place(&m->wiring->member[i], d))
             return false;
-    return true;
+    return read_rows(m->wiring, d + 1);
 }
 
 static unsigned dim_of_rows(const struct dfu_merge *m, const struct dff_kernel *kernel)
@@ -69,7 +72,7 @@ static unsigned dim_of_rows(const struct dfu_merge *m, const struct dff_kernel *
 
 /* ---- tiles ---- */
 
-/* How many axes a tile of the group has: its streams are read at fixed distances along these, and behind them are channels. */
+/* How many axes a tile of the group has: what is read of its streams along these is known, and behind them are channels. */
 static unsigned axes_of_tiles(const struct dfu_merge *m, const struct dff_kernel *kernel, unsigned dim)
 {
     const int column = dff_column(kernel, &kernel->formulas[0]);
@@ -79,9 +82,7 @@ static unsigned axes_of_tiles(const struct dfu_merge *m, const struct dff_kernel
         rows &= dff_column(kernel, formula) == column && formula->is_index[dim];
         columns &= dff_column(kernel, formula) == column && formula->is_index[dim] && formula->is_index[dim + 1];
     }
-    for (unsigned i = 0; i < m->wiring->n && columns; i++)
-        columns = reads_rows(&m->wiring->member[i], dim + 1);
-    return columns && is_one_extent(m, kernel, dim + 1) ? 2 : rows;
+    return columns && is_one_extent(m, kernel, dim + 1) && read_rows(m->wiring, dim + 1) ? 2 : rows;
 }
 
 /* ---- stages ---- */
@@ -90,7 +91,8 @@ static bool add_read(struct dfu_merge *m, struct dfr_array *reads, struct df_str
 {
     struct df_strip_read *list = reads->items;
     for (uint32_t i = 0; i < reads->n; i++)
-        if (list[i].reader == read.reader && list[i].made == read.made && list[i].border == read.border) {
+        if (list[i].reader == read.reader && list[i].made == read.made && list[i].border == read.border &&
+            list[i].times == read.times && list[i].by == read.by) {
             list[i].low = read.low < list[i].low ? read.low : list[i].low;
             list[i].high = read.high > list[i].high ? read.high : list[i].high;
             return true;
@@ -101,9 +103,9 @@ static bool add_read(struct dfu_merge *m, struct dfr_array *reads, struct df_str
     return added || dfc_no_memory(m->b.u);
 }
 
-/* What a member reads of others, through streams that are inlined too. stage_of: by member. */
+/* What the stage reads of others by a member, whose rows it reads as `first` says: through streams that are inlined too. stage_of: by member. */
 static bool add_reads(struct dfu_merge *m, const uint32_t *stage_of, uint32_t stage, unsigned dim, unsigned reader,
-                      int64_t low, int64_t high, struct dfr_array *reads)
+                      const struct dfu_rows *first, struct dfr_array *reads)
 {
     const struct dfu_member *member = &m->wiring->member[reader];
     for (unsigned i = 0; i < member->callee->sig.n_in; i++) {
@@ -114,11 +116,12 @@ static bool add_reads(struct dfu_merge *m, const uint32_t *stage_of, uint32_t st
         dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], dim, &rows);
         if (!rows.taps)
             continue;
+        rows = dfu_rows_through(first, &rows);
         if (m->streams[from->member][from->slot].inlined) {
-            if (!add_reads(m, stage_of, stage, dim, (unsigned)from->member, low + rows.low, high + rows.high, reads))
+            if (!add_reads(m, stage_of, stage, dim, (unsigned)from->member, &rows, reads))
                 return false;
-        } else if (!add_read(m, reads, (struct df_strip_read){ (uint16_t)stage, (uint16_t)stage_of[from->member],
-                                                               (int32_t)(low + rows.low), (int32_t)(high + rows.high),
+        } else if (!add_read(m, reads, (struct df_strip_read){ (uint16_t)stage, (uint16_t)stage_of[from->member], (int32_t)rows.rate.times,
+                                                               (int32_t)rows.rate.by, (int32_t)rows.low, (int32_t)rows.high,
                                                                (int)rows.border })) {
             return false;
         }
@@ -126,13 +129,30 @@ static bool add_reads(struct dfu_merge *m, const uint32_t *stage_of, uint32_t st
     return true;
 }
 
+/* What all rates divide, unless that is much. */
+static int64_t unit_of(const struct dfu_wiring *w, const struct dfu_ratio *rates)
+{
+    int64_t unit = 1;
+    for (unsigned m = 0; m < w->n; m++) {
+        int64_t all = unit;
+        while (all % rates[m].by)
+            all += unit;
+        unit = all <= DFU_MOST_RATIO ? all : unit;
+    }
+    return unit;
+}
+
 static bool make_stages(struct dfu_merge *m, struct dff_strips *strips, uint32_t *stage_of, struct dff_stage *stages,
                         const struct dff_kernel *kernel)
 {
+    struct dfu_ratio rates[DFU_MOST_MEMBERS], column_rates[DFU_MOST_MEMBERS] = { { 0 } };
     uint32_t formula = 0;
+    if (!dfu_rates(m->wiring, strips->dim, rates) || (strips->axes == 2 && !dfu_rates(m->wiring, strips->dim + 1, column_rates)))
+        return false;
+    strips->unit = unit_of(m->wiring, rates);
     for (unsigned i = 0; i < m->wiring->n; i++) {
         const struct dfu_member *member = &m->wiring->member[i];
-        struct dff_stage stage = { .first_formula = formula, .member = i };
+        struct dff_stage stage = { .first_formula = formula, .member = i, .rate = rates[i], .column_rate = column_rates[i] };
         stage_of[i] = DF_NONE;
         for (unsigned slot = 0; slot < member->callee->sig.n_out; slot++) {
             if (m->streams[i][slot].inlined)
@@ -179,10 +199,11 @@ static bool add_strip_variables(struct dfu_merge *m, struct dff_strips *strips,
 static const struct df_strip_read *find_reads(struct dfu_merge *m, const struct dff_strips *strips, const uint32_t *stage_of,
                                               const struct dff_stage *stages, unsigned dim, unsigned *n)
 {
+    const struct dfu_rows own = { .rate = { 1, 1 } };
     struct dfr_array reads = { 0 };
     bool ok = true;
     for (unsigned s = 0; ok && s < strips->n_stages; s++)
-        ok = add_reads(m, stage_of, s, dim, stages[s].member, 0, 0, &reads);
+        ok = add_reads(m, stage_of, s, dim, stages[s].member, &own, &reads);
     struct df_strip_read *kept = ok ? dfc_alloc(m->b.u, (reads.n + 1) * sizeof *kept) : NULL;
     if (kept && reads.n)
         memcpy(kept, reads.items, reads.n * sizeof *kept);

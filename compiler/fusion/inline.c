@@ -90,8 +90,8 @@ static const struct dff_formula *only_formula(const struct dff_kernel *k, unsign
 }
 
 /* Adds up how often one element is read by a member. false: it cannot be inlined there. */
-static bool count_taps(const struct dfu_merge *m, unsigned reader, unsigned made, unsigned slot, unsigned rank,
-                       uint64_t *taps)
+static bool count_reads(const struct dfu_merge *m, unsigned reader, unsigned made, unsigned slot, unsigned rank,
+                       uint64_t *times)
 {
     const struct dfu_member *member = &m->wiring->member[reader];
     for (unsigned i = 0; i < member->callee->sig.n_in; i++) {
@@ -103,7 +103,7 @@ static bool count_taps(const struct dfu_merge *m, unsigned reader, unsigned made
             member->callee->formula->n_nodes > MOST_READER_NODES ||
             (m->streams[made][slot].has_reduction && !keeps_slots(m, reader, rank)))
             return false;
-        *taps += rows.taps;
+        *times += rows.times;
     }
     return true;
 }
@@ -113,13 +113,13 @@ static bool is_inlined(const struct dfu_merge *m, unsigned made, unsigned slot)
     const struct dfu_member *member = &m->wiring->member[made];
     const struct dff_kernel *k = member->callee->formula;
     const struct dff_formula *f = only_formula(k, member->callee->sig.out_port[slot]);
-    uint64_t taps = 0;
+    uint64_t times = 0;
     if (member->leaves[slot] || !f || k->n_nodes > MOST_NODES)
         return false;
     for (unsigned reader = made + 1; reader < m->wiring->n; reader++)
-        if (!count_taps(m, reader, made, slot, f->rank, &taps))
+        if (!count_reads(m, reader, made, slot, f->rank, &times))
             return false;
-    return taps < 2 || (taps - 1) * (m->streams[made][slot].work - 1) <= LITTLE;
+    return times < 2 || (times - 1) * (m->streams[made][slot].work - 1) <= LITTLE;
 }
 
 /* What is inlined in a member counts as its own. */

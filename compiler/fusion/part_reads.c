@@ -5,18 +5,32 @@
  */
 #include "compiler/fusion/fusion.h"
 
-/* Does a member read, at another distance than 0, a stream that leaves? Then a part would make rows of its neighbours. */
-static bool reads_beside(const struct dfu_wiring *w, unsigned m)
+/* Are rows of a stream that leaves needed for other rows of what leaves? Then a part would make rows of its neighbours. */
+static bool needs_beside(const struct dfu_wiring *w)
 {
-    const struct dfc_sig *sig = &w->member[m].callee->sig;
-    bool beside = false;
-    for (unsigned i = 0; i < sig->n_in; i++) {
-        const struct dfu_source *from = &w->member[m].in[i];
-        struct dfu_rows rows;
-        if (from->member >= 0 && w->member[from->member].leaves[from->slot])
-            beside |= dfu_why_no_rows(w->member[m].callee, sig->in_port[i], 0, &rows) || rows.low || rows.high;
+    bool beside[DFU_MOST_MEMBERS] = { false }; /* by member: rows of it are */
+    for (unsigned m = w->n; m-- > 0;) {
+        if (beside[m] && dfu_leaves(&w->member[m]))
+            return true;
+        for (unsigned i = 0; i < w->member[m].callee->sig.n_in; i++) {
+            const struct dfu_source *from = &w->member[m].in[i];
+            struct dfu_rows rows;
+            if (from->member >= 0)
+                beside[from->member] |= beside[m] || dfu_why_no_rows(w->member[m].callee, w->member[m].callee->sig.in_port[i], 0, &rows) ||
+                                        !dfu_in_place(&rows);
+        }
     }
-    return beside;
+    return false;
+}
+
+/* Do all that leave make as many rows as each other in a strip? */
+static bool leave_alike(const struct dfu_wiring *w)
+{
+    struct dfu_ratio rates[DFU_MOST_MEMBERS];
+    bool alike = dfu_rates(w, 0, rates);
+    for (unsigned m = 0; m < w->n && alike; m++)
+        alike = !dfu_leaves(&w->member[m]) || dfu_is_one(rates[m]);
+    return alike;
 }
 
 const char *dfu_why_no_parts(const struct dfu_wiring *w)
@@ -24,18 +38,11 @@ const char *dfu_why_no_parts(const struct dfu_wiring *w)
     const char *why = NULL;
     for (unsigned m = 0; m < w->n && !why; m++)
         why = dfu_why_no_part(w->member[m].callee);
-    for (unsigned m = 0; m < w->n && !why; m++)
-        if (reads_beside(w, m))
-            why = "one of its outputs is read inside of it, at other rows";
+    if (!why && needs_beside(w))
+        why = "one of its outputs is read inside of it, at other rows";
+    if (!why && w->n > 1 && !leave_alike(w))
+        why = "its outputs do not have a row each for a row of the others";
     return why;
-}
-
-static bool leaves(const struct dfu_wiring *w, unsigned m)
-{
-    bool any = false;
-    for (unsigned i = 0; i < w->member[m].callee->sig.n_out; i++)
-        any |= w->member[m].leaves[i];
-    return any;
 }
 
 void dfu_part_rows(const struct dfu_wiring *w, const uint64_t *const *in_rows, struct df_rows made, struct df_rows *need)
@@ -44,7 +51,7 @@ void dfu_part_rows(const struct dfu_wiring *w, const uint64_t *const *in_rows, s
     for (unsigned k = 0; k < w->n_outside; k++)
         need[k] = (struct df_rows){ 0, 0 };
     for (unsigned m = 0; m < w->n; m++)
-        if (leaves(w, m))
+        if (dfu_leaves(&w->member[m]))
             rows[m] = made;
     for (unsigned m = w->n; m-- > 0;)
         for (unsigned i = 0; i < w->member[m].callee->sig.n_in && rows[m].to > rows[m].from; i++) {
@@ -55,8 +62,8 @@ void dfu_part_rows(const struct dfu_wiring *w, const uint64_t *const *in_rows, s
                 *of = (struct df_rows){ 0, (int64_t)in_rows[m][i] };
                 continue;
             }
-            const struct df_strip_read read = { .low = (int32_t)far.low, .high = (int32_t)far.high,
-                                                .border = (int)far.border };
+            const struct df_strip_read read = { .times = (int32_t)far.rate.times, .by = (int32_t)far.rate.by, .low = (int32_t)far.low,
+                                                .high = (int32_t)far.high, .border = (int)far.border };
             df_strip_need(of, rows[m], &read, (int64_t)in_rows[m][i]);
         }
 }

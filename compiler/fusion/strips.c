@@ -62,7 +62,7 @@ bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *for
     const struct dff_strips *s = group->strips;
     struct df_strip_stage stages[DFU_MOST_MEMBERS];
     int64_t rows[DFU_MOST_MEMBERS];
-    uint64_t most = 1, strip = MOST_STRIP;
+    uint64_t strip = MOST_STRIP;
     memset(stages, 0, sizeof stages);
     for (unsigned p = 0; p < group->callee->sig.n_ports; p++) {
         if (s->stage_of[p] == DF_NONE)
@@ -70,16 +70,18 @@ bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *for
         struct df_strip_stage *stage = &stages[s->stage_of[p]];
         stage->extent = (int64_t)formats[p].dims[s->dim];
         stage->leaves = s->stages[s->stage_of[p]].leaves;
-        if (stage->leaves && formats[p].dims[s->dim] > most)
-            most = formats[p].dims[s->dim];
+        stage->times = (int32_t)s->stages[s->stage_of[p]].rate.times;
+        stage->by = (int32_t)s->stages[s->stage_of[p]].rate.by;
     }
+    const uint64_t most = (uint64_t)df_strips_end(stages, s->n_stages);
     made.to = df_strip_least(made.to, (int64_t)most);
     const uint64_t least = most / MOST_STRIPS + 1 > LEAST_STRIP ? most / MOST_STRIPS + 1 : LEAST_STRIP;
     strip = strip > least ? strip : least;
     for (;;) {
+        strip += (uint64_t)s->unit - 1 - (strip - 1) % (uint64_t)s->unit;
         count_rows(s, stages, made, strip, rows);
         *ring_bytes = write_rows(group, formats, rows, strip, dims);
-        if (*ring_bytes <= RING_BYTES || strip / 2 < least)
+        if (*ring_bytes <= RING_BYTES || strip / 2 < least || strip == (uint64_t)s->unit)
             return *ring_bytes <= DFU_MOST_RING_BYTES;
         strip /= 2;
     }

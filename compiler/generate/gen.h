@@ -155,12 +155,9 @@ struct dfg_kept {
     struct dfg_stage half;              /* the function that computes the planes of a row */
 };
 
-/* Tiles of a group on a GPU (tiles.c). A stage computes rows first.low … and columns of its streams, counted from those of the tile's outputs. */
-struct dfg_reach { int64_t low, high; }; /* in one axis: from the first output's index + low to the last one's + high */
-
-struct dfg_tiles {
-    unsigned rows, columns;             /* outputs of a tile */
-    struct dfg_reach y[DFU_MOST_MEMBERS], x[DFU_MOST_MEMBERS]; /* by stage */
+struct dfg_tiles {                      /* of a group on a GPU (tiles.c) */
+    unsigned rows, columns;             /* outputs of a tile: of a stage whose rate is 1 */
+    uint64_t y[DFU_MOST_MEMBERS], x[DFU_MOST_MEMBERS]; /* by stage: rows and columns of its streams that a tile may need, at most */
     bool is_local[DFL_MAX_PORTS];       /* by port of the callee: its elements are in the tile's local memory */
 };
 
@@ -461,6 +458,8 @@ bool dfg_tiles_find(struct dfg_gen *g, struct dfg_tiles *tiles);
 /* Prints the function of the kernel that computes g->tiles, and its launch into g->block. */
 void dfg_tiles_print(FILE *out, struct dfg_gen *g);
 void dfg_tiles_launch(struct dfg_gen *g);
+/* C for where the tiles end: then all that leaves is made. */
+const char *dfg_tiles_end(struct dfg_gen *g, bool columns);
 /* Are the port's elements in the local memory of a tile? */
 static inline bool dfg_is_local(const struct dfg_gen *g, uint32_t port)
 {

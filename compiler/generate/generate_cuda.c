@@ -195,22 +195,27 @@ static void print_rows(struct dfg_gen *g)
     dfg_line(g, g->block, "int64_t df_to = (int64_t)(df_rows.first + df_rows.rows), df_first[%u] = { 0 };", n);
     dfg_line(g, g->block, "for (unsigned df_i = 0; df_rows.rows && df_i < %u; df_i++)", n);
     dfg_line(g, g->block, "    df_first[df_i] = (int64_t)df_part_row(call, df_i);");
-    for (unsigned p = 0; p < g->kernel->n_ports; p++) {
+    for (unsigned p = 0; p < g->kernel->n_ports && !(s && !s->dim); p++) {
         const char *rows = dfg_rows_made(g, &g->kernel->ports[p]);
         if (rows)
             dfg_line(g, g->block, "df_to = df_rows.rows || df_to > %s ? df_to : %s;", rows, rows);
     }
+    if (g->tiles && !s->dim)
+        dfg_line(g, g->block, "df_to = df_rows.rows ? df_to : %s;", dfg_tiles_end(g, false));
     if (!s || s->dim || g->tiles)
         return;
     dfg_line(g, g->block, "struct df_strip_stage df_stages[%u] = {};", s->n_stages);
     for (unsigned k = 0; k < s->n_stages; k++) {
         dfg_line(g, g->block, "df_stages[%u].extent = %s;", k, dfg_index(g, s->stages[k].rows).c);
         dfg_line(g, g->block, "df_stages[%u].leaves = %d;", k, s->stages[k].leaves);
+        dfg_line(g, g->block, "df_stages[%u].times = %" PRId64 ";", k, s->stages[k].rate.times);
+        dfg_line(g, g->block, "df_stages[%u].by = %" PRId64 ";", k, s->stages[k].rate.by);
     }
+    dfg_line(g, g->block, "df_to = df_rows.rows ? df_to : df_strips_end(df_stages, %u);", s->n_stages);
     dfg_line(g, g->block, "static const struct df_strip_read df_reads[%u] = {", s->n_reads + 1);
     for (unsigned r = 0; r < s->n_reads; r++)
-        dfg_line(g, g->block, "    { %u, %u, %" PRId32 ", %" PRId32 ", %d },", s->reads[r].reader, s->reads[r].made,
-                 s->reads[r].low, s->reads[r].high, s->reads[r].border);
+        dfg_line(g, g->block, "    { %u, %u, %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %d },", s->reads[r].reader, s->reads[r].made,
+                 s->reads[r].times, s->reads[r].by, s->reads[r].low, s->reads[r].high, s->reads[r].border);
     dfg_line(g, g->block, "};");
     dfg_line(g, g->block, "df_strips_next(df_stages, %u, df_reads, %u, df_from, df_to);", s->n_stages, s->n_reads);
 }

@@ -50,9 +50,11 @@ void dfg_part_begin(FILE *out, struct dfg_gen *g)
 {
     if (!dfg_has_parts(g))
         return;
-    fputs("    if (df_to == 0) {\n", out);
-    print_end(out, g);
-    fputs("    }\n", out);
+    if (!g->kernel->strips || g->rows) { /* else strips know their end */
+        fputs("    if (df_to == 0) {\n", out);
+        print_end(out, g);
+        fputs("    }\n", out);
+    }
     for (unsigned p = 0; p < g->kernel->n_ports; p++) {
         const struct dff_port *port = &g->kernel->ports[p];
         if (port->rank && !dfg_is_ring(g, port->memory))

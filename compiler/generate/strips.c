@@ -104,26 +104,17 @@ static void print_tables(struct dfg_gen *g, FILE *out)
     const struct dff_strips *s = g->kernel->strips;
     fprintf(out, "    struct df_strip_stage df_stages[%u] = {\n", s->n_stages);
     for (unsigned k = 0; k < s->n_stages; k++)
-        fprintf(out, "        { .extent = %s, .leaves = %d }, /* %s */\n", dfg_index(g, s->stages[k].rows).c, s->stages[k].leaves,
+        fprintf(out, "        { .extent = %s, .leaves = %d, .times = %" PRId64 ", .by = %" PRId64 " }, /* %s */\n", dfg_index(g, s->stages[k].rows).c,
+                s->stages[k].leaves, s->stages[k].rate.times, s->stages[k].rate.by,
                 g->kernel->ports[g->kernel->formulas[s->stages[k].first_formula].port].ast->name.text);
     fputs("    };\n", out);
     if (!s->n_reads)
         return;
     fprintf(out, "    static const struct df_strip_read df_reads[%u] = {\n", s->n_reads);
     for (unsigned r = 0; r < s->n_reads; r++)
-        fprintf(out, "        { %u, %u, %" PRId32 ", %" PRId32 ", %s },\n", s->reads[r].reader, s->reads[r].made, s->reads[r].low,
-                s->reads[r].high, borders[s->reads[r].border]);
+        fprintf(out, "        { %u, %u, %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %s },\n", s->reads[r].reader, s->reads[r].made,
+                s->reads[r].times, s->reads[r].by, s->reads[r].low, s->reads[r].high, borders[s->reads[r].border]);
     fputs("    };\n", out);
-}
-
-/* Rows of the outputs: of the one that has most. */
-static void print_most(struct dfg_gen *g, FILE *out)
-{
-    const struct dff_strips *s = g->kernel->strips;
-    fputs("    int64_t df_most = 0;\n", out);
-    for (unsigned k = 0; k < s->n_stages; k++)
-        if (s->stages[k].leaves)
-            fprintf(out, "    df_most = df_strip_most(df_most, df_stages[%u].extent);\n", k);
 }
 
 static void print_stage_call(struct dfg_gen *g, FILE *out, unsigned s)
@@ -166,11 +157,11 @@ void dfg_strips(FILE *out, struct dfg_gen *g)
     dfg_part_begin(out, g);
     print_outer(g, out);
     print_tables(g, out);
-    print_most(g, out);
-    const char *from = g->rows ? "0" : "df_from", *to = g->rows ? "df_most" : "df_strip_least(df_to, df_most)";
-    fprintf(out, "    for (int64_t df_row = %s; df_good && df_row < %s; df_row += %s) {\n"
-                 "        df_strips_next(df_stages, %u, %s, %u, df_row, df_strip_least(df_row + %s, %s));\n",
-            from, to, strip, s->n_stages, s->n_reads ? "df_reads" : "0", s->n_reads, strip, to);
+    const char *from = g->rows ? "0" : "df_from";
+    fprintf(out, "    const int64_t df_end = %s;\n", dfg_printf(g, g->rows ? "df_strips_end(df_stages, %u)" : "df_to ? df_to : df_strips_end(df_stages, %u)", s->n_stages));
+    fprintf(out, "    for (int64_t df_row = %s; df_good && df_row < df_end; df_row += %s) {\n"
+                 "        df_strips_next(df_stages, %u, %s, %u, df_row, df_strip_least(df_row + %s, df_end));\n",
+            from, strip, s->n_stages, s->n_reads ? "df_reads" : "0", s->n_reads, strip);
     for (unsigned k = 0; k < s->n_stages; k++)
         print_stage_call(g, out, k);
     fprintf(out, "    }\n%s    return df_good;\n}\n\n", g->rows ? "    }\n" : "");

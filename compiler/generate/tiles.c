@@ -12,6 +12,7 @@
 #include "compiler/generate/gen.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,32 +25,60 @@
 /* ---- regions ---- */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* How far the stages reach beyond the outputs in one axis. */
-static void find_reach(const struct dff_strips *s, const struct df_strip_read *reads, unsigned n, struct dfg_reach *reach)
+/* One axis of a group: rows or columns. */
+struct axis {
+    const struct df_strip_read *reads;
+    unsigned n;
+    bool is_column;
+};
+
+static struct axis rows_of(const struct dff_strips *s) { return (struct axis){ s->reads, s->n_reads, false }; }
+static struct axis columns_of(const struct dff_strips *s) { return (struct axis){ s->column_reads, s->n_column_reads, true }; }
+
+static struct dfu_ratio rate_of(const struct dff_stage *stage, struct axis a) { return a.is_column ? stage->column_rate : stage->rate; }
+static const struct dff_node *extent_of(const struct dff_stage *stage, struct axis a) { return a.is_column ? stage->columns : stage->rows; }
+
+/* Finds how many rows or columns of each stage a tile of `outputs` may need. The stage's are between rate * first + low and rate * first + high,
+ * where `first` is the tile's first output. */
+static void find_lengths(const struct dff_strips *s, struct axis a, unsigned outputs, uint64_t *lengths)
 {
-    bool needed[DFU_MOST_MEMBERS];
+    double low[DFU_MOST_MEMBERS], high[DFU_MOST_MEMBERS];
     for (unsigned k = 0; k < s->n_stages; k++) {
-        reach[k] = (struct dfg_reach){ 0, 0 };
-        needed[k] = s->stages[k].leaves;
+        const struct dfu_ratio rate = rate_of(&s->stages[k], a);
+        low[k] = s->stages[k].leaves ? -(double)(rate.by - 1) / (double)rate.by : INFINITY;
+        high[k] = s->stages[k].leaves ? (double)(rate.times * outputs) / (double)rate.by - 1 : -INFINITY;
     }
-    for (unsigned k = s->n_stages; k-- > 0;)
-        for (unsigned r = 0; r < n; r++) {
-            struct dfg_reach *made = &reach[reads[r].made];
-            int64_t low = reach[k].low + reads[r].low, high = reach[k].high + reads[r].high;
-            if (reads[r].reader != k)
+    for (unsigned k = s->n_stages; k-- > 0;) {
+        for (unsigned r = 0; r < a.n; r++) {
+            const struct df_strip_read *read = &a.reads[r];
+            if (read->reader != k)
                 continue;
-            if (needed[reads[r].made] || reads[r].border != DF_STRIP_NONE) /* a border leads to elements near the edge */
-                low = least(low, needed[reads[r].made] ? made->low : 0), high = most(high, needed[reads[r].made] ? made->high : 0);
-            *made = (struct dfg_reach){ low, high };
-            needed[reads[r].made] = true;
+            const int32_t least = read->border && read->low > 0 ? 0 : read->low, most = read->border && read->high < 0 ? 0 : read->high;
+            low[read->made] = fmin(low[read->made], (read->times * low[k] + least - (read->by - 1)) / read->by);
+            high[read->made] = fmax(high[read->made], (read->times * high[k] + most) / read->by);
         }
+        lengths[k] = high[k] >= low[k] ? (uint64_t)(high[k] - low[k] + 1e-6) + 1 : 1;
+    }
 }
 
-static uint64_t length(unsigned outputs, struct dfg_reach reach)
+/* A mirror leads far from where a tile is if the reader has other extents than what it reads. */
+static bool has_far_mirror(const struct dff_strips *s, struct axis a)
 {
-    return (uint64_t)((int64_t)outputs + reach.high - reach.low);
+    bool far = false;
+    for (unsigned r = 0; r < a.n; r++)
+        far |= (a.reads[r].border == DF_STRIP_MIRROR || a.reads[r].border == DF_STRIP_REFLECT) &&
+               (a.reads[r].times != a.reads[r].by || extent_of(&s->stages[a.reads[r].reader], a) != extent_of(&s->stages[a.reads[r].made], a));
+    return far;
+}
+
+static void find_all_lengths(const struct dff_strips *s, struct dfg_tiles *t)
+{
+    find_lengths(s, rows_of(s), t->rows, t->y);
+    if (s->axes == 2)
+        find_lengths(s, columns_of(s), t->columns, t->x);
+    for (unsigned k = 0; k < s->n_stages && s->axes < 2; k++)
+        t->x[k] = 1;
 }
 
 /* Elements of a port for each place of the axes: its channels. */
@@ -65,7 +94,7 @@ static uint64_t channels(const struct dfg_gen *g, uint32_t port)
 static uint64_t elements(const struct dfg_gen *g, const struct dfg_tiles *t, uint32_t port)
 {
     const unsigned stage = g->kernel->strips->stage_of[port];
-    return length(t->rows, t->y[stage]) * (g->kernel->strips->axes == 2 ? length(t->columns, t->x[stage]) : 1) * channels(g, port);
+    return t->y[stage] * t->x[stage] * channels(g, port);
 }
 
 static uint64_t local_bytes(const struct dfg_gen *g, const struct dfg_tiles *t)
@@ -117,8 +146,7 @@ static double cost(const struct dfg_gen *g, const struct dfg_tiles *t, const uns
     const struct dff_strips *s = g->kernel->strips;
     double steps = 0;
     for (unsigned k = 0; k < s->n_stages; k++)
-        steps += work[k] * (double)(s->axes == 2 ? rounded(length(t->rows, t->y[k]), ITEMS_Y) * rounded(length(t->columns, t->x[k]), ITEMS_X)
-                                                 : rounded(length(t->rows, t->y[k]), ITEMS));
+        steps += work[k] * (double)(s->axes == 2 ? rounded(t->y[k], ITEMS_Y) * rounded(t->x[k], ITEMS_X) : rounded(t->y[k], ITEMS));
     return steps / ((double)t->rows * t->columns);
 }
 
@@ -131,10 +159,12 @@ static bool choose_size(const struct dfg_gen *g, struct dfg_tiles *t, const unsi
     if (g->tile.rows) {
         t->rows = g->tile.rows;
         t->columns = two ? g->tile.columns : 1;
+        find_all_lengths(g->kernel->strips, t);
         return local_bytes(g, t) <= MOST_LOCAL_BYTES;
     }
     for (t->rows = two ? 4 : ITEMS; t->rows <= (two ? 64 : 8 * ITEMS); t->rows += two ? 2 : ITEMS)
         for (t->columns = two ? 16 : 1; t->columns <= (two ? 128 : 1); t->columns += 2) {
+            find_all_lengths(g->kernel->strips, t);
             if (t->rows * t->columns > MOST_OUTPUTS || local_bytes(g, t) > MOST_LOCAL_BYTES)
                 break;
             const double c = cost(g, t, work);
@@ -174,7 +204,7 @@ bool dfg_tiles_find(struct dfg_gen *g, struct dfg_tiles *t)
     const struct dff_strips *s = g->kernel->strips;
     unsigned work[DFU_MOST_MEMBERS] = { 0 };
     *t = (struct dfg_tiles){ 0 };
-    if (!s || !s->axes || !find_local(g, t))
+    if (!s || !s->axes || has_far_mirror(s, rows_of(s)) || (s->axes == 2 && has_far_mirror(s, columns_of(s))) || !find_local(g, t))
         return false;
     for (unsigned k = 0; k < s->n_stages; k++)
         for (unsigned f = 0; f < s->stages[k].n_formulas; f++) {
@@ -184,9 +214,6 @@ bool dfg_tiles_find(struct dfg_gen *g, struct dfg_tiles *t)
                 return false;
             work[k] += work_of(g);
         }
-    find_reach(s, s->reads, s->n_reads, t->y);
-    if (s->axes == 2)
-        find_reach(s, s->column_reads, s->n_column_reads, t->x);
     return choose_size(g, t, work);
 }
 
@@ -199,7 +226,7 @@ const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg
     const unsigned stage = s->stage_of[p->memory];
     const char *place = dfg_printf(g, "(%s - df_y%u.from)", dfg_within(g, at[s->dim], DFG_PLUS), stage);
     if (s->axes == 2)
-        place = dfg_printf(g, "%s * %" PRIu64 " + (%s - df_x%u.from)", place, length(g->tiles->columns, g->tiles->x[stage]),
+        place = dfg_printf(g, "%s * %" PRIu64 " + (%s - df_x%u.from)", place, g->tiles->x[stage],
                            dfg_within(g, at[s->dim + 1], DFG_PLUS), stage);
     for (unsigned d = s->dim + s->axes; d < p->rank; d++)
         place = dfg_printf(g, "(%s) * %" PRId64 " + %s", place, p->extents[d]->i, dfg_within(g, at[d], DFG_PLUS));
@@ -288,48 +315,55 @@ static void print_formula(struct dfg_gen *g, const struct dff_formula *formula, 
 
 /* ---- the kernel ---- */
 
-/* Prints what makes the regions of a tile, in one axis. */
-static void print_reads(struct dfg_gen *g, const struct df_strip_read *reads, unsigned n, unsigned stage, char axis)
+/* Prints what makes the regions of stages that are read by `stage`, in one axis. */
+static void print_reads(struct dfg_gen *g, struct axis a, unsigned stage)
 {
-    const struct dff_strips *s = g->kernel->strips;
-    for (unsigned r = 0; r < n; r++) {
-        const struct dff_stage *made = &s->stages[reads[r].made];
-        if (reads[r].reader != stage)
+    const char axis = a.is_column ? 'x' : 'y';
+    for (unsigned r = 0; r < a.n; r++) {
+        const struct df_strip_read *read = &a.reads[r];
+        if (read->reader != stage)
             continue;
         dfg_line(g, g->block, "if (df_is_some(df_y%u, df_x%u)) {", stage, stage);
-        dfg_line(g, g->block, "    const struct df_strip_read df_read = { %u, %u, %" PRId32 ", %" PRId32 ", %d };", reads[r].reader, reads[r].made,
-                 reads[r].low, reads[r].high, reads[r].border);
-        dfg_line(g, g->block, "    df_strip_need(&df_%c%u, df_%c%u, &df_read, %s);", axis, reads[r].made, axis, stage,
-                 dfg_index(g, axis == 'y' ? made->rows : made->columns).c);
+        dfg_line(g, g->block, "    const struct df_strip_read df_read = { %u, %u, %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %d };", read->reader,
+                 read->made, read->times, read->by, read->low, read->high, read->border);
+        dfg_line(g, g->block, "    df_strip_need(&df_%c%u, df_%c%u, &df_read, %s);", axis, read->made, axis, stage,
+                 dfg_index(g, extent_of(&g->kernel->strips->stages[read->made], a)).c);
         dfg_line(g, g->block, "}");
     }
+}
+
+/* Prints the region that leaves stage k, in one axis. */
+static void print_own(struct dfg_gen *g, struct axis a, unsigned k)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const char axis = a.is_column ? 'x' : 'y', *first = a.is_column ? "df_column" : "df_row",
+               *end = dfg_printf(g, "%s + %u", first, a.is_column ? g->tiles->columns : g->tiles->rows);
+    const struct dfu_ratio rate = rate_of(&s->stages[k], a);
+    if (!s->stages[k].leaves)
+        dfg_line(g, g->block, "const struct df_rows df_own_%c%u = { 0, 0 };", axis, k);
+    else if (a.is_column && s->axes < 2)
+        dfg_line(g, g->block, "const struct df_rows df_own_%c%u = { 0, 1 };", axis, k);
+    else
+        dfg_line(g, g->block, "const struct df_rows df_own_%c%u = df_tile_own(%s, %s, %" PRId64 ", %" PRId64 ", %s);", axis, k, first,
+                 a.is_column || s->dim ? end : dfg_printf(g, "df_strip_least(%s, df_to)", end), rate.times, rate.by,
+                 dfg_index(g, extent_of(&s->stages[k], a)).c);
+    dfg_line(g, g->block, "struct df_rows df_%c%u = df_own_%c%u;", axis, k, axis, k);
 }
 
 static void print_regions(struct dfg_gen *g)
 {
     const struct dff_strips *s = g->kernel->strips;
-    for (unsigned k = 0; k < s->n_stages; k++)
-        for (unsigned axis = 0; axis < 2; axis++) {
-            const char name = axis ? 'x' : 'y';
-            if (!s->stages[k].leaves)
-                dfg_line(g, g->block, "const struct df_rows df_own_%c%u = { 0, 0 };", name, k);
-            else if (axis < s->axes)
-                dfg_line(g, g->block, "const struct df_rows df_own_%c%u = df_tile_own(df_%s, %u, %s);", name, k, axis ? "column" : "row",
-                         axis ? g->tiles->columns : g->tiles->rows,
-                         axis ? dfg_index(g, s->stages[k].columns).c
-                              : dfg_printf(g, s->dim ? "%s" : "df_strip_least(df_to, %s)", dfg_index(g, s->stages[k].rows).c));
-            else
-                dfg_line(g, g->block, "const struct df_rows df_own_%c%u = { 0, 1 };", name, k);
-            dfg_line(g, g->block, "struct df_rows df_%c%u = df_own_%c%u;", name, k, name, k);
-        }
+    for (unsigned k = 0; k < s->n_stages; k++) {
+        print_own(g, rows_of(s), k);
+        print_own(g, columns_of(s), k);
+    }
     for (unsigned k = s->n_stages; k-- > 0;) {
-        print_reads(g, s->reads, s->n_reads, k, 'y');
+        print_reads(g, rows_of(s), k);
         if (s->axes == 2)
-            print_reads(g, s->column_reads, s->n_column_reads, k, 'x');
-        else
-            for (unsigned r = 0; r < s->n_reads; r++)
-                if (s->reads[r].reader == k)
-                    dfg_line(g, g->block, "df_x%u.to |= df_x%u.to;", s->reads[r].made, k);
+            print_reads(g, columns_of(s), k);
+        for (unsigned r = 0; r < s->n_reads && s->axes < 2; r++)
+            if (s->reads[r].reader == k)
+                dfg_line(g, g->block, "df_x%u.to |= df_x%u.to;", s->reads[r].made, k);
     }
 }
 
@@ -346,14 +380,17 @@ static void print_phases(struct dfg_gen *g)
     }
 }
 
-/* The most rows or columns of what leaves. */
-static const char *print_most(struct dfg_gen *g, bool columns)
+const char *dfg_tiles_end(struct dfg_gen *g, bool columns)
 {
     const struct dff_strips *s = g->kernel->strips;
+    const struct axis a = columns ? columns_of(s) : rows_of(s);
     const char *text = "0";
-    for (unsigned k = 0; k < s->n_stages; k++)
+    for (unsigned k = 0; k < s->n_stages; k++) {
+        const struct dfu_ratio rate = rate_of(&s->stages[k], a);
         if (s->stages[k].leaves)
-            text = dfg_printf(g, "df_strip_most(%s, %s)", text, dfg_index(g, columns ? s->stages[k].columns : s->stages[k].rows).c);
+            text = dfg_printf(g, "df_strip_most(%s, df_tiles_end(%" PRId64 ", %" PRId64 ", %s))", text, rate.times, rate.by,
+                              dfg_index(g, extent_of(&s->stages[k], a)).c);
+    }
     return text;
 }
 
@@ -403,9 +440,9 @@ void dfg_tiles_print(FILE *out, struct dfg_gen *g)
                 dfg_line(g, g->block, "DF_LOCAL(%s, df_tile_%s, %" PRIu64 ");", df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p),
                          elements(g, g->tiles, p));
         if (s->dim)
-            dfg_line(g, g->block, "const int64_t df_rows = %s;", print_most(g, false));
+            dfg_line(g, g->block, "const int64_t df_rows = %s;", dfg_tiles_end(g, false));
         if (s->axes == 2)
-            dfg_line(g, g->block, "const int64_t df_columns = %s;", print_most(g, true));
+            dfg_line(g, g->block, "const int64_t df_columns = %s;", dfg_tiles_end(g, true));
         print_tiles(g, 0);
     }
     dfg_close(g, &block, NULL);
@@ -422,11 +459,11 @@ static const char *n_tiles(struct dfg_gen *g, const char *n, unsigned each)
 void dfg_tiles_launch(struct dfg_gen *g)
 {
     const struct dff_strips *s = g->kernel->strips;
-    const char *rows = n_tiles(g, s->dim ? print_most(g, false) : "df_to - df_from", g->tiles->rows), *outer = s->dim ? "df_to - df_from" : "1";
+    const char *rows = n_tiles(g, s->dim ? dfg_tiles_end(g, false) : "df_to - df_from", g->tiles->rows), *outer = s->dim ? "df_to - df_from" : "1";
     dfg_line(g, g->block, "if (df_to > df_from)");
     if (s->axes == 2)
         dfg_line(g, g->block, "    DF_LAUNCH(df_kernel_%c_0, df_grid(dim3(1, 1), %s, %s, %s), dim3(%u, %u), stream, %s%s, df_from, df_to);", DFG_NAME,
-                 n_tiles(g, print_most(g, true), g->tiles->columns), rows, outer, ITEMS_X, ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
+                 n_tiles(g, dfg_tiles_end(g, true), g->tiles->columns), rows, outer, ITEMS_X, ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
     else
         dfg_line(g, g->block, "    DF_LAUNCH(df_kernel_%c_0, df_grid(dim3(1), %s, 1, %s), dim3(%u), stream, %s%s, df_from, df_to);", DFG_NAME, rows, outer,
                  ITEMS, dfg_arguments(g), dfg_gpu_arguments(g));

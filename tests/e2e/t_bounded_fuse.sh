@@ -18,7 +18,7 @@ expect fused-inside 0 '^fused: main/cut\+grow\+pair: ' "$DFC" fused.df --emit=pl
 expect unequal 0 '^not fused: (twice|more) and mix, line 47: extents of its inputs differ from wave to wave, and need not be equal$' \
     "$DFC" fused.df --emit=plan -D chain=3
 check unequal-compiles "$DFC" fused.df --nvcc=none -D chain=3 -o unequal
-expect unequal-fails 1 "node 'main/mix', wave 0: dimension h is 2 from 'a', made by 'main/twice', but 701 from 'b', made by" ./unequal --workers=1
+expect unequal-fails 1 "node 'main/mix', wave 0: dimension h is 2 from 'a', made by 'main/grey\+twice\+more', but 701 from 'b', made by" ./unequal --workers=1
 cat >none.df <<'E'
 kernel take(out p: u8[h <= 9]) cpu {{ *h = 2; p[0] = p[1] = 3; }};
 kernel tell(in p: u8[h]) cpu {{ printf("%zu %d\n", h, p[1]); }};

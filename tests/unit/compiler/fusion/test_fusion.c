@@ -21,6 +21,16 @@ static const char kernels[] =
     "kernel both(in a: f32[h, w], in c: f32[h, w], out b: f32[h, w]) { b[y, x] = a[y, x] - c[y, x]; }\n"
     "kernel turn(in a: f32[h, w], out b: f32[w, h]) { b[y, x] = a[x, y]; }\n"
     "kernel skip(in a: f32[2 * h, w], out b: f32[h, w]) { b[y, x] = a[2 * y, x]; }\n"
+    "kernel deep(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = exp(exp(a[y, x])); }\n"
+    "kernel crop(in a: f32[h, w], out b: f32[h - 2, w]) { b[y, x] = a[y, x] + a[y + 2, x]; }\n"
+    "kernel half(in a: f32[2 * h, w], out b: f32[h, w]) { b[y, x] = a[2 * y, x] + sqrt(a[2 * y + 1, x]); }\n"
+    "kernel wide(in a: f32[h, w] border clamp, out b: f32[2 * h, w]) { b[y, x] = sum(j in -1..2: a[y / 2 + j, x]); }\n"
+    "kernel near(in a: f32[h, w] border mirror, out b: f32[2 * h, w]) { b[y, x] = a[(y - 3) / 2 + 3, x] + a[y >> 1, x]; }\n"
+    "kernel held(in a: f32[h, w], out b: f32[2 * h, w]) { b[y, x] = a[clamp(y / 2 - 1, 0, h - 1), x]; }\n"
+    "kernel flat(in a: f32[h, w] border clamp, out b: f32[h, w]) { b[y, x] = a[2 * y - 3, x] + a[2 * y, x]; }\n"
+    "kernel pair(in a: f32[h, w] border clamp, out b: f32[h, w]) { b[y, x] = a[2 * y, x] - a[y, x]; }\n"
+    "kernel ends(in a: f32[h, w] border clamp, out b: f32[h, w]) { b[y, x] = a[y / 100, x]; }\n"
+    "kernel tall(in a: f32[h, w] border clamp, out b: f32[10 * h, w]) { b[y, x] = a[y / 10, x]; }\n"
     "kernel ring(in a: f32[h, w] border wrap, out b: f32[h, w]) { b[y, x] = a[y + 1, x]; }\n"
     "kernel mean(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = sum(i in 0..w: a[y, i]); }\n"
     "kernel copy(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = a[y, x]; } cpu {{ memcpy(b, a, 4 * h * w); }};\n"
@@ -228,6 +238,69 @@ static void test_strips_run_inside_planes(void **state)
     }
 }
 
+/* ---- rates ---- */
+
+struct read { int times, by, low, high; enum df_strip_border border; };
+
+/* A kernel behind another one, of which it reads such rows. */
+static void expect_read(const char *body, struct read wanted)
+{
+    struct made m;
+    make(&m, body);
+    assert_int_equal(m.front->n_groups, 1);
+    const struct df_strip_read *read = &m.front->groups[0]->strips->reads[0];
+    if (m.front->groups[0]->strips->n_reads != 1 || read->times != wanted.times || read->by != wanted.by || read->low != wanted.low ||
+        read->high != wanted.high || read->border != (int)wanted.border)
+        fail_msg("%s: (%d y + %d) / %d to (%d y + %d) / %d, border %d", body, read->times, read->low, read->by, read->times, read->high,
+                 read->by, read->border);
+    unmake(&m);
+}
+
+static void test_rows_of_other_rates(void **state)
+{
+    (void)state;
+    expect_read("a = src(); b = deep(a); c: f32[3, 9] = half(b); snk(c);", (struct read){ 2, 1, 0, 1, DF_STRIP_NONE });
+    expect_read("a = src(); b = deep(a); c: f32[12, 9] = wide(b); snk(c);", (struct read){ 1, 2, -2, 2, DF_STRIP_CLAMP });
+    /* (y - 3) / 2 is rounded to 0: at row 1 it is -1, and at row 2 it is 0 */
+    expect_read("a = src(); b = deep(a); c: f32[12, 9] = near(b); snk(c);", (struct read){ 1, 2, 0, 4, DF_STRIP_MIRROR });
+    expect_read("a = src(); b = deep(a); c: f32[12, 9] = held(b); snk(c);", (struct read){ 1, 2, -2, 0, DF_STRIP_NONE });
+    expect_read("a = src(); b = deep(a); c = flat(b); snk(c);", (struct read){ 2, 1, -3, 0, DF_STRIP_CLAMP });
+    /* through what is computed where it is read: half of deep, then a row of that for two */
+    expect_read("a = src(); b = deep(a); c: f32[3, 9] = half(b); d = crop(c); snk(d);", (struct read){ 2, 1, 0, 5, DF_STRIP_NONE });
+}
+
+static void test_pyramid_is_one_node(void **state)
+{
+    struct made m;
+    (void)state;
+    make(&m, "a = src(); b: f32[3, 9] = half(a); c = blur(b); d: f32[6, 9] = wide(c); e = both(d, a); snk(e); snk(c);");
+    assert_int_equal(m.front->n_groups, 1);
+    assert_string_equal(m.front->groups[0]->text, "half:e0:- blur:0.0:+ wide:1.0:- both:2.0,e0:+");
+    const struct dff_strips *s = m.front->groups[0]->strips;
+    assert_int_equal(s->unit, 2);       /* blur makes a row for two of the picture's */
+    assert_int_equal(s->stages[s->n_stages - 1].rate.by, 1);
+    assert_int_equal(s->stages[0].rate.times, 1);
+    assert_int_equal(s->stages[0].rate.by, 2);
+    unmake(&m);
+}
+
+static void test_unlike_rates_keep_apart(void **state)
+{
+    static const char unlike[] = "it reads what both are made of at unlike rates",
+                      far[] = "of two of them one makes more than 64 rows for a row of the other";
+    struct made m;
+    (void)state;
+    make(&m, "a = src(); b = root(a); c = flat(b); d = both(b, c); snk(d);");
+    assert_string_equal(m.front->groups[0]->text, "root:e0:+ flat:0.0:+");
+    assert_string_equal(m.front->unfused[0].to, "both");
+    assert_string_equal(m.front->unfused[0].why, unlike);
+    unmake(&m);
+    make(&m, "a = src(); b = root(a); c: f32[60, 9] = tall(b); d: f32[600, 9] = tall(c); snk(c); snk(d);");
+    assert_string_equal(m.front->groups[0]->text, "root:e0:- tall:0.0:+");
+    assert_string_equal(m.front->unfused[0].why, far);
+    unmake(&m);
+}
+
 static void test_sixteen_members_at_most(void **state)
 {
     char body[2000] = "s0 = src();";
@@ -275,13 +348,11 @@ static void test_groups_are_limited(void **state)
 
 static void test_reads_that_are_no_rows(void **state)
 {
-    static const char *const names[] = { "turn", "skip" };
-    char body[200];
+    static const char why[] = "it does not read rows at fixed distances";
     (void)state;
-    for (int i = 0; i < 2; i++) {
-        sprintf(body, "a = src(); b = root(a); c%s = %s(b); snk(c);", i ? ": f32[3, 9]" : "", names[i]);
-        expect_refusal(body, "root", names[i], "it does not read rows at fixed distances");
-    }
+    expect_refusal("a = src(); b = root(a); c = turn(b); snk(c);", "root", "turn", why);
+    expect_refusal("a = src(); b = root(a); c = pair(b); snk(c);", "root", "pair", why);
+    expect_refusal("a = src(); b = root(a); c = ends(b); snk(c);", "root", "ends", why); /* 100 is too many */
     expect_refusal("a = src(); b = root(a); c = ring(b); snk(c);", "root", "ring",
                    "its border is 'wrap', which leads to the other end");
 }
@@ -378,6 +449,9 @@ int main(void)
         cmocka_unit_test(test_written_costs_add_up),
         cmocka_unit_test(test_cheap_streams_are_inlined),
         cmocka_unit_test(test_strips_run_inside_planes),
+        cmocka_unit_test(test_rows_of_other_rates),
+        cmocka_unit_test(test_pyramid_is_one_node),
+        cmocka_unit_test(test_unlike_rates_keep_apart),
         cmocka_unit_test(test_sixteen_members_at_most),
         cmocka_unit_test(test_groups_are_limited),
         cmocka_unit_test(test_reads_that_are_no_rows),

@@ -44,20 +44,34 @@ static int64_t row_at(int64_t row, int64_t extent, int border)
     return row;
 }
 
+/* Rates of unlike stages are unlike; a stage that leaves makes a row for one of a strip at most. */
 static void make_group(struct group *g)
 {
+    int32_t rate[STAGES];               /* rows for 12 of a strip */
+    const bool alike = pick(2);
     memset(g, 0, sizeof *g);
     g->n_stages = 2 + (unsigned)pick(STAGES - 1);
     g->strip = 1 + pick(9);
     for (unsigned s = 0; s < g->n_stages; s++) {
         g->stages[s].extent = 1 + pick(pick(3) ? 40 : 6);
         g->stages[s].leaves = s + 1 == g->n_stages || pick(4) == 0;
+        rate[s] = alike ? 12 : 12 / (1 + pick(4)) * (g->stages[s].leaves ? 1 : 1 + pick(3));
+        g->stages[s].times = rate[s];
+        g->stages[s].by = 12;
         for (unsigned made = 0; made < s && g->n_reads < MOST_READS; made++)
             if (made + 1 == s || pick(3) == 0) {
                 const int low = pick(9) - 4;
-                g->reads[g->n_reads++] = (struct df_strip_read){ (uint16_t)s, (uint16_t)made, low, low + pick(4), pick(4) };
+                g->reads[g->n_reads++] = (struct df_strip_read){ (uint16_t)s, (uint16_t)made, rate[made], rate[s], low, low + pick(4) * (rate[s] / 12 + 1), pick(4) };
             }
     }
+}
+
+static int64_t floor_of(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    while (q * b > a)
+        q--;
+    return q;
 }
 
 static void check_reads(const struct group *g, unsigned s)
@@ -68,7 +82,7 @@ static void check_reads(const struct group *g, unsigned s)
         if (read->reader != s)
             continue;
         for (int64_t y = g->stages[s].make.from; y < g->stages[s].make.to; y++)
-            for (int64_t at = y + read->low; at <= y + read->high; at++) {
+            for (int64_t at = floor_of(read->times * y + read->low, read->by); at <= floor_of(read->times * y + read->high, read->by); at++) {
                 const int64_t row = row_at(at, from->extent, read->border);
                 assert_true(from->have.from <= row && row < from->have.to);
                 assert_true(g->made[read->made][row]);
@@ -77,20 +91,11 @@ static void check_reads(const struct group *g, unsigned s)
     }
 }
 
-static int64_t rows_that_leave(const struct group *g)
-{
-    int64_t most = 0;
-    for (unsigned s = 0; s < g->n_stages; s++)
-        if (g->stages[s].leaves && g->stages[s].extent > most)
-            most = g->stages[s].extent;
-    return most;
-}
-
 /* A ring has as many rows as a strip needs at most. */
 static void find_rows(struct group *g)
 {
     struct df_strip_stage stages[STAGES];
-    const int64_t most = rows_that_leave(g);
+    const int64_t most = df_strips_end(g->stages, g->n_stages);
     memcpy(stages, g->stages, sizeof stages);
     for (int64_t y = 0; y < most; y += g->strip) {
         df_strips_next(stages, g->n_stages, g->reads, g->n_reads, y, y + g->strip);
@@ -104,7 +109,7 @@ static void find_rows(struct group *g)
 
 static void run(struct group *g)
 {
-    const int64_t most = rows_that_leave(g);
+    const int64_t most = df_strips_end(g->stages, g->n_stages);
     for (int64_t y = 0; y < most; y += g->strip) {
         df_strips_next(g->stages, g->n_stages, g->reads, g->n_reads, y, y + g->strip);
         for (unsigned s = 0; s < g->n_stages; s++) {
@@ -120,9 +125,12 @@ static void run(struct group *g)
             }
         }
         for (unsigned s = 0; s < g->n_stages; s++)
-            for (int64_t row = 0; g->stages[s].leaves && row < y + g->strip && row < g->stages[s].extent; row++)
+            for (int64_t row = 0; g->stages[s].leaves && row < (y + g->strip) * g->stages[s].times / g->stages[s].by && row < g->stages[s].extent; row++)
                 assert_true(g->made[s][row]);
     }
+    for (unsigned s = 0; s < g->n_stages; s++)
+        for (int64_t row = 0; g->stages[s].leaves && row < g->stages[s].extent; row++)
+            assert_true(g->made[s][row]);
 }
 
 static void test_random_groups(void **unused)
@@ -139,8 +147,8 @@ static void test_random_groups(void **unused)
 /* What a ring holds is moved to its beginning, and is not made again. */
 static void test_rows_are_kept(void **unused)
 {
-    struct df_strip_stage stages[] = { { .extent = 20 }, { .extent = 20, .leaves = true } };
-    const struct df_strip_read reads[] = { { 1, 0, -2, 2, DF_STRIP_CLAMP } };
+    struct df_strip_stage stages[] = { { .extent = 20 }, { .extent = 20, .leaves = true, .times = 1, .by = 1 } };
+    const struct df_strip_read reads[] = { { 1, 0, 1, 1, -2, 2, DF_STRIP_CLAMP } };
     int ring[16], made = 0;
     (void)unused;
     for (int64_t y = 0; y < 20; y += 4) {

@@ -82,7 +82,8 @@ BORDER_NUMBERS = {"i32": ("0", "1", "-3", "77"), "i64": ("0", "-1", "3000000000"
 
 
 class Kernel:
-    """regular: it makes row after row, and reads rows at fixed distances: `y + c`, with c a number or a range between numbers."""
+    """regular: it makes row after row, and reads rows at fixed distances: `y + c`, with c a number or a range between numbers; or at a rate: `2 * y + c`,
+    `(y + c) / 2`."""
 
     def __init__(self, program, name, regular=False):
         self.program, self.r, self.name, self.regular = program, program.r, name, regular
@@ -90,6 +91,7 @@ class Kernel:
         self.dims, self.inputs, self.outputs = {}, [], []      # dims: name of the kernel's -> Lin of the graph's
         self.fresh = 0
         self.local = self.nested = self.rows = None
+        self.rates = {}                                        # of regular kernels: by port
 
     def name_new(self, prefix):
         self.fresh += 1
@@ -146,8 +148,11 @@ class Kernel:
     def rows_made(self, extent):
         """All outputs of a regular kernel have as many rows."""
         if self.rows is None:
-            turn = self.r.random()
-            self.rows = extent if turn < 0.6 else extent.plus(number(-self.r.randrange(1, 4) if turn < 0.85 and extent.atoms else self.r.randrange(1, 4)))
+            r, turn = self.r, self.r.random()
+            self.rows = extent if turn < 0.5 else extent.plus(number(-r.randrange(1, 4) if turn < 0.65 and extent.atoms else r.randrange(1, 4)))
+            if turn >= 0.75 and extent.atoms and not any("/" in atom for atom in extent.atoms):
+                by = r.choice((2, 2, 2, 3))
+                self.rows = Lin({Div(extent.plus(number(r.randrange(by))), by): 1}) if turn < 0.9 else Lin({atom: by * n for atom, n in extent.atoms.values()}, by * extent.number)
         return self.rows
 
     def varied(self, extents, most=4):
@@ -197,17 +202,22 @@ class Kernel:
                 good.append(self.shifted(i.name, by))
                 good.append(f"{extent.text()} - 1 - {i.name}" + (f" - {by}" if by > 0 else f" + {-by}" if by else ""))
                 good += self.with_range(i, spare, scope)
-            for times in (2, 3):
-                over = extent.minus(i.high, times)
-                if over is not None and over + times - 1 >= 0 and i.low >= 0:
-                    good.append(self.shifted(f"{times} * {i.name}", r.randrange(0, over + times)))
-                under = Lin({a: times * n for a, n in extent.atoms.values()}, times * extent.number).minus(i.high)
-                if under is not None and under >= 0 and i.low >= 0:
-                    good.append(f"({self.shifted(i.name, r.randrange(under + 1))}) / {times}")
-                good += self.of_division(extent, i)
+            good += self.at_rates(extent, i)
         if good and r.random() < 0.85:
             return r.choice(good)
         return r.choice(ways)
+
+    def at_rates(self, extent, i):
+        """Where the index goes over a third of the extent, say, or over three times as much."""
+        r, good = self.r, []
+        for times in (2, 3):
+            over = extent.minus(i.high, times)
+            if over is not None and over + times - 1 >= 0 and i.low >= 0:
+                good.append(self.shifted(f"{times} * {i.name}", r.randrange(0, over + times)))
+            under = Lin({a: times * n for a, n in extent.atoms.values()}, times * extent.number).minus(i.high)
+            if under is not None and under >= 0 and i.low >= 0:
+                good.append(f"({self.shifted(i.name, r.randrange(under + 1))}) / {times}")
+        return good + self.of_division(extent, i)
 
     @staticmethod
     def shifted(text, by):
@@ -256,7 +266,7 @@ class Kernel:
         for d, extent in enumerate(port.extents):
             edge = None if not port.border else port.border[min(d, len(port.border) - 1)]
             own = self.left[d] if port.mode in ("inout", "acc") else None
-            row = self.row(extent, scope, edge and edge != "none") if self.regular and d == 0 else None
+            row = self.row(port, scope, edge and edge != "none") if self.regular and d == 0 else None
             if own or row:
                 indices.append(Expr("i32", own or row))
             elif edge and edge != "none":
@@ -267,17 +277,38 @@ class Kernel:
         form = port.name + (f"[{', '.join('{}' for _ in indices)}]" if indices else "")
         return Expr(PROMOTED[port.elem], form, *indices)
 
-    def row(self, extent, scope, has_border):
-        """A row at a fixed distance from the one that is made. None: without a border there is none that is inside."""
-        r, made = self.r, scope[0]
+    def rate(self, port, made):
+        """As (times, by): one for all rows that are read of the port. It is mostly that of the extents."""
+        r, extent = self.r, port.extents[0]
+        if port.name not in self.rates:
+            fits = [(times, by) for times, by in ((1, 1), (2, 1), (1, 2), (3, 1), (1, 3)) if alike(extent, by, made.high, times)]
+            self.rates[port.name] = r.choice(fits) if fits and r.random() < 0.85 else r.choice(((1, 1),) * 6 + ((2, 1), (1, 2), (1, 3), (3, 2)))
+        return self.rates[port.name]
+
+    def row(self, port, scope, has_border):
+        """A row at a fixed distance from the one that is made, or at a rate. None: without a border there is none that is inside."""
+        r, made, extent = self.r, scope[0], port.extents[0]
+        times, by = self.rate(port, made)
         if not has_border:
+            if times != by:
+                rated = [text for text in self.at_rates(extent, made) if ("/" in text) == (times < by)]
+                return r.choice(rated) if rated else None
             spare = extent.minus(made.high)
             if spare is None or spare < 0:
                 return None
             return r.choice([self.shifted(made.name, r.randrange(spare + 1)), *self.with_range(made, spare, scope)])
         ranges = [i for i in scope if i.is_range and not i.high.atoms]
-        text = self.shifted(made.name, r.choice((0, 0, 1, -1, -1, 2, -2, 3, -4, 7)))
-        return f"{text} {r.choice(('+', '-', '+ 2 *'))} {r.choice(ranges).name}" if ranges and r.random() < 0.5 else text
+        name = made.name if times == 1 else f"{times} * {made.name}"
+        text = self.shifted(name, r.choice((0, 0, 1, -1, -1, 2, -2, 3, -4, 7)))
+        more = f" {r.choice(('+', '-', '+ 2 *'))} {r.choice(ranges).name}" if ranges and r.random() < 0.5 else ""
+        if by > 1 and r.random() < 0.4:                         # inside of the quotient, or behind it
+            text, more = text + more, ""
+        if by > 1:
+            text = f"({text} >> 1)" if by == 2 and r.random() < 0.1 else f"({text}) / {by}"
+            text = self.shifted(text, r.choice((0, 0, 1, -1, 2)))
+        if r.random() < 0.1:
+            return f"clamp({text}{more}, {r.choice((0, 0, 0, -1))}, {extent.text()} - 1)"
+        return text + more
 
     def guarded(self, kind, scope, depth):
         """A read that a condition on an index keeps inside."""
@@ -701,6 +732,15 @@ class Kernel:
     def cost(self, dims):
         here = {name: lin.value(dims) for name, lin in self.dims.items()}
         return sum(f.times(here) * f.value.cost(here) for f in self.formulas)
+
+
+def alike(a, times, b, by):
+    """Is times * a nearly by * b? a and b are extents, which may be divisions."""
+    def most(lin):
+        (atom, n), = lin.atoms.values() if len(lin.atoms) == 1 else ((None, 0),)
+        return (atom.lin, atom.by) if isinstance(atom, Div) and n == 1 else (lin, 1)
+    (a, a_by), (b, b_by) = most(a), most(b)
+    return bool(a.atoms) and not Lin({atom: times * b_by * n for atom, n in a.atoms.values()}).plus(b, -by * a_by).atoms
 
 
 def mentions(text, name):

@@ -202,9 +202,18 @@ struct dfg_block *dfg_block_of(const struct dfg_gen *g, uint32_t slots)
 
 bool dfg_open_columns(struct dfg_gen *g, struct dfg_block *loop)
 {
-    bool good = dfg_open(g, loop, g->column, g->formula->names[g->column]);
+    const bool phases = g->mode == DFG_MAIN && g->stage.phases;
+    bool good = dfg_open(g, loop, g->column, phases ? dfg_new_name(g) : g->formula->names[g->column]);
     loop->is_column = true;
     loop->is_long = dfg_has_many_columns(g);
+    return good;
+}
+
+bool dfg_open_phase(struct dfg_gen *g, struct dfg_block *block, struct dfg_block *loop, int64_t phase)
+{
+    const bool good = dfg_open_shared(g, block, g->column, loop->name);
+    block->times = block->modulus = g->stage.phases;
+    block->shift = block->residue = phase;
     return good;
 }
 
@@ -522,6 +531,12 @@ static struct dfg_text index_value(struct dfg_gen *g, const struct dff_node *n)
     struct dfg_block *block = dfg_block_of(g, 1u << n->number);
     if (block->is_number)
         return dfg_number(g, DFF_I32, block->number, 0);
+    if (block->times) {
+        struct dfg_block *loop = block->outer; /* over columns */
+        if (!loop->counter)
+            loop->counter = dfg_new_name(g);
+        return (struct dfg_text){ dfg_printf(g, "%" PRId64 " * %s + %" PRId64, block->times, loop->counter, block->shift), DFG_PLUS };
+    }
     if (block->shift)
         return (struct dfg_text){ dfg_printf(g, "(int32_t)(%s + %" PRId64 ")", block->name, block->shift), DFG_UNARY };
     if (!block->is_column)

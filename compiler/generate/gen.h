@@ -49,6 +49,7 @@ struct dfg_block {
     const char *counter;                /* of such a loop: the column as an int32_t; NULL: not needed yet */
     const char *name;                   /* of the slot */
     int64_t shift;                      /* the slot is that much more than what is called so */
+    int64_t times;                      /* than so many times that; 0: once */
     FILE *out;                          /* the block's text up to here */
     char *bytes;
     size_t size;
@@ -87,6 +88,7 @@ struct dfg_row {                        /* a row of a port that a row function r
     uint32_t port;
     unsigned lead;                      /* dimensions that are fixed in it */
     struct dfg_affine at[DF_MAX_RANK];  /* where, over the formula's row slots and dimensions */
+    const struct dff_node *computed[DF_MAX_RANK]; /* or at the value of this one, such as y / 2; NULL: at at[] */
     enum dff_border border[DF_MAX_RANK]; /* where it may be outside; NONE: it is inside */
     const char *name;
 };
@@ -128,6 +130,7 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     const char *last;                   /* of pairs: C for the row behind the last one */
     bool is_half;                       /* its function computes values that are kept (shared.c) */
     bool has_strips;                    /* its columns share values in arrays (columns.c) */
+    int64_t phases;                     /* MAIN has a text for each residue of the column by it, because x / 2 is an index, say; 0: it has one text */
     const char *when;                   /* "… && ": MAIN is called then; NULL: always */
 };
 
@@ -236,6 +239,8 @@ struct dfg_block *dfg_block_of(const struct dfg_gen *g, uint32_t slots);
 const char *dfg_new_name(struct dfg_gen *g);
 /* Opens the block of a loop over the columns from `from` to `to` - 1, and ends it. */
 bool dfg_open_columns(struct dfg_gen *g, struct dfg_block *loop);
+/* Opens a block in which the column of the loop is g->stage.phases * its variable + phase. */
+bool dfg_open_phase(struct dfg_gen *g, struct dfg_block *block, struct dfg_block *loop, int64_t phase);
 void dfg_close_columns(struct dfg_gen *g, struct dfg_block *loop, const char *from, const char *to);
 
 /* ---- siblings.c ---- */
@@ -272,6 +277,9 @@ static inline bool dfg_is_int(enum dff_type type) { return type == DFF_I32 || ty
 bool dfg_known(const struct dfg_gen *g, const struct dff_node *n, int64_t *value);
 /* A row slot on whose residue by *modulus conditions or tables of g->formula depend. -1: there is none. */
 int dfg_residues(const struct dfg_gen *g, int64_t *modulus);
+
+/* What the divisors of columns in indices divide, such as 2 of t[y, x / 2]; 0: there are none. */
+int64_t dfg_phases(const struct dfg_gen *g);
 
 /* ---- expr.c, place.c, reduce.c ---- */
 

@@ -147,3 +147,27 @@ int dfg_residues(const struct dfg_gen *g, int64_t *modulus)
     }
     return *modulus > 1 ? slot : -1;
 }
+
+/* ---- columns ---- */
+
+/* Makes *all a multiple of what the column is divided by in an index. */
+static void add_divisors(const struct dfg_gen *g, const struct dff_node *index, int64_t *all)
+{
+    if (index->kind != DFF_OP || !(index->slots >> (unsigned)g->column & 1))
+        return;
+    const struct dff_node *by = index->op == DFF_DIV ? index->args[1] : NULL;
+    if (by && by->kind == DFF_CONST && by->i > 1 && by->i <= MOST_RESIDUES && g->facts[index->args[0]->id].low >= 0)
+        *all = common_multiple(*all, by->i);
+    for (uint32_t k = 0; k < index->n_args; k++)
+        add_divisors(g, index->args[k], all);
+}
+
+int64_t dfg_phases(const struct dfg_gen *g)
+{
+    int64_t all = 1;
+    for (unsigned i = 0; i < g->kernel->n_nodes && g->column > 0 && dfg_has_many_columns(g); i++)
+        if (g->kernel->nodes[i]->kind == DFF_READ && g->facts[i].uses)
+            for (uint32_t d = 0; d < g->kernel->nodes[i]->n_args; d++)
+                add_divisors(g, g->kernel->nodes[i]->args[d], &all);
+    return all > 1 && all <= MOST_RESIDUES ? all : 0;
+}

@@ -43,6 +43,27 @@ static bool add_product(const struct dfg_gen *g, const struct dff_node *n, int64
     return false;
 }
 
+/* Where the column is twice the loop's variable and 1, say, (x + 2) / 2 is that variable and 1. */
+static bool add_quotient(const struct dfg_gen *g, const struct dff_node *n, int64_t factor, struct dfg_affine *a)
+{
+    const struct dfg_fact *f = &g->facts[n->args[0]->id];
+    const int64_t by = n->args[1]->i;
+    struct dfg_affine of = { 0 };
+    if (n->args[1]->kind != DFF_CONST || by < 1 || f->low < 0 || f->high == INT32_MAX || !add_node(g, n->args[0], 1, &of))
+        return false;
+    for (unsigned i = 0; i < of.n; i++)
+        if (of.term[i].factor % by || !add_term(a, of.term[i].dim, of.term[i].number, factor * (of.term[i].factor / by)))
+            return false;
+    a->constant += factor * (of.constant / by - (of.constant % by < 0));
+    return true;
+}
+
+/* Is a sum or product in int64_t that in int32_t? */
+static bool is_exact(const struct dfg_gen *g, const struct dff_node *n)
+{
+    return g->facts[n->id].index || g->facts[n->id].low > INT32_MIN || g->facts[n->id].high < INT32_MAX;
+}
+
 static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t factor, struct dfg_affine *a)
 {
     if (factor > INT32_MAX || factor < -INT32_MAX || a->constant > INT32_MAX || a->constant < -INT32_MAX)
@@ -56,20 +77,21 @@ static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t 
     if (n->kind == DFF_INDEX) {
         const struct dfg_block *block = dfg_block_of(g, 1u << n->number);
         a->constant += factor * (block->is_number ? block->number : block->shift);
-        return block->is_number || add_term(a, false, n->number, factor);
+        return block->is_number || add_term(a, false, n->number, block->times ? factor * block->times : factor);
     }
     int64_t known;
     if (dfg_known(g, n, &known)) {
         a->constant += factor * known;
         return true;
     }
-    if (n->kind != DFF_OP || !g->facts[n->id].index)
+    if (n->kind != DFF_OP || !is_exact(g, n))
         return false;
     switch (n->op) {
     case DFF_NEG: return add_node(g, n->args[0], -factor, a);
     case DFF_ADD: return add_node(g, n->args[0], factor, a) && add_node(g, n->args[1], factor, a);
     case DFF_SUB: return add_node(g, n->args[0], factor, a) && add_node(g, n->args[1], -factor, a);
     case DFF_MUL: return add_product(g, n, factor, a);
+    case DFF_DIV: return add_quotient(g, n, factor, a);
     default: return false;
     }
 }
@@ -210,7 +232,7 @@ static bool same_row(const struct dfg_row *a, const struct dfg_row *b)
     bool same = a->port == b->port && a->lead == b->lead;
     for (unsigned d = 0; same && d < a->lead; d++)
         same = (a->border[d] == b->border[d] || a->border[d] == DFF_NONE || b->border[d] == DFF_NONE) &&
-               same_affine(&a->at[d], &b->at[d]);
+               a->computed[d] == b->computed[d] && same_affine(&a->at[d], &b->at[d]);
     return same;
 }
 
@@ -227,6 +249,28 @@ static bool numbers_differ(const struct dff_port *port)
     return false;
 }
 
+/* Has the node one value for a row that can be found before its columns: is it made of indices of rows and numbers? */
+static bool is_of_rows(const struct dfg_gen *g, const struct dff_node *n)
+{
+    if (n->kind == DFF_INDEX)
+        return (int)n->number < g->column && !dfg_block_of(g, 1u << n->number)->shift;
+    for (uint32_t k = 0; k < n->n_args; k++)
+        if (!is_of_rows(g, n->args[k]))
+            return false;
+    return n->kind == DFF_CONST || n->kind == DFF_DIM || n->kind == DFF_SCALAR || n->kind == DFF_OP || n->kind == DFF_CONVERT;
+}
+
+/* Fixes dimension `lead` of the row. false: it is not the same for all columns. */
+static bool fix(struct dfg_gen *g, const struct dff_node *index, struct dfg_row *row)
+{
+    row->computed[row->lead] = NULL;
+    if (dfg_affine(g, index, &row->at[row->lead]))
+        return over_rows(g, &row->at[row->lead]);
+    row->at[row->lead] = (struct dfg_affine){ 0 };
+    row->computed[row->lead] = index;
+    return is_of_rows(g, index);
+}
+
 /* The row that the read is in: its first dimensions are fixed as long as the formula's row slots are. NULL: there is none. */
 static const struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
 {
@@ -234,8 +278,7 @@ static const struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
     struct dfg_row row = { .port = n->number };
     if (g->column < 0 || port->mode == DF_INOUT || port->mode == DF_ACC || numbers_differ(port))
         return NULL;
-    while (row.lead + 1 < port->rank && dfg_affine(g, n->args[row.lead], &row.at[row.lead]) &&
-           over_rows(g, &row.at[row.lead])) {
+    while (row.lead + 1 < port->rank && fix(g, n->args[row.lead], &row)) {
         row.border[row.lead] = border_of(g, n, row.lead);
         row.lead++;
     }

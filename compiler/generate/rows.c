@@ -4,6 +4,8 @@
  *           Those before it are the *row* indices, those behind it loops inside.
  * MAIN:     computes columns for which every read is inside. So its inner loop has no border in it.
  * EDGE:     computes the other ones: the same text with borders. There is none if every column is MAIN's.
+ * Phases:   if an index divides the column by 2, say, MAIN's loop goes over pairs of columns, which have a text each. In both of
+ *           them the quotient is a sum of the loop's variable and a number, as vectors need it. What is less than a pair is EDGE's.
  * Far:      MAIN takes functions of near arguments for sin, cos and tan. If one was far it calls EDGE, which does not, for all of
  *           its columns. An inout port has lost by then what EDGE would read, so there MAIN does not.
  */
@@ -31,6 +33,8 @@ static struct dfg_text index_of(struct dfg_gen *g, const struct dff_formula *f, 
     const struct dfg_block *block = dfg_block_of(g, 1u << d);
     if (block->is_number)
         return dfg_number(g, DFF_I32, block->number, 0);
+    if (block->times)
+        return (struct dfg_text){ dfg_printf(g, "%" PRId64 " * %s + %" PRId64, block->times, block->name, block->shift), DFG_PLUS };
     return (struct dfg_text){ g->formula->names[d], DFG_ATOM }; /* its siblings have their loops from it */
 }
 
@@ -131,6 +135,24 @@ static void print_columns(struct dfg_gen *g, const char *from, const char *to)
     dfg_close_columns(g, &loop, from, to);
 }
 
+/* The loop over the columns that has a text for each residue of them. */
+static void print_phases(struct dfg_gen *g)
+{
+    const unsigned before = g->copies;
+    struct dfg_block loop;
+    bool good = dfg_open_columns(g, &loop);
+    loop.loc = &g->formula->ast->loc;
+    g->copies *= (unsigned)g->stage.phases;
+    for (int64_t phase = 0; phase < g->stage.phases && good; phase++) {
+        struct dfg_block block;
+        if (dfg_open_phase(g, &block, &loop, phase))
+            inner(g, (unsigned)g->column + 1);
+        dfg_close(g, &block, "");
+    }
+    g->copies = before;
+    dfg_close_columns(g, &loop, dfg_printf(g, "df_from / %" PRId64, g->stage.phases), dfg_printf(g, "df_to / %" PRId64, g->stage.phases));
+}
+
 /* The loop over the columns. If columns share values, it goes from strip to strip, so that the arrays are small. */
 static void print_strip_loop(struct dfg_gen *g)
 {
@@ -161,6 +183,10 @@ static void print_strip_loop(struct dfg_gen *g)
 /* Places in a port of few elements are kept as int32_t, of which vectors have twice as many as of int64_t. As below there is no `else`. */
 static void print_strips(struct dfg_gen *g)
 {
+    if (g->mode == DFG_MAIN && g->stage.phases) {
+        print_phases(g);
+        return;
+    }
     const char *near = g->mode == DFG_MAIN && !g->stage.is_pair && !g->kept.is_read && !g->failed ? dfg_places_are_near(g) : NULL;
     const char *name = near ? dfg_new_name(g) : NULL;
     if (near)
@@ -229,6 +255,12 @@ static char *row_text(struct dfg_gen *g)
 }
 
 /* ---- the functions ---- */
+
+/* Has MAIN not all columns? */
+static bool has_edge(const struct dfg_gen *g)
+{
+    return g->stage.n_bounds || g->stage.phases;
+}
 
 /* Those behind what is written: what is read, the row's indices, and the columns. */
 static const char *read_parameters(struct dfg_gen *g)
@@ -381,18 +413,19 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     g->sum = dfg_sum_that_gathers(g);
     if (g->sum)
         dfg_analyse(g);
+    g->stage.phases = g->sum ? 0 : dfg_phases(g);
     char *main_text = row_text(g), *edge_text = NULL;
     const bool far = g->far[0] || g->far[1], sums = g->sum;
     g->sum = NULL;
     if (sums)
         dfg_analyse(g);
     g->mode = DFG_EDGE;
-    if ((g->stage.n_bounds || far) && !g->failed)
+    if ((has_edge(g) || far) && !g->failed)
         edge_text = row_text(g);
     const char *parameters = row_parameters(g);
-    if (!g->failed && !sums && dfg_pair_is_wanted(g, main_text))
+    if (!g->failed && !sums && !g->stage.phases && dfg_pair_is_wanted(g, main_text))
         pair_function(g, out);
-    if (!g->failed && !far && !sums)
+    if (!g->failed && !far && !sums && !g->stage.phases)
         dfg_kept_find(g);
     if (!g->failed && g->kept.node)
         kept_functions(g, out);
@@ -452,7 +485,7 @@ static void print_row_pointer(struct dfg_gen *g, const struct dfg_row *row)
     for (unsigned d = 0; d < row->lead; d++) {
         const char *extent = dfg_index(g, port->extents[d]).c;
         lead.extents[d] = port->extents[d];
-        at[d] = dfg_affine_text(g, &row->at[d]);
+        at[d] = row->computed[d] ? dfg_index(g, row->computed[d]) : dfg_affine_text(g, &row->at[d]);
         if (row->border[d] == DFF_NUMBER)
             outside = dfg_printf(g, "%s%s%s < 0 || %s >= %s", outside, *outside ? " || " : "", at[d].c, at[d].c, extent);
         else if (row->border[d] != DFF_NONE)
@@ -465,6 +498,11 @@ static void print_row_pointer(struct dfg_gen *g, const struct dfg_row *row)
 
 void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
 {
+    const int64_t phases = g->stage.phases;
+    if (phases) { /* counted in pairs of columns, say */
+        first = dfg_printf(g, "(%s + %" PRId64 ") / %" PRId64, first, phases - 1, phases);
+        width = dfg_printf(g, "(%s) / %" PRId64, width, phases);
+    }
     dfg_line(g, g->block, "int64_t df_low = %s, df_high = %s;", first, width);
     for (unsigned i = 0; i < g->stage.n_bounds; i++) {
         struct dfg_bound *b = &g->stage.bounds[i];
@@ -475,6 +513,8 @@ void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
                  dfg_affine_text(g, &high).c, dfg_index(g, b->extent).c);
     }
     dfg_line(g, g->block, "df_order(&df_low, &df_high, %s);", width);
+    if (phases)
+        dfg_line(g, g->block, "df_low *= %" PRId64 ", df_high *= %" PRId64 ";", phases, phases);
 }
 
 void dfg_row_ends(struct dfg_gen *g, unsigned d, const char **from, const char **to)
@@ -588,7 +628,7 @@ void dfg_print_calls(struct dfg_gen *g, const char *first, const char *rows)
     const char *width = width_of(g), *arguments = dfg_printf(g, "_%c(%s", DFG_NAME, row_arguments(g, first, rows));
     const char *begin = g->from && g->column == (int)g->rows ? g->from : "0";
     unsigned number = g->stage.number;
-    if (!g->stage.n_bounds) {
+    if (!has_edge(g)) {
         print_shared_call(g, arguments, begin, width);
         dfg_line(g, g->block, "df_row%s%u%s, %s, %s);", g->stage.is_pair ? "s" : "", number, arguments, begin, width);
         return;

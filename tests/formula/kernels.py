@@ -255,6 +255,8 @@ class Kernel:
         text = " + ".join(parts) if parts else "0"
         by = r.choice((0, 0, 1, -1, 2, -2, 3, -5, 8, -40))
         text = self.shifted(text, by)
+        if r.random() < 0.15:
+            text = self.shifted(f"({text}) / {r.choice((2, 2, 3, 4))}", r.choice((0, 0, 1, -1)))
         if depth > 0 and r.random() < 0.12:     # a gather
             kind, form = r.choice((("i32", "({} & 63) + "), ("f32", "i32(clamp({}, -3.5, 40)) + "), ("f32", "i32({}) + "), ("f64", "u8({}) + "),
                                    ("f32", "i32(1000 * clamp({}, 0, 1)) - ")))

@@ -546,11 +546,19 @@ static struct dfg_text index_value(struct dfg_gen *g, const struct dff_node *n)
     return (struct dfg_text){ block->counter, DFG_ATOM };
 }
 
+/* Of an element of u32, which C reads as a uint32_t, an int64_t: ~ and >> see its upper bits. */
+static struct dfg_text element(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dfg_text text = n->kind == DFF_READ ? dfg_read(g, n) : dfg_table(g, n);
+    const bool is_read = text.level == DFG_ATOM && strchr(text.c, '[');
+    return n->elem == DF_U32 && is_read ? (struct dfg_text){ dfg_printf(g, "(int64_t)%s", text.c), DFG_UNARY } : text;
+}
+
 static struct dfg_text whole_value(struct dfg_gen *g, const struct dff_node *n)
 {
     switch (n->kind) {
-    case DFF_READ: return dfg_read(g, n);
-    case DFF_TABLE: return dfg_table(g, n);
+    case DFF_READ:
+    case DFF_TABLE: return element(g, n);
     case DFF_OP: return operation(g, n);
     case DFF_CONVERT: return conversion(g, n);
     case DFF_WRAP: return low_bits(g, n);

@@ -20,6 +20,7 @@
 #define DFG_MAX_BOUNDS 32
 #define DFG_MOST_COPIES 128             /* of the body of a reduction that is written out */
 #define DFG_MOST_OF_WINDOW 225          /* of one of integers over two ranges or more, or of sums: compilers compute sums that rows and columns share once */
+#define DFG_MOST_IN_COLUMNS 16          /* of one over a range, in a formula's loop over columns: with more terms than this, its loop stands around that of the columns */
 #define DFG_MOST_OUTSIDE 8              /* of one that stands in no long loop: it runs too seldom to pay for more code */
 #define DFG_FEW_COLUMNS 16
 #define DFG_MOST_ALL_COPIES 256         /* of a term: of reductions inside each other, and for each channel */

@@ -420,6 +420,24 @@ static bool is_of_columns(const struct dfg_gen *g, const struct dff_node *n)
     return n->slots >> (unsigned)g->column & 1 && !(n->slots & ~((2u << (unsigned)g->column) - 1));
 }
 
+static bool holds_long(const struct dff_node *n)
+{
+    bool holds = n->kind == DFF_REDUCE || (n->kind == DFF_OP && n->op >= DFF_EXP && n->op <= DFF_TANH);
+    for (uint32_t k = 0; k < n->n_args && !holds; k++)
+        holds = n->args[k] && holds_long(n->args[k]);
+    return holds;
+}
+
+/* Is the reduction of many terms that are soon computed? Written out, these would read so many rows or neighbours that caches and registers lose them:
+ * a loop around the columns takes a few at a time. */
+static bool is_of_many(const struct dff_node *n)
+{
+    bool is = n->n_ranges == 1 && n->ranges[0].to->i - n->ranges[0].from->i > DFG_MOST_IN_COLUMNS;
+    for (uint32_t k = 0; k < n->n_args && is; k++)
+        is = !n->args[k] || !holds_long(n->args[k]);
+    return is;
+}
+
 /* Is it a reduction whose loop is to stand around the columns? */
 static bool is_around(struct dfg_gen *g, const struct dff_node *n)
 {
@@ -431,7 +449,7 @@ static bool is_around(struct dfg_gen *g, const struct dff_node *n)
             return false;
     struct dfg_block columns;           /* where it would stand else */
     dfg_open_columns(g, &columns);
-    const bool around = !g->failed && dfg_ranges_written(g, n) < n->n_ranges;
+    const bool around = !g->failed && (is_of_many(n) || dfg_ranges_written(g, n) < n->n_ranges);
     dfg_drop(g, &columns);
     return around;
 }
@@ -538,6 +556,12 @@ static void written_chunk(struct dfg_gen *g, const struct dfg_fold *folds, const
     g->copies = before;
 }
 
+/* How many of the ranges are written out inside the loops around the columns. */
+static unsigned written_around(struct dfg_gen *g, const struct dff_node *n)
+{
+    return is_of_many(n) ? 0 : dfg_ranges_written(g, n);
+}
+
 /* One column: the terms of the ranges that are written out, or of a chunk. */
 static void join_columns(struct dfg_gen *g, const struct around *a)
 {
@@ -546,7 +570,7 @@ static void join_columns(struct dfg_gen *g, const struct around *a)
     bool first = false;
     for (unsigned i = 0; i < a->n; i++) {
         const struct dff_node *n = a->nodes[i];
-        const unsigned own = dfg_ranges_written(g, n);
+        const unsigned own = written_around(g, n);
         folds[i] = (struct dfg_fold){ .node = n, .name = dfg_new_name(g), .any = a->anys[i] ? dfg_new_name(g) : NULL, .next = i + 1 < a->n ? &folds[i + 1] : NULL };
         written = own < written ? own : written;
         dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), folds[i].name, place_in_strip(g, a->values[i]));
@@ -570,7 +594,7 @@ static unsigned around_written(struct dfg_gen *g, const struct around *a)
     unsigned written = a->nodes[0]->n_ranges;
     dfg_open_columns(g, &columns);
     for (unsigned i = 0; i < a->n && !g->failed; i++) {
-        const unsigned own = dfg_ranges_written(g, a->nodes[i]);
+        const unsigned own = written_around(g, a->nodes[i]);
         written = own < written ? own : written;
     }
     dfg_drop(g, &columns);

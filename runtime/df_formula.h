@@ -413,6 +413,7 @@ DF_OP void df_narrow(int64_t *low, int64_t *high, int64_t factor, int64_t least,
     *low = *low > from ? *low : from;
     *high = *high < to ? *high : to;
 }
+#define DF_PAD 1024                     /* elements beside a row that are copied with it, at most */
 DF_OP void df_order(int64_t *low, int64_t *high, int64_t width)
 {
     *low = *low < width ? *low : width;
@@ -506,6 +507,61 @@ DF_OP uint32_t df_mask(const int *has)
         *value = df_tree_##name(a->lane[level], a->has[level]);                                                              \
         return a->has[level] != 0;                                                                                           \
     }
+
+/* ---- the same of each column of a strip: a lane is a row of `width` elements, of which the first `n` count; every lane with a value has one in all columns ---- */
+
+struct df_row_lanes {
+    uint32_t n[DF_LEVELS];
+};
+#define DF_ROW_LANE_OPS(name, type, JOIN)                                                                                    \
+    /* Joins the first `count` lanes: the result is in the first. */                                                         \
+    DF_CALL void df_join_rows_##name(type *lane, int64_t width, int64_t count, int64_t n)                                  \
+    {                                                                                                                        \
+        for (int64_t apart = DF_LANES / 2; apart; apart /= 2)                                                                \
+            for (int64_t l = 0; l < apart && l + apart < count; l++) {                                                       \
+                type *restrict to = lane + l * width;                                                                        \
+                const type *restrict from = lane + (l + apart) * width;                                                      \
+                for (int64_t x = 0; x < n; x++)                                                                              \
+                    to[x] = JOIN(to[x], from[x]);                                                                            \
+            }                                                                                                                \
+    }                                                                                                                        \
+    /* The next value of a level. */                                                                                         \
+    DF_CALL void df_put_row_##name(struct df_row_lanes *a, unsigned level, type *lanes, const type *value, int64_t width,    \
+                                   int64_t n)                                                                                \
+    {                                                                                                                        \
+        for (;; level++) {                                                                                                   \
+            type *const lane = lanes + (int64_t)level * DF_LANES * width, *restrict to = lane + a->n[level] % DF_LANES * width; \
+            const type *restrict from = value;                                                                               \
+            if (a->n[level] < DF_LANES)                                                                                      \
+                for (int64_t x = 0; x < n; x++)                                                                              \
+                    to[x] = from[x];                                                                                         \
+            else                                                                                                             \
+                for (int64_t x = 0; x < n; x++)                                                                              \
+                    to[x] = JOIN(to[x], from[x]);                                                                            \
+            if (++a->n[level] < DF_BLOCK)                                                                                    \
+                return;                                                                                                      \
+            df_join_rows_##name(lane, width, DF_LANES, n);                                                                   \
+            a->n[level] = 0;                                                                                                 \
+            value = lane;                                                                                                    \
+        }                                                                                                                    \
+    }                                                                                                                        \
+    /* The row of what all values give; of nothing it is `none`. */                                                          \
+    DF_CALL type *df_end_rows_##name(struct df_row_lanes *a, type *lanes, int64_t width, int64_t n, type none)              \
+    {                                                                                                                        \
+        unsigned level = 0;                                                                                                  \
+        for (;; level++) {                                                                                                   \
+            type *const lane = lanes + (int64_t)level * DF_LANES * width;                                                    \
+            const uint32_t count = a->n[level];                                                                              \
+            df_join_rows_##name(lane, width, count < DF_LANES ? count : DF_LANES, n);                                        \
+            const int is_last = !df_levels_above(a->n, level);                                                               \
+            for (int64_t x = 0; x < n && is_last && !count; x++)                                                             \
+                lane[x] = none;                                                                                              \
+            if (is_last)                                                                                                     \
+                return lane;                                                                                                 \
+            if (count)                                                                                                       \
+                df_put_row_##name(a, level + 1, lanes, lane, width, n);                                                      \
+        }                                                                                                                    \
+    }
 #define DF_JOIN_SUM(a, b) ((a) + (b))
 #define DF_JOIN_PROD(a, b) ((a) * (b))
 #define DF_ALL_LANE_OPS(name, type)                                                                                          \
@@ -515,5 +571,14 @@ DF_OP uint32_t df_mask(const int *has)
     DF_LANE_OPS(greatest_##name, type, df_max_##name)
 DF_ALL_LANE_OPS(f32, float)
 DF_ALL_LANE_OPS(f64, double)
+#define DF_ALL_ROW_LANE_OPS(name, type)                                                                                      \
+    DF_ROW_LANE_OPS(sum_##name, type, DF_JOIN_SUM)                                                                           \
+    DF_ROW_LANE_OPS(prod_##name, type, DF_JOIN_PROD)                                                                         \
+    DF_ROW_LANE_OPS(least_##name, type, df_min_##name)                                                                       \
+    DF_ROW_LANE_OPS(greatest_##name, type, df_max_##name)
+#ifndef __CUDACC__
+DF_ALL_ROW_LANE_OPS(f32, float)
+DF_ALL_ROW_LANE_OPS(f64, double)
+#endif
 
 #endif

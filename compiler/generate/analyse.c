@@ -224,7 +224,7 @@ static void mark_indices(struct dfg_gen *g)
     for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
         const struct dff_node *n = g->kernel->nodes[i];
         for (uint32_t k = 0; (n->kind == DFF_READ || n->kind == DFF_TABLE) && k < n->n_args; k++)
-            mark_index(g, n->args[k]);
+            mark_index(g, dfg_index_in(g, n, k));
         for (uint32_t r = 0; r < n->n_ranges; r++) {
             mark_index(g, n->ranges[r].from);
             mark_index(g, n->ranges[r].to);

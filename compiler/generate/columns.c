@@ -64,7 +64,7 @@ static bool shifts(struct shift *s, const struct dff_node *n)
     if (n->kind == DFF_INDEX)
         return false;
     for (uint32_t k = 0; k < n->n_args && good; k++)
-        good = !n->args[k] || (element ? index_shifts(s, n->args[k]) : shifts(s, n->args[k]));
+        good = !n->args[k] || (element ? index_shifts(s, dfg_index_in(s->g, n, k)) : shifts(s, n->args[k]));
     for (uint32_t r = 0; r < n->n_ranges && good; r++)
         good = n->ranges[r].slot != s->slot && !depends(s, n->ranges[r].from) && !depends(s, n->ranges[r].to);
     return good;

@@ -49,7 +49,7 @@ static bool is_computed(const struct dfg_gen *g, const struct dff_node *n)
 {
     struct dfg_affine affine;
     for (uint32_t d = 0; d < n->n_args; d++)
-        if (n->args[d]->slots >> g->column & 1 && !dfg_affine(g, n->args[d], &affine))
+        if (n->args[d]->slots >> g->column & 1 && !dfg_affine(g, dfg_index_in(g, n, d), &affine))
             return true;
     return false;
 }

@@ -46,6 +46,7 @@ struct dfg_block {
     bool is_column;                     /* a loop over columns */
     bool is_long;                       /* a loop whose trip count is large or unknown */
     bool is_bounded;                    /* a loop of which the slot is from `low` to `high` */
+    const struct dff_range *range;      /* if an end of it is no number: from its `from` + low to its `to` + high */
     int64_t low, high;
     const char *counter;                /* of such a loop: the column as an int32_t; NULL: not needed yet */
     const char *name;                   /* of the slot */
@@ -76,14 +77,20 @@ struct dfg_fact {                       /* of a node, within one formula */
     unsigned inside;                    /* and how often it found a term of the node's reductions to stand in its text */
 };
 
+#define DFG_VALUES (1u << 16)           /* the number of a term that is no dimension but a node without slots, such as n / 2, is the node's id and so much more */
 struct dfg_affine {                     /* constant + sum of factor * variable */
     unsigned n;
-    struct { bool dim; uint32_t number; int64_t factor; } term[6];
+    struct { bool dim; uint32_t number; int64_t factor; } term[6]; /* dim: the same for all elements; else a slot */
     int64_t constant;
 };
 
 /* Which of two functions of a formula's rows is printed: MAIN for columns whose reads are all inside, EDGE for others. */
 enum dfg_mode { DFG_MAIN, DFG_EDGE };
+
+struct dfg_way {                        /* of reading a row: elements column + least … column + most */
+    struct dfg_affine least, most;
+    struct dfg_way *next;
+};
 
 struct dfg_row {                        /* a row of a port that a row function reads */
     uint32_t port;
@@ -92,11 +99,14 @@ struct dfg_row {                        /* a row of a port that a row function r
     const struct dff_node *computed[DF_MAX_RANK]; /* or at the value of this one, such as y / 2; NULL: at at[] */
     enum dff_border border[DF_MAX_RANK]; /* where it may be outside; NONE: it is inside */
     const char *name;
+    struct dfg_way *ways;               /* in which MAIN reads it; */
+    bool has_others;                    /* it does so in others, too */
+    enum dff_border beside;             /* what stands beside the elements that MAIN reads; NONE: nothing is read there */
 };
 
-struct dfg_bound {                      /* 0 <= factor * index + rest + constant < extent, for least and most of the constants */
-    int64_t factor, least, most;
-    struct dfg_affine rest;
+struct dfg_bound {                      /* 0 <= factor * index + least and factor * index + most < extent */
+    int64_t factor;
+    struct dfg_affine least, most;
     const struct dff_node *extent;
     uint32_t slot;                      /* of the index: the formula's column; in a tile one of its axes */
 };
@@ -132,6 +142,8 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     bool is_half;                       /* its function computes values that are kept (shared.c) */
     bool has_strips;                    /* its columns share values in arrays (columns.c) */
     int64_t phases;                     /* MAIN has a text for each residue of the column by it, because x / 2 is an index, say; 0: it has one text */
+    bool is_wide;                       /* loops over many terms stand around those of its columns, so EDGE has much to do */
+    bool has_bounds_in_whole;           /* some bounds are those of ports that are read as a whole */
     const char *when;                   /* "… && ": MAIN is called then; NULL: always */
 };
 
@@ -297,6 +309,8 @@ struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *node);
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *node);
 /* Do columns choose between a few elements of a table? They are read before the loop. */
 bool dfg_is_chosen(const struct dfg_gen *g, const struct dff_node *n);
+/* The index of a read in dimension d, without a clamp(…, 0, extent - 1) around it: that is a border then. */
+const struct dff_node *dfg_index_in(const struct dfg_gen *g, const struct dff_node *read, unsigned d);
 /* Where the element lies in its row or table, of a read whose borders are no numbers, and how many indices that is made of. */
 const char *dfg_place(struct dfg_gen *g, const struct dff_node *node);
 unsigned dfg_free_dimensions(struct dfg_gen *g, const struct dff_node *node);

@@ -52,7 +52,10 @@ static bool add_quotient(const struct dfg_gen *g, const struct dff_node *n, int6
     if (n->args[1]->kind != DFF_CONST || by < 1 || f->low < 0 || f->high == INT32_MAX || !add_node(g, n->args[0], 1, &of))
         return false;
     for (unsigned i = 0; i < of.n; i++)
-        if (of.term[i].factor % by || !add_term(a, of.term[i].dim, of.term[i].number, factor * (of.term[i].factor / by)))
+        if (of.term[i].factor % by)
+            return false;
+    for (unsigned i = 0; i < of.n; i++)
+        if (!add_term(a, of.term[i].dim, of.term[i].number, factor * (of.term[i].factor / by)))
             return false;
     a->constant += factor * (of.constant / by - (of.constant % by < 0));
     return true;
@@ -62,6 +65,15 @@ static bool add_quotient(const struct dfg_gen *g, const struct dff_node *n, int6
 static bool is_exact(const struct dfg_gen *g, const struct dff_node *n)
 {
     return g->facts[n->id].index || g->facts[n->id].low > INT32_MIN || g->facts[n->id].high < INT32_MAX;
+}
+
+/* Is it made of numbers, dimensions and scalars? */
+static bool is_same_everywhere(const struct dff_node *n)
+{
+    bool is = n->kind == DFF_CONST || n->kind == DFF_DIM || n->kind == DFF_SCALAR || n->kind == DFF_OP || n->kind == DFF_CONVERT || n->kind == DFF_CAST;
+    for (uint32_t k = 0; k < n->n_args && is; k++)
+        is = is_same_everywhere(n->args[k]);
+    return is;
 }
 
 static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t factor, struct dfg_affine *a)
@@ -91,8 +103,8 @@ static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t 
     case DFF_ADD: return add_node(g, n->args[0], factor, a) && add_node(g, n->args[1], factor, a);
     case DFF_SUB: return add_node(g, n->args[0], factor, a) && add_node(g, n->args[1], -factor, a);
     case DFF_MUL: return add_product(g, n, factor, a);
-    case DFF_DIV: return add_quotient(g, n, factor, a);
-    default: return false;
+    default: return (n->op == DFF_DIV && add_quotient(g, n, factor, a)) ||
+                    (!n->slots && is_same_everywhere(n) && add_term(a, true, DFG_VALUES + n->id, factor));
     }
 }
 
@@ -102,6 +114,13 @@ bool dfg_affine(const struct dfg_gen *g, const struct dff_node *node, struct dfg
     return node->type == DFF_I32 && add_node(g, node, 1, affine);
 }
 
+static const char *term_name(struct dfg_gen *g, bool dim, uint32_t number)
+{
+    if (!dim)
+        return dfg_block_of(g, 1u << number)->name;
+    return number < DFG_VALUES ? dfg_dim_name(g, number) : dfg_within(g, dfg_value(g, g->kernel->nodes[number - DFG_VALUES]), DFG_UNARY);
+}
+
 /* The positive terms come first, the constant last: "y + 2 * j - 1". */
 struct dfg_text dfg_affine_text(struct dfg_gen *g, const struct dfg_affine *a)
 {
@@ -109,8 +128,7 @@ struct dfg_text dfg_affine_text(struct dfg_gen *g, const struct dfg_affine *a)
     for (int negative = 0; negative < 2; negative++)
         for (unsigned i = 0; i < a->n; i++) {
             int64_t factor = a->term[i].factor, size = factor < 0 ? -factor : factor;
-            const char *name = a->term[i].dim ? dfg_dim_name(g, a->term[i].number)
-                                              : dfg_block_of(g, 1u << a->term[i].number)->name;
+            const char *name = term_name(g, a->term[i].dim, a->term[i].number);
             if ((factor < 0) != negative)
                 continue;
             text = dfg_printf(g, "%s%s", text, factor < 0 ? (*text ? " - " : "-") : *text ? " + " : "");
@@ -183,6 +201,32 @@ struct dfg_text dfg_bordered(struct dfg_gen *g, struct dfg_text index, enum dff_
     return (struct dfg_text){ dfg_printf(g, "df_%s_at(%s, %s)", names[border], index.c, extent), DFG_ATOM };
 }
 
+static bool is_last(const struct dff_node *n, const struct dff_node *extent)
+{
+    return (n->kind == DFF_CONST && extent->kind == DFF_CONST && n->i == extent->i - 1) ||
+           (n->kind == DFF_OP && n->op == DFF_SUB && n->args[0] == extent && n->args[1]->kind == DFF_CONST && n->args[1]->i == 1);
+}
+
+/* What the operation `op` is of, beside the end that it keeps an index from: the first element, or the last one of the extent. NULL: it is something else. */
+static const struct dff_node *kept_from(const struct dff_node *n, enum dff_op op, const struct dff_node *extent)
+{
+    for (int k = 0; k < 2 && n->kind == DFF_OP && n->op == op; k++)
+        if (op == DFF_MIN ? is_last(n->args[k], extent) : n->args[k]->kind == DFF_CONST && n->args[k]->i == 0)
+            return n->args[!k];
+    return NULL;
+}
+
+const struct dff_node *dfg_index_in(const struct dfg_gen *g, const struct dff_node *read, unsigned d)
+{
+    const struct dff_node *extent = read->kind == DFF_READ ? g->kernel->ports[read->number].extents[d] : NULL, *n = read->args[d];
+    for (int order = 0; order < 2 && extent; order++) {
+        const struct dff_node *outer = kept_from(n, order ? DFF_MIN : DFF_MAX, extent), *inner = outer ? kept_from(outer, order ? DFF_MAX : DFF_MIN, extent) : NULL;
+        if (inner)
+            return inner;
+    }
+    return n;
+}
+
 /* Is the index always inside an extent that is a number? */
 static bool is_inside(const struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
 {
@@ -198,8 +242,11 @@ static bool is_inside(const struct dfg_gen *g, const struct dff_node *index, con
 static enum dff_border border_of(const struct dfg_gen *g, const struct dff_node *read, unsigned d)
 {
     const struct dff_port *port = &g->kernel->ports[read->number];
-    if (dfg_is_whole(g, read->args[d], port->extents[d]) || is_inside(g, read->args[d], port->extents[d]))
+    const struct dff_node *index = dfg_index_in(g, read, d);
+    if (dfg_is_whole(g, index, port->extents[d]) || is_inside(g, index, port->extents[d]))
         return DFF_NONE;
+    if (index != read->args[d])
+        return DFF_CLAMP;
     return port->border[d] != DFF_NONE ? port->border[d]
            : is_safe(g, read, d, port->extents[d]) ? DFF_NONE : DFF_CLAMP;
 }
@@ -214,9 +261,9 @@ static bool over_rows(const struct dfg_gen *g, const struct dfg_affine *a)
     return true;
 }
 
-static bool same_affine(const struct dfg_affine *a, const struct dfg_affine *b)
+static bool same_terms(const struct dfg_affine *a, const struct dfg_affine *b)
 {
-    bool same = a->n == b->n && a->constant == b->constant;
+    bool same = a->n == b->n;
     for (unsigned i = 0; same && i < a->n; i++) {
         unsigned k = 0;
         while (k < b->n && (b->term[k].dim != a->term[i].dim || b->term[k].number != a->term[i].number))
@@ -224,6 +271,11 @@ static bool same_affine(const struct dfg_affine *a, const struct dfg_affine *b)
         same = k < b->n && b->term[k].factor == a->term[i].factor;
     }
     return same;
+}
+
+static bool same_affine(const struct dfg_affine *a, const struct dfg_affine *b)
+{
+    return a->constant == b->constant && same_terms(a, b);
 }
 
 /* Rows at one place are the same: if one is surely inside, the other is. */
@@ -272,13 +324,13 @@ static bool fix(struct dfg_gen *g, const struct dff_node *index, struct dfg_row 
 }
 
 /* The row that the read is in: its first dimensions are fixed as long as the formula's row slots are. NULL: there is none. */
-static const struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
+static struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_port *port = &g->kernel->ports[n->number];
     struct dfg_row row = { .port = n->number };
     if (g->column < 0 || port->mode == DF_INOUT || port->mode == DF_ACC || numbers_differ(port))
         return NULL;
-    while (row.lead + 1 < port->rank && fix(g, n->args[row.lead], &row)) {
+    while (row.lead + 1 < port->rank && fix(g, dfg_index_in(g, n, row.lead), &row)) {
         row.border[row.lead] = border_of(g, n, row.lead);
         row.lead++;
     }
@@ -294,16 +346,26 @@ static const struct dfg_row *row_of(struct dfg_gen *g, const struct dff_node *n)
     return &g->stage.rows[g->stage.n_rows++];
 }
 
-/* Adds factor * the slot of a loop between numbers to the bound: its least and its greatest value. false: the term is something else. */
-static bool add_range(const struct dfg_gen *g, bool dim, uint32_t slot, int64_t factor, struct dfg_bound *bound)
+static bool add_affine(struct dfg_affine *to, const struct dfg_affine *a, int64_t factor)
 {
-    const struct dfg_block *block = dim ? NULL : dfg_block_of(g, 1u << slot);
-    if (!block || block->slot != (int)slot || !block->is_bounded)
+    bool good = true;
+    for (unsigned i = 0; i < a->n && good; i++)
+        good = add_term(to, a->term[i].dim, a->term[i].number, factor * a->term[i].factor);
+    to->constant += factor * a->constant;
+    return good;
+}
+
+/* Adds factor * the slot of a loop to the bound: its least and its greatest value. false: these are not known. */
+static bool add_range(const struct dfg_gen *g, uint32_t slot, int64_t factor, struct dfg_bound *bound)
+{
+    const struct dfg_block *block = dfg_block_of(g, 1u << slot);
+    struct dfg_affine from = { 0 }, to = { 0 };
+    if (block->slot != (int)slot || !block->is_bounded ||
+        (block->range && !(dfg_affine(g, block->range->from, &from) && dfg_affine(g, block->range->to, &to))))
         return false;
-    const int64_t ends[] = { factor * block->low, factor * block->high };
-    bound->least += ends[ends[1] < ends[0]];
-    bound->most += ends[ends[1] >= ends[0]];
-    return true;
+    from.constant += block->low;
+    to.constant += block->high;
+    return add_affine(&bound->least, factor < 0 ? &to : &from, factor) && add_affine(&bound->most, factor < 0 ? &from : &to, factor);
 }
 
 /* Does the term go over what MAIN bounds: over columns, or in a tile over rows too? */
@@ -313,36 +375,69 @@ static bool is_bounded_slot(const struct dfg_gen *g, bool dim, uint32_t slot)
     return !dim && (g->tiles ? slot >= axis && slot < axis + g->kernel->strips->axes : (int)slot == g->column);
 }
 
-/* Keeps the columns for which the index is inside apart. false: that cannot be said of the index. */
-static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
+/* Between which elements the index is for a column. false: that is not known. */
+static bool find_bound(const struct dfg_gen *g, const struct dff_node *index, struct dfg_bound *to)
 {
-    struct dfg_bound bound = { .extent = extent };
+    struct dfg_bound bound = { .extent = to->extent };
     struct dfg_affine at;
-    unsigned i = 0;
-    if (g->mode != DFG_MAIN || (g->column < 0 && !g->tiles) || !dfg_affine(g, index, &at))
+    if (!dfg_affine(g, index, &at))
         return false;
-    bound.least = bound.most = at.constant;
+    bound.least.constant = bound.most.constant = at.constant;
     for (unsigned k = 0; k < at.n; k++)
         if (!bound.factor && is_bounded_slot(g, at.term[k].dim, at.term[k].number)) {
             bound.factor = at.term[k].factor;
             bound.slot = at.term[k].number;
-        } else if (!add_range(g, at.term[k].dim, at.term[k].number, at.term[k].factor, &bound)) {
-            bound.rest.term[bound.rest.n++] = at.term[k];
-        }
-    if (bound.factor <= 0 || !over_rows(g, &bound.rest))
+        } else if ((at.term[k].dim || !add_range(g, at.term[k].number, at.term[k].factor, &bound)) &&
+                 !(add_term(&bound.least, at.term[k].dim, at.term[k].number, at.term[k].factor) &&
+                   add_term(&bound.most, at.term[k].dim, at.term[k].number, at.term[k].factor)))
+            return false;
+    *to = bound;
+    return bound.factor > 0 && over_rows(g, &bound.least) && over_rows(g, &bound.most);
+}
+
+static void widen(struct dfg_affine *least, struct dfg_affine *most, const struct dfg_bound *bound)
+{
+    least->constant = bound->least.constant < least->constant ? bound->least.constant : least->constant;
+    most->constant = bound->most.constant > most->constant ? bound->most.constant : most->constant;
+}
+
+/* Keeps the columns for which the index is inside apart. false: that cannot be said of the index. */
+static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const struct dff_node *extent)
+{
+    struct dfg_bound bound = { .extent = extent };
+    unsigned i = 0;
+    if (g->mode != DFG_MAIN || (g->column < 0 && !g->tiles) || !find_bound(g, index, &bound))
         return false;
-    while (i < g->stage.n_bounds && !(g->stage.bounds[i].extent == extent && g->stage.bounds[i].factor == bound.factor &&
-                                g->stage.bounds[i].slot == bound.slot && same_affine(&g->stage.bounds[i].rest, &bound.rest)))
+    while (i < g->stage.n_bounds && !(g->stage.bounds[i].extent == extent && g->stage.bounds[i].factor == bound.factor && g->stage.bounds[i].slot == bound.slot &&
+                                same_terms(&g->stage.bounds[i].least, &bound.least) && same_terms(&g->stage.bounds[i].most, &bound.most)))
         i++;
     if (i == DFG_MAX_BOUNDS)
         return false;
     if (i == g->stage.n_bounds)
         g->stage.bounds[g->stage.n_bounds++] = bound;
-    if (bound.least < g->stage.bounds[i].least)
-        g->stage.bounds[i].least = bound.least;
-    if (bound.most > g->stage.bounds[i].most)
-        g->stage.bounds[i].most = bound.most;
+    widen(&g->stage.bounds[i].least, &g->stage.bounds[i].most, &bound);
     return true;
+}
+
+/* Notes which elements of a row MAIN reads for a column: d is the first dimension behind those that are fixed in it. */
+static void note_way(struct dfg_gen *g, struct dfg_row *row, const struct dff_node *read, unsigned d, enum dff_border border)
+{
+    struct dfg_bound bound = { .extent = NULL };
+    if (!find_bound(g, dfg_index_in(g, read, d), &bound) || bound.factor != 1) {
+        row->has_others = true;
+        return;
+    }
+    if (border != DFF_NONE)
+        row->beside = border;
+    struct dfg_way *way = row->ways;
+    while (way && !(same_terms(&way->least, &bound.least) && same_terms(&way->most, &bound.most)))
+        way = way->next;
+    if (!way) {
+        way = dfl_arena_alloc(g->arena, sizeof *way);
+        *way = (struct dfg_way){ bound.least, bound.most, row->ways };
+        row->ways = way;
+    }
+    widen(&way->least, &way->most, &bound);
 }
 
 /* ---- reads ---- */
@@ -412,16 +507,17 @@ static struct dfg_text outside_columns(struct dfg_gen *g, const struct dff_node 
 static struct dfg_text place_in(struct dfg_gen *g, const struct dff_node *n, unsigned d, const char **choice)
 {
     const struct dff_port *port = &g->kernel->ports[n->number];
+    const struct dff_node *index = dfg_index_in(g, n, d);
     enum dff_border border = border_of(g, n, d);
     struct dfg_affine affine;
-    if (border == DFF_CLAMP && !dfg_affine(g, n->args[d], &affine))
-        return clamped(g, n->args[d], dfg_index(g, port->extents[d]));
-    struct dfg_text at = dfg_index(g, n->args[d]);
-    if (border == DFF_NONE || bound_column(g, n->args[d], port->extents[d]))
+    if (border == DFF_CLAMP && !dfg_affine(g, index, &affine))
+        return clamped(g, index, dfg_index(g, port->extents[d]));
+    struct dfg_text at = dfg_index(g, index);
+    if (border == DFF_NONE || bound_column(g, index, port->extents[d]))
         return at;
     struct dfg_text extent = dfg_index(g, port->extents[d]);
     if (border != DFF_NUMBER)
-        return outside_columns(g, n->args[d], dfg_bordered(g, at, border, extent.c));
+        return outside_columns(g, index, dfg_bordered(g, at, border, extent.c));
     at = named_index(g, at);
     *choice = dfg_printf(g, "%s%s < 0 || %s >= %s ? %s : ", *choice, at.c, at.c, dfg_within(g, extent, DFG_PLUS),
                          dfg_within(g, dfg_value(g, port->outside[d]), DFG_BITS));
@@ -429,27 +525,35 @@ static struct dfg_text place_in(struct dfg_gen *g, const struct dff_node *n, uns
 }
 
 /* The row that a read is in, if `own` is that of the row that is written. NULL: the port is read as a whole. */
-static const struct dfg_row *row_read(struct dfg_gen *g, const struct dff_node *n, struct dfg_row *own)
+static struct dfg_row *row_read(struct dfg_gen *g, const struct dff_node *n, struct dfg_row *own)
 {
     *own = (struct dfg_row){ .lead = dfg_lead(g), .name = dfg_port_name(g, n->number) };
     return n->number == g->formula->port ? own : row_of(g, n);
 }
 
 /* In a tile's local memory: the whole element. */
-static const char *place_read(struct dfg_gen *g, const struct dff_node *n, const struct dfg_row *row, const char **choice)
+static const char *place_read(struct dfg_gen *g, const struct dff_node *n, struct dfg_row *row, const char **choice)
 {
     const struct dff_port *port = &g->kernel->ports[n->number];
     struct dfg_text at[DF_MAX_RANK] = { { 0 } };
     unsigned lead = row ? row->lead : 0;
-    for (unsigned d = lead; d < port->rank; d++)
+    for (unsigned d = lead; d < port->rank; d++) {
+        const enum dff_border border = border_of(g, n, d);
+        if (row && g->mode == DFG_MAIN && d == lead)
+            note_way(g, row, n, d, border);
+        else if (border != DFF_NONE && row)
+            row->has_others = true;
+        else if (border != DFF_NONE)
+            g->stage.has_bounds_in_whole = true;
         at[d] = place_in(g, n, d, choice);
+    }
     return dfg_is_local(g, n->number) ? dfg_tiles_element(g, n->number, at) : offset_in(g, port, lead, at);
 }
 
 struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
 {
     struct dfg_row own;
-    const struct dfg_row *row = row_read(g, n, &own);
+    struct dfg_row *row = row_read(g, n, &own);
     const char *choice = "", *place = dfg_columns_value(g, n, true);
     g->stage.whole[n->number] |= !row;    /* an inout port that is written is not: it has `own` */
     if (!place)

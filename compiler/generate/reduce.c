@@ -76,16 +76,25 @@ static bool is_taken(const struct dfg_gen *g, const char *name)
     return false;
 }
 
+/* Notes between which values the slot of a block is if the name in it is that of the range's loop, and the slot is `shift` more. */
+static void set_ends(struct dfg_block *block, const struct dff_range *range, int64_t shift)
+{
+    const bool is_fixed = dfg_range_is_fixed(range);
+    block->is_bounded = true;
+    block->range = is_fixed ? NULL : range;
+    block->shift = shift;
+    block->low = (is_fixed ? range->from->i : 0) - shift;
+    block->high = (is_fixed ? range->to->i : 0) - 1 - shift;
+}
+
 struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, struct dfg_block *block)
 {
     struct dfg_loop loop = { dfg_index(g, range->from).c, dfg_index(g, range->to).c, range->name };
     while (is_taken(g, loop.name)) /* two equal reductions are one node, and have the names of the first */
         loop.name = dfg_printf(g, "%s_", loop.name);
     dfg_open(g, block, (int)range->slot, loop.name);
-    block->is_bounded = dfg_range_is_fixed(range);
-    block->is_long = !block->is_bounded || range->to->i - range->from->i > DFG_MOST_COPIES;
-    block->low = range->from->i;
-    block->high = range->to->i - 1;
+    set_ends(block, range, 0);
+    block->is_long = block->range || range->to->i - range->from->i > DFG_MOST_COPIES;
     return loop;
 }
 
@@ -403,7 +412,10 @@ struct around {
     const char *values[MOST_TOGETHER], *anys[MOST_TOGETHER]; /* arrays; anys: NULL if there surely is a term */
     unsigned n;
     const struct dff_range *range;      /* a chunk of its terms is joined; NULL: none */
-    unsigned terms;                     /* of a chunk */
+    unsigned terms;                     /* of a chunk: */
+    int64_t apart;                      /* each is so much behind the one before it */
+    const char *row;                    /* of LANES, what has the lane of each column */
+    bool begins;                        /* the chunk's first term is the lane's */
 };
 
 static uint32_t slots_of(const struct dff_node *n)
@@ -432,21 +444,53 @@ static bool holds_long(const struct dff_node *n)
  * a loop around the columns takes a few at a time. */
 static bool is_of_many(const struct dff_node *n)
 {
-    bool is = n->n_ranges == 1 && n->ranges[0].to->i - n->ranges[0].from->i > DFG_MOST_IN_COLUMNS;
+    bool is = n->n_ranges == 1 && dfg_range_is_fixed(&n->ranges[0]) && n->ranges[0].to->i - n->ranges[0].from->i > DFG_MOST_IN_COLUMNS;
     for (uint32_t k = 0; k < n->n_args && is; k++)
         is = !n->args[k] || !holds_long(n->args[k]);
     return is;
 }
 
+/* Do neighbouring columns read neighbouring elements? */
+static bool reads_rows(const struct dfg_gen *g, const struct dff_node *n)
+{
+    const uint32_t column = 1u << (unsigned)g->column;
+    bool rows = true, behind = false;
+    for (uint32_t k = 0; k < n->n_args && rows; k++) {
+        struct dfg_affine at;
+        if (!n->args[k] || n->kind != DFF_READ) {
+            rows = !n->args[k] || reads_rows(g, n->args[k]);
+            continue;
+        }
+        rows = !(behind && g->kernel->ports[n->number].extents[k]->kind != DFF_CONST) && (!(n->args[k]->slots & column) || dfg_affine(g, dfg_index_in(g, n, k), &at));
+        behind |= (n->args[k]->slots & column) != 0;
+    }
+    return rows;
+}
+
+/* Ranges that end with numbers are short, or the loop inside is no better anyway. */
+static bool ends_well(const struct dfg_gen *g, const struct dff_node *n)
+{
+    bool fixed = true;
+    for (uint32_t r = 0; r < n->n_ranges; r++) {
+        fixed &= dfg_range_is_fixed(&n->ranges[r]);
+        if (n->ranges[r].from->slots | n->ranges[r].to->slots)
+            return false;
+    }
+    return fixed || reads_rows(g, n);
+}
+
+/* Its terms are taken in lanes. */
+static bool has_lanes(const struct dff_node *n)
+{
+    return n->order == DFF_ORDER_LANES && is_float(n->type);
+}
+
 /* Is it a reduction whose loop is to stand around the columns? */
 static bool is_around(struct dfg_gen *g, const struct dff_node *n)
 {
-    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || n->order != DFF_ORDER_FOLD || is_best(n) || n == g->sum || !is_of_columns(g, n) ||
-        dfg_columns_has(g, n))
+    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || is_best(n) || n == g->sum || !is_of_columns(g, n) || dfg_columns_has(g, n) ||
+        (has_lanes(n) && (condition_of(n) || g->facts[n->args[0]->id].loops)) || !ends_well(g, n))
         return false;
-    for (uint32_t r = 0; r < n->n_ranges; r++)
-        if (!dfg_range_is_fixed(&n->ranges[r]))
-            return false;
     struct dfg_block columns;           /* where it would stand else */
     dfg_open_columns(g, &columns);
     const bool around = !g->failed && (is_of_many(n) || dfg_ranges_written(g, n) < n->n_ranges);
@@ -470,7 +514,7 @@ static void mark_holders(const struct dfg_gen *g, unsigned char *marks)
 
 static bool has_ranges_of(const struct dff_node *a, const struct dff_node *b)
 {
-    bool same = a->n_ranges == b->n_ranges;
+    bool same = a->n_ranges == b->n_ranges && is_backwards(a) == is_backwards(b);
     for (uint32_t r = 0; r < a->n_ranges && same; r++)
         same = a->ranges[r].slot == b->ranges[r].slot && a->ranges[r].from == b->ranges[r].from && a->ranges[r].to == b->ranges[r].to;
     return same;
@@ -519,10 +563,22 @@ static void over_columns(struct dfg_gen *g, const struct around *a, void (*print
     dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
 }
 
+/* C that says whether all ranges from number r on have values. NULL: they surely do. */
+static const char *has_values(struct dfg_gen *g, const struct dff_node *n, uint32_t r)
+{
+    const char *text = NULL;
+    for (; r < n->n_ranges; r++)
+        if (!dfg_range_has_values(&n->ranges[r]))
+            text = dfg_printf(g, "%s%s%s < %s", text ? text : "", text ? " && " : "", dfg_within(g, dfg_index(g, n->ranges[r].from), DFG_PLUS),
+                              dfg_within(g, dfg_index(g, n->ranges[r].to), DFG_PLUS));
+    return text;
+}
+
 static void begin_columns(struct dfg_gen *g, const struct around *a)
 {
     for (unsigned i = 0; i < a->n; i++) {
-        dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->values[i]), dfg_start_of(a->nodes[i]));
+        const char *start = dfg_start_of(a->nodes[i]), *some = needs_any(a->nodes[i]) && !a->anys[i] ? has_values(g, a->nodes[i], 0) : NULL;
+        dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->values[i]), some ? dfg_printf(g, "%s ? %s : 0", some, start) : start);
         if (a->anys[i])
             dfg_line(g, g->block, "%s = 0;", place_in_strip(g, a->anys[i]));
     }
@@ -537,20 +593,22 @@ static void end_columns(struct dfg_gen *g, const struct around *a)
         }
 }
 
+/* Opens the block of a chunk's term k. */
+static bool open_term(struct dfg_gen *g, const struct around *a, struct dfg_block *term, unsigned k)
+{
+    const bool good = dfg_open_shared(g, term, (int)a->range->slot, dfg_block_of(g, 1u << a->range->slot)->name);
+    set_ends(term, a->range, k * a->apart);
+    return good;
+}
+
 static void written_chunk(struct dfg_gen *g, const struct dfg_fold *folds, const struct around *a)
 {
-    const struct dfg_block *loop = dfg_block_of(g, 1u << a->range->slot);
     const unsigned before = g->copies;
     g->copies *= a->terms;
     for (unsigned k = 0; k < a->terms && !g->failed; k++) {
         struct dfg_block term;
-        if (dfg_open_shared(g, &term, loop->slot, loop->name)) {
-            term.shift = k;
-            term.is_bounded = true;
-            term.low = loop->low;
-            term.high = loop->high;
+        if (open_term(g, a, &term, k))
             fold_terms(g, folds, false);
-        }
         dfg_close(g, &term, "");
     }
     g->copies = before;
@@ -601,25 +659,32 @@ static unsigned around_written(struct dfg_gen *g, const struct around *a)
     return written;
 }
 
+static void one_chunk(struct dfg_gen *g, const struct around *a, const struct dff_range *range, const char *from, const char *to, unsigned terms)
+{
+    struct around chunk = *a;
+    struct dfg_block block;
+    struct dfg_loop loop = dfg_loop_open(g, range, &block);
+    chunk.range = range;
+    chunk.terms = terms;
+    chunk.apart = 1;
+    if (!g->failed)
+        over_columns(g, &chunk, join_columns);
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s += %u)", loop.name, from, loop.name, to, loop.name, terms));
+}
+
 /* The innermost range, if none is written out: CHUNK terms at a time, and then the rest, because what the columns have is read and stored each time. */
 static void around_chunks(struct dfg_gen *g, const struct around *a, const struct dff_range *range)
 {
-    const int64_t values = range->to->i - range->from->i, whole = values - values % CHUNK, middle = range->from->i + whole;
-    for (int rest = 0; rest < 2 && !g->failed; rest++) {
-        const int64_t from = rest ? middle : range->from->i, to = rest ? range->to->i : middle;
-        struct around chunk = *a;
-        struct dfg_block block;
-        if (from == to)
-            continue;
-        struct dfg_loop loop = dfg_loop_open(g, range, &block);
-        block.low = from;
-        block.high = rest ? to - 1 : to - CHUNK;
-        chunk.range = range;
-        chunk.terms = rest ? 1 : CHUNK;
-        if (!g->failed)
-            over_columns(g, &chunk, join_columns);
-        dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = %" PRId64 "; %s < %" PRId64 "; %s += %u)", loop.name, from, loop.name, to, loop.name, chunk.terms));
-    }
+    const char *from = dfg_index(g, range->from).c, *to = dfg_index(g, range->to).c, *middle = dfg_new_name(g);
+    const int64_t values = dfg_range_is_fixed(range) ? range->to->i - range->from->i : 0, whole = values - values % CHUNK;
+    if (values)
+        middle = dfg_printf(g, "%" PRId64, range->from->i + whole);
+    else
+        dfg_line(g, g->block, "const int64_t %s = %s + (%s - (%s)) / %d * %d;", middle, from, to, from, CHUNK, CHUNK);
+    if (!values || whole)
+        one_chunk(g, a, range, from, middle, CHUNK);
+    if (!values || whole < values)
+        one_chunk(g, a, range, middle, to, 1);
 }
 
 static void around_loops(struct dfg_gen *g, const struct around *a, uint32_t depth, uint32_t loops)
@@ -654,20 +719,164 @@ static void print_kept(struct dfg_gen *g, unsigned first)
     dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
 }
 
+/* ---- lanes of columns ---- */
+
+#define LANE 16                         /* DF_LANES of df_formula.h */
+
+/* Joins a chunk of terms with the lane of a column, or begins it. */
+static void join_lane(struct dfg_gen *g, const struct around *a)
+{
+    const struct dfg_fold fold = { .node = a->nodes[0], .name = dfg_new_name(g) };
+    const char *lane = place_in_strip(g, a->row);
+    if (!a->begins)
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(fold.node->type), fold.name, lane);
+    for (unsigned k = 0; k < a->terms && !g->failed; k++) {
+        struct dfg_block term;
+        if (open_term(g, a, &term, k))
+            fold_terms(g, &fold, a->begins && k == 0);
+        dfg_close(g, &term, "");
+    }
+    dfg_line(g, g->block, "%s = %s;", lane, fold.name);
+}
+
+/* Stores what the terms of lanes l, l + 4, l + 8 and l + 12 give, or of those of them that have one. */
+static void join_four(struct dfg_gen *g, const struct around *a)
+{
+    const struct dff_node *n = a->nodes[0];
+    struct dfg_text terms[4] = { { 0 } };
+    for (unsigned k = 0; k < a->terms && !g->failed; k++) {
+        struct dfg_block term;
+        if (open_term(g, a, &term, k)) {
+            const char *name = dfg_new_name(g), *value = dfg_value(g, n->args[0]).c;
+            dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, value);
+            terms[k] = (struct dfg_text){ name, DFG_ATOM };
+        }
+        dfg_close(g, &term, "");
+    }
+    if (g->failed)
+        return;
+    const char *first = a->terms > 2 ? dfg_joined(g, n, terms[0].c, terms[2]) : terms[0].c;
+    if (a->terms > 3)
+        terms[1] = (struct dfg_text){ dfg_joined(g, n, terms[1].c, terms[3]), DFG_PLUS };
+    dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), a->terms > 1 ? dfg_joined(g, n, first, terms[1]) : first);
+}
+
+/* A loop over columns behind `head`, in which a chunk of terms is joined. i: the name of the range's slot in a loop over chunks; NULL: it is there already,
+ * and the chunk is the first one. */
+static void lane_chunk(struct dfg_gen *g, const struct around *a, unsigned terms, const char *i, const char *head)
+{
+    struct around chunk = *a;
+    struct dfg_block block;
+    chunk.terms = terms;
+    chunk.begins = !i;
+    if (dfg_open(g, &block, i ? (int)a->range->slot : -1, i))
+        over_columns(g, &chunk, a->apart == LANE ? join_lane : join_four);
+    dfg_close(g, &block, head);
+}
+
+/* A lane of a block of more than 16 terms. There is no `else` here: what a chunk needs of the block around it may be printed before it. */
+static void print_long(struct dfg_gen *g, const struct around *a, const char *i)
+{
+    const char *four = dfg_new_name(g), *one = dfg_new_name(g);
+    lane_chunk(g, a, 1, NULL, "if (df_left == 1)");
+    lane_chunk(g, a, 2, NULL, "if (df_left == 2 || df_left == 3)");
+    lane_chunk(g, a, 4, NULL, "if (df_left >= 4)");
+    lane_chunk(g, a, 4, four, dfg_printf(g, "for (int64_t %s = %s + %d; df_end - %s > %d; %s += %d)", four, i, 4 * LANE, four, 3 * LANE, four, 4 * LANE));
+    lane_chunk(g, a, 1, one, dfg_printf(g, "for (int64_t %s = %s + %d * (df_left < 4 ? df_left / 2 * 2 + (df_left == 1) : df_left / 4 * 4); %s < df_end; %s += %d)", one, i, LANE, one, one, LANE));
+}
+
+/* Lanes l, l + 4, l + 8 and l + 12 of a block of 16 terms at most. */
+static void print_short(struct dfg_gen *g, const struct around *a)
+{
+    for (unsigned terms = 1; terms <= 4 && !g->failed; terms++)
+        lane_chunk(g, a, terms, NULL, dfg_printf(g, "if (df_left == %u)", terms));
+}
+
+/* The loop over the lanes of a block. */
+static void print_lane_loop(struct dfg_gen *g, const struct around *a, const char *i, const char *lanes, const char *head)
+{
+    struct dfg_block block;
+    struct around own = *a;
+    own.row = dfg_new_name(g);
+    if (dfg_open(g, &block, (int)a->range->slot, i)) {
+        set_ends(&block, a->range, 0);
+        dfg_line(g, &block, "%s *const %s = %s + df_l * df_strip_columns;", dfg_type(a->nodes[0]->type), own.row, lanes);
+        dfg_line(g, &block, "const int64_t %s = df_block + df_l;", i);
+        dfg_line(g, &block, "const int64_t df_left = (df_end - %s + %" PRId64 ") / %" PRId64 ";", i, own.apart - 1, own.apart);
+        if (own.apart == LANE)
+            print_long(g, &own, i);
+        else
+            print_short(g, &own);
+    }
+    dfg_close(g, &block, head);
+}
+
+/* The last range: its blocks. */
+static void print_lane_blocks(struct dfg_gen *g, const struct around *a, const char *kind, const char *state, const char *lanes)
+{
+    struct around own = *a;
+    struct dfg_block block, part;
+    own.range = &a->nodes[0]->ranges[a->nodes[0]->n_ranges - 1];
+    struct dfg_loop loop = dfg_loop_open(g, own.range, &block); /* for its name */
+    block.slot = -1;
+    block.name = NULL;
+    dfg_line(g, &block, "const int64_t df_end = %s - df_block < DF_BLOCK ? %s : df_block + DF_BLOCK, df_terms = df_end - df_block;", loop.to, loop.to);
+    for (int is_long = 0; is_long < 2 && !g->failed; is_long++) {
+        own.apart = is_long ? LANE : 4;
+        if (dfg_open(g, &part, -1, NULL))
+            print_lane_loop(g, &own, loop.name, lanes, is_long ? "for (int df_l = 0; df_l < DF_LANES; df_l++)" : "for (int df_l = 0; df_l < 4 && df_l < df_terms; df_l++)");
+        dfg_close(g, &part, is_long ? "if (df_terms > DF_LANES)" : "if (df_terms <= DF_LANES)");
+    }
+    dfg_line(g, &block, "df_join_rows_%s(%s, df_strip_columns, df_terms > DF_LANES ? DF_LANES : df_terms < 4 ? df_terms : 4, df_strip_end - df_strip);", kind, lanes);
+    dfg_line(g, &block, "df_put_row_%s(&%s, 1, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, lanes);
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t df_block = %s; df_block < %s; df_block += DF_BLOCK)", loop.from, loop.to));
+}
+
+/* Prints what puts the values of ranges r, r + 1, … together, of each column. Gives the name of the row that has them. */
+static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint32_t r)
+{
+    const struct dff_node *n = a->nodes[0];
+    const char *state = dfg_new_name(g), *lanes = dfg_new_name(g), *row = dfg_new_name(g), *kind = dfg_lanes_name(g, n), *some = has_values(g, n, r + 1);
+    struct dfg_block block, inside;
+    dfg_line(g, g->block, "struct df_row_lanes %s = { .n = { 0 } };", state);
+    dfg_line(g, g->block, "%s %s[DF_LEVELS * DF_LANES * df_strip_columns];", dfg_type(n->type), lanes);
+    if (some)
+        dfg_open(g, &inside, -1, NULL);
+    if (r + 1 == n->n_ranges && !g->failed)
+        print_lane_blocks(g, a, kind, state, lanes);
+    else if (!g->failed) {
+        struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
+        const char *inner = g->failed ? "" : rows_of_lanes(g, a, r + 1);
+        dfg_line(g, g->block, "df_put_row_%s(&%s, 0, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, inner);
+        dfg_loop_close(g, &block, &loop);
+    }
+    if (some)
+        dfg_close(g, &inside, dfg_printf(g, "if (%s)", some));
+    dfg_line(g, g->block, "const %s *const %s = df_end_rows_%s(&%s, %s, df_strip_columns, df_strip_end - df_strip, %s);", dfg_type(n->type), row, kind, state, lanes,
+             n->op == DFF_SUM ? "0" : dfg_start_of(n));
+    return row;
+}
+
 static void print_around(struct dfg_gen *g, struct around *a)
 {
     const unsigned before = g->n_columns;
     bool any = false;
+    g->stage.is_wide = true;
     g->walks++;
     for (unsigned i = 0; i < a->n; i++)
         for (uint32_t k = 0; k < a->nodes[i]->n_args; k++)
             if (a->nodes[i]->args[k])
                 keep_columns(g, a->nodes[i]->args[k], slots_of(a->nodes[i]));
     print_kept(g, before);
+    if (has_lanes(a->nodes[0])) {
+        g->column_bytes += LANE / 2 * dfg_type_bytes(a->nodes[0]->type); /* 16 rows for a strip in the first cache, beside one that is read */
+        dfg_column_add(g, a->nodes[0], false)->name = rows_of_lanes(g, a, 0);
+        return;
+    }
     for (unsigned i = 0; i < a->n; i++) {
         const struct dff_node *n = a->nodes[i];
         a->values[i] = dfg_new_name(g);
-        a->anys[i] = needs_any(n) ? dfg_new_name(g) : NULL;
+        a->anys[i] = needs_any(n) && condition_of(n) ? dfg_new_name(g) : NULL;
         any |= a->anys[i] != NULL;
         dfg_column_array(g, n->type, a->values[i], 1, 0);
         if (a->anys[i])
@@ -684,8 +893,8 @@ static void print_around(struct dfg_gen *g, struct around *a)
 /* Reductions that are printed together have the same ranges, and none holds one that is not yet printed. */
 static void find_together(const struct dfg_gen *g, struct around *a, const unsigned char *marks)
 {
-    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER; i++)
-        if (marks[i] == AROUND && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
+    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !has_lanes(a->nodes[0]); i++)
+        if (marks[i] == AROUND && !has_lanes(g->kernel->nodes[i]) && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
             a->nodes[a->n++] = g->kernel->nodes[i];
 }
 

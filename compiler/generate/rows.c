@@ -223,21 +223,30 @@ static void print_residues(struct dfg_gen *g)
     }
 }
 
-/* The text of a row function without its head. NULL: no memory. */
-static char *row_text(struct dfg_gen *g)
+/* What print() prints, in blocks that have the parameters of a row function. NULL: no memory. */
+static char *text_of(struct dfg_gen *g, void (*print)(struct dfg_gen *g))
 {
     struct dfg_block function, outer[DF_MAX_RANK];
     unsigned n = 0;
     if (!dfg_open(g, &function, -1, NULL))
         return NULL;
-    g->copies = 1;
-    g->n_ranged = 0;
-    g->near = g->mode == DFG_MAIN && out_port(g)->mode == DF_OUT;
     for (unsigned d = 0; d < dfg_lead(g) - g->stage.is_pair; d++)
         if (g->formula->is_index[d]) {
             dfg_open_shared(g, &outer[n], (int)d, g->formula->names[d]); /* a parameter of the row function */
             n++;
         }
+    print(g);
+    while (n)
+        dfg_close(g, &outer[--n], "");
+    dfg_close(g, &function, "");
+    return function.bytes;
+}
+
+static void print_row_text(struct dfg_gen *g)
+{
+    g->copies = 1;
+    g->n_ranged = 0;
+    g->near = g->mode == DFG_MAIN && out_port(g)->mode == DF_OUT;
     if (g->column < 0)
         dfg_store(g);
     else if (g->stage.is_half)
@@ -248,10 +257,12 @@ static char *row_text(struct dfg_gen *g)
     }
     g->n_ranged = 0;
     g->near = false;
-    while (n)
-        dfg_close(g, &outer[--n], "");
-    dfg_close(g, &function, "");
-    return function.bytes;
+}
+
+/* The text of a row function without its head. NULL: no memory. */
+static char *row_text(struct dfg_gen *g)
+{
+    return text_of(g, print_row_text);
 }
 
 /* ---- the functions ---- */
@@ -352,6 +363,111 @@ static void pair_function(struct dfg_gen *g, FILE *out)
     free(text);
 }
 
+/* ---- EDGE by MAIN ----
+ *
+ * EDGE of a formula with many terms copies what its columns read of each row, and what stands beside the row, into an array, and calls MAIN with this.
+ */
+
+#define MOST_PADDED 4                   /* rows: the arrays are on the stack */
+#define MOST_CHANNELS 4
+#define PAD 1024                        /* DF_PAD of df_formula.h */
+
+/* Elements of a row for each column. 0: too many, or they are no number. */
+static int64_t channels_of(const struct dfg_gen *g, const struct dfg_row *row)
+{
+    const struct dff_port *port = &g->kernel->ports[row->port];
+    int64_t channels = 1;
+    for (unsigned d = row->lead + 1; d < port->rank && channels; d++) {
+        const struct dff_node *extent = port->extents[d];
+        channels = extent->kind == DFF_CONST && extent->i <= MOST_CHANNELS && channels * extent->i <= MOST_CHANNELS ? channels * extent->i : 0;
+    }
+    return channels;
+}
+
+static bool can_pad(const struct dfg_gen *g)
+{
+    unsigned padded = 0;
+    bool can = g->stage.is_wide && !g->stage.has_bounds_in_whole;
+    for (unsigned i = 0; i < g->stage.n_rows && can; i++) {
+        const struct dfg_row *row = &g->stage.rows[i];
+        padded += row->beside != DFF_NONE;
+        can = row->beside == DFF_NONE || (!row->has_others && channels_of(g, row));
+    }
+    return can && padded && padded <= MOST_PADDED;
+}
+
+/* The most elements beside a column that MAIN reads; more than PAD if they are not known. */
+static int64_t pad_of(const struct dfg_row *row)
+{
+    const struct dfg_way *way = row->ways;
+    return way->next || way->least.n || way->most.n ? PAD + 1 : way->most.constant - way->least.constant;
+}
+
+/* The element that stands outside of a port in dimension d, if a number does. */
+static const char *outside_of(struct dfg_gen *g, const struct dff_port *port, unsigned d)
+{
+    const char *number = dfg_value(g, port->outside[d]).c;
+    return port->elem == DF_F16 ? dfg_printf(g, "df_f16_of_f32(%s)", number) : number;
+}
+
+/* Copies what the columns of the strip read of row i. Gives what stands for the row's pointer. */
+static const char *print_pad(struct dfg_gen *g, unsigned i)
+{
+    const struct dfg_row *row = &g->stage.rows[i];
+    const struct dff_port *port = &g->kernel->ports[row->port];
+    const int64_t channels = channels_of(g, row);
+    const char *extent = dfg_index(g, port->extents[row->lead]).c, *elem = df_elem_c_type(port->elem);
+    const char *at = row->beside == DFF_NUMBER ? "df_p" : dfg_bordered(g, (struct dfg_text){ "df_p", DFG_ATOM }, row->beside, extent).c;
+    const char *outside = row->beside == DFF_NUMBER ? dfg_printf(g, "df_p < 0 || df_p >= %s ? %s : ", extent, outside_of(g, port, row->lead)) : "";
+    const char *times = channels > 1 ? dfg_printf(g, " * %" PRId64 " + df_c", channels) : "";
+    dfg_line(g, g->block, "%s df_pad%u[%" PRId64 " * (df_strip_columns + DF_PAD)];", elem, i, channels);
+    dfg_line(g, g->block, "for (int64_t df_p = df_strip + df_least%u; df_p < df_strip_end + df_most%u; df_p++)", i, i);
+    if (channels > 1)
+        dfg_line(g, g->block, "    for (int64_t df_c = 0; df_c < %" PRId64 "; df_c++)", channels);
+    dfg_line(g, g->block, "        df_pad%u[(df_p - df_strip - df_least%u)%s] = %s%s[%s%s];", i, i, times, outside, row->name, at, times);
+    return dfg_printf(g, ", df_pad%u - %" PRId64 " * (df_strip + df_least%u)", i, channels, i);
+}
+
+static void print_pads(struct dfg_gen *g)
+{
+    const char *fits = "", *rows = "";
+    struct dfg_block block, strip;
+    for (unsigned i = 0; i < g->stage.n_rows; i++) {
+        const struct dfg_row *row = &g->stage.rows[i];
+        if (row->beside == DFF_NONE)
+            continue;
+        dfg_line(g, g->block, "int64_t df_least%u = %s, df_most%u = %s;", i, dfg_affine_text(g, &row->ways->least).c, i, dfg_affine_text(g, &row->ways->most).c);
+        for (const struct dfg_way *way = row->ways->next; way; way = way->next) {
+            dfg_line(g, g->block, "df_least%u = df_min_i64(df_least%u, %s);", i, i, dfg_affine_text(g, &way->least).c);
+            dfg_line(g, g->block, "df_most%u = df_max_i64(df_most%u, %s);", i, i, dfg_affine_text(g, &way->most).c);
+        }
+        if (pad_of(row) > PAD)
+            fits = dfg_printf(g, "%s%sdf_most%u - df_least%u <= DF_PAD", fits, *fits ? " && " : "", i, i);
+    }
+    if (!dfg_open(g, &block, -1, NULL))
+        return;
+    dfg_line(g, &block, "enum { df_strip_columns = 256 };");
+    if (dfg_open(g, &strip, -1, NULL)) {
+        dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < df_strip_columns ? df_to : df_strip + df_strip_columns;");
+        for (unsigned i = 0; i < g->stage.n_rows; i++)
+            rows = dfg_printf(g, "%s%s", rows, g->stage.rows[i].beside == DFF_NONE ? dfg_printf(g, ", %s", g->stage.rows[i].name) : print_pad(g, i));
+        dfg_line(g, &strip, "df_row%u_%c(%s, df_strip, df_strip_end);", g->stage.number, DFG_NAME, row_arguments(g, dfg_port_name(g, g->formula->port), rows));
+    }
+    dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += df_strip_columns)");
+    if (*fits)
+        dfg_line(g, &block, "return;");
+    dfg_close(g, &block, *fits ? dfg_printf(g, "if (%s)", fits) : "");
+}
+
+/* Does EDGE need no other text? */
+static bool always_fits(const struct dfg_gen *g)
+{
+    bool fits = true;
+    for (unsigned i = 0; i < g->stage.n_rows; i++)
+        fits = fits && (g->stage.rows[i].beside == DFF_NONE || pad_of(&g->stage.rows[i]) <= PAD);
+    return fits;
+}
+
 /* The border of a dimension in which some row of the port may be outside. A row that always is inside for elements of the output is
  * read beyond these, too. */
 static void set_borders(const struct dfg_stage *one, struct dfg_stage *half)
@@ -420,7 +536,8 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     if (sums)
         dfg_analyse(g);
     g->mode = DFG_EDGE;
-    if ((has_edge(g) || far) && !g->failed)
+    char *pads_text = !far && !sums && !g->stage.phases && g->stage.n_bounds && can_pad(g) && !g->failed ? text_of(g, print_pads) : NULL;
+    if ((has_edge(g) || far) && !(pads_text && always_fits(g)) && !g->failed)
         edge_text = row_text(g);
     const char *parameters = row_parameters(g);
     if (!g->failed && !sums && !g->stage.phases && dfg_pair_is_wanted(g, main_text))
@@ -429,14 +546,17 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
         dfg_kept_find(g);
     if (!g->failed && g->kept.node)
         kept_functions(g, out);
-    if (!g->failed && edge_text)
-        fprintf(out, "static DF_SELDOM void df_edge%u_%c(%s)\n{\n%s}\n\n", number, DFG_NAME, parameters, edge_text);
+    if (!g->failed && pads_text)        /* MAIN calls no EDGE that calls it */
+        fprintf(out, "static void df_row%u_%c(%s);\n\n", number, DFG_NAME, parameters);
+    if (!g->failed && (edge_text || pads_text))
+        fprintf(out, "static DF_SELDOM void df_edge%u_%c(%s)\n{\n%s%s}\n\n", number, DFG_NAME, parameters, pads_text ? pads_text : "", edge_text ? edge_text : "");
     if (!g->failed)
         fprintf(out, "static %s void df_row%u_%c(%s)\n{\n%s%s%s%s}\n\n", g->pair.is_pair ? "DF_SELDOM" : "DF_ALONE", number, DFG_NAME, parameters,
                 g->far[0] ? "    uint32_t df_far32 = 0;\n" : "", g->far[1] ? "    uint64_t df_far64 = 0;\n" : "", main_text,
                 far ? far_call(g) : "");
     free(main_text);
     free(edge_text);
+    free(pads_text);
 }
 
 /* ---- the caller ---- */
@@ -506,11 +626,8 @@ void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
     dfg_line(g, g->block, "int64_t df_low = %s, df_high = %s;", first, width);
     for (unsigned i = 0; i < g->stage.n_bounds; i++) {
         struct dfg_bound *b = &g->stage.bounds[i];
-        struct dfg_affine low = b->rest, high = b->rest;
-        low.constant = b->least;
-        high.constant = b->most;
-        dfg_line(g, g->block, "df_narrow(&df_low, &df_high, %" PRId64 ", %s, %s, %s);", b->factor, dfg_affine_text(g, &low).c,
-                 dfg_affine_text(g, &high).c, dfg_index(g, b->extent).c);
+        dfg_line(g, g->block, "df_narrow(&df_low, &df_high, %" PRId64 ", %s, %s, %s);", b->factor, dfg_affine_text(g, &b->least).c,
+                 dfg_affine_text(g, &b->most).c, dfg_index(g, b->extent).c);
     }
     dfg_line(g, g->block, "df_order(&df_low, &df_high, %s);", width);
     if (phases)
@@ -751,7 +868,7 @@ static bool print_outside_rows(struct dfg_gen *g, bool free_them)
         done[row->port] = any = true;
         for (unsigned d = 0; d < row->lead; d++)
             if (row->border[d] == DFF_NUMBER)
-                number = dfg_value(g, port->outside[d]).c;
+                number = outside_of(g, port, d);
         if (free_them) {
             dfg_line(g, g->block, "__builtin_free(df_outside_%s);", name);
             continue;
@@ -759,8 +876,7 @@ static bool print_outside_rows(struct dfg_gen *g, bool free_them)
         const char *size = dfg_row_size(g, port, least_lead(g, row->port));
         dfg_line(g, g->block, "%s *const df_outside_%s = __builtin_malloc(sizeof(%s) * (size_t)(%s));", elem, name, elem, size);
         dfg_line(g, g->block, "for (int64_t df_i = 0; df_outside_%s && df_i < %s; df_i++)", name, size);
-        dfg_line(g, g->block, "    df_outside_%s[df_i] = %s%s%s;", name, port->elem == DF_F16 ? "df_f16_of_f32(" : "", number,
-                 port->elem == DF_F16 ? ")" : "");
+        dfg_line(g, g->block, "    df_outside_%s[df_i] = %s;", name, number);
         dfg_line(g, g->block, "df_good = df_good && df_outside_%s;", name);
     }
     return any;

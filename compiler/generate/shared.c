@@ -47,9 +47,15 @@ bool dfg_pair_is_wanted(const struct dfg_gen *g, const char *text)
            !g->stage.has_strips && !has_functions(g) && dfg_residues(g, &modulus) < 0;
 }
 
+/* Do its columns depend on more than numbers? */
+static bool is_moved(const struct dfg_bound *bound)
+{
+    return bound->least.n || bound->most.n;
+}
+
 static bool same_columns(const struct dfg_bound *a, const struct dfg_bound *b)
 {
-    return a->extent == b->extent && a->factor == b->factor && a->least == b->least && a->most == b->most;
+    return a->extent == b->extent && a->factor == b->factor && a->least.constant == b->least.constant && a->most.constant == b->most.constant;
 }
 
 bool dfg_pair_is_good(const struct dfg_gen *g)
@@ -57,7 +63,7 @@ bool dfg_pair_is_good(const struct dfg_gen *g)
     bool good = g->pair.n_rows < 2 * g->stage.n_rows && g->pair.n_bounds == g->stage.n_bounds &&
                 memcmp(g->pair.whole, g->stage.whole, sizeof g->pair.whole) == 0;
     for (unsigned i = 0; good && i < g->stage.n_bounds; i++)
-        good = same_columns(&g->pair.bounds[i], &g->stage.bounds[i]) && g->stage.bounds[i].rest.n == 0;
+        good = same_columns(&g->pair.bounds[i], &g->stage.bounds[i]) && !is_moved(&g->stage.bounds[i]);
     return good;
 }
 
@@ -282,7 +288,7 @@ static const struct dff_node *largest(const struct dfg_gen *g, const struct dff_
 static bool has_same_columns(const struct dfg_stage *stage)
 {
     for (unsigned i = 0; i < stage->n_bounds; i++)
-        if (stage->bounds[i].rest.n)
+        if (is_moved(&stage->bounds[i]))
             return false;
     return true;
 }

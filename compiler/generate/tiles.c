@@ -283,11 +283,8 @@ static const char *all_inside(struct dfg_gen *g, unsigned stage, bool own)
     for (unsigned i = 0; i < g->stage.n_bounds; i++) {
         const struct dfg_bound *b = &g->stage.bounds[i];
         const char *region = dfg_printf(g, "df_%s%c%u", own ? "own_" : "", b->slot == g->kernel->strips->dim ? 'y' : 'x', stage);
-        struct dfg_affine low = b->rest, high = b->rest;
-        low.constant = b->least;
-        high.constant = b->most;
         text = dfg_printf(g, "%s%s%" PRId64 " * %s.from + (%s) >= 0 && %" PRId64 " * (%s.to - 1) + (%s) < %s", text ? text : "", text ? " && " : "",
-                          b->factor, region, dfg_affine_text(g, &low).c, b->factor, region, dfg_affine_text(g, &high).c,
+                          b->factor, region, dfg_affine_text(g, &b->least).c, b->factor, region, dfg_affine_text(g, &b->most).c,
                           dfg_within(g, dfg_index(g, b->extent), DFG_COMPARE));
     }
     return text;

@@ -84,20 +84,27 @@ esac
 [ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
 [ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
 rm -rf "$DF_TEST_CACHE"; mkdir -p "$logs" "$tools"; mkdir -m 700 "$DF_TEST_CACHE"
+# install_tool FILE: what it reads becomes a tool. An equal one stays as it is, and another takes its place at once: `make mutate` runs several of these
+# scripts in one build folder, and the tests of one link while the next begins.
+install_tool() {
+    cat >"$1.$$" && chmod +x "$1.$$"
+    if cmp -s "$1.$$" "$1"; then rm "$1.$$"; else mv "$1.$$" "$1"; fi
+}
 if gold=$(command -v ld.gold); then             # in which link-time optimisation is gcc's own plug-in; lld has none for it
-    rm -f "$tools/ld"; without=; [ "${build##*/}" != release ] || without=-S
+    without=; [ "${build##*/}" != release ] || without=-S
     { echo '#!/bin/sh'
       ! lld=$(command -v ld.lld) || echo "case \$COLLECT_GCC_OPTIONS in *-flto*) ;; *) exec $lld --threads=1 $without \"\$@\" ;; esac"
-      echo "exec $gold $without \"\$@\""; } >"$tools/ld"
-    chmod +x "$tools/ld"
+      echo "exec $gold $without \"\$@\""; } | install_tool "$tools/ld"
 fi
 # Scripts and Python programs call cc and c++: these are the compilers of $CC and $CXX. Without a CXX it is the one that belongs to CC, as for dfc.
 as_compiler() { # NAME COMMAND: calls of NAME are calls of COMMAND, which may have a wrapper before it
     local file
-    rm -f "$tools/bin/$1"
-    if file=$(command -v "$2"); then ln -s "$file" "$tools/bin/$1"; return; fi
+    if file=$(command -v "$2"); then
+        [ "$(readlink "$tools/bin/$1")" = "$file" ] || ln -sf "$file" "$tools/bin/$1"
+        return
+    fi
     file=$(command -v "${2%% *}") || file=${2%% *}      # tests may have another PATH
-    printf '#!/bin/sh\nexec %s "$@"\n' "$file${2#"${2%% *}"}" >"$tools/bin/$1"; chmod +x "$tools/bin/$1"
+    printf '#!/bin/sh\nexec %s "$@"\n' "$file${2#"${2%% *}"}" | install_tool "$tools/bin/$1"
 }
 if [ -n "${CC:-}" ]; then
     compiler=${CC##*[/ ]}

@@ -42,6 +42,17 @@ for folder in mine beside; do printf '#!/bin/sh\necho ok from %s\n' $folder >$fo
 made path which_one
 PATH=$PWD/mine:$PWD/beside:$PATH run unit-path
 [ $status = 0 ] && grep -q '^ok from mine' fake/test-logs/unit-path && pass path || fail path "exit $status: $(cat said fake/test-logs/unit-path)"
+# Several runs may share a build folder: the tools that one of them uses are not written again by the next, and one that must change is replaced whole.
+tools() { ls -iL fake/test-tools/ld fake/test-tools/bin/cc; }
+compilers() { CC="env $1" CXX="env c++" run =unit-fake_good; }
+if command -v ld.gold >/dev/null; then
+    compilers gcc; tools >tools.before; compilers gcc; tools >tools.after; same tools-stay tools.after tools.before
+    exec 5<fake/test-tools/bin/cc; echo cut >fake/test-tools/ld; compilers clang; cat <&5 >open; exec 5<&-
+    expect tool-replaced 0 '^exec .*env clang "\$@"$' cat fake/test-tools/bin/cc
+    expect tool-open 0 '^exec .*env gcc "\$@"$' cat open
+    expect tool-written 0 '^exec .*ld\.gold ' cat fake/test-tools/ld
+    [ "$(cd fake/test-tools && echo * bin/*)" = "bin ld bin/c++ bin/cc" ] && pass tools-alone || fail tools-alone "$(ls -R fake/test-tools)"
+else skip tools 'no ld.gold'; fi
 # Scripts that no test runs, as bench.sh of the applications, are at least scripts.
 wrong=$(find "$DF_SOURCE" -path "$DF_SOURCE/build" -prune -o -name '*.sh' -print | while read -r script; do bash -n "$script" 2>&1; done)
 [ -z "$wrong" ] && pass scripts || fail scripts "$wrong"

@@ -312,7 +312,6 @@ static bool has_ending(const char *path, const char *ending)
 static bool draw(const char *path, const struct dfc_map_report *report)
 {
     const struct dfc_map_row *row = &report->rows[report->shown];
-    struct dfc_picture picture;
     struct df_error error = { "" };
     char title[300], *text;
     size_t size;
@@ -324,9 +323,7 @@ static bool draw(const char *path, const struct dfc_map_report *report)
         dfc_error("%s", error.text);
         return false;
     }
-    bool good = dfc_picture_open(&picture, path);
-    if (good)
-        good = dfc_picture_close(&picture, fwrite(text, 1, size, picture.file) == size);
+    const bool good = dfc_picture_write(path, text, size);
     free(text);
     return good;
 }

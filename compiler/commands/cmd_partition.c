@@ -1,7 +1,6 @@
 /* cmd_partition.c - `dfc partition GRAPH.df`: shows where each node will run, in figures and as a picture. */
 #include "compiler/commands/command.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,19 +291,6 @@ static bool draw_memory(const char *path, const struct dfp_problem *problem, con
     return dfc_picture_close(&picture, drawn);
 }
 
-/* A large text goes past the buffer, so fwrite() alone knows why it could not be written. */
-static bool write_text(const char *path, const char *text, size_t size)
-{
-    struct dfc_picture picture;
-    if (!dfc_picture_open(&picture, path))
-        return false;
-    errno = 0;
-    const bool whole = fwrite(text, 1, size, picture.file) == size, is_file = picture.file != stdout;
-    if (!whole && is_file)              /* else closing tells it */
-        dfc_error("cannot write '%s': %s", path, strerror(errno ? errno : EIO));
-    return dfc_picture_close(&picture, whole || !is_file);
-}
-
 static bool draw(const struct wanted *wanted, const struct dfp_drawing *how, const struct dfp_problem *problem,
                  const struct df_plan *plan, struct df_error *error)
 {
@@ -321,7 +307,7 @@ static bool draw(const struct wanted *wanted, const struct dfp_drawing *how, con
         dfc_error("%s", error->text);
         return false;
     }
-    bool good = write_text(wanted->path, text, size);
+    bool good = dfc_picture_write(wanted->path, text, size);
     free(text);
     if (good && summarised)
         dfc_note("%u nodes are too many to draw: '%s' shows groups of them, with counts and loads", (unsigned)n,

@@ -103,3 +103,15 @@ bool dfc_picture_close(struct dfc_picture *picture, bool keep)
     bool closed = dfc_output_close(&picture->output, keep);
     return closed && keep;
 }
+
+bool dfc_picture_write(const char *path, const char *text, size_t size)
+{
+    struct dfc_picture picture;
+    if (!dfc_picture_open(&picture, path))
+        return false;
+    errno = 0;                          /* a large text goes past the buffer, so fwrite() alone knows why it could not be written */
+    const bool whole = fwrite(text, 1, size, picture.file) == size, is_file = picture.file != stdout;
+    if (!whole && is_file)              /* else closing tells it */
+        dfc_error("cannot write '%s': %s", path, strerror(errno ? errno : EIO));
+    return dfc_picture_close(&picture, whole || !is_file);
+}

@@ -27,5 +27,7 @@ struct dfc_picture {
 bool dfc_picture_open(struct dfc_picture *picture, const char *path);
 /* keep false: nothing is written. */
 bool dfc_picture_close(struct dfc_picture *picture, bool keep);
+/* Opens a picture, writes the text, and closes it. */
+bool dfc_picture_write(const char *path, const char *text, size_t size);
 
 #endif

@@ -25,6 +25,38 @@ else
     skip full-disk "no /dev/full here"
 fi
 
+# Each option of a command that names a file: in a folder that is not there, and on a full disk. The command says so, and ends with exit status 1.
+echo 'void f(int *a, int n) { a[n - 1] = 0; }' >f.c
+echo '[{"name":"a","ph":"X","pid":1,"tid":1,"ts":0,"dur":2}]' >t.json
+cluster=$DF_SOURCE/examples/cluster
+writes() { # FILE COMMAND…, where FILE is a word of the command, or the end of one
+    local file=$1 name=${*:2} ending=${1##*.}; shift
+    expect "no-folder $name" 1 "^dfc: error: cannot write 'no/$file': No such file or directory$" "$DFC" "${@/%$file/no/$file}"
+    [ -c /dev/full ] || return 0
+    [ -e "full.$ending" ] || ln -s /dev/full "full.$ending"
+    expect "full $name" 1 "^dfc: error: cannot write '(full.$ending|/dev/full)': No space left on device$" "$DFC" "${@/%$file/full.$ending}"
+}
+writes x.svg partition sum.df -o x.svg
+writes x.dot partition sum.df --dot=x.dot
+writes x.svg partition sum.df --svg=x.svg
+writes x.svg partition sum.df --memory=x.svg
+writes x.csv partition sum.df --schedule=x.csv
+writes x.csv simulate sum.df --format=csv -o x.csv
+writes x.svg simulate sum.df --policy=gp --gantt=x.svg
+writes x.json simulate sum.df --policy=gp --schedule=x.json
+writes x.txt explain sum.df -o x.txt
+writes x.txt doctor --quick -o x.txt
+writes x.svg gantt t.json -o x.svg
+writes x.df probe --quick --device=none -o x.df
+writes x.df wrap f.c -o x.df
+writes x.txt sum.df --emit=plan -o x.txt
+writes x.csv compare sum.df --policy=eager --nvcc=none --csv=x.csv
+for o in -o\ x.csv --sizes=x.csv --plot=x.svg; do
+    writes x.${o##*.} scale "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --waves=100 --stream-policy=odds $o
+done
+for o in -o\ x.csv --plot=x.svg; do writes x.${o##*.} scale "$cluster/hedpm.df" --platform="$cluster/hedpm-site.df" --waves=10 --nodes=1 $o; done
+for o in map svg; do writes x.$o map "$cluster/hedpm.df" --platform="$cluster/hedpm-site.df" --budget=10 --show=hedpm -o x.$o; done
+
 # A file opened while stdout is closed does not get what is printed.
 "$DFC" partition sum.df --dot=closed.dot >&- 2>/dev/null
 "$DFC" partition sum.df --dot=open.dot >/dev/null 2>&1

@@ -735,7 +735,9 @@ static int digest_file(const char *path, int64_t from, int64_t end, uint64_t *di
     char *part = dfr_output_part_path(path);
     int64_t n = 0;
     struct stat info;
-    int fd = part ? open(part, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (!part)
+        return dfr_error_memory(error);
+    int fd = open(part, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     int status = fd < 0 || fstat(fd, &info) != 0 ? dfr_error(&why, DF_E_IO, "%s", strerror(errno))
@@ -745,7 +747,7 @@ static int digest_file(const char *path, int64_t from, int64_t end, uint64_t *di
         close(fd);
     free(part);
     if (status != DF_OK)
-        return dfr_error(error, DF_E_IO, "cannot read '%s', which the run has written: %s", path, why.text);
+        return dfr_error(error, status, "cannot read '%s', which the run has written: %s", path, why.text);
     return n == end - from ? DF_OK : dfr_error(error, DF_E_REFUSED, "'%s' is shorter than what the run has written", path);
 }
 

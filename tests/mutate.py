@@ -3,7 +3,8 @@
 
 A mutant is the tree with one operator or constant changed. It is made in a copy of the tree, build/mutate/tree, built there, and tested: first
 by the unit tests of the same room, then by the other unit tests, then by the golden tests, then by the end-to-end tests, the quick ones first.
-The first test that fails ends it: the mutant was noticed. So does a test that takes three times its time and five seconds more.
+The first test that fails ends it: the mutant was noticed. A test that takes three times its time and five seconds more runs again, alone and with
+five times as long a limit: on a busy machine it may only be late.
 
 Only the tests that reach the changed function are run. To know them, the unchanged tests run once on a copy in which each function to be changed
 makes a file when it is called. For a change outside of functions, the unit tests that link the object run, and all other tests. For a change in a
@@ -32,6 +33,7 @@ BUILDDIR = "build/release"
 CFLAGS = "-g0"                                  # so that equal machine code is equal objects
 FILE_BYTES = 2 << 30
 GROUP = 4                                       # unit tests that are linked before the first of them runs
+LATE, LONGER = ("124", "137"), 5                # exit statuses of a test that was ended; how much longer it may take when it runs again
 DRAWN_BESIDES = 20                              # places looked at before the start, more than are asked for: some do not compile
 REACHED = """#include <errno.h>
 #include <fcntl.h>
@@ -228,12 +230,17 @@ class Tests:
         groups = [sorted(g, key=self.seconds.get) for g in (near, far, [n for n in used if n == "golden"], rest)]
         return [g[i:i + GROUP] for g in groups for i in range(0, len(g), GROUP)]
 
-    def fails(self, name, worker):
-        limit = int(3 * self.seconds[name] + 5)
-        env = environment() | {"DF_TEST_LIMIT_S": str(limit), "DF_TEST_JOBS": "1", "DF_TEST_LOGS": str(self.tree.parent / f"logs{worker}")}
+    def ended(self, name, worker, factor=1):
+        """"passed", "failed", or "late" if the test was ended at its limit."""
+        limit, logs = factor * int(3 * self.seconds[name] + 5), self.tree.parent / f"logs{worker}"
+        status = logs / f"{name}.rc"
+        status.unlink(missing_ok=True)
+        env = environment() | {"DF_TEST_LIMIT_S": str(limit), "DF_TEST_JOBS": "1", "DF_TEST_LOGS": str(logs)}
         done = subprocess.run(["tests/run.sh", BUILDDIR, f"={name}"], cwd=self.tree, env=env, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=limit_process)
-        return done.returncode != 0
+        if done.returncode == 0:
+            return "passed"
+        return "late" if status.exists() and status.read_text().strip() in LATE else "failed"
 
     def first_failure(self, file, offset):
         """The name of the test that noticed, or None."""
@@ -245,16 +252,18 @@ class Tests:
             if programs and self.make(*programs).returncode:
                 return "the compiler, in " + ", ".join(group)
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-                waiting, running, noticed = list(group), {}, None
+                waiting, running, noticed, late = list(group), {}, None, []
                 while (waiting and not noticed) or running:
                     while waiting and not noticed and len(running) < os.cpu_count():
                         worker = next(w for w in range(os.cpu_count()) if w not in running.values())
                         name = waiting.pop(0)
-                        running[pool.submit(lambda n, w: (n, self.fails(n, w)), name, worker)] = worker
+                        running[pool.submit(lambda n, w: (n, self.ended(n, w)), name, worker)] = worker
                     for done in concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED).done:
                         del running[done]
-                        name, failed = done.result()
-                        noticed = noticed or (name if failed else None)
+                        name, end = done.result()
+                        noticed = noticed or (name if end == "failed" else None)
+                        late += [name] if end == "late" else []
+            noticed = noticed or next((name for name in late if self.ended(name, 0, LONGER) != "passed"), None)
             if noticed:
                 return noticed
         return None

@@ -121,22 +121,13 @@ static struct dff_span span_of_table(const struct dff_table *table)
     return span;
 }
 
-static struct dff_span span_of_read(const struct dff_port *port)
-{
-    struct dff_span span = dff_elem_span(port->elem);
-    for (unsigned d = 0; d < port->rank; d++)
-        if (port->border[d] == DFF_NUMBER)
-            span = joined(span, (struct dff_span){ port->outside[d]->i, port->outside[d]->i });
-    return span;
-}
-
 static struct dff_span span_of(const struct dff_prover *p, const struct dff_node *node)
 {
     const struct dff_span all = dff_type_span(node->type), elem = dff_elem_span(node->elem);
     switch (node->kind) {
     case DFF_CONST: return (struct dff_span){ node->i, node->i };
     case DFF_DIM: return (struct dff_span){ 1, DFF_MOST_EXTENT };
-    case DFF_READ: return span_of_read(&p->kernel->ports[node->number]);
+    case DFF_READ: return dff_elem_span(p->kernel->ports[node->number].elem); /* what a border gives fits in, too */
     case DFF_TABLE: return span_of_table(p->kernel->tables[node->number]);
     case DFF_OP: return span_of_op(p, node);
     case DFF_REDUCE: return node->op == DFF_COUNT ? span_of_count(p, node) : all;

@@ -23,7 +23,7 @@ static bool read_text(void *arg, const char *path, char **text, size_t *length, 
 /* The span of the expression, for out: TYPE[n]. */
 static void check(const char *type, const char *expr, int64_t low, int64_t high)
 {
-    static const char before[] = "table steps: i32[4] = { 3, -20, 41, 7 }; param later = 3 dynamic;\n"
+    static const char before[] = "table steps: i32[4] = { 3, -20, 41, 7 }; table square: u8[2, 2] = { 4, 6, 5, 9 }; param later = 3 dynamic;\n"
                                  "kernel t(in u: u8[n], in s: i8[n], in v: u16[n], in w: i32[n], in l: i64[n], in f: f32[n], "
                                  "in low: i16[n] border -300, in far: u8[n] border clamp, ";
     char program[2000];
@@ -60,6 +60,7 @@ static void test_types(void **state)
     check("i32", "low[i - 1]", -32768, 32767);
     check("i32", "far[i + 1]", 0, 255);
     check("i32", "steps[u[i] % 4]", -20, 41);
+    check("i32", "square[u[i] % 2, s[i] > 0 ? 1 : 0]", 4, 9);
 }
 
 static void test_conversions(void **state)

@@ -115,17 +115,17 @@ static bool unknown(struct dff_build *b, const struct dff_place *place, const st
 
 /* ---- what has indices ---- */
 
-/* "port", "table" or "let" with n dimensions was named with `given` indices; -1: without brackets. */
-static bool wrong_rank(struct dff_build *b, const struct dfl_expr *e, const char *what, unsigned n, int given,
+/* "port", "table" or "let" with n dimensions was named with `given` indices; 0: without brackets. */
+static bool wrong_rank(struct dff_build *b, const struct dfl_expr *e, const char *what, unsigned n, unsigned given,
                        const struct dfl_loc *declared)
 {
     const char *plural = n == 1 ? (*what == 'l' ? "index" : "dimension") : *what == 'l' ? "indices" : "dimensions";
     if (n == 0)
         dfl_error(b->u->sink, e->loc, "%s '%s' has no %s: it stands without brackets", what, e->s, plural);
-    else if (given < 0)
+    else if (!given)
         dfl_error(b->u->sink, e->loc, "%s '%s' has %u %s, but none is given", what, e->s, n, plural);
     else
-        dfl_error(b->u->sink, e->loc, "%s '%s' has %u %s, but %d %s given", what, e->s, n, plural, given,
+        dfl_error(b->u->sink, e->loc, "%s '%s' has %u %s, but %u %s given", what, e->s, n, plural, given,
                   given == 1 ? "is" : "are");
     dfl_note(b->u->sink, *declared, "'%s' is declared here", e->s);
     if (given < 0 && n > 0)
@@ -137,12 +137,10 @@ static bool wrong_rank(struct dff_build *b, const struct dfl_expr *e, const char
 static bool check_rank(struct dff_build *b, const struct dfl_expr *e, const char *what, unsigned rank,
                        const struct dfl_loc *declared)
 {
-    int n = 0;
+    unsigned n = 0;
     for (const struct dfl_expr *arg = e->args; arg; arg = arg->next)
         n++;
-    if (e->kind == DFL_EXPR_NAME)
-        return rank == 0 || wrong_rank(b, e, what, rank, -1, declared);
-    return (rank && n == (int)rank) || wrong_rank(b, e, what, rank, n, declared);
+    return n == rank || wrong_rank(b, e, what, rank, n, declared);
 }
 
 static bool read_indices(struct dff_build *b, const struct dff_place *place, const struct dfl_expr *e,

@@ -117,6 +117,27 @@ static void test_tiles(void **state)
     try_tiles(100, 37, 16, 9, 3);
 }
 
+/* A tile of h x w needs a pixel inside its halo. */
+static void test_halos(void **state)
+{
+    static const struct { size_t h, w; int64_t halo; bool good; } cases[] = {
+        { 1, 1, 0, true }, { 1, 1, 1, false },  { 7, 9, 3, true },          { 9, 7, 3, true },          { 6, 9, 3, false },
+        { 9, 6, 3, false }, { 2, 9, 3, false }, { 9, 2, 3, false },         { 9, 9, -1, false },        { 9, 9, INT64_MIN, false },
+        { 9, 9, INT64_MAX, false },             { 0, 9, 0, false },         { 9, 0, 0, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct df_call call = { 0 };
+        struct df_tiles_read *read = NULL;
+        char want[200];
+        snprintf(want, sizeof want, "a tile of %zu x %zu has no pixel inside a halo of %lld", cases[i].h, cases[i].w, (long long)cases[i].halo);
+        int status = df_tiles_read_open(&call, 20, 20, 1, cases[i].h, cases[i].w, cases[i].halo, &read);
+        assert_int_equal(status, cases[i].good ? DF_OK : DF_FAILED);
+        assert_string_equal(call.message, cases[i].good ? "" : want);
+        df_tiles_read_close(read);
+    }
+}
+
 static void test_tiles_out_of_order(void **state)
 {
     struct df_call call = { 0 };
@@ -459,7 +480,7 @@ static void test_held(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiles),          cmocka_unit_test(test_tiles_out_of_order),
+        cmocka_unit_test(test_tiles),          cmocka_unit_test(test_halos), cmocka_unit_test(test_tiles_out_of_order),
         cmocka_unit_test(test_npy_round_trip), cmocka_unit_test(test_npy_wrong), cmocka_unit_test(test_npy_goes_on),
         cmocka_unit_test(test_paths),          cmocka_unit_test(test_progress),
         cmocka_unit_test(test_state_of_runs),  cmocka_unit_test(test_state_of_another_size),

@@ -407,7 +407,7 @@ struct df_options {
                                          * read. Kernels that are DF_RESUME count as keeping nothing */
     int apart;                          /* of a run that is fed: the waves are some of many, in any order. A stream that ends (DF_END) ends
                                          * the wave alone, as if it skipped it */
-    struct dfr_outputs *outputs;        /* where files go that kernels write by df_io.h, if the run can be resumed; runtime/io/outputs.h.
+    struct dfr_outputs *outputs;        /* where files go that kernels write by df_io.h, if the run can be resumed; runtime/record/outputs.h.
                                          * NULL: to their names, when the run has ended well */
     struct dfr_early *early;            /* filled in if a signal ends the run early; runtime/engine/engine.h. NULL: not wanted */
     struct dfr_bad_files *bad_files;    /* the run goes on without files that cannot be read, and lists them there; runtime/io/bad_files.h. NULL: such

@@ -1,7 +1,7 @@
 /* identity.h - the identity of a program: all that its results depend on beside its graph and its arguments. These are dfc, compilers, flags, each file that
  * is compiled or included, and the libraries that `link` names.
  *
- * Form:     facts (io/facts.h), one per line. The linked program contains them as the string `df_identity`. The hash of a run covers the
+ * Form:     facts (record/facts.h), one per line. The linked program contains them as the string `df_identity`. The hash of a run covers the
  *           string, so --resume, `dfc merge` and ranks refuse to mix programs, and report the fact in which they differ.
  * Kinds:    `dfc` (version and build ID), `compiler` (per language: path and content of the command's files, and the .comment section of an object),
  *           `flags` (per language, and per file whose flags the .df gives), `file` (content; the system's headers are one fact), `library` (content).
@@ -12,7 +12,7 @@
 #define DFC_IDENTITY_H
 
 #include "compiler/build/build_program.h"
-#include "runtime/io/facts.h"
+#include "runtime/record/facts.h"
 
 struct dfc_content {
     uint64_t bytes, hash;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/cluster/chunk.h"
+#include "runtime/record/chunk.h"
 
 #define MOST_WAVES 1000000000000000ul
 
@@ -41,7 +41,7 @@ static int parse(int argc, char **argv, struct request *r)
 
 static int merge(const struct request *r)
 {
-    struct dfr_cluster_trace merged;
+    struct dfr_merged merged;
     struct df_error error = { "" };
     if (dfr_chunks_merge(r->chunks, r->n_chunks, r->waves, r->outside, &merged, &error) != DF_OK) {
         dfc_error("%s", error.text);

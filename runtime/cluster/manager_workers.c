@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/cluster/manager_impl.h"
-#include "runtime/io/facts.h"
+#include "runtime/record/facts.h"
 
 /* ---- words and messages ---- */
 

@@ -24,7 +24,7 @@
 /* Whose message, and what for. The head of manager.h says when each is sent. */
 enum dfr_message_kind {
     DFR_HELLO = 1,                      /* worker: I am here, and can have `wave` waves in flight. Value 0: its host's name; values 1 and 2, if there are any:
-                                         * the files that it reads, and the facts of its program (io/facts.h) */
+                                         * the files that it reads, and the facts of its program (record/facts.h) */
     DFR_WELCOME,                        /* manager: you take part. Values: what is made once for all waves */
     DFR_REFUSE,                         /* manager: you do not. Value 0 says why */
     DFR_GIVE,                           /* manager: run this wave on these values */

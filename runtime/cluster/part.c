@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/base/intern.h"
 #include "runtime/extents/extents.h"
-#include "runtime/graph/arrays.h"
 #include "runtime/graph/plan.h"
 #include "runtime/io/state.h"
 
@@ -140,35 +138,6 @@ void dfr_parts_free(struct dfr_parts *parts)
     free(parts->ports);
     free(parts->port_of);
     *parts = (struct dfr_parts){ 0 };
-}
-
-bool dfr_parts_store(const struct df_graph *g)
-{
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (g->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(g, v) == 0)
-            return true;
-    return false;
-}
-
-uint64_t dfr_parts_hash(const struct df_graph *g, const union df_scalar *args)
-{
-    uint64_t hash = dfr_hash(1, g->name, strlen(g->name));
-
-    for (unsigned a = 0; a < DFR_N_ARRAYS; a++)
-        hash = dfr_hash(hash, dfr_graph_array(g, a), dfr_graph_array_count(g, a) * dfr_array_infos[a].item_bytes);
-    for (uint32_t i = 0; i < g->n_args; i++)
-        switch (g->args[i].type) {
-        case DF_S_STR:
-            hash = dfr_hash(hash, args[i].str, args[i].str ? strlen(args[i].str) + 1 : 0);
-            break;
-        case DF_S_I32:
-        case DF_S_F32:
-            hash = dfr_hash(hash, &args[i], sizeof(int32_t));
-            break;
-        default:
-            hash = dfr_hash(hash, &args[i], sizeof args[i].i64);
-        }
-    return g->identity ? dfr_hash(hash, g->identity, strlen(g->identity)) : hash;
 }
 
 /* ---- the memory of a part's tokens ---- */

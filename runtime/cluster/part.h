@@ -43,11 +43,6 @@ int dfr_parts_make_ends(const struct df_graph *graph, struct dfr_parts *parts, s
  * nowhere. So parts of one graph that are cut at different places have the same ports. */
 int dfr_parts_make_at(const struct df_graph *graph, const uint8_t *place, struct dfr_parts *parts, struct df_error *error);
 void dfr_parts_free(struct dfr_parts *parts);
-/* A number that differs if graphs, or the values of their args, differ. args: by arg of the graph; NULL: it has none. */
-uint64_t dfr_parts_hash(const struct df_graph *graph, const union df_scalar *args);
-
-/* Does BODY write files (sinks with @worker)? */
-bool dfr_parts_store(const struct df_graph *graph);
 
 struct dfr_part;
 

@@ -14,9 +14,10 @@
 #include "runtime/engine/host_room.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/scalars.h"
-#include "runtime/io/digest.h"
-#include "runtime/io/facts.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/facts.h"
+#include "runtime/record/held.h"
+#include "runtime/record/outputs.h"
 #include "runtime/io/state.h"
 #include "runtime/skips/skips.h"
 #include "runtime/threads/clock.h"
@@ -204,7 +205,7 @@ static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
         dfr_comm_stop(f->comm);
     if (status == DF_OK && f->resumable) {
         status = dfr_resumable_ended(f->resumable, f->ended, error);
-        f->pauses = dfr_resumable_pauses(f->resumable);
+        f->pauses = dfr_resumable_pauses(f->resumable, dfr_part_run(f->tail), dfr_part_is_idle(f->tail));
     }
     return status;
 }
@@ -389,7 +390,7 @@ static int open_first(struct first *f, const struct dfr_ranks_options *ranks, co
     if (status == DF_OK)
         status = dfr_part_open(f->parts, DFR_TAIL, &tail, f->values, n_once, &f->tail, error);
     if (status == DF_OK && f->resumable)
-        dfr_resumable_tail(f->resumable, f->tail, f->parts->cuts[DFR_TAIL].value);
+        dfr_resumable_tail(f->resumable, f->parts->cuts[DFR_TAIL].value);
     return status;
 }
 
@@ -448,7 +449,7 @@ static int manage(struct first *f, struct dfr_manager_options *options, const st
     options->tell = dfr_ranks_tell;
     options->arg = f;
     options->admits = admits;
-    options->stores = dfr_parts_store(f->parts->graph);
+    options->stores = dfr_held_writes(f->parts->graph);
     options->stored_waves = f->resumable ? dfr_resumable_waves(f->resumable).done : 0;
     options->live_changed = note_live;
     if (f->view.figures) {
@@ -474,7 +475,8 @@ static int finish_first(struct first *f, int status, struct df_stats *stats, str
     if (status == DF_OK)
         status = dfr_part_finish(f->head, head, error);
     if (f->resumable) {
-        int written = dfr_resumable_end(f->resumable, status == DF_OK ? dfr_part_run(f->tail) : NULL, &why);
+        struct df_run *tail = f->tail && (status == DF_OK || dfr_part_is_idle(f->tail)) ? dfr_part_run(f->tail) : NULL;
+        int written = dfr_resumable_end(f->resumable, tail, status == DF_OK && tail, &why);
         if (status == DF_OK && written != DF_OK)
             status = dfr_error(error, written, "%s", why.text);
     }
@@ -544,8 +546,8 @@ int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const str
     if (status != DF_OK && link->rank > 0)
         status = DF_OK;                 /* the first rank says it; if this one failed, too, mpirun might end that one before */
     else if (status == DF_OK)
-        status = link->rank == 0 ? dfr_ranks_first(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks, NULL, stats, error)
-                                 : dfr_ranks_work(&comm, &parts, &options, dfr_parts_hash(graph, options.args), ranks, stats, error);
+        status = link->rank == 0 ? dfr_ranks_first(&comm, &parts, &options, dfr_graph_digest(graph, options.args), ranks, NULL, stats, error)
+                                 : dfr_ranks_work(&comm, &parts, &options, dfr_graph_digest(graph, options.args), ranks, stats, error);
     dfr_parts_free(&parts);
     link->close(link, comm.whole);
     free(facts);

@@ -16,7 +16,7 @@
 #define DFR_RANKS_H
 
 #include "runtime/cluster/link.h"
-#include "runtime/cluster/resumable.h"
+#include "runtime/record/resumable.h"
 #include "runtime/figures/figures.h"
 #include "runtime/graph/graph.h"
 

@@ -1,5 +1,5 @@
 /* ranks_worker.c - the graph's side of comm.h on a worker, with BODY (ranks.h). What its sinks with @worker write in a wave gets its names when the
- * first rank has accepted the wave's result (io/held.h).
+ * first rank has accepted the wave's result (record/held.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/log.h"
-#include "runtime/io/digest.h"
-#include "runtime/io/held.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/held.h"
+#include "runtime/record/outputs.h"
 
 #define LEAVE_S 2
 
@@ -76,7 +76,7 @@ static int begin(void *arg, const struct dfr_message *welcome, struct df_error *
     o->options.trace_part = &o->teller.trace;
     o->options.node_stats = o->teller.nodes;
     o->options.node_skips = o->teller.skips;
-    if (status == DF_OK && dfr_parts_store(o->parts->graph))
+    if (status == DF_OK && dfr_held_writes(o->parts->graph))
         status = open_outputs(o, error);
     if (status == DF_OK)
         status = dfr_part_open(o->parts, DFR_BODY, &o->options, welcome->values, welcome->n_values, &o->body, error);
@@ -212,7 +212,7 @@ static int work(struct other *o, const struct dfr_ranks_options *ranks, struct d
 {
     char host[256] = "", *files = NULL;
     const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .verdict = verdict,
-                                        .stores = dfr_parts_store(o->parts->graph), .report = report };
+                                        .stores = dfr_held_writes(o->parts->graph), .report = report };
     int status = o->values ? dfr_ranks_files(o->parts->graph, o->options.args, &files, error) : dfr_error_memory(error);
 
     gethostname(host, sizeof host - 1);

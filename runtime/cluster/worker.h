@@ -26,7 +26,7 @@ struct dfr_worker_options {
     const char *host;                   /* its name in messages; borrowed during dfr_worker_create() */
     const char *files;                  /* the files that it reads, which the manager compares with its own (dfr_inputs_text()); NULL: none; borrowed
                                          * during dfr_worker_create() */
-    const char *facts;                  /* of its program, which the manager compares if the hashes differ (io/facts.h); NULL: none; borrowed during
+    const char *facts;                  /* of its program, which the manager compares if the hashes differ (record/facts.h); NULL: none; borrowed during
                                          * dfr_worker_create() */
     unsigned inflight;                  /* waves that the caller can run at once; 0 counts as 1 */
     uint32_t classes;                   /* what HELLO says of its devices (stages/suits.h); 0: nothing */

@@ -345,13 +345,11 @@ struct dfr_early {
 };
 
 struct dfr_state;
-struct dfr_claims;
 
 struct dfr_run_states {                 /* what kernels keep from wave to wave, and say of the waves to come (io/state.h) */
-    _Atomic(_Atomic(struct dfr_state *) *) of_node; /* by node; NULL: no kernel has asked yet */
+    _Atomic(_Atomic(struct dfr_state *) *) of_node; /* by node, and last the run's own; NULL: nobody has asked yet */
     _Atomic int64_t expected_waves;     /* 0: no stream has said how many */
     _Atomic int64_t most_waves;         /* who feeds the run begins no more; 0: that is not known */
-    struct dfr_claims *claims;          /* which node writes which file; NULL: none has opened one yet */
 };
 
 struct dfr_run_watch {                  /* for people who look at the run */

@@ -219,7 +219,7 @@ struct df_graph {
     uint32_t n_classes;                      /* cpu, gpu and the other classes that are named */
     const uint32_t *class_names;             /* offsets into strings */
     const struct df_functions *functions;    /* by kernel; NULL: the graph has costs only */
-    const char *identity;                    /* what decides the bits of its functions (io/facts.h), borrowed; NULL: nothing is known */
+    const char *identity;                    /* what decides the bits of its functions (record/facts.h), borrowed; NULL: nothing is known */
     void *owner;                             /* the allocation behind the arrays, private to graph.c and image.c */
 };
 

@@ -9,7 +9,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/engine/engine.h"
-#include "runtime/io/outputs.h"
+#include "runtime/io/npy.h"
 
 #define LARGEST_HEADER 65536u
 

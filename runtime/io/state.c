@@ -27,7 +27,7 @@ static _Atomic(struct dfr_state *) *place_of(struct df_run *run, uint32_t node)
 {
     _Atomic(struct dfr_state *) *table = atomic_load(&run->states.of_node);
     if (!table) {
-        table = calloc(run->graph->n_nodes, sizeof *table);
+        table = calloc(run->graph->n_nodes + 1u, sizeof *table);
         atomic_store(&run->states.of_node, table);
     }
     return table ? &table[node] : NULL;
@@ -112,6 +112,12 @@ void *df_state(struct df_call *call, size_t bytes, df_state_end *end)
     return state->bytes;
 }
 
+void *dfr_run_state(struct df_run *run, size_t bytes, df_state_end *end)
+{
+    struct dfr_state *state = add_state(run, run->graph->n_nodes, 0, bytes, end);
+    return state ? state->bytes : NULL;
+}
+
 struct dfr_outputs *dfr_outputs_of(const struct df_call *call)
 {
     return call->run->options.outputs;
@@ -159,13 +165,11 @@ int dfr_states_end(struct df_run *run, int status, struct df_error *error)
     _Atomic(struct dfr_state *) *table = atomic_exchange(&run->states.of_node, NULL);
     atomic_store(&run->states.expected_waves, 0);
     atomic_store(&run->states.most_waves, 0);
-    for (uint32_t v = 0; table && v < run->graph->n_nodes; v++) {
+    for (uint32_t v = 0; table && v <= run->graph->n_nodes; v++) {
         struct dfr_state *state = atomic_load(&table[v]);
         if (state)
             status = end_state(run, v, state, status, error);
     }
     free((void *)table);
-    dfr_claims_free(run->states.claims);
-    run->states.claims = NULL;
     return status;
 }

@@ -1,7 +1,7 @@
 /* state.h - the end of what kernels keep from wave to wave (df_state() of df.h).
  *
- * Room:     runtime/io/ holds what kernels call that read and write files: the functions of df_io.h, and df_state(),
- *           which keeps a file open between waves; and what tells runs and files apart (digest.h). It knows the engine, and neither the start nor the end of a run.
+ * Room:     runtime/io/ holds what kernels call that read files: functions of df_io.h, and df_state(), which keeps a file open between waves. It knows the
+ *           engine, and neither the start nor the end of a run.
  */
 #ifndef DFR_STATE_H
 #define DFR_STATE_H
@@ -20,11 +20,8 @@ int64_t dfr_ended_apart(const struct df_run *run);
  * hand and has a df_state() of its own can have this, too. */
 struct dfr_outputs *dfr_outputs_of(const struct df_call *call);
 
-/* The call's node is to write this file. A failure if another node of the run has said so. What is no regular file, such as a pipe, may
- * be written by many. Two links to one file are not seen, nor is any file behind the first 4,096 of a run. */
-int dfr_output_claim(struct df_call *call, const char *path, struct df_error *error);
-struct dfr_claims;
-void dfr_claims_free(struct dfr_claims *claims);
+/* What the run keeps for itself, as a node does: the first call makes it, with zeros, and `end` must not fail. NULL: no memory. */
+void *dfr_run_state(struct df_run *run, size_t bytes, df_state_end *end);
 
 /* Ends and frees all states, in the order of the nodes. `status` says how the run ended. If it was well and an end
  * fails, gives that end's code with a sentence that names the node; else gives `status`. No kernel runs any more. */

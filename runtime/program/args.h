@@ -14,7 +14,7 @@
 
 #include "runtime/base/option.h"
 #include "runtime/cluster/ranks.h"
-#include "runtime/cluster/resumable.h"
+#include "runtime/record/resumable.h"
 #include "runtime/graph/graph.h"
 #include "runtime/program/progress.h"
 #include "runtime/shares/shares.h"

@@ -9,8 +9,8 @@
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
 #include "runtime/inspect/dump.h"
-#include "runtime/io/digest.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/outputs.h"
 #include "runtime/program/args_impl.h"
 
 struct named {

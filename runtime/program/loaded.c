@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/io/facts.h"
+#include "runtime/record/facts.h"
 
 struct looking {
     const struct dfr_facts *identity;

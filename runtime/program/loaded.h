@@ -2,7 +2,7 @@
 #ifndef DFR_LOADED_H
 #define DFR_LOADED_H
 
-/* Returns the identity (io/facts.h) with a fact `loaded NAME CONTENT` for each of its facts `library` that is a loaded shared library. malloc'ed; NULL: no
+/* Returns the identity (record/facts.h) with a fact `loaded NAME CONTENT` for each of its facts `library` that is a loaded shared library. malloc'ed; NULL: no
  * memory. */
 char *dfr_loaded_identity(const char *identity);
 

@@ -22,7 +22,7 @@
 #include "runtime/io/bad_files.h"
 #include "runtime/graph/image.h"
 #include "runtime/graph/passes.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/outputs.h"
 #include "runtime/engine/log.h"
 #include "runtime/measure/measure.h"
 #include "runtime/base/output.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/io/accs.h"
+#include "runtime/record/checkpoint.h"
 #include "runtime/threads/host.h"
 
 /* ---- spans ---- */

@@ -11,8 +11,9 @@
 #include "runtime/base/interrupt.h"
 #include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
-#include "runtime/io/facts.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/facts.h"
+#include "runtime/record/outputs.h"
 #include "runtime/shares/keep.h"
 #include "runtime/shares/share.h"
 #include "runtime/shares/share_run.h"
@@ -348,7 +349,8 @@ static int finish_first(struct first *f, struct df_stats *head, struct df_stats 
     if (status == DF_OK && f->resumable)
         status = dfr_resumable_ended(f->resumable, f->waves, error);
     if (f->resumable) {                 /* in any case: it has a thread */
-        int written = dfr_resumable_end(f->resumable, status == DF_OK ? dfr_part_run(f->tail) : NULL, &why);
+        struct df_run *last = status == DF_OK ? dfr_part_run(f->tail) : NULL;
+        int written = dfr_resumable_end(f->resumable, last, last, &why);
         if (status == DF_OK && written != DF_OK)
             status = dfr_error(error, written, "%s", why.text);
     }
@@ -403,7 +405,7 @@ static int be_first(struct dfr_comm *comm, const struct dfr_shared *shared, cons
     if (status == DF_OK)
         status = finish_and_view(&f, stats, error);
     else if (f.resumable)
-        dfr_resumable_end(f.resumable, NULL, &why);
+        dfr_resumable_end(f.resumable, NULL, false, &why);
     if (status == DF_E_STOPPED && f.resumable && dfr_asked()) {
         dfr_view_end_trace(&f.view, status, NULL);
         comm->link->close(comm->link, comm->whole);
@@ -589,7 +591,7 @@ int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const st
     options.fed = ring;
     options.fed_arg = &comm;
     if (status == DF_OK) /* ranks that share waves have other tokens, and so another hash */
-        status = (link->rank == 0 ? be_first : be_other)(&comm, &shared, &options, ~dfr_parts_hash(graph, options.args), ranks, stats, error);
+        status = (link->rank == 0 ? be_first : be_other)(&comm, &shared, &options, ~dfr_graph_digest(graph, options.args), ranks, stats, error);
     dfr_shared_free(&shared);
     link->close(link, comm.whole);
     free(facts);

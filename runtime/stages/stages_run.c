@@ -15,7 +15,8 @@
 #include "runtime/cluster/ranks_impl.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/plan.h"
-#include "runtime/io/facts.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/facts.h"
 #include "runtime/stages/rank0.h"
 #include "runtime/stages/groups.h"
 #include "runtime/stages/stage_rank.h"
@@ -276,7 +277,7 @@ int dfr_stages_run(struct dfr_link *link, const struct df_graph *g, const struct
     if (status != DF_OK && link->rank > 0) {
         status = DF_OK;                 /* the first rank says it */
     } else if (status == DF_OK) {
-        const uint64_t hash = dfr_hash(dfr_parts_hash(g, options.args), "stages", 6); /* ranks that share waves speak of other tokens */
+        const uint64_t hash = dfr_hash(dfr_graph_digest(g, options.args), "stages", 6); /* ranks that share waves speak of other tokens */
         status = link->rank == 0 ? be_first(&comm, g, &stages, own, &options, hash, ranks, stats, error)
                                  : dfr_stage_rank_work(&comm, g, &stages, own->policy, own->tune, &options, hash, ranks, stats, error);
     }

@@ -38,7 +38,7 @@
 #include "profiles/db/db_impl.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/message.h"
-#include "runtime/cluster/journal.h"
+#include "runtime/record/journal.h"
 #include "runtime/stages/map_read.h"
 #include "runtime/trace/trace.h"
 

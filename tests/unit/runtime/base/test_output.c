@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "runtime/base/output.h"
-#include "runtime/io/held.h"
+#include "runtime/record/held.h"
 
 enum { PIECE = 300000, PIECES = 20, MEBIBYTE = 1 << 20 };
 

@@ -14,8 +14,8 @@
 
 #include "runtime/df_io.h"
 #include "runtime/engine/engine.h"
-#include "runtime/io/held.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/held.h"
+#include "runtime/io/npy.h"
 #include "runtime/program/progress.h"
 
 /* ---- tiles ---- */

@@ -16,7 +16,7 @@
 #include "link_rig.h"
 #include "run_rig.h"
 #include "runtime/cluster/message.h"
-#include "runtime/io/accs.h"
+#include "runtime/record/checkpoint.h"
 #include "runtime/shares/keep.h"
 #include "runtime/shares/share.h"
 #include "runtime/shares/shares.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/base/intern.h"
-#include "runtime/cluster/journal.h"
+#include "runtime/record/journal.h"
 #include "tests/rig/temp_folder.h"
 
 #define PROGRAM UINT64_C(0x123456789)

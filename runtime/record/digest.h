@@ -33,6 +33,8 @@ char *dfr_inputs_text(const struct dfr_inputs *inputs);
 /* Are these the inputs that another rank has told? If not, `why` says what differs there, as the end of a sentence. */
 bool dfr_inputs_are(const struct dfr_inputs *inputs, const char *text, size_t n, char *why, size_t size);
 
+/* A number that differs if graphs, or the values of their args, differ: ranks compare it. args: by arg of the graph; NULL: it has none. */
+uint64_t dfr_graph_digest(const struct df_graph *graph, const union df_scalar *args);
 /* The part of the program hash that is not of inputs. */
 int dfr_program_digest(const struct df_graph *graph, const union df_scalar *args, uint64_t *digest, struct df_error *error);
 uint64_t dfr_inputs_digest(const struct dfr_inputs *inputs);

@@ -1,5 +1,5 @@
 /* resumable.c - runs that can be resumed, or that make a chunk (resumable.h). */
-#include "runtime/cluster/resumable.h"
+#include "runtime/record/resumable.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -17,14 +17,14 @@
 #include "runtime/base/interrupt.h"
 #include "runtime/base/output.h"
 #include "runtime/base/status_line.h"
-#include "runtime/cluster/chunk.h"
-#include "runtime/cluster/journal.h"
-#include "runtime/cluster/part.h"
-#include "runtime/cluster/spool.h"
 #include "runtime/engine/ending.h"
 #include "runtime/engine/log.h"
-#include "runtime/io/accs.h"
 #include "runtime/io/state.h"
+#include "runtime/record/checkpoint.h"
+#include "runtime/record/chunk.h"
+#include "runtime/record/held.h"
+#include "runtime/record/journal.h"
+#include "runtime/record/spool.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"
 #include "runtime/threads/host.h"
@@ -62,8 +62,7 @@ struct dfr_resumable {
     bool runs, stops;
     bool writes_accs;                   /* it is to write a checkpoint, or does so. The accs do not change */
     struct df_run *run;                 /* NULL: there are several ranks */
-    struct dfr_part *tail;              /* of several ranks: the part that has the accs; NULL: it writes no checkpoints */
-    const uint32_t *number;             /* by value of that part's graph */
+    const uint32_t *number;             /* of several ranks: by value of the last part's graph; NULL: it writes no checkpoints */
     struct df_run *tail_run;            /* while a checkpoint is written */
     _Atomic bool failed;                /* there: a record could not be written */
     int status;                         /* of the last record */
@@ -630,26 +629,25 @@ int dfr_resumable_ended(struct dfr_resumable *r, int64_t waves, struct df_error 
     return atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) : DF_OK;
 }
 
-void dfr_resumable_tail(struct dfr_resumable *r, struct dfr_part *tail, const uint32_t *number)
+void dfr_resumable_tail(struct dfr_resumable *r, const uint32_t *number)
 {
-    r->tail = r->checks ? tail : NULL;
-    r->number = number;
+    r->number = r->checks ? number : NULL;
 }
 
-bool dfr_resumable_pauses(struct dfr_resumable *r)
+bool dfr_resumable_pauses(struct dfr_resumable *r, struct df_run *tail, bool idle)
 {
     const int64_t ended = atomic_load(&r->ended);
     bool pauses;
 
-    if (!r->tail || !dfr_part_run(r->tail))
+    if (!r->number || !tail)
         return false;
     pthread_mutex_lock(&r->lock);
     pauses = r->writes_accs;
     const bool due = !pauses && !atomic_load(&r->failed) && ended > r->checked && ended < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
-    if (due && dfr_part_is_idle(r->tail)) {
+    if (due && idle) {
         r->checked = ended;
         r->checked_s = dfr_clock_s();
-        r->tail_run = dfr_part_run(r->tail);
+        r->tail_run = tail;
         r->writes_accs = true;
         pthread_cond_signal(&r->wake);
     }
@@ -686,25 +684,24 @@ void dfr_resumable_say(const struct dfr_resumable *r, const char *format, ...)
 }
 
 /* A signal has ended the run. What has ended is written, if the last part does nothing. */
-static int record_stopped(struct dfr_resumable *r, struct df_error *error)
+static int record_stopped(struct dfr_resumable *r, struct df_run *tail, struct df_error *error)
 {
-    struct df_run *run = dfr_asked() && r->tail && dfr_part_is_idle(r->tail) ? dfr_part_run(r->tail) : NULL;
     int status = record(r, true, error);
 
-    return status == DF_OK && run ? record_and_write(r, r->number, run, dfr_clock_s() + r->wanted.grace_s, error) : status;
+    return status == DF_OK && tail && r->number && dfr_asked() ? record_and_write(r, r->number, tail, dfr_clock_s() + r->wanted.grace_s, error) : status;
 }
 
-int dfr_resumable_end(struct dfr_resumable *r, struct df_run *last, struct df_error *error)
+int dfr_resumable_end(struct dfr_resumable *r, struct df_run *tail, bool all, struct df_error *error)
 {
     end_checkpoint(r);
-    if (last) {
-        df_run_feed_end(last);
-        dfr_run_join(last);
+    if (all) {
+        df_run_feed_end(tail);
+        dfr_run_join(tail);
     }
     end_thread(r);
     int status = atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) :
-                 last ? record(r, true, error) : record_stopped(r, error);
-    const bool whole = last && atomic_load(&last->outcome.stop) == DFR_FINISHED;
+                 all ? record(r, true, error) : record_stopped(r, tail, error);
+    const bool whole = all && atomic_load(&tail->outcome.stop) == DFR_FINISHED;
     return status == DF_OK && whole && !r->keeps ? dfr_journal_all(&r->journal, error) : status;
 }
 
@@ -718,8 +715,8 @@ static int end_journal(struct dfr_resumable *r, struct df_error *error)
         return r->status;
     }
     int status = r->journal.all ? DF_OK : dfr_journal_all(&r->journal, error);
-    if (dfr_parts_store(r->graph))
-        dfr_outputs_sweep(r->outputs, dfr_parts_hash(r->graph, r->given));
+    if (dfr_held_writes(r->graph))
+        dfr_outputs_sweep(r->outputs, dfr_graph_digest(r->graph, r->given));
     if (status == DF_OK)
         status = finish_files(r, error);
     if (status == DF_OK)

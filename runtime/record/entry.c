@@ -1,5 +1,5 @@
 /* entry.c - entries of a chunk, written and read (entry.h). */
-#include "runtime/io/entry.h"
+#include "runtime/record/entry.h"
 
 #include <errno.h>
 #include <inttypes.h>

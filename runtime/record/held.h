@@ -13,6 +13,10 @@
 #define DFR_HELD_H
 
 #include "runtime/base/output.h"
+#include "runtime/graph/graph.h"
+
+/* Do nodes with @worker write files? */
+bool dfr_held_writes(const struct df_graph *graph);
 
 struct dfr_held;
 

@@ -1,5 +1,5 @@
 /* held.c - files that get their names when somebody says that their wave counts (held.h). */
-#include "runtime/io/held.h"
+#include "runtime/record/held.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +31,14 @@ struct dfr_held {
     struct file *files, **last;         /* in the order in which they were closed */
     struct room *rooms;
 };
+
+bool dfr_held_writes(const struct df_graph *g)
+{
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (g->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(g, v) == 0)
+            return true;
+    return false;
+}
 
 static void name_room(uint64_t hash, char *name, size_t size)
 {

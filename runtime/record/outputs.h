@@ -78,11 +78,4 @@ int dfr_outputs_check(const struct df_graph *graph, const union df_scalar *args,
 /* Finds the sink of std/ that writes this file, in any wave if its path has a %d. *node: DF_NONE if there is none. */
 int dfr_outputs_writer(const struct df_graph *graph, const union df_scalar *args, const char *path, uint32_t *node, struct df_error *error);
 
-/* .npy: if the array in the file behind fd has not yet the extent that counts its tokens, writes it, unless there is one token alone. The
- * header is one of df_npy_write(). */
-int dfr_npy_count(int fd, int64_t tokens, struct df_error *error);
-/* Removes that extent again from a file with so many tokens and bytes, to append to it. A run writes the extent when the file is complete, and may be killed
- * before the journal records its end. */
-int dfr_npy_uncount(int fd, int64_t tokens, int64_t bytes, struct df_error *error);
-
 #endif

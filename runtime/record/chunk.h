@@ -1,12 +1,12 @@
 /* chunk.h - what the waves a … b-1 of a program write, as one file, and how such files are put together.
  *
- * File:     a line of fixed length, lines `fact KIND NAME VALUE` with what the program hash is made of (io/facts.h), and entries (io/entry.h) in the
+ * File:     a line of fixed length, lines `fact KIND NAME VALUE` with what the program hash is made of (facts.h), and entries (entry.h) in the
  *           order of nodes:
  *
  *     dfc chunk 3 program HASH first A end B stream E of N digest D
  *
  *           E is 1 if the stream has ended before wave B. N is how many waves streams expect in all (df_expect_waves()), 0 if none has said.
- *           HASH is the program hash with the inputs (io/digest.h). D is of all that follows the line.
+ *           HASH is the program hash with the inputs (digest.h). D is of all that follows the line.
  * Trust:    A chunk may come from an untrusted machine. Without `outside`, dfr_chunks_merge() writes only below the working folder. It checks all entries
  *           before it writes any: each belongs to a wave of its chunk and lies within the file, no chunk has a file twice, and no two nodes
  *           have the same file.
@@ -15,8 +15,8 @@
 #ifndef DFR_CHUNK_H
 #define DFR_CHUNK_H
 
-#include "runtime/io/facts.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/facts.h"
+#include "runtime/record/outputs.h"
 
 struct dfr_chunk {
     uint64_t program;
@@ -32,7 +32,7 @@ int dfr_chunk_read(const char *path, struct dfr_chunk *chunk, struct df_error *e
 /* Writes the chunk, with what the outputs have collected. It appears whole or not at all. */
 int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, const struct dfr_facts *facts, struct dfr_outputs *outputs, struct df_error *error);
 
-struct dfr_cluster_trace {
+struct dfr_merged {
     int64_t waves;
     size_t appended, whole;             /* files that were written */
     bool ended;                         /* these are all waves of the stream */
@@ -41,6 +41,6 @@ struct dfr_cluster_trace {
 /* Writes the files that one process would have written for the waves of these n chunks, which may come in any order. They must be of one program,
  * and have all waves of the run, each once. outside: files may lie outside the working folder. waves: the run has so many, or fewer if the stream
  * ends before; below 0: the chunks must say how many there are. Nothing is written unless all of them are right. */
-int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_cluster_trace *merged, struct df_error *error);
+int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_merged *merged, struct df_error *error);
 
 #endif

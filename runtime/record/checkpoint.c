@@ -1,5 +1,5 @@
-/* accs.c - accs, written to a file and read again (accs.h). */
-#include "runtime/io/accs.h"
+/* checkpoint.c - accs, written to a file and read again (checkpoint.h). */
+#include "runtime/record/checkpoint.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #define DFR_KEPT_H
 
 #include "runtime/base/output.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/outputs.h"
 
 struct dfr_written;                     /* the record of an appended file */
 
@@ -14,6 +14,9 @@ struct dfr_kept {                       /* of one open file */
     int64_t wave, round;                /* in which it was opened, by number and by place in the run */
 };
 
+/* The call's node is to write this file. A failure if another node of the run has said so. What is no regular file, such as a pipe, may
+ * be written by many. Two links to one file are not seen, nor is any file behind the first 4,096 of a run. */
+int dfr_output_claim(struct df_call *call, const char *path, struct df_error *error);
 /* Opens the file for the job. After an error nothing is open. */
 int dfr_kept_open(struct dfr_outputs *outputs, struct df_call *call, const char *path, bool appended, struct dfr_output *to,
                   struct dfr_kept *kept, int *begins, struct df_error *error);

@@ -12,8 +12,9 @@
 #include "runtime/base/text.h"
 #include "runtime/engine/engine.h"
 #include "runtime/graph/scalars.h"
-#include "runtime/io/kept.h"
+#include "runtime/io/npy.h"
 #include "runtime/io/state.h"
+#include "runtime/record/kept.h"
 
 struct df_output {
     struct dfr_output to;

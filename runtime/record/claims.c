@@ -1,4 +1,6 @@
-/* claims.c - which node writes which file: state.h. */
+/* claims.c - which node of a run writes which file: kept.h. */
+#include "runtime/record/kept.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +8,9 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
+#include "runtime/base/process_lock.h"
 #include "runtime/engine/engine.h"
 #include "runtime/io/state.h"
-#include "runtime/base/process_lock.h"
 
 enum { MOST = 4096 };                   /* files that are noted: nodes that share a pattern meet in the first wave, and memory does not grow with the waves */
 
@@ -17,7 +19,7 @@ struct claim {
     uint32_t node;
 };
 
-struct dfr_claims {
+struct claims {                         /* the run keeps them (dfr_run_state()) */
     struct dfr_array claims;
     struct dfr_table by_file;
 };
@@ -48,7 +50,7 @@ static bool is_of_file(const void *claims, uint32_t id, const void *file)
 }
 
 /* The node that has the file, which is this one if none had it. DF_NONE: no memory. */
-static uint32_t claim_file(struct dfr_claims *c, uint64_t file, uint32_t node)
+static uint32_t claim_file(struct claims *c, uint64_t file, uint32_t node)
 {
     uint32_t id;
     if (dfr_table_find(&c->by_file, dfr_hash_fold(file), is_of_file, c->claims.items, &file, &id))
@@ -63,6 +65,15 @@ static uint32_t claim_file(struct dfr_claims *c, uint64_t file, uint32_t node)
     return node;
 }
 
+static int end_claims(void *state, int good, struct df_error *error)
+{
+    struct claims *c = state;
+    (void)good, (void)error;
+    dfr_array_free(&c->claims);
+    dfr_table_free(&c->by_file);
+    return DF_OK;
+}
+
 int dfr_output_claim(struct df_call *call, const char *path, struct df_error *error)
 {
     struct df_run *run = call->run;
@@ -72,9 +83,8 @@ int dfr_output_claim(struct df_call *call, const char *path, struct df_error *er
     if (!hash_file(path, &file))
         return DF_OK;
     pthread_mutex_lock(&claiming);
-    if (!run->states.claims)
-        run->states.claims = calloc(1, sizeof *run->states.claims);
-    const uint32_t has = run->states.claims ? claim_file(run->states.claims, file, node) : DF_NONE;
+    struct claims *c = dfr_run_state(run, sizeof *c, end_claims);
+    const uint32_t has = c ? claim_file(c, file, node) : DF_NONE;
     pthread_mutex_unlock(&claiming);
     if (has == node)
         return DF_OK;
@@ -82,13 +92,4 @@ int dfr_output_claim(struct df_call *call, const char *path, struct df_error *er
         return dfr_error_memory(error);
     df_node_name(run->graph, has, name, sizeof name);
     return dfr_error(error, DF_E_ARGUMENT, "cannot write '%s': node '%s' writes it, too", path, name);
-}
-
-void dfr_claims_free(struct dfr_claims *claims)
-{
-    if (!claims)
-        return;
-    dfr_array_free(&claims->claims);
-    dfr_table_free(&claims->by_file);
-    free(claims);
 }

@@ -1,5 +1,5 @@
 /* journal.c - the journal of a run that can be resumed (journal.h). */
-#include "runtime/cluster/journal.h"
+#include "runtime/record/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "runtime/base/intern.h"
 #include "runtime/base/output.h"
 #include "runtime/base/text.h"
-#include "runtime/io/entry.h"
+#include "runtime/record/entry.h"
 #include "runtime/threads/clock.h"
 
 #ifndef DFC_VERSION

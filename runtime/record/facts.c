@@ -1,5 +1,5 @@
 /* facts.c - collects, parses and compares facts: facts.h. */
-#include "runtime/io/facts.h"
+#include "runtime/record/facts.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/text.h"
-#include "runtime/io/digest.h"
-#include "runtime/io/entry.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/entry.h"
 
 enum { MOST_NODES = 256, MOST_TOLD = 3 };
 

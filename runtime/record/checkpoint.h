@@ -1,4 +1,4 @@
-/* accs.h - what the accs of a run are after some waves, as a file, so that another run can go on with them (df_options.accs).
+/* checkpoint.h - what the accs of a run are after some waves, as a file, so that another run can go on with them (df_options.accs).
  *
  * File:     A line `dfc accs 1 program HASH waves N values N digest D`, and then the accs, by rising number of their values. Each has this number and
  *           the count of its bytes, in 8 bytes each, and its bytes. D is of all that follows the line. HASH is the program hash (digest.h).
@@ -8,8 +8,8 @@
  * Threads:  none of this is called by several at once.
  * Errors:   DF_E_IO; DF_E_REFUSED: there is no such file, or it is damaged or another program's.
  */
-#ifndef DFR_ACCS_H
-#define DFR_ACCS_H
+#ifndef DFR_CHECKPOINT_H
+#define DFR_CHECKPOINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/io/facts.h"
+#include "runtime/record/facts.h"
 
 static const char one[] = "arg us 3000\ncompiler c gcc 12\nfile a.h 1\nfile b.h 2\nkernel k 3\nnode n 4, 5\n";
 

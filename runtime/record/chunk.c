@@ -1,5 +1,5 @@
 /* chunk.c - chunks, written, read and put together (chunk.h). */
-#include "runtime/cluster/chunk.h"
+#include "runtime/record/chunk.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +10,9 @@
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/output.h"
-#include "runtime/io/digest.h"
-#include "runtime/io/entry.h"
+#include "runtime/io/npy.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/entry.h"
 
 /* The first line, which has the same length in all chunks. */
 #define HEAD "dfc chunk 3 program %016" PRIx64 " first %019" PRId64 " end %019" PRId64 " stream %d of %019" PRId64 " digest %016" PRIx64 "\n"
@@ -137,7 +138,7 @@ struct merging {
     bool outside;
     struct dfr_array places;            /* of struct place: of all entries */
     struct target *targets;
-    struct dfr_cluster_trace *merged;
+    struct dfr_merged *merged;
 };
 
 static int by_first(const void *a, const void *b)
@@ -438,10 +439,10 @@ static int close_targets(struct merging *m, int status, struct df_error *error)
     return status;
 }
 
-int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_cluster_trace *merged, struct df_error *error)
+int dfr_chunks_merge(const char *const *paths, size_t n, int64_t waves, bool outside, struct dfr_merged *merged, struct df_error *error)
 {
     struct merging m = { .sources = calloc(n + 1, sizeof *m.sources), .n = n, .outside = outside, .merged = merged };
-    *merged = (struct dfr_cluster_trace){ 0 };
+    *merged = (struct dfr_merged){ 0 };
     int status = m.sources ? read_sources(&m, paths, waves, error) : dfr_error_memory(error);
     status = status == DF_OK ? check_entries(&m, error) : status;
     for (size_t i = 0; i < n && status == DF_OK; i++)

@@ -1,5 +1,5 @@
 /* spool.c - pipes are read into files before the first wave (spool.h). */
-#include "runtime/cluster/spool.h"
+#include "runtime/record/spool.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/output.h"
-#include "runtime/cluster/journal.h"
 #include "runtime/engine/log.h"
-#include "runtime/io/digest.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/journal.h"
 
 /* PROGRAM-dev-stdin. NULL: no memory. */
 static char *spool_name(const char *input)

@@ -1,5 +1,5 @@
 /* kept.c - the record of the files of a run that can be resumed or makes a chunk (outputs.h). */
-#include "runtime/io/kept.h"
+#include "runtime/record/kept.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,9 @@
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/engine/engine.h"
-#include "runtime/io/entry.h"
-#include "runtime/io/held.h"
+#include "runtime/io/npy.h"
+#include "runtime/record/entry.h"
+#include "runtime/record/held.h"
 
 struct mark {                           /* how long a file was after a wave */
     int64_t wave, tokens, bytes;

@@ -1,5 +1,5 @@
 /* digest.c - the program hash, the inputs, and digests of bytes (digest.h). */
-#include "runtime/io/digest.h"
+#include "runtime/record/digest.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -15,9 +15,10 @@
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/text.h"
+#include "runtime/graph/arrays.h"
 #include "runtime/graph/scalars.h"
-#include "runtime/io/entry.h"
 #include "runtime/io/files.h"
+#include "runtime/record/entry.h"
 
 /* ---- inputs ---- */
 
@@ -266,6 +267,27 @@ int dfr_program_digest(const struct df_graph *g, const union df_scalar *args, ui
     free(values);
     *digest = g->identity ? add_text(h, g->identity) : h;
     return DF_OK;
+}
+
+uint64_t dfr_graph_digest(const struct df_graph *g, const union df_scalar *args)
+{
+    uint64_t hash = dfr_hash(1, g->name, strlen(g->name));
+
+    for (unsigned a = 0; a < DFR_N_ARRAYS; a++)
+        hash = dfr_hash(hash, dfr_graph_array(g, a), dfr_graph_array_count(g, a) * dfr_array_infos[a].item_bytes);
+    for (uint32_t i = 0; i < g->n_args; i++)
+        switch (g->args[i].type) {
+        case DF_S_STR:
+            hash = dfr_hash(hash, args[i].str, args[i].str ? strlen(args[i].str) + 1 : 0);
+            break;
+        case DF_S_I32:
+        case DF_S_F32:
+            hash = dfr_hash(hash, &args[i], sizeof(int32_t));
+            break;
+        default:
+            hash = dfr_hash(hash, &args[i], sizeof args[i].i64);
+        }
+    return g->identity ? dfr_hash(hash, g->identity, strlen(g->identity)) : hash;
 }
 
 /* ---- bytes ---- */

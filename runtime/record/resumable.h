@@ -8,7 +8,7 @@
  * Resumed:  A run goes on with the first wave that is not done. If a node keeps something from wave to wave (dfr_node_keeps()), the waves before are
  *           computed again for it, and nothing else is.
  * Accs:     A node that keeps nothing but accs can go on from a *checkpoint*: a file beside the journal, PATH.accs, with the accs after some waves that
- *           are done (io/accs.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the node does not fire in
+ *           are done (checkpoint.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the node does not fire in
  *           the waves before it. Accs on devices are fetched for it. Ranks that share parts of accs have a file for each part
  *           (shares/keep.h), and these are at unlike waves. One process takes for each node the file that has the most waves.
  * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`. After SIGINT the
@@ -55,13 +55,12 @@ struct dfr_resumable_waves dfr_resumable_waves(const struct dfr_resumable *resum
 void dfr_resumable_begin(struct dfr_resumable *resumable);
 /* All waves before `waves` have ended. Tells if a record could not be written. */
 int dfr_resumable_ended(struct dfr_resumable *resumable, int64_t waves, struct df_error *error);
-/* Ranks share waves, and this part has the accs. number: by value of its graph, rising: its number in the whole graph. Both are borrowed until
- * dfr_resumable_end() has returned. */
-struct dfr_part;
-void dfr_resumable_tail(struct dfr_resumable *resumable, struct dfr_part *tail, const uint32_t *number);
-/* Asked again and again: may no wave be begun in that part now? A checkpoint is due, and is written as soon as all have ended that are begun there. While it is
- * written the part may only be asked whether it has room. */
-bool dfr_resumable_pauses(struct dfr_resumable *resumable);
+/* Ranks share waves, and the last part has the accs. number: by value of its graph, rising: its number in the whole graph; borrowed until dfr_resumable_end()
+ * has returned. */
+void dfr_resumable_tail(struct dfr_resumable *resumable, const uint32_t *number);
+/* Asked again and again with the run of the last part (NULL: it has none any more): may no wave be begun there now? A checkpoint is due, and is written as soon
+ * as the run is idle: all waves have ended that were begun. While it is written the run may only be asked whether it has room. */
+bool dfr_resumable_pauses(struct dfr_resumable *resumable, struct df_run *tail, bool idle);
 /* Ranks share parts: the file for the checkpoints of accs, and what tells those of this program, of its args and of its inputs from others. NULL: there are no accs, or no
  * checkpoints are wanted. */
 const char *dfr_resumable_accs(const struct dfr_resumable *resumable, uint64_t *program);
@@ -69,8 +68,9 @@ const char *dfr_resumable_accs(const struct dfr_resumable *resumable, uint64_t *
 void dfr_resumable_kept(struct dfr_resumable *resumable, int64_t waves);
 /* Says something of the run, if messages are wanted. */
 void dfr_resumable_say(const struct dfr_resumable *resumable, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Writes the last record. last: the run of the last part, which has all its waves; this waits until it has ended. NULL: some are left. */
-int dfr_resumable_end(struct dfr_resumable *resumable, struct df_run *last, struct df_error *error);
+/* Writes the last record. all: the run of the last part has all its waves, and this waits until it has ended. Else some are left, and after a signal its
+ * accs are written: NULL, or it is idle. */
+int dfr_resumable_end(struct dfr_resumable *resumable, struct df_run *tail, bool all, struct df_error *error);
 /* After the end by a signal: says so and how to go on, and ends the process with status DFR_RESUMABLE or, after SIGINT, by that. */
 void dfr_resumable_leave(struct dfr_resumable *resumable, bool all_ended) __attribute__((noreturn));
 

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "runtime/cluster/journal.h"
-#include "runtime/io/kept.h"
+#include "runtime/record/journal.h"
+#include "runtime/record/kept.h"
 #include "tests/rig/temp_folder.h"
 
 #if FAILING

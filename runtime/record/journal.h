@@ -4,9 +4,9 @@
  *           writes the journal; each has a number, from 1.
  * File:     Lines of text. Each ends with " #" and a check number of 16 digits over what stands before it in the line.
  *
- *     - `dfc journal 3 program HASH`: the program hash (io/digest.h) without the inputs. Versions 1 and 2 are read, too: 1 has no lines `fact`, and
+ *     - `dfc journal 3 program HASH`: the program hash (digest.h) without the inputs. Versions 1 and 2 are read, too: 1 has no lines `fact`, and
  *       neither has lines `file` and `back`.
- *     - `fact KIND NAME VALUE`: what the hash is made of, as far as it has names (io/facts.h).
+ *     - `fact KIND NAME VALUE`: what the hash is made of, as far as it has names (facts.h).
  *     - `input BYTES CHANGED PATH`: one for each input. `begun`: there are no more.
  *     - `run EPOCH FIRST`: a process goes on after FIRST waves.
  *     - `out NODE HEAD TOKENS BYTES FROM DIGEST PATH`: how a file is that is appended to. DIGEST is of its bytes from FROM on.
@@ -31,9 +31,9 @@
 #ifndef DFR_JOURNAL_H
 #define DFR_JOURNAL_H
 
-#include "runtime/io/digest.h"
-#include "runtime/io/facts.h"
-#include "runtime/io/outputs.h"
+#include "runtime/record/digest.h"
+#include "runtime/record/facts.h"
+#include "runtime/record/outputs.h"
 
 struct dfr_journal_file {               /* a file that is appended to, after the waves that are done */
     struct dfr_appended file;

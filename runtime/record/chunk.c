@@ -12,7 +12,6 @@
 #include "runtime/base/output.h"
 #include "runtime/io/npy.h"
 #include "runtime/record/digest.h"
-#include "runtime/record/entry.h"
 
 /* The first line, which has the same length in all chunks. */
 #define HEAD "dfc chunk 3 program %016" PRIx64 " first %019" PRId64 " end %019" PRId64 " stream %d of %019" PRId64 " digest %016" PRIx64 "\n"
@@ -116,19 +115,30 @@ int dfr_chunk_write(const char *path, struct dfr_chunk *chunk, const struct dfr_
 
 /* ---- several chunks ---- */
 
+/* Reads the line of the next entry. 1: it is there. 0: the file has ended before it. -1: it is none, or there is no memory. */
+static int read_entry(FILE *from, struct dfr_written *entry)
+{
+    char *line = NULL;
+    size_t room = 0;
+    const ssize_t n = getline(&line, &room, from);
+    const bool good = n > 0 && line[n - 1] == '\n' && dfr_written_read(line, DFR_LINE_ENTRY, entry) == DF_OK;
+    free(line);
+    return good ? 1 : n < 0 && feof(from) ? 0 : -1;
+}
+
 struct source {                         /* a chunk */
     const char *path;
     struct dfr_chunk chunk;
 };
 
 struct place {                          /* of an entry, to be compared with others */
-    struct dfr_entry entry;
+    struct dfr_written entry;
     size_t source;
 };
 
 struct target {                         /* a file that is appended to */
     struct target *next;
-    struct dfr_entry entry;             /* of the first chunk that has it; tokens: of all so far */
+    struct dfr_written entry;             /* of the first chunk that has it; tokens: of all so far */
     struct dfr_output to;
 };
 
@@ -269,7 +279,7 @@ static bool leads_out(const char *path)
     return depth < 0;
 }
 
-static int check_entry(const struct merging *m, const struct source *s, const struct dfr_entry *e, struct df_error *error)
+static int check_entry(const struct merging *m, const struct source *s, const struct dfr_written *e, struct df_error *error)
 {
     if (!m->outside && leads_out(e->path))
         return dfr_error(error, DF_E_REFUSED, "'%s' has a file '%s', outside the folder that dfc runs in; --outside writes it", s->path, e->path);
@@ -290,10 +300,10 @@ static bool skip_bytes(FILE *file, int64_t bytes)
 static int list_entries(struct merging *m, size_t source, struct df_error *error)
 {
     const struct source *s = &m->sources[source];
-    struct dfr_entry entry;
+    struct dfr_written entry;
     FILE *file = open_entries(s->path, NULL, error);
     int got = 0, status = file ? DF_OK : DF_E_REFUSED;
-    while (status == DF_OK && (got = dfr_entry_read(file, &entry)) > 0) {
+    while (status == DF_OK && (got = read_entry(file, &entry)) > 0) {
         struct place *const place = dfr_array_add(&m->places, sizeof *place, 1);
         status = !place ? dfr_error_memory(error) : skip_bytes(file, entry.bytes) ? check_entry(m, s, &entry, error) : not_whole(s->path, "is damaged", error);
         if (place)
@@ -345,7 +355,7 @@ static int check_entries(struct merging *m, struct df_error *error)
 
 /* ---- writing ---- */
 
-static int write_whole(FILE *from, const struct dfr_entry *entry, struct df_error *error)
+static int write_whole(FILE *from, const struct dfr_written *entry, struct df_error *error)
 {
     struct dfr_output to;
     int status = dfr_output_open(&to, entry->path, error);
@@ -357,7 +367,7 @@ static int write_whole(FILE *from, const struct dfr_entry *entry, struct df_erro
 }
 
 /* The file that is appended to; opened if it is the first time. NULL: error. */
-static struct target *target_of(struct merging *m, struct dfr_entry *entry, struct df_error *error)
+static struct target *target_of(struct merging *m, struct dfr_written *entry, struct df_error *error)
 {
     struct target **at = &m->targets, *t;
     while (*at && ((*at)->entry.node != entry->node || strcmp((*at)->entry.path, entry->path) != 0))
@@ -380,7 +390,7 @@ static struct target *target_of(struct merging *m, struct dfr_entry *entry, stru
 }
 
 /* Reads the head that each chunk has, and goes behind it. The first one is written. */
-static int copy_head(FILE *from, struct target *t, const struct dfr_entry *entry, struct df_error *error)
+static int copy_head(FILE *from, struct target *t, const struct dfr_written *entry, struct df_error *error)
 {
     if (t->entry.tokens == 0)
         return dfr_copy_bytes(from, t->to.file, entry->head_bytes, error);
@@ -389,9 +399,9 @@ static int copy_head(FILE *from, struct target *t, const struct dfr_entry *entry
     return fseeko(from, (off_t)entry->head_bytes, SEEK_CUR) == 0 ? DF_OK : dfr_error(error, DF_E_IO, "cannot read: %s", strerror(errno));
 }
 
-static int append(struct merging *m, FILE *from, struct dfr_entry *entry, struct df_error *error)
+static int append(struct merging *m, FILE *from, struct dfr_written *entry, struct df_error *error)
 {
-    const struct dfr_entry e = *entry;  /* its path goes to the target */
+    const struct dfr_written e = *entry;  /* its path goes to the target */
     struct target *t = target_of(m, entry, error);
     if (!t)
         return DF_E_IO;
@@ -406,11 +416,11 @@ static int append(struct merging *m, FILE *from, struct dfr_entry *entry, struct
 
 static int merge_source(struct merging *m, const struct source *source, struct df_error *error)
 {
-    struct dfr_entry entry;
+    struct dfr_written entry;
     struct df_error why = { "" };
     FILE *from = open_entries(source->path, NULL, error);
     int got = 0, status = from ? DF_OK : DF_E_REFUSED;
-    while (status == DF_OK && (got = dfr_entry_read(from, &entry)) > 0) {
+    while (status == DF_OK && (got = read_entry(from, &entry)) > 0) {
         m->merged->whole += !entry.appended;
         status = entry.appended ? append(m, from, &entry, &why) : write_whole(from, &entry, &why);
         if (status != DF_OK)

@@ -1,6 +1,6 @@
 /* chunk.h - what the waves a … b-1 of a program write, as one file, and how such files are put together.
  *
- * File:     a line of fixed length, lines `fact KIND NAME VALUE` with what the program hash is made of (facts.h), and entries (entry.h) in the
+ * File:     a line of fixed length, lines `fact KIND NAME VALUE` with what the program hash is made of (facts.h), and entries (written.h) in the
  *           order of nodes:
  *
  *     dfc chunk 3 program HASH first A end B stream E of N digest D

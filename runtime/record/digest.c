@@ -2,6 +2,7 @@
 #include "runtime/record/digest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "runtime/graph/arrays.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/files.h"
-#include "runtime/record/entry.h"
+#include "runtime/record/written.h"
 
 /* ---- inputs ---- */
 
@@ -49,7 +50,7 @@ static int add_file(struct finding *f, const char *path, struct df_error *error)
         return DF_OK;
     if (!DFR_ARRAY_ROOM(inputs->files, inputs->n, inputs->room))
         return dfr_error_memory(error);
-    struct dfr_input file = { strdup(path), s.st_size, s.st_mtim.tv_sec * INT64_C(1000000000) + s.st_mtim.tv_nsec, !S_ISREG(s.st_mode) && !is_memory(&s) };
+    struct dfr_input file = { strdup(path), s.st_size, dfr_changed_ns(&s), !S_ISREG(s.st_mode) && !is_memory(&s) };
     if (!file.path || !dfr_table_reserve(&f->ids)) {
         free(file.path);
         return dfr_error_memory(error);
@@ -133,6 +134,21 @@ int dfr_inputs_of_workers(const struct df_graph *g, const union df_scalar *args,
 
 /* ---- of another rank ---- */
 
+void dfr_input_write(FILE *to, const struct dfr_input *input)
+{
+    fprintf(to, "%" PRId64 " %" PRId64 " ", input->bytes, input->changed_ns);
+    dfr_path_write(to, input->path);
+}
+
+int dfr_input_read(const char *text, struct dfr_input *input)
+{
+    int at = 0;
+    *input = (struct dfr_input){ 0 };
+    if (sscanf(text, "%" SCNd64 " %" SCNd64 " %n", &input->bytes, &input->changed_ns, &at) != 2 || at == 0)
+        return DF_E_FORMAT;
+    return (input->path = dfr_path_read(text + at)) ? DF_OK : DF_E_MEMORY;
+}
+
 char *dfr_inputs_text(const struct dfr_inputs *inputs)
 {
     char *text = NULL;
@@ -141,8 +157,7 @@ char *dfr_inputs_text(const struct dfr_inputs *inputs)
     if (!to)
         return NULL;
     for (size_t i = 0; i < inputs->n; i++) {
-        fprintf(to, "%" PRId64 " %" PRId64 " ", inputs->files[i].bytes, inputs->files[i].changed_ns);
-        dfr_path_write(to, inputs->files[i].path);
+        dfr_input_write(to, &inputs->files[i]);
         fputc('\n', to);
     }
     return dfr_text_close(to, &text);
@@ -151,23 +166,21 @@ char *dfr_inputs_text(const struct dfr_inputs *inputs)
 /* One line of the text beside the file that stands there in the list; NULL: the list has no more. */
 static bool is_input(const struct dfr_input *file, const char *line, char *why, size_t size)
 {
-    int64_t bytes, changed_ns;
-    int at = 0;
-    char *path = sscanf(line, "%" SCNd64 " %" SCNd64 " %n", &bytes, &changed_ns, &at) == 2 && at > 0 ? dfr_path_read(line + at) : NULL;
-    bool same = path && file && !strcmp(path, file->path) && bytes == file->bytes && changed_ns == file->changed_ns;
+    struct dfr_input there;
+    const bool told = dfr_input_read(line, &there) == DF_OK, same = told && file && !strcmp(there.path, file->path);
 
-    if (!path)
+    if (!told)
         snprintf(why, size, "it has told no list of its files");
     else if (!file)
-        snprintf(why, size, "it reads '%.80s', which rank 0 does not", path);
-    else if (strcmp(path, file->path) != 0)
-        snprintf(why, size, "it reads '%.80s' where rank 0 reads '%.80s'", path, file->path);
-    else if (bytes != file->bytes)
-        snprintf(why, size, "'%.80s' has %lld bytes there, and %lld on rank 0", path, (long long)bytes, (long long)file->bytes);
+        snprintf(why, size, "it reads '%.80s', which rank 0 does not", there.path);
     else if (!same)
-        snprintf(why, size, "'%.80s' was changed at another time there than on rank 0", path);
-    free(path);
-    return same;
+        snprintf(why, size, "it reads '%.80s' where rank 0 reads '%.80s'", there.path, file->path);
+    else if (there.bytes != file->bytes)
+        snprintf(why, size, "'%.80s' has %lld bytes there, and %lld on rank 0", there.path, (long long)there.bytes, (long long)file->bytes);
+    else if (there.changed_ns != file->changed_ns)
+        snprintf(why, size, "'%.80s' was changed at another time there than on rank 0", there.path);
+    free(there.path);
+    return same && there.bytes == file->bytes && there.changed_ns == file->changed_ns;
 }
 
 bool dfr_inputs_are(const struct dfr_inputs *inputs, const char *text, size_t n, char *why, size_t size)
@@ -310,4 +323,25 @@ int dfr_bytes_digest(int fd, int64_t first, int64_t end, uint64_t *digest, int64
     }
     free(piece);
     return got < 0 ? dfr_error(error, DF_E_IO, "%s", strerror(errno)) : DF_OK;
+}
+
+int64_t dfr_changed_ns(const struct stat *status)
+{
+    return status->st_mtim.tv_sec * INT64_C(1000000000) + status->st_mtim.tv_nsec;
+}
+
+int dfr_content_digest(const char *path, int64_t first, int64_t end, struct dfr_content *content, struct df_error *error)
+{
+    struct stat info;
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int status = fd < 0 || fstat(fd, &info) != 0 ? dfr_error(error, DF_E_IO, "%s", strerror(errno))
+                 : !S_ISREG(info.st_mode)        ? dfr_error(error, DF_E_IO, "it is no regular file")
+                                                 : dfr_bytes_digest(fd, first, end, &content->digest, &content->n, error);
+    if (fd >= 0)
+        close(fd);
+    if (status == DF_OK) {
+        content->bytes = info.st_size;
+        content->changed_ns = dfr_changed_ns(&info);
+    }
+    return status;
 }

@@ -9,6 +9,9 @@
 #ifndef DFR_DIGEST_H
 #define DFR_DIGEST_H
 
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "runtime/graph/graph.h"
 
 struct dfr_input {
@@ -28,6 +31,9 @@ int dfr_inputs_find(const struct df_graph *graph, const union df_scalar *args, s
 int dfr_inputs_of_workers(const struct df_graph *graph, const union df_scalar *args, struct dfr_inputs *inputs, struct df_error *error);
 void dfr_inputs_free(struct dfr_inputs *inputs);
 
+/* An input as a line, without its end: BYTES CHANGED PATH. DF_E_FORMAT: it is none. DF_E_MEMORY. */
+void dfr_input_write(FILE *to, const struct dfr_input *input);
+int dfr_input_read(const char *text, struct dfr_input *input);
 /* The inputs as a text, for another rank: a line for each. malloc'ed; NULL: no memory. */
 char *dfr_inputs_text(const struct dfr_inputs *inputs);
 /* Are these the inputs that another rank has told? If not, `why` says what differs there, as the end of a sentence. */
@@ -41,5 +47,14 @@ uint64_t dfr_inputs_digest(const struct dfr_inputs *inputs);
 
 /* Of the bytes [first, end) of a file, of fewer if it ends before: *n says how many. DF_E_IO with errno's words. */
 int dfr_bytes_digest(int fd, int64_t first, int64_t end, uint64_t *digest, int64_t *n, struct df_error *error);
+
+struct dfr_content {
+    int64_t bytes, changed_ns;          /* of the whole file */
+    int64_t n;                          /* so many bytes the digest is of */
+    uint64_t digest;
+};
+/* The same of a regular file, by its name. Others, such as /dev/zero, may have no end, and a pipe would be waited for: DF_E_IO. */
+int dfr_content_digest(const char *path, int64_t first, int64_t end, struct dfr_content *content, struct df_error *error);
+int64_t dfr_changed_ns(const struct stat *status);
 
 #endif

@@ -1,19 +1,16 @@
 /* facts.c - collects, parses and compares facts: facts.h. */
 #include "runtime/record/facts.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "runtime/base/array.h"
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/text.h"
 #include "runtime/record/digest.h"
-#include "runtime/record/entry.h"
+#include "runtime/record/written.h"
 
 enum { MOST_NODES = 256, MOST_TOLD = 3 };
 
@@ -34,15 +31,11 @@ bool dfr_fact_add(struct dfr_facts *f, char *kind, char *name, char *value)
 char *dfr_fact_content(const char *path)
 {
     struct df_error why;
-    struct stat info;
-    uint64_t digest;
-    int64_t n;
+    struct dfr_content content;
     char *text = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const bool is_read = fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && dfr_bytes_digest(fd, 0, INT64_MAX, &digest, &n, &why) == DF_OK;
-    if (fd >= 0)
-        close(fd);
-    return !is_read ? strdup("unreadable") : asprintf(&text, "%" PRId64 " bytes %016" PRIx64, n, digest) < 0 ? NULL : text;
+    if (dfr_content_digest(path, 0, INT64_MAX, &content, &why) != DF_OK)
+        return strdup("unreadable");
+    return asprintf(&text, "%" PRId64 " bytes %016" PRIx64, content.n, content.digest) < 0 ? NULL : text;
 }
 
 /* As the command line takes it. malloc'ed; NULL: no memory. */

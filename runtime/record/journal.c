@@ -16,7 +16,7 @@
 #include "runtime/base/intern.h"
 #include "runtime/base/output.h"
 #include "runtime/base/text.h"
-#include "runtime/record/entry.h"
+#include "runtime/df_io.h"
 #include "runtime/threads/clock.h"
 
 #ifndef DFC_VERSION
@@ -81,33 +81,28 @@ static ssize_t line_length(const char *text, size_t n)
 
 /* ---- reading ---- */
 
-struct whole {                          /* a whole file, as it was */
-    char *path;
-    int64_t wave, bytes, changed_ns;
-    uint64_t digest;
-    bool rewritten;                     /* by several waves */
-};
-
 struct reading {
     struct dfr_journal *j;
     uint64_t program;
     struct dfr_inputs inputs, accepted; /* accepted: of lines `input` that no line `accepted` has followed yet */
     struct dfr_facts facts;
-    struct dfr_journal_file *next;      /* files of lines `out` that no line `done` has followed yet */
-    size_t n_next;
+    struct dfr_written_list next;       /* files of lines that no record has followed yet */
     int64_t limit;                      /* records of more waves are passed over */
-    struct dfr_array whole;             /* of struct whole: of lines `file`, the first n_whole of records */
-    size_t n_whole;
+    struct dfr_written_list whole;      /* whole files of records, each once; wave: INT64_MAX if several waves have written it */
     struct dfr_table by_path;           /* of these */
     bool begun, no_memory;
     size_t good;                        /* bytes up to the last line that stands for itself */
 };
 
-static void free_files(struct dfr_journal_file *files, size_t n)
+/* Frees what was read; the counts stay. */
+static void forget(struct reading *r)
 {
-    for (size_t i = 0; i < n; i++)
-        free(files[i].file.path);
-    free(files);
+    dfr_written_free(&r->next);
+    dfr_written_free(&r->whole);
+    dfr_table_free(&r->by_path);
+    dfr_inputs_free(&r->inputs);
+    dfr_inputs_free(&r->accepted);
+    dfr_facts_free(&r->facts);
 }
 
 static bool no_memory(struct reading *r)
@@ -119,83 +114,48 @@ static bool no_memory(struct reading *r)
 /* Adds the input to one of r's two lists. */
 static bool read_input(struct reading *r, struct dfr_inputs *inputs, const char *text)
 {
-    struct dfr_input f = { 0 };
-    int at = 0;
-    if (sscanf(text, "input %" SCNd64 " %" SCNd64 " %n", &f.bytes, &f.changed_ns, &at) != 2 || at == 0)
-        return false;
-    if (!DFR_ARRAY_ROOM(inputs->files, inputs->n, inputs->room) || !(f.path = dfr_path_read(text + at)))
-        return no_memory(r);
-    inputs->files[inputs->n++] = f;
-    return true;
-}
-
-static bool read_out(struct reading *r, const char *text)
-{
-    struct dfr_journal_file f = { 0 };
-    int at = 0;
-    if (sscanf(text, "out %" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNx64 " %n", &f.file.node,
-               &f.file.head_bytes, &f.file.tokens, &f.file.bytes, &f.from, &f.digest, &at) != 6 || at == 0)
-        return false;
-    if (f.file.head_bytes < 0 || f.file.tokens < 0 || f.from < 0 || f.file.bytes < f.from)
-        return false;
-    struct dfr_journal_file *more = realloc(r->next, (r->n_next + 1) * sizeof *more);
-    if (more)
-        r->next = more;
-    if (!more || !(f.file.path = dfr_path_read(text + at)))
-        return no_memory(r);
-    r->next[r->n_next++] = f;
-    return true;
-}
-
-static bool read_whole_file(struct reading *r, const char *text)
-{
-    struct whole f = { 0 }, *added;
-    int at = 0;
-    if (sscanf(text, "file %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNx64 " %n", &f.wave, &f.bytes, &f.changed_ns, &f.digest, &at) != 4 || at == 0)
-        return false;
-    if (!(f.path = dfr_path_read(text + at)) || !(added = dfr_array_add(&r->whole, sizeof f, 1))) {
-        free(f.path);
-        return no_memory(r);
+    struct dfr_input f;
+    const int status = dfr_input_read(text, &f);
+    if (status == DF_OK && DFR_ARRAY_ROOM(inputs->files, inputs->n, inputs->room)) {
+        inputs->files[inputs->n++] = f;
+        return true;
     }
-    *added = f;
-    return true;
+    free(f.path);
+    return status == DF_E_FORMAT ? false : no_memory(r);
+}
+
+static bool read_file(struct reading *r, enum dfr_written_line kind, const char *text)
+{
+    struct dfr_written f;
+    const int status = dfr_written_read(text, kind, &f);
+    return status == DF_E_FORMAT ? false : (status == DF_OK && dfr_written_add(&r->next, &f)) || no_memory(r);
 }
 
 static bool is_path(const void *all, uint32_t id, const void *path)
 {
-    return !strcmp(((const struct whole *)all)[id].path, path);
+    return !strcmp(((const struct dfr_written *)all)[id].path, path);
 }
 
-static void drop_whole(struct reading *r, size_t from)
+/* A later line for a path replaces an earlier one. */
+static bool take_whole(struct reading *r, const struct dfr_written *file)
 {
-    for (size_t i = from; i < r->whole.n; i++)
-        free(((struct whole *)r->whole.items)[i].path);
-    r->whole.n = from;
-}
-
-/* The lines `file` before this record count: a later one for a path replaces an earlier one. */
-static bool take_whole(struct reading *r)
-{
-    struct whole *all = r->whole.items;
-    uint32_t n = (uint32_t)r->n_whole;
-    for (uint32_t i = n; i < r->whole.n; i++) {
-        const uint32_t hash = dfr_hash_fold(dfr_hash(0, all[i].path, strlen(all[i].path)));
-        uint32_t id;
-        if (dfr_table_find(&r->by_path, hash, is_path, all, all[i].path, &id)) {
-            const bool rewritten = all[id].rewritten || all[id].wave != all[i].wave;
-            free(all[id].path);
-            all[id] = all[i];
-            all[id].rewritten = rewritten;
-        } else if (dfr_table_reserve(&r->by_path)) {
-            dfr_table_put(&r->by_path, hash, n);
-            all[n++] = all[i];
-        } else {                        /* each path stays in the list once */
-            memmove(all + n, all + i, (r->whole.n - i) * sizeof *all);
-            r->whole.n -= i - n;
-            return no_memory(r);
-        }
+    struct dfr_written *all = r->whole.items;
+    const uint32_t hash = dfr_hash_fold(dfr_hash(0, file->path, strlen(file->path)));
+    uint32_t id;
+    if (dfr_table_find(&r->by_path, hash, is_path, all, file->path, &id)) {
+        const int64_t wave = all[id].wave == file->wave ? file->wave : INT64_MAX;
+        free(all[id].path);
+        all[id] = *file;
+        all[id].wave = wave;
+        return true;
     }
-    r->n_whole = r->whole.n = n;
+    if (!dfr_table_reserve(&r->by_path)) {
+        free(file->path);
+        return false;
+    }
+    if (!dfr_written_add(&r->whole, file))
+        return false;
+    dfr_table_put(&r->by_path, hash, (uint32_t)r->whole.n - 1);
     return true;
 }
 
@@ -203,18 +163,19 @@ static bool take_whole(struct reading *r)
 static bool read_record(struct reading *r, int64_t waves)
 {
     struct dfr_journal *j = r->j;
+    struct dfr_written_list taken = r->next;
+    bool good = true;
+    r->next = (struct dfr_written_list){ 0 };
     if (waves > r->limit) {
-        free_files(r->next, r->n_next);
-        drop_whole(r, r->n_whole);
-    } else {
-        free_files(j->files, j->n);
-        j->files = r->next;
-        j->n = r->n_next;
-        j->done = waves;
+        dfr_written_free(&taken);
+        return true;
     }
-    r->next = NULL;
-    r->n_next = 0;
-    return take_whole(r);
+    dfr_written_free(&j->files);
+    j->done = waves;
+    for (size_t i = 0; i < taken.n; i++)
+        good &= taken.items[i].appended ? dfr_written_add(&j->files, &taken.items[i]) : take_whole(r, &taken.items[i]);
+    free(taken.items);
+    return good || no_memory(r);
 }
 
 /* A line that says how far the run is. */
@@ -261,13 +222,13 @@ static bool read_line(struct reading *r, const char *text, bool first, bool *sta
         return *stands = r->begun = true;
     }
     if (!strncmp(text, "input ", 6))
-        return read_input(r, r->begun ? &r->accepted : &r->inputs, text);
+        return read_input(r, r->begun ? &r->accepted : &r->inputs, text + 6);
     if (!r->begun)
         return !strncmp(text, "fact ", 5) && dfr_fact_read(&r->facts, text + 5);
     if (!strncmp(text, "out ", 4))
-        return read_out(r, text);
+        return read_file(r, DFR_LINE_OUT, text);
     if (!strncmp(text, "file ", 5))
-        return read_whole_file(r, text);
+        return read_file(r, DFR_LINE_FILE, text);
     return *stands = read_state(r, text);
 }
 
@@ -322,48 +283,60 @@ static const struct dfr_input *find_input(const struct dfr_inputs *inputs, const
     return NULL;
 }
 
-#define ACCEPT "; --accept-changed goes on with the inputs as they are now"
+/* The places where two lists of inputs differ, one after the other. */
+struct changes {
+    const struct dfr_inputs *then, *now;
+    size_t at, next;
+};
 
-static int check_inputs(const struct reading *r, const struct dfr_inputs *now, struct df_error *error)
+/* Returns whether there is one more: then or now is NULL if the input was read at one time only. */
+static bool next_change(struct changes *c, const struct dfr_input **then, const struct dfr_input **now)
 {
-    const char *journal = r->j->path;
-    size_t next = 0;
-    for (size_t i = 0; i < r->inputs.n; i++) {
-        const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, &next);
-        if (!file)
-            return dfr_error(error, DF_E_REFUSED, "the run of the journal '%s' read '%s', which is not there or not read any more" ACCEPT, journal,
-                             then->path);
-        if (file->bytes != then->bytes || file->changed_ns != then->changed_ns)
-            return dfr_error(error, DF_E_REFUSED, "'%s' has changed since the run of the journal '%s' began (%lld bytes then, %lld now)" ACCEPT,
-                             then->path, journal, (long long)then->bytes, (long long)file->bytes);
+    while (c->at < c->then->n + c->now->n) {
+        const size_t i = c->at++, n = c->then->n;
+        c->next = i == n ? 0 : c->next;
+        *then = i < n ? &c->then->files[i] : find_input(c->then, c->now->files[i - n].path, &c->next);
+        *now = i < n ? find_input(c->now, (*then)->path, &c->next) : &c->now->files[i - n];
+        if (i < n ? !*now || (*now)->bytes != (*then)->bytes || (*now)->changed_ns != (*then)->changed_ns : !*then)
+            return true;
     }
-    next = 0;
-    for (size_t i = 0; i < now->n; i++)
-        if (!find_input(&r->inputs, now->files[i].path, &next))
-            return dfr_error(error, DF_E_REFUSED, "'%s' is read now, and was not by the run of the journal '%s'" ACCEPT, now->files[i].path, journal);
-    return DF_OK;
+    return false;
 }
 
-/* Says how the inputs differ, a line for each. NULL: no memory. */
-static char *list_changes(const struct reading *r, const struct dfr_inputs *now)
+#define ACCEPT "; --accept-changed goes on with the inputs as they are now"
+
+static int refuse_change(const char *journal, const struct dfr_input *then, const struct dfr_input *now, struct df_error *error)
 {
-    char *text = NULL;
-    size_t size, next = 0;
-    FILE *out = open_memstream(&text, &size);
+    if (!now)
+        return dfr_error(error, DF_E_REFUSED, "the run of the journal '%s' read '%s', which is not there or not read any more" ACCEPT, journal, then->path);
+    if (!then)
+        return dfr_error(error, DF_E_REFUSED, "'%s' is read now, and was not by the run of the journal '%s'" ACCEPT, now->path, journal);
+    return dfr_error(error, DF_E_REFUSED, "'%s' has changed since the run of the journal '%s' began (%lld bytes then, %lld now)" ACCEPT,
+                     then->path, journal, (long long)then->bytes, (long long)now->bytes);
+}
+
+/* Refuses changed inputs, or accepts them and says how they differ, a line for each, in j->accepted. */
+static int check_inputs(const struct reading *r, const struct dfr_journal_run *run, struct df_error *error)
+{
+    struct changes changes = { .then = &r->inputs, .now = run->inputs };
+    const struct dfr_input *then, *now;
+    size_t size;
+    if (!next_change(&changes, &then, &now))
+        return DF_OK;
+    if (!run->accept)
+        return refuse_change(r->j->path, then, now, error);
+    FILE *out = open_memstream(&r->j->accepted, &size);
     if (!out)
-        return NULL;
-    for (size_t i = 0; i < r->inputs.n; i++) {
-        const struct dfr_input *then = &r->inputs.files[i], *file = find_input(now, then->path, &next);
-        if (!file)
+        return dfr_error_memory(error);
+    do {
+        if (!now)
             fprintf(out, "'%.200s' is not read any more\n", then->path);
-        else if (file->bytes != then->bytes || file->changed_ns != then->changed_ns)
-            fprintf(out, "'%.200s' has changed (%lld bytes then, %lld now)\n", then->path, (long long)then->bytes, (long long)file->bytes);
-    }
-    next = 0;
-    for (size_t i = 0; i < now->n; i++)
-        if (!find_input(&r->inputs, now->files[i].path, &next))
-            fprintf(out, "'%.200s' is read now\n", now->files[i].path);
-    return dfr_text_close(out, &text);
+        else if (!then)
+            fprintf(out, "'%.200s' is read now\n", now->path);
+        else
+            fprintf(out, "'%.200s' has changed (%lld bytes then, %lld now)\n", then->path, (long long)then->bytes, (long long)now->bytes);
+    } while (next_change(&changes, &then, &now));
+    return dfr_text_close(out, &r->j->accepted) ? DF_OK : dfr_error_memory(error);
 }
 
 static int check_program(const struct reading *r, const struct dfr_journal_run *run, struct df_error *error)
@@ -377,11 +350,7 @@ static int check_program(const struct reading *r, const struct dfr_journal_run *
     if (r->program != run->program)
         return dfr_error(error, DF_E_REFUSED, "the journal '%s' is of another program: its nodes, their order or their constants differ; if it is removed, "
                          "the run begins anew", r->j->path);
-    int status = check_inputs(r, run->inputs, error);
-    if (status == DF_OK || !run->accept)
-        return status;
-    r->j->accepted = list_changes(r, run->inputs);
-    return r->j->accepted ? DF_OK : dfr_error_memory(error);
+    return check_inputs(r, run, error);
 }
 
 /* ---- writing ---- */
@@ -437,8 +406,8 @@ static int append(struct dfr_journal *j, struct lines *l, struct df_error *error
 static void write_inputs(struct lines *l, const struct dfr_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->n; i++) {
-        fprintf(l->file, "input %" PRId64 " %" PRId64 " ", inputs->files[i].bytes, inputs->files[i].changed_ns);
-        dfr_path_write(l->file, inputs->files[i].path);
+        fputs("input ", l->file);
+        dfr_input_write(l->file, &inputs->files[i]);
         line_end(l);
     }
 }
@@ -470,15 +439,10 @@ static int write_head(struct dfr_journal *j, const struct dfr_journal_run *run, 
     return append(j, &l, error);
 }
 
-static void write_outs(struct lines *l, const struct dfr_journal_file *files, size_t n)
+static void write_file(struct lines *l, const struct dfr_written *file)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct dfr_appended *f = &files[i].file;
-        fprintf(l->file, "out %" PRIu32 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %016" PRIx64 " ", f->node, f->head_bytes, f->tokens,
-                f->bytes, files[i].from, files[i].digest);
-        dfr_path_write(l->file, f->path);
-        line_end(l);
-    }
+    dfr_written_line(l->file, file->appended ? DFR_LINE_OUT : DFR_LINE_FILE, file);
+    line_end(l);
 }
 
 /* The record that the run goes back to, once more. */
@@ -487,7 +451,8 @@ static int write_back(struct dfr_journal *j, struct df_error *error)
     struct lines l;
     if (!lines_open(&l))
         return dfr_error_memory(error);
-    write_outs(&l, j->files, j->n);
+    for (size_t i = 0; i < j->files.n; i++)
+        write_file(&l, &j->files.items[i]);
     line(&l, "back %" PRId64 " %" PRId64, j->done, j->epoch);
     return append(j, &l, error);
 }
@@ -503,46 +468,16 @@ static int write_state(struct dfr_journal *j, const char *what, int64_t a, int64
 
 /* ---- opening ---- */
 
-static int lock(struct dfr_journal *j, struct df_error *error)
-{
-    if (flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) /* some file systems cannot lock */
-        return DF_OK;
-    return dfr_error(error, DF_E_REFUSED, "another process is at work with the journal '%s'", j->path);
-}
-
-void dfr_journal_wait(const char *path, double seconds)
+/* Another process may have the file for so long. Some file systems cannot lock. */
+static int lock(struct dfr_journal *j, double seconds, struct df_error *error)
 {
     const double until_s = dfr_clock_s() + seconds;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    while (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK && dfr_clock_s() < until_s)
+    while (flock(j->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        if (dfr_clock_s() >= until_s)
+            return dfr_error(error, DF_E_REFUSED, "another process is at work with the journal '%s'", j->path);
         nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
-    close(fd);
-}
-
-char *dfr_journal_input(const char *path, const char *name)
-{
-    FILE *file = fopen(path, "re");
-    char *line_text = NULL, *found = NULL;
-    size_t room = 0;
-    for (ssize_t n; file && !found && (n = getline(&line_text, &room, file)) > 0 && strncmp(line_text, "begun", 5) != 0;) {
-        const ssize_t length = line_length(line_text, (size_t)n);
-        struct reading r = { 0 };
-        if (length < 0)
-            break;
-        line_text[length] = '\0';
-        if (!strncmp(line_text, "input ", 6) && read_input(&r, &r.inputs, line_text)) {
-            const char *path_of = r.inputs.files[0].path, *slash = strrchr(path_of, '/');
-            if (!strcmp(slash ? slash + 1 : path_of, name))
-                found = strdup(path_of);
-        }
-        dfr_inputs_free(&r.inputs);
     }
-    free(line_text);
-    if (file)
-        fclose(file);
-    return found;
+    return DF_OK;
 }
 
 static int read_whole(struct dfr_journal *j, char **text, size_t *n, struct df_error *error)
@@ -584,31 +519,25 @@ static int check_head(const struct dfr_journal *j, const char *text, size_t n, s
 /* ---- whole files of waves that are done ---- */
 
 /* Is it there as the journal says? */
-static bool is_as_written(const struct whole *f)
+static bool is_as_written(const struct dfr_written *f)
 {
     struct df_error why;
     struct stat status;
-    uint64_t digest;
-    int64_t n;
+    struct dfr_content content;
     if (stat(f->path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != f->bytes)
         return false;
-    if (status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec == f->changed_ns)
-        return true;
-    const int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-    const bool same = fd >= 0 && dfr_bytes_digest(fd, 0, f->bytes, &digest, &n, &why) == DF_OK && n == f->bytes && digest == f->digest;
-    if (fd >= 0)
-        close(fd);
-    return same;
+    return dfr_changed_ns(&status) == f->changed_ns ||
+           (dfr_content_digest(f->path, 0, f->bytes, &content, &why) == DF_OK && content.n == f->bytes && content.digest == f->digest);
 }
 
 /* Returns the first wave whose file is missing or has changed, and names the file in j->redone. INT64_MAX: none. */
 static int64_t find_lost(struct reading *r)
 {
-    const struct whole *all = r->whole.items, *first = NULL;
+    const struct dfr_written *all = r->whole.items, *first = NULL;
     char more[48] = "";
     unsigned n = 0;
-    for (size_t i = 0; i < r->n_whole; i++)
-        if (all[i].wave < r->j->done && !all[i].rewritten && !is_as_written(&all[i])) {
+    for (size_t i = 0; i < r->whole.n; i++)
+        if (all[i].wave < r->j->done && !is_as_written(&all[i])) {
             first = first && first->wave <= all[i].wave ? first : &all[i];
             n++;
         }
@@ -630,15 +559,8 @@ static int go_back(struct reading *r, char *text, struct df_error *error)
     r->limit = find_lost(r);
     if (r->limit == INT64_MAX)
         return DF_OK;
-    free_files(j->files, j->n);
-    free_files(r->next, r->n_next);
-    drop_whole(r, 0);
-    dfr_table_free(&r->by_path);
-    dfr_inputs_free(&r->inputs);
-    dfr_inputs_free(&r->accepted);
-    dfr_facts_free(&r->facts);
-    j->files = r->next = NULL;
-    j->n = r->n_next = r->n_whole = 0;
+    forget(r);
+    dfr_written_free(&j->files);
     j->done = 0;
     j->all = r->begun = false;
     int status = read_lines(r, text, good, error);
@@ -669,13 +591,34 @@ static int take(struct reading *r, const struct dfr_journal_run *run, struct df_
     if (status != DF_OK)
         return status;
     if (!resume || !r->begun) {
-        free_files(j->files, j->n);
+        dfr_written_free(&j->files);
         *j = (struct dfr_journal){ .fd = j->fd, .path = j->path };
         r->good = 0;
         r->begun = false;
     }
     j->size = (int64_t)r->good;
     return ftruncate(j->fd, (off_t)r->good) == 0 ? DF_OK : cannot(j, "write", error);
+}
+
+char *dfr_journal_input(const char *path, const char *name)
+{
+    struct dfr_journal j = { .fd = open(path, O_RDONLY | O_CLOEXEC), .path = (char *)path };
+    struct reading r = { .j = &j, .limit = INT64_MAX };
+    char *text = NULL, *found = NULL;
+    size_t n;
+    if (j.fd >= 0 && read_whole(&j, &text, &n, NULL) == DF_OK)
+        read_lines(&r, text, n, NULL);
+    for (size_t i = 0; i < r.inputs.n && !found; i++) {
+        const char *input = r.inputs.files[i].path, *slash = strrchr(input, '/');
+        if (!strcmp(slash ? slash + 1 : input, name))
+            found = strdup(input);
+    }
+    forget(&r);
+    dfr_written_free(&j.files);
+    free(text);
+    if (j.fd >= 0)
+        close(j.fd);
+    return found;
 }
 
 int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_journal_run *run, struct df_error *error)
@@ -690,7 +633,7 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_j
     if (j->fd < 0 && errno == ETXTBSY)
         status = dfr_error(error, DF_E_REFUSED, "'%s' cannot be a journal: it is a program that runs", path);
     else
-        status = j->fd < 0 ? cannot(j, "open", error) : lock(j, error);
+        status = j->fd < 0 ? cannot(j, "open", error) : lock(j, run->lock_s, error);
     if (status == DF_OK)
         status = take(&r, run, error);
     if (status == DF_OK && !r.begun)
@@ -703,13 +646,7 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_j
         status = write_back(j, error);
     if (status == DF_OK && !j->ended)
         status = write_state(j, "run", j->epoch, j->done, error);
-    free_files(r.next, r.n_next);
-    drop_whole(&r, 0);
-    dfr_array_free(&r.whole);
-    dfr_table_free(&r.by_path);
-    dfr_inputs_free(&r.inputs);
-    dfr_inputs_free(&r.accepted);
-    dfr_facts_free(&r.facts);
+    forget(&r);
     if (status != DF_OK)
         dfr_journal_close(j);
     return status;
@@ -717,7 +654,7 @@ int dfr_journal_open(struct dfr_journal *j, const char *path, const struct dfr_j
 
 void dfr_journal_close(struct dfr_journal *j)
 {
-    free_files(j->files, j->n);
+    dfr_written_free(&j->files);
     free(j->accepted);
     free(j->redone);
     free(j->path);
@@ -728,98 +665,82 @@ void dfr_journal_close(struct dfr_journal *j)
 
 /* ---- records ---- */
 
-/* The digest of what a file has after its first `from` bytes. */
-static int digest_file(const char *path, int64_t from, int64_t end, uint64_t *digest, struct df_error *error)
+/* The digest of the bytes of a file that the run has appended to, from file->from on. */
+static int digest_file(const struct dfr_written *file, uint64_t *digest, struct df_error *error)
 {
     struct df_error why;
-    char *part = dfr_output_part_path(path);
-    int64_t n = 0;
-    struct stat info;
+    struct dfr_content content;
+    char *part = dfr_output_part_path(file->path);
     if (!part)
         return dfr_error_memory(error);
-    int fd = open(part, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    int status = fd < 0 || fstat(fd, &info) != 0 ? dfr_error(&why, DF_E_IO, "%s", strerror(errno))
-                 : !S_ISREG(info.st_mode)        ? dfr_error(&why, DF_E_IO, "it is no regular file") /* /dev/zero has no end */
-                                                 : dfr_bytes_digest(fd, from, end, digest, &n, &why);
-    if (fd >= 0)
-        close(fd);
+    const bool is_part = access(part, F_OK) == 0;
+    int status = dfr_content_digest(is_part ? part : file->path, file->from, file->bytes, &content, &why);
     free(part);
     if (status != DF_OK)
-        return dfr_error(error, status, "cannot read '%s', which the run has written: %s", path, why.text);
-    return n == end - from ? DF_OK : dfr_error(error, DF_E_REFUSED, "'%s' is shorter than what the run has written", path);
+        return dfr_error(error, status, "cannot read '%s', which the run has written: %s", file->path, why.text);
+    *digest = content.digest;
+    return content.n == file->bytes - file->from ? DF_OK : dfr_error(error, DF_E_REFUSED, "'%s' is shorter than what the run has written", file->path);
 }
 
-static const struct dfr_journal_file *find_file(const struct dfr_journal *j, const struct dfr_appended *file)
+static const struct dfr_written *find_file(const struct dfr_journal *j, const struct dfr_written *file)
 {
-    for (size_t i = 0; i < j->n; i++)
-        if (j->files[i].file.node == file->node && !strcmp(j->files[i].file.path, file->path))
-            return &j->files[i];
+    for (size_t i = 0; i < j->files.n; i++)
+        if (j->files.items[i].node == file->node && !strcmp(j->files.items[i].path, file->path))
+            return &j->files.items[i];
     return NULL;
 }
 
-/* Computes the new state of a file. If nothing was appended, the digest of the last record is kept. */
-static int next_file(const struct dfr_journal *j, const struct dfr_appended *file, struct dfr_journal_file *next, struct df_error *error)
+/* Adds the new state of a file that is appended to. If nothing was, the digest of the last record is kept. */
+static int add_appended(const struct dfr_journal *j, const struct dfr_written *file, struct dfr_written_list *next, struct df_error *error)
 {
-    const struct dfr_journal_file *before = find_file(j, file);
-    *next = (struct dfr_journal_file){ .file = *file, .from = before ? before->file.bytes : file->head_bytes == DF_NPY_HEADER_BYTES ? DF_NPY_HEADER_BYTES : 0 };
-    if (!(next->file.path = strdup(file->path)))
-        return dfr_error_memory(error);
-    if (before && before->file.bytes == file->bytes) {
-        next->from = before->from;
-        next->digest = before->digest;
-        return DF_OK;
-    }
-    return digest_file(file->path, next->from, file->bytes, &next->digest, error);
+    const struct dfr_written *before = find_file(j, file);
+    struct dfr_written f = *file;
+    const bool same = before && before->bytes == file->bytes;
+    f.from = same ? before->from : before ? before->bytes : file->head_bytes == DF_NPY_HEADER_BYTES ? DF_NPY_HEADER_BYTES : 0;
+    int status = DF_OK;
+    if (same)
+        f.digest = before->digest;
+    else
+        status = digest_file(&f, &f.digest, error);
+    f.path = status == DF_OK ? strdup(file->path) : NULL;
+    return status != DF_OK || dfr_written_add(next, &f) ? status : dfr_error_memory(error);
 }
 
 /* Writes the line of a whole file; none for what cannot be read, such as a file that was moved meanwhile, or is no regular file. */
-static void write_whole_file(struct lines *l, const struct dfr_whole *file)
+static void write_whole(struct lines *l, const struct dfr_written *file)
 {
     struct df_error why;
-    struct stat status;
-    uint64_t digest;
-    int64_t n;
-    const int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && dfr_bytes_digest(fd, 0, status.st_size, &digest, &n, &why) == DF_OK &&
-        n == status.st_size) {
-        fprintf(l->file, "file %" PRId64 " %" PRId64 " %" PRId64 " %016" PRIx64 " ", file->wave, n,
-                (int64_t)(status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec), digest);
-        dfr_path_write(l->file, file->path);
-        line_end(l);
-    }
-    if (fd >= 0)
-        close(fd);
+    struct dfr_content content;
+    if (dfr_content_digest(file->path, 0, INT64_MAX, &content, &why) == DF_OK && content.n == content.bytes)
+        write_file(l, &(struct dfr_written){ .path = file->path, .wave = file->wave, .bytes = content.n, .changed_ns = content.changed_ns,
+                                             .digest = content.digest });
 }
 
-int dfr_journal_done(struct dfr_journal *j, int64_t waves, const struct dfr_synced *synced, struct df_error *error)
+int dfr_journal_done(struct dfr_journal *j, int64_t waves, const struct dfr_written_list *files, struct df_error *error)
 {
-    const struct dfr_appended *files = synced->appended;
-    const size_t n = synced->n_appended;
-    struct dfr_journal_file *next = calloc(n + 1, sizeof *next);
+    struct dfr_written_list next = { 0 };
     struct lines l;
-    int status = next ? DF_OK : dfr_error_memory(error);
-    for (size_t i = 0; i < n && status == DF_OK; i++)
-        status = next_file(j, &files[i], &next[i], error);
+    int status = DF_OK;
+    for (size_t i = 0; i < files->n && status == DF_OK; i++)
+        if (files->items[i].appended)
+            status = add_appended(j, &files->items[i], &next, error);
     if (status == DF_OK && !lines_open(&l))
         status = dfr_error_memory(error);
+    if (status == DF_OK) {
+        for (size_t i = 0; i < next.n; i++)
+            write_file(&l, &next.items[i]);
+        for (size_t i = 0; i < files->n; i++)
+            if (!files->items[i].appended)
+                write_whole(&l, &files->items[i]);
+        line(&l, "done %" PRId64 " %" PRId64, waves, j->epoch);
+        status = append(j, &l, error);
+    }
     if (status != DF_OK) {
-        free_files(next, next ? n : 0);
+        dfr_written_free(&next);
         return status;
     }
-    write_outs(&l, next, n);
-    for (size_t i = 0; i < synced->n_whole; i++)
-        write_whole_file(&l, &synced->whole[i]);
-    line(&l, "done %" PRId64 " %" PRId64, waves, j->epoch);
-    status = append(j, &l, error);
-    if (status != DF_OK) {
-        free_files(next, n);
-        return status;
-    }
-    free_files(j->files, j->n);
+    dfr_written_free(&j->files);
     j->files = next;
-    j->n = n;
     j->done = waves;
     return DF_OK;
 }
@@ -840,15 +761,15 @@ int dfr_journal_end(struct dfr_journal *j, struct df_error *error)
 
 int dfr_journal_check_files(const struct dfr_journal *j, struct df_error *error)
 {
-    for (size_t i = 0; i < j->n; i++) {
-        const struct dfr_journal_file *f = &j->files[i];
+    for (size_t i = 0; i < j->files.n; i++) {
+        const struct dfr_written *f = &j->files.items[i];
         uint64_t digest;
-        int status = digest_file(f->file.path, f->from, f->file.bytes, &digest, error);
+        int status = digest_file(f, &digest, error);
         if (status != DF_OK)
             return status;
         if (digest != f->digest)
             return dfr_error(error, DF_E_REFUSED, "'%s' is not as the run of the journal '%s' has left it; if the journal is removed, the run begins anew",
-                             f->file.path, j->path);
+                             f->path, j->path);
     }
     return DF_OK;
 }

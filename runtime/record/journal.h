@@ -33,13 +33,7 @@
 
 #include "runtime/record/digest.h"
 #include "runtime/record/facts.h"
-#include "runtime/record/outputs.h"
-
-struct dfr_journal_file {               /* a file that is appended to, after the waves that are done */
-    struct dfr_appended file;
-    int64_t from;                       /* the digest is of the bytes from here on */
-    uint64_t digest;
-};
+#include "runtime/record/written.h"
 
 struct dfr_journal {
     int fd;
@@ -50,8 +44,7 @@ struct dfr_journal {
     uint64_t inputs_digest;             /* of the inputs with which the journal began; checkpoints of accs carry it */
     char *accepted;                     /* the accepted differences of the inputs, one per line; NULL: none */
     char *redone;                       /* why waves are computed again: the file that is missing or has changed; NULL: none are */
-    struct dfr_journal_file *files;     /* n of them */
-    size_t n;
+    struct dfr_written_list files;      /* those that are appended to, after the waves that are done */
 };
 
 struct dfr_journal_run {                /* who opens it; what it points to is borrowed */
@@ -61,15 +54,14 @@ struct dfr_journal_run {                /* who opens it; what it points to is bo
     uint64_t program;
     const struct dfr_inputs *inputs;
     const struct dfr_facts *facts;
+    double lock_s;                      /* another process may have the journal for so long, until it ends */
 };
 int dfr_journal_open(struct dfr_journal *journal, const char *path, const struct dfr_journal_run *run, struct df_error *error);
 void dfr_journal_close(struct dfr_journal *journal);
-/* Waits until no process has the file locked, at most for that time. */
-void dfr_journal_wait(const char *path, double seconds);
 
-/* Appends a record: the first `waves` waves are done, and the files, which have been synced, have these lengths. For their digests it reads the bytes that
- * were appended since the last record, and the whole files. */
-int dfr_journal_done(struct dfr_journal *journal, int64_t waves, const struct dfr_synced *files, struct df_error *error);
+/* Appends a record: the first `waves` waves are done, and the files have been synced: all that are appended to, with these lengths, and the whole ones since
+ * the last record. For their digests it reads the bytes that were appended since, and the whole files. */
+int dfr_journal_done(struct dfr_journal *journal, int64_t waves, const struct dfr_written_list *files, struct df_error *error);
 int dfr_journal_all(struct dfr_journal *journal, struct df_error *error);
 int dfr_journal_end(struct dfr_journal *journal, struct df_error *error);
 

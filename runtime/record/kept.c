@@ -14,16 +14,15 @@
 #include "runtime/base/intern.h"
 #include "runtime/engine/engine.h"
 #include "runtime/io/npy.h"
-#include "runtime/record/entry.h"
 #include "runtime/record/held.h"
 
 struct mark {                           /* how long a file was after a wave */
     int64_t wave, tokens, bytes;
 };
 
-struct dfr_written {
-    struct dfr_written *next;
-    struct dfr_appended file;           /* as it was at the last sync, or is to go on */
+struct dfr_appending {
+    struct dfr_appending *next;
+    struct dfr_written file;            /* as it was at the last sync, or is to go on */
     int fd;                             /* -1: it is not open */
     struct mark *marks;                 /* n of them, of the waves after that, in order */
     size_t n, room;
@@ -58,12 +57,10 @@ struct dfr_outputs {
     struct part parts[2];
     char *chunk, *direct;
     struct dfr_held *held;              /* NULL: no file waits for its wave to be accepted */
-    struct dfr_written *written;
+    struct dfr_appending *appending;
     struct folder *folders;
     struct scratch *scratch;            /* in the order of nodes */
-    struct dfr_appended *told;          /* what dfr_outputs_sync() gave */
-    struct dfr_array whole;             /* of struct dfr_whole: closed, and not given yet */
-    struct dfr_array told_whole;        /* what dfr_outputs_sync() gave */
+    struct dfr_written_list whole;      /* closed, and not given yet */
 };
 
 int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error)
@@ -96,27 +93,15 @@ const char *dfr_outputs_direct(struct dfr_outputs *o)
     return o->direct;
 }
 
-static void free_whole(struct dfr_array *files)
-{
-    for (size_t i = 0; i < files->n; i++)
-        free(((struct dfr_whole *)files->items)[i].path);
-    dfr_array_free(files);
-}
-
-static void free_written(struct dfr_written *w)
-{
-    free(w->file.path);
-    free(w->marks);
-    free(w);
-}
-
 void dfr_outputs_free(struct dfr_outputs *o)
 {
     if (!o)
         return;
-    for (struct dfr_written *w = o->written, *next; w; w = next) {
-        next = w->next;
-        free_written(w);
+    for (struct dfr_appending *a = o->appending, *next; a; a = next) {
+        next = a->next;
+        free(a->file.path);
+        free(a->marks);
+        free(a);
     }
     for (struct folder *f = o->folders, *next; f; f = next) {
         next = f->next;
@@ -128,12 +113,10 @@ void dfr_outputs_free(struct dfr_outputs *o)
         free(s->places);
         free(s);
     }
-    free_whole(&o->whole);
-    free_whole(&o->told_whole);
+    dfr_written_free(&o->whole);
     pthread_mutex_destroy(&o->lock);
     free(o->chunk);
     free(o->direct);
-    free(o->told);
     free(o);
 }
 
@@ -154,41 +137,37 @@ static uint32_t node_of(const struct dfr_outputs *o, const struct df_call *call)
 /* ---- runs that can be resumed ---- */
 
 /* Adds a file to the record. NULL: no memory. */
-static struct dfr_written *add_written(struct dfr_outputs *o, const struct dfr_appended *file)
+static struct dfr_appending *add_appending(struct dfr_outputs *o, const struct dfr_written *file)
 {
-    struct dfr_written *w = calloc(1, sizeof *w);
-    if (w) {
-        w->file = *file;
-        w->file.path = strdup(file->path);
-        w->fd = -1;
-    }
-    if (!w || !w->file.path) {
-        free(w);
+    struct dfr_appending *a = calloc(1, sizeof *a);
+    char *path = a ? strdup(file->path) : NULL;
+    if (!path) {
+        free(a);
         return NULL;
     }
-    w->next = o->written;
-    o->written = w;
-    return w;
+    *a = (struct dfr_appending){ .next = o->appending, .file = *file, .fd = -1 };
+    a->file.path = path;
+    return o->appending = a;
 }
 
-int dfr_outputs_before(struct dfr_outputs *o, const struct dfr_appended *file, struct df_error *error)
+int dfr_outputs_before(struct dfr_outputs *o, const struct dfr_written *file, struct df_error *error)
 {
-    return add_written(o, file) ? DF_OK : dfr_error_memory(error);
+    return add_appending(o, file) ? DF_OK : dfr_error_memory(error);
 }
 
 /* The record of a file; NULL: error. */
-static struct dfr_written *find_written(struct dfr_outputs *o, uint32_t node, const char *path, struct df_error *error)
+static struct dfr_appending *find_appending(struct dfr_outputs *o, uint32_t node, const char *path, struct df_error *error)
 {
-    struct dfr_written *w = o->written;
-    while (w && strcmp(w->file.path, path) != 0)
-        w = w->next;
-    if (w && w->file.node != node) {
+    struct dfr_appending *a = o->appending;
+    while (a && strcmp(a->file.path, path) != 0)
+        a = a->next;
+    if (a && a->file.node != node) {
         dfr_error(error, DF_E_ARGUMENT, "cannot write '%s': another node writes it, too, so this run cannot be resumed", path);
         return NULL;
     }
-    if (!w && !(w = add_written(o, &(struct dfr_appended){ .node = node, .path = (char *)path })))
+    if (!a && !(a = add_appending(o, &(struct dfr_written){ .appended = true, .wave = -1, .node = node, .path = (char *)path })))
         dfr_error_memory(error);
-    return w;
+    return a;
 }
 
 /* The folder of a whole file is to be synced. */
@@ -211,17 +190,6 @@ static int note_folder(struct dfr_outputs *o, const char *path, struct df_error 
     return DF_OK;
 }
 
-/* A file was written whole. false: no memory. */
-static bool add_whole(struct dfr_outputs *o, int64_t wave, const char *path)
-{
-    struct dfr_whole file = { wave, strdup(path) }, *added = file.path ? dfr_array_add(&o->whole, sizeof file, 1) : NULL;
-    if (added)
-        *added = file;
-    else
-        free(file.path);
-    return added;
-}
-
 static bool is_file(const char *path)
 {
     struct stat status;
@@ -229,53 +197,56 @@ static bool is_file(const char *path)
 }
 
 /* The file of a run that can be resumed. */
-static int continue_file(struct dfr_outputs *o, const char *path, bool appended, struct dfr_output *to, struct dfr_kept *kept,
-                         int *begins, struct df_error *error)
+static int continue_file(struct dfr_outputs *o, const char *path, struct dfr_output *to, struct dfr_kept *kept, int *begins, struct df_error *error)
 {
+    struct dfr_appending *a = NULL;
     if (!is_file(path) && !o->direct)
         o->direct = strdup(path);
-    if (appended && is_file(path) && !(kept->written = find_written(o, kept->file.node, path, error)))
+    if (kept->file.appended && is_file(path) && !(a = find_appending(o, kept->file.node, path, error)))
         return DF_E_ARGUMENT;
-    if (kept->written)
-        kept->file = kept->written->file;
+    if (a)
+        kept->file = a->file;
     int status = dfr_output_continue(to, path, kept->file.bytes, error);
     if (status != DF_OK)
         return status;
-    if (kept->written && kept->file.head_bytes == DF_NPY_HEADER_BYTES && kept->file.bytes > 0 &&
+    if (a && kept->file.head_bytes == DF_NPY_HEADER_BYTES && kept->file.bytes > 0 &&
         (status = dfr_npy_uncount(fileno(to->file), kept->file.tokens, kept->file.bytes, error)) != DF_OK) {
         dfr_output_close(to, false, NULL);
         return status;
     }
-    if (kept->written)
-        kept->written->fd = fileno(to->file);
-    to->syncs = kept->written;          /* whole files are synced by dfr_outputs_sync(), many at once */
+    if (a)
+        a->fd = fileno(to->file);
+    kept->appending = a;
+    to->syncs = a;                      /* whole files are synced by dfr_outputs_sync(), many at once */
     *begins = kept->file.bytes == 0;
     return DF_OK;
 }
 
 /* A file of a rank whose waves another one accepts. */
-static int hold_file(struct dfr_outputs *o, const struct df_call *call, const char *path, bool appended, struct dfr_output *to, struct dfr_kept *kept,
+static int hold_file(struct dfr_outputs *o, const struct df_call *call, const char *path, struct dfr_output *to, struct dfr_kept *kept,
                      struct df_error *error)
 {
     if (!(call->run->graph->nodes[dfr_job_node(call->job)].flags & DF_NODE_WORKER)) {
-        *kept = (struct dfr_kept){ 0 };
+        kept->outputs = NULL;
         return dfr_output_open(to, path, error);
     }
-    if (appended)
+    if (kept->file.appended)
         return dfr_error(error, DF_E_REFUSED, "'%s' is one file that all waves make together, so ranks cannot write it ('@worker'): with %%d in the name "
                          "each wave has a file of its own", path);
     kept->round = call->wave;
-    return dfr_held_open(o->held, path, kept->wave, to, error);
+    return dfr_held_open(o->held, path, kept->file.wave, to, error);
 }
 
-int dfr_kept_open(struct dfr_outputs *o, struct df_call *call, const char *path, bool appended, struct dfr_output *to,
-                  struct dfr_kept *kept, int *begins, struct df_error *error)
+int dfr_kept_open(struct dfr_outputs *o, struct df_call *call, const char *path, struct dfr_output *to, struct dfr_kept *kept, int *begins,
+                  struct df_error *error)
 {
-    *kept = (struct dfr_kept){ .outputs = o, .wave = df_wave(call), .file.node = node_of(o, call) };
+    kept->outputs = o;
+    kept->file.node = node_of(o, call);
+    kept->file.wave = kept->file.appended ? -1 : df_wave(call);
     if (o->held)
-        return hold_file(o, call, path, appended, to, kept, error);
+        return hold_file(o, call, path, to, kept, error);
     pthread_mutex_lock(&o->lock);
-    int status = o->chunk ? dfr_output_scratch(to, o->chunk, error) : continue_file(o, path, appended, to, kept, begins, error);
+    int status = o->chunk ? dfr_output_scratch(to, o->chunk, error) : continue_file(o, path, to, kept, begins, error);
     pthread_mutex_unlock(&o->lock);
     if (status == DF_OK && !(kept->file.path = strdup(path))) {
         dfr_output_close(to, false, NULL);
@@ -285,72 +256,66 @@ int dfr_kept_open(struct dfr_outputs *o, struct df_call *call, const char *path,
 }
 
 /* false: no memory. */
-static bool add_mark(struct dfr_written *w, struct mark mark)
+static bool add_mark(struct dfr_appending *a, struct mark mark)
 {
-    if (!DFR_ARRAY_ROOM(w->marks, w->n, w->room))
+    if (!DFR_ARRAY_ROOM(a->marks, a->n, a->room))
         return false;
-    w->marks[w->n++] = mark;
+    a->marks[a->n++] = mark;
     return true;
 }
 
-int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, bool appended, FILE *file)
+int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, FILE *file)
 {
     struct dfr_outputs *o = kept->outputs;
-    if (o->chunk && !appended)
+    if (o->chunk && !kept->file.appended)
         return df_fail(call, "'%s' is one file that all waves make together, so it cannot be written in chunks", kept->file.path);
     if (o->held)
         return df_fail(call, "this file is open from wave to wave, so ranks cannot write it ('@worker'): each wave needs a file of its own");
-    if (!kept->written)
+    if (!kept->appending)
         return DF_OK;
     pthread_mutex_lock(&o->lock);
-    kept->written->file.head_bytes = kept->file.head_bytes;
-    bool good = add_mark(kept->written, (struct mark){ df_wave(call), kept->file.tokens, ftello(file) });
+    kept->appending->file.head_bytes = kept->file.head_bytes;
+    bool good = add_mark(kept->appending, (struct mark){ df_wave(call), kept->file.tokens, ftello(file) });
     pthread_mutex_unlock(&o->lock);
     return good ? DF_OK : df_fail(call, "out of memory");
 }
 
 /* Takes what the waves before `waves` have written. */
-static void take_marks(struct dfr_written *w, int64_t waves)
+static void take_marks(struct dfr_appending *a, int64_t waves)
 {
     size_t n = 0;
-    while (n < w->n && w->marks[n].wave < waves)
+    while (n < a->n && a->marks[n].wave < waves)
         n++;
     if (n == 0)
         return;
-    w->file.tokens = w->marks[n - 1].tokens;
-    w->file.bytes = w->marks[n - 1].bytes;
-    w->n -= n;
-    memmove(w->marks, w->marks + n, w->n * sizeof *w->marks);
+    a->file.tokens = a->marks[n - 1].tokens;
+    a->file.bytes = a->marks[n - 1].bytes;
+    a->n -= n;
+    memmove(a->marks, a->marks + n, a->n * sizeof *a->marks);
 }
 
-/* Fills o->told. Gives how many there are; fds: what is to be synced. */
-static size_t tell(struct dfr_outputs *o, int64_t waves, int *fds)
+/* Lists what these waves have written. fds: of the files that are appended to, which come first. false: no memory. */
+static bool list_written(struct dfr_outputs *o, int64_t waves, struct dfr_written_list *files, int *fds)
 {
-    size_t n = 0;
-    for (struct dfr_written *w = o->written; w; w = w->next) {
-        take_marks(w, waves);
-        if (w->file.bytes == 0)
+    size_t n_left = 0;
+    bool good = true;
+    for (struct dfr_appending *a = o->appending; a && good; a = a->next) {
+        struct dfr_written file;
+        take_marks(a, waves);
+        if (a->file.bytes == 0)
             continue;
-        fds[n] = w->fd >= 0 ? dup(w->fd) : -1;
-        o->told[n++] = w->file;
+        file = a->file;
+        file.path = strdup(file.path);
+        if ((good = dfr_written_add(files, &file)))
+            fds[files->n - 1] = a->fd >= 0 ? dup(a->fd) : -1;
     }
-    return n;
-}
-
-/* Moves the whole files of these waves to o->told_whole. false: no memory. */
-static bool tell_whole(struct dfr_outputs *o, int64_t waves)
-{
-    struct dfr_whole *files = o->whole.items, *told;
-    uint32_t n_told = 0, n_left = 0;
-    free_whole(&o->told_whole);
-    for (uint32_t i = 0; i < o->whole.n; i++)
-        n_told += files[i].wave < waves;
-    if (!(told = dfr_array_add(&o->told_whole, sizeof *told, n_told)))
-        return false;
-    for (uint32_t i = 0; i < o->whole.n; i++)
-        *(files[i].wave < waves ? told++ : &files[n_left++]) = files[i];
+    for (size_t i = 0; i < o->whole.n; i++)
+        if (good && o->whole.items[i].wave < waves)
+            good = dfr_written_add(files, &o->whole.items[i]);
+        else
+            o->whole.items[n_left++] = o->whole.items[i];
     o->whole.n = n_left;
-    return true;
+    return good;
 }
 
 static int sync_folders(struct dfr_outputs *o, struct df_error *error)
@@ -375,34 +340,29 @@ void dfr_outputs_sweep(struct dfr_outputs *o, uint64_t hash)
         dfr_held_sweep(f->path, hash);
 }
 
-int dfr_outputs_sync(struct dfr_outputs *o, int64_t waves, struct dfr_synced *files, struct df_error *error)
+int dfr_outputs_sync(struct dfr_outputs *o, int64_t waves, struct dfr_written_list *files, struct df_error *error)
 {
-    size_t room = 1, n = 0;
+    size_t n = 1;
     int status = DF_OK;
 
+    *files = (struct dfr_written_list){ 0 };
     pthread_mutex_lock(&o->lock);
-    for (struct dfr_written *w = o->written; w; w = w->next)
-        room++;
-    struct dfr_appended *told = realloc(o->told, room * sizeof *told);
-    int *fds = malloc(room * sizeof *fds);
-    o->told = told ? told : o->told;
-    if (told && fds) {
-        n = tell(o, waves, fds);
-        status = tell_whole(o, waves) ? sync_folders(o, error) : dfr_error_memory(error);
-    }
+    for (struct dfr_appending *a = o->appending; a; a = a->next)
+        n++;
+    int *fds = malloc(n * sizeof *fds);
+    status = fds && list_written(o, waves, files, fds) ? sync_folders(o, error) : dfr_error_memory(error);
     pthread_mutex_unlock(&o->lock);
-    for (size_t i = 0; told && fds && i < n; i++) { /* kernels go on meanwhile */
+    for (size_t i = 0; i < files->n && files->items[i].appended; i++) { /* kernels go on meanwhile */
         if (fds[i] >= 0 && fdatasync(fds[i]) != 0 && status == DF_OK)
-            status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", told[i].path, strerror(errno));
+            status = dfr_error(error, DF_E_IO, "cannot write '%s': %s", files->items[i].path, strerror(errno));
         if (fds[i] >= 0)
             close(fds[i]);
     }
     free(fds);
-    *files = (struct dfr_synced){ o->told, n, o->told_whole.items, o->told_whole.n };
-    return told && fds ? status : dfr_error_memory(error);
+    return status;
 }
 
-int dfr_outputs_finish(const struct dfr_appended *file, struct df_error *error)
+int dfr_outputs_finish(const struct dfr_written *file, struct df_error *error)
 {
     struct dfr_output to;
     struct stat status;
@@ -449,7 +409,7 @@ static struct scratch *scratch_of(struct dfr_outputs *o, uint32_t node, struct d
 }
 
 /* Notes where the entry is whose bytes end here. false: no memory. */
-static bool add_place(struct scratch *s, const struct dfr_entry *entry)
+static bool add_place(struct scratch *s, const struct dfr_written *entry)
 {
     const int64_t at = s->n ? s->places[s->n - 1].at + s->places[s->n - 1].bytes : 0;
     if (!DFR_ARRAY_ROOM(s->places, s->n, s->room))
@@ -459,17 +419,17 @@ static bool add_place(struct scratch *s, const struct dfr_entry *entry)
     return true;
 }
 
-static int collect(struct dfr_kept *kept, bool appended, FILE *file, struct df_error *error)
+static int collect(struct dfr_kept *kept, FILE *file, struct df_error *error)
 {
     struct scratch *s = scratch_of(kept->outputs, kept->file.node, error);
-    struct dfr_entry entry = { appended, kept->file.node, appended ? -1 : kept->wave, kept->file.head_bytes, kept->file.tokens,
-                               ftello(file), kept->file.path };
     if (!s)
         return DF_E_IO;
-    dfr_entry_write(s->to.file, &entry);
+    kept->file.bytes = ftello(file);
+    dfr_written_line(s->to.file, DFR_LINE_ENTRY, &kept->file);
+    fputc('\n', s->to.file);
     rewind(file);
-    int status = dfr_copy_bytes(file, s->to.file, entry.bytes, error);
-    return status != DF_OK || add_place(s, &entry) ? status : dfr_error_memory(error);
+    int status = dfr_copy_bytes(file, s->to.file, kept->file.bytes, error);
+    return status != DF_OK || add_place(s, &kept->file) ? status : dfr_error_memory(error);
 }
 
 bool dfr_kept_is_held(const struct dfr_kept *kept)
@@ -479,22 +439,26 @@ bool dfr_kept_is_held(const struct dfr_kept *kept)
 
 int dfr_kept_hold(struct dfr_kept *kept, struct dfr_output *to, struct df_error *error)
 {
-    return dfr_held_close(kept->outputs->held, kept->wave, kept->round, to, error);
+    return dfr_held_close(kept->outputs->held, kept->file.wave, kept->round, to, error);
 }
 
-int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, struct df_error *error)
+int dfr_kept_close(struct dfr_kept *kept, bool keep, FILE *file, struct df_error *error)
 {
     struct dfr_outputs *o = kept->outputs;
+    const bool appended = kept->file.appended, whole = keep && !o->chunk && !appended;
     int status = DF_OK;
     pthread_mutex_lock(&o->lock);
     if (keep && o->chunk && !(appended && ftello(file) == kept->file.head_bytes)) /* other chunks may hold tokens of another size */
-        status = collect(kept, appended, file, error);
-    else if (keep && !o->chunk && !appended && (status = note_folder(o, kept->file.path, error)) == DF_OK && !add_whole(o, kept->wave, kept->file.path))
+        status = collect(kept, file, error);
+    if (whole)
+        status = note_folder(o, kept->file.path, error);
+    if (!whole || status != DF_OK)
+        free(kept->file.path);
+    else if (!dfr_written_add(&o->whole, &kept->file)) /* the path is its own now */
         status = dfr_error_memory(error);
-    if (kept->written)
-        kept->written->fd = -1;
+    if (kept->appending)
+        kept->appending->fd = -1;
     pthread_mutex_unlock(&o->lock);
-    free(kept->file.path);
     return status;
 }
 

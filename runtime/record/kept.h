@@ -5,27 +5,27 @@
 #include "runtime/base/output.h"
 #include "runtime/record/outputs.h"
 
-struct dfr_written;                     /* the record of an appended file */
+struct dfr_appending;                   /* the record of an appended file */
 
 struct dfr_kept {                       /* of one open file */
     struct dfr_outputs *outputs;        /* NULL: nothing is recorded */
-    struct dfr_written *written;        /* NULL: the file is none that can be resumed */
-    struct dfr_appended file;           /* as it is now; the path is the kernel's */
-    int64_t wave, round;                /* in which it was opened, by number and by place in the run */
+    struct dfr_appending *appending;    /* NULL: the file is none that can be resumed */
+    struct dfr_written file;            /* as it is now; the path is the kernel's */
+    int64_t round;                      /* in which it was opened, by place in the run */
 };
 
 /* The call's node is to write this file. A failure if another node of the run has said so. What is no regular file, such as a pipe, may
  * be written by many. Two links to one file are not seen, nor is any file behind the first 4,096 of a run. */
 int dfr_output_claim(struct df_call *call, const char *path, struct df_error *error);
-/* Opens the file for the job. After an error nothing is open. */
-int dfr_kept_open(struct dfr_outputs *outputs, struct df_call *call, const char *path, bool appended, struct dfr_output *to,
-                  struct dfr_kept *kept, int *begins, struct df_error *error);
+/* Opens the file for the job: kept->file says which, and whether it is appended to. After an error nothing is open. */
+int dfr_kept_open(struct dfr_outputs *outputs, struct df_call *call, const char *path, struct dfr_output *to, struct dfr_kept *kept, int *begins,
+                  struct df_error *error);
 /* The job has written. DF_OK, or DF_FAILED with the reason in the call. */
-int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, bool appended, FILE *file);
+int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, FILE *file);
 /* Does the file wait until somebody says whether its wave counts? Then it is closed, complete, by dfr_kept_hold(). */
 bool dfr_kept_is_held(const struct dfr_kept *kept);
 int dfr_kept_hold(struct dfr_kept *kept, struct dfr_output *to, struct df_error *error);
 /* Before the file is closed. */
-int dfr_kept_close(struct dfr_kept *kept, bool appended, bool keep, FILE *file, struct df_error *error);
+int dfr_kept_close(struct dfr_kept *kept, bool keep, FILE *file, struct df_error *error);
 
 #endif

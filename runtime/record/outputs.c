@@ -19,7 +19,6 @@
 struct df_output {
     struct dfr_output to;
     struct dfr_kept kept;               /* what is noted of it, if the run can be resumed or makes a chunk */
-    bool appended;
     struct df_run *run;                 /* NULL: a record says what becomes of the file */
     char *path;                         /* the kernel's */
 };
@@ -31,7 +30,7 @@ static int open_file(struct df_call *call, const char *path, struct df_output *o
     *begins = 1;
     if (dfr_output_claim(call, path, error) != DF_OK)
         return DF_FAILED;
-    return outputs ? dfr_kept_open(outputs, call, path, o->appended, &o->to, &o->kept, begins, error)
+    return outputs ? dfr_kept_open(outputs, call, path, &o->to, &o->kept, begins, error)
                    : dfr_output_open(&o->to, path, error);
 }
 
@@ -41,7 +40,7 @@ static int open_output(struct df_call *call, const char *path, bool appended, st
     struct df_output *made = calloc(1, sizeof *made);
     if (!made)
         return df_fail(call, "out of memory");
-    made->appended = appended;
+    made->kept.file.appended = appended;
     made->run = dfr_outputs_of(call) ? NULL : call->run;
     if (made->run && !(made->path = strdup(path))) {
         free(made);
@@ -101,13 +100,13 @@ int df_output_pause(struct df_call *call, struct df_output *output)
     if (code)
         return df_fail(call, "cannot write '%s': %s", output->to.path, strerror(code));
     output->kept.file.tokens++;
-    return output->kept.outputs ? dfr_kept_pause(&output->kept, call, output->appended, output->to.file) : DF_OK;
+    return output->kept.outputs ? dfr_kept_pause(&output->kept, call, output->to.file) : DF_OK;
 }
 
 /* Says in the head of the file, if it is a .npy, how many tokens follow. */
 static int count_tokens(struct df_output *o, struct df_error *error)
 {
-    if (!o->appended || o->kept.file.head_bytes != DF_NPY_HEADER_BYTES || (o->kept.outputs && dfr_outputs_is_chunk(o->kept.outputs)))
+    if (!o->kept.file.appended || o->kept.file.head_bytes != DF_NPY_HEADER_BYTES || (o->kept.outputs && dfr_outputs_is_chunk(o->kept.outputs)))
         return DF_OK;
     return fflush(o->to.file) == 0 ? dfr_npy_count(fileno(o->to.file), o->kept.file.tokens, error) : DF_OK; /* closing tells of it */
 }
@@ -129,7 +128,7 @@ static int close_left(struct df_output *o, struct dfr_early *early, struct df_er
     const bool removes = o->to.temporary;
     char *part = NULL;
     int status;
-    if (!o->appended || o->kept.file.tokens == 0) {
+    if (!o->kept.file.appended || o->kept.file.tokens == 0) {
         status = dfr_output_close(&o->to, false, error);
         return removes && status == DF_OK ? tell(&early->removed, o->path, error) : status;
     }
@@ -154,7 +153,7 @@ static int close_plain(struct df_output *o, bool keep, struct df_error *error)
     } else {
         int closed = dfr_output_close(&o->to, keep && status == DF_OK, error);
         status = status != DF_OK ? status : closed;
-        if (early && keep && status == DF_OK && !o->appended)
+        if (early && keep && status == DF_OK && !o->kept.file.appended)
             atomic_store_explicit(&early->wave_files, true, memory_order_relaxed);
     }
     free(o->path);
@@ -172,7 +171,7 @@ int df_output_close(struct df_output *output, int keep, struct df_error *error)
     const bool held = dfr_kept_is_held(&output->kept);
     int status = keep ? count_tokens(output, error) : DF_OK;
     if (output->kept.outputs && !held && status == DF_OK)
-        status = dfr_kept_close(&output->kept, output->appended, keep, output->to.file, error);
+        status = dfr_kept_close(&output->kept, keep, output->to.file, error);
     keep = keep && status == DF_OK;
     int closed = held && keep ? dfr_kept_hold(&output->kept, &output->to, error) : dfr_output_close(&output->to, keep, error);
     free(output);

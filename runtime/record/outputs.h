@@ -6,7 +6,7 @@
  *           dfr_outputs_sync() writes down what the first waves have written, and says how long the files were then. What is
  *           behind that is cut off by the run that goes on.
  * Chunk:    No file gets its name. What each node has written is collected in order, as entries of a file without a name
- *           (entry.h): dfr_outputs_chunk().
+ *           (written.h): dfr_outputs_chunk().
  * Held:     On a rank whose waves another rank accepts, what nodes with @worker write in a wave gets its name when that wave is accepted
  *           (held.h). Other files are written as if there were no such record.
  * Memory:   the caller's from dfr_outputs_create() to dfr_outputs_free(). Paths in what is given belong to the outputs.
@@ -19,25 +19,7 @@
 #include <stdio.h>
 
 #include "runtime/df_io.h"
-
-struct dfr_appended {                   /* a file that is appended to, after some waves */
-    uint32_t node;
-    int64_t head_bytes;                 /* what was written before the first token, and is there once */
-    int64_t tokens, bytes;
-    char *path;
-};
-
-struct dfr_whole {                      /* a file that a wave has written whole */
-    int64_t wave;
-    char *path;
-};
-
-struct dfr_synced {                     /* files that are on the disk */
-    const struct dfr_appended *appended; /* n_appended of them: all that there are */
-    size_t n_appended;
-    const struct dfr_whole *whole;      /* n_whole of them: those that dfr_outputs_sync() has not given before */
-    size_t n_whole;
-};
+#include "runtime/record/written.h"
 
 /* chunk: NULL for a run that can be resumed; else the path of the chunk, beside which scratch files lie. */
 int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error);
@@ -52,14 +34,14 @@ void dfr_outputs_free(struct dfr_outputs *outputs);
 void dfr_outputs_part(struct dfr_outputs *outputs, const struct df_graph *part, const uint32_t *node);
 
 /* Before the run: the file goes on like this. */
-int dfr_outputs_before(struct dfr_outputs *outputs, const struct dfr_appended *file, struct df_error *error);
+int dfr_outputs_before(struct dfr_outputs *outputs, const struct dfr_written *file, struct df_error *error);
 
-/* All that kernels have written in the waves before `waves`, which have ended, is on the disk when this returns. *files is valid until
- * the next call of dfr_outputs_sync(). */
-int dfr_outputs_sync(struct dfr_outputs *outputs, int64_t waves, struct dfr_synced *files, struct df_error *error);
+/* All that kernels have written in the waves before `waves`, which have ended, is on the disk when this returns. *files: all that are appended to, as they were
+ * then, and the whole ones that were not given before. The caller frees it, also after an error. */
+int dfr_outputs_sync(struct dfr_outputs *outputs, int64_t waves, struct dfr_written_list *files, struct df_error *error);
 
 /* The appended file has all its tokens: gives it its name. Nothing happens if it has that already. */
-int dfr_outputs_finish(const struct dfr_appended *file, struct df_error *error);
+int dfr_outputs_finish(const struct dfr_written *file, struct df_error *error);
 
 /* In the folders where whole files were written: removes what ranks of that program have left that were killed (held.h). */
 void dfr_outputs_sweep(struct dfr_outputs *outputs, uint64_t hash);

@@ -200,8 +200,8 @@ static void tell_resumed(const struct dfr_resumable *r)
 static int finish_files(struct dfr_resumable *r, struct df_error *error)
 {
     int status = DF_OK;
-    for (size_t i = 0; i < r->journal.n && status == DF_OK; i++)
-        status = dfr_outputs_finish(&r->journal.files[i].file, error);
+    for (size_t i = 0; i < r->journal.files.n && status == DF_OK; i++)
+        status = dfr_outputs_finish(&r->journal.files.items[i], error);
     return status == DF_OK ? dfr_journal_end(&r->journal, error) : status;
 }
 
@@ -254,13 +254,11 @@ static void catch_signals(const struct dfr_resumable *r)
 static int open_journal(struct dfr_resumable *r, uint64_t program, const struct dfr_inputs *inputs, bool *nothing, struct df_error *error)
 {
     struct dfr_journal *j = &r->journal;
-    if (r->wanted.lock_s > 0)
-        dfr_journal_wait(r->wanted.journal, r->wanted.lock_s);
     struct dfr_facts facts;
     int status = dfr_facts_find(r->graph, r->given, &facts, error);
     if (status != DF_OK)
         return status;
-    status = dfr_journal_open(j, r->wanted.journal, &(struct dfr_journal_run){ r->wanted.resume, r->wanted.accept, program, inputs, &facts }, error);
+    status = dfr_journal_open(j, r->wanted.journal, &(struct dfr_journal_run){ r->wanted.resume, r->wanted.accept, program, inputs, &facts, r->wanted.lock_s }, error);
     dfr_facts_free(&facts);
     if (status != DF_OK)
         return status;
@@ -275,8 +273,8 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
     }
     if ((status = dfr_journal_check_files(j, error)) != DF_OK || (status = dfr_outputs_create(NULL, &r->outputs, error)) != DF_OK)
         return status;
-    for (size_t i = 0; i < j->n && status == DF_OK; i++)
-        status = dfr_outputs_before(r->outputs, &j->files[i].file, error);
+    for (size_t i = 0; i < j->files.n && status == DF_OK; i++)
+        status = dfr_outputs_before(r->outputs, &j->files.items[i], error);
     if (status == DF_OK && r->accs_path)
         status = read_accs(r, error);
     if (status == DF_OK)
@@ -367,12 +365,15 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
 /* All waves that have ended are done when this returns. last: after them, too, files may have been written. */
 static int record(struct dfr_resumable *r, bool last, struct df_error *error)
 {
-    struct dfr_synced files;
+    struct dfr_written_list files;
     const int64_t waves = atomic_load(&r->ended);
     if (waves <= r->journal.done && !last)
         return DF_OK;
     int status = dfr_outputs_sync(r->outputs, waves, &files, error);
-    return status == DF_OK && waves > r->journal.done ? dfr_journal_done(&r->journal, waves, &files, error) : status;
+    if (status == DF_OK && waves > r->journal.done)
+        status = dfr_journal_done(&r->journal, waves, &files, error);
+    dfr_written_free(&files);
+    return status;
 }
 
 /* Waits until the next record is due, or a checkpoint. false: the thread is to end. */

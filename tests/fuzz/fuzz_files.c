@@ -610,9 +610,11 @@ static void read_journal(const uint8_t *data, size_t size)
         if (status == DF_OK) {
             if (journal.done < 0 || journal.epoch < 1)
                 fuzz_fail("%lld waves are done by process %lld", (long long)journal.done, (long long)journal.epoch);
-            for (size_t f = 0; f < journal.n; f++)
-                if (journal.files[f].from < 0 || journal.files[f].file.bytes < journal.files[f].from || journal.files[f].file.head_bytes < 0 || journal.files[f].file.tokens < 0)
-                    fuzz_fail("a file has the bytes from %lld to %lld", (long long)journal.files[f].from, (long long)journal.files[f].file.bytes);
+            for (size_t i_file = 0; i_file < journal.files.n; i_file++) {
+                const struct dfr_written *f = &journal.files.items[i_file];
+                if (f->from < 0 || f->bytes < f->from || f->head_bytes < 0 || f->tokens < 0)
+                    fuzz_fail("a file has the bytes from %lld to %lld", (long long)f->from, (long long)f->bytes);
+            }
             struct df_error why = { "" };
             if (dfr_journal_check_files(&journal, &why) != DF_OK)
                 fuzz_words(why.text, strlen(why.text));

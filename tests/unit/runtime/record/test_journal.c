@@ -48,7 +48,7 @@ static size_t read_file(const char *path, char *text, size_t room)
 
 static int open_as(struct dfr_journal *j, bool resume, uint64_t program, struct df_error *error)
 {
-    return dfr_journal_open(j, "j", &(struct dfr_journal_run){ resume, accept, program, &inputs, &facts }, error);
+    return dfr_journal_open(j, "j", &(struct dfr_journal_run){ resume, accept, program, &inputs, &facts, 0 }, error);
 }
 
 static void opens(struct dfr_journal *j, bool resume)
@@ -67,11 +67,16 @@ static void refused(bool resume, uint64_t program, const char *why)
         fail_msg("%s", error.text);
 }
 
+static struct dfr_written appended(int64_t tokens, int64_t bytes)
+{
+    return (struct dfr_written){ .path = "o\\ut", .appended = true, .node = 3, .wave = -1, .head_bytes = 4, .tokens = tokens, .bytes = bytes };
+}
+
 static void records(struct dfr_journal *j, int64_t waves, int64_t bytes)
 {
     struct df_error error = { "" };
-    struct dfr_appended file = { 3, 4, waves, bytes, "o\\ut" };
-    if (dfr_journal_done(j, waves, &(struct dfr_synced){ &file, 1, NULL, 0 }, &error) != DF_OK)
+    struct dfr_written file = appended(waves, bytes);
+    if (dfr_journal_done(j, waves, &(struct dfr_written_list){ &file, 1, 1 }, &error) != DF_OK)
         fail_msg("%s", error.text);
 }
 
@@ -101,13 +106,13 @@ static void test_goes_on(void **state)
     opens(&j, true);
     assert_int_equal(j.done, 8);
     assert_int_equal(j.epoch, 2);
-    assert_int_equal(j.n, 1);
-    assert_int_equal(j.files[0].file.node, 3);
-    assert_int_equal(j.files[0].file.bytes, 9);
-    assert_int_equal(j.files[0].file.tokens, 8);
-    assert_int_equal(j.files[0].file.head_bytes, 4);
-    assert_int_equal(j.files[0].from, 4);
-    assert_string_equal(j.files[0].file.path, "o\\ut");
+    assert_int_equal(j.files.n, 1);
+    assert_int_equal(j.files.items[0].node, 3);
+    assert_int_equal(j.files.items[0].bytes, 9);
+    assert_int_equal(j.files.items[0].tokens, 8);
+    assert_int_equal(j.files.items[0].head_bytes, 4);
+    assert_int_equal(j.files.items[0].from, 4);
+    assert_string_equal(j.files.items[0].path, "o\\ut");
     assert_int_equal(dfr_journal_check_files(&j, NULL), DF_OK);
     assert_int_equal(dfr_journal_all(&j, NULL), DF_OK);
     assert_int_equal(dfr_journal_end(&j, NULL), DF_OK);
@@ -118,7 +123,7 @@ static void test_goes_on(void **state)
     opens(&j, false);                   /* it has ended, so a new one may take its place */
     assert_int_equal(j.done, 0);
     assert_int_equal(j.epoch, 1);
-    assert_int_equal(j.n, 0);
+    assert_int_equal(j.files.n, 0);
     dfr_journal_close(&j);
 }
 
@@ -133,7 +138,7 @@ static void test_cut(void **state)
         write_file("j", text, cut);
         opens(&j, true);
         assert_int_equal(j.done, cut == n ? 8 : cut >= second ? 5 : 0);
-        assert_int_equal(j.n, cut >= second);
+        assert_int_equal(j.files.n, cut >= second);
         assert_int_equal(dfr_journal_check_files(&j, NULL), DF_OK);
         if (cut % 16) {
             dfr_journal_close(&j);
@@ -213,22 +218,21 @@ static void test_facts(void **state)
 static void records_whole(struct dfr_journal *j, int64_t from, int64_t waves)
 {
     struct df_error error = { "" };
-    struct dfr_appended file = { 3, 4, waves, waves, "o\\ut" };
-    struct dfr_whole whole[16];
+    struct dfr_written files[17] = { appended(waves, waves) };
     char names[16][24];
     size_t n = 0;
     for (int64_t w = from; w < waves; w++) {
         snprintf(names[n], sizeof names[n], "w%lld", (long long)w);
         write_file(names[n], names[n], strlen(names[n]));
-        whole[n] = (struct dfr_whole){ w, names[n] };
+        files[n + 1] = (struct dfr_written){ .wave = w, .path = names[n] };
         n++;
         write_file("latest", names[n - 1], strlen(names[n - 1]));
-        whole[n] = (struct dfr_whole){ w, "latest" };
+        files[n + 1] = (struct dfr_written){ .wave = w, .path = "latest" };
         strcpy(names[n++], "latest");
     }
-    whole[n++] = (struct dfr_whole){ waves - 1, "moved away" };
-    whole[n++] = (struct dfr_whole){ waves - 1, "/dev/null" };
-    if (dfr_journal_done(j, waves, &(struct dfr_synced){ &file, 1, whole, n }, &error) != DF_OK)
+    files[++n] = (struct dfr_written){ .wave = waves - 1, .path = "moved away" };
+    files[++n] = (struct dfr_written){ .wave = waves - 1, .path = "/dev/null" };
+    if (dfr_journal_done(j, waves, &(struct dfr_written_list){ files, n + 1, n + 1 }, &error) != DF_OK)
         fail_msg("%s", error.text);
 }
 
@@ -242,9 +246,9 @@ static void goes_on_at(int64_t done, const char *redone)
         assert_string_equal(j.redone, redone);
     else
         assert_null(j.redone);
-    assert_int_equal(j.n, done > 0);
+    assert_int_equal(j.files.n, done > 0);
     if (done > 0)
-        assert_int_equal(j.files[0].file.bytes, done);
+        assert_int_equal(j.files.items[0].bytes, done);
     assert_int_equal(dfr_journal_check_files(&j, &error), DF_OK);
     dfr_journal_close(&j);
 }
@@ -477,8 +481,8 @@ static void test_fence(void **state)
     assert_int_equal(new.epoch, 2);
     records(&new, 3, 4);
     size_t n = read_file("j", before, sizeof before);
-    struct dfr_appended file = { 3, 4, 2, 3, "o\\ut" };
-    assert_int_equal(dfr_journal_done(&old, 2, &(struct dfr_synced){ &file, 1, NULL, 0 }, &error), DF_E_REFUSED);
+    struct dfr_written file = appended(2, 3);
+    assert_int_equal(dfr_journal_done(&old, 2, &(struct dfr_written_list){ &file, 1, 1 }, &error), DF_E_REFUSED);
     assert_non_null(strstr(error.text, "another process has gone on"));
     assert_int_equal(dfr_journal_end(&old, &error), DF_E_REFUSED);
     assert_int_equal(read_file("j", after, sizeof after), n);

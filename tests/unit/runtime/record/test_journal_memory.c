@@ -33,16 +33,16 @@ static void write_file(const char *name)
 /* A run with a file of each wave, and one that each wave writes anew. */
 static void records(struct dfr_journal *j, int64_t from, int64_t waves)
 {
-    struct dfr_whole whole[2 * WAVES];
+    struct dfr_written whole[2 * WAVES];
     char names[WAVES][24];
     size_t n = 0;
     for (int64_t w = from; w < waves && status == DF_OK; w++) {
         snprintf(names[w], sizeof names[w], "w%lld", (long long)w);
-        whole[n++] = (struct dfr_whole){ w, names[w] };
-        whole[n++] = (struct dfr_whole){ w, "latest" };
+        whole[n++] = (struct dfr_written){ .wave = w, .path = names[w] };
+        whole[n++] = (struct dfr_written){ .wave = w, .path = "latest" };
     }
     if (status == DF_OK)
-        status = dfr_journal_done(j, waves, &(struct dfr_synced){ NULL, 0, whole, n }, &error);
+        status = dfr_journal_done(j, waves, &(struct dfr_written_list){ whole, n, n }, &error);
 }
 
 static void resume(void *unused)
@@ -51,7 +51,7 @@ static void resume(void *unused)
     const struct dfr_inputs inputs = { &input, 1, 1 };
     struct dfr_journal j;
     (void)unused;
-    status = dfr_journal_open(&j, "j", &(struct dfr_journal_run){ true, false, 1, &inputs, NULL }, &error);
+    status = dfr_journal_open(&j, "j", &(struct dfr_journal_run){ true, false, 1, &inputs, NULL, 0 }, &error);
     if (status != DF_OK)
         return;
     if (j.done == 0) {
@@ -99,17 +99,19 @@ static void begin(void *unused)
 static void sync_whole(void *unused)
 {
     struct dfr_outputs *o = NULL;
-    struct dfr_synced synced;
+    struct dfr_written_list files = { 0 };
     (void)unused;
     status = dfr_outputs_create(NULL, &o, &error);
     for (int64_t w = 0; w < WAVES && status == DF_OK; w++) {
-        struct dfr_kept kept = { .outputs = o, .wave = w % 20, .file.path = strdup("out") };
-        status = dfr_kept_close(&kept, false, true, NULL, &error);
+        struct dfr_kept kept = { .outputs = o, .file = { .wave = w % 20, .path = strdup("out") } };
+        status = dfr_kept_close(&kept, true, NULL, &error);
     }
     if (status == DF_OK)
-        status = dfr_outputs_sync(o, 10, &synced, &error);
+        status = dfr_outputs_sync(o, 10, &files, &error);
+    dfr_written_free(&files);
     if (status == DF_OK)
-        status = dfr_outputs_sync(o, 20, &synced, &error);
+        status = dfr_outputs_sync(o, 20, &files, &error);
+    dfr_written_free(&files);
     if (o)
         dfr_outputs_free(o);
 }

@@ -2,7 +2,6 @@
 #include "runtime/record/resumable.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,13 +24,11 @@
 #include "runtime/record/held.h"
 #include "runtime/record/journal.h"
 #include "runtime/record/spool.h"
+#include "runtime/record/writer.h"
 #include "runtime/start/run_impl.h"
 #include "runtime/threads/clock.h"
-#include "runtime/threads/host.h"
 
 enum { MOST_CHANGES = 8 };
-#define FIRST_S 0.03                    /* from the beginning to the first record; twice as long to the next, */
-#define RECORD_S 1.0                    /* and so on, up to this */
 #define LOOK_S 0.05                     /* a signal is noticed after that, at the latest */
 
 struct dfr_resumable {
@@ -49,22 +46,17 @@ struct dfr_resumable {
     int64_t kept;                       /* dfr_resumable_kept() */
     struct dfr_accs_found accs;         /* with which this run begins */
     double checked_s;                   /* when the last checkpoint was written */
-    int64_t checked;                    /* of several ranks: the waves that it has */
+    int64_t checked;                    /* the waves that it has */
     bool tells;                         /* messages are wanted */
     int64_t first, limit;               /* the waves to be fed */
     int64_t fed;                        /* waves that were */
     _Atomic int64_t ended;              /* the waves before this one have ended */
     bool *is_ended;                     /* by place in the ring: a wave has ended before an older one */
-    /* the thread that writes the journal */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake, written;
-    bool runs, stops;
-    bool writes_accs;                   /* it is to write a checkpoint, or does so. The accs do not change */
+    struct dfr_writer writer;           /* writes records, and checkpoints while the accs do not change */
     struct df_run *run;                 /* NULL: there are several ranks */
-    const uint32_t *number;             /* of several ranks: by value of the last part's graph; NULL: it writes no checkpoints */
-    struct df_run *tail_run;            /* while a checkpoint is written */
-    _Atomic bool failed;                /* there: a record could not be written */
+    struct df_run *accs_run;            /* has the accs of the checkpoint that is being written */
+    const uint32_t *number;             /* by value of that run's graph: its number in the whole one; NULL: that is the whole one */
+    double until_s;                     /* no longer does the checkpoint wait for devices */
     int status;                         /* of the last record */
     struct df_error error;
 };
@@ -376,98 +368,56 @@ static int record(struct dfr_resumable *r, bool last, struct df_error *error)
     return status;
 }
 
-/* Waits until the next record is due, or a checkpoint. false: the thread is to end. */
-static bool wait_due(struct dfr_resumable *r, double seconds)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    const int64_t ns = until.tv_nsec + (int64_t)(seconds * 1e9);
-    until.tv_sec += ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    pthread_mutex_lock(&r->lock);
-    while (!r->stops && !r->writes_accs && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
-        ;
-    bool goes_on = !r->stops;
-    pthread_mutex_unlock(&r->lock);
-    return goes_on;
-}
-
 /* The run ends soon. */
-static void fail(struct dfr_resumable *r, const struct df_error *error)
-{
-    if (r->run) {
-        dfr_engine_fail(r->run, DF_E_IO, "%s", error->text);
-        return;
-    }
-    pthread_mutex_lock(&r->lock);
-    r->error = *error;
-    r->writes_accs = false;
-    atomic_store(&r->failed, true);
-    pthread_cond_broadcast(&r->written);
-    pthread_mutex_unlock(&r->lock);
-}
-
-/* No wave is in flight. What is done is recorded before the accs, so no checkpoint is of waves that are not done. Devices are to give their accs until then, or
- * none is written. number: as of dfr_accs_write(). */
-static int record_and_write(struct dfr_resumable *r, const uint32_t *number, struct df_run *run, double until_s, struct df_error *error)
-{
-    int status = record(r, false, error);
-    if (status == DF_OK && r->checks && atomic_load(&r->ended) > r->accs.most && dfr_accs_fetch(run, until_s))
-        status = dfr_accs_write(run, number, r->accs_path, r->program ^ r->inputs, atomic_load(&r->ended), error);
-    return status;
-}
-
-/* Of several ranks: writes the checkpoint for which the last part waits. */
-static int write_accs(struct dfr_resumable *r, struct df_error *error)
-{
-    pthread_mutex_lock(&r->lock);
-    const bool wanted = r->writes_accs;
-    pthread_mutex_unlock(&r->lock);
-    int status = wanted ? record_and_write(r, r->number, r->tail_run, INFINITY, error) : record(r, false, error);
-    pthread_mutex_lock(&r->lock);
-    r->writes_accs = r->writes_accs && !wanted;
-    pthread_cond_broadcast(&r->written);
-    pthread_mutex_unlock(&r->lock);
-    return status;
-}
-
-static void *write_journal(void *arg)
+static void fail(void *arg, const struct df_error *error)
 {
     struct dfr_resumable *r = arg;
-    struct df_error error = { "" };
-    for (double period_s = FIRST_S; wait_due(r, period_s); period_s = fmin(2 * period_s, RECORD_S))
-        if (write_accs(r, &error) != DF_OK) {
-            fail(r, &error);
-            break;
-        }
-    return NULL;
+    if (r->run)
+        dfr_engine_fail(r->run, DF_E_IO, "%s", error->text);
 }
 
-static void begin_thread(struct dfr_resumable *r)
+static int write_record(void *arg, struct df_error *error)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_cond_init(&r->written, NULL);
-    pthread_mutex_init(&r->lock, NULL);
-    r->runs = dfr_helper_create(&r->thread, write_journal, r) == 0;
-    if (!r->runs)
-        fail(r, &(struct df_error){ "no thread can be made for the journal" });
+    return record(arg, false, error);
 }
 
-static void end_thread(struct dfr_resumable *r)
+/* No wave is in flight in r->accs_run. What is done is recorded before the accs, so no checkpoint is of waves that are not done. Devices are to give their accs
+ * until r->until_s, or none is written. */
+static int write_accs(void *arg, struct df_error *error)
 {
-    pthread_mutex_lock(&r->lock);
-    r->stops = true;
-    pthread_cond_signal(&r->wake);
-    pthread_mutex_unlock(&r->lock);
-    if (r->runs)
-        pthread_join(r->thread, NULL);
-    pthread_mutex_destroy(&r->lock);
-    pthread_cond_destroy(&r->wake);
-    pthread_cond_destroy(&r->written);
+    struct dfr_resumable *r = arg;
+    int status = record(r, false, error);
+    if (status == DF_OK && r->checks && atomic_load(&r->ended) > r->accs.most && dfr_accs_fetch(r->accs_run, r->until_s))
+        status = dfr_accs_write(r->accs_run, r->number, r->accs_path, r->program ^ r->inputs, atomic_load(&r->ended), error);
+    return status;
+}
+
+bool dfr_resumable_pauses(struct dfr_resumable *r, struct df_run *run, bool idle)
+{
+    const int64_t ended = atomic_load(&r->ended);
+    if (!r->checks || !run)
+        return false;
+    if (dfr_writer_is_busy(&r->writer))
+        return true;
+    if (ended <= r->checked || ended >= r->limit || dfr_clock_s() - r->checked_s < r->wanted.checkpoint_s)
+        return false;
+    if (idle) {
+        r->checked = ended;
+        r->checked_s = dfr_clock_s();
+        r->accs_run = run;
+        r->until_s = INFINITY;
+        dfr_writer_put(&r->writer, &(struct dfr_writer_job){ .write = write_accs, .arg = r }, &r->error);
+    }
+    return true;
+}
+
+/* After a signal: the last record and, if nothing is in flight in `run`, a checkpoint of it. NULL: something is, or there is none. */
+static int write_last(struct dfr_resumable *r, struct df_run *run, double until_s, struct df_error *error)
+{
+    int status = record(r, true, error);
+    r->accs_run = run;
+    r->until_s = until_s;
+    return status == DF_OK && run ? write_accs(r, error) : status;
 }
 
 /* ---- feeding ---- */
@@ -512,31 +462,6 @@ void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
     dfr_output_leave(dfr_asked() == SIGINT ? 128 + SIGINT : DFR_RESUMABLE);
 }
 
-/* No wave is in flight, and no thread writes the journal. */
-static int checkpoint(struct dfr_resumable *r, double until_s, struct df_error *error)
-{
-    int status = record_and_write(r, NULL, r->run, until_s, error);
-    r->checked_s = dfr_clock_s();
-    return status;
-}
-
-/* Is a checkpoint due? Then no wave begins until it is written. After the last wave none is: nodes that come then may change accs. */
-static bool is_due(const struct dfr_resumable *r)
-{
-    return r->checks && r->fed > 0 && r->first + r->fed > r->accs.most && r->first + r->fed < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
-}
-
-static void write_checkpoint(struct dfr_resumable *r)
-{
-    struct df_error error = { "" };
-    if (in_flight(r) > 0)
-        return;
-    end_thread(r);
-    if (checkpoint(r, INFINITY, &error) != DF_OK)
-        fail(r, &error);
-    begin_thread(r);
-}
-
 /* A signal has come. Returns if the run ends by itself meanwhile; else ends the process. */
 static void stop(struct dfr_resumable *r)
 {
@@ -553,8 +478,8 @@ static void stop(struct dfr_resumable *r)
     }
     if (in_flight(r) == 0 && r->first + r->fed >= r->limit)
         return;                         /* that was the last wave, and what comes after it is begun */
-    end_thread(r);
-    if (record(r, true, &error) != DF_OK || (in_flight(r) == 0 && checkpoint(r, until_s, &error) != DF_OK)) {
+    dfr_writer_end(&r->writer, &error);
+    if (write_last(r, in_flight(r) == 0 ? r->run : NULL, until_s, &error) != DF_OK) {
         fprintf(stderr, "%s: error: %s\n", dfr_program_name(), error.text);
         dfr_output_leave(1);
     }
@@ -589,13 +514,14 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
     if (!r->is_ended)
         dfr_engine_fail(run, DF_E_MEMORY, "out of memory");
     if (r->wanted.journal)
-        begin_thread(r);
+        dfr_resumable_begin(r);
     while (r->is_ended && df_run_ended(run, LOOK_S, &wave) == DF_OK) {
         if (wave >= 0)
             note_ended(r, wave);
-        if (!dfr_asked() && is_due(r))
-            write_checkpoint(r);
-        if (df_run_room(run) > 0 && !dfr_asked() && !is_due(r))
+        const bool pauses = !dfr_asked() && dfr_resumable_pauses(r, run, in_flight(r) == 0);
+        if (pauses && in_flight(r) == 0)
+            dfr_writer_wait(&r->writer, &r->error);
+        if (df_run_room(run) > 0 && !dfr_asked() && (!pauses || in_flight(r) == 0))
             feed(r);
         if (dfr_asked()) {
             r->wanted.chunk ? stop_chunk(r) : stop(r);
@@ -606,7 +532,7 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
     r->chunk.of = dfr_expected_waves(run);
     if (!r->wanted.journal)
         return;
-    end_thread(r);
+    dfr_writer_end(&r->writer, &r->error);
     r->status = record(r, true, &r->error);
     if (r->status == DF_OK && !r->keeps && atomic_load(&run->outcome.stop) == DFR_FINISHED)
         r->status = dfr_journal_all(&r->journal, &r->error);
@@ -621,48 +547,23 @@ struct dfr_resumable_waves dfr_resumable_waves(const struct dfr_resumable *r)
 
 void dfr_resumable_begin(struct dfr_resumable *r)
 {
-    begin_thread(r);
+    dfr_writer_begin(&r->writer, write_record, fail, r);
 }
 
 int dfr_resumable_ended(struct dfr_resumable *r, int64_t waves, struct df_error *error)
 {
     atomic_store(&r->ended, waves);
-    return atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) : DF_OK;
+    return dfr_writer_status(&r->writer, error);
 }
 
 void dfr_resumable_tail(struct dfr_resumable *r, const uint32_t *number)
 {
-    r->number = r->checks ? number : NULL;
+    r->number = number;
 }
 
-bool dfr_resumable_pauses(struct dfr_resumable *r, struct df_run *tail, bool idle)
+struct dfr_writer *dfr_resumable_writer(struct dfr_resumable *r)
 {
-    const int64_t ended = atomic_load(&r->ended);
-    bool pauses;
-
-    if (!r->number || !tail)
-        return false;
-    pthread_mutex_lock(&r->lock);
-    pauses = r->writes_accs;
-    const bool due = !pauses && !atomic_load(&r->failed) && ended > r->checked && ended < r->limit && dfr_clock_s() - r->checked_s >= r->wanted.checkpoint_s;
-    if (due && idle) {
-        r->checked = ended;
-        r->checked_s = dfr_clock_s();
-        r->tail_run = tail;
-        r->writes_accs = true;
-        pthread_cond_signal(&r->wake);
-    }
-    pthread_mutex_unlock(&r->lock);
-    return pauses || due;
-}
-
-/* The accs change no more. Waits until a checkpoint that is being written is there. */
-static void end_checkpoint(struct dfr_resumable *r)
-{
-    pthread_mutex_lock(&r->lock);
-    while (r->writes_accs)
-        pthread_cond_wait(&r->written, &r->lock);
-    pthread_mutex_unlock(&r->lock);
+    return &r->writer;
 }
 
 const char *dfr_resumable_accs(const struct dfr_resumable *r, uint64_t *program)
@@ -684,24 +585,16 @@ void dfr_resumable_say(const struct dfr_resumable *r, const char *format, ...)
     va_end(list);
 }
 
-/* A signal has ended the run. What has ended is written, if the last part does nothing. */
-static int record_stopped(struct dfr_resumable *r, struct df_run *tail, struct df_error *error)
-{
-    int status = record(r, true, error);
-
-    return status == DF_OK && tail && r->number && dfr_asked() ? record_and_write(r, r->number, tail, dfr_clock_s() + r->wanted.grace_s, error) : status;
-}
-
 int dfr_resumable_end(struct dfr_resumable *r, struct df_run *tail, bool all, struct df_error *error)
 {
-    end_checkpoint(r);
+    dfr_writer_wait(&r->writer, error); /* the accs change from here on */
     if (all) {
         df_run_feed_end(tail);
         dfr_run_join(tail);
     }
-    end_thread(r);
-    int status = atomic_load(&r->failed) ? dfr_error(error, DF_E_IO, "%s", r->error.text) :
-                 all ? record(r, true, error) : record_stopped(r, tail, error);
+    int status = dfr_writer_end(&r->writer, error);
+    if (status == DF_OK)
+        status = all ? record(r, true, error) : write_last(r, dfr_asked() ? tail : NULL, dfr_clock_s() + r->wanted.grace_s, error);
     const bool whole = all && atomic_load(&tail->outcome.stop) == DFR_FINISHED;
     return status == DF_OK && whole && !r->keeps ? dfr_journal_all(&r->journal, error) : status;
 }

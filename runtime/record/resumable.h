@@ -10,10 +10,10 @@
  * Accs:     A node that keeps nothing but accs can go on from a *checkpoint*: a file beside the journal, PATH.accs, with the accs after some waves that
  *           are done (checkpoint.h). It is written every checkpoint_s, when no wave is in flight, and at the end by a signal. Then the node does not fire in
  *           the waves before it. Accs on devices are fetched for it. Ranks that share parts of accs have a file for each part
- *           (shares/keep.h), and these are at unlike waves. One process takes for each node the file that has the most waves.
+ *           (shares/spans.h), and these are at unlike waves. One process takes for each node the file that has the most waves.
  * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`. After SIGINT the
  *           process ends by that signal, so that shells see it (base/interrupt.h). On several ranks dfr_asked() says that one has come.
- * Threads:  these calls are of one thread. While the run goes on, another one writes the journal, at least once a second.
+ * Threads:  these calls are of one thread. While the run goes on, another one (writer.h) writes the journal, at least once a second, and checkpoints.
  */
 #ifndef DFR_RESUMABLE_H
 #define DFR_RESUMABLE_H
@@ -22,6 +22,8 @@
 #include <stdint.h>
 
 #include "runtime/df.h"
+
+struct dfr_writer;
 
 enum { DFR_RESUMABLE = 75 };            /* EX_TEMPFAIL of sysexits.h: batch systems take it as "again later" */
 
@@ -61,6 +63,8 @@ void dfr_resumable_tail(struct dfr_resumable *resumable, const uint32_t *number)
 /* Asked again and again with the run of the last part (NULL: it has none any more): may no wave be begun there now? A checkpoint is due, and is written as soon
  * as the run is idle: all waves have ended that were begun. While it is written the run may only be asked whether it has room. */
 bool dfr_resumable_pauses(struct dfr_resumable *resumable, struct df_run *tail, bool idle);
+/* What writes records; others may put jobs until dfr_resumable_end(). */
+struct dfr_writer *dfr_resumable_writer(struct dfr_resumable *resumable);
 /* Ranks share parts: the file for the checkpoints of accs, and what tells those of this program, of its args and of its inputs from others. NULL: there are no accs, or no
  * checkpoints are wanted. */
 const char *dfr_resumable_accs(const struct dfr_resumable *resumable, uint64_t *program);

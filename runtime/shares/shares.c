@@ -14,7 +14,7 @@
 #include "runtime/record/digest.h"
 #include "runtime/record/facts.h"
 #include "runtime/record/outputs.h"
-#include "runtime/shares/keep.h"
+#include "runtime/shares/spans.h"
 #include "runtime/shares/share.h"
 #include "runtime/shares/share_run.h"
 
@@ -63,7 +63,7 @@ struct first {
     uint32_t n_once;
     struct dfr_span *spans;             /* n_spans of them */
     uint32_t n_spans, n_whole;          /* n_whole: those that have had all waves */
-    struct dfr_keeper *keeper;          /* NULL: no checkpoints are written */
+    struct dfr_checkpoints checkpoints;
     struct dfr_view view;               /* of what all ranks do */
     uint32_t *span_of;                  /* by number of a GIVE; room for n_room, n_given of them */
     size_t n_room, n_given;
@@ -94,8 +94,8 @@ static bool note_given(struct first *f, uint32_t span)
 static struct dfr_message *make_give(const struct first *f, const struct dfr_span *span, const struct dfr_head *head)
 {
     const uint32_t n_accs = span->accs ? dfr_span_accs(f->shared, span) : 0;
-    const struct dfr_share_give give = { span->first, span->end, span->waves, f->options.waves, f->keeper ? f->ranks->resume->checkpoint_s : 0,
-                                         f->keeper != NULL };
+    const struct dfr_share_give give = { span->first, span->end, span->waves, f->options.waves, f->checkpoints.path ? f->ranks->resume->checkpoint_s : 0,
+                                         f->checkpoints.path != NULL };
     struct dfr_value *values = calloc(n_accs + 1u, sizeof *values);
     struct dfr_message *message;
 
@@ -161,7 +161,7 @@ static int take_result(struct first *f, struct dfr_message *message, struct df_e
         f->waves = end.waves;
         f->n_whole++;
     }
-    return f->keeper && end.waves > 0 ? dfr_keeper_put(f->keeper, span, error) : DF_OK;
+    return f->checkpoints.path && end.waves > 0 ? dfr_span_write(&f->checkpoints, span, error) : DF_OK;
 }
 
 /* A result is there. Results are taken in order, but a share need not wait for others. */
@@ -243,14 +243,17 @@ static void want_all_had(struct first *f)
 
 static int open_spans(struct first *f, struct df_error *error)
 {
-    uint64_t program = 0;
-    const char *path = f->resumable ? dfr_resumable_accs(f->resumable, &program) : NULL;
-    int status = dfr_spans_make(f->shared, (uint32_t)f->comm->link->size - 1, path, program, &f->spans, &f->n_spans, error);
+    struct dfr_checkpoints *c = &f->checkpoints;
+
+    c->shared = f->shared;
+    if (f->resumable) {
+        c->path = dfr_resumable_accs(f->resumable, &c->program);
+        c->writer = dfr_resumable_writer(f->resumable);
+    }
+    int status = dfr_spans_make(f->shared, (uint32_t)f->comm->link->size - 1, c->path, c->program, &f->spans, &f->n_spans, error);
 
     if (status == DF_OK)
         want_all_had(f);
-    if (status == DF_OK && path)
-        status = dfr_keeper_create(f->shared, path, program, &f->keeper, error);
     if (status == DF_OK && f->resumable)
         tell_resumed(f);
     return status;
@@ -399,13 +402,11 @@ static int be_first(struct dfr_comm *comm, const struct dfr_shared *shared, cons
     if (f.failed == DF_OK)
         f.failed = open_first(&f, &f.why);
     int status = manage(&f, hash, &state, error);
-    int kept = dfr_keeper_end(f.keeper, &why);
-    if (status == DF_OK && kept != DF_OK)
-        status = dfr_error(error, kept, "%s", why.text);
+    int kept = DF_OK;
     if (status == DF_OK)
         status = finish_and_view(&f, stats, error);
     else if (f.resumable)
-        dfr_resumable_end(f.resumable, NULL, false, &why);
+        kept = dfr_resumable_end(f.resumable, NULL, false, &why);
     if (status == DF_E_STOPPED && f.resumable && dfr_asked()) {
         dfr_view_end_trace(&f.view, status, NULL);
         comm->link->close(comm->link, comm->whole);

@@ -4,7 +4,7 @@
  * Protocol: manager.h, with a share in the place of a wave, and a window of one. So the share of a rank that dies goes to another rank, which begins where
  *           that one began, and each share's parts are accepted once. There are as many shares as ranks that compute, but no more than
  *           parts. A GIVE has the accs as they are, unless they are as declared, and behind them a struct dfr_share_give.
- * Steps:    With checkpoints a rank runs its share for checkpoint_s seconds, and gives the parts as they are then. The first rank writes them (keep.h), and gives
+ * Steps:    With checkpoints a rank runs its share for checkpoint_s seconds, and gives the parts as they are then. The first rank writes them (spans.h), and gives
  *           the share out again. A signal to the first rank ends the steps early, and so does one to the rank itself.
  * Waves:    all shares must have the same number of waves, or the run fails: the inputs are not the same on all ranks.
  * Journal:  as of ranks.h. Before the last wave nothing is done. A run that goes on begins with the checkpoints, with as many ranks as there are.

@@ -17,7 +17,8 @@
 #include "run_rig.h"
 #include "runtime/cluster/message.h"
 #include "runtime/record/checkpoint.h"
-#include "runtime/shares/keep.h"
+#include "runtime/record/writer.h"
+#include "runtime/shares/spans.h"
 #include "runtime/shares/share.h"
 #include "runtime/shares/shares.h"
 
@@ -325,7 +326,8 @@ static void test_checkpoints(void **state)
     const int64_t none[8] = { 0 }, waves[8] = { 5, 5, 0, 0, 0, 9, 9, 9 };
     struct df_error error = { "" };
     struct dfr_shared shared;
-    struct dfr_keeper *keeper;
+    struct dfr_writer writer;
+    const struct dfr_checkpoints to = { &writer, &shared, path, 7 };
     struct dfr_span *spans;
     uint32_t n_spans;
     struct rig r;
@@ -339,7 +341,7 @@ static void test_checkpoints(void **state)
         check_spans(&shared, n, path, 7, none);
     assert_int_equal(dfr_spans_make(&shared, 3, path, 7, &spans, &n_spans, &error), DF_OK);
     assert_int_equal(n_spans, 3);
-    assert_int_equal(dfr_keeper_create(&shared, path, 7, &keeper, &error), DF_OK);
+    dfr_writer_begin(&writer, NULL, NULL, NULL);
     for (int64_t wave = 1; wave <= 9; wave++)
         for (uint32_t k = 0; k < 3; k += 2) {
             if (k == 0 && wave > 5)
@@ -347,9 +349,9 @@ static void test_checkpoints(void **state)
             spans[k].waves = wave;
             dfr_message_drop(spans[k].accs);
             spans[k].accs = make_accs(&shared, &spans[k]);
-            assert_int_equal(dfr_keeper_put(keeper, &spans[k], &error), DF_OK);
+            assert_int_equal(dfr_span_write(&to, &spans[k], &error), DF_OK);
         }
-    assert_int_equal(dfr_keeper_end(keeper, &error), DF_OK);
+    assert_int_equal(dfr_writer_end(&writer, &error), DF_OK);
     dfr_spans_free(spans, n_spans);
     for (uint32_t n = 1; n <= 9; n++)
         check_spans(&shared, n, path, 7, waves);
@@ -358,12 +360,12 @@ static void test_checkpoints(void **state)
     dfr_accs_remove_parts(path, r.graph);
     assert_int_equal(rmdir(folder), 0);
     /* Nothing can be written: the caller hears it. */
-    assert_int_equal(dfr_keeper_create(&shared, path, 7, &keeper, &error), DF_OK);
+    dfr_writer_begin(&writer, NULL, NULL, NULL);
     assert_int_equal(dfr_spans_make(&shared, 1, NULL, 7, &spans, &n_spans, &error), DF_OK);
     spans[0].waves = 1;
     spans[0].accs = make_accs(&shared, &spans[0]);
-    assert_int_equal(dfr_keeper_put(keeper, &spans[0], &error), DF_OK);
-    assert_int_equal(dfr_keeper_end(keeper, &error), DF_E_IO);
+    assert_int_equal(dfr_span_write(&to, &spans[0], &error), DF_OK);
+    assert_int_equal(dfr_writer_end(&writer, &error), DF_E_IO);
     assert_non_null(strstr(error.text, "cannot write '"));
     dfr_spans_free(spans, n_spans);
     dfr_shared_free(&shared);

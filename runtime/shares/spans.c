@@ -1,13 +1,12 @@
-/* keep.c - checkpoints of parts, written and read (keep.h). */
-#include "runtime/shares/keep.h"
+/* spans.c - the parts of accs divided among ranks, and their checkpoints (spans.h). */
+#include "runtime/shares/spans.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/record/checkpoint.h"
-#include "runtime/threads/host.h"
+#include "runtime/record/writer.h"
 
 /* ---- spans ---- */
 
@@ -86,143 +85,55 @@ void dfr_spans_free(struct dfr_span *spans, uint32_t n_spans)
 /* ---- writing ---- */
 
 struct item {
-    struct item *next;
+    struct dfr_checkpoints to;
     struct dfr_span span;
 };
 
-struct dfr_keeper {
-    const struct dfr_shared *shared;
-    const char *path;
-    uint64_t program;
-    pthread_t thread;
-    pthread_mutex_t lock;               /* of what follows */
-    pthread_cond_t wake;
-    struct item *items;                 /* the one that came first */
-    bool ends;
-    int status;
-    struct df_error error;
-};
-
-static void item_free(struct item *item)
+static void item_free(void *arg)
 {
+    struct item *item = arg;
     dfr_message_drop(item->span.accs);
     free(item);
 }
 
-static int write_part(const struct dfr_keeper *k, uint32_t node, int64_t waves, const struct dfr_value *values, struct df_error *error)
+static int write_part(const struct dfr_checkpoints *to, uint32_t node, int64_t waves, const struct dfr_value *values, struct df_error *error)
 {
-    const uint32_t n = df_node_n_acc(k->shared->graph, node);
+    const uint32_t n = df_node_n_acc(to->shared->graph, node);
     struct dfr_acc *accs = malloc((n + (size_t)1) * sizeof *accs);
-    char *path = dfr_accs_part_path(k->path, k->shared->graph, node);
+    char *path = dfr_accs_part_path(to->path, to->shared->graph, node);
     int status = accs && path ? DF_OK : dfr_error_memory(error);
 
     for (uint32_t a = 0; a < n && status == DF_OK; a++)
         accs[a] = (struct dfr_acc){ .value = values[a].port, .data = values[a].data, .bytes = values[a].bytes };
     if (status == DF_OK)
-        status = dfr_accs_write_part(path, k->program, waves, accs, n, error);
+        status = dfr_accs_write_part(path, to->program, waves, accs, n, error);
     free(path);
     free(accs);
     return status;
 }
 
-static int write_span(const struct dfr_keeper *k, const struct dfr_span *span, struct df_error *error)
+static int write_item(void *arg, struct df_error *error)
 {
-    const struct dfr_value *values = span->accs->values;
+    const struct item *item = arg;
+    const struct dfr_shared *shared = item->to.shared;
+    const struct dfr_value *values = item->span.accs->values;
     int status = DF_OK;
 
-    for (uint32_t i = span->first; i < span->end && status == DF_OK; i++) {
-        status = write_part(k, k->shared->parts[i], span->waves, values, error);
-        values += df_node_n_acc(k->shared->graph, k->shared->parts[i]);
+    for (uint32_t i = item->span.first; i < item->span.end && status == DF_OK; i++) {
+        status = write_part(&item->to, shared->parts[i], item->span.waves, values, error);
+        values += df_node_n_acc(shared->graph, shared->parts[i]);
     }
     return status;
 }
 
-static void *write_items(void *arg)
+int dfr_span_write(const struct dfr_checkpoints *to, const struct dfr_span *span, struct df_error *error)
 {
-    struct dfr_keeper *k = arg;
-    struct df_error error = { "" };
-
-    pthread_mutex_lock(&k->lock);
-    for (;;) {
-        struct item *item = k->items;
-        if (!item && k->ends)
-            break;
-        if (!item) {
-            pthread_cond_wait(&k->wake, &k->lock);
-            continue;
-        }
-        k->items = item->next;
-        pthread_mutex_unlock(&k->lock);
-        int status = write_span(k, &item->span, &error);
-        item_free(item);
-        pthread_mutex_lock(&k->lock);
-        if (status != DF_OK && k->status == DF_OK) {
-            k->status = status;
-            k->error = error;
-        }
-    }
-    pthread_mutex_unlock(&k->lock);
-    return NULL;
-}
-
-int dfr_keeper_create(const struct dfr_shared *shared, const char *path, uint64_t program, struct dfr_keeper **keeper, struct df_error *error)
-{
-    struct dfr_keeper *k = calloc(1, sizeof *k);
-
-    if (!k)
-        return dfr_error_memory(error);
-    *k = (struct dfr_keeper){ .shared = shared, .path = path, .program = program };
-    pthread_mutex_init(&k->lock, NULL);
-    pthread_cond_init(&k->wake, NULL);
-    if (dfr_helper_create(&k->thread, write_items, k) == 0) {
-        *keeper = k;
-        return DF_OK;
-    }
-    pthread_cond_destroy(&k->wake);
-    pthread_mutex_destroy(&k->lock);
-    free(k);
-    return dfr_error(error, DF_E_MEMORY, "no thread can be made that writes checkpoints");
-}
-
-int dfr_keeper_put(struct dfr_keeper *k, const struct dfr_span *span, struct df_error *error)
-{
-    struct item *item = malloc(sizeof *item), **at;
+    struct item *item = malloc(sizeof *item);
 
     if (!item)
         return dfr_error_memory(error);
-    *item = (struct item){ .span = *span };
+    *item = (struct item){ *to, *span };
     dfr_message_hold(item->span.accs);
-    pthread_mutex_lock(&k->lock);
-    int status = k->status;
-    if (status != DF_OK)
-        *error = k->error;
-    for (at = &k->items; *at; at = &(*at)->next)
-        if ((*at)->span.first == span->first)
-            break;
-    struct item *old = *at;             /* another span cannot begin with the same part in this run */
-    item->next = old ? old->next : NULL;
-    *at = item;
-    pthread_cond_signal(&k->wake);
-    pthread_mutex_unlock(&k->lock);
-    if (old)
-        item_free(old);
-    return status;
-}
-
-int dfr_keeper_end(struct dfr_keeper *k, struct df_error *error)
-{
-    if (!k)
-        return DF_OK;
-    pthread_mutex_lock(&k->lock);
-    k->ends = true;
-    pthread_cond_signal(&k->wake);
-    pthread_mutex_unlock(&k->lock);
-    pthread_join(k->thread, NULL);
-    int status = k->status;
-    if (status != DF_OK)
-        *error = k->error;
-    pthread_cond_destroy(&k->wake);
-    pthread_mutex_destroy(&k->lock);
-    free(k);
-    return status;
+    /* another span cannot begin with the same part in this run */
+    return dfr_writer_put(to->writer, &(struct dfr_writer_job){ span->first, write_item, item_free, item }, error);
 }

@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
+#include "runtime/base/output.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/tokens.h"
+#include "runtime/record/digest.h"
 #include "runtime/skips/skips.h"
 #include "runtime/threads/clock.h"
 
@@ -54,72 +55,33 @@ static const void *memory_of(const struct df_run *run, uint32_t value)
     return run->memory.tokens ? dfr_tokens_acc(run, value) : run->memory.space->blocks[dfr_block_of(run, value, 0)].host;
 }
 
-/* What a file has. */
-struct content {
-    uint64_t program;
-    int64_t waves;
-    const struct dfr_acc *accs;
-    uint32_t n;
-};
-
-/* Calls `each` with all that follows the line. false: it was false once. */
-static bool for_bytes(const struct content *c, bool (*each)(void *arg, const void *bytes, size_t size), void *arg)
+/* The line has the same length whatever the digest. */
+static void write_line(FILE *to, uint64_t program, int64_t waves, uint32_t n, uint64_t digest)
 {
-    bool well = true;
-
-    for (uint32_t i = 0; i < c->n && well; i++) {
-        const uint64_t numbers[2] = { c->accs[i].value, c->accs[i].bytes };
-        well = each(arg, numbers, sizeof numbers) && each(arg, c->accs[i].data, c->accs[i].bytes);
-    }
-    return well;
-}
-
-static bool add_to_digest(void *digest, const void *bytes, size_t size)
-{
-    *(uint64_t *)digest = dfr_hash(*(uint64_t *)digest, bytes, size);
-    return true;
-}
-
-static bool add_to_file(void *file, const void *bytes, size_t size)
-{
-    return size == 0 || fwrite(bytes, size, 1, file) == 1;
-}
-
-static bool write_all(const struct content *c, FILE *file)
-{
-    uint64_t digest = 0;
-    for_bytes(c, add_to_digest, &digest);
-    return fprintf(file, "dfc accs 1 program %016" PRIx64 " waves %" PRId64 " values %u digest %016" PRIx64 "\n", c->program, c->waves, c->n, digest) > 0 &&
-           for_bytes(c, add_to_file, file) && fflush(file) == 0 && fsync(fileno(file)) == 0;
-}
-
-static int write_content(const char *path, const struct content *content, struct df_error *error)
-{
-    char part[4096];
-    int n = snprintf(part, sizeof part, "%s.part", path);
-    int fd = n > 0 && (size_t)n < sizeof part ? open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
-    FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    bool well = file && write_all(content, file);
-    int why = errno;
-
-    if (file && fclose(file) != 0 && well) {
-        well = false;
-        why = errno;
-    }
-    if (well && rename(part, path) != 0) {
-        well = false;
-        why = errno;
-    }
-    if (well)
-        return DF_OK;
-    if (file)
-        unlink(part);
-    return dfr_error(error, DF_E_IO, "cannot write '%s': %s", path, strerror(why));
+    fprintf(to, "dfc accs 1 program %016" PRIx64 " waves %" PRId64 " values %u digest %016" PRIx64 "\n", program, waves, n, digest);
 }
 
 int dfr_accs_write_part(const char *path, uint64_t program, int64_t waves, const struct dfr_acc *accs, uint32_t n, struct df_error *error)
 {
-    return write_content(path, &(struct content){ program, waves, accs, n }, error);
+    struct dfr_output to;
+    uint64_t digest = 0;
+    int status = dfr_output_continue(&to, path, 0, error);
+
+    if (status != DF_OK)
+        return status;
+    to.stays = false;                   /* nothing is left if it fails; what a killed process leaves has a name that can be removed */
+    to.syncs = true;
+    write_line(to.file, program, waves, n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint64_t numbers[2] = { accs[i].value, accs[i].bytes };
+        digest = dfr_hash(dfr_hash(digest, numbers, sizeof numbers), accs[i].data, accs[i].bytes);
+        fwrite(numbers, sizeof numbers, 1, to.file);
+        if (accs[i].bytes > 0)
+            fwrite(accs[i].data, accs[i].bytes, 1, to.file);
+    }
+    rewind(to.file);
+    write_line(to.file, program, waves, n, digest);
+    return dfr_output_close(&to, true, error);
 }
 
 int dfr_accs_write(const struct df_run *run, const uint32_t *number, const char *path, uint64_t program, int64_t waves, struct df_error *error)
@@ -133,31 +95,12 @@ int dfr_accs_write(const struct df_run *run, const uint32_t *number, const char 
     for (uint32_t x = 0; x < g->n_values; x++)
         if (df_value_is_acc(g, x))
             accs[n++] = (struct dfr_acc){ number ? number[x] : x, memory_of(run, x), g->values[x].bytes };
-    int status = write_content(path, &(struct content){ program, waves, accs, n }, error);
+    int status = dfr_accs_write_part(path, program, waves, accs, n, error);
     free(accs);
     return status;
 }
 
 /* ---- reading ---- */
-
-/* The whole file, ended by 0. NULL: it cannot be read. */
-static unsigned char *read_whole(const char *path, size_t *size)
-{
-    struct stat info;
-    FILE *file = fopen(path, "rbe");
-    unsigned char *bytes = file && fstat(fileno(file), &info) == 0 ? malloc((size_t)info.st_size + 1) : NULL;
-
-    *size = bytes ? (size_t)info.st_size : 0;
-    if (bytes && *size > 0 && fread(bytes, *size, 1, file) != 1) {
-        free(bytes);
-        bytes = NULL;
-    }
-    if (bytes)
-        bytes[*size] = 0;
-    if (file)
-        fclose(file);
-    return bytes;
-}
 
 /* Is the acc one of this node's? DF_NONE: of any. */
 static bool is_wanted(const struct df_graph *g, uint32_t node, uint32_t value)
@@ -178,7 +121,7 @@ static unsigned count_accs(const struct df_graph *g, uint32_t node)
 }
 
 /* Where the accs of this node lie in what follows the line, and its digest. false: it has not these and nothing else. */
-static bool find_values(const struct df_graph *g, uint32_t node, const unsigned char *at, const unsigned char *end, const void **values, uint64_t *digest)
+static bool find_values(const struct df_graph *g, uint32_t node, const char *at, const char *end, const void **values, uint64_t *digest)
 {
     *digest = 0;
     for (uint32_t x = 0; x < g->n_values; x++) {
@@ -193,42 +136,39 @@ static bool find_values(const struct df_graph *g, uint32_t node, const unsigned 
             return false;
         values[x] = at;
         at += numbers[1];
-        add_to_digest(digest, numbers, sizeof numbers);
-        add_to_digest(digest, values[x], numbers[1]);
+        *digest = dfr_hash(dfr_hash(*digest, numbers, sizeof numbers), values[x], numbers[1]);
     }
     return at == end;
 }
 
-int dfr_accs_read_part(const char *path, const struct df_graph *g, uint32_t node, uint64_t program, struct dfr_accs *accs, struct df_error *error)
+static void accs_free(struct dfr_accs *accs)
+{
+    free(accs->file);
+    free(accs->values);
+    *accs = (struct dfr_accs){ 0 };
+}
+
+/* Reads the file if it has the accs of this node, or of all if it is DF_NONE, and no others. Else, and without memory, *accs is empty. */
+static void read_file(const char *path, const struct df_graph *g, uint32_t node, uint64_t program, struct dfr_accs *accs)
 {
     uint64_t hash, digest, found;
     unsigned n_values;
     int length = 0;
     size_t size;
+    char *text = NULL;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-    *accs = (struct dfr_accs){ .file = read_whole(path, &size), .values = calloc(g->n_values + 1u, sizeof *accs->values) };
-    char *text = (char *)accs->file;
-    bool right = text && accs->values &&
+    bool right = fd >= 0 && dfr_read_all(fd, &text, &size, NULL) == DF_OK;
+    if (fd >= 0)
+        close(fd);
+    *accs = (struct dfr_accs){ .file = text, .values = calloc(g->n_values + 1u, sizeof *accs->values) };
+    right = right && accs->values &&
                  sscanf(text, "dfc accs 1 program %16" SCNx64 " waves %" SCNd64 " values %u digest %16" SCNx64 "%n", &hash, &accs->waves, &n_values,
                         &digest, &length) == 4 &&
                  length < LINE_BYTES && text[length] == '\n' && hash == program && n_values == count_accs(g, node) && accs->waves >= 0;
-    right = right && find_values(g, node, accs->file + length + 1, accs->file + size, accs->values, &found) && found == digest;
-    if (right)
-        return DF_OK;
-    dfr_accs_free(accs);
-    return dfr_error(error, DF_E_REFUSED, "'%s' has no accs of this program", path);
-}
-
-int dfr_accs_read(const char *path, const struct df_graph *g, uint64_t program, struct dfr_accs *accs, struct df_error *error)
-{
-    return dfr_accs_read_part(path, g, DF_NONE, program, accs, error);
-}
-
-void dfr_accs_free(struct dfr_accs *accs)
-{
-    free(accs->file);
-    free(accs->values);
-    *accs = (struct dfr_accs){ 0 };
+    right = right && find_values(g, node, text + length + 1, text + size, accs->values, &found) && found == digest;
+    if (!right)
+        accs_free(accs);
 }
 
 /* ---- files of parts ---- */
@@ -241,12 +181,12 @@ char *dfr_accs_part_path(const char *path, const struct df_graph *g, uint32_t no
 
 int dfr_accs_remove(const char *path)
 {
-    char part[4096];
-    int n = snprintf(part, sizeof part, "%s.part", path);
+    char *part = dfr_output_part_path(path);
     int error = unlink(path) != 0 && errno != ENOENT ? errno : 0;
 
-    if (n > 0 && (size_t)n < sizeof part && unlink(part) != 0 && errno != ENOENT)
+    if (part && unlink(part) != 0 && errno != ENOENT)
         error = errno;
+    free(part);
     return error;
 }
 
@@ -269,13 +209,13 @@ static const struct dfr_accs *find_file(const char *path, const struct df_graph 
 {
     const struct dfr_accs *whole = &found->files[g->n_nodes];
     struct dfr_accs *own = &found->files[v];
-    struct df_error why;
     char *own_path = df_node_n_acc(g, v) > 0 && dfr_node_keeps_accs(g, v) ? dfr_accs_part_path(path, g, v) : NULL;
 
     if (!own_path)
         return NULL;
-    if (dfr_accs_read_part(own_path, g, v, program, own, &why) == DF_OK && own->waves <= whole->waves)
-        dfr_accs_free(own);
+    read_file(own_path, g, v, program, own);
+    if (own->waves <= whole->waves)
+        accs_free(own);
     free(own_path);
     return own->waves > 0 ? own : whole->waves > 0 ? whole : NULL;
 }
@@ -312,16 +252,15 @@ static int take_files(const char *path, const struct df_graph *g, uint64_t progr
 
 int dfr_accs_find(const char *path, const struct df_graph *g, uint64_t program, int64_t done, struct dfr_accs_found *found, struct df_error *error)
 {
-    struct df_error why;
-
     *found = (struct dfr_accs_found){ .least = INT64_MAX, .values = calloc(g->n_values + (size_t)1, sizeof *found->values),
                                       .first = calloc(g->n_nodes + (size_t)1, sizeof *found->first),
                                       .files = calloc(g->n_nodes + (size_t)1, sizeof *found->files) };
     if (!found->values || !found->first || !found->files)
         return dfr_error_memory(error);
     struct dfr_accs *whole = &found->files[g->n_nodes];
-    if (dfr_accs_read(path, g, program, whole, &why) == DF_OK && whole->waves > done)
-        dfr_accs_free(whole);
+    read_file(path, g, DF_NONE, program, whole);
+    if (whole->waves > done)
+        accs_free(whole);
     int status = take_files(path, g, program, done, found, error);
     if (found->least == INT64_MAX)
         found->least = 0;
@@ -335,7 +274,7 @@ int dfr_accs_find(const char *path, const struct df_graph *g, uint64_t program, 
 void dfr_accs_found_free(const struct df_graph *g, struct dfr_accs_found *found)
 {
     for (uint32_t v = 0; found->files && v <= g->n_nodes; v++)
-        dfr_accs_free(&found->files[v]);
+        accs_free(&found->files[v]);
     free(found->files);
     free(found->values);
     free(found->first);

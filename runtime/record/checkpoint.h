@@ -6,7 +6,7 @@
  *           these: dfr_accs_part_path().
  * Writing:  the file appears whole or not at all, and is on the disk then. No wave may be in flight. What a device changed last is fetched first.
  * Threads:  none of this is called by several at once.
- * Errors:   DF_E_IO; DF_E_REFUSED: there is no such file, or it is damaged or another program's.
+ * Errors:   DF_E_IO, DF_E_MEMORY. A file that is damaged, or another program's, counts as missing.
  */
 #ifndef DFR_CHECKPOINT_H
 #define DFR_CHECKPOINT_H
@@ -16,10 +16,10 @@
 
 #include "runtime/df.h"
 
-struct dfr_accs {
-    int64_t waves;
+struct dfr_accs {                       /* what a file has */
+    int64_t waves;                      /* 0: none */
     const void **values;                /* by value of the graph; NULL: no acc */
-    unsigned char *file;                /* where these lie */
+    void *file;                         /* where these lie */
 };
 
 struct dfr_acc {
@@ -34,8 +34,6 @@ bool dfr_accs_fetch(struct df_run *run, double until_s);
 /* All accs are on the host. number: by value of the run's graph, rising: its number in the whole graph, of which the run has all accs; NULL: it is the whole
  * graph. */
 int dfr_accs_write(const struct df_run *run, const uint32_t *number, const char *path, uint64_t program, int64_t waves, struct df_error *error);
-int dfr_accs_read(const char *path, const struct df_graph *graph, uint64_t program, struct dfr_accs *accs, struct df_error *error);
-void dfr_accs_free(struct dfr_accs *accs);
 
 /* With what a run begins that goes on: of each node's accs the file that has the most waves. */
 struct dfr_accs_found {
@@ -53,8 +51,6 @@ void dfr_accs_found_free(const struct df_graph *graph, struct dfr_accs_found *fo
 char *dfr_accs_part_path(const char *path, const struct df_graph *graph, uint32_t node);
 /* Writes n accs, by rising number of their values. */
 int dfr_accs_write_part(const char *path, uint64_t program, int64_t waves, const struct dfr_acc *accs, uint32_t n, struct df_error *error);
-/* Reads such a file: it has the accs of this node and no others. */
-int dfr_accs_read_part(const char *path, const struct df_graph *graph, uint32_t node, uint64_t program, struct dfr_accs *accs, struct df_error *error);
 /* Removes such a file and its incomplete copy, which a killed process may have left. Returns 0, or errno if one of them still exists. */
 int dfr_accs_remove(const char *path);
 /* The same for the files of all nodes. */

@@ -345,3 +345,19 @@ int dfr_content_digest(const char *path, int64_t first, int64_t end, struct dfr_
     }
     return status;
 }
+
+int dfr_read_all(int fd, char **text, size_t *n, struct df_error *error)
+{
+    struct stat status;
+    ssize_t got = 1;
+    *text = NULL;
+    *n = 0;
+    if (fstat(fd, &status) != 0)
+        return DF_E_IO;
+    if (!(*text = malloc((size_t)status.st_size + 1)))
+        return dfr_error_memory(error);
+    while (*n < (size_t)status.st_size && (got = pread(fd, *text + *n, (size_t)status.st_size - *n, (off_t)*n)) > 0)
+        *n += (size_t)got;
+    (*text)[*n] = '\0';
+    return got < 0 ? DF_E_IO : DF_OK;
+}

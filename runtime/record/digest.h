@@ -48,6 +48,9 @@ uint64_t dfr_inputs_digest(const struct dfr_inputs *inputs);
 /* Of the bytes [first, end) of a file, of fewer if it ends before: *n says how many. DF_E_IO with errno's words. */
 int dfr_bytes_digest(int fd, int64_t first, int64_t end, uint64_t *digest, int64_t *n, struct df_error *error);
 
+/* The whole file behind fd, ended by a 0 that *n does not count. *text is malloc'ed, or NULL. DF_E_IO, with errno; DF_E_MEMORY. */
+int dfr_read_all(int fd, char **text, size_t *n, struct df_error *error);
+
 struct dfr_content {
     int64_t bytes, changed_ns;          /* of the whole file */
     int64_t n;                          /* so many bytes the digest is of */

@@ -483,18 +483,11 @@ static int lock(struct dfr_journal *j, double seconds, struct df_error *error)
 static int read_whole(struct dfr_journal *j, char **text, size_t *n, struct df_error *error)
 {
     struct stat status;
-    ssize_t got = 1;
-    *n = 0;
-    if (fstat(j->fd, &status) != 0)
-        return cannot(j, "read", error);
-    if (!S_ISREG(status.st_mode))
+    if (fstat(j->fd, &status) == 0 && !S_ISREG(status.st_mode))
         return dfr_error(error, DF_E_REFUSED, "'%s' cannot be a journal: it is no regular file", j->path);
     j->size = status.st_size;
-    if (!(*text = malloc((size_t)status.st_size + 1)))
-        return dfr_error_memory(error);
-    while (*n < (size_t)status.st_size && (got = pread(j->fd, *text + *n, (size_t)status.st_size - *n, (off_t)*n)) > 0)
-        *n += (size_t)got;
-    return got < 0 ? cannot(j, "read", error) : DF_OK;
+    const int rc = dfr_read_all(j->fd, text, n, error);
+    return rc == DF_E_IO ? cannot(j, "read", error) : rc;
 }
 
 /* Could these bytes be the beginning of a journal whose first lines were not written to their end? */

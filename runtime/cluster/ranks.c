@@ -340,13 +340,9 @@ static int64_t find_first(const struct first *f, const struct df_options *option
 /* Opens the journal, and finds the waves with which the parts begin. */
 static int open_journal(struct first *f, const struct dfr_ranks_options *ranks, struct df_options *options, struct df_error *error)
 {
-    struct dfr_resumable_options wanted;
-
     if (!ranks->resume)
         return DF_OK;
-    wanted = *ranks->resume;
-    wanted.lock_s = DFR_LOCK_S;
-    int status = dfr_resumable_open(f->parts->graph, options, &wanted, &f->resumable, error);
+    int status = dfr_resumable_open(f->parts->graph, options, ranks->resume, &f->resumable, error);
     f->nothing = status == DF_OK && !f->resumable;
     if (status != DF_OK || f->nothing)
         return status;

@@ -8,8 +8,6 @@
 #include "runtime/cluster/part.h"
 #include "runtime/cluster/ranks.h"
 
-#define DFR_LOCK_S 5.0                  /* the first rank of an mpirun that was killed ends within that */
-
 /* Several beats fit into the time after which a rank counts as dead. 0: the default. */
 static inline double dfr_ranks_beat_s(const struct dfr_ranks_options *ranks)
 {

@@ -7,6 +7,7 @@
 #include "runtime/engine/log.h"
 
 #define CHECKPOINT_S 60
+#define LOCK_S 5                        /* the ranks of an mpirun that was killed end within that */
 
 static int set_journal(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
 {
@@ -53,6 +54,7 @@ int dfr_resume_together(struct dfr_command_line *line, struct df_error *error)
     const struct dfr_resumable_options *r = &line->resume;
     const bool checkpoint = line->resume.checkpoint_s > 0;
     line->journal |= line->resume.resume;
+    line->resume.lock_s = line->cluster ? LOCK_S : 0;
     line->resume.checkpoint_s = checkpoint ? line->resume.checkpoint_s : CHECKPOINT_S;
     const char *wants = line->journal ? "--journal" : "--out";
     if (line->range != (r->chunk != NULL))

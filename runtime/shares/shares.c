@@ -203,7 +203,6 @@ static int open_journal(struct first *f, struct df_error *error)
     if (!f->ranks->resume)
         return DF_OK;
     wanted = *f->ranks->resume;
-    wanted.lock_s = DFR_LOCK_S;
     wanted.parts = true;
     const int64_t waves = f->options.waves;
     int status = dfr_resumable_open(f->shared->graph, &f->options, &wanted, &f->resumable, error);

@@ -160,6 +160,9 @@ touch hold; begin 2 plain --resume; until_run done; kill -STOP "$(of_rank 0)"
 expect held 1 "^plain: error: another process is at work with the journal 'plain.journal'$" \
     timeout $limit_s mpirun --oversubscribe --bind-to none -n 2 ../plain ${args[plain]} --us=$us --cluster --workers=1 --resume
 kill -9 "$(of_rank 0)"; rm hold; finish held-resumed plain
+# One rank that is alone waits, too: the ranks of a killed mpirun need a moment to end.
+flock plain.journal sleep 2 & until ! flock -n plain.journal true; do nap 0.02; done
+begin 1 plain --resume; finish held-alone plain at-once
 # Where the system cannot lock, the older run is told at its next record that it is not the last one.
 touch hold; begin 2 plain --resume; until_run done; printf 'x' >>plain.journal; rm hold; ends $launcher; wait $launcher; got=$?
 if [ $got = 1 ] && grep -qE "^plain: error: another process has gone on with the journal 'plain.journal'; this one, number 1, has written its last record$" errors

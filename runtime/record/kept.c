@@ -35,13 +35,12 @@ struct folder {                         /* in which whole files were written */
 };
 
 struct place {                          /* of an entry */
+    uint32_t node;
     int64_t wave, at, bytes;
     uint64_t path;                      /* hash of a whole file's path; 0: of one that is appended to */
 };
 
-struct scratch {                        /* the entries of a node, as they came */
-    struct scratch *next;
-    uint32_t node;
+struct scratch {                        /* the entries of a chunk, as they came */
     struct dfr_output to;
     struct place *places;               /* n of them */
     size_t n, room;
@@ -59,7 +58,7 @@ struct dfr_outputs {
     struct dfr_held *held;              /* NULL: no file waits for its wave to be accepted */
     struct dfr_appending *appending;
     struct folder *folders;
-    struct scratch *scratch;            /* in the order of nodes */
+    struct scratch scratch;
     struct dfr_written_list whole;      /* closed, and not given yet */
 };
 
@@ -107,12 +106,9 @@ void dfr_outputs_free(struct dfr_outputs *o)
         next = f->next;
         free(f);
     }
-    for (struct scratch *s = o->scratch, *next; s; s = next) {
-        next = s->next;
-        dfr_output_close(&s->to, false, NULL);
-        free(s->places);
-        free(s);
-    }
+    if (o->scratch.to.file)
+        dfr_output_close(&o->scratch.to, false, NULL);
+    free(o->scratch.places);
     dfr_written_free(&o->whole);
     pthread_mutex_destroy(&o->lock);
     free(o->chunk);
@@ -386,50 +382,26 @@ int dfr_outputs_finish(const struct dfr_written *file, struct df_error *error)
 
 /* ---- chunks ---- */
 
-/* Where the entries of the node are collected. NULL: error. */
-static struct scratch *scratch_of(struct dfr_outputs *o, uint32_t node, struct df_error *error)
+static int collect(struct dfr_outputs *o, struct dfr_written *entry, FILE *file, struct df_error *error)
 {
-    struct scratch **at = &o->scratch, *s;
-    while (*at && (*at)->node < node)
-        at = &(*at)->next;
-    if (*at && (*at)->node == node)
-        return *at;
-    if (!(s = calloc(1, sizeof *s))) {
-        dfr_error_memory(error);
-        return NULL;
-    }
-    if (dfr_output_scratch(&s->to, o->chunk, error) != DF_OK) {
-        free(s);
-        return NULL;
-    }
-    dfr_output_pause(&s->to);
-    s->node = node;
-    s->next = *at;
-    return *at = s;
-}
-
-/* Notes where the entry is whose bytes end here. false: no memory. */
-static bool add_place(struct scratch *s, const struct dfr_written *entry)
-{
-    const int64_t at = s->n ? s->places[s->n - 1].at + s->places[s->n - 1].bytes : 0;
-    if (!DFR_ARRAY_ROOM(s->places, s->n, s->room))
-        return false;
-    const uint64_t path = entry->appended ? 0 : dfr_hash(1, entry->path, strlen(entry->path));
-    s->places[s->n++] = (struct place){ entry->wave, at, ftello(s->to.file) - at, path };
-    return true;
-}
-
-static int collect(struct dfr_kept *kept, FILE *file, struct df_error *error)
-{
-    struct scratch *s = scratch_of(kept->outputs, kept->file.node, error);
-    if (!s)
-        return DF_E_IO;
-    kept->file.bytes = ftello(file);
-    dfr_written_line(s->to.file, DFR_LINE_ENTRY, &kept->file);
+    struct scratch *s = &o->scratch;
+    int status = DF_OK;
+    if (!s->to.file && (status = dfr_output_scratch(&s->to, o->chunk, error)) == DF_OK)
+        dfr_output_pause(&s->to);
+    if (status != DF_OK)
+        return status;
+    const int64_t at = ftello(s->to.file);
+    entry->bytes = ftello(file);
+    dfr_written_line(s->to.file, DFR_LINE_ENTRY, entry);
     fputc('\n', s->to.file);
     rewind(file);
-    int status = dfr_copy_bytes(file, s->to.file, kept->file.bytes, error);
-    return status != DF_OK || add_place(s, &kept->file) ? status : dfr_error_memory(error);
+    status = dfr_copy_bytes(file, s->to.file, entry->bytes, error);
+    if (status == DF_OK && !DFR_ARRAY_ROOM(s->places, s->n, s->room))
+        status = dfr_error_memory(error);
+    if (status == DF_OK)
+        s->places[s->n++] = (struct place){ entry->node, entry->wave, at, ftello(s->to.file) - at,
+                                            entry->appended ? 0 : dfr_hash(1, entry->path, strlen(entry->path)) };
+    return status;
 }
 
 bool dfr_kept_is_held(const struct dfr_kept *kept)
@@ -449,7 +421,7 @@ int dfr_kept_close(struct dfr_kept *kept, bool keep, FILE *file, struct df_error
     int status = DF_OK;
     pthread_mutex_lock(&o->lock);
     if (keep && o->chunk && !(appended && ftello(file) == kept->file.head_bytes)) /* other chunks may hold tokens of another size */
-        status = collect(kept, file, error);
+        status = collect(o, &kept->file, file, error);
     if (whole)
         status = note_folder(o, kept->file.path, error);
     if (!whole || status != DF_OK)
@@ -462,10 +434,15 @@ int dfr_kept_close(struct dfr_kept *kept, bool keep, FILE *file, struct df_error
     return status;
 }
 
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
 static int by_wave(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    return x->wave != y->wave ? (x->wave > y->wave) - (x->wave < y->wave) : (x->at > y->at) - (x->at < y->at);
+    return x->node != y->node ? compare(x->node, y->node) : x->wave != y->wave ? compare(x->wave, y->wave) : compare(x->at, y->at);
 }
 
 static int by_path(const void *a, const void *b)
@@ -474,28 +451,29 @@ static int by_path(const void *a, const void *b)
     return x->path != y->path ? (x->path > y->path) - (x->path < y->path) : by_wave(a, b);
 }
 
-/* Of a file that several waves have rewritten, keeps only the entry of the last one. */
+/* Of a file that several waves of a node have rewritten, keeps only the entry of the last one. */
 static void drop_older(struct scratch *s)
 {
     size_t n = 0;
     qsort(s->places, s->n, sizeof *s->places, by_path);
     for (size_t i = 0; i < s->n; i++)
-        if (!s->places[i].path || i + 1 == s->n || s->places[i].path != s->places[i + 1].path)
+        if (!s->places[i].path || i + 1 == s->n || s->places[i].path != s->places[i + 1].path || s->places[i].node != s->places[i + 1].node)
             s->places[n++] = s->places[i];
     s->n = n;
 }
 
-/* Jobs of a node that is not ordered have written in any order. */
+/* Jobs have written in any order. */
 int dfr_outputs_chunk(struct dfr_outputs *o, FILE *to, struct df_error *error)
 {
+    struct scratch *s = &o->scratch;
     int status = DF_OK;
-    for (struct scratch *s = o->scratch; s && status == DF_OK; s = s->next) {
-        drop_older(s);
-        qsort(s->places, s->n, sizeof *s->places, by_wave);
-        for (size_t i = 0; i < s->n && status == DF_OK; i++)
-            status = fseeko(s->to.file, (off_t)s->places[i].at, SEEK_SET) == 0
-                         ? dfr_copy_bytes(s->to.file, to, s->places[i].bytes, error)
-                         : dfr_error(error, DF_E_IO, "cannot read what was written: %s", strerror(errno));
-    }
+    if (s->n == 0)
+        return DF_OK;
+    drop_older(s);
+    qsort(s->places, s->n, sizeof *s->places, by_wave);
+    for (size_t i = 0; i < s->n && status == DF_OK; i++)
+        status = fseeko(s->to.file, (off_t)s->places[i].at, SEEK_SET) == 0
+                     ? dfr_copy_bytes(s->to.file, to, s->places[i].bytes, error)
+                     : dfr_error(error, DF_E_IO, "cannot read what was written: %s", strerror(errno));
     return status;
 }

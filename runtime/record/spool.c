@@ -10,6 +10,7 @@
 #include "runtime/engine/log.h"
 #include "runtime/record/digest.h"
 #include "runtime/record/journal.h"
+#include "runtime/record/written.h"
 
 /* PROGRAM-dev-stdin. NULL: no memory. */
 static char *spool_name(const char *input)
@@ -32,31 +33,21 @@ static char *spool_path(const char *folder, const char *input)
     return path;
 }
 
-static int copy_all(const char *input, FILE *to, struct df_error *error)
-{
-    char *room = malloc(1 << 16);
-    FILE *from = fopen(input, "r");
-    size_t n = 1;
-    int status = room ? DF_OK : dfr_error_memory(error);
-    errno = 0;
-    while (room && from && n > 0 && (n = fread(room, 1, 1 << 16, from)) > 0)
-        if (fwrite(room, 1, n, to) != n)
-            break;                      /* closing tells of it */
-    if (room && (!from || ferror(from)))
-        status = dfr_error(error, DF_E_IO, "cannot read '%s': %s", input, strerror(errno ? errno : EIO));
-    free(room);
-    if (from)
-        fclose(from);
-    return status;
-}
-
 static int spool_file(const char *input, const char *path, struct df_error *error)
 {
     struct dfr_output to;
     int rc = dfr_output_open(&to, path, error);
     if (rc != DF_OK)
         return rc;
-    rc = copy_all(input, to.file, error);
+    FILE *from = fopen(input, "r");
+    if (from)
+        rc = dfr_copy_bytes(from, to.file, INT64_MAX, error);
+    if (!from || ferror(from))
+        rc = dfr_error(error, DF_E_IO, "cannot read '%s': %s", input, strerror(errno));
+    else if (rc == DF_E_IO)
+        rc = DF_OK;                     /* closing tells of it, with the file's name */
+    if (from)
+        fclose(from);
     int closed = dfr_output_close(&to, rc == DF_OK, error);
     return rc != DF_OK ? rc : closed;
 }

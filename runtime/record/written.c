@@ -97,15 +97,13 @@ int dfr_copy_bytes(FILE *from, FILE *to, int64_t n, struct df_error *error)
     char *room = malloc(1 << 16);
     if (!room)
         return dfr_error_memory(error);
+    const bool all = n == INT64_MAX;
+    size_t got = 1;
     errno = 0;
-    while (n > 0) {
-        size_t piece = n < 1 << 16 ? (size_t)n : 1 << 16;
-        if (fread(room, 1, piece, from) != piece || fwrite(room, 1, piece, to) != piece)
-            break;
-        n -= (int64_t)piece;
-    }
+    while (n > 0 && (got = fread(room, 1, n < 1 << 16 ? (size_t)n : 1 << 16, from)) > 0 && fwrite(room, 1, got, to) == got)
+        n -= (int64_t)got;
     free(room);
-    if (n == 0)
+    if (n == 0 || (all && got == 0 && !ferror(from)))
         return DF_OK;
     return dfr_error(error, DF_E_IO, ferror(to) ? "cannot write: %s" : "cannot read: %s",
                      errno ? strerror(errno) : "the file is shorter than it says");

@@ -46,7 +46,7 @@ int dfr_written_read(const char *text, enum dfr_written_line line, struct dfr_wr
 void dfr_path_write(FILE *to, const char *path);
 char *dfr_path_read(const char *text);
 
-/* Copies n bytes. DF_E_IO with the sentence. */
+/* Copies n bytes; INT64_MAX: all that there are. DF_E_IO with the sentence. */
 int dfr_copy_bytes(FILE *from, FILE *to, int64_t n, struct df_error *error);
 
 #endif

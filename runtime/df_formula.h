@@ -576,7 +576,7 @@ DF_ALL_LANE_OPS(f64, double)
     DF_ROW_LANE_OPS(prod_##name, type, DF_JOIN_PROD)                                                                         \
     DF_ROW_LANE_OPS(least_##name, type, df_min_##name)                                                                       \
     DF_ROW_LANE_OPS(greatest_##name, type, df_max_##name)
-#ifndef __CUDACC__
+#ifndef __cplusplus                     /* the code for GPUs has none of them */
 DF_ALL_ROW_LANE_OPS(f32, float)
 DF_ALL_ROW_LANE_OPS(f64, double)
 #endif

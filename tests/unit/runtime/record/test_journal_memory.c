@@ -81,16 +81,18 @@ static void begin(void *unused)
     struct dfr_input input = { "in", 100, 7, false };
     const struct dfr_inputs inputs = { &input, 1, 1 };
     struct dfr_journal j;
-    struct dfr_appended files[2] = { { 1, 0, 1, 1, "latest" }, { 2, 0, 1, 1, "w1" } };
+    struct dfr_written files[2] = { { .path = (char[]){ "latest" }, .appended = true, .node = 1, .wave = -1, .tokens = 1, .bytes = 1 },
+                                    { .path = (char[]){ "w1" }, .appended = true, .node = 2, .wave = -1, .tokens = 1, .bytes = 1 } };
+    const struct dfr_written_list list = { files, 2, 2 };
     (void)unused;
     unlink("new");
-    status = dfr_journal_open(&j, "new", &(struct dfr_journal_run){ false, false, 1, &inputs, NULL }, &error);
+    status = dfr_journal_open(&j, "new", &(struct dfr_journal_run){ .program = 1, .inputs = &inputs }, &error);
     if (status != DF_OK)
         return;
-    status = dfr_journal_done(&j, 1, &(struct dfr_synced){ files, 2, NULL, 0 }, &error);
+    status = dfr_journal_done(&j, 1, &list, &error);
     files[0].tokens = files[0].bytes = 2;
     if (status == DF_OK)
-        status = dfr_journal_done(&j, 2, &(struct dfr_synced){ files, 2, NULL, 0 }, &error);
+        status = dfr_journal_done(&j, 2, &list, &error);
     dfr_journal_close(&j);
     if (status == DF_OK)
         same_records("new");

@@ -104,6 +104,10 @@ DF_OP void df_float_end(unsigned before) { fesetround((int)before); }
 #endif
 #endif
 
+/* 0.0 - a. gcc 12 makes -a of it where a comes from an integer, and so -0 of 0. */
+DF_OP float df_from_zero_f32(float a) { return a == 0 ? 0.0f : -a; }
+DF_OP double df_from_zero_f64(double a) { return a == 0 ? 0.0 : -a; }
+
 /* Builtins of C for both types. */
 #define df_abs_f32 __builtin_fabsf
 #define df_abs_f64 __builtin_fabs

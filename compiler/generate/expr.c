@@ -308,12 +308,16 @@ static bool fits(const struct dfg_gen *g, const struct dff_node *n)
     return n->type == DFF_I32 && (f->low > INT32_MIN || f->high < INT32_MAX);
 }
 
+static bool is_zero(const char *text) { return strcmp(text, "0.0") == 0 || strcmp(text, "0.0f") == 0 || strcmp(text, "(double)0.0f") == 0; }
+
 static struct dfg_text arithmetic(struct dfg_gen *g, const struct dff_node *n)
 {
     static const char *const names[] = { [DFF_ADD] = "add", [DFF_SUB] = "sub", [DFF_MUL] = "mul" };
     static const char *const signs[] = { [DFF_ADD] = "+", [DFF_SUB] = "-", [DFF_MUL] = "*" };
     if (dfg_is_int(n->type) && !fits(g, n))
         return call(g, n, names[n->op], n->type);
+    if (n->op == DFF_SUB && is_real(n) && is_zero(dfg_value(g, n->args[0]).c))
+        return (struct dfg_text){ dfg_printf(g, "df_from_zero_%s(%s)", dfg_type_name(n->type), dfg_value(g, n->args[1]).c), DFG_ATOM };
     return infix(g, n, signs[n->op], n->op == DFF_MUL ? DFG_TIMES : DFG_PLUS);
 }
 

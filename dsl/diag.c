@@ -295,6 +295,17 @@ void dfl_note(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...
     va_end(args);
 }
 
+void dfl_remark(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
+{
+    va_list args;
+    sink->muted = sink->no_warnings || !sink->out || sink->json;
+    if (sink->muted)
+        return;
+    va_start(args, format);
+    print_message(sink, loc, "note", format, args);
+    va_end(args);
+}
+
 void dfl_hint(struct dfl_sink *sink, const char *format, ...)
 {
     if (sink->muted)

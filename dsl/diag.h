@@ -67,6 +67,8 @@ void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ..
 void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void dfl_note(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A note that belongs to no error and no warning; hints may follow. It is left out where warnings are, and in JSON. */
+void dfl_remark(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void dfl_hint(struct dfl_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Would a note or hint be printed now? A caller need not compute one that nobody would see. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "compiler/emit/emit.h"
+#include "compiler/emit/emit_slow.h"
 #include "compiler/generate/generate.h"
 #include "compiler/tools/home.h"
 #include "compiler/build/cache_store.h"
@@ -242,7 +243,8 @@ static bool add_formulas(struct dfc_program *p)
     char name[UNIT_NAME];
     if (!dfc_has_formulas(p->loaded->front, false))
         return true;
-    if (!dfc_emit_formulas(&p->formulas[0], p->loaded->front, p->stem, false, !p->options->keep, p->options->gpu_tile))
+    if (!dfc_emit_formulas(&p->formulas[0], p->loaded->front, p->stem, false, !p->options->keep, p->options->gpu_tile) ||
+        (!p->options->quiet && !dfc_note_slow(p->loaded->front)))
         return no_memory();
     p->n_levels = count_levels(p);
     p->takes_for_vectors = dfc_takes_flags(p, &p->tools.cc, for_vectors);

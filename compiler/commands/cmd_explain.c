@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/commands/command.h"
+#include "compiler/emit/emit_slow.h"
 #include "compiler/show/explain.h"
 #include "compiler/show/listing.h"
 #include "compiler/show/shared.h"
@@ -325,6 +326,8 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     dfc_print_shared(out, e->problem);
     fputc('\n', out);
     dfc_emit_fusion(out, loaded->front);
+    if (!dfc_emit_slow(out, loaded->front))
+        return false;
     dfc_emit_divisions(out, loaded);
     dfc_emit_passes(out, loaded);
     return !ferror(out);

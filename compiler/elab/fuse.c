@@ -203,11 +203,11 @@ static bool list_nodes(struct fuser *f)
 /* ---- what is told ---- */
 
 /* Two kernels are told of once for each reason. */
-static bool note_refusal(struct fuser *f, uint32_t from, uint32_t to, const char *why)
+static bool note_refusal(struct fuser *f, uint32_t from, uint32_t to, const char *why, struct dfl_loc read)
 {
     struct dfc_unit *u = f->e->u;
     const struct dfc_unfused one = { f->nodes[from].callee->name, f->nodes[to].callee->name, why,
-                                     dfc_items(f->e)[f->items[to]].stmt->call_loc, 1 };
+                                     dfc_items(f->e)[f->items[to]].stmt->call_loc, read, 1 };
     struct dfc_unfused *list = u->unfused.items;
     for (uint32_t i = 0; i < u->unfused.n; i++)
         if (list[i].from == one.from && list[i].to == one.to && list[i].why == one.why) {
@@ -224,7 +224,7 @@ static bool note_refusals(struct fuser *f)
 {
     const struct dfu_refusal *r = f->found.refusals.items;
     for (uint32_t k = 0; k < f->found.refusals.n; k++)
-        if (!note_refusal(f, r[k].from, r[k].to, r[k].why))
+        if (!note_refusal(f, r[k].from, r[k].to, r[k].why, r[k].loc))
             return false;
     return true;
 }
@@ -354,6 +354,7 @@ static bool keep_apart(struct fuser *f, const uint8_t *reads, bool *any)
 /* The use of a group in this graph. Its group is NULL if it may not be made. false: no memory. */
 static bool add_use(struct fuser *f, uint32_t first, const uint8_t *reads)
 {
+    static const struct dfl_loc nowhere = { 0 };
     struct dfc_elab *e = f->e;
     struct dfu_wiring wiring;
     struct dfc_joined use;
@@ -361,10 +362,10 @@ static bool add_use(struct fuser *f, uint32_t first, const uint8_t *reads)
         return false;
     if (!empty_together(f, &use, &wiring))
         return note_refusal(f, first, f->node_of[use.items[wiring.n - 1]],
-                            "what leaves them may be empty in unlike waves");
+                            "what leaves them may be empty in unlike waves", nowhere);
     if (!(use.group = get_group(e->u, &wiring))) /* its members stay nodes */
         return !e->u->no_memory && note_refusal(f, first, f->node_of[use.items[wiring.n - 1]],
-                                                "the program has as many groups as are compiled in short time");
+                                                "the program has as many groups as are compiled in short time", nowhere);
     struct dfc_joined *item = dfr_array_add(&e->uses, sizeof *item, 1);
     if (!item)
         return dfc_no_memory(e->u);

@@ -9,6 +9,7 @@
  *   emit_launch.c   launches of bare __global__ functions.
  *   emit_device.c   addresses of device code.
  *   emit_python.c   the Python module of a library
+ *   emit_slow.c     which formulas are slow, and what would help (emit_slow.h).
  *   emit_library.c  the functions and the header of a library, and how other programs find it.
  *
  * Room:     compiler/emit/ knows the front end's result and messages. It runs no compiler and decides nothing about the

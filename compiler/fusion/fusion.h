@@ -99,7 +99,9 @@ struct dfu_rows {
     enum dff_border border;             /* DFF_NONE: all are inside, or those outside are not needed */
     uint64_t taps;                      /* elements that one element is made of */
     uint64_t times;                     /* how often an element of it is read, at most */
+    struct dfl_loc loc;                 /* of a read whose rows cannot be told; line 0: there is none */
 };
+#define DFU_NO_ROWS "it does not read rows at fixed distances"
 /* Why the kernel can be no member; NULL: it can. */
 const char *dfu_why_no_member(const struct dfc_callee *callee);
 /* Why its nodes cannot be divided, apart from how its outputs are read; NULL: they can. */
@@ -136,9 +138,12 @@ struct dfu_node {                       /* of the graph, after those it reads */
     bool once, final;                   /* it fires before the first wave; after the last one */
 };
 
+#define DFU_UNLIKE_RATES "it reads what both are made of at unlike rates"
+
 struct dfu_refusal {                    /* two kernels of formulas, one of which reads the other, and are not joined */
     uint32_t from, to;                  /* nodes */
     const char *why;
+    struct dfl_loc loc;                 /* of the read that is why; line 0: none is */
 };
 
 struct dfu_found {
@@ -153,6 +158,11 @@ struct dfu_found {
 bool dfu_find(const struct dfu_node *nodes, uint32_t n_nodes, const uint32_t *makers,
               struct dfu_found *found);
 void dfu_found_free(struct dfu_found *found);
+
+/* ---- remedies.c ---- */
+
+/* What would help against a refusal. NULL: nothing is known. */
+const char *dfu_remedy(const char *why);
 
 /* ---- text.c ---- */
 

@@ -71,7 +71,7 @@ static const char *why_unlike(const struct dfu_node *a, const struct dfu_node *b
 }
 
 /* Reads of group b from group a. *scale: the rate of b's first node, as a counts rates. */
-static const char *why_reads(const struct finder *f, uint32_t a, uint32_t b, struct dfu_ratio *scale)
+static const char *why_reads(const struct finder *f, uint32_t a, uint32_t b, struct dfu_ratio *scale, struct dfl_loc *loc)
 {
     bool tied = false;
     *scale = (struct dfu_ratio){ 1, 1 };
@@ -82,11 +82,12 @@ static const char *why_reads(const struct finder *f, uint32_t a, uint32_t b, str
             if (first_of(f, from) != a)
                 continue;
             const char *why = dfu_why_no_rows(f->nodes[v].callee, f->nodes[v].callee->sig.in_port[i], 0, &rows);
+            *loc = rows.loc;
             if (why)
                 return why;
             const struct dfu_ratio here = dfu_product(f->rate[from], dfu_inverse(dfu_product(f->rate[v], rows.rate)));
             if (rows.taps && tied && (here.times != scale->times || here.by != scale->by))
-                return "it reads what both are made of at unlike rates";
+                return DFU_UNLIKE_RATES;
             *scale = rows.taps ? here : *scale;
             tied |= rows.taps > 0;
         }
@@ -137,11 +138,11 @@ static const char *why_not_convex(struct finder *f, uint32_t a, uint32_t b)
     return NULL;
 }
 
-static const char *why_not(struct finder *f, uint32_t from, uint32_t to, struct dfu_ratio *scale)
+static const char *why_not(struct finder *f, uint32_t from, uint32_t to, struct dfu_ratio *scale, struct dfl_loc *loc)
 {
     const uint32_t a = first_of(f, from), b = first_of(f, to);
     const char *why = f->why[from] ? f->why[from] : f->why[to];
-    if (why || (why = why_unlike(&f->nodes[a], &f->nodes[b])) || (why = why_reads(f, a, b, scale)))
+    if (why || (why = why_unlike(&f->nodes[a], &f->nodes[b])) || (why = why_reads(f, a, b, scale, loc)))
         return why;
     if (f->size[a] + f->size[b] > DFU_MOST_MEMBERS)
         return "a group has at most 16 members";
@@ -174,11 +175,11 @@ static void join(struct finder *f, uint32_t a, uint32_t b, struct dfu_ratio scal
     f->terms[head] = f->terms[a] + f->terms[b];
 }
 
-static bool refuse(struct finder *f, uint32_t from, uint32_t to, const char *why)
+static bool refuse(struct finder *f, uint32_t from, uint32_t to, const char *why, struct dfl_loc loc)
 {
     struct dfu_refusal *r = dfr_array_add(&f->found->refusals, sizeof *r, 1);
     if (r)
-        *r = (struct dfu_refusal){ from, to, why };
+        *r = (struct dfu_refusal){ from, to, why, loc };
     return r;
 }
 
@@ -189,10 +190,11 @@ static bool join_inputs(struct finder *f, uint32_t to)
         if (!f->nodes[from].callee->formula || first_of(f, from) == first_of(f, to))
             continue;
         struct dfu_ratio scale;
-        const char *why = why_not(f, from, to, &scale);
+        struct dfl_loc loc = { 0 };
+        const char *why = why_not(f, from, to, &scale, &loc);
         if (!why)
             join(f, first_of(f, from), first_of(f, to), scale);
-        else if (!refuse(f, from, to, why))
+        else if (!refuse(f, from, to, why, loc))
             return false;
     }
     return true;

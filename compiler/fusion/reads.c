@@ -242,8 +242,10 @@ const char *dfu_why_no_rows(const struct dfc_callee *callee, unsigned port, unsi
         const struct dff_node *n = k->nodes[i];
         if (n->kind != DFF_READ || n->number != port)
             continue;
-        if (!add_rows(callee, n, dim, rows))
-            return "it does not read rows at fixed distances";
+        if (!add_rows(callee, n, dim, rows)) {
+            rows->loc = n->loc;
+            return DFU_NO_ROWS;
+        }
         inside &= callee->proof->access[i][dim].inside;
     }
     rows->border = inside || k->ports[port].border[dim] == DFF_NUMBER ? DFF_NONE : k->ports[port].border[dim];

@@ -15,6 +15,7 @@
  *   shared.c     values that rows share: functions of two rows, and values kept for later rows.
  *   siblings.c     formulas that one row function computes.
  *   one_pass.c   histograms and running sums: one pass over the data.
+ *   slow.c       formulas that leave the fast ways (slow.h).
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.
  * Needs:    a kernel whose reads are proved to be inside, or have borders (compiler/proof/).

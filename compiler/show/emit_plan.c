@@ -118,6 +118,11 @@ void dfc_emit_fusion(FILE *out, const struct dfc_front *front)
         if (u->count > 1)
             fprintf(out, ", %u times", u->count);
         fprintf(out, ": %s\n", u->why);
+        const char *remedy = dfu_remedy(u->why);
+        if (remedy && u->read.line)
+            fprintf(out, "    line %u: %s\n", u->read.line, remedy);
+        else if (remedy)
+            fprintf(out, "    %s\n", remedy);
     }
     if (front->n_fused || front->n_unfused)
         fputc('\n', out);

@@ -99,6 +99,7 @@ struct dfc_fused {                      /* a group in the graph */
 struct dfc_unfused {                    /* a kernel of formulas that reads another, and is not fused with it */
     const char *from, *to, *why;        /* kernels; a sentence */
     struct dfl_loc loc;                 /* of the call that reads */
+    struct dfl_loc read;                /* of the read in its formula that is why; line 0: none is */
     uint32_t count;                     /* calls for which that is said */
 };
 

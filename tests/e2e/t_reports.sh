@@ -53,6 +53,9 @@ report explain-stream explain stream.df --platform=machine.df --what-if --waves=
 report explain-csv explain wave.df --platform=machine.df --policy=heft --format=csv
 report explain-changes explain stream.df --platform=machine.df --what-if --format=csv
 report explain-node explain volume.df --platform=machine.df --node='back*' --policy=heft
+report explain-slow explain slow.df --platform=machine.df --top=0
+report notes notes.df --lib --nvcc=none -o libnotes.so
+[ -z "$("$DFC" notes.df --lib --nvcc=none -w -o libnotes.so 2>&1)" ] && pass notes-silent || fail notes-silent "-w has notes"
 for step in graph dot metis plan ast; do report "emit-$step" small.df --platform=machine.df --emit=$step; done
 report emit-plan-passes volume.df --platform=machine.df --emit=plan
 

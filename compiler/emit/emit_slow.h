@@ -1,0 +1,16 @@
+/* emit_slow.h - which formulas are slow, told to people.
+ */
+#ifndef DFC_EMIT_SLOW_H
+#define DFC_EMIT_SLOW_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct dfc_front;
+
+/* A line for each formula of the graph that leaves the fast ways, and an empty one behind them. false: no memory. */
+bool dfc_emit_slow(FILE *out, const struct dfc_front *front);
+/* A note, with a hint, of each kernel that is several times slower than it need be. false: no memory. */
+bool dfc_note_slow(const struct dfc_front *front);
+
+#endif

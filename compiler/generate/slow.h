@@ -1,0 +1,19 @@
+/* slow.h - what leaves the fast ways of generated code, so that people can be told of it.
+ */
+#ifndef DFG_SLOW_H
+#define DFG_SLOW_H
+
+#include "compiler/formula/formula.h"
+
+enum dfg_slowness { DFG_SLOW_FOLD, DFG_SLOW_WINDOW, DFG_SLOW_DIVISION, DFG_SLOW_GATHER, DFG_SLOW_DOWN, DFG_SLOWNESSES };
+
+struct dfg_slow {
+    struct dfl_loc loc;                 /* of what is slow */
+    const char *what, *remedy;          /* a sentence, and what would help; what NULL: there is nothing */
+    bool much;                          /* several times: worth a word when it is compiled */
+};
+
+/* Fills in found[DFG_SLOWNESSES] with the first place of each. false: no memory. */
+bool dfg_slow_find(const struct dff_kernel *formulas, struct dfg_slow *found);
+
+#endif

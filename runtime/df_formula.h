@@ -417,6 +417,7 @@ DF_OP void df_narrow(int64_t *low, int64_t *high, int64_t factor, int64_t least,
     *low = *low > from ? *low : from;
     *high = *high < to ? *high : to;
 }
+DF_OP int df_is_near(int64_t i, int64_t most) { return i >= -most && i <= most; }
 #define DF_PAD 1024                     /* elements beside a row that are copied with it, at most */
 DF_OP void df_order(int64_t *low, int64_t *high, int64_t width)
 {

@@ -123,6 +123,11 @@ static void span_of(struct dfg_gen *g, const struct dff_node *n)
     case DFF_CONST: set(f, n->i, n->i); break;
     case DFF_INDEX: set(f, g->slot_low[n->number], g->slot_high[n->number]); break;
     case DFF_DIM: set(f, 1, g->limit); break;
+    case DFF_SCALAR:
+        set_all(f, n->type);
+        if (g->facts == g->near_facts && n->type == DFF_I32)
+            set(f, -DFG_NEAR, DFG_NEAR);
+        break;
     case DFF_READ: set_elem(f, g->kernel->ports[n->number].elem, n->type); break;
     case DFF_TABLE: set_elem(f, g->kernel->tables[n->number]->elem, n->type); break;
     case DFF_OP: span_of_op(g, n, f); break;
@@ -260,7 +265,7 @@ static void unmark_hopeless(struct dfg_gen *g)
             g->facts[i].index = false;
 }
 
-void dfg_find_limit(struct dfg_gen *g)
+static void find_limit(struct dfg_gen *g)
 {
     memset(g->facts, 0, g->kernel->n_nodes * sizeof *g->facts);
     mark_indices(g);
@@ -271,6 +276,36 @@ void dfg_find_limit(struct dfg_gen *g)
         g->limit = (int64_t)1 << bits;
         find_spans(g);
     }
+}
+
+/* Is there an index that is one for MAIN alone? */
+static bool some_index_is_near(const struct dfg_gen *g)
+{
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++)
+        if (g->near_facts[i].index && !g->all_facts[i].index && is_linear(g->kernel->nodes[i]))
+            return true;
+    return false;
+}
+
+void dfg_find_limit(struct dfg_gen *g)
+{
+    g->facts = g->near_facts;
+    find_limit(g);
+    const int64_t near = g->limit;
+    g->facts = g->all_facts;
+    find_limit(g);
+    if (!some_index_is_near(g)) {
+        g->near_facts = NULL;
+        return;
+    }
+    g->limit = near < g->limit ? near : g->limit;
+}
+
+void dfg_facts_choose(struct dfg_gen *g, bool near)
+{
+    g->facts = near && g->near_facts ? g->near_facts : g->all_facts;
+    if (g->near_facts)
+        dfg_analyse(g);
 }
 
 /* ---- uses and conditions ---- */

@@ -77,6 +77,7 @@ struct dfg_fact {                       /* of a node, within one formula */
     unsigned inside;                    /* and how often it found a term of the node's reductions to stand in its text */
 };
 
+#define DFG_NEAR (1 << 28)              /* MAIN takes scalars of indices that are from -DFG_NEAR to DFG_NEAR: then i32 does not overflow there */
 #define DFG_VALUES (1u << 16)           /* the number of a term that is no dimension but a node without slots, such as n / 2, is the node's id and so much more */
 struct dfg_affine {                     /* constant + sum of factor * variable */
     unsigned n;
@@ -186,7 +187,9 @@ struct dfg_gen {
     const struct dff_formula *siblings[DFG_MOST_SIBLINGS]; /* formulas of one port, with the same loops: o[y, x, 0], o[y, x, 1], … (siblings.c) */
     unsigned n_siblings;                /* of them */
     const struct dfl_sink *sink;
-    struct dfg_fact *facts;             /* by node id */
+    struct dfg_fact *facts;             /* by node id: those for now, */
+    struct dfg_fact *all_facts;         /* of any scalars, and */
+    struct dfg_fact *near_facts;        /* of scalars that are near, for MAIN; NULL: no index depends on a scalar */
     struct dfg_block *block;            /* that is printed now */
     int64_t limit, slot_low[DFF_MAX_SLOTS], slot_high[DFF_MAX_SLOTS];
     enum dfg_mode mode;
@@ -267,8 +270,10 @@ void dfg_siblings_find(struct dfg_gen *g, const struct dff_formula *formulas, un
 
 /* Fills in the facts of g->kernel for g->siblings. */
 void dfg_analyse(struct dfg_gen *g);
-/* Finds g->limit: with it no index of the kernel overflows. */
+/* Makes g->near_facts and g->all_facts, and finds g->limit: with it no index of the kernel overflows. */
 void dfg_find_limit(struct dfg_gen *g);
+/* Makes the facts for MAIN, or those for any scalars, those of now. */
+void dfg_facts_choose(struct dfg_gen *g, bool near);
 /* floats.c: between which numbers a float lies. */
 void dfg_float_span(struct dfg_gen *g, const struct dff_node *n);
 /* The most copies of the reduction's body in a long loop. */

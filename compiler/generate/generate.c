@@ -242,7 +242,7 @@ int64_t dfg_limit(const struct dff_kernel *formulas)
 {
     struct dfg_gen g = { .arena = dfl_arena_new(), .kernel = formulas };
     const bool good = g.arena && dfg_kernel_begin(&g) && !dfl_arena_failed(g.arena);
-    free(g.facts);
+    free(g.all_facts);
     dfl_arena_free(g.arena);
     return good ? g.limit : 0;
 }

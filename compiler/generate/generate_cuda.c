@@ -283,7 +283,7 @@ bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
         (g->tiles ? dfg_tiles_print : print_formulas)(out, g);
     if (!g->failed)
         print_host(out, g);
-    free(g->facts);
+    free(g->all_facts);
     g->tiles = NULL;
     return !g->failed;
 }

@@ -142,6 +142,7 @@ char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)
         dfg_row_functions(g, i, out);
         g->rings_are_whole |= uses_whole_ring(g);
         dfg_row_loops(g, body);
+        dfg_facts_choose(g, false);
     }
     free(done);
     g->failed |= body && fclose(body) != 0;
@@ -167,7 +168,9 @@ static void print_kernel(FILE *out, struct dfg_gen *g)
 
 bool dfg_kernel_begin(struct dfg_gen *g)
 {
-    g->facts = calloc(g->kernel->n_nodes + 1u, sizeof *g->facts);
+    g->all_facts = calloc(2 * (g->kernel->n_nodes + 1u), sizeof *g->all_facts);
+    g->near_facts = g->all_facts ? g->all_facts + g->kernel->n_nodes + 1u : NULL;
+    g->facts = g->all_facts;
     g->failed = !g->facts;
     g->prefix = "t";
     while (prefix_is_used(g))
@@ -183,6 +186,6 @@ bool dfg_kernel_print(FILE *out, struct dfg_gen *g)
         (g->kernel->strips ? dfg_strips : print_kernel)(out, g);
     if (!g->failed)
         print_call(out, g);
-    free(g->facts);
+    free(g->all_facts);
     return !g->failed;
 }

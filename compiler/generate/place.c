@@ -67,13 +67,13 @@ static bool is_exact(const struct dfg_gen *g, const struct dff_node *n)
     return g->facts[n->id].index || g->facts[n->id].low > INT32_MIN || g->facts[n->id].high < INT32_MAX;
 }
 
-/* Is it made of numbers, dimensions and scalars? */
-static bool is_same_everywhere(const struct dff_node *n)
+/* Is it made of indices, numbers, dimensions and scalars? */
+static bool holds_no_data(const struct dff_node *n)
 {
-    bool is = n->kind == DFF_CONST || n->kind == DFF_DIM || n->kind == DFF_SCALAR || n->kind == DFF_OP || n->kind == DFF_CONVERT || n->kind == DFF_CAST;
-    for (uint32_t k = 0; k < n->n_args && is; k++)
-        is = is_same_everywhere(n->args[k]);
-    return is;
+    bool none = n->kind != DFF_READ && n->kind != DFF_TABLE && n->kind != DFF_REDUCE;
+    for (uint32_t k = 0; k < n->n_args && none; k++)
+        none = holds_no_data(n->args[k]);
+    return none;
 }
 
 static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t factor, struct dfg_affine *a)
@@ -96,6 +96,8 @@ static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t 
         a->constant += factor * known;
         return true;
     }
+    if (n->kind == DFF_SCALAR)
+        return g->facts == g->near_facts && add_term(a, true, DFG_VALUES + n->id, factor);
     if (n->kind != DFF_OP || !is_exact(g, n))
         return false;
     switch (n->op) {
@@ -104,7 +106,7 @@ static bool add_node(const struct dfg_gen *g, const struct dff_node *n, int64_t 
     case DFF_SUB: return add_node(g, n->args[0], factor, a) && add_node(g, n->args[1], -factor, a);
     case DFF_MUL: return add_product(g, n, factor, a);
     default: return (n->op == DFF_DIV && add_quotient(g, n, factor, a)) ||
-                    (!n->slots && is_same_everywhere(n) && add_term(a, true, DFG_VALUES + n->id, factor));
+                    (!n->slots && holds_no_data(n) && add_term(a, true, DFG_VALUES + n->id, factor));
     }
 }
 
@@ -118,7 +120,11 @@ static const char *term_name(struct dfg_gen *g, bool dim, uint32_t number)
 {
     if (!dim)
         return dfg_block_of(g, 1u << number)->name;
-    return number < DFG_VALUES ? dfg_dim_name(g, number) : dfg_within(g, dfg_value(g, g->kernel->nodes[number - DFG_VALUES]), DFG_UNARY);
+    if (number < DFG_VALUES)
+        return dfg_dim_name(g, number);
+    const struct dff_node *n = g->kernel->nodes[number - DFG_VALUES];
+    const struct dfg_text value = dfg_value(g, n);
+    return n->kind == DFF_SCALAR ? dfg_printf(g, "(int64_t)%s", value.c) : dfg_within(g, value, DFG_UNARY); /* bounds are those of any scalar */
 }
 
 /* The positive terms come first, the constant last: "y + 2 * j - 1". */
@@ -221,7 +227,7 @@ const struct dff_node *dfg_index_in(const struct dfg_gen *g, const struct dff_no
     const struct dff_node *extent = read->kind == DFF_READ ? g->kernel->ports[read->number].extents[d] : NULL, *n = read->args[d];
     for (int order = 0; order < 2 && extent; order++) {
         const struct dff_node *outer = kept_from(n, order ? DFF_MIN : DFF_MAX, extent), *inner = outer ? kept_from(outer, order ? DFF_MAX : DFF_MIN, extent) : NULL;
-        if (inner)
+        if (inner && holds_no_data(inner))
             return inner;
     }
     return n;
@@ -419,10 +425,15 @@ static bool bound_column(struct dfg_gen *g, const struct dff_node *index, const 
     return true;
 }
 
-/* Notes which elements of a row MAIN reads for a column: d is the first dimension behind those that are fixed in it. */
-static void note_way(struct dfg_gen *g, struct dfg_row *row, const struct dff_node *read, unsigned d, enum dff_border border)
+/* Notes which elements MAIN reads for a column: of a row, or of a port that is read as a whole. */
+static void note_way(struct dfg_gen *g, struct dfg_row *row, const struct dff_node *read, unsigned d)
 {
+    const enum dff_border border = border_of(g, read, d);
     struct dfg_bound bound = { .extent = NULL };
+    if (!row || d > row->lead) {
+        *(row ? &row->has_others : &g->stage.has_bounds_in_whole) |= border != DFF_NONE;
+        return;
+    }
     if (!find_bound(g, dfg_index_in(g, read, d), &bound) || bound.factor != 1) {
         row->has_others = true;
         return;
@@ -538,13 +549,8 @@ static const char *place_read(struct dfg_gen *g, const struct dff_node *n, struc
     struct dfg_text at[DF_MAX_RANK] = { { 0 } };
     unsigned lead = row ? row->lead : 0;
     for (unsigned d = lead; d < port->rank; d++) {
-        const enum dff_border border = border_of(g, n, d);
-        if (row && g->mode == DFG_MAIN && d == lead)
-            note_way(g, row, n, d, border);
-        else if (border != DFF_NONE && row)
-            row->has_others = true;
-        else if (border != DFF_NONE)
-            g->stage.has_bounds_in_whole = true;
+        if (g->mode == DFG_MAIN)
+            note_way(g, row, n, d);
         at[d] = place_in(g, n, d, choice);
     }
     return dfg_is_local(g, n->number) ? dfg_tiles_element(g, n->number, at) : offset_in(g, port, lead, at);

@@ -270,7 +270,7 @@ static char *row_text(struct dfg_gen *g)
 /* Has MAIN not all columns? */
 static bool has_edge(const struct dfg_gen *g)
 {
-    return g->stage.n_bounds || g->stage.phases;
+    return g->stage.n_bounds || g->stage.phases || g->near_facts;
 }
 
 /* Those behind what is written: what is read, the row's indices, and the columns. */
@@ -396,6 +396,16 @@ static bool can_pad(const struct dfg_gen *g)
     return can && padded && padded <= MOST_PADDED;
 }
 
+/* C that says whether all scalars are near of which indices may be made. "": there are none. */
+static const char *scalars_are_near(struct dfg_gen *g)
+{
+    const char *text = "";
+    for (unsigned i = 0; i < g->kernel->n_nodes && g->near_facts; i++)
+        if (g->kernel->nodes[i]->kind == DFF_SCALAR && g->kernel->nodes[i]->type == DFF_I32)
+            text = dfg_printf(g, "%s%sdf_is_near(%s, %d)", text, *text ? " && " : "", dfg_scalar_name(g, g->kernel->nodes[i]->number), DFG_NEAR);
+    return text;
+}
+
 /* The most elements beside a column that MAIN reads; more than PAD if they are not known. */
 static int64_t pad_of(const struct dfg_row *row)
 {
@@ -430,7 +440,7 @@ static const char *print_pad(struct dfg_gen *g, unsigned i)
 
 static void print_pads(struct dfg_gen *g)
 {
-    const char *fits = "", *rows = "";
+    const char *fits = scalars_are_near(g), *rows = "";
     struct dfg_block block, strip;
     for (unsigned i = 0; i < g->stage.n_rows; i++) {
         const struct dfg_row *row = &g->stage.rows[i];
@@ -462,7 +472,7 @@ static void print_pads(struct dfg_gen *g)
 /* Does EDGE need no other text? */
 static bool always_fits(const struct dfg_gen *g)
 {
-    bool fits = true;
+    bool fits = !g->near_facts;
     for (unsigned i = 0; i < g->stage.n_rows; i++)
         fits = fits && (g->stage.rows[i].beside == DFF_NONE || pad_of(&g->stage.rows[i]) <= PAD);
     return fits;
@@ -527,6 +537,7 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     g->mode = DFG_MAIN;
     g->far[0] = g->far[1] = false;
     g->sum = dfg_sum_that_gathers(g);
+    dfg_facts_choose(g, true);
     if (g->sum)
         dfg_analyse(g);
     g->stage.phases = g->sum ? 0 : dfg_phases(g);
@@ -536,9 +547,12 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     if (sums)
         dfg_analyse(g);
     g->mode = DFG_EDGE;
-    char *pads_text = !far && !sums && !g->stage.phases && g->stage.n_bounds && can_pad(g) && !g->failed ? text_of(g, print_pads) : NULL;
-    if ((has_edge(g) || far) && !(pads_text && always_fits(g)) && !g->failed)
+    const bool pads = !far && !sums && !g->stage.phases && g->stage.n_bounds && can_pad(g);
+    dfg_facts_choose(g, false);
+    if ((has_edge(g) || far) && !(pads && always_fits(g)) && !g->failed)
         edge_text = row_text(g);
+    dfg_facts_choose(g, true);
+    char *pads_text = pads && !g->failed ? text_of(g, print_pads) : NULL; /* EDGE may have parameters of its own */
     const char *parameters = row_parameters(g);
     if (!g->failed && !sums && !g->stage.phases && dfg_pair_is_wanted(g, main_text))
         pair_function(g, out);
@@ -629,6 +643,8 @@ void dfg_print_bounds(struct dfg_gen *g, const char *first, const char *width)
         dfg_line(g, g->block, "df_narrow(&df_low, &df_high, %" PRId64 ", %s, %s, %s);", b->factor, dfg_affine_text(g, &b->least).c,
                  dfg_affine_text(g, &b->most).c, dfg_index(g, b->extent).c);
     }
+    if (g->near_facts)
+        dfg_line(g, g->block, "df_high = %s ? df_high : 0;", scalars_are_near(g));
     dfg_line(g, g->block, "df_order(&df_low, &df_high, %s);", width);
     if (phases)
         dfg_line(g, g->block, "df_low *= %" PRId64 ", df_high *= %" PRId64 ";", phases, phases);

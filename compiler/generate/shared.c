@@ -41,7 +41,7 @@ bool dfg_pair_is_wanted(const struct dfg_gen *g, const char *text)
 {
     const enum df_mode mode = g->kernel->ports[g->formula->port].mode;
     int64_t modulus; /* if the row decides between sides of conditions, two rows have little in common */
-    if (mode == DF_INOUT || mode == DF_ACC) /* of which it reads the row that it writes */
+    if (mode == DF_INOUT || mode == DF_ACC || g->near_facts) /* of which it reads the row that it writes; or scalars decide which function is called */
         return false;
     return dfg_lead(g) && g->formula->is_index[dfg_lead(g) - 1] && g->stage.n_rows > 1 && statements(text) <= MOST_STATEMENTS &&
            !g->stage.has_strips && !has_functions(g) && dfg_residues(g, &modulus) < 0;
@@ -299,7 +299,7 @@ void dfg_kept_find(struct dfg_gen *g)
     struct dfg_block scratch;
     int64_t modulus;
     g->kept = (struct dfg_kept){ .node = NULL };
-    if (!dfg_lead(g) || !f->is_index[row_slot(g)] || g->kernel->ports[f->port].mode != DF_OUT || g->stage.has_strips ||
+    if (g->near_facts || !dfg_lead(g) || !f->is_index[row_slot(g)] || g->kernel->ports[f->port].mode != DF_OUT || g->stage.has_strips ||
         !has_same_columns(&g->stage) || f->rank != (unsigned)g->column + 1 || dfg_residues(g, &modulus) >= 0 || !dfg_open(g, &scratch, -1, NULL))
         return;
     for (unsigned i = 0; i < g->kernel->n_nodes && !g->kept.node; i++) {

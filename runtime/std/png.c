@@ -134,7 +134,7 @@ static int begin_unpacking(struct df_call *call, struct picture *p, size_t line_
 /* Can libpng give `channels` of the element? */
 static int check_channels(struct df_call *call, const struct picture *p)
 {
-    if (p->channels < 1 || p->channels > 4)
+    if (p->channels > 4)
         return df_fail(call, "a PNG has 1 to 4 channels, and the token has %zu", p->channels);
     if (png_get_color_type(p->png, p->info) & PNG_COLOR_MASK_COLOR && p->channels < 3)
         return df_fail(call, "'%s' is in colour: a kernel ..._rgb reads it, and one of yours says what is grey", p->path);
@@ -339,7 +339,7 @@ static int write_header(struct df_call *call, struct picture *p, const uint64_t 
     static const int types[] = { PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB,
                                  PNG_COLOR_TYPE_RGB_ALPHA };
     static const unsigned char zlib_header[] = { 0x78, 0x01 };
-    if (extents[2] < 1 || extents[2] > 4)
+    if (extents[2] > 4)                 /* none would make the token empty, and the kernel is not called */
         return df_fail(call, "a PNG has 1 to 4 channels, and the token has %llu", (unsigned long long)extents[2]);
     if (extents[0] > PNG_UINT_31_MAX || extents[1] > PNG_UINT_31_MAX)
         return df_fail(call, "a PNG has at most %d x %d pixels", PNG_UINT_31_MAX, PNG_UINT_31_MAX);

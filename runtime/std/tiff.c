@@ -523,7 +523,7 @@ static int picture_create(struct df_call *call, FILE *file, const char *path, en
                           struct picture **picture)
 {
     struct picture *p;
-    if (extents[2] < 1 || extents[2] > 4)
+    if (extents[2] > 4)
         return df_fail(call, "a TIFF is written with 1 to 4 channels, and the token has %llu",
                        (unsigned long long)extents[2]);
     if (extents[0] > UINT32_MAX || extents[1] > UINT32_MAX)

@@ -164,6 +164,19 @@ for format in png tiff; do
         check $format-is-$step ./$format-$step
     done
 done
+cat >channels.df <<'EOT'
+import "std/png.df";
+import "std/tiff.df";
+kernel give(out p: u8[h, w, c <= 6], out t: u8[h, w, d <= 6]; n: i64, m: i64) cpu {{ *c = (size_t)n; *d = (size_t)m; memset(p, 7, h * w * *c); memset(t, 7, h * w * *d); }};
+arg png: i64;
+arg tiff: i64;
+graph main { (p: u8[2, 3, c <= 6], t: u8[2, 3, d <= 6]) = give(png, tiff); write_png_rgb(p, "channels.png"); write_tiff_rgb(t, "channels.tiff"); }
+EOT
+compile channels
+expect png-channels-5 1 'a PNG has 1 to 4 channels, and the token has 5$' ./channels --png=5 --tiff=4
+expect tiff-channels-5 1 'a TIFF is written with 1 to 4 channels, and the token has 5$' ./channels --png=4 --tiff=5
+rm -f channels.*; expect channels-0 0 "write_png_rgb' was not called: what it reads was empty in the only wave$" ./channels --png=0 --tiff=4
+nothing_left channels-0-none 'channels[.]png'; [ -s channels.tiff ] && pass channels-4 || fail channels-4 'no channels.tiff'
 if command -v tiffcp >/dev/null; then
     tiffcp -t -w 16 -l 16 -c lzw tiff.rgb tiled.tif; sed 's/FORMAT/tiff/g' "$programs/tiles.df" >tiles.df; compile tiles
     ./tiles --input=tiled.tif --output=again.tif; check tiff-tiles tiffcmp tiff.rgb again.tif

@@ -48,6 +48,8 @@ static void stems_are_safe(void **state)
 {
     static const char *const cases[][2] = {
         { "sum.df", "sum" }, { "a/b c.df", "b_c" }, { "a.b/sum", "sum" }, { "x$y.df", "x_y" }, { "a+b-c.df", "a+b-c" },
+        { "s.df", "s" },     { ".df", ".df" },    { "s.d", "s.d" },     { "s.DF", "s.DF" }, { "s.df.df", "s.df" },   { "sdf", "sdf" },
+        { "", "graph" },     { "a/", "graph" },   { "/s", "s" },        { "é.df", "__" },   { "AZaz09_-.+", "AZaz09_-.+" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -360,6 +360,9 @@ $(BUILDDIR)/tests/test_run_steps: $(STEPS_OBJ)
 # What it hears of the watchdog's limits.
 $(BUILDDIR)/tests/test_measure: MOCK = -Wl,--wrap=dfr_watchdog_limit
 
+# Its allocations fail, one after the other.
+$(BUILDDIR)/tests/test_front_memory: MOCK = -Wl,--wrap=dfc_alloc
+
 # Tests that are carried to another machine: they find their libraries there, and those that call no CUDA have none in them.
 $(addprefix $(BUILDDIR)/tests/test_,cuda emu engine): CARRY_LINK = -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
 $(addprefix $(BUILDDIR)/tests/test_,emu engine): CUDA_LINK =

@@ -296,6 +296,8 @@ bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct d
         sig->scalars[sig->n_scalars++] = scalar;
     sig->n_given = sig->n_scalars;
     bool ok = collect_variables(u, callee, ast);
+    if (u->no_memory)
+        return false;
     for (const struct dfl_port *port = ast->ports; port; port = port->next, i++) {
         sig->ports[i].ast = port;
         sig->n_ports++;

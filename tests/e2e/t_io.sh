@@ -108,7 +108,15 @@ expect records-missing 1 "cannot read 'nowhere': No such file" ./records --input
 head -c 15 a.rec >b.rec; cp a.rec kept.rec; cp b.rec a.rec
 expect part-short 1 "'a.rec' has no 4 bytes from byte 12 on$" ./records --input=kept.rec
 nothing_left nothing-for-no-path '[.]tmp'
-if pkg-config --exists fftw3f; then ! long || compile rows -O0; compile rows -O0 -D batch=3; expect rows-filtered 0 '^same $' ./rows --waves=1; else skip rows 'no libfftw3-dev'; fi
+if pkg-config --exists fftw3f; then
+    ! long || compile rows -O0; compile rows -O0 -D batch=3; expect rows-filtered 0 '^same $' ./rows --waves=1
+    if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip rows-no-plan "a sanitizer must be loaded first"; else
+        for f in alloc_real alloc_complex plan_dft_r2c_1d plan_dft_c2r_1d; do
+            echo "void *fftwf_$f(void) { return 0; }" | cc -shared -fPIC -xc - -o no_$f.so
+            expect rows-no-$f 1 "error: .*FFTW has no plan for rows of 26$" env LD_PRELOAD=./no_$f.so ./rows --waves=1
+        done
+    fi
+else skip rows 'no libfftw3-dev'; fi
 
 # blas: products of both types, of one row and of several, against their definition
 if pkg-config --exists openblas; then

@@ -45,6 +45,16 @@ static struct dfc_front *compile(const char *text, FILE *out)
               PORT("d", "f64") "in k: f32"
 #define MAIN "kernel end(out z: u8[q]) cost cpu 1us; graph main { z: u8[1] = end() @quiet; }"
 
+static bool collide;                    /* all keys of tables have one hash */
+
+uint32_t __real_dfr_hash_fold(uint64_t hash);
+uint32_t __wrap_dfr_hash_fold(uint64_t hash);
+
+uint32_t __wrap_dfr_hash_fold(uint64_t hash)
+{
+    return collide ? 7 : __real_dfr_hash_fold(hash);
+}
+
 /* ---- nodes as texts ---- */
 
 static const char *const ops[] = {
@@ -289,6 +299,52 @@ static void test_sharing(void **state)
     assert_int_equal(nested->args[0]->ranges[0].slot, 2);
     assert_int_equal(nested->slots, 0);
     dfc_front_free(front);
+}
+
+/* Expressions that differ in one thing are two nodes. */
+static void test_no_sharing(void **state)
+{
+    static const char *const pairs[][2] = {
+        { "f32(i[y, x])", "f32(l[y, x])" },
+        { "f32(u8(i[y, x]))", "f32(i8(i[y, x]))" },
+        { "f32(u8(i[y, x]))", "f32(wrap_u8(i[y, x]))" },
+        { "f32(i[y, x] + 1)", "f32(i[y, x] + 2)" },
+        { "f32(i[y, x] + 1)", "f32(i[y, x] - 1)" },
+        { "f32(i[y, x] - u[y, x])", "f32(u[y, x] - i[y, x])" },
+        { "f[y, x] * 0.5", "f[y, x] * 0.25" },
+        { "f[y, x] * 0.0", "f[y, x] * -0.0" },
+        { "f[y, x]", "f[x, y]" },
+        { "f[y, x]", "f[y, y]" },
+        { "f[y, x]", "k" },
+        { "f[h - 1, x]", "f[w - 1, x]" },
+        { "k3[0] * k", "k3[1] * k" },
+        { "f32(lut[0, y % 2])", "f32(lut[y % 2, 0])" },
+        { "sum(j in 0..3: f[y, x + j])", "sum(j in 0..4: f[y, x + j])" },
+        { "sum(j in 0..3: f[y, x + j])", "sum(j in 1..3: f[y, x + j])" },
+        { "sum(j in 0..3: f[y, x + j])", "sum(j in 1..4: f[y, x + j])" },
+        { "sum(j in 0..3: f[y, x + j])", "max(j in 0..3: f[y, x + j])" },
+        { "sum(j in 0..3: f[y, x + j])", "sum(j in 0..3 if j != 1: f[y, x + j])" },
+        { "sum(j in 0..3: f[y, x + j])", "sum(j in 0..3, m in 0..1: f[y, x + j])" },
+        { "sum(j in 0..3, m in 0..2: f[y + m, x + j])", "sum(j in 0..3, m in 0..3: f[y + m, x + j])" },
+        { "sum(j in 0..3, m in 0..2: f[y + m, x + j])", "sum(j in 0..2, m in 0..2: f[y + m, x + j])" },
+        { "sum(j in 0..3, m in 0..2: f[y + m, x + j])", "sum(j in 0..3, m in 1..2: f[y + m, x + j])" },
+        { "sum(j in 0..3, m in 0..2: f[y + m, x + j])", "sum(m in 0..2, j in 0..3: f[y + m, x + j])" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (unsigned way = 0; way < 2; way++) {
+            char program[4000];
+            snprintf(program, sizeof program, "%skernel t(%s, out o: f32[h, w]) { o[y, x] = min(%s, %s); }\n%s", GLOBALS, PORTS, pairs[i][way],
+                     pairs[i][1 - way], MAIN);
+            struct dfc_front *front = compile(program, stderr);
+            if (!front)
+                fail_msg("refused: %s, %s", pairs[i][0], pairs[i][1]);
+            const struct dff_node *value = front->kernels[0].formula->formulas[0].value;
+            if (value->n_args != 2 || value->args[0] == value->args[1])
+                fail_msg("one node is %s and %s", pairs[i][way], pairs[i][1 - way]);
+            check_record(front->kernels[0].formula);
+            dfc_front_free(front);
+        }
 }
 
 /* Lets that double each other: 2^400 expressions when written out, and no more nodes than there are lets. */
@@ -568,6 +624,13 @@ static void test_rounding(void **state)
         assert_int_equal(dff_round_int(&halves[i], DF_I64), want[i]);
 }
 
+static int begin_colliding(void **state)
+{
+    (void)state;
+    collide = true;
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,9 +638,9 @@ int main(void)
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_conversions),
         cmocka_unit_test(test_sharing),
+        cmocka_unit_test(test_no_sharing),
         cmocka_unit_test(test_doubling),
         cmocka_unit_test(test_too_deep),
-        cmocka_unit_test(test_too_many_nodes),
         cmocka_unit_test(test_slots),
         cmocka_unit_test(test_lets),
         cmocka_unit_test(test_reductions),
@@ -588,5 +651,8 @@ int main(void)
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_rounding),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest large[] = { cmocka_unit_test(test_too_many_nodes) };
+    int failed = cmocka_run_group_tests_name("formulas", tests, NULL, NULL);
+    failed += cmocka_run_group_tests_name("large formulas", large, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("formulas whose nodes have one hash", tests, begin_colliding, NULL);
 }

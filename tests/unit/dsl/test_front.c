@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "colliding.h"
 #include "compiler/front/front.h"
 #include "compiler/front/sources.h"
 #include "runtime/graph/expr.h"
@@ -653,7 +654,9 @@ int main(void)
         cmocka_unit_test(test_platforms),
         cmocka_unit_test(test_platform_file),
         cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_long_chain),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest large[] = { cmocka_unit_test(test_long_chain) };
+    int failed = cmocka_run_group_tests_name("programs", tests, NULL, NULL);
+    failed += cmocka_run_group_tests_name("large programs", large, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("programs whose keys have one hash", tests, begin_colliding, NULL);
 }

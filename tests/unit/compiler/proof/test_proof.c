@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "colliding.h"
 #include "formula_rig.h"
 
 static struct formula_rig rig;
@@ -307,5 +308,6 @@ int main(void)
         cmocka_unit_test(affine_everywhere), cmocka_unit_test(params), cmocka_unit_test(wraps),
         cmocka_unit_test(two_places),
     };
-    return cmocka_run_group_tests(tests, NULL, close_rig);
+    int failed = cmocka_run_group_tests_name("proofs", tests, NULL, close_rig);
+    return failed + cmocka_run_group_tests_name("proofs whose sites have one hash", tests, begin_colliding, close_rig);
 }

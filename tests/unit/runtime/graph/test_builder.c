@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "colliding.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/plan.h"
 
@@ -808,7 +809,9 @@ int main(void)
         cmocka_unit_test(test_classes),
         cmocka_unit_test(test_bad_declarations),
         cmocka_unit_test(test_scalar_of_another_type),
-        cmocka_unit_test(test_long_chain),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest large[] = { cmocka_unit_test(test_long_chain) };
+    int failed = cmocka_run_group_tests_name("graphs", tests, NULL, NULL);
+    failed += cmocka_run_group_tests_name("large graphs", large, NULL, NULL);
+    return failed + cmocka_run_group_tests_name("graphs whose keys have one hash", tests, begin_colliding, NULL);
 }

@@ -10,7 +10,6 @@
 #include "runtime/base/error.h"
 #include "runtime/base/intern.h"
 #include "runtime/base/output.h"
-#include "runtime/io/npy.h"
 #include "runtime/record/digest.h"
 
 /* The first line, which has the same length in all chunks. */
@@ -438,8 +437,8 @@ static int close_targets(struct merging *m, int status, struct df_error *error)
     for (struct target *t = m->targets, *next; t; t = next) {
         next = t->next;
         dfr_output_resume(&t->to);
-        if (status == DF_OK && t->entry.head_bytes == DF_NPY_HEADER_BYTES && fflush(t->to.file) == 0)
-            status = dfr_npy_count(fileno(t->to.file), t->entry.tokens, error);
+        if (status == DF_OK)
+            status = dfr_written_count(&t->entry, t->to.file, error);
         int closed = dfr_output_close(&t->to, status == DF_OK, error);
         status = status == DF_OK ? closed : status;
         m->merged->appended++;

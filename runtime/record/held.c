@@ -19,17 +19,12 @@ struct file {
     char *path, *temporary;
 };
 
-struct room {
-    struct room *next;
-    char path[];
-};
-
 struct dfr_held {
     pthread_mutex_t lock;
     char name[32];                      /* of all rooms */
     bool syncs, over;                   /* over: no wave counts any more */
     struct file *files, **last;         /* in the order in which they were closed */
-    struct room *rooms;
+    struct dfr_folder *rooms;
 };
 
 bool dfr_held_writes(const struct df_graph *g)
@@ -66,21 +61,24 @@ static size_t folder_length(const char *path)
     return (size_t)(strrchr(path, '/') - path);
 }
 
-/* Notes the room of a temporary file. */
-static int note_room(struct dfr_held *h, const char *temporary, struct df_error *error)
+struct dfr_folder *dfr_folder_note(struct dfr_folder **list, const char *path, size_t n)
 {
-    const size_t n = folder_length(temporary);
-    struct room *r = h->rooms;
-    while (r && (strncmp(r->path, temporary, n) != 0 || r->path[n] != '\0'))
-        r = r->next;
-    if (r)
-        return DF_OK;
-    if (!(r = calloc(1, sizeof *r + n + 1)))
-        return dfr_error_memory(error);
-    memcpy(r->path, temporary, n);
-    r->next = h->rooms;
-    h->rooms = r;
-    return DF_OK;
+    struct dfr_folder *f = *list;
+    while (f && (strncmp(f->path, path, n) != 0 || f->path[n] != '\0'))
+        f = f->next;
+    if (f || !(f = calloc(1, sizeof *f + n + 1)))
+        return f;
+    memcpy(f->path, path, n);
+    f->next = *list;
+    return *list = f;
+}
+
+void dfr_folders_free(struct dfr_folder *list)
+{
+    for (struct dfr_folder *next; list; list = next) {
+        next = list->next;
+        free(list);
+    }
 }
 
 /* Removes what is in the room and begins with these n bytes. */
@@ -131,7 +129,7 @@ int dfr_held_open(struct dfr_held *h, const char *path, int64_t wave, struct dfr
     if (!to->temporary)
         return DF_OK;
     pthread_mutex_lock(&h->lock);
-    status = note_room(h, to->temporary, error);
+    status = dfr_folder_note(&h->rooms, to->temporary, folder_length(to->temporary)) ? DF_OK : dfr_error_memory(error);
     pthread_mutex_unlock(&h->lock);
     if (status != DF_OK)
         dfr_output_close(to, false, NULL);
@@ -232,7 +230,7 @@ void dfr_held_clear(struct dfr_held *h, bool all)
     }
     h->files = NULL;
     h->last = &h->files;
-    for (const struct room *r = h->rooms; r; r = r->next) {
+    for (const struct dfr_folder *r = h->rooms; r; r = r->next) {
         if (all)
             sweep(r->path, "", 0);
         rmdir(r->path);                 /* unless others have files there */
@@ -245,10 +243,7 @@ void dfr_held_free(struct dfr_held *h, bool all)
     if (!h)
         return;
     dfr_held_clear(h, all);
-    for (struct room *r = h->rooms, *next; r; r = next) {
-        next = r->next;
-        free(r);
-    }
+    dfr_folders_free(h->rooms);
     pthread_mutex_destroy(&h->lock);
     free(h);
 }

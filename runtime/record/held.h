@@ -18,6 +18,15 @@
 /* Do nodes with @worker write files? */
 bool dfr_held_writes(const struct df_graph *graph);
 
+struct dfr_folder {                     /* of a list in which each path is once */
+    struct dfr_folder *next;
+    bool marked;
+    char path[];
+};
+/* Returns the folder whose path are these n bytes, which is added if it is new. NULL: no memory. */
+struct dfr_folder *dfr_folder_note(struct dfr_folder **list, const char *path, size_t n);
+void dfr_folders_free(struct dfr_folder *list);
+
 struct dfr_held;
 
 /* hash: of the program. syncs: a file that has its name is on the disk. */

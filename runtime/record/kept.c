@@ -28,12 +28,6 @@ struct dfr_appending {
     size_t n, room;
 };
 
-struct folder {                         /* in which whole files were written */
-    struct folder *next;
-    bool changed;                       /* since the last sync */
-    char path[];
-};
-
 struct place {                          /* of an entry */
     uint32_t node;
     int64_t wave, at, bytes;
@@ -57,7 +51,7 @@ struct dfr_outputs {
     char *chunk, *direct;
     struct dfr_held *held;              /* NULL: no file waits for its wave to be accepted */
     struct dfr_appending *appending;
-    struct folder *folders;
+    struct dfr_folder *folders;         /* in which whole files were written; marked: since the last sync */
     struct scratch scratch;
     struct dfr_written_list whole;      /* closed, and not given yet */
 };
@@ -102,10 +96,7 @@ void dfr_outputs_free(struct dfr_outputs *o)
         free(a->marks);
         free(a);
     }
-    for (struct folder *f = o->folders, *next; f; f = next) {
-        next = f->next;
-        free(f);
-    }
+    dfr_folders_free(o->folders);
     if (o->scratch.to.file)
         dfr_output_close(&o->scratch.to, false, NULL);
     free(o->scratch.places);
@@ -170,19 +161,10 @@ static struct dfr_appending *find_appending(struct dfr_outputs *o, uint32_t node
 static int note_folder(struct dfr_outputs *o, const char *path, struct df_error *error)
 {
     const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
-    struct folder *f = o->folders;
-    while (f && (strncmp(f->path, path, n) != 0 || f->path[n] != '\0'))
-        f = f->next;
-    if (!f) {
-        f = calloc(1, sizeof *f + n + 1);
-        if (!f)
-            return dfr_error_memory(error);
-        memcpy(f->path, path, n);
-        f->next = o->folders;
-        o->folders = f;
-    }
-    f->changed = true;
+    struct dfr_folder *f = dfr_folder_note(&o->folders, path, slash ? (size_t)(slash - path) + 1 : 0);
+    if (!f)
+        return dfr_error_memory(error);
+    f->marked = true;
     return DF_OK;
 }
 
@@ -316,9 +298,9 @@ static bool list_written(struct dfr_outputs *o, int64_t waves, struct dfr_writte
 
 static int sync_folders(struct dfr_outputs *o, struct df_error *error)
 {
-    for (struct folder *f = o->folders; f; f = f->next) {
-        bool changed = f->changed;
-        f->changed = false;
+    for (struct dfr_folder *f = o->folders; f; f = f->next) {
+        bool changed = f->marked;
+        f->marked = false;
         int fd = changed ? open(*f->path ? f->path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         bool good = !changed || (fd >= 0 && syncfs(fd) == 0);
         int code = errno;
@@ -332,7 +314,7 @@ static int sync_folders(struct dfr_outputs *o, struct df_error *error)
 
 void dfr_outputs_sweep(struct dfr_outputs *o, uint64_t hash)
 {
-    for (const struct folder *f = o->folders; f; f = f->next)
+    for (const struct dfr_folder *f = o->folders; f; f = f->next)
         dfr_held_sweep(f->path, hash);
 }
 
@@ -374,8 +356,7 @@ int dfr_outputs_finish(const struct dfr_written *file, struct df_error *error)
     if (rc != DF_OK)
         return rc;
     to.syncs = true;
-    if (file->head_bytes == DF_NPY_HEADER_BYTES)
-        rc = dfr_npy_count(fileno(to.file), file->tokens, error);
+    rc = dfr_written_count(file, to.file, error);
     int closed = dfr_output_close(&to, rc == DF_OK, error);
     return rc != DF_OK ? rc : closed;
 }
@@ -404,24 +385,16 @@ static int collect(struct dfr_outputs *o, struct dfr_written *entry, FILE *file,
     return status;
 }
 
-bool dfr_kept_is_held(const struct dfr_kept *kept)
-{
-    return kept->outputs && kept->outputs->held;
-}
-
-int dfr_kept_hold(struct dfr_kept *kept, struct dfr_output *to, struct df_error *error)
-{
-    return dfr_held_close(kept->outputs->held, kept->file.wave, kept->round, to, error);
-}
-
-int dfr_kept_close(struct dfr_kept *kept, bool keep, FILE *file, struct df_error *error)
+int dfr_kept_close(struct dfr_kept *kept, struct dfr_output *to, bool keep, struct df_error *error)
 {
     struct dfr_outputs *o = kept->outputs;
     const bool appended = kept->file.appended, whole = keep && !o->chunk && !appended;
     int status = DF_OK;
+    if (o->held)
+        return keep ? dfr_held_close(o->held, kept->file.wave, kept->round, to, error) : dfr_output_close(to, false, error);
     pthread_mutex_lock(&o->lock);
-    if (keep && o->chunk && !(appended && ftello(file) == kept->file.head_bytes)) /* other chunks may hold tokens of another size */
-        status = collect(o, &kept->file, file, error);
+    if (keep && o->chunk && !(appended && ftello(to->file) == kept->file.head_bytes)) /* other chunks may hold tokens of another size */
+        status = collect(o, &kept->file, to->file, error);
     if (whole)
         status = note_folder(o, kept->file.path, error);
     if (!whole || status != DF_OK)
@@ -431,7 +404,8 @@ int dfr_kept_close(struct dfr_kept *kept, bool keep, FILE *file, struct df_error
     if (kept->appending)
         kept->appending->fd = -1;
     pthread_mutex_unlock(&o->lock);
-    return status;
+    int closed = dfr_output_close(to, keep && status == DF_OK, error);
+    return status != DF_OK ? status : closed;
 }
 
 static int compare(int64_t a, int64_t b)

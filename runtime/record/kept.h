@@ -22,10 +22,7 @@ int dfr_kept_open(struct dfr_outputs *outputs, struct df_call *call, const char 
                   struct df_error *error);
 /* The job has written. DF_OK, or DF_FAILED with the reason in the call. */
 int dfr_kept_pause(struct dfr_kept *kept, struct df_call *call, FILE *file);
-/* Does the file wait until somebody says whether its wave counts? Then it is closed, complete, by dfr_kept_hold(). */
-bool dfr_kept_is_held(const struct dfr_kept *kept);
-int dfr_kept_hold(struct dfr_kept *kept, struct dfr_output *to, struct df_error *error);
-/* Before the file is closed. */
-int dfr_kept_close(struct dfr_kept *kept, bool keep, FILE *file, struct df_error *error);
+/* Closes the file. If its wave does not count yet (held.h), it is complete, and gets its name later. */
+int dfr_kept_close(struct dfr_kept *kept, struct dfr_output *to, bool keep, struct df_error *error);
 
 #endif

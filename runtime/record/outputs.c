@@ -12,7 +12,6 @@
 #include "runtime/base/text.h"
 #include "runtime/engine/engine.h"
 #include "runtime/graph/scalars.h"
-#include "runtime/io/npy.h"
 #include "runtime/io/state.h"
 #include "runtime/record/kept.h"
 
@@ -103,12 +102,10 @@ int df_output_pause(struct df_call *call, struct df_output *output)
     return output->kept.outputs ? dfr_kept_pause(&output->kept, call, output->to.file) : DF_OK;
 }
 
-/* Says in the head of the file, if it is a .npy, how many tokens follow. */
+/* Says in the head of the file, if it is a .npy, how many tokens follow. A chunk has some of them only. */
 static int count_tokens(struct df_output *o, struct df_error *error)
 {
-    if (!o->kept.file.appended || o->kept.file.head_bytes != DF_NPY_HEADER_BYTES || (o->kept.outputs && dfr_outputs_is_chunk(o->kept.outputs)))
-        return DF_OK;
-    return fflush(o->to.file) == 0 ? dfr_npy_count(fileno(o->to.file), o->kept.file.tokens, error) : DF_OK; /* closing tells of it */
+    return o->kept.outputs && dfr_outputs_is_chunk(o->kept.outputs) ? DF_OK : dfr_written_count(&o->kept.file, o->to.file, error);
 }
 
 /* Adds a line. */
@@ -168,12 +165,10 @@ int df_output_close(struct df_output *output, int keep, struct df_error *error)
     dfr_output_resume(&output->to);
     if (output->run)
         return close_plain(output, keep, error);
-    const bool held = dfr_kept_is_held(&output->kept);
+    struct dfr_kept *kept = &output->kept;
     int status = keep ? count_tokens(output, error) : DF_OK;
-    if (output->kept.outputs && !held && status == DF_OK)
-        status = dfr_kept_close(&output->kept, keep, output->to.file, error);
     keep = keep && status == DF_OK;
-    int closed = held && keep ? dfr_kept_hold(&output->kept, &output->to, error) : dfr_output_close(&output->to, keep, error);
+    int closed = kept->outputs ? dfr_kept_close(kept, &output->to, keep, error) : dfr_output_close(&output->to, keep, error);
     free(output);
     return status != DF_OK ? status : closed;
 }

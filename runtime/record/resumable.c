@@ -63,23 +63,17 @@ struct dfr_resumable {
 
 /* ---- opening ---- */
 
-__attribute__((format(printf, 2, 0))) static void say_list(const struct dfr_resumable *r, const char *format, va_list list)
+void dfr_resumable_say(const struct dfr_resumable *r, const char *format, ...)
 {
+    va_list list;
     if (!r->tells)
         return;
     dfr_status_clear();
     fprintf(stderr, "%s: ", dfr_program_name());
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
-}
-
-static void say(const struct dfr_resumable *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const struct dfr_resumable *r, const char *format, ...)
-{
-    va_list list;
     va_start(list, format);
-    say_list(r, format, list);
+    vfprintf(stderr, format, list);
     va_end(list);
+    fputc('\n', stderr);
 }
 
 /* The first node that keeps something, but for those whose accs have had waves; DF_NONE: none does. */
@@ -151,11 +145,11 @@ static void tell_accepted(const struct dfr_resumable *r)
     char *rest = r->journal.accepted;
     for (const char *line; (line = strsep(&rest, "\n")) && *line; n++)
         if (n < MOST_CHANGES)
-            say(r, "accepted: %s", line);
+            dfr_resumable_say(r, "accepted: %s", line);
     if (n > MOST_CHANGES)
-        say(r, "accepted: %u more inputs have changed", n - MOST_CHANGES);
+        dfr_resumable_say(r, "accepted: %u more inputs have changed", n - MOST_CHANGES);
     if (n > 0)
-        say(r, "waves that are done stay as they are; the others are those of the inputs now, counted from wave 0");
+        dfr_resumable_say(r, "waves that are done stay as they are; the others are those of the inputs now, counted from wave 0");
 }
 
 /* What is said when a run goes on. */
@@ -166,24 +160,24 @@ static void tell_resumed(const struct dfr_resumable *r)
     const long long done = r->journal.done, least = r->accs.least, most = r->accs.most;
     char name[256];
     if (r->journal.redone)
-        say(r, "%s: the waves from %lld on are done again", r->journal.redone, done);
+        dfr_resumable_say(r, "%s: the waves from %lld on are done again", r->journal.redone, done);
     if (done > 0)
-        say(r, "%lld waves are done, as '%s' says: going on", done, r->journal.path);
+        dfr_resumable_say(r, "%lld waves are done, as '%s' says: going on", done, r->journal.path);
     tell_accepted(r);
     if (most > least)
-        say(r, "the accs are as they were after %lld to %lld waves", least, most);
+        dfr_resumable_say(r, "the accs are as they were after %lld to %lld waves", least, most);
     else if (most > 0)
-        say(r, "the accs are as they were after %lld waves", most);
+        dfr_resumable_say(r, "the accs are as they were after %lld waves", most);
     if (done == 0)
         return;
     if (keeper != DF_NONE) {
         df_node_name(g, keeper, name, sizeof name);
-        say(r, "node '%s' keeps something from wave to wave, so what it needs of these waves is computed again", name);
+        dfr_resumable_say(r, "node '%s' keeps something from wave to wave, so what it needs of these waves is computed again", name);
     }
     for (uint32_t v = 0; v < g->n_nodes; v++)
         if (df_node_n_out(g, v) == 0 && !(g->kernels[g->nodes[v].kernel].traits & DF_RESUME) && !df_node_is_final(g, v)) {
             df_node_name(g, v, name, sizeof name);
-            say(r, "node '%s' may get waves that it had before", name);
+            dfr_resumable_say(r, "node '%s' may get waves that it had before", name);
             return;
         }
 }
@@ -204,7 +198,7 @@ static void remove_accs(const struct dfr_resumable *r)
         return;
     const int error = dfr_accs_remove(r->accs_path), error_parts = dfr_accs_remove_parts(r->accs_path, r->graph);
     if (error || error_parts)
-        say(r, "cannot remove '%s', which is of no use any more: %s", r->accs_path, strerror(error ? error : error_parts));
+        dfr_resumable_say(r, "cannot remove '%s', which is of no use any more: %s", r->accs_path, strerror(error ? error : error_parts));
 }
 
 /* Checkpoints of a run before this journal are removed, also if this run writes none: a later one would take them. */
@@ -260,7 +254,7 @@ static int open_journal(struct dfr_resumable *r, uint64_t program, const struct 
         if (status == DF_OK)
             remove_accs(r);             /* the process before may have been killed before it did */
         if (status == DF_OK)
-            say(r, "all %lld waves are done, as '%s' says: nothing is left to do", (long long)j->done, j->path);
+            dfr_resumable_say(r, "all %lld waves are done, as '%s' says: nothing is left to do", (long long)j->done, j->path);
         return status;
     }
     if ((status = dfr_journal_check_files(j, error)) != DF_OK || (status = dfr_outputs_create(NULL, &r->outputs, error)) != DF_OK)
@@ -329,7 +323,7 @@ int dfr_resumable_open(const struct df_graph *graph, struct df_options *o, const
     int status = open_all(r, o, &nothing, error);
     if (status != DF_OK || nothing) {
         if (nothing && wanted->chunk)
-            say(r, "'%s' is there already, and complete", wanted->chunk);
+            dfr_resumable_say(r, "'%s' is there already, and complete", wanted->chunk);
         o->args = r->given;
         resumable_free(r);
         *result = NULL;
@@ -441,18 +435,18 @@ static int64_t in_flight(const struct dfr_resumable *r)
 static void say_command(const struct dfr_resumable *r)
 {
     if (r->wanted.command)
-        say(r, "to go on: %s", r->wanted.command);
+        dfr_resumable_say(r, "to go on: %s", r->wanted.command);
 }
 
 static void say_left(const struct dfr_resumable *r)
 {
-    say(r, "%lld waves are done; --resume goes on", (long long)r->journal.done);
+    dfr_resumable_say(r, "%lld waves are done; --resume goes on", (long long)r->journal.done);
     say_command(r);
 }
 
 void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
 {
-    say(r, "stopped by %s after %lld waves%s; --resume goes on", dfr_signal_name(dfr_asked()),
+    dfr_resumable_say(r, "stopped by %s after %lld waves%s; --resume goes on", dfr_signal_name(dfr_asked()),
         (long long)(r->journal.done > r->kept ? r->journal.done : r->kept),
         all_ended ? "" : ", while others had not ended");
     say_command(r);
@@ -469,7 +463,7 @@ static void stop(struct dfr_resumable *r)
     struct df_error error = { "" };
     int64_t wave;
     if (in_flight(r) > 0 && dfr_asked() == SIGINT)
-        say(r, "SIGINT: waiting for the waves in flight; Ctrl-C again ends at once, and --resume goes on then, too");
+        dfr_resumable_say(r, "SIGINT: waiting for the waves in flight; Ctrl-C again ends at once, and --resume goes on then, too");
     while (in_flight(r) > 0 && dfr_clock_s() < until_s) {
         if (df_run_ended(r->run, LOOK_S, &wave) != DF_OK)
             return;
@@ -490,7 +484,7 @@ static void stop(struct dfr_resumable *r)
 static void stop_chunk(struct dfr_resumable *r)
 {
     const char *signal = dfr_signal_name(dfr_asked());
-    say(r, "%s: waiting for the jobs that run; a signal again ends at once", signal);
+    dfr_resumable_say(r, "%s: waiting for the jobs that run; a signal again ends at once", signal);
     dfr_engine_fail(r->run, DF_E_STOPPED, "stopped by %s: the chunk '%s' is not written; the same command line makes it", signal, r->wanted.chunk);
 }
 
@@ -577,14 +571,6 @@ void dfr_resumable_kept(struct dfr_resumable *r, int64_t waves)
     r->kept = waves;
 }
 
-void dfr_resumable_say(const struct dfr_resumable *r, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    say_list(r, format, list);
-    va_end(list);
-}
-
 int dfr_resumable_end(struct dfr_resumable *r, struct df_run *tail, bool all, struct df_error *error)
 {
     dfr_writer_wait(&r->writer, error); /* the accs change from here on */
@@ -638,7 +624,7 @@ int dfr_resumable_close(struct dfr_resumable *r, int status, struct df_error *er
     else if (r->wanted.journal && r->journal.done > 0)
         say_left(r);
     if (dfr_outputs_direct(r->outputs))
-        say(r, "'%s' is no file: if this run is resumed, what is written there may come twice", dfr_outputs_direct(r->outputs));
+        dfr_resumable_say(r, "'%s' is no file: if this run is resumed, what is written there may come twice", dfr_outputs_direct(r->outputs));
     resumable_free(r);
     return status;
 }

@@ -8,6 +8,8 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/error.h"
+#include "runtime/df_io.h"
+#include "runtime/io/npy.h"
 
 void dfr_path_write(FILE *to, const char *path)
 {
@@ -90,6 +92,13 @@ int dfr_written_read(const char *text, enum dfr_written_line line, struct dfr_wr
     if (at == 0 || f->head_bytes < 0 || f->tokens < 0 || f->from < 0 || f->bytes < (line == DFR_LINE_ENTRY ? f->head_bytes : f->from))
         return DF_E_FORMAT;
     return (f->path = dfr_path_read(text + at)) ? DF_OK : DF_E_MEMORY;
+}
+
+int dfr_written_count(const struct dfr_written *f, FILE *stream, struct df_error *error)
+{
+    if (!f->appended || f->head_bytes != DF_NPY_HEADER_BYTES || fflush(stream) != 0)
+        return DF_OK;                   /* closing tells of what cannot be written */
+    return dfr_npy_count(fileno(stream), f->tokens, error);
 }
 
 int dfr_copy_bytes(FILE *from, FILE *to, int64_t n, struct df_error *error)

@@ -42,6 +42,9 @@ void dfr_written_line(FILE *to, enum dfr_written_line line, const struct dfr_wri
 /* Reads such a line; the path is malloc'ed. DF_E_FORMAT: it is none, or says what cannot be. DF_E_MEMORY. */
 int dfr_written_read(const char *text, enum dfr_written_line line, struct dfr_written *file);
 
+/* If the file is a .npy that waves append to: writes the count of its tokens into its header, through `stream`, which stands at its end. */
+int dfr_written_count(const struct dfr_written *file, FILE *stream, struct df_error *error);
+
 /* Writes a path with its line breaks as \n; reads it back, malloc'ed. */
 void dfr_path_write(FILE *to, const char *path);
 char *dfr_path_read(const char *text);

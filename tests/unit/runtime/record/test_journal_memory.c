@@ -106,7 +106,7 @@ static void sync_whole(void *unused)
     status = dfr_outputs_create(NULL, &o, &error);
     for (int64_t w = 0; w < WAVES && status == DF_OK; w++) {
         struct dfr_kept kept = { .outputs = o, .file = { .wave = w % 20, .path = strdup("out") } };
-        status = dfr_kept_close(&kept, true, NULL, &error);
+        status = dfr_kept_close(&kept, &(struct dfr_output){ 0 }, true, &error);
     }
     if (status == DF_OK)
         status = dfr_outputs_sync(o, 10, &files, &error);

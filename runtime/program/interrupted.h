@@ -1,7 +1,7 @@
 /* interrupted.h - a run without a journal that a signal asks for an end (base/interrupt.h): it waits for such a run, and says what it has left.
  *
  * Left:     the first waves are complete. What they write together is in PATH.part, files of single waves have their names, and what is no file
- *           yet is removed (record/outputs.c).
+ *           yet is removed (record/kernel_outputs.c).
  * Command:  messages name the command line with which a run with a journal goes on: dfr_command_line_text().
  */
 #ifndef DFR_INTERRUPTED_H

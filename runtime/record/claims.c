@@ -1,5 +1,5 @@
-/* claims.c - which node of a run writes which file: kept.h. */
-#include "runtime/record/kept.h"
+/* claims.c - which node of a run writes which file: recorded.h. */
+#include "runtime/record/recorded.h"
 
 #include <pthread.h>
 #include <stdlib.h>

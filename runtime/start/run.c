@@ -385,7 +385,7 @@ static int write_trace(const struct df_run *run, struct df_error *error)
                            run->options.trace_path, error);
 }
 
-/* The states end as after a failure. Files that have what all waves so far wrote are kept under other names (record/outputs.c). */
+/* The states end as after a failure. Files that have what all waves so far wrote are kept under other names (record/kernel_outputs.c). */
 static int end_early(struct df_run *run, struct df_error *error)
 {
     struct dfr_early *e = run->options.early;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/record/journal.h"
-#include "runtime/record/kept.h"
+#include "runtime/record/recorded.h"
 #include "tests/rig/temp_folder.h"
 
 #if FAILING
@@ -105,8 +105,8 @@ static void sync_whole(void *unused)
     (void)unused;
     status = dfr_outputs_create(NULL, &o, &error);
     for (int64_t w = 0; w < WAVES && status == DF_OK; w++) {
-        struct dfr_kept kept = { .outputs = o, .file = { .wave = w % 20, .path = strdup("out") } };
-        status = dfr_kept_close(&kept, &(struct dfr_output){ 0 }, true, &error);
+        struct dfr_recorded recorded = { .outputs = o, .file = { .wave = w % 20, .path = "out" } };
+        status = dfr_recorded_close(&recorded, &(struct dfr_output){ 0 }, true, &error);
     }
     if (status == DF_OK)
         status = dfr_outputs_sync(o, 10, &files, &error);
@@ -122,7 +122,7 @@ static void fail_each(void (*does)(void *))
 {
     failing_learn(does, NULL);
     assert_int_equal(status, DF_OK);
-    const long kept = failing_n_live;
+    const long recorded = failing_n_live;
     for (uint32_t place = 0; place < failing_n; place++)
         for (uint64_t n = 1; n <= failing_places[place].calls; n++) {
             failing_set(place, n);
@@ -130,7 +130,7 @@ static void fail_each(void (*does)(void *))
             failing_end();
             if (status != DF_OK && (status != DF_E_MEMORY || !strstr(error.text, "memory")))
                 fail_msg("call %llu at %p: status %d, '%s'", (unsigned long long)n, failing_places[place].address, status, error.text);
-            assert_int_equal(failing_n_live, kept);
+            assert_int_equal(failing_n_live, recorded);
         }
 }
 #endif

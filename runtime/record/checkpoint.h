@@ -1,12 +1,12 @@
-/* checkpoint.h - what the accs of a run are after some waves, as a file, so that another run can go on with them (df_options.accs).
+/* checkpoint.h - checkpoints: files with the accs of a run after some waves, from which another run continues (df_options.accs).
  *
- * File:     A line `dfc accs 1 program HASH waves N values N digest D`, and then the accs, by rising number of their values. Each has this number and
- *           the count of its bytes, in 8 bytes each, and its bytes. D is of all that follows the line. HASH is the program hash (digest.h).
- * Parts:    Several ranks may own the accs of a graph, and each is at another wave (shares/). Then each node that changes accs has a file of its own, which has only
- *           these: dfr_accs_part_path().
- * Writing:  the file appears whole or not at all, and is on the disk then. No wave may be in flight. What a device changed last is fetched first.
- * Threads:  none of this is called by several at once.
- * Errors:   DF_E_IO, DF_E_MEMORY. A file that is damaged, or another program's, counts as missing.
+ * File:     A header line `dfc accs 1 program HASH waves N values N digest D`, then the accs in rising order of their value numbers. Each acc is its value number
+ *           and its size, 8 bytes each, and its bytes. D covers everything after the header. HASH is the program hash including the inputs (digest.h).
+ * Parts:    If several ranks own the accs of a graph, each is at a different wave (shares/). Then each node that changes accs has its own file, which contains
+ *           only its accs: dfr_accs_part_path().
+ * Writing:  The file appears atomically, and is on the disk when the call returns. No wave may be in flight. Accs that a device has changed are fetched first.
+ * Threads:  one at a time.
+ * Errors:   DF_E_IO, DF_E_MEMORY. A file that is damaged or belongs to another program counts as missing.
  */
 #ifndef DFR_CHECKPOINT_H
 #define DFR_CHECKPOINT_H

@@ -1,16 +1,15 @@
-/* chunk.h - what the waves a … b-1 of a program write, as one file, and how such files are put together.
+/* chunk.h - the output of waves A … B-1 of a program as a single file, and merging such files.
  *
- * File:     a line of fixed length, lines `fact KIND NAME VALUE` with what the program hash is made of (facts.h), and entries (written.h) in the
- *           order of nodes:
+ * File:     A header of fixed length, lines `fact KIND NAME VALUE` that tell what the program hash covers (facts.h), and entries (written.h) ordered by node:
  *
  *     dfc chunk 3 program HASH first A end B stream E of N digest D
  *
- *           E is 1 if the stream has ended before wave B. N is how many waves streams expect in all (df_expect_waves()), 0 if none has said.
- *           HASH is the program hash with the inputs (digest.h). D is of all that follows the line.
- * Trust:    A chunk may come from an untrusted machine. Without `outside`, dfr_chunks_merge() writes only below the working folder. It checks all entries
- *           before it writes any: each belongs to a wave of its chunk and lies within the file, no chunk has a file twice, and no two nodes
- *           have the same file.
- * Errors:   DF_E_REFUSED: the file is no chunk, is damaged, or does not fit to the others. DF_E_IO. The sentence is for the user.
+ *           E is 1 if the stream has ended before wave B. N is the total number of waves that streams expect (df_expect_waves()), or 0 if unknown.
+ *           HASH is the program hash including the inputs (digest.h). D covers everything after the header. A chunk that is made again has the same bytes.
+ * Trust:    A chunk may come from an untrusted machine. Unless `outside` is set, dfr_chunks_merge() writes only below the working directory. It validates all
+ *           entries before it writes any: each belongs to a wave of its chunk and lies within the file, no chunk contains a file twice, and no two nodes
+ *           write the same file.
+ * Errors:   DF_E_REFUSED if the file is not a chunk, is damaged, or does not match the others; DF_E_IO. The message is for the user.
  */
 #ifndef DFR_CHUNK_H
 #define DFR_CHUNK_H

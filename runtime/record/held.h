@@ -1,13 +1,12 @@
-/* held.h - files that kernels have written for waves of which somebody else says whether they count: what nodes with @worker write on
- * a rank (docs/clusters.md).
+/* held.h - output files of waves that another rank has yet to accept: those of nodes with @worker on a rank (docs/clusters.md).
  *
- * Files:    Until then a file lies in a *room*, a hidden folder beside the place where it is to be. Its name there has the wave's number. If
- *           the wave counts, it gets its name, and whatever other ranks have left of this file and wave in the room is removed; they
- *           may have died. If it does not count, it is removed.
- * Rounds:   A rank may run a wave twice. So files are told by the round of the run that wrote them, and not by the wave's number.
- * Room:     One for each program with its arguments, in each folder. All ranks share it if they share the folder.
+ * Files:    Until its wave is accepted a file lies in a hidden directory (a *room*) beside its destination, under a name that contains the wave's number. When
+ *           the wave is accepted, the file is renamed, and copies of the same file and wave that other ranks have left in the room, because they died,
+ *           are removed. If the wave is rejected, the file is removed.
+ * Rounds:   A rank may compute a wave twice. So files are identified by their round in the run, not by the wave's number.
+ * Room:     One per program, with its arguments, in each directory. Ranks that share the directory share the room.
  * Threads:  any.
- * Errors:   DF_E_IO, DF_E_MEMORY, with a sentence for the user.
+ * Errors:   DF_E_IO, DF_E_MEMORY, with a message for the user.
  */
 #ifndef DFR_HELD_H
 #define DFR_HELD_H

@@ -1,32 +1,32 @@
-/* journal.h - what a run has done, on the disk, so that another run can go on with it whatever happens to this one.
+/* journal.h - the journal: a log on disk of which waves are done and which files they have written, from which a killed run is resumed.
  *
- * Words:    A wave is *done* if all that it wrote is on the disk, and the same holds for the waves before it. An *epoch* is one process that
- *           writes the journal; each has a number, from 1.
- * File:     Lines of text. Each ends with " #" and a check number of 16 digits over what stands before it in the line.
+ * Words:    A wave is *done* if all that it and the waves before it wrote is on the disk. An *epoch* is one process that writes the journal; epochs are
+ *           numbered from 1.
+ * File:     Lines of text. Each ends with " #" and a checksum of 16 digits of the line before it.
  *
- *     - `dfc journal 3 program HASH`: the program hash (digest.h) without the inputs. Versions 1 and 2 are read, too: 1 has no lines `fact`, and
+ *     - `dfc journal 3 program HASH`: the program hash (digest.h) without the inputs. Versions 1 and 2 can be read: 1 has no lines `fact`, and
  *       neither has lines `file` and `back`.
- *     - `fact KIND NAME VALUE`: what the hash is made of, as far as it has names (facts.h).
- *     - `input BYTES CHANGED PATH`: one for each input. `begun`: there are no more.
- *     - `run EPOCH FIRST`: a process goes on after FIRST waves.
- *     - `out NODE HEAD TOKENS BYTES FROM DIGEST PATH`: how a file is that is appended to. DIGEST is of its bytes from FROM on.
- *     - `file WAVE BYTES CHANGED DIGEST PATH`: a file that this wave has written whole.
- *     - `done WAVES EPOCH`: a record, together with the lines `out` and `file` before it.
- *     - `back WAVES EPOCH`: the same, and waves that were done are done again from there on.
+ *     - `fact KIND NAME VALUE`: what the hash covers, as far as it has names (facts.h).
+ *     - `input BYTES CHANGED PATH`: one line per input. `begun`: the end of the list.
+ *     - `run EPOCH FIRST`: a process continues after FIRST waves.
+ *     - `out …`: the state of an appended file (written.h). DIGEST covers its bytes from FROM on.
+ *     - `file …`: a file that this wave has written whole.
+ *     - `done WAVES EPOCH`: commits a record, together with the lines `out` and `file` before it.
+ *     - `back WAVES EPOCH`: the same, and waves that were done are computed again from there on.
  *     - `all WAVES EPOCH`: there are no more waves, and no more lines `out`.
- *     - `end WAVES EPOCH`: the files have their names.
+ *     - `end WAVES EPOCH`: the files have their final names.
  *     - `accepted EPOCH`: from here on the inputs are those of the lines `input` just before it.
  *
  * Rule:     Outputs are synced before their lines are written, and the lines are synced before dfr_journal_done() returns. An incomplete record at the
- *           end, which a crash leaves, is cut off. A wrong line before that is damage, and the journal is refused.
- * Whole:    A run that resumes checks the whole files of completed waves: size and modification time, and the digest if the time differs. If one is
- *           missing or has changed, the run goes back to the last record before its wave. Files that several waves have written are not checked, and
- *           nothing is checked after `end`. The header of a .npy is not part of its digest, because the number of tokens is written there at the end.
- * Fence:    The file is locked (flock) while a process has it open. If the file system has no locks, a second process may open it; then the next
+ *           end, left by a crash, is truncated. An invalid line before that is damage, and the journal is refused.
+ * Whole:    A resumed run verifies the whole files of completed waves: size and modification time, and the digest if the time differs. If one is
+ *           missing or has changed, the run goes back to the last record before its wave. Files written by several waves are not verified, and
+ *           nothing is verified after `end`. The header of a .npy is excluded from its digest, because the number of tokens is written there at the end.
+ * Fence:    The file is locked (flock) while a process has it open. On a file system without locks a second process may open it; then the next
  *           record of the first process fails.
  * Threads:  one at a time.
  * Errors:   DF_E_REFUSED: the journal belongs to another program, is damaged, or is in use by another process. DF_E_IO: it cannot be read or written.
- *           *error has a sentence for the user.
+ *           *error has a message for the user.
  */
 #ifndef DFR_JOURNAL_H
 #define DFR_JOURNAL_H

@@ -1,15 +1,13 @@
-/* outputs.h - where the files go that kernels write by df_io.h, in a run that can be resumed or that makes a chunk.
+/* outputs.h - the record of the files that kernels write through df_io.h, in a run that can be resumed, makes a chunk, or computes waves for another rank.
  *
- * Words:    An *appended* file (df_output_append()) gets something in each wave, and is one file for all. Other files are whole: one
- *           for each wave, or one of all waves.
- * Resumed:  Files are PATH.part until they are complete. Of an appended file it is noted how long it was after each wave.
- *           dfr_outputs_sync() writes down what the first waves have written, and says how long the files were then. What is
- *           behind that is cut off by the run that goes on.
- * Chunk:    No file gets its name. What each node has written is collected in order, as entries of a file without a name
- *           (written.h): dfr_outputs_chunk().
- * Held:     On a rank whose waves another rank accepts, what nodes with @worker write in a wave gets its name when that wave is accepted
- *           (held.h). Other files are written as if there were no such record.
- * Memory:   the caller's from dfr_outputs_create() to dfr_outputs_free(). Paths in what is given belong to the outputs.
+ * Words:    An *appended* file (df_output_append()) is shared by all waves, each of which adds to it. Any other file is *whole*: a single wave writes all of it.
+ * Resume:   Files have the name PATH.part until they are complete. The record keeps the length of each appended file after every wave.
+ *           dfr_outputs_sync() flushes what the first waves have written and returns these lengths. A resumed run truncates the files to them.
+ * Chunk:    No file gets its name. The output of all nodes is collected as entries (written.h) in an unnamed scratch file, and dfr_outputs_chunk() copies them in
+ *           order.
+ * Held:     On a rank whose results another rank accepts, the files of nodes with @worker get their names when their wave is accepted (held.h). Other files
+ *           are written as in a run without a record.
+ * Memory:   the caller's from dfr_outputs_create() to dfr_outputs_free().
  * Threads:  any. dfr_outputs_sync() may be called while kernels write.
  */
 #ifndef DFR_OUTPUTS_H
@@ -24,20 +22,20 @@
 /* chunk: NULL for a run that can be resumed; else the path of the chunk, beside which scratch files lie. */
 int dfr_outputs_create(const char *chunk, struct dfr_outputs **outputs, struct df_error *error);
 bool dfr_outputs_is_chunk(const struct dfr_outputs *outputs);
-/* The record of files that are held; `held` is borrowed. */
+/* Creates a record whose files are held; `held` is borrowed. */
 struct dfr_held;
 int dfr_outputs_create_held(struct dfr_held *held, struct dfr_outputs **outputs, struct df_error *error);
 void dfr_outputs_free(struct dfr_outputs *outputs);
 
-/* Files that kernels of this part of a graph write are told by other numbers of their nodes: by node of the part. At most two parts;
+/* Maps the node numbers of a part of the graph to those of the whole graph: files that the part's kernels write are recorded under the latter. At most two parts;
  * `part` and `node` are borrowed. */
 void dfr_outputs_part(struct dfr_outputs *outputs, const struct df_graph *part, const uint32_t *node);
 
-/* Before the run: the file goes on like this. */
+/* Before the run: sets the state from which an appended file continues. */
 int dfr_outputs_before(struct dfr_outputs *outputs, const struct dfr_written *file, struct df_error *error);
 
-/* All that kernels have written in the waves before `waves`, which have ended, is on the disk when this returns. *files: all that are appended to, as they were
- * then, and the whole ones that were not given before. The caller frees it, also after an error. */
+/* Flushes to disk what kernels have written in the waves before `waves`, which have ended. Returns in *files all appended files, as they were after these waves, and
+ * the whole files that no earlier call has returned. The caller frees the list, also after an error. */
 int dfr_outputs_sync(struct dfr_outputs *outputs, int64_t waves, struct dfr_written_list *files, struct df_error *error);
 
 /* The appended file has all its tokens: gives it its name. Nothing happens if it has that already. */

@@ -1,4 +1,4 @@
-/* recorded.h - one open file of a kernel, between the functions of df_io.h (kernel_outputs.c) and the record of the run (outputs.c). Private to both. */
+/* recorded.h - an open output file, as shared by the functions that kernels call (kernel_outputs.c) and the record of the run (outputs.c). Private to both. */
 #ifndef DFR_RECORDED_H
 #define DFR_RECORDED_H
 

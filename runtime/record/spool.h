@@ -1,4 +1,4 @@
-/* spool.h - inputs that can be read once only, kept in files, so that a run can read them again. */
+/* spool.h - copies inputs that can be read only once, such as pipes, into files, so that a resumed run can read them again. */
 #ifndef DFR_SPOOL_H
 #define DFR_SPOOL_H
 

@@ -1,8 +1,8 @@
-/* writer.h - a thread that writes what a run has done, so that neither the run nor the first rank waits for the disk.
+/* writer.h - a background thread that writes records and checkpoints, so that neither the run nor rank 0 waits for the disk.
  *
- * Jobs:     are done one after the other, in the order in which they were put. One that still waits is replaced by a later one with its key. In between the
- *           thread calls `each`: soon at first, and then once a second.
- * Errors:   after the first one nothing is written any more. `failed` is called with it, and each later call of put, wait and end gives it.
+ * Jobs:     are executed one at a time, in the order of dfr_writer_put(). A waiting job is replaced by a later one with the same key. Between jobs the thread
+ *           calls `each` periodically: after 30 ms at first, and then once a second.
+ * Errors:   After the first error nothing more is written. `failed` is called with it, and every later call of put, wait and end returns it.
  * Threads:  one thread makes these calls.
  */
 #ifndef DFR_WRITER_H

@@ -1,10 +1,10 @@
-/* written.h - a file that a run has written, as its record, its journal and its chunks describe it, and the lines that say so.
+/* written.h - the description of a file that a run has written, shared by the record of outputs, the journal and chunks, and its text formats:
  *
- *     entry KIND NODE WAVE HEAD TOKENS BYTES PATH     in a chunk, before so many bytes; KIND is `append` or `whole`
- *     out NODE HEAD TOKENS BYTES FROM DIGEST PATH     in a journal: a file that is appended to
- *     file WAVE BYTES CHANGED DIGEST PATH             in a journal: a file that a wave has written whole
+ *     entry KIND NODE WAVE HEAD TOKENS BYTES PATH     in a chunk, followed by the payload of BYTES bytes; KIND is `append` or `whole`
+ *     out NODE HEAD TOKENS BYTES FROM DIGEST PATH     in a journal: the state of an appended file
+ *     file WAVE BYTES CHANGED DIGEST PATH             in a journal: a whole file
  *
- * A path ends with its line: line breaks in it, and backslashes, are written as \n and \\.
+ * The path extends to the end of the line; line breaks and backslashes in it are escaped as \n and \\.
  */
 #ifndef DFR_WRITTEN_H
 #define DFR_WRITTEN_H

@@ -104,10 +104,6 @@ DF_OP void df_float_end(unsigned before) { fesetround((int)before); }
 #endif
 #endif
 
-/* 0.0 - a. gcc 12 makes -a of it where a comes from an integer, and so -0 of 0. */
-DF_OP float df_from_zero_f32(float a) { return a == 0 ? 0.0f : -a; }
-DF_OP double df_from_zero_f64(double a) { return a == 0 ? 0.0 : -a; }
-
 /* Builtins of C for both types. */
 #define df_abs_f32 __builtin_fabsf
 #define df_abs_f64 __builtin_fabs
@@ -344,6 +340,11 @@ DF_OP void df_turn_fours(void *array, ptrdiff_t columns, const void *const first
             __builtin_memcpy(array + 4 * (i - (from)), first, 4 * sizeof *array);                                            \
     } while (0)
 #endif
+
+/* The zero of x + 0.0 and 0.0 - x. From version 12 on, gcc takes 0.0 - (double)i for -(double)i, which is -0.0 where i is 0; and it makes 0.0 - (double)i of
+ * -(double)i + 0.0. It does so before it inlines functions, so it does not see what this one returns. */
+DF_OP float df_zero_f32(void) { return 0.0f; }
+DF_OP double df_zero_f64(void) { return 0.0; }
 
 /* ---- f16 ---- */
 

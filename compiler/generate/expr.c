@@ -308,7 +308,24 @@ static bool fits(const struct dfg_gen *g, const struct dff_node *n)
     return n->type == DFF_I32 && (f->low > INT32_MIN || f->high < INT32_MAX);
 }
 
-static bool is_zero(const char *text) { return strcmp(text, "0.0") == 0 || strcmp(text, "0.0f") == 0 || strcmp(text, "(double)0.0f") == 0; }
+static bool is_zero(const struct dff_node *n, bool minus)
+{
+    while (n->kind == DFF_CONVERT && is_real(n) && is_real(n->args[0]))
+        n = n->args[0];
+    return n->kind == DFF_CONST && is_real(n) && n->f == 0 && !__builtin_signbit(n->f) == !minus;
+}
+
+/* x + 0.0, x - -0.0 and 0.0 - x, in which gcc must not see the zero (df_zero_f64() in df_formula.h). x - -0.0 is x + 0.0. text.c is NULL for any other node. */
+static struct dfg_text with_zero(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_node *a = n->args[0], *b = n->args[1];
+    const bool left = is_zero(a, false) && n->op != DFF_MUL, right = is_zero(b, n->op == DFF_SUB) && n->op != DFF_MUL;
+    if (!left && !right)
+        return (struct dfg_text){ .c = NULL };
+    const char *x = dfg_within(g, dfg_value(g, left ? b : a), left ? DFG_TIMES : DFG_PLUS), *type = dfg_type_name(n->type);
+    return (struct dfg_text){ left ? dfg_printf(g, "df_zero_%s() %c %s", type, n->op == DFF_ADD ? '+' : '-', x) : dfg_printf(g, "%s + df_zero_%s()", x, type),
+                              DFG_PLUS };
+}
 
 static struct dfg_text arithmetic(struct dfg_gen *g, const struct dff_node *n)
 {
@@ -316,8 +333,9 @@ static struct dfg_text arithmetic(struct dfg_gen *g, const struct dff_node *n)
     static const char *const signs[] = { [DFF_ADD] = "+", [DFF_SUB] = "-", [DFF_MUL] = "*" };
     if (dfg_is_int(n->type) && !fits(g, n))
         return call(g, n, names[n->op], n->type);
-    if (n->op == DFF_SUB && is_real(n) && is_zero(dfg_value(g, n->args[0]).c))
-        return (struct dfg_text){ dfg_printf(g, "df_from_zero_%s(%s)", dfg_type_name(n->type), dfg_value(g, n->args[1]).c), DFG_ATOM };
+    struct dfg_text zero = with_zero(g, n);
+    if (zero.c)
+        return zero;
     return infix(g, n, signs[n->op], n->op == DFF_MUL ? DFG_TIMES : DFG_PLUS);
 }
 

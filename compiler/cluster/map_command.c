@@ -145,14 +145,17 @@ static bool read_cluster(const struct request *r, struct dfc_cluster *cluster)
     return good;
 }
 
-static void warn_of_defaults(const struct df_times *times)
+/* Of works whose time on a unit of the type is the stated default. */
+static void warn_of_defaults(const struct dfp_problem *problem)
 {
+    const struct df_times *times = problem->times;
     unsigned n = 0;
     for (uint32_t w = 0; w < times->n_works; w++) {
         bool guessed = false;
-        for (uint32_t c = 0; c < times->n_classes; c++) {
+        for (uint32_t u = 0; u < problem->platform->n_units; u++) {
+            uint32_t c = dfr_times_class(times, problem->graph, problem->platform, problem->platform->units[u].cls);
             size_t at = (size_t)c * times->n_works + w;
-            guessed |= !isnan(times->time_s[at]) && times->source[at] == DF_TIME_DEFAULT;
+            guessed |= c != DF_NONE && !isnan(times->time_s[at]) && times->source[at] == DF_TIME_DEFAULT;
         }
         n += guessed;
     }
@@ -170,7 +173,7 @@ static bool look_at_type(struct request *r, const struct dfc_cluster *cluster, u
     bool found = code == DF_OK;
     if (found && t == 0) {
         code = dfc_map_input_new(loaded->problem.graph, &stages, cluster, input, &error);
-        warn_of_defaults(loaded->problem.times);
+        warn_of_defaults(&loaded->problem);
     }
     if (code == DF_OK && stages.n != input->pipeline.n_stages)
         code = dfr_error(&error, DF_E_REFUSED, "it has %u stages there, and %u on node '%s': --parts=1 divides no node", (unsigned)stages.n,

@@ -169,3 +169,5 @@ sed 's/^graph main.*/graph main { x[0]: u8[9] = read(); for i in 0..300 { x[i + 
 expect many-stages 1 'graph main has more than 256 calls, and a mapping takes at most so many stages' "$DFC" map long.df --platform=s.df
 sed 's/ cost cpu 7ms/ cpu {{ (void)a; (void)b; (void)r; }}/' g.df >unknown.df
 expect unknown-times 0 'of 1 work nothing is known, and a stated default stands for the time' "$DFC" map unknown.df --platform=s.df
+sed 's/ cost cpu 7ms/ gpu "f.cu" cost cpu 7ms/' g.df >no-gpu.df     # and no node has one
+"$DFC" map no-gpu.df --platform=s.df 2>&1 | grep -q 'nothing is known' && fail unknown-elsewhere 'a warning' || pass unknown-elsewhere

@@ -64,6 +64,28 @@ for e in $tiff; do tiffcp -B -p separate -c lzw $e.rgb.tif $e.planes.tif 2>said 
 check compile-planes "$DFC" planes.df --nvcc=none -o planes
 check planes ./planes && for e in $tiff; do same "planes-$e" $e.planes.raw $e.want.raw; same "tiles-$e" $e.tiles.tif $e.rgb.tif; done
 
+# Streams: a kernel that skips a wave, select, and an acc; each variant against the others.
+if long; then
+    { echo 'import "std/io.df";'
+      for e in $elements; do
+          kernels $e | head -n 1
+          echo "kernel some_$e(in b: $e[h, w], out c: $e[h, w]) ordered cpu {{ static int wave; if (wave++ % 2) return DF_SKIP; memcpy(c, b, h * w * sizeof *b); }};"
+          echo "kernel add_$e(in a: $e[h, w], acc s: $e[h, w]) { s[y, x] = $e(s[y, x] + a[y, x]); }"
+          printf '%s\n' $e.npy $e.npy $e.npy >$e.txt
+      done
+      echo 'graph main {'
+      for e in $elements; do
+          echo "a_$e: $e[3, 5] = read_npy_${e}_2d(\"@$e.txt\"); b_$e = more_$e(a_$e); c_$e = some_$e(b_$e); d_$e = select(c_$e, a_$e); s_$e = add_$e(d_$e);"
+          echo "write_raw_${e}_2d(s_$e, \"$e.sum\");"
+      done
+      echo '}'; } >stream.df
+    check compile-stream "$DFC" stream.df --nvcc=none --emu-gpu-code -o stream
+    for options in '' '--device=emu --policy=all-gpu --poison' '--workers=2 --policy=dmda'; do
+        check "stream $options" ./stream $options && for e in $elements; do same "stream-$e $options" $e.sum $e.acc.raw; done; rm -f ./*.sum
+    done
+    expect stream-variants 0 'jobs of [0-9]+ kernels agree' ./stream --check=variants --device=emu
+fi
+
 # Signed files of 8 and 16 bits are also read as f32; other combinations are refused by name.
 echo 'import "std/io.df"; graph main { t: f32[3, 5] = load_tiff_f32("i16.tif"); write_raw_f32_2d(t, "f.raw"); }' > f.df
 check signed-as-f32 "$DFC" run f.df --nvcc=none

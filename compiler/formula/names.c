@@ -128,7 +128,7 @@ static bool wrong_rank(struct dff_build *b, const struct dfl_expr *e, const char
         dfl_error(b->u->sink, e->loc, "%s '%s' has %u %s, but %u %s given", what, e->s, n, plural, given,
                   given == 1 ? "is" : "are");
     dfl_note(b->u->sink, *declared, "'%s' is declared here", e->s);
-    if (given < 0 && n > 0)
+    if (!given && n > 0)
         dfl_hint(b->u->sink, "a formula computes with elements: '%s[%s]'; of all of them, a reduction, as in 'sum(i in 0..n: v[i])'", e->s,
                  n == 1 ? "i" : n == 2 ? "y, x" : "...");
     return false;

@@ -211,7 +211,7 @@ static bool write_figures(const struct dfc_demand_asked *asked, const char *path
     if (!dfc_output_open(&output, path))
         return false;
     bool good = true;
-    if (asked->form == DFC_FORM_CSV)
+    if (asked->form == DFR_FORM_CSV)
         dfc_demand_csv(report, output.file);
     else if (!(good = dfc_demand_text(report, output.file)))
         dfc_error("out of memory");

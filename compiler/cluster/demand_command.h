@@ -20,7 +20,7 @@ struct dfc_demand_asked {               /* what the other options of `dfc scale`
     unsigned n_nodes;
     unsigned long waves;
     bool weak;
-    enum dfc_form form;
+    enum dfr_form form;
     const char *plot;
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "compiler/show/svg.h"
-#include "compiler/show/table.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 
 /* How long all items would take one worker of the first type. INFINITY: it cannot do them all. */
@@ -23,62 +23,62 @@ static double alone_s(const struct dfc_demand *s, const struct dfc_demand_result
 static bool print_stages(const struct dfc_demand_report *report, FILE *out)
 {
     const struct dfc_demand *s = &report->input->setup;
-    struct dfc_table table = { .n_columns = 4 + s->n_types };
+    struct dfr_report_table table = { .n_columns = 4 + s->n_types };
     char text[16];
-    dfc_table_cell(&table, "stage");
-    dfc_table_cell(&table, "fires");
-    dfc_table_cell(&table, "gets");
-    dfc_table_cell(&table, "gives");
+    dfr_report_table_cell(&table, "stage");
+    dfr_report_table_cell(&table, "fires");
+    dfr_report_table_cell(&table, "gets");
+    dfr_report_table_cell(&table, "gives");
     for (uint32_t t = 0; t < s->n_types; t++)
-        dfc_table_cell(&table, "%s", report->input->types[t]);
+        dfr_report_table_cell(&table, "%s", report->input->types[t]);
     for (uint32_t k = 0; k < s->n_stages; k++) {
-        dfc_table_cell(&table, "%s", report->input->stages[k]);
-        dfc_table_cell(&table, "%.3g %%", 100 * s->stages[k].fires);
-        dfc_table_cell(&table, "%s", dfr_text_bytes((uint64_t)s->stages[k].in_bytes, text, sizeof text));
-        dfc_table_cell(&table, "%s", dfr_text_bytes((uint64_t)s->stages[k].out_bytes, text, sizeof text));
+        dfr_report_table_cell(&table, "%s", report->input->stages[k]);
+        dfr_report_table_cell(&table, "%.3g %%", 100 * s->stages[k].fires);
+        dfr_report_table_cell(&table, "%s", dfr_text_bytes((uint64_t)s->stages[k].in_bytes, text, sizeof text));
+        dfr_report_table_cell(&table, "%s", dfr_text_bytes((uint64_t)s->stages[k].out_bytes, text, sizeof text));
         for (uint32_t t = 0; t < s->n_types; t++)
-            dfc_table_cell(&table, "%s", s->stages[k].time_s[t] < INFINITY ? dfr_text_seconds(s->stages[k].time_s[t], text, sizeof text) : "-");
+            dfr_report_table_cell(&table, "%s", s->stages[k].time_s[t] < INFINITY ? dfr_text_seconds(s->stages[k].time_s[t], text, sizeof text) : "-");
     }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    bool good = dfr_report_table_print(&table, out);
+    dfr_report_table_free(&table);
     return good;
 }
 
-static void print_row(const struct dfc_demand_report *report, const struct dfc_demand_row *row, struct dfc_table *table)
+static void print_row(const struct dfc_demand_report *report, const struct dfc_demand_row *row, struct dfr_report_table *table)
 {
     const struct dfc_demand *s = &report->input->setup;
     const struct dfc_demand_result *r = &row->result;
     char text[16];
-    dfc_table_cell(table, "%" PRIu32, row->nodes);
-    dfc_table_cell(table, "%s", dfr_stream_policy_name(row->policy));
-    dfc_table_cell(table, row->requests ? "%" PRIu32 : "1 to %" PRIu32, row->requests ? row->requests : r->most_target);
-    dfc_table_cell(table, "%s", dfr_text_seconds(r->makespan_s, text, sizeof text));
-    dfc_table_cell(table, "%.4g", (double)row->waves / r->makespan_s);
-    dfc_table_cell(table, alone_s(s, r) < INFINITY ? "%.2f" : "-", alone_s(s, r) / r->makespan_s);
+    dfr_report_table_cell(table, "%" PRIu32, row->nodes);
+    dfr_report_table_cell(table, "%s", dfr_stream_policy_name(row->policy));
+    dfr_report_table_cell(table, row->requests ? "%" PRIu32 : "1 to %" PRIu32, row->requests ? row->requests : r->most_target);
+    dfr_report_table_cell(table, "%s", dfr_text_seconds(r->makespan_s, text, sizeof text));
+    dfr_report_table_cell(table, "%.4g", (double)row->waves / r->makespan_s);
+    dfr_report_table_cell(table, alone_s(s, r) < INFINITY ? "%.2f" : "-", alone_s(s, r) / r->makespan_s);
     for (uint32_t t = 0; t < s->n_types; t++)
-        dfc_table_cell(table, "%.0f %%", 100 * r->busy[t]);
-    dfc_table_cell(table, "%" PRIu32, r->most_waiting);
-    dfc_table_cell(table, "%" PRIu32, r->most_held);
-    dfc_table_cell(table, "%s", dfr_text_bytes((uint64_t)r->moved_bytes, text, sizeof text));
+        dfr_report_table_cell(table, "%.0f %%", 100 * r->busy[t]);
+    dfr_report_table_cell(table, "%" PRIu32, r->most_waiting);
+    dfr_report_table_cell(table, "%" PRIu32, r->most_held);
+    dfr_report_table_cell(table, "%s", dfr_text_bytes((uint64_t)r->moved_bytes, text, sizeof text));
 }
 
 static bool print_rows(const struct dfc_demand_report *report, FILE *out)
 {
     const struct dfc_demand *s = &report->input->setup;
-    struct dfc_table table = { .n_columns = 9 + s->n_types };
+    struct dfr_report_table table = { .n_columns = 9 + s->n_types };
     static const char *const heads[] = { "nodes", "policy", "requests", "time", "waves/s" };
     for (unsigned i = 0; i < sizeof heads / sizeof *heads; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
-    dfc_table_cell(&table, "over one %s", report->input->types[0]);
+        dfr_report_table_cell(&table, "%s", heads[i]);
+    dfr_report_table_cell(&table, "over one %s", report->input->types[0]);
     for (uint32_t t = 0; t < s->n_types; t++)
-        dfc_table_cell(&table, "%s busy", report->input->types[t]);
-    dfc_table_cell(&table, "waiting");
-    dfc_table_cell(&table, "held");
-    dfc_table_cell(&table, "moved");
+        dfr_report_table_cell(&table, "%s busy", report->input->types[t]);
+    dfr_report_table_cell(&table, "waiting");
+    dfr_report_table_cell(&table, "held");
+    dfr_report_table_cell(&table, "moved");
     for (unsigned i = 0; i < report->n_rows; i++)
         print_row(report, &report->rows[i], &table);
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    bool good = dfr_report_table_print(&table, out);
+    dfr_report_table_free(&table);
     return good;
 }
 
@@ -86,24 +86,24 @@ static bool print_rows(const struct dfc_demand_report *report, FILE *out)
 static bool print_shares(const struct dfc_demand_report *report, FILE *out)
 {
     const struct dfc_demand *s = &report->input->setup;
-    struct dfc_table table = { .n_columns = 4 + s->n_types };
+    struct dfr_report_table table = { .n_columns = 4 + s->n_types };
     static const char *const heads[] = { "nodes", "policy", "stage", "items" };
     for (unsigned i = 0; i < sizeof heads / sizeof *heads; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
+        dfr_report_table_cell(&table, "%s", heads[i]);
     for (uint32_t t = 0; t < s->n_types; t++)
-        dfc_table_cell(&table, "%s", report->input->types[t]);
+        dfr_report_table_cell(&table, "%s", report->input->types[t]);
     for (unsigned i = 0; i < report->n_rows; i++)
         for (uint32_t k = 0; k < s->n_stages; k++) {
             const struct dfc_demand_result *r = &report->rows[i].result;
-            dfc_table_cell(&table, "%" PRIu32, report->rows[i].nodes);
-            dfc_table_cell(&table, "%s", dfr_stream_policy_name(report->rows[i].policy));
-            dfc_table_cell(&table, "%s", report->input->stages[k]);
-            dfc_table_cell(&table, "%" PRId64, r->fired[k]);
+            dfr_report_table_cell(&table, "%" PRIu32, report->rows[i].nodes);
+            dfr_report_table_cell(&table, "%s", dfr_stream_policy_name(report->rows[i].policy));
+            dfr_report_table_cell(&table, "%s", report->input->stages[k]);
+            dfr_report_table_cell(&table, "%" PRId64, r->fired[k]);
             for (uint32_t t = 0; t < s->n_types; t++)
-                dfc_table_cell(&table, r->fired[k] ? "%.2f %%" : "-", r->fired[k] ? 100.0 * (double)r->done[k][t] / (double)r->fired[k] : 0);
+                dfr_report_table_cell(&table, r->fired[k] ? "%.2f %%" : "-", r->fired[k] ? 100.0 * (double)r->done[k][t] / (double)r->fired[k] : 0);
         }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    bool good = dfr_report_table_print(&table, out);
+    dfr_report_table_free(&table);
     return good;
 }
 

@@ -30,7 +30,7 @@ static const char usage[] =
 
 struct request {
     struct dfc_common common;
-    enum dfc_form form;
+    enum dfr_form form;
     const char *outputs[MOST_OUTPUTS];
     unsigned n_outputs;
     unsigned show;                      /* one more than the number of the mapping that --show names; 0: it was not given */
@@ -346,7 +346,7 @@ static bool write_mapping(const char *path, const struct dfc_map_report *report)
 /* drift: NULL if nothing drifts. */
 static bool print_all(const struct request *r, const struct dfc_map_report *report, const struct dfc_map_drift *drift, FILE *out)
 {
-    if (r->form == DFC_FORM_CSV) {
+    if (r->form == DFR_FORM_CSV) {
         if (drift)
             dfc_drift_csv(drift, out);
         else

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "compiler/show/svg.h"
-#include "compiler/show/table.h"
 #include "partition/stages/map_text.h"
+#include "runtime/base/report_table.h"
 
 static const char *const names[DFC_DRIFT_RUNS] = { "stays", "tuned", "best" };
 
@@ -60,22 +60,22 @@ static void print_said(const struct dfc_map_drift *d, FILE *out)
 
 bool dfc_drift_text(const struct dfc_map_drift *d, FILE *out)
 {
-    static const struct dfc_column columns[] = {
-        DFC_COLUMN("mapping", NULL, DFC_TEXT), DFC_COLUMN("waves/s before", NULL, DFC_RATE), DFC_COLUMN("in the 50 waves behind", NULL, DFC_RATE),
-        DFC_COLUMN("from then on", NULL, DFC_RATE),
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("mapping", NULL, TEXT), DFR_COLUMN("waves/s before", NULL, RATE), DFR_COLUMN("in the 50 waves behind", NULL, RATE),
+        DFR_COLUMN("from then on", NULL, RATE),
     };
     _Static_assert(SOON == 50, "the head of a column says so");
-    struct dfc_table table = { 0 };
+    struct dfr_report_table table = { 0 };
     int64_t first, last, waves = d->drifting.waves;
     find_bounds(d, &first, &last);
     fprintf(out, "\n%" PRId64 " waves that drift, in virtual time:\n", waves);
-    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, sizeof columns / sizeof *columns);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (int i = 0; i < DFC_DRIFT_RUNS; i++)
         if (d->runs[i].waves)
-            dfc_table_row(&table, (const struct dfc_value[]){
-                DFC_WORD(names[i]), DFC_NUMBER(rate_between(&d->runs[i], first / 4, first - 1)),
-                DFC_NUMBER(rate_between(&d->runs[i], last, last + SOON)), DFC_NUMBER(rate_between(&d->runs[i], last + SOON, waves - 1)) });
-    bool good = dfc_table_end(&table);
+            dfr_report_table_row(&table, (const struct dfr_cell[]){
+                DFR_STR(names[i]), DFR_NUM(rate_between(&d->runs[i], first / 4, first - 1)),
+                DFR_NUM(rate_between(&d->runs[i], last, last + SOON)), DFR_NUM(rate_between(&d->runs[i], last + SOON, waves - 1)) });
+    bool good = dfr_report_table_end(&table);
     fprintf(out, "stays: '%s' throughout; best: a mapping made for the times behind the drifts, from the first wave on\n",
             d->report->rows[d->report->shown].name);
     if (d->request->tune)

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "compiler/show/table.h"
 #include "runtime/base/message.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 
 static uint32_t used(const struct dfc_map_report *report, const struct dfp_mapping *m, uint32_t group)
@@ -54,23 +54,23 @@ static void print_head(const struct dfc_map_report *report, FILE *out)
 
 static bool print_mappings(const struct dfc_map_report *report, FILE *out)
 {
-    static const struct dfc_column columns[] = {
-        DFC_COLUMN("mapping", NULL, DFC_TEXT), DFC_COLUMN("groups", NULL, DFC_COUNT), DFC_COLUMN("processors", NULL, DFC_COUNT),
-        DFC_COLUMN("period", NULL, DFC_SECONDS), DFC_COLUMN("simulated", NULL, DFC_SECONDS), DFC_COLUMN("waves/s", NULL, DFC_RATE),
-        DFC_COLUMN("from ideal", NULL, DFC_CHANGE, .digits = 1), DFC_COLUMN("from bound", NULL, DFC_CHANGE, .digits = 1),
-        DFC_COLUMN("identity over it", NULL, DFC_FACTOR, .digits = 2),
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("mapping", NULL, TEXT), DFR_COLUMN("groups", NULL, COUNT), DFR_COLUMN("processors", NULL, COUNT),
+        DFR_COLUMN("period", NULL, SECONDS), DFR_COLUMN("simulated", NULL, SECONDS), DFR_COLUMN("waves/s", NULL, RATE),
+        DFR_COLUMN("from ideal", NULL, CHANGE, .digits = 1), DFR_COLUMN("from bound", NULL, CHANGE, .digits = 1),
+        DFR_COLUMN("identity over it", NULL, FACTOR, .digits = 2),
     };
-    struct dfc_table table = { 0 };
-    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, sizeof columns / sizeof *columns);
+    struct dfr_report_table table = { 0 };
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < report->n_rows; i++) {
         const struct dfc_map_row *row = &report->rows[i];
         if (!row->missing)
-            dfc_table_row(&table, (const struct dfc_value[]){
-                DFC_WORD(row->name), DFC_NUMBER(row->mapping.n_groups), DFC_NUMBER(used(report, &row->mapping, DFP_NO_GROUP)),
-                DFC_NUMBER(row->period_s), DFC_NUMBER(row->run_s), DFC_NUMBER(1 / row->period_s), DFC_NUMBER(row->period_s / report->ideal_s - 1),
-                DFC_NUMBER(row->period_s / report->bound_s - 1), DFC_NUMBER(report->rows[0].period_s / row->period_s) });
+            dfr_report_table_row(&table, (const struct dfr_cell[]){
+                DFR_STR(row->name), DFR_NUM(row->mapping.n_groups), DFR_NUM(used(report, &row->mapping, DFP_NO_GROUP)),
+                DFR_NUM(row->period_s), DFR_NUM(row->run_s), DFR_NUM(1 / row->period_s), DFR_NUM(row->period_s / report->ideal_s - 1),
+                DFR_NUM(row->period_s / report->bound_s - 1), DFR_NUM(report->rows[0].period_s / row->period_s) });
     }
-    bool good = dfc_table_end(&table);
+    bool good = dfr_report_table_end(&table);
     for (unsigned i = 0; i < report->n_rows; i++)
         if (report->rows[i].missing && *report->rows[i].missing)
             fprintf(out, "%s: %s\n", report->rows[i].name, report->rows[i].missing);
@@ -78,38 +78,38 @@ static bool print_mappings(const struct dfc_map_report *report, FILE *out)
 }
 
 /* A row for each group of a mapping. */
-static bool add_groups(const struct dfc_map_report *report, const struct dfc_map_row *row, struct dfc_table *table)
+static bool add_groups(const struct dfc_map_report *report, const struct dfc_map_row *row, struct dfr_report_table *table)
 {
     double group_s[DFP_MOST_STAGES], period_s = dfp_mapping_period_s(&report->input->pipeline, &row->mapping, group_s);
     bool good = true;
     for (uint32_t g = 0; g < row->mapping.n_groups; g++) {
         char *stages = list_stages(report, &row->mapping, g), *processors = list_processors(report, &row->mapping, g);
         good &= stages && processors;
-        dfc_table_row(table, (const struct dfc_value[]){
-            DFC_WORD(row->name), DFC_WORD(stages), DFC_WORD(processors), DFC_NUMBER(used(report, &row->mapping, g)), DFC_NUMBER(group_s[g]),
-            DFC_NUMBER(group_s[g] / period_s), DFC_NUMBER(row->period_s), DFC_NUMBER(row->run_s), DFC_NUMBER(report->ideal_s),
-            DFC_NUMBER(report->bound_s) });
+        dfr_report_table_row(table, (const struct dfr_cell[]){
+            DFR_STR(row->name), DFR_STR(stages), DFR_STR(processors), DFR_NUM(used(report, &row->mapping, g)), DFR_NUM(group_s[g]),
+            DFR_NUM(group_s[g] / period_s), DFR_NUM(row->period_s), DFR_NUM(row->run_s), DFR_NUM(report->ideal_s),
+            DFR_NUM(report->bound_s) });
         free(stages);
         free(processors);
     }
     return good;
 }
 
-static const struct dfc_column group_columns[] = {
-    DFC_COLUMN(NULL, "mapping", DFC_TEXT), DFC_COLUMN("stages", "stages", DFC_TEXT), DFC_COLUMN("processors", "processors", DFC_TEXT),
-    DFC_COLUMN("replicas", "replicas", DFC_COUNT), DFC_COLUMN("period", "group_period_s", DFC_SECONDS),
-    DFC_COLUMN("share of the slowest", NULL, DFC_SHARE), DFC_COLUMN(NULL, "period_s", DFC_SECONDS), DFC_COLUMN(NULL, "simulated_s", DFC_SECONDS),
-    DFC_COLUMN(NULL, "ideal_s", DFC_SECONDS), DFC_COLUMN(NULL, "bound_s", DFC_SECONDS),
+static const struct dfr_column group_columns[] = {
+    DFR_COLUMN(NULL, "mapping", TEXT), DFR_COLUMN("stages", "stages", TEXT), DFR_COLUMN("processors", "processors", TEXT),
+    DFR_COLUMN("replicas", "replicas", COUNT), DFR_COLUMN("period", "group_period_s", SECONDS),
+    DFR_COLUMN("share of the slowest", NULL, SHARE), DFR_COLUMN(NULL, "period_s", SECONDS), DFR_COLUMN(NULL, "simulated_s", SECONDS),
+    DFR_COLUMN(NULL, "ideal_s", SECONDS), DFR_COLUMN(NULL, "bound_s", SECONDS),
 };
 
 static bool print_groups(const struct dfc_map_report *report, FILE *out)
 {
     const struct dfc_map_row *row = &report->rows[report->shown];
-    struct dfc_table table = { 0 };
+    struct dfr_report_table table = { 0 };
     fprintf(out, "\n%s:\n", row->name);
-    dfc_table_begin(&table, out, DFC_TABLE_TEXT, group_columns, sizeof group_columns / sizeof *group_columns);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(group_columns));
     bool good = add_groups(report, row, &table);
-    return dfc_table_end(&table) && good;
+    return dfr_report_table_end(&table) && good;
 }
 
 bool dfc_map_text(const struct dfc_map_report *report, FILE *out)
@@ -125,8 +125,8 @@ bool dfc_map_text(const struct dfc_map_report *report, FILE *out)
 
 void dfc_map_csv(const struct dfc_map_report *report, FILE *out)
 {
-    struct dfc_table table = { 0 };
-    dfc_table_begin(&table, out, DFC_TABLE_CSV, group_columns, sizeof group_columns / sizeof *group_columns);
+    struct dfr_report_table table = { 0 };
+    dfr_report_table_begin(&table, out, DFR_FORM_CSV, DFR_COLUMNS(group_columns));
     for (unsigned i = 0; i < report->n_rows; i++)
         if (!report->rows[i].missing)
             add_groups(report, &report->rows[i], &table);

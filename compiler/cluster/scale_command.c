@@ -25,7 +25,7 @@ static const char usage[] =
 
 struct request {
     struct dfc_common common;
-    enum dfc_form form;
+    enum dfr_form form;
     unsigned long nodes[DFC_MOST_SCALES];
     unsigned n_nodes;
     unsigned long waves, window, vary;  /* vary: NOT_GIVEN is 0 */
@@ -82,7 +82,7 @@ static bool check_demand(const struct request *r)
         dfc_error("scale: %s goes with --stream-policy", dfc_demand_other(d));
     else if (d->given && manager)
         dfc_error("scale: %s does not go with --stream-policy", manager);
-    else if (d->given && r->form == DFC_FORM_JSON)
+    else if (d->given && r->form == DFR_FORM_JSON)
         dfc_error("scale: --format=json does not go with --stream-policy; --format=csv does");
     else
         return !d->sizes || (dfc_outputs_apart("-o", r->common.output, "--sizes", d->sizes) && dfc_outputs_apart("--plot", r->plot, "--sizes", d->sizes));
@@ -148,9 +148,9 @@ static bool write_all(const struct request *r, const struct dfc_scale_report *re
     if (!dfc_output_open(&output, r->common.output))
         return false;
     bool good = true;
-    if (r->form == DFC_FORM_CSV)
+    if (r->form == DFR_FORM_CSV)
         dfc_scale_csv(report, output.file);
-    else if (r->form == DFC_FORM_JSON)
+    else if (r->form == DFR_FORM_JSON)
         dfc_scale_json(report, output.file);
     else if (!(good = dfc_scale_text(report, output.file)))
         dfc_error("out of memory");

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "compiler/show/svg.h"
-#include "compiler/show/table.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 
 static double efficiency(const struct dfc_scale_row *row)
@@ -28,44 +28,44 @@ static void print_wave(const struct dfc_scale *scale, FILE *out)
             dfr_text_bytes((uint64_t)scale->result_bytes, text[3], sizeof text[3]));
 }
 
-static const struct dfc_column columns[] = {
-    DFC_COLUMN("nodes", "nodes", DFC_COUNT), DFC_COLUMN("waves", "waves", DFC_COUNT), DFC_COLUMN("time", "makespan_s", DFC_SECONDS),
-    DFC_COLUMN("waves/s", NULL, DFC_RATE), DFC_COLUMN(NULL, "ideal_s", DFC_SECONDS),
-    DFC_COLUMN("efficiency", "efficiency", DFC_SHARE, .digits = 1, .csv_only = true), DFC_COLUMN("nodes busy", NULL, DFC_SHARE),
-    DFC_COLUMN("rank 0", "manager_busy", DFC_SHARE), DFC_COLUMN(NULL, "out_busy", DFC_SHARE), DFC_COLUMN(NULL, "in_busy", DFC_SHARE),
-    DFC_COLUMN("its link", NULL, DFC_SHARE), DFC_COLUMN("network", "network_busy", DFC_SHARE), DFC_COLUMN("files", "files_busy", DFC_SHARE),
-    DFC_COLUMN(NULL, "least_window", DFC_COUNT), DFC_COLUMN(NULL, "most_window", DFC_COUNT), DFC_COLUMN("window", NULL, DFC_TEXT),
-    DFC_COLUMN("shares", NULL, DFC_COUNT), DFC_COLUMN(NULL, "shares", DFC_COUNT), DFC_COLUMN("limit", "limit", DFC_TEXT),
+static const struct dfr_column columns[] = {
+    DFR_COLUMN("nodes", "nodes", COUNT), DFR_COLUMN("waves", "waves", COUNT), DFR_COLUMN("time", "makespan_s", SECONDS),
+    DFR_COLUMN("waves/s", NULL, RATE), DFR_COLUMN(NULL, "ideal_s", SECONDS),
+    DFR_COLUMN("efficiency", "efficiency", SHARE, .digits = 1, .only = DFR_ONLY_TEXT | DFR_ONLY_CSV), DFR_COLUMN("nodes busy", NULL, SHARE),
+    DFR_COLUMN("rank 0", "manager_busy", SHARE), DFR_COLUMN(NULL, "out_busy", SHARE), DFR_COLUMN(NULL, "in_busy", SHARE),
+    DFR_COLUMN("its link", NULL, SHARE), DFR_COLUMN("network", "network_busy", SHARE), DFR_COLUMN("files", "files_busy", SHARE),
+    DFR_COLUMN(NULL, "least_window", COUNT), DFR_COLUMN(NULL, "most_window", COUNT), DFR_COLUMN("window", NULL, TEXT),
+    DFR_COLUMN("shares", NULL, COUNT), DFR_COLUMN(NULL, "shares", COUNT), DFR_COLUMN("limit", "limit", TEXT),
 };
 
-static bool print_rows(const struct dfc_scale_report *report, enum dfc_table_form form, FILE *out)
+static bool print_rows(const struct dfc_scale_report *report, enum dfr_form form, FILE *out)
 {
-    struct dfc_table table = { .pad = " " };
-    dfc_table_begin(&table, out, form, columns, sizeof columns / sizeof *columns);
+    struct dfr_report_table table = { .pad = " " };
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < report->n_rows; i++) {
         const struct dfc_scale_row *row = &report->rows[i];
         const struct dfc_virtual_result *r = &row->result;
         char window[32];
         snprintf(window, sizeof window, r->least_window == r->most_window ? "%u" : "%u to %u", r->least_window, r->most_window);
-        dfc_table_row(&table, (const struct dfc_value[]){
-            DFC_NUMBER(row->nodes), DFC_NUMBER(row->waves), DFC_NUMBER(r->makespan_s), DFC_NUMBER((double)row->waves / r->makespan_s),
-            DFC_NUMBER(row->ideal_s), DFC_NUMBER(efficiency(row)), DFC_NUMBER(r->nodes_busy), DFC_NUMBER(r->manager_busy), DFC_NUMBER(r->out_busy),
-            DFC_NUMBER(r->in_busy), DFC_NUMBER(fmax(r->out_busy, r->in_busy)), DFC_NUMBER(r->switch_busy), DFC_NUMBER(r->files_busy),
-            DFC_NUMBER(r->least_window), DFC_NUMBER(r->most_window), DFC_WORD(window), DFC_NUMBER(row->shares > 0 ? row->shares : NAN),
-            DFC_NUMBER(row->shares), DFC_WORD(row->limit) });
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_NUM(row->nodes), DFR_NUM(row->waves), DFR_NUM(r->makespan_s), DFR_NUM((double)row->waves / r->makespan_s),
+            DFR_NUM(row->ideal_s), DFR_NUM(efficiency(row)), DFR_NUM(r->nodes_busy), DFR_NUM(r->manager_busy), DFR_NUM(r->out_busy),
+            DFR_NUM(r->in_busy), DFR_NUM(fmax(r->out_busy, r->in_busy)), DFR_NUM(r->switch_busy), DFR_NUM(r->files_busy),
+            DFR_NUM(r->least_window), DFR_NUM(r->most_window), DFR_STR(window), DFR_NUM(row->shares > 0 ? row->shares : NAN),
+            DFR_NUM(row->shares), DFR_STR(row->limit) });
     }
-    return dfc_table_end(&table);
+    return dfr_report_table_end(&table);
 }
 
 bool dfc_scale_text(const struct dfc_scale_report *report, FILE *out)
 {
     print_wave(report->scale, out);
-    return print_rows(report, DFC_TABLE_TEXT, out);
+    return print_rows(report, DFR_FORM_TEXT, out);
 }
 
 void dfc_scale_csv(const struct dfc_scale_report *report, FILE *out)
 {
-    print_rows(report, DFC_TABLE_CSV, out);
+    print_rows(report, DFR_FORM_CSV, out);
 }
 
 void dfc_scale_json(const struct dfc_scale_report *report, FILE *out)
@@ -81,7 +81,7 @@ void dfc_scale_json(const struct dfc_scale_report *report, FILE *out)
     }
     fprintf(out, "],\n  \"head_s\": %.9g, \"tail_s\": %.9g, \"give_bytes\": %.0f, \"result_bytes\": %.0f, \"rows\": [", s->head_s,
             s->tail_s, s->give_bytes, s->result_bytes);
-    print_rows(report, DFC_TABLE_JSON, out);
+    print_rows(report, DFR_FORM_JSON, out);
     fputs("\n  ] }\n", out);
 }
 

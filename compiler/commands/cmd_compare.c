@@ -13,8 +13,8 @@
 #include "compiler/show/chart.h"
 #include "compiler/trial/compare_stats.h"
 #include "compiler/show/shared.h"
-#include "compiler/show/table.h"
 #include "compiler/tools/picture_file.h"
+#include "runtime/base/report_table.h"
 #include "runtime/policy/policy.h"
 #include "runtime/base/message.h"
 #include "runtime/program/args.h"
@@ -36,7 +36,7 @@ struct request {
     const char *old_policies;           /* --policies */
     unsigned runs;
     const char *waves, *csv, *svg;
-    enum dfc_form form;
+    enum dfr_form form;
     double rehearse;                    /* as in struct df_options; 0: programs are run */
     uint64_t n_waves;                   /* of a rehearsal */
     const struct dfc_loaded *loaded;
@@ -244,36 +244,51 @@ static const char *device_words(const struct request *r, const struct dfc_policy
     return emulated(r) ? "with the emulated GPU" : stats[0].typical.n_gpus == 1 ? "with one GPU" : "with several GPUs";
 }
 
-/* The columns of devices are printed if there are any; those of copies between devices, if any copy was made. */
-static void print_row(struct dfc_table *t, const struct dfc_policy_stats *s, const struct dfc_rehearsal *rehearsal,
-                      bool gpu, bool peers)
+/* Text has the columns of devices if there are any, and those of copies between devices if any copy was made. */
+#define GPU DFR_ONLY_OWN
+#define PEERS (2 * DFR_ONLY_OWN)
+#define REHEARSED (4 * DFR_ONLY_OWN)
+
+static const struct dfr_column columns[] = {
+    DFR_COLUMN("policy", "policy", TEXT), DFR_COLUMN(NULL, "runs", COUNT), DFR_COLUMN(NULL, "waves", COUNT), DFR_COLUMN("median", "median_s", SECONDS),
+    DFR_COLUMN(NULL, "min_s", SECONDS), DFR_COLUMN(NULL, "max_s", SECONDS), DFR_COLUMN(NULL, "q1_s", SECONDS), DFR_COLUMN(NULL, "q3_s", SECONDS),
+    DFR_COLUMN("spread", "spread", SHARE, .digits = 1), DFR_COLUMN("ratio", "ratio", FACTOR, .digits = 2),
+    DFR_COLUMN("predicted", NULL, SECONDS, .only = REHEARSED), DFR_COLUMN("off", NULL, CHANGE, .digits = 1, .only = REHEARSED),
+    DFR_COLUMN("cpu jobs", "cpu_jobs", COUNT), DFR_COLUMN("gpu jobs", "gpu_jobs", COUNT, .only = GPU),
+    DFR_COLUMN("to gpu", "h2d_copies", COUNT, .only = GPU), DFR_COLUMN("bytes", "h2d_bytes", BYTES, .only = GPU),
+    DFR_COLUMN("from gpu", "d2h_copies", COUNT, .only = GPU), DFR_COLUMN("bytes", "d2h_bytes", BYTES, .only = GPU),
+    DFR_COLUMN("between", NULL, COUNT, .only = PEERS), DFR_COLUMN("bytes", NULL, BYTES, .only = PEERS),
+    DFR_COLUMN("evictions", "evictions", COUNT, .only = GPU), DFR_COLUMN(NULL, "writebacks", COUNT), DFR_COLUMN(NULL, "cpu_busy_s", SECONDS),
+    DFR_COLUMN(NULL, "gpu_busy_s", SECONDS), DFR_COLUMN(NULL, "peer_copies", COUNT), DFR_COLUMN(NULL, "peer_bytes", BYTES),
+    DFR_COLUMN(NULL, "predicted_s", SECONDS, .only = REHEARSED), DFR_COLUMN(NULL, "scale", FACTOR, .only = REHEARSED),
+    DFR_COLUMN(NULL, "late_median_s", SECONDS, .only = REHEARSED), DFR_COLUMN(NULL, "late_99_s", SECONDS, .only = REHEARSED),
+    DFR_COLUMN(NULL, "late_worst_s", SECONDS, .only = REHEARSED), DFR_COLUMN(NULL, "late", COUNT, .only = REHEARSED),
+};
+
+static void print_row(struct dfr_report_table *table, const struct dfc_policy_stats *s, const struct dfc_rehearsal *rehearsal)
 {
-    char time[24], to[24], from[24], between[24];
-    const struct dfc_run_stats *run = &s->typical;
-    dfc_table_cell(t, "%s", s->policy);
-    dfc_table_cell(t, "%s%s", uncertain(s) ? "~" : "", dfr_text_seconds(s->median_s, time, sizeof time));
-    dfc_table_cell(t, "%.1f %%", 100 * s->spread);
-    dfc_table_cell(t, "%.2f", s->ratio);
-    if (rehearsal) {
-        dfc_table_cell(t, "%s", dfr_text_seconds(rehearsal->predicted_s, time, sizeof time));
-        if (rehearsal->predicted_s > 0)
-            dfc_table_cell(t, "%+.1f %%", 100 * (s->median_s / rehearsal->predicted_s - 1));
-        else
-            dfc_table_cell(t, "-");
-    }
-    dfc_table_cell(t, "%" PRIu64, run->cpu_jobs);
-    if (!gpu)
-        return;
-    dfc_table_cell(t, "%" PRIu64, run->gpu_jobs);
-    dfc_table_cell(t, "%" PRIu64, run->h2d_copies);
-    dfc_table_cell(t, "%s", dfr_text_bytes(run->h2d_bytes, to, sizeof to));
-    dfc_table_cell(t, "%" PRIu64, run->d2h_copies);
-    dfc_table_cell(t, "%s", dfr_text_bytes(run->d2h_bytes, from, sizeof from));
-    if (peers) {
-        dfc_table_cell(t, "%" PRIu64, run->peer_copies);
-        dfc_table_cell(t, "%s", dfr_text_bytes(run->peer_bytes, between, sizeof between));
-    }
-    dfc_table_cell(t, "%" PRIu64, run->evictions);
+    char time[24], median[32];
+    const struct dfc_run_stats *t = &s->typical;
+    const double predicted_s = rehearsal ? rehearsal->predicted_s : 0;
+    snprintf(median, sizeof median, "%s%s", uncertain(s) ? "~" : "", dfr_text_seconds(s->median_s, time, sizeof time));
+    dfr_report_table_row(table, (const struct dfr_cell[]){
+        DFR_STR(s->policy), DFR_NUM(s->runs), DFR_NUM(t->waves), DFR_NUM_AS(s->median_s, median), DFR_NUM(s->least_s), DFR_NUM(s->most_s),
+        DFR_NUM(s->first_quartile_s), DFR_NUM(s->third_quartile_s), DFR_NUM(s->spread), DFR_NUM(s->ratio), DFR_NUM(predicted_s),
+        DFR_NUM(predicted_s > 0 ? s->median_s / predicted_s - 1 : NAN), DFR_NUM(t->cpu_jobs), DFR_NUM(t->gpu_jobs), DFR_NUM(t->h2d_copies),
+        DFR_NUM(t->h2d_bytes), DFR_NUM(t->d2h_copies), DFR_NUM(t->d2h_bytes), DFR_NUM(t->peer_copies), DFR_NUM(t->peer_bytes), DFR_NUM(t->evictions),
+        DFR_NUM(t->writebacks), DFR_NUM(t->cpu_busy_s), DFR_NUM(t->gpu_busy_s), DFR_NUM(t->peer_copies), DFR_NUM(t->peer_bytes), DFR_NUM(predicted_s),
+        DFR_NUM(rehearsal ? rehearsal->scale : 0), DFR_NUM(t->late_median_s), DFR_NUM(t->late_99_s), DFR_NUM(t->late_worst_s), DFR_NUM(t->n_late) });
+}
+
+static bool print_rows(FILE *out, const struct request *r, const struct dfc_policy_stats *stats, enum dfr_form form)
+{
+    struct dfr_report_table table = { .shown = r->rehearsals ? REHEARSED : 0 };
+    for (unsigned p = 0; p < r->policies.n; p++)
+        table.shown |= (form == DFR_FORM_CSV || stats[0].typical.n_gpus > 0 ? GPU : 0) | (stats[p].typical.peer_copies > 0 ? PEERS : 0);
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
+    for (unsigned p = 0; p < r->policies.n; p++)
+        print_row(&table, &stats[p], r->rehearsals ? &r->rehearsals[p] : NULL);
+    return dfr_report_table_end(&table);
 }
 
 /* Of the runs in the middle, the worst figures. */
@@ -299,25 +314,13 @@ static void print_lateness(FILE *out, const struct request *r, const struct dfc_
 
 static bool print_table(FILE *out, const struct request *r, const struct dfc_policy_stats *stats)
 {
-    static const char *const heads[] = { "policy", "median", "spread", "ratio", "predicted", "off", "cpu jobs",
-                                         "gpu jobs", "to gpu", "bytes", "from gpu", "bytes", "between", "bytes",
-                                         "evictions" };
-    bool gpu = stats[0].typical.n_gpus > 0, marked = false, peers = false;
+    bool marked = false;
     for (unsigned p = 0; p < r->policies.n; p++)
-        peers |= stats[p].typical.peer_copies > 0;
-    struct dfc_table table = { .n_columns = (!gpu ? 5 : peers ? 13 : 11) + (r->rehearsals ? 2 : 0) };
+        marked |= uncertain(&stats[p]);
     dfr_message_name(out, r->common.path);
     fprintf(out, ", %s: %u run%s of %" PRIu64 " wave%s under each policy\n\n", device_words(r, stats), r->runs,
                  r->runs == 1 ? "" : "s", stats[0].typical.waves, stats[0].typical.waves == 1 ? "" : "s");
-    for (unsigned c = 0; c < sizeof heads / sizeof *heads; c++)
-        if ((r->rehearsals || (c != 4 && c != 5)) && (gpu || c < 7) && (peers || (c != 12 && c != 13)))
-            dfc_table_cell(&table, "%s", heads[c]);
-    for (unsigned p = 0; p < r->policies.n; p++) {
-        print_row(&table, &stats[p], r->rehearsals ? &r->rehearsals[p] : NULL, gpu, peers);
-        marked |= uncertain(&stats[p]);
-    }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    bool good = print_rows(out, r, stats, DFR_FORM_TEXT);
     fprintf(out, "\nmedian: of the makespans; spread: the range of the middle half of the runs, divided by the median;\n"
                  "ratio: to the best median; jobs, copies and bytes: those of the run in the middle\n");
     if (r->rehearsals) {
@@ -334,40 +337,16 @@ static bool print_table(FILE *out, const struct request *r, const struct dfc_pol
     return good;
 }
 
-static void print_csv(FILE *out, const struct request *r, const struct dfc_policy_stats *stats)
-{
-    fputs("policy,runs,waves,median_s,min_s,max_s,q1_s,q3_s,spread,ratio,cpu_jobs,gpu_jobs,h2d_copies,h2d_bytes,"
-          "d2h_copies,d2h_bytes,evictions,writebacks,cpu_busy_s,gpu_busy_s,peer_copies,peer_bytes",
-          out);
-    fputs(r->rehearsals ? ",predicted_s,scale,late_median_s,late_99_s,late_worst_s,late\n" : "\n", out);
-    for (unsigned p = 0; p < r->policies.n; p++) {
-        const struct dfc_policy_stats *s = &stats[p];
-        const struct dfc_run_stats *t = &s->typical;
-        fprintf(out, "%s,%u,%" PRIu64 ",%.9g,%.9g,%.9g,%.9g,%.9g,%.4f,%.4f", s->policy, s->runs, t->waves,
-                s->median_s, s->least_s, s->most_s, s->first_quartile_s, s->third_quartile_s, s->spread, s->ratio);
-        const uint64_t counts[] = { t->cpu_jobs, t->gpu_jobs, t->h2d_copies, t->h2d_bytes, t->d2h_copies, t->d2h_bytes,
-                                    t->evictions, t->writebacks };
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-            fprintf(out, ",%" PRIu64, counts[i]);
-        fprintf(out, ",%.9g,%.9g,%" PRIu64 ",%" PRIu64, t->cpu_busy_s, t->gpu_busy_s, t->peer_copies,
-                t->peer_bytes);
-        if (r->rehearsals)
-            fprintf(out, ",%.9g,%.9g,%.9g,%.9g,%.9g,%" PRIu64, r->rehearsals[p].predicted_s,
-                    r->rehearsals[p].scale, t->late_median_s, t->late_99_s, t->late_worst_s, t->n_late);
-        fputc('\n', out);
-    }
-}
-
 /* Writes the table, or the figures as CSV, to a file or to standard output. */
-static bool write_figures(const struct request *r, const struct dfc_policy_stats *stats, enum dfc_form form,
+static bool write_figures(const struct request *r, const struct dfc_policy_stats *stats, enum dfr_form form,
                           const char *path)
 {
     struct dfc_output output;
     bool good = true;
     if (!dfc_output_open(&output, path))
         return false;
-    if (form == DFC_FORM_CSV)
-        print_csv(output.file, r, stats);
+    if (form == DFR_FORM_CSV)
+        print_rows(output.file, r, stats, form);
     else
         good = print_table(output.file, r, stats);
     return dfc_output_close(&output, good) && good;
@@ -436,7 +415,7 @@ static bool show(const struct request *r, const struct df_graph *graph, struct d
     bool automatic = !r->common.device || strcmp(r->common.device, "auto") == 0;
     if (!r->rehearsals && stats[0].typical.n_gpus == 0 && automatic && has_gpu_variant(graph))
         dfc_note("no GPU: compare with --device=emu to see the emulated GPU");
-    good = (!r->csv || write_figures(r, stats, DFC_FORM_CSV, r->csv)) && good;
+    good = (!r->csv || write_figures(r, stats, DFR_FORM_CSV, r->csv)) && good;
     return write_svg(r, stats, best) && good;
 }
 

@@ -11,9 +11,9 @@
 #include "compiler/show/explain.h"
 #include "compiler/show/listing.h"
 #include "compiler/show/shared.h"
-#include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/base/message.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 
 #define DEFAULT_TOP 20
@@ -33,7 +33,7 @@ struct request {
     unsigned long top;
     bool what_if;
     const struct dfw_rates *rates;      /* that the program learnt */
-    enum dfc_form form;
+    enum dfr_form form;
 };
 
 static const struct dfr_option own_options[] = {
@@ -121,33 +121,23 @@ static void print_node(FILE *out, const struct dfc_explained *e, const struct df
     fprintf(out, "    why     %s\n", reason);
 }
 
-static void csv_number(FILE *out, double value)
-{
-    if (isnan(value))
-        fputc(',', out);
-    else
-        fprintf(out, ",%.9g", value);
-}
+static const struct dfr_column node_columns[] = {
+    DFR_COLUMN(NULL, "node", TEXT), DFR_COLUMN(NULL, "unit", TEXT), DFR_COLUMN(NULL, "time_s", SECONDS), DFR_COLUMN(NULL, "source", TEXT),
+    DFR_COLUMN(NULL, "copies_s", SECONDS), DFR_COLUMN(NULL, "other", TEXT), DFR_COLUMN(NULL, "other_time_s", SECONDS),
+    DFR_COLUMN(NULL, "other_source", TEXT), DFR_COLUMN(NULL, "other_copies_s", SECONDS), DFR_COLUMN(NULL, "moved_s", SECONDS),
+    DFR_COLUMN(NULL, "on_longest_way", COUNT), DFR_COLUMN(NULL, "reason", TEXT),
+};
 
-static void csv_node(FILE *out, const struct dfc_explained *e, uint32_t node, const struct dfc_node_facts *f)
+static void csv_node(struct dfr_report_table *table, const struct dfc_explained *e, uint32_t node, const struct dfc_node_facts *f)
 {
     char name[256], reason[400];
     bool choice = f->other != DF_NONE;
     df_node_name(e->problem->graph, node, name, sizeof name);
     dfc_explain_reason(e, node, f, reason, sizeof reason);
-    dfr_text_csv(out, name);
-    fprintf(out, ",%s", unit_name(e, f->unit));
-    csv_number(out, f->time_s);
-    fprintf(out, ",%s", source_name(e, node, f->unit));
-    csv_number(out, f->copies_s);
-    fprintf(out, ",%s", unit_name(e, f->other));
-    csv_number(out, f->other_s);
-    fprintf(out, ",%s", choice ? source_name(e, node, f->other) : "");
-    csv_number(out, choice ? f->other_copies_s : NAN);
-    csv_number(out, f->moved_s);
-    fprintf(out, ",%d,", e->on_way[node]);
-    dfr_text_csv(out, reason);
-    fputc('\n', out);
+    dfr_report_table_row(table, (const struct dfr_cell[]){
+        DFR_STR(name), DFR_STR(unit_name(e, f->unit)), DFR_NUM(f->time_s), DFR_STR(source_name(e, node, f->unit)), DFR_NUM(f->copies_s),
+        DFR_STR(unit_name(e, f->other)), DFR_NUM(f->other_s), DFR_STR(choice ? source_name(e, node, f->other) : NULL),
+        DFR_NUM(choice ? f->other_copies_s : NAN), DFR_NUM(f->moved_s), DFR_NUM(e->on_way[node]), DFR_STR(reason) });
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -201,24 +191,24 @@ static bool print_nodes(FILE *out, const struct request *r, struct dfc_explained
     uint32_t n = e->problem->graph->n_nodes, shown = r->top < n ? (uint32_t)r->top : n;
     uint32_t *order = dfc_explain_order(e);
     bool good = order != NULL;
+    struct dfr_report_table table = { 0 };
     if (good && r->node)
         good = (shown = n = list_meant(e->problem->graph, r->node, order)) > 0;
     else if (good && shown == n)
         qsort(order, n, sizeof *order, compare_numbers);
-    if (good && r->form == DFC_FORM_CSV)
-        fputs("node,unit,time_s,source,copies_s,other,other_time_s,other_source,other_copies_s,moved_s,on_longest_way,"
-              "reason\n", out);
+    if (good && r->form == DFR_FORM_CSV)
+        dfr_report_table_begin(&table, out, r->form, DFR_COLUMNS(node_columns));
     for (uint32_t i = 0; i < shown && good; i++) {
         struct dfc_node_facts facts;
         good = dfc_explain_node(e, order[i], &facts);
-        if (good && r->form == DFC_FORM_CSV)
-            csv_node(out, e, order[i], &facts);
+        if (good && r->form == DFR_FORM_CSV)
+            csv_node(&table, e, order[i], &facts);
         else if (good)
             print_node(out, e, r->rates, order[i], &facts);
     }
-    if (good && r->form != DFC_FORM_CSV && shown && shown < n)
+    if (good && r->form != DFR_FORM_CSV && shown && shown < n)
         fprintf(out, "… and %u more nodes: --top=%u shows all\n", (unsigned)(n - shown), (unsigned)n);
-    if (good && r->form != DFC_FORM_CSV && shown)
+    if (good && r->form != DFR_FORM_CSV && shown)
         fputc('\n', out);
     free(order);
     return good;
@@ -226,44 +216,41 @@ static bool print_nodes(FILE *out, const struct request *r, struct dfc_explained
 
 /* ---- the whole ---- */
 
-static void add_resource(struct dfc_table *table, const struct dfc_explained *e, const char *unit, const char *what_it,
-                         double busy_s, double share)
+static void add_resource(struct dfr_report_table *table, const char *unit, const char *what, double busy_s, double share)
 {
-    char text[32];
-    (void)e;
-    dfc_table_cell(table, "%s%s", unit, what_it);
-    dfc_table_cell(table, "%s", dfp_text_time(text, busy_s));
-    dfc_table_cell(table, "%.0f %%", 100 * share);
+    char name[128], time[32];
+    snprintf(name, sizeof name, "%s%s", unit, what);
+    dfr_report_table_row(table, (const struct dfr_cell[]){ DFR_STR(name), DFR_STR(dfp_text_time(time, busy_s)), DFR_NUM(share) });
 }
 
 static bool print_resources(FILE *out, const struct dfc_explained *e)
 {
     const struct df_platform *p = e->problem->platform;
     double all_s = e->wave_s > 0 ? e->wave_s : 1;
-    struct dfc_table table = { .n_columns = 3 };
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("resource", NULL, TEXT), DFR_COLUMN("at work", NULL, TEXT), DFR_COLUMN("of the wave", NULL, SHARE),
+    };
+    struct dfr_report_table table = { 0 };
     char waves[40] = "";
-    dfc_table_cell(&table, "resource");
-    dfc_table_cell(&table, "at work");
-    dfc_table_cell(&table, "of the wave");
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (uint32_t u = 0; u < p->n_units; u++) {
         double busy_s = e->busy_s[u];
-        add_resource(&table, e, p->units[u].name, u ? ", computing" : ", workers", busy_s,
+        add_resource(&table, p->units[u].name, u ? ", computing" : ", workers", busy_s,
                      busy_s / p->units[u].workers / all_s);
         if (u && p->units[u].engines == 1)
-            add_resource(&table, e, p->units[u].name, ", copies", e->copy_s[u][0] + e->copy_s[u][1],
+            add_resource(&table, p->units[u].name, ", copies", e->copy_s[u][0] + e->copy_s[u][1],
                          (e->copy_s[u][0] + e->copy_s[u][1]) / all_s);
         if (u && p->units[u].engines == 2) {
-            add_resource(&table, e, p->units[u].name, ", copies to it", e->copy_s[u][1], e->copy_s[u][1] / all_s);
-            add_resource(&table, e, p->units[u].name, ", copies from it", e->copy_s[u][0], e->copy_s[u][0] / all_s);
+            add_resource(&table, p->units[u].name, ", copies to it", e->copy_s[u][1], e->copy_s[u][1] / all_s);
+            add_resource(&table, p->units[u].name, ", copies from it", e->copy_s[u][0], e->copy_s[u][0] / all_s);
         }
         if (df_platform_peers(p, u))
-            add_resource(&table, e, p->units[u].name, ", copies to peers", e->copy_s[u][2], e->copy_s[u][2] / all_s);
+            add_resource(&table, p->units[u].name, ", copies to peers", e->copy_s[u][2], e->copy_s[u][2] / all_s);
     }
     if (e->inflight)
         snprintf(waves, sizeof waves, ", %u wave%s in flight", (unsigned)e->inflight, e->inflight == 1 ? "" : "s");
-    add_resource(&table, e, "longest way", waves, e->way_s, e->way_s / all_s / (e->inflight ? e->inflight : 1));
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    add_resource(&table, "longest way", waves, e->way_s, e->way_s / all_s / (e->inflight ? e->inflight : 1));
+    bool good = dfr_report_table_end(&table);
     if (!good)
         dfc_error("out of memory");
     return good;
@@ -343,14 +330,14 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
     struct dfc_change changes[DFC_MOST_CHANGES];
     double now_s = e->run_s;
     int n = dfc_explain_changes(e, policy, changes);
-    if (r->form == DFC_FORM_CSV && n >= 0)
+    if (r->form == DFR_FORM_CSV && n >= 0)
         fprintf(out, "change,predicted_s,speedup,gpu_times\nnone,%.9g,1,%s\n", now_s, dfc_source_word(dfc_gpu_source(e->problem)));
     else if (n >= 0)
         fputs("what if there were\n", out);
     for (int i = 0; i < n; i++) {
         char time[32];
         double gain = changes[i].predicted_s > 0 ? now_s / changes[i].predicted_s : 1;
-        if (r->form == DFC_FORM_CSV) {
+        if (r->form == DFR_FORM_CSV) {
             dfr_text_csv(out, changes[i].what);
             fprintf(out, ",%.9g,%.6g,%s\n", changes[i].predicted_s, gain, dfc_source_word(changes[i].gpu_times));
         } else if (gain < 1.001) {
@@ -366,7 +353,7 @@ static bool print_changes(FILE *out, const struct request *r, const struct dfc_e
 static bool print_all(FILE *out, const struct request *r, struct dfc_explained *e, const struct dfc_loaded *loaded,
                       const char *policy)
 {
-    if (r->form == DFC_FORM_CSV)
+    if (r->form == DFR_FORM_CSV)
         return r->what_if ? print_changes(out, r, e, policy) : print_nodes(out, r, e);
     return (r->node || print_summary(out, r, e, loaded)) && print_nodes(out, r, e) &&
            (!r->what_if || print_changes(out, r, e, policy));

@@ -34,7 +34,7 @@ struct options {
     struct wanted pictures[MAX_PICTURES];
     size_t n_pictures;
     bool waits;
-    enum dfc_form form;
+    enum dfr_form form;
     const char *schedule;
 };
 
@@ -151,7 +151,7 @@ static int make_plan(const struct options *o, const struct dfp_problem *problem,
                                             .seed = o->common.partition.seed };
     bool online = !dfp_partitioner_find(policy);
     int code = online ? DF_OK : dfp_plan_make(problem, policy, &o->common.partition, plan, error);
-    if (code || !(online || o->schedule || o->form != DFC_FORM_TEXT))
+    if (code || !(online || o->schedule || o->form != DFR_FORM_TEXT))
         return code;
     options.plan = *plan;
     dfc_schedule_begin(schedule, policy, run);
@@ -330,9 +330,9 @@ static bool print_figures(FILE *out, const struct options *o, const struct dfc_l
                           const struct df_plan *plan, const struct dfr_simulation *run, struct df_error *error)
 {
     const struct dfc_placement placement = { &loaded->problem, plan, run };
-    if (o->form == DFC_FORM_JSON)
+    if (o->form == DFR_FORM_JSON)
         return dfc_placement_json(out, &placement, error) == DF_OK;
-    if (o->form == DFC_FORM_TEXT)
+    if (o->form == DFR_FORM_TEXT)
         return print_summary(out, o, loaded, plan, error);
     dfc_placement_csv(out, &placement);
     return true;

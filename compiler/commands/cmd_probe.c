@@ -20,7 +20,7 @@ static const char usage[] =
 struct request {
     struct dfc_common common;
     const char *db;
-    enum dfc_form form;
+    enum dfr_form form;
     bool quick;
 };
 
@@ -86,11 +86,11 @@ static bool store(struct dfw_db *db, const struct df_platform *platform, const s
 }
 
 /* Whether writing failed is seen when the file is closed. */
-static void print(FILE *out, enum dfc_form form, const struct df_platform *platform, const struct dfw_probe_report *report)
+static void print(FILE *out, enum dfr_form form, const struct df_platform *platform, const struct dfw_probe_report *report)
 {
-    if (form == DFC_FORM_CSV) {
+    if (form == DFR_FORM_CSV) {
         dfw_figures_print_csv(out, platform, report);
-    } else if (form == DFC_FORM_JSON) {
+    } else if (form == DFR_FORM_JSON) {
         dfw_figures_print_json(out, platform, report);
     } else {
         dfw_figures_print_text(out, platform, report);

@@ -46,7 +46,7 @@ struct request {
     const char *db;
     double watchdog_s;                  /* 0: not given */
     bool force, report, loaded, cold;
-    int form;                           /* of the report, an enum dfc_form; below 0: none was given */
+    int form;                           /* of the report, an enum dfr_form; below 0: none was given */
     char **rest;                        /* options after "--", for the program */
     int n_rest;
 };
@@ -547,7 +547,7 @@ static int write_report(const struct request *r, struct dfw_db *db)
         return 1;
     bool good = dfc_output_open(&output, r->common.output);
     if (good) {
-        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, r->form == DFC_FORM_CSV ? DFC_FORM_CSV : DFC_FORM_TEXT, output.file);
+        good = dfc_profile_report(db, r->common.path ? loaded.front->graph : NULL, r->form == DFR_FORM_CSV ? DFR_FORM_CSV : DFR_FORM_TEXT, output.file);
         good = dfc_output_close(&output, good) && good;
     }
     if (r->common.path)

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "compiler/commands/profile_report.h"
-#include "compiler/show/table.h"
 #include "profiles/estimate/estimate.h"
-#include "runtime/base/text.h"
+#include "runtime/base/report_table.h"
 
 struct group {                          /* a dfw_group with its own copies of the strings */
     char *kernel, *device;
@@ -19,9 +18,9 @@ struct group {                          /* a dfw_group with its own copies of th
 
 struct report {
     const struct df_graph *graph;
-    enum dfc_form form;
+    enum dfr_form form;
     FILE *out;
-    struct dfc_table table;
+    struct dfr_report_table table;
     struct group *groups;
     size_t n_groups;
     double sum[DFW_N_QUANTITIES][2];    /* of errors: [0] knn, [1] the best power law */
@@ -73,21 +72,11 @@ static enum dfw_method best_power(const struct dfw_estimator *e)
     return best;
 }
 
-static void text_cell(struct report *r, double error)
-{
-    if (isnan(error))
-        dfc_table_cell(&r->table, "-");
-    else
-        dfc_table_cell(&r->table, "%.1f %%", 100 * error);
-}
-
-static void csv_cell(const struct report *r, double error)
-{
-    if (isnan(error))
-        fputc(',', r->out);
-    else
-        fprintf(r->out, ",%.6g", 100 * error);
-}
+static const struct dfr_column columns[] = {
+    DFR_COLUMN("kernel", "kernel", TEXT), DFR_COLUMN("device", "device", TEXT), DFR_COLUMN("of", "of", TEXT), DFR_COLUMN("sizes", "sizes", COUNT),
+    DFR_COLUMN("knn", NULL, SHARE, .digits = 1), DFR_COLUMN("power law", NULL, SHARE, .digits = 1), DFR_COLUMN(NULL, "knn_error_pct", FACTOR),
+    DFR_COLUMN(NULL, "power_error_pct", FACTOR), DFR_COLUMN("by", "power_by", TEXT), DFR_COLUMN("used", "used", TEXT),
+};
 
 static void put_row(struct report *r, const char *kernel, const char *device, enum dfw_quantity quantity,
                     const struct dfw_estimator *e)
@@ -96,32 +85,16 @@ static void put_row(struct report *r, const char *kernel, const char *device, en
     enum dfw_method power = best_power(e);
     double errors[2] = { dfw_estimator_error(e, DFW_KNN), dfw_estimator_error(e, power) };
     bool validated = !isnan(dfw_estimator_score(e));
-    const char *law = isnan(errors[1]) ? "" : dfw_method_name(power);
-    const char *chosen = validated ? dfw_method_name(dfw_estimator_method(e)) : "scaled";
     r->rows++;
     for (int i = 0; i < 2; i++)
         if (!isnan(errors[i])) {
             r->sum[quantity][i] += errors[i];
             r->n[quantity][i]++;
         }
-    if (r->form == DFC_FORM_CSV) {
-        dfr_text_csv(r->out, kernel);
-        fputc(',', r->out);
-        dfr_text_csv(r->out, device);
-        fprintf(r->out, ",%s,%u", what[quantity], (unsigned)dfw_estimator_count(e));
-        csv_cell(r, errors[0]);
-        csv_cell(r, errors[1]);
-        fprintf(r->out, ",%s,%s\n", law, chosen);
-        return;
-    }
-    dfc_table_cell(&r->table, "%s", kernel);
-    dfc_table_cell(&r->table, "%s", device);
-    dfc_table_cell(&r->table, "%s", what[quantity]);
-    dfc_table_cell(&r->table, "%u", (unsigned)dfw_estimator_count(e));
-    text_cell(r, errors[0]);
-    text_cell(r, errors[1]);
-    dfc_table_cell(&r->table, "%s", *law ? law : "-");
-    dfc_table_cell(&r->table, "%s", chosen);
+    dfr_report_table_row(&r->table, (const struct dfr_cell[]){
+        DFR_STR(kernel), DFR_STR(device), DFR_STR(what[quantity]), DFR_NUM(dfw_estimator_count(e)), DFR_NUM(errors[0]), DFR_NUM(errors[1]),
+        DFR_NUM(100 * errors[0]), DFR_NUM(100 * errors[1]), DFR_STR(isnan(errors[1]) ? NULL : dfw_method_name(power)),
+        DFR_STR(validated ? dfw_method_name(dfw_estimator_method(e)) : "scaled") });
 }
 
 /* The cpu variant of g's kernel; a kernel has at most one. NULL: it was not measured. */
@@ -176,23 +149,18 @@ static void put_means(const struct report *r)
 
 static bool put_all(struct report *r, struct dfw_db *db, struct df_error *error)
 {
-    static const char *const heads[] = { "kernel", "device", "of", "sizes", "knn", "power law", "by", "used" };
-    if (r->form == DFC_FORM_CSV)
-        fputs("kernel,device,of,sizes,knn_error_pct,power_error_pct,power_by,used\n", r->out);
-    else
-        for (unsigned i = 0; i < r->table.n_columns; i++)
-            dfc_table_cell(&r->table, "%s", heads[i]);
+    dfr_report_table_begin(&r->table, r->out, r->form, DFR_COLUMNS(columns));
     for (size_t i = 0; i < r->n_groups; i++)
         if (report_group(r, db, &r->groups[i], error) != DF_OK)
             return false;
-    if (r->form == DFC_FORM_CSV)
+    if (r->form == DFR_FORM_CSV)
         return true;
     if (!r->rows) {
         fputs("nothing was measured yet\n", r->out);
         return true;
     }
     fputs("Error of estimating each size from the others, by 10-fold cross-validation:\n\n", r->out);
-    if (!dfc_table_print(&r->table, r->out)) {
+    if (!dfr_report_table_end(&r->table)) {
         snprintf(error->text, sizeof error->text, "out of memory");
         return false;
     }
@@ -201,9 +169,9 @@ static bool put_all(struct report *r, struct dfw_db *db, struct df_error *error)
     return true;
 }
 
-bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfc_form form, FILE *out)
+bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfr_form form, FILE *out)
 {
-    struct report r = { .graph = graph, .form = form, .out = out, .table = { .n_columns = 8 } };
+    struct report r = { .graph = graph, .form = form, .out = out };
     struct df_error error = { "out of memory" };
     bool good = dfw_groups_each(db, take_group, &r, &error) == DF_OK && put_all(&r, db, &error);
     if (!good)
@@ -213,6 +181,6 @@ bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum df
         free(r.groups[i].device);
     }
     free(r.groups);
-    dfc_table_free(&r.table);
+    dfr_report_table_free(&r.table);
     return good;
 }

@@ -35,7 +35,7 @@ static const char usage[] =
 struct request {
     struct dfc_common common;
     struct dfc_policies policies;       /* all: some may not apply */
-    enum dfc_form form;
+    enum dfr_form form;
     uint32_t waves, passes;
     bool locality, prefetch;
     bool fewer;                         /* no --inflight was given: fewer waves are in flight if more do not fit, as in
@@ -134,7 +134,7 @@ static int parse(struct request *r, int argc, char **argv)
     int status = dfc_parse_options(&dfc_command_simulate, argc, argv, &r->common);
     if (!status && r->gantt && !dfc_output_is_picture("--gantt", r->gantt, "SVG"))
         status = 2;
-    if (!status && r->error.kind && (r->gantt || r->schedule || r->form == DFC_FORM_JSON)) {
+    if (!status && r->error.kind && (r->gantt || r->schedule || r->form == DFR_FORM_JSON)) {
         dfc_error("--error: prints its table as text or csv, draws no picture and writes no schedule");
         status = 2;
     }
@@ -337,9 +337,9 @@ static bool write_result(const struct request *r, const struct dfc_loaded *loade
     }
     if (!check_bound(r, rows, report.bound_s) || !dfc_output_open(&output, r->common.output))
         return false;
-    if (r->form == DFC_FORM_CSV)
+    if (r->form == DFR_FORM_CSV)
         dfc_simulate_csv(&report, output.file);
-    else if (r->form == DFC_FORM_JSON)
+    else if (r->form == DFR_FORM_JSON)
         dfc_simulate_json(&report, output.file);
     else if ((good = dfc_simulate_text(&report, output.file))) {
         dfc_print_shared(output.file, &loaded->problem);
@@ -360,7 +360,7 @@ static bool study_errors(const struct request *r, const struct dfc_loaded *loade
     if (!dfc_output_open(&output, r->common.output))
         return false;
     bool good = dfc_error_run(&r->error, &loaded->problem, &r->common.partition, &how, r->policies.names, r->policies.n,
-                              r->form == DFC_FORM_CSV, output.file);
+                              r->form, output.file);
     return dfc_output_close(&output, good) && good;
 }
 

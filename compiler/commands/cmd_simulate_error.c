@@ -6,10 +6,9 @@
 
 #include "compiler/commands/command.h"
 #include "compiler/show/simulate_report.h"
-#include "compiler/show/table.h"
 #include "runtime/base/error.h"
+#include "runtime/base/report_table.h"
 #include "runtime/policy/policy.h"
-#include "runtime/base/text.h"
 
 #define BESIDE "dmda"                   /* the policy whose speed is 1 */
 
@@ -109,45 +108,33 @@ static int run_policy(const struct study *s, const char *policy, const struct df
 
 /* ---- table ---- */
 
-static void write_csv(FILE *out, const struct dfp_problem *problem, const char *const *policies, unsigned n,
-                      const struct outcome *o)
+static bool print_outcomes(FILE *out, enum dfr_form form, const struct dfp_problem *problem, const char *const *policies, unsigned n,
+                           const struct outcome *o)
 {
-    fputs("graph,platform,policy,right_s,median_s,worst_s,speed_beside_dmda,least_speed_beside_dmda\n", out);
-    for (unsigned i = 0; i < n; i++) {
-        dfr_text_csv(out, problem->graph->name);
-        fprintf(out, ",%s,%s,%.9g,%.9g,%.9g,%.6g,%.6g\n", problem->platform->name, policies[i], o[i].right_s,
-                o[i].median_s, o[i].worst_s, o[i].speed, o[i].least_speed);
-    }
-}
-
-static bool write_text(FILE *out, const struct dfc_error_study *what, const char *const *policies, unsigned n,
-                       const struct outcome *o)
-{
-    static const char *const heads[] = { "policy", "right times", "median", "longer by", "worst", ("beside " BESIDE),
-                                         "least" };
-    static const char *const kinds[] = { "", "lognormal, sigma", "told too long or too short by percent:",
-                                         "speedups confounded by percent:" };
-    struct dfc_table table = { .n_columns = 7 };
-    char a[32], b[32], c[32];
-
-    fprintf(out, "wrong times (%s %g), %" PRIu32 " draw%s; speeds beside " BESIDE ": median and least\n\n",
-            kinds[what->kind], what->size, what->draws, what->draws == 1 ? "" : "s");
-    for (unsigned i = 0; i < table.n_columns; i++)
-        dfc_table_cell(&table, "%s", heads[i]);
-    for (unsigned i = 0; i < n; i++) {
-        dfc_table_cell(&table, "%s", policies[i]);
-        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].right_s, a, sizeof a));
-        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].median_s, b, sizeof b));
-        dfc_table_cell(&table, "%.3f", o[i].right_s > 0 ? o[i].median_s / o[i].right_s : 1);
-        dfc_table_cell(&table, "%s", dfr_text_seconds(o[i].worst_s, c, sizeof c));
-        dfc_table_cell(&table, "%.3f", o[i].speed);
-        dfc_table_cell(&table, "%.3f", o[i].least_speed);
-    }
-    bool good = dfc_table_print(&table, out);
-    dfc_table_free(&table);
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN(NULL, "graph", TEXT), DFR_COLUMN(NULL, "platform", TEXT), DFR_COLUMN("policy", "policy", TEXT),
+        DFR_COLUMN("right times", "right_s", SECONDS), DFR_COLUMN("median", "median_s", SECONDS), DFR_COLUMN("longer by", NULL, FACTOR, .digits = 3),
+        DFR_COLUMN("worst", "worst_s", SECONDS), DFR_COLUMN("beside " BESIDE, "speed_beside_" BESIDE, FACTOR, .digits = 3),
+        DFR_COLUMN("least", "least_speed_beside_" BESIDE, FACTOR, .digits = 3),
+    };
+    struct dfr_report_table table = { 0 };
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
+    for (unsigned i = 0; i < n; i++)
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(problem->graph->name), DFR_STR(problem->platform->name), DFR_STR(policies[i]), DFR_NUM(o[i].right_s), DFR_NUM(o[i].median_s),
+            DFR_NUM(o[i].right_s > 0 ? o[i].median_s / o[i].right_s : 1), DFR_NUM(o[i].worst_s), DFR_NUM(o[i].speed), DFR_NUM(o[i].least_speed) });
+    bool good = dfr_report_table_end(&table);
     if (!good)
         dfc_error("out of memory");
     return good;
+}
+
+static void print_study(FILE *out, const struct dfc_error_study *what)
+{
+    static const char *const kinds[] = { "", "lognormal, sigma", "told too long or too short by percent:",
+                                         "speedups confounded by percent:" };
+    fprintf(out, "wrong times (%s %g), %" PRIu32 " draw%s; speeds beside " BESIDE ": median and least\n\n",
+            kinds[what->kind], what->size, what->draws, what->draws == 1 ? "" : "s");
 }
 
 static bool run_all(struct study *s, const struct dfp_options *partition, const char *const *policies, unsigned n,
@@ -168,7 +155,7 @@ static bool run_all(struct study *s, const struct dfp_options *partition, const 
 
 bool dfc_error_run(const struct dfc_error_study *what, const struct dfp_problem *problem,
                    const struct dfp_options *partition, const struct dfr_simulate_options *how,
-                   const char *const *policies, unsigned n_policies, bool csv, FILE *out)
+                   const char *const *policies, unsigned n_policies, enum dfr_form form, FILE *out)
 {
     struct dfc_error_study one = *what;
     struct study s = { .what = &one, .problem = problem, .how = how };
@@ -187,10 +174,9 @@ bool dfc_error_run(const struct dfc_error_study *what, const struct dfp_problem 
         dfc_error("out of memory");
     else
         good = run_all(&s, partition, policies, n_policies, outcomes);
-    if (good && csv)
-        write_csv(out, problem, policies, n_policies, outcomes);
-    else if (good)
-        good = write_text(out, &one, policies, n_policies, outcomes);
+    if (good && form == DFR_FORM_TEXT)
+        print_study(out, &one);
+    good = good && print_outcomes(out, form, problem, policies, n_policies, outcomes);
     free(outcomes);
     free(s.told_s);
     free(s.true_s);

@@ -6,6 +6,6 @@
 
 /* Writes the table. With a graph it shows that graph's kernels, by their present sources. NULL: all kernels of this
  * machine, by the sources that were measured last. false: reported. */
-bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfc_form form, FILE *out);
+bool dfc_profile_report(struct dfw_db *db, const struct df_graph *graph, enum dfr_form form, FILE *out);
 
 #endif

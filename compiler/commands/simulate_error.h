@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "partition/partition.h"
+#include "runtime/base/report_table.h"
 #include "runtime/simulate/simulate.h"
 
 enum dfc_error_kind { DFC_ERROR_NONE, DFC_ERROR_SIGMA, DFC_ERROR_OFF, DFC_ERROR_CONFOUND };
@@ -41,6 +42,6 @@ bool dfc_error_draw(const struct dfc_error_study *study, const struct dfp_proble
  * options, the same for all runs. false: it failed, and the error was printed. */
 bool dfc_error_run(const struct dfc_error_study *study, const struct dfp_problem *problem,
                    const struct dfp_options *partition, const struct dfr_simulate_options *how,
-                   const char *const *policies, unsigned n_policies, bool csv, FILE *out);
+                   const char *const *policies, unsigned n_policies, enum dfr_form form, FILE *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler/tools/spawn.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 
 enum { WHAT_WIDTH = 18 };
@@ -66,30 +67,23 @@ void dfc_findings_text(FILE *out, const struct dfc_findings *list, const char *v
     fprintf(out, "\n%zu ok, %zu absent, %zu broken\n", n[DFC_WELL], n[DFC_ABSENT], n[DFC_BROKEN]);
 }
 
-static void json_text(FILE *out, const char *key, const char *text)
-{
-    fprintf(out, ", \"%s\": ", key);
-    if (text)
-        dfr_text_json(out, text);
-    else
-        fputs("null", out);
-}
-
 void dfc_findings_json(FILE *out, const struct dfc_findings *list, const char *version)
 {
     static const char *const healths[] = { [DFC_WELL] = "ok", [DFC_ABSENT] = "absent", [DFC_BROKEN] = "broken" };
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN(NULL, "health", TEXT), DFR_COLUMN(NULL, "heading", TEXT), DFR_COLUMN(NULL, "what", TEXT), DFR_COLUMN(NULL, "found", TEXT),
+        DFR_COLUMN(NULL, "means", TEXT, .null = true), DFR_COLUMN(NULL, "remedy", TEXT, .null = true),
+    };
+    struct dfr_report_table table = { .pad = " " };
     fputs("{ \"dfc\": ", out);
     dfr_text_json(out, version);
     fputs(", \"findings\": [", out);
+    dfr_report_table_begin(&table, out, DFR_FORM_JSON, DFR_COLUMNS(columns));
     for (uint32_t i = 0; i < list->items.n; i++) {
         const struct dfc_look *look = &dfc_finding_at(list, i)->look;
-        fprintf(out, "%s\n    { \"health\": \"%s\"", i ? "," : "", healths[look->health]);
-        json_text(out, "heading", look->heading);
-        json_text(out, "what", look->what);
-        json_text(out, "found", dfc_finding_at(list, i)->found);
-        json_text(out, "means", look->means);
-        json_text(out, "remedy", look->remedy);
-        fputs(" }", out);
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(healths[look->health]), DFR_STR(look->heading), DFR_STR(look->what), DFR_STR(dfc_finding_at(list, i)->found),
+            DFR_STR(look->means), DFR_STR(look->remedy) });
     }
     fputs("\n] }\n", out);
 }

@@ -4,12 +4,12 @@
 
 #include "compiler/load/load.h"
 #include "compiler/options/option.h"
+#include "runtime/base/report_table.h"
 
 /* The table of these options, which fills a struct dfc_common. */
 extern const struct dfr_option dfc_options_common[];
 
-/* --format, for commands that can print in several forms: those of `forms`. */
-enum dfc_form { DFC_FORM_TEXT, DFC_FORM_CSV, DFC_FORM_JSON };
+/* --format, for commands that can print in several forms: those of `forms`. The field is an enum dfr_form. */
 #define DFC_OPTION_FORMAT(forms, struct_, field, text) { "--format", forms, text, DFR_FIELD(WORD, struct_, field) }
 /* Options that several commands have, of a request that begins with the struct dfc_common. */
 #define DFC_OPTION_WAVES { "--waves", "N", "plan for runs of so many waves (one, or many if the graph has streams or accs)", \

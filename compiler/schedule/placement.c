@@ -4,16 +4,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compiler/show/table.h"
 #include "partition/model/model.h"
 #include "partition/planner/plan_report.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 #include "runtime/graph/graph.h"
 #include "runtime/graph/platform.h"
 
-static const struct dfc_column node_columns[] = {
-    DFC_COLUMN(NULL, "node", DFC_TEXT), DFC_COLUMN(NULL, "kernel", DFC_TEXT), DFC_COLUMN(NULL, "unit", DFC_TEXT), DFC_COLUMN(NULL, "worker", DFC_COUNT),
-    DFC_COLUMN(NULL, "time_s", DFC_SECONDS), DFC_COLUMN(NULL, "start_s", DFC_SECONDS), DFC_COLUMN(NULL, "end_s", DFC_SECONDS),
+static const struct dfr_column node_columns[] = {
+    DFR_COLUMN(NULL, "node", TEXT), DFR_COLUMN(NULL, "kernel", TEXT), DFR_COLUMN(NULL, "unit", TEXT), DFR_COLUMN(NULL, "worker", COUNT),
+    DFR_COLUMN(NULL, "time_s", SECONDS), DFR_COLUMN(NULL, "start_s", SECONDS), DFR_COLUMN(NULL, "end_s", SECONDS),
 };
 
 double dfc_worker_of_unit(const struct df_platform *platform, uint32_t unit, uint32_t worker)
@@ -23,45 +23,45 @@ double dfc_worker_of_unit(const struct df_platform *platform, uint32_t unit, uin
     return worker == DF_NONE ? NAN : worker;
 }
 
-static void put_nodes(FILE *out, enum dfc_table_form form, const struct dfc_placement *p)
+static void put_nodes(FILE *out, enum dfr_form form, const struct dfc_placement *p)
 {
     const struct df_graph *g = p->problem->graph;
-    struct dfc_table table = { 0 };
-    dfc_table_begin(&table, out, form, node_columns, sizeof node_columns / sizeof *node_columns);
+    struct dfr_report_table table = { 0 };
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(node_columns));
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         const uint32_t unit = p->run->place[v];
         char name[1024];
         df_node_name(g, v, name, sizeof name);
-        dfc_table_row(&table, (const struct dfc_value[]){
-            DFC_WORD(name), DFC_WORD(df_graph_string(g, g->kernels[g->nodes[v].kernel].name)), DFC_WORD(p->problem->platform->units[unit].name),
-            DFC_NUMBER(dfc_worker_of_unit(p->problem->platform, unit, p->run->worker[v])),
-            DFC_NUMBER(dfp_node_is_free(g, v) ? 0 : dfp_node_time_s(p->problem, v, unit)), DFC_NUMBER(p->run->start_s[v]),
-            DFC_NUMBER(p->run->end_s[v]) });
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(name), DFR_STR(df_graph_string(g, g->kernels[g->nodes[v].kernel].name)), DFR_STR(p->problem->platform->units[unit].name),
+            DFR_NUM(dfc_worker_of_unit(p->problem->platform, unit, p->run->worker[v])),
+            DFR_NUM(dfp_node_is_free(g, v) ? 0 : dfp_node_time_s(p->problem, v, unit)), DFR_NUM(p->run->start_s[v]),
+            DFR_NUM(p->run->end_s[v]) });
     }
 }
 
 void dfc_placement_csv(FILE *out, const struct dfc_placement *p)
 {
-    put_nodes(out, DFC_TABLE_CSV, p);
+    put_nodes(out, DFR_FORM_CSV, p);
 }
 
 /* ---- JSON ---- */
 
 static void put_units(FILE *out, const struct dfc_placement *p, const struct dfp_evaluation *e, const double *all_s)
 {
-    static const struct dfc_column columns[] = {
-        DFC_COLUMN(NULL, "name", DFC_TEXT), DFC_COLUMN(NULL, "workers", DFC_COUNT), DFC_COLUMN(NULL, "nodes", DFC_COUNT),
-        DFC_COLUMN(NULL, "load_s", DFC_SECONDS), DFC_COLUMN(NULL, "all_on_it_s", DFC_SECONDS), DFC_COLUMN(NULL, "memory_bytes", DFC_BYTES),
-        DFC_COLUMN(NULL, "least_memory_bytes", DFC_BYTES), DFC_COLUMN(NULL, "largest_job_bytes", DFC_BYTES),
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN(NULL, "name", TEXT), DFR_COLUMN(NULL, "workers", COUNT), DFR_COLUMN(NULL, "nodes", COUNT),
+        DFR_COLUMN(NULL, "load_s", SECONDS), DFR_COLUMN(NULL, "all_on_it_s", SECONDS), DFR_COLUMN(NULL, "memory_bytes", BYTES),
+        DFR_COLUMN(NULL, "least_memory_bytes", BYTES), DFR_COLUMN(NULL, "largest_job_bytes", BYTES),
     };
-    struct dfc_table table = { 0 };
-    dfc_table_begin(&table, out, DFC_TABLE_JSON, columns, sizeof columns / sizeof *columns);
+    struct dfr_report_table table = { 0 };
+    dfr_report_table_begin(&table, out, DFR_FORM_JSON, DFR_COLUMNS(columns));
     for (uint32_t u = 0; u < p->problem->platform->n_units; u++) {
         const struct df_memory_need *memory = &p->plan->memory[u];
-        dfc_table_row(&table, (const struct dfc_value[]){
-            DFC_WORD(p->problem->platform->units[u].name), DFC_NUMBER(p->problem->platform->units[u].workers), DFC_NUMBER(e->nodes[u]),
-            DFC_NUMBER(e->busy_s[u]), DFC_NUMBER(all_s[u]), DFC_NUMBER(p->plan->pool_bytes[u]),
-            DFC_NUMBER(memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes), DFC_NUMBER(p->plan->largest_job_bytes[u]) });
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(p->problem->platform->units[u].name), DFR_NUM(p->problem->platform->units[u].workers), DFR_NUM(e->nodes[u]),
+            DFR_NUM(e->busy_s[u]), DFR_NUM(all_s[u]), DFR_NUM(p->plan->pool_bytes[u]),
+            DFR_NUM(memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes), DFR_NUM(p->plan->largest_job_bytes[u]) });
     }
 }
 
@@ -117,7 +117,7 @@ int dfc_placement_json(FILE *out, const struct dfc_placement *p, struct df_error
     fputs(" \"units\": [", out);
     put_units(out, p, &report.evaluation, all_s);
     fputs("\n ],\n \"nodes\": [", out);
-    put_nodes(out, DFC_TABLE_JSON, p);
+    put_nodes(out, DFR_FORM_JSON, p);
     fputs("\n ]}\n", out);
     return DF_OK;
 }

@@ -13,11 +13,11 @@
 
 /* ---- rows ---- */
 
-static const struct dfc_column columns[] = {
-    DFC_COLUMN(NULL, "policy", DFC_TEXT, .csv_only = true), DFC_COLUMN(NULL, "kind", DFC_TEXT), DFC_COLUMN(NULL, "wave", DFC_COUNT),
-    DFC_COLUMN(NULL, "node", DFC_TEXT), DFC_COLUMN(NULL, "kernel", DFC_TEXT), DFC_COLUMN(NULL, "output", DFC_TEXT), DFC_COLUMN(NULL, "unit", DFC_TEXT),
-    DFC_COLUMN(NULL, "worker", DFC_COUNT), DFC_COLUMN(NULL, "threads", DFC_COUNT), DFC_COLUMN(NULL, "from", DFC_TEXT), DFC_COLUMN(NULL, "to", DFC_TEXT),
-    DFC_COLUMN(NULL, "bytes", DFC_BYTES), DFC_COLUMN(NULL, "start_s", DFC_SECONDS), DFC_COLUMN(NULL, "end_s", DFC_SECONDS),
+static const struct dfr_column columns[] = {
+    DFR_COLUMN(NULL, "policy", TEXT, .only = DFR_ONLY_CSV), DFR_COLUMN(NULL, "kind", TEXT), DFR_COLUMN(NULL, "wave", COUNT),
+    DFR_COLUMN(NULL, "node", TEXT), DFR_COLUMN(NULL, "kernel", TEXT), DFR_COLUMN(NULL, "output", TEXT), DFR_COLUMN(NULL, "unit", TEXT),
+    DFR_COLUMN(NULL, "worker", COUNT), DFR_COLUMN(NULL, "threads", COUNT), DFR_COLUMN(NULL, "from", TEXT), DFR_COLUMN(NULL, "to", TEXT),
+    DFR_COLUMN(NULL, "bytes", BYTES), DFR_COLUMN(NULL, "start_s", SECONDS), DFR_COLUMN(NULL, "end_s", SECONDS),
 };
 
 static void add_job(struct dfc_schedule *s, uint32_t unit, uint32_t worker, uint32_t node, uint32_t wave,
@@ -27,11 +27,11 @@ static void add_job(struct dfc_schedule *s, uint32_t unit, uint32_t worker, uint
     const struct dfp_model model = { .problem = s->problem };
     char name[1024];
     df_node_name(g, node, name, sizeof name);
-    dfc_table_row(&s->table, (const struct dfc_value[]){
-        DFC_WORD(s->policy), DFC_WORD("job"), DFC_NUMBER(wave), DFC_WORD(name), DFC_WORD(df_graph_string(g, g->kernels[g->nodes[node].kernel].name)),
-        DFC_MISSING, DFC_WORD(s->problem->platform->units[unit].name), DFC_NUMBER(dfc_worker_of_unit(s->problem->platform, unit, worker)),
-        DFC_NUMBER(worker == DF_NONE ? 0 : dfp_model_workers(&model, node, unit)), DFC_MISSING, DFC_MISSING, DFC_MISSING, DFC_NUMBER(start_s),
-        DFC_NUMBER(end_s) });
+    dfr_report_table_row(&s->table, (const struct dfr_cell[]){
+        DFR_STR(s->policy), DFR_STR("job"), DFR_NUM(wave), DFR_STR(name), DFR_STR(df_graph_string(g, g->kernels[g->nodes[node].kernel].name)),
+        DFR_MISSING, DFR_STR(s->problem->platform->units[unit].name), DFR_NUM(dfc_worker_of_unit(s->problem->platform, unit, worker)),
+        DFR_NUM(worker == DF_NONE ? 0 : dfp_model_workers(&model, node, unit)), DFR_MISSING, DFR_MISSING, DFR_MISSING, DFR_NUM(start_s),
+        DFR_NUM(end_s) });
 }
 
 /* The name of the port that makes a value. */
@@ -73,10 +73,10 @@ static void copied(void *arg, uint32_t from, uint32_t to, uint32_t value, uint32
     const struct df_graph *g = s->problem->graph;
     char name[1024];
     df_node_name(g, g->values[value].producer, name, sizeof name);
-    dfc_table_row(&s->table, (const struct dfc_value[]){
-        DFC_WORD(s->policy), DFC_WORD("copy"), DFC_NUMBER(wave), DFC_WORD(name), DFC_MISSING, DFC_WORD(output_name(g, &g->values[value])),
-        DFC_MISSING, DFC_MISSING, DFC_MISSING, DFC_WORD(units[from].name), DFC_WORD(units[to].name), DFC_NUMBER(g->values[value].bytes),
-        DFC_NUMBER(begin_s), DFC_NUMBER(end_s) });
+    dfr_report_table_row(&s->table, (const struct dfr_cell[]){
+        DFR_STR(s->policy), DFR_STR("copy"), DFR_NUM(wave), DFR_STR(name), DFR_MISSING, DFR_STR(output_name(g, &g->values[value])),
+        DFR_MISSING, DFR_MISSING, DFR_MISSING, DFR_STR(units[from].name), DFR_STR(units[to].name), DFR_NUM(g->values[value].bytes),
+        DFR_NUM(begin_s), DFR_NUM(end_s) });
     if (s->next.copied)
         s->next.copied(s->next.arg, from, to, value, wave, begin_s, end_s);
 }
@@ -109,8 +109,8 @@ bool dfc_schedule_open(struct dfc_schedule *s, const char *path, const struct df
         return true;
     if (!dfc_output_open(&s->output, path))
         return false;
-    dfc_table_begin(&s->table, s->output.file, is_json(path) ? DFC_TABLE_JSON : DFC_TABLE_CSV, columns, sizeof columns / sizeof *columns);
-    if (s->table.form == DFC_TABLE_CSV)
+    dfr_report_table_begin(&s->table, s->output.file, is_json(path) ? DFR_FORM_JSON : DFR_FORM_CSV, DFR_COLUMNS(columns));
+    if (s->table.form == DFR_FORM_CSV)
         return true;
     fputs("{\"graph\": ", s->table.out);
     dfr_text_json(s->table.out, problem->graph->name);
@@ -130,7 +130,7 @@ void dfc_schedule_begin(struct dfc_schedule *s, const char *policy, struct dfr_s
     run->passed = passed;
     run->copied = copied;
     run->arg = s;
-    if (s->table.form == DFC_TABLE_JSON)
+    if (s->table.form == DFR_FORM_JSON)
         fprintf(s->table.out, "%s\n {\"policy\": \"%s\", \"rows\": [", s->more ? "," : "", policy);
     s->more = true;
     s->table.more = false;
@@ -138,7 +138,7 @@ void dfc_schedule_begin(struct dfc_schedule *s, const char *policy, struct dfr_s
 
 void dfc_schedule_end(struct dfc_schedule *s, const struct dfr_simulation *run)
 {
-    if (s->table.out && s->table.form == DFC_TABLE_JSON)
+    if (s->table.out && s->table.form == DFR_FORM_JSON)
         fprintf(s->table.out, "\n ], \"makespan_s\": %.9g}", run->makespan_s);
 }
 
@@ -146,7 +146,7 @@ bool dfc_schedule_close(struct dfc_schedule *s, bool keep)
 {
     if (!s->table.out)
         return true;
-    if (s->table.form == DFC_TABLE_JSON)
+    if (s->table.form == DFR_FORM_JSON)
         fputs("\n]}\n", s->table.out);
     return dfc_output_close(&s->output, keep);
 }

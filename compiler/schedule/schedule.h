@@ -14,15 +14,15 @@
 #ifndef DFC_SCHEDULE_H
 #define DFC_SCHEDULE_H
 
-#include "compiler/show/table.h"
 #include "compiler/tools/output_file.h"
 #include "runtime/base/option.h"
 #include "partition/partition.h"
+#include "runtime/base/report_table.h"
 #include "runtime/simulate/simulate.h"
 
 struct dfc_schedule {
     struct dfc_output output;
-    struct dfc_table table;             /* table.out NULL: no schedule is wanted, and nothing is done */
+    struct dfr_report_table table;             /* table.out NULL: no schedule is wanted, and nothing is done */
     const struct dfp_problem *problem;
     const char *policy;
     bool more;                          /* JSON: there is a policy before */

@@ -1,6 +1,6 @@
 /* listing.h - a graph and its plan as text: --emit=graph and --emit=plan. cmd_compile.c calls it.
  *
- * Room:     compiler/show/ prints what a person or a browser reads: tables, charts, listings, explanations. It knows
+ * Room:     compiler/show/ prints what a person or a browser reads: charts, listings, explanations. It knows
  *           the loaded graph, plans and simulations, and no command line.
  * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "compiler/show/table.h"
 #include "partition/model/model.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 #include "runtime/simulate/simulate.h"
 
@@ -96,22 +96,22 @@ static const char *kernel_name(const struct dfc_pays *p, const struct share *s)
 
 static bool print_kernels(const struct dfc_pays *p, const struct share *shares, FILE *out)
 {
-    static const struct dfc_column columns[] = {
-        DFC_COLUMN("kernel", NULL, DFC_TEXT), DFC_COLUMN("jobs a wave", NULL, DFC_COUNT), DFC_COLUMN("a job here", NULL, DFC_SECONDS),
-        DFC_COLUMN("on the GPU", NULL, DFC_SECONDS), DFC_COLUMN("its copies", NULL, DFC_SECONDS),
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("kernel", NULL, TEXT), DFR_COLUMN("jobs a wave", NULL, COUNT), DFR_COLUMN("a job here", NULL, SECONDS),
+        DFR_COLUMN("on the GPU", NULL, SECONDS), DFR_COLUMN("its copies", NULL, SECONDS),
     };
-    struct dfc_table table = { 0 };
+    struct dfr_report_table table = { 0 };
     bool has_gpu = false;
     for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++)
         has_gpu |= shares[k].jobs && !isnan(shares[k].gpu_s);
-    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, has_gpu ? 5 : 3);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, columns, has_gpu ? 5 : 3);
     for (uint32_t k = 0; k < p->problem->graph->n_kernels; k++) {
         const struct share *s = &shares[k];
         if (s->jobs)
-            dfc_table_row(&table, (const struct dfc_value[]){ DFC_WORD(kernel_name(p, s)), DFC_NUMBER(s->jobs), DFC_NUMBER(s->cpu_s / s->jobs),
-                                                              DFC_NUMBER(s->gpu_s / s->jobs), DFC_NUMBER(s->copy_s / s->jobs) });
+            dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR(kernel_name(p, s)), DFR_NUM(s->jobs), DFR_NUM(s->cpu_s / s->jobs),
+                                                              DFR_NUM(s->gpu_s / s->jobs), DFR_NUM(s->copy_s / s->jobs) });
     }
-    return dfc_table_end(&table);
+    return dfr_report_table_end(&table);
 }
 
 /* ---- ways to run ---- */
@@ -129,22 +129,22 @@ static void name_way(const struct dfc_pays *p, const struct dfc_way *way, char t
 
 static bool print_ways(const struct dfc_pays *p, FILE *out)
 {
-    static const struct dfc_column columns[] = {
-        DFC_COLUMN("a wave with", NULL, DFC_TEXT), DFC_COLUMN("predicted", NULL, DFC_SECONDS), DFC_COLUMN("measured", NULL, DFC_SECONDS),
-        DFC_COLUMN("gain predicted", NULL, DFC_GAIN, .digits = 2), DFC_COLUMN("measured", NULL, DFC_GAIN, .digits = 2),
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("a wave with", NULL, TEXT), DFR_COLUMN("predicted", NULL, SECONDS), DFR_COLUMN("measured", NULL, SECONDS),
+        DFR_COLUMN("gain predicted", NULL, GAIN, .digits = 2), DFR_COLUMN("measured", NULL, GAIN, .digits = 2),
     };
-    struct dfc_table table = { 0 };
+    struct dfr_report_table table = { 0 };
     fputc('\n', out);
-    dfc_table_begin(&table, out, DFC_TABLE_TEXT, columns, sizeof columns / sizeof *columns);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < p->n_ways; i++) {
         const struct dfc_way *way = &p->ways[i];
         char name[64];
         name_way(p, way, name);
-        dfc_table_row(&table, (const struct dfc_value[]){
-            DFC_WORD(name), DFC_NUMBER(way->predicted_s), DFC_NUMBER(way->measured_s), DFC_NUMBER(gain(p->ways[0].predicted_s, way->predicted_s)),
-            DFC_NUMBER(gain(p->ways[0].measured_s, way->measured_s)) });
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(name), DFR_NUM(way->predicted_s), DFR_NUM(way->measured_s), DFR_NUM(gain(p->ways[0].predicted_s, way->predicted_s)),
+            DFR_NUM(gain(p->ways[0].measured_s, way->measured_s)) });
     }
-    return dfc_table_end(&table);
+    return dfr_report_table_end(&table);
 }
 
 /* ---- in words ---- */

@@ -4,11 +4,10 @@
 #include "compiler/show/simulate_report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "compiler/show/table.h"
 #include "partition/planner/plan_report.h"
 #include "runtime/base/message.h"
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 
 static uint32_t copies_of(const struct dfr_simulation *s)
@@ -101,44 +100,39 @@ static bool has_peers(const struct df_platform *platform)
     return peers;
 }
 
-static bool print_rows(const struct dfc_simulate_report *r, enum dfc_table_form form, FILE *out)
+static bool print_rows(const struct dfc_simulate_report *r, enum dfr_form form, FILE *out)
 {
-    static const struct dfc_column columns[] = {
-        DFC_COLUMN(NULL, "graph", DFC_TEXT), DFC_COLUMN(NULL, "platform", DFC_TEXT), DFC_COLUMN("policy", "policy", DFC_TEXT),
-        DFC_COLUMN("makespan", "makespan_s", DFC_SECONDS), DFC_COLUMN("ratio", NULL, DFC_FACTOR, .digits = 3),
-        DFC_COLUMN("/ bound", NULL, DFC_FACTOR, .digits = 3), DFC_COLUMN(NULL, "lower_bound_s", DFC_SECONDS), DFC_COLUMN(NULL, "h2d_bytes", DFC_BYTES),
-        DFC_COLUMN(NULL, "d2h_bytes", DFC_BYTES), DFC_COLUMN("cpu busy", NULL, DFC_SHARE, .digits = 1),
-        DFC_COLUMN("gpu busy", NULL, DFC_SHARE, .digits = 1), DFC_COLUMN("copies", "copies", DFC_COUNT), DFC_COLUMN("to gpu", NULL, DFC_BYTES),
-        DFC_COLUMN("from gpu", NULL, DFC_BYTES), DFC_COLUMN("to peers", NULL, DFC_BYTES), DFC_COLUMN("evictions", "evictions", DFC_COUNT),
-        DFC_COLUMN(NULL, "cpu_busy_s", DFC_SECONDS), DFC_COLUMN(NULL, "gpu_busy_s", DFC_SECONDS), DFC_COLUMN("planning", "plan_ms", DFC_MILLISECONDS),
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN(NULL, "graph", TEXT), DFR_COLUMN(NULL, "platform", TEXT), DFR_COLUMN("policy", "policy", TEXT),
+        DFR_COLUMN("makespan", "makespan_s", SECONDS), DFR_COLUMN("ratio", NULL, FACTOR, .digits = 3),
+        DFR_COLUMN("/ bound", NULL, FACTOR, .digits = 3), DFR_COLUMN(NULL, "lower_bound_s", SECONDS), DFR_COLUMN(NULL, "h2d_bytes", BYTES),
+        DFR_COLUMN(NULL, "d2h_bytes", BYTES), DFR_COLUMN("cpu busy", NULL, SHARE, .digits = 1),
+        DFR_COLUMN("gpu busy", NULL, SHARE, .digits = 1), DFR_COLUMN("copies", "copies", COUNT), DFR_COLUMN("to gpu", NULL, BYTES),
+        DFR_COLUMN("from gpu", NULL, BYTES), DFR_COLUMN("to peers", NULL, BYTES, .only = DFR_ONLY_OWN), DFR_COLUMN("evictions", "evictions", COUNT),
+        DFR_COLUMN(NULL, "cpu_busy_s", SECONDS), DFR_COLUMN(NULL, "gpu_busy_s", SECONDS), DFR_COLUMN("planning", "plan_ms", MILLISECONDS),
     };
-    enum { N = sizeof columns / sizeof *columns, TO_PEERS = 14 };
-    struct dfc_column shown[N];
-    struct dfc_table table = { 0 };
+    struct dfr_report_table table = { .shown = has_peers(r->platform) ? DFR_ONLY_OWN : 0 };
     double best_s = r->rows[0].simulation.makespan_s;
-    memcpy(shown, columns, sizeof shown);
-    if (!has_peers(r->platform))
-        shown[TO_PEERS].head = NULL;
     for (unsigned i = 1; i < r->n_rows; i++)
         best_s = r->rows[i].simulation.makespan_s < best_s ? r->rows[i].simulation.makespan_s : best_s;
-    dfc_table_begin(&table, out, form, shown, N);
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < r->n_rows; i++) {
         const struct dfc_simulated *row = &r->rows[i];
         const struct dfr_simulation *s = &row->simulation;
-        dfc_table_row(&table, (const struct dfc_value[N]){
-            DFC_WORD(r->graph), DFC_WORD(r->platform->name), DFC_WORD(row->policy), DFC_NUMBER(s->makespan_s),
-            DFC_NUMBER(best_s > 0 ? s->makespan_s / best_s : 1), DFC_NUMBER(r->bound_s > 0 ? s->makespan_s / r->bound_s : 1), DFC_NUMBER(r->bound_s),
-            DFC_NUMBER(s->h2d_bytes), DFC_NUMBER(s->d2h_bytes), DFC_NUMBER(load_of(r->platform, 0, 1, s)),
-            DFC_NUMBER(load_of(r->platform, 1, r->platform->n_units, s)), DFC_NUMBER(copies_of(s)), DFC_NUMBER(s->h2d_bytes),
-            DFC_NUMBER(s->d2h_bytes), DFC_NUMBER(s->peer_bytes), DFC_NUMBER(s->evictions), DFC_NUMBER(row->cpu_busy_s),
-            DFC_NUMBER(row->gpu_busy_s), DFC_NUMBER(row->plan_ms) });
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(r->graph), DFR_STR(r->platform->name), DFR_STR(row->policy), DFR_NUM(s->makespan_s),
+            DFR_NUM(best_s > 0 ? s->makespan_s / best_s : 1), DFR_NUM(r->bound_s > 0 ? s->makespan_s / r->bound_s : 1), DFR_NUM(r->bound_s),
+            DFR_NUM(s->h2d_bytes), DFR_NUM(s->d2h_bytes), DFR_NUM(load_of(r->platform, 0, 1, s)),
+            DFR_NUM(load_of(r->platform, 1, r->platform->n_units, s)), DFR_NUM(copies_of(s)), DFR_NUM(s->h2d_bytes),
+            DFR_NUM(s->d2h_bytes), DFR_NUM(s->peer_bytes), DFR_NUM(s->evictions), DFR_NUM(row->cpu_busy_s),
+            DFR_NUM(row->gpu_busy_s), DFR_NUM(row->plan_ms) });
     }
-    return dfc_table_end(&table);
+    return dfr_report_table_end(&table);
 }
 
 void dfc_simulate_csv(const struct dfc_simulate_report *r, FILE *out)
 {
-    print_rows(r, DFC_TABLE_CSV, out);
+    print_rows(r, DFR_FORM_CSV, out);
 }
 
 bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
@@ -148,7 +142,7 @@ bool dfc_simulate_text(const struct dfc_simulate_report *r, FILE *out)
     fprintf(out, " on %s: %u node%s, %u wave%s; no schedule is faster than %s\n\n", r->platform->name,
             (unsigned)r->n_nodes, r->n_nodes == 1 ? "" : "s", (unsigned)r->waves, r->waves == 1 ? "" : "s",
             dfr_text_seconds(r->bound_s, a, sizeof a));
-    bool good = print_rows(r, DFC_TABLE_TEXT, out);
+    bool good = print_rows(r, DFR_FORM_TEXT, out);
     for (unsigned i = 0; i < r->n_rows; i++)
         if (r->rows[i].least_load_s > 0 && r->rows[i].load_bound_s > 0)
             write_load(&r->rows[i], out);

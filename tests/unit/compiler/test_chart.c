@@ -1,5 +1,4 @@
-/* test_chart.c - what `dfc compare` makes of its runs: reading a program's statistics, quartiles, the table, the
- * chart. */
+/* test_chart.c - what `dfc compare` makes of its runs: reading a program's statistics, quartiles, the chart. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +11,6 @@
 
 #include "compiler/show/chart.h"
 #include "compiler/trial/compare_stats.h"
-#include "compiler/show/table.h"
 
 static const char stats_text[] =
     "sum: warning: node 'x' runs on the CPU {not json}\n"
@@ -103,71 +101,6 @@ static void the_default_names_what_it_ran(void **state)
     run.policy[0] = 0;
     dfc_policy_stats_of(DFC_NO_POLICY, &run, 1, &s);
     assert_string_equal(s.policy, "default");
-}
-
-static void columns_line_up(void **state)
-{
-    (void)state;
-    struct dfc_table table = { .n_columns = 3 };
-    char *text;
-    size_t size;
-    const char *const cells[] = { "policy", "median", "µs", "gp", "~1.5", "12345", "dmda-long", "2", "é" };
-    for (unsigned i = 0; i < 9; i++)
-        dfc_table_cell(&table, "%s", cells[i]);
-    FILE *out = open_memstream(&text, &size);
-    assert_true(dfc_table_print(&table, out));
-    fclose(out);
-    assert_string_equal(text, "policy     median     µs\n"
-                              "gp           ~1.5  12345\n"
-                              "dmda-long       2      é\n");
-    free(text);
-    dfc_table_free(&table);
-}
-
-static void add_rows(struct dfc_table *table)
-{
-    dfc_table_row(table, (const struct dfc_value[]){ DFC_WORD("a,\"b"), DFC_NUMBER(3), DFC_NUMBER(1536), DFC_NUMBER(0.0015), DFC_NUMBER(1.25),
-                                                     DFC_NUMBER(0.975), DFC_NUMBER(-0.025), DFC_NUMBER(1.25), DFC_NUMBER(2), DFC_NUMBER(1234.5) });
-    dfc_table_row(table, (const struct dfc_value[]){ DFC_WORD("c"), DFC_MISSING, DFC_MISSING, DFC_NUMBER(NAN), DFC_MISSING, DFC_MISSING, DFC_MISSING,
-                                                     DFC_MISSING, DFC_MISSING, DFC_NUMBER(INFINITY) });
-    dfc_table_row(table, (const struct dfc_value[]){ DFC_MISSING, DFC_NUMBER(1), DFC_NUMBER(1), DFC_NUMBER(1), DFC_NUMBER(1), DFC_NUMBER(1),
-                                                     DFC_NUMBER(1), DFC_NUMBER(1), DFC_NUMBER(1), DFC_NUMBER(1) });
-}
-
-static void a_table_is_text_csv_and_json(void **state)
-{
-    (void)state;
-    static const struct dfc_column columns[] = {
-        DFC_COLUMN("name", "name", DFC_TEXT), DFC_COLUMN("n", "n", DFC_COUNT), DFC_COLUMN("bytes", NULL, DFC_BYTES),
-        DFC_COLUMN("time", "time_s", DFC_SECONDS), DFC_COLUMN("plan", "plan_ms", DFC_MILLISECONDS),
-        DFC_COLUMN("busy", "busy", DFC_SHARE, .digits = 1), DFC_COLUMN("more", "more", DFC_CHANGE, .digits = 1, .csv_only = true),
-        DFC_COLUMN(NULL, "factor", DFC_FACTOR), DFC_COLUMN("gain", NULL, DFC_GAIN, .digits = 2), DFC_COLUMN("rate", "rate", DFC_RATE),
-    };
-    static const char *const expected[] = {
-        [DFC_TABLE_TEXT] = "name  n     bytes     time    plan     busy      more   gain  rate\n"
-                           "a,\"b  3  1.50 KiB  1.50 ms  1.2 ms   97.5 %    -2.5 %  2.00x  1234\n"
-                           "c     -         -        -       -        -         -      -     -\n"
-                           "-     1       1 B   1.00 s  1.0 ms  100.0 %  +100.0 %  1.00x     1\n",
-        [DFC_TABLE_CSV] = "name,n,time_s,plan_ms,busy,more,factor,rate\n"
-                          "\"a,\"\"b\",3,0.0015,1.250,0.975,-0.025,1.25,1234.5\n"
-                          "c,,,,,,,inf\n"
-                          ",1,1,1.000,1,1,1,1\n",
-        [DFC_TABLE_JSON] = "\n    {\"name\": \"a,\\\"b\", \"n\": 3, \"time_s\": 0.0015, \"plan_ms\": 1.250, \"busy\": 0.975, \"factor\": 1.25, \"rate\": 1234.5}"
-                           ",\n    {\"name\": \"c\"}"
-                           ",\n    {\"n\": 1, \"time_s\": 1, \"plan_ms\": 1.000, \"busy\": 1, \"factor\": 1, \"rate\": 1}",
-    };
-    for (unsigned form = 0; form < 3; form++) {
-        struct dfc_table table = { 0 };
-        char *text;
-        size_t size;
-        FILE *out = open_memstream(&text, &size);
-        dfc_table_begin(&table, out, form, columns, sizeof columns / sizeof *columns);
-        add_rows(&table);
-        assert_true(dfc_table_end(&table));
-        fclose(out);
-        assert_string_equal(text, expected[form]);
-        free(text);
-    }
 }
 
 static char *draw_beside(const struct dfc_bar *bars, unsigned n, const char *predicted)
@@ -288,7 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics_are_read),          cmocka_unit_test(broken_statistics_are_not),
-        cmocka_unit_test(runs_are_summed_up),           cmocka_unit_test(columns_line_up), cmocka_unit_test(a_table_is_text_csv_and_json),
+        cmocka_unit_test(runs_are_summed_up),          
         cmocka_unit_test(bars_are_as_high_as_they_say), cmocka_unit_test(all_magnitudes_are_drawn),
         cmocka_unit_test(predicted_bars_stand_beside_the_others), cmocka_unit_test(the_default_names_what_it_ran),
     };

@@ -1,0 +1,94 @@
+/* report_table.h - prints tables as text, CSV or JSON. A report declares its typed columns once, and adds rows with a cell for each column. dfc's commands use
+ * it, and the --stats of programs.
+ *
+ * Columns:  `only` restricts a column: to some of the forms, and to tables whose `shown` has all its other bits, which are the caller's.
+ * Text:     Columns with a `head`. A column is as wide as its widest cell, at least its `width`, whose sign says to which side cells are set; without a
+ *           width the first column is set to the left and the others to the right. Nothing is printed before dfr_report_table_end(). A number that is NaN or
+ *           infinite, and a text that is NULL, is "-". A number that has a text is printed as that text.
+ * CSV:      Columns with a `name`: the names, then a line for each row. A missing value (NaN, NULL) is an empty field.
+ * JSON:     Columns with a `name`: an object for each row; the caller prints the array around them, and clears `more` before the next array. A missing
+ *           value (NaN, infinity, NULL) is left out, or null.
+ * Numbers:  of seconds have nine digits, so that a time that is not after another one is not after it in the file either.
+ * Cells:    A text table whose columns depend on the rows is made by dfr_report_table_cell() alone.
+ * Memory:   dfr_report_table_free() returns the copies of the cells' text; dfr_report_table_end() does so itself.
+ * Errors:   out of memory is remembered; dfr_report_table_print() and dfr_report_table_end() then return false. The caller checks the FILE for errors.
+ */
+#ifndef DFR_REPORT_TABLE_H
+#define DFR_REPORT_TABLE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum dfr_form { DFR_FORM_TEXT, DFR_FORM_CSV, DFR_FORM_JSON };
+
+enum dfr_column_type {                  /*                  text          CSV and JSON */
+    DFR_COLUMN_TEXT,                    /*                  as it is      quoted as needed */
+    DFR_COLUMN_COUNT,                   /* below 2^53       17            17 */
+    DFR_COLUMN_BYTES,                   /*                  1.00 KiB      1024 */
+    DFR_COLUMN_SECONDS,                 /*                  1.50 ms       0.0015 */
+    DFR_COLUMN_MILLISECONDS,            /*                  1.5 ms        1.500 */
+    DFR_COLUMN_SHARE,                   /* 1 is all         97.5 %        0.975 */
+    DFR_COLUMN_PERCENT,                 /* 1 is all         97.5          0.975 */
+    DFR_COLUMN_CHANGE,                  /* beside 1         -2.5 %        -0.025 */
+    DFR_COLUMN_FACTOR,                  /*                  1.25          1.25 */
+    DFR_COLUMN_GAIN,                    /*                  1.25x         1.25 */
+    DFR_COLUMN_RATE                     /* per second       1234          1234.5 */
+};
+
+/* Bits of `only`. Those of a caller begin with DFR_ONLY_OWN. */
+#define DFR_ONLY_TEXT (1u << DFR_FORM_TEXT)
+#define DFR_ONLY_CSV (1u << DFR_FORM_CSV)
+#define DFR_ONLY_JSON (1u << DFR_FORM_JSON)
+#define DFR_ONLY_FORMS (DFR_ONLY_TEXT | DFR_ONLY_CSV | DFR_ONLY_JSON)
+#define DFR_ONLY_OWN 8u
+
+struct dfr_column {
+    const char *head, *name;            /* as text; in CSV and JSON. NULL: left out there */
+    enum dfr_column_type type;
+    int digits;                         /* as text, behind the point of a share, a percentage, a change, a factor or a gain */
+    int width;                          /* as text; < 0: set to the left */
+    unsigned only;
+    bool null;                          /* JSON: null if the value is missing */
+};
+#define DFR_COLUMN(HEAD, NAME, TYPE, ...) { .head = (HEAD), .name = (NAME), .type = DFR_COLUMN_##TYPE, __VA_ARGS__ }
+/* The two arguments that say which columns a table has. */
+#define DFR_COLUMNS(columns) (columns), sizeof (columns) / sizeof *(columns)
+
+struct dfr_cell {
+    double number;
+    const char *text;                   /* of a number: what stands for it as text; may be NULL */
+};
+#define DFR_NUM(x) { .number = (double)(x) }
+#define DFR_NUM_AS(x, as) { .number = (double)(x), .text = (as) }
+#define DFR_STR(x) { .text = (x) }
+#define DFR_MISSING { .number = NAN }
+
+struct dfr_report_table {
+    FILE *out;
+    enum dfr_form form;
+    const struct dfr_column *columns;   /* borrowed */
+    unsigned n_all;
+    unsigned shown;                     /* bits of `only`; set before dfr_report_table_begin() */
+    bool more;                          /* JSON: there is an object before */
+    bool inline_rows;                   /* JSON: all objects in one line */
+    bool open_rows;                     /* JSON: the caller ends the object of each row, after members of its own */
+    const char *pad;                    /* JSON: inside an object's braces; NULL: nothing */
+
+    unsigned n_columns;                 /* of the text */
+    size_t n_cells;                     /* row by row */
+    char **cells;
+    bool failed;
+};
+
+/* Begins a table in a struct that is zeroed but for `shown` and the options of JSON. The heads are copied, the rest of the columns is borrowed. */
+void dfr_report_table_begin(struct dfr_report_table *table, FILE *out, enum dfr_form form, const struct dfr_column *columns, unsigned n);
+void dfr_report_table_row(struct dfr_report_table *table, const struct dfr_cell *cells); /* a cell for each column */
+bool dfr_report_table_end(struct dfr_report_table *table);
+
+/* Adds a cell, made as by printf; cells come row by row. */
+void dfr_report_table_cell(struct dfr_report_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool dfr_report_table_print(const struct dfr_report_table *table, FILE *out);
+void dfr_report_table_free(struct dfr_report_table *table);
+
+#endif

@@ -1,12 +1,10 @@
-/* node_report.c - the part of --stats that says what kernels and nodes took (run_report.h). A row is one kernel, or one
- * node, on the host or on devices. Its share is of the time of all jobs together. */
+/* node_report.c - prints the time that kernels and nodes took, and how many waves each sink got (node_report.h). Each row is one kernel, or one node, on
+ * the host or on devices; its share is of the time of all jobs. */
 #include "runtime/program/node_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "runtime/base/text.h"
 
 #define MOST_NODES 20                   /* rows of the text's table of nodes; JSON has all */
 
@@ -66,72 +64,46 @@ static bool make_table(const struct df_graph *g, const struct df_node_stats *sta
     return true;
 }
 
-static const char *name_of(const struct table *t, const struct row *row, char *buffer, size_t size)
+#define KERNELS DFR_ONLY_OWN
+#define NODES (2 * DFR_ONLY_OWN)
+
+static void print_rows(const struct table *t, enum dfr_form form, FILE *out)
 {
-    if (!t->nodes)
-        return df_graph_string(t->graph, t->graph->kernels[row->number].name);
-    df_node_name(t->graph, row->number, buffer, size);
-    return buffer;
-}
-
-static double share(const struct table *t, const struct row *row)
-{
-    return t->all_s > 0 ? row->s / t->all_s : 0;
-}
-
-/* ---- text ---- */
-
-static void print_text(const struct table *t, FILE *out)
-{
-    const char *heading = t->nodes ? "node" : "kernel";
-    uint32_t n = t->nodes && t->n > MOST_NODES ? MOST_NODES : t->n;
-    size_t width = strlen(heading);
-    char name[256], mean[24], sum[24];
-
-    for (uint32_t i = 0; i < n; i++) {
-        size_t length = strlen(name_of(t, &t->rows[i], name, sizeof name));
-        width = length > width ? length : width;
-    }
-    fprintf(out, "\n%-*s  %4s  %10s  %10s  %10s  %7s\n", (int)width, heading, "on", "jobs", "mean", "total", "share %");
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("kernel", "name", TEXT, .only = KERNELS), DFR_COLUMN("node", "name", TEXT, .only = NODES),
+        DFR_COLUMN(NULL, "kernel", TEXT, .only = NODES), DFR_COLUMN("on", "on", TEXT, .width = 4), DFR_COLUMN("jobs", "jobs", COUNT, .width = 10),
+        DFR_COLUMN("mean", "mean_s", SECONDS, .width = 10), DFR_COLUMN("total", "total_s", SECONDS, .width = 10),
+        DFR_COLUMN("share %", "share", PERCENT, .digits = 1, .width = 7),
+    };
+    const uint32_t n = form == DFR_FORM_TEXT && t->nodes && t->n > MOST_NODES ? MOST_NODES : t->n;
+    struct dfr_report_table table = { .shown = t->nodes ? NODES : KERNELS, .inline_rows = true };
+    fputs(form == DFR_FORM_TEXT ? "\n" : t->nodes ? ", \"nodes\": [" : ", \"kernels\": [", out);
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
     for (uint32_t i = 0; i < n; i++) {
         const struct row *r = &t->rows[i];
-        fprintf(out, "%-*s  %4s  %10" PRIu64 "  %10s  %10s  %7.1f\n", (int)width, name_of(t, r, name, sizeof name),
-                r->device ? "gpu" : "cpu", r->jobs, dfr_text_seconds(r->s / (double)r->jobs, mean, sizeof mean),
-                dfr_text_seconds(r->s, sum, sizeof sum), 100 * share(t, r));
+        const uint32_t k = t->nodes ? t->graph->nodes[r->number].kernel : r->number;
+        const char *kernel = df_graph_string(t->graph, t->graph->kernels[k].name);
+        char node[256] = "";
+        if (t->nodes)
+            df_node_name(t->graph, r->number, node, sizeof node);
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(kernel), DFR_STR(node), DFR_STR(kernel), DFR_STR(r->device ? "gpu" : "cpu"), DFR_NUM(r->jobs), DFR_NUM(r->s / (double)r->jobs),
+            DFR_NUM(r->s), DFR_NUM(t->all_s > 0 ? r->s / t->all_s : 0) });
     }
+    dfr_report_table_end(&table);
+    fputs(form == DFR_FORM_TEXT ? "" : "]", out);
     if (n < t->n)
         fprintf(out, "and %" PRIu32 " more rows; --stats=json has them all\n", t->n - n);
 }
 
-/* ---- JSON ---- */
-
-static void print_json(const struct table *t, FILE *out)
-{
-    char name[256];
-
-    fprintf(out, ", \"%s\": [", t->nodes ? "nodes" : "kernels");
-    for (uint32_t i = 0; i < t->n; i++) {
-        const struct row *r = &t->rows[i];
-        fputs(i ? ", {\"name\": " : "{\"name\": ", out);
-        dfr_text_json(out, name_of(t, r, name, sizeof name));
-        if (t->nodes) {
-            fputs(", \"kernel\": ", out);
-            dfr_text_json(out, df_graph_string(t->graph, t->graph->kernels[t->graph->nodes[r->number].kernel].name));
-        }
-        fprintf(out, ", \"on\": \"%s\", \"jobs\": %" PRIu64 ", \"mean_s\": %.9g, \"total_s\": %.9g, \"share\": %.6g}",
-                r->device ? "gpu" : "cpu", r->jobs, r->s / (double)r->jobs, r->s, share(t, r));
-    }
-    fputc(']', out);
-}
-
-void dfr_report_nodes(const struct df_graph *graph, const struct df_node_stats *stats, bool json, FILE *out)
+void dfr_report_nodes(const struct df_graph *graph, const struct df_node_stats *stats, enum dfr_form form, FILE *out)
 {
     struct table kernels = { 0 }, nodes = { 0 };
 
     if (make_table(graph, stats, false, &kernels) && make_table(graph, stats, true, &nodes)) {
-        (json ? print_json : print_text)(&kernels, out);
-        if (json || nodes.n > kernels.n) /* else each node has a kernel of its own */
-            (json ? print_json : print_text)(&nodes, out);
+        print_rows(&kernels, form, out);
+        if (form == DFR_FORM_JSON || nodes.n > kernels.n) /* else each node has a kernel of its own */
+            print_rows(&nodes, form, out);
     }
     free(kernels.rows);
     free(nodes.rows);
@@ -153,44 +125,24 @@ static bool any_left_out(const struct df_graph *g, const struct df_node_skips *s
     return false;
 }
 
-static void sinks_text(const struct df_graph *g, const struct df_node_skips *skips, uint64_t waves, FILE *out)
+void dfr_report_sinks(const struct df_graph *graph, const struct df_node_skips *skips, uint64_t waves, enum dfr_form form, FILE *out)
 {
-    size_t width = strlen("sink or ordered");
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("sink or ordered", "name", TEXT), DFR_COLUMN("waves", "waves", COUNT, .width = 10), DFR_COLUMN("empty", "empty", COUNT, .width = 10),
+    };
+    struct dfr_report_table table = { .inline_rows = true };
     char name[256];
 
-    for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (counts(g, v) && df_node_name(g, v, name, sizeof name) > width)
-            width = strlen(name);
-    fprintf(out, "\n%-*s  %10s  %10s\n", (int)width, "sink or ordered", "waves", "empty");
-    for (uint32_t v = 0; v < g->n_nodes; v++) {
-        if (!counts(g, v))
+    if (!any_left_out(graph, skips))
+        return;
+    fputs(form == DFR_FORM_TEXT ? "\n" : ", \"sinks\": [", out);
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
+    for (uint32_t v = 0; v < graph->n_nodes; v++) {
+        if (!counts(graph, v))
             continue;
-        df_node_name(g, v, name, sizeof name);
-        fprintf(out, "%-*s  %10" PRIu64 "  %10" PRIu64 "\n", (int)width, name, waves - skips[v].left_out, skips[v].left_out);
+        df_node_name(graph, v, name, sizeof name);
+        dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR(name), DFR_NUM(waves - skips[v].left_out), DFR_NUM(skips[v].left_out) });
     }
-}
-
-static void sinks_json(const struct df_graph *g, const struct df_node_skips *skips, uint64_t waves, FILE *out)
-{
-    const char *comma = "";
-    char name[256];
-
-    fputs(", \"sinks\": [", out);
-    for (uint32_t v = 0; v < g->n_nodes; v++) {
-        if (!counts(g, v))
-            continue;
-        df_node_name(g, v, name, sizeof name);
-        fprintf(out, "%s{\"name\": ", comma);
-        dfr_text_json(out, name);
-        fprintf(out, ", \"waves\": %" PRIu64 ", \"empty\": %" PRIu64 "}", waves - skips[v].left_out, skips[v].left_out);
-        comma = ", ";
-    }
-    fputc(']', out);
-}
-
-void dfr_report_sinks(const struct df_graph *graph, const struct df_node_skips *skips, uint64_t waves, bool json,
-                      FILE *out)
-{
-    if (any_left_out(graph, skips))
-        (json ? sinks_json : sinks_text)(graph, skips, waves, out);
+    dfr_report_table_end(&table);
+    fputs(form == DFR_FORM_TEXT ? "" : "]", out);
 }

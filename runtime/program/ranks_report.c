@@ -1,9 +1,9 @@
-/* ranks_report.c - prints what the ranks of a run did, in the two forms of --stats (ranks_report.h). */
+/* ranks_report.c - prints the statistics of all ranks and their sums, as text or JSON (ranks_report.h). */
 #include "runtime/program/ranks_report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
+#include "runtime/base/report_table.h"
 #include "runtime/base/text.h"
 #include "runtime/program/node_report.h"
 #include "runtime/program/run_report.h"
@@ -19,6 +19,7 @@ struct sums {
     struct dfr_rank_counts counts;
     uint64_t jobs, copied_bytes;
     double busy_s;
+    unsigned memories;                  /* of devices */
     int by_fate[DFR_RANK_FATES];
     int silent;                         /* ranks that did not report */
 };
@@ -54,6 +55,7 @@ static struct sums sums_of(const struct dfr_figures *f)
         sums.jobs += rank->stats.jobs;
         sums.busy_s += busy_of(&rank->stats);
         sums.copied_bytes += copied_by(&rank->stats);
+        sums.memories += rank->stats.n_memories;
         sums.by_fate[rank->fate]++;
         sums.silent += !rank->reported;
     }
@@ -62,68 +64,77 @@ static struct sums sums_of(const struct dfr_figures *f)
 
 /* ---- text ---- */
 
-int dfr_host_width(const struct dfr_figures *f)
-{
-    size_t width = strlen("host");
-    for (int r = 0; r < f->n_ranks; r++)
-        width = strlen(f->ranks[r].host) > width ? strlen(f->ranks[r].host) : width;
-    return (int)width;
-}
+static const struct dfr_column rank_columns[] = {
+    DFR_COLUMN("rank", "rank", COUNT, .width = 4), DFR_COLUMN("host", "host", TEXT, .width = -4), DFR_COLUMN("state", "state", TEXT, .width = -7),
+    DFR_COLUMN("waves", "waves", COUNT, .width = 8), DFR_COLUMN("given", "given", COUNT, .width = 8), DFR_COLUMN("again", "given_again", COUNT, .width = 8),
+    DFR_COLUMN("dropped", "dropped", COUNT, .width = 8), DFR_COLUMN("to it", NULL, BYTES, .width = 9), DFR_COLUMN("from it", NULL, BYTES, .width = 9),
+    DFR_COLUMN(NULL, "deaths", COUNT), DFR_COLUMN(NULL, "inflight", COUNT), DFR_COLUMN("window", "window", COUNT, .width = 6),
+    DFR_COLUMN(NULL, "sent_bytes", BYTES), DFR_COLUMN(NULL, "received_bytes", BYTES),
+};
 
-static void put_counts(const struct dfr_rank_counts *c, FILE *out)
+/* rank: NULL: c is the sum of all. */
+static void put_rank(struct dfr_report_table *table, const struct dfr_rank_counts *c, int number, const struct dfr_rank_figures *rank)
 {
-    char to[24], from[24];
-    fprintf(out, "  %8" PRId64 "  %8" PRId64 "  %8" PRId64 "  %8" PRId64 "  %9s  %9s", c->n_accepted, c->n_given, c->n_again, c->n_dropped,
-            dfr_text_bytes(c->sent_bytes, to, sizeof to), dfr_text_bytes(c->received_bytes, from, sizeof from));
+    dfr_report_table_row(table, (const struct dfr_cell[]){
+        DFR_NUM_AS(number, rank ? NULL : "all"), DFR_STR(rank ? rank->host : ""), DFR_STR(rank ? dfr_rank_fates[rank->fate] : ""),
+        DFR_NUM(c->n_accepted), DFR_NUM(c->n_given), DFR_NUM(c->n_again), DFR_NUM(c->n_dropped), DFR_NUM(c->sent_bytes), DFR_NUM(c->received_bytes),
+        DFR_NUM(c->n_deaths), DFR_NUM(rank ? rank->inflight : 0), DFR_NUM_AS(rank ? rank->window : 0, rank ? NULL : ""), DFR_NUM(c->sent_bytes),
+        DFR_NUM(c->received_bytes) });
 }
 
 static void report_waves(const struct dfr_figures *f, const struct sums *sums, FILE *out)
 {
-    const int width = dfr_host_width(f);
-    fprintf(out, "\nrank  %-*s  %-7s  %8s  %8s  %8s  %8s  %9s  %9s  %6s\n", width, "host", "state", "waves", "given", "again", "dropped", "to it", "from it",
-            "window");
-    for (int r = 1; r < f->n_ranks; r++) {
-        const struct dfr_rank_figures *rank = &f->ranks[r];
-        fprintf(out, "%4d  %-*s  %-7s", r, width, rank->host, dfr_rank_fates[rank->fate]);
-        put_counts(&rank->counts, out);
-        fprintf(out, "  %6u\n", rank->window);
-    }
-    fprintf(out, "%4s  %-*s  %-7s", "all", width, "", "");
-    put_counts(&sums->counts, out);
+    struct dfr_report_table table = { 0 };
     fputc('\n', out);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(rank_columns));
+    for (int r = 1; r < f->n_ranks; r++)
+        put_rank(&table, &f->ranks[r].counts, r, &f->ranks[r]);
+    put_rank(&table, &sums->counts, 0, NULL);
+    dfr_report_table_end(&table);
 }
 
 static void report_units(const struct dfr_figures *f, const struct sums *sums, FILE *out)
 {
-    char busy[24], idle[24];
-    fprintf(out, "\nrank  %-20s  %10s  %10s  %10s  %6s\n", "worker", "jobs", "busy", "idle", "busy %");
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("rank", NULL, COUNT, .width = 4), DFR_COLUMN("worker", NULL, TEXT, .width = -20), DFR_COLUMN("jobs", NULL, COUNT, .width = 10),
+        DFR_COLUMN("busy", NULL, SECONDS, .width = 10), DFR_COLUMN("idle", NULL, SECONDS, .width = 10),
+        DFR_COLUMN("busy %", NULL, PERCENT, .digits = 1, .width = 6),
+    };
+    struct dfr_report_table table = { 0 };
+    fputc('\n', out);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (int r = 0; r < f->n_ranks; r++) {
         const struct df_stats *s = &f->ranks[r].stats;
         for (unsigned i = 0; i < s->n_workers; i++) {
             const struct df_worker_stats *w = &s->workers[i];
-            double idle_s = s->makespan_s > w->busy_s ? s->makespan_s - w->busy_s : 0;
-            fprintf(out, "%4d  %-20s  %10" PRIu64 "  %10s  %10s  %6.1f\n", r, w->name, w->jobs, dfr_text_seconds(w->busy_s, busy, sizeof busy),
-                    dfr_text_seconds(idle_s, idle, sizeof idle), s->makespan_s > 0 ? 100 * w->busy_s / s->makespan_s : 0.0);
+            dfr_report_table_row(&table, (const struct dfr_cell[]){
+                DFR_NUM(r), DFR_STR(w->name), DFR_NUM(w->jobs), DFR_NUM(w->busy_s), DFR_NUM(s->makespan_s > w->busy_s ? s->makespan_s - w->busy_s : 0),
+                DFR_NUM(s->makespan_s > 0 ? w->busy_s / s->makespan_s : 0) });
         }
     }
-    fprintf(out, "%4s  %-20s  %10" PRIu64 "  %10s\n", "all", "", sums->jobs, dfr_text_seconds(sums->busy_s, busy, sizeof busy));
+    dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR("all"), DFR_STR(""), DFR_NUM(sums->jobs), DFR_NUM(sums->busy_s), DFR_STR(""), DFR_STR("") });
+    dfr_report_table_end(&table);
 }
 
 static void report_memories(const struct dfr_figures *f, const struct sums *sums, FILE *out)
 {
-    char peak[24], in[24], back[24], copied[24];
-    bool any = false;
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("rank", NULL, COUNT, .width = 4), DFR_COLUMN("memory", NULL, TEXT, .width = -20), DFR_COLUMN("peak", NULL, BYTES, .width = 9),
+        DFR_COLUMN("to it", NULL, COUNT, .width = 8), DFR_COLUMN("bytes", NULL, BYTES, .width = 9), DFR_COLUMN("from it", NULL, COUNT, .width = 8),
+        DFR_COLUMN("bytes", NULL, BYTES, .width = 9),
+    };
+    struct dfr_report_table table = { 0 };
+    char copied[24];
+    fputc('\n', out);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (int r = 0; r < f->n_ranks; r++)
         for (unsigned i = 0; i < f->ranks[r].stats.n_memories; i++) {
             const struct df_memory_stats *m = &f->ranks[r].stats.memories[i];
-            if (!any)
-                fprintf(out, "\nrank  %-20s  %9s  %8s  %9s  %8s  %9s\n", "memory", "peak", "to it", "bytes", "from it", "bytes");
-            any = true;
-            fprintf(out, "%4d  %-20s  %9s  %8" PRIu64 "  %9s  %8" PRIu64 "  %9s\n", r, m->name, dfr_text_bytes(m->peak_bytes, peak, sizeof peak),
-                    m->h2d_copies, dfr_text_bytes(m->h2d_bytes, in, sizeof in), m->d2h_copies, dfr_text_bytes(m->d2h_bytes, back, sizeof back));
+            dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_NUM(r), DFR_STR(m->name), DFR_NUM(m->peak_bytes), DFR_NUM(m->h2d_copies),
+                                                                    DFR_NUM(m->h2d_bytes), DFR_NUM(m->d2h_copies), DFR_NUM(m->d2h_bytes) });
         }
-    if (any)
-        fprintf(out, "copied to devices, from them and between them: %s\n", dfr_text_bytes(sums->copied_bytes, copied, sizeof copied));
+    dfr_report_table_end(&table);
+    fprintf(out, "copied to devices, from them and between them: %s\n", dfr_text_bytes(sums->copied_bytes, copied, sizeof copied));
 }
 
 static void report_policies(const struct dfr_figures *f, FILE *out)
@@ -155,32 +166,31 @@ void dfr_report_ranks_text(const struct dfr_figures *f, const struct df_graph *g
     else
         report_waves(f, &sums, out);
     report_units(f, &sums, out);
-    report_memories(f, &sums, out);
-    dfr_report_sinks(graph, f->skips, (uint64_t)f->waves, false, out);
+    if (sums.memories > 0)
+        report_memories(f, &sums, out);
+    dfr_report_sinks(graph, f->skips, (uint64_t)f->waves, DFR_FORM_TEXT, out);
     if (f->nodes)
-        dfr_report_nodes(graph, f->nodes, false, out);
+        dfr_report_nodes(graph, f->nodes, DFR_FORM_TEXT, out);
 }
 
 /* ---- JSON ---- */
 
-static void put_rank(const struct dfr_figures *f, int r, const struct df_graph *graph, FILE *out)
+static void put_ranks(const struct dfr_figures *f, const struct df_graph *graph, FILE *out)
 {
-    const struct dfr_rank_figures *rank = &f->ranks[r];
-    const struct dfr_rank_counts *c = &rank->counts;
-
-    fprintf(out, "%s{\"rank\": %d, \"host\": ", r ? ", " : "", r);
-    dfr_text_json(out, rank->host);
-    fprintf(out, ", \"state\": \"%s\", \"waves\": %" PRId64 ", \"given\": %" PRId64 ", \"given_again\": %" PRId64 ", \"dropped\": %" PRId64
-            ", \"deaths\": %u, \"inflight\": %u, \"window\": %u, \"sent_bytes\": %" PRIu64 ", \"received_bytes\": %" PRIu64 ", \"stats\": ",
-            dfr_rank_fates[rank->fate], c->n_accepted, c->n_given, c->n_again, c->n_dropped, c->n_deaths, rank->inflight, rank->window, c->sent_bytes,
-            c->received_bytes);
-    if (rank->reported)
-        dfr_report_object(&rank->stats, graph, NULL, NULL, out);
-    else
-        fputs("null", out);
-    if (f->by_stages)
-        dfr_report_stages_json(&rank->stages, out);
-    fputc('}', out);
+    struct dfr_report_table table = { .inline_rows = true, .open_rows = true };
+    dfr_report_table_begin(&table, out, DFR_FORM_JSON, DFR_COLUMNS(rank_columns));
+    for (int r = 0; r < f->n_ranks; r++) {
+        const struct dfr_rank_figures *rank = &f->ranks[r];
+        put_rank(&table, &rank->counts, r, rank);
+        fputs(", \"stats\": ", out);
+        if (rank->reported)
+            dfr_report_object(&rank->stats, graph, NULL, NULL, out);
+        else
+            fputs("null", out);
+        if (f->by_stages)
+            dfr_report_stages_json(&rank->stages, out);
+        fputc('}', out);
+    }
 }
 
 void dfr_report_ranks_json(const struct dfr_figures *f, const struct df_graph *graph, FILE *out)
@@ -191,13 +201,12 @@ void dfr_report_ranks_json(const struct dfr_figures *f, const struct df_graph *g
             ", \"dropped\": %" PRId64 ", \"busy_s\": %.9g, \"copied_bytes\": %" PRIu64 ", \"sent_bytes\": %" PRIu64 ", \"received_bytes\": %" PRIu64
             ", \"ranks\": [", f->elapsed_s, f->waves, sums.jobs, sums.counts.n_given, sums.counts.n_again, sums.counts.n_dropped, sums.busy_s,
             sums.copied_bytes, sums.counts.sent_bytes, sums.counts.received_bytes);
-    for (int r = 0; r < f->n_ranks; r++)
-        put_rank(f, r, graph, out);
+    put_ranks(f, graph, out);
     fputc(']', out);
     if (f->by_stages)
         dfr_report_stages_sum_json(f, out);
-    dfr_report_sinks(graph, f->skips, (uint64_t)f->waves, true, out);
+    dfr_report_sinks(graph, f->skips, (uint64_t)f->waves, DFR_FORM_JSON, out);
     if (f->nodes)
-        dfr_report_nodes(graph, f->nodes, true, out);
+        dfr_report_nodes(graph, f->nodes, DFR_FORM_JSON, out);
     fputs("}\n", out);
 }

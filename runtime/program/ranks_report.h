@@ -1,4 +1,4 @@
-/* ranks_report.h - what --stats prints of a run on many ranks: tables by rank and of all, or one line of JSON. df_main() calls it. */
+/* ranks_report.h - prints the statistics of a run on several ranks (--stats): tables by rank with sums, or one line of JSON. df_main() calls it. */
 #ifndef DFR_RANKS_REPORT_H
 #define DFR_RANKS_REPORT_H
 
@@ -8,8 +8,6 @@
 #include "runtime/graph/graph.h"
 
 extern const char *const dfr_rank_fates[DFR_RANK_FATES]; /* "worked", … */
-/* Of the longest name of a host, and of the word "host". */
-int dfr_host_width(const struct dfr_figures *figures);
 
 void dfr_report_ranks_text(const struct dfr_figures *figures, const struct df_graph *graph, FILE *out);
 

@@ -1,54 +1,71 @@
-/* run_report.c - prints the statistics of a run, in the two forms of --stats (run_report.h). */
+/* run_report.c - prints the statistics of a run, as text or JSON (run_report.h). */
 #include "runtime/program/run_report.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "runtime/base/text.h"
 #include "runtime/program/node_report.h"
 
-/* Width of the name column. */
-static int name_width(const char *heading, const char *first, size_t stride, unsigned n)
+static void put_workers(const struct df_stats *s, enum dfr_form form, FILE *out)
 {
-    size_t width = strlen(heading);
-    for (unsigned i = 0; i < n; i++)
-        if (strlen(first + i * stride) > width)
-            width = strlen(first + i * stride);
-    return (int)width;
-}
-
-static void report_workers(const struct df_stats *s, FILE *out)
-{
-    int width = name_width("worker", s->workers[0].name, sizeof s->workers[0], s->n_workers);
-    char busy[24];
-    fprintf(out, "\n%-*s  %10s  %10s  %6s\n", width, "worker", "jobs", "busy", "busy %");
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("worker", "name", TEXT), DFR_COLUMN("jobs", "jobs", COUNT, .width = 10), DFR_COLUMN("busy", "busy_s", SECONDS, .width = 10),
+        DFR_COLUMN("busy %", NULL, PERCENT, .digits = 1, .width = 6),
+    };
+    struct dfr_report_table table = { .inline_rows = true };
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < s->n_workers; i++) {
         const struct df_worker_stats *w = &s->workers[i];
-        fprintf(out, "%-*s  %10" PRIu64 "  %10s  %6.1f\n", width, w->name, w->jobs,
-                dfr_text_seconds(w->busy_s, busy, sizeof busy),
-                s->makespan_s > 0 ? 100 * w->busy_s / s->makespan_s : 0.0);
+        dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR(w->name), DFR_NUM(w->jobs), DFR_NUM(w->busy_s),
+                                                                DFR_NUM(s->makespan_s > 0 ? w->busy_s / s->makespan_s : 0) });
     }
+    dfr_report_table_end(&table);
 }
 
-static void report_memories(const struct df_stats *s, FILE *out)
+/* Text has two tables, of what devices hold and of what their caches count. JSON has all of it in one object. */
+#define MEMORIES DFR_ONLY_OWN
+#define CACHES (2 * DFR_ONLY_OWN)
+
+static void put_memories(const struct df_stats *s, unsigned shown, enum dfr_form form, FILE *out)
 {
-    int width = name_width("memory", s->memories[0].name, sizeof s->memories[0], s->n_memories);
-    char pool[24], peak[24], in[24], back[24];
-    fprintf(out, "\n%-*s  %9s  %9s  %8s  %9s  %8s  %9s  %4s  %8s\n", width, "memory", "pool", "peak", "to it", "bytes",
-            "from it", "bytes", "jobs", "replayed");
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("memory", "name", TEXT), DFR_COLUMN("pool", "capacity_bytes", BYTES, .width = 9, .only = MEMORIES),
+        DFR_COLUMN("peak", "peak_bytes", BYTES, .width = 9, .only = MEMORIES), DFR_COLUMN("to it", "h2d_copies", COUNT, .width = 8, .only = MEMORIES),
+        DFR_COLUMN("bytes", "h2d_bytes", BYTES, .width = 9, .only = MEMORIES), DFR_COLUMN("from it", "d2h_copies", COUNT, .width = 8, .only = MEMORIES),
+        DFR_COLUMN("bytes", "d2h_bytes", BYTES, .width = 9, .only = MEMORIES), DFR_COLUMN(NULL, "peer_copies", COUNT),
+        DFR_COLUMN(NULL, "peer_bytes", BYTES), DFR_COLUMN(NULL, "staged_copies", COUNT), DFR_COLUMN(NULL, "staged_bytes", BYTES),
+        DFR_COLUMN(NULL, "batches", COUNT), DFR_COLUMN(NULL, "batched_copies", COUNT), DFR_COLUMN(NULL, "joined_copies", COUNT),
+        DFR_COLUMN(NULL, "evictions", COUNT), DFR_COLUMN(NULL, "writebacks", COUNT), DFR_COLUMN("jobs", "jobs", COUNT, .width = 4, .only = MEMORIES),
+        DFR_COLUMN("replayed", "replayed", COUNT, .width = 8, .only = MEMORIES), DFR_COLUMN("evict", "evict", TEXT, .width = 6, .only = CACHES),
+        DFR_COLUMN("hits", "hits", COUNT, .width = 9, .only = CACHES), DFR_COLUMN("bytes", "hit_bytes", BYTES, .width = 9, .only = CACHES),
+        DFR_COLUMN("misses", "misses", COUNT, .width = 9, .only = CACHES), DFR_COLUMN("bytes", "miss_bytes", BYTES, .width = 9, .only = CACHES),
+        DFR_COLUMN("ahead", "prefetches", COUNT, .width = 9, .only = CACHES), DFR_COLUMN("bytes", "prefetch_bytes", BYTES, .width = 9, .only = CACHES),
+        DFR_COLUMN("evictions", NULL, COUNT, .width = 9, .only = CACHES), DFR_COLUMN("bytes", "evicted_bytes", BYTES, .width = 9, .only = CACHES),
+        DFR_COLUMN("write-backs", NULL, COUNT, .width = 11, .only = CACHES), DFR_COLUMN("bytes", "writeback_bytes", BYTES, .width = 9, .only = CACHES),
+    };
+    struct dfr_report_table table = { .shown = shown, .inline_rows = true };
+    dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < s->n_memories; i++) {
         const struct df_memory_stats *m = &s->memories[i];
-        fprintf(out,
-                "%-*s  %9s  %9s  %8" PRIu64 "  %9s  %8" PRIu64 "  %9s  %4u  %8" PRIu64 "\n", width, m->name,
-                dfr_text_bytes(m->capacity_bytes, pool, sizeof pool), dfr_text_bytes(m->peak_bytes, peak, sizeof peak),
-                m->h2d_copies, dfr_text_bytes(m->h2d_bytes, in, sizeof in), m->d2h_copies,
-                dfr_text_bytes(m->d2h_bytes, back, sizeof back), m->jobs, m->replayed);
+        dfr_report_table_row(&table, (const struct dfr_cell[]){
+            DFR_STR(m->name), DFR_NUM(m->capacity_bytes), DFR_NUM(m->peak_bytes), DFR_NUM(m->h2d_copies), DFR_NUM(m->h2d_bytes),
+            DFR_NUM(m->d2h_copies), DFR_NUM(m->d2h_bytes), DFR_NUM(m->peer_copies), DFR_NUM(m->peer_bytes), DFR_NUM(m->staged_copies),
+            DFR_NUM(m->staged_bytes), DFR_NUM(m->batches), DFR_NUM(m->batched_copies), DFR_NUM(m->joined_copies), DFR_NUM(m->evictions),
+            DFR_NUM(m->writebacks), DFR_NUM(m->jobs), DFR_NUM(m->replayed), DFR_STR(m->evict), DFR_NUM(m->hits), DFR_NUM(m->hit_bytes),
+            DFR_NUM(m->misses), DFR_NUM(m->miss_bytes), DFR_NUM(m->prefetches), DFR_NUM(m->prefetch_bytes), DFR_NUM(m->evictions),
+            DFR_NUM(m->evicted_bytes), DFR_NUM(m->writebacks), DFR_NUM(m->writeback_bytes) });
     }
+    dfr_report_table_end(&table);
+}
+
+static void report_copies(const struct df_stats *s, FILE *out)
+{
+    char bytes[24];
     for (unsigned i = 0; i < s->n_memories; i++)
         if (s->memories[i].staged_copies > 0)
             fprintf(out, "%s: %" PRIu64 " copies (%s) went through pinned memory, because the host's is not pinned\n",
                     s->memories[i].name, s->memories[i].staged_copies,
-                    dfr_text_bytes(s->memories[i].staged_bytes, in, sizeof in));
+                    dfr_text_bytes(s->memories[i].staged_bytes, bytes, sizeof bytes));
     for (unsigned i = 0; i < s->n_memories; i++)
         if (s->memories[i].batched_copies > 0)
             fprintf(out, "%s: %" PRIu64 " copies went in %" PRIu64 " batches (%" PRIu64 " joined to a neighbour)\n",
@@ -57,31 +74,7 @@ static void report_memories(const struct df_stats *s, FILE *out)
     for (unsigned i = 0; i < s->n_memories; i++)
         if (s->memories[i].peer_copies > 0)
             fprintf(out, "%s sent %" PRIu64 " tokens (%s) to other devices directly\n", s->memories[i].name,
-                    s->memories[i].peer_copies, dfr_text_bytes(s->memories[i].peer_bytes, in, sizeof in));
-}
-
-/* The table of what caches count, each count with its bytes: five pairs of columns. */
-static void report_caches(const struct df_stats *s, FILE *out)
-{
-    static const char *const heads[] = { "hits", "misses", "ahead", "evictions", "write-backs" };
-    int width = name_width("memory", s->memories[0].name, sizeof s->memories[0], s->n_memories);
-    char bytes[24];
-
-    fprintf(out, "\n%-*s  %6s", width, "memory", "evict");
-    for (unsigned k = 0; k < 5; k++)
-        fprintf(out, "  %*s  %9s", k == 4 ? 11 : 9, heads[k], "bytes");
-    fputc('\n', out);
-    for (unsigned i = 0; i < s->n_memories; i++) {
-        const struct df_memory_stats *m = &s->memories[i];
-        const uint64_t pairs[][2] = { { m->hits, m->hit_bytes }, { m->misses, m->miss_bytes },
-                                      { m->prefetches, m->prefetch_bytes }, { m->evictions, m->evicted_bytes },
-                                      { m->writebacks, m->writeback_bytes } };
-        fprintf(out, "%-*s  %6s", width, m->name, m->evict);
-        for (unsigned k = 0; k < 5; k++)
-            fprintf(out, "  %*" PRIu64 "  %9s", k == 4 ? 11 : 9, pairs[k][0],
-                    dfr_text_bytes(pairs[k][1], bytes, sizeof bytes));
-        fputc('\n', out);
-    }
+                    s->memories[i].peer_copies, dfr_text_bytes(s->memories[i].peer_bytes, bytes, sizeof bytes));
 }
 
 static void report_rehearsal(const struct df_rehearsal_stats *r, FILE *out)
@@ -110,15 +103,19 @@ void dfr_report_text(const struct df_stats *s, const struct df_graph *graph, con
     fprintf(out, "waves in flight  %u\n", s->inflight);
     if (s->rehearsal.scale > 0)
         report_rehearsal(&s->rehearsal, out);
-    report_workers(s, out);
-    if (s->n_memories)
-        report_memories(s, out);
-    if (s->n_memories)
-        report_caches(s, out);
+    fputc('\n', out);
+    put_workers(s, DFR_FORM_TEXT, out);
+    if (s->n_memories) {
+        fputc('\n', out);
+        put_memories(s, MEMORIES, DFR_FORM_TEXT, out);
+        report_copies(s, out);
+        fputc('\n', out);
+        put_memories(s, CACHES, DFR_FORM_TEXT, out);
+    }
     if (skips)
-        dfr_report_sinks(graph, skips, s->waves, false, out);
+        dfr_report_sinks(graph, skips, s->waves, DFR_FORM_TEXT, out);
     if (nodes)
-        dfr_report_nodes(graph, nodes, false, out);
+        dfr_report_nodes(graph, nodes, DFR_FORM_TEXT, out);
 }
 
 /* ---- JSON ---- */
@@ -149,37 +146,13 @@ void dfr_report_object(const struct df_stats *s, const struct df_graph *graph, c
     fprintf(out,
             "\"makespan_s\": %.9g, \"waves\": %" PRIu64 ", \"jobs\": %" PRIu64 ", \"inflight\": %u, \"passes\": %u, \"workers\": [",
             s->makespan_s, s->waves, s->jobs, s->inflight, s->passes);
-    for (unsigned i = 0; i < s->n_workers; i++) {
-        fprintf(out, "%s{\"name\": ", i ? ", " : "");
-        dfr_text_json(out, s->workers[i].name);
-        fprintf(out, ", \"jobs\": %" PRIu64 ", \"busy_s\": %.9g}", s->workers[i].jobs, s->workers[i].busy_s);
-    }
-    fprintf(out, "], \"memories\": [");
-    for (unsigned i = 0; i < s->n_memories; i++) {
-        const struct df_memory_stats *m = &s->memories[i];
-        fprintf(out, "%s{\"name\": ", i ? ", " : "");
-        dfr_text_json(out, m->name);
-        fprintf(out,
-                ", \"capacity_bytes\": %" PRIu64 ", \"peak_bytes\": %" PRIu64 ", \"h2d_copies\": %" PRIu64
-                ", \"h2d_bytes\": %" PRIu64 ", \"d2h_copies\": %" PRIu64 ", \"d2h_bytes\": %" PRIu64
-                ", \"peer_copies\": %" PRIu64 ", \"peer_bytes\": %" PRIu64 ", \"staged_copies\": %" PRIu64
-                ", \"staged_bytes\": %" PRIu64 ", \"batches\": %" PRIu64 ", \"batched_copies\": %" PRIu64
-                ", \"joined_copies\": %" PRIu64
-                ", \"evictions\": %" PRIu64 ", \"writebacks\": %" PRIu64 ", \"jobs\": %u, \"replayed\": %" PRIu64,
-                m->capacity_bytes, m->peak_bytes, m->h2d_copies, m->h2d_bytes, m->d2h_copies, m->d2h_bytes,
-                m->peer_copies, m->peer_bytes, m->staged_copies, m->staged_bytes, m->batches, m->batched_copies, m->joined_copies,
-                m->evictions, m->writebacks, m->jobs, m->replayed);
-        fprintf(out,
-                ", \"evict\": \"%s\", \"hits\": %" PRIu64 ", \"hit_bytes\": %" PRIu64 ", \"misses\": %" PRIu64
-                ", \"miss_bytes\": %" PRIu64 ", \"prefetches\": %" PRIu64 ", \"prefetch_bytes\": %" PRIu64
-                ", \"evicted_bytes\": %" PRIu64 ", \"writeback_bytes\": %" PRIu64 "}",
-                m->evict, m->hits, m->hit_bytes, m->misses, m->miss_bytes, m->prefetches, m->prefetch_bytes,
-                m->evicted_bytes, m->writeback_bytes);
-    }
+    put_workers(s, DFR_FORM_JSON, out);
+    fputs("], \"memories\": [", out);
+    put_memories(s, MEMORIES | CACHES, DFR_FORM_JSON, out);
     fputc(']', out);
     if (skips)
-        dfr_report_sinks(graph, skips, s->waves, true, out);
+        dfr_report_sinks(graph, skips, s->waves, DFR_FORM_JSON, out);
     if (nodes)
-        dfr_report_nodes(graph, nodes, true, out);
+        dfr_report_nodes(graph, nodes, DFR_FORM_JSON, out);
     fputc('}', out);
 }

@@ -1,4 +1,6 @@
-/* run_report.h - what --stats prints: a table for people, one line of JSON for programs. df_main() calls it. */
+/* run_report.h - prints the statistics of a run (--stats), as text for people or as one line of JSON for programs. df_main() calls it. A table of the text is
+ * left out if there is no memory for it.
+ */
 #ifndef DF_REPORT_H
 #define DF_REPORT_H
 

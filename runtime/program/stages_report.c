@@ -1,67 +1,63 @@
-/* stages_report.c - prints what ranks did with their stages (stages_report.h). */
+/* stages_report.c - prints what each rank did with its pipeline stages (stages_report.h). */
 #include "runtime/program/stages_report.h"
 
 #include <inttypes.h>
 
-#include "runtime/base/text.h"
+#include "runtime/base/report_table.h"
 #include "runtime/program/ranks_report.h"
 
-/* ---- text ---- */
+static const struct dfr_column columns[] = {
+    DFR_COLUMN("rank", NULL, COUNT, .width = 4), DFR_COLUMN("host", NULL, TEXT, .width = -4), DFR_COLUMN("state", NULL, TEXT, .width = -7),
+    DFR_COLUMN(NULL, "names", TEXT), DFR_COLUMN("waves", "waves", COUNT, .width = 8), DFR_COLUMN("to it", "in_bytes", BYTES, .width = 9),
+    DFR_COLUMN("from it", "out_bytes", BYTES, .width = 9), DFR_COLUMN("ran", "ran_s", SECONDS, .width = 8),
+    DFR_COLUMN("waited", "waited_s", SECONDS, .width = 8), DFR_COLUMN("full", "full_s", SECONDS, .width = 8),
+    DFR_COLUMN("stages", NULL, TEXT, .width = -6),
+};
 
-static void put_row(const struct dfr_stage_row *row, FILE *out)
+/* rank: whose rows these are; NULL: of all ranks together. */
+static void put_rows(struct dfr_report_table *table, const struct dfr_stage_rows *rows, int number, const struct dfr_rank_figures *rank)
 {
-    char in[24], from[24], ran[24], waited[24], full[24];
-    fprintf(out, "  %8" PRId64 "  %9s  %9s  %8s  %8s  %8s  %s\n", row->waves, dfr_text_bytes(row->in_bytes, in, sizeof in),
-            dfr_text_bytes(row->out_bytes, from, sizeof from), dfr_text_seconds(row->ran_s, ran, sizeof ran),
-            dfr_text_seconds(row->waited_s, waited, sizeof waited), dfr_text_seconds(row->full_s, full, sizeof full), row->names);
-}
-
-static void put_rank(const struct dfr_figures *f, int r, int width, FILE *out)
-{
-    const struct dfr_rank_figures *rank = &f->ranks[r];
-
-    for (uint32_t i = 0; i < rank->stages.n; i++) {
-        fprintf(out, "%4d  %-*s  %-7s", r, width, rank->host, dfr_rank_fates[rank->fate]);
-        put_row(&rank->stages.rows[i], out);
+    const char *host = rank ? rank->host : "", *state = rank ? dfr_rank_fates[rank->fate] : "";
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const struct dfr_stage_row *row = &rows->rows[i];
+        dfr_report_table_row(table, (const struct dfr_cell[]){
+            DFR_NUM_AS(number, rank ? NULL : "all"), DFR_STR(host), DFR_STR(state), DFR_STR(row->names), DFR_NUM(row->waves), DFR_NUM(row->in_bytes),
+            DFR_NUM(row->out_bytes), DFR_NUM(row->ran_s), DFR_NUM(row->waited_s), DFR_NUM(row->full_s), DFR_STR(row->names) });
     }
-    if (rank->stages.n == 0)
-        fprintf(out, "%4d  %-*s  %-7s  %8s  %9s  %9s  %8s  %8s  %8s  %s\n", r, width, rank->host, dfr_rank_fates[rank->fate], "-", "-", "-", "-", "-", "-",
-                rank->reported ? "none" : "not told");
 }
 
 void dfr_report_stages_text(const struct dfr_figures *f, FILE *out)
 {
-    const int width = dfr_host_width(f);
+    struct dfr_report_table table = { 0 };
     struct dfr_stage_rows sum;
     int64_t again = 0;
 
-    fprintf(out, "\nrank  %-*s  %-7s  %8s  %9s  %9s  %8s  %8s  %8s  stages\n", width, "host", "state", "waves", "to it", "from it", "ran", "waited", "full");
+    fputc('\n', out);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (int r = 1; r < f->n_ranks; r++) {
-        put_rank(f, r, width, out);
-        again += f->ranks[r].counts.n_again;
+        const struct dfr_rank_figures *rank = &f->ranks[r];
+        put_rows(&table, &rank->stages, r, rank);
+        if (rank->stages.n == 0)
+            dfr_report_table_row(&table, (const struct dfr_cell[]){
+                DFR_NUM(r), DFR_STR(rank->host), DFR_STR(dfr_rank_fates[rank->fate]), DFR_MISSING, DFR_MISSING, DFR_MISSING, DFR_MISSING, DFR_MISSING,
+                DFR_MISSING, DFR_MISSING, DFR_STR(rank->reported ? "none" : "not told") });
+        again += rank->counts.n_again;
     }
     if (dfr_stage_rows_sum(f, &sum))
-        for (uint32_t i = 0; i < sum.n; i++) {
-            fprintf(out, "%4s  %-*s  %-7s", "all", width, "", "");
-            put_row(&sum.rows[i], out);
-        }
+        put_rows(&table, &sum, 0, NULL);
     dfr_stage_rows_free(&sum);
+    dfr_report_table_end(&table);
     if (again > 0)
         fprintf(out, "waves that went through all stages again, because a rank was lost: %" PRId64 "\n", again);
 }
 
-/* ---- JSON ---- */
-
 void dfr_report_stages_json(const struct dfr_stage_rows *rows, FILE *out)
 {
+    struct dfr_report_table table = { .inline_rows = true };
+
     fputs(", \"stages\": [", out);
-    for (uint32_t i = 0; i < rows->n; i++) {
-        const struct dfr_stage_row *row = &rows->rows[i];
-        fprintf(out, "%s{\"names\": ", i ? ", " : "");
-        dfr_text_json(out, row->names);
-        fprintf(out, ", \"waves\": %" PRId64 ", \"in_bytes\": %" PRIu64 ", \"out_bytes\": %" PRIu64 ", \"ran_s\": %.9g, \"waited_s\": %.9g, \"full_s\": %.9g}",
-                row->waves, row->in_bytes, row->out_bytes, row->ran_s, row->waited_s, row->full_s);
-    }
+    dfr_report_table_begin(&table, out, DFR_FORM_JSON, DFR_COLUMNS(columns));
+    put_rows(&table, rows, 0, NULL);
     fputc(']', out);
 }
 

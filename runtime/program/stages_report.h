@@ -1,4 +1,4 @@
-/* stages_report.h - prints what ranks did with their stages (figures/stage_figures.h), for the two forms of --stats. */
+/* stages_report.h - prints what each rank did with its pipeline stages (figures/stage_figures.h), as text or JSON. ranks_report.c calls it. */
 #ifndef DF_STAGES_REPORT_H
 #define DF_STAGES_REPORT_H
 

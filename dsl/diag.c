@@ -9,6 +9,7 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/colour.h"
+#include "runtime/base/intern.h"
 #include "runtime/base/message.h"
 #include "runtime/base/source_line.h"
 #include "runtime/base/text.h"
@@ -198,11 +199,9 @@ static void print_message(struct dfl_sink *sink, struct dfl_loc loc, const char 
 static bool again(struct dfl_sink *sink, struct dfl_loc loc, const char *format, va_list args)
 {
     char text[DFR_MESSAGE_BYTES];
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    const uint32_t place[] = { loc.file, loc.line, loc.col };
     dfr_message(text, sizeof text, format, args);
-    for (const char *p = text; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-    hash = (hash ^ ((uint64_t)loc.file << 40 ^ (uint64_t)loc.line << 16 ^ loc.col)) * 1099511628211u;
+    const uint64_t hash = dfr_hash(dfr_hash(0, text, strlen(text)), place, sizeof place);
     for (unsigned i = 0; i < sink->errors; i++)
         if (sink->shown[i] == hash)
             return true;

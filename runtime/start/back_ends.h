@@ -13,7 +13,8 @@ struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind);
 /* The first of them; NULL if there are none. */
 const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind);
 
-/* The back end of a rehearsal, which waits in place of computing. No kind of device has it. */
+/* The back end of a rehearsal, which waits in place of computing. It is not in the table, whose rows are found by the kind of --device: a rehearsal stands in
+ * for the devices of a described platform, of whatever kind they are. */
 extern const struct dfr_device_ops dfr_rehearse_ops;
 
 #endif

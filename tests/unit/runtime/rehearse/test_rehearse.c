@@ -99,6 +99,16 @@ static double enter(struct fixture *f)
     return dfr_nominal_moment_s();
 }
 
+/* A copy in, and a kernel of 4 s that waits for it. */
+static void launch_after_copy(struct dfr_device *d, struct dfr_event **in, struct dfr_event **kernel)
+{
+    copy(d, DFR_COPY_H2D, DFR_STREAM_H2D);
+    *in = record(d, DFR_STREAM_H2D);
+    assert_int_equal(d->ops->stream_wait(d, DFR_STREAM_COMPUTE, *in, NULL), DF_OK);
+    launch(d, 4, DFR_STREAM_COMPUTE);
+    *kernel = record(d, DFR_STREAM_COMPUTE);
+}
+
 /* A kernel waits for its copy; the other stream's, given later, fits before it; both directions copy at once. */
 static void test_streams(void **state)
 {
@@ -107,11 +117,7 @@ static void test_streams(void **state)
     double zero_s = enter(f);
     struct dfr_event *in, *back, *first, *second;
 
-    copy(d, DFR_COPY_H2D, DFR_STREAM_H2D);
-    in = record(d, DFR_STREAM_H2D);
-    assert_int_equal(d->ops->stream_wait(d, DFR_STREAM_COMPUTE, in, NULL), DF_OK);
-    launch(d, 4, DFR_STREAM_COMPUTE);
-    first = record(d, DFR_STREAM_COMPUTE);
+    launch_after_copy(d, &in, &first);
     launch(d, 2, DFR_STREAM_COMPUTE + 1);
     second = record(d, DFR_STREAM_COMPUTE + 1);
     copy(d, DFR_COPY_D2H, DFR_STREAM_D2H);
@@ -169,11 +175,7 @@ static void test_given_late(void **state)
     double zero_s = enter(f);
     struct dfr_event *in, *first, *second;
 
-    copy(d, DFR_COPY_H2D, DFR_STREAM_H2D);
-    in = record(d, DFR_STREAM_H2D);
-    assert_int_equal(d->ops->stream_wait(d, DFR_STREAM_COMPUTE, in, NULL), DF_OK);
-    launch(d, 4, DFR_STREAM_COMPUTE);
-    first = record(d, DFR_STREAM_COMPUTE);
+    launch_after_copy(d, &in, &first);
     launch(d, 3, DFR_STREAM_COMPUTE + 1);
     second = record(d, DFR_STREAM_COMPUTE + 1);
     took(d, in, zero_s, 0, 2);

@@ -1,4 +1,5 @@
-/* ahead.c - when a device takes jobs ahead; ahead.h has the rule. */
+/* ahead.c - implements --prefetch for policies that choose the unit when a worker takes a job: whether a device may take a job before it can start it
+ * (ahead.h). */
 #include "runtime/policy/ahead.h"
 
 #include <math.h>

@@ -1,21 +1,18 @@
-/* ahead.h - `--prefetch` with policies that decide when a job is taken: whether a device may take a job that it cannot
- * begin yet, so that the job's inputs are copied while another job computes. That job is taken *ahead*.
+/* ahead.h - implements `--prefetch` for pull policies, which choose the unit only when a worker takes a job: decides whether a device whose compute slots
+ * are all busy may take another job *ahead*, so that its inputs are copied while the current ones compute.
+ * A job taken ahead is lost to the other workers, and the device cannot replace it by a better one, so it is taken only where that costs nothing:
  *
- * No other worker can take such a job any more, and the device itself can no longer choose a better one. So it takes a
- * job ahead only if that costs nothing:
+ * Choice:   Taking a job ahead must not leave another worker without one. A device may do so if, by the expected times, the queue holds more jobs than
+ *           there are workers that become idle before it does, plus one for itself. Jobs that only this unit can run are not counted, since nobody else
+ *           waits for them.
+ * Locality: With `--dl`, the device waits for a reader of its last job's outputs in place of taking another job ahead (locality.h), provided that the
+ *           reader runs long enough to hide the next job's copies. Otherwise an idle worker would take the reader and have its input copied back.
  *
- * Choice:   By the expected times, some workers will be idle sooner than the device. Each of them finds a job in the
- *           queue without this one, and one more remains: the last of them still has a choice, and so has the device in
- *           the end. Jobs that one unit alone can run are not counted: nobody else waits for them.
- * Locality: With `--dl`, a reader of what the device's last job makes is preferred to a job that is taken now (locality.h).
- *           That reader will need no copies, and it takes long enough to hide those of the job after it. So the device
- *           waits for it. Otherwise an idle worker would take it, and have its input copied back.
+ * Waking:   A device that was refused tries again when a job is pushed for it. taken() also wakes refused devices: the worker that took a job becomes idle
+ *           later, which can change the answer.
  *
- * Waking:   A device that may not take a job ahead tries again when a job is pushed for it. The answer also changes when a worker takes
- *           a job, because it will then be idle later. So taken() wakes the devices that have asked and got no job.
- *
- * Threads:  Any thread may call any function but init(). The counts are relaxed: concurrent changes may be missed. But if a device asks
- *           while a worker takes a job, at least one of the two sees the other (sequentially consistent fences).
+ * Threads:  Any thread may call any function except init(). The counters are relaxed, so concurrent changes may be missed; but if a device asks while a
+ *           worker takes a job, at least one of the two sees the other's store (sequentially consistent fences).
  */
 #ifndef DFR_AHEAD_H
 #define DFR_AHEAD_H
@@ -36,15 +33,14 @@ struct dfr_ahead {
 
 void dfr_ahead_init(struct dfr_ahead *ahead, const struct dfr_view *view);
 
-/* A job is about to be queued; a worker has taken it from the queue. */
+/* Reports that a job is about to be queued, and that a worker has taken it from the queue. */
 void dfr_ahead_pushed(struct dfr_ahead *ahead, uint64_t job);
 void dfr_ahead_taken(struct dfr_ahead *ahead, uint64_t job, uint32_t worker);
 
-/* May the worker take a job now, by the rule of choice? A worker that can begin it at once always may. */
+/* Returns true if the worker may take a job now (Choice). A worker that can start it at once always may. */
 bool dfr_ahead_may(struct dfr_ahead *ahead, uint32_t worker);
 
-/* Does the worker wait for a reader of what its last job makes, by the rule of locality? least: the speedup that such a
- * reader needs to be preferred. */
+/* Returns true if the worker should wait for a reader of its last job's outputs (Locality). least: the least speedup at which such a reader is preferred. */
 bool dfr_ahead_awaits(const struct dfr_ahead *ahead, uint32_t worker, double least);
 
 #endif

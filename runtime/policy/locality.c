@@ -1,4 +1,4 @@
-/* locality.c - which job reads what is already on a device; locality.h has the rule. */
+/* locality.c - finds the jobs that read data already in a device's memory (locality.h). */
 #include "runtime/policy/locality.h"
 
 #include <math.h>

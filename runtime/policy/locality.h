@@ -1,13 +1,13 @@
-/* locality.h - `--dl`, the data-locality-conscious assignment of hierarchical pipelines (Teodoro et al. 2012, IV-C):
- * when a device has finished a job, it prefers a job that reuses data in its memory to a job that does not.
+/* locality.h - implements `--dl`, the data-locality-conscious assignment of hierarchical pipelines (Teodoro et al. 2012, IV-C): a device that has finished
+ * a job prefers a job that reuses data in its memory.
  *
  * Rule:     If the policy knows no speedups, a job that reads what the device's last job made is always preferred. If
  *           it does, let q be the job of speedup S_q that the policy would give, and d the job of the highest speedup
  *           S_d of those with an input in the device's memory; of several, the one whose other inputs are copied
  *           soonest. d is preferred if S_d >= S_q (1 - t). t is the share of transfer in q's time on the device:
  *           T / (T + time of q). T is the time to copy those of q's inputs to the device that are not there.
- * Threads:  The thread of a unit's worker calls done(), find() and prefers() for that unit. If a unit has several
- *           workers, a hint may get lost.
+ * Threads:  done() and find() are called by the unit's worker thread. If a unit has several workers, the record of its last job may be
+ *           overwritten.
  */
 #ifndef DFR_LOCALITY_H
 #define DFR_LOCALITY_H
@@ -23,15 +23,15 @@ struct dfr_locality {
 void dfr_locality_init(struct dfr_locality *locality, const struct dfr_view *view, const struct dfr_offers *offers);
 void dfr_locality_done(struct dfr_locality *locality, uint64_t job, uint32_t unit);
 
-/* Finds an offered job that `unit` can run and that reads what its last job left there: the one with the highest
- * speedup. For policies that know no speedups otherwise. */
+/* Finds, among the offered jobs that `unit` can run and that read an output of its last job, the one with the highest speedup. For policies that do not
+ * rank jobs by speedup. */
 bool dfr_locality_find(struct dfr_locality *locality, uint32_t unit, uint64_t *job);
 
 /* The least speedup that a job needs to be preferred to q on this unit: S_q (1 - t). NaN: no job is. */
 double dfr_locality_least(const struct dfr_view *view, uint32_t unit, uint64_t q);
-/* Is an input of the job in the memory of the unit? */
+/* Returns true if an input of the job is in the unit's memory. */
 bool dfr_locality_reuses(const struct dfr_view *view, uint64_t job, uint32_t unit);
-/* Time of the copies of what the job needs and the unit's memory does not have. */
+/* The time to copy the job's missing inputs to the unit's memory. */
 double dfr_locality_copy_s(const struct dfr_view *view, uint64_t job, uint32_t unit);
 
 /* How much faster a unit is than a CPU worker, for this node. INFINITY: the CPU cannot run it. */

@@ -1,6 +1,5 @@
-/* next_use.c - each value's readers on the unit, by rank, and for each slot how many of them have been taken. The first
- * that has not been taken is the next use. A value that is made once is used by readers in every slot, in one wave
- * after the other. */
+/* next_use.c - predicts when a unit needs a block next (next_use.h). It keeps each value's readers on the unit sorted by rank, with a cursor per slot; the
+ * reader at the cursor is the next use. A value made once has readers in every slot, which are visited wave after wave. */
 #include "runtime/policy/next_use.h"
 
 #include <stdlib.h>

@@ -1,13 +1,11 @@
-/* next_use.h - when a unit will next need a block. The policy must tell each node's unit, and its place in that unit's
- * order, before the run. Eviction by Belady's rule goes by this (memmgr/victims.h). A GPU's worker and the simulator
- * both use it.
+/* next_use.h - predicts when a unit will next read a block, which Belady eviction needs (memmgr/victims.h). It requires a policy that fixes each node's
+ * unit and its position in the unit's order before the run. GPU workers and the simulator use it.
  *
- * Words:    A *use* has a number: its wave times the number of nodes, plus the node's rank on the unit. Older waves
- *           come first, as in order.h. Jobs may overtake each other a little. Then the numbers are a little wrong,
- *           which costs copies and nothing else.
+ * Words:    A *use* is numbered wave * n_nodes + rank of the node on the unit, so older waves come first, as in order.h. Jobs may overtake each other
+ *           slightly; the numbers are then a little off, which costs extra copies but no correctness.
  * Memory:   create() allocates all; the view and the policy's state are borrowed.
- * Threads:  the unit's worker alone. A block that is asked for is alive: some reader keeps its wave from ending.
- * Cost:     The readers of a block are looked at in their order, each once a wave.
+ * Threads:  only the unit's worker. A block that is asked for is alive: one of its readers keeps its wave from ending.
+ * Cost:     a block's readers are scanned in order, each once per wave.
  */
 #ifndef DFR_NEXT_USE_H
 #define DFR_NEXT_USE_H
@@ -21,14 +19,13 @@ struct dfr_next_use *dfr_next_use_create(const struct dfr_view *view, const stru
                                          void *policy_state, uint32_t unit);
 void dfr_next_use_destroy(struct dfr_next_use *next_use);
 
-/* The unit has pinned what the job needs. From now on the job does not count as a use to come. */
+/* Reports that the unit has pinned the job's inputs; the job is no longer a future use. */
 void dfr_next_use_taken(struct dfr_next_use *next_use, uint64_t job);
 
-/* The first use to come; DFM_NEVER: there is none. `block` is as in engine.h: slot * n_values + value. */
+/* Returns the next use of a block, or DFM_NEVER. `block` is as in engine.h: slot * n_values + value. */
 uint64_t dfr_next_use_of(struct dfr_next_use *next_use, uint32_t block);
 
-/* Whether blocks are to be evicted by this, as `evict` (DF_EVICT_…) says. DF_E_REFUSED: `evict` asks for it, and the
- * policy cannot. */
+/* Sets *wanted if `evict` (DF_EVICT_…) selects Belady eviction. Fails with DF_E_REFUSED if the policy cannot predict uses. */
 int dfr_next_use_wanted(int evict, const struct dfr_policy *policy, bool *wanted, struct df_error *error);
 
 #endif

@@ -1,10 +1,9 @@
-/* offer.h - flags for ready jobs that can be found in several places, so that each job is taken once. Such a place is
- * a queue, a sorted list (sorted.c), or the search for a job that reads what a device has just made (locality.h).
- * policy_eager.c and sorted.c use the flags.
+/* offer.h - atomic flags that let each ready job be taken exactly once when it can be found in several places: a queue, a sorted list (sorted.c), and the
+ * search for readers of a device's last job (locality.h). policy_eager.c and sorted.c use them.
  *
- * Words:    A job is *offered* from add() or list() until the one call that claims it. A *listing* is its entry in a
- *           queue. A listing may stay in the queue after its job was claimed elsewhere. Whoever pops it then drops it.
- *           If the same job is offered again first, the old listing serves for the new offer.
+ * Words:    A job is *offered* from add() or list() until the one call that claims it. A *listing* is its entry in a queue. A listing may stay in the queue
+ *           after its job was claimed elsewhere; the worker that pops it then drops it. If the same job is offered again before that, the old listing
+ *           serves the new offer.
  *
  * States of a job: a set of OFFERED and LISTED.
  *     add      sets OFFERED; then the caller puts the job into the sorted lists (dfr_order_add)

@@ -1,6 +1,6 @@
-/* order.c - a set of jobs in the order of their ranks.
+/* order.c - a concurrent priority queue over a fixed set of nodes (order.h): a hierarchical bitmap, popped from the most urgent bit.
  *
- * The jobs are the set bits of a tree of words. Bit i of level 0 stands for the job of rank i / slots in slot i %
+ * Jobs are the set bits of a tree of words. Bit i of level 0 stands for the job of rank i / slots in slot i %
  * slots; with `by_wave`, for the job of rank i % nodes in slot i / nodes. A bit of a higher level says that the word
  * below it may not be empty. With `by_wave`, slots are searched in a round that begins at the slot of the oldest wave.
  *

@@ -1,4 +1,5 @@
-/* order.h - ready jobs in a fixed order of their nodes. Whoever takes a job gets the most urgent one, exactly.
+/* order.h - a lock-free priority queue of ready jobs whose nodes have a fixed order. pop() always returns the most urgent job. The static policies, dmdas
+ * and the sorted lists of the speedup policies use it.
  *
  * Words:    The *rank* of a node is its place in the order; 0 is the most urgent. Of one node's jobs, the one in the
  *           lowest slot comes first. With `by_wave`, all jobs of an older wave come before those of a newer wave, so
@@ -9,9 +10,8 @@
  *           may share one array `rank`.
  * Threads:  Any thread may call add, remove, pop, pop_where and first, several at once. One thread calls create and
  *           destroy.
- * Waking:   If a thread clears a bit that leads to jobs, and finds that a job has come meanwhile, it wakes the workers
- *           that take jobs from here (view->wake). They may have looked at that very moment, found nothing, and gone to
- *           sleep.
+ * Waking:   A thread that clears a bit that leads to jobs, and then finds that a job has arrived meanwhile, wakes the workers that take jobs from this
+ *           order (view->wake): they may have looked at that moment, found nothing, and gone to sleep.
  * Progress: lock-free.
  * Waves:    view->wave() tells the wave of a slot. While waves overtake each other, the order between them is not
  *           exact.
@@ -46,20 +46,18 @@ bool dfr_order_create(struct dfr_order *order, const struct dfr_view *view, uint
 void dfr_order_destroy(struct dfr_order *order); /* an order that is all zero, too */
 
 void dfr_order_add(struct dfr_order *order, uint64_t job);
-bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* true: the job was in the order, and this call took
-                                                                 * it */
-/* false: the order was empty at some moment during the call, or see Waking. */
+bool dfr_order_remove(struct dfr_order *order, uint64_t job);   /* returns true if the job was present and this call removed it */
+/* Returns false if the order was empty at some moment during the call; see also Waking. */
 bool dfr_order_pop(struct dfr_order *order, uint64_t *job);
-/* Takes the most urgent of those jobs of which may_take() says yes. It looks at DFR_ORDER_LOOKS jobs at most. false:
- * there was none among them. */
+/* Pops the most urgent job that may_take() accepts. Examines at most DFR_ORDER_LOOKS jobs; returns false if none of them is accepted. */
 bool dfr_order_pop_where(struct dfr_order *order, bool (*may_take)(void *arg, uint64_t job), void *arg, uint64_t *job);
-bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* a glance */
+bool dfr_order_first(struct dfr_order *order, uint64_t *job);   /* peeks; may be out of date */
 
 /* Finds the most urgent job at *place or after it, and moves *place just behind that job. Places begin at 0. Jobs that
  * come meanwhile may be missed. */
 bool dfr_order_next(struct dfr_order *order, uint64_t *place, uint64_t *job);
 
-/* Is nothing in the order more urgent than this job of a member? A glance that may be out of date. */
+/* Returns true if no job in the order is more urgent than this job of a member. May be out of date. */
 bool dfr_order_is_first(struct dfr_order *order, uint64_t job);
 
 /* Sorts nodes for create(): the highest key first; of equal keys the lowest number first. false: no memory. */

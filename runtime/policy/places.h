@@ -1,5 +1,5 @@
-/* places.h - where a plan puts the jobs of a node. It is the same unit in every wave; or, if waves were placed jointly,
- * the waves take turns over the rows of the plan. A node that fires once is where the first row has it. */
+/* places.h - maps each job to the unit that a plan assigns to its node: the same unit in every wave, or, for a plan of several waves, the row of the plan
+ * that the wave selects in turn. A node that fires once uses the first row. */
 #ifndef DFR_PLACES_H
 #define DFR_PLACES_H
 

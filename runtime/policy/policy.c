@@ -1,5 +1,5 @@
-/* policy.c - the table of policies, and the queues that several of them share. A new policy is one file, its name in
- * policy.h and its name in the table here. */
+/* policy.c - the table of scheduling policies, and the FIFOs of ready jobs that several of them share. A new policy is one file, its declaration in
+ * policy.h and its entry in this table. */
 #include "runtime/policy/policy.h"
 
 #include <pthread.h>

@@ -1,9 +1,8 @@
-/* policy.h - which worker runs which ready job. The same code runs for real and under a simulator's virtual time,
- * because a policy sees the machine only through struct dfr_view.
+/* policy.h - the interface of scheduling policies, which decide which worker runs which ready job. A policy sees the machine only through struct dfr_view,
+ * so that the engine and the simulator run the same code.
  *
- * Room:     runtime/policy/ has one file for each policy or family of policies, and the queues that they share. It
- *           knows graphs, plans, queues of jobs and the order of eviction (memmgr/victims.h). It knows no threads, no
- *           memory and no device: what it needs of them it asks through the view.
+ * Room:     runtime/policy/ has one file per policy or family of policies, and the queues that they share. It knows graphs, plans, job queues and the
+ *           eviction order (memmgr/victims.h), but no threads, memory or devices: it asks the view for those.
  * Words:    A *job* is (slot, node): the node's firing for the wave that is in flight in that slot. `by` is the worker
  *           whose completed job made another job ready; it is DFR_NOBODY at the start. A job is *lone* if no other job
  *           became ready at the same time. To *stage* a job for a unit is to have its inputs brought to that unit's
@@ -50,27 +49,25 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     /* Called by a policy that has decided on a unit, before anyone can pop the job. true: the job waits for its data,
      * and then runs on that unit without being pushed again. false: the policy may queue the job now. */
     bool (*stage)(void *arg, uint64_t job, uint32_t unit);
-    /* Has all the data come that was sent to that unit for this job? Only then may a policy that places jobs run it
-     * elsewhere. */
+    /* Returns true if all transfers to that unit for this job have completed. Only then may a policy that places jobs run it elsewhere. */
     bool (*settled)(void *arg, uint64_t job, uint32_t unit);
-    /* Called by a worker of a device in pop(). Does data of this job come to that device, so that it is better to leave
-     * the job and to take another one? Once the data has come, the worker looks again. NULL: no data comes while jobs
-     * are queued. */
+    /* Called by a device's worker in pop(). Returns true while inputs of this job are still being copied to the device, so that another job should be
+     * taken first; the worker looks again when they have arrived. NULL: no input is in transit while its job is queued. */
     bool (*comes)(void *arg, uint64_t job, uint32_t unit);
     /* Wakes the unit's workers. A policy calls it if it makes a job visible to the unit outside of push(), or may now give the unit a job that it has
      * refused: the engine wakes workers after push() only. */
     void (*wake)(void *arg, uint32_t unit);
-    /* Gives a time. Jobs that a worker of the unit took before it do not say how long their like takes, because the
-     * device was still loading code. A worker of that unit asks. NULL: all jobs say it. */
+    /* Returns the time from which the unit's measurements are valid: jobs taken before it were slowed by the loading of code. Called by a worker of that
+     * unit. NULL: all measurements are valid. */
     double (*steady_s)(void *arg, uint32_t unit);
-    /* How long the job took, launch included, that a worker of the unit ends now; less than 0: that is not known. That
-     * worker asks, in done(). A device's worker may find that several jobs have ended: each has its share of the time
-     * then. NULL: jobs take from when they are taken, or from when the one before was done, until they are done. */
+    /* Returns how long the job that a worker of the unit completes now took, launch included; < 0 if unknown. Called by that worker in done(). If a device's
+     * worker finds several jobs complete at once, each gets its share of the time. NULL: a job's time runs from when it was taken, or the job before it
+     * was done, until it is done. */
     double (*took_s)(void *arg, uint32_t unit);
     /* With `--prefetch`: how long a worker of a device is busy with the jobs that it has, if it has as many as run at
      * once there. 0: a job that it takes now can begin. NULL: it takes no job ahead (ahead.h). */
     double (*busy_s)(void *arg, uint32_t worker);
-    /* Was the kernel of the job not called, because an input is empty? A worker asks, in done(). NULL: all are called. */
+    /* Returns true if the job's kernel was not called because an input is empty. Called by a worker in done(). NULL: every kernel is called. */
     bool (*left_out)(void *arg, uint64_t job);
     void *arg;
 };
@@ -113,7 +110,7 @@ struct dfr_policy {
 /* The names, ended by NULL, in the order in which they are shown. */
 const char *const *dfr_policy_names(void);
 
-/* NULL: the name is unknown, and the sentence in *error suggests one. If `name` is NULL, the default. */
+/* Finds a policy by name; NULL means the default. Returns NULL for an unknown name, and *error suggests a similar one. */
 const struct dfr_policy *dfr_policy_find(const char *name, struct df_error *error);
 
 struct dfr_run_as {                     /* what a plan's run_as says */
@@ -125,8 +122,8 @@ struct dfr_run_as {                     /* what a plan's run_as says */
  * DF_E_ARGUMENT (there is no such policy, or policies have no such option). */
 int dfr_run_as_read(const char *text, struct dfr_run_as *as, struct df_error *error);
 
-/* Whether a run follows this plan (may be NULL) if nobody named a policy. It does if the plan is gp's, was made from
- * known times, and was made for one wave or for many, as the run is. waves: 0 means one, or until the streams end. */
+/* Returns true if a run without --policy follows this plan (may be NULL): the plan is gp's, was made from known times, and was made for one wave or for
+ * many, as the run has. waves: 0 means one, or until the streams end. */
 bool dfr_plan_is_default(const struct df_graph *graph, const struct df_plan *plan, int64_t waves);
 
 /* ---- shared by policies: one FIFO for each set of units that some node can run on, so that a worker never takes a job
@@ -154,12 +151,10 @@ bool dfr_ready_pop(struct dfr_ready *ready, uint32_t kind, uint32_t unit, uint64
 extern const struct dfr_policy dfr_policy_eager, dfr_policy_ddfcfs, dfr_policy_ddwrr, dfr_policy_random, dfr_policy_ws,
     dfr_policy_dmda, dfr_policy_dmdas, dfr_policy_dmdar, dfr_policy_pats, dfr_policy_padas, dfr_policy_pams,
     dfr_policy_heft, dfr_policy_peft, dfr_policy_gp_thesis, dfr_policy_gp, dfr_policy_all_cpu, dfr_policy_all_gpu;
-/* The unit where a policy that places before the run puts a node. `able`: the units that may run the node; `planned`:
- * the plan's unit. A node that does not fit there in this run (a smaller --gpu-mem, a hint) goes to the first unit that
- * can run it. */
+/* Returns the unit where a static policy places a node. `able`: the units that may run it; `planned`: the plan's unit. If the node cannot run there in this
+ * run (a smaller --gpu-mem, a hint), it goes to the first unit that can run it. */
 uint32_t dfr_policy_place(const struct dfr_policy *policy, uint32_t able, uint32_t planned);
 
-extern const struct dfr_policy dfr_policy_serial; /* --serial runs by this; it is not in the table, because nobody else
-                                                   * schedules so */
+extern const struct dfr_policy dfr_policy_serial; /* used by --serial only, so it is not in the table */
 
 #endif

@@ -1,12 +1,11 @@
-/* policy_ddwrr.c - "ddwrr", demand-driven dynamic weighted round-robin of Anthill (Teodoro et al. 2010, 5.2). There is
- * a queue of ready jobs for each kernel (called a filter there). An idle worker takes turns over the queues that have a
- * job it can run. From a queue it takes the job with the highest weight for itself.
+/* policy_ddwrr.c - policy "ddwrr": demand-driven dynamic weighted round-robin of Anthill (Teodoro et al. 2010, 5.2). Ready jobs wait in one queue per
+ * kernel (a filter in Anthill). An idle worker visits, round-robin, the queues with a job that it can run, and takes the job with the highest weight for
+ * itself.
  *
- * Weight:   How much faster the job is here than anywhere else: the least time on another class of units, divided by
- *           the time here. For a device beside a CPU this is the speedup, and for the CPU its inverse, so both agree on
- *           what suits whom. Only the order of weights counts. A job that nobody else can run has an infinite weight.
- *           Ties go in the order of nodes.
- * Turns:    Each worker has its own turn, and goes on after the kernel that it took from last. `--dl` as in locality.h.
+ * Weight:   How much faster the job is here than anywhere else: the shortest time on another class of units, divided by the time here. For a device beside
+ *           a CPU this is the speedup, and for the CPU its inverse. Only the order of the weights matters. A job that no other class can run has infinite
+ *           weight. Ties are broken by node number.
+ * Turns:    Each worker has its own round-robin position, just after the kernel that it last took from. `--dl` works as in locality.h.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* policy_default.c - chooses the policy of a run if nobody asked for one (policy_default.h). */
+/* policy_default.c - chooses the policy of a run without --policy (policy_default.h). */
 #include "runtime/policy/policy_default.h"
 
 #include <stdio.h>

@@ -1,21 +1,17 @@
-/* policy_dmda.c - "dmda" (deque model, data aware). A job that becomes ready is assigned to the worker with the
- * earliest expected finish, max(worker free, data there) + execution time, and its data is sent there at once. The
- * names are StarPU's. The members of the family differ in which of the jobs assigned to its unit a worker takes
- * (unit_queue.h):
+/* policy_dmda.c - policies "dmda", "dmdas" and "dmdar" (StarPU's deque model, data aware): each job that becomes ready is assigned to the worker with the
+ * earliest expected finish, max(worker free, data there) + execution time, and its inputs are sent there at once. The family differs in which of a unit's
+ * assigned jobs a worker takes (unit_queue.h):
  *
  * "dmda"   the oldest.
  * "dmdas"  the one with the highest priority, which is its upward rank.
  * "dmdar"  of the oldest jobs, the one with the least data still to come.
  *
- * Workers:  The workers of one unit share memory and speed, so a job waits in its unit's queue, first come first
- *           served. The worker that it was meant for shows only in the estimates: each unit has as many *lanes* as
- *           workers, and a job is put at the end of the lane that is free first.
- * Links:    The estimates say when each link is expected to be free, in each direction, and when the tokens that were
- *           sent are expected to arrive.
- * Errors:   When a job is done, its lane's estimate is made anew: the lane is free when its other jobs have had their
- *           times, from now on. So it does not matter which of them are done first, and what made one job late does not
- *           count again for those behind it. Several threads may assign at once; what they then miss of each other
- *           costs precision, and nothing else.
+ * Workers:  The workers of a unit share memory and speed, so a job waits in its unit's queue. The worker that it was assigned to matters only for the
+ *           estimates: each unit has as many *lanes* as workers, and a job is appended to the lane that is free first.
+ * Links:    The estimates track when each link is expected to be free, per direction, and when tokens in transit are expected to arrive.
+ * Errors:   When a job ends, its lane's estimate is recomputed: the lane is free after the expected times of its remaining jobs, counted from now. The
+ *           order in which they end therefore does not matter, and a delay is not counted again for later jobs. Concurrent assignments may miss each other,
+ *           which costs precision only.
  */
 #include <math.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* policy_guard.c - the drift of measured against expected times, the load of units, and the three rules of
- * policy_guard.h.
+/* policy_guard.c - implements the monitor of policy_guard.h: the drift of measured against expected times, the load of each unit, and the three rules that
+ * move jobs.
  *
  * States of a job:
  *     1  away       not in the policy
@@ -7,8 +7,7 @@
  *     3  taken      `taker` has it; it counts in that worker's `jobs`
  *     1 -> 2 push; 2 -> 2 it moves; 2 -> 3 pop; 3 -> 2 it is pushed back; 2, 3 -> 1 done (from 2: it was staged).
  *
- * Whoever holds the job makes the change, so its record needs no atomics: the order in which it waits hands the record
- * on.
+ * Only the thread that holds the job changes its record, so the record needs no atomics: the queue in which it waits passes it on.
  */
 #include "runtime/policy/policy_guard.h"
 

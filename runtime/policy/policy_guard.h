@@ -1,6 +1,5 @@
-/* policy_guard.h - the monitor of a placed policy (`--guard`): what the policy does when the times that its plan rests
- * on turn out wrong. It measures how far off they are, and lets other units take over jobs if they would end them
- * sooner.
+/* policy_guard.h - the monitor of a static policy (`--guard`): detects that measured times differ from those that the plan was made with, and then lets
+ * other units take over jobs that they would finish sooner.
  *
  * Words:    The *guard* is this monitor. The *drift* of a work on a unit is its measured time divided by its expected
  *           time, summed over its jobs. If a work was never measured on the unit, its drift is the unit's. Times are
@@ -51,16 +50,15 @@ void dfr_guard_destroy(struct dfr_guard *guard);        /* may be NULL */
 uint32_t dfr_guard_choose(const struct dfr_guard *guard, uint64_t job);
 uint32_t dfr_guard_reconsider(struct dfr_guard *guard, uint64_t job, uint32_t unit);
 bool dfr_guard_takes(const struct dfr_guard *guard, uint64_t job, uint32_t from, uint32_t worker);
-/* May the job go to another unit? If the caller does not hold the job, the answer may be about an earlier wave. */
+/* Returns true if the job may move to another unit. If the caller does not hold the job, the answer may concern an earlier wave. */
 bool dfr_guard_may_leave(const struct dfr_guard *guard, uint64_t job, uint32_t unit);
 bool dfr_guard_is_alarmed(const struct dfr_guard *guard);
 
 /* The units that have a worker without a job. */
 uint32_t dfr_guard_idle_units(const struct dfr_guard *guard);
 
-/* What happens to a job, as the policy reports it. queued: the job waits for a unit; it is called before anyone can
- * take the job, and again if the job moves. taken: a worker takes it. done: it ends. A job that waits for its data, and
- * that nobody pops, goes from queued to done. */
+/* The policy reports each job's state changes. queued: the job waits for a unit; called before any worker can take it, and again if it moves. taken: a worker
+ * takes it. done: it has ended. A staged job that is never popped goes from queued to done. */
 void dfr_guard_queued(struct dfr_guard *guard, uint64_t job, uint32_t unit);
 void dfr_guard_taken(struct dfr_guard *guard, uint64_t job, uint32_t worker);
 void dfr_guard_done(struct dfr_guard *guard, uint64_t job, uint32_t worker);

@@ -1,11 +1,9 @@
-/* policy_random.c - "random": each ready job goes to a worker that is drawn, with a probability in proportion to the
- * worker's speed. Its data is sent there at once. As in StarPU, the speed is the worker's overall speed, not its speed
- * for the job: over the jobs that both the host and the unit can run, it is the ratio of the sums of their times. The
- * policy is a baseline. It shows what knowing only the machine is worth.
+/* policy_random.c - policy "random": assigns each ready job to a random worker, with probability proportional to the worker's speed, and sends its inputs
+ * there at once. As in StarPU, the speed is the unit's overall speed, not its speed for this job: the ratio of summed times over all jobs that both the
+ * host and the unit can run. It is the baseline for what is gained by knowing more than the machine's speeds.
  *
- * Workers of a unit share its queue. So the unit is what is drawn, with the weight of all its workers. The k-th draw of
- * a run is a function of the seed and k alone. So a simulation is the same every time. In a real run the machine
- * decides the order of pushes: the drawn numbers are the same every time, but which job gets which number is not.
+ * The workers of a unit share its queue, so a unit is drawn, weighted by all its workers. The k-th draw depends only on the seed and k, so simulations are
+ * reproducible. In a real run the drawn numbers are the same, but the order in which jobs are pushed, and so which job gets which number, is not.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

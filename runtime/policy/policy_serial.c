@@ -1,5 +1,5 @@
-/* policy_serial.c - what --serial runs by: one job at a time, each wave in the order of the nodes' numbers, which is a
- * topological one. It needs one slot (one wave in flight).
+/* policy_serial.c - the schedule of --serial: one job at a time, one wave in flight, and within a wave the nodes in the order of their numbers, which is
+ * topological.
  *
  * Order:    First comes what fires once before the waves; last what fires once after them. Between come, for each wave, the streams and after them the other nodes: nothing
  *           else of a wave may fire before all streams have delivered. `next` is the place in that order of the only

@@ -1,7 +1,6 @@
-/* policy_speedup.c - the policies that sort ready jobs by speedup: how much faster a device is than a CPU worker. Idle
- * workers take from the end that suits them. These policies need only the order of the speedups, so wrong estimates do
- * them little harm. They look at no critical path. What the papers call a class of devices is a group here: devices that
- * can run the same nodes in the same times (sorted.h).
+/* policy_speedup.c - policies "pats", "padas" and "pams": ready jobs are sorted by speedup (the time on a CPU worker divided by that on a device), and idle
+ * workers take from the end that suits them. Only the order of the speedups matters, so wrong estimates do little harm; the critical path is not
+ * considered. A class of devices in the papers is a group here: devices that run the same nodes in the same times (sorted.h).
  *
  * "pats"    Hierarchical pipelines (Teodoro et al. 2012, IV-B): one sorted queue. An idle CPU worker takes the job with
  *           the lowest speedup, an idle GPU the one with the highest. The paper has one class of devices. With several,
@@ -14,8 +13,8 @@
  * "pams"    The same paper: a queue for each class. A device takes the job with the highest speedup on itself. A CPU
  *           worker takes the job whose best speedup on any device is lowest.
  *
- * With one class of devices all three are the same rule. Jobs that only devices can run have an infinite speedup. Ties
- * go in the order of nodes. `--dl` as in locality.h.
+ * With one class of devices all three are the same rule. Jobs that only devices can run have infinite speedup. Ties are
+ * broken by node number. `--dl` as in locality.h.
  */
 #include <math.h>
 #include <stdlib.h>

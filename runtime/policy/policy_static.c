@@ -1,10 +1,8 @@
-/* policy_static.c - places that are decided before the run: from a plan (gp, heft, peft), or trivially
- * (all-cpu, all-gpu).
+/* policy_static.c - the static policies: each node's unit is fixed before the run, by a plan (gp, heft, peft) or trivially (all-cpu, all-gpu).
  *
- * Workers of a unit take its ready jobs in order of priority, exactly (order.h), and never idle while there is a job.
- * There is no fixed timetable, and this is what makes these policies robust against wrong times. gp has a monitor
- * beside that, the guard (policy_guard.h). With it jobs may run, and wait, elsewhere than planned, so each unit's order
- * has room for all jobs that the unit can run.
+ * The workers of a unit take its ready jobs strictly by priority (order.h) and never idle while one is ready. Since no start times are fixed, these policies
+ * tolerate wrong times. gp also has a monitor, the guard (policy_guard.h), which lets jobs run and wait on other units than planned, so each unit's order has
+ * room for all jobs that the unit can run.
  */
 #include <stdlib.h>
 

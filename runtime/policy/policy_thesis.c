@@ -1,11 +1,10 @@
-/* policy_thesis.c - "gp-thesis": places are from a plan, and all else is as Wu's thesis has it (sections 4.2.2 and 4.2.3). A
- * job that becomes ready goes to the queue of the unit that the plan gives, and its data is asked for then, not when it
- * was made. Workers take the oldest job of their unit's queue and wait for its data. So there is no order beside that in
- * which jobs become ready: the thesis says that the order does not matter.
+/* policy_thesis.c - policy "gp-thesis": places come from a plan, and everything else follows Wu's thesis (4.2.2 and 4.2.3). A job that becomes ready goes
+ * to the FIFO of its planned unit, and only then is its data requested, not when it was produced. Workers take the oldest job of their unit and wait for
+ * its data.
  *
  * Host:     the thesis does not say which of the host's workers a job goes to. Here they share one queue. In a run a
- *           job whose data is on a device is queued when that data has come, as under dmda; in simulation its worker
- *           waits for it.
+ *           job whose data is on a device is queued when that data has arrived, as under dmda; in simulation its
+ *           worker waits for it.
  */
 #include <stdlib.h>
 

@@ -1,15 +1,12 @@
-/* policy_ws.c - "ws": work stealing. A job stays with the worker that released it, if that worker can run it; else it
- * goes to the able worker whose turn it is. A worker takes the newest of its jobs. If it has none, it steals the older
- * half of the jobs of another worker.
+/* policy_ws.c - policy "ws", work stealing. A job stays with the worker that released it if that worker can run it; otherwise the workers that can run it
+ * get such jobs in turn. A worker takes its newest job first. A worker without jobs steals the older half of another worker's.
  *
- * Each worker has a deque for the jobs that it released itself, and a queue for those that others gave it. It has a pair
- * of these for each set of units (policy.h), so that a thief never finds a job that it cannot run. Both are short. A job
- * that does not fit goes to a common queue, which everybody looks into last. With `oldest_first` (struct dfr_view) all
- * jobs go to the queues, so everybody takes the oldest job, and the deques stay empty.
+ * Each worker has a deque for the jobs that it released and a queue for those that others gave it: one such pair per set of units (policy.h), so that a
+ * thief never finds a job that it cannot run. Both have a small fixed capacity; overflow goes to a shared queue, which workers check last. With `oldest_first`
+ * (struct dfr_view) all jobs go to the queues, so that workers take the oldest job, and the deques stay empty.
  *
- * This policy serves runs with devices, runs with one worker, and simulations. In a run with several workers and without
- * devices it is not asked: the workers have deques of their own, which do the same at less cost, but for the order of long
- * jobs of several waves (engine/steal.h).
+ * This file serves runs with devices, runs with one worker, and simulations. In runs with several workers and no devices the engine uses deques of its own
+ * in place of this policy: they behave the same at lower cost, except for the order of long jobs of several waves (engine/steal.h).
  */
 #include <stdatomic.h>
 #include <stdlib.h>

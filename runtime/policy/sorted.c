@@ -1,4 +1,4 @@
-/* sorted.c - jobs in several sorted lists, taken from all of them by one claim.
+/* sorted.c - keeps each ready job in several sorted lists at once, from which one claim takes it (sorted.h).
  *
  * A job is offered first (offer.h) and then put into its lists. Whoever finds it in one list claims it, and removes it
  * from all. A thread that lists a job may be slower than a claim, and then leaves an entry behind. Whoever finds that

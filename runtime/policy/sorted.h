@@ -1,9 +1,8 @@
-/* sorted.h - ready jobs in several sorted lists at once, one or more for each group of like units. The policies that
- * rank jobs by speedup share it. A policy says in which of a group's lists a node is, and with which key.
+/* sorted.h - ready jobs in sorted lists, one or more per group of identical units, for the policies that rank jobs by speedup. The policy chooses each
+ * node's list in a group and its key there. Taking a job from one list removes it from all.
  *
  * Words:    The units of a *group* can run the same nodes and take the same time for them. Group 0 is the host.
- * Lists:    The highest key comes first; of equal keys the node with the lowest number, then the lowest slot. Whoever
- *           takes a job from one list takes it from all.
+ * Lists:    The highest key comes first; equal keys are ordered by node number, then by slot.
  * Memory:   create() allocates; the view is borrowed until destroy().
  * Threads:  as policy.h says of push, pop and done.
  */

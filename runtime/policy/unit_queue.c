@@ -1,4 +1,4 @@
-/* unit_queue.c - the queue of a unit in its three orders.
+/* unit_queue.c - implements the queue of the jobs that are assigned to one unit, in its three orders (unit_queue.h).
  *
  * Ready first: the oldest jobs are moved from the FIFO into a window of slots, where every worker that pops looks at
  * them. A slot holds a job's index and a stamp, so that a job that left and came back is another entry. An entry is

@@ -1,10 +1,10 @@
-/* unit_queue.h - the jobs that were assigned to one unit, in one of three orders. The order is what tells the members
- * of the dmda family apart.
+/* unit_queue.h - the queue of jobs that the dmda family has assigned to one unit. Its order is what distinguishes the members of the family: FIFO, by
+ * priority, or ready first.
  *
- * Orders:   First come, first served. Or by priority (the node's upward rank, exactly). Or ready first: of the
- *           DFR_READY_WINDOW oldest jobs, the one with the least bytes still to come; of equal ones the oldest.
- * Brief:    If the order is not by priority, jobs that take less than DFR_LONG_JOB_S there go before all others, first
- *           come, first served. They delay nobody, and what follows them may be what another unit waits for.
+ * Orders:   FIFO. By priority: strictly by the node's upward rank. Ready first: of the DFR_READY_WINDOW oldest jobs, the one with the fewest bytes still to
+ *           be copied; of equal ones the oldest.
+ * Brief:    Unless the order is by priority, jobs shorter than DFR_LONG_JOB_S go before all others, in FIFO order: they delay nobody, and another unit may
+ *           be waiting for their successors.
  * Memory:   create() allocates all that can be needed.
  * Threads:  Any thread may call push, pop and is_next, several at once. One thread calls create and destroy.
  * Progress: lock-free.
@@ -27,7 +27,7 @@ void dfr_unit_queue_destroy(struct dfr_unit_queue *queue);      /* may be NULL *
 void dfr_unit_queue_push(struct dfr_unit_queue *queue, uint64_t job);
 bool dfr_unit_queue_pop(struct dfr_unit_queue *queue, uint64_t *job);
 
-/* Would this job, if it were pushed now, be the next one popped? A glance that may be out of date. */
+/* Returns true if this job, pushed now, would be the next one popped. May be out of date. */
 bool dfr_unit_queue_is_next(struct dfr_unit_queue *queue, uint64_t job);
 
 /* Priorities: the upward rank of HEFT (Topcuoglu et al. 2002). It is a node's mean time over the workers that can run

@@ -1,5 +1,5 @@
-/* arrays.h - the arrays of a graph, listed once. The builder collects them, graph.c allocates them, image.c writes them
- * and lays them over an image, all by this list.
+/* arrays.h - X-macro list of the arrays of a graph. The builder fills them, graph.c allocates them, and image.c writes them and maps them from an image,
+ * all from this one list.
  *
  * X(field, type, count, factor, owns): `field` is the field of struct df_graph. `type` is the type of an item. `count`
  * is the n_… field that counts the items. `factor` is the number of items per count (0: n_classes). `owns` says whether

@@ -1,5 +1,5 @@
-/* builder.h - what the compiler tells the builder beyond df.h: places in the source, scopes, hints, costs and scalar
- * expressions. All of it goes into the same graph that a program can build by hand. */
+/* builder.h - the parts of the graph builder that only the compiler uses, in addition to df.h: source positions, scopes, hints, costs and scalar
+ * expressions. The result is the same kind of graph that a program can build by hand with df.h. */
 #ifndef DF_BUILDER_H
 #define DF_BUILDER_H
 

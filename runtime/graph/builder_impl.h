@@ -1,5 +1,4 @@
-/* builder_impl.h - what builder.c and nodes.c collect, and what finish.c turns into a graph. Private to these three
- * files.
+/* builder_impl.h - the state of the graph builder: what builder.c and nodes.c collect and finish.c turns into a graph. Private to these three files.
  *
  * Arrays:   `arrays` holds what the graph takes over as it is, by the list in arrays.h. cost_s, in_value, values and
  *           readers are not collected there, because finish.c makes them. `nodes` are in the order of addition.
@@ -63,13 +62,13 @@ void *dfr_builder_add(struct df_builder *b, unsigned array, size_t count);
 int dfr_builder_add_indices(struct df_builder *b, const int32_t *indices, unsigned n, uint32_t *first,
                             struct df_error *error);
 
-/* Writes a scalar into the two fields where records of the graph keep it. The caller sees to a string. */
+/* Writes a scalar into the two fields of a graph record that hold it. The caller handles strings. */
 void dfr_split_scalar(enum df_scalar_type type, union df_scalar value, int64_t *i, double *f);
 
-/* A graph over the builder's arrays, good for names and ports. It is invalid after the next addition. */
+/* Returns a temporary graph over the builder's arrays, for looking up names and ports. Invalid after the next addition. */
 struct df_graph dfr_builder_view(const struct df_builder *b);
 
-/* Selects run on all classes that were named by now. */
+/* Makes the built-in select kernels available on all classes named so far. */
 void dfr_builder_selects(struct df_builder *b);
 
 /* Adds the built-in copy kernel, if there is none yet, and the work that copies `bytes` bytes. */

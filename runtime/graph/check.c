@@ -1,5 +1,5 @@
-/* check.c - does a graph keep every promise of graph.h? Debug builds ask after each build, and every image is checked.
- * A graph that passes can be used without further checks: no index is out of range, and no arc goes backwards.
+/* check.c - verifies the invariants of a graph that graph.h lists. Debug builds call it after each build, and every image is checked. After it has passed,
+ * no further checks are needed: no index is out of range, and no arc goes backwards.
  *
  * Each function checks one kind of record, and relies on what the function before it has checked.
  */

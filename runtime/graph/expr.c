@@ -1,8 +1,7 @@
-/* expr.c - arithmetic of the language, and its postfix code.
+/* expr.c - evaluates and compiles expressions of the language (expr.h), with their arithmetic and their postfix code.
  *
- * Inside this file a failure is a static sentence. An operand that failed stays on the stack together with its
- * sentence. `&&` and `||` drop it if the left side decides. So `n != 0 && 10 / n > 1` does what C's short circuit
- * promises, without jumps.
+ * Inside this file an error is a static message. A failed operand stays on the stack with its message, and `&&` and `||` discard it if the left side
+ * decides. So `n != 0 && 10 / n > 1` has the semantics of C's short circuit, without jumps.
  */
 #include "runtime/graph/expr.h"
 

@@ -1,11 +1,11 @@
-/* expr.h - the arithmetic of the language, written once. The compiler folds constants with it, and programs evaluate
- * scalars over args with it.
+/* expr.h - the arithmetic of the language: checked 64-bit integers, doubles and strings. The compiler folds constants with it, and programs evaluate scalar
+ * expressions over args with it.
  *
  * Values:   i64, f64 or str. An operation on i64 and f64 gives f64. Comparison and logic give i64 0 or 1. i64 is
  *           checked: overflow, division by zero and the remainder of a division by zero are errors, never wrapped. f64
  *           follows IEEE; % of f64 is fmod. Strings can be compared with == and != only.
- * Code:     Postfix words: DF_X_…, and an operand word after those that have one. If the left side of && or || decides,
- *           an error on the right side is not reported, as behind C's short circuit.
+ * Code:     Postfix words: DF_X_…, each followed by its operand word if it has one. If the left side of && or || decides, an error on the right side is not
+ *           reported, as with short-circuit evaluation in C.
  * Errors:   DF_E_ARGUMENT with a sentence ("division by zero", "result does not fit in 64 bits").
  * Threads:  pure functions.
  */
@@ -45,7 +45,7 @@ struct df_number df_scalar_to_number(union df_scalar scalar, enum df_scalar_type
 
 #define DF_EXPR_STACK 256
 
-/* Is the code well-formed? Its words are known, its operands are in range, and one value is left at its end. */
+/* Returns true if the code is well-formed: its words are known, its operands are in range, and it leaves exactly one value. */
 bool df_expr_check(const uint64_t *code, unsigned n_code, uint64_t n_string_bytes, unsigned n_args);
 
 int df_expr_run(const uint64_t *code, unsigned n_code, const char *strings, const struct df_number *args,

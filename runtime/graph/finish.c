@@ -1,6 +1,5 @@
-/* finish.c - from what the builder collected to the graph. Afterwards every input has its source, formats agree, there
- * is no cycle, each node has its phase (graph.h), copies are inserted, and all nodes are
- * numbered in topological order.
+/* finish.c - the last step of the graph builder: turns what it collected into an immutable graph. It verifies that every input has a source, that formats
+ * agree and that there is no cycle; assigns each node its phase (graph.h); inserts copies; and numbers all nodes in topological order.
  *
  * Order of the passes: inputs and formats -> order -> phases -> copies decided -> storage -> nodes and values -> readers.
  * Each is a loop over the builder's arrays. A copy comes right before the node that it serves. So an order that was

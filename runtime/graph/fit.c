@@ -1,4 +1,4 @@
-/* fit.c - sums of the sizes of values and of scratch memory, in whole pages. */
+/* fit.c - computes device memory needs in whole pages (fit.h). */
 #include "runtime/graph/fit.h"
 
 #include "runtime/graph/plan.h"

@@ -1,17 +1,16 @@
-/* fit.h - how many bytes of a device's memory a graph takes. Every value and every job's scratch memory begins on a page
- * of its own, so all sizes are counted in whole pages. The simulator and the planners ask here, so both say the same.
- */
+/* fit.h - computes how many bytes of device memory a graph needs. Every value and every job's scratch memory starts on its own page, so sizes are rounded
+ * up to whole pages. The simulator and the planners share it, so that they agree. */
 #ifndef DFR_FIT_H
 #define DFR_FIT_H
 
 #include "runtime/graph/graph.h"
 
-/* Bytes of everything that one job of the node touches, each value once, and of its scratch memory. An output that takes
- * an input's memory over counts as that input. */
+/* The bytes of all values that one job of the node touches, each counted once, plus its scratch memory. An output that reuses an input's memory counts as
+ * that input. */
 uint64_t dfr_job_bytes(const struct df_graph *graph, uint32_t node);
 
-/* Whether everything is in this memory at the same time: the values of so many waves in flight (what is made once only
- * once), and the scratch memory of so many jobs, each as large as the largest. If so, nothing is ever evicted. */
+/* Returns true if the memory can hold everything at once, so that nothing is ever evicted: the values of `inflight` waves (values made once count once), and
+ * the scratch memory of `jobs` jobs, each as large as the largest. */
 bool dfr_everything_fits(const struct df_graph *graph, uint64_t memory_bytes, uint32_t inflight, uint64_t jobs);
 
 #endif

@@ -1,5 +1,5 @@
-/* graph.c - the graph's storage, names and small tables. builder.c and finish.c make a graph, or image.c lays one over
- * an image; check.c checks it. */
+/* graph.c - allocates and frees graphs, and answers queries about them (graph.h). builder.c and finish.c build a graph, image.c maps one from an image, and
+ * check.c verifies it. */
 #include "runtime/graph/graph.h"
 
 #include <stdio.h>

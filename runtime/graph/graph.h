@@ -1,8 +1,7 @@
-/* graph.h - the one immutable graph. The compiler makes it, planners read it, the runtime runs it.
+/* graph.h - the dataflow graph: immutable, in flat arrays. The compiler builds it, planners read it, and the runtime executes it.
  *
- * Room:     runtime/graph/ holds what is said before a run: the graph and its builder, the platform, plans and times,
- *           and all of them as one block of bytes (an image). It knows runtime/base/ and runtime/threads/, and nothing
- *           of policies, devices or runs.
+ * Room:     runtime/graph/ holds all inputs of a run: the graph and its builder, the platform, plans and times, and their serialized form (an image). It
+ *           knows runtime/base/ and runtime/threads/, but no policies, devices or runs.
  * Words:    A *value* is what one output of one node yields, once per wave; what it yields in one wave is a token. A
  *           *work* is a distinct (kernel, dimensions, scalars): nodes of one work take the same time. A *scope* is one
  *           instance of a graph of the source.
@@ -235,9 +234,9 @@ static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
     return g->kernels[g->nodes[v].kernel].n_out;
 }
 
-/* Does a stream say how many waves there are? */
+/* Returns true if a stream determines the number of waves. */
 bool df_graph_has_streams(const struct df_graph *g);
-/* Does a job of some work take several threads? */
+/* Returns true if jobs of some work take several threads. */
 static inline bool df_graph_has_gangs(const struct df_graph *g)
 {
     bool has = false;
@@ -268,20 +267,20 @@ static inline uint32_t df_node_need(const struct df_graph *g, uint32_t v, uint32
     return k < n_in ? g->in_value[g->nodes[v].first_in + k] : df_node_acc(g, v, k - n_in);
 }
 
-/* Fills memory with what an acc value is before the first wave. */
+/* Fills memory with the initial value of an acc, as it is before the first wave. */
 void df_acc_first(const struct df_graph *g, uint32_t x, void *memory);
 
-/* Do jobs of this kernel run one at a time, in the order of waves? */
+/* Returns true if jobs of this kernel run one at a time, in the order of waves. */
 static inline bool df_kernel_in_order(const struct df_kernel *k)
 {
     return k->traits & (DF_ORDERED | DF_STREAM) || k->n_acc > 0;
 }
 
-/* Does the kernel decide this dimension variable in each wave? */
+/* Returns true if the kernel sets this dimension variable anew in each wave. */
 bool df_kernel_decides(const struct df_graph *g, const struct df_kernel *kernel, uint32_t dim);
-/* The variable that stands alone as extent i of port p of the kernel. DF_NONE: something else does. */
+/* Returns the variable if extent i of port p of the kernel is a single variable, else DF_NONE. */
 uint32_t df_extent_variable(const struct df_graph *g, const struct df_kernel *kernel, uint32_t port, unsigned i);
-/* Is this the outcome of a view? Else a value with a whole is a part of a join, or a copy that becomes one. */
+/* Returns true if a view made this value. Other values with a whole are parts of a join, or copies that become one. */
 static inline bool df_value_is_view(const struct df_graph *g, uint32_t value)
 {
     return g->values[value].whole < value;
@@ -294,7 +293,7 @@ static inline uint32_t df_value_root(const struct df_graph *g, uint32_t value, u
     return g->values[value].whole == DF_NONE ? value : g->values[value].whole;
 }
 
-/* Does the node only say where ranges lie? Then its job moves nothing and takes no worker. */
+/* Returns true if the node is a view or a join: its job moves no data and takes no worker. */
 static inline bool df_node_is_ranges(const struct df_graph *g, uint32_t v)
 {
     return g->kernels[g->nodes[v].kernel].flags & DF_KERNEL_RANGES;
@@ -323,10 +322,9 @@ static inline double df_value_rate(const struct df_graph *g, uint32_t value)
     return (double)(most < g->nodes[x->producer].rate ? most : g->nodes[x->producer].rate);
 }
 
-/* Gives each node without @rate its rate: learnt[v] if that is above 0, else the one that follows from its inputs. learnt
- * NULL: nothing was learnt. */
+/* Sets the rate of each node without @rate: learnt[v] if that is above 0, else what follows from its inputs. learnt may be NULL. */
 void df_graph_find_rates(struct df_graph *g, const float *learnt);
-/* Of the sources of all kernels. */
+/* A hash of the sources of all kernels. */
 uint64_t df_graph_code_hash(const struct df_graph *g);
 
 size_t df_elem_bytes(enum df_elem elem);
@@ -337,8 +335,8 @@ bool df_elem_is_float(enum df_elem elem);
 const char *df_scalar_name(enum df_scalar_type type);
 const char *df_scalar_c_type(enum df_scalar_type type);
 
-/* Checks every promise of this header (ranges, order, slots, counts). It is called in debug builds, in tests, and for
- * images that are read from outside. false: a promise is broken, and a sentence in *error says which. */
+/* Verifies every invariant of this header (ranges, order, slots, counts). Called in debug builds, in tests, and for images that are read. Returns false if
+ * one is violated, and *error says which. */
 bool df_graph_check(const struct df_graph *g, struct df_error *error);
 
 #endif

@@ -1,7 +1,7 @@
-/* image.c - graph and plan as bytes, and back.
+/* image.c - serializes a graph with its plan, and maps the bytes back (image.h).
  *
- * Both directions go through one list of sections: the graph's arrays (arrays.h) and the few named below. Nothing that
- * is read is trusted: sections must lie inside the image, and df_graph_check() and check_plan() then check every index.
+ * Both directions go through one list of sections: the graph's arrays (arrays.h) and the few named below. Input is untrusted: sections must lie inside the
+ * image, and df_graph_check() and check_plan() then check every index.
  */
 #include "runtime/graph/image.h"
 

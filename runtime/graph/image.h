@@ -1,12 +1,12 @@
-/* image.h - a graph and its plan as one block of bytes, so that even a million nodes cost the C compiler nothing. dfc
- * writes the image, and the program embeds it (.incbin) and lays the graph over it without copying.
+/* image.h - the serialized form of a graph and its plan, as one block of bytes. dfc writes the image; the program embeds it (.incbin) and maps the graph
+ * from it without copying, so that even a million nodes cost the C compiler nothing.
  *
  * Layout:   A header (magic "DFIMAGE\0", version, word sizes, byte order), then a table of sections (tag, element size,
  *           count, offset), then the sections, each aligned to 64 bytes. The same graph and plan give the same bytes:
  *           no padding is left unset, and no pointer or time is stored.
  * Memory:   dfr_image_write() gives a block that the caller frees. What dfr_image_open() gives borrows `bytes`, which
  *           must be aligned to 64 and outlive it. df_graph_free() and dfr_plan_free() return the rest.
- * Errors:   DF_E_FORMAT: the bytes are no image, or of another version, or truncated, or a section is out of range.
+ * Errors:   DF_E_FORMAT: the bytes are not an image, are of another version, or are truncated; or a section is out of range.
  */
 #ifndef DF_IMAGE_H
 #define DF_IMAGE_H

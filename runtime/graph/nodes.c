@@ -1,5 +1,5 @@
-/* nodes.c - collecting nodes with their scalars and works, and the arcs between them. Equal scalars and equal works are
- * one record each. Formats are compared when the graph is finished, because every end of an arc is known then. */
+/* nodes.c - the second part of the graph builder: adds nodes with their scalars and works, and the arcs between them. Equal scalars and equal works are
+ * stored once. Formats are compared in finish.c, when every end of an arc is known. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* passes.c - the passes of a graph whose accs are divided (passes.h). */
+/* passes.c - assigns the parts of divided accs to passes, and finds what must be kept between passes (passes.h). */
 #include "runtime/graph/passes.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* plan.c - times if nothing was measured, small questions about plans, and the return of plans. Plans themselves are
- * made by a planner (partition/) or laid over an image (image.c). */
+/* plan.c - default times for works that were never measured, queries about plans, and freeing plans (plan.h). Plans are made by a planner (partition/) or
+ * mapped from an image (image.c). */
 #include "runtime/graph/plan.h"
 
 #include <math.h>

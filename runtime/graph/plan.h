@@ -1,6 +1,5 @@
-/* plan.h - what is decided before a run: times of works, the placement of nodes, and the memory that each unit will
- * need. It also has the hooks by which the runtime asks for a plan again, if the machine or the sizes differ from those
- * that the plan was made for.
+/* plan.h - the decisions made before a run: times of works, the placement of nodes, and the memory that each unit needs. It also declares the hooks by
+ * which the runtime requests a new plan if the machine or the sizes differ from those that the plan was made for.
  *
  * Memory:   dfr_plan_free() returns a plan. If a planner made it, `owner` is NULL, and place, priority and the arrays
  *           of times and layout are malloc'ed one by one. If it is laid over an image, it borrows these arrays, and
@@ -21,18 +20,18 @@ enum df_time_source { DF_TIME_NONE, DF_TIME_COST, DF_TIME_MEASURED, DF_TIME_ESTI
 #define DF_DEFAULT_BYTES_PER_S 4e9
 #define DF_DEFAULT_SPEEDUP 8            /* of any class over the cpu */
 
-/* What a job draws from the host's memory, for jobs and copies that run at the same time (simulate.h has the model). */
+/* A job's demand for the host's memory bandwidth, shared by concurrent jobs and copies (model in simulate.h). */
 struct df_demand {
     double bytes_per_s;                 /* while it runs alone; 0: nothing is known */
     double sensitivity;                 /* 0 to 1: the share of its time that grows as bandwidth becomes short */
 };
-/* What is under way at a moment asks for so many times what there is, at least 1. */
+/* Total demand at a moment divided by what is available, at least 1. */
 struct df_shortage {
     double memory;                      /* the bandwidth of the host's memory */
     double cores;                       /* the cores that workers and emulated devices share */
 };
-/* How many times as long as alone a job or copy takes that computes on a core for the part `computes` of its time. What
- * waits for a core asks for less bandwidth meanwhile. */
+/* The slowdown, relative to running alone, of a job or copy that computes on a core for the part `computes` of its time. While it waits for a core it
+ * demands less bandwidth. */
 static inline double dfr_stretch(const struct df_demand *demand, double computes, const struct df_shortage *shortage)
 {
     double waits = computes * shortage->cores > 1 ? computes * shortage->cores : 1;
@@ -113,10 +112,9 @@ struct df_plan {
     void *owner;
 };
 
-/* Memory for so many waves in flight. UINT64_MAX: the sum does not fit in 64 bits. */
+/* The memory for so many waves in flight; UINT64_MAX on overflow. */
 uint64_t dfr_need_bytes(const struct df_memory_need *need, uint64_t inflight);
-/* How many of `wanted` waves fit in that memory together. It is promised by this when a program is made, and a run then
- * acts by it. 0: not even one fits. */
+/* How many of `wanted` waves fit in that memory at once; 0: not even one. The compiler checks with it, and the run uses the same rule. */
 uint64_t dfr_need_waves(const struct df_memory_need *need, uint64_t memory_bytes, uint64_t wanted);
 /* How many of `wanted` waves fit in the memory of each device of the platform; at least 1. */
 uint32_t dfr_plan_waves(const struct df_plan *plan, const struct df_platform *platform, uint32_t wanted);
@@ -146,20 +144,19 @@ struct df_planner {
     const struct dfr_remapper *remapper; /* of stages on ranks (runtime/tuning/tuning.h); NULL: such runs cannot be tuned */
 };
 
-/* Times if nothing was measured: cost clauses, else the stated default. A class with neither code nor cost has NaN. If
- * a kernel has code for the cpu alone, emu_all gives class gpu the cpu's entry. */
+/* Makes times without measurements: from cost clauses, else the stated default. A class with neither code nor cost has NaN. With emu_all, class gpu gets the
+ * cpu's time if a kernel has only code for the cpu. */
 int dfr_times_default(const struct df_graph *graph, bool emu_all, struct df_times *times, struct df_error *error);
 void dfr_times_free(struct df_times *times);
 int dfr_times_copy(const struct df_times *times, struct df_times *copy, struct df_error *error);
 
-/* Whether jobs of these times slow each other on this platform: some work has a known demand, and the bandwidth of the
- * host's memory is known; or devices are emulated. Then simulations follow the model in simulate.h; otherwise each job
- * takes its own time. The second tells of the bandwidth alone. */
+/* Returns true if concurrent jobs slow each other on this platform: some work has a known demand and the bandwidth of the host's memory is known, or devices
+ * are emulated. Simulations then use the model in simulate.h; otherwise each job takes its own time. The second function considers the bandwidth only. */
 bool dfr_times_shared(const struct df_times *times, const struct df_platform *platform);
 bool dfr_times_share_memory(const struct df_times *times, const struct df_platform *platform);
 
-/* Whether every time on the platform's units is known, which means that none is the stated default. Works that no node has do
- * not count. Neither do inserted copies: their default is as good as a measured time, because it depends on their bytes only. */
+/* Returns true if no time on the platform's units is the stated default. Works without nodes are ignored, and so are inserted copies, whose default depends
+ * on their bytes only and is as good as a measured time. */
 bool dfr_times_known(const struct df_graph *graph, const struct df_times *times, const struct df_platform *platform);
 
 void dfr_plan_free(struct df_plan *plan);
@@ -167,14 +164,14 @@ void dfr_plan_free(struct df_plan *plan);
 /* The classes that can run a work, bit c for class c. A class counts if the kernel has code or a cost for it. */
 uint32_t dfr_work_classes(const struct df_graph *graph, uint32_t work, bool emu_all);
 
-/* The class of these times that a class of the platform is; DF_NONE: the times have none such. Classes cpu and gpu have
- * the same number everywhere. Each file numbers its other classes by itself, so those are found by their names. */
+/* Maps a class of the platform to one of the times; DF_NONE if they have no such class. Classes cpu and gpu have the same number everywhere; each file numbers
+ * its other classes itself, so those are matched by name. */
 uint32_t dfr_times_class(const struct df_times *times, const struct df_graph *graph,
                          const struct df_platform *platform, uint32_t platform_class);
 
 struct dfr_image;
 
-/* The run for which a graph is made again. By it is decided which nodes are divided, if nobody says it (compiler/divide/). */
+/* The run for which a graph is rebuilt. It decides which nodes are divided by default (compiler/divide/). */
 struct df_made_for {
     const struct df_platform *platform; /* of the run (dfr_machine_describe()) */
     uint32_t waves;                     /* 0: not known */

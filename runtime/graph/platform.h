@@ -1,11 +1,9 @@
-/* platform.h - the machine as planners, policies and the emulator's links see it. It is measured or described.
+/* platform.h - describes a machine: its units, memories and links, measured or declared. Planners, policies, the simulator and the emulator use it.
  *
- * Words:    A *unit* is one line of a platform: the host with its CPU workers, or one device with its memory, its link
- *           to the host in each direction and its copy engines. Unit 0 is the host; unit u > 0 owns memory u. Two units
- *           of one class that both have a *peer* link copy to each other directly. A device is *unified* if its jobs
- *           read and write tokens in the host's memory. Its memory is memory 0 then, and it has no link. The copies of
- *           tokens that stand before inout ports are made by the host: if a driver copies pageable memory, it may read it
- *           before the copy's turn, or make the thread wait.
+ * Words:    A *unit* is the host with its CPU workers, or one device with its memory, its link to the host in each direction and its copy engines. Unit 0
+ *           is the host; unit u > 0 owns memory u. Two units of one class that both have a *peer* link copy to each other directly. A device is *unified*
+ *           if its jobs read and write tokens in the host's memory; its memory is then memory 0, and it has no link. The host makes the copies of tokens
+ *           before inout ports of such devices: a driver that copies pageable memory may read it before the copy's turn, or block the thread.
  * Memory:   plain values, copied by assignment.
  * Model:    A copy of s bytes takes latency_s if s <= threshold_bytes, else latency_s + (s - threshold_bytes) /
  *           bytes_per_s. This is Wu's thesis's eq. 3.1 but for one thing: beyond the threshold that counts all bytes, so
@@ -13,11 +11,11 @@
  *           engines = 1 both directions share one engine. A peer copy takes the slower of the two units' peer links. It
  *           occupies the sender's peer engine, which serves one copy at a time. What jobs and copies draw from the host's memory at the same time is limited by memory_bytes_per_s;
  *           only the simulator knows that (simulate.h).
- * Handover: the host's worker and the device's engines are told of what the others did by waking up, which takes time. So
- *           a copy between host and device, or between peers, is seen handover_s after it has ended. Its engine is free
- *           from its end on. Of a copy between peers the sender's counts.
- * Cores:    emulated devices compute and copy on the cores of the host. If a platform's devices are emulated, the host
- *           says how many cores they and its workers share. Only the simulator knows that, too.
+ * Handover: the host's worker and the device's engines learn by a wake-up what the others have completed, which takes time. A copy between host and device,
+ *           or between peers, is therefore visible handover_s after its end; its engine is free from its end on. For a copy between peers the sender's
+ *           handover_s counts.
+ * Cores:    emulated devices compute and copy on the host's cores. For a platform with emulated devices, the host says how many cores they and its workers
+ *           share. Only the simulator uses this.
  */
 #ifndef DF_PLATFORM_H
 #define DF_PLATFORM_H
@@ -87,28 +85,26 @@ struct df_platform {
 #define DF_LIMIT_JOB_S 1e18
 #define DF_LIMIT_BYTES UINT64_C(9200000000000000000)
 bool df_link_usable(const struct df_link *link);
-/* Whether each figure is 0 or could be a machine's: a rate from DF_LEAST_RATE to DF_MOST_RATE, a time that is above 0 and
- * at most DF_MOST_DELAY_S. */
+/* Returns true if each figure is 0 or plausible: a rate from DF_LEAST_RATE to DF_MOST_RATE, a time above 0 and at most DF_MOST_DELAY_S. */
 bool df_figures_usable(const struct df_figures *figures);
 
 /* The stated default if nothing was measured or described: as many workers as this machine has cores, less one (at
  * least 1); and `gpus` GPUs with 12 GB/s and 10 us each way, 2 engines, 5 us launch, memory unknown. */
 void df_platform_default(struct df_platform *platform, uint32_t gpus);
 
-/* Makes the device unified. A link of it takes no time, so that whoever adds up times of copies need not ask. Its memory is
- * not known, so nobody counts the host's a second time. */
+/* Makes the device unified. Its links take no time, so that sums of copy times need no special case, and its memory size is unknown, so that the host's is not
+ * counted twice. */
 void df_unit_unify(struct df_unit *unit);
 /* The units whose tokens lie in the host's memory, a bit for each: the host, and unified devices. */
 uint32_t df_platform_on_host(const struct df_platform *platform);
 
-/* The first: whether copies and launches take the same time on both units. The second: whether the units differ in
- * nothing that a plan depends on. */
+/* The first returns true if copies and launches take the same time on both units; the second, if the units are equal in all that a plan depends on. */
 bool df_unit_links_alike(const struct df_unit *a, const struct df_unit *b);
 bool df_unit_alike(const struct df_unit *a, const struct df_unit *b);
-/* Whether a plan for one platform is a plan for the other. */
+/* Returns true if a plan for one platform is valid for the other. */
 bool df_platform_alike(const struct df_platform *a, const struct df_platform *b);
 
-/* The units to which `unit` copies directly, a bit for each. */
+/* The units to which `unit` copies directly, as a bit mask. */
 uint32_t df_platform_peers(const struct df_platform *platform, uint32_t unit);
 
 static inline double df_link_time_s(const struct df_link *link, uint64_t bytes)
@@ -125,7 +121,7 @@ static inline double df_peer_time_s(const struct df_platform *platform, uint32_t
     return a_s > b_s ? a_s : b_s;
 }
 
-/* After the end of a copy by an engine of this pair's device, the time until others see it. A copy of no bytes is no copy. */
+/* The time from the end of a copy until it is visible to others. A copy of no bytes takes no handover. */
 static inline double df_handover_s(const struct df_platform *platform, uint32_t from, uint32_t to)
 {
     return platform->units[from ? from : to].handover_s;

@@ -1,5 +1,5 @@
-/* poison.h - what --poison fills memory with while it holds nothing, so that a kernel which reads it gets a value that
- * shows: NaN in every floating element (all bits set), 0xa5 in every byte of an integer. */
+/* poison.h - the fill patterns of --poison: memory that holds no valid data is filled so that a kernel that reads it gets a conspicuous value: NaN in every
+ * floating-point element (all bits set), 0xa5 in every byte of an integer. */
 #ifndef DFR_POISON_H
 #define DFR_POISON_H
 

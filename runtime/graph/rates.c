@@ -1,4 +1,5 @@
-/* rates.c - in which part of the waves nodes fire: as @rate says, else as was learnt, else as their inputs do. */
+/* rates.c - finds each node's rate, the fraction of waves in which it fires: from @rate, else as learnt from earlier runs, else from the rates of its
+ * inputs. */
 #include "runtime/base/intern.h"
 #include "runtime/graph/graph.h"
 

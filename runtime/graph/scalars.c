@@ -1,4 +1,4 @@
-/* scalars.c - the values of all nodes' scalars, computed once before the run: constants, and expressions over args. */
+/* scalars.c - evaluates the scalar parameters of all nodes once before the run: constants, and expressions over args (scalars.h). */
 #include "runtime/graph/scalars.h"
 
 #include <stdlib.h>

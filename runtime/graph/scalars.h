@@ -1,4 +1,4 @@
-/* scalars.h - the values that kernels get as scalars. */
+/* scalars.h - evaluates the scalar parameters that kernels are called with. */
 #ifndef DFR_SCALARS_H
 #define DFR_SCALARS_H
 
@@ -16,10 +16,10 @@ struct dfr_scalars_scratch {            /* room to compute in */
     struct df_number *numbers;
     union df_scalar *by_id;
 };
-/* false: no memory, and what there is must be freed. */
+/* Returns false if out of memory; the caller then still frees *scratch. */
 bool dfr_scalars_scratch_make(const struct df_graph *g, struct dfr_scalars_scratch *scratch);
 void dfr_scalars_scratch_free(struct dfr_scalars_scratch *scratch);
-/* As dfr_scalars_create(), into an array that is there. It allocates nothing. If it fails, the array is as before. */
+/* As dfr_scalars_create(), but fills an existing array and allocates nothing. If it fails, the array is unchanged. */
 int dfr_scalars_fill(const struct df_graph *g, const union df_scalar *args, const struct dfr_scalars_scratch *scratch,
                      union df_scalar *scalars, struct df_error *error);
 

@@ -1,4 +1,4 @@
-/* topo.c - topological order of any arcs, or a cycle if there is no such order. */
+/* topo.c - topological sorting of arbitrary arcs; returns a cycle if there is no order. */
 #include <stdlib.h>
 #include <string.h>
 

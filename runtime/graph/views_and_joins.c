@@ -1,5 +1,5 @@
-/* views_and_joins.c - the built-in kernels of division: views, which give ranges of a value, and joins, which make a value of its
- * parts. Rows are counted by the first dimension. */
+/* views_and_joins.c - adds the built-in nodes of divided graphs: views, which give ranges of rows of a value, and joins, which combine ranges into one
+ * value. */
 #include <stdio.h>
 #include <string.h>
 

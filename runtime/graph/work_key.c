@@ -1,4 +1,4 @@
-/* work_key.c - a work's dimensions and scalars as text: work_key.h. */
+/* work_key.c - writes a work's dimensions and scalars as text (work_key.h). */
 #include "runtime/graph/work_key.h"
 
 #include <inttypes.h>

@@ -1,11 +1,9 @@
-/* work_key.h - a work in words, by which measurements of it are found again: "k=1024 m=3" for its dimensions, "seed=1"
- * for its scalars. The program that measures must say the same as the compiler that stores and looks up, so both call
- * this.
+/* work_key.h - the text key under which measurements of a work are stored: "k=1024 m=3" for its dimensions, "seed=1" for its scalars. The program that
+ * measures and the compiler that looks up times both call this, so that the keys agree.
  *
- * Scalars:  Constants are written as they are. An expression over args is written with its value under the args'
- *           defaults. So measurements under other values of args are not told apart, because times rarely depend on
- *           them. "?" is written if an arg has no default, or if the expression fails under the defaults. A program
- *           that learns from its runs says the values that the args had.
+ * Scalars:  Constants are written as they are. An expression over args is written with its value under the args' defaults, so measurements under other
+ *           values share a key, since times rarely depend on them. "?" stands for an arg without default, or an expression that fails under the defaults. A
+ *           program that learns from its runs writes the values that the args had.
  * Memory:   dfr_work_key_make() gives strings that dfr_work_key_free() returns. `kernel` borrows from the graph.
  */
 #ifndef DFR_WORK_KEY_H

@@ -1,6 +1,5 @@
-/* gpu.c - one GPU of a run: opens its device, makes the cache of its memory and the records of its jobs, and returns
- * them. df_run_start() and df_run_wait() call it.
- */
+/* gpu.c - creates and destroys the state of one GPU in a run: its device, the cache of its memory, and its job records. df_run_start() and df_run_wait()
+ * call it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

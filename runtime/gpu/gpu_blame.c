@@ -1,7 +1,5 @@
-/* gpu_blame.c - whose failure it is that a call to a GPU's device reports: the job's that the call was made for, a
- * copy's, or that of some job launched before, because a device may report a fault only later. The worker's files
- * call this.
- */
+/* gpu_blame.c - attributes an error that a device call reports: to the job that the call was made for, to a copy, or to some earlier launch, since devices
+ * may report faults late. The worker's files call it and fail the run with the message. */
 #include <stdio.h>
 
 #include "runtime/engine/ending.h"

@@ -1,10 +1,8 @@
-/* gpu_impl.h - the inside of one GPU's worker. gpu.c makes and ends it, gpu_worker.c has its loop, gpu_launch.c
- * launches jobs and those that follow them, gpu_record.c records and replays launches, gpu_pause.c says
- * how long the worker sleeps, and gpu_blame.c tells of failures.
+/* gpu_impl.h - the private interface of a GPU's worker. gpu.c creates and destroys it, gpu_worker.c has its loop, gpu_launch.c launches jobs and their
+ * successors, gpu_record.c records and replays launches, gpu_pause.c decides how long it sleeps, and gpu_blame.c reports failures.
  *
- * Words:    a job is launched *ahead* if it is launched on the device behind the jobs that make its inputs, before
- *           the engine has made it ready. A *batch* is what is launched at the same time on one stream: a job and
- *           those ahead behind it, or jobs ahead alone.
+ * Words:    a job is launched *ahead* if it is launched behind the jobs that produce its inputs, before the engine has made it ready. A *batch* is the set
+ *           of jobs launched at the same time on one stream: a job and those ahead behind it, or jobs ahead only.
  */
 #ifndef DFR_GPU_IMPL_H
 #define DFR_GPU_IMPL_H
@@ -97,30 +95,28 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j);
 
 #define DFR_GPU_FIRST_PAUSE_NS 2000
 
-/* When the next job is expected to end whose event can tell of it, by dfr_clock_s(). INFINITY: none is in flight, or times
- * are not known. */
+/* When the next job with an event is expected to end, by dfr_clock_s(). INFINITY: none is in flight, or times are unknown. */
 double dfr_gpu_next_end_s(const struct dfr_gpu *gpu);
-/* For how many nanoseconds to sleep; 0: not at all. changed_s: when something changed last. next_s: when the next end is
- * expected. *pause_ns: how long the next pause is; it begins with DFR_GPU_FIRST_PAUSE_NS after each change. */
+/* Returns how many nanoseconds to sleep, or 0. changed_s: the time of the last change. next_s: when the next job is expected to end. *pause_ns: the length of
+ * the next pause, reset to DFR_GPU_FIRST_PAUSE_NS by each change. */
 int64_t dfr_gpu_pause_ns(double now_s, double changed_s, double next_s, bool may_spin, int64_t *pause_ns);
 
-/* ---- gpu_blame.c: the run fails; the message has the error, and whose it is ---- */
+/* ---- gpu_blame.c: fails the run with a message that names the error and its cause ---- */
 
-/* A call failed that was made for this job. The reason is what the job's own host code said, unless that code only
- * found the device lost. Whose fault that is, nobody knows then. */
+/* Reports that a call made for this job failed. The reason is what the job's own host code reported, unless that code only found the device lost; the cause
+ * is then unknown. */
 void dfr_gpu_job_failed(struct dfr_gpu *gpu, const struct gpu_job *j, const struct df_error *error);
-/* A call failed that looked at copies. */
+/* Reports that a call about copies failed. */
 void dfr_gpu_copies_failed(struct dfr_gpu *gpu, const struct df_error *error);
 
 /* ---- gpu_launch.c ---- */
 
-/* Launches a loaded job on a free stream. Behind it, it launches ahead the jobs of this GPU that need nothing but what
- * is in flight here. */
+/* Launches a loaded job on a free stream, and behind it, ahead, the jobs of this GPU whose missing inputs are all produced by jobs in flight here. */
 void dfr_gpu_launch(struct dfr_gpu *gpu, struct dfr_worker *w, struct gpu_job *j, uint32_t stream);
-/* Launches more batches behind those in flight, as far as there is room. false: it launched none. */
+/* Launches more batches behind those in flight while there is room. Returns false if it launched none. */
 bool dfr_gpu_launch_behind(struct dfr_gpu *gpu);
-/* Is the job enqueued as a copy? So are copies and selects whose inputs are known to be empty or not. On a back end that
- * tells results late, those that follow a job in flight are launched as functions, which ask when they are called. */
+/* Returns true if the job is enqueued as a device copy: a copy, or a select whose inputs are known to be empty or not. On a back end that returns results late,
+ * those behind a job in flight are launched as functions, which check when they run. */
 bool dfr_gpu_copies(const struct dfr_gpu *gpu, const struct gpu_job *j);
 /* Enqueues one job: its kernel, or the copy that it is. `call` and `result` may be a recording's. */
 int dfr_gpu_enqueue(struct dfr_gpu *gpu, const struct gpu_job *j, struct df_call *call, int *result, void **ports,
@@ -134,7 +130,7 @@ void dfr_gpu_recordings_forget(struct dfr_gpu *gpu);    /* none is in flight */
 /* Records or replays the batch if that is allowed and pays. *done becomes true if the batch was replayed and is in
  * flight; else it is to be launched job by job. */
 int dfr_gpu_replay(struct dfr_gpu *gpu, struct gpu_job **batch, uint32_t n, bool *done, struct df_error *error);
-/* The job has ended. If it was replayed, it is told what its kernel said. */
+/* Called when the job has ended: if it was replayed, copies its kernel's result from the recording into the job. */
 void dfr_gpu_replayed(struct dfr_gpu *gpu, struct gpu_job *j);
 
 #endif

@@ -1,20 +1,17 @@
-/* gpu_launch.c - launches a job on a GPU and, behind it, the jobs that follow, so that the GPU never waits for this
- * thread between them. gpu_worker.c calls it for each job whose inputs are there.
+/* gpu_launch.c - launches a job on a GPU together with the jobs that follow it there, so that the GPU never waits for the worker thread between them.
+ * gpu_worker.c calls it for each job whose inputs are in the GPU's memory.
  *
- * Ahead:    this is for policies that know each node's unit before the run. A job may have missing inputs that are
- *           all being made by jobs in flight here. It is then launched ahead: behind those jobs, in stream order,
- *           before the engine has made it ready. Only this thread will release it, so nobody else can get it;
- *           run->devices.ahead tells the engine to leave it to this worker when it is released. The worker ends it
- *           only after that release, so jobs end in the order of the graph.
- * Never so: some jobs are not launched ahead: those that read from a stream source, which may end; those that are
- *           `sync`; those with another input that is not in this memory; and those for which there is no free room.
- *           They are taken from the policy when they are ready, like all others.
+ * Ahead:    applies to policies that know each node's unit before the run. A job whose missing inputs are all produced by jobs in flight here is launched
+ *           ahead: behind those jobs, in stream order, before the engine has made it ready. Only this thread will release it, so no other worker can get
+ *           it; run->devices.ahead tells the engine to leave it to this worker when it is released. The worker completes it only after that release, so
+ *           jobs end in the order of the graph.
+ * Never:    jobs that read from a stream source, which may end; `sync` jobs; jobs with another input that is not in this memory; and jobs for which no
+ *           memory is free. They are taken from the policy when they are ready, like all others.
  * Batch:    a job, and those found behind it at its launch. They go to one stream in one order, and may be recorded
  *           (gpu_record.c). A job that another unit waits for is the last of its batch.
- * Behind:   a batch may end before all that could follow is in it, since it is full or for want of room. Jobs whose
- *           readers were not all launched are *open*. While they are in flight, the next batch is gathered from their
- *           readers and launched behind them, on the same stream. So the device has it before it has done the one
- *           before. That is left undone if another job waits for a stream and has none: it is more urgent.
+ * Behind:   a batch may be closed before all possible successors are in it, because it is full or memory is short. Jobs whose readers were not all launched
+ *           are *open*. While they are in flight, the next batch is collected from their readers and launched behind them on the same stream, so that the
+ *           device receives it before it has finished the one before. This is skipped if another job waits for a stream, since that job is more urgent.
  */
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/ports.h"

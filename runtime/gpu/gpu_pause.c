@@ -1,9 +1,8 @@
-/* gpu_pause.c - how long a GPU's worker sleeps when nothing has changed and its back end cannot wake it.
+/* gpu_pause.c - decides how long a GPU's worker sleeps when nothing has changed and its back end cannot wake it.
  *
- * The worker asks again at once for SPIN_S after the last change, and from SPIN_S before the next job is expected to end
- * until SPIN_S after that. At other times it sleeps, first for FIRST_PAUSE_NS and then twice as long each time, up to
- * LONGEST_PAUSE_NS; but not into the time in which the next end is expected. If no core is free for asking, it sleeps
- * for FIRST_PAUSE_NS in place of that.
+ * The worker polls without sleeping for SPIN_S after the last change, and from SPIN_S before to SPIN_S after the expected end of the next job. At other
+ * times it sleeps, first for FIRST_PAUSE_NS and then twice as long each time, up to LONGEST_PAUSE_NS, but not past the start of the next polling period. If no
+ * core is free for polling, it sleeps for FIRST_PAUSE_NS instead.
  */
 #include <math.h>
 

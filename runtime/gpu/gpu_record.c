@@ -1,6 +1,5 @@
-/* gpu_record.c - batches of launches that come again in later waves with the same addresses. Such a batch is recorded
- * once, and from then on one call carries it out. gpu_launch.c asks for this for each
- * batch.
+/* gpu_record.c - records batches of launches that recur in later waves with the same addresses (a CUDA Graph on CUDA), and replays each with one call.
+ * gpu_launch.c calls it for each batch.
  *
  * A batch is known by its nodes, the addresses of their ports, and whether its first job is a copy of the device's, which
  * calls no function. Its place in the table is the first one from its hash on that was empty when it came. States of a

@@ -1,5 +1,5 @@
-/* gpu_worker.c - the worker of one GPU. It keeps several jobs in flight, so that one computes while the copies of the
- * next are under way, and it never blocks on any of these. dfr_gpu_main() is its thread.
+/* gpu_worker.c - the worker loop of one GPU, run by the thread dfr_gpu_main(). It keeps several jobs in flight, so that one computes while the inputs of
+ * the next are copied, and never blocks on any of them.
  *
  * States of a job here (engine.h's state 4 in detail):
  *     1  taken      popped from the policy; only the newest job can be in this state, and no other is popped meanwhile

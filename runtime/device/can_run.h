@@ -1,6 +1,5 @@
-/* can_run.h - whether a device of some back end can run a kernel, by the code that the program has of it. Asked for before
- * a run (start/admit.c), by --check=variants and by the measuring mode.
- */
+/* can_run.h - whether a device can run a kernel, by the code that the program contains for it. Used before a run (start/admit.c), by --check=variants and
+ * by the measuring mode. */
 #ifndef DFR_CAN_RUN_H
 #define DFR_CAN_RUN_H
 

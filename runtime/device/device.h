@@ -1,9 +1,9 @@
-/* device.h - what every device can do. The memory manager and the workers need this of a device, and nothing else:
- * memory, copies, launches, stream order, events.
+/* device.h - the interface of device back ends: memory, copies, launches, stream order and events. It is all that the memory manager and the workers use of
+ * a device.
  *
- * Room:     runtime/device/ has this interface, the choice of the devices that take part, the wait for one event, and
- *           the rule that finds how many jobs a device has in flight. It knows the platform, and no back end: a back end
- *           is a room above this one and one line in the table of runtime/start/back_ends.c.
+ * Room:     runtime/device/ has this interface, the choice of the devices that take part in a run, waiting for one event, and the rule that adapts the
+ *           number of jobs in flight. It knows the platform and no back end: a back end is a room above this one and one line in the table of
+ *           runtime/start/back_ends.c.
  * Words:    A *stream* is a queue of copies and launches that are executed in order; streams run beside each other. An
  *           *event* is a mark in a stream. It is complete when all that was enqueued before it is done.
  * Streams:  Each device has DFR_STREAM_H2D, DFR_STREAM_D2H, DFR_STREAM_PEER for what it sends to other devices, and
@@ -15,8 +15,8 @@
  *           if the back end can pin. A copy may be of any host memory. If it is not pinned, the call may wait for the copy.
  * Threads:  A device is used by its one worker thread. The thread that makes and ends the run calls open, close,
  *           host_alloc and host_free. The back end's own threads may call `wakeup` until close has returned.
- * Errors:   DF_OK or a negative DF_E… with the cause in *error. A failure of earlier asynchronous work may show in a
- *           later call; the message then says so.
+ * Errors:   DF_OK or a negative DF_E… with the cause in *error. A failure of earlier asynchronous work may be reported by a later call; the message then
+ *           says so.
  * No device: A back end that finds no device reports 0 devices, and a sentence in *error says why. It never crashes, on
  *           machines without a driver either.
  */
@@ -132,11 +132,10 @@ struct dfr_device_ops {
     int (*event_query)(struct dfr_device *device, struct dfr_event *event, bool *complete, struct df_error *error);
     /* Work that is enqueued on `stream` after this call starts after the event. */
     int (*stream_wait)(struct dfr_device *device, uint32_t stream, struct dfr_event *event, struct df_error *error);
-    /* true: some earlier work has made this device unusable for the process. An error that a call reports from now on
-     * need not be the caller's own. NULL: an error always belongs to the call that reports it. */
+    /* Returns true if earlier work has made this device unusable for the process; an error that a later call reports may then have another cause than that
+     * call. NULL: an error always belongs to the call that reports it. */
     bool (*faulted)(struct dfr_device *device);
-    /* Waits for all that this device was given. It is used at the end and after failures. What a stream still records is
-     * dropped. */
+    /* Waits for all work enqueued on this device; used at the end and after failures. Unfinished recordings are dropped. */
     int (*drain)(struct dfr_device *device, struct df_error *error);
     /* Memory of the host that copies are fast with. The memory of any back end may be used with any other's copies. */
     void *(*host_alloc)(uint64_t bytes, struct df_error *error);
@@ -190,8 +189,8 @@ struct dfr_device {
     const struct dfr_device_ops *ops;
 };
 
-/* Waits until the event is complete, for measurements. It spins at first, and then lets other threads run between
- * looks. DF_E_DEVICE after give_up_s seconds (0: it never gives up). */
+/* Waits until the event is complete, for measurements. Spins at first, and then yields between polls. Fails with DF_E_DEVICE after give_up_s seconds (0:
+ * never). */
 int dfr_event_wait(struct dfr_device *device, struct dfr_event *event, double give_up_s, struct df_error *error);
 
 /* The function of a kernel that a launch there calls: the gpu variant. The emulator calls the cpu variant, unless the

@@ -1,4 +1,4 @@
-/* devices.c - the choice of devices (devices.h). */
+/* devices.c - chooses the devices of a run (devices.h). */
 #include "runtime/device/devices.h"
 
 #include "runtime/base/error.h"

@@ -1,9 +1,9 @@
-/* devices.h - which devices of one or more back ends take part in a run, a check or a measurement, and with how much memory.
+/* devices.h - chooses which devices of one or more back ends take part in a run, a check or a measurement, and how much of their memory they may use.
  *
  * Numbers:  options->gpus counts the devices of all back ends, in the order of the back ends.
  *
- * Cost:     a device is begun when it is first asked for code or for its free memory. That may take some tenths of a
- *           second. So the devices of a program without gpu variants are not asked.
+ * Cost:     a device is initialized when it is first asked for code or for its free memory, which may take some tenths of a second. So the devices of a
+ *           program without gpu variants are not asked.
  */
 #ifndef DFR_DEVICES_H
 #define DFR_DEVICES_H
@@ -41,9 +41,8 @@ int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options
 int dfr_devices_first(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
                       const struct dfr_device_ops **ops, uint32_t *number, struct df_error *error);
 
-/* Lowers *bytes, the memory of device `number` by its description, to what a run may take of it now: what others have
- * left, and no more than options->gpu_mem_bytes. It is never 0 then. *others: it was lowered for others. 0 in *bytes: not
- * known; it stays 0 if nothing lowers it. */
+/* Lowers *bytes, the described memory of device `number`, to what a run may use now: what other processes have left, and at most options->gpu_mem_bytes; it is
+ * then never 0. *others: other processes' use has lowered it. 0 in *bytes means unknown, and stays 0 if nothing lowers it. */
 int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
                        uint32_t number, uint64_t *bytes, bool *others, struct df_error *error);
 

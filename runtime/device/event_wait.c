@@ -1,4 +1,4 @@
-/* event_wait.c - waiting for one event of a device. Measurements call it, which have nothing else to do. */
+/* event_wait.c - waits for one event of a device by polling, for measurements. */
 #include <sched.h>
 
 #include "runtime/threads/clock.h"

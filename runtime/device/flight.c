@@ -1,4 +1,4 @@
-/* flight.c - the number of jobs in flight, by throughput: flight.h. */
+/* flight.c - adapts the number of jobs in flight on a GPU to its throughput (flight.h). */
 #include "runtime/device/flight.h"
 
 #define FIRST_STEP 2u

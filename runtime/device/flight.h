@@ -1,11 +1,9 @@
-/* flight.h - how many jobs a GPU has in flight. The number is found while the GPU runs, by Algorithm 1 of Anthill
- * (Teodoro et al., HPDC 2010, section 5.1): more and more jobs, in steps that double, as long as throughput grows; back
- * if it falls, and from then on in smaller steps.
+/* flight.h - adapts the number of jobs in flight on a GPU while it runs, by Algorithm 1 of Anthill (Teodoro et al., HPDC 2010, section 5.1): the number
+ * grows in steps that double as long as throughput grows, goes back when throughput falls, and changes in smaller steps from then on.
  *
- * Words:    A *round* is a set of jobs that end one after another while the number stays the same. Throughput is the
- *           work done in a round, divided by the time that it took. The first jobs after a change began under the old
- *           number, so they are left out. If the GPU had less to do in a round than it could take, the round says
- *           nothing about the number, and begins anew.
+ * Words:    A *round* is a set of jobs that end one after another while the number stays the same. Throughput is the work done in a round divided by its
+ *           duration. The first jobs after a change began under the old number, so they are left out. If the GPU ran out of jobs during a round, the round
+ *           is restarted, since its throughput says nothing about the number.
  * Use:      The worker of a GPU calls this, whether the GPU is real, emulated or simulated. It has at most `jobs` jobs
  *           in flight, and reports each job that ended.
  * Against the paper: In the paper all jobs of a round begin together; here each job is replaced as it ends. Throughputs
@@ -35,9 +33,9 @@ struct dfr_flight {
 
 /* The number is fixed if first == most. */
 void dfr_flight_start(struct dfr_flight *flight, uint32_t first, uint32_t most);
-/* A job of size `work` (in any unit, the same for all jobs) has ended. true: the number has changed. */
+/* Reports the end of a job of size `work` (in any unit, the same for all jobs). Returns true if the number has changed. */
 bool dfr_flight_ended(struct dfr_flight *flight, double work, double now_s);
-/* The GPU wanted another job, and there was none. */
+/* Reports that the GPU could have taken another job, but none was ready. */
 void dfr_flight_starved(struct dfr_flight *flight);
 
 #endif

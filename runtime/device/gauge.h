@@ -1,4 +1,4 @@
-/* gauge.h - the loops by which a device is measured: what they do, and what of it is counted. C and CUDA C++ read this. */
+/* gauge.h - defines the benchmark loops that measure a device: what each does, and what is counted. Shared by C and CUDA C++. */
 #ifndef DFR_GAUGE_H
 #define DFR_GAUGE_H
 

@@ -1,13 +1,11 @@
-/* emu.c - the device "emu": host threads take the part of a GPU. It has memory of its own, streams and events, and copy
- * engines that take the time of a described link. So every path of the runtime and the memory manager runs on a machine
- * without a GPU. Its jobs run the cpu variants.
+/* emu.c - the device back end "emu", an emulated GPU made of host threads. It has its own memory, streams, events and copy engines with the timing of a
+ * described link, so that every path of the runtime and the memory manager runs on machines without a GPU. Its jobs run the cpu variants.
  *
- * This file has the operations of device.h, which the runtime calls by the table at its end. emu_engine.c carries
- * them out, emu_check.c protects the device's memory, and emu_host.c gives and registers the host's.
+ * This file implements the operations of device.h; the table is at its end. emu_engine.c executes them, emu_check.c protects the device's memory, and
+ * emu_host.c allocates and registers host memory.
  *
- * A machine counts as having one such GPU. A platform may name more: up to DFR_EMU_MAX may be opened, each with
- * memory of its own. A GPU has as much memory as the platform says, else 1 GiB, but at most a quarter of the
- * machine's.
+ * By default a machine has one such GPU. A platform may describe more: up to DFR_EMU_MAX can be opened, each with its own memory, of the size that the
+ * platform gives, else 1 GiB, but at most a quarter of the machine's.
  */
 #include "runtime/emu/emu.h"
 

@@ -1,20 +1,15 @@
-/* emu.h - the inside of the emulated GPU: a device made of host threads, on which the whole runtime runs and is
- * tested without a GPU. This room knows the devices' interface (device.h) and the engine's crash messages and log.
- * The header is shared by emu.c (the operations that the runtime calls) and emu_engine.c (the host threads that carry
- * them out).
+/* emu.h - the private interface of the emulated GPU, shared by emu.c (the operations that the runtime calls), emu_engine.c (the host threads that execute
+ * them) and the other emu_*.c. This room knows the device interface (device.h) and the engine's crash messages and log.
  *
- * Streams:  each is a ring of commands. The device's worker fills it, and one engine empties it in order. A command
- *           is known by its stream and its number there, from 1. `done` counts the commands that were carried out, so
- *           command n of stream s has happened if `streams[s].done >= n`. That is all that an event is.
- * Engines:  one thread each for H2D and for D2H, or one for both if the unit has one engine; one for peer copies if the
- *           unit has a peer link; and one for all compute streams. Among its streams whose next command can start, an
- *           engine takes the one that was enqueued first. Records, and waits that are over, go before all others. So a
- *           stream that waits holds up no other.
- * Failure:  a command that is to fail late does so when its turn comes. From there on streams are emptied and nothing
- *           is carried out, so `good` stays behind `done`. An event of the stream that failed tells of the failure;
- *           events of other streams are never complete.
- * Locks:    there is one mutex for each device. Commands are carried out without it, and event_query reads `done`
- *           without it.
+ * Streams:  each is a ring of commands. The device's worker fills it, and one engine executes it in order. A command is identified by its stream and its
+ *           number there, from 1. `done` counts the executed commands, so command n of stream s is complete if `streams[s].done >= n`. An event is such a
+ *           pair.
+ * Engines:  one thread each for H2D and for D2H, or one for both if the unit has one engine; one for peer copies if the unit has a peer link; and one for
+ *           all compute streams. Among its streams whose next command can start, an engine takes the command that was enqueued first. Records and completed
+ *           waits go before all others, so that a waiting stream does not block the others.
+ * Failure:  a command that is to fail late fails when it is executed. From then on streams are drained without executing anything, so `good` stays behind
+ *           `done`. An event of the failed stream reports the failure; events of other streams never become complete.
+ * Locks:    one mutex per device. Commands are executed without it, and event_query reads `done` without it.
  */
 #ifndef DFR_EMU_H
 #define DFR_EMU_H
@@ -122,9 +117,9 @@ struct dfr_emu_device {
 
 /* emu_engine.c: the next random number of this state, which is not 0. */
 uint64_t dfr_emu_draw(uint64_t *state);
-/* Starts the engines. DF_E_DEVICE if a thread cannot be made; those that had started are ended again. */
+/* Starts the engines. Fails with DF_E_DEVICE if a thread cannot be created, after stopping those that had started. */
 int dfr_emu_engines_start(struct dfr_emu_device *device, struct df_error *error);
-/* Lets them finish what is enqueued, and ends them. */
+/* Waits until they have executed all enqueued commands, and stops them. */
 void dfr_emu_engines_stop(struct dfr_emu_device *device);
 
 /* emu_host.c: host memory, and registering it. */
@@ -134,7 +129,7 @@ void *dfr_emu_pool_alloc(uint64_t bytes); /* of a device; dfr_emu_host_free() re
 void dfr_emu_host_free(void *memory, uint64_t bytes);
 int dfr_emu_host_register(void *memory, uint64_t bytes, struct df_error *error);
 void dfr_emu_host_unregister(void *memory, uint64_t bytes);
-/* Some of the memory is registered, and it was not registered as a whole by one call. */
+/* Returns true if some of the memory is registered, but not all of it by one call. */
 bool dfr_emu_host_split(const void *memory, uint64_t bytes);
 /* For tests: how many ranges are registered now. *n_wrong: how often a range was unregistered that was not
  * registered. */
@@ -149,7 +144,7 @@ int dfr_emu_record_end(struct dfr_device *device, uint32_t stream, struct dfr_re
                        struct df_error *error);
 int dfr_emu_replay(struct dfr_device *device, struct dfr_recording *recording, uint32_t stream, struct df_error *error);
 void dfr_emu_recording_destroy(struct dfr_device *device, struct dfr_recording *recording);
-/* emu.c: gives a recorded command to a stream again. */
+/* emu.c: enqueues a recorded command on a stream again. */
 int dfr_emu_repeat(struct dfr_emu_device *device, const struct dfr_emu_command *command, uint32_t stream,
                    struct df_error *error);
 

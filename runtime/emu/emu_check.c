@@ -1,10 +1,7 @@
-/* emu_check.c - pages that are open only while somebody uses them who declared them, and the names of their blocks
- * (emu_check.h).
+/* emu_check.c - opens and closes the pages of an emulated GPU's memory, and finds the names of their blocks for messages (emu_check.h).
  *
- * Each page of the pool has a record. It says how many users have the page open for reading and how many for writing,
- * and at which page the block starts that was last declared over it. The names of a block's node and port lie in a
- * second table, indexed by that first page. Both tables are reserved as a whole, but take memory only for pages where
- * blocks lie.
+ * Each page of the pool has a record with the number of its readers and writers, and the first page of the block last declared over it. A second table,
+ * indexed by that first page, has the names of the block's node and port. Both tables are reserved as a whole, but use memory only for pages with blocks.
  */
 #include "runtime/base/status_line.h"
 #include "runtime/emu/emu_check.h"

@@ -1,17 +1,13 @@
-/* emu_check.h - the emulated GPU's memory protection. A page of the pool is reachable only while a job or a copy uses
- * it that declared it. So a kernel that touches what it did not declare is stopped at that access, and is named.
- * emu.c makes one for each device, unless --emu-check=off.
+/* emu_check.h - memory protection for the emulated GPU: a page of its pool is accessible only while a job or copy that declared it is running. A kernel
+ * that touches anything else is stopped at that access, and the message names it. emu.c creates one per device, unless --emu-check=off.
  *
- * Words:    a range is *open* while someone uses it. It is then readable, and it is writable if at least one of its
- *           users writes.
- * Grain:    pages. What shares a page with a declared block is reachable with that block; the memory manager
- *           therefore gives each block pages of its own. Protection is the whole process's: while a copy has a block
- *           open, a kernel that runs at that moment can reach the block too.
- * Faults:   emu_fault.h says what becomes of a kernel that touches a closed page, and of other code that does so.
+ * Words:    a range is *open* while it has users. It is then readable, and writable if at least one user writes.
+ * Grain:    pages. Whatever shares a page with a declared block is accessible with it, so the memory manager gives each block its own pages. Protection is
+ *           per process: while a copy has a block open, a kernel that runs at that moment can access the block, too.
+ * Faults:   emu_fault.h describes what happens to a kernel, or to other code, that touches a closed page.
  * Threads:  open, close and forget may be called from any thread; call, from the thread that runs the device's kernels;
  *           create and destroy, from one thread at a time.
- * Errors:   if the system refuses to protect (there are too many mappings), one line on stderr says so, and everything
- *           stays open.
+ * Errors:   if the system refuses to protect memory (too many mappings), one line on stderr says so, and everything stays open.
  */
 #ifndef DFR_EMU_CHECK_H
 #define DFR_EMU_CHECK_H
@@ -31,14 +27,12 @@ void dfr_emu_check_destroy(struct dfr_emu_check *check);
 void dfr_emu_check_open(struct dfr_emu_check *check, const void *address, uint64_t bytes, bool writable);
 void dfr_emu_check_close(struct dfr_emu_check *check, const void *address, uint64_t bytes, bool writable);
 
-/* A copy gave this range new contents. Which block lies there is no longer known. */
+/* Called when a copy has overwritten this range: the block that lies there is no longer known. */
 void dfr_emu_check_forget(struct dfr_emu_check *check, const void *address, uint64_t bytes);
 
-/* Runs the launch's function while exactly its ranges are open. Gives what the function returned; if it touched
- * something else, gives DF_FAILED, and the reason stands in the call. */
+/* Calls the launch's function with exactly its ranges open, and returns its result. Returns DF_FAILED if it touched anything else; the call has the reason. */
 int dfr_emu_check_call(struct dfr_emu_check *check, const struct dfr_launch *launch, void *stream);
-/* The launch's function has ended its thread: closes the ranges. Called by that thread, in place of the call's
- * return. */
+/* Closes the ranges of a launch whose function has ended its thread. Called by that thread, as the call never returns. */
 void dfr_emu_check_abandon(struct dfr_emu_check *check, const struct dfr_launch *launch);
 
 #endif

@@ -1,10 +1,9 @@
-/* emu_engine.c - the emulated GPU's engines: threads that carry out the commands that emu.c enqueues, and that take
- * the time which a GPU's engines would take (emu.h).
+/* emu_engine.c - the engines of the emulated GPU: threads that execute the commands that emu.c enqueues, and take the time that a GPU's engines would take
+ * (emu.h).
  *
- * Time: a copy moves its bytes at once, and the engine then stays busy until the link model's time has passed. A
- * launch first waits for the unit's launch_s, then runs the cpu variant for as long as that takes. The engine's own work
- * between two commands is a part of launch_s, and so is waking it. A slow device (emu_trial.h) takes a multiple of either
- * time.
+ * Time: a copy moves its bytes at once, and the engine then stays busy until the time of the link model has passed. A launch first waits for the unit's
+ * launch_s, which includes the engine's own overhead and its wake-up, and then runs the cpu variant for as long as that takes. A slow device (emu_trial.h) takes
+ * a multiple of either time.
  */
 #include <errno.h>
 #include <math.h>

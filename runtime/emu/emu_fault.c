@@ -1,5 +1,5 @@
-/* emu_fault.c - the SIGSEGV handler of the emulated GPUs (emu_fault.h). The handler itself only finds out whose fault
- * it is, and leaves. The message is made by emu_check.c, which called the kernel. */
+/* emu_fault.c - the SIGSEGV handler of the emulated GPUs (emu_fault.h). The handler only determines the faulting pool and call, and jumps out; emu_check.c,
+ * which called the kernel, formats the message. */
 #include "runtime/base/status_line.h"
 #include "runtime/emu/emu_fault.h"
 

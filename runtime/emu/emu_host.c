@@ -1,15 +1,13 @@
-/* emu_host.c - the host's memory as a driver of emulated GPUs would see it: memory that it gives, and memory that it
- * registers (pins). emu.c has these operations in its table, and takes its pool from here, too.
+/* emu_host.c - host memory as the driver of an emulated GPU provides it: allocation of pinned memory, and registration (pinning) of existing memory. emu.c
+ * has these operations in its table, and also allocates its pool here.
  *
- * Pages:    memory of a GPU and pinned memory have their pages from the beginning, so no kernel and no copy pays for
- *           them. The same holds here, but of a large pool only the first part has them (pages.h): a GPU may have more
- *           memory than the machine.
+ * Pages:    GPU memory and pinned memory are backed by pages from the beginning, so no kernel or copy pays for page faults. The same holds here, except
+ *           that only the first part of a large pool is prefaulted (pages.h): a GPU may have more memory than the machine.
  *
- * Guards:   in front of each and behind it is memory that nobody can touch (pages.h).
+ * Guards:   inaccessible pages lie before and after each allocation (pages.h).
  *
- * Registering changes nothing here, but it is held to the rules of a real driver: a range is registered once; only
- * what was registered is unregistered; a copy lies in registered memory as a whole or not at all. Tests can ask for
- * what is still registered, and for how often a range was unregistered wrongly.
+ * Registration has no effect here, but the rules of a real driver are enforced: a range is registered once; only registered ranges are unregistered; a copy
+ * lies wholly inside registered memory or wholly outside. Tests can query what is still registered, and how many unregistrations were wrong.
  */
 #include <pthread.h>
 #include <stdlib.h>

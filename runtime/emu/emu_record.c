@@ -1,9 +1,8 @@
-/* emu_record.c - recordings of the emulated GPU: commands of one stream that are kept, and enqueued again by each
- * replay. device.h's record and replay operations lead here. Like a CUDA Graph, a replay costs one launch. Unlike
- * with a CUDA Graph, it calls the host code again, because here the cpu variant is the kernel.
+/* emu_record.c - implements device.h's record and replay for the emulated GPU: the commands of one stream are kept, and each replay enqueues them again.
+ * Like a CUDA Graph, a replay costs one launch. Unlike with a CUDA Graph, it calls the host code again, because here the cpu variant is the kernel.
  *
- * There is one engine for all launches. So parts that are not ordered are carried out one after another, in the order
- * of the recording; a reordering device draws an order for each replay, among those that the parts allow.
+ * One engine executes all launches, so unordered parts run one after another, in the order of the recording; a reordering device draws a random permitted order
+ * for each replay.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* emu_trial.c - reading what the emulated GPUs are asked to do wrong (emu_trial.h). */
+/* emu_trial.c - parses the faults that the emulated GPUs are to inject (emu_trial.h). */
 #include "runtime/emu/emu_trial.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
-/* emu_trial.h - an emulated GPU that misbehaves on purpose: calls that fail, work that is slow, and an order of
- * events that is as unlucky as the rules of device.h allow. Tests ask for it; a program has no option for it.
+/* emu_trial.h - fault injection for the emulated GPUs: calls that fail, slow copies and kernels, and the most adverse orders of events that device.h
+ * permits. For tests; programs have no option for it.
  *
- * Words:    a *trial* is what the emulated GPUs are asked to do wrong.
+ * Words:    a *trial* is the set of faults that the emulated GPUs are to inject.
  * Asking:   by the environment, DF_EMU_TRIAL="fail=copy:3,slow=4:1,reorder=7", which each device reads when it is
  *           opened; or by dfr_emu_trial_use() in a test that has libdf in its own process.
  *               fail=CALL:N     the N-th such call on each device fails. It may be given several times
@@ -35,14 +35,14 @@ struct dfr_emu_trial {                  /* all 0: nothing */
     uint64_t reorder_seed;
 };
 
-/* The trial that a device has that is opened now. DF_E_ARGUMENT if the environment's text is wrong. */
+/* Gets the trial for a device that is opened now. Fails with DF_E_ARGUMENT if the environment variable is malformed. */
 int dfr_emu_trial_now(struct dfr_emu_trial *trial, struct df_error *error);
 
-/* For tests: devices that are opened from now on have this trial, whatever the environment says. Borrowed; NULL: the
- * environment counts again. Not while another thread opens a device. */
+/* For tests: devices opened from now on use this trial (borrowed) in place of the environment's; NULL: the environment's again. Not while another thread opens
+ * a device. */
 void dfr_emu_trial_use(const struct dfr_emu_trial *trial);
 
-/* The text of the variable. */
+/* Parses the text of the variable. */
 int dfr_emu_trial_parse(const char *text, struct dfr_emu_trial *trial, struct df_error *error);
 
 const char *dfr_emu_call_name(enum dfr_emu_call call);

@@ -1,14 +1,12 @@
-/* bind.c - binding workers to cores. A thread that cannot be bound stays where the system puts it.
+/* bind.c - binds threads to cores (bind.h). A thread that cannot be bound stays unbound.
  *
- * A run binds its workers only if it may use all cores of this process, as it does by default: two runs that each ask
- * for a few workers would otherwise sit on the same first cores. A run of a graph with `threads(e)` nodes does not bind
- * either, because the threads that such a kernel makes inherit their worker's core.
+ * A run binds its workers only if it uses all cores of this process, as it does by default: two runs with a few workers each would otherwise share the same
+ * first cores. A run of a graph with `threads(e)` nodes does not bind either, because the threads that such a kernel creates inherit their worker's core.
  *
- * An emulated GPU computes on a core, and gets one then, as a CPU worker does: its worker and its compute engine are
- * bound to it. Its copy engines are not: a copy takes a core that is idle, if there is one.
+ * An emulated GPU computes on a core and gets one, as a CPU worker does: its worker and its compute engine are bound to it. Its copy engines are unbound, so
+ * that copies run on an idle core if there is one.
  *
- * A real GPU's worker is bound in every run. It gets all the cores that are nearest to the GPU (closest placement),
- * which takes nothing from anybody.
+ * A real GPU's worker is bound in every run, to all cores nearest to the GPU (closest placement); this excludes no other thread from them.
  */
 #include <ctype.h>
 #include <hwloc.h>

@@ -1,5 +1,4 @@
-/* bind.h - the cores of this process, and binding threads to them. Every failure here is harmless: the thread stays
- * where the system puts it.
+/* bind.h - finds the cores of this process and binds threads to them. Failures are harmless: the thread stays unbound.
  *
  * Threads:  One thread creates and destroys. Between the two, any thread may bind itself. dfr_cores_quiet() is called
  *           while the process has one thread.
@@ -17,10 +16,10 @@ struct dfr_cores;
 void dfr_cores_quiet(void);
 
 uint32_t dfr_cores_allowed(void);       /* how many cores the threads of this process may be on */
-/* How many of them it may keep busy: a CPU quota of its control group, rounded up, may be less. */
+/* How many cores the process may keep busy: their number, or the CPU quota of its control group, rounded up, if that is less. */
 uint32_t dfr_cores_count(void);
 
-/* Bytes of all last caches of the machine together; 0: hwloc cannot say. */
+/* The total size of the machine's last-level caches; 0: unknown to hwloc. */
 uint64_t dfr_cache_bytes(void);
 
 struct dfr_cores *dfr_cores_create(void);                        /* NULL: the system cannot say, or a quota gives fewer cores than the threads may be on */
@@ -28,11 +27,11 @@ void dfr_cores_destroy(struct dfr_cores *cores);                 /* NULL: nothin
 bool dfr_cores_bind(const struct dfr_cores *cores, uint32_t index); /* binds the calling thread to core number index %
                                                                      * cores */
 
-/* The calling thread may run on all of these cores again. */
+/* Lets the calling thread run on all of these cores again. */
 void dfr_cores_release(const struct dfr_cores *cores);
 
-/* Binds the calling thread to the cores nearest to a PCI device (those of its package or NUMA node), if these are not
- * all that the thread may use. true: it is bound. */
+/* Binds the calling thread to the cores nearest to a PCI device (its package or NUMA node), unless these are all that the thread may use. Returns true if it is
+ * bound. */
 bool dfr_bind_near(const char *bus_id);
 
 #endif

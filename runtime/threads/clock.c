@@ -1,5 +1,4 @@
-/* clock.c - readings of CLOCK_MONOTONIC, and waiting for one. It is not CLOCK_MONOTONIC_RAW, because clock_nanosleep()
- * knows no other clock that never steps back. */
+/* clock.c - reads CLOCK_MONOTONIC, and sleeps until a time on it. CLOCK_MONOTONIC_RAW is not used, because clock_nanosleep() does not support it. */
 #include "runtime/threads/clock.h"
 
 #include <errno.h>

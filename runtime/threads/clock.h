@@ -1,8 +1,8 @@
-/* clock.h - the one clock of a run: seconds on a clock that never steps back. Its origin is unknown.
+/* clock.h - the clock of a run: seconds on a monotonic clock with an unspecified origin; and nominal time, for rehearsed runs.
  *
- * Room:     runtime/threads/ holds what threads need of a machine, and knows no graph: this clock, cores, sleeping and
- *           waking, the queue of jobs and the work-stealing deque.
- * Threads:  any; readings of one machine's threads can be compared.
+ * Room:     runtime/threads/ holds what threads need of a machine, and knows no graph: this clock, cores, sleeping and waking, the job queue and the
+ *           work-stealing deques.
+ * Threads:  any; readings of different threads of one machine can be compared.
  */
 #ifndef DFR_CLOCK_H
 #define DFR_CLOCK_H
@@ -38,8 +38,8 @@ double dfr_nominal_left_s(double until_s); /* real seconds until then; less than
  * seconds it woke late; 0 if it did not sleep. */
 double dfr_nominal_sleep(double until_s, double more_s);
 
-/* Returns at `deadline_s` of that clock, or a little later. It sleeps for the long part, so that many waiting threads
- * do not burn the cores that others compute on, and spins for the last few microseconds only. */
+/* Waits until `deadline_s` on that clock. It sleeps for most of the time, so that waiting threads do not take cores from computing ones, and spins for the last
+ * few microseconds only. */
 void dfr_clock_wait_until(double deadline_s);
 
 #endif

@@ -1,4 +1,4 @@
-/* deque.c - the rare parts of a worker's deque (deque.h): making it, waiting at its gate, and stealing from it. */
+/* deque.c - the slow paths of a worker's deque (deque.h): creation, waiting at a closed gate, and stealing. */
 #include "runtime/threads/deque.h"
 
 #include <linux/membarrier.h>

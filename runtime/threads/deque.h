@@ -1,6 +1,5 @@
-/* deque.h - a work-stealing *deque*: the ready jobs of one worker, for runs in which all jobs run on the host. The
- * worker itself takes the newest job. A thief takes the older half. The owner needs no lock, no read-modify-write and
- * no fence. engine/steal.h has the rules by which workers steal.
+/* deque.h - a work-stealing *deque*: the ready jobs of one worker, for runs in which all jobs run on the host. The owner takes the newest job without lock,
+ * read-modify-write or fence; a thief takes the older half. engine/steal.h decides when workers steal.
  *
  * Words:    A deque's *owner* is the worker whose ready jobs it holds. A *thief* is a worker without jobs that *steals*
  *           jobs from another worker's deque. The owner is *inside* while it looks at its deque or at the counters of
@@ -13,10 +12,9 @@
  * Fences:   The exclusion needs a full fence on both sides, or a barrier that the thief imposes on all threads of the
  *           process (membarrier(2)). The barrier leaves the owner with two plain instructions, and the owner comes in
  *           up to a hundred million times a second. Without that system call both sides use fences.
- * Asking:   An imposed barrier takes some ten microseconds. So a thief that steals once asks the owner for fences, and
- *           the next theft needs no barrier. Jobs that are worth stealing are so long that their owner does not feel a
- *           fence. The owner says by `fenced` that it uses fences. It writes `fenced` while it is inside, between
- *           two looks at its gate. A thread that sees `fenced` set sees what the owner wrote before.
+ * Asking:   An imposed barrier takes some ten microseconds. So a thief that steals once asks the owner to use fences, and the next theft needs no barrier;
+ *           jobs worth stealing are so long that a fence does not slow their owner. The owner sets `fenced` while it uses fences. It writes `fenced` while
+ *           it is inside, between two reads of its gate. A thread that sees `fenced` set sees what the owner wrote before.
  * Taking back: If no thief has come for DFR_FENCED_JOBS jobs, the owner stops using fences. It writes `fenced` and then
  *           reads `gate`. A thief writes `gate` and then reads `fenced`. All four are sequentially consistent: either
  *           the owner finds its gate closed, or the thief finds no fences.
@@ -50,22 +48,21 @@ struct dfr_deque {
 
 enum dfr_gate { DFR_OPEN, DFR_CLOSED, DFR_CLOSED_AND_WAITED_FOR };
 
-/* The owner begins inside. false: no memory. */
+/* Creates a deque whose owner is inside. Returns false if out of memory. */
 bool dfr_deque_create(struct dfr_deque *deque, uint64_t most_jobs);
 void dfr_deque_destroy(struct dfr_deque *deque);   /* a deque that is all zero is allowed */
 
-/* Prepares this process. true: barriers can be imposed, so owners need no fences. */
+/* Prepares the process. Returns true if barriers can be imposed, so that owners need no fences. */
 bool dfr_deque_prepare(void);
 
-/* If `fences` is false, imposes a barrier on all threads of the process: what each of them wrote before the barrier is
- * seen by whoever reads after it. If `fences` is true, there is nothing to do. */
+/* Unless `fences` is true, imposes a barrier on all threads of the process: writes that a thread made before it are visible to reads after it. */
 void dfr_deque_barrier(bool fences);
 
 void dfr_deque_wait(struct dfr_deque *deque);      /* the owner goes outside, and comes in when the gate is open */
 void dfr_deque_unfence(struct dfr_deque *deque);   /* the owner stops using fences; called while inside */
 
-/* Steals: moves the older half of the victim's jobs, at least one, to the thief's deque, which is empty. false: there
- * were no jobs, another thief has closed the gate, or the owner stayed inside. */
+/* Moves the older half of the victim's jobs, at least one, to the thief's empty deque. Returns false if there were none, another thief had closed the gate, or
+ * the owner stayed inside. */
 bool dfr_deque_steal(struct dfr_deque *thief, struct dfr_deque *victim, bool fences);
 
 static inline void dfr_deque_leave(struct dfr_deque *p)

@@ -1,4 +1,4 @@
-/* host.c - locale and floating-point environment of a thread, forks, and how threads are made (host.h). */
+/* host.c - creates threads, sets the locale and floating-point environment of a thread, and counts forks (host.h). */
 #include "runtime/threads/host.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* large.h - memory for tables that are large and read at random. They lie in huge pages if the system gives them: in
- * small pages, finding the page would take most of the time of such a read. free() returns the memory. */
+/* large.h - allocates large tables that are accessed at random, in huge pages if the system provides them: with small pages, page-table walks would take
+ * most of the time of an access. free() returns the memory. */
 #ifndef DFR_LARGE_H
 #define DFR_LARGE_H
 

@@ -1,4 +1,5 @@
-/* pieces.c - the offer of one owner (pieces.h). Why no helper is in a piece, or looks at one, when the offer is over:
+/* pieces.c - implements df_pieces(): one owner and its helpers run the pieces of a job (pieces.h). Why no helper runs a piece, or accesses the offer, after
+ * it is over:
  *
  *   helper: (1) helpers++  (2) reads n  (3) takes a piece and runs it, if n > 0  (4) helpers--  (5) reads n
  *   owner:  (a) n = 0      (b) waits until helpers is 0

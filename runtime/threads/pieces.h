@@ -1,11 +1,11 @@
-/* pieces.h - a job whose work is in pieces, which workers without jobs may run too (df_pieces() of df.h).
+/* pieces.h - a job whose work is divided into pieces, which idle workers may run too (df_pieces() of df.h).
  *
  * Words:    The *owner* is the thread that runs the job. A *helper* is another thread. The pieces are *on offer* from the
  *           owner's call of dfr_pieces_run() until all of them have been taken.
- * Memory:   a struct dfr_pieces that is all zero has nothing on offer. It outlives all owners and helpers.
+ * Memory:   a zeroed struct dfr_pieces has nothing on offer. It outlives all owners and helpers.
  * Threads:  One owner at a time; any number of helpers.
  * Progress: The owner waits only for pieces that helpers are running. It spins briefly and then sleeps.
- * Order:    What the owner wrote before is there in each piece, and what the pieces wrote is there for the owner after.
+ * Order:    writes of the owner before the call are visible in each piece, and writes of the pieces are visible to the owner after it.
  */
 #ifndef DFR_PIECES_H
 #define DFR_PIECES_H
@@ -31,16 +31,16 @@ struct dfr_pieces {
 void dfr_pieces_run(struct dfr_pieces *pieces, uint64_t n, df_piece *piece, void *arg, struct dfr_wake *wake,
                     uint32_t most);
 
-/* Runs one piece, if one is on offer. */
+/* Runs one piece if one is on offer, and then returns true. */
 bool dfr_pieces_help(struct dfr_pieces *pieces);
 
-/* Is the owner in dfr_pieces_run()? A piece may ask, on any thread: then it is. */
+/* Returns true while the owner is in dfr_pieces_run(), hence always in a piece, on any thread. */
 static inline bool dfr_pieces_runs(const struct dfr_pieces *pieces)
 {
     return atomic_load_explicit(&((struct dfr_pieces *)pieces)->runs, memory_order_relaxed);
 }
 
-/* Is there a piece that nobody has taken? A glance that may be out of date. */
+/* Returns true if a piece has not been taken yet. May be out of date. */
 static inline bool dfr_pieces_offered(const struct dfr_pieces *pieces)
 {
     struct dfr_pieces *p = (struct dfr_pieces *)pieces;

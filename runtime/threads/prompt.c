@@ -1,4 +1,4 @@
-/* prompt.c - see prompt.h. */
+/* prompt.c - sets a thread's timer slack and scheduling slice (prompt.h). */
 #include "runtime/threads/prompt.h"
 
 #include <sched.h>

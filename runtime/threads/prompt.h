@@ -1,4 +1,4 @@
-/* prompt.h - threads that wake often and work briefly: those of a GPU, which feed it or carry its copies. */
+/* prompt.h - makes threads that wake often and run briefly wake on time: those that feed a GPU or run its copies. */
 #ifndef DFR_PROMPT_H
 #define DFR_PROMPT_H
 

@@ -1,9 +1,8 @@
-/* shared_deque.h - a work-stealing deque of jobs (Chase and Lev, SPAA 2005; with C11 atomics, Lê et al., PPoPP 2013).
+/* shared_deque.h - a work-stealing deque of jobs without waiting (Chase and Lev, SPAA 2005; with C11 atomics, Lê et al., PPoPP 2013).
  *
  * Words:    An *item* is a 64-bit word of the caller's, any value. The *owner* is the one worker that pushes and pops.
  *           It pops the item that it pushed last. A *thief* is any other thread; it steals the oldest item.
- * Beside:   deque.h is one too. Its owner needs no atomic operation, but a thief waits for the owner; here nobody
- *           waits.
+ * Beside:   deque.h is also a work-stealing deque. Its owner needs no atomic operation, but a thief waits for the owner; here nobody waits.
  * Memory:   create() allocates room for `capacity` items (a power of two); nothing allocates later.
  * Threads:  push and pop: the owner. steal and size: any thread. create and destroy: one thread, with nobody inside.
  * Progress: lock-free. A steal is repeated only if another thread took that item.

@@ -1,12 +1,11 @@
-/* wake.h - sleeping and waking of the workers of one unit (an event count over a futex).
+/* wake.h - sleeping and waking of the workers of one unit: an event count over a futex.
  *
- * Words:    A worker *announces* that it is about to sleep, and looks once more for work. Then it either *cancels* or
- *           *sleeps*. Whoever makes work visible *wakes* afterwards. A worker that has no use for work at present
- *           *naps*: it is not counted, so no wake is meant for it.
- * Promise:  If work is made visible before dfr_wake_one(), either the sleeper's last look finds it, or the call wakes
- *           the sleeper. Waking somebody who has left meanwhile costs a system call and nothing else.
+ * Words:    A worker *announces* that it is about to sleep, and then checks once more for work. After that it either *cancels* or *sleeps*. A thread that
+ *           makes work visible *wakes* afterwards. A worker that cannot use work at present *naps*: it is not counted, so no wake is directed to it.
+ * Promise:  If work is made visible before dfr_wake_one(), either the sleeper's last check finds it, or the call wakes the sleeper. Waking a worker that
+ *           has left meanwhile costs only a system call.
  * Threads:  all calls from any thread.
- * Progress: waking makes a system call only if somebody announced.
+ * Progress: waking makes a system call only if a worker has announced.
  * Nominal:  In nominal time (clock.h) a sleeper's moment is not before that of the thread that woke it.
  */
 #ifndef DFR_WAKE_H
@@ -33,12 +32,11 @@ void dfr_wake_nap(struct dfr_wake *wake, uint32_t key, int64_t timeout_ns); /* d
 bool dfr_wake_one(struct dfr_wake *wake);                        /* false: nobody had announced */
 void dfr_wake_all(struct dfr_wake *wake);
 
-/* A plain futex wait and wake on a word, for anything else than a worker's idle sleep. After it, a thread in nominal time is
- * at the real time. */
+/* A plain futex wait and wake on a word, for all waiting other than a worker's idle sleep. Afterwards a thread in nominal time is at the real time. */
 void dfr_futex_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns);
 void dfr_futex_wake(_Atomic uint32_t *word, uint32_t count);
 
-/* Has anybody announced? A glance that may be out of date. */
+/* Returns true if a worker has announced. May be out of date. */
 static inline bool dfr_wake_is_wanted(const struct dfr_wake *wake)
 {
     return atomic_load_explicit(&((struct dfr_wake *)wake)->state, memory_order_relaxed) >> 32 > 0;

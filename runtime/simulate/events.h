@@ -1,4 +1,4 @@
-/* events.h - the events of the simulator and of the evaluator of placements: the ends of jobs and the arrivals of copies. */
+/* events.h - the event queue of the simulator and of the evaluator of placements: ends of jobs and arrivals of copies, in virtual time. */
 #ifndef DFR_EVENTS_H
 #define DFR_EVENTS_H
 

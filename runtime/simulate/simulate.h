@@ -1,13 +1,11 @@
-/* simulate.h - a run in virtual time. A deterministic event loop drives the online policies' own code (policy.h), in
- * place of threads.
+/* simulate.h - simulates a run in virtual time: a deterministic event loop drives the same policy code as the engine (policy.h), in place of threads.
  *
- * Room:     runtime/simulate/ has this loop, its model of machine, data and memory, and df_simulate(), which programs
- *           call. It knows graphs, plans, policies and the order of eviction (memmgr/victims.h); df_simulate() also
- *           writes a trace.
+ * Room:     runtime/simulate/ has this loop, its model of the machine, its data and its memory, and df_simulate(), which programs call. It knows graphs,
+ *           plans, policies and the eviction order (memmgr/victims.h); df_simulate() also writes a trace.
  * Machine:  CPU workers share host memory. Each device has its own memory, one compute stream, an H2D and a D2H copy
  *           engine (one for both with engines = 1). A copy takes df_link_time_s(). Engines serve first come, first
  *           served.
- * Handover: A copy's data is there handover_s of its device after the copy has ended. The engine is free before.
+ * Handover: A copy's data is visible handover_s of its device after the copy has ended. The engine is free from its end on.
  * Copies:   If the host does not have the data already, and both devices are peers, it goes from device to device
  *           directly, by an engine of the sender's. Else it goes through the host. Replicas are kept. What a CPU job
  *           reads must have come back to the host.
@@ -30,7 +28,7 @@
  *           and writes B / C, so c is 2 bytes / (B / C) over the time, at most 1, and 1 if B is not known. Such a copy
  *           demands twice its bytes, as the device's memory is the host's. While q is above 1, all ask for less
  *           bandwidth, so D / B counts as D / (q B).
- * Determinism: The same input and seed give the same answer to the last digit, on every machine and build.
+ * Determinism: The same input and seed give bit-identical results on every machine and build.
  * Memory:   Arrays of the result that the caller gave are filled. Scratch memory is returned before the call ends.
  * Threads:  reentrant.
  * Errors:   DF_E_ARGUMENT (no such policy), DF_E_REFUSED (a node can run nowhere, or does not fit; or the policy does

@@ -1,5 +1,4 @@
-/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that bring it elsewhere, and the
- * jobs that wait for it.
+/* simulate_data.c - the data of a simulation: which memories hold a token, the copies that move it, and the jobs that wait for it.
  *
  * Copies:   Engines serve in the order of requests, and requests come in the order of time. So the end of a copy is
  *           known when the copy is asked for, unless the host's memory is shared (simulate_share.c). A token goes from

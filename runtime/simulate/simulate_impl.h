@@ -1,5 +1,5 @@
-/* simulate_impl.h - the parts of a simulation, private to simulate*.c: the firing rule, the workers, the data and where
- * it is, room in devices' memories, and the queue of events that drives them.
+/* simulate_impl.h - the private interface of a simulation, shared by simulate*.c: the firing rule, the workers, the data and its copies, the memory of
+ * devices, and the event queue that drives them.
  *
  * Words:    A *moment* is one point of virtual time, with all events that fall on it. A *block* is a value of one slot,
  *           as in engine.h; slot `inflight` holds what fires once. A policy is *placed* if it tells each node's unit
@@ -191,8 +191,8 @@ struct sim {
     struct sim_sharing sharing;
 };
 
-/* Does the node not fire in the wave that is in the slot, because that is of another pass? Such a job takes no worker. What
- * it makes is on the host at once: it is kept there, or nobody who fires reads it. */
+/* Returns true if the node does not fire in the slot's wave, because the wave belongs to another pass. Such a job takes no worker, and its outputs are on the
+ * host at once: they are kept there, or no node that fires reads them. */
 static inline bool sim_passes_over(const struct sim *s, uint32_t slot, uint32_t node)
 {
     if (!s->pass_of || slot >= s->inflight || s->graph->nodes[node].flags & DF_NODE_ONCE)
@@ -242,7 +242,7 @@ static inline void sim_event_end(struct sim *s, uint32_t slot, uint32_t node, do
                                                   .arrives = DF_NONE });
 }
 
-/* Does the result tell of this slot? It tells of the last wave, and of what fires once. */
+/* Returns true if the result records this slot: it records the last wave, and what fires once. */
 static inline bool sim_is_recorded(const struct sim *s, uint32_t slot)
 {
     return slot == s->inflight || s->wave[slot] % s->stride + 1 == s->pass_waves;

@@ -1,14 +1,12 @@
-/* simulate_room.c - the simulated memory of a device that cannot hold everything at once. This file decides what is
- * evicted for which job, as memmgr/cache.c does for real. It counts bytes only, so it knows no fragmentation.
- * simulate_data.c, simulate_fire.c and simulate.c call it. If everything fits, a device has no room (NULL) and every
- * claim succeeds.
+/* simulate_room.c - the memory of a simulated device that cannot hold everything at once: decides which blocks are evicted for which job, as memmgr/cache.c
+ * does in a real run. It counts only bytes, so it has no fragmentation. simulate_data.c, simulate_fire.c and simulate.c call it. If everything fits, the
+ * device has no room (NULL), and every claim succeeds.
  *
- * Claims:   A job's inputs, outputs and scratch get room together or not at all, and stay pinned until the job has
- *           ended. Blocks that nobody pins leave in the order of victims.h: at once if another memory has the block,
- *           else after it was written back. At most one job waits for room, and no other job is given any meanwhile,
- *           but for a claim with `must` (simulate_impl.h), which cannot wait. The waiting job will get its room: the
+ * Claims:   A job's inputs, outputs and scratch memory are granted together or not at all, and stay pinned until the job has ended. Unpinned blocks are
+ *           evicted in the order of victims.h: at once if another memory has the block, else after it was written back. At most one job waits for room, and
+ *           no other job is granted any meanwhile, except for a claim with `must` (simulate_impl.h), which cannot wait. The waiting job makes progress: the
  *           jobs that hold room end, and each job fits into the empty memory.
- * Prefetch: takes free room only.
+ * Prefetch: uses free room only.
  */
 #include <stdlib.h>
 #include <string.h>

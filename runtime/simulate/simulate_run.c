@@ -1,6 +1,5 @@
-/* simulate_run.c - df_simulate(): what --device=sim does. It takes the program's own graph, times and plan, on the
- * platform that the plan was made for (or --platform), in virtual time. No kernel is run. The statistics and the trace
- * are those of a real run. */
+/* simulate_run.c - df_simulate(), which implements --device=sim: simulates the program's own graph, times and plan on the platform that the plan was made
+ * for (or --platform). No kernel is called. Statistics and trace have the form of a real run's. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
-/* simulate_share.c - jobs and copies that share the bandwidth of the host's memory, and the host's cores with emulated
- * devices: processor sharing in virtual time (simulate.h has the model).
+/* simulate_share.c - processor sharing in virtual time: jobs and copies that share the bandwidth of the host's memory, and the host's cores with emulated
+ * devices (model in simulate.h).
  *
- * Rates:    whenever the set of what is under way has changed in a moment, each item's stretch is computed again from
- *           the sums of all needs. If an item's stretch changes, what is left of its time goes on at the new rate; its
- *           end is stored, and so the same at each look.
- * Ends:     they are not in the heap of events, since they move. They become events in the moment in which they fall.
+ * Rates:    whenever the set of jobs and copies in progress has changed at a moment, each one's stretch is recomputed from the sums of all needs. If it
+ *           changes, the rest of the item proceeds at the new rate. Its end is stored, so that repeated evaluation gives the same value.
+ * Ends:     are not in the event heap, since they move. They become events at the moment at which they fall.
  * Engines:  a copy's end is not known when the copy is asked for. So each engine has a queue, and begins the next copy
  *           when the one before it has arrived. Copies between peers do not touch the host's memory, and stay as they
  *           are without sharing.

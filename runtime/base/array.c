@@ -1,4 +1,4 @@
-/* array.c - growing arrays and ring buffers: array.h. */
+/* array.c - implements growing arrays and ring buffers (array.h). */
 #include "runtime/base/array.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* array.h - arrays and ring buffers that grow as items are added.
+/* array.h - dynamic arrays and ring buffers.
  *
  * Memory:   Zeroed structs are empty. dfr_array_free() frees what a dfr_array holds.
- * Growth:   Amortised: by half at least. If there is no memory, everything stays as it was.
+ * Growth:   Amortised: by half at least. If out of memory, the array is unchanged.
  */
 #ifndef DF_ARRAY_H
 #define DF_ARRAY_H

@@ -1,4 +1,4 @@
-/* bytes.c - numbers and texts into a row of bytes, and out of it; bytes.h has the format. */
+/* bytes.c - serializes numbers and texts to bytes, and reads them back (bytes.h). */
 #include "runtime/base/bytes.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
-/* bytes.h - numbers and texts written into a row of bytes, and read out of it. The sections of an image that are no
- * arrays (sources, measured times) are made this way.
+/* bytes.h - serializes numbers and texts to a byte string and reads them back. Used for the sections of an image that are not arrays (sources, measured
+ * times), and for messages between ranks.
  *
  * Format:   A number is 8 bytes, the least significant first. A text is its length, its bytes and a NUL.
  * Writing:  The caller makes the same calls twice: once to count the bytes, once to fill them in.
- * Reading:  Nothing that is read is trusted: every length is checked against what is left. After the first wrong length
- *           `ok` is false, and everything that is read from then on is 0 or "".
+ * Reading:  Input is untrusted: every length is checked against the remaining bytes. After the first invalid length `ok` is false, and everything read from
+ *           then on is 0 or "".
  * Memory:   Texts that are read borrow from the bytes.
  */
 #ifndef DF_BYTES_H
@@ -30,11 +30,11 @@ struct dfr_bytes_reader {
     size_t left;
     bool ok;
 };
-/* `ok` is true if the row begins with magic[DFR_BYTES_MAGIC]. Reading goes on behind these bytes. */
+/* Starts reading after the magic number. `ok` is true if the bytes begin with magic[DFR_BYTES_MAGIC]. */
 struct dfr_bytes_reader dfr_bytes_read(const unsigned char *bytes, size_t size, const unsigned char *magic);
 uint64_t dfr_bytes_get_number(struct dfr_bytes_reader *reader);
 double dfr_bytes_get_real(struct dfr_bytes_reader *reader);
-/* *length is set if `ok` stays true. It may be NULL. */
+/* Sets *length, which may be NULL, if `ok` stays true. */
 const char *dfr_bytes_get_text(struct dfr_bytes_reader *reader, size_t *length);
 
 #endif

@@ -1,4 +1,4 @@
-/* cgroup.c - reads the limits of control groups: cgroup.h. */
+/* cgroup.c - reads the limits of control groups (cgroup.h). */
 #include "runtime/base/cgroup.h"
 
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* colour.c - colours of messages on a terminal (colour.h). */
+/* colour.c - terminal colours of messages (colour.h). */
 #include "runtime/base/colour.h"
 
 #include <stdlib.h>

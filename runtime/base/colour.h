@@ -1,4 +1,4 @@
-/* colour.h - colours of messages on a terminal. Who prints a message asks for what begins and ends a colour.
+/* colour.h - terminal colours of messages: returns the escape sequences that begin and end each kind of colour.
  *
  * Threads:  dfr_colour_set() before any other thread prints.
  */
@@ -7,13 +7,13 @@
 
 #include <stdbool.h>
 
-/* At the start there are no colours. */
+/* Switches colours on or off. They are off at the start. */
 void dfr_colour_set(bool on);
 
-/* Would a person see colours on stderr? It is a terminal, neither $NO_COLOR (no-color.org) nor TERM=dumb is set. */
+/* Returns true if stderr is a terminal that shows colours: neither $NO_COLOR (no-color.org) nor TERM=dumb is set. */
 bool dfr_colour_wanted(void);
 
-/* What a terminal gets before an "error", a "warning", a "note", a "hint" or a "caret", and behind it. "": no colour. */
+/* The escape sequences before and after an "error", a "warning", a "note", a "hint" or a "caret"; "" without colours. */
 const char *dfr_colour_begin(const char *kind);
 const char *dfr_colour_end(void);
 

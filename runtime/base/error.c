@@ -1,4 +1,4 @@
-/* error.c - filling struct df_error: error.h. */
+/* error.c - fills struct df_error (error.h). */
 #include "runtime/base/error.h"
 
 #include <stdarg.h>

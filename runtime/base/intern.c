@@ -1,4 +1,4 @@
-/* intern.c - tables of ids: intern.h. */
+/* intern.c - implements hash tables of ids, and the hash function (intern.h). */
 #include "runtime/base/intern.h"
 
 #include <stdlib.h>

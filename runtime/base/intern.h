@@ -1,6 +1,6 @@
-/* intern.h - tables that find an equal item of an array (array.h). The builder collects a graph in them.
+/* intern.h - hash tables that find an equal item of an array (array.h), so that equal items are stored once. The graph builder, among others, uses them.
  *
- * Words:    To *intern* an item is to store it once: an equal item that comes later gets the id of the first.
+ * Words:    To *intern* an item is to store it once: an equal item added later gets the id of the first.
  * Memory:   A zeroed struct is empty. dfr_table_free() frees what it holds.
  * Limits:   There are fewer than DF_NONE items. So every index is a uint32_t, and DF_NONE is no index.
  */
@@ -24,10 +24,10 @@ struct dfr_table {
     uint32_t capacity, used;            /* capacity is a power of two */
 };
 
-/* Is item `id` what `key` describes? */
+/* Returns true if item `id` equals `key`. */
 typedef bool dfr_equal(const void *context, uint32_t id, const void *key);
 
-/* Makes room for one more item, so that the dfr_table_put() that follows cannot fail. false: no memory. */
+/* Makes room for one more item, so that the next dfr_table_put() cannot fail. Returns false if out of memory. */
 bool dfr_table_reserve(struct dfr_table *table);
 bool dfr_table_find(const struct dfr_table *table, uint32_t hash, dfr_equal *equal, const void *context,
                     const void *key, uint32_t *id);

@@ -1,4 +1,4 @@
-/* interrupt.c - signals that ask a run for an end: interrupt.h. */
+/* interrupt.c - implements the signal handlers that end a run gracefully (interrupt.h). */
 #include "runtime/base/interrupt.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
-/* interrupt.h - signals that ask a run for an end, in place of ending the process: Ctrl-C (SIGINT), SIGTERM, and SIGUSR1 of a run with a journal.
+/* interrupt.h - lets signals end a run gracefully in place of ending the process: Ctrl-C (SIGINT), SIGTERM, and, for a run with a journal, SIGUSR1.
  *
- * First:    dfr_asked() returns the signal that came; SIGTERM and SIGUSR1 take the place of one before. The thread that feeds or awaits the run looks at it, lets the waves in flight end
- *           and begins no others.
+ * First:    dfr_asked() returns the signal that arrived; SIGTERM and SIGUSR1 replace an earlier one. The thread that feeds or awaits the run polls it, lets
+ *           the waves in flight end and starts no others.
  * Second:   a SIGINT ends the process at once. So does a SIGTERM, but not with a journal: batch systems send it twice, and a checkpoint may be under
  *           way. A signal within half a second after the first one is the same request: timeout(1) signals its child and then the
  *           group of it, and `dfc run` passes on what the terminal sends to both.
@@ -15,14 +15,14 @@
 
 /* `at_once`: what the handler prints before a second signal ends the process. It is copied; "" or NULL: nothing. */
 void dfr_interrupt_begin(bool journal, const char *at_once);
-/* From now on SIGINT and SIGTERM end the process as they did before. What was asked for stays. */
+/* Restores the earlier effect of SIGINT and SIGTERM. dfr_asked() keeps its value. */
 void dfr_interrupt_end(void);
 
-/* The signal that has asked for an end; 0: none has come. */
+/* Returns the signal that requested the end, or 0. */
 int dfr_asked(void);
 const char *dfr_signal_name(int number);
 
-/* Ends the process by SIGINT, if that has asked for the end, so that a shell sees it and gives 130. Else returns. Unfinished files are removed. */
+/* If SIGINT requested the end, ends the process by SIGINT, so that a shell reports 130, after removing unfinished files. Else returns. */
 void dfr_interrupt_leave(void);
 
 #endif

@@ -1,8 +1,7 @@
-/* isa.c - which of the levels of x86-64 (its psABI numbers them 1 to 4) this processor has, and which the environment allows.
+/* isa.c - determines which x86-64 level (1 to 4 in the psABI) this processor supports and the environment allows (isa.h).
  *
- * Level 4 is AVX-512. It also asks for VBMI here, which all processors with AVX-512 have but the first: Skylake-X, Cascade Lake
- * and Cooper Lake. These lower the clock of the core for as long as instructions of 512 bits run, and for what runs after them, so they take
- * level 3.
+ * Level 4 is AVX-512. Here it also requires VBMI, which all processors with AVX-512 have except the first: Skylake-X, Cascade Lake and Cooper Lake. These
+ * lower the core's clock during and after 512-bit instructions, so they use level 3.
  */
 #include "runtime/base/isa.h"
 

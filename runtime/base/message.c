@@ -1,4 +1,4 @@
-/* message.c - escaping and shortening what a terminal gets: message.h. */
+/* message.c - escapes and shortens text for a terminal (message.h). */
 #include "runtime/base/message.h"
 
 #include <stdbool.h>

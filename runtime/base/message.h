@@ -1,5 +1,4 @@
-/* message.h - messages as a terminal may get them. Names of files and texts of kernels hold any bytes; here they are
- * escaped and shortened, for all parts.
+/* message.h - escapes and shortens the text of messages before they reach a terminal, since file names and messages of kernels may contain any bytes.
  *
  * Escaped:  a byte of a control character (C0, DEL, C1) is written as \xNN, with two hex digits. So is a byte that is
  *           no UTF-8, and each byte of a character that turns the direction of writing. All else stays as it is. So a
@@ -18,22 +17,22 @@
 #define DFR_MESSAGE_BYTES 2048          /* of a whole message, its 0 included: two paths of usual length and words */
 #define DFR_ESCAPED_BYTES 4             /* of "\xNN" */
 
-/* Bytes of the character at text[0..n), n > 0, if it is shown as it is. 0: its first byte is escaped. */
+/* Returns the length in bytes of the character at text[0..n), n > 0, if it is shown unchanged; 0 if its first byte is escaped. */
 size_t dfr_shown_bytes(const char *text, size_t n);
 
-/* Writes text[0..n), escaped and shortened, to `to`, which has `size` > 0 bytes and is ended by 0. Gives the length. */
+/* Writes text[0..n), escaped and shortened, to `to`, which has `size` > 0 bytes and is NUL-terminated. Returns the length. */
 size_t dfr_shown(char *to, size_t size, const char *text, size_t n);
 
-/* The same for what printf would write. dfr_message_text() is for texts of kernels and libraries, which may have
- * lines: breaks at the end go, and those within become spaces. */
+/* The same for a printf format. dfr_message_text() is for texts of kernels and libraries, which may have several lines: line breaks at the end are removed, and
+ * those within become spaces. */
 void dfr_message(char *to, size_t size, const char *format, va_list list) __attribute__((format(printf, 3, 0)));
 void dfr_message_text(char *to, size_t size, const char *format, va_list list) __attribute__((format(printf, 3, 0)));
 
-/* Writes a name as a part of a line. */
+/* Writes a name within a line. */
 void dfr_message_name(FILE *out, const char *name);
 
-/* Writes what another program said, a compiler for example. Its lines, tabs and colours stay ("ESC [ … m" or "K"), and
- * nothing is left out; all else is escaped. */
+/* Writes the output of another program, for example a compiler: keeps its lines, tabs and colours ("ESC [ … m" or "K"), shortens nothing, and escapes
+ * everything else. */
 void dfr_message_lines(FILE *out, const char *text, size_t n);
 
 /* Writes a message of at most DFR_MESSAGE_BYTES, and the end of its line, by one call of stdio. */

@@ -1,4 +1,4 @@
-/* option.c - tables of options (option.h): finding a row, reading values of all types, printing --help. */
+/* option.c - implements option tables: finds rows, parses values of all types, and prints --help (option.h). */
 #include "runtime/base/option.h"
 
 #include <errno.h>

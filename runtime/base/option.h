@@ -1,11 +1,11 @@
-/* option.h - tables of options: how an option is called, what --help says of it, what its values are, and where they go. Programs, the options of
- * libraries, and dfc's commands are read by such tables.
+/* option.h - tables of command-line options: each row has an option's name, its help text, the type of its value and the field that receives it. Programs,
+ * libraries and dfc's commands are parsed by such tables.
  *
  * Rows:     one for each spelling. A row names the type of its value, and the field that gets it, of the struct that its table fills.
  * Forms:    --name=VALUE, --name VALUE, --flag, -x VALUE, -xVALUE. If an option is given several times, the last one counts.
  * Ends:     a table ends with an empty row, a list of tables with an empty one. If a name stands in several tables of a list, the first row counts. So
  *           a command can say something else about a shared option, or hide one.
- * Errors:   DF_E_ARGUMENT with the sentence that the user sees; an empty one if a function of dfc has reported it.
+ * Errors:   DF_E_ARGUMENT with the message for the user; an empty message if a function of dfc has already reported it.
  */
 #ifndef DF_OPTION_H
 #define DF_OPTION_H
@@ -18,7 +18,7 @@
 
 struct dfr_option;
 
-/* Reads a value into a row's field; text NULL: none was given. */
+/* Parses a value into a row's field; text is NULL if none was given. */
 typedef int dfr_set_option(void *field, const struct dfr_option *option, const char *text, struct df_error *error);
 
 enum dfr_option_type {
@@ -67,21 +67,21 @@ struct dfr_options {                    /* one table of a list */
     size_t at;                          /* the struct that it fills, in the one of the list */
 };
 
-/* Row i that counts, in the order of --help, headings too. NULL: there are not so many. */
+/* Returns the i-th effective row, in the order of --help, headings included; NULL past the last. */
 const struct dfr_option *dfr_option_at(const struct dfr_options *tables, size_t i);
-/* The row that a word of a command line names (`--policy=gp`, `-Dn=4`), or a name. NULL: none does. */
+/* Returns the row that a command-line word (`--policy=gp`, `-Dn=4`) or a name refers to, or NULL. */
 const struct dfr_option *dfr_option_find(const struct dfr_options *tables, const char *word);
-/* Takes argv[*i], and its value (moving *i), if it is one of these options. *known: it is one. */
+/* Parses argv[*i] and its value, advancing *i, if it is one of these options. Sets *known if it is. */
 int dfr_option_take(const struct dfr_options *tables, void *record, int argc, char **argv, int *i, bool *known, struct df_error *error);
-/* Reads a whole number within bounds, for the option that the message names. */
+/* Parses an integer within bounds; messages name the option. */
 int dfr_option_count(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *count, struct df_error *error);
 
 /* ---- help: an option's name on the left, its text beside it, wrapped ---- */
 
 void dfr_options_help(FILE *out, const struct dfr_options *tables);
-/* One line. `value` as above. If the name is too long, the text begins below it. Gives the column behind the last word; the line is not ended. */
+/* Prints one entry. `value` as above. If the name is too long, the text begins below it. Returns the column after the last word; the line is not ended. */
 int dfr_help_line(FILE *out, const char *name, const char *value, const char *text);
-/* Prints more words from column `at` on, on as many lines as they need. Gives the column behind the last. */
+/* Prints more words from column `at` on, wrapped. Returns the column after the last. */
 int dfr_help_words(FILE *out, int at, const char *text);
 
 #endif

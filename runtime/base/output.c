@@ -1,4 +1,4 @@
-/* output.c - files that appear whole or not at all: output.h. */
+/* output.c - implements output files that appear whole or not at all (output.h). */
 #include "runtime/base/output.h"
 
 #include <errno.h>

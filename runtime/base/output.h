@@ -1,8 +1,7 @@
-/* output.h - a file that appears whole or not at all. It is written under a temporary name in its own folder, and
- * renamed when it is complete.
+/* output.h - output files that appear whole or not at all: a file is written under a temporary name in its own folder, and renamed when it is complete.
  *
- * Something that is no regular file (a pipe, /dev/null) cannot be replaced, so it is written directly. A link is
- * followed, so that renaming never replaces the link itself (nor, say, /dev/stdout).
+ * A path that is not a regular file (a pipe, /dev/null) cannot be replaced, so it is written directly. Symbolic links are followed, so that renaming never
+ * replaces the link itself (nor, say, /dev/stdout).
  *
  * Signals:  A file that grows beyond `ulimit -f` fails with an error, as a full disk does: SIGXFSZ is blocked in the
  *           thread that writes, from open to close. In a program that called dfr_unfinished_watch(), a signal that ends it
@@ -30,18 +29,18 @@ struct dfr_output {
     int64_t begun;                      /* so many bytes are on their way to the disk */
 };
 
-/* mkdir -p of the folder that `path` lies in. If it fails, opening the file will tell, with a better message. */
+/* Creates the parent folders of `path`, like mkdir -p. If that fails, opening the file reports it with a better message. */
 void dfr_make_folders(const char *path);
 
 int dfr_output_open(struct dfr_output *output, const char *path, struct df_error *error);
-/* If `keep` is false, what was written is removed, and the call cannot fail. */
+/* Closes the file and gives it its name. If `keep` is false, it is removed instead, and the call cannot fail. */
 int dfr_output_close(struct dfr_output *output, bool keep, struct df_error *error);
-/* Closes a file that has a part of what was to come. It becomes PATH.part or, because nothing is replaced, PATH.part2 and so on. *part is that name, and the
- * caller's; NULL: the file was written directly. */
+/* Closes an incomplete file. It becomes PATH.part or, since nothing is replaced, PATH.part2 and so on. *part is that name, which the caller frees, or NULL if
+ * the file was written directly. */
 int dfr_output_close_part(struct dfr_output *output, char **part, struct df_error *error);
 
-/* Writes out what the file's buffer holds. Gives 0, or the errno of what went wrong: of this, or of the last write if that failed. So nothing else may
- * set errno between a write and this call. */
+/* Flushes the file's buffer. Returns 0 or the errno of this call, or of the last write if that failed; so nothing else may set errno between a write and this
+ * call. */
 int dfr_output_flush(FILE *file);
 
 /* Opens a file that a later run can go on with. Until it is complete it is PATH.part. Its first `at` bytes are those of a run
@@ -54,9 +53,9 @@ int dfr_output_open_in(struct dfr_output *output, const char *path, const char *
 /* Closes such a file, which is complete, and on the disk if `syncs`. It keeps its temporary name. Both strings are the caller's; they are NULL if the file
  * was written directly. A signal still removes it, until dfr_unfinished_drop(). */
 int dfr_output_hold(struct dfr_output *output, char **path, char **temporary, struct df_error *error);
-/* Has the system write down that names in the folder of this path have changed. The path is as before afterwards. */
+/* Syncs the folder of this path, so that renames in it are durable. The path is unchanged afterwards. */
 void dfr_output_sync_folder(char *path);
-/* Opens a file without a name in the folder of `path`. Its bytes are gone when it is closed. */
+/* Opens an unnamed temporary file in the folder of `path`. It is discarded when it is closed. */
 int dfr_output_scratch(struct dfr_output *output, const char *path, struct df_error *error);
 /* Creates a folder with a predictable name, unless it exists. Returns 0, or an errno; ENOTDIR also for a link to a folder, which another user may have made. */
 int dfr_output_make_room(const char *path);
@@ -68,21 +67,19 @@ char *dfr_output_part_path(const char *path);
 void dfr_output_pause(struct dfr_output *output);
 void dfr_output_resume(struct dfr_output *output);
 
-/* Whether opening would succeed now. It is asked before long work, so that a wrong path is told before the work and not
- * after it. It leaves nothing behind. */
+/* Checks that the file could be opened now, without leaving anything behind. Called before long work, so that a wrong path is reported before it. */
 int dfr_output_check(const char *path, struct df_error *error);
 /* Returns whether both paths lead to the same regular file, or would if neither exists yet. Links are followed. Other files, such as /dev/null, can be
  * written by several, and are never the same. */
 bool dfr_output_is(const char *path, const char *other);
 
-/* Called at the start of a program. If stdin, stdout or stderr is closed, its number is taken, so that no file opened
- * later gets what is printed. Using the closed stream still fails. */
+/* Called at the start of a program. If stdin, stdout or stderr is closed, its descriptor is occupied, so that no file opened later receives printed text. Using
+ * the closed stream still fails. */
 void dfr_standard_files_hold(void);
 
-/* Writes out what was printed on stdout, unless another thread is printing at this moment. */
+/* Flushes stdout, unless another thread is printing at this moment. */
 void dfr_output_flush_printed(void);
-/* Ends the process without exit()'s handlers, while other threads still run. What was printed on stdout is written out
- * first, unless another thread is printing at this moment. */
+/* Ends the process without exit()'s handlers, while other threads still run. Flushes stdout first, unless another thread is printing at this moment. */
 _Noreturn void dfr_output_leave(int status);
 
 #endif

@@ -1,16 +1,13 @@
-/* pages.h - memory of tokens: how the system gives its pages.
+/* pages.h - allocates the memory of tokens: huge pages, prefaulting and guard pages.
  *
- * Huge:     if a token lies in small pages, its kernel waits for page tables, and how long that takes depends on which
- *           pages the process happened to get. So two runs of one program differ, and memory is asked for in huge pages.
- * Given:    the system gives a page of fresh memory when it is first touched. That takes longer than most kernels take
- *           for the page, and so a kernel would pay for it that happens to be the first there. So memory that is timed
- *           has its pages before it is used.
- * Guarded:  a kernel that writes past its last token, or before its first one, is stopped there, and does not change what
- *           belongs to others.
- * Most:     of large memory this is done for the first part alone: 1 GiB, and 1/16 of the machine's memory. Pinned
- *           memory is real memory from the beginning, so all of it has its pages if it is at most 1/4 of the machine's.
- * Errors:   if the system refuses huge pages, memory has small ones. If it refuses to give pages beforehand, they come
- *           when they are first touched.
+ * Huge:     with small pages, a kernel's speed depends on page-table walks and on which physical pages the process happened to get, so that two runs of one
+ *           program differ. Memory is therefore requested in huge pages.
+ * Given:    a page of fresh memory is backed when it is first touched, which takes longer than most kernels take for the page, and would be charged to the
+ *           kernel that touches it first. Memory that is timed is therefore prefaulted.
+ * Guarded:  a kernel that writes past its last token, or before its first one, faults, in place of changing another's data.
+ * Most:     of large memory only the first part is prefaulted: 1 GiB, and 1/16 of the machine's memory. Pinned memory is backed from the beginning, so all
+ *           of it is prefaulted if it is at most 1/4 of the machine's.
+ * Errors:   if the system refuses huge pages, memory has small ones. If it refuses to prefault, pages are backed when they are first touched.
  */
 #ifndef DFR_PAGES_H
 #define DFR_PAGES_H

@@ -1,7 +1,7 @@
-/* process_lock.h - a mutex of the whole process that a forked child finds open.
+/* process_lock.h - a process-wide mutex that is unlocked in a forked child.
  *
- * A fork waits until no other thread holds it, so what it protects is whole in the child, and the child does not wait for a thread that it
- * does not have. Who holds one takes no other of them and does not fork.
+ * A fork waits until no other thread holds it. The data that it protects is therefore consistent in the child, and the child never waits for a thread that
+ * it does not have. A thread that holds one must not take another, and must not fork.
  */
 #ifndef DFR_PROCESS_LOCK_H
 #define DFR_PROCESS_LOCK_H

@@ -1,6 +1,5 @@
-/* random.h - numbers that are drawn, the same on every machine: SplitMix64 (Steele, Lea and Flood 2014). The state is any number. One thread at a
- * time uses a state.
- */
+/* random.h - a random number generator with the same sequence on every machine: SplitMix64 (Steele, Lea and Flood 2014). Any state is valid. A state is
+ * used by one thread at a time. */
 #ifndef DFR_RANDOM_H
 #define DFR_RANDOM_H
 

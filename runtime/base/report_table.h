@@ -1,16 +1,16 @@
-/* report_table.h - prints tables as text, CSV or JSON. A report declares its typed columns once, and adds rows with a cell for each column. dfc's commands use
- * it, and the --stats of programs.
+/* report_table.h - prints tables as text, CSV or JSON from one list of typed columns. dfc's commands and the --stats of programs declare their columns once
+ * and add rows, with a cell for each column.
  *
- * Columns:  `only` restricts a column: to some of the forms, and to tables whose `shown` has all its other bits, which are the caller's.
- * Text:     Columns with a `head`. A column is as wide as its widest cell, at least its `width`, whose sign says to which side cells are set; without a
- *           width the first column is set to the left and the others to the right. Nothing is printed before dfr_report_table_end(). A number that is NaN or
- *           infinite, and a text that is NULL, is "-". A number that has a text is printed as that text.
- * CSV:      Columns with a `name`: the names, then a line for each row. A missing value (NaN, NULL) is an empty field.
- * JSON:     Columns with a `name`: an object for each row; the caller prints the array around them, and clears `more` before the next array. A missing
- *           value (NaN, infinity, NULL) is left out, or null.
- * Numbers:  of seconds have nine digits, so that a time that is not after another one is not after it in the file either.
- * Cells:    A text table whose columns depend on the rows is made by dfr_report_table_cell() alone.
- * Memory:   dfr_report_table_free() returns the copies of the cells' text; dfr_report_table_end() does so itself.
+ * Columns:  `only` restricts a column to some of the forms, and to tables whose `shown` has all of its other bits, which the caller defines.
+ * Text:     Prints the columns with a `head`, in dfr_report_table_end(). A column is as wide as its widest cell and at least `width`, whose sign gives the
+ *           alignment; without a width the first column is left-aligned and the others right-aligned. A NULL text, or a number that is NaN or infinite, is
+ *           printed as "-". A number with a text is printed as that text.
+ * CSV:      Prints the columns with a `name`: a line with the names, then a line for each row. A missing value (NaN, NULL) is an empty field.
+ * JSON:     Prints the columns with a `name`: an object for each row. The caller prints the array around them, and clears `more` before the next array. A
+ *           missing value (NaN, infinity, NULL) is left out, or printed as null.
+ * Numbers:  Seconds have nine digits, so that two ordered times are ordered in the file, too.
+ * Cells:    A text table whose columns depend on its rows is made with dfr_report_table_cell() only.
+ * Memory:   dfr_report_table_free() frees the copies of the cells' text; dfr_report_table_end() does so itself.
  * Errors:   out of memory is remembered; dfr_report_table_print() and dfr_report_table_end() then return false. The caller checks the FILE for errors.
  */
 #ifndef DFR_REPORT_TABLE_H
@@ -81,12 +81,12 @@ struct dfr_report_table {
     bool failed;
 };
 
-/* Begins a table in a struct that is zeroed but for `shown` and the options of JSON. The heads are copied, the rest of the columns is borrowed. */
+/* Begins a table in a struct that is zeroed except for `shown` and the options of JSON. The columns are borrowed. */
 void dfr_report_table_begin(struct dfr_report_table *table, FILE *out, enum dfr_form form, const struct dfr_column *columns, unsigned n);
 void dfr_report_table_row(struct dfr_report_table *table, const struct dfr_cell *cells); /* a cell for each column */
 bool dfr_report_table_end(struct dfr_report_table *table);
 
-/* Adds a cell, made as by printf; cells come row by row. */
+/* Adds a cell by a printf format; cells are added row by row. */
 void dfr_report_table_cell(struct dfr_report_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool dfr_report_table_print(const struct dfr_report_table *table, FILE *out);
 void dfr_report_table_free(struct dfr_report_table *table);

@@ -1,5 +1,4 @@
-/* sampler.c - the statistics of repeated measurements, and the loop that stops when they are good enough
- * (sampler.h). */
+/* sampler.c - the statistics of repeated measurements, and the loop that repeats them until they are precise enough (sampler.h). */
 #include "runtime/base/sampler.h"
 
 #include <math.h>

@@ -1,11 +1,10 @@
-/* sampler.h - measures one thing again and again until its mean is known. Single spikes do no harm. The measuring
- * mode, the probes and the estimates of profiles/ use it.
+/* sampler.h - repeats a measurement until its mean is known precisely enough. Outliers are dropped. The measuring mode, the probes and the estimates of
+ * profiles/ use it.
  *
- * Method:   measurements further than 3 scaled median deviations from the median are dropped: such a spike says
- *           something about the machine's other guests, not about the kernel. Of the rest it takes the mean, and its
- *           95 % interval by Student's t. It stops once half the interval is within `goal` of the mean and some time
- *           was measured, or at a cap.
- * Clock:    there is none here: the callback says how long a run took, so a test brings its own time.
+ * Method:   measurements further than 3 scaled median deviations from the median are dropped, since such spikes come from other load on the machine. Of the
+ *           rest it takes the mean, and its 95 % confidence interval by Student's t. It stops once half the interval is within `goal` of the mean and a
+ *           minimum time was measured, or at a cap.
+ * Clock:    none: the callback returns how long a run took, so tests supply their own times.
  * Threads:  reentrant.
  */
 #ifndef DFR_SAMPLER_H
@@ -33,13 +32,13 @@ struct dfr_sampler_options {
     ((struct dfr_sampler_options){ .goal = 0.01, .min_runs = 5, .max_runs = 1000, .max_s = 2.0,           \
                                     .least_s = 0.05 })
 
-/* Calls run(arg, &seconds, error) until the mean is known to options->goal or a cap is reached. Ends at once if run()
- * gives anything but DF_OK, and gives that. DF_E_ARGUMENT for options that make no sense; DF_E_MEMORY. */
+/* Calls run(arg, &seconds, error) until the mean is known to options->goal or a cap is reached. If run() fails, returns its code at once. DF_E_ARGUMENT: invalid
+ * options; DF_E_MEMORY. */
 int dfr_sample_until(const struct dfr_sampler_options *options,
                      int (*run)(void *arg, double *seconds, struct df_error *error), void *arg,
                      struct dfr_sample *sample, struct df_error *error);
 
-/* The statistics alone, of n >= 1 measurements. scratch has room for 2 n numbers. */
+/* Computes the statistics of n >= 1 measurements. scratch has room for 2 n numbers. */
 void dfr_sample_of(const double *seconds, uint32_t n, double *scratch, struct dfr_sample *sample);
 
 double dfr_median(double *values, uint32_t n); /* sorts them; n >= 1 */

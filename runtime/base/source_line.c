@@ -1,4 +1,4 @@
-/* source_line.c - prints a line of a source with a caret: source_line.h. */
+/* source_line.c - prints a source line with a caret below it (source_line.h). */
 #include "runtime/base/source_line.h"
 
 #include <stdbool.h>

@@ -1,8 +1,7 @@
-/* source_line.h - the source line under a message, and a caret at what is wrong. For the compiler's diagnostics, and for files that a program reads.
+/* source_line.h - prints the source line of a message with a caret below the error. Used by the compiler's diagnostics, and for files that a program reads.
  *
- * The line is shown as it is, so that an editor finds it, with two exceptions. Bytes that a terminal may not get are
- * escaped (message.h), all but tabs. A long line is cut to a window around the caret. The caret's line repeats the tabs
- * of the source line, so both align at any tab width.
+ * The line is printed unchanged, so that an editor finds it, with two exceptions: bytes that are unsafe for a terminal are escaped (message.h), except tabs,
+ * and a long line is cut to a window around the caret. The caret's line repeats the tabs of the source line, so that both align at any tab width.
  */
 #ifndef DF_SOURCE_LINE_H
 #define DF_SOURCE_LINE_H

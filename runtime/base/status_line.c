@@ -1,5 +1,5 @@
-/* status_line.c - the line that is drawn again and again: status_line.h. Each change is one write(), because stderr has no
- * buffer that another thread's line could stand in. */
+/* status_line.c - draws and clears the status line (status_line.h). Each change is one write(), since stderr is unbuffered and other threads may print on
+ * it. */
 #include "runtime/base/status_line.h"
 #include "runtime/base/process_lock.h"
 

@@ -1,7 +1,7 @@
-/* status_line.h - one line on the terminal that is drawn again and again, below what the program prints on stderr.
+/* status_line.h - a status line on the terminal, redrawn in place below the program's output on stderr.
  *
- * Others:   Who prints a line on stderr calls dfr_status_clear() first, so that its line begins where the status line
- *           was. The next dfr_status_draw() draws below it.
+ * Others:   Code that prints on stderr first calls dfr_status_clear(), so that its line takes the place of the status line. The next dfr_status_draw()
+ *           draws below it.
  * Threads:  any. Drawing and clearing exclude each other. dfr_status_clear_in_signal() may be called in a handler.
  */
 #ifndef DFR_STATUS_LINE_H

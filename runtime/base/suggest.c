@@ -1,4 +1,4 @@
-/* suggest.c - finding the closest name: suggest.h. */
+/* suggest.c - finds the closest name (suggest.h). */
 #include "runtime/base/suggest.h"
 
 #include <string.h>

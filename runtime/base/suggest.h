@@ -1,5 +1,4 @@
-/* suggest.h - "did you mean": the closest of some names. This file knows no other, so the compiler's front end uses it
- * too. */
+/* suggest.h - "did you mean": finds the name closest to a misspelled one. It depends on no other file, so the compiler's front end uses it, too. */
 #ifndef DF_SUGGEST_H
 #define DF_SUGGEST_H
 

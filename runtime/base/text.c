@@ -1,4 +1,4 @@
-/* text.c - reading and writing quantities with units; escaping: text.h. */
+/* text.c - parses and formats quantities with units, and escapes text for other formats (text.h). */
 #include "runtime/base/text.h"
 
 #include <errno.h>

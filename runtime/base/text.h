@@ -1,4 +1,4 @@
-/* text.h - quantities as people write and read them, and text as other formats want it. */
+/* text.h - parses and formats quantities with units ("64 MiB", "1.5 ms"), and escapes text for CSV, JSON, XML and shells. */
 #ifndef DF_TEXT_H
 #define DF_TEXT_H
 
@@ -7,19 +7,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB; a space may stand between them. A number without a unit is in bytes, at
- * least DFR_LEAST_BYTES: fewer than a page, and a unit was forgotten. false: the text is no size, or the size is 0, or
- * it is 2^63 or more. */
+/* Parses a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB, perhaps after a space. A number without unit is in bytes, and at least DFR_LEAST_BYTES: for less
+ * than a page the unit was probably forgotten. Returns false if the text is not a size, or the size is 0, or 2^63 or more. */
 #define DFR_LEAST_BYTES 4096
 bool dfr_parse_size(const char *text, uint64_t *bytes);
 
-/* A number with s, ms, us, ns, min (or m) or h, as in 30s or 1.5min. false: the text is no time, or the time is 0, or
- * it is 1e9 s or more. */
+/* Parses a number with s, ms, us, ns, min (or m) or h, as in 30s or 1.5min. Returns false if the text is not a time, or the time is 0, or 1e9 s or more. */
 bool dfr_parse_seconds(const char *text, double *seconds);
 
-/* "1.23 ms", "64.0 MiB": three digits and a unit, written to `text` (16 bytes are enough), which is given back. Times
- * are in s, ms, us and ns, as the language spells them, so that what is read in an output can be typed. Bytes are in
- * powers of 1024; only rates, like those of links, are in powers of 1000. NaN is written as 0. */
+/* Writes "1.23 ms" or "64.0 MiB", three digits and a unit, to `text` (16 bytes are enough), and returns it. Times are in s, ms, us and ns, as in the language, so
+ * that printed values can be used as input. Bytes are in powers of 1024; only rates, as of links, are in powers of 1000. NaN is written as 0. */
 char *dfr_text_seconds(double seconds, char *text, size_t size);
 /* The same with six digits, without zeros at the end: "1.5 ms". NaN is "-". */
 char *dfr_text_seconds_6(double seconds, char *text, size_t size);

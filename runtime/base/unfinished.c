@@ -1,7 +1,7 @@
-/* unfinished.c - removes unfinished files if a signal ends the process: unfinished.h.
+/* unfinished.c - removes unfinished files if a signal ends the process (unfinished.h).
  *
- * The places are a list that only grows: a place that is free is used again if the next path fits. Entries are never freed, so the handler can walk
- * the list at any moment.
+ * Paths are kept in a list that only grows: a free entry is reused if the next path fits. Entries are never freed, so that the handler can walk the list at any
+ * moment.
  */
 #include "runtime/base/unfinished.h"
 

@@ -1,4 +1,4 @@
-/* unfinished.h - files and folders that a signal from outside removes before it ends the process.
+/* unfinished.h - registers files and folders that are removed if an external signal ends the process.
  *
  * Threads:  any. The handler may run on any thread, between any two instructions of these functions.
  * Errors:   none. If memory for a name runs out, that file is not removed.
@@ -21,8 +21,7 @@ void dfr_unfinished_watch(void (*first)(void));
 void dfr_unfinished_enter(sigset_t *before);
 void dfr_unfinished_leave(const sigset_t *before);
 
-/* From add to drop a signal removes the file, or the folder if it is empty then. If somebody else handles a signal, that
- * handler stays. */
+/* From add to drop, a signal removes the file, or the folder if it is empty. If the signal already has another handler, that handler stays. */
 void dfr_unfinished_add(const char *path);
 void dfr_unfinished_drop(const char *path);
 

@@ -1,4 +1,4 @@
-/* cache.c - the entries of one device's memory: evicting them, and reserving all that a job needs or nothing of it. */
+/* cache.c - implements the cache of one device's memory: its entries, eviction, and reservations that grant all that a job needs or nothing (cache.h). */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,12 @@
-/* cache.h - one device's memory: which blocks are in it, which are being copied in or out, and which are evicted when
- * room is needed. The worker that owns a GPU calls it.
+/* cache.h - the cache of one device's memory: tracks which blocks it holds, which are being copied in or out, and which are evicted when memory is needed.
+ * The worker thread that owns the GPU calls it.
  *
- * Words:    an *entry* is the piece of the pool that holds a block. A *claim* is all that one job needs of this memory:
- *           its inputs, its outputs, its scratch. To *reserve* a claim is to get memory for all of it, or for nothing
- *           of it. The entries of a reserved claim are *pinned*: they stay until the claim is released. A *fetch*
- *           copies a block to the host. To *evict* an entry that nobody pins is to drop it. If it is the last valid
- *           copy, a *write-back* to the host comes first.
- * Whole:    blocks come and go as a whole. If a token is divided, each part must be a block here, with a number and
- *           bytes of its own in the space, and a claim must list the parts that its job needs. Nothing in this layer
- *           asks what a block is a part of.
+ * Words:    an *entry* is the piece of the pool that holds a block. A *claim* is all that one job needs of this memory: its inputs, outputs and scratch. To
+ *           *reserve* a claim is to get memory for all of it, or for nothing. The entries of a reserved claim are *pinned*: they stay until the claim is
+ *           released. A *fetch* copies a block to the host. To *evict* an unpinned entry is to drop it; if it holds the last valid copy, a *write-back* to
+ *           the host comes first.
+ * Whole:    blocks are moved as a whole. If a token is divided, each part must be a block here, with its own number and bytes in the space, and a claim
+ *           must list the parts that its job needs. This layer does not know what a block is a part of.
  *
  * States of an entry:
  *     1  free       in the list of unused entries
@@ -23,30 +21,26 @@
  * 3a -> 2 when the peer cannot send it; 3 -> 5 when the copy is complete; 4 -> 5 by release; 5 -> 1 by drop and by
  * eviction.
  *
- * Dropped:  a block may end while it is loading, leaving or being copied out. Its last readers were skipped then, and did not wait for the
- *           copy. The entry belongs to no block any more, and is freed when the copy is complete.
+ * Dropped:  a block may end while it is loading, leaving or being copied out, because its last readers were skipped and did not wait for the copy. The
+ *           entry then belongs to no block, and is freed when the copy is complete.
  *
- * Places:   if places were decided before the run, each planned block has its own. Some blocks have none: those of a
- *           node that runs elsewhere than planned, or that is launched before a place is free. They go above all
- *           places, and above what is kept for scratch. As long as only planned blocks come here, no block is in the
- *           way of another, nothing is evicted, and addresses are the same in later waves. If a claim must have room
- *           and there is none above, it takes any free room, places included, and evicts. A claim that lacks nothing
- *           but scratch waits for the scratch of another job.
+ * Places:   if places were decided before the run, each planned block has its own. Some blocks have none: those of a node that runs elsewhere than planned,
+ *           or is launched before a place is free. They are allocated above all places, and above the area kept for scratch. While only planned blocks come
+ *           here, blocks do not compete for memory, nothing is evicted, and addresses repeat in later waves. If a claim must have memory and there is none
+ *           above, it takes any free memory, places included, and evicts. A claim that lacks only scratch waits for the scratch of another job.
  *
- * Unified:  the jobs of a unified device (platform.h) read and write the host's memory. Such a device has no entries.
- *           A claim gets host memory for its outputs, and scratch of the pool, which has nothing else. Its inputs are
- *           where the host has them, and count as hits. So nothing is copied, sent, fetched or evicted. The engine says
- *           that memory 0 holds what its jobs make. Only an input that another device alone has is awaited, until
- *           that device has copied it to the host.
+ * Unified:  the jobs of a unified device (platform.h) read and write the host's memory. Such a device has no entries. A claim gets host memory for its
+ *           outputs, and scratch from the pool, which holds nothing else. Its inputs are used where the host has them, and count as hits, so nothing is
+ *           copied, sent, fetched or evicted. The engine marks its outputs as valid in memory 0. Only an input that another device alone has is awaited,
+ *           until that device has copied it to the host.
  *
  * Memory:   dfm_cache_create() allocates everything, dfm_cache_destroy() returns it. The device is borrowed.
  * Threads:  the owner thread calls everything but dfm_cache_post_…() and dfm_cache_prefetch_pends(), which any thread
  *           may call. Messages that were posted before a job became ready are acted on before that job's claim is
  *           reserved.
- * Progress: a claim whose page-rounded size is at most the pool's can always be reserved in the end. When nobody pins
- *           anything, all entries are evicted. The empty pool is one piece, and then places are kept for nobody. A
- *           prefetch takes free room only, and none while a claim waits. A block that is being sent to a peer is
- *           pinned. The copy needs nothing of the peer but memory which the peer has already reserved, so it ends.
+ * Progress: a claim whose page-rounded size is at most the pool's can always be reserved eventually: when nothing is pinned, all entries are evicted, the
+ *           empty pool is one piece, and places are not kept free. A prefetch takes free memory only, and none while a claim waits. A block that is being
+ *           sent to a peer is pinned; the copy needs only memory that the peer has already reserved, so it ends.
  * Errors:   those of the device are passed on.
  */
 #ifndef DFM_CACHE_H

@@ -1,7 +1,5 @@
-/* cache_impl.h - the inside of the cache. cache.c (entries, claims, eviction), transfer.c (copies under way, messages
- * from other threads), link.c (one direction of copies), peer.c (copies between devices) and unified.c (devices without
- * copies) share it. It is private to memmgr.
- */
+/* cache_impl.h - the private interface of the cache, shared by cache.c (entries, claims, eviction), transfer.c (copies in progress, messages from other
+ * threads), link.c (one direction of copies), peer.c (copies between devices) and unified.c (devices without copies). */
 #ifndef DFM_CACHE_IMPL_H
 #define DFM_CACHE_IMPL_H
 

@@ -1,16 +1,14 @@
-/* heap.h - host memory of tokens: reserved once, taken and given back without a lock or a system call. space.h,
- * the table of a run's tokens, uses it.
+/* heap.h - allocates the host memory of tokens: reserved once, then allocated and freed without lock or system call. space.h, the table of a run's tokens,
+ * uses it.
  *
- * Idea:     a graph has few distinct token sizes, which are known beforehand. Each size class has its own region of
- *           one reservation. With mmap that is only address space: a page becomes real when it is first touched. A
- *           device's host_alloc gives real memory at once. Each class has a lock-free LIFO of free buffers (a Treiber
- *           stack, with tags against ABA). So the buffer that was freed last, which is warm in the cache, is used
- *           next, and little more memory is touched than is live.
+ * Idea:     a graph has few distinct token sizes, known in advance. Each size class has its own region of one reservation. With mmap that is only address
+ *           space, backed when first touched; a device's host_alloc backs it at once. Each class has a lock-free LIFO of free buffers (a Treiber stack with
+ *           ABA tags). So the buffer freed last, which is warm in the cache, is reused first, and little more memory is touched than is live.
  * Memory:   dfm_heap_create() reserves through `source` (a device's host_alloc), or by mmap if `source` is NULL.
  *           Nothing is reserved later.
- * Threads:  any thread may call alloc and free. A buffer that one thread freed may be taken by another. What was
- *           written before free() is seen by whoever gets the buffer from alloc() (release and acquire order).
- * Errors:   alloc gives NULL only if more buffers of a class are taken than were declared.
+ * Threads:  any thread may call alloc and free. A buffer freed by one thread may be allocated by another; what was written before free() is visible after
+ *           the alloc() that returns the buffer (release and acquire).
+ * Errors:   alloc returns NULL only if more buffers of a class are in use than were declared.
  */
 #ifndef DFM_HEAP_H
 #define DFM_HEAP_H

@@ -1,8 +1,7 @@
-/* layout.c - a list of segments in order of offset, and for each tenant its segment.
+/* layout.c - assigns planned offsets from a list of segments (layout.h).
  *
- * Every byte below the end belongs to exactly one segment. A *run* is a row of neighbouring segments that may be taken.
- * A new tenant takes segments from the start of a run, and the rest of the last one stays with the tenant that was
- * there. So a placement adds one segment at most.
+ * Every byte below the end belongs to exactly one segment. A *run* is a sequence of adjacent segments that may be taken. A new tenant takes segments from
+ * the start of a run; the rest of the last one stays with its previous tenant. So a placement adds at most one segment.
  */
 #include "memmgr/layout.h"
 

@@ -1,16 +1,13 @@
-/* layout.h - offsets that are decided before a run. A range of memory is cut into segments, and each segment remembers
- * the tenant that was there last. A later tenant gets segments whose tenants are known to have left, or the end of the
- * range. The memory plan (partition/memory/memory_any.c) uses it.
+/* layout.h - assigns memory offsets before a run. A range is divided into segments that remember their last tenant; a new tenant reuses segments whose
+ * tenants are known to have ended before it, or extends the range. The memory plan (partition/memory/memory_any.c) uses it.
  *
- * Words:    a *tenant* is a piece of memory with a life, known by its number. The caller knows which tenants a new one
- *           may follow: it *offers* them, one by one, or all whose life ends before some step. Each tenant follows the
- *           one before it. So the last tenant of a segment stands for all that were there before: who may follow it may
- *           follow all of them.
+ * Words:    a *tenant* is a piece of memory with a lifetime, identified by a number. The caller knows which tenants a new one may follow, and *offers*
+ *           them, one by one or all whose life ends before some step. Each tenant follows the one before it, so the last tenant of a segment stands for all
+ *           earlier ones: whoever may follow it may follow all of them.
  * Memory:   dfm_layout_create() allocates everything. Only numbers are managed here, no memory.
  * Threads:  one at a time.
- * Policy:   a tenant gets the smallest run of neighbouring offered segments that is large enough; of equals the lowest.
- *           If there is none, it gets the end of the range, with the offered segments that lie there. This takes
- *           O(segments offered) for each tenant.
+ * Policy:   a tenant gets the smallest sufficient run of adjacent offered segments; of equals the lowest. If there is none, it gets the end of the range,
+ *           with the offered segments that lie there. This takes O(segments offered) per tenant.
  */
 #ifndef DFM_LAYOUT_H
 #define DFM_LAYOUT_H

@@ -1,12 +1,11 @@
-/* link.c - one direction of copies between a device and the host: copies are queued, given to the stream in their order,
- * and found complete in that order. transfer.c queues them, and does what follows when a copy is complete.
+/* link.c - one direction of copies between a device and the host: a queue whose copies are issued to the stream, and complete, in order. transfer.c
+ * enqueues copies and handles their completion.
  *
- * Staging: a copy of host memory that is not pinned goes in parts through a ring of pinned memory (staging.h). If the
- * ring is full, the rest of the copy waits, and the copies behind it. Each poll of the cache goes on with them. The parts
- * of a copy are followed by the link's own event, as a whole copy is.
+ * Staging: a copy of unpinned host memory is divided into parts that pass through a ring of pinned memory (staging.h). If the ring is full, the rest of the
+ * copy and the copies after it wait; each poll of the cache continues them. The link's event follows the parts of a copy, as it follows a whole copy.
  *
- * Batches: copies that are queued at the same time and need no ring are given to the device together, with one event after
- * them, if they are small (batch_bytes). Those that lie next to each other on both sides are one copy.
+ * Batches: small copies (batch_bytes) that are queued at the same time and need no ring are given to the device in one call, with one event after them. Copies
+ * that are adjacent on both sides are merged.
  */
 #include <math.h>
 #include <stdlib.h>

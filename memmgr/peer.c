@@ -1,12 +1,11 @@
-/* peer.c - copies of blocks from one device's memory directly into another's.
+/* peer.c - copies blocks directly from one device's memory to another's.
  *
- * Who does what: the device that needs a block reserves memory for it. It posts a fetch with the address (struct
- * dfm_peer_ask) to a peer that has the block; a fetch without an address goes to the host. The owner of the peer's
- * memory pins its entry, issues the copy on its stream DFR_STREAM_PEER, and answers when the copy is complete. The
- * receiver's entry is valid when the receiver has taken the answer. So only its owner touches an entry.
+ * Protocol: the receiver, which needs a block, reserves memory for it and posts a fetch request with the address (struct dfm_peer_ask) to a peer that has the
+ * block; a request without an address copies to the host. The owner of the peer's memory pins its entry, issues the copy on its stream DFR_STREAM_PEER, and
+ * replies when the copy is complete. The receiver's entry becomes valid when it has processed the reply, so that only its owner accesses an entry.
  *
- * The answer is no if the block is on the host by now, or on its way there, or no longer in the peer's memory because
- * another device has it. Then the receiver looks again where the block is.
+ * The reply is negative if the block is on the host by now, or on its way there, or has left the peer's memory because another device has it. The receiver
+ * then looks up the block again.
  *
  * Callers: transfer.c calls the sender's half; the worker of a GPU calls dfm_cache_expect().
  */

@@ -1,4 +1,4 @@
-/* pool.c - best fit over records that lie beside the managed range.
+/* pool.c - a best-fit allocator whose records lie beside the managed range (pool.h).
  *
  * Every byte of the range belongs to exactly one record, which is free or used. Records are linked in order of offset,
  * and two neighbours are never both free. Free records are in a tree ordered by (size, offset); its first element that

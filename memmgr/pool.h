@@ -1,13 +1,12 @@
-/* pool.h - gives out ranges of one large memory that was allocated once, for example of a GPU's pool. Bookkeeping lies
- * beside the managed range, never inside it. So a pool can manage memory that the CPU cannot touch, and can be tested
- * on plain numbers. A device's cache (cache.h) uses it, and so does the memory plan of partition/.
+/* pool.h - allocates ranges of one large memory, such as a GPU's pool. Its bookkeeping lies outside the managed range, so it can manage memory that the CPU
+ * cannot access, and can be tested on plain numbers. A device's cache (cache.h) and the memory plan of partition/ use it.
  *
  * Memory:   dfm_pool_create() allocates all bookkeeping for `max_blocks` ranges at once; nothing allocates later.
  * Threads:  one at a time; in a cache that is the device's worker thread.
  * Policy:   alloc() takes the best fit; among free ranges of the same size, the one with the lowest offset. Free
  *           neighbours are joined at once. Sizes are rounded up to `alignment`. Every call but alloc_above() takes
  *           O(log n).
- * Errors:   if there is no room: false. Nothing is logged: the caller expects this, and waits or evicts.
+ * Errors:   returns false if there is no room. Nothing is logged: the caller expects this, and waits or evicts.
  */
 #ifndef DFM_POOL_H
 #define DFM_POOL_H

@@ -1,5 +1,4 @@
-/* space.c - blocks and their host memory: makes the tables, and gives a block's memory back in all memories that hold
- * it. */
+/* space.c - creates the table of blocks and their host memory, and frees a block's memory on the host and on all devices that hold it (space.h). */
 #include "memmgr/space.h"
 
 #include <sched.h>

@@ -1,9 +1,7 @@
-/* space.h - the tokens of a run: a block for each value of each wave in flight, in which memories it is valid, and its
- * host memory.
+/* space.h - the tokens of a run: a block for each value of each wave in flight, with the memories in which it is valid and its host memory.
  *
- * memmgr/ manages memory for a run: host memory (heap.h), who holds which token (space.h), a device's memory (pool.h,
- * cache.h), and offsets planned before a run (layout.h). It knows what a device can do (runtime/device/) and
- * runtime/base, and nothing of graphs or jobs.
+ * memmgr/ manages memory for a run: host memory (heap.h), the residency of tokens (space.h), a device's memory (pool.h, cache.h), and offsets planned before a
+ * run (layout.h). It knows the device interface (runtime/device/) and runtime/base/, but no graphs or jobs.
  *
  * Words:    *memory* 0 is the host, memory m > 0 the pool of device m. A *slot* holds one wave in flight; the last slot
  *           holds what is made once a run. A *block* is the record of one value in one slot; `block` as a number is

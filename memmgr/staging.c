@@ -1,4 +1,4 @@
-/* staging.c - copies in parts through pinned memory (staging.h). */
+/* staging.c - copies between a device and unpinned host memory in parts, through pinned memory (staging.h). */
 #include "memmgr/staging.h"
 
 #include <stdlib.h>

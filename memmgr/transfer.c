@@ -1,9 +1,8 @@
-/* transfer.c - copies between a device's memory and the host, and messages from other threads to the owner of that
- * memory.
+/* transfer.c - copies between a device's memory and the host, and messages from other threads to the owner of that memory.
  *
- * Copies of one direction are issued in order on one stream, with an event after each. So only the oldest event must be
- * asked. Both directions and all computing run at the same time. What must come after a copy waits for its event
- * (dfm_cache_wait), or is done when the copy is seen to be complete (dfm_cache_poll).
+ * Copies of one direction are issued in order on one stream, with an event after each, so only the oldest event must be polled. Both directions and all
+ * computation run concurrently. Work that depends on a copy waits for its event (dfm_cache_wait), or is done when polling finds the copy complete
+ * (dfm_cache_poll).
  *
  * Messages: each kind has a stack, which is linked through arrays with an entry per block or waiter, so posting cannot
  * fail. An item is in its stack at most once. A block is freed once per life, and its next life here begins after the

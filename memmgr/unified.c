@@ -1,5 +1,4 @@
-/* unified.c - claims of a unified device, whose jobs read and write the host's memory (cache.h). cache.c calls these
- * functions in place of its own for such a device. */
+/* unified.c - the cache's operations for a unified device, whose jobs read and write the host's memory (cache.h). cache.c calls them in place of its own. */
 #include "memmgr/cache_impl.h"
 #include "runtime/base/error.h"
 

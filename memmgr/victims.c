@@ -1,4 +1,4 @@
-/* victims.c - a binary heap of items that knows the index of each item, so that any item can be removed. */
+/* victims.c - a binary heap that tracks the index of each item, so that any item can be removed (victims.h). */
 #include "memmgr/victims.h"
 
 #include <assert.h>

@@ -1,9 +1,8 @@
-/* victims.h - which of the blocks that nobody is using is evicted when room is needed. It is the one whose next use is
- * furthest in the future (Belady); of equals, the one that was used longest ago. If nothing is known of next uses, all
- * of them are equal, and that is LRU. The cache and the simulator ask here.
+/* victims.h - chooses which unpinned block is evicted when memory is needed: the one whose next use is furthest in the future (Belady); of equals, the
+ * least recently used. If no next uses are known, all are equal, which gives LRU. The cache and the simulator use it.
  *
- * Words:    an *item* is a number below n_items. It is in here from add() to remove(), and its next use does not change
- *           in that time. Uses have numbers in the order of time; DFM_NEVER: there is no next use.
+ * Words:    an *item* is a number below n_items. It is present from add() to remove(), and its next use does not change in between. Uses are numbered in
+ *           the order of time; DFM_NEVER means that there is no next use.
  * Memory:   create() allocates all that can be needed.
  * Cost:     a heap in arrays. first() is O(1), the rest is O(log n). Under LRU an added item is always the last to go,
  *           which is O(1).

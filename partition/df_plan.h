@@ -1,5 +1,5 @@
-/* df_plan.h - the planner of dfc, for a C program that builds its graph by hand (df.h). With it df_run_start() and
- * df_simulate() can place the nodes before the run, by the policies gp, gp-thesis, heft and peft.
+/* df_plan.h - dfc's planner, for C programs that build their graph by hand (df.h). It lets df_run_start() and df_simulate() place the nodes before the run,
+ * by the policies gp, gp-thesis, heft and peft.
  *
  *     #include <df.h>
  *     #include <df_plan.h>
@@ -11,15 +11,15 @@
  *
  * Input:    the times of df_builder_cost(), in seconds for one job. A class without one that has code counts with a
  *           default by the bytes of the job. The machine is options.platform, or this one with a default for its links.
- * Given:    A source whose outputs are given (struct df_buffer) needs neither a variant nor a time. It costs nothing,
- *           and its tokens lie on the host. (df_simulate() ignores buffers, so there it needs a time.)
+ * Given:    A source whose outputs are provided (struct df_buffer) needs neither a variant nor a time. It costs nothing, and its tokens lie on the host.
+ *           (df_simulate() ignores buffers, so there it needs a time.)
  * Cost:     gp searches for about 100 ms of one core's time, the others for much less. Policies that place nodes by
  *           themselves (all-cpu, all-gpu) use the planner, too: it plans where tokens lie in memory.
  * Memory:   The planner is constant and the library's. The options borrow it until df_run_start() or df_simulate() has
  *           returned. The plan is the run's, and df_run_wait() frees it.
  * Threads:  It is called on the thread that starts the run. gp may start threads, which have ended when it returns.
  *           Several threads may start runs at once. The same input gives the same plan on every machine.
- * Errors:   df_run_start() gives DF_E_REFUSED, with a sentence, if a node fits nowhere, and DF_E_MEMORY.
+ * Errors:   df_run_start() returns DF_E_REFUSED, with a message, if a node fits nowhere, and DF_E_MEMORY.
  */
 #ifndef DFP_DF_PLAN_H
 #define DFP_DF_PLAN_H

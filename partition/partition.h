@@ -1,8 +1,8 @@
-/* partition.h - the public header of the planners: which unit runs which node, decided before a run.
+/* partition.h - the public interface of the planners, which decide before a run which unit executes which node.
  *
- * Three things are behind this header. Partitioners choose a placement. The evaluator predicts what a placement costs.
- * The planner makes whole plans of both; programs link it, so that they can plan again at their start. The folders of
- * partition/ know runtime/ and memmgr/, of these mostly the graph and the simulator. They do not know the compiler.
+ * It has three parts. Partitioners choose a placement. The evaluator predicts the cost of a placement. The planner combines both into complete plans; programs
+ * link it, so that they can plan again at their start. The folders of partition/ know runtime/ and memmgr/, mostly the graph and the simulator, but not the
+ * compiler.
  *
  * Words:    a *placement* gives each node a unit of the platform. The *cut* is the bytes and the time of the arcs
  *           between nodes on different units. A *wave* is one pass of data through the whole graph.

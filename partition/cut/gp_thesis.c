@@ -1,14 +1,13 @@
-/* gp_thesis.c - the partition of Wu's thesis, section 4.2: METIS cuts the graph so that little is transferred and each
- * side gets its share of the work, R_cpu = T_gpu / (T_gpu + T_cpu).
+/* gp_thesis.c - the partitioner "gp-thesis", from Wu's thesis, section 4.2: METIS cuts the graph so that little is transferred and each side gets its share
+ * of the work, R_cpu = T_gpu / (T_gpu + T_cpu).
  *
- * It stays as it was published, so that others can be compared with it; runs follow it as published, too
- * (runtime/policy/policy_thesis.c). It knows nothing of precedence. Nor does it know that one node may be 20 times faster
- * on one side while its neighbour is not.
+ * It is implemented as published, as a baseline for comparison; runs also execute it as published (runtime/policy/policy_thesis.c). It ignores precedence, and
+ * the fact that one node may be 20 times faster on one side while its neighbour is not.
  *
  * The thesis leaves open which of METIS's algorithms and seeds it used, and which of a kernel's two times weighs a
  * vertex ("choosing either one would not ruin the policy"). Here the latter is --vertex-weight, the GPU's time by default.
  * Its weights are whole milliseconds; here the largest is 1000 (metis_graph.c), since many kernels take less than one.
- * Several GPUs it has not: the host's part is cut off first, then the GPUs' parts one after the other.
+ * It does not treat several GPUs: here the host's part is cut off first, then the GPUs' parts one after the other.
  *
  * Form:     METIS's recursive bisection, which is made for few parts. METIS's k-way form keeps the shares less well on
  *           small graphs, and leaves the smaller side empty more often. (On a Jacobi stencil of 320 nodes the makespan

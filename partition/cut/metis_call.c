@@ -1,10 +1,9 @@
-/* metis_call.c - see metis_call.h. The only file that includes METIS's header.
+/* metis_call.c - calls METIS safely (metis_call.h). The only file that includes METIS's header.
  *
- * Parts:    METIS halves a graph by weight until there are enough parts. If one vertex weighs as much as several parts,
- *           a half may get fewer vertices than it must have parts. Then METIS prints to the standard output that it
- *           cannot halve nothing. Suppose each halving misses its weight by no more than one vertex. Then a part at the
- *           end misses its weight by no more than two vertices. So it is never empty if no vertex weighs more than half
- *           a part. Heavier vertices therefore count as half a part.
+ * Parts:    METIS bisects a graph by weight until there are enough parts. If one vertex weighs as much as several parts, a half may get fewer vertices than
+ *           it must have parts, and METIS prints an error to standard output. If each bisection misses its weight by at most one vertex, a final part
+ *           misses its weight by at most two, so it is never empty if no vertex weighs more than half a part. Heavier vertices therefore count as half a
+ *           part.
  */
 #include <metis.h>
 #include <pthread.h>

@@ -1,7 +1,6 @@
-/* metis_call.h - METIS, called so that it can neither stop the program nor disturb it.
+/* metis_call.h - calls METIS so that it can neither end the program nor disturb its state.
  *
- * Threads:  any thread may call; a lock lets one call through at a time. METIS uses libc's random state, which is put
- *           back afterwards, and it catches signals while it runs.
+ * Threads:  any thread may call; a lock serializes calls. METIS uses libc's random state, which is restored afterwards, and handles signals while it runs.
  * Errors:   DF_E_MEMORY, DF_E_ARGUMENT (METIS rejects the graph).
  */
 #ifndef DFP_METIS_CALL_H

@@ -1,4 +1,4 @@
-/* metis_graph.c - makes METIS's weighted graph of a problem, and computes the target shares of the thesis. */
+/* metis_graph.c - builds METIS's weighted graph of a problem, and computes the target shares of the thesis (metis_graph.h). */
 #include "partition/cut/metis_graph.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* metis_graph.h - the dataflow graph as METIS gets it: undirected, with integer weights.
+/* metis_graph.h - the dataflow graph in METIS's form: undirected, with integer weights.
  *
- * This room cuts graphs: with METIS, and by minimum cuts. It holds the partitioner "gp-thesis", and gives starts to gp.
+ * This room partitions graphs, with METIS and by minimum cuts. It has the partitioner "gp-thesis", and provides starts for gp.
  * It knows partition/model. Only metis_call.c knows METIS's header.
  *
  * Vertices: the nodes that cost something, in order of number. A vertex's weight is the node's time on the fastest

@@ -1,5 +1,4 @@
-/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools; `--emit=metis` calls
- * it. */
+/* metis_text.c - writes the weighted graph in METIS's file format, for gpmetis and other tools (`--emit=metis`). */
 #include <stdio.h>
 #include <stdlib.h>
 

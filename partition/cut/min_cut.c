@@ -1,6 +1,5 @@
-/* min_cut.c - Dinic's algorithm. It finds the vertices' levels breadth first, then sends flow along paths of rising
- * levels until no such path is left. It repeats both until the sink cannot be reached.
- */
+/* min_cut.c - computes a minimum cut by Dinic's algorithm (min_cut.h): a breadth-first search assigns levels, flow is sent along paths of increasing levels
+ * until none is left, and both are repeated until the sink is unreachable. */
 #include "partition/cut/min_cut.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* picture.c - what all drawings share: style, escaping, and the choice between all nodes and a summary. */
+/* picture.c - code shared by all drawings: style, escaping, and the choice between all nodes and a summary. */
 #include "partition/draw/picture.h"
 
 #include <stdio.h>

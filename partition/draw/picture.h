@@ -1,5 +1,4 @@
-/* picture.h - what the files of this room share: drawings as libcgraph graphs, before dot.c writes them as text or
- * svg.c lays them out.
+/* picture.h - shared by the files of this room: drawings as libcgraph graphs, before dot.c writes them as text or svg.c lays them out.
  *
  * Colours:  each unit has one, with hues of the palette of Okabe and Ito, which people of any colour vision can tell
  *           apart. Their lightness differs as well, so that they differ in grey. Only the cut is vermillion, and only the

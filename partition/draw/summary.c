@@ -1,5 +1,4 @@
-/* summary.c - the picture of a graph that is too large to draw: its nodes in groups, with counts and load per unit, and
- * the sums of the arcs between groups.
+/* summary.c - draws a graph that is too large for all its nodes: groups of nodes with counts and load per unit, and the sums of the arcs between groups.
  *
  * Groups:   if most nodes are in nested graphs: one for each instance of a nested graph directly in the main graph, and
  *           one for each kernel of the main graph's own nodes. If these are too many, all instances of a nested graph are

@@ -1,11 +1,10 @@
-/* svg.c - lays a drawing out by Graphviz's dot, in this process, and writes it as SVG.
+/* svg.c - lays out a drawing with Graphviz's dot, in this process, and writes it as SVG.
  *
  * Text:     is measured by text_width.h, in place of Graphviz's plugin, which measures with this machine's fonts. So
  *           the same drawing has the same bytes on every machine, and its text fits in a reader's font.
- * Errors:   Graphviz would write its messages to stderr. Here they are collected, and told only if the layout fails.
+ * Errors:   Graphviz writes its messages to stderr. Here they are collected, and reported only if the layout fails.
  * Memory:   there is one context for the process, which is never freed.
- * Room:     Graphviz ends the process if it gets no memory. So nothing is laid out if the process may not have the
- *           address space that the layout takes.
+ * Room:     Graphviz ends the process if an allocation fails. So nothing is laid out if the process may not have the address space that the layout takes.
  */
 #include <graphviz/gvc.h>
 #include <graphviz/gvplugin_textlayout.h>

@@ -1,4 +1,4 @@
-/* text_width.c - the widths of characters, in thousandths of the font's size. */
+/* text_width.c - character widths, in thousandths of the font size (text_width.h). */
 #include "partition/draw/text_width.h"
 
 #include <string.h>

@@ -1,8 +1,7 @@
-/* text_width.h - how wide a text is in a picture, whatever fonts this machine or the reader's has.
+/* text_width.h - estimates the width of a text in a picture, independently of the fonts of this machine and of the reader's.
  *
- * A picture names several fonts, and its reader's machine takes the first that it has. So each character counts as wide
- * as it is in the widest of the common ones: DejaVu Sans, Verdana, Liberation Sans, Helvetica and Arial. In all of them a
- * text then stays inside the box that was made for it. The same text has the same width on every machine.
+ * A picture names several fonts, and a viewer uses the first that is installed. So each character is taken to be as wide as in the widest of the common ones
+ * (DejaVu Sans, Verdana, Liberation Sans, Helvetica and Arial), and the text fits its box in all of them. A text has the same width on every machine.
  */
 #ifndef DFP_TEXT_WIDTH_H
 #define DFP_TEXT_WIDTH_H

@@ -1,11 +1,9 @@
-/* gp.c - the policy gp: makes many starts, refines the best of them, and answers with the best placement that was
- * evaluated. The table of partitioners calls it.
+/* gp.c - the policy gp: generates many initial placements, refines the best of them, and returns the best placement found. The table of partitioners calls
+ * it.
  *
- * Rounds:   successive halving of the budget that the starts left. The first round gives four tenths of it to the best
- *           few starts, in equal parts. The second gives three tenths to the best two of these, and the last gives
- *           three tenths to the best one.
- * Threads:  the placements of one round are refined at the same time, each with its own seed and its own state. So the
- *           number of threads changes only how long it takes.
+ * Rounds:   successive halving of the remaining budget. The first round gives four tenths of it to the best few starts, in equal parts. The second gives
+ *           three tenths to the best two of these, and the last gives three tenths to the best one.
+ * Threads:  the placements of one round are refined concurrently, each with its own seed and state, so the number of threads affects only the duration.
  */
 #include <pthread.h>
 #include <stdatomic.h>

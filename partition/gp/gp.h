@@ -1,13 +1,11 @@
-/* gp.h - what the files of the policy gp share: a placement under change, the pool of the best placements found, and
- * the search. The policy makes many placements by rules, refines the best of them by simulated annealing, and answers
- * with the best that was evaluated.
+/* gp.h - shared by the files of the policy gp: a placement under modification, the pool of the best placements found, and the search. The policy makes many
+ * placements by rules, refines the best of them by simulated annealing, and returns the best that was evaluated.
  *
- * The header is this room's own. Others come in by the table of partitioners; the pictures and tests also read a state.
- * The room knows partition/model, partition/cut and the simulator.
+ * The header is private to this room, except that the pictures and tests read a state; other rooms call gp through the table of partitioners. The room knows
+ * partition/model, partition/cut and the simulator.
  *
- * Words:    a *start* is a placement made by some rule, before refinement. A *bias* is what a node's priority has
- *           beyond its upward rank. A *step* is one node in an evaluation. Budgets are counted in steps, so answers
- *           never depend on the clock.
+ * Words:    a *start* is a placement made by some rule, before refinement. A *bias* is the part of a node's priority beyond its upward rank. A *step* is
+ *           the evaluation of one node. Budgets are counted in steps, so results never depend on the clock.
  * Memory:   a state borrows its compact problem. A search owns both, and its pool. Nothing allocates during refinement.
  * Threads:  all threads read one compact problem; a state belongs to one thread.
  * Numbers:  only additions, multiplications, divisions and square roots are used. The other functions of libm differ

@@ -1,12 +1,12 @@
-/* gp_fast.c - the evaluator of refinement: the makespan that evaluate.c computes, without its details and much faster.
+/* gp_fast.c - the evaluator of refinement: computes the same makespan as evaluate.c, without its details and much faster.
  *
  * Same:     the model, the order of events, and ties. So the answer is the same; a test compares the two on random
  *           graphs.
  * Faster:   the state always knows who reads what on which unit. A copy that waits for its engine is in that engine's
  *           queue, so the heap of events holds only running jobs and, as a rule, one copy per engine. A ready queue
  *           compares one integer.
- * Abort:    if a job is ready at time t, the end is at t + its rank or later. A unit's load and its idle time so far
- *           must fit into the makespan. If either is above the limit, the run ends.
+ * Abort:    if a job is ready at time t, the wave ends at t + its rank or later. A unit's load plus its idle time so far must fit into the makespan. If
+ *           either exceeds the limit, the evaluation is aborted.
  */
 #include "partition/gp/gp.h"
 #include "runtime/base/error.h"

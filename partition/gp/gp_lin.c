@@ -1,6 +1,6 @@
-/* gp_lin.c - starts by prices. A second of the host costs a, a second of the devices costs 1 − a, and a second of
- * copying costs h. In three sweeps over all nodes, each node goes where it is cheaper, given where its neighbours are.
- * The price a is changed until host and devices carry the same.
+/* gp_lin.c - starts from prices. A second of the host costs a, a second of the devices costs 1 − a, and a second of copying costs h. In three sweeps over
+ * all nodes, each node is placed where it is cheaper, given the places of its neighbours. The price a is adjusted until host and devices carry the same
+ * load.
  *
  * Why:      if there is plenty of work, precedence hardly matters. Then the best placement is nearly that of the area
  *           bound with its prices, and h makes it avoid copies. Every step of the bisection is evaluated, since the

@@ -1,5 +1,4 @@
-/* gp_list.c - starts by list scheduling. Nodes are taken in an order of urgency. Each goes to the unit
- * for which this is least:
+/* gp_list.c - starts from list scheduling: nodes are taken in an order of urgency, and each is placed on the unit that minimizes
  *
  *     EFT + λ · OCT + κ · price[unit] · time
  *

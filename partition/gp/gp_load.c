@@ -1,5 +1,5 @@
-/* gp_load.c - simulated annealing on the bottleneck load: the largest load of host, devices and copy engines becomes as
- * small as possible. Nothing is simulated, so a candidate takes time only for the arcs of the nodes that move.
+/* gp_load.c - simulated annealing on the bottleneck load: minimizes the largest load of host, devices and copy engines. Nothing is simulated, so evaluating
+ * a candidate costs only the arcs of the moved nodes.
  *
  * Why:      with many waves in flight precedence does not matter, and the bottleneck load is what a wave costs. If
  *           there is plenty of work, such a placement is a good start for a single wave, too.

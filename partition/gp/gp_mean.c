@@ -1,9 +1,7 @@
-/* gp_mean.c - the problem at mean load, by which gp searches if jobs share the bandwidth of the host's memory, or its
- * cores with emulated devices.
+/* gp_mean.c - the problem with mean slowdowns, on which gp searches if jobs share the bandwidth of the host's memory, or its cores with emulated devices.
  *
- * Why:      how long a job takes then depends on what runs beside it, and the fast evaluator (gp_fast.c) knows one time
- *           for each. So the search goes by times as they are on average. The last candidates are judged by the
- *           simulator, which knows what shares (gp_room.c, gp_waves.c).
+ * Why:      the time of a job then depends on what runs beside it, but the fast evaluator (gp_fast.c) knows one time per job. So the search uses mean
+ *           times, and the final candidates are judged by the simulator, which models sharing (gp_room.c, gp_waves.c).
  * Mean:     dmda is simulated once. The mean shortage of its run stretches every work by its own sensitivity, and makes
  *           every link to the host so much slower. Copies count as if they took a core all the time.
  */

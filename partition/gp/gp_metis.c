@@ -1,6 +1,6 @@
-/* gp_metis.c - starts by METIS. There are the partition of the thesis, and more cuts in two with other shares and
- * weights. Other cuts balance the host's time and the devices' time as two constraints. The devices' part is split
- * among several devices. At last METIS finds clusters of neighbours, which refinement moves together.
+/* gp_metis.c - starts from METIS: the partition of the thesis, and further bisections with other shares and weights. Other cuts balance the host's time and
+ * the devices' time as two constraints. The devices' part is split among several devices. Finally METIS finds clusters of neighbours, which refinement
+ * moves together.
  *
  * Sides:    METIS's labels are arbitrary. If both shares are nearly alike, both ways round are tried.
  * Shares:   a share of less than 2 % may give an empty part, so it is raised to 2 %.

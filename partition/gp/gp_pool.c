@@ -1,5 +1,4 @@
-/* gp_pool.c - the pool of the best distinct placements found so far, how a start gets into it, and the logarithm that
- * annealing needs.
+/* gp_pool.c - the pool of the best distinct placements found so far, the admission of starts to it, and the logarithm that annealing needs.
  *
  * Distinct: two placements of the same makespan (to a millionth) are taken for the same one, since refining both would
  *           be the same work twice. The better of them stays.

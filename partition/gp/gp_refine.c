@@ -1,8 +1,7 @@
-/* gp_refine.c - refinement: simulated annealing on placement and priorities. Each candidate is evaluated in virtual
- * time.
+/* gp_refine.c - refinement by simulated annealing on placement and priorities. Each candidate is evaluated in virtual time.
  *
- * Limit:    what a candidate may cost at most is drawn before it is evaluated: current − T·ln u. This is the Metropolis
- *           rule, turned around. So the evaluation ends as soon as the candidate is certain to be worse.
+ * Limit:    the maximal cost of a candidate is drawn before it is evaluated: current − T·ln u. This is the Metropolis rule reversed, so an evaluation can
+ *           be aborted as soon as the candidate is certain to be worse.
  * Budget:   all steps of the evaluator count, also those of a run that was not finished; and a few for each candidate.
  */
 #include <string.h>

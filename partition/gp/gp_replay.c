@@ -1,7 +1,6 @@
-/* gp_replay.c - starts taken from the other policies: what HEFT, PEFT and gp-thesis plan, and what the online policies decide in a
- * simulated run, in the order in which their jobs start. So gp has seen all of them. An online policy can be better
- * than every placement, because a fixed placement of the same decisions can be slower (list anomalies). Then gp's
- * answer is to run that policy.
+/* gp_replay.c - starts from other policies: the plans of HEFT, PEFT and gp-thesis, and the decisions of online policies in a simulated run, in the order in
+ * which their jobs start. An online policy can beat every placement, because a fixed placement of the same decisions can be slower (list anomalies); gp's
+ * result is then to run that policy.
  *
  * Refusals: a policy that refuses the problem is no start, and gp does not fail for that.
  */

@@ -1,8 +1,6 @@
-/* gp_room.c - the answer if a device's memory has no room for everything, or if jobs share the bandwidth of the host's
- * memory. The evaluator of placements does not know which jobs wait for room, what is evicted, and what slows what. So
- * the best placements found, those of the other planners, and the online policies are simulated as they would run. The
- * fastest is the answer.
- */
+/* gp_room.c - chooses gp's result if a device's memory cannot hold everything, or if jobs share the bandwidth of the host's memory. The evaluator of
+ * placements models neither waiting for memory, nor eviction, nor slowdown. So the best placements found, those of the other planners, and the online
+ * policies are simulated as they would run, and the fastest is returned. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-/* gp_starts.c - which starts are made, and in what order. Cheap and strong ones come first, the others only if the
- * budget allows. Each is evaluated with upward rank as priorities, and the best ones with other orders, too.
- */
+/* gp_starts.c - decides which starts are made, and in what order: cheap and strong ones first, the others only if the budget allows. Each is evaluated with
+ * upward ranks as priorities, and the best ones also with other orders. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* gp_waves.c - gp for many waves in flight: it counts how many waves end in a second, not how soon the first one ends.
+/* gp_waves.c - gp for many waves in flight: optimizes throughput, not the latency of one wave.
  *
  * Load:     precedence does not matter then, and a wave costs the bottleneck load: what the busiest of host, devices
  *           and copy engines has to do for it. Annealing (gp_load.c) makes that small. It begins with the starts and

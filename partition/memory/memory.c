@@ -1,4 +1,4 @@
-/* memory.c - finds which tokens are in a memory, and plans the memory for a sequence. */
+/* memory.c - finds which tokens occupy a memory, and plans the memory for a sequential order (memory.h). */
 #include "partition/memory/memory.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* bound.c - a time that no schedule of one wave can beat, whatever the placement: the larger of two bounds.
+/* bound.c - a lower bound on the time of any schedule of one wave, for any placement: the larger of a critical-path bound and an area bound.
  *
  * Way:      the longest chain of nodes, if each node is on the unit that is best for what follows it. below[v][u] is
  *           the time that must pass from the start of node v on unit u to the end. A reader is on some unit, so the

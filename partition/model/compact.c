@@ -1,6 +1,4 @@
-/* compact.c - makes the compact form of a problem: times by node and unit, copies by value and unit, and who reads
- * what.
- */
+/* compact.c - builds the compact form of a problem (compact.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
-/* compact.h - a problem as flat arrays that hold just what an evaluation needs: the time of each node on each unit, the
- * time of each copy, and who reads what. The search of gp evaluates a hundred thousand placements a second on it; HEFT,
- * PEFT and the lower bound read it too.
+/* compact.h - a placement problem as flat arrays with only what an evaluation needs: the time of each node on each unit, the time of each copy, and each
+ * value's readers. The search of gp evaluates a hundred thousand placements per second on it; HEFT, PEFT and the lower bound use it too.
  *
  * Memory:   a compact problem borrows its problem and owns its arrays; dfp_compact_free() returns them.
  * Threads:  after dfp_compact_make() it is only read, by any number of threads.

@@ -1,4 +1,4 @@
-/* evaluate.c - one wave under a static placement, in virtual time: what a plan promises before anything runs.
+/* evaluate.c - the evaluator: simulates one wave under a static placement in virtual time, and so predicts the makespan that a plan states.
  *
  * Model:    the workers of a memory take the ready job of the highest priority, and never idle while a job is ready. A
  *           value is sent the moment it is produced, once to every memory that has a reader. From device to device it

@@ -1,4 +1,4 @@
-/* heft.c - two static list schedulers as they were published: places and priorities are decided before the run.
+/* heft.c - two published static list schedulers, HEFT and PEFT, which decide places and priorities before the run.
  *
  * "heft"  Topcuoglu, Hariri, Wu (2002): nodes are taken in the order of their upward rank with mean times. Each goes to
  *         the worker where it finishes earliest. It may fill a gap between jobs that were placed before.

@@ -1,6 +1,4 @@
-/* model.c - times and copies of a problem, and why a node is refused. Partitioners, the evaluator and the pictures ask
- * here.
- */
+/* model.c - implements the cost model: times of nodes and copies, and the reason if a node cannot be placed (model.h). */
 #include "partition/model/model.h"
 
 #include <math.h>

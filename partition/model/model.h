@@ -1,9 +1,7 @@
-/* model.h - the cost model, which all planners ask: which unit can run a node, how long that takes, how long copies
- * take.
+/* model.h - the cost model of all planners: which unit can run a node, how long that takes, and how long copies take.
  *
- * This room also holds what needs nothing but the model: the compact form of a problem, the evaluator, the lower bound,
- * ranks, HEFT and PEFT, and the placements with everything on one unit. It knows runtime/, and no other room of
- * partition/.
+ * This room also holds everything that depends on the model only: the compact form of a problem, the evaluator, the lower bound, ranks, HEFT and PEFT, and
+ * the placements with everything on one unit. It knows runtime/, and no other room of partition/.
  *
  * Memory:   a model is a plain value, which borrows its problem.
  */

@@ -1,6 +1,5 @@
-/* rank.c - how long the way from a node to the end still is, which list schedules take as priority: under a known
- * placement, with mean times (HEFT, Topcuoglu et al. 2002), and at its best (PEFT, Arabnejad and Barbosa 2014).
- */
+/* rank.c - computes the remaining path length of each node, the priority of list schedulers: for a given placement, with mean times (HEFT, Topcuoglu et al.
+ * 2002), and optimistically (PEFT, Arabnejad and Barbosa 2014). */
 #include <math.h>
 
 #include "partition/model/compact.h"

@@ -1,6 +1,4 @@
-/* single.c - placements with everything on one unit, which every partition is measured against; and where nodes go that
- * cost nothing.
- */
+/* single.c - placements with everything on one unit, the baseline of every partition; and the placement of nodes without cost. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* urgent.h - a binary heap of nodes that are ready: the most urgent first, of equals the lowest number. List schedulers
- * and the evaluator keep their ready nodes in it.
+/* urgent.h - a binary heap of ready nodes: the most urgent first, of equals the lowest number. Used by list schedulers and the evaluator.
  *
  * Memory:   the array is the caller's, and has room for all nodes that can be in the heap at once.
  */

@@ -1,6 +1,5 @@
-/* make_plan.c - makes a whole plan: a placement with priorities, the predicted time, the memory that it needs and where
- * values lie there, and whether one unit alone would be faster.
- */
+/* make_plan.c - makes a complete plan: a placement with priorities, its predicted time, the memory that it needs with the offsets of values, and whether a
+ * single unit would be faster. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

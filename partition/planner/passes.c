@@ -1,9 +1,9 @@
-/* passes.c - how often the waves of a graph with a divided acc should go by: at least as often as its parts need to fit in the devices'
- * memory. More passes may be faster, because a part leaves its device while parts of the next pass are changed.
+/* passes.c - chooses the number of passes of a graph with a divided acc: at least as many as its parts need to fit in the devices' memory. More passes may
+ * be faster, because a part is copied off its device while parts of the next pass are changed.
  *
- * Choice:   1, 2, 4, … times, and once for each part, are simulated as heft places the graph. The fastest is taken if it is faster than
- *           the least number by GAIN.
- * Waves:    a settled run takes the same time for each wave. So if there are many waves, what more of them take follows from two runs.
+ * Choice:   1, 2, 4, … passes, and one per part, are simulated with heft's placement. The fastest is chosen if it beats the smallest possible number by
+ *           GAIN.
+ * Waves:    in steady state each wave takes the same time, so for many waves the time is extrapolated from two runs.
  */
 #include <math.h>
 

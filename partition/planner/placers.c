@@ -1,4 +1,4 @@
-/* placers.c - the table of partitioners: gp, and all that DFP_OTHER_PARTITIONERS of model.h lists; default options. */
+/* placers.c - the table of partitioners: gp, and those that DFP_OTHER_PARTITIONERS of model.h lists; and the default options. */
 #include <string.h>
 
 #include "partition/model/model.h"

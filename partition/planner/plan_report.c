@@ -1,4 +1,4 @@
-/* plan_report.c - figures of a plan, and numbers as people read them. */
+/* plan_report.c - computes the figures of a plan and formats them (plan_report.h). */
 #include "partition/planner/plan_report.h"
 
 #include <math.h>

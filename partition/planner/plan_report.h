@@ -1,7 +1,6 @@
-/* plan_report.h - a plan in figures and words: what the legend of a picture and `dfc partition` say about it.
+/* plan_report.h - describes a plan in figures and words, for the legend of a picture and for `dfc partition`.
  *
- * This room holds the table of all planners, makes whole plans, and reports them. It knows all rooms of partition/ but
- * the pictures.
+ * This room has the table of all planners, makes complete plans, and reports them. It knows all rooms of partition/ except the pictures.
  *
  * Text:     UTF-8, written into the caller's buffer. The functions give the buffer, so that a call can stand in a
  *           printf.

@@ -1,7 +1,6 @@
-/* brute.c - the best of all mappings, found by trying them all.
+/* brute.c - finds the best mapping of a pipeline by exhaustive search.
  *
- * Groups are made from the first stage on. A branch is left out only if its last group, with links that cost nothing, is no
- * faster than the best mapping so far.
+ * Groups are built from the first stage on. A branch is pruned only if its last group, even with free links, is no faster than the best mapping so far.
  */
 #include "partition/stages/pipeline.h"
 

@@ -1,4 +1,4 @@
-/* hedpm.c - HeDPM: Algorithm 4.1 matches stages with processors, slow ones with fast ones; Algorithm 4.2 runs it for several
+/* hedpm.c - the mapping heuristic HeDPM: Algorithm 4.1 matches stages with processors, slow ones with fast ones; Algorithm 4.2 runs it for several
  * production times.
  *
  * Where the paper's text leaves a choice, this is what gives the figures of its case study:

@@ -1,4 +1,4 @@
-/* map_text.c - writes and reads mappings as text. */
+/* map_text.c - writes and reads mappings as text (map_text.h). */
 #include "partition/stages/map_text.h"
 
 #include <string.h>

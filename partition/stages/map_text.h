@@ -1,4 +1,4 @@
-/* map_text.h - a mapping as text, which a person can write and a run can read: runtime/stages/map_read.h has its form.
+/* map_text.h - the text form of a mapping, which people can edit and runs can read; the format is in runtime/stages/map_read.h.
  *
  * Memory:   the names are the caller's.
  */

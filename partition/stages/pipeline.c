@@ -1,4 +1,4 @@
-/* pipeline.c - pipelines and mappings, and what a mapping takes by equations 1 and 2. */
+/* pipeline.c - pipelines, mappings, and the period of a mapping by equations 1 and 2 (pipeline.h). */
 #include "partition/stages/pipeline.h"
 
 #include <math.h>

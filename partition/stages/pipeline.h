@@ -1,4 +1,4 @@
-/* pipeline.h - mapping the stages of a linear pipeline to unlike processors, by replication and gathering.
+/* pipeline.h - maps the stages of a linear pipeline to heterogeneous processors, by replication and gathering.
  *
  * Words:    A *stage* is a step that every wave goes through. Stages follow each other in one line. A *mapping* cuts the line
  *           into *groups* of consecutive stages. A group of several stages is on one processor (gathered); a group of one

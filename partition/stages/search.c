@@ -1,4 +1,4 @@
-/* search.c - ours: simulated annealing over mappings, from the best that the heuristics found.
+/* search.c - a search for mappings by simulated annealing, starting from the best mapping of the heuristics ("ours").
  *
  * Moves:    a processor goes to another group, or becomes free; two processors change places; a stage goes over to the group
  *           beside its own; two groups become one; a group becomes two. After each the mapping is valid.

@@ -1,4 +1,4 @@
-/* remap.c - asks the search of partition/stages/ for a mapping with measured times. */
+/* remap.c - searches for a mapping with measured times (remap.h). */
 #include "partition/tuning/remap.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* remap.h - the search of partition/stages/ as the function that a tuner asks (runtime/tuning/tuning.h).
+/* remap.h - the mapping search of partition/stages/, as the callback that a tuner calls (runtime/tuning/tuning.h).
  *
  * Way:      from the present mapping, HeDPM's, BSC's and DPM's with the measured times, the search tries at most `budget` mappings. So a
  *           question takes a bounded time, and what is found is never worse than the present mapping by the equations.

@@ -1,4 +1,4 @@
-/* remapper.c - the search as what a program's planner offers to runs on ranks (dfr_remapper of runtime/tuning/tuning.h). */
+/* remapper.c - offers the mapping search to runs on ranks, as a member of a program's planner (dfr_remapper of runtime/tuning/tuning.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -118,82 +118,75 @@ struct dfm_claim {
 
 enum dfm_reserved { DFM_RESERVED, DFM_WAIT, DFM_ERROR };
 
-/* DFM_RESERVED: all pieces have memory, and copies of the inputs that the host has are issued, unless `awaited` says
- * that they wait. DFM_WAIT: nothing is reserved; try again after dfm_cache_poll() made progress or a claim was released.
- * An owner reserves its claims in one
- * order: a claim that must wait is tried again before any other. */
+/* Reserves a claim. DFM_RESERVED: all pieces have memory, and copies of the inputs on the host are issued, except for pieces marked `awaited`. DFM_WAIT:
+ * nothing is reserved; try again after dfm_cache_poll() made progress or a claim was released. The owner reserves its claims in one order: a claim that
+ * must wait is retried before any other. */
 enum dfm_reserved dfm_cache_reserve(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
 
-/* Reserves a claim for a job that is launched behind others. It takes free room only, evicts nothing and copies
- * nothing. DFM_WAIT (nothing is reserved) if free room is not enough, or an input is not here. Inputs may still be
- * filled by a job in flight: the launch follows that job in the stream, so it reads them after they are filled. */
+/* Reserves a claim for a job that is launched behind others. Uses free memory only, and neither evicts nor copies. Returns DFM_WAIT, with nothing reserved, if
+ * that is not enough, or an input is not in this memory. A job in flight may still be filling an input: the launch follows it in the stream. */
 enum dfm_reserved dfm_cache_reserve_ahead(struct dfm_cache *cache, struct dfm_claim *claim, struct df_error *error);
-/* The memory that the claim takes over belongs to its outputs from now on, and not only from its release. So a claim
- * that follows finds them. */
+/* Assigns the memory that the claim takes over to its outputs now, in place of at its release, so that later claims find them. */
 void dfm_cache_take_over(struct dfm_cache *cache, struct dfm_claim *claim);
 
-/* The awaited piece is on the host now: issues its copy, unless another claim did. If too many copies are under way, or
- * a part of its copy waits for pinned memory (staging.h), the piece stays awaited, and the call must be repeated after
- * dfm_cache_poll() made progress. */
+/* Issues the copy of an awaited piece that is on the host now, unless another claim did. If too many copies are in progress, or a part of its copy waits for
+ * pinned memory (staging.h), the piece stays awaited, and the call must be repeated after dfm_cache_poll() made progress. */
 int dfm_cache_load(struct dfm_cache *cache, struct dfm_piece *piece, struct df_error *error);
 
-/* For an awaited piece that a peer has: writes the address where the peer must send it into space->peer_asks[waiter].
- * The caller then posts a fetch to that peer. false: a peer was asked already. */
+/* For an awaited piece that a peer has: writes the destination address into space->peer_asks[waiter]; the caller then posts a fetch to that peer. Returns
+ * false if a peer was asked already. */
 bool dfm_cache_expect(struct dfm_cache *cache, const struct dfm_piece *piece, uint32_t waiter);
 
-/* Whether a peer was asked for the piece and has not answered yet. */
+/* Returns true if a peer was asked for the piece and has not replied yet. */
 bool dfm_cache_is_coming(const struct dfm_cache *cache, const struct dfm_piece *piece);
 
-/* Whether the block comes to this memory: its copy is under way, or a claim awaits it, or a message asks for it that
- * the owner has not looked at yet. */
+/* Returns true if the block is on its way to this memory: its copy is in progress, a claim awaits it, or a request for it is still unprocessed. */
 bool dfm_cache_loads(const struct dfm_cache *cache, uint32_t block);
 
-/* Makes all that follows on `stream` wait for the copies of the claim, none of whose pieces is awaited. */
+/* Makes later work on `stream` wait for the copies of the claim, none of whose pieces is awaited. */
 int dfm_cache_wait(struct dfm_cache *cache, const struct dfm_claim *claim, uint32_t stream, struct df_error *error);
 
 void *dfm_cache_address(const struct dfm_cache *cache, const struct dfm_piece *piece);
 void *dfm_cache_tmp_address(const struct dfm_cache *cache, const struct dfm_claim *claim);
 
-/* The job is complete: its outputs are valid here, and its pins go. The caller sets the outputs' bits in the space, and
- * says what was changed (dfm_space_changed). */
+/* Releases the claim of a completed job: its outputs become valid here, and its pins are removed. The caller sets the outputs' bits in the space, and reports
+ * changed blocks (dfm_space_changed). */
 void dfm_cache_release(struct dfm_cache *cache, struct dfm_claim *claim);
 
 /* ---- the owner's other calls ---- */
 
-/* Acts on messages, issues copies and completes them. *progress: something changed. */
+/* Processes messages, issues copies and completes them. Sets *progress if anything changed. */
 int dfm_cache_poll(struct dfm_cache *cache, bool *progress, struct df_error *error);
 bool dfm_cache_busy(const struct dfm_cache *cache); /* copies are in flight */
-/* After an error of poll: the block whose copy failed; DFM_NONE: the error was not of a block's copy. *others: so many
- * more copies were given to the device with it, and it may be any of these. */
+/* After an error of poll: returns the block whose copy failed; DFM_NONE if the error has another cause. *others: the number of other copies in the same batch,
+ * which may be the cause as well. */
 uint32_t dfm_cache_culprit(const struct dfm_cache *cache, uint32_t *others);
-/* The block's life has ended: its memory here, if it has any, becomes free. */
+/* Frees the block's memory here, if it has any, at the end of its life. */
 void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
-/* Nobody will read the block, whose bytes mean nothing and which no memory holds by its bits in the space. Unless a claim
- * still pins it, its memory here becomes free. */
+/* Frees the memory here of a block that has no valid copy and that nobody will read, unless a claim still pins it. */
 void dfm_cache_forget(struct dfm_cache *cache, uint32_t block);
-/* Copies the block to the host; nobody waits for it. */
+/* Copies the block to the host without a waiter. */
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);
-/* The same, and then its memory here becomes free, as if it was evicted. */
+/* The same, and then frees its memory here, as if it was evicted. */
 int dfm_cache_leave(struct dfm_cache *cache, uint32_t block, struct df_error *error);
 void dfm_cache_stats(const struct dfm_cache *cache, struct df_memory_stats *stats);
 
-/* For the end of a run that succeeded: acts on all messages, and gives the bytes of waves' blocks that are still
- * here. */
+/* At the end of a successful run: processes all messages, and returns the bytes of waves' blocks that are still here. */
 uint64_t dfm_cache_left_bytes(struct dfm_cache *cache);
 
-/* For tests: compares every list and counter with every other. */
+/* For tests: checks the consistency of all lists and counters. */
 bool dfm_cache_check(const struct dfm_cache *cache);
 
-/* ---- messages to the owner, from any thread; wake the owner after one that somebody waits for ---- */
+/* ---- messages to the owner, from any thread; the caller wakes the owner after one that has a waiter ---- */
 
-/* The block's life has ended: drop it. */
+/* Requests that the block is dropped, at the end of its life. */
 void dfm_cache_post_free(struct dfm_cache *cache, uint32_t block);
-/* Copy the block space->asked[waiter] to the host, then call arrived(waiter). If space->peer_asks[waiter] has a
- * receiver, copy the block to that device instead. */
+/* Requests a copy of the block space->asked[waiter] to the host, followed by a call of arrived(waiter). If space->peer_asks[waiter] has a receiver, the block
+ * is copied to that device instead. */
 void dfm_cache_post_fetch(struct dfm_cache *cache, uint32_t waiter);
-/* Copy the block from the host to this memory if there is room, since a job of this device will read it. */
+/* Requests a copy of the block from the host to this memory, if there is room, because a job of this device will read it. */
 void dfm_cache_post_prefetch(struct dfm_cache *cache, uint32_t block);
-/* Whether a prefetch of the block was posted that the owner has not looked at yet. It may change at any moment. */
+/* Returns true if a posted prefetch of the block is still unprocessed. May be out of date. */
 bool dfm_cache_prefetch_pends(const struct dfm_cache *cache, uint32_t block);
 
 #endif

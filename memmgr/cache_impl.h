@@ -105,7 +105,7 @@ static inline uint64_t dfm_link_room(const struct dfm_link *link)
 }
 
 /* cache.c */
-/* A new entry with memory of the pool, AWAITING; NULL: there is no free room. */
+/* Returns a new entry with memory of the pool, AWAITING; NULL if no memory is free. */
 struct dfm_entry *dfm_entry_new(struct dfm_cache *c, uint32_t block);
 void dfm_entry_free(struct dfm_cache *c, struct dfm_entry *e);
 void dfm_idle(struct dfm_cache *c, struct dfm_entry *e); /* nobody uses it from now on: it may be evicted */
@@ -130,8 +130,7 @@ void dfm_peer_sent(struct dfm_cache *c, struct dfm_entry *e);       /* the oldes
 void dfm_peer_answer(struct dfm_cache *c, uint32_t waiter, bool sent);
 void dfm_peer_answers(struct dfm_cache *c, uint32_t waiter);        /* takes a list of answered waiters */
 
-/* The entry that has the block's bytes, or will have them soon. NULL: there is none, or it is only reserved
- * (AWAITING). */
+/* Returns the entry that holds the block's bytes, or will hold them soon; NULL if there is none, or it is only reserved (AWAITING). */
 static inline struct dfm_entry *dfm_entry_held(const struct dfm_cache *c, uint32_t block)
 {
     struct dfm_entry *e = c->entry_of[block] == DFM_NONE ? NULL : &c->entries[c->entry_of[block]];
@@ -141,13 +140,13 @@ static inline struct dfm_entry *dfm_entry_held(const struct dfm_cache *c, uint32
 /* link.c */
 int dfm_link_create(struct dfm_cache *c, struct dfm_link *link, enum dfr_copy kind, uint32_t stream, uint32_t capacity,
                     struct df_error *error);
-/* From now on, copies of memory that is not pinned go through pinned memory, if the system gives some. */
+/* Lets copies of unpinned memory pass through pinned memory from now on, if the system provides some. */
 int dfm_link_stage(struct dfm_cache *c, struct dfm_link *link, struct df_error *error);
 void dfm_link_destroy(struct dfm_cache *c, struct dfm_link *link);
 bool dfm_link_stages(const struct dfm_cache *c, const struct dfm_link *link, const struct dfm_entry *e);
-/* Gives queued copies to the stream, in their order, as many as there is pinned memory for. */
+/* Issues queued copies to the stream, in order, as far as pinned memory permits. */
 int dfm_link_issue(struct dfm_cache *c, struct dfm_link *link, struct df_error *error);
-/* *done: the oldest copy is complete. *progress: more of it is than before. */
+/* Sets *done if the oldest copy is complete, and *progress if more of it is than before. */
 int dfm_link_complete(struct dfm_cache *c, struct dfm_link *link, bool *done, bool *progress, struct df_error *error);
 
 /* transfer.c */
@@ -157,7 +156,7 @@ void dfm_entry_valid(struct dfm_cache *c, struct dfm_entry *e);     /* its bytes
 int dfm_transfer_create(struct dfm_cache *c, struct df_error *error);
 void dfm_transfer_destroy(struct dfm_cache *c);
 void dfm_load_queue(struct dfm_cache *c, struct dfm_entry *e); /* AWAITING → LOADING; dfm_link_issue() must follow */
-/* Its copy to this memory waits in the link, or was given to the stream only in part. So no stream can wait for it. */
+/* Returns true if the entry's copy still waits in the link, or was issued only in part, so that no stream can wait for it. */
 static inline bool dfm_load_waits(const struct dfm_cache *c, const struct dfm_entry *e)
 {
     return e->state == DFM_LOADING && e->sequence >= c->in.issued;

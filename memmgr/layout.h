@@ -17,26 +17,24 @@
 
 struct dfm_layout;
 
-/* NULL: no memory, or more than 2^30 tenants. */
+/* Returns NULL if out of memory, or for more than 2^30 tenants. */
 struct dfm_layout *dfm_layout_create(uint64_t alignment, uint32_t max_tenants);
 void dfm_layout_destroy(struct dfm_layout *layout);
 
-/* The tenant's segment may be taken from now until dfm_layout_withdraw(). false: others have taken all of it, so the
- * tenant has none any more, and never will again. */
+/* Offers the tenant's segment until dfm_layout_withdraw(). Returns false if others have taken all of it; the tenant then never has one again. */
 bool dfm_layout_offer(struct dfm_layout *layout, uint32_t tenant);
-/* Until withdraw, segments of all tenants whose last step is below `step` may be taken, too, if they lie beside
- * segments that were offered. */
+/* Also offers, until withdraw, the segments of all tenants whose last step is below `step`, if they are adjacent to offered ones. */
 void dfm_layout_offer_before(struct dfm_layout *layout, uint32_t step);
-/* Gives a new tenant its offset; its life ends with last_step. A tenant is placed once. false: the offsets overflow. */
+/* Assigns a new tenant its offset; its life ends with last_step. A tenant is placed once. Returns false if the offsets overflow. */
 bool dfm_layout_place(struct dfm_layout *layout, uint32_t tenant, uint64_t bytes, uint32_t last_step, uint64_t *offset);
 void dfm_layout_withdraw(struct dfm_layout *layout);
 
 uint64_t dfm_layout_bytes(const struct dfm_layout *layout);    /* from offset 0 to the end of the highest tenant */
 
-/* Bytes rounded up. Even 0 bytes take one unit, so that every tenant has an offset of its own. UINT64_MAX: too many. */
+/* Rounds bytes up; 0 bytes take one unit, so that every tenant has its own offset. Returns UINT64_MAX on overflow. */
 uint64_t dfm_layout_rounded(uint64_t bytes, uint64_t alignment);
 
-/* For tests: compares every list with every other. */
+/* For tests: checks the consistency of all lists. */
 bool dfm_layout_check(const struct dfm_layout *layout);
 
 #endif

@@ -21,10 +21,9 @@ struct dfm_pool *dfm_pool_create(uint64_t bytes, uint64_t alignment, uint32_t ma
 void dfm_pool_destroy(struct dfm_pool *pool);
 
 bool dfm_pool_alloc(struct dfm_pool *pool, uint64_t bytes, uint64_t *offset);
-/* Takes the range at that offset (a multiple of the alignment); false: it is not free. */
+/* Allocates the range at that offset (a multiple of the alignment). Returns false if it is not free. */
 bool dfm_pool_alloc_at(struct dfm_pool *pool, uint64_t offset, uint64_t bytes);
-/* Takes `bytes` at the highest offset that is possible and not below `from` (a multiple of the alignment). O(free
- * ranges there). */
+/* Allocates `bytes` at the highest possible offset not below `from` (a multiple of the alignment). O(free ranges there). */
 bool dfm_pool_alloc_above(struct dfm_pool *pool, uint64_t from, uint64_t bytes, uint64_t *offset);
 void dfm_pool_free(struct dfm_pool *pool, uint64_t offset);   /* an offset that one of the alloc functions gave */
 
@@ -34,7 +33,7 @@ uint64_t dfm_pool_capacity(const struct dfm_pool *pool);
 uint64_t dfm_pool_largest_free(const struct dfm_pool *pool);
 uint64_t dfm_pool_rounded(const struct dfm_pool *pool, uint64_t bytes);
 
-/* For asserts and tests: compares every list and counter with every other. */
+/* For asserts and tests: checks the consistency of all lists and counters. */
 bool dfm_pool_check(const struct dfm_pool *pool);
 
 #endif

@@ -149,7 +149,7 @@ struct dfm_space_config {
     bool staged;                        /* copies of plain memory go through pinned memory: staging.h */
 };
 
-/* DF_E_MEMORY, with a sentence in *error. */
+/* Fails with DF_E_MEMORY. */
 int dfm_space_create(const struct dfm_space_config *config, struct dfm_space **space, struct df_error *error);
 void dfm_space_destroy(struct dfm_space *space);
 
@@ -168,7 +168,7 @@ static inline const struct dfm_lent *dfm_space_lent(const struct dfm_space *s, u
     return s->lent ? s->lent[value] : NULL;
 }
 
-/* The value in whose host memory this one lies: itself, if it is no range. */
+/* Returns the value in whose host memory this one lies: itself unless it is a range. */
 static inline uint32_t dfm_space_root(const struct dfm_space *s, uint32_t value)
 {
     return s->ranges && s->ranges[value].whole != DFM_NONE ? s->ranges[value].whole : value;
@@ -179,7 +179,7 @@ static inline bool dfm_space_is_viewed(const struct dfm_space *s, uint32_t value
     return s->ranges && s->ranges[value].viewed;
 }
 
-/* The value's host memory is not pinned, so copies to a device and back go through pinned memory. */
+/* Returns true if the value's host memory is not pinned, so that copies to and from devices pass through pinned memory. */
 static inline bool dfm_space_staged(const struct dfm_space *s, uint32_t value)
 {
     const struct dfm_lent *lent = dfm_space_lent(s, dfm_space_root(s, value));
@@ -212,7 +212,7 @@ static inline void dfm_space_host_give(struct dfm_space *s, uint32_t block, void
 
 /* The same for a range and for a whole of pieces. */
 void *dfm_space_range_take(struct dfm_space *s, uint32_t block);
-/* Such a block has been dropped, whether it had host memory or not. */
+/* Reports that such a block has been dropped, whether it had host memory or not. */
 void dfm_space_range_drop(struct dfm_space *s, uint32_t block);
 
 static inline bool dfm_space_shares(const struct dfm_space *s, uint32_t block)
@@ -221,7 +221,7 @@ static inline bool dfm_space_shares(const struct dfm_space *s, uint32_t block)
     return range && (range->whole != DFM_NONE || range->n_pieces);
 }
 
-/* Host memory for the block; sets no bit. NULL only if more blocks are live than were declared. */
+/* Takes host memory for the block; sets no bit. Returns NULL only if more blocks are live than were declared. */
 static inline void *dfm_space_host_take(struct dfm_space *s, uint32_t block)
 {
     return dfm_space_shares(s, block) ? dfm_space_range_take(s, block) : dfm_space_own_take(s, block);
@@ -233,12 +233,11 @@ static inline uint32_t dfm_block_valid(const struct dfm_block *b)
     return atomic_load_explicit(&((struct dfm_block *)b)->valid, memory_order_acquire);
 }
 
-/* Gives back all memory of the block, which becomes empty. `memory` is the memory whose owner thread calls (0: a host
- * thread). Other devices get a message. */
+/* Frees all memory of the block, which becomes empty. `memory` is the memory whose owner thread calls (0: a host thread); other devices receive a message. */
 void dfm_space_drop(struct dfm_space *s, uint32_t block, uint32_t memory);
 
-/* The host's bytes of this block of the last slot are all that there is of it, and nothing but one page repeated. Until a
- * job changes it (dfm_space_changed), devices make their copies of its first page. The memory was taken before. */
+/* Declares that this block of the last slot is valid on the host only, and consists of one repeated page. Until a job changes it (dfm_space_changed), devices
+ * copy its first page. The memory was taken before. */
 void dfm_space_first(struct dfm_space *s, uint32_t block);
 
 static inline bool dfm_space_is_first(const struct dfm_space *s, uint32_t block)
@@ -246,15 +245,13 @@ static inline bool dfm_space_is_first(const struct dfm_space *s, uint32_t block)
     return block / s->n_values == s->n_slots - 1 && s->first[dfm_space_value(s, block)];
 }
 
-/* A job has changed the bytes of a valid block in `memory`. The other memories that held it do so no more. Nobody copies
- * or reads the block meanwhile. */
+/* Reports that a job has changed a valid block in `memory`; copies in other memories become invalid. The block must not be copied or read concurrently. */
 void dfm_space_changed(struct dfm_space *s, uint32_t block, uint32_t memory);
 
-/* As dfm_space_drop(), but the host memory goes to block `to` (of the same size), which is not valid yet. For host threads. */
+/* As dfm_space_drop(), but transfers the host memory to block `to` of the same size, which is not valid yet. For host threads. */
 void dfm_space_move_host(struct dfm_space *s, uint32_t block, uint32_t to);
 
-/* For the end of a run that succeeded: the bytes that blocks of waves still have, on the host (without lent memory) and
- * on devices. */
+/* At the end of a successful run: the bytes that blocks of waves still occupy, on the host (without lent memory) and on devices. */
 uint64_t dfm_space_left_bytes(struct dfm_space *s);
 
 #endif

@@ -21,22 +21,19 @@
 
 struct dfm_staging;
 
-/* For copies of one kind, DFR_COPY_H2D or DFR_COPY_D2H, on one stream. DF_OK with *staging NULL: the system gives no
- * pinned memory. */
+/* Creates a ring for copies of one kind, DFR_COPY_H2D or DFR_COPY_D2H, on one stream. DF_OK with *staging NULL if the system provides no pinned memory. */
 int dfm_staging_create(struct dfr_device *device, enum dfr_copy kind, uint32_t stream, struct dfm_staging **staging,
                        struct df_error *error);
 /* After the device's drain. NULL is allowed. */
 void dfm_staging_destroy(struct dfm_staging *staging);
 
-/* Gives the first part of a copy to the stream; *given says how many of its `bytes` that is. 0: every chunk is in use.
- * To a device: the part was read from `from` when the call returns. To the host: it is at `to` when
- * dfm_staging_take() has told of it. */
+/* Issues the first part of a copy to the stream. *given is its size; 0 if every chunk is in use. To a device, the part has been read from `from` when the call
+ * returns; to the host, it is at `to` after dfm_staging_take() has returned it. */
 int dfm_staging_give(struct dfm_staging *staging, void *to, const void *from, uint64_t bytes, uint64_t *given,
                      struct df_error *error);
 
-/* Takes the oldest part back if the device has copied it: its chunk is free, and its bytes are where they belong. *taken
- * is their number; 0: the device is not done with it, or there is none. *event is the event after the part, valid until
- * the next part is given; NULL: there is no part. */
+/* Completes the oldest part if the device has copied it: frees its chunk, with its bytes at their destination. *taken is its size; 0 if the device is not done
+ * with it, or there is none. *event is the event after the part, valid until the next part is issued; NULL if there is no part. */
 int dfm_staging_take(struct dfm_staging *staging, uint64_t *taken, struct dfr_event **event, struct df_error *error);
 
 #endif

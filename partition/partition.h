@@ -56,7 +56,7 @@ struct dfp_options {
 };
 void dfp_options_default(struct dfp_options *options);  /* ratio total, weight gpu, seed 1; all others are 0 */
 
-/* Whether the objective is throughput, by the options or by the graph. */
+/* Returns true if the objective is throughput, by the options or by the graph. */
 bool dfp_is_for_rate(const struct df_graph *graph, const struct dfp_options *options);
 
 /* The budget that budget = 0 stands for. */
@@ -109,7 +109,7 @@ struct dfp_evaluation {
     double cut_s;                       /* summed transfer time of cut arcs; each output counts once per unit */
 };
 
-/* A time that no schedule of one wave can beat, under any policy: from the area bound and the longest way (bound.c). */
+/* A lower bound on the makespan of one wave under any policy, from the area bound and the critical path (bound.c). */
 int dfp_lower_bound(const struct dfp_problem *problem, double *bound_s, struct df_error *error);
 
 /* One wave under a static placement, in virtual time. Each memory's workers take the ready job of the highest priority

@@ -265,10 +265,10 @@ int dfp_waves_solve(struct dfp_search *search, struct dfp_result *result, struct
 
 /* ---- gp_room.c: a device's memory has no room for everything, or jobs share the host's ---- */
 
-/* Whether some device's memory is too small for all values of so many waves and the scratch memory of its jobs. */
+/* Returns true if some device's memory is too small for all values of so many waves and the scratch memory of its jobs. */
 bool dfp_room_is_short(const struct dfp_problem *problem, uint32_t inflight);
-/* Chooses again by simulation among the pool, the other planners and the online policies. *result goes in as it was
- * answered without regard to memory, and comes out changed if something was simulated. */
+/* Chooses by simulation among the pool, the other planners and the online policies. *result is the answer without regard to memory on entry, and is replaced if
+ * anything was simulated. */
 int dfp_room_answer(struct dfp_search *search, struct dfp_result *result, struct df_error *error);
 
 /* ---- gp_mean.c ---- */

@@ -70,19 +70,19 @@ static inline double dfp_compact_copy_s(const struct dfp_compact *c, uint32_t va
 
 /* ---- rank.c ---- */
 
-/* HEFT's upward rank: how long the way from a node's start to the end is, with mean times. A node's time is the mean
- * over the workers that can run it; mean_copy_s() says what the copy of a value costs on average. rank_s: by node. */
+/* HEFT's upward rank: the length of the longest path from a node's start to the end, with mean times. A node's time is the mean over the workers that can run
+ * it; mean_copy_s() returns the mean cost of copying a value. rank_s: by node. */
 void dfp_compact_mean_rank(const struct dfp_compact *compact,
                            double (*mean_copy_s)(const struct dfp_compact *compact, uint32_t value), double *rank_s);
 
-/* PEFT's optimistic cost table: how long the way to the end still is after a node, if the node runs on that unit and
- * all that follows is placed at its best. oct_s: [node * n_units + unit]. */
+/* PEFT's optimistic cost table: the remaining path length after a node that runs on that unit, if all successors are placed optimally. oct_s: [node * n_units +
+ * unit]. */
 void dfp_compact_optimistic(const struct dfp_compact *compact, double *oct_s);
 
 /* ---- bound.c ---- */
 
-/* No schedule of one wave is shorter than this: the larger of the area bound and the longest way. area_s: the area
- * bound alone. price: by unit, what a second of all its workers costs; the prices sum to 1. Both may be NULL. */
+/* A lower bound on the makespan of one wave: the larger of the area bound and the critical path. area_s: the area bound only. price: by unit, the price of a
+ * second of all its workers; the prices sum to 1. Both may be NULL. */
 double dfp_bound_s(const struct dfp_compact *compact, double *area_s, double *price);
 
 #endif

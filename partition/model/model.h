@@ -17,13 +17,13 @@ struct dfp_model {
     bool has_class[DF_MAX_CLASSES];     /* whether some unit is of this class */
 };
 
-/* DF_E_ARGUMENT if graph, platform and times do not belong together. */
+/* Fails with DF_E_ARGUMENT if graph, platform and times do not match. */
 int dfp_model_init(struct dfp_model *model, const struct dfp_problem *problem, struct df_error *error);
 
 /* As dfp_node_time_s(); the look-ups by name were done when the model was made. */
 double dfp_model_time_s(const struct dfp_model *model, uint32_t node, uint32_t unit);
 
-/* The unit that runs the node fastest (ties: the lowest number). DF_NONE: no unit can run it. */
+/* Returns the unit that runs the node fastest (ties: the lowest number), or DF_NONE. */
 uint32_t dfp_model_fastest(const struct dfp_model *model, uint32_t node, bool devices_only);
 
 static inline bool dfp_node_is_free(const struct df_graph *graph, uint32_t node)
@@ -38,10 +38,10 @@ uint32_t dfp_model_workers(const struct dfp_model *model, uint32_t node, uint32_
  * host. 0: there are no bytes, or both are one unit. */
 double dfp_copy_time_s(const struct df_platform *platform, uint32_t from, uint32_t to, uint64_t bytes);
 
-/* Whether some device could run the node if it had the memory for it. */
+/* Returns true if some device could run the node if it had enough memory. */
 bool dfp_model_is_too_large(const struct dfp_model *model, uint32_t node);
 
-/* Writes into *error why no unit of the platform can run the node; gives DF_E_REFUSED. */
+/* Writes into *error why no unit of the platform can run the node, and returns DF_E_REFUSED. */
 int dfp_refuse(const struct dfp_model *model, uint32_t node, struct df_error *error);
 
 /* Places on `unit` every node that can run there, and every other node where it is fastest. */

@@ -21,12 +21,11 @@ struct dfp_report {
 int dfp_report_make(const struct dfp_problem *problem, const struct df_plan *plan, struct dfp_report *report,
                     struct df_error *error);
 
-/* partition/draw/critical.c: the jobs that make the wave as long as it is, the last one first. `chain` has room for all
- * nodes. */
+/* partition/draw/critical.c: the chain of jobs that determines the length of the wave, the last one first. `chain` has room for all nodes. */
 int dfp_critical_chain(const struct dfp_problem *problem, const uint16_t *place, const float *priority,
                        uint32_t *chain, uint32_t *n_chain, struct df_error *error);
 
-/* Whether reader r is the first of the value's readers that is its node. A node may read a value in several slots. */
+/* Returns true if reader r is the value's first reader of its node. A node may read a value in several slots. */
 bool dfp_reader_is_first(const struct df_graph *graph, const struct df_value *value, uint32_t r);
 
 /* "12 ns", "3.4 us", "250 ms", and "512 B", "4 MiB": as runtime/base/text.h writes them, without zeros after the
@@ -40,7 +39,7 @@ const char *dfp_text_bytes(char buffer[32], uint64_t bytes);
  *     "one wave needs 80 MiB of 64 MiB: blocks will be evicted", of the host "one wave does not fit in 64 MiB",
  * or "" if the memory's size is not known (0). inflight 0: as many waves as a run has by default. */
 const char *dfp_text_promise(char buffer[160], const struct df_plan *plan, uint32_t unit, uint64_t inflight);
-/* How many percent a load is above its bound. A load that equals the bound can be below it by rounding: then 0. */
+/* The percentage by which a load exceeds its bound; 0 if rounding puts it below. */
 double dfp_percent_above(double load_s, double bound_s);
 /* "" for a plan of one wave, else for example "6.9 ms a wave with 8 in flight; the busiest unit or copy engine is
  * loaded 6.8 ms, 0.1 % above the bound; 2 waves are placed jointly, this is the first". If the plan has an online

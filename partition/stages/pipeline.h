@@ -62,13 +62,13 @@ struct dfp_mapping {
     uint32_t group_of[DFP_MOST_PROCESSORS];         /* by processor; DFP_NO_GROUP: it has nothing to do */
 };
 
-/* Whether a group of the stages from `first` to before `end` may have several processors. */
+/* Returns true if a group of the stages from `first` to before `end` may have several processors. */
 bool dfp_may_replicate(const struct dfp_pipeline *pipeline, uint32_t first, uint32_t end);
-/* Whether each stage has a group and each group has processors, as many as it may. */
+/* Returns true if each stage has a group, and each group has a permitted number of processors. */
 bool dfp_mapping_is_valid(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping);
 /* The period of a valid mapping (eq. 1 and 2). group_s, if not NULL: what each group takes. */
 double dfp_mapping_period_s(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping, double *group_s);
-/* Seconds that each processor has to do for a wave that it gets; 0: it gets none. */
+/* The seconds of work of each processor for a wave that it receives; 0 if it receives none. */
 void dfp_mapping_times(const struct dfp_pipeline *pipeline, const struct dfp_mapping *mapping, double *processor_s);
 /* A period that no mapping beats, of links that cost nothing: the work is shared by the processors as if it could be
  * divided, and no serial stage is faster than on its fastest processor. With measured times that are no products of work and
@@ -83,7 +83,7 @@ int dfp_mapping_run(const struct dfp_pipeline *pipeline, const struct dfp_mappin
 /* Stage n on processor n; if there are fewer processors, as many stages on each, in order. */
 void dfp_map_identity(const struct dfp_pipeline *pipeline, struct dfp_mapping *mapping);
 
-/* hedpm.c: Algorithm 4.2 of HeDPM. false: it places no mapping that has all stages. */
+/* hedpm.c: Algorithm 4.2 of HeDPM. Returns false if it finds no mapping with all stages. */
 bool dfp_map_hedpm(const struct dfp_pipeline *pipeline, struct dfp_mapping *mapping);
 
 /* What Algorithm 4.1 did in an iteration. */
@@ -109,7 +109,7 @@ bool dfp_map_bsc(const struct dfp_pipeline *pipeline, struct dfp_mapping *mappin
  * alike. */
 bool dfp_map_dpm(const struct dfp_pipeline *pipeline, struct dfp_mapping *mapping);
 
-/* brute.c: the best of all mappings. It gives up when it has looked at `most_steps` partial mappings. */
+/* brute.c: the best of all mappings, by exhaustive search. Gives up after `most_steps` partial mappings. */
 bool dfp_map_brute(const struct dfp_pipeline *pipeline, uint64_t most_steps, struct dfp_mapping *mapping, uint64_t *steps);
 
 /* search.c: ours. Begins with what `starts` hold, of which at least one is valid, and is never worse than any of them by

@@ -57,7 +57,7 @@ void dfr_graph_array_set_count(struct df_graph *g, unsigned a, uint32_t count);
 const void *dfr_graph_array(const struct df_graph *g, unsigned a);
 void dfr_graph_array_set(struct df_graph *g, unsigned a, const void *items);
 
-/* Gives the graph one zeroed allocation for all its arrays, by its counts. false: no memory. */
+/* Allocates all arrays of the graph as one zeroed block, by its counts. Returns false if out of memory. */
 bool dfr_graph_allocate(struct df_graph *g);
 
 /* Writes the readers of each value, in order of nodes and slots, from in_value. The values have none yet. */

@@ -25,8 +25,7 @@ struct df_extent_desc {                 /* an extent of a port, as in struct df_
 int df_builder_extents(struct df_builder *b, uint32_t kernel, const struct df_extent_desc *extents,
                        struct df_error *error);
 
-/* Gives the number of a class name, a new one if the name is new ("cpu" is 0, "gpu" is 1). DF_E_ARGUMENT past
- * DF_MAX_CLASSES. */
+/* Returns the number of a class in *cls, a new one for a new name ("cpu" is 0, "gpu" is 1). Fails with DF_E_ARGUMENT past DF_MAX_CLASSES. */
 int df_builder_class(struct df_builder *b, const char *name, uint32_t *cls, struct df_error *error);
 
 /* Adds args and dynamic params, in the order of their declaration. `help` is what --help says of it; NULL: nothing. */
@@ -38,7 +37,7 @@ int df_builder_param(struct df_builder *b, const char *name, int64_t value, cons
 int df_builder_scope(struct df_builder *b, uint32_t parent, const char *graph, uint32_t ordinal,
                      const int32_t *indices, unsigned n_indices, uint32_t *scope, struct df_error *error);
 
-/* Gives the id of a scalar, the same for equal ones. df_node_desc.scalars holds such ids. */
+/* Returns the id of a scalar in *id, the same for equal ones. df_node_desc.scalars holds such ids. */
 int df_builder_constant(struct df_builder *b, enum df_scalar_type type, union df_scalar value, uint32_t *id,
                         struct df_error *error);
 int df_builder_expression(struct df_builder *b, enum df_scalar_type type, const uint64_t *code, unsigned n_code,
@@ -92,8 +91,7 @@ int df_builder_view(struct df_builder *b, const struct df_ranges *ranges, uint32
 int df_builder_join(struct df_builder *b, const struct df_ranges *ranges, const uint32_t *from, unsigned from_slot,
                     const char *value_name, uint32_t *node, struct df_error *error);
 
-/* Somebody outside the graph reads what this out slot yields, too. So no inout port changes it: a copy is inserted in
- * front of such a port. */
+/* Declares that the values of this out slot are also read outside the graph. Inout ports then never change them: a copy is inserted in front of such a port. */
 int df_builder_keep(struct df_builder *b, uint32_t node, unsigned out_slot, struct df_error *error);
 
 /* The name that df_node_name() will give this node. Gives the length of the whole name. */

@@ -4,9 +4,8 @@
 
 #include "runtime/graph/graph.h"
 
-/* Gives the values of graph->node_scalars, in its order; the caller frees them. Strings in them belong to the graph or
- * to the args. If `args` is NULL, the defaults count. DF_E_ARGUMENT: an expression has no value (overflow, division by
- * zero), or an arg has none. */
+/* Evaluates graph->node_scalars, in its order; the caller frees the result. Strings in it belong to the graph or to the args. If `args` is NULL, the defaults are
+ * used. Fails with DF_E_ARGUMENT if an expression has no value (overflow, division by zero), or an arg has none. */
 int dfr_scalars_create(const struct df_graph *g, const union df_scalar *args, union df_scalar **scalars,
                        struct df_error *error);
 

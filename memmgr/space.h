@@ -6,7 +6,7 @@
  * Words:    *memory* 0 is the host, memory m > 0 the pool of device m. A *slot* holds one wave in flight; the last slot
  *           holds what is made once a run. A *block* is the record of one value in one slot; `block` as a number is
  *           slot * n_values + value. A *holder* is a memory whose bit is set in `valid`. A value has *lent* memory if
- *           its tokens lie in memory that somebody else keeps, who lends it for the run. A *range* is a value whose host
+ *           its tokens lie in memory that the caller lends for the run. A *range* is a value whose host
  *           memory is a part of another one's, its *whole*; on devices it has memory of its own. It is a *view* if the
  *           whole is made first, and a *piece* if the whole is made of it.
  *
@@ -27,7 +27,7 @@
  *     cleared   only by the thread that owns memory m; only if another bit is set; and in one atomic step with the test
  *               that another is set
  *     set       by the thread that owns memory m; after a copy from a peer, by the thread that owns the peer's memory
- * So if the owner of memory m sees that bit m alone is set, this is the last valid copy. Nobody else can drop the block
+ * So if the owner of memory m sees that bit m alone is set, this is the last valid copy. No other thread can drop the block
  * then, since every other reader must get it from here first. And every further copy is made from here.
  *
  * Memory:   host memory comes from a heap (heap.h), which is made for the most that can be live. Or it is planned: each

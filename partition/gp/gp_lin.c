@@ -2,9 +2,8 @@
  * all nodes, each node is placed where it is cheaper, given the places of its neighbours. The price a is adjusted until host and devices carry the same
  * load.
  *
- * Why:      if there is plenty of work, precedence hardly matters. Then the best placement is nearly that of the area
- *           bound with its prices, and h makes it avoid copies. Every step of the bisection is evaluated, since the
- *           best placement is seldom the most balanced one.
+ * Why:      with plenty of work, precedence hardly matters. The best placement is then close to that of the area bound with its prices, and h makes it
+ *           avoid copies. Every step of the bisection is evaluated, since the best placement is seldom the most balanced one.
  * Copies:   they are counted exactly: a value is copied to a side once, however many readers are there.
  */
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* gp_load.c - simulated annealing on the bottleneck load: minimizes the largest load of host, devices and copy engines. Nothing is simulated, so evaluating
  * a candidate costs only the arcs of the moved nodes.
  *
- * Why:      with many waves in flight precedence does not matter, and the bottleneck load is what a wave costs. If
- *           there is plenty of work, such a placement is a good start for a single wave, too.
+ * Why:      with many waves in flight precedence is irrelevant, and the bottleneck load is the time of a wave. With plenty of work such a placement is also
+ *           a good start for a single wave.
  * Moves:    one node changes its unit; all readers of one value change it, since a copy is saved only if all of them
  *           move; or two nodes exchange their units.
  */

@@ -1,12 +1,11 @@
 /* gp_waves.c - gp for many waves in flight: optimizes throughput, not the latency of one wave.
  *
- * Load:     precedence does not matter then, and a wave costs the bottleneck load: what the busiest of host, devices
- *           and copy engines has to do for it. Annealing (gp_load.c) makes that small. It begins with the starts and
- *           with the best mixture of cuts (gp_rate.c).
+ * Load:     precedence is then irrelevant, and a wave costs the bottleneck load: the work of the busiest of host, devices and copy engines. Annealing
+ *           (gp_load.c) minimizes it, from the starts and from the best mixture of cuts (gp_rate.c).
  * Rows:     2, 4, 8 … waves can be placed jointly, since together they can share what one wave cannot divide. Each of
  *           them is a *row* of the placement; wave w goes by row w % n_waves.
- * Answer:   all candidates, the placements of other planners, and the online policies run in the simulator with several
- *           waves in flight. The fastest is the answer. If the waves go by several times, online policies are left out.
+ * Answer:   all candidates, the placements of other planners, and the online policies are simulated with several waves in flight, and the fastest is
+ *           returned. If the waves need several passes, online policies are left out.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,11 +4,9 @@
  * Floor:    all nodes with numbers below a node's *floor* are its ancestors. The floor begins as the largest floor of
  *           the node's producers, and the search raises it. A node that joins everything before it has all of that
  *           below its floor.
- * Search:   above the floor, ancestors are looked for backwards from the node, breadth first. One node may visit no
- *           more than SEARCHED / n_nodes of them; in a graph of up to 2000 nodes that is all. Visits that a node does
- *           not need are saved, up to SAVED, for the nodes after it. So a join finds its floor even if its stage is
- *           large.
- * Kept:     beyond that, a node knows what its producers knew and did not use. Each node hands on up to KEPT tenants.
+ * Search:   above the floor, ancestors are searched breadth-first, backwards from the node. A node may visit at most SEARCHED / n_nodes of them; in a graph
+ *           of up to 2000 nodes that covers all. Unused visits are saved, up to SAVED, for later nodes, so a join finds its floor even after a large stage.
+ * Kept:     beyond that, a node inherits the reusable tenants that its producers knew and did not use. Each node passes on up to KEPT tenants.
  * Limits:   a tenant that is not found is not used again. So a limit may cost bytes, but the plan is always safe.
  */
 #include <stdlib.h>

@@ -3,10 +3,9 @@
  * Moves:    a processor goes to another group, or becomes free; two processors change places; a stage goes over to the group
  *           beside its own; two groups become one; a group becomes two. After each the mapping is valid.
  *           Every second one is about the group that takes longest.
- * Aim:      the sum of the 16th powers of the groups' times, which falls also if a group improves that is not the slowest one.
- *           What is kept is the mapping of the least period.
- * Rounds:   each begins with the best mapping so far. The first is so hot that it can leave any mapping behind. Each of the others
- *           begins cooler than the one before.
+ * Aim:      minimizes the sum of the 16th powers of the groups' times, which also decreases if a group other than the slowest improves. The result is the
+ *           mapping with the least period.
+ * Rounds:   each starts with the best mapping so far. The first is so hot that it can leave any mapping; each later one starts cooler than the one before.
  */
 #include "partition/stages/pipeline.h"
 

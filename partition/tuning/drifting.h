@@ -3,11 +3,10 @@
  *
  * Model:    as dfp_mapping_run() of pipeline.h: for each wave a processor receives, computes and sends. What it computes is multiplied by the
  *           drifts of its stage and of itself, as they are for that wave, and by chance.
- * Window:   So many waves are on their way for each processor that is used. A wave is replaced when it leaves.
- * Change:   A new mapping holds from the first wave on of which no stage has begun, and so no wave is lost or repeated. Waves before it go on
- *           with the mapping that they began with. A processor takes the oldest wave that waits for it, of whatever mapping.
- *           If a stage keeps something from wave to wave, the new processor begins when all waves before have been through the stage and the
- *           state has been moved.
+ * Window:   a fixed number of waves per used processor is in flight. A wave is replaced when it leaves.
+ * Change:   a new mapping applies from the first wave of which no stage has started, so no wave is lost or repeated. Earlier waves keep the mapping that
+ *           they started with. A processor takes the oldest wave that waits for it, of any mapping. If a stage keeps state from wave to wave, its new
+ *           processor starts when all earlier waves have passed the stage and the state has been moved.
  * Memory:   dfp_drifting_free() frees what a run gave.
  * Errors:   DF_OK, DF_E_MEMORY, DF_E_ARGUMENT (the first mapping is not valid), or what the tuner gives. The result is usable only after DF_OK.
  */

@@ -7,11 +7,10 @@
  *               fail=CALL:N     the N-th such call on each device fails. It may be given several times
  *               slow=FACTOR     copies and kernels take so many times as long; slow=FACTOR:GPU, on that device alone
  *               reorder=SEED    what no order is promised for comes in another order
- * Failing:  a call fails where it is made. A *late* copy or launch is accepted and fails when it is carried out, as
- *           on a real GPU: from there on the device carries out nothing more, and an event after it says so.
- * Reorder:  engines take any stream whose next command can start. Copies move their bytes at one end of the time they
- *           take or at the other. Short pauses lie before commands, and before their ends are told. So a user of the
- *           device can rely only on what follows from the streams' own order and their waits.
+ * Failing:  a call fails where it is made. A *late* copy or launch is accepted and fails when it is executed, as on a real GPU: from then on the device
+ *           executes nothing more, and an event after it reports the failure.
+ * Reorder:  engines execute any stream whose next command can start. Copies move their bytes at either end of their time. Short pauses are inserted before
+ *           commands, and before their completion is reported. So a user of the device can rely only on what follows from stream order and waits.
  * Threads:  a device's calls are counted by its worker alone. Each engine has random numbers of its own.
  */
 #ifndef DFR_EMU_TRIAL_H

@@ -9,8 +9,8 @@
  *           bit above it is cleared, and the word is looked at again: if a job came meanwhile, its ancestors are set
  *           again.
  *
- * So either all ancestors of a job's bit are set, or somebody is about to set them: who added the job, or who cleared
- * one of them. Both wake workers only afterwards. So a worker that looked in between and found nothing looks again.
+ * So either all ancestors of a job's bit are set, or a thread is about to set them: the one that added the job, or one that cleared an ancestor. Both wake
+ * workers only afterwards, so a worker that looked in between and found nothing looks again.
  */
 #include "runtime/policy/order.h"
 

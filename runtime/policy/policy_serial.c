@@ -1,14 +1,12 @@
 /* policy_serial.c - the schedule of --serial: one job at a time, one wave in flight, and within a wave the nodes in the order of their numbers, which is
  * topological.
  *
- * Order:    First comes what fires once before the waves; last what fires once after them. Between come, for each wave, the streams and after them the other nodes: nothing
- *           else of a wave may fire before all streams have delivered. `next` is the place in that order of the only
- *           job that may be taken. It moves on when that job is done. A job that becomes ready before its turn is
- *           marked, and waits.
+ * Order:    nodes that fire once before the waves; then, for each wave, its stream sources followed by its other nodes, since no other node of a wave may fire
+ *           before all streams have delivered; last, nodes that fire once after the waves. `next` is the position in that order of the only job that may be
+ *           taken; it advances when that job is done. A job that becomes ready before its turn is marked, and waits.
  * Places:   the CPU if it can run the node, else the first device that can.
- * Waking:   push marks the job, and then the engine wakes the job's unit. done moves `next`; then, if the next job is
- *           marked, it wakes that job's unit. Both are sequentially consistent, so whichever comes later sees the
- *           other.
+ * Waking:   push marks the job, and then the engine wakes the job's unit. done advances `next`; if the next job is marked by then, it wakes that job's
+ *           unit. Both are sequentially consistent, so the later one sees the other's write.
  */
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* sorted.c - keeps each ready job in several sorted lists at once, from which one claim takes it (sorted.h).
  *
- * A job is offered first (offer.h) and then put into its lists. Whoever finds it in one list claims it, and removes it
- * from all. A thread that lists a job may be slower than a claim, and then leaves an entry behind. Whoever finds that
- * entry cannot claim it, and removes it; if the job was offered again meanwhile, it is put back. So every offered job
- * is in all its lists, or the thread that lists it is about to do that. That thread wakes workers only afterwards.
+ * A job is offered first (offer.h) and then added to its lists. A worker that finds it in one list claims it, and removes it from all. If the claim comes before
+ * the job was added to all lists, a stale entry remains. A worker that finds a stale entry cannot claim it, and removes it; if the job was offered again
+ * meanwhile, the entry is put back. So every offered job is in all its lists, or the thread that adds it is about to do so; that thread wakes workers only
+ * afterwards.
  */
 #include "runtime/policy/sorted.h"
 

@@ -1,9 +1,8 @@
 /* unit_queue.c - implements the queue of the jobs that are assigned to one unit, in its three orders (unit_queue.h).
  *
- * Ready first: the oldest jobs are moved from the FIFO into a window of slots, where every worker that pops looks at
- * them. A slot holds a job's index and a stamp, so that a job that left and came back is another entry. An entry is
- * taken by one compare-and-swap. If a popping worker holds a job for which it finds no slot, it runs that job. So it
- * holds at most one job that others cannot see, and it takes at least that one: no worker is left asleep over a job.
+ * Ready first: the oldest jobs are moved from the FIFO into a window of slots, which every popping worker scans. A slot holds a job's index and a stamp, so
+ * that a job that left and returned is a different entry. An entry is taken by one compare-and-swap. If a popping worker holds a job and finds no free slot
+ * for it, it runs that job. So it holds at most one job that others cannot see, and takes at least that one: no worker sleeps while a job is hidden.
  */
 #include "runtime/policy/unit_queue.h"
 

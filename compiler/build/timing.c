@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "compiler/emit/emit.h"
+#include "runtime/base/report_table.h"
 
 struct dfc_moment dfc_moment_now(void)
 {
@@ -36,64 +37,59 @@ static const char *file_of(const struct dfc_program *p, bool gpu, size_t part)
     return "";
 }
 
-static int wider(int width, const char *text)
+static void print_kernels(FILE *out, const struct dfc_program *p)
 {
-    const int own = (int)strlen(text);
-    return own > width ? own : width;
-}
-
-static void print_kernels(FILE *out, const struct dfc_program *p, bool gpu, int width)
-{
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("kernel", NULL, TEXT), DFR_COLUMN("lines", NULL, COUNT, .width = 8), DFR_COLUMN("generated", NULL, MILLISECONDS, .digits = 2, .width = 12),
+        DFR_COLUMN("file", NULL, TEXT, .width = -4),
+    };
     const struct dfc_front *front = p->loaded->front;
-    const struct dfg_printed *printed = p->formulas[gpu].kernels;
-    for (size_t i = 0; printed && i < front->n_kernels; i++)
-        if (dfc_is_formula(&front->kernels[i], gpu)) {
-            fprintf(out, "%-*s  %8zu  %9.2f ms  %s\n", width, dfc_emit_name(front, &front->kernels[i]), printed->lines, 1e3 * printed->cpu_s,
-                    file_of(p, gpu, printed->part));
-            printed++;
-        }
+    struct dfr_report_table table = { 0 };
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
+    for (int gpu = 0; gpu < 2; gpu++) {
+        const struct dfg_printed *printed = p->formulas[gpu].kernels;
+        for (size_t i = 0; printed && i < front->n_kernels; i++)
+            if (dfc_is_formula(&front->kernels[i], gpu)) {
+                dfr_report_table_row(&table, (const struct dfr_cell[]){ DFR_STR(dfc_emit_name(front, &front->kernels[i])), DFR_NUM(printed->lines),
+                                                                        DFR_NUM(1e3 * printed->cpu_s), DFR_STR(file_of(p, gpu, printed->part)) });
+                printed++;
+            }
+    }
+    dfr_report_table_end(&table);
+    fputc('\n', out);
 }
 
-/* Ends a line: how long it took to make something, or that it came from the cache. */
-static void print_source(FILE *out, bool was_cached, double cpu_s, const char *made)
+/* cpu_s: < 0: it took none. */
+static void add_file(struct dfr_report_table *table, const char *file, const char *level, double cpu_s, const char *made)
 {
-    if (was_cached)
-        fprintf(out, "%12s  from the cache\n", "");
-    else
-        fprintf(out, "%9.0f ms  %s\n", 1e3 * cpu_s, made);
+    dfr_report_table_row(table, (const struct dfr_cell[]){ DFR_STR(file), DFR_STR(level), DFR_NUM_AS(1e3 * cpu_s, cpu_s < 0 ? "" : NULL), DFR_STR(made) });
 }
 
-static void print_unit(FILE *out, const struct dfc_build_unit *unit, const struct dfg_level *here, int width)
+static void add_unit(struct dfr_report_table *table, const struct dfc_build_unit *unit, const struct dfg_level *here)
 {
     const struct dfg_level *level = unit->level && here ? here : unit->level;
-    fprintf(out, "%-*s  %-5s  ", width, file_name(unit), level ? level->name : "");
-    if (unit->kind == DFC_CODE_OBJECT)
-        fputs("             as it is\n", out);
-    else
-        print_source(out, unit->was_cached, unit->cpu_s, "compiled");
+    const bool object = unit->kind == DFC_CODE_OBJECT;
+    add_file(table, file_name(unit), level ? level->name : "", object || unit->was_cached ? -1 : unit->cpu_s,
+             object ? "as it is" : unit->was_cached ? "from the cache" : "compiled");
 }
 
 void dfc_print_timing(FILE *out, const struct dfc_program *p, struct dfc_moment began)
 {
+    static const struct dfr_column columns[] = {
+        DFR_COLUMN("file", NULL, TEXT, .width = -10), DFR_COLUMN("level", NULL, TEXT, .width = -5), DFR_COLUMN("CPU time", NULL, MILLISECONDS, .width = 12),
+        DFR_COLUMN("object", NULL, TEXT, .width = -6),
+    };
     const struct dfc_moment now = dfc_moment_now();
-    const struct dfc_front *front = p->loaded->front;
-    int kernels = 6, files = 10;
-    for (size_t i = 0; i < front->n_kernels; i++)
-        kernels = dfc_is_formula(&front->kernels[i], false) ? wider(kernels, dfc_emit_name(front, &front->kernels[i])) : kernels;
+    struct dfr_report_table table = { 0 };
+    char elapsed[32];
+    if (dfc_has_formulas(p->loaded->front, false))
+        print_kernels(out, p);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (size_t u = 0; u < p->n_units; u++)
-        files = wider(files, file_name(&p->units[u]));
-    if (dfc_has_formulas(front, false)) {
-        fprintf(out, "%-*s  %8s  %12s  %s\n", kernels, "kernel", "lines", "generated", "file");
-        for (int gpu = 0; gpu < 2; gpu++)
-            print_kernels(out, p, gpu, kernels);
-        fputc('\n', out);
-    }
-    fprintf(out, "%-*s  %-5s  %12s  %s\n", files, "file", "level", "CPU time", "object");
-    for (size_t u = 0; u < p->n_units; u++)
-        print_unit(out, &p->units[u], p->here, files);
-    fprintf(out, "%-*s  %-5s  ", files, "linking", "");
-    print_source(out, p->was_cached, p->link_cpu_s, "linked");
-    fprintf(out, "%-*s  %-5s  %9.0f ms\n", files, "dfc itself", "", 1e3 * (now.own_s - began.own_s));
-    fprintf(out, "%-*s  %-5s  %9.0f ms  in %.0f ms\n", files, "total", "", 1e3 * (now.own_s - began.own_s + now.tools_s - began.tools_s),
-            1e3 * (now.elapsed_s - began.elapsed_s));
+        add_unit(&table, &p->units[u], p->here);
+    add_file(&table, "linking", "", p->was_cached ? -1 : p->link_cpu_s, p->was_cached ? "from the cache" : "linked");
+    add_file(&table, "dfc itself", "", now.own_s - began.own_s, "");
+    snprintf(elapsed, sizeof elapsed, "in %.0f ms", 1e3 * (now.elapsed_s - began.elapsed_s));
+    add_file(&table, "total", "", now.own_s - began.own_s + now.tools_s - began.tools_s, elapsed);
+    dfr_report_table_end(&table);
 }

@@ -109,7 +109,7 @@ static bool print_rows(const struct dfc_simulate_report *r, enum dfr_form form, 
         DFR_COLUMN(NULL, "d2h_bytes", BYTES), DFR_COLUMN("cpu busy", NULL, SHARE, .digits = 1),
         DFR_COLUMN("gpu busy", NULL, SHARE, .digits = 1), DFR_COLUMN("copies", "copies", COUNT), DFR_COLUMN("to gpu", NULL, BYTES),
         DFR_COLUMN("from gpu", NULL, BYTES), DFR_COLUMN("to peers", NULL, BYTES, .only = DFR_ONLY_OWN), DFR_COLUMN("evictions", "evictions", COUNT),
-        DFR_COLUMN(NULL, "cpu_busy_s", SECONDS), DFR_COLUMN(NULL, "gpu_busy_s", SECONDS), DFR_COLUMN("planning", "plan_ms", MILLISECONDS),
+        DFR_COLUMN(NULL, "cpu_busy_s", SECONDS), DFR_COLUMN(NULL, "gpu_busy_s", SECONDS), DFR_COLUMN("planning", "plan_ms", MILLISECONDS, .digits = 1),
     };
     struct dfr_report_table table = { .shown = has_peers(r->platform) ? DFR_ONLY_OWN : 0 };
     double best_s = r->rows[0].simulation.makespan_s;

@@ -108,7 +108,7 @@ static void text_cell(struct dfr_report_table *table, const struct dfr_column *c
     case DFR_COLUMN_COUNT: dfr_report_table_cell(table, "%.0f", cell->number); break;
     case DFR_COLUMN_BYTES: dfr_report_table_cell(table, "%s", dfr_text_bytes((uint64_t)cell->number, text, sizeof text)); break;
     case DFR_COLUMN_SECONDS: dfr_report_table_cell(table, "%s", dfr_text_seconds(cell->number, text, sizeof text)); break;
-    case DFR_COLUMN_MILLISECONDS: dfr_report_table_cell(table, "%.1f ms", cell->number); break;
+    case DFR_COLUMN_MILLISECONDS: dfr_report_table_cell(table, "%.*f ms", column->digits, cell->number); break;
     case DFR_COLUMN_SHARE: dfr_report_table_cell(table, "%.*f %%", column->digits, 100 * cell->number); break;
     case DFR_COLUMN_PERCENT: dfr_report_table_cell(table, "%.*f", column->digits, 100 * cell->number); break;
     case DFR_COLUMN_CHANGE: dfr_report_table_cell(table, "%+.*f %%", column->digits, 100 * cell->number); break;

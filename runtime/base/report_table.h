@@ -46,7 +46,7 @@ enum dfr_column_type {                  /*                  text          CSV an
 struct dfr_column {
     const char *head, *name;            /* as text; in CSV and JSON. NULL: left out there */
     enum dfr_column_type type;
-    int digits;                         /* as text, behind the point of a share, a percentage, a change, a factor or a gain */
+    int digits;                         /* as text, after the point of all numbers but counts, bytes, seconds and rates */
     int width;                          /* as text; < 0: set to the left */
     unsigned only;
     bool null;                          /* JSON: null if the value is missing */

@@ -57,7 +57,7 @@ static void a_table_is_text_csv_and_json(void **state)
     (void)state;
     static const struct dfr_column columns[] = {
         DFR_COLUMN("name", "name", TEXT), DFR_COLUMN("n", "n", COUNT), DFR_COLUMN("bytes", NULL, BYTES), DFR_COLUMN("time", "time_s", SECONDS),
-        DFR_COLUMN("plan", "plan_ms", MILLISECONDS), DFR_COLUMN("busy", "busy", SHARE, .digits = 1), DFR_COLUMN("of %", "of", PERCENT, .digits = 1),
+        DFR_COLUMN("plan", "plan_ms", MILLISECONDS, .digits = 1), DFR_COLUMN("busy", "busy", SHARE, .digits = 1), DFR_COLUMN("of %", "of", PERCENT, .digits = 1),
         DFR_COLUMN("more", "more", CHANGE, .digits = 1, .only = DFR_ONLY_TEXT | DFR_ONLY_CSV), DFR_COLUMN(NULL, "factor", FACTOR),
         DFR_COLUMN("gain", NULL, GAIN, .digits = 2), DFR_COLUMN("rate", "rate", RATE),
     };

@@ -30,10 +30,9 @@
  * So if the owner of memory m sees that bit m alone is set, this is the last valid copy. No other thread can drop the block
  * then, since every other reader must get it from here first. And every further copy is made from here.
  *
- * Memory:   host memory comes from a heap (heap.h), which is made for the most that can be live. Or it is planned: each
- *           slot has one piece of memory and each value a place in it, so taking and giving back do nothing. Tokens in
- *           lent memory lie in a place of their own for each wave, and are not touched when they are given back. The
- *           cache manages device memory (cache.h). Nothing allocates after create.
+ * Memory:   host memory comes from a heap (heap.h) that is sized for the maximum that can be live. Or it is planned: each slot has one piece of memory and
+ *           each value an offset in it, so that taking and returning do nothing. Tokens in lent memory have a place for each wave, and are not touched when
+ *           they are returned. The cache manages device memory (cache.h). Nothing allocates after create.
  * Threads:  the thread that makes a block writes its record; after that the threads named above do. The last reader
  *           calls dfm_space_drop(), once per life of the block.
  */

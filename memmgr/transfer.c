@@ -4,12 +4,11 @@
  * computation run concurrently. Work that depends on a copy waits for its event (dfm_cache_wait), or is done when polling finds the copy complete
  * (dfm_cache_poll).
  *
- * Messages: each kind has a stack, which is linked through arrays with an entry per block or waiter, so posting cannot
- * fail. An item is in its stack at most once. A block is freed once per life, and its next life here begins after the
- * owner has taken the message. A waiter asks again only after it was answered. Prefetches have a flag. The owner takes
- * the stack of prefetches, then that of fetches, then that of frees, and acts in the opposite order. So a message about
- * a block's new life is never acted on before the end of its old one. Of prefetches, and of fetches, the oldest comes
- * first. Answers of peers (peer.c) come before all others.
+ * Messages: each kind of message has a stack, linked through arrays with an entry per block or waiter, so posting cannot fail. An item is in its stack at most
+ * once: a block is freed once per life, and its next life here begins after the owner has taken the message; a waiter makes its next request only after the
+ * reply; prefetches have a flag. The owner takes the stack of prefetches, then that of fetches, then that of frees, and processes them in the opposite order, so
+ * that a message about a block's new life is never processed before the end of its old one. Prefetches and fetches are processed oldest first, and replies of
+ * peers (peer.c) before all others.
  */
 #include <assert.h>
 #include <math.h>

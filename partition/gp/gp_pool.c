@@ -1,7 +1,8 @@
-/* gp_pool.c - the pool of the best distinct placements found so far, the admission of starts to it, and the logarithm that annealing needs.
+/* gp_pool.c - the pool of the best distinct placements that the policy gp has found so far, the admission of starts to it, and the logarithm that annealing
+ * needs.
  *
- * Distinct: two placements of the same makespan (to a millionth) are taken for the same one, since refining both would
- *           be the same work twice. The better of them stays.
+ * Distinct: two placements with the same makespan (to a millionth) are considered equal, since refining both would be the same work twice. The better of
+ *           them is kept.
  */
 #include <stdlib.h>
 #include <string.h>

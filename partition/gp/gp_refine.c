@@ -1,8 +1,8 @@
-/* gp_refine.c - refinement by simulated annealing on placement and priorities. Each candidate is evaluated in virtual time.
+/* gp_refine.c - refinement of placements in the policy gp, by simulated annealing on places and priorities. Each candidate is evaluated in virtual time.
  *
  * Limit:    the maximal cost of a candidate is drawn before it is evaluated: current − T·ln u. This is the Metropolis rule reversed, so an evaluation can
  *           be aborted as soon as the candidate is certain to be worse.
- * Budget:   all steps of the evaluator count, also those of a run that was not finished; and a few for each candidate.
+ * Budget:   all steps of the evaluator count, including those of aborted evaluations, plus a few for each candidate.
  */
 #include <string.h>
 

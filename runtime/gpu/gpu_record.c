@@ -1,27 +1,22 @@
-/* gpu_record.c - records batches of launches that recur in later waves with the same addresses (a CUDA Graph on CUDA), and replays each with one call.
- * gpu_launch.c calls it for each batch.
+/* gpu_record.c - records batches of launches that recur in later waves with the same addresses, and replays each with one call. gpu_launch.c calls it for
+ * each batch.
  *
- * A batch is known by its nodes, the addresses of their ports, and whether its first job is a copy of the device's, which
- * calls no function. Its place in the table is the first one from its hash on that was empty when it came. States of a
- * place:
+ * A batch is identified by its nodes, the addresses of their ports, and whether its first job is a device copy, which calls no function. Batches are kept in
+ * a hash table with linear probing. States of an entry:
  *     1  empty      no batch of this hash has come yet.
  *     2  seen       1 -> 2 when one has come; it was launched job by job.
  *     3  recorded   2 -> 3 when it comes again (1 -> 3 with --cuda-graphs=on); from then on it is replayed.
  *     4  never      2 -> 4 if it cannot be recorded, or if a kernel asked for something that differs from wave to wave.
- * If the table is full, another batch takes over the place that was used longest ago, unless a replay of it is in
- * flight. Recordings are kept before batches that were only seen: so if more batches come in turn than there are
- * places, some are always replayed.
+ * If the table is full, a new batch replaces the least recently used entry, unless a replay of it is in flight. Recordings are kept in preference to batches that
+ * were only seen, so that some batches are always replayed even if more recur than there are entries.
  *
- * Order:    job j of a batch starts after the earlier jobs whose memory it touches: of two that touch the same bytes
- *           one must write for that. So jobs that make each other's inputs are ordered, and siblings are not: they may
- *           run at the same time in a replay. What is in the stream before and behind a replay is ordered with all of
- *           it.
- * Pays:     a replay saves all launches but one and all events but one, so it pays from a few jobs on (LEAST_JOBS).
- *           There is one event for the whole batch. A batch ends with a job that another unit waits for, so that
- *           nobody waits longer because of this. With --trace or --learn each job's own times are wanted: then
- *           nothing is recorded unless --cuda-graphs=on asks for it.
- * Memory:   a recording is allocated once, when it is made. Replays allocate nothing. A recording has calls, results
- *           and ports of its own, because what was recorded points to them.
+ * Order:    job j of a batch starts after all earlier jobs that touch the same bytes, if one of the two writes them. So producers and consumers are
+ *           ordered, while independent jobs may run concurrently in a replay. Work in the stream before and after a replay is ordered with all of it.
+ * Pays:     a replay saves all launches but one and all events but one, so it pays from a few jobs on (LEAST_JOBS). There is one event for the whole batch.
+ *           A batch ends with a job that another unit waits for, so that no unit waits longer because of this. With --trace or --learn each job's own times
+ *           are needed, so nothing is recorded unless --cuda-graphs=on requests it.
+ * Memory:   a recording is allocated once, when it is made; replays allocate nothing. A recording has its own calls, results and ports, because the
+ *           recorded launches point to them.
  */
 #include <stdlib.h>
 #include <string.h>

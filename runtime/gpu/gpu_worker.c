@@ -8,8 +8,8 @@
  *     3  launched   2 -> 3 when all its copies are issued and a compute stream is free; it starts when the copies are
  *                   complete. Jobs that follow it here may be launched with it (gpu_launch.c)
  *     4  done       3 -> 4 when its event is complete: its blocks are no longer pinned, and the engine is told
- * Jobs are reserved in the order in which they were taken, so none is overtaken for ever if memory is short. A
- * reserved job needs nothing that another job here holds, so reserved jobs always end and their memory comes back.
+ * Jobs are reserved in the order in which they were taken, so none starves if memory is short. A reserved job needs nothing that another job here holds, so
+ * reserved jobs always end and release their memory.
  */
 #include <math.h>
 #include <pthread.h>

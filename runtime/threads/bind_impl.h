@@ -1,4 +1,4 @@
-/* bind_impl.h - what cores look like inside bind.c; for its test, which has a machine of two sockets in a folder. */
+/* bind_impl.h - the representation of cores in bind.c, exposed for its test, which describes a machine of two sockets in a folder. */
 #ifndef DFR_BIND_IMPL_H
 #define DFR_BIND_IMPL_H
 

@@ -20,91 +20,83 @@ static double alone_s(const struct dfc_demand *s, const struct dfc_demand_result
 
 /* ---- text ---- */
 
+enum { TYPES = DFR_STREAM_TYPES };      /* columns for types that there are not have no head */
+
 static bool print_stages(const struct dfc_demand_report *report, FILE *out)
 {
     const struct dfc_demand *s = &report->input->setup;
-    struct dfr_report_table table = { .n_columns = 4 + s->n_types };
-    char text[16];
-    dfr_report_table_cell(&table, "stage");
-    dfr_report_table_cell(&table, "fires");
-    dfr_report_table_cell(&table, "gets");
-    dfr_report_table_cell(&table, "gives");
+    struct dfr_report_table table = { 0 };
+    struct dfr_column columns[4 + TYPES] = {
+        DFR_COLUMN("stage", NULL, TEXT), DFR_COLUMN("fires", NULL, TEXT), DFR_COLUMN("gets", NULL, BYTES), DFR_COLUMN("gives", NULL, BYTES),
+    };
     for (uint32_t t = 0; t < s->n_types; t++)
-        dfr_report_table_cell(&table, "%s", report->input->types[t]);
+        columns[4 + t] = (struct dfr_column)DFR_COLUMN(report->input->types[t], NULL, SECONDS);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (uint32_t k = 0; k < s->n_stages; k++) {
-        dfr_report_table_cell(&table, "%s", report->input->stages[k]);
-        dfr_report_table_cell(&table, "%.3g %%", 100 * s->stages[k].fires);
-        dfr_report_table_cell(&table, "%s", dfr_text_bytes((uint64_t)s->stages[k].in_bytes, text, sizeof text));
-        dfr_report_table_cell(&table, "%s", dfr_text_bytes((uint64_t)s->stages[k].out_bytes, text, sizeof text));
+        char fires[32];
+        struct dfr_cell cells[4 + TYPES] = { DFR_STR(report->input->stages[k]), DFR_STR(fires), DFR_NUM(s->stages[k].in_bytes),
+                                             DFR_NUM(s->stages[k].out_bytes) };
+        snprintf(fires, sizeof fires, "%.3g %%", 100 * s->stages[k].fires);
         for (uint32_t t = 0; t < s->n_types; t++)
-            dfr_report_table_cell(&table, "%s", s->stages[k].time_s[t] < INFINITY ? dfr_text_seconds(s->stages[k].time_s[t], text, sizeof text) : "-");
+            cells[4 + t].number = s->stages[k].time_s[t];
+        dfr_report_table_row(&table, cells);
     }
-    bool good = dfr_report_table_print(&table, out);
-    dfr_report_table_free(&table);
-    return good;
-}
-
-static void print_row(const struct dfc_demand_report *report, const struct dfc_demand_row *row, struct dfr_report_table *table)
-{
-    const struct dfc_demand *s = &report->input->setup;
-    const struct dfc_demand_result *r = &row->result;
-    char text[16];
-    dfr_report_table_cell(table, "%" PRIu32, row->nodes);
-    dfr_report_table_cell(table, "%s", dfr_stream_policy_name(row->policy));
-    dfr_report_table_cell(table, row->requests ? "%" PRIu32 : "1 to %" PRIu32, row->requests ? row->requests : r->most_target);
-    dfr_report_table_cell(table, "%s", dfr_text_seconds(r->makespan_s, text, sizeof text));
-    dfr_report_table_cell(table, "%.4g", (double)row->waves / r->makespan_s);
-    dfr_report_table_cell(table, alone_s(s, r) < INFINITY ? "%.2f" : "-", alone_s(s, r) / r->makespan_s);
-    for (uint32_t t = 0; t < s->n_types; t++)
-        dfr_report_table_cell(table, "%.0f %%", 100 * r->busy[t]);
-    dfr_report_table_cell(table, "%" PRIu32, r->most_waiting);
-    dfr_report_table_cell(table, "%" PRIu32, r->most_held);
-    dfr_report_table_cell(table, "%s", dfr_text_bytes((uint64_t)r->moved_bytes, text, sizeof text));
+    return dfr_report_table_end(&table);
 }
 
 static bool print_rows(const struct dfc_demand_report *report, FILE *out)
 {
     const struct dfc_demand *s = &report->input->setup;
-    struct dfr_report_table table = { .n_columns = 9 + s->n_types };
-    static const char *const heads[] = { "nodes", "policy", "requests", "time", "waves/s" };
-    for (unsigned i = 0; i < sizeof heads / sizeof *heads; i++)
-        dfr_report_table_cell(&table, "%s", heads[i]);
-    dfr_report_table_cell(&table, "over one %s", report->input->types[0]);
-    for (uint32_t t = 0; t < s->n_types; t++)
-        dfr_report_table_cell(&table, "%s busy", report->input->types[t]);
-    dfr_report_table_cell(&table, "waiting");
-    dfr_report_table_cell(&table, "held");
-    dfr_report_table_cell(&table, "moved");
-    for (unsigned i = 0; i < report->n_rows; i++)
-        print_row(report, &report->rows[i], &table);
-    bool good = dfr_report_table_print(&table, out);
-    dfr_report_table_free(&table);
-    return good;
+    struct dfr_report_table table = { 0 };
+    char over[128], busy[TYPES][128];
+    struct dfr_column columns[9 + TYPES] = {
+        DFR_COLUMN("nodes", NULL, COUNT), DFR_COLUMN("policy", NULL, TEXT), DFR_COLUMN("requests", NULL, COUNT), DFR_COLUMN("time", NULL, SECONDS),
+        DFR_COLUMN("waves/s", NULL, RATE), DFR_COLUMN(over, NULL, FACTOR, .digits = 2), [6 + TYPES] = DFR_COLUMN("waiting", NULL, COUNT),
+        DFR_COLUMN("held", NULL, COUNT), DFR_COLUMN("moved", NULL, BYTES),
+    };
+    snprintf(over, sizeof over, "over one %s", report->input->types[0]);
+    for (uint32_t t = 0; t < s->n_types; t++) {
+        snprintf(busy[t], sizeof busy[t], "%s busy", report->input->types[t]);
+        columns[6 + t] = (struct dfr_column)DFR_COLUMN(busy[t], NULL, SHARE);
+    }
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
+    for (unsigned i = 0; i < report->n_rows; i++) {
+        const struct dfc_demand_row *row = &report->rows[i];
+        const struct dfc_demand_result *r = &row->result;
+        char requests[32];
+        struct dfr_cell cells[9 + TYPES] = {
+            DFR_NUM(row->nodes), DFR_STR(dfr_stream_policy_name(row->policy)), DFR_NUM_AS(row->requests, row->requests ? NULL : requests),
+            DFR_NUM(r->makespan_s), DFR_NUM((double)row->waves / r->makespan_s), DFR_NUM(alone_s(s, r) / r->makespan_s),
+            [6 + TYPES] = DFR_NUM(r->most_waiting), DFR_NUM(r->most_held), DFR_NUM(r->moved_bytes) };
+        snprintf(requests, sizeof requests, "1 to %" PRIu32, r->most_target);
+        for (uint32_t t = 0; t < s->n_types; t++)
+            cells[6 + t].number = r->busy[t];
+        dfr_report_table_row(&table, cells);
+    }
+    return dfr_report_table_end(&table);
 }
 
 /* Which share of a stage's items each type of worker did. */
 static bool print_shares(const struct dfc_demand_report *report, FILE *out)
 {
     const struct dfc_demand *s = &report->input->setup;
-    struct dfr_report_table table = { .n_columns = 4 + s->n_types };
-    static const char *const heads[] = { "nodes", "policy", "stage", "items" };
-    for (unsigned i = 0; i < sizeof heads / sizeof *heads; i++)
-        dfr_report_table_cell(&table, "%s", heads[i]);
+    struct dfr_report_table table = { 0 };
+    struct dfr_column columns[4 + TYPES] = {
+        DFR_COLUMN("nodes", NULL, COUNT), DFR_COLUMN("policy", NULL, TEXT), DFR_COLUMN("stage", NULL, TEXT), DFR_COLUMN("items", NULL, COUNT),
+    };
     for (uint32_t t = 0; t < s->n_types; t++)
-        dfr_report_table_cell(&table, "%s", report->input->types[t]);
+        columns[4 + t] = (struct dfr_column)DFR_COLUMN(report->input->types[t], NULL, SHARE, .digits = 2);
+    dfr_report_table_begin(&table, out, DFR_FORM_TEXT, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < report->n_rows; i++)
         for (uint32_t k = 0; k < s->n_stages; k++) {
             const struct dfc_demand_result *r = &report->rows[i].result;
-            dfr_report_table_cell(&table, "%" PRIu32, report->rows[i].nodes);
-            dfr_report_table_cell(&table, "%s", dfr_stream_policy_name(report->rows[i].policy));
-            dfr_report_table_cell(&table, "%s", report->input->stages[k]);
-            dfr_report_table_cell(&table, "%" PRId64, r->fired[k]);
+            struct dfr_cell cells[4 + TYPES] = { DFR_NUM(report->rows[i].nodes), DFR_STR(dfr_stream_policy_name(report->rows[i].policy)),
+                                                 DFR_STR(report->input->stages[k]), DFR_NUM(r->fired[k]) };
             for (uint32_t t = 0; t < s->n_types; t++)
-                dfr_report_table_cell(&table, r->fired[k] ? "%.2f %%" : "-", r->fired[k] ? 100.0 * (double)r->done[k][t] / (double)r->fired[k] : 0);
+                cells[4 + t].number = r->fired[k] ? (double)r->done[k][t] / (double)r->fired[k] : NAN;
+            dfr_report_table_row(&table, cells);
         }
-    bool good = dfr_report_table_print(&table, out);
-    dfr_report_table_free(&table);
-    return good;
+    return dfr_report_table_end(&table);
 }
 
 bool dfc_demand_text(const struct dfc_demand_report *report, FILE *out)

@@ -7,7 +7,7 @@
 
 #include "runtime/base/text.h"
 
-void dfr_report_table_cell(struct dfr_report_table *table, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add_cell(struct dfr_report_table *table, const char *format, ...)
 {
     va_list list;
     char **cells = realloc(table->cells, (table->n_cells + 1) * sizeof *cells);
@@ -43,13 +43,11 @@ static bool is_shown(const struct dfr_report_table *table, const struct dfr_colu
 /* The widths of the text's columns, < 0 for those that are set to the left. */
 static void find_widths(const struct dfr_report_table *table, int *widths)
 {
-    unsigned n = table->n_columns;
-    for (unsigned c = 0; c < n; c++)
-        widths[c] = c ? 1 : -1;
-    for (unsigned i = 0, c = 0; i < table->n_all; i++)
+    unsigned n = 0;
+    for (unsigned i = 0; i < table->n_all; i++)
         if (is_shown(table, &table->columns[i])) {
-            widths[c] = table->columns[i].width ? table->columns[i].width : widths[c];
-            c++;
+            widths[n] = table->columns[i].width ? table->columns[i].width : n ? 1 : -1;
+            n++;
         }
     for (size_t i = 0; i < table->n_cells; i++) {
         int width = width_of(table->cells[i]), *least = &widths[i % n];
@@ -58,7 +56,7 @@ static void find_widths(const struct dfr_report_table *table, int *widths)
     }
 }
 
-bool dfr_report_table_print(const struct dfr_report_table *table, FILE *out)
+static bool print_cells(const struct dfr_report_table *table)
 {
     unsigned n = table->n_columns;
     int *widths = calloc(n + 1, sizeof *widths), blanks = 0; /* blanks that end a line are not printed */
@@ -72,12 +70,12 @@ bool dfr_report_table_print(const struct dfr_report_table *table, FILE *out)
         int fill = abs(widths[column]) - width_of(table->cells[i]);
         blanks += (column ? 2 : 0) + (widths[column] > 0 ? fill : 0);
         if (*table->cells[i]) {
-            fprintf(out, "%*s%s", blanks, "", table->cells[i]);
+            fprintf(table->out, "%*s%s", blanks, "", table->cells[i]);
             blanks = 0;
         }
         blanks += widths[column] < 0 ? fill : 0;
         if (column + 1 == n) {
-            fputc('\n', out);
+            fputc('\n', table->out);
             blanks = 0;
         }
     }
@@ -100,21 +98,21 @@ static void text_cell(struct dfr_report_table *table, const struct dfr_column *c
 {
     char text[16];
     if (cell->text || column->type == DFR_COLUMN_TEXT || !isfinite(cell->number)) {
-        dfr_report_table_cell(table, "%s", cell->text ? cell->text : "-");
+        add_cell(table, "%s", cell->text ? cell->text : "-");
         return;
     }
     switch (column->type) {
     case DFR_COLUMN_TEXT: break;
-    case DFR_COLUMN_COUNT: dfr_report_table_cell(table, "%.0f", cell->number); break;
-    case DFR_COLUMN_BYTES: dfr_report_table_cell(table, "%s", dfr_text_bytes((uint64_t)cell->number, text, sizeof text)); break;
-    case DFR_COLUMN_SECONDS: dfr_report_table_cell(table, "%s", dfr_text_seconds(cell->number, text, sizeof text)); break;
-    case DFR_COLUMN_MILLISECONDS: dfr_report_table_cell(table, "%.*f ms", column->digits, cell->number); break;
-    case DFR_COLUMN_SHARE: dfr_report_table_cell(table, "%.*f %%", column->digits, 100 * cell->number); break;
-    case DFR_COLUMN_PERCENT: dfr_report_table_cell(table, "%.*f", column->digits, 100 * cell->number); break;
-    case DFR_COLUMN_CHANGE: dfr_report_table_cell(table, "%+.*f %%", column->digits, 100 * cell->number); break;
-    case DFR_COLUMN_FACTOR: dfr_report_table_cell(table, "%.*f", column->digits, cell->number); break;
-    case DFR_COLUMN_GAIN: dfr_report_table_cell(table, "%.*fx", column->digits, cell->number); break;
-    case DFR_COLUMN_RATE: dfr_report_table_cell(table, "%.4g", cell->number); break;
+    case DFR_COLUMN_COUNT: add_cell(table, "%.0f", cell->number); break;
+    case DFR_COLUMN_BYTES: add_cell(table, "%s", dfr_text_bytes((uint64_t)cell->number, text, sizeof text)); break;
+    case DFR_COLUMN_SECONDS: add_cell(table, "%s", dfr_text_seconds(cell->number, text, sizeof text)); break;
+    case DFR_COLUMN_MILLISECONDS: add_cell(table, "%.*f ms", column->digits, cell->number); break;
+    case DFR_COLUMN_SHARE: add_cell(table, "%.*f %%", column->digits, 100 * cell->number); break;
+    case DFR_COLUMN_PERCENT: add_cell(table, "%.*f", column->digits, 100 * cell->number); break;
+    case DFR_COLUMN_CHANGE: add_cell(table, "%+.*f %%", column->digits, 100 * cell->number); break;
+    case DFR_COLUMN_FACTOR: add_cell(table, "%.*f", column->digits, cell->number); break;
+    case DFR_COLUMN_GAIN: add_cell(table, "%.*fx", column->digits, cell->number); break;
+    case DFR_COLUMN_RATE: add_cell(table, "%.4g", cell->number); break;
     }
 }
 
@@ -151,7 +149,7 @@ void dfr_report_table_begin(struct dfr_report_table *table, FILE *out, enum dfr_
         if (form == DFR_FORM_JSON || !is_shown(table, &columns[i]))
             continue;
         if (form == DFR_FORM_TEXT) {
-            dfr_report_table_cell(table, "%s", columns[i].head);
+            add_cell(table, "%s", columns[i].head);
             table->n_columns++;
         } else {
             fprintf(out, "%s%s", comma, columns[i].name);
@@ -216,7 +214,7 @@ void dfr_report_table_row(struct dfr_report_table *table, const struct dfr_cell 
 
 bool dfr_report_table_end(struct dfr_report_table *table)
 {
-    bool good = table->form != DFR_FORM_TEXT || dfr_report_table_print(table, table->out);
+    bool good = table->form != DFR_FORM_TEXT || print_cells(table);
     dfr_report_table_free(table);
     return good;
 }

@@ -9,9 +9,8 @@
  * JSON:     Prints the columns with a `name`: an object for each row. The caller prints the array around them, and clears `more` before the next array. A
  *           missing value (NaN, infinity, NULL) is left out, or printed as null.
  * Numbers:  Seconds have nine digits, so that two ordered times are ordered in the file, too.
- * Cells:    A text table whose columns depend on its rows is made with dfr_report_table_cell() only.
- * Memory:   dfr_report_table_free() frees the copies of the cells' text; dfr_report_table_end() does so itself.
- * Errors:   out of memory is remembered; dfr_report_table_print() and dfr_report_table_end() then return false. The caller checks the FILE for errors.
+ * Memory:   dfr_report_table_end() frees the copies of the cells' text.
+ * Errors:   out of memory is remembered, and dfr_report_table_end() then prints nothing and returns false. The caller checks the FILE for errors.
  */
 #ifndef DFR_REPORT_TABLE_H
 #define DFR_REPORT_TABLE_H
@@ -85,10 +84,6 @@ struct dfr_report_table {
 void dfr_report_table_begin(struct dfr_report_table *table, FILE *out, enum dfr_form form, const struct dfr_column *columns, unsigned n);
 void dfr_report_table_row(struct dfr_report_table *table, const struct dfr_cell *cells); /* a cell for each column */
 bool dfr_report_table_end(struct dfr_report_table *table);
-
-/* Adds a cell by a printf format; cells are added row by row. */
-void dfr_report_table_cell(struct dfr_report_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool dfr_report_table_print(const struct dfr_report_table *table, FILE *out);
-void dfr_report_table_free(struct dfr_report_table *table);
+void dfr_report_table_free(struct dfr_report_table *table); /* of a table that is not ended */
 
 #endif

@@ -1,4 +1,4 @@
-/* arena.c - bump allocation: objects are taken from the front of a chunk, and each new chunk is twice as large as the
+/* arena.c - bump allocator: objects are carved from the front of a chunk, and each new chunk is twice as large as the
  * last, up to a limit. A large text gets a chunk of its own size.
  */
 #include "dsl/arena.h"

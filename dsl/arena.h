@@ -1,12 +1,13 @@
-/* arena.h - memory that is returned all at once. The parser keeps a syntax tree in one, the front end its own records.
+/* arena.h - a bump allocator whose objects are all freed together. The parser keeps its syntax tree in one, the front
+ * end its own records.
  *
- * Memory:   dfl_arena_free() returns everything that was given. Nothing is returned earlier, so a parser's error
- *           recovery may drop half-built nodes without leaking them.
+ * Memory:   dfl_arena_free() frees every allocation. Nothing can be freed earlier, so the parser's error recovery may
+ *           drop half-built nodes without leaking them.
  * Threads:  one thread per arena while it grows.
- * Errors:   dfl_arena_alloc() and dfl_arena_copy() never give NULL. Once memory has run out, dfl_arena_alloc() gives
- *           the arena's spare block: it is the same for every caller, and its contents are worthless. dfl_arena_copy()
- *           gives "" then, and dfl_arena_failed() is true from then on. The owner asks once, at the end, and throws the
- *           result away.
+ * Errors:   dfl_arena_alloc() and dfl_arena_copy() never return NULL. After an allocation has failed,
+ *           dfl_arena_failed() returns true, dfl_arena_alloc() returns one spare block that all callers share and whose
+ *           contents are meaningless, and dfl_arena_copy() returns "". The owner checks once, at the end, and discards
+ *           the result.
  */
 #ifndef DFL_ARENA_H
 #define DFL_ARENA_H

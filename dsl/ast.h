@@ -1,12 +1,12 @@
-/* ast.h - the syntax tree of a .df file: what was written, and where. It holds no decision about its meaning.
+/* ast.h - the syntax tree of a .df file: what was written, and where. It contains no semantic information.
  *
  * Room:     dsl/ reads text. It knows runtime/base/ and nothing about graphs, devices or programs. The parser makes the
  *           tree, compiler/declare/ and compiler/elab/ read it.
  * Memory:   every node and string lives in the tree's arena and dies with dfl_file_free(). Lists are singly linked in
  *           source order. Strings are NUL-terminated; string literals are decoded (no NUL inside).
  * Threads:  immutable after parsing.
- * Limits:   DFL_MAX_NESTING bounds the depth of expressions and blocks, so a function may recurse over the tree. It may
- *           not recurse over the graph that is made of the tree: nothing bounds that one's depth as tightly.
+ * Limits:   DFL_MAX_NESTING bounds the depth of expressions and blocks, so functions may recurse over the tree. They
+ *           may not recurse over the graph that is elaborated from it, whose depth is not bounded so tightly.
  */
 #ifndef DFL_AST_H
 #define DFL_AST_H

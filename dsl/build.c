@@ -1,4 +1,6 @@
-/* build.c - makes the nodes of the tree, except those of expressions (build_expr.c). The parser calls it. */
+/* build.c - constructs the nodes of the syntax tree, except those of expressions (build_expr.c) and of formulas
+ * (build_formula.c). The parser's actions call it.
+ */
 #include "dsl/build.h"
 #include "dsl/parse.h"
 

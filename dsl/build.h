@@ -1,7 +1,8 @@
-/* build.h - the nodes that the parser's rules make. Private to dsl/.
+/* build.h - constructors of syntax-tree nodes, one for each rule of the grammar; the parser's actions call them.
+ * Private to dsl/.
  *
- * Each function checks what its rule says and the grammar cannot say: limits, words that may not be names, a trait
- * given twice. An error is reported, and a node is given all the same.
+ * Each constructor checks what a context-free grammar cannot: limits, reserved words used as names, a trait given
+ * twice. It reports an error and returns a node nevertheless, so parsing goes on.
  */
 #ifndef DFL_BUILD_H
 #define DFL_BUILD_H
@@ -72,9 +73,9 @@ struct dfl_variant *dfl_build_variant(struct dfl_reader *r, struct dfl_loc loc, 
 void dfl_build_kernel_variant(struct dfl_kernel *kernel, struct dfl_variant *variant); /* the kernel's are a ring */
 /* Makes lists of the rings; prices: a ring, or NULL. */
 struct dfl_kernel *dfl_build_kernel_end(struct dfl_kernel *kernel, struct dfl_price *prices);
-/* Gives a variant its files: the first, and a ring of those after it. Each is a string whose `args` are its flags. */
+/* Sets the files of a variant: the first, and a ring of those after it. Each is a string whose `args` are its flags. */
 struct dfl_variant *dfl_build_files(struct dfl_variant *variant, struct dfl_tree first, struct dfl_tree more);
-/* The function behind 'open' or 'close', which is `word`, of a variant. */
+/* The function named by 'open' or 'close' (`word`) of a variant. */
 void dfl_build_state_function(struct dfl_reader *r, struct dfl_name word, struct dfl_name *place,
                               struct dfl_name name);
 struct dfl_price *dfl_build_price(struct dfl_reader *r, struct dfl_loc loc, struct dfl_name cls, struct dfl_expr *expr);

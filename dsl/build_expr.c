@@ -1,4 +1,5 @@
-/* build_expr.c - makes the nodes of expressions, each with the depth of the tree under it. The parser calls it.
+/* build_expr.c - constructs the nodes of expressions, and keeps track of the depth of each subtree. The parser's
+ * actions call it.
  *
  * Every function may recurse over an expression, because no path in it has more than DFL_MAX_NESTING operators, calls
  * and indices.

@@ -1,4 +1,6 @@
-/* build_formula.c - makes the nodes of formulas: borders, left sides, choices, reductions. The parser calls it. */
+/* build_formula.c - constructs the nodes of formulas: borders, left-hand sides, conditional expressions, reductions.
+ * The parser's actions call it.
+ */
 #include <string.h>
 
 #include "dsl/build.h"

@@ -1,5 +1,5 @@
-/* diag.c - the sink: it keeps the texts of the files that were read, and prints messages with the source line under
- * them (runtime/base/source_line.h). Names and messages are escaped and shortened.
+/* diag.c - implements the diagnostic sink: it keeps the texts of all source files that were read, and prints each
+ * message with its source line and a caret (runtime/base/source_line.h). Names and messages are escaped and shortened.
  */
 #include "dsl/diag.h"
 

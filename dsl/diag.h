@@ -1,18 +1,19 @@
-/* diag.h - diagnostics: errors, warnings, notes and hints with the place in the source that they are about.
+/* diag.h - diagnostics: errors, warnings, notes and hints, each with the place in the source that it concerns.
  *
  *   file:line:col: error: message with 'names' in quotes
  *       the source line
  *       ^~~~
  *   hint: what to do about it
  *
- * Words:    a *location* is a span on one line of one loaded file. A *sink* collects what one reading of files reports.
- * Memory:   a sink owns the texts of the files given to it and copies every message; dfl_sink_free returns all.
- * Shown:    names and messages are escaped and shortened as runtime/base/message.h says. So is the source line, where
+ * Words:    a *location* is a span on one line of one loaded file. A *sink* collects the diagnostics of one
+ *           compilation.
+ * Memory:   a sink owns copies of the source texts and of every message; dfl_sink_free() frees all.
+ * Shown:    names and messages are escaped and shortened as runtime/base/message.h describes. So is the source line;
  *           the caret stays below its place.
  * Threads:  one thread per sink.
- * Errors:   reporting never fails and never exits. After DFL_MAX_ERRORS errors further ones are counted and not shown.
- *           Of warnings that differ in names only, the first DFL_MAX_ALIKE are shown; dfl_sink_summary() says how many
- *           more there are, and where. Callers ask dfl_sink_errors() and decide.
+ * Errors:   reporting never fails and never exits. After DFL_MAX_ERRORS, errors are counted but not printed. Of
+ *           warnings that differ only in names, the first DFL_MAX_ALIKE are printed; dfl_sink_summary() prints how many
+ *           more there are, and where. Callers check dfl_sink_errors() and decide what to do.
  */
 #ifndef DFL_DIAG_H
 #define DFL_DIAG_H
@@ -60,8 +61,8 @@ void dfl_sink_one_error(struct dfl_sink *sink);
 uint32_t dfl_sink_file(struct dfl_sink *sink, const char *name, const char *text, size_t length);
 const char *dfl_sink_file_name(const struct dfl_sink *sink, uint32_t file);
 
-/* Each prints at once. `dfl_note` and `dfl_hint` belong to the error or warning before them. If that one was left out,
- * they are left out too. The format is printf's. */
+/* Each prints at once. `dfl_note` and `dfl_hint` belong to the error or warning before them, and are suppressed with it.
+ * The format is printf's. */
 void dfl_error(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void dfl_warning(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...)
@@ -71,19 +72,19 @@ void dfl_note(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...
 void dfl_remark(struct dfl_sink *sink, struct dfl_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void dfl_hint(struct dfl_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Would a note or hint be printed now? A caller need not compute one that nobody would see. */
+/* Returns whether a note or hint would be printed now, so that callers need not compute one in vain. */
 bool dfl_sink_shows(const struct dfl_sink *sink);
 
 unsigned dfl_sink_errors(const struct dfl_sink *sink);
 unsigned dfl_sink_warnings(const struct dfl_sink *sink);
 
-/* Says how many errors and warnings were left out since it was called last. Call it where a reading ends. */
+/* Prints how many errors and warnings were suppressed since the last call. Call it at the end of a compilation. */
 void dfl_sink_summary(struct dfl_sink *sink);
 
 /* The name among names[0..n) that is closest to `name` (edit distance, at most a third of its length), or NULL. */
 const char *dfl_suggest(const char *name, const char *const *names, size_t n);
 
-/* What a type of C, C++ or numpy is called here: "f64" for "double". NULL: it is no such type. */
+/* Translates a type name of C, C++ or NumPy: "f64" for "double". NULL: no such type is known. */
 const char *dfl_suggest_type(const char *name);
 
 #endif

@@ -1,9 +1,9 @@
-/* expect.c - words a syntax error, "expected ';' after the call, found 'graph'", finds its place, and asks hint.c for a
- * hint.
+/* expect.c - phrases a syntax error ("expected ';' after the call, found 'graph'"), finds its location, and asks hint.c
+ * for a hint.
  *
- * The parser knows every token that would fit, and there are too many of them to print. So the set is reduced to what a
- * person would name. The tokens that can begin an expression become "an expression". Tokens that could only continue
- * something complete (operators, '[', '@') are left out if something else is expected as well.
+ * The parser reports every token that would be valid, often too many to print, so the set is reduced to what a person
+ * would name. Tokens that can begin an expression become "an expression". Tokens that could only continue something
+ * complete (operators, '[', '@') are dropped if anything else is expected.
  */
 #include <stdio.h>
 #include <string.h>

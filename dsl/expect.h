@@ -1,5 +1,5 @@
-/* expect.h - what the parser expected at a syntax error. expect.c words the error and hint.c adds a hint. Private to
- * dsl/.
+/* expect.h - the set of tokens that the parser expected at a syntax error. expect.c phrases the message, hint.c adds a
+ * hint. Private to dsl/.
  */
 #ifndef DFL_EXPECT_H
 #define DFL_EXPECT_H
@@ -17,11 +17,10 @@ struct dfl_expectation {
 
 bool dfl_expected(const struct dfl_expectation *e, const char *name);
 
-/* hint.c: if the text looks like a usual mistake, says how it is written instead. `e` is the expectation as it was
- * shown. */
+/* hint.c: if the text looks like a common mistake, prints how it is written correctly. `e` is the expectation as printed. */
 void dfl_expect_hint(struct dfl_reader *r, const char *after, const char *found, const struct dfl_expectation *e);
 
-/* hint_formula.c: the same for errors in formulas and tables. False: it is in none. */
+/* hint_formula.c: the same for errors in formulas and tables. false: the error is elsewhere. */
 bool dfl_expect_hint_formula(struct dfl_reader *r, const char *after, const char *found,
                              const struct dfl_expectation *e);
 

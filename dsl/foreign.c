@@ -1,8 +1,9 @@
-/* foreign.c - recognises files that are in another format, so that one message names the format instead of one for each byte that is no .df.
+/* foreign.c - recognises input files of other formats (PNG, Python, C, ...), so that the user gets one error that names
+ * the format and not one for each byte that is not valid .df.
  *
- * Binary formats are known by their first bytes. Text is looked at from its first word, behind comments. No text is taken for
- * a foreign one if a line of it begins a kernel, graph, param, arg, type or platform as a .df does: such a file has mistakes, which
- * the parser reports one by one.
+ * Binary formats are recognised by their magic bytes, text by its first word after any comments. A text in which some
+ * line begins a kernel, graph, param, arg, type or platform the way a .df file does is never taken for a foreign
+ * format: it is a .df file with mistakes, which the parser reports one by one.
  */
 #include <ctype.h>
 #include <string.h>

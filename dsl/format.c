@@ -1,5 +1,6 @@
-/* format.c - text to items, items to lines: which blanks stand between items, and where a line ends. It needs no tree,
- * because the parser has read the tokens before, and they are right. format_lines.c prints the lines.
+/* format.c - the formatter behind `dfc --format`: groups the file's tokens and comments into lines, and decides where
+ * spaces and line breaks go. It works on the token list and needs no syntax tree, because the parser has already
+ * accepted the tokens. format_lines.c aligns and prints the lines.
  */
 #include "dsl/format.h"
 

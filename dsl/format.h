@@ -1,14 +1,16 @@
-/* format.h - the canonical layout of a .df file: the same tokens and comments, other blanks and line breaks.
+/* format.h - puts a .df file into canonical layout (`dfc --format`): tokens and comments stay the same, spaces and line
+ * breaks change.
  *
- * Layout:   a declaration or statement a line, four blanks a level, at most DFL_FORMAT_WIDTH columns. A block that is
- *           on one line stays there if it fits. At most one empty line is kept between two lines. Columns: words that
- *           begin consecutive params, args, types and links; variants of consecutive kernels; comments behind
- *           consecutive lines. Inline code and comments are never changed, but blanks at the end of a `//` comment go, as does
- *           a byte order mark.
- * Stable:   what was formatted is formatted to itself.
+ * Layout:   one declaration or statement per line, indented by four spaces per level, at most DFL_FORMAT_WIDTH columns.
+ *           A block that is on one line stays there if it fits. Runs of empty lines become one. Aligned in columns: the
+ *           leading words of consecutive params, args, types and links; the variants of consecutive kernels; trailing
+ *           comments of consecutive lines. Inline code and comments are not changed, except that trailing blanks of a
+ *           `//` comment and a byte order mark are removed.
+ * Stable:   formatting is idempotent.
  * Memory:   *formatted is malloc'ed.
- * Errors:   false if the text has errors, which are reported, or if memory ran out. The result is parsed again and
- *           compared with what was given: a layout that lost or changed anything is reported and not given.
+ * Errors:   returns false if the text has syntax errors, which are reported, or if memory runs out. The result is
+ *           parsed again and compared with the input; a layout that lost or changed a token is reported as an error and
+ *           not returned.
  */
 #ifndef DFL_FORMAT_H
 #define DFL_FORMAT_H

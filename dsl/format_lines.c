@@ -1,6 +1,6 @@
-/* format_lines.c - columns that lines have together, and lines as text: one that is too long is broken behind a comma,
- * as far out in its brackets as possible, and goes on below the bracket that is open. A kernel is broken before its
- * variants first.
+/* format_lines.c - aligns columns across consecutive lines, and prints each line. A line that is too long is broken
+ * after a comma, at the outermost bracket that suffices, and continues under the open bracket. A kernel is first broken
+ * before its variants.
  */
 #include "dsl/format_impl.h"
 

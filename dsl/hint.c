@@ -1,7 +1,8 @@
-/* hint.c - hints for syntax errors: what people who know C, Python or CUDA write, and how it is written here.
+/* hint.c - hints for syntax errors: recognises constructs of C, Python or CUDA and says how they are written in this
+ * language.
  *
- * Each group of functions below looks at one part of the language and says whether it gave a hint. The first that gave
- * one ends the search. An error that is no usual mistake gets no hint.
+ * Each group of functions below covers one part of the language and returns whether it printed a hint; the first hint
+ * ends the search. An error that matches no common mistake gets none.
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* hint_formula.c - hints for syntax errors in formulas and tables: what people who know C or NumPy write there. */
+/* hint_formula.c - hints for syntax errors inside formulas and tables: recognises how C and NumPy would write it. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

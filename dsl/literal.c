@@ -1,4 +1,4 @@
-/* literal.c - numbers, strings and names: from their spelling to their value, with the limits of each checked. */
+/* literal.c - converts the spelling of numbers, strings and names to their values, and checks their limits. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>

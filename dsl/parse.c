@@ -1,4 +1,6 @@
-/* parse.c - reads one file: registers it with the sink, runs scanner and parser, gives the tree. */
+/* parse.c - parses one file: registers its text with the diagnostic sink, runs scanner and parser, and returns the
+ * syntax tree.
+ */
 #include "dsl/parse.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* parse.h - text to syntax tree.
+/* parse.h - parses the text of a .df file into a syntax tree, and prints a tree as text.
  *
- * Memory:   dfl_parse() gives a tree that dfl_file_free() returns. `text` is borrowed for the call (the sink keeps its
- *           own copy for messages).
+ * Memory:   dfl_parse() returns a tree that dfl_file_free() frees. `text` is borrowed during the call; the sink keeps
+ *           its own copy for messages.
  * Threads:  reentrant; one sink per thread.
- * Errors:   all errors of the file are reported to the sink; the parser recovers at ';' and '}'. The tree of what could
- *           be read is given even then. A caller stops if dfl_sink_errors() grew. NULL is given only if memory ran out.
- *           What the language reserves for later (acc, split, map/stencil/reduce…) parses into the tree;
+ * Errors:   all errors of the file are reported to the sink; the parser recovers at ';' and '}'. A tree of whatever
+ *           could be parsed is returned even then, so the caller checks whether dfl_sink_errors() grew. NULL is
+ *           returned only if memory ran out. Syntax that is reserved for later versions parses into the tree;
  *           dfl_check_supported() reports it as not yet supported.
  */
 #ifndef DFL_PARSE_H
@@ -15,11 +15,11 @@
 
 struct dfl_file *dfl_parse(struct dfl_sink *sink, const char *name, const char *text, size_t length);
 
-/* The same, and the places of all tokens in the text, after a byte order mark. The caller frees `items`. no_memory:
- * there are more. */
+/* The same, and the positions of all tokens in the text, counted after a byte order mark. The caller frees `items`. no_memory:
+ * the list is incomplete. */
 struct dfl_token {
     size_t offset, length;
-    bool declares; /* it is a word that begins a declaration */
+    bool declares; /* a keyword that begins a declaration */
 };
 struct dfl_tokens {
     struct dfl_token *items;
@@ -31,7 +31,7 @@ struct dfl_file *dfl_parse_tokens(struct dfl_sink *sink, const char *name, const
 
 void dfl_file_free(struct dfl_file *file);
 
-/* Reports each thing that the grammar has and this version does not implement, at its place. */
+/* Reports syntax that the grammar accepts but this version does not implement. */
 void dfl_check_supported(struct dfl_sink *sink, const struct dfl_file *file);
 
 /* Writes the tree as text in the language itself, normalised: one declaration a line, canonical spacing. Parsing that

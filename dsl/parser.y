@@ -1,14 +1,15 @@
-/* parser.y - the grammar of the language (docs/language.md). Each rule makes one call of build.h.
+/* parser.y - the grammar of the language (docs/language.md). Each rule's action calls one constructor of build.h.
  *
- * Stack:     every list is left-recursive, and so are runs of prefix operators and chains of else-ifs. Because reader.c
- *            limits how deep brackets nest, the parser's stack is bounded, whatever the file holds.
- * Recovery:  after an error in a block, the parser goes on after the next ';', at the next '}', or with the next '{'
- *            ... '}' as a block of its own. After an error outside blocks it goes on with the next declaration, which
- *            it knows by its reserved word.
- * Words:     the words that begin a declaration or statement, the port modes and else are reserved. Traits, cost,
- *            split, halo, border, open, close, let and dynamic are names wherever a name may stand. `table` is a word only where
- *            lexer.l sees a declaration begin. Names of reductions, and min and max before '=', are names here.
- * Formulas:  `fexpr` is apart from `expr`, which has neither conditional operators nor operators on bits.
+ * Stack:    every list is left-recursive, and so are runs of prefix operators and else-if chains. Since reader.c limits
+ *           the nesting of brackets, the depth of the parser's stack is bounded for any input.
+ * Recovery: after an error in a block, parsing resumes after the next ';', at the next '}', or with the next '{' ...
+ *           '}' as a separate block. After an error outside blocks it resumes at the next declaration, which begins
+ *           with a reserved word.
+ * Words:    reserved are the words that begin a declaration or statement, the port modes and else. Traits, cost, split,
+ *           halo, border, open, close, let and dynamic are keywords only in their context and otherwise ordinary names.
+ *           `table` is a keyword only where lexer.l sees a declaration begin. Names of reductions, and min and max
+ *           before '=', are ordinary names here.
+ * Formulas: have their own nonterminal `fexpr`, because `expr` has neither conditional nor bitwise operators.
  */
 %code requires {
 #include "dsl/build.h"

@@ -1,6 +1,6 @@
-/* print.c - prints the tree as text of the language. Parsing that text gives the same tree: strings escape what could
- * end them, floats have a point and all their digits, and parentheses stand wherever precedence needs them. A chain of
- * else-ifs may be long, so it is printed by a loop; everything else recurses.
+/* print.c - prints a syntax tree as source text that parses back to the same tree: strings are escaped, floats have a
+ * point and all their digits, and parentheses stand wherever precedence needs them. Long else-if chains are printed by
+ * a loop; everything else recurses.
  */
 #include <math.h>
 #include <stdlib.h>

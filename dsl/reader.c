@@ -1,10 +1,9 @@
-/* reader.c - stands between scanner and parser: it counts the open brackets, limits their depth, and supplies a '}'
- * that was forgotten.
+/* reader.c - the token filter between scanner and parser: tracks open brackets, limits their nesting, and inserts a '}'
+ * that the author forgot.
  *
- * The words that begin a declaration are reserved. If one of them stands inside braces and is followed by what such a
- * declaration goes on with, a '}' was forgotten. The parser is then given the missing '}' before the word. So the
- * blocks close, the error names the '{', and the rest of the file is read as it was meant. The same happens at the
- * file's end.
+ * Words that begin a declaration are reserved. If one appears inside braces and is followed by what such a declaration
+ * continues with, a '}' is missing: the parser is given one before the word. The open blocks close, the error names the
+ * unmatched '{', and the rest of the file is parsed as intended. The end of the file is handled in the same way.
  */
 #include <ctype.h>
 #include <string.h>
@@ -172,7 +171,7 @@ static void note_declaration(struct dfl_reader *r, int kind)
 
 /* ---- what the parser calls ---- */
 
-static int give_missing(struct dfl_reader *r, DFL_YYSTYPE *value, struct dfl_loc *loc)
+static int insert_missing(struct dfl_reader *r, DFL_YYSTYPE *value, struct dfl_loc *loc)
 {
     r->n_braces--;
     value->brace.missing = true;
@@ -194,7 +193,7 @@ int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
         return DFL_T_END;
     if (r->holds) {
         if (r->n_braces > 0)
-            return give_missing(r, value, loc);
+            return insert_missing(r, value, loc);
         r->holds = r->missing_reported = false;
         value->name = r->held_name;
         note_declaration(r, r->held_kind);
@@ -217,7 +216,7 @@ int dfl_yylex(DFL_YYSTYPE *value, struct dfl_loc *loc, struct dfl_reader *r)
             r->holds = true;
             r->held_kind = kind;
             r->held_name = kind == DFL_T_END ? (struct dfl_name){0} : value->name;
-            return give_missing(r, value, loc);
+            return insert_missing(r, value, loc);
         }
     }
     if (r->n_braces == 0)

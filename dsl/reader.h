@@ -1,11 +1,12 @@
-/* reader.h - what scanner, parser and their messages share while one file is read. Private to dsl/.
+/* reader.h - the state that scanner, parser and the code for syntax errors share while one file is parsed. Private to
+ * dsl/.
  *
- * The text passes through lexer.l (bytes to tokens), reader.c (brackets: their depth, and the '}' that are missing),
- * parser.y (tokens to calls of build.c) and build.c (nodes). expect.c words syntax errors; hint.c words their hints.
+ * The text passes through lexer.l (bytes to tokens), reader.c (bracket nesting and missing '}'), parser.y (tokens to
+ * calls of build.h) and build*.c (nodes). expect.c words syntax errors; hint.c adds hints to them.
  *
- * Memory:   nodes and strings are the arena's. Nothing here is freed one by one, so error recovery cannot leak.
- * Lists:    while a list grows it is a ring: it is known by its last element, whose `next` is the first. DFL_FIRST
- *           turns the ring into the list of ast.h.
+ * Memory:   nodes and strings belong to the arena. None are freed individually, so error recovery cannot leak.
+ * Lists:    a list that is being built is a ring, referred to by its last element, whose `next` is the first. DFL_FIRST
+ *           turns the ring into the NULL-terminated list of ast.h.
  */
 #ifndef DFL_READER_H
 #define DFL_READER_H
@@ -119,10 +120,10 @@ struct dfl_reader {
 /* reader.c: the location of one byte, just after the previous token. */
 struct dfl_loc dfl_reader_after(const struct dfl_reader *r);
 
-/* foreign.c: names the format in one error if the file is no .df but in one that is known. False: it may be a .df. */
+/* foreign.c: if the file is in another, known format, reports that in one error. false: it may be a .df file. */
 bool dfl_foreign(struct dfl_sink *sink, uint32_t file, const char *text, size_t length);
 
-/* reader.c: is the token between the braces of a kernel? */
+/* reader.c: returns whether the token is inside the braces of a kernel. */
 bool dfl_reader_in_formula(const struct dfl_reader *r);
 
 /* reader.c: does the text from `offset` on begin with `begin`? */
@@ -132,7 +133,7 @@ bool dfl_reader_text_is(const struct dfl_reader *r, size_t offset, const char *b
  * missing at one place. */
 void dfl_reader_report_missing(struct dfl_reader *r, struct dfl_loc open);
 
-/* ---- literal.c: the values of literals; errors are reported, and some value is given all the same ---- */
+/* ---- literal.c: the values of literals; errors are reported, and some value is returned nevertheless ---- */
 
 struct dfl_number dfl_literal_int(struct dfl_reader *r, struct dfl_loc loc, const char *digits);
 struct dfl_number dfl_literal_float(struct dfl_reader *r, struct dfl_loc loc, const char *digits);
@@ -147,7 +148,7 @@ struct dfl_name dfl_literal_name(struct dfl_reader *r, struct dfl_loc loc, const
 void dfl_expect_report(struct dfl_reader *r, const char *after, const char *found, const char *const *expected,
                        size_t n_expected);
 
-/* Reports a name or number, the current token, that follows a ',' in the place of a port. */
+/* Reports a name or number (the current token) after a ',' where a port is expected. */
 void dfl_expect_no_port(struct dfl_reader *r, struct dfl_loc loc, bool is_name);
 
 /* ---- lists ---- */

@@ -1,5 +1,5 @@
-/* suggest_name.c - "did you mean": finds the closest of a list of names, and what a type of another language is called
- * here.
+/* suggest_name.c - spelling suggestions ("did you mean ...?"): finds the closest of a list of names, and translates
+ * type names of other languages.
  */
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* supported.c - reports what the grammar has and this version does not implement, at its place, and says what to write
- * instead if there is something. One function checks for each; it goes from this file when its feature is implemented.
+/* supported.c - reports syntax that the grammar accepts but this version does not implement, and suggests an
+ * alternative where there is one. Each unimplemented feature has one check function here, which is removed when the
+ * feature is implemented.
  */
 #include <string.h>
 

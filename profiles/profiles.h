@@ -1,26 +1,25 @@
-/* profiles.h - what is known about how long works take on this machine, and what the machine is: its public header.
+/* profiles.h - public header of profiles/, which knows how long works take on this machine and what the machine is.
  *
- * profiles/ knows runtime/, and nothing of planners or the compiler. profiles/estimate finds times of works
- * that were never measured. profiles/db is the database of samples. profiles/probe measures the machine. Only
- * profiles/estimate is linked into programs, too. A program carries the times that were known when it was made; one
- * with dynamic params also carries what known.h needs for other sizes. The rest needs SQLite and is linked into dfc
- * alone.
+ * The room knows runtime/, but neither planners nor the compiler. profiles/estimate predicts times of works that were
+ * never measured, profiles/db is the database of samples, profiles/probe measures the machine. Only profiles/estimate
+ * is linked into programs: a program carries the times known when it was built, and with dynamic params also what
+ * known.h needs for other sizes. The rest needs SQLite and is linked only into dfc.
  *
- * Words:    a *sample set* is the outcome of measuring one variant of one work once: a robust mean, its interval, and
- *           the number of runs. A *point* is one measured size of one variant (known.h).
- * Database: one SQLite file: $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db. If
- *           HOME is not set either, it is dfc-UID/profile.db in $TMPDIR, or in /tmp. That folder is made with mode 0700.
- *           If it is a link, is another user's, or may be written by others, it is refused.
- * Sharing:  it has a write-ahead log, and one transaction per sample set. So two programs that write at the same time
- *           lose nothing. A lock of another program is waited for at most 10 s; after 1 s a line on stderr says so.
- *           Sets are never overwritten; loading combines the latest ones of a key.
- * Learned:  a program that runs with --learn leaves a file in a folder that has the name of the database with
- *           ".learned" added. The next command that opens the database moves the file's samples into it.
+ * Words:    a *sample set* is the outcome of measuring one variant of one work once: a robust mean, its confidence
+ *           interval, and the number of runs. A *point* is one measured size of one variant (known.h).
+ * Database: one SQLite file: $DFC_PROFILE, else $XDG_DATA_HOME/dfc/profile.db, else ~/.local/share/dfc/profile.db.
+ *           Without HOME it is dfc-UID/profile.db in $TMPDIR, or in /tmp. That folder is created with mode 0700; it is
+ *           rejected if it is a symbolic link, owned by another user, or writable by others.
+ * Sharing:  the file has a write-ahead log, and each sample set is one transaction, so concurrent writers lose nothing.
+ *           A lock of another program is waited for at most 10 s; after 1 s a line on stderr says so. Sets are never
+ *           overwritten; loading combines the latest ones of a key.
+ * Learned:  a program that runs with --learn leaves a file in a folder named like the database with ".learned"
+ *           appended. The next command that opens the database imports it.
  * Key:      machine (CPU model, cores, GPUs), device name ("cpu", "emu", or a GPU's own), variant ("cpu", "gpu"),
  *           kernel, dimensions and scalars, and a hash of the variant's source. An edited kernel has another hash, so
  *           it is measured again.
- * Errors:   DF_E_IO with the path and SQLite's own words. If the database cannot be opened, `-o` and `partition` warn
- *           and take the stated default; `profile` and `probe` fail.
+ * Errors:   DF_E_IO with the path and SQLite's own message. If the database cannot be opened, `-o` and `partition` warn
+ *           and use the stated default; `profile` and `probe` fail.
  */
 #ifndef DFW_PROFILES_H
 #define DFW_PROFILES_H
@@ -45,13 +44,13 @@ struct dfw_imported {                   /* what was taken in that programs had l
 /* What dfw_db_open() took in; see runtime/start/learn.h. */
 const struct dfw_imported *dfw_db_imported(const struct dfw_db *db);
 
-/* Rows whose numbers make no sense are passed over: times that are not above 0 and finite, no runs, negative bytes. What
- * the first of those was that were met: "a sample of kernel 'f' has the runs '-1'". "": there was none. */
+/* Implausible rows are skipped: times that are not positive and finite, no runs, negative bytes. Returns a description of the first
+ * one found: "a sample of kernel 'f' has the runs '-1'"; "" if there was none. */
 const char *dfw_db_senseless(const struct dfw_db *db);
 
-/* path NULL: the place that is named above. With `create`, a missing file is made, and so are missing folders of the
- * default place. Without it, a missing file is no error: *db is NULL then, unless programs have left samples to put
- * into a database. A file that cannot be written is opened for reading, and storing then fails. */
+/* path NULL: the default location above. With `create`, a missing file is created, and so are missing folders of the
+ * default location. Without it, a missing file is no error: *db is NULL then, unless programs have left samples to put
+ * into a database. A read-only file is opened for reading, and storing then fails. */
 int dfw_db_open(const char *path, bool create, struct dfw_db **db, struct df_error *error);
 void dfw_db_close(struct dfw_db *db);   /* NULL allowed */
 const char *dfw_db_path(const struct dfw_db *db);
@@ -97,7 +96,7 @@ struct dfw_figures {                    /* of one unit */
     uint64_t array_bytes;               /* of each of STREAM's three arrays; reads are somewhere in one of them */
     uint64_t cache_bytes;               /* of the last cache, where all of them are one; 0: not known */
 };
-/* Gives a unit what estimates need of its figures. Nothing changes if n is 0. */
+/* Copies to a unit the figures that estimates use. Nothing changes if n is 0. */
 void dfw_figures_give(const struct dfw_figures *figures, struct df_unit *unit);
 
 /* Stores a platform of this machine; loads the latest one. The loaded one has the bandwidth of the host that was measured
@@ -125,7 +124,7 @@ int dfw_rates_load(struct dfw_db *db, const struct df_graph *graph, struct dfw_r
 void dfw_rates_free(struct dfw_rates *rates);
 /* 0: none was learnt. */
 float dfw_rate_of(const struct dfw_rates *rates, const struct df_graph *graph, uint32_t node);
-/* Gives the nodes without @rate their rates, learnt or inherited. */
+/* Sets the firing rates of nodes without @rate: learnt, or inherited from their inputs. */
 int dfw_rates_give(const struct dfw_rates *rates, struct df_graph *graph, struct df_error *error);
 
 /* ---- this machine ---- */
@@ -158,11 +157,11 @@ int dfw_groups_each(struct dfw_db *db, int (*found)(void *arg, const struct dfw_
 
 /* ---- demand ---- */
 
-/* How many times as long as alone a job takes while `workers` in all work: the others the same, or STREAM's triad. */
+/* Slowdown of a job under load, relative to running alone: `workers` in total run, the others the same kernel (self) or STREAM's triad. */
 struct dfw_slowdown {
     uint32_t workers;
-    double self, triad;                 /* NaN: not measured; self of what never runs beside itself is not */
-    double triads;                      /* what the other workers' triads ask for, in shares of the bandwidth */
+    double self, triad;                 /* NaN: not measured, as is self of a kernel that never runs beside itself */
+    double triads;                      /* the demand of the other workers' triads, as a fraction of the bandwidth */
 };
 /* Finds demand and sensitivity by the model of simulate.h. With demand x, in shares of the bandwidth, N workers, and y
  * asked for by the triads: self = 1 + s max(0, N x - 1) and triad = 1 + s max(0, x + y - 1). Less than 5 % is no
@@ -181,7 +180,7 @@ int dfw_known_load(struct dfw_db *db, const struct df_graph *graph, const char *
 /* ---- probing ---- */
 
 /* How fast bytes of host memory reach a device, or come from it, in bytes per second, measured with 16 MiB, or less if the
- * device has little memory, as a run copies them: what is pinned was pinned before the first copy. 0: not possible here. */
+ * device has little memory, as a run copies them: pinned memory was pinned before the first copy. 0: not possible here. */
 struct dfw_paths {
     double pinned;                      /* memory that host_alloc gave */
     double staged;                      /* ordinary memory, through the ring of memmgr/staging.h */
@@ -222,7 +221,7 @@ int dfw_probe_device(const struct dfr_device_ops *ops, struct dfr_device *device
                      uint64_t pool_bytes, bool quick, struct dfw_paths *h2d, struct dfw_paths *d2h, dfw_progress *progress, void *arg,
                      struct df_error *error);
 
-/* Gives units their peer links, from what was measured between pairs. Only a group of units of one class that all send
+/* Derives the peer links of units from the links measured between pairs. Only a group of units of one class that all send
  * to each other gets links: the largest such group that is found. So plans never count on a link that is not there. A
  * unit's link is that of its fastest pair, in the slower direction of it. For all units it is that of the slowest pair
  * instead if that is nearer to all that was measured. If each pair really takes the slower of its units' links, as

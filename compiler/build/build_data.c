@@ -1,6 +1,6 @@
-/* build_data.c - data.s, which has what a program carries beside its code: the image of its graph, times and plan, and its identity. It is assembled
- * by the command that links, so that it costs no process of a compiler and no flag of the user's changes it. With link-time optimisation clang would not
- * find the image from C code.
+/* build_data.c - writes data.s, the data that a program carries besides its code: the image of its graph, times and
+ * plan, and its identity. The link command assembles it, so it needs no compiler process and no user flag affects it.
+ * As C code it would be lost to link-time optimisation with clang.
  */
 #include "compiler/build/build_program.h"
 

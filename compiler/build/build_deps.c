@@ -1,5 +1,5 @@
-/* build_deps.c - -MD: writes PROGRAM.d, a make rule that names every file the program was made of: the .df files, the
- * users' files, and the headers that the compilers found to be included.
+/* build_deps.c - -MD: writes PROGRAM.d, a make rule that names every file the program was built from: the .df files,
+ * the user's sources, and the headers that they included.
  */
 #include "compiler/build/build_program.h"
 

@@ -1,6 +1,7 @@
-/* build_flags.c - which of the user's flags reach what. The flags that the .df gives to one file: how they reach its compiler, and which of
- * them the linker needs, too. The front end has checked them (declare/code_flags.c). Flags of --cflags and --cc: which of them units of formulas
- * and the linker do not get. Whether a flag decides on debug information.
+/* build_flags.c - decides which of the user's compiler flags apply to which step: flags that the .df gives to one file
+ * reach its compiler and, where they matter for linking, the linker; flags of --cflags and --cc are withheld from
+ * formula units and the linker if they could change results. It also determines whether a flag controls debug
+ * information. The front end has already checked flags in the .df (declare/code_flags.c).
  */
 #include "compiler/build/build_program.h"
 

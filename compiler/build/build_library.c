@@ -1,7 +1,8 @@
-/* build_library.c - the last steps of a library. A shared library is linked as a program is; its own symbols alone can
- * be seen from outside. For an archive everything is linked to one object, in which they alone are global, so that two
- * archives with the same kernels, or of two versions of dfc, fit into one program. Beside the library its header, a
- * pkg-config file and a CMake package are written. They say where they are themselves, so all may be moved together.
+/* build_library.c - the last steps of building a library. A shared library is linked like a program, with only its own
+ * symbols exported. For an archive, everything is linked into one relocatable object in which only these symbols are
+ * global, so that two archives with the same kernels, or from two versions of dfc, can be linked into one program. A
+ * header, a pkg-config file and a CMake package are written beside the library. They locate themselves, so all of them
+ * can be moved together.
  */
 #include "compiler/build/build_program.h"
 
@@ -121,7 +122,7 @@ static bool may_replace(const char *path)
     return false;
 }
 
-static bool open_beside(const struct dfc_program *p, const char *stem, const char *ending, struct dfc_output *output)
+static bool open_companion(const struct dfc_program *p, const char *stem, const char *ending, struct dfc_output *output)
 {
     char *path;
     if (asprintf(&path, "%.*s%s%s", (int)(dfc_library_file(p) - p->output), p->output, stem, ending) < 0)
@@ -166,7 +167,7 @@ bool dfc_library_open(const struct dfc_program *p, struct dfc_library_files *fil
     source = source ? source + 1 : p->common->path;
     if (good && p->options->python)
         good = (text = open_python(p, stem)) != NULL;
-    while (good && files->n < n && open_beside(p, stem, endings[files->n], &files->output[files->n]))
+    while (good && files->n < n && open_companion(p, stem, endings[files->n], &files->output[files->n]))
         files->n++;
     good = good && files->n == n;
     if (good) {

@@ -1,5 +1,6 @@
-/* build_link.c - makes the link line of a program, and that of its device code if it is relocatable. Says what failures
- * mean in terms of the .df, and looks at the file that was made. */
+/* build_link.c - composes the link line of a program, and of its device code if that is relocatable. It translates
+ * linker errors into terms of the .df, and checks the linked file.
+ */
 #include "compiler/build/build_program.h"
 
 #include <ar.h>

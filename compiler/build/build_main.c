@@ -1,8 +1,8 @@
-/* build_main.c - files of the user's that have a main() of their own, as a benchmark has. The program has one already,
- * so theirs are made local to their objects, where nothing calls them and the linker drops them.
+/* build_main.c - handles user files that define a main() of their own, as a benchmark does: the generated program has
+ * one already, so theirs are made local to their objects, where the linker discards them as unreferenced.
  *
- * Objects are changed, and not sources: a macro `main` would also change other uses of the word, and C and C++ compilers
- * let only the real main() end without a return.
+ * The object is changed and not the source: a macro `main` would rename other uses of the word, too, and C and C++
+ * compilers let only the real main() end without a return.
  */
 #include "compiler/build/build_program.h"
 

@@ -1,9 +1,9 @@
-/* build_program.c - from a loaded graph to a linked program, step by step: plan, image, sources, compile, link.
+/* build_program.c - builds a program from a loaded graph, step by step: plan, image, sources, compile, link.
  *
- * Place:    generated files are in a work folder of their own, which is removed at the end. With --keep it is
- *           PROGRAM.dfc/ and stays.
- * Output:   the program is linked under a temporary name beside its own, and renamed when it is whole and a program of
- *           this machine. So a failure leaves an older program as it was.
+ * Place:    generated files go to a temporary work folder, which is removed at the end. With --keep it is PROGRAM.dfc/
+ *           and stays.
+ * Output:   the program is linked under a temporary name beside its own, and renamed once it is complete and checked to
+ *           be an executable for this machine. A failed build leaves an existing program untouched.
  */
 #include "compiler/build/build_program.h"
 
@@ -355,10 +355,10 @@ int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const 
     const bool sized = !is_made_again(&program);
     if (!may_compile(common))
         return 1;
-    if (sized && !dfc_check_room(loaded))
+    if (sized && !dfc_check_memory(loaded))
         return 1;
     if (sized)
-        dfc_warn_room(loaded);
+        dfc_warn_memory(loaded);
     bool held = false, good = is_replaceable(output) && ((stem = dfc_stem(common->path)) || no_memory());
     program.stem = stem;
     good = good && prepare(&program) && dfc_output_open(&file, output);

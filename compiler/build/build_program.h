@@ -1,25 +1,26 @@
-/* build_program.h - what the files of the build share: from a loaded graph to a linked program.
+/* build_program.h - internal interface of the build, shared by the files of compiler/build/: from a loaded graph to a
+ * linked program.
  *
- *   - build_program.c the steps, in order.
- *   - build_tools.c   compilers, CUDA toolkit and libraries of this machine.
- *   - build_units.c   which files are compiled, and with which command.
- *   - build_flags.c   flags that the .df gives to one file.
- *   - build_main.c    files that have a main() of their own.
- *   - build_link.c    the link line, and what its failures mean.
- *   - build_data.c    what a program carries beside its code.
- *   - build_library.c what a library has in place of a program's link.
- *   - build_deps.c    -MD.
- *   - identity.c      the facts that the program's results depend on (identity.h).
- *   - object_cache.c  the cache of compiled objects (object_cache.h).
- *   - program_cache.c the cache of linked programs (program_cache.h).
- *   - cache_store.c   the folder of both (cache_store.h).
- *   - timing.c        --timing.
- *   - gpu_arch.c      the architectures that CUDA code is made for.
- *   - compiler/emit/  the text that is compiled.
+ *   build_program.c  the steps, in order.
+ *   build_tools.c    finds compilers, CUDA toolkit and libraries on this machine.
+ *   build_units.c    the list of translation units, and their compilation.
+ *   build_flags.c    which user flags apply to which step.
+ *   build_main.c     user files that have a main() of their own.
+ *   build_link.c     the link line, and what linker errors mean.
+ *   build_data.c     the image and identity that a program carries.
+ *   build_library.c  the link of a library, with its header and packages.
+ *   build_deps.c     -MD.
+ *   identity.c       the facts on which the program's results depend (identity.h).
+ *   object_cache.c   the cache of compiled objects (object_cache.h).
+ *   program_cache.c  the cache of linked programs (program_cache.h).
+ *   cache_store.c    the storage of both caches (cache_store.h).
+ *   timing.c         --timing.
+ *   gpu_arch.c       the architectures for which CUDA code is compiled.
+ *   compiler/emit/   the generated source text.
  *
- * Memory:   dfc_units_free() and dfc_tools_free() return what the program's units and tools hold.
- * Output:   the same input gives the same bytes: no temporary path, time or order of completion reaches the program.
- *           Relocatable device code is an exception, because nvcc names parts of it after the unit's path.
+ * Memory:   dfc_units_free() and dfc_tools_free() free what a program's units and tools hold.
+ * Output:   builds are reproducible: no temporary path, time or order of completion reaches the program. The exception
+ *           is relocatable device code, because nvcc derives symbol names from the unit's path.
  */
 #ifndef DFC_BUILD_PROGRAM_H
 #define DFC_BUILD_PROGRAM_H

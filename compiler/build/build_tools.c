@@ -1,5 +1,5 @@
-/* build_tools.c - finds what this machine has to compile with: the C and C++ compilers, nvcc and its toolkit. It adds
- * the flags of the command line, of pkg-config, and of this dfc if it was built with a sanitizer.
+/* build_tools.c - finds the compilers on this machine: C, C++, nvcc and the CUDA toolkit. It also collects the flags
+ * for them: from the command line, from pkg-config, and for the sanitizer that this dfc was built with.
  */
 #include "compiler/build/build_program.h"
 
@@ -88,7 +88,7 @@ static bool has_file(const char *folder, const char *file)
 
 /* The toolkit's folder as nvcc itself tells it ("#$ TOP=…" of a dry run), because `nvcc` may be a wrapper script in any
  * folder. malloc'ed; NULL: it told nothing. */
-static char *toolkit_told_by(const char *nvcc)
+static char *toolkit_of_nvcc(const char *nvcc)
 {
     char *text = NULL, *said = NULL, *top = NULL;
     dfc_run_tool((char *[]){ (char *)nvcc, "--dryrun", "-x", "cu", "-E", "/dev/null", NULL }, &text, &said);
@@ -106,7 +106,7 @@ static char *toolkit_told_by(const char *nvcc)
 /* The folder of the toolkit that this nvcc belongs to. malloc'ed; NULL: there are no headers in it. */
 static char *toolkit_of(const char *nvcc)
 {
-    char *top = toolkit_told_by(nvcc);
+    char *top = toolkit_of_nvcc(nvcc);
     if (top && has_file(top, "include/cuda_runtime_api.h"))
         return top;
     free(top);

@@ -1,6 +1,6 @@
-/* build_units.c - decides which files are compiled, and with which command. There is one unit for the generated
- * program, one for inline gpu code, and one for each file of the user's, however many variants are in it. Units are
- * compiled at the same time; what the compilers say is printed in the order of the units.
+/* build_units.c - decides which files are compiled, and with which command, and compiles them in parallel. There is one
+ * translation unit for the generated program, one for inline gpu code, and one for each user file, however many
+ * variants it contains. Compiler output is printed in the order of the units.
  */
 #include "compiler/build/build_program.h"
 
@@ -501,7 +501,7 @@ static bool was_printed(const char *log, const char *from, size_t length)
 }
 
 /* Does gcc, or clang, report a function without a return as an error? */
-static bool tells_of_return(const char *log)
+static bool reports_missing_return(const char *log)
 {
     return strstr(log, "-Werror=return-type") || strstr(log, "-Werror,-Wreturn-type");
 }
@@ -520,7 +520,7 @@ static bool print_log(const char *path)
             if (at - log > LARGEST_COMPARED || !was_printed(log, at, length))
                 dfr_message_lines(stderr, at, length);
         }
-        forgot_return = tells_of_return(log);
+        forgot_return = reports_missing_return(log);
     }
     free(log);
     if (file)

@@ -1,4 +1,4 @@
-/* cache_store.c - keeps and finds files that were made before: cache_store.h. */
+/* cache_store.c - stores and retrieves cached build products (cache_store.h). */
 #include "compiler/build/cache_store.h"
 
 #include <dirent.h>
@@ -312,7 +312,7 @@ struct kept {
     struct timespec used;
 };
 
-static int longest_ago_first(const void *a, const void *b)
+static int by_last_use(const void *a, const void *b)
 {
     const struct kept *x = a, *y = b;
     if (x->used.tv_sec != y->used.tv_sec)
@@ -342,7 +342,7 @@ static void list_kept(DIR *dir, enum dfc_cache_kind kind, struct dfr_array *kept
         *sum += one->bytes;
     }
     if (kept->n)
-        qsort(kept->items, kept->n, sizeof(struct kept), longest_ago_first);
+        qsort(kept->items, kept->n, sizeof(struct kept), by_last_use);
 }
 
 static void trim_kind(DIR *dir, enum dfc_cache_kind kind)

@@ -1,17 +1,20 @@
-/* cache_store.h - files that a command of the build made before, kept by the hash of what decides them. object_cache.c and program_cache.c make the keys.
+/* cache_store.h - an on-disk cache of build products, keyed by a hash of everything that determines them.
+ * object_cache.c and program_cache.c compute the keys.
  *
- * Place:    $DFC_CACHE, else $XDG_CACHE_HOME/dfc, else ~/.cache/dfc. DFC_CACHE=none, and a user without a home folder,
- *           have no cache. The folder must be the user's own.
- * Entry:    KEY and an ending for the file itself, and KEY.record. The key is a hash of what is known before the command runs. The record lists
- *           each file that the command read, with its state, and the file itself with its own. An entry is used if all of them still agree.
- * State:    of a file is size and hash of its content. Libraries may have hundreds of megabytes: of a file above DFC_CACHE_HASHED_BYTES the state is
- *           size, device, inode, and the times of its last changes.
- * Paths:    of files in the work folder, whose name is new in every build, are written with "@" in its place.
- * Bounds:   DFC_CACHE_MOST_BYTES for each kind of file. A program is a hundred times as large as an object and costs less to make again; so it has a
- *           bound of its own, and never takes an object's place. A counter file holds how much was added since the last trim. Only when that reaches an
- *           eighth of the bound is the folder scanned and the least recently used files removed, down to seven eighths.
- * Errors:   none are reported. What cannot be read is made again, what cannot be written is not kept. Each file appears whole
- *           or not at all, so several dfc may run at once, and may be killed.
+ * Place:    $DFC_CACHE, else $XDG_CACHE_HOME/dfc, else ~/.cache/dfc. With DFC_CACHE=none, or without a home folder,
+ *           there is no cache. The folder must be owned by the user.
+ * Entry:    two files: KEY plus an extension holds the product, KEY.record its inputs. The key is a hash of what is
+ *           known before the command runs. The record lists the state of each file that the command read, and of the
+ *           product. An entry is valid if all of them still match.
+ * State:    size and content hash of a file. Libraries can have hundreds of megabytes: above DFC_CACHE_HASHED_BYTES the
+ *           state is size, device, inode, and the modification and change times.
+ * Paths:    in the work folder, whose name is different in each build, are stored with "@" in place of the folder.
+ * Bounds:   DFC_CACHE_MOST_BYTES for each kind of product. A program is a hundred times as large as an object but
+ *           cheaper to rebuild, so programs have a bound of their own and never displace objects. A counter file
+ *           records how much was added since the last trim. Only when it reaches an eighth of the bound is the folder
+ *           scanned, and least recently used files are removed down to seven eighths.
+ * Errors:   none are reported: what cannot be read is rebuilt, what cannot be written is not cached. Files are replaced
+ *           atomically, so several dfc processes may run at once and be killed at any time.
  */
 #ifndef DFC_CACHE_STORE_H
 #define DFC_CACHE_STORE_H

@@ -1,5 +1,5 @@
-/* gpu_arch.c - chooses the architectures of CUDA code (gpu_arch.h). The driver is asked for the GPUs of this machine
- * through libcuda, which is looked for at run time: dfc itself needs no driver.
+/* gpu_arch.c - selects the architectures for which CUDA code is compiled (gpu_arch.h). It queries this machine's GPUs
+ * through libcuda, which is loaded with dlopen(), so dfc itself needs no driver.
  */
 #include "compiler/build/gpu_arch.h"
 

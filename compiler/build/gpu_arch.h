@@ -1,11 +1,11 @@
-/* gpu_arch.h - for which architectures CUDA code is made: --gpu-arch.
+/* gpu_arch.h - the architectures for which CUDA code is compiled (--gpu-arch):
  *
- *   native     those of the GPUs of this machine. This is the default if there is a GPU that nvcc knows.
- *   all        every major architecture that nvcc knows, and PTX for those to come.
- *   sm_XX,…    these, and PTX of the last
+ *   native     those of this machine's GPUs. This is the default if there is a GPU that nvcc supports.
+ *   all        every major architecture that nvcc supports, and PTX for future ones.
+ *   sm_XX,…    the listed ones, and PTX of the last.
  *
- * Without the option on a machine without a GPU, such as a login node, only PTX of the lowest architecture that nvcc knows is kept. The
- * driver compiles it for the GPU when the program starts for the first time.
+ * Without the option on a machine without a GPU, such as a login node, only PTX of the lowest architecture that nvcc
+ * supports is included. The driver compiles it for the actual GPU when the program first starts.
  */
 #ifndef DFC_GPU_ARCH_H
 #define DFC_GPU_ARCH_H

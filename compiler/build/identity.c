@@ -1,4 +1,4 @@
-/* identity.c - collects the facts that a program's results depend on: identity.h. */
+/* identity.c - collects the facts on which a program's results depend (identity.h). */
 #include "compiler/build/identity.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
-/* identity.h - the identity of a program: all that its results depend on beside its graph and its arguments. These are dfc, compilers, flags, each file that
- * is compiled or included, and the libraries that `link` names.
+/* identity.h - the identity of a program: everything besides its graph and arguments on which its results depend: dfc,
+ * compilers, flags, each file that is compiled or included, and the libraries that `link` names.
  *
  * Form:     facts (record/facts.h), one per line. The linked program contains them as the string `df_identity`. The hash of a run covers the
  *           string, so --resume, `dfc merge` and ranks refuse to mix programs, and report the fact in which they differ.

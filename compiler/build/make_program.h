@@ -1,4 +1,4 @@
-/* make_program.h - from a loaded graph to a linked program, as one call. The commands compile, compare and profile make
+/* make_program.h - builds a program from a loaded graph in one call. The commands compile, run, compare and profile use
  * it.
  *
  * Room:     compiler/build/ runs compilers and the linker on what compiler/emit/ prints. It knows the loaded graph and its
@@ -10,7 +10,8 @@
 #include "compiler/generate/tile.h"
 #include "compiler/load/load.h"
 
-/* How dfc_build() compiles and links the loaded graph to the program `output`. It gives 0, or 1 (reported). */
+/* Options of dfc_build(), which compiles and links the loaded graph to the program `output`. It returns 0, or 1 after an error was
+ * reported. */
 struct dfc_build_options {
     const char *cc, *nvcc, *cflags, *nvcc_flags, *optimise; /* NULL: the default; optimise: "-O3" */
     const char *gpu_arch;               /* NULL: this machine's GPUs, or all if there is none; else "all", … (gpu_arch.h) */
@@ -24,14 +25,14 @@ struct dfc_build_options {
     bool quiet;
     bool runs_here;                     /* on this machine alone: formulas are compiled for no other processor */
 };
-/* What a file is by its name's ending. */
+/* The kind of product, by the extension of its file name. */
 enum dfc_product { DFC_PROGRAM, DFC_SHARED, DFC_ARCHIVE };
 enum dfc_product dfc_product_of(const char *path);
 /* If common->exported is set, `output` is a library, and its header and the like are made beside it. */
 int dfc_build(const struct dfc_common *common, struct dfc_loaded *loaded, const struct dfc_build_options *options,
               const char *output);
-/* Compiles one file of C or C++ alone, with debug information, to an object in a folder of its own, and gives its path
- * to use(), whose value is given on. 1: there was an error before (reported). */
+/* Compiles a single C or C++ file, with debug information, to an object in a temporary folder, calls use() with its path, and returns
+ * what use() returns; or 1 if the compilation failed (reported). */
 int dfc_build_object(const struct dfc_common *common, const struct dfc_build_options *options, const char *path,
                      int (*use)(void *arg, const char *object), void *arg);
 

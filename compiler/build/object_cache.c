@@ -1,4 +1,4 @@
-/* object_cache.c - keys of compiled objects (object_cache.h). */
+/* object_cache.c - computes the keys of compiled objects, and fetches and stores them (object_cache.h). */
 #include "compiler/build/object_cache.h"
 
 #include <limits.h>

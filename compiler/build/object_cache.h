@@ -1,12 +1,12 @@
-/* object_cache.h - a cache of compiled objects, and of which flags a compiler takes (cache_store.h). A unit whose text, includes, flags and compiler have not
- * changed is not compiled again.
+/* object_cache.h - the cache of compiled objects, and of the flags that a compiler accepts (on top of cache_store.h). A
+ * unit is recompiled only if its text, includes, flags or compiler changed.
  *
- * Key:      the compiler's command, the compiler's files, environment variables that it reads, and the generated text; with debug information also the
- *           working folder.
- * Not seen: a new header in a folder that is searched before the one where an old header was found.
- * Kept out: units for which the compiler printed anything, so that warnings are printed each time; units that use __DATE__ and the like or .incbin, in
- *           their text or in a header of the user's; and flags by which a compiler reads or writes files that it does not list (-fprofile-use,
- *           plug-ins, …).
+ * Key:      the compiler's command and the files that it consists of, the environment variables that it reads, and the
+ *           generated text; with debug information also the working folder.
+ * Not seen: a new header in a folder that is searched before the one in which an old header was found.
+ * Kept out: units for which the compiler printed anything, so that warnings are printed each time; units that use
+ *           __DATE__ and the like or .incbin, directly or in a user's header; and units with flags that make a compiler
+ *           read or write files that it does not list (-fprofile-use, plug-ins, …).
  */
 #ifndef DFC_OBJECT_CACHE_H
 #define DFC_OBJECT_CACHE_H

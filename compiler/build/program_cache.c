@@ -1,4 +1,4 @@
-/* program_cache.c - keys of linked programs, and what the linker has read (program_cache.h). */
+/* program_cache.c - computes the keys of linked programs, and records what the linker read (program_cache.h). */
 #include "compiler/build/program_cache.h"
 
 #include <limits.h>
@@ -145,7 +145,7 @@ void dfc_program_list(const struct dfc_program *p, struct dfc_list *argv)
 }
 
 /* lld writes a name as compilers do, GNU ld and gold as it is. */
-static void take_back_quotes(char *name)
+static void unquote(char *name)
 {
     char *to = name;
     for (const char *from = name; *from; from++) {
@@ -188,7 +188,7 @@ static bool add_listed(const struct dfc_program *p, char *name, struct dfc_list 
     if (begins_with(name, p->work))
         return true;
     if (access(name, F_OK) != 0)
-        take_back_quotes(name);
+        unquote(name);
     if (access(name, F_OK) != 0)
         return is_temporary_object(name);
     for (size_t i = 0; i < files->n; i++)

@@ -1,11 +1,14 @@
-/* program_cache.h - programs and libraries that were linked before (cache_store.h). What is made of the same objects, libraries and flags is not linked again.
+/* program_cache.h - the cache of linked programs and libraries (on top of cache_store.h). A program is relinked only if
+ * its objects, libraries or flags changed.
  *
- * Key:      the link command without the product's name, the state of each file that it names, the libraries that the folders of -L have, the
- *           compiler that links, and variables that it and the linker obey.
- * Record:   the files that the linker has read, as it lists them (--dependency-file: GNU ld and gold from binutils 2.35 on, lld, mold), and the linker.
+ * Key:      the link command without the output's name, the state of each file that it names, the libraries in the -L
+ *           folders, the compiler that links, and the environment variables that it and the linker read.
+ * Record:   the files that the linker read, as it lists them (--dependency-file: GNU ld and gold from binutils 2.35 on,
+ *           lld, mold), and the linker.
  * Not seen: a new library in one of the linker's own folders that is searched before the one where an old library was found.
- * Kept out: what a linker without that option has linked; links for which the linker had something to say, so that it is printed each time; thin
- *           archives, because their members are elsewhere; and options by which a linker reads or writes more files (-Map, -T, plug-ins, …).
+ * Kept out: products of linkers without that option; links during which the linker printed anything, so that warnings
+ *           are printed each time; thin archives, because their members are elsewhere; and options by which a linker
+ *           reads or writes other files (-Map, -T, plug-ins, …).
  */
 #ifndef DFC_PROGRAM_CACHE_H
 #define DFC_PROGRAM_CACHE_H

@@ -1,7 +1,7 @@
-/* timing.c - --timing: where the time of a build goes.
+/* timing.c - --timing: prints the CPU time of each step of a build.
  *
- * Times:    are CPU times, user's and system's. That of a file is its compiler's, with all that the compiler ran (wait4()). Small kernels share a
- *           file, so they share the time that compiling it takes: the first table says which file a kernel is in.
+ * Times:    user plus system CPU time, for a file that of its compiler with all its children (wait4()). Small kernels
+ *           share a file and therefore its compile time; the first table says which kernel is in which file.
  */
 #include "compiler/build/build_program.h"
 

@@ -1,4 +1,6 @@
-/* demand_command.c - `dfc scale --stream-policy=…`: stages that are fed by demand, with one policy or several. */
+/* demand_command.c - `dfc scale --stream-policy=…`: simulates stages that fetch work on demand, under one policy or
+ * several.
+ */
 #include "compiler/cluster/demand_command.h"
 
 #include <math.h>
@@ -91,7 +93,7 @@ static bool look(struct dfc_common *common, const struct dfc_cluster *cluster, c
         if (!dfc_load(common, false, &loaded))
             return false;
         bool good = dfc_output_check(common, &loaded, asked->plot) && dfc_output_check(common, &loaded, o->sizes);
-        int code = good ? dfc_demand_look(&loaded.problem, cluster, t, input, &wrong, &error) : DF_OK;
+        int code = good ? dfc_demand_add_type(&loaded.problem, cluster, t, input, &wrong, &error) : DF_OK;
         if (code != DF_OK && wrong != DF_NONE)
             dfl_error(loaded.sink, dfc_node_loc(&loaded, &loaded.problem.graph->nodes[wrong]), "%s", error.text);
         else if (code != DF_OK)

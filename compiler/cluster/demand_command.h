@@ -1,4 +1,4 @@
-/* demand_command.h - the part of `dfc scale` that --stream-policy asks for: its options, its runs, its output. */
+/* demand_command.h - the options, runs and output of `dfc scale --stream-policy`. */
 #ifndef DFC_DEMAND_COMMAND_H
 #define DFC_DEMAND_COMMAND_H
 
@@ -28,7 +28,7 @@ struct dfc_demand_asked {               /* what the other options of `dfc scale`
 extern const struct dfr_option dfc_options_demand[];
 /* An option among them that was given and needs --stream-policy. NULL: none was. */
 const char *dfc_demand_other(const struct dfc_demand_options *options);
-/* Gives the exit status. The common options are those of the command; `machine` is changed. */
+/* Runs the command and returns its exit status. Modifies common->machine. */
 int dfc_demand_command(const struct dfc_demand_options *options, const struct dfc_demand_asked *asked, struct dfc_common *common,
                        const struct dfc_cluster *cluster);
 

@@ -1,4 +1,4 @@
-/* demand_report.c - prints and draws what streams by demand did. */
+/* demand_report.c - prints and draws the results of the simulation of demand-driven streams. */
 #include "compiler/cluster/demand_report.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "runtime/base/text.h"
 
 /* How long all items would take one worker of the first type. INFINITY: it cannot do them all. */
-static double alone_s(const struct dfc_demand *s, const struct dfc_demand_result *result)
+static double single_worker_s(const struct dfc_demand *s, const struct dfc_demand_result *result)
 {
     double sum_s = 0;
     for (uint32_t k = 0; k < s->n_stages; k++)
@@ -66,7 +66,7 @@ static bool print_rows(const struct dfc_demand_report *report, FILE *out)
         char requests[32];
         struct dfr_cell cells[9 + TYPES] = {
             DFR_NUM(row->nodes), DFR_STR(dfr_stream_policy_name(row->policy)), DFR_NUM_AS(row->requests, row->requests ? NULL : requests),
-            DFR_NUM(r->makespan_s), DFR_NUM((double)row->waves / r->makespan_s), DFR_NUM(alone_s(s, r) / r->makespan_s),
+            DFR_NUM(r->makespan_s), DFR_NUM((double)row->waves / r->makespan_s), DFR_NUM(single_worker_s(s, r) / r->makespan_s),
             [6 + TYPES] = DFR_NUM(r->most_waiting), DFR_NUM(r->most_held), DFR_NUM(r->moved_bytes) };
         snprintf(requests, sizeof requests, "1 to %" PRIu32, r->most_target);
         for (uint32_t t = 0; t < s->n_types; t++)
@@ -120,7 +120,7 @@ void dfc_demand_csv(const struct dfc_demand_report *report, FILE *out)
         for (uint32_t k = 0; k < s->n_stages; k++)
             for (uint32_t t = 0; t < s->n_types; t++)
                 fprintf(out, "%" PRIu32 ",%s,%" PRIu32 ",%" PRId64 ",%.9g,%.9g,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%.0f,%s,%s,%" PRId64 ",%" PRId64 ",%.6g\n",
-                        row->nodes, dfr_stream_policy_name(row->policy), row->requests, row->waves, r->makespan_s, alone_s(s, r), r->most_target,
+                        row->nodes, dfr_stream_policy_name(row->policy), row->requests, row->waves, r->makespan_s, single_worker_s(s, r), r->most_target,
                         r->most_waiting, r->most_held, r->held_bound, r->moved_bytes, report->input->stages[k], report->input->types[t], r->done[k][t],
                         r->fired[k], r->busy[t]);
     }

@@ -1,13 +1,14 @@
-/* demand_report.h - the figures of `dfc scale --stream-policy`: tables, CSV, and the sizes of requests over time as a picture or as CSV.
+/* demand_report.h - the output of `dfc scale --stream-policy`: tables, CSV, and the request sizes over time as a
+ * picture or CSV.
  *
- * Errors:   false: out of memory. The caller checks the FILE.
+ * Errors:   functions return false if memory ran out. The caller checks the FILE.
  */
 #ifndef DFC_DEMAND_REPORT_H
 #define DFC_DEMAND_REPORT_H
 
 #include <stdio.h>
 
-#include "compiler/cluster/demand_look.h"
+#include "compiler/cluster/demand_stages.h"
 
 struct dfc_demand_row {                 /* a number of nodes with a policy */
     uint32_t nodes;

@@ -1,4 +1,4 @@
-/* flows.c - max-min fair rates, and the flow that ends next. */
+/* flows.c - computes the max-min fair rates of network flows, and which flow ends next (flows.h). */
 #include "compiler/cluster/flows.h"
 #include "runtime/base/binary_heap.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/cluster/map_drift.h"
+#include "compiler/cluster/drift_simulation.h"
 #include "compiler/cluster/map_report.h"
 #include "compiler/cluster/scale.h"
 #include "compiler/options/common.h"
@@ -217,7 +217,7 @@ static bool find_input(struct request *r, const struct dfc_cluster *cluster, str
 
 /* ---- a mapping from a file ---- */
 
-static void tell_wrong(struct dfl_sink *sink, const char *path, const char *text, size_t size, const struct dfr_map_wrong *wrong)
+static void report_bad_mapping(struct dfl_sink *sink, const char *path, const char *text, size_t size, const struct dfr_map_wrong *wrong)
 {
     uint32_t file = dfl_sink_file(sink, path, text, size);
     dfl_error(sink, (struct dfl_loc){ file, wrong->line, wrong->col, wrong->end_col }, "%s", wrong->message);
@@ -228,7 +228,7 @@ static void tell_wrong(struct dfl_sink *sink, const char *path, const char *text
         dfl_hint(sink, "%s", wrong->hint);
 }
 
-static bool read_given(const struct request *r, struct dfc_map_input *input, struct dfc_map_row *row)
+static bool read_mapping(const struct request *r, struct dfc_map_input *input, struct dfc_map_row *row)
 {
     const struct dfc_front_options options = { .path = r->use };
     const struct dfp_map_names all = { (const char *const *)input->stages, (const char *const *)input->processors };
@@ -246,7 +246,7 @@ static bool read_given(const struct request *r, struct dfc_map_input *input, str
     bool good = dfp_map_read(&input->pipeline, &all, text, size, &row->mapping, &feeding, &wrong);
     struct dfl_sink *sink = good ? NULL : open_sink();
     if (sink) {
-        tell_wrong(sink, r->use, text, size, &wrong);
+        report_bad_mapping(sink, r->use, text, size, &wrong);
         dfl_sink_free(sink);
     }
     if (good && !r->feeding)
@@ -344,7 +344,7 @@ static bool write_mapping(const char *path, const struct dfc_map_report *report)
 }
 
 /* drift: NULL if nothing drifts. */
-static bool print_all(const struct request *r, const struct dfc_map_report *report, const struct dfc_map_drift *drift, FILE *out)
+static bool print_all(const struct request *r, const struct dfc_map_report *report, const struct dfc_drift *drift, FILE *out)
 {
     if (r->form == DFR_FORM_CSV) {
         if (drift)
@@ -358,7 +358,7 @@ static bool print_all(const struct request *r, const struct dfc_map_report *repo
     return true;
 }
 
-static bool plot(const char *path, const struct dfc_map_drift *drift)
+static bool plot(const char *path, const struct dfc_drift *drift)
 {
     struct dfc_picture picture;
     if (!dfc_picture_open(&picture, path))
@@ -367,7 +367,7 @@ static bool plot(const char *path, const struct dfc_map_drift *drift)
     return dfc_picture_close(&picture, true);
 }
 
-static bool write_all(const struct request *r, const struct dfc_map_report *report, const struct dfc_map_drift *drift)
+static bool write_all(const struct request *r, const struct dfc_map_report *report, const struct dfc_drift *drift)
 {
     FILE *out = stdout;
     for (unsigned i = 0; i < r->n_outputs; i++)
@@ -388,7 +388,7 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
     static struct dfc_map_row rows[N_ROWS]; /* large */
     struct dfp_hedpm_log log;
     struct dfp_mapping once;
-    struct dfc_map_drift drift;
+    struct dfc_drift drift;
     struct df_error error = { "" };
     const struct dfp_options *options = &r->common.partition;
     uint64_t budget = options->budget ? options->budget : (options->budget_times ? options->budget_times : 1) * (uint64_t)DFP_MAP_BUDGET;
@@ -397,7 +397,7 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
     rows[GIVEN].missing = "";
     input->pipeline.feeding = r->feeding ? (enum dfp_feeding)(r->feeding - 1) : DFP_IN_ORDER;
     input->pipeline.replicate_groups = r->groups;
-    if (!read_given(r, input, &rows[GIVEN]))
+    if (!read_mapping(r, input, &rows[GIVEN]))
         return false;
     if (find_mappings(r, &input->pipeline, rows, budget, &error) != DF_OK) {
         dfc_error("%s", error.text);
@@ -421,7 +421,7 @@ static bool map_input(struct request *r, const struct dfc_cluster *cluster, stru
     return good;
 }
 
-static int map_it(struct request *r)
+static int run_map(struct request *r)
 {
     static struct dfc_cluster cluster;  /* large */
     struct dfc_map_input input = { 0 };
@@ -443,7 +443,7 @@ static int run(int argc, char **argv)
         r.common.inflight = DFP_DEFAULT_INFLIGHT;
     r.common.partition.inflight = r.common.inflight;
     if (status == 0)
-        status = map_it(&r);
+        status = run_map(&r);
     dfc_common_free(&r.common);
     return status;
 }

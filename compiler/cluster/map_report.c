@@ -1,4 +1,4 @@
-/* map_report.c - prints what `dfc map` found. */
+/* map_report.c - prints the mappings that `dfc map` found. */
 #include "compiler/cluster/map_report.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* map_report.h - the figures of `dfc map`: a table of the mappings, and of the one that is shown its groups; or CSV.
+/* map_report.h - the output of `dfc map`: a table of the mappings, and the groups of the chosen one; or CSV.
  *
- * Errors:   false: out of memory. The caller checks the FILE.
+ * Errors:   functions return false if memory ran out. The caller checks the FILE.
  */
 #ifndef DFC_MAP_REPORT_H
 #define DFC_MAP_REPORT_H
@@ -11,7 +11,7 @@
 
 struct dfc_map_row {
     const char *name;                   /* "identity", "bsc", … */
-    const char *missing;                /* why there is no mapping; NULL: there is one; "": nobody asked for it */
+    const char *missing;                /* why there is no mapping; NULL: there is one; "": not requested */
     struct dfp_mapping mapping;
     double period_s, run_s;             /* by the equations, and in virtual time */
 };

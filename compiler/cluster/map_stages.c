@@ -1,4 +1,4 @@
-/* map_stages.c - what the stages of a graph take on the machines of a cluster. */
+/* map_stages.c - determines the times of a graph's stages on the machines of a cluster, by simulation (map_stages.h). */
 #include "compiler/cluster/map_stages.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* scale.c - what a wave takes on a machine, and the run on many of them. */
+/* scale.c - determines what a wave takes on each type of machine, and simulates the run on many of them (scale.h). */
 #include "compiler/cluster/scale.h"
 
 #include <math.h>
@@ -146,9 +146,9 @@ void dfc_scale_share(const struct dfc_cluster *cluster, uint32_t nodes, uint32_t
 }
 
 /* What was used most, as a share of what it could give. */
-static const char *find_limit(const struct dfc_virtual *setup, const struct dfc_scale_row *row)
+static const char *find_limit(const struct dfc_manager_setup *setup, const struct dfc_scale_row *row)
 {
-    const struct dfc_virtual_result *r = &row->result;
+    const struct dfc_manager_result *r = &row->result;
     double nodes = 0, made = (double)row->waves / r->makespan_s;
     for (uint32_t t = 0; t < setup->n_types; t++)
         nodes = fmax(nodes, r->busy[t]);
@@ -163,7 +163,7 @@ static const char *find_limit(const struct dfc_virtual *setup, const struct dfc_
 }
 
 /* Machines share parts: rank 0 does nothing for a wave. */
-static void share_parts(const struct dfc_scale *scale, unsigned number, struct dfc_virtual *setup, struct dfc_scale_row *row)
+static void share_parts(const struct dfc_scale *scale, unsigned number, struct dfc_manager_setup *setup, struct dfc_scale_row *row)
 {
     if (scale->shares.n_parts == 0 || !scale->shares.rows[number])
         return;
@@ -178,7 +178,7 @@ int dfc_scale_run(const struct dfc_scale *scale, unsigned number, uint32_t nodes
     uint32_t n[DFC_MOST_NODE_TYPES];
     double rate = 0;
     *row = (struct dfc_scale_row){ .nodes = nodes, .waves = scale->weak ? scale->waves * nodes : scale->waves };
-    struct dfc_virtual setup = { .waves = row->waves, .window = scale->window, .inflight = scale->inflight,
+    struct dfc_manager_setup setup = { .waves = row->waves, .window = scale->window, .inflight = scale->inflight,
                                  .vary = scale->vary, .seed = scale->seed,
                                  .head_s = scale->head_s, .tail_s = scale->tail_s, .handle_s = cluster->message_s,
                                  .give_bytes = scale->give_bytes, .result_bytes = scale->result_bytes,
@@ -194,7 +194,7 @@ int dfc_scale_run(const struct dfc_scale *scale, unsigned number, uint32_t nodes
         rate += n[t] / (setup.shares ? scale->shares.whole_s[t] : scale->every_s[t]);
     }
     row->ideal_s = (double)row->waves / rate;
-    int code = dfc_virtual_run(&setup, &row->result, error);
+    int code = dfc_manager_simulate(&setup, &row->result, error);
     if (code == DF_OK)
         row->limit = find_limit(&setup, row);
     return code;

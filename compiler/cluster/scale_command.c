@@ -1,4 +1,6 @@
-/* scale_command.c - `dfc scale GRAPH.df --platform=CLUSTER.df`: predicts in virtual time how a graph runs on many machines. */
+/* scale_command.c - `dfc scale GRAPH.df --platform=CLUSTER.df`: predicts, in virtual time, how a graph's throughput
+ * scales over many machines.
+ */
 #include "compiler/cluster/scale_command.h"
 
 #include <limits.h>
@@ -163,7 +165,7 @@ static bool write_all(const struct request *r, const struct dfc_scale_report *re
     return dfc_picture_close(&picture, true);
 }
 
-static int scale_it(struct request *r)
+static int run_scale(struct request *r)
 {
     static struct dfc_cluster cluster;  /* it is large */
     struct dfc_scale scale = { .cluster = &cluster, .waves = (int64_t)r->waves, .weak = r->weak, .window = (unsigned)r->window, .inflight = (unsigned)r->common.inflight,
@@ -200,7 +202,7 @@ static int run(int argc, char **argv)
         r.common.inflight = DFP_DEFAULT_INFLIGHT;
     r.common.partition.inflight = r.common.inflight;
     if (status == 0)
-        status = scale_it(&r);
+        status = run_scale(&r);
     dfc_common_free(&r.common);
     return status;
 }

@@ -1,4 +1,4 @@
-/* scale_report.c - prints and draws what scale.h found. */
+/* scale_report.c - prints and draws the predictions of `dfc scale` (scale.h). */
 #include "compiler/cluster/scale_report.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static bool print_rows(const struct dfc_scale_report *report, enum dfr_form form
     dfr_report_table_begin(&table, out, form, DFR_COLUMNS(columns));
     for (unsigned i = 0; i < report->n_rows; i++) {
         const struct dfc_scale_row *row = &report->rows[i];
-        const struct dfc_virtual_result *r = &row->result;
+        const struct dfc_manager_result *r = &row->result;
         char window[32];
         snprintf(window, sizeof window, r->least_window == r->most_window ? "%u" : "%u to %u", r->least_window, r->most_window);
         dfr_report_table_row(&table, (const struct dfr_cell[]){

@@ -1,6 +1,6 @@
-/* scale_report.h - the figures of `dfc scale`: a table, CSV, JSON, and a picture of efficiency over nodes.
+/* scale_report.h - the output of `dfc scale`: a table, CSV, JSON, and a plot of efficiency over the number of nodes.
  *
- * Errors:   false: out of memory. The caller checks the FILE.
+ * Errors:   functions return false if memory ran out. The caller checks the FILE.
  */
 #ifndef DFC_SCALE_REPORT_H
 #define DFC_SCALE_REPORT_H

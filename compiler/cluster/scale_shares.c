@@ -1,4 +1,4 @@
-/* scale_shares.c - what a wave of a share takes (scale_shares.h). */
+/* scale_shares.c - determines what a wave takes on a machine that owns a share of the acc's parts (scale_shares.h). */
 #include "compiler/cluster/scale_shares.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static double bytes_of(const struct dfr_shared *s, const struct span *span)
 
 /* ---- the shares of a row ---- */
 
-static int look_at_row(const struct look *l, uint32_t type, uint32_t n, struct dfc_virtual_share *shares, struct df_error *error)
+static int look_at_row(const struct look *l, uint32_t type, uint32_t n, struct dfc_manager_share *shares, struct df_error *error)
 {
     struct span *spans = calloc(n, sizeof *spans);
     int code = spans ? DF_OK : dfr_error_memory(error);

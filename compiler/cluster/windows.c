@@ -1,4 +1,6 @@
-/* windows.c - the windows of ranks over time: windows.h. The upright axis is logarithmic, because windows double and halve. */
+/* windows.c - draws the windows of ranks over time (windows.h). The vertical axis is logarithmic, because windows
+ * double and halve.
+ */
 #include "compiler/cluster/windows.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
-/* windows.h - how many waves each rank of a run held at most, over time, from the merged trace of the run (docs/clusters.md): a picture, or CSV.
+/* windows.h - plots each rank's window (the number of waves that it may hold) over time, from the merged trace of a
+ * cluster run (docs/clusters.md): a picture, or CSV.
  *
- * Errors:   false: reported. The caller checks the FILE.
+ * Errors:   functions return false after they have reported an error. The caller checks the FILE.
  */
 #ifndef DFC_WINDOWS_H
 #define DFC_WINDOWS_H

@@ -1,5 +1,5 @@
-/* cmd_compare.c - `dfc compare GRAPH.df`: builds the graph's program once and runs it under each policy in turns. So
- * what disturbs the machine for a while disturbs all of them. It prints a table, CSV and a chart.
+/* cmd_compare.c - `dfc compare GRAPH.df`: builds the graph's program once and runs it under each policy, in turns, so
+ * that a temporary disturbance of the machine affects all policies alike. It prints a table, CSV and a chart.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "compiler/commands/command.h"
 #include "compiler/trial/compare_rehearse.h"
-#include "compiler/trial/compare_trial.h"
+#include "compiler/trial/temporary_program.h"
 #include "compiler/show/chart.h"
 #include "compiler/trial/compare_stats.h"
 #include "compiler/show/shared.h"

@@ -1,4 +1,6 @@
-/* cmd_compile.c - `dfc GRAPH.df`: makes a program with -o, or goes only as far as --emit says. */
+/* cmd_compile.c - `dfc GRAPH.df`: compiles a program or library with -o, or stops after the step that --emit names, and
+ * prints its result.
+ */
 #include "compiler/commands/command.h"
 
 #include <ctype.h>
@@ -153,7 +155,7 @@ static bool emit_plan(const struct dfc_common *common, FILE *out)
     struct dfp_evaluation evaluation;
     if (!dfc_load(common, false, &loaded))
         return false;
-    if (!dfc_check_room(&loaded)) {
+    if (!dfc_check_memory(&loaded)) {
         dfc_unload(&loaded);
         return false;
     }

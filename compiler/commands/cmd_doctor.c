@@ -1,4 +1,6 @@
-/* cmd_doctor.c - `dfc doctor`: says what of dfc's needs is on this machine, what is missing, and what that means. */
+/* cmd_doctor.c - `dfc doctor`: reports which of dfc's requirements this machine meets, what is missing, and what does
+ * not work without it.
+ */
 #include "compiler/commands/command.h"
 
 #include <string.h>

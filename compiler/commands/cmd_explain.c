@@ -1,5 +1,5 @@
-/* cmd_explain.c - `dfc explain GRAPH.df`: prints why each node is where it is, what limits the wave, and what would
- * help. It runs no kernel.
+/* cmd_explain.c - `dfc explain GRAPH.df`: prints why each node is placed where it is, what limits the time of a wave,
+ * and what would improve it. It runs no kernel.
  */
 #include <fnmatch.h>
 #include <math.h>
@@ -395,7 +395,7 @@ static int run(int argc, char **argv)
         status = 1;
     } else if (!status) {
         r.rates = &loaded.rates;
-        status = dfc_check_room(&loaded) ? explain(&r, &loaded) : 1;
+        status = dfc_check_memory(&loaded) ? explain(&r, &loaded) : 1;
         dfc_unload(&loaded);
     }
     dfc_common_free(&r.common);

@@ -1,4 +1,4 @@
-/* cmd_gantt.c - `dfc gantt TRACE.json`: draws what a program did, from the trace that it wrote. */
+/* cmd_gantt.c - `dfc gantt TRACE.json`: draws a Gantt chart of a program's run from the trace that it wrote. */
 #include "compiler/commands/command.h"
 
 #include <stdlib.h>

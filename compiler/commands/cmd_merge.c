@@ -1,4 +1,6 @@
-/* cmd_merge.c - `dfc merge CHUNK…`: makes the files of a whole run from what programs wrote with --waves=A:B --out=CHUNK. */
+/* cmd_merge.c - `dfc merge CHUNK…`: combines the chunks that programs wrote with --waves=A:B --out=CHUNK into the files
+ * of a whole run.
+ */
 #include "compiler/commands/command.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* cmd_partition.c - `dfc partition GRAPH.df`: shows where each node will run, in figures and as a picture. */
+/* cmd_partition.c - `dfc partition GRAPH.df`: shows which unit each node is placed on, as a table, a picture, CSV or
+ * JSON.
+ */
 #include "compiler/commands/command.h"
 
 #include <math.h>
@@ -382,7 +384,7 @@ static int run(int argc, char **argv)
     if (!status && !dfc_load(&o.common, false, &loaded)) {
         status = 1;
     } else if (!status) {
-        status = dfc_check_room(&loaded) ? show(&o, &loaded) : 1;
+        status = dfc_check_memory(&loaded) ? show(&o, &loaded) : 1;
         dfc_unload(&loaded);
     }
     dfc_common_free(&o.common);

@@ -1,5 +1,5 @@
-/* cmd_probe.c - `dfc probe`: measures this machine and writes a platform description, the kind of file that --platform
- * reads. It also stores the platform, so that the other commands know it without an option.
+/* cmd_probe.c - `dfc probe`: measures this machine and prints a platform description, as --platform reads it. It also
+ * stores the platform in the profile database, where the other commands find it.
  */
 #include "compiler/commands/command.h"
 

@@ -1,6 +1,6 @@
-/* cmd_profile.c - `dfc profile GRAPH.df`: builds the graph's program and has it measure its works
- * (runtime/measure/measure.h says how). Each result is stored as it comes, so an interrupted run loses nothing that was
- * finished.
+/* cmd_profile.c - `dfc profile GRAPH.df`: builds the graph's program and lets it measure its works
+ * (runtime/measure/measure.h describes how). Each result is stored as it arrives, so an interrupted run loses no
+ * finished measurement.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "compiler/trial/compare_stats.h"
-#include "compiler/trial/compare_trial.h"
+#include "compiler/trial/temporary_program.h"
 #include "compiler/commands/profile_report.h"
 #include "compiler/show/pays.h"
 #include "runtime/measure/measure.h"

@@ -1,6 +1,6 @@
-/* cmd_profile_report.c - prints the table of `dfc profile --report`. Each row is about the times, or the speedup, of
- * one kernel on one device. It shows the error of nearest neighbours (knn) and of the best power law in a 10-fold
- * cross-validation, and which method is used. cmd_profile.c calls it.
+/* cmd_profile_report.c - prints the table of `dfc profile --report`: for the times, or the speedup, of each kernel on
+ * each device, the error of nearest neighbours (knn) and of the best power law in a 10-fold cross-validation, and which
+ * of the two is used. cmd_profile.c calls it.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/trial/compare_trial.h"
+#include "compiler/trial/temporary_program.h"
 #include "runtime/base/text.h"
 #include "runtime/policy/policy.h"
 

@@ -1,5 +1,5 @@
-/* cmd_simulate.c - `dfc simulate GRAPH.df`: predicts in virtual time what each policy would make of a graph on a
- * platform. It runs no kernel, so a graph with costs and no code is enough.
+/* cmd_simulate.c - `dfc simulate GRAPH.df`: predicts how each policy would execute a graph on a platform, by simulation
+ * in virtual time. It runs no kernel, so a graph with costs and no code suffices.
  */
 #include "compiler/commands/command.h"
 
@@ -157,7 +157,7 @@ static void plan_memory(struct request *r, const struct df_platform *platform)
 }
 
 /* With --policy=all on a platform without a GPU, leaves out all-gpu, which would have nothing to decide. */
-static void drop_what_does_not_apply(struct request *r, const struct df_platform *platform)
+static void drop_inapplicable(struct request *r, const struct df_platform *platform)
 {
     unsigned n = 0;
     if (!r->policies.all || platform->n_units > 1)
@@ -402,10 +402,10 @@ static int run(int argc, char **argv)
     if (!status && !dfc_load(&r.common, false, &loaded)) {
         status = 1;
     } else if (!status) {
-        drop_what_does_not_apply(&r, &loaded.platform);
+        drop_inapplicable(&r, &loaded.platform);
         warn_passes(&r, &loaded);
         plan_memory(&r, &loaded.platform);
-        if (!dfc_check_room(&loaded))
+        if (!dfc_check_memory(&loaded))
             status = 1;
         else if (r.error.kind)
             status = study_errors(&r, &loaded) ? 0 : 1;

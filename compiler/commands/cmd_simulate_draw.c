@@ -1,4 +1,5 @@
-/* cmd_simulate_draw.c - wrong times for the study of simulate_error.h: parses what --error says, and draws the times.
+/* cmd_simulate_draw.c - draws the erroneous times for `dfc simulate --error` (simulate_error.h), and parses the value
+ * of that option.
  */
 #include "compiler/commands/simulate_error.h"
 

@@ -1,4 +1,4 @@
-/* cmd_simulate_error.c - the study of wrong times (simulate_error.h): makes the runs and prints the table. */
+/* cmd_simulate_error.c - runs the simulations of `dfc simulate --error` (simulate_error.h), and prints their table. */
 #include "compiler/commands/simulate_error.h"
 
 #include <inttypes.h>

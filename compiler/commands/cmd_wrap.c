@@ -1,4 +1,4 @@
-/* cmd_wrap.c - `dfc wrap`: writes kernel declarations for functions that exist, from their debug information. */
+/* cmd_wrap.c - `dfc wrap`: prints kernel declarations for existing functions, from their debug information. */
 #include "compiler/commands/command.h"
 
 #include <errno.h>
@@ -223,7 +223,7 @@ static int wrap_object(void *arg, const char *object)
 /* ---- the command ---- */
 
 /* Headers and CUDA have another way into a graph. */
-static void say_why_not(const char *path)
+static void explain_unsupported(const char *path)
 {
     const char *name = strrchr(path, '/'), *dot = strrchr(path, '.');
     name = name ? name + 1 : path;
@@ -239,7 +239,7 @@ static bool is_readable(const char *path, enum dfc_code_kind *kind)
 {
     struct stat info;
     if (!dfc_code_kind(path, kind) || *kind == DFC_CODE_CUDA)
-        say_why_not(path);
+        explain_unsupported(path);
     else if (stat(path, &info) != 0 || access(path, R_OK) != 0)
         dfc_error("cannot read '%s': %s", path, strerror(errno));
     else if (!S_ISREG(info.st_mode))

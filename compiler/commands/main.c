@@ -1,4 +1,4 @@
-/* main.c - main() of dfc: the table of commands, and the choice of the one that a command line means. */
+/* main.c - main() of dfc: the table of commands, and the dispatch to the one that the command line names. */
 #include "compiler/cluster/map_command.h"
 #include "compiler/cluster/scale_command.h"
 #include "compiler/commands/command.h"

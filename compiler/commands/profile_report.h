@@ -1,4 +1,4 @@
-/* profile_report.h - `dfc profile --report`: shows how far estimates from other sizes can be trusted. */
+/* profile_report.h - `dfc profile --report`: shows how accurate estimates from measurements at other sizes are. */
 #ifndef DFC_PROFILE_REPORT_H
 #define DFC_PROFILE_REPORT_H
 

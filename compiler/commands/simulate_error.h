@@ -1,16 +1,15 @@
-/* simulate_error.h - `dfc simulate --error=…`: how well policies do when the times that they rely on are wrong.
- * Policies and plans are *told* times; jobs take *true* ones. One set is the graph's own times. The other set is made
- * from it by one of the kinds below; sigma and off draw it anew for each run.
+/* simulate_error.h - `dfc simulate --error=…`: a study of how sensitive policies are to wrong execution times. Policies
+ * and planners are *told* one set of times, jobs take another, *true* one. One of the sets is the graph's own; the
+ * other is derived from it by one of the kinds below. sigma and off draw it anew for each run.
  *
  * Kinds:
- *  - sigma:S      The true times are drawn: each work on each class of units takes exp(S·z) times as long, z standard
- *                 normal. What is told is the same for all draws, so one plan serves all draws.
- *  - off:P        The told times are drawn: P percent more or less than the true time, with equal chance (the PAMS
- *                 paper), but at least 1 % of it, because at 100 % less nothing would be left. Plans are made anew for
- *                 each draw.
- *  - confound:P   The told times are computed, so there is one run. In each class of devices the policies are told a
- *                 speedup that is P percent too high for works below the median speedup. For the others it is P
- *                 percent too low, but at least 0.001 (section V-G of the paper on hierarchical pipelines).
+ *  - sigma:S      The true times are random: each work on each class of units takes exp(S·z) times as long, z standard
+ *                 normal. The told times are the same for all draws, so one plan serves all of them.
+ *  - off:P        The told times are random: P percent above or below the true time with equal probability (the PAMS
+ *                 paper), but at least 1 % of it, because at 100 % nothing would be left. Each draw is planned anew.
+ *  - confound:P   The told times are computed, so there is one run. In each class of devices, works whose speedup is below
+ *                 the median are told with a speedup P percent too high, the others P percent too low, but at least 0.001
+ *                 (section V-G of the paper on hierarchical pipelines).
  * Determinism: the same seed draws the same times for every policy, and on every call.
  */
 #ifndef DFC_SIMULATE_ERROR_H
@@ -30,7 +29,7 @@ struct dfc_error_study {
     uint32_t draws;
 };
 
-/* Parses "sigma:0.6" and the like. Gives DF_E_ARGUMENT if it is no such text. */
+/* Parses "sigma:0.6" and the like. Returns DF_E_ARGUMENT if the text is invalid. */
 int dfc_error_parse(const char *text, struct dfc_error_study *study, struct df_error *error);
 
 /* Draws the times. told_s and true_s are indexed [class * n_works + work], as in struct df_times. false: no memory. */

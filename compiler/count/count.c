@@ -1,7 +1,9 @@
-/* count.c - walks the nodes of formulas and counts what they do (count.h).
+/* count.c - counts the arithmetic operations and memory accesses of a kernel's formulas, by a walk over their
+ * expression nodes (count.h).
  *
- * Slots mean other ranges in other reductions. So a node that depends on ranges is counted once for each visit of the
- * innermost reduction whose range it depends on, and other nodes once for the formula.
+ * The same slot number means different ranges in different reductions. A node that depends on ranges is therefore
+ * counted at each visit of the innermost reduction whose range it depends on; all other nodes are counted once per
+ * formula.
  */
 #include "compiler/count/count.h"
 

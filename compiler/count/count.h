@@ -1,12 +1,14 @@
-/* count.h - how many operations the formulas of a work do, for the estimate of its time (profiles/estimate/roofline.h).
+/* count.h - counts the operations that the formulas of a work perform; the roofline estimate of its time is based on
+ * that (profiles/estimate/roofline.h).
  *
  * Room:     compiler/count/ knows checked formulas (compiler/formula/) and graphs. Nothing of devices or figures.
- * Rules:    a node is computed once for each value of the indices and ranges that it depends on: what does not depend on
- *           a loop is outside it, and equal nodes are one. Addresses that are affine cost nothing. A read costs as much
- *           as an operation on integers; if its address depends on data, and no cache holds the port, it is a random one.
- * Bytes:    of a port that is read, all of it once, or as much as its reads can touch. Outputs are written once.
- * Ranges:   their ends are evaluated for the work's dimensions and its constant scalars. Ends that depend on an index
- *           are taken at its middle value. Scalars over args have no value here.
+ * Rules:    loop-invariant code is assumed hoisted and common subexpressions merged: a node counts once for each
+ *           combination of the indices and ranges that it depends on. Affine addresses are free. A read costs as much
+ *           as an integer operation; if its address depends on data and the port fits in no cache, it is a random
+ *           access.
+ * Bytes:    a port that is read counts once in full, or as far as its reads can reach. Outputs are written once.
+ * Ranges:   bounds are evaluated with the work's dimensions and constant scalars. Bounds that depend on an index are
+ *           taken at the index's middle value; bounds that depend on an arg are unknown.
  * Threads:  one at a time.
  */
 #ifndef DFF_COUNT_H

@@ -1,4 +1,4 @@
-/* one_pass.c - finds the formulas of one_pass.h. */
+/* one_pass.c - recognises the formulas that one pass over the input can compute (one_pass.h). */
 #include "compiler/count/one_pass.h"
 
 static bool is_int(enum dff_type type) { return type == DFF_I32 || type == DFF_I64; }

@@ -1,11 +1,12 @@
-/* one_pass.h - formulas of which one pass over the terms makes all elements along an index. Without it each element takes a pass
- * of its own. The code for CPUs does it so (compiler/generate/one_pass.c), and the count of operations goes by it.
+/* one_pass.h - recognises formulas that look like one reduction per output element but can be computed in a single pass
+ * over the terms: histograms and running sums. The code generator for CPUs emits the single pass
+ * (compiler/generate/one_pass.c), and the operation count assumes it.
  *
- * Joined:   o[…, b, …] = sum(ranges if e == b && rest: value) of integers, and count, min, max; or what changes an acc or an inout
- *           port so: o[…, b, …] += count(ranges if e == b). The order of such terms does not matter, so each one is joined where it
- *           belongs.
- * Running:  o[…, b, …] = sum(i in from..b + more: value), and prod, min, max, count. An element is the one before it and one more
- *           term, in the order that the language promises, so the bits are the same.
+ * Joined:   scatter, as in a histogram: o[…, b, …] = sum(ranges if e == b && rest: value) of integers; also count, min,
+ *           max; and updates of an acc or an inout port: o[…, b, …] += count(ranges if e == b). The order of such terms
+ *           does not matter, so each is added directly to element e.
+ * Running:  prefix sums: o[…, b, …] = sum(i in from..b + more: value); also prod, min, max, count. Each element is its
+ *           predecessor and one more term, in the order that the language guarantees, so the bits are the same.
  * Threads:  a pure function of the kernel.
  */
 #ifndef DFF_ONE_PASS_H

@@ -1,5 +1,5 @@
-/* call_check.c - checks a call against the signature of what it calls: the number of inputs, scalars and outputs, and
- * the hints. Formats and extents depend on values, so dims.c checks them once they are known.
+/* call_check.c - checks a call in a graph against the signature of its callee: the number of inputs, scalars and
+ * outputs, and the hints (@…). Formats and extents depend on values, so elab/dims.c checks them during elaboration.
  */
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* check_graph.c - checks everything about graphs that does not depend on values: names, the number of inputs and
- * outputs, kinds, the names that a loop's bound may hold, and that no graph contains itself. Every graph is checked,
- * whether it is used or not. So elaboration (elab.c) may rely on all of it.
+/* check_graph.c - checks of graphs that do not depend on values: names, the number of inputs and outputs, types, the
+ * names that loop bounds may use, and that no graph contains itself. Every graph is checked, used or not, so
+ * elaboration (elab.c) can rely on all of this.
  */
 #include <stdlib.h>
 #include <string.h>

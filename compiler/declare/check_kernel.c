@@ -1,5 +1,5 @@
-/* check_kernel.c - checks what a kernel's declaration says beyond its signature: traits, variants and costs. Every
- * kernel is checked, whether it is used or not.
+/* check_kernel.c - checks the parts of a kernel declaration that follow its signature: traits, variants and costs.
+ * Every kernel is checked, used or not.
  */
 #include <float.h>
 #include <string.h>

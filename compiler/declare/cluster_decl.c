@@ -1,4 +1,4 @@
-/* cluster_decl.c - turns the syntax tree of a platform with nodes into struct dfc_cluster, and checks it. */
+/* cluster_decl.c - converts the syntax tree of a platform that has nodes into struct dfc_cluster, and checks it. */
 #include <string.h>
 
 #include "compiler/declare/cluster_decl.h"

@@ -1,6 +1,7 @@
-/* cluster_decl.h - the declaration of a cluster: a platform that has nodes, each with devices of its own, and a network.
+/* cluster_decl.h - a cluster as declared in a .df file: a platform that has types of nodes, each with devices of its
+ * own, and a network. `dfc scale` and `dfc map` read it.
  *
- * Errors:   functions give false after they have reported to the sink everything that is wrong.
+ * Errors:   functions return false after they have reported every error to the sink.
  */
 #ifndef DFC_CLUSTER_DECL_H
 #define DFC_CLUSTER_DECL_H

@@ -1,5 +1,5 @@
-/* code_files.c - the files that variants name. It checks that they exist and hashes what is in them, so that a kernel
- * whose source changed is measured again. Headers that such a file includes are not followed.
+/* code_files.c - checks that the source files named by variants exist, and hashes their contents, so that a kernel
+ * whose source changed is measured again. Headers that a source includes are not hashed.
  */
 #include <errno.h>
 #include <stdlib.h>

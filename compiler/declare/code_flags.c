@@ -1,5 +1,6 @@
-/* code_flags.c - checks the flags of one file, `cpu "file.c" flags "-O3"`: they are words for its compiler, they do not
- * change what is made of the file, and all uses of the file write the same.
+/* code_flags.c - checks the compiler flags of one source file, as in `cpu "file.c" flags "-O3"`: they must be plain
+ * command-line words, must not change what kind of output the compiler makes, and must be the same wherever the file is
+ * named.
  */
 #include <string.h>
 
@@ -29,7 +30,7 @@ static bool begins_with_one_of(const char *word, const char *const *names)
 }
 
 /* With these a compiler makes no object of the file, makes it elsewhere, or takes it for another language. */
-static bool changes_what_is_made(const char *word)
+static bool changes_output(const char *word)
 {
     static const char *const whole[] = { "-c", "-S", "-E", "-r", "-h", "-dc", "-dw", "-ptx", "-run", "-lib", "-cubin",
                                          "-fatbin", "-cuda", "-dlink", "-shared", "--shared", "-static", "-dryrun",
@@ -55,7 +56,7 @@ static bool check_word(struct dfc_unit *u, const struct dfl_expr *flags, const c
         dfl_error(u->sink, flags->loc, "'%s' is not an option for a compiler: those begin with '-'", word);
         dfl_hint(u->sink, "an option and its value are one word, as in '-Iinclude' and '-includefile.h' (for nvcc "
                           "'-include=file.h')");
-    } else if (changes_what_is_made(word)) {
+    } else if (changes_output(word)) {
         dfl_error(u->sink, flags->loc, "'%s' changes what a compiler makes, and dfc needs an object file", word);
         dfl_hint(u->sink, "flags say how a file is compiled, as in '-O3', '-fopenmp', '-DNAME=4', '-Iinclude'");
     } else if (is_for_linker(word)) {

@@ -1,9 +1,8 @@
-/* decl.c - enters all declarations into the tables of names, and evaluates those that need no other declaration's
- * inside: params with their values (and -D), args, types. Kernels and graphs are entered here and checked in sig.c,
- * check_kernel.c and check_graph.c.
+/* decl.c - enters all declarations into the symbol tables, and evaluates params (with -D), args and types. Kernels and
+ * graphs are entered here and checked in sig.c, check_kernel.c and check_graph.c.
  *
- * Declarations may refer to each other in any order. Params and types are put in an order in which each comes after
- * those it names. So a chain of any length needs no recursion, and a cycle is found before anything is evaluated.
+ * Declarations may refer to each other in any order. Params and types are sorted topologically first, so a chain of
+ * references of any length needs no recursion, and a cycle is found before anything is evaluated.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
-/* declare.h - from the main file to checked declarations: reads it and what it imports, enters every name, and checks
- * every declaration, whether it is used or not. front.c calls these steps; elab/ asks about calls.
+/* declare.h - reads the main file and its imports, enters every name, and checks every declaration, used or not.
+ * front.c calls these steps; compiler/elab/ asks about calls.
  *
  * Room:     compiler/declare/ knows the syntax tree and compiler/types/. It knows nothing about elaborated graphs.
- * Errors:   functions that give bool give false after they have reported why. dfc_declare() gives false only if there
- *           is no memory, so its caller counts the errors that were reported.
+ * Errors:   functions that return bool return false after they have reported an error. dfc_declare() returns false only
+ *           if memory ran out, so its caller counts the reported errors.
  */
 #ifndef DFC_DECLARE_H
 #define DFC_DECLARE_H
@@ -38,7 +38,7 @@ bool dfc_sig_check(struct dfc_unit *u, struct dfc_callee *callee, const struct d
 bool dfc_split_check(struct dfc_unit *u, struct dfc_callee *callee);
 /* Checks a kernel's traits, variants and costs; dir: the folder of its .df. false: reported. */
 bool dfc_kernel_check(struct dfc_unit *u, struct dfc_callee *callee, const char *dir);
-/* Is this time possible as a cost? false: reported at the expression. */
+/* Checks that a time is valid as a cost. false: reported at the expression. */
 bool dfc_cost_check(struct dfc_unit *u, const struct dfl_expr *expr, double seconds);
 /* Checks everything about graphs that does not depend on values. */
 bool dfc_check_graphs(struct dfc_unit *u);
@@ -51,7 +51,7 @@ bool dfc_code_check(struct dfc_unit *u, const struct dfl_variant *variant, const
 bool dfc_flags_check(struct dfc_unit *u, uint32_t file_id, const char *file, bool is_object, struct dfl_loc loc,
                      const struct dfl_expr *flags);
 
-/* state.c: checks the functions behind `open` and `close` of a variant, beside those of all other variants. */
+/* state.c: checks the functions named by `open` and `close` of a variant against those of all other variants. */
 bool dfc_state_check(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant);
 /* select.c: what a call calls. A `select` has a callee for each number of inputs. NULL: there is none, or no memory. */
 struct dfc_callee *dfc_callee_called(struct dfc_unit *u, const struct dfl_stmt *stmt);
@@ -84,17 +84,16 @@ struct dfc_hints {
 bool dfc_call_hints(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                     const struct dfc_names *names, struct dfc_hints *hints);
 
-/* Is `@quiet` on the call: may its outputs stay unread without a warning? */
+/* Returns whether the call has `@quiet`, so that unread outputs cause no warning. */
 bool dfc_call_is_quiet(const struct dfl_stmt *stmt);
 /* The hint `@worker` on the call; NULL: none. */
 const struct dfl_hint *dfc_call_worker(const struct dfl_stmt *stmt);
 /* The hint `@stage` on the call; NULL: none. */
 const struct dfl_hint *dfc_call_stage(const struct dfl_stmt *stmt);
-/* Is `@nofuse` on the call: does it stay a node of its own? */
+/* Returns whether the call has `@nofuse`, so that it stays a separate node. */
 bool dfc_call_is_apart(const struct dfl_stmt *stmt);
 
-/* check_graph.c: if this `else` holds one `if`, gives that: the next arm of an else-if chain of any length. NULL: it
- * does not. */
+/* check_graph.c: the next arm of an else-if chain: the `if` that is the only statement of this `else`. NULL: there is none. */
 const struct dfl_stmt *dfc_next_arm(const struct dfl_block *otherwise);
 
 #endif

@@ -1,6 +1,6 @@
-/* imports.c - the files of one program: the main file, and each imported file once, even if it is imported by several
- * names. An import is looked for beside the file that names it, then in the folders of -I, then in dfc's own. Files that
- * import each other in a circle are an error.
+/* imports.c - loads the files of a program: the main file, and each imported file once, even if several paths name it.
+ * An import is searched beside the importing file, then in the -I folders, then among dfc's own files. Cyclic imports
+ * are an error.
  */
 #include <stdlib.h>
 #include <string.h>

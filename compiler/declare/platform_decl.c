@@ -1,7 +1,7 @@
-/* platform_decl.c - a declared machine: turns the syntax tree of a platform into struct df_platform and checks every
- * property and its unit of measure. It also reads a platform from a file.
+/* platform_decl.c - converts the syntax tree of a platform declaration into struct df_platform, and checks every
+ * property and its unit of measure. It also reads a platform from a file of its own.
  *
- * The device of class cpu is the host. It becomes unit 0 wherever it stands; the others keep their order.
+ * The device of class cpu is the host. It becomes unit 0 wherever it is declared; the other devices keep their order.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* platform_decl.h - the declaration of a platform, in a graph's .df or in a file of its own.
+/* platform_decl.h - reads declared platforms (machines), in a graph's .df file or in a file of their own.
  *
- * Errors:   functions give false after they have reported to the sink everything that is wrong.
+ * Errors:   functions return false after they have reported every error to the sink.
  */
 #ifndef DFC_PLATFORM_DECL_H
 #define DFC_PLATFORM_DECL_H

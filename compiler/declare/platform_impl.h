@@ -1,6 +1,6 @@
-/* platform_impl.h - what the files that convert a declared platform share: the values of properties.
+/* platform_impl.h - evaluation of properties, shared by the files that convert a declared platform or cluster.
  *
- * Errors:   a value that is wrong is reported at its place, and clears `ok`.
+ * Errors:   an invalid value is reported at its location, and clears `ok`.
  */
 #ifndef DFC_PLATFORM_IMPL_H
 #define DFC_PLATFORM_IMPL_H
@@ -15,8 +15,8 @@ struct dfc_convert {
 };
 
 #define DFC_NO_UNIT (-1)
-/* Gives a value in its base unit: seconds, bytes, or none (DFC_UNIT_TIME, DFC_UNIT_BYTES, DFC_NO_UNIT). `rate`: it is per
- * second. The other functions give what their names say, within the bounds of platform.h. */
+/* Evaluates a value in its base unit: seconds, bytes, or none (DFC_UNIT_TIME, DFC_UNIT_BYTES, DFC_NO_UNIT). `rate`: per second. The other
+ * functions evaluate what their names say, and check the bounds of platform.h. */
 bool dfc_take_number(struct dfc_convert *c, const struct dfl_expr *value, const char *what, int want, bool rate, double *result);
 bool dfc_take_count(struct dfc_convert *c, const struct dfl_expr *value, const char *what, uint32_t least, uint32_t most,
                     uint32_t *result);
@@ -25,7 +25,7 @@ void dfc_take_delay(struct dfc_convert *c, const struct dfl_expr *value, const c
 bool dfc_take_rate(struct dfc_convert *c, const struct dfl_expr *value, const char *what, double *bytes_per_s);
 /* BANDWIDTH [, LATENCY [, THRESHOLD]] */
 void dfc_take_link(struct dfc_convert *c, const struct dfl_property *property, struct df_link *link);
-/* Does the declaration have nodes or a network? */
+/* Returns whether the declaration has nodes or a network. */
 bool dfc_platform_is_cluster(const struct dfl_platform *ast);
 /* Reads a file that declares a platform, and has `convert` make *result of it. */
 bool dfc_platform_read_as(struct dfl_sink *sink, const char *path, const struct dfc_define *defines, size_t n_defines,

@@ -1,4 +1,6 @@
-/* platform_values.c - the values of a platform's properties: numbers with units, and their bounds. */
+/* platform_values.c - evaluates the properties of a platform: numbers with units of measure, checked against their
+ * bounds.
+ */
 #include <math.h>
 #include <string.h>
 

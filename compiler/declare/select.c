@@ -1,6 +1,7 @@
-/* select.c - the built-in kernel `select`: what a call of it calls. A kernel has a fixed number of ports, so there is one
- * for each number of inputs, made when a call first has so many. Its ports are in the order that graph.h wants: the first
- * input, the output, the other inputs. They have no format of their own: each call's is that of its first input.
+/* select.c - the built-in kernel `select`, which passes on the first of its inputs that is not empty. Kernels have a
+ * fixed number of ports, so one callee is created for each number of inputs when a call first uses it. Its ports are in
+ * the order that graph.h requires: the first input, the output, the other inputs. They have no formats of their own;
+ * each call uses that of its first input.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
-/* sig.c - signatures: ports, dimension variables and scalars of a kernel or a graph.
+/* sig.c - builds and checks the signature of a kernel or graph: ports, dimension variables and scalars.
  *
- * A name that stands alone as an extent of a port is always a dimension variable. Inside a larger expression, a name is
- * a variable of this signature if it stands alone somewhere in the signature; else it is a param. Unification (dims.c)
- * binds the variables where they stand alone; the expressions are then only computed or checked.
+ * A name that is by itself the extent of a port, as in f32[n], is always a dimension variable. In a larger expression,
+ * as in f32[2 * n], a name is a variable of this signature if it is also such an extent somewhere in the signature,
+ * else a param. Unification (elab/dims.c) binds variables at the former; expressions are then only evaluated or
+ * compared.
  */
 #include <string.h>
 

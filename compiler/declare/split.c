@@ -1,7 +1,8 @@
-/* split.c - checks `split z halo e` on the ports of a kernel: whether parts of a node can have ranges of z.
+/* split.c - checks `split z halo e` on the ports of a kernel: whether a node can be divided into parts that each
+ * compute a range of z.
  *
- * A part gets as many of its rows as it makes in place of z, in every format of the kernel. So z stands first in all ports
- * that have it, but for tmp ports, which are scratch.
+ * A part receives its number of rows in place of z in every format of the kernel, so z must be the first dimension of
+ * each port that has it. Tmp ports, which are scratch, are exempt.
  */
 #include <string.h>
 

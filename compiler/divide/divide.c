@@ -1,17 +1,20 @@
-/* divide.c - decides which nodes are divided if nobody says it: those whose division is predicted to make a wave shorter.
+/* divide.c - chooses which nodes are divided into parts when the program does not say so: those whose division is
+ * predicted to shorten a wave.
  *
- * Candidates: the nodes of the longest jobs that can be divided. Each is tried in equal parts for the CPU workers; in parts
- *           for all units that can run it, as large as the units are fast (Qilin; Luk et al., MICRO 2009); and, if its
- *           job does not fit in a device's memory, in parts that do.
- * Choice:   the graph is elaborated with the candidate, planned by heft, and its makespan predicted. The best candidate is
- *           taken if it is better than the graph without it by GAIN. Then the next node is tried.
- * Accs:     the longest node with an acc, in 2 to ACC_PARTS parts; or one that was divided to fit, in 2 and 4 times as many parts. For
- *           each, the passes in which so many waves are fastest (dfp_passes_choose()). The best is taken if it is better by
- *           ACC_GAIN. If nobody says how many waves there are, they are GUESSED_WAVES, and what is taken is slower
- *           by at most ACC_LOSS if it goes by once, as it does if there are very many.
- * Declined: parts that would take less than LEAST_PART_S, unless they are for memory. Of graphs that are for throughput (with streams,
- *           say), because waves keep the units busy, and of graphs whose times are not known, only what fits nowhere is divided. Large
- *           graphs, because each try takes as long as reading the graph.
+ * Candidates: the nodes with the longest jobs that can be divided. Each is tried in equal parts for the CPU workers; in
+ *             parts for all units that can run it, sized by the units' speeds (Qilin; Luk et al., MICRO 2009); and, if
+ *             its job does not fit in a device's memory, in parts that fit.
+ * Choice:     the graph is elaborated with the candidate division, planned by heft, and its makespan predicted. The
+ *             best candidate is taken if it beats the graph without it by GAIN. Then the next node is tried.
+ * Accs:       the longest node with an acc, in 2 to ACC_PARTS parts, or, if it was already divided to fit in memory, in
+ *             2 and 4 times as many. For each number of parts the fastest number of passes over the waves is found
+ *             (dfp_passes_choose()). The best is taken if it gains at least ACC_GAIN. If the number of waves is
+ *             unknown, GUESSED_WAVES is assumed, and the choice may cost at most ACC_LOSS in a single pass, which is
+ *             what very long runs use.
+ * Declined:   parts that would take less than LEAST_PART_S, unless they serve to fit in memory. In graphs that optimise
+ *             throughput (with streams, for example), whose waves keep the units busy, and in graphs with unknown
+ *             times, only nodes that fit nowhere are divided. Large graphs are left alone, because each trial
+ *             elaborates the whole graph again.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* divide.h - decides which nodes are divided if nobody says it, and how often the waves go by for the parts of accs: those whose division
- * is predicted to be faster. dfc decides it for programs whose sizes it knows. Programs with dynamic params and libraries decide it by
- * the same code when they know their sizes (compiler/front/replan.c).
+/* divide.h - chooses which nodes are divided into parts, and in how many passes the waves visit the parts of an acc,
+ * when the program does not say so. dfc chooses for programs whose sizes it knows; programs with dynamic params and
+ * libraries choose with the same code once their sizes are known (compiler/front/replan.c).
  *
- * Room:     compiler/divide/ knows graphs, planners and no front end: graphs with other divisions are made by a function of the caller.
- *           It is linked into programs.
- * Memory:   dfc_divide() changes the struct in place. The caller owns `made`, as the last call of `make` gave it, and frees the lists
- *           with dfc_divide_free().
- * Errors:   none. What cannot be made, predicted or remembered is not divided.
+ * Room:     compiler/divide/ knows graphs and planners but not the front end: a callback elaborates the graph with
+ *           other divisions. It is linked into programs.
+ * Memory:   dfc_divide() updates the struct in place. The caller owns `made`, the result of the last call of `make`,
+ *           and frees the lists with dfc_divide_free().
+ * Errors:   none. A candidate that cannot be elaborated, predicted or stored is not divided.
  */
 #ifndef DFC_DIVIDE_H
 #define DFC_DIVIDE_H
@@ -28,15 +28,15 @@ struct dfc_divide {
     bool (*make)(void *arg, const struct dfc_division *divisions, size_t n_divisions, struct dfc_made *made); /* false: it cannot be made */
     void (*unmake)(struct dfc_made *made);
     void *arg;
-    bool throughput;                    /* waves keep the units busy: only what fits nowhere is divided */
-    bool fixed;                         /* somebody said how many parts nodes have: passes alone are chosen */
-    bool one_pass;                      /* somebody said how many passes there are, or they are not chosen here */
+    bool throughput;                    /* waves keep the units busy: only nodes that fit nowhere are divided */
+    bool fixed;                         /* the numbers of parts were given: only passes are chosen */
+    bool one_pass;                      /* the number of passes was given, or is not chosen here */
     uint32_t waves;                     /* that there will be; 0: not known, and then how many are guessed */
     /* changed */
     struct dfc_made made;               /* the graph without divisions, and then with them */
     struct dfc_division *divisions;     /* their names and weights are of this list */
     size_t n_divisions;
-    struct dfc_division *declined;      /* that were tried and would not pay: after_s is what a wave would take */
+    struct dfc_division *declined;      /* candidates that would not pay off; after_s is the predicted time of a wave */
     size_t n_declined;
     bool waves_guessed;
     struct dfp_passes passes;           /* n is 0: there is no acc, or nothing to choose */

@@ -1,10 +1,10 @@
-/* doctor.h - what `dfc doctor` finds on this machine.
+/* doctor.h - the checks of `dfc doctor`, and the list of their findings.
  *
- * Room:     compiler/doctor/ looks at the machine, and at what programs of dfc need of it. It measures no speed (that is
- *           `dfc probe`) and reads no graph. Each look_*.c holds the looks of one heading.
+ * Room:     compiler/doctor/ inspects the machine for everything that programs of dfc need. It measures no speed (that
+ *           is `dfc probe`) and reads no graph. Each look_*.c holds the checks under one heading.
  * Memory:   a list owns its texts, but for those that are named `const`.
  * Threads:  one at a time.
- * Errors:   what cannot be found out is a finding, too. A list whose `failed` is set ran out of memory.
+ * Errors:   a check that fails is a finding, too. A list whose `failed` is set ran out of memory.
  */
 #ifndef DFC_DOCTOR_H
 #define DFC_DOCTOR_H

@@ -1,4 +1,4 @@
-/* findings.c - the list of what was found, and how it is printed. */
+/* findings.c - the list of findings of `dfc doctor`, and how it is printed. */
 #include "compiler/doctor/doctor.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* look_build.c - what programs are built with. The C compiler, and nvcc where a GPU is, are tried: a small graph is
- * compiled, run, and its result looked at.
+/* look_build.c - checks the tools that build programs. The C compiler, and nvcc where there is a GPU, are tried out: a
+ * small graph is compiled and run, and its result is checked.
  */
 #include "compiler/doctor/doctor.h"
 
@@ -37,7 +37,7 @@ static bool write_trial(char *folder, size_t size, char **path)
 }
 
 /* Builds the small graph and runs it with these options of dfc and of the program. Adds what came of it. */
-static void try_it(struct dfc_findings *list, struct dfc_look *finding, const char *of_dfc, const char *of_program,
+static void try_build(struct dfc_findings *list, struct dfc_look *finding, const char *of_dfc, const char *of_program,
                    const char *said_if_well)
 {
     char folder[4096], *path = NULL, *out = NULL, *err = NULL;
@@ -134,7 +134,7 @@ static void look_cuda(struct dfc_findings *list, bool quick)
         struct dfc_look trial = { HEADING, "trial on the GPU", DFC_WELL,
             "programs with gpu code do not work on this machine's GPU",
             NULL };
-        try_it(list, &trial, "--device=cuda", "--device=cuda", "a graph with gpu code was compiled, ran, and its result is right");
+        try_build(list, &trial, "--device=cuda", "--device=cuda", "a graph with gpu code was compiled, ran, and its result is right");
     }
     free(part);
     free(release);
@@ -149,7 +149,7 @@ void dfc_look_build(struct dfc_findings *list, bool quick)
         struct dfc_look trial = { HEADING, "trial", DFC_WELL,
             "graphs cannot be compiled and run",
             "sudo apt-get install -y gcc libc6-dev libhwloc-dev libmetis-dev" };
-        try_it(list, &trial, "--nvcc=none", "--device=none", "a graph was compiled, ran, and its result is right");
+        try_build(list, &trial, "--nvcc=none", "--device=none", "a graph was compiled, ran, and its result is right");
     }
     look_cuda(list, quick);
 }

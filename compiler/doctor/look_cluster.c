@@ -1,5 +1,5 @@
-/* look_cluster.c - what running on several machines needs: MPI, its option for faults, whether it takes device pointers,
- * dfc's plug-in for it, and the batch system.
+/* look_cluster.c - checks what runs on several machines need: MPI, its option for fault tolerance, whether it accepts
+ * device pointers, dfc's MPI plug-in, and the batch system.
  */
 #include "compiler/doctor/doctor.h"
 
@@ -20,7 +20,7 @@ static int major_version(const char *text)
 }
 
 /* Does `ompi_info` say this of itself? */
-static bool mpi_says(const char *line)
+static bool ompi_info_has(const char *line)
 {
     char *said = dfc_doctor_says((char *[]){ "ompi_info", "--parsable", "--all", NULL }, line);
     free(said);
@@ -30,7 +30,7 @@ static bool mpi_says(const char *line)
 /* Open MPI up to 4 goes on after the death of a rank if mpirun is asked to; from 5 on ULFM does it, where it was built. */
 static void look_faults(struct dfc_findings *list, bool open_mpi, int major)
 {
-    bool ulfm = open_mpi && major >= 5 && (mpi_says("ft_enable_mpi") || mpi_says("ulfm"));
+    bool ulfm = open_mpi && major >= 5 && (ompi_info_has("ft_enable_mpi") || ompi_info_has("ulfm"));
     struct dfc_look finding = { HEADING, "MPI after a death", open_mpi && (major < 5 || ulfm) ? DFC_WELL : DFC_ABSENT,
         "the death of one rank ends the whole job; --resume goes on with its journal", NULL };
     dfc_found(list, &finding, "%s", !open_mpi  ? "not known for this MPI"
@@ -41,7 +41,7 @@ static void look_faults(struct dfc_findings *list, bool open_mpi, int major)
 
 static void look_device_pointers(struct dfc_findings *list, bool open_mpi)
 {
-    bool takes = open_mpi && mpi_says("mpi_built_with_cuda_support:value:true");
+    bool takes = open_mpi && ompi_info_has("mpi_built_with_cuda_support:value:true");
     struct dfc_look finding = { HEADING, "device pointers", takes ? DFC_WELL : DFC_ABSENT, NULL, NULL };
     dfc_found(list, &finding, takes ? "this MPI takes them" : "this MPI does not say that it takes them: tokens leave from the host's memory");
 }

@@ -1,6 +1,8 @@
-/* look_machine.c - the machine itself: its system, cores and memory, and its GPUs as CUDA's driver shows them.
+/* look_machine.c - inspects the machine itself: operating system, cores and memory, and its GPUs as the CUDA driver
+ * reports them.
  *
- * The driver is asked by its own library, which comes with it, so a dfc that was built without CUDA can ask, too.
+ * The driver is queried through its own library, which is installed with it, so this works even in a dfc that was built
+ * without CUDA.
  */
 #include "compiler/doctor/doctor.h"
 
@@ -164,7 +166,7 @@ static bool open_driver(struct driver *d)
 }
 
 /* Gives how many GPUs the driver shows; -1: it does not answer, and *result is why, or 0 if it is not there at all. */
-static int ask_driver(struct driver *d, int *supports, int *result)
+static int query_driver(struct driver *d, int *supports, int *result)
 {
     int n = 0;
     *supports = *result = 0;
@@ -182,7 +184,7 @@ int dfc_doctor_gpus(int *supports)
 {
     struct driver d = { 0 };            /* the library stays open: CUDA's cannot be unloaded safely */
     int result;
-    return ask_driver(&d, supports, &result);
+    return query_driver(&d, supports, &result);
 }
 
 static void look_gpu(struct dfc_findings *list, const struct driver *d, int number)
@@ -203,7 +205,7 @@ static const char no_gpu[] = "gpu variants run on no GPU here; --device=emu runs
 static void look_gpus(struct dfc_findings *list)
 {
     struct driver d = { 0 };
-    int supports, result, n = ask_driver(&d, &supports, &result);
+    int supports, result, n = query_driver(&d, &supports, &result);
     struct dfc_look driver = { HEADING, "GPU driver", DFC_WELL, no_gpu, NULL };
     if (n < 0) {
         driver.health = d.handle ? DFC_BROKEN : DFC_ABSENT;

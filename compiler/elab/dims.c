@@ -1,11 +1,12 @@
-/* dims.c - finds dimensions by unification, producers first. The formats of a call's inputs bind the variables of its
- * signature; the variables give the formats of its outputs. If two ends disagree, the message names both.
+/* dims.c - infers all dimensions by unification, producers before consumers: the formats of a call's inputs bind the
+ * variables of its signature, and these determine the formats of its outputs. If the two ends of an arc disagree, the
+ * message names both.
  *
- * Before:   dfc_order_items() has succeeded. So when an item is met, its inputs have formats; and if it mentions
- *           dimensions of the graph around it, that graph's entry has been solved.
- * Leaves:   every node given to the builder (to_builder.c), every format checked.
- * Errors:   one statement is reported once, however often it is elaborated. Items that depend on a wrong one are
- *           skipped in silence.
+ * Before:   dfc_order_items() has succeeded, so every item is visited after the producers of its inputs, and after the
+ *           entry of the graph instance whose dimensions it uses.
+ * Leaves:   every node passed to the graph builder (to_builder.c), every format checked.
+ * Errors:   each statement is reported at most once, however often it is elaborated. Items that depend on a wrong one
+ *           are skipped silently.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -570,7 +571,7 @@ static struct dfc_format known_format(const struct dfc_solve *s, const struct df
 }
 
 /* A source outside of the exported graph, which has the number `item`, stands for an in port of it. */
-static void find_given(struct dfc_solve *s, uint32_t item)
+static void find_exported_port(struct dfc_solve *s, uint32_t item)
 {
     const struct dfc_sig *sig = &dfc_frames(s->e)[1].graph->sig;
     for (unsigned v = 0; v < sig->n_variables; v++) {
@@ -600,7 +601,7 @@ bool dfc_check_formats(struct dfc_elab *e)
         if (!solved)
             mark_bad(&s);
         else if (s.item->inner == DF_NONE && s.item->frame == 0)
-            find_given(&s, e->order[k]);
+            find_exported_port(&s, e->order[k]);
         else if (s.item->inner == DF_NONE)
             find_formats(&s);
         ok &= solved;

@@ -1,6 +1,6 @@
-/* dims.h - the state of unification. Private to dims.c (all items, in order) and unify.c (one call).
+/* dims.h - the state of dimension inference. Private to dims.c (all items, in order), unify.c (one call) and divisible.c.
  *
- * Errors:   one statement is reported once, however often it is elaborated. Functions that give bool give false then.
+ * Errors:   each statement is reported at most once, however often it is elaborated; the functions return false then.
  */
 #ifndef DFC_DIMS_H
 #define DFC_DIMS_H
@@ -19,7 +19,7 @@ struct dfc_origin {                     /* where a variable's extent was found; 
 struct dfc_solve {
     struct dfc_elab *e;
     struct dfc_fill fill;
-    bool unsized;                       /* extents that callers give are not known, and 0 */
+    bool unsized;                       /* extents that callers provide are not known, and 0 */
     struct dfc_format *formats;         /* by value */
     bool *bad;                          /* by value: its node had an error */
     uint8_t *phase;                     /* by value: enum dfc_phase, when it can be read */
@@ -34,7 +34,7 @@ struct dfc_solve {
     uint8_t *port_bounded;              /* by port: a bit for each of these extents, as in struct dfc_format */
 };
 
-/* Ends the report of an error in the present item: notes where it is and marks its statement as reported. Gives
+/* Ends the report of an error in the present item: prints notes about its location, and marks its statement as reported. Returns
  * false. */
 bool dfc_solve_failed(struct dfc_solve *s);
 bool dfc_solve_reported(const struct dfc_solve *s, const struct dfl_stmt *stmt);
@@ -49,7 +49,7 @@ bool dfc_match_all(struct dfc_solve *s);
  * input's own format, if they are expressions. */
 bool dfc_port_extents(struct dfc_solve *s, unsigned p);
 bool dfc_check_input_exprs(struct dfc_solve *s, unsigned p);
-/* divide.c: how the present item, or a group, could be divided. Extents are known. false: no memory. */
+/* divisible.c: how the present item, or a group, could be divided. Extents are known. false: no memory. */
 bool dfc_rows_of_node(struct dfc_solve *s, struct dfc_rows *rows);
 bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const struct dfc_format *formats,
                        const struct dfc_solved *solved, struct dfc_rows *rows);

@@ -1,9 +1,9 @@
-/* divided.c - nodes that are divided: how many parts a node has, which rows each of them makes and reads, and the views and
- * joins around them.
+/* divided.c - builds divided nodes: chooses the number of parts, the rows that each part produces and reads, and
+ * inserts the views and joins around them.
  *
- * A part has ranges of rows of the ports that are divided. What it reads is a range of a value (a view), or just what a
- * part of another node makes, if both have the same rows. A value of which there are only parts is joined when somebody
- * reads it whole.
+ * A part works on ranges of rows of the divided ports. Its input is a range of a value (a view), or directly the output
+ * of a part of another node if both have the same rows. A value that exists only in parts is joined when some node
+ * reads it as a whole.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-/* elab.c - flattens a graph: nested graphs, loops, conditions and indices become one list of calls and one table of
- * streams.
+/* elab.c - flattens a graph: expands nested graphs, loops, conditions and indices into one list of calls (items) and
+ * one table of streams.
  *
- * Before:   dfc_check_graphs() has succeeded, so names, kinds and numbers of inputs are right. What is found here
- *           depends on values. elab_count.c has counted the nodes, so their number is within its limits.
- * Depth:    recursion follows blocks and nested graphs, never streams, and ends at DFC_MAX_DEPTH.
+ * Before:   dfc_check_graphs() has succeeded, so names, types and numbers of inputs are right; errors found here depend
+ *           on values. elab_count.c has counted the nodes, so their number is within limits.
+ * Depth:    recursion follows blocks and nested graphs, never streams, and is limited by DFC_MAX_DEPTH.
  */
 #include <assert.h>
 #include <stdlib.h>

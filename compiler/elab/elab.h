@@ -1,16 +1,16 @@
-/* elab.h - a graph laid flat: what elaboration makes of one root graph. The root is main, or a graph that nothing uses,
- * which is elaborated to find its errors. front.c calls the steps.
+/* elab.h - elaboration: expands one root graph into a flat list of nodes. The root is main, or a graph that nothing
+ * uses, which is elaborated only to find its errors. front.c calls the steps.
  *
  * Room:     compiler/elab/ goes from checked declarations to nodes in the builder. It knows declare/,
  *           types/ and runtime/graph/builder.h.
- * Words:    a *frame* is one instance of a graph. An *item* is one call in one frame for one round of its loops: a
+ * Words:    a *frame* is an instance of a graph. An *item* is one call in one frame for one iteration of its loops: a
  *           node, or the entry of a nested graph. A *stream* is one name with its indices in one frame. A *value* is
- *           one output of one node (struct dfc_output; a struct dfc_value is a scalar). Streams lead to values: the
- *           target of a node is a value; an in port stands for a stream outside; the target of a nested graph stands
- *           for its out port inside. Such a chain has at most twice as many links as graphs are nested.
- * Order:    dfc_elab_run() - dfc_resolve() - dfc_order_items() - dfc_number_items() - dfc_solve_dims(), each after the
- *           success of the one before. For a graph that nothing uses, dfc_order_items() is the last step.
- * Memory:   dfc_elab_free() returns everything but what is in the unit's arena (environments, dimensions).
+ *           one output of one node (struct dfc_output; a struct dfc_value is a scalar). Streams resolve to values: the
+ *           target of a node is a value; an in port is an alias of a stream outside; the target of a nested graph is an
+ *           alias of its out port. A chain of aliases is at most twice as long as graphs are nested.
+ * Order:    dfc_elab_run(), dfc_resolve(), dfc_order_items(), dfc_number_items(), dfc_solve_dims(), each only if the
+ *           previous one succeeded. For a graph that nothing uses, dfc_order_items() is the last step.
+ * Memory:   dfc_elab_free() frees everything except what lives in the unit's arena (environments, dimensions).
  */
 #ifndef DFC_ELAB_H
 #define DFC_ELAB_H
@@ -56,7 +56,7 @@ struct dfc_stream {
 
 struct dfc_output {                     /* a value */
     uint32_t item;
-    uint32_t stream;                    /* what its target names; DF_NONE: it is discarded */
+    uint32_t stream;                    /* the stream that its target names; DF_NONE: it is discarded */
 };
 
 struct dfc_joined {                        /* of a group of kernels: it is one node */
@@ -106,7 +106,7 @@ bool dfc_elab_count(struct dfc_unit *u, struct dfc_callee *root, struct dfc_tall
  * many. */
 uint32_t dfc_stream_get(struct dfc_elab *e, uint32_t frame, const char *name, const int64_t *indices,
                         unsigned n_indices);
-/* The value that a stream leads to, or DF_NONE. *last is the stream at the end of the chain. */
+/* The value that a stream resolves to, or DF_NONE. *last is the stream at the end of the chain of aliases. */
 uint32_t dfc_stream_value(const struct dfc_elab *e, uint32_t stream, uint32_t *last);
 /* Writes "A[3, 4]". */
 void dfc_stream_print(const struct dfc_elab *e, uint32_t stream, char *text, size_t size);
@@ -130,7 +130,7 @@ bool dfc_order_items(struct dfc_elab *e);
 /* For a graph whose extents are not known yet: can all dimensions of this call be found when they are? An input has one alone, or an
  * annotation or an out port of the graph has it. false: reported. */
 bool dfc_dims_can_be_found(const struct dfc_elab *e, const struct dfc_item *item);
-/* Gives each item its ordinal. false: no memory. */
+/* Numbers the items that have the same name. false: no memory. */
 bool dfc_number_items(struct dfc_elab *e);
 /* stage_hints.c: finds the stage of each item. false: reported. */
 bool dfc_mark_stages(struct dfc_elab *e);
@@ -145,7 +145,7 @@ bool dfc_fuse_given(struct dfc_unit *u);
 bool dfc_check_formats(struct dfc_elab *e);
 /* Reports that extent d of port p, an acc of the item's kernel, differs from wave to wave. */
 void dfc_report_acc(const struct dfc_elab *e, const struct dfc_item *item, unsigned p, unsigned d);
-/* Finds all dimensions and gives the nodes to the builder. false: reported. */
+/* Infers all dimensions, and passes the nodes to the builder. false: reported. */
 bool dfc_solve_dims(struct dfc_elab *e);
 
 /* What names mean in a frame, for a call inside these loops. */
@@ -165,7 +165,7 @@ struct dfc_solved {
     const uint8_t *port_bounded;        /* by port: as in struct dfc_format; NULL: the kernel decides no extent */
 };
 
-struct dfc_rows {                       /* how a node could be divided */
+struct dfc_rows {                       /* how a node could be divided into parts */
     const char *why;                    /* why it cannot; NULL: it can */
     uint64_t whole;                     /* rows of what it makes */
     /* Of formulas; NULL in kernels whose ports say it. */
@@ -186,7 +186,7 @@ struct dfc_fill {
     struct dfr_array views;
     uint32_t passes;                    /* of the first @passes, and its place; 0: there was none */
     struct dfl_loc passes_loc;
-    bool *costs;                        /* by item: it takes time, or nobody knows whether */
+    bool *costs;                        /* by item: it takes time, or may do so */
 };
 /* Kernels, args and params come first. Then, for the program: begin, each node in order, finish, which makes the graph.
  * false: reported. */
@@ -199,7 +199,7 @@ bool dfc_fill_select(struct dfc_fill *fill, uint32_t item, const struct dfc_solv
 /* The node of a group. member_dims: by member, of its variables. */
 bool dfc_fill_group(struct dfc_fill *fill, uint32_t use, const struct dfc_solved *solved,
                     const uint64_t *const *member_dims, const struct dfc_rows *rows);
-/* Gives the builder a kernel: the next number is its own. */
+/* Passes a kernel to the builder, under the next free number. */
 bool dfc_fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee);
 bool dfc_fill_finish(struct dfc_fill *fill);
 void dfc_fill_free(struct dfc_fill *fill);
@@ -209,7 +209,7 @@ void dfc_fill_free(struct dfc_fill *fill);
 struct dfc_form {                       /* an extent in a wave: scale * what its class has in it + offset */
     uint32_t class;                     /* 0: it is the same in all waves */
     int64_t scale, offset;
-    bool number;                        /* class 0: it is `offset`; else nobody knows it yet */
+    bool number;                        /* class 0: it is `offset`; false: not known yet */
     int64_t most;                       /* the bound of what the class has; 0: not known */
 };
 
@@ -241,8 +241,8 @@ const char *dfc_form_name(const struct dfc_forms *forms, const struct dfc_form *
 
 /* ---- extents.c ---- */
 
-/* Does some kernel that has code in the program decide an extent in each wave? Then the builder gets, for each kernel, how the extents of
- * its ports follow from its dimension variables. Gives a code of df.h. */
+/* Does some kernel that has code in the program decide an extent in each wave? Then dfc_fill_extents() passes to the
+ * builder, for each kernel, the extents of its ports as functions of its dimension variables. Returns a code of df.h. */
 bool dfc_has_bounds(const struct dfc_unit *u);
 int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error);
 /* ---- divided.c: nodes that are divided ---- */
@@ -269,7 +269,7 @@ struct dfc_hints;
 
 /* Reports that a node which is to be divided cannot be. */
 void dfc_report_undivided(struct dfc_unit *u, struct dfl_loc loc, const char *why);
-/* divide.c: of a graph whose sizes are not known, after dfc_fuse(): can the nodes that are to be divided be, whatever the sizes are?
+/* divisible.c: of a graph whose sizes are not known, after dfc_fuse(): can the nodes that are to be divided be, whatever the sizes are?
  * dfc_root_check() has been called. false: reported. */
 bool dfc_check_parts(const struct dfc_elab *e);
 /* Decides how many parts the node of this description has. *parts: NULL if its kernel cannot be divided. false: reported. */
@@ -285,10 +285,10 @@ bool dfc_parts_solve(struct dfc_unit *u, const struct dfc_divide *divide, const 
 /* Connects an in port of all parts with what they read of a value; dims: of the value. false: reported. */
 bool dfc_parts_connect(struct dfc_fill *fill, const struct dfc_divide *divide, unsigned port, uint32_t value,
                        const uint64_t *dims);
-/* Says that the parts make the value; dims: of the value. */
+/* Records that the parts produce the value; dims: of the value. */
 bool dfc_parts_made(struct dfc_fill *fill, const struct dfc_divide *divide, unsigned port, uint32_t value,
                     const char *value_name, const uint64_t *dims);
-/* Where the builder has the value, which is joined if there are only parts of it. false: reported. */
+/* Locates the value in the builder; joins it if only parts of it exist. false: reported. */
 bool dfc_fill_from(struct dfc_fill *fill, uint32_t value, uint32_t *node, uint32_t *slot);
 
 /* ---- root.c: a graph with ports as the root, called by a program that has its tokens ---- */
@@ -305,7 +305,7 @@ struct dfc_callee *dfc_root_named(struct dfc_unit *u, const char *text);
 uint32_t dfc_root_value(const struct dfc_elab *e, const struct dfc_port *port);
 /* Makes room for what dfc_root_make() declares, for all graphs, so that no callee moves any more. */
 bool dfc_root_reserve(struct dfc_unit *u);
-/* After dfc_order_items(): can the graph be called, and give the same whenever it is given the same? false: reported. */
+/* After dfc_order_items(): checks that the graph can be called, and is a function of its inputs. false: reported. */
 bool dfc_root_check(struct dfc_elab *e);
 /* Once all nodes are with the builder: finds the unit's `ports`, and has the builder keep their tokens as they are. formats:
  * by value. false: no memory. */

@@ -1,9 +1,9 @@
-/* elab_count.c - counts what a graph will be when it is laid flat, before any of it is. So a program that is too large
- * is told so at once, and needs no memory for that.
+/* elab_count.c - counts the nodes and streams that elaboration would create, before it creates any, so that a program
+ * beyond the limits is rejected at once and without memory.
  *
- * A loop whose body does not depend on its variable counts as the product of its rounds and one round. A nested graph
- * depends on nothing around its call, so it is counted once. What remains are loops over loops with other bounds in each
- * round: these rounds are gone through. Statements that elab.c will refuse count as nothing.
+ * A loop whose body does not depend on its variable counts as its trip count times one iteration. A nested graph
+ * depends on nothing around its call, so it is counted once. Only loops whose inner bounds vary with the iteration are
+ * walked iteration by iteration. Statements that elab.c will reject count as nothing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -61,16 +61,16 @@ static bool fits(struct count *c, const struct dfl_stmt *stmt, const struct dfc_
 
 /* ---- does a loop's body depend on its variable? ---- */
 
-static bool names_it(const struct dfl_expr *e, const char *variable)
+static bool uses_variable(const struct dfl_expr *e, const char *variable)
 {
     if (!e)
         return false;
     if (e->kind == DFL_EXPR_NAME && strcmp(e->s, variable) == 0)
         return true;
     for (const struct dfl_expr *arg = e->args; arg; arg = arg->next)
-        if (names_it(arg, variable))
+        if (uses_variable(arg, variable))
             return true;
-    return names_it(e->a, variable) || names_it(e->b, variable);
+    return uses_variable(e->a, variable) || uses_variable(e->b, variable);
 }
 
 /* Only bounds and conditions count. Indices and scalars change nothing about how many nodes there are. */
@@ -78,7 +78,7 @@ static bool depends(const struct dfl_block *block, const char *variable)
 {
     for (const struct dfl_stmt *stmt = block ? block->stmts : NULL; stmt; stmt = stmt->next)
         if (stmt->kind != DFL_STMT_CALL &&
-            (names_it(stmt->from, variable) || names_it(stmt->to, variable) || names_it(stmt->cond, variable) ||
+            (uses_variable(stmt->from, variable) || uses_variable(stmt->to, variable) || uses_variable(stmt->cond, variable) ||
              depends(stmt->body, variable) || depends(stmt->otherwise, variable)))
             return true;
     return false;

@@ -1,9 +1,9 @@
-/* elab_order.c - puts the items in an order in which each comes after those it needs, or reports the cycle that makes
- * that impossible; and gives the numbers that tell calls of one name apart.
+/* elab_order.c - sorts the items topologically, or reports the cycle that makes that impossible; and numbers the calls
+ * that have the same name.
  *
- * A node needs the makers of its inputs. The entry of a nested graph needs the makers of its in ports, because they
- * give its dimensions. Items of its body need the entry if they mention a dimension or a scalar of the graph. Nothing
- * else needs the entry. So an output of a graph may lead back to one of its inputs: that is a cycle only if its nodes
+ * A node depends on the producers of its inputs. The entry of a nested graph depends on the producers of its in ports,
+ * which determine its dimensions. Items of its body depend on the entry only if they use a dimension or a scalar of the
+ * graph. An output of a graph may therefore feed one of its own inputs; that is a cycle only if the nodes themselves
  * form one.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* elab_streams.c - the table of streams: names with indices, found by hashing. It may hold millions. Also prints a stream,
- * and the notes that say where an error is.
+/* elab_streams.c - the symbol table of streams: a hash table of names with indices, which may hold millions. It also
+ * prints streams, and the notes that locate an error inside loops and nested graphs.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,10 @@
-/* extents.c - the extents of kernels' ports as code over their dimension variables, for programs in which some kernel
- * decides an extent in each wave. The runtime finds the extents of each wave by it. to_builder.c calls it for every kernel.
+/* extents.c - compiles the extents of kernels' ports into expressions over their dimension variables, for programs in
+ * which some kernel decides an extent in every wave. The runtime evaluates them to find the extents of each wave.
+ * to_builder.c calls it for every kernel.
  *
- * Groups:   a group is not called if a stream inside it would have an extent below 1: then what leaves it is empty, too. So
- *           the first extent of each port that leaves is multiplied by 0 in such a wave. Rings have their rows in all waves.
+ * Groups:   a fused group is not called if a stream inside it would have an extent below 1; everything that leaves it
+ *           is then empty, too. So the first extent of each leaving port is multiplied by 0 in such a wave. Rings keep
+ *           their rows in all waves.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,9 @@
-/* forms.c - how extents that differ from wave to wave follow from those that kernels decide, before any size is known. So it
- * is seen which of them are equal in every wave, and which may be below 1.
+/* forms.c - symbolic analysis of extents that vary from wave to wave: how they follow from the extents that kernels
+ * decide, before any size is known. It shows which extents are equal in every wave, and which may be below 1.
  *
- * If a call says a number for an extent whose bound its kernel leaves open, this extent is the same in all waves.
- *
- * A form is scale * c + offset, where c is what its class has in a wave, 1 or more. Forms are equal if all three are. What
- * is no such form, as n / 2, gets a class of its own.
+ * A form is scale * c + offset, where c, at least 1, is the extent in this wave of the form's equivalence class. Two
+ * forms are equal if all three components are. An extent that has no such form, as n / 2, gets a class of its own. If a
+ * call states a number for an extent whose bound its kernel leaves open, that extent is the same in all waves.
  */
 #include <string.h>
 
@@ -201,7 +200,7 @@ static void bind_inputs(struct walk *w)
 
 /* Does the annotation of the call say a number for extent d of that output, or, if there is none, the out port of the graph around
  * it? */
-static bool says_number(const struct dfc_elab *e, const struct dfc_item *item, unsigned slot, unsigned d)
+static bool is_annotated_with_number(const struct dfc_elab *e, const struct dfc_item *item, unsigned slot, unsigned d)
 {
     const struct dfl_target *target = target_at(item, slot);
     const struct dfc_frame *frame = &dfc_frames(e)[item->frame];
@@ -218,7 +217,7 @@ static bool says_number(const struct dfc_elab *e, const struct dfc_item *item, u
             continue;
         if (port->dims[d].kind == DFC_DIM_NUMBER)
             return true;
-        return !(dfc_port_varies(sig, port) >> d & 1) && says_number(e, &dfc_items(e)[frame->item], i, d);
+        return !(dfc_port_varies(sig, port) >> d & 1) && is_annotated_with_number(e, &dfc_items(e)[frame->item], i, d);
     }
     return false;
 }
@@ -230,7 +229,7 @@ static bool is_exact(const struct walk *w, uint32_t variable)
     for (unsigned i = 0; i < sig->n_out && dfc_bound_is_open(sig->variables[variable].bound); i++)
         for (unsigned d = 0; d < sig->ports[sig->out_port[i]].rank; d++) {
             const struct dfc_dim *dim = &sig->ports[sig->out_port[i]].dims[d];
-            if (dim->kind == DFC_DIM_VARIABLE && dim->variable == variable && says_number(w->e, w->item, i, d))
+            if (dim->kind == DFC_DIM_VARIABLE && dim->variable == variable && is_annotated_with_number(w->e, w->item, i, d))
                 return true;
         }
     return false;

@@ -1,7 +1,9 @@
-/* fuse.c - nodes of a graph that compiler/fusion/ joins, and the order in which the builder gets what is left.
+/* fuse.c - replaces nodes that compiler/fusion/ fuses into groups, and determines the order in which the builder
+ * receives the remaining nodes.
  *
- * Before:   dfc_number_items() has succeeded; nothing is known of sizes.
- * Leaves:   for each group its kernel among the unit's, and its use in this graph; the same wiring is one kernel.
+ * Before:   dfc_number_items() has succeeded; no size is known yet.
+ * Leaves:   one kernel per group among the unit's kernels, and its uses in this graph. Groups with the same wiring
+ *           share a kernel.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ static const char *c_name(struct dfc_unit *u, const char *name, uint32_t number)
 }
 
 /* Another group may have the same members, wired in another way. */
-static bool tell_apart(struct dfc_unit *u, struct dfc_callee *callee)
+static bool make_name_unique(struct dfc_unit *u, struct dfc_callee *callee)
 {
     const struct dfu_group *const *groups = u->groups.items;
     const char *name = callee->name;
@@ -43,7 +45,7 @@ static bool add_group(struct dfc_unit *u, struct dfu_group *group)
 {
     struct dfc_callee *callee = group->callee;
     callee->id = u->kernels.n;
-    const char *name = tell_apart(u, callee) ? c_name(u, callee->name, u->groups.n) : NULL;
+    const char *name = make_name_unique(u, callee) ? c_name(u, callee->name, u->groups.n) : NULL;
     struct dfc_kernel_code *code = name ? dfr_array_add(&u->kernels, sizeof *code, 1) : NULL;
     struct dfu_group **item = code ? dfr_array_add(&u->groups, sizeof *item, 1) : NULL;
     if (!item)

@@ -1,7 +1,7 @@
-/* resolve.c - finds who reads whom, whatever the order of the statements: the value of every input, and the assignment
- * of every out port. It warns about values that nobody reads.
+/* resolve.c - connects readers to producers, whatever the order of the statements: finds the value of every input and
+ * the assignment of every out port, and warns about values that nothing reads.
  *
- * A statement in a loop, or in a graph that is used many times, is reported once, with how often it is wrong.
+ * A statement in a loop, or in a graph that is used many times, is reported once, with the number of its occurrences.
  */
 #include <stdlib.h>
 

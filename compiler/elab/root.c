@@ -1,12 +1,13 @@
-/* root.c - a graph with ports as the root of a program, for a caller who has its tokens. Around it a main graph is made,
- * as if this had been written (`image` and `e` are ports, `t` is a scalar; no name of a source has a dot):
+/* root.c - makes a graph with ports the root of a program, for callers that supply its tokens (libraries, sessions). It
+ * synthesises a main graph around it, as if this had been written (`image` and `e` are ports, `t` is a scalar; the
+ * dotted names cannot occur in source):
  *
  *     arg edges.t: f32;
  *     kernel edges.image(out image: u8[480, 640]) cost cpu 0s;
  *     graph main { image = edges.image(); _ = edges(image, edges.t); }
  *
- * The node `edges.image` is not called: the caller gives what it would make. Elaboration then goes as for any program,
- * and says what it says of any. dfc_root_check() refuses what a call cannot do.
+ * The node `edges.image` is never called: the caller provides its output. Elaboration then proceeds, and reports
+ * errors, as for any program. dfc_root_check() rejects graphs that cannot be called in this way.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,9 +1,10 @@
-/* stage_hints.c - which stage each call is in, as @stage(n) says on calls in graph main.
+/* stage_hints.c - assigns calls to pipeline stages, as requested by @stage(n) on calls in graph main.
  *
- * Words:    a *stage* is what the calls with one number make, with all that they call. What fires once is in none, whatever its call says.
- * Order:    no stage reads what a later one makes in the same wave.
- * Whole:    if one call says a stage, all do but those that fire once, and those that need no stage: what takes no time, and what only rank 0 can run
- *           (runtime/cluster/cut.h). These stand before all stages or behind them.
+ * Words:    a *stage* is made of all calls with the same number, including everything that they call. Nodes that fire
+ *           once belong to none, whatever their call says.
+ * Order:    no stage may read what a later one produces in the same wave.
+ * Whole:    if any call has a stage, every call needs one, except those that fire once, cost nothing, or can only run
+ *           on rank 0 (runtime/cluster/cut.h). The exceptions run before all stages or after them.
  * Before:   dfc_mark_stages(): dfc_number_items() has succeeded. dfc_check_stages(): costs are known.
  */
 #include <stdlib.h>
@@ -85,7 +86,7 @@ struct check {
 };
 
 /* Sees it all waves, in order, or is it a source or a sink that rank 0 has? */
-static bool only_on_first(const struct check *c, uint32_t id)
+static bool must_run_on_rank0(const struct check *c, uint32_t id)
 {
     const struct dfc_callee *callee = dfc_items(c->e)[id].callee;
     return c->last[id] || (callee->sig.n_in == 0 && callee->kernel->traits & (DFL_STREAM | DFL_ORDERED));
@@ -161,7 +162,7 @@ static bool check_item(struct check *c, uint32_t id)
     for (unsigned i = 0; i < item->callee->sig.n_in; i++)
         if (!check_input(c, id, e->in_values[item->first_in + i]))
             return false;
-    return e->stage[id] || !c->costs[id] || only_on_first(c, id) || refuse_missing(c, id, "other calls in graph 'main' have one");
+    return e->stage[id] || !c->costs[id] || must_run_on_rank0(c, id) || refuse_missing(c, id, "other calls in graph 'main' have one");
 }
 
 bool dfc_check_stages(struct dfc_elab *e, const bool *costs)

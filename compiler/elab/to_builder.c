@@ -1,5 +1,5 @@
-/* to_builder.c - gives the builder what it needs: first kernels, args and params; then each node, as soon as its
- * formats are known, with its scalars, costs and hints. dims.c calls it.
+/* to_builder.c - passes the elaborated program to the graph builder: first kernels, args and params, then each node, as
+ * soon as its formats are known, with its scalars, costs and hints. dims.c calls it.
  */
 #include <math.h>
 #include <stdio.h>

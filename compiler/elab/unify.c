@@ -1,6 +1,5 @@
-/* unify.c - unifies one call with the formats of its inputs. A variable is bound where it stands alone, by the first
- * end that is met. Every further end must agree, or the message names both. Expressions are computed and compared
- * afterwards.
+/* unify.c - unifies one call with the formats of its inputs. The first occurrence of a variable as a whole extent binds
+ * it; every further one must agree, or the message names both. Expressions are evaluated and compared afterwards.
  */
 #include <stdio.h>
 #include <string.h>

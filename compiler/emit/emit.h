@@ -1,5 +1,5 @@
-/* emit.h - the C and CUDA C of a program, printed from the graph and the declarations of its kernels. The
- * build calls it.
+/* emit.h - prints the C and CUDA C of a program, from the graph and the declarations of its kernels. compiler/build/
+ * calls it.
  *
  *   emit_spell.c    how C spells what a graph declares: types, signatures, arguments, #line.
  *   emit_header.c   NAME.df.h.

@@ -1,6 +1,6 @@
-/* emit_c.c - prints NAME.c: what a program has beside the users' files and the image of its graph. That is one function
- * for each variant, by which libdf calls it; the code that was written inline; and main(). Nothing is decided here:
- * nodes, times and placement are in the image.
+/* emit_c.c - prints NAME.c, which completes the user's files to a program: one adapter function per variant, through
+ * which libdf calls it; inline code; and main(). Nodes, times and placement are not in the code but in the image
+ * (build/build_data.c).
  */
 #include "compiler/emit/emit.h"
 #include "compiler/generate/generate.h"

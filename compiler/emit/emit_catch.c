@@ -1,9 +1,9 @@
-/* emit_catch.c - prints the function through which kernels are called in a program that has code in C++: an exception of a kernel fails its job,
- * as df_fail() does. It is in one of the units that are C++ or CUDA anyway; kernels in C are called through it, too, because
- * they may call C++.
+/* emit_catch.c - prints the function through which kernels are called in programs that contain C++: it catches
+ * exceptions and fails the job, as df_fail() does. It is part of one of the units that are C++ or CUDA anyway. Kernels
+ * in C are called through it, too, because they may call C++.
  *
- * Forced:   pthread_exit() and pthread_cancel() unwind as exceptions do, and go on.
- * Flags:    with -fno-exceptions the function only calls. Then nothing of the unit can throw.
+ * Forced:   the forced unwinding of pthread_exit() and pthread_cancel() is passed on.
+ * Flags:    with -fno-exceptions the function is a plain call, since nothing in the unit can throw then.
  */
 #include "compiler/emit/emit.h"
 

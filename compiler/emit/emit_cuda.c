@@ -1,5 +1,5 @@
-/* emit_cuda.c - prints NAME_gpu.cu: the gpu variants that were written inline, as host functions with `stream` in
- * scope.
+/* emit_cuda.c - prints NAME_gpu.cu: the gpu variants that are written inline, as host functions in which `stream` is
+ * defined.
  */
 #include "compiler/emit/emit.h"
 

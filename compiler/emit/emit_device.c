@@ -1,11 +1,11 @@
-/* emit_device.c - prints, for each gpu variant that nvcc compiles, a function that gives the address of a __global__
- * function. libdf asks each GPU for it before a run: if the GPU has no code for it, it cannot run the program; if it
- * has, that code is loaded.
+/* emit_device.c - prints, for each gpu variant that nvcc compiles, a function that returns the address of a __global__
+ * function. Before a run libdf looks it up on each GPU: a GPU that has no code for it cannot run the program; on others
+ * the look-up loads the code.
  *
- * A launch names its target, but the name alone may mean several functions: overloads, or a template. So the name is
- * overloaded once more, by a function of another type, and the set is passed to code(). If exactly one function of the
- * set has the type of a __global__ function, that one is deduced. Else code() gives a function of the unit, which was
- * compiled for the same architectures.
+ * The name of a launch's target alone may be ambiguous: overloads, or a template. So one more overload of a different
+ * type is declared, and the overload set is passed to the template code(). If exactly one function of the set is a
+ * __global__ function, it is deduced. Otherwise code() returns some other function of the unit, which was compiled for
+ * the same architectures.
  */
 #include "compiler/emit/emit.h"
 #include "compiler/types/paths.h"

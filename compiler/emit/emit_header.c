@@ -1,6 +1,6 @@
-/* emit_header.c - prints NAME.df.h: one prototype for each variant that is a function in a user's file, and for each
- * function that opens or closes what a variant keeps. So what disagrees with its declaration does not compile. Nor does code whose flags make
- * it disagree with libdf about types, data or calls. A C file of std/ has a header of its own.
+/* emit_header.c - prints NAME.df.h: a prototype for each variant that is a function in a user's file, and for its
+ * `open` and `close` functions. Code that disagrees with its declaration fails to compile, and so does code whose flags
+ * change types, data layout or calling conventions with respect to libdf. Each C file of std/ has a header of its own.
  */
 #include "compiler/emit/emit.h"
 

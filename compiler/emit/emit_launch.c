@@ -1,6 +1,5 @@
-/* emit_launch.c - prints the function that launches a bare __global__ function. It stands in the unit of the .cu file,
- * after the file's text. Extents are computed as the .df says, in 64 bits, and an overflow is noticed: so no launch
- * gets a number that wrapped.
+/* emit_launch.c - prints the function that launches a bare __global__ function, at the end of its .cu file's unit.
+ * Extents are computed as the .df says, in 64 bits with overflow checks, so that no launch gets a wrapped number.
  */
 #include "compiler/emit/emit.h"
 #include "compiler/types/launch.h"

@@ -1,9 +1,9 @@
-/* emit_library.c - prints what a library has beside its kernels: the functions of its graphs, and the header that a
- * program in C or C++ includes. The header needs no other file of dfc.
+/* emit_library.c - prints what a library has besides its kernels: the functions of its graphs, and its self-contained
+ * header for programs in C or C++.
  *
- * Arguments: each port in order; behind the first port in which a dimension variable stands alone, that variable; then
- *           the scalars. In the header names stand in comments, where no macro can change them. Of a call of several waves
- *           a variable with a bound is an array, with a number for each wave.
+ * Arguments: the ports in order, each dimension variable directly after the first port in which it is an extent by
+ *            itself, then the scalars. Names in the header are comments, where no macro can change them. In calls of
+ *            several waves, a variable with a bound is an array with one number per wave.
  */
 #include "compiler/emit/emit.h"
 

@@ -1,10 +1,10 @@
-/* emit_spell.c - how C spells what a graph declares: element and scalar types, signatures, arguments, #line. Every file
- * that prints code calls it.
+/* emit_spell.c - how graph declarations are spelled in C: element and scalar types, signatures, arguments, #line. All
+ * files that print code use it.
  *
- * Order:    `call`, the stream of a gpu variant, dimensions, ports as declared, scalars.
- * Macros:   a name that the .df gave to a port, dimension or scalar may be a macro of some header, SIZE_MAX say. So
- *           prototypes have their names in comments, and around each generated function the macros of its names are
- *           taken away (dfc_emit_names_free) and put back.
+ * Order:    of parameters: `call`, the stream of a gpu variant, dimensions, ports as declared, scalars.
+ * Macros:   a name that the .df gives to a port, dimension or scalar may be a macro of some header, such as SIZE_MAX.
+ *           Prototypes therefore have names only in comments, and around each generated function the macros of its
+ *           names are undefined (dfc_emit_names_free) and restored.
  */
 #include "compiler/emit/emit.h"
 #include "compiler/types/argument.h"

@@ -1,14 +1,14 @@
-/* emit_unit.c - prints the unit of one user's file: a header, the text of the file, and after it the calls of its
- * functions that the .df wrote as `cpu "file": f(a, b)`, and the code that it wrote as `cpu "file" {{ … }}`.
+/* emit_unit.c - prints the translation unit of one user file: a header, the text of the file, and after it wrappers for
+ * those of its functions that the .df calls as `cpu "file": f(a, b)`, and code written as `cpu "file" {{ … }}`.
  *
  * The text is pasted, not included, so that it stays a file of its own. Messages name only that file (#line), its own
  * includes work (-iquote its folder), and it need not be changed to be called. Feature test macros (_GNU_SOURCE, …)
  * that it defines are put before the header, because they count only before the first system header.
  *
- * C:        an existing function returns void (which counts as DF_OK) or int. The compiler is asked which it is
- *           (__typeof__). If the call was written with '-> void', any value is ignored.
- * C++:      the same, by overloads. A function that differs from its prototype would be another overload there and no
- *           error. So the unit ends with an assertion that the name means one function.
+ * C:        an existing function returns void (which counts as DF_OK) or int; the generated code finds out which by
+ *           __typeof__. With '-> void' in the .df, any value is ignored.
+ * C++:      the same by overload resolution. There a function that differs from its prototype would be a new overload
+ *           instead of an error, so the unit ends with an assertion that the name denotes a single function.
  */
 #include "compiler/emit/emit.h"
 

@@ -1,4 +1,4 @@
-/* format_command.c - `dfc --format FILE…`: files in canonical layout, to standard output or in place. */
+/* format_command.c - the command `dfc --format FILE…`: formats files, to standard output or in place. */
 #include "compiler/format/format_command.h"
 
 #include <stdlib.h>

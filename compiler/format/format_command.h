@@ -1,6 +1,7 @@
-/* format_command.h - `dfc --format FILE…`: files in canonical layout, to standard output or in place.
+/* format_command.h - the command `dfc --format FILE…`: formats files, to standard output or in place.
  *
- * Room:     compiler/format/ reads and writes files for dsl/format.h. It knows options and output files, and no graph.
+ * Room:     compiler/format/ reads and writes the files that dsl/format.h formats. It knows options and output files,
+ *           and no graph.
  */
 #ifndef DFC_FORMAT_COMMAND_H
 #define DFC_FORMAT_COMMAND_H

@@ -1,12 +1,12 @@
-/* build.h - what the files of compiler/formula/ share while the formulas of one kernel are checked.
+/* build.h - the internal state of compiler/formula/ while the formulas of one kernel are checked.
  *
- * Words:    a *value* is what an expression gives: an exact number, or a node. A value is *exact* if it is made of
- *           literals and params alone: it has no type of its own and takes that of what it stands beside. It is *soft* if
- *           it is made of them, too, and one of the params is dynamic: then it is a node, i32 or f64, whose type gives way
- *           in the same manner. A *place* is where an expression stands: it says which names are in force.
- * Memory:   nodes, scopes and expansions live in the unit's arena. dff_build_free() returns the rest.
- * Errors:   functions that give bool or a pointer give false or NULL after they have reported why. A constructor of nodes
- *           that is given NULL gives NULL, so calls may be nested.
+ * Words:    a *value* is the result of an expression: an exact number, or a node. A value is *exact* if it is made only
+ *           of literals and params: it has no type of its own and adopts that of its context. It is *soft* if one of
+ *           these params is dynamic: then it is a node of type i32 or f64, whose type adapts in the same way. A *place*
+ *           is the context of an expression, which determines the names in scope.
+ * Memory:   nodes, scopes and expansions live in the unit's arena. dff_build_free() frees the rest.
+ * Errors:   functions return false or NULL after they have reported an error. Node constructors return NULL when given
+ *           NULL, so calls can be nested.
  */
 #ifndef DFF_BUILD_H
 #define DFF_BUILD_H

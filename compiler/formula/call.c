@@ -1,7 +1,8 @@
-/* call.c - functions and conversions, which formulas call by name.
+/* call.c - checks and builds calls of functions and type conversions in formulas.
  *
- * A function of literals and params alone is computed here if the result is the same on every machine: comparisons and
- * what IEEE 754 rounds correctly. The others (exp, sin, …) are nodes of f64 then, and give way as their operands do.
+ * A function of exact arguments is evaluated here if its result is the same on every machine: comparisons and the
+ * operations that IEEE 754 rounds correctly. Others (exp, sin, …) become nodes of type f64, which adapt their type as
+ * their operands would.
  */
 #include <math.h>
 #include <string.h>

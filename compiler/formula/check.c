@@ -1,5 +1,5 @@
-/* check.c - the formulas of one kernel from beginning to end: ports, lets, then each formula, then what they define
- * together. Every step relies on what the step before it has checked.
+/* check.c - checks the formulas of one kernel from beginning to end: ports, lets, each formula, and then which elements
+ * they define together. Every step relies on what the previous ones have checked.
  */
 #include <math.h>
 #include <string.h>

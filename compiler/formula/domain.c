@@ -1,7 +1,8 @@
-/* domain.c - left sides, and what they define together.
+/* domain.c - checks left-hand sides, and that together they define every element of a port exactly once.
  *
- * A formula defines a box of its port: along a dimension the whole extent (an index) or one place (a number). The boxes
- * of one port must not overlap and must leave nothing out. Numbers along a dimension need an extent that is a number.
+ * A formula defines a box of its port: along each dimension either the whole extent (an index) or one position (a
+ * number). The boxes of a port must be disjoint and complete. A number along a dimension requires an extent that is a
+ * number.
  */
 #include <stdio.h>
 #include <string.h>

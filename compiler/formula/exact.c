@@ -1,8 +1,9 @@
-/* exact.c - numbers that are made of literals and params alone: i64 and f64, computed while the formulas are checked.
+/* exact.c - exact constants: expressions made only of literals and params, evaluated in i64 or f64 while the formulas
+ * are checked.
  *
- * Integers do not wrap here: what does not fit in 64 bits is an error. A real number must be finite. Otherwise the
- * arithmetic is that of params (runtime/graph/expr.h); what formulas have beside it is added here: operators on bits,
- * and a division of integers by 0, which gives 0.
+ * Integers do not wrap: overflow of 64 bits is an error, and a real number must be finite. Otherwise the arithmetic is
+ * that of params (runtime/graph/expr.h), extended by what only formulas have: bitwise operators, and integer division
+ * by 0, which yields 0.
  */
 #include <float.h>
 #include <math.h>

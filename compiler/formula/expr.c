@@ -1,8 +1,8 @@
-/* expr.c - expressions of formulas: operators and the choice `a ? b : c`. Names, calls and reductions have files of
- * their own.
+/* expr.c - checks and builds the expressions of formulas: operators and the conditional `a ? b : c`. Names, calls and
+ * reductions have files of their own.
  *
- * An operator first brings its operands into one type (types.c). So nodes have operands of one type, and what C does by
- * promotion is a node of its own.
+ * An operator first converts its operands to a common type (types.c), so the operands of a node always have one type,
+ * and C's implicit promotions become explicit nodes.
  */
 #include "compiler/formula/build.h"
 

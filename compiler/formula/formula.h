@@ -1,17 +1,18 @@
-/* formula.h - kernels that are written as formulas, once they are checked: typed expressions over the elements of ports.
+/* formula.h - the checked form of kernels that are written as formulas: typed expressions over the elements of ports,
+ * as a hash-consed graph of nodes.
  *
  * Room:     compiler/formula/ makes these records from the syntax tree. It knows dsl/ and compiler/types/. compiler/proof/
  *           finds out whether every read stays inside its port; compiler/generate/ prints C and CUDA;
  *           compiler/fusion/ joins kernels. The front end needs the first two rooms, so programs with dynamic params
  *           have them, too.
- * Values:   an expression is a *node*. Nodes are immutable, and equal expressions are one node (pointers are equal), so a
- *           let that is named three times is computed once. A node's value is a truth value, i32, i64, f32 or f64: what
- *           is read from u8 or u16 is an i32, what is read from f16 an f32.
- * Indices:  are *slots*. Slots 0 … rank-1 are the indices of the left side, in its order. The ranges of a reduction
- *           have the slots after those in force around it, so that equal reductions are one node. A node's `slots` says
- *           which ones it depends on.
- * Exact:    whatever is written with literals and params alone was computed exactly and is one DFF_CONST. No node has
- *           operands of different types: conversions are nodes.
+ * Values:   an expression is a *node*. Nodes are immutable and unique: equal expressions are the same pointer, so a let
+ *           that is used three times is computed once. A node has type truth value, i32, i64, f32 or f64: elements of
+ *           u8 and u16 are read as i32, elements of f16 as f32.
+ * Indices:  are *slots*. Slots 0 … rank-1 are the indices of the left-hand side, in order. The ranges of a reduction
+ *           take the next free slots, so that equal reductions are the same node. A node's `slots` is the set of slots
+ *           that it depends on.
+ * Exact:    an expression made only of literals and params has been evaluated exactly into one DFF_CONST. The operands
+ *           of a node never differ in type: conversions are nodes.
  * Memory:   everything lives in the unit's arena and dies with it.
  * Threads:  immutable once dff_check() has returned.
  */
@@ -145,8 +146,8 @@ struct dff_strips;
 struct dff_kernel {
     const struct dfc_callee *callee;    /* as it was when the formulas were checked: name and signature are whole */
     unsigned n_ports, n_formulas, n_tables, n_nodes;
-    const struct dff_port *ports;       /* all ports of the signature, same numbers; in a group, behind them, ports that
-                                         * are read with other borders */
+    const struct dff_port *ports;       /* all ports of the signature, same numbers; in a group they are followed by
+                                         * ports that are read with other borders */
     const struct dff_formula *formulas; /* those of out and inout ports; lets are gone */
     const struct dff_table *const *tables;
     const struct dff_node *const *nodes; /* by id: every node that a formula, a border or an extent reaches */

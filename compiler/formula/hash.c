@@ -1,5 +1,6 @@
-/* hash.c - a hash of what a kernel computes. Nodes have numbers that follow from their operands (node.c), so two kernels
- * with equal formulas have equal records, whatever their comments, layout, and names of indices and lets are.
+/* hash.c - hashes what a kernel computes, for caches and the profile database. Nodes are numbered by their operands
+ * (node.c), so two kernels with equal formulas have equal hashes, whatever their comments, layout, and names of indices
+ * and lets.
  */
 #include "compiler/formula/formula.h"
 

@@ -1,8 +1,8 @@
-/* hidden.c - params and args that formulas name.
+/* hidden.c - params and args used in formulas.
  *
- * A param with a value is an exact number. A dynamic one, and an arg, have their values when the program starts: the
- * kernel gets a hidden scalar behind those of its signature. Nobody gives it in a call: its value is the param or arg
- * itself.
+ * A param with a value is an exact constant. A dynamic param, or an arg, has its value only when the program starts:
+ * the kernel then gets a hidden scalar after those of its signature. Calls do not pass it; its value is the param or
+ * arg itself.
  */
 #include <string.h>
 

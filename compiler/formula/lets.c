@@ -1,10 +1,9 @@
-/* lets.c - lets, which are written out wherever they are named.
+/* lets.c - expands lets (named subexpressions and local functions) at each use.
  *
- * A let without indices stands for its expression, and sees all indices and ranges that are in force where it is named.
- * One with indices is a local function. It sees its own indices, and those and the ranges of the formula around it, but
- * no index of another let. Ranges of its text may have the names of its user's: what stands in a let means itself.
- * What a let gave for equal arguments is given again, so a chain of lets that double each other costs no more than it
- * says.
+ * A let without indices stands for its expression, and sees all indices and ranges in scope where it is used. A let
+ * with indices is a local function: it sees its own indices and those and the ranges of the formula around the use, but
+ * no index of another let. Expansion is hygienic: ranges in its body may have the same names as those around the use.
+ * Expansions are memoised by arguments, so a chain of lets that each use the previous one twice stays linear.
  */
 #include <string.h>
 

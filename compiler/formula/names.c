@@ -1,5 +1,5 @@
-/* names.c - what a name in a formula stands for: an index, range or argument of a let; a let, a port, a dimension, a
- * scalar, a table, a param or an arg, tried in this order. The first five never share a name, and hide the others.
+/* names.c - resolves a name in a formula: an index, range or argument of a let; a let, port, dimension, scalar, table,
+ * param or arg, tried in this order. The first five share one namespace and hide the others.
  */
 #include <string.h>
 #include <strings.h>

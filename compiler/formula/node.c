@@ -1,7 +1,8 @@
-/* node.c - nodes: an equal one is given again. Then, for the record, those that are needed are numbered.
+/* node.c - creates expression nodes with hash-consing: an equal node is returned again. At the end, the nodes that a
+ * kernel needs are numbered.
  *
- * A node's operands are nodes already, so two nodes are equal if their fields are, and their operands are the same
- * pointers. Where a node was written and what a range is called do not count.
+ * Operands are already unique, so two nodes are equal if their fields and their operands' pointers are. Source
+ * locations and names of ranges do not count.
  */
 #include <string.h>
 

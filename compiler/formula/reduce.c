@@ -1,7 +1,8 @@
-/* reduce.c - reductions: sum, prod, min, max, any, all, count, argmin and argmax over ranges.
+/* reduce.c - checks and builds reductions over ranges: sum, prod, min, max, any, all, count, argmin and argmax.
  *
- * A range takes the slot after those in force. Its ends are known before any data is read: they hold numbers, params,
- * scalars, dimensions, indices and ranges. What they hold decides in which order the terms are taken (dff_order).
+ * A range takes the next free slot. Its bounds must be known before any data is read: they may use numbers, params,
+ * scalars, dimensions, indices and ranges. What they use determines the order in which terms are accumulated
+ * (dff_order).
  */
 #include <string.h>
 

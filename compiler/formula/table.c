@@ -1,4 +1,6 @@
-/* table.c - tables: the extents are numbers, there are as many values, and each is one of the element type. */
+/* table.c - checks tables: the extents are numbers, there are as many values, and each is representable in the element
+ * type.
+ */
 #include "compiler/formula/table.h"
 
 #include <math.h>

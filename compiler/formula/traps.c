@@ -1,5 +1,7 @@
-/* traps.c - warns about formulas that mean something else to those who know C, Python or NumPy: chained comparisons, '^' where a power is likely, and
- * quotients of two whole numbers. Each has a spelling without a warning, which the hint names. */
+/* traps.c - warns about formulas whose meaning differs from what users of C, Python or NumPy expect: chained
+ * comparisons, '^' where a power seems intended, and quotients of two integers. The hint of each warning shows a
+ * spelling that avoids it.
+ */
 #include "compiler/formula/build.h"
 
 static bool is_comparison(const struct dfl_expr *e)

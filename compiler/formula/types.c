@@ -1,7 +1,7 @@
-/* types.c - in which type values meet, and how a value comes into a type.
+/* types.c - finds the common type of operands, and converts values to a type.
  *
- * The types are ordered i32, i64, f32, f64, and two values meet in the higher one. What is made of literals and params
- * alone gives way: it takes the type of the other, except that a real number beside an integer makes both f32.
+ * The types are ordered i32, i64, f32, f64; operands meet in the higher one. Constants made of literals and params
+ * adapt: they take the type of the other operand, except that a real constant beside an integer makes both f32.
  */
 #include <math.h>
 
@@ -39,8 +39,8 @@ enum dff_type dff_own_type(const struct dff_value *v)
     return v->node->type == DFF_BOOL ? DFF_I32 : v->node->type;
 }
 
-/* What gives way, beside a value of that type. */
-static enum dff_type beside(const struct dff_value *v, enum dff_type type)
+/* The type that an adapting value takes beside a value of that type. */
+static enum dff_type adapted_type(const struct dff_value *v, enum dff_type type)
 {
     return dff_is_real(v) && !dff_is_float(type) ? DFF_F32 : type;
 }
@@ -50,9 +50,9 @@ enum dff_type dff_common_type(const struct dff_value *x, const struct dff_value 
     if (dff_gives_way(x) && dff_gives_way(y))
         return dff_is_real(x) || dff_is_real(y) ? DFF_F64 : DFF_I32;
     if (dff_gives_way(x))
-        return beside(x, dff_own_type(y));
+        return adapted_type(x, dff_own_type(y));
     if (dff_gives_way(y))
-        return beside(y, dff_own_type(x));
+        return adapted_type(y, dff_own_type(x));
     enum dff_type a = dff_own_type(x), b = dff_own_type(y);
     return a > b ? a : b;
 }

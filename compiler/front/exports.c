@@ -1,4 +1,6 @@
-/* exports.c - chooses the graphs of a library (exports.h), and checks that each can have C functions of its name. */
+/* exports.c - selects the graphs that a library exports (exports.h), and checks that each can have C functions of its
+ * name.
+ */
 #include "compiler/front/exports.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* exports.h - which graphs a library has. Private to compiler/front/. */
+/* exports.h - the graphs that a library exports. Private to compiler/front/. */
 #ifndef DFC_EXPORTS_H
 #define DFC_EXPORTS_H
 

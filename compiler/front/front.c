@@ -1,5 +1,5 @@
-/* front.c - the front end from beginning to end, step by step. Each step relies on what the step before it has checked.
- * The step that reports errors is the last one, except that unused graphs are checked even if main is wrong.
+/* front.c - runs the front end step by step; each step relies on what the previous ones have checked. The first step
+ * that reports errors is the last one to run, except that unused graphs are checked even if main is wrong.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-/* front.h - the front end as one call: sources in, a checked immutable graph out. dfc calls it. Programs with dynamic
- * params have it linked in and elaborate their own sources again with other values: so they get the same graph and the
- * same messages.
+/* front.h - the front end as one call: sources in, a checked immutable graph out. dfc calls it, and programs with
+ * dynamic params, which contain it, call it on their own sources with other values: they get the same graph and the
+ * same messages as dfc would.
  *
  * Room:     compiler/front/ knows the rooms of the front end and the estimates of profiles/estimate/. It is linked into
  *           programs, so it must not need compiler/load/ and the rooms after it.
- * Memory:   dfc_front_run() gives a result that dfc_front_free() returns; the graph inside is the result's.
+ * Memory:   dfc_front_run() returns a result that dfc_front_free() frees, including the graph.
  * Threads:  one at a time.
- * Errors:   everything wrong with the sources is reported to the sink; the call gives false then. Nothing is printed
+ * Errors:   every error in the sources is reported to the sink, and the call returns false. Nothing is printed
  *           elsewhere.
  * Files:    are read through `read`, so that a program can serve them from its own image.
  */

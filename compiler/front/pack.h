@@ -1,4 +1,4 @@
-/* pack.h - a pack of sources, unpacked. Private to sources.c and replan.c; sources.c defines the format. */
+/* pack.h - unpacks a program's packed sources. Private to sources.c and replan.c; sources.c defines the format. */
 #ifndef DFC_PACK_H
 #define DFC_PACK_H
 

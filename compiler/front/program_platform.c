@@ -1,5 +1,5 @@
-/* program_platform.c - reads the file of a generated program's --platform with the compiler's own reader of platforms.
- * libdf calls it through a pointer in df_program. It is linked into programs with the front end.
+/* program_platform.c - reads the --platform file of a generated program with the compiler's own reader. It is linked
+ * into programs together with the front end; libdf calls it through a function pointer in df_program.
  */
 #include "compiler/front/program_platform.h"
 

@@ -1,4 +1,4 @@
-/* program_platform.h - the function for df_program.read_platform. It reports mistakes in the file to stderr as dfc
+/* program_platform.h - the implementation of df_program.read_platform. It reports errors in the file to stderr as dfc
  * does.
  */
 #ifndef DFC_PROGRAM_PLATFORM_H

@@ -1,11 +1,12 @@
-/* replan.c - in a program with dynamic params, and in a library: makes the graph for other sizes by the same front end
- * from the same sources, and finds the times of its works.
+/* replan.c - builds the graph again for other sizes, in programs with dynamic params and in libraries: runs the front
+ * end on the program's own sources, and estimates the times of its works.
  *
- * Times:    what the program knows of its kernels (profiles/estimate/known.h) gives the times that dfc would find for
- *           these sizes. If it knows nothing of a work but the old graph has times, the nearest work of the same kernel
- *           counts, by the bytes of a job. Its time is scaled by the ratio of the bytes, which is right for kernels
- *           that are linear in their data. Else it is the stated default.
- * Parts:    nodes are divided as dfc would divide them for the same sizes (compiler/divide/), for the machine and the waves of the run.
+ * Times:    the measurements that the program carries (profiles/estimate/known.h) yield the times that dfc would find
+ *           for these sizes. For a work without measurements, the time of the nearest work of the same kernel in the
+ *           old graph is scaled by the ratio of job bytes, which is exact for kernels linear in their data. Otherwise
+ *           the stated default applies.
+ * Parts:    nodes are divided as dfc would divide them for the same sizes (compiler/divide/), for the machine and the
+ *           waves of this run.
  */
 #include "compiler/front/pack.h"
 
@@ -90,7 +91,7 @@ struct source {
 };
 
 /* Says which params have other values than the compiler gave them. */
-static int tell_sizes(const struct source *s, struct df_error *error)
+static int report_sizes(const struct source *s, struct df_error *error)
 {
     const struct df_graph *old = s->image->graph;
     char text[200] = "";
@@ -127,7 +128,7 @@ static int run_front(struct source *s, const struct dfc_division *divisions, siz
     bool ok = dfc_front_run(sink, &options, front);
     dfl_sink_summary(sink);
     dfl_sink_free(sink);
-    int rc = ok ? DF_OK : tell_sizes(s, error);
+    int rc = ok ? DF_OK : report_sizes(s, error);
     if (fclose(out) == 0 && !ok && root) /* if it is right: only warnings, which dfc gave before */
         rc = first_error(said, error);
     else if (!ok && said && !n_divisions)

@@ -1,6 +1,8 @@
-/* sources.c - the pack of sources: "DFSRC3\0\0"; then into how many parts nodes are divided (dfc_front_options), and the
- * numbers of definitions, folders, groups and files; then their texts (runtime/base/bytes.h). A definition is a name and a
- * value, a group is the text of its wiring (compiler/fusion/), a file is a path and a text.
+/* sources.c - packs the sources of a program into one block of bytes (sources.h).
+ *
+ * Format:   "DFSRC3\0\0"; the divisions of nodes (dfc_front_options); the numbers of definitions, folders, fused groups
+ *           and files; then their texts (runtime/base/bytes.h). A definition is a name and a value, a group is the text
+ *           of its wiring (compiler/fusion/), a file is a path and a text.
  */
 #include "compiler/front/pack.h"
 #include "compiler/fusion/fusion.h"

@@ -1,11 +1,12 @@
-/* sources.h - a program's own sources, and the front end run on them again with other values of dynamic params.
+/* sources.h - a program's own sources in one block, and the front end run on them again with other values of dynamic
+ * params.
  *
- * Pack:     all that dfc was given, so that the same run can be made again: -D definitions, -I folders, every file with
- *           its path. The same inputs give the same bytes. A file is known by the path that it was read from; a program
- *           reads no disk for it.
- * Memory:   dfc_sources_pack() gives a block that the caller frees.
- * Errors:   dfc_sources_pack() fails only if memory runs out. dfc_replanner gives DF_E_FORMAT (this is no pack),
- *           DF_E_ARGUMENT (the sources do not allow these values: the diagnostics went to stderr) or DF_E_MEMORY.
+ * Pack:     everything that dfc was given, so that the same compilation can be repeated: -D definitions, -I folders,
+ *           every file with its path. The same inputs give the same bytes. Files are served from the pack by the path
+ *           that they were read from; a program reads none from disk.
+ * Memory:   dfc_sources_pack() returns a block that the caller frees.
+ * Errors:   dfc_sources_pack() fails only if memory runs out. dfc_replanner returns DF_E_FORMAT (not a valid pack),
+ *           DF_E_ARGUMENT (the sources do not allow these values; the diagnostics went to stderr) or DF_E_MEMORY.
  */
 #ifndef DFC_SOURCES_H
 #define DFC_SOURCES_H

@@ -1,16 +1,17 @@
-/* fusion.h - kernels of formulas that follow each other become one: a group, which is one node and makes its streams strip
- * by strip of rows.
+/* fusion.h - fuses chains of formula kernels. A *group* of kernels becomes a single node, which computes its streams in
+ * strips of rows, so that intermediate results stay in the cache.
  *
  * Room:     compiler/fusion/ stands above compiler/proof/. compiler/elab/ asks it which nodes of a graph are joined and
  *           puts one node for each group into the graph; compiler/generate/ prints the code of groups.
  * Words:    a *member* is one use of a kernel in a group. A stream *leaves* if something outside the group reads it. A
  *           stream that does not leave is a *ring*: a tmp port with a few of its rows (runtime/df_strips.h). It may be
  *           *inlined* instead: its readers compute its elements. The *wiring* says who reads whom.
- * Bits:     a group gives the same bits as its members. Every stream is rounded to its type, also one that is inlined.
- * Sizes:    groups follow from declarations and from who reads whom, not from sizes. So a program that gets its sizes at
- *           start finds the groups that were compiled, by the text of their wiring.
- * Memory:   everything lives in the unit's arena and dies with it, but for what dfu_find() says.
- * Errors:   NULL or false means that memory ran out, if nothing else is said. Nothing is reported.
+ * Bits:     a group computes the same bits as its members would one by one: every intermediate value is rounded to its
+ *           stream's type, even if the stream is inlined.
+ * Sizes:    groups are chosen from declarations and data flow, not from sizes. A program that gets its sizes at start
+ *           therefore finds the groups that were compiled, by the text of their wiring.
+ * Memory:   everything lives in the unit's arena and is freed with it, except what dfu_find() says.
+ * Errors:   unless stated otherwise, NULL or false means that memory ran out. Nothing is reported.
  */
 #ifndef DFU_FUSION_H
 #define DFU_FUSION_H

@@ -1,8 +1,9 @@
-/* group.c - which nodes of a graph are joined: greedily, along each stream from a member to one that reads it.
+/* group.c - chooses which nodes of a graph are fused: greedily, along each stream, from a producer to one of its
+ * readers.
  *
- * Two groups become one if the reads between them can be told, and all their nodes are alike in what a node may be asked for.
- * Nothing outside may have to run between two members. That is looked for among the readers of the first group, as far as
- * BUDGET nodes.
+ * Two groups are merged if the rows that one reads of the other are known at compile time, and their nodes agree in
+ * their hints and phases. No node outside may have to run between two members; that is checked by a search among the
+ * readers of the first group, limited to BUDGET nodes.
  */
 #include <stdlib.h>
 #include <string.h>

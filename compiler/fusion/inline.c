@@ -1,7 +1,8 @@
-/* inline.c - streams that are cheaper to compute than to keep: their readers compute the elements they read.
+/* inline.c - chooses the streams of a group that are cheaper to recompute than to store: their readers compute the
+ * elements themselves.
  *
- * That is so if each element is read once, or if what is computed again is little. Elements outside the stream cannot be
- * computed, so all reads must be inside.
+ * A stream is inlined if each of its elements is read once, or if recomputing costs little. Elements outside a stream
+ * cannot be computed, so all reads must be in bounds.
  */
 #include "compiler/fusion/merge.h"
 

@@ -1,7 +1,7 @@
-/* merge.c - the kernel of a group: members one after the other, each with its variables, scalars, ports and formulas.
+/* merge.c - builds the fused kernel of a group: concatenates the variables, scalars, ports and formulas of its members.
  *
- * A variable of a member that a stream gives is what the stream's extent is; so the group has few variables, and extents that
- * are equal are one node. Names of members stay, unless another thing of the group has the name.
+ * A member's dimension variable that an internal stream determines is replaced by that stream's extent, so the group
+ * has few variables and equal extents are one node. Members keep their names unless they collide.
  */
 #include <stdio.h>
 #include <stdlib.h>

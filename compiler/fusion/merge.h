@@ -1,8 +1,8 @@
-/* merge.h - what the files of this room share while a group's kernel is made.
+/* merge.h - the state shared by this room's files while the fused kernel of a group is built.
  *
- * Words:    a *stream* is what a member makes in one out slot. It has a port in the group, or is inlined.
- * Order:    inline.c: which streams are inlined. merge.c: variables, scalars, ports, formulas. group_rows.c: stages. nodes.c: a member's
- *           nodes become nodes of the group.
+ * Words:    a *stream* is what a member produces in one out slot. It becomes a port of the group or is inlined.
+ * Order:    inline.c chooses the streams to inline; merge.c builds variables, scalars, ports and formulas; group_rows.c
+ *           the stages; nodes.c translates members' nodes into nodes of the group.
  */
 #ifndef DFU_MERGE_H
 #define DFU_MERGE_H

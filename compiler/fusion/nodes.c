@@ -1,5 +1,5 @@
-/* nodes.c - nodes of members as nodes of the group. Dimensions and scalars get the group's numbers; a read of a stream that
- * is inlined becomes the stream's value at that place.
+/* nodes.c - translates the expression nodes of members into nodes of the fused group: dimensions and scalars are
+ * renumbered, and a read of an inlined stream is replaced by the expression of its element.
  *
  * Functions here recurse over nodes, whose depth is limited (formula.h).
  */

@@ -1,7 +1,8 @@
-/* part_reads.c - which rows a part of a node of formulas reads: of a kernel, or of a group of kernels.
+/* part_reads.c - computes which input rows a part of a divided node needs, where the node is a formula kernel or a
+ * fused group.
  *
- * A part makes a range of rows of all its outputs. Rows are followed from the outputs back to the streams from outside, by
- * the distances that reads.c finds. A stream of which they cannot be told is read as a whole.
+ * A part produces a range of rows of all outputs. The rows are propagated backwards from the outputs to the inputs,
+ * using the distances that reads.c finds. An input whose rows cannot be determined is read as a whole.
  */
 #include "compiler/fusion/fusion.h"
 

@@ -1,4 +1,4 @@
-/* reads.c - can a kernel be a member of a group, and which rows of its inputs does it read?
+/* reads.c - decides whether a formula kernel can be a member of a fused group, and which rows of its inputs it reads.
  *
  * A member makes row after row of all its outputs. What it reads of another member are rows at fixed distances, or those of a stream
  * that has some rows for one, or one for some: `y + c`, `2 * y + c`, `y / 2 + c`, `(y + c) / 2`, with c a number or a range

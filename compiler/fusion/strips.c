@@ -1,7 +1,8 @@
-/* strips.c - how many rows a strip and each ring of a group have, once the sizes are known.
+/* strips.c - chooses the height of strips and the number of rows in each ring buffer of a group, once the sizes are
+ * known.
  *
- * All rings together should stay in a part of the second cache, so strips are as high as that allows. Rows that two strips
- * need are kept, not made again, so low strips cost little.
+ * All rings together should fit in a fraction of the L2 cache, so strips are as high as that allows. Rows that two
+ * strips need are kept, not recomputed, so low strips cost little.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* text.c - the wiring of a group as text, "blur:e0:- sobel:0.0:+": for each member its kernel, then what its inputs read
- * (eK: stream K from outside; M.S: out slot S of member M), then + for each of its streams that leaves and - for others.
+/* text.c - prints and parses the wiring of a group as text, such as "blur:e0:- sobel:0.0:+". For each member: its
+ * kernel; the sources of its inputs (eK: external stream K; M.S: out slot S of member M); then, for each of its
+ * streams, + if it leaves the group, else -.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* analyse.c - what is known of the nodes of a formula before it is printed: how often each is used, between which numbers
- * integers lie, and which reads stand under a condition.
+/* analyse.c - static analysis of a formula before it is printed: how often each node is used, the range of every
+ * integer, and which reads are conditional.
  */
 #include "compiler/generate/gen.h"
 #include "compiler/proof/proof.h"

@@ -1,8 +1,9 @@
-/* columns.c - values that neighbouring columns share, such as the inner sum of sum(j: k[j] * sum(i: k[i] * g[y + i, x + j])).
+/* columns.c - shares values between neighbouring columns, such as the inner sum of sum(j: k[j] * sum(i: k[i] * g[y + i,
+ * x + j])).
  *
- * A reduction whose loop is written out may hold a value that depends on its slot s and the column x through x + m * s
- * alone. Then the value for (x, s) is that for (x + m * s, 0). So it is computed once for each column, into an array, before
- * the loop that uses it. The values are the same, so the order of the sum is.
+ * An unrolled reduction may contain a value that depends on its slot s and the column x only through x + m * s. The
+ * value for (x, s) then equals the one for (x + m * s, 0), so it is computed once per column, into an array, ahead of
+ * the loop that uses it. The terms are the same values in the same order, so the sum has the same bits.
  */
 #include "compiler/generate/gen.h"
 

@@ -1,4 +1,4 @@
-/* expr.c - the C of one value. Operands that are used once stand in the text itself, others become temporaries. */
+/* expr.c - prints the C expression of one value. A node that is used once is printed inline; others become temporaries. */
 #include "compiler/generate/gen.h"
 #include "compiler/types/paths.h"
 

@@ -1,8 +1,8 @@
-/* floats.c - between which numbers a float lies, where that follows from the formula: of clamp(v, 0, 1), say. A conversion of
- * such a float to an integer needs no ends and no test for NaN, and the integer's own ends follow.
+/* floats.c - range analysis for floats, where the formula implies bounds, as in clamp(v, 0, 1). Converting such a float
+ * to an integer needs no clamping and no NaN test, and the integer has bounds, too.
  *
- * Ends are computed by the operation itself: rounding never reverses an order. An end of an f32 is computed in f64, which
- * may round to the wrong side of what the second rounding looks at; so it is moved outwards first.
+ * Bounds are computed by the operation itself, since rounding is monotonic. A bound of an f32 is computed in f64, whose
+ * double rounding may err inwards, so it is widened first.
  */
 #include "compiler/generate/gen.h"
 

@@ -1,15 +1,17 @@
-/* gathers.c - elements that are read at computed places, such as c[i32(1023 * r[y, x])].
+/* gathers.c - vectorises formulas that read at computed positions (gathers), such as c[i32(1023 * r[y, x])].
  *
- * No instruction reads bytes at several places, so a loop with such a read is no vector. Of larger elements gcc makes none if the place is
- * computed from two indices or more. What stands before and behind the read can be one. So the loop over the columns of a strip becomes up to
- * three: places are computed into arrays; the elements there are read into others; the rest takes them from there. The second loop alone
- * is no vector. Reads of which none needs another one share these loops.
+ * A loop with a gather is not vectorised: no instruction gathers bytes, and for larger elements gcc gives up if the
+ * position is computed from two or more indices. The code before and after the read can be vectorised, though. So the
+ * loop over the columns of a strip is split into up to three: one computes positions into arrays, one reads the
+ * elements there into other arrays, one computes the rest from these. Only the second remains scalar. Gathers that do
+ * not depend on one another share these loops.
  *
- * Sums: In an acc's sum over a few views, say, the places depend on the view, too. Then the loop over the views stands around these loops,
- *       and the sum of each column is in an array (dfg_sum_print).
- * Runs: Elements that lie side by side whatever the place, such as r[y, i] and r[y, i + 1], have one place, and are copied at once. Four of
- *       four bytes are turned meanwhile, if that is quicker (DF_FOURS of df_formula.h).
- * Kept: If the rest needs what a place is made of, that is kept in an array too, and not computed again.
+ * Sums:     in a sum over a few views, for example, the positions also depend on the view. The loop over the views is
+ *           then the outer one, and each column's partial sum is kept in an array (dfg_sum_print).
+ * Runs:     elements that are always adjacent, such as r[y, i] and r[y, i + 1], share one position and are copied
+ *           together. Four elements of four bytes are transposed on the way if that is faster (DF_FOURS of
+ *           df_formula.h).
+ * Kept:     subexpressions of a position that the rest needs, too, are also kept in arrays and not computed again.
  */
 #include "compiler/generate/gen.h"
 

@@ -1,12 +1,12 @@
-/* gen.h - what the files of compiler/generate/ share while the code of one kernel is printed.
+/* gen.h - the internal state of the code generator while the code of one kernel is printed.
  *
- * Words:    a *block* is the text inside the braces of a function or of a loop, in which one slot has a name; or one
- *           repetition of a loop that is written out, in which a slot has a number. A *temporary* is a C variable that
- *           holds a node's value.
- * Order:    every value is computed, whether or not it is used in the end: `?:` chooses between two values that are there.
- *           So a read that a condition protects gets its index clamped. A node is computed in the innermost block
- *           whose slot it depends on. There it is computed once.
- * Limits:   slots, dimensions and extents are at most gen.limit, so sums of them do not overflow.
+ * Words:    a *block* is the text inside the braces of a function or loop, in which one slot has a variable name; or
+ *           one iteration of an unrolled loop, in which a slot is a number. A *temporary* is a C variable that holds a
+ *           node's value.
+ * Order:    every value is computed, even if it is not used in the end: `?:` selects between two computed values. The
+ *           index of a read that a condition protects is therefore clamped. A node is computed once, in the innermost
+ *           block whose slot it depends on.
+ * Limits:   slots, dimensions and extents are at most gen.limit, so that their sums do not overflow.
  * Errors:   if memory runs out, `failed` is set and texts are empty.
  */
 #ifndef DFG_GEN_H

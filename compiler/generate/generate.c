@@ -1,5 +1,5 @@
-/* generate.c - the files of a program's formulas: tables, then each kernel's functions. Kernels whose text is the same but
- * for their names share it.
+/* generate.c - generates the source files for a program's formulas: tables, then the functions of each kernel. Kernels
+ * whose code differs only in names share it.
  */
 #include "compiler/generate/gen.h"
 

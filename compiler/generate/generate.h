@@ -1,4 +1,4 @@
-/* generate.h - C for the CPU and CUDA C++ for GPUs from kernels that are written as formulas.
+/* generate.h - generates C for CPUs and CUDA C++ for GPUs from kernels that are written as formulas.
  *
  *   generate.c   the file of a program's formulas; equal kernels share their code.
  *   kernel.c     the functions of one kernel.
@@ -18,27 +18,28 @@
  *   slow.c       formulas that leave the fast ways (slow.h).
  *
  * Room:     compiler/generate/ knows compiler/formula/ and compiler/proof/. It runs no compiler and reads no file.
- * Needs:    a kernel whose reads are proved to be inside, or have borders (compiler/proof/).
- * Text:     the file includes <df.h>, <df_formula.h> and, for exp and the like, <df_math.h>. It is compiled once for each
- *           level of the processor's instructions, with another macro DF_LEVEL(name) each time.
- * Function: a kernel's is a df_function (df.h) named DF_LEVEL(df_formula_NAME). It sets rounding to nearest with denormal
- *           numbers on, and restores what was set before.
- * Rows:     each formula is a *stage*: a function that computes one row of its port, or some columns of it. Formulas that differ in the
- *           numbers behind the column alone, o[y, x, 0] and o[y, x, 1], are one stage: what both need is computed once.
- *               df_row0_NAME(dimensions, scalars, T *row, const T *df_PORT_0, …, const T *port, …, y, df_from, df_to)
+ * Needs:    a kernel whose reads are proved to be in bounds or have borders (compiler/proof/).
+ * Text:     the file includes <df.h>, <df_formula.h> and, for exp and the like, <df_math.h>. It is compiled once per
+ *           instruction-set level of the processor, each time with a different macro DF_LEVEL(name).
+ * Function: the entry point of a kernel is a df_function (df.h) named DF_LEVEL(df_formula_NAME). It sets rounding to
+ *           nearest with denormal numbers enabled, and restores the previous mode on return.
+ * Rows:     each formula is a *stage*: a function that computes one row of its port, or some columns of it. Formulas
+ *           that differ only in constants after the column, such as o[y, x, 0] and o[y, x, 1], form one stage, so that
+ *           what they share is computed once.
+ *                df_row0_NAME(dimensions, scalars, T *row, const T *df_PORT_0, …, const T *port, …, y, df_from, df_to)
  *           computes columns df_from … df_to - 1 of the row that begins at `row`. Each df_PORT_i is the first element of a row
- *           that the stage reads: where it lies does not matter, so a fused group may hand over rows that it keeps of
- *           another stage. Which rows these are (port, place over y, border) is in dfg_stage.rows (gen.h). Ports that are
- *           read in other ways (tables of data, reductions over all of it) are handed over as they are.
- *           A formula whose rows read the same rows as their neighbours has df_rows0_NAME, too: it writes the row y, and y + 1
- *           at df_next, so that compilers compute once what both need.
- *           A formula whose sum holds a value that two elements have for each other (shared.c) has df_half0_NAME and df_shared0_NAME, too:
- *           the first computes half of these values of a row, the second reads them and is else df_row0_NAME.
- *           df_row… may be called for columns from df_low to df_high - 1 alone, where every read is inside its row;
- *           df_edge… has the same parameters and computes any columns, with borders. dfg_print_bounds() computes those two
- *           numbers, dfg_print_calls() calls both. A row outside of its port is chosen by the caller: another one, or one
- *           that is full of the border's number.
- * Memory:   texts live in an arena of the call and die with it.
+ *           that the stage reads. It may be anywhere in memory, so a fused group can pass rows from its ring buffers. Which rows
+ *           these are (port, position relative to y, border) is in dfg_stage.rows (gen.h). Ports that are read in other ways
+ *           (tables of data, reductions over everything) are passed whole.
+ *           A formula whose neighbouring rows read the same rows also has df_rows0_NAME: it writes the row y, and y + 1 at df_next,
+ *           so that compilers compute the common part once.
+ *           A formula whose sum contains a value that pairs of elements share (shared.c) also has df_half0_NAME and df_shared0_NAME:
+ *           the first computes half of these values for a row, the second reads them and otherwise equals df_row0_NAME.
+ *           df_row… may only be called for columns from df_low to df_high - 1, where every read is inside its row; df_edge… has
+ *           the same parameters and computes any columns, with borders. dfg_print_bounds() prints the computation of these two
+ *           numbers, dfg_print_calls() the calls of both. For a row outside of its port the caller substitutes another row, or
+ *           one filled with the border's number.
+ * Memory:   texts live in an arena of the call and are freed with it.
  * Output:   the same input gives the same bytes. The caller checks the FILE for errors.
  */
 #ifndef DFG_GENERATE_H

@@ -1,6 +1,6 @@
-/* generate_cuda.c - CUDA C++ of kernels that are written as formulas: a __global__ function for each formula, and a function
- * of each kernel that launches them. A thread computes an element of the output, with the text that the CPU's loop has for
- * it, so the bits are the CPU's. A reduction is done by the thread of its element, in the order of the language.
+/* generate_cuda.c - generates CUDA C++ from formulas: one __global__ function per formula, and one host function per
+ * kernel that launches them. A thread computes one element of the output with the same expression as the CPU's loop, so
+ * the bits are the same. A reduction is computed by the thread of its element, in the order that the language defines.
  *
  * Threads: the two last dimensions of the output that are not small constants go over the threads of 2-D blocks of 32 by 8,
  *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on

@@ -1,4 +1,6 @@
-/* kernel.c - the functions of one kernel: one that computes its formulas, and one that libdf calls. */
+/* kernel.c - prints the functions of one kernel: the function that computes its formulas, and the entry point through
+ * which libdf calls it.
+ */
 #include "compiler/generate/gen.h"
 
 #include <inttypes.h>

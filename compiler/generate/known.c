@@ -1,5 +1,5 @@
-/* known.c - what is known of an integer or a condition where it is printed: in a loop that is written out an index is a number; in the
- * text for some rows its residue is one. Then `y % 2 == 0 ? a : b` is a or b.
+/* known.c - facts that hold only where a value is printed: in an unrolled loop an index is a constant; in code for one
+ * residue class of rows, the row's residue is. `y % 2 == 0 ? a : b` then folds to a or b.
  */
 #include "compiler/generate/gen.h"
 

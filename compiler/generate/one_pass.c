@@ -1,4 +1,5 @@
-/* one_pass.c - the C of formulas of which one pass over the terms makes all elements along an index (compiler/count/one_pass.h).
+/* one_pass.c - prints the C of formulas that one pass over the terms can compute: histograms and running sums
+ * (compiler/count/one_pass.h).
  */
 #include "compiler/count/one_pass.h"
 

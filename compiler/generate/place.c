@@ -1,7 +1,7 @@
-/* place.c - the C of indices and reads.
+/* place.c - prints the C of indices and of reads from ports and tables.
  *
- * An index that is affine in indices and dimensions is printed as such, in int64_t: that is what compilers see through when
- * they vectorise. gen.limit sees to it that the i32 of the language does not overflow there.
+ * An index that is affine in indices and dimensions is printed as such, in int64_t, which compilers can analyse when
+ * they vectorise. gen.limit guarantees that the i32 of the language does not overflow there.
  */
 #include "compiler/generate/gen.h"
 

@@ -1,9 +1,12 @@
-/* ranged.c - values that depend on the range of a reduction and on no index of the formula, such as a local function f[b] of which each element of an image takes all
- * values. They are computed once for a row, into an array over the range, before the loop over columns.
+/* ranged.c - hoists values that depend on the range of a reduction but on no index of the formula, such as a local
+ * function f[b] of which each element of an image uses all values. They are computed once per row, into an array over
+ * the range, before the loop over columns.
  *
- * Chosen:   values that hold a reduction or a function of math.h, of ranges between numbers, in formulas with many columns; not for GPUs, where a
- *           thread has one element. Others are computed as fast as they are loaded.
- * Range:    every reduction whose terms hold the value must have the same range: outside of it nothing is proved of what the value reads.
+ * Chosen:   values that contain a reduction or a function of math.h, over ranges with constant bounds, in formulas with
+ *           many columns. Cheaper values are recomputed as fast as they would be loaded. Not on GPUs, where a thread
+ *           computes one element.
+ * Range:    every reduction whose terms contain the value must have the same range, because nothing is proved about the
+ *           value's reads outside it.
  */
 #include "compiler/generate/gen.h"
 

@@ -1,7 +1,7 @@
-/* reduce.c - the C of reductions: loops that take the terms in the order that the language promises.
+/* reduce.c - prints the C of reductions: loops that accumulate terms in the order that the language guarantees.
  *
- * Identity:  a fold begins with the operation's identity and not with its first term: -0 for a sum of floats, and what is
- *            written in dfg_start_of() else. Joined with it every term stays what it is, to the bit.
+ * Identity: a loop starts from the operation's identity element and not from the first term: -0 for a sum of floats,
+ *           dfg_start_of() lists the others. Combining it with a term leaves every bit of the term unchanged.
  */
 #include "compiler/generate/gen.h"
 

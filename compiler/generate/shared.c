@@ -1,12 +1,14 @@
-/* shared.c - what rows share: functions that compute two rows at once, and values that are kept for later rows.
+/* shared.c - shares work between rows: functions that compute two rows at once, and values that are kept for later
+ * rows.
  *
- * Two rows:  a window over rows reads most rows again for the next one. Of both rows in one loop, compilers read each element
- *            once, and compute once what both have in common: the sum of a row, say, of a sum of such sums.
- * Kept:      in sum(j, i: exp(-(v[y + j, x + i] - v[y, x])^2) * v[y + j, x + i]) the exp of two elements is the same one from both
- *            sides: (a - b)^2 has the bits of (b - a)^2. So the value for (y, x) and (-j, -i) is that for (y - j, x - i) and
- *            (j, i), and half of them are enough. They are computed for one row at a time and stay in a ring of rows.
- *            A row before the first one that is wanted is computed for its values alone. Its place obeys the border, as the
- *            read of it does in the other text, so this holds for each border.
+ * Two rows: neighbouring rows of a window share most of the rows that they read. When both are computed in one loop,
+ *           compilers load each element once, and compute common subexpressions once, such as the sum of a row in a sum
+ *           of such sums.
+ * Kept:     in sum(j, i: exp(-(v[y + j, x + i] - v[y, x])^2) * v[y + j, x + i]) the exp of a pair of elements is needed
+ *           from both sides, and (a - b)^2 has the same bits as (b - a)^2. The value for (y, x) and (-j, -i) thus
+ *           equals that for (y - j, x - i) and (j, i), and half of them suffice. They are computed one row at a time and
+ *           stay in a ring of rows. A row before the first requested one is computed only for these values. Its position
+ *           obeys the border in the same way as the original read, so this holds for every border.
  */
 #include "compiler/generate/gen.h"
 

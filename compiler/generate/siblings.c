@@ -1,6 +1,6 @@
-/* siblings.c - formulas of one port that one row function computes: o[y, x, 0] = …; o[y, x, 1] = …; they differ in numbers that stand
- * in place of indices, so their loops are the same. Planes of a picture are made of the same values more often than not: a transform of colours
- * reads all channels for each, and lets name what all of them need. In one loop these are read and computed once.
+/* siblings.c - computes several formulas of one port in a single row function, when they differ only in constants in
+ * place of indices: o[y, x, 0] = …; o[y, x, 1] = …; Their loops are the same, and the planes of a picture usually share
+ * values: a colour transform reads all channels for each plane. In one loop these are read and computed once.
  */
 #include "compiler/count/one_pass.h"
 #include "compiler/generate/gen.h"

@@ -1,9 +1,10 @@
-/* strips.c - the code of a group: a function for each stage, which computes some of its rows, and a loop over strips that
- * calls them. df_strips.h says at run time which rows these are.
+/* strips.c - prints the code of a fused group: a function for each stage, which computes some of its rows, and the loop
+ * over strips that calls them. df_strips.h determines at run time which rows these are.
  *
- * A ring of n rows turns: row y of the stream is its row y % n. If a stage uses a ring in other ways than by rows, no ring of the
- * group turns. Then it reads and writes rings as if all rows of the stream were there: the pointer that it gets is that of
- * row 0, which would stand before the ring, and rows that the next strip needs are moved to the beginning.
+ * A ring of n rows is indexed modulo n: row y of the stream is row y % n of the ring. If some stage accesses a ring
+ * other than row by row, no ring of the group is. Such stages use a ring as if all rows of the stream existed: their
+ * pointer is that of row 0, which would lie before the ring, and the rows that the next strip needs are moved to the
+ * beginning.
  */
 #include "compiler/generate/gen.h"
 

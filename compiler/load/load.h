@@ -1,9 +1,9 @@
-/* load.h - from a command's options to a graph with everything that planners need, its platform and its times; and the
- * checks of a command's outputs against that graph.
+/* load.h - loads everything that planners need, as a command's options say: graph, platform and times. It also checks
+ * the paths of a command's outputs against the files of that graph.
  *
  * Room:     compiler/load/ knows the front end, the planners' model and the profiles. It knows no command line: a
  *           command fills struct dfc_common.
- * Errors:   functions that give bool give false after they have reported why.
+ * Errors:   functions that return bool return false after they have reported an error.
  */
 #ifndef DFC_LOAD_H
 #define DFC_LOAD_H
@@ -48,7 +48,7 @@ struct dfc_loaded {
     struct dfc_front *front;
     struct df_platform platform;
     const char *platform_source;        /* "file", "graph", "probe" or "default" */
-    struct dfw_known known;             /* what the times were made of */
+    struct dfw_known known;             /* the measurements behind `times` */
     struct dfw_rates rates;             /* that the program learnt */
     struct df_times times;
     struct dfp_problem problem;
@@ -56,41 +56,40 @@ struct dfc_loaded {
     size_t n_divisions;
     struct dfc_division *declined;      /* that were tried and would not pay: after_s is what a wave would take */
     size_t n_declined;
-    uint32_t waves;                     /* for so many, accs are divided and passes chosen */
-    bool waves_guessed;                 /* nobody said how many there are, */
+    uint32_t waves;                     /* the number for which accs are divided and passes chosen */
+    bool waves_guessed;                 /* their number was neither given */
     bool waves_learnt;                  /* or the latest run with --learn did */
     struct dfp_passes passes;           /* n is 0: there is no acc, or nothing to choose */
 };
 /* Loads the graph, its platform and its times. -o is checked by dfc_output_check(); a command checks its other outputs
  * itself. need_code: every kernel that is used must have code, and its files must exist. false: reported. */
 bool dfc_load(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
-/* Loads the graph alone: no platform, no times, no problem. false: reported. */
+/* Loads only the graph: no platform, no times, no problem. false: reported. */
 bool dfc_load_graph(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 void dfc_unload(struct dfc_loaded *loaded);
 /* The front end, with a graph in which these nodes are divided. false: reported. */
 bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct dfc_division *divisions,
                    size_t n_divisions, struct dfl_sink *sink, struct dfc_front **front);
 
-/* divide.c: divides nodes if that is predicted to be faster (compiler/divide/): `divisions`, and a new graph with its times. dfc_load()
+/* load_divided.c: divides nodes if that is predicted to be faster (compiler/divide/): `divisions`, and a new graph with its times. dfc_load()
  * calls it. */
 void dfc_load_divided(const struct dfc_common *common, bool need_code, struct dfc_loaded *loaded);
 
-/* Gives the platform's classes the graph's numbers, because planners compare them. A platform's own text numbers its
- * classes in its own order. So the graph's classes come first, in the graph's order, and those that it does not know
- * after them. false: there are more classes than fit (reported). */
+/* Renumbers the platform's device classes to match the graph's, because planners compare the numbers: the graph's classes come first, in the
+ * graph's order, then those that it does not know. false: too many classes (reported). */
 bool dfc_align_classes(struct df_platform *platform, const struct df_graph *graph);
 
 /* The place of the node's call, for loaded->sink. */
 struct dfl_loc dfc_node_loc(const struct dfc_loaded *loaded, const struct df_node *node);
 
-/* Has some unit of the platform enough memory for each node's job? false: reported, at the call's place. */
-bool dfc_check_room(const struct dfc_loaded *loaded);
+/* Checks that some unit of the platform has enough memory for each node's job. false: reported at the call. */
+bool dfc_check_memory(const struct dfc_loaded *loaded);
 /* Warns of the first node whose job needs more memory than this machine has and can run on the host alone, unless the
  * platform says that its host has as much. */
-void dfc_warn_room(const struct dfc_loaded *loaded);
+void dfc_warn_memory(const struct dfc_loaded *loaded);
 /* Reports what opening the database took over from the files that programs wrote with --learn. NULL: does nothing. */
 void dfc_report_learned(const struct dfw_db *db);
-/* Warns if rows of the database were passed over, because their numbers make no sense. db NULL allowed. */
+/* Warns if implausible rows of the database were skipped. db NULL allowed. */
 void dfc_report_senseless(const struct dfw_db *db);
 
 /* The policy that places the nodes if none is named: "gp" if all times are known, else "gp-thesis". */
@@ -98,17 +97,16 @@ const char *dfc_default_placer(const struct dfc_loaded *loaded);
 
 /* ---- outputs ---- */
 
-/* Checks an output's path before the work is done. A path is refused that cannot be written, or that is one of the
- * files the graph is made of: the .df, its imports, its kernels' code, the platform's file, the profile database. If
+/* Checks an output's path before any work is done. Rejects a path that cannot be written, or that is one of the
+ * inputs: the .df, its imports, its kernels' code, the platform's file, the profile database. If
  * loaded is NULL, only the .df and the platform's file count. NULL and "-" are good. false: reported. */
 bool dfc_output_check(const struct dfc_common *common, const struct dfc_loaded *loaded, const char *path);
-/* Refuses two outputs of one command that are one file. A path may be NULL. false: reported; the command exits with
- * 2. */
+/* Rejects two outputs of one command that are the same file. A path may be NULL. false: reported; the command exits with 2. */
 bool dfc_outputs_apart(const char *a_option, const char *a, const char *b_option, const char *b);
-/* Refuses an output that is the profile database: `db`, or the default one if it is NULL. Otherwise the same. */
+/* Rejects an output that is the profile database: `db`, or the default one if it is NULL. Otherwise as above. */
 bool dfc_output_is_no_database(const char *db, const char *path);
-/* Refuses a name that promises another form than `form` ("SVG" or "DOT"), such as g.png. A name that promises nothing
- * is good. false: reported; the command exits with 2. */
+/* Rejects a file name whose extension contradicts `form` ("SVG" or "DOT"), such as g.png. Unknown extensions are accepted. false: reported;
+ * the command exits with 2. */
 bool dfc_output_is_picture(const char *option, const char *path, const char *form);
 
 #endif

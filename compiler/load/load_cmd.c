@@ -1,5 +1,5 @@
-/* load_cmd.c - from a command's options to a graph with everything that planners need: platform and times. load.h says
- * which platform is taken.
+/* load_cmd.c - loads a graph with its platform and times, as a command's options say. load.h documents which platform
+ * is used.
  */
 #include "compiler/load/load.h"
 

@@ -1,4 +1,4 @@
-/* common.c - the options that mean the same in every command that reads a graph. */
+/* common.c - the options that all commands for graphs share. */
 #include "compiler/options/common.h"
 
 #include <stdlib.h>

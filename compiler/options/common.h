@@ -1,4 +1,4 @@
-/* common.h - the options that mean the same in every command that reads a graph. */
+/* common.h - the options that all commands for graphs share. */
 #ifndef DFC_COMMON_H
 #define DFC_COMMON_H
 
@@ -34,7 +34,7 @@ struct dfc_policies {
 bool dfc_policies_read(struct dfc_policies *policies, const char *text, const char *also, bool once);
 /* Does this policy place nodes before the run? NULL is the default one, which does. false: reported. */
 bool dfc_policy_places(const char *policy);
-/* Reads the whole command line of a command for one graph. Its request begins with `common`. Gives 0, or 2 for a usage error (reported). */
+/* Reads the whole command line of a command for one graph. Its request begins with `common`. Returns 0, or 2 for a usage error (reported). */
 int dfc_parse_options(const struct dfc_command *command, int argc, char **argv, struct dfc_common *common);
 /* dfp_options.budget, "N|Nx". */
 dfr_set_option dfc_set_budget;

@@ -1,4 +1,4 @@
-/* completion.c - scripts that complete dfc's command lines in bash and zsh, made from the tables of options. */
+/* completion.c - generates the completion scripts for bash and zsh from the option tables. */
 #include <string.h>
 
 #include "compiler/options/option.h"

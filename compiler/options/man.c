@@ -1,4 +1,4 @@
-/* man.c - manual pages (troff's man macros), made from the tables of options. */
+/* man.c - generates the manual pages (troff with the man macros) from the option tables. */
 #include <ctype.h>
 #include <string.h>
 

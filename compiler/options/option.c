@@ -1,4 +1,4 @@
-/* option.c - the options of dfc's commands (option.h): reading command lines, and refusing what is in no table. */
+/* option.c - parses the command lines of dfc's commands by their option tables, and rejects unknown options (option.h). */
 #include "compiler/options/option.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* option.h - the tables of dfc's commands and their options. --help, suggestions, the completion of shells, and what
- * dfc takes at all, come from them.
+/* option.h - the tables of dfc's commands and options: the one source for parsing, --help, spelling suggestions, manual
+ * pages and shell completion.
  *
- * Room:     compiler/options/ holds what all commands do with these tables. It knows no command. A command names its
- *           tables in its struct dfc_command.
+ * Room:     compiler/options/ holds what all commands do with these tables. It knows no particular command. A command
+ *           lists its tables in its struct dfc_command.
  * Rows:     as runtime/base/option.h says. A command's tables fill its request.
  */
 #ifndef DFC_OPTION_H
@@ -20,7 +20,7 @@ struct dfc_command {
     struct dfr_options options[DFC_MOST_TABLES];
 };
 
-/* The tables of a command, with those options behind them that all commands have. */
+/* The tables of a command, followed by the options that all commands have. */
 #define DFC_OPTIONS(...) { __VA_ARGS__, { dfc_options_everywhere, 0 } }
 extern const struct dfr_option dfc_options_everywhere[];
 

@@ -1,4 +1,6 @@
-/* conditions.c - conditions as facts (prover.h). What compares no integers is a truth value of which nothing is known. */
+/* conditions.c - translates conditions of formulas into facts for the solver (prover.h). A condition that does not
+ * compare integers becomes a truth value about which nothing is known.
+ */
 #include "compiler/proof/prover.h"
 
 #define MOST_MADE 4000u                 /* facts of one scope; further conditions are not used */

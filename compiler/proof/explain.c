@@ -1,4 +1,6 @@
-/* explain.c - a read that may be outside, as an error: how far it goes, where the dimension ends, and what to do. */
+/* explain.c - reports a read that may be out of bounds: how far it reaches, where the dimension ends, and how to fix
+ * it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,7 +95,7 @@ static const char *dimension(const struct dff_failure *f)
     return f->node->n_args == 1 ? "place" : names[f->dim];
 }
 
-static const char *what_is_read(const struct dff_prover *p, const struct dff_node *node)
+static const char *name_of_read(const struct dff_prover *p, const struct dff_node *node)
 {
     return node->kind == DFF_READ ? p->kernel->ports[node->number].ast->name.text
                                   : p->kernel->tables[node->number]->decl->name.text;
@@ -132,7 +134,7 @@ static bool report_both(struct dff_prover *p, const struct dff_failure *low, con
     dff_node_print(p, low->site, low->node, &read);
     print_places(low, &places);
     dfl_error(p->u->sink, low->loc, "%s reads from %s %s up to %s, but the %s of '%s' are 0 to %s%s", read.text,
-              dimension(low), low->reach_text, high->reach_text, places.text, what_is_read(p, low->node), high->end_text,
+              dimension(low), low->reach_text, high->reach_text, places.text, name_of_read(p, low->node), high->end_text,
               with_params(p));
     return true;
 }
@@ -147,16 +149,16 @@ static void report(struct dff_prover *p, const struct dff_failure *f)
     if (f->real && f->bounded)
         dfl_error(sink, f->loc, f->upper ? "%s reads up to %s %s, but the %s of '%s' end at %s%s"
                                                : "%s reads from %s %s on, but the %s of '%s' begin at %s%s",
-                  read.text, dimension(f), f->reach_text, places.text, what_is_read(p, f->node), f->end_text,
+                  read.text, dimension(f), f->reach_text, places.text, name_of_read(p, f->node), f->end_text,
                   with_params(p));
     else if (f->real)
         dfl_error(sink, f->loc, "%s reads %s %lld%s%s, but the %s of '%s' %s at %s%s", read.text, dimension(f),
-                  (long long)f->at, *f->sizes ? " for " : "", f->sizes, places.text, what_is_read(p, f->node),
+                  (long long)f->at, *f->sizes ? " for " : "", f->sizes, places.text, name_of_read(p, f->node),
                   f->upper ? "end" : "begin", f->at_end_text, with_params(p));
     else
         dfl_error(sink, f->loc, f->upper ? "%s may read behind the %s of '%s': cannot show that %s <= %s%s"
                                                : "%s may read before the %s of '%s': cannot show that %s >= %s%s",
-                  read.text, places.text, what_is_read(p, f->node), index.text, f->end_text, with_params(p));
+                  read.text, places.text, name_of_read(p, f->node), index.text, f->end_text, with_params(p));
 }
 
 /* ---- the hint ---- */
@@ -243,7 +245,7 @@ static void print_shift(const struct dff_site *site, const struct shrink *s, str
 static void hint(struct dff_prover *p, const struct dff_failure *f, const struct shrink *s)
 {
     struct dff_text smaller = { .n = 0 };
-    const char *name = what_is_read(p, f->node);
+    const char *name = name_of_read(p, f->node);
     if (f->node->kind == DFF_TABLE) {
         dfl_hint(p->u->sink, "keep the index inside, as 'clamp(index, 0, %llu)' does",
                  (unsigned long long)p->kernel->tables[f->node->number]->extents[f->dim] - 1);

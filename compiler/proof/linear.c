@@ -1,4 +1,6 @@
-/* linear.c - Fourier-Motzkin elimination with integer rounding, cases, and integer points (linear.h). */
+/* linear.c - the solver: Fourier-Motzkin elimination with integer rounding, case splits, and search for integer points
+ * (linear.h).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -321,7 +323,7 @@ static enum dff_verdict add_fact(struct dff_linear *l, const struct dff_fact *fa
 static enum dff_verdict cases(struct dff_linear *l, unsigned next);
 
 /* Rows may be made tighter in place, so the rows of the case around are put back from a copy. */
-static enum dff_verdict one_case(struct dff_linear *l, unsigned next, const struct dff_fact *fact)
+static enum dff_verdict try_case(struct dff_linear *l, unsigned next, const struct dff_fact *fact)
 {
     const uint32_t n_rows = l->rows.n;
     const unsigned n_eithers = l->n_eithers;
@@ -361,10 +363,10 @@ static enum dff_verdict cases(struct dff_linear *l, unsigned next)
         return here;
     }
     const struct dff_fact *either = l->eithers[next];
-    const enum dff_verdict a = one_case(l, next + 1, either->a);
+    const enum dff_verdict a = try_case(l, next + 1, either->a);
     if (a == DFF_HOLDS)
         return a;
-    const enum dff_verdict b = one_case(l, next + 1, either->b);
+    const enum dff_verdict b = try_case(l, next + 1, either->b);
     return b == DFF_NEVER ? a : b;
 }
 

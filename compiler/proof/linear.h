@@ -1,17 +1,19 @@
-/* linear.h - can some affine conditions on integers hold together? Fourier-Motzkin elimination, over facts that may be
- * joined by "or".
+/* linear.h - decides whether affine conditions on integers are satisfiable together, by Fourier-Motzkin elimination
+ * over facts that may contain "or".
  *
- * Words:    A *form* is a constant and a sum of variables with coefficients. A *fact* says that a form is at least 0, or
- *           joins two facts by "and" or "or". A *row* is a form that is at least 0 in the case at hand.
- * Method:   The cases of all "or" are tried one after the other. In each, variables are eliminated from the rows; each
+ * Words:    a *form* is a constant plus a sum of variables with coefficients. A *fact* states that a form is at least
+ *           0, or joins two facts by "and" or "or". A *row* is a form that is at least 0 in the case at hand.
+ * Method:   the cases of all "or" are tried one after the other. In each, variables are eliminated from the rows; each
  *           row is divided by the greatest common divisor of its coefficients, and its constant is rounded down, which
- *           keeps all integer points (Schrijver 1986, "cutting planes"). If what is left cannot hold, nothing can. Else
- *           an integer point is looked for backwards through the eliminated rows.
- * Exact:    "never" and "holds" are always right. Where neither is found within the budget, nothing is claimed. It is
- *           found wherever one of the two coefficients that an elimination joins is 1 or -1.
- * Numbers:  Sums are made in 128 bits. A row that does not fit in 62 bits ends the question undecided.
- * Memory:   Facts are borrowed. The solver's arrays grow, and return with dff_linear_free().
- * Threads:  one a solver.
+ *           keeps all integer points (Schrijver 1986, "cutting planes"). If the remaining rows are contradictory, the
+ *           case is unsatisfiable. Otherwise an integer point is searched by back-substitution through the eliminated
+ *           rows.
+ * Exact:    "never" (unsatisfiable) and "holds" (satisfiable) are always correct. If neither is found within the
+ *           budget, nothing is claimed. An answer is found whenever, in each elimination step, one of the two combined
+ *           coefficients is 1 or -1.
+ * Numbers:  sums are computed in 128 bits. A row that does not fit in 62 bits ends the query undecided.
+ * Memory:   facts are borrowed. The solver's arrays grow as needed; dff_linear_free() frees them.
+ * Threads:  one per solver.
  */
 #ifndef DFF_LINEAR_H
 #define DFF_LINEAR_H
@@ -40,7 +42,7 @@ struct dff_fact {                       /* NULL is the fact that always holds */
 enum dff_verdict { DFF_NEVER, DFF_HOLDS, DFF_UNDECIDED };
 
 struct dff_linear {                     /* zeroed: empty, without a budget */
-    struct dfr_array rows;              /* of the case at hand; behind them those of an elimination */
+    struct dfr_array rows;              /* of the case at hand, followed by those of an elimination */
     struct dfr_array found;             /* rows of the case that held last */
     const struct dff_fact *eithers[DFF_MAX_EITHERS];
     unsigned n_eithers, n_vars;
@@ -55,13 +57,13 @@ struct dff_linear {                     /* zeroed: empty, without a budget */
 
 void dff_linear_free(struct dff_linear *l);
 
-/* to += factor * form. false: it does not fit, and `to` is worthless. */
+/* to += factor * form. false: overflow; `to` is undefined then. */
 bool dff_form_add(struct dff_form *to, const struct dff_form *form, int64_t factor);
 bool dff_form_is(const struct dff_form *a, const struct dff_form *b);
 /* The form's value at a point; saturates. */
 int64_t dff_form_at(const struct dff_form *form, const int64_t *point);
 
-/* Can all facts hold, for integers as the variables 0 … n_vars-1? HOLDS: l->point says where. */
+/* Decides whether all facts can hold for integer values of the variables 0 … n_vars-1. HOLDS: l->point is a solution. */
 enum dff_verdict dff_decide(struct dff_linear *l, const struct dff_fact *const *facts, unsigned n, unsigned n_vars);
 
 /* After HOLDS: the bound of a form by the variables of `last` alone, in the case that held; at the point the tightest.

@@ -1,8 +1,8 @@
-/* lower.c - nodes as affine forms (prover.h).
+/* lower.c - translates expression nodes into affine forms for the solver (prover.h).
  *
- * A sum that goes around at 2^32 differs from the form by a multiple of 2^32. That does no harm where the whole is an
- * index: if the form is inside, it is the index. Where a value is compared or divided it must be the form itself, so
- * dff_lower_exact() asks whether the form stays in its type, and else knows nothing but the type.
+ * An i32 sum that wraps differs from its form by a multiple of 2^32. For an index that is harmless: if the form is
+ * within bounds, it equals the index. Where a value is compared or divided, the form must equal the value, so
+ * dff_lower_exact() checks that the form stays within its type, and otherwise assumes only the range of the type.
  */
 #include "compiler/proof/prover.h"
 

@@ -1,18 +1,18 @@
-/* proof.h - are the reads of a kernel's formulas inside their ports and tables, whatever the sizes?
+/* proof.h - proves that every read of a kernel's formulas is inside its port or table, for all sizes.
  *
- * Room:     compiler/proof/ stands above compiler/formula/. Code generation and fusion ask it what it found.
- * Proved:   for every read, in every place in which it stands (ranges around it, conditions that hold there), and for
- *           all extents from 1 on of all ports. Where reads of a dimension have a border, they may go outside, and it is
- *           found by how much. Elsewhere a read that may go outside is an error.
- * Dynamic:  a read without a border is proved for the values that dynamic params have now; a program that gets other
- *           values proves it again when it starts. What is said of reads with a border holds for any values.
- * Decided:  indices that are affine in indices, dimensions and scalars; `/` and `%` by numbers; min, max, clamp, abs;
- *           ?: and conditions of integers; elements by the range of their type. Everything else has the range of its
- *           type. What cannot be decided is an error, too: nothing is accepted without proof.
- * Wraps:    an index is an i32. If a comparison, `/` or the like could see a sum that went around for extents near
- *           2^31, the proof holds for extents up to DFF_SMALL_EXTENT alone, and `max_extent` says so.
- * Memory:   what is found lives in the unit's arena and dies with it.
- * Threads:  as the unit: one.
+ * Room:     compiler/proof/ builds on compiler/formula/. Code generation and fusion use its results.
+ * Proved:   for every read, at each of its occurrences (with the ranges and conditions around it), and for all extents
+ *           of all ports from 1 on. In a dimension that has a border, reads may be out of bounds; the result says by
+ *           how much. Anywhere else a read that may be out of bounds is an error.
+ * Dynamic:  a read without a border is proved for the present values of dynamic params; a program that gets other
+ *           values repeats the proof when it starts. Results about reads with a border hold for any values.
+ * Decided:  indices that are affine in indices, dimensions and scalars; `/` and `%` by constants; min, max, clamp, abs;
+ *           ?: and conditions on integers; elements by the range of their type. All other values are only known to be
+ *           in the range of their type. What cannot be decided is an error, too: nothing is accepted without proof.
+ * Wraps:    an index is an i32. If a comparison, `/` or the like could observe a sum that overflowed for extents near
+ *           2^31, the proof holds only for extents up to DFF_SMALL_EXTENT, and `max_extent` says so.
+ * Memory:   results live in the unit's arena.
+ * Threads:  one per unit.
  */
 #ifndef DFF_PROOF_H
 #define DFF_PROOF_H

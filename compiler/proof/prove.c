@@ -1,11 +1,12 @@
-/* prove.c - which nodes stand in which sites, and whether their indices are inside (proof.h).
+/* prove.c - visits every read of a kernel's formulas with the conditions under which it is evaluated (its site), and
+ * proves that its indices are in bounds (proof.h).
  *
- * A read without a border is proved for the values that dynamic params have now: the program proves it again at start.
- * What is found of reads with a border holds for any values, because code is made of it.
+ * A read without a border is proved for the present values of dynamic params; the program proves it again at start.
+ * Results about reads with a border hold for any values, because code is generated from them.
  *
- * A node may stand in many sites: equal expressions are one node. Nodes are met once for each site, with a list in
- * site of recursion. If there are too many sites, further conditions are not used, which only loses proofs; if there
- * are still too many, the kernel is refused.
+ * A node may occur in many sites, because equal expressions are one node. Nodes are visited once per site, with an
+ * explicit work list in place of recursion. If there are too many sites, further conditions are ignored, which only
+ * loses proofs; if there are still too many, the kernel is rejected.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,12 @@
-/* prover.h - what the files of this room share.
+/* prover.h - internal interface of the prover, shared by the files of compiler/proof/.
  *
- * Words:    A *site* is where nodes are evaluated: inside which ranges, and under which conditions. A *scope* holds
- *           what is known in one site as facts about variables (linear.h): dimensions, slots, and values that are not
- *           affine, which have a variable each.
- * Order:    prove.c: which node stands in which site. scope.c: what is known there. spans.c, lower.c: nodes as spans and
- *           as forms. conditions.c: conditions as facts. linear.c: can they hold? explain.c: errors. words.c: nodes and
- *           forms as people write them.
+ * Words:    a *site* is a context in which nodes are evaluated: the ranges around it, and the conditions that hold
+ *           there. A *scope* holds what is known at one site, as facts about variables (linear.h): dimensions, slots,
+ *           and values that are not affine, each represented by a variable.
+ * Order:    prove.c visits every node at every site; scope.c collects what is known there; spans.c bounds nodes by
+ *           intervals, lower.c translates them to affine forms, conditions.c conditions to facts; linear.c decides
+ *           whether facts are satisfiable; explain.c reports errors; words.c prints nodes and forms in the user's
+ *           names.
  */
 #ifndef DFF_PROVER_H
 #define DFF_PROVER_H
@@ -99,9 +100,9 @@ bool dff_scope_begin(struct dff_prover *p, const struct dff_site *site);
 struct dff_form dff_extent(struct dff_prover *p, const struct dff_node *node);
 void dff_scope_end(struct dff_prover *p);
 void dff_learn(struct dff_prover *p, const struct dff_fact *fact);
-/* Can `fact` hold here? HOLDS: p->linear.point says where. */
+/* Decides whether `fact` can hold here. HOLDS: p->linear.point is an example. */
 enum dff_verdict dff_can(struct dff_prover *p, const struct dff_fact *fact);
-/* Is a >= b + more, always? */
+/* Returns whether a >= b + more is proved. */
 bool dff_shown(struct dff_prover *p, const struct dff_form *a, const struct dff_form *b, int64_t more);
 
 struct dff_form dff_number(int64_t k);
@@ -120,7 +121,7 @@ struct dff_failure {                    /* an index that may be outside */
     const struct dff_node *node;
     struct dfl_loc loc;                 /* where it is read in that site */
     unsigned dim;
-    bool upper;                         /* behind the end; false: before 0 */
+    bool upper;                         /* beyond the end; false: before 0 */
     bool real;                          /* for the sizes of the point it is outside; false: it could not be decided */
     bool bounded;                       /* `reach` is right */
     struct dff_form reach, end;         /* how far it goes, and the last index or 0: over the scope's variables */

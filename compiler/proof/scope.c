@@ -1,4 +1,4 @@
-/* scope.c - what is known in one site: extents, ranges and conditions as facts about variables. */
+/* scope.c - collects what is known at one site: extents, ranges and conditions, as facts about the solver's variables. */
 #include <string.h>
 
 #include "compiler/proof/prover.h"

@@ -1,4 +1,6 @@
-/* spans.c - the values that integer nodes can have wherever they stand, by their types, and by what is read (prover.h). */
+/* spans.c - interval analysis: bounds the values of integer nodes by their types and by what they read, wherever they
+ * occur (prover.h).
+ */
 #include "compiler/proof/prover.h"
 
 /* ---- types ---- */

@@ -1,4 +1,4 @@
-/* words.c - nodes and forms as people write them, in the names of the program. */
+/* words.c - prints nodes and affine forms for messages, in the names that the program uses. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* placement.h - where each node runs and when, and what follows from it, for other programs: `dfc partition
+/* placement.h - exports where and when each node runs, as CSV or JSON for other programs: `dfc partition
  * --format=csv|json`.
  *
  * CSV:      a row for each node, in the order of the graph: node, kernel, unit, worker, time_s, start_s, end_s.

@@ -1,4 +1,4 @@
-/* schedule.c - writes the schedule of simulated runs while they run (schedule.h). */
+/* schedule.c - writes the schedule of simulated runs, event by event as they happen (schedule.h). */
 #include "compiler/schedule/schedule.h"
 
 #include <string.h>

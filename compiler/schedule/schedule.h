@@ -1,15 +1,16 @@
-/* schedule.h - the schedule of simulated runs as a file: `dfc simulate --schedule` and `dfc partition --schedule`.
+/* schedule.h - exports the schedule of simulated runs to a file: `dfc simulate --schedule` and `dfc partition
+ * --schedule`.
  *
  * Room:     compiler/schedule/ writes schedules and placements for other programs, as CSV or JSON. It knows plans and
  *           simulated runs, and no command line.
- * Rows:     of kind `job`, one for each job of each wave: wave, node, kernel, unit, worker, start_s, end_s, and how many
- *           workers of the unit the job holds (threads). A node that costs nothing has no worker, and threads is 0.
- *           Of kind `copy`, one for each copy: wave, the node that made the token, its output, from, to, bytes,
- *           start_s, end_s. In CSV each row begins with its policy; in JSON the rows of a policy are one array.
- * Order:    as the simulation tells them: jobs when they end, copies when they are asked for or end.
- * Memory:   nothing is collected, so a run may have any number of jobs. The problem is borrowed.
- * Output:   the same input gives the same bytes; the file appears whole or not at all.
- * Errors:   functions that give bool give false after they have reported why.
+ * Rows:     kind `job`, one per job and wave: wave, node, kernel, unit, worker, start_s, end_s, and the number of
+ *           workers of the unit that it occupies (threads). A node that costs nothing has no worker, and threads is 0.
+ *           Kind `copy`, one per copy: wave, producer node, its output, from, to, bytes, start_s, end_s. In CSV each
+ *           row begins with its policy; in JSON the rows of a policy form an array.
+ * Order:    as the simulation reports them: jobs when they end, copies when they are requested or end.
+ * Memory:   rows are written at once and not collected, so a run may have any number of jobs. The problem is borrowed.
+ * Output:   the same input gives the same bytes; the file is replaced atomically.
+ * Errors:   functions that return bool return false after they have reported an error.
  */
 #ifndef DFC_SCHEDULE_H
 #define DFC_SCHEDULE_H
@@ -32,14 +33,14 @@ struct dfc_schedule {
 /* Reads the value of --schedule, a name that ends in .csv or .json. */
 dfr_set_option dfc_set_schedule;
 
-/* path NULL: no schedule is wanted. */
+/* path NULL: no schedule is requested. */
 bool dfc_schedule_open(struct dfc_schedule *schedule, const char *path, const struct dfp_problem *problem,
                        uint32_t waves);
-/* Before a run of that policy: sets the run's callbacks, which call those that it has. `policy` is borrowed until
+/* Before a run of that policy: installs callbacks in the run that chain to the present ones. `policy` is borrowed until
  * the end of the run. */
 void dfc_schedule_begin(struct dfc_schedule *schedule, const char *policy, struct dfr_simulation *run);
 void dfc_schedule_end(struct dfc_schedule *schedule, const struct dfr_simulation *run);
-/* keep false: there is no file. */
+/* keep false: the file is discarded. */
 bool dfc_schedule_close(struct dfc_schedule *schedule, bool keep);
 
 #endif

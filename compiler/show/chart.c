@@ -1,4 +1,4 @@
-/* chart.c - draws the bar chart's SVG. `dfc compare` calls it. */
+/* chart.c - draws a bar chart as SVG (chart.h). `dfc compare` uses it. */
 #include "compiler/show/chart.h"
 #include "compiler/show/svg.h"
 #include "runtime/base/text.h"

@@ -1,6 +1,6 @@
-/* chart.h - a bar chart of times as SVG, the least first: a bar up to the median, a whisker from the least to the most,
- * the value above it. If values were predicted, a hollow bar stands to the left of each, and a legend below says which is
- * which.
+/* chart.h - a bar chart of times as SVG, sorted from fast to slow: bars up to the median, whiskers from minimum to
+ * maximum, the value above. If there are predictions, a hollow bar stands to the left of each, and a legend explains
+ * the two.
  *
  * Output:   as svg.h says.
  * Errors:   false: no memory. The caller checks the FILE.

@@ -1,6 +1,6 @@
-/* emit_memory_picture.c - draws the memory plan as SVG, with one panel below the other. Offsets grow upwards; nodes
- * stand in the order of their numbers from left to right. Blocks have the colours of the kernels that write them. The
- * dashed line is the bound. Memories with equal plans share a panel.
+/* emit_memory_picture.c - draws the memory plan as SVG, one panel per memory. The vertical axis is the offset; nodes
+ * stand from left to right in the order of their numbers. A block has the colour of the kernel that writes it, and the
+ * dashed line marks the bound. Memories with equal plans share a panel.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,5 @@
-/* emit_plan.c - prints --emit=plan: what was decided before the run, and the figures that decided it. These are the
- * platform, the time of each work and where it came from, the unit of each node, the memory that each unit will need,
- * and the makespan predicted.
+/* emit_plan.c - prints --emit=plan: what was decided before the run, and the numbers behind it: the platform, the time
+ * of each work and its source, the unit of each node, the memory that each unit will need, and the predicted makespan.
  */
 #include "compiler/show/listing.h"
 #include "compiler/show/shared.h"

@@ -1,12 +1,12 @@
-/* explain.h - what `dfc explain` finds out about a plan. explain_facts.c, explain_rate.c and explain_if.c find it,
- * cmd_explain.c prints it.
+/* explain.h - the analyses behind `dfc explain`: why a plan is as it is, and what would improve it. explain_facts.c,
+ * explain_rate.c and explain_if.c compute them, cmd_explain.c prints them.
  *
- * Words:    a node's *other* unit is the best of the units on which it is not but could be, by its time and its copies
- *           there. The *longest way* is the chain of nodes and copies that takes longest under this placement. A node
- *           *moved* is placed on its other unit, and every other node stays.
- * Time:     what was planned for counts. For one wave that is its makespan. For rate (throughput: a graph with a
- *           stream, or --objective) it is the time per wave in steady state, with waves in flight: of all passes, if the waves go by
- *           several times. What fires once does not count then.
+ * Words:    a node's *other* unit is the best alternative to its present one, by the time and copies that it would have
+ *           there. The *longest way* is the critical path: the chain of nodes and copies that takes longest under this
+ *           placement. A node *moved* is placed on its other unit while all other nodes stay.
+ * Time:     the planning objective: the makespan of one wave, or for throughput (a graph with a stream, or --objective)
+ *           the time per wave in steady state with waves in flight, summed over all passes if the waves are processed
+ *           several times. Nodes that fire once do not count for throughput.
  */
 #ifndef DFC_EXPLAIN_H
 #define DFC_EXPLAIN_H

@@ -1,5 +1,5 @@
-/* explain_facts.c - finds out why a plan is as it is: the longest way, what is busy, and for one node what each of its
- * two places would mean.
+/* explain_facts.c - analyses a plan for `dfc explain`: the critical path, the utilisation of units, and for a node the
+ * cost of its present and its alternative placement.
  */
 #include <math.h>
 #include <stdlib.h>

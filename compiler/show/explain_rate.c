@@ -1,5 +1,4 @@
-/* explain_rate.c - what a wave takes if many are in flight: the average time from one wave's end to the next one's, in
- * a simulated run, once the run has settled.
+/* explain_rate.c - computes the time per wave in steady state, with many waves in flight, from a simulated run.
  *
  * Blocks:   the run has three blocks of waves of equal length, and as many waves again as are in flight. The first
  *           block fills the machine, and the last waves empty it. What counts is how much later the waves of the third

@@ -1,9 +1,9 @@
-/* gantt.c - collects what a simulated run did, as bars, and finds the chain of bars that made the run as long as it is.
+/* gantt.c - records a simulated run as bars, and finds its critical chain.
  *
- * Chain:    a bar began at the very moment, to the last digit, when what it waited for ended. So the search goes back
- *           from the last job. What it waited for is the first of these that ended then: the copy that brought an
- *           input; the job that made an input; what kept its worker or engine busy; any other bar that set something
- *           free. Jobs that cost nothing have no bars, and the chain passes through them.
+ * Chain:    the search goes backwards from the last job. A bar begins exactly, to the last digit, when what it waited
+ *           for ended: the copy that brought an input, else the job that made an input, else what occupied its worker
+ *           or engine, else any other bar that released something. Jobs that cost nothing have no bars, and the chain
+ *           passes through them.
  */
 #include "compiler/show/gantt_impl.h"
 

@@ -1,9 +1,9 @@
-/* gantt.h - who does what and when, as SVG: in a simulated run (`dfc simulate --gantt`), or in a real one, of which a
- * program wrote a trace (`dfc gantt`). There is a row for each worker and each copy engine; jobs are coloured by kernel.
+/* gantt.h - Gantt charts as SVG: of a simulated run (`dfc simulate --gantt`), or of a real run from the trace that it
+ * wrote (`dfc gantt`). There is a row per worker and copy engine; jobs are coloured by kernel.
  *
- * Outlines: are around the chain of jobs and copies that made a simulated run so long, with arrows. If one row is busy
- *           all the time, or the chain changes its row too often, words say so in place of outlines.
- * Memory:   dfc_gantt_free() returns a chart. It hears of the simulation through callbacks of its own.
+ * Outlines: mark the critical chain of jobs and copies of a simulated run, with arrows. If one row is always busy, or
+ *           the chain changes rows too often, a sentence says so instead.
+ * Memory:   dfc_gantt_free() frees a chart. It observes the simulation through callbacks of its own.
  * Output:   as svg.h says.
  * Errors:   NULL and false: no memory. The caller checks the FILE.
  */

@@ -1,5 +1,5 @@
-/* gantt_draw.c - draws the bars as SVG. Bars that would be narrower than a pixel are drawn as one block, in the colour of
- * the longest. So the picture's width bounds its size, whatever the size of the graph.
+/* gantt_draw.c - draws Gantt bars as SVG. Adjacent bars narrower than a pixel are merged into one block with the colour
+ * of the longest, so the size of the file is bounded by the picture's width, whatever the size of the graph.
  */
 #include "compiler/show/gantt_impl.h"
 

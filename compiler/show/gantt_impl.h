@@ -1,5 +1,5 @@
-/* gantt_impl.h - the bars of a Gantt chart, and what is drawn. Private to gantt.c (what a simulated run did, and why it
- * took so long), gantt_trace.c (what a program did) and gantt_draw.c.
+/* gantt_impl.h - the bars of a Gantt chart. Private to gantt.c (simulated runs and their critical chain), gantt_trace.c
+ * (real runs) and gantt_draw.c.
  */
 #ifndef DFC_GANTT_IMPL_H
 #define DFC_GANTT_IMPL_H

@@ -1,8 +1,8 @@
-/* gantt_trace.c - reads a trace that a program wrote (--trace), as bars.
+/* gantt_trace.c - reads a program's Chrome trace (--trace) into Gantt bars.
  *
- * A trace is read event by event, so that its tree never stands in memory as a whole. Chrome's events are "X" for what
- * took time, "C" for counters, and "M" for the names of processes (the units) and threads (workers and copy engines). Others are passed
- * over. So a trace that another program wrote can be drawn as well.
+ * The file is parsed event by event, so its JSON tree is never in memory as a whole. "X" events are durations, "C"
+ * counters, and "M" the names of processes (units) and threads (workers and copy engines). Other events are skipped, so
+ * traces of other programs can be drawn, too.
  */
 #include <jansson.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* pays.c - says whether dividing or offloading pays (pays.h). */
+/* pays.c - computes whether dividing or offloading pays off, and puts the answer into words (pays.h). */
 #include "compiler/show/pays.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* pays.h - will dividing a graph's waves over workers pay, and handing its kernels to a GPU? The tables at the end of
- * `dfc profile`, with what is predicted beside what was measured, and the answer in words.
+/* pays.h - the tables at the end of `dfc profile`: does it pay off to divide waves over several workers, or to offload
+ * kernels to a GPU? They show predictions beside measurements, and answer in words.
  *
- * Times:    of one worker, by the problem's times; a wave's are means over the waves of a run.
+ * Times:    of one worker, from the problem's times; the time of a wave is the mean over the waves of a run.
  * Memory:   everything is the caller's.
  */
 #ifndef DFC_PAYS_H

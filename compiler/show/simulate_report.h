@@ -1,4 +1,4 @@
-/* simulate_report.h - prints what `dfc simulate` found: as a table for people, as CSV and as JSON.
+/* simulate_report.h - prints the results of `dfc simulate`: as a table for people, as CSV and as JSON.
  *
  * Memory:   everything is the caller's.
  * Errors:   false: no memory for the table. The caller checks the FILE.

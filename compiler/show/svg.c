@@ -1,4 +1,4 @@
-/* svg.c - what the charts share. */
+/* svg.c - the drawing primitives that all charts share (svg.h). */
 #include "compiler/show/svg.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
-/* svg.h - what the charts share: the paper, text, colours, keys of a legend, steps of an axis.
+/* svg.h - drawing primitives that all charts share: page, text, colours, legend keys, axis ticks.
  *
- * Colours:  people of any colour vision can tell the first five apart, and in grey too; black text is legible on all.
+ * Colours:  the first five are distinguishable with any colour vision, and in greyscale; black text is legible on all
+ *           of them.
  * Text:     fits where it is measured to fit, in any reader's font (partition/draw/text_width.h).
  * Output:   plain SVG 1.1 with no script, font or file of its own; the same input gives the same bytes.
  * Errors:   the caller checks the FILE.

@@ -1,5 +1,6 @@
-/* home.c - finds dfc's own header, libraries and plugins. The build tree, a bundle and an installation have one layout:
- * bin/dfc, lib/, include/ and share/dfc/. So the place follows from the executable's own path. $DFC_HOME names another such folder.
+/* home.c - locates dfc's own headers, libraries and plug-ins. The build tree, a bundle and an installation have the
+ * same layout: bin/dfc, lib/, include/ and share/dfc/. The location therefore follows from the path of the executable.
+ * $DFC_HOME overrides it.
  */
 #include "compiler/tools/home.h"
 

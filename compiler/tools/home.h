@@ -1,4 +1,6 @@
-/* home.h - where dfc's own header, libraries, imports and plugins are: in folders beside the executable's, or in $DFC_HOME. */
+/* home.h - the locations of dfc's own headers, libraries, imports and plug-ins: in folders beside the executable's, or
+ * in $DFC_HOME.
+ */
 #ifndef DFC_HOME_H
 #define DFC_HOME_H
 

@@ -1,5 +1,5 @@
 /* messages.c - prints dfc's messages to stderr, escaped and shortened. Standard output is flushed first, so that the
- * two streams keep their order if both lead to one place.
+ * two streams stay in order if both go to the same place.
  */
 #include "compiler/tools/messages.h"
 

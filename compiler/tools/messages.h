@@ -1,9 +1,9 @@
-/* messages.h - what dfc says to its user about anything but the text of a .df file: "dfc: error: …" and a new line, on
- * stderr. Errors in a .df have a place in it and go to the sink of dsl/diag.h. Names in it are escaped and shortened
+/* messages.h - messages to dfc's user that do not concern a place in a .df file: "dfc: error: …" and a newline, on
+ * stderr. Errors in a .df go to the diagnostic sink (dsl/diag.h). Names are escaped and shortened
  * (runtime/base/message.h).
  *
- * Room:     compiler/tools/ holds what a command needs of the system: messages, output files, the folder in which dfc
- *           is installed, programs that are run. It knows runtime/base/ and neither graphs nor options.
+ * Room:     compiler/tools/ wraps what commands need from the operating system: messages, output files, the
+ *           installation folder, child processes. It knows runtime/base/ and neither graphs nor options.
  * Threads:  one at a time.
  */
 #ifndef DFC_MESSAGES_H

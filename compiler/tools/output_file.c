@@ -1,4 +1,4 @@
-/* output_file.c - opens and closes the outputs of commands. runtime/base/output.h does the rest. */
+/* output_file.c - opens and closes the output files of commands; runtime/base/output.h does the atomic replacement. */
 #include "compiler/tools/output_file.h"
 
 #include <errno.h>

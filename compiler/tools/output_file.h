@@ -1,10 +1,10 @@
-/* output_file.h - where a command's result goes: to standard output, or to a file that appears whole or not at all.
+/* output_file.h - the output of a command: standard output, or a file that is replaced atomically.
  *
- * A file is written under a temporary name beside its own and renamed when it is whole. A signal that ends dfc removes
- * the temporary files of all open outputs first.
+ * A file is written under a temporary name in the same folder and renamed when it is complete. A signal that ends dfc
+ * first removes the temporary files of all open outputs.
  *
  * Threads:  one at a time.
- * Errors:   functions that give bool give false after they have reported why.
+ * Errors:   functions that return bool return false after they have reported an error.
  */
 #ifndef DFC_OUTPUT_FILE_H
 #define DFC_OUTPUT_FILE_H

@@ -1,4 +1,4 @@
-/* picture_file.c - writes SVG, and has rsvg-convert make PNG of it. */
+/* picture_file.c - writes SVG files, and converts them to PNG with rsvg-convert. */
 #include "compiler/tools/picture_file.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
-/* picture_file.h - a picture that is written as SVG, and becomes PNG if its file's name ends so.
+/* picture_file.h - output files for pictures: SVG, or PNG if the file's name ends in .png.
  *
- * PNG:      rsvg-convert makes it (Debian's librsvg2-bin). Without it nothing is written, and the error says what to
- *           install. No side is longer than DFC_MOST_PIXELS; a larger picture is made smaller.
+ * PNG:      converted by rsvg-convert (Debian: librsvg2-bin). Without it nothing is written, and the error says what to
+ *           install. Pictures with a side above DFC_MOST_PIXELS are scaled down.
  * Threads:  one at a time.
- * Errors:   false, after they have reported why. The file appears whole or not at all.
+ * Errors:   functions return false after they have reported an error. The file is replaced atomically.
  */
 #ifndef DFC_PICTURE_FILE_H
 #define DFC_PICTURE_FILE_H

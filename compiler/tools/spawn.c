@@ -1,5 +1,5 @@
-/* spawn.c - runs other programs: one at a time with its output, or many at once. It also makes the lists of words that
- * are their command lines.
+/* spawn.c - runs other programs: one at a time with captured output, or many in parallel. It also builds their argument
+ * lists.
  */
 #include "compiler/tools/spawn.h"
 

@@ -1,5 +1,5 @@
-/* spawn.h - running other programs: one at a time with its output, or many at once; and the lists of words that are
- * their command lines.
+/* spawn.h - runs other programs: one at a time with captured output, or many in parallel; and the argument lists for
+ * them.
  *
  * Memory:   a dfc_list owns its strings. A list whose `failed` is set ran out of memory and must not be used.
  * Threads:  one at a time.
@@ -22,7 +22,7 @@ struct dfc_list {
     size_t n, capacity;
     bool failed;
 };
-/* Adds one word, made as by printf. */
+/* Adds one word, formatted like printf. */
 void dfc_list_add(struct dfc_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void dfc_list_add_all(struct dfc_list *list, const struct dfc_list *other);
 /* Adds a path, joined to the option before it (or ""). A path that begins with a character that means something else to
@@ -35,9 +35,9 @@ void dfc_list_free(struct dfc_list *list);
 
 /* ---- one program ---- */
 
-/* Runs a program (argv is NULL-terminated) and waits for it. If out_text or err_text is given, takes what it prints
- * there (malloc'ed). Gives its exit status, or 128 + the number of the signal that ended it. If it could not be run,
- * gives -1 with errno. */
+/* Runs a program (argv is NULL-terminated) and waits for it. Captures its outputs in out_text and err_text
+ * (malloc'ed) if they are not NULL. Returns its exit status, or 128 plus the number of the signal that ended it; -1 with
+ * errno if it could not be run. */
 int dfc_run_program(char *const *argv, char **out_text, char **err_text);
 /* The same for a program that the user runs: signals that would end dfc are passed on to it, and dfc waits until it has ended. *passed is the last of
  * them, or 0. */
@@ -55,14 +55,14 @@ void dfc_programs_end(void);
 struct dfc_job {
     struct dfc_list argv;
     const char *log;                    /* the file for its stdout and stderr */
-    int status;                         /* as dfc_run_program() gives it; if it is -1, `error` is the errno */
+    int status;                         /* as dfc_run_program() returns it; if it is -1, `error` is the errno */
     int error;
     pid_t pid;
     double cpu_s;                       /* CPU time, user's and system's, of the program and of what it ran */
 };
 double dfc_cpu_s(const struct rusage *usage); /* user's and system's time */
-/* Runs all jobs as tools, at most `parallel` at a time. After a failure no further one is started; those keep status
- * -1 and error ECANCELED. */
+/* Runs all jobs as tools, at most `parallel` at a time. After a failure no further job is started; those that were not have status -1 and
+ * error ECANCELED. */
 void dfc_jobs_run(struct dfc_job *jobs, size_t n, unsigned parallel);
 
 /* ---- interruption ---- */

@@ -1,4 +1,4 @@
-/* compare_rehearse.c - plans, runs and predicts one policy of a rehearsed comparison (compare_rehearse.h). */
+/* compare_rehearse.c - plans, rehearses and simulates one policy for `dfc compare --rehearse` (compare_rehearse.h). */
 #include "compiler/trial/compare_rehearse.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* compare_rehearse.h - `dfc compare --rehearse`: runs of a graph that call no kernel (docs/rehearse.md). They go on in dfc
- * itself: no program is made, so a graph with costs and no code will do.
+/* compare_rehearse.h - `dfc compare --rehearse`: runs of a graph in which kernels are replaced by waits
+ * (docs/rehearse.md). They run inside dfc: no program is built, so a graph that has costs but no code suffices.
  *
- * Errors:   functions that give bool give false after they have reported why.
+ * Errors:   functions that return bool return false after they have reported an error.
  */
 #ifndef DFC_COMPARE_REHEARSE_H
 #define DFC_COMPARE_REHEARSE_H

@@ -1,5 +1,5 @@
-/* compare_stats.c - reads what a program prints for --stats=json, and makes the statistics of several runs. Members that it does not know are skipped, so it can
- * read the statistics of a program that prints more than these.
+/* compare_stats.c - parses the JSON that a program prints for --stats=json, and computes statistics over several runs.
+ * Unknown members are skipped, so programs may print more.
  */
 #include "compiler/trial/compare_stats.h"
 

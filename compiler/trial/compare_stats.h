@@ -1,5 +1,5 @@
-/* compare_stats.h - what `dfc compare` takes from its runs: one run's statistics, read from the JSON that a program
- * prints for --stats=json; and the statistics of a policy's runs together.
+/* compare_stats.h - what `dfc compare` measures: the statistics of one run, parsed from --stats=json, and those of all
+ * runs of a policy.
  */
 #ifndef DFC_COMPARE_STATS_H
 #define DFC_COMPARE_STATS_H
@@ -39,7 +39,7 @@ struct dfc_policy_stats {               /* of the runs of one policy */
  * dfc_policy_stats_rank() sets it. policy: a policy's name or DFC_NO_POLICY; not kept. */
 void dfc_policy_stats_of(const char *policy, struct dfc_run_stats *runs, unsigned n, struct dfc_policy_stats *stats);
 
-/* Sets the ratio of each of n policies to the best one. Gives the best one's index. */
+/* Computes the ratio of each of n policies to the best one. Returns the best one's index. */
 unsigned dfc_policy_stats_rank(struct dfc_policy_stats *stats, unsigned n);
 
 #endif

@@ -1,9 +1,10 @@
-/* argument.c - expressions among the arguments of an existing function: their checks, and what C computes for them.
+/* argument.c - checks the expressions among the arguments of an existing C function (argument.h), and generates the C
+ * that computes them.
  *
- * Checks:   at the declaration, for every value; at each use, with the use's dimensions. Scalars have no value then, so
- *           the program checks what depends on them when the job runs.
- * C:        helpers do the operations that can fail, each in 64 bits. && and || are C's own, so what the left side
- *           decides, the right one cannot spoil.
+ * Checks:   at the declaration, for all values; at each use, with that use's dimensions. Scalars have no value at
+ *           either time, so the program itself checks what depends on them when the job runs.
+ * C:        each operation that can fail calls a helper that works in 64 bits. && and || are C's own, so they
+ *           short-circuit.
  */
 #include "compiler/types/argument.h"
 

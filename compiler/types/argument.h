@@ -1,8 +1,9 @@
-/* argument.h - the arguments that are written after an existing function, `cpu "old.c": f(a, w * h, 0)`, for
+/* argument.h - arguments in the call of an existing C function, as in `cpu "old.c": f(a, w * h, 0)`. Used by
  * check_kernel.c, to_builder.c and the emitters.
  *
- * An argument is a name (port, dimension, scalar, `call`, `stream`), which the function gets as it is, or an expression
- * over dimensions, scalars and params, which is computed as the .df says: i64 with overflow seen, or f64.
+ * An argument is a name (port, dimension, scalar, `call`, `stream`), which is passed through, or an expression over
+ * dimensions, scalars and params, which is evaluated with the .df language's semantics: i64 with overflow detected, or
+ * f64.
  */
 #ifndef DFC_ARGUMENT_H
 #define DFC_ARGUMENT_H

@@ -1,9 +1,9 @@
-/* fold.c - the value of an expression. Which names it may hold depends on what it is for (fold_names.c). The arithmetic
- * is that of runtime/graph/expr.h, which programs use for scalars that depend on args.
+/* fold.c - constant folding: evaluates expressions outside formulas. fold_names.c decides which names an expression may
+ * contain. The arithmetic is that of runtime/graph/expr.h, which programs use for scalars that depend on args.
  *
- * One function serves three purposes. If all values are known, it gives a number. If a name has a kind but no value
- * yet, such as a dimension in a declaration, it gives the kind: so declarations are checked for every value. If an arg
- * is in the expression, it gives postfix code, which programs run.
+ * One function serves three purposes. If all values are known, it returns a number. If a name has a type but no value
+ * yet, such as a dimension in a declaration, it returns the type, so a declaration is checked once for all values. If
+ * the expression contains an arg, it returns postfix code, which the program evaluates at run time.
  */
 #include <math.h>
 #include <string.h>

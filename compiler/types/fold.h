@@ -1,4 +1,4 @@
-/* fold.h - values of expressions as they are folded. Private to fold.c, fold_names.c and value.c. */
+/* fold.h - intermediate values of constant folding. Private to fold.c, fold_names.c and value.c. */
 #ifndef DFC_FOLD_H
 #define DFC_FOLD_H
 
@@ -10,7 +10,7 @@ struct dfc_value dfc_value_unknown(enum df_kind kind);
 struct dfc_value dfc_value_integer(int64_t i);
 struct dfc_value dfc_value_real(double f);
 
-/* Gives *value the code for `op` over a and b (b NULL: one operand). If an operand has no code because only its kind is
+/* Sets in *value the code for `op` over a and b (b NULL: one operand). If an operand has no code because only its kind is
  * known, the whole has none either. */
 bool dfc_value_join(struct dfc_unit *u, struct dfl_loc loc, enum df_x op, const struct dfc_value *a,
                     const struct dfc_value *b, struct dfc_value *value);

@@ -1,5 +1,5 @@
-/* fold_names.c - what a name in an expression stands for: a loop variable, dimension, scalar, param or arg, tried in
- * this order. Which of them an expression may hold depends on what it is for.
+/* fold_names.c - resolves a name in an expression outside formulas: a loop variable, dimension, scalar, param or arg,
+ * tried in this order. The purpose of the expression decides which of these it may contain.
  */
 #include <string.h>
 

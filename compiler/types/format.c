@@ -1,4 +1,4 @@
-/* format.c - element types and formats: their names, their extents, their sizes in bytes. */
+/* format.c - element types and formats of tokens: their names, extents and sizes in bytes. */
 #include <stdio.h>
 #include <string.h>
 

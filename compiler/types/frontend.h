@@ -1,20 +1,21 @@
-/* frontend.h - what the rooms of the front end share: types/, declare/, elab/ and front/. Everybody else calls front.h.
+/* frontend.h - the data structures that the rooms of the front end share: types/, declare/, elab/ and front/. All other
+ * code uses front.h.
  *
- * Room:     compiler/types/ holds the records that these rooms fill, and names, units, values, formats and paths. It
- *           knows dsl/ and runtime/graph/.
+ * Room:     compiler/types/ defines these structures, and handles names, units, values, formats and paths. It knows
+ *           dsl/ and runtime/graph/.
  * Order:    imports.c (files) - decl.c (names, params, types, tables) - sig.c, check_kernel.c, check_graph.c (every
  *           declaration, used or not; formulas by compiler/formula/ and compiler/proof/) - elab.c, elab_streams.c
  *           (flattening) - resolve.c, elab_order.c (who reads whom) - dims.c, to_builder.c (formats, scalars, costs, the
  *           builder). front.c is the list of these steps.
- * Words:    a *unit* is one run of the front end, with all it has read; units of a platform and units of measurement
- *           are other things. A *callee* is what a call names: a kernel or a graph. A *signature* is a callee's ports,
- *           dimension variables and scalars, with names and formats looked up. A *use* is what an expression is for: it
- *           decides which names the expression may hold. Params, args, ports, hints and the like are those of
- *           docs/language.md.
- * Memory:   everything lives in the unit's arena or arrays and dies with the unit. If memory runs out, `no_memory` is
- *           set and the functions give false; front.c reports it once, at `at`.
- * Errors:   functions that give bool give false after they have reported why, or if something they need was reported
- *           before.
+ * Words:    a *unit* is one run of the front end, with everything that it has read (not a unit of a platform, nor a
+ *           unit of measurement). A *callee* is what a call names: a kernel or a graph. A *signature* is a callee's
+ *           ports, dimension variables and scalars, with names and formats resolved. A *use* is the purpose of an
+ *           expression: it determines which names the expression may contain. Params, args, ports, hints and the like
+ *           are as in docs/language.md.
+ * Memory:   everything lives in the unit's arena or arrays and is freed with the unit. If memory runs out, `no_memory`
+ *           is set and the functions return false; front.c reports it once, at `at`.
+ * Errors:   functions that return bool return false after they have reported an error, or if something that they depend
+ *           on was reported before.
  */
 #ifndef DFC_FRONTEND_H
 #define DFC_FRONTEND_H
@@ -57,7 +58,7 @@ extern const size_t dfc_unit_n_names;
 /* ---- declarations ---- */
 
 struct dfc_value {                      /* the value of an expression */
-    bool known;                         /* false: only its kind is known, because the names in it have no values yet */
+    bool known;                         /* false: only its type is known, because names in it have no values yet */
     const char *dynamic;                /* the dynamic param that it depends on, or NULL */
     int seconds;                        /* power of the unit of time, 0 or 1 */
     struct df_number n;                 /* if not known, only its kind counts */
@@ -110,10 +111,10 @@ struct dfc_port {
 
 struct dfc_variable {                   /* dimension variable */
     struct dfl_name name;               /* the place at which it first stands alone */
-    bool from_input;                    /* an input gives it */
+    bool from_input;                    /* an input determines it */
     const struct dfl_expr *bound;       /* 'h <= bound': the kernel decides it in each wave; of a graph: so it comes from
-                                         * inside, or from an input. NULL: there is none; then an input gives it, or an
-                                         * annotation */
+                                         * inside, or from an input. NULL: there is none; then an input or an annotation
+                                         * determines it */
     uint64_t most;                      /* the bound's value; 0: it is '_', so the annotation of a call says it */
 };
 
@@ -197,7 +198,7 @@ struct dfc_unit {
     struct dfc_index code_paths;        /* files of variants, and the hashes of what is in them (0: not readable) */
     struct dfr_array code_hashes;
     struct dfr_array code_uses;         /* the first use of each (code_flags.c) */
-    struct dfc_index state_names;       /* functions behind `open` and `close`, and the first use of each (state.c) */
+    struct dfc_index state_names;       /* functions named by `open` and `close`, and the first use of each (state.c) */
     struct dfr_array state_uses;
     bool has_dynamic;
     struct dfr_function_port *ports;    /* of options->root, n_ports of them */
@@ -216,9 +217,9 @@ static inline struct dfc_callee *dfc_callees(const struct dfc_unit *u) { return 
 /* names.c: zeroed memory of any size that dies with the unit. NULL: memory ran out (no_memory is set). */
 void *dfc_alloc(struct dfc_unit *u, size_t size);
 const char *dfc_printf(struct dfc_unit *u, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Remembers that memory ran out. Gives false. */
+/* Records that memory ran out. Returns false. */
 bool dfc_no_memory(struct dfc_unit *u);
-/* Prints the hint "did you mean …" if a name of the list is close; gives whether it did. */
+/* Prints the hint "did you mean …" if a name of the list is close; returns whether it did. */
 bool dfc_hint_name(struct dfc_unit *u, const char *name, const char *const *names, size_t n);
 
 /* Kernels whose names differ by the element type, as load_npy_u8_2d and load_npy_f32_2d do. Of pictures that of u8 has no suffix: write_png, write_png_f32. */
@@ -227,9 +228,9 @@ enum df_elem dfc_element_in(const char *name); /* the last type that is a word o
 /* Writes the name of the kernel of that element. false: there is no such kernel. */
 bool dfc_name_for_element(const struct dfc_unit *u, const char *name, enum df_elem elem, char other[DFC_OTHER_NAME]);
 #define DFC_WHY_RESERVED_BYTES 80
-/* Can no port, dimension and scalar have the name? Then `why` says why not. */
+/* Returns whether the name is reserved, so that no port, dimension or scalar may have it; `why` gets the reason. */
 bool dfc_name_is_reserved(const char *name, char why[DFC_WHY_RESERVED_BYTES]);
-/* Is the name taken: a C or C++ keyword, `call`, `stream`, df_*, DF_*, or a name of C's headers? If so, reports that.
+/* The same, and reports it: C and C++ keywords, `call`, `stream`, df_*, DF_*, and names of C's headers are reserved.
  * what: "port", "scalar", … */
 bool dfc_name_reserved(struct dfc_unit *u, const char *what, const struct dfl_name *name);
 
@@ -261,7 +262,7 @@ struct dfc_names {                      /* what the names of an expression stand
 /* The operator in the code of scalars. DF_X_INT, which is none: it works on bits, so only formulas have it. */
 enum df_x dfc_operator(enum dfl_op op);
 bool dfc_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, struct dfc_value *value);
-/* The same for an i64; any other kind is reported. If only the kind is known, *value is 0 and *known is false. */
+/* The same for an i64; any other type is reported. If only the type is known, *value is 0 and *known is false. */
 bool dfc_fold_int(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_expr *e, int64_t *value,
                   bool *known);
 /* One extent of a format: an i64 of at least 1, without a bound. */
@@ -283,7 +284,7 @@ enum df_scalar_type dfc_scalar_type(enum dfl_scalar type);
 bool dfc_elem_find(const char *name, enum df_elem *elem);
 /* The same, or the element type that a declared type without extents stands for, which -D may have replaced. */
 bool dfc_elem_of(const struct dfc_unit *u, const char *name, enum df_elem *elem);
-/* Finds a format's extents. An extent that `names` gives no value for is 0. */
+/* Evaluates a format's extents. An extent without a value in `names` is 0. */
 bool dfc_format_fold(struct dfc_unit *u, const struct dfc_names *names, const struct dfl_format *ast,
                      struct dfc_format *format);
 /* Is one of the signature's variables for which `bounded` says so in the expression? */
@@ -295,7 +296,7 @@ static inline bool dfc_extent_has_bound(const struct dfl_expr *e)
 {
     return e->kind == DFL_EXPR_BINARY && e->op == DFL_OP_LE;
 }
-/* Is the bound '_', which the annotation of each call gives? */
+/* Returns whether the bound is '_', which the annotation of each call must state. */
 static inline bool dfc_bound_is_open(const struct dfl_expr *bound)
 {
     return bound && bound->kind == DFL_EXPR_NAME && strcmp(bound->s, "_") == 0;

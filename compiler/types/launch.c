@@ -1,11 +1,11 @@
-/* launch.c - `gpu "file.cu": f<<<grid, block>>>(…)`: how a bare __global__ function is launched.
+/* launch.c - checks the launch configuration of a bare __global__ function, `gpu "file.cu": f<<<grid, block>>>(…)`.
  *
- * Extents:  2 expressions are grid and block, 4 are x and y of each, 6 are x, y and z of each. One more expression is
- *           the bytes of dynamic shared memory. The stream is the job's own.
- * Names:    the expressions may hold dimensions and integer scalars of the kernel, and params. What does not depend on
- *           scalars is checked for each use when the graph is compiled. The launcher checks the rest when a job is
+ * Extents:  2 expressions are grid and block; 4 are x and y of each; 6 are x, y and z of each. One further expression
+ *           is the size of dynamic shared memory in bytes. The stream is the job's own.
+ * Names:    the expressions may use dimensions and integer scalars of the kernel, and params. What does not depend on
+ *           scalars is checked for each use at compile time; the generated launcher checks the rest when a job is
  *           launched (emit_launch.c).
- * Limits:   those of every GPU that CUDA 12 and later support.
+ * Limits:   those that every GPU supported by CUDA 12 and later has.
  */
 #include "compiler/types/launch.h"
 #include "compiler/types/argument.h"

@@ -1,4 +1,6 @@
-/* launch.h - launches of bare __global__ functions, for check_kernel.c, to_builder.c and emit_launch.c. */
+/* launch.h - launch configurations of bare __global__ functions. Used by check_kernel.c, to_builder.c and
+ * emit_launch.c.
+ */
 #ifndef DFC_LAUNCH_H
 #define DFC_LAUNCH_H
 
@@ -21,7 +23,7 @@ bool dfc_launch_check(struct dfc_unit *u, struct dfc_callee *callee, const struc
 bool dfc_launch_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                           const uint64_t *dims);
 
-/* Prints the values, separated by commas, as C++ over the `df_generated::number`s of emit_launch.c. Gives how many
+/* Prints the values, separated by commas, as C++ over the `df_generated::number`s of emit_launch.c. Returns how many
  * there are. */
 unsigned dfc_launch_print(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                           const struct dfl_variant *variant);

@@ -1,4 +1,4 @@
-/* names.c - tables of names, the unit's memory, and messages about names that are wrong. */
+/* names.c - the front end's symbol tables, its memory, and error messages about names. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* paths.c - joins folders and names of files, says by a file's ending what code it holds, and reads whole files. */
+/* paths.c - path handling: joins folders and file names, maps file extensions to kinds of code, and reads whole files. */
 #include "compiler/types/paths.h"
 
 #include <errno.h>

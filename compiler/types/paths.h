@@ -1,5 +1,5 @@
-/* paths.h - names of files: joins folders and names, says by a file's ending what code it holds, and reads whole files.
- * The front end, load/, build/ and the commands use it.
+/* paths.h - path handling for the front end, load/, build/ and the commands: joins folders and file names, maps file
+ * extensions to kinds of code, and reads whole files.
  */
 #ifndef DFC_PATHS_H
 #define DFC_PATHS_H

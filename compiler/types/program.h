@@ -1,5 +1,5 @@
-/* program.h - what the front end is given and what it gives, as data. compiler/front/front.h has the calls; all rooms
- * of the compiler read these records.
+/* program.h - the input and the result of the front end as plain data. compiler/front/front.h declares the calls; all
+ * rooms of the compiler read these structs.
  */
 #ifndef DFC_PROGRAM_H
 #define DFC_PROGRAM_H
@@ -16,12 +16,12 @@ struct dfc_define {                     /* -D name=value; or a dynamic param's v
 };
 
 struct dfc_root {                       /* a graph with ports that is called, in place of main */
-    const char *graph;                  /* its name; behind a colon, if `dims` is NULL: "edges:h=480,w=640" */
+    const char *graph;                  /* its name; if `dims` is NULL, with the sizes: "edges:h=480,w=640" */
     const uint64_t *dims;               /* by dimension variable without a bound, n_dims of them */
     size_t n_dims;
 };
 
-struct dfc_library {                    /* graphs with ports that are to be called, for sizes that are not known yet */
+struct dfc_library {                    /* exported graphs with ports, for sizes that are not known yet */
     const char *const *graphs;          /* n_graphs of them; none: those of the main file that have ports */
     size_t n_graphs;
 };
@@ -31,11 +31,11 @@ struct dfc_groups {                     /* by the text of their wiring (compiler
     size_t n;
 };
 
-struct dfc_division {                   /* a node that is made in parts */
-    const char *node;                   /* the name that it has if it is not divided */
+struct dfc_division {                   /* a node that is divided into parts */
+    const char *node;                   /* its name without division */
     uint32_t n;
     const double *weights;              /* by part, of its rows; NULL: they are equal */
-    const char *why;                    /* for those who decided it, with what a wave took before and takes now */
+    const char *why;                    /* the reason, with the predicted time of a wave before and after */
     double before_s, after_s;
     uint32_t waves, passes;             /* 0; or so many waves took that, and take it now in so many passes */
     bool acc;                           /* of a node with an acc, for memory or by the times of a wave */
@@ -65,7 +65,7 @@ struct dfc_front_options {
     bool need_code_files;               /* check that variants' files exist (for -o; --emit=graph does not need them) */
 };
 
-struct dfc_source {                     /* a file that was read: main file first */
+struct dfc_source {                     /* a source file; the main file is first */
     char *path;
     char *text;
     size_t length;
@@ -80,7 +80,7 @@ struct dfc_kernel_code {
     const char *dir;                    /* folder of the .df that declared it: variant paths are relative to it */
     const struct dfl_variant *cpu, *gpu; /* as written; NULL: none */
     const char *c_name;                 /* what C calls it; NULL: its own name */
-    const struct dff_kernel *formula;   /* gives the code of cpu and gpu where no variant is written; NULL: none */
+    const struct dff_kernel *formula;   /* the source of cpu and gpu code where no variant is written; NULL: none */
     bool called;                        /* by a graph, used or not */
 };
 

@@ -1,4 +1,5 @@
-/* value.c - values of expressions: numbers, kinds, and postfix code over args; and their conversion to a scalar's type.
+/* value.c - values of expressions (numbers, types without a value, postfix code over args), and their conversion to the
+ * type of a scalar.
  */
 #include <string.h>
 

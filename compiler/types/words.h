@@ -1,5 +1,5 @@
-/* words.h - a text split into words as a shell splits a command line, without a shell: at blanks, with quotes and
- * backslashes. Nothing else means anything special.
+/* words.h - splits a text into words as a shell would split a command line: at blanks, with quotes and backslashes. No
+ * other character is special, and no shell is run.
  */
 #ifndef DFC_WORDS_H
 #define DFC_WORDS_H

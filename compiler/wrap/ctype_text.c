@@ -1,4 +1,4 @@
-/* ctype_text.c - types of C and C++ as text: as these languages spell them, and as the kernel language names them. */
+/* ctype_text.c - prints types of C and C++: as these languages spell them, and as the .df language names them. */
 #include <string.h>
 
 #include "compiler/wrap/kernel_text.h"

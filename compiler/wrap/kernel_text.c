@@ -1,8 +1,8 @@
-/* kernel_text.c - prints a kernel declaration for a function.
+/* kernel_text.c - prints the kernel declaration of an existing function.
  *
- * If the function's types are those that a kernel has, the variant is the call as it is written: cpu "f.c": f(a, n).
- * Else it is inline code with the file, which makes the casts, names a function in a namespace, keeps a result, or
- * declares a function of an object.
+ * If the function's types are those of a kernel, the variant is a plain call: cpu "f.c": f(a, n). Otherwise it is
+ * inline code attached to the file, which casts, names a function in a namespace, stores a result, or declares a
+ * function of an object file.
  */
 #include "compiler/types/frontend.h"
 #include "compiler/wrap/kernel_text.h"

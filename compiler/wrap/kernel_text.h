@@ -1,5 +1,6 @@
-/* kernel_text.h - writes the functions of prototypes.h as kernel declarations. What a prototype does not tell is marked
- * with '?', which the compiler refuses until a person has written it. What is guessed from names says so.
+/* kernel_text.h - prints existing functions (prototypes.h) as kernel declarations, for `dfc wrap`. What a prototype
+ * cannot tell is marked with '?', which the compiler rejects until the user has filled it in. Guesses from names are
+ * marked as such.
  *
  * Text:     the same input gives the same bytes. The caller checks the FILE for errors.
  */
@@ -16,13 +17,13 @@ struct dfc_wrapped_file {
     bool is_source;                     /* false: an object or archive */
 };
 
-/* Why no kernel can call the function as it is, in words. NULL: one can. `why` takes the text if it is made. */
+/* Returns why no kernel can call the function as it is; NULL: one can. `why` is a buffer for generated texts. */
 enum { DFC_WHY_BYTES = 400 };
 const char *dfc_kernel_refused(const struct dfc_function *f, const struct dfc_wrapped_file *file,
                                char why[DFC_WHY_BYTES]);
 /* Prints the declaration of a function that is not refused, under a comment with its prototype. false: no memory. */
 bool dfc_kernel_print(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file);
-/* Prints, in comments, that a function is refused, and what a person could write, given `all` functions of the file. */
+/* Prints, as a comment, that a function is rejected, and what the user could write, given `all` functions of the file. */
 void dfc_kernel_print_refused(FILE *out, const struct dfc_function *f, const struct dfc_wrapped_file *file,
                               const char *why, const struct dfc_function *all);
 
@@ -43,8 +44,8 @@ void dfc_roles(const struct dfc_function *f, struct dfc_role *roles);
 /* ctype_text.c: the kernel language's name of a number, as a port's element and as a scalar. NULL: there is none. */
 const char *dfc_ctype_elem(const struct dfc_ctype *type);
 const char *dfc_ctype_scalar(const struct dfc_ctype *type);
-/* Prints "const float *a" for a type and a name, as C or C++ spells it; name "" gives the type alone. DFC_SPELL_ALONE: as
- * C spells it where nothing of the file is declared, so an enum is an int. */
+/* Prints "const float *a" for a type and a name, as C or C++ spells it; name "" prints only the type. DFC_SPELL_ALONE: as
+ * C spells it where none of the file's types is declared, so an enum is an int. */
 enum dfc_spelling { DFC_SPELL_C, DFC_SPELL_CXX, DFC_SPELL_ALONE };
 void dfc_ctype_print(FILE *out, const struct dfc_ctype *type, const char *name, enum dfc_spelling spelling);
 /* Prints "float dot(const float *a, int n)"; if it is to stand alone, without the parameters' names. */

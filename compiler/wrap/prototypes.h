@@ -1,8 +1,8 @@
-/* prototypes.h - the functions of an object file or archive, as its debug information (DWARF) tells them: names,
- * parameters, types. kernel_text.h writes them as kernel declarations.
+/* prototypes.h - the functions of an object file or archive, read from its debug information (DWARF): names,
+ * parameters, types. kernel_text.h prints them as kernel declarations.
  *
  * Room:     compiler/wrap/ knows dsl/arena.h, messages and names of files. It runs no compiler and knows no graph.
- * Memory:   all of a struct dfc_prototypes is in its arena.
+ * Memory:   everything in a struct dfc_prototypes belongs to its arena.
  */
 #ifndef DFC_PROTOTYPES_H
 #define DFC_PROTOTYPES_H

@@ -1,5 +1,5 @@
-/* prototypes_dwarf.c - reads functions and their types from debug information, with elfutils' libdw. It is all there is
- * of libdw, and the Makefile leaves it out where that is missing.
+/* prototypes_dwarf.c - reads functions and their types from DWARF debug information with elfutils' libdw. It is the
+ * only file that uses libdw; the Makefile omits it if libdw is missing.
  *
  * A function's entry may refer to others that complete it: a definition to its declaration in a class or namespace, a
  * copy to what it is a copy of. dwarf_attr_integrate() follows both.
@@ -240,7 +240,7 @@ static const struct dfc_ctype *with_const(struct reading *r, const struct dfc_ct
     return constant;
 }
 
-static const struct dfc_ctype *to_what(struct reading *r, Dwarf_Die *die, enum dfc_ctype_kind kind, int levels)
+static const struct dfc_ctype *referenced_type(struct reading *r, Dwarf_Die *die, enum dfc_ctype_kind kind, int levels)
 {
     struct dfc_ctype *type = new_type(r, kind);
     type->of = type_of(r, die, levels);
@@ -258,8 +258,8 @@ static const struct dfc_ctype *type_of_entry(struct reading *r, Dwarf_Die *die, 
     case DW_TAG_enumeration_type: return named(r, die, DFC_CTYPE_ENUM);
     case DW_TAG_structure_type: case DW_TAG_class_type: case DW_TAG_union_type: return structure(r, die);
     case DW_TAG_subroutine_type: return new_type(r, DFC_CTYPE_FUNCTION);
-    case DW_TAG_pointer_type: return to_what(r, die, DFC_CTYPE_POINTER, levels);
-    case DW_TAG_reference_type: return to_what(r, die, DFC_CTYPE_REFERENCE, levels);
+    case DW_TAG_pointer_type: return referenced_type(r, die, DFC_CTYPE_POINTER, levels);
+    case DW_TAG_reference_type: return referenced_type(r, die, DFC_CTYPE_REFERENCE, levels);
     case DW_TAG_array_type: return array_of(r, &range, dwarf_child(die, &range), type_of(r, die, levels));
     default: return new_type(r, DFC_CTYPE_OTHER);
     }

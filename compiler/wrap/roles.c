@@ -1,6 +1,6 @@
-/* roles.c - what each parameter of a function becomes: a port, a dimension, a scalar. A pointer says neither how many
- * numbers it points to nor who writes them. Integers whose names look like sizes suggest the first; the guess is
- * marked.
+/* roles.c - guesses the role of each parameter of a function: port, dimension or scalar. A pointer's type tells neither
+ * the length of the array nor whether it is written. Integers whose names look like sizes suggest the length; such
+ * guesses are marked.
  */
 #include <string.h>
 #include <strings.h>

@@ -200,7 +200,7 @@ How many items DQAA wants to be under way and queued on behalf of each worker: 1
     dfc scale nbia-tiles.df --platform=anthill-two.df -D pairs=7 --stream-policy=odds --waves=26742 --fires=high=10 --plot=streams.svg --sizes=sizes.csv
 
 Of all runs of this page, no node had more than {waiting} tiles waiting, and none held more than {held} under way and queued; the bounds are 256, and {bound} for that one. A slow node
-or a slow link holds up no other: `make check T=by_demand` compares runs with and without it.
+or a slow link holds up no other: `make check T=demand_simulation` compares runs with and without it.
 """
 
 

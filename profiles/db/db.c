@@ -1,7 +1,7 @@
-/* db.c - the profile database: opens it, and stores and combines samples.
+/* db.c - the profile database: opens the SQLite file, stores sample sets, and combines them when they are read.
  *
- * Sample sets are only ever added, each by one statement. So two programs that profile at the same time wait for each
- * other no longer than an insert takes, and neither loses anything. Sets are combined when they are read.
+ * Sample sets are only ever added, each by a single INSERT. Two programs that profile at the same time therefore block
+ * each other for no longer than one insert, and neither loses data.
  */
 #include "profiles/profiles.h"
 

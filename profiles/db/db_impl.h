@@ -1,11 +1,12 @@
-/* db_impl.h - the inside of the profile database, for the files of this room. db_schema.c makes the tables; db.c stores
- * samples; sample_range.c says what a sample may be; db_points.c reads them for all sizes of a kernel; demand.c finds
- * what a kernel draws from memory; db_platform.c stores and reads platforms, and figures.c the figures of their units; learned.c takes in samples that programs
- * left behind; times.c reads what is known of a graph's kernels.
+/* db_impl.h - internal interface of the profile database, shared by the files of this room: db_schema.c creates and
+ * migrates the tables, db.c stores samples, sample_range.c validates them, db_points.c loads them for all sizes of a
+ * kernel, memory_demand.c derives a kernel's demand for memory bandwidth, db_platform.c stores and loads platforms,
+ * figures.c the performance figures of their units, learned.c imports the samples that programs left behind, rates.c
+ * the firing rates of their nodes, and times.c loads what is known of a graph's kernels.
  *
  * This room is the only one that knows SQLite.
  *
- * Errors:   dfw_db_fail() writes what was attempted, the path and SQLite's own words; it gives DF_E_IO.
+ * Errors:   dfw_db_fail() records the attempted operation, the path and SQLite's own message; it returns DF_E_IO.
  * Threads:  a connection belongs to one thread; other processes may write the same file at the same time.
  */
 #ifndef DFW_DB_IMPL_H
@@ -38,7 +39,7 @@ void dfw_samples_combine(const struct dfr_sample *sets, uint32_t n, struct dfr_s
  * sample_usable() or sample_fault(). */
 void dfw_db_sample(sqlite3_stmt *s, int at, struct dfr_sample *sample);
 
-/* sample_range.c: gives the connection its SQL functions, which say whether a sample makes sense. */
+/* sample_range.c: registers the SQL functions that validate samples. */
 #define DFW_SAMPLE_FIELDS 5             /* job_bytes, mean_s, ci_s, runs, dropped */
 #define DFW_LEAST_JOB_S 1e-12           /* no job takes less: it is less than a cycle */
 int dfw_sample_functions(struct dfw_db *db, struct df_error *error);
@@ -53,7 +54,7 @@ void dfw_learned_import(struct dfw_db *db);
  * *n: how many. *good: they make sense; else nothing was taken. */
 int dfw_rates_take(struct dfw_db *db, const char *header, uint32_t *n, bool *good, struct df_error *error);
 
-/* db_schema.c: called when the file was opened. DF_E_IO: another program's file, or one of a newer version. */
+/* db_schema.c: called after opening the file. DF_E_IO: the file of another program, or of a newer version. */
 int dfw_db_check_schema(struct dfw_db *db, bool create, struct df_error *error);
 
 int dfw_db_fail(struct dfw_db *db, const char *what, struct df_error *error);
@@ -67,7 +68,7 @@ int dfw_figures_store(struct dfw_db *db, sqlite3_int64 platform, uint32_t n_unit
                       struct df_error *error);
 int dfw_figures_load(struct dfw_db *db, sqlite3_int64 id, struct df_platform *platform, struct df_error *error);
 
-/* sqlite3_step(), repeated while another process holds the lock. After 1 s it is said what is waited for; after 10 s the
+/* sqlite3_step(), retried while another process holds the lock. After 1 s a message says what it waits for; after 10 s the
  * statement fails. */
 int dfw_db_step(struct dfw_db *db, sqlite3_stmt *statement);
 

@@ -1,6 +1,6 @@
-/* db_platform.c - probed platforms in the profile database: a row for each, a row for each of its units, and one for
- * each pair of devices that send to each other. The latest platform counts. Old ones stay: what a machine once measured
- * is worth knowing when it becomes slower.
+/* db_platform.c - stores and loads probed platforms in the profile database: one row per platform, one per unit, and
+ * one per pair of devices that send to each other. The latest platform of a machine is used; older ones are kept,
+ * because what a machine once measured helps when it becomes slower.
  */
 #include <stdio.h>
 #include <string.h>
@@ -348,7 +348,7 @@ int dfw_bandwidth_load(struct dfw_db *db, double *bytes_per_s, struct df_error *
 }
 
 /* A rate of 0 changes nothing. Threads are not faster than all of them are. */
-static void give_bandwidth(struct df_unit *host, double bytes_per_s)
+static void set_bandwidth(struct df_unit *host, double bytes_per_s)
 {
     if (!(bytes_per_s > 0))
         return;
@@ -395,7 +395,7 @@ int dfw_platform_load_for(struct dfw_db *db, bool emulated, struct df_platform *
             status = dfw_figures_load(db, id, &p, error);
         if (status == DF_OK)
             status = load_bandwidth(db, id, &bytes_per_s, error);
-        give_bandwidth(&p.units[0], bytes_per_s);
+        set_bandwidth(&p.units[0], bytes_per_s);
         if (status == DF_OK && db->version >= 2)
             status = load_pairs(db, id, &p, error);
         if (emulated)

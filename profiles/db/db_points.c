@@ -1,5 +1,5 @@
-/* db_points.c - reads the samples of one kernel at all sizes, for estimators; and lists what was ever measured, for
- * reports.
+/* db_points.c - loads all samples of one kernel, at every size, for the estimators; and lists everything that was ever
+ * measured, for reports.
  */
 #include <math.h>
 #include <stddef.h>

@@ -1,10 +1,9 @@
-/* db_schema.c - the tables of the profile database, and the versions of them.
+/* db_schema.c - creates the tables of the profile database, and migrates files of older versions.
  *
- * Versions: 1 has samples, platforms and units. 2 adds links between devices. 3 adds whether registering memory is
- *           faster. 4 adds the bandwidth of the host's memory, and what was measured while other workers ran. 5 adds hand-overs. 6 adds figures of
- *           how fast units compute and reach memory. 7 adds rates. 8 adds waves. If a
- *           file of an older version can be written, it is brought to this version when it is opened, by steps that
- *           only add. If it cannot be written, it is read as it is.
+ * Versions: 1 has samples, platforms and units. 2 adds links between devices; 3 whether registering (pinning) memory is
+ *           faster; 4 the bandwidth of the host's memory, and samples taken under load; 5 hand-over latencies; 6
+ *           performance figures of units; 7 firing rates; 8 numbers of waves. A writable file of an older version is
+ *           migrated when it is opened, by steps that only add tables and columns. A read-only file is read as it is.
  */
 #include "profiles/db/db_impl.h"
 #include "runtime/base/error.h"

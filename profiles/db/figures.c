@@ -1,5 +1,6 @@
-/* figures.c - figures of how fast units compute and reach memory: their names, their rows in the database, and what
- * estimates need of them. A row is one figure of one unit by one number of threads. */
+/* figures.c - stores and loads performance figures of units (compute rates, memory bandwidths): their names, their rows
+ * in the database, and the subset that estimates use. A row is one figure of one unit at one number of threads.
+ */
 #include <math.h>
 #include <string.h>
 

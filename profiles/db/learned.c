@@ -1,11 +1,12 @@
-/* learned.c - moves what programs learned (runtime/start/learn.h) into the database.
+/* learned.c - imports into the database the sample files that programs run with --learn have left
+ * (runtime/start/learn.h).
  *
- * Once:     the samples of a file and the file's name go into the database by one transaction. Then the file is
- *           removed. If two commands come at the same time, the second one finds the name and takes nothing. So does a
- *           command that comes after a crash between the two steps.
- * Others:   files of other machines that share the folder stay for the dfc of those machines.
- * Refused:  what is no regular file, is too large, or has a field that makes no sense. Nothing of such a file is taken.
- *           It is renamed, and db->imported.why says which file, line and field was the first.
+ * Once:     one transaction inserts the samples together with the file's name; then the file is removed. A second
+ *           command that imports at the same time, or after a crash between the two steps, finds the name and skips the
+ *           file.
+ * Others:   files of other machines that share the folder are left for the dfc of those machines.
+ * Refused:  a file that is not regular, is too large, or has an invalid field is rejected as a whole. It is renamed,
+ *           and db->imported.why names the first such file, with the line and the field.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* machine_name.c - the name of this machine. It is the part of a sample's key that keeps measurements of different
- * machines apart.
+/* machine_name.c - builds the name that identifies this machine in the keys of samples, so that measurements of
+ * different machines are kept apart.
  */
 #include <hwloc.h>
 #include <pthread.h>

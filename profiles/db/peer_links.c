@@ -1,11 +1,11 @@
-/* peer_links.c - makes the one peer link that a unit of a platform has, from the links that were measured between pairs
- * of devices.
+/* peer_links.c - reduces the links measured between pairs of devices to the single peer link that a platform's unit
+ * has.
  *
- * Model:    a pair takes the slower link of its two units (platform.h). If unit a's own link takes x(a), pair ab is
- *           measured as max(x(a), x(b)). The fastest of a's pairs is then x(a) itself. Only the fastest unit of all
- *           never shows how fast its link could be, and no plan needs to know that.
- * Islands:  a platform says that a unit has a peer link, but not to which units. So only units that all reach each
- *           other get one. If a machine has two islands of such units, only one of them has peer links.
+ * Model:    a pair transfers at the speed of the slower link of its two units (platform.h). If unit a's own link takes
+ *           x(a), pair ab is measured as max(x(a), x(b)), so the fastest of a's pairs is x(a) itself. Only the fastest
+ *           unit's own time remains unknown, because the other unit limits each of its pairs; no plan needs it.
+ * Islands:  a platform states that a unit has a peer link, but not to which units. Therefore only units that can all
+ *           reach each other get one. If a machine has two such islands, only one of them has peer links.
  */
 #include <math.h>
 
@@ -68,7 +68,7 @@ static const struct df_link *link_of(const struct dfw_pairs *pairs, uint32_t gro
 }
 
 /* How far the times of all pairs are from what the platform then says: the sum, in logarithms. */
-static double give_links(const struct dfw_pairs *pairs, uint32_t group, bool fastest, struct df_platform *p)
+static double set_links(const struct dfw_pairs *pairs, uint32_t group, bool fastest, struct df_platform *p)
 {
     double error = 0;
     for (uint32_t u = 1; u < p->n_units; u++)
@@ -84,7 +84,7 @@ static double give_links(const struct dfw_pairs *pairs, uint32_t group, bool fas
 void dfw_pairs_give(const struct dfw_pairs *pairs, struct df_platform *p)
 {
     uint32_t group = largest_group(pairs, p);
-    double by_slowest = give_links(pairs, group, false, p), by_fastest = give_links(pairs, group, true, p);
+    double by_slowest = set_links(pairs, group, false, p), by_fastest = set_links(pairs, group, true, p);
     if (by_slowest < by_fastest)
-        give_links(pairs, group, false, p);
+        set_links(pairs, group, false, p);
 }

@@ -1,6 +1,7 @@
-/* rates.c - in which part of the waves the nodes of a program fired, as its latest run with --learn saw it. A row is a node
- * that did not fire in each wave; what has no row fired in each, or as its inputs say. An edited kernel makes all rows of
- * its program void, because the kernel may decide otherwise now. Beside them stands how many waves that run had.
+/* rates.c - stores firing rates: for each node of a program that did not fire in every wave, the fraction of waves in
+ * which it did, as its latest run with --learn saw it; and the number of waves of that run. A node without a row fired
+ * in every wave, or as often as its inputs came. Editing a kernel invalidates all rows of its program, because the
+ * kernel may now decide differently.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,9 @@
-/* sample_range.c - what a sample may be: the one place that says it, for samples that are stored, for rows of the
- * database, and for files that programs learned. A file may be damaged, or written by something else, and planners
- * believe every time.
+/* sample_range.c - decides whether a sample is plausible. It is the only such check, and covers samples to be stored,
+ * rows of the database, and imported files, any of which may be damaged; planners trust whatever passes.
  *
- * SQL:      statements call it as sample_fault(job_bytes, mean_s, ci_s, runs, dropped). It gives the number (from 0)
- *           of the first argument that makes no sense, or NULL. sample_usable(kernel, …) gives 1 or 0; of the first row that it
- *           refuses it leaves a sentence in db->senseless.
+ * SQL:      statements call it as sample_fault(job_bytes, mean_s, ci_s, runs, dropped), which returns the index (from
+ *           0) of the first implausible argument, or NULL. sample_usable(kernel, …) returns 1 or 0, and describes the
+ *           first row that it rejects in db->senseless.
  */
 #include <math.h>
 

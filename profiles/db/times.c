@@ -1,7 +1,7 @@
-/* times.c - reads what the database knows of a graph's kernels.
+/* times.c - loads what the database knows of a graph's kernels (struct dfw_known).
  *
- * The database is asked once for all sizes of a kernel, and only once if the kernel has no sample. So it takes little
- * time even if a large graph has many sizes, or was never profiled.
+ * One query per kernel fetches all sizes, and a kernel without samples costs one query, so loading is quick even for a
+ * large graph with many sizes, or one that was never profiled.
  */
 #include <stdlib.h>
 #include <string.h>

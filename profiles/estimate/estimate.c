@@ -1,4 +1,6 @@
-/* estimate.c - one estimator: its observations, nearest neighbours, power laws, and the choice among them. */
+/* estimate.c - one estimator: stores its observations, and estimates by nearest neighbours or by power laws, whichever
+ * validated better.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,22 +1,21 @@
-/* estimate.h - estimates times and speedups for sizes that were never measured, from sizes that were.
+/* estimate.h - predicts times and speedups for sizes that were never measured, from sizes that were.
  *
  * Words:    an *observation* is one measured size of one variant: its dimensions, scalars and bytes, and a value above
  *           0. A *feature* is one of its dimensions or scalars, a number or a word. The value of a speedup is cpu time
  *           divided by gpu time.
- * Knn:      Anthill's estimator (Teodoro et al., "Run-time optimizations for replicated dataflows on heterogeneous
- *           environments", HPDC 2010): the mean of the k = 2 nearest observations. Numbers are divided by the largest
- *           of their feature and compared by Euclid's distance. Two words have the distance 0 if they are equal, else
- *           1. For speedups the means of both times are divided.
- * Powers:   the power laws say value = c * x1^a1 * x2^a2 …, where x is all bytes of a job, or the product of the
- *           dimensions, or each number that varies. They are fitted robustly to logarithms. Each set of words has its
- *           own fit if it has enough observations.
- * Choice:   an estimator takes the method with the least error in a 10-fold cross-validation: each tenth of the
- *           observations is estimated from the rest. (With fewer than ten, each one is estimated from the others.)
- *           Errors are compared as |ln(estimate / value)|, and none counts more than ln 4, so that a spike does not
- *           decide.
- * Far:      at less than half or more than twice the bytes that were measured, knn can only repeat its nearest. There a
- *           power law is taken if it is at most twice as wrong.
- * Few:      one or two observations cannot be validated, so they are scaled by bytes.
+ * Knn:      k nearest neighbours, Anthill's estimator (Teodoro et al., "Run-time optimizations for replicated dataflows
+ *           on heterogeneous environments", HPDC 2010): the mean of the k = 2 nearest observations. Numbers are
+ *           normalised by the largest value of their feature and compared by Euclidean distance. Two words have the
+ *           distance 0 if they are equal, else 1. For speedups the means of both times are divided.
+ * Powers:   power laws: value = c * x1^a1 * x2^a2 …, where x is all bytes of a job, or the product of the dimensions,
+ *           or each number that varies. They are fitted by robust regression on logarithms. Each combination of words
+ *           has its own fit if it has enough observations.
+ * Choice:   the estimator with the least error in a 10-fold cross-validation: each tenth of the observations is
+ *           predicted from the rest. (With fewer than ten, each one is predicted from the others.) Errors are measured
+ *           as |ln(estimate / value)|, capped at ln 4, so that a single spike does not decide.
+ * Far:      extrapolation to less than half or more than twice the measured bytes, where knn could only repeat its
+ *           nearest: there a power law is used unless its error is more than twice as large.
+ * Few:      one or two observations cannot be validated; they are scaled by bytes.
  * Memory:   an estimator borrows the texts of the observations.
  * Threads:  an estimator belongs to one thread, since fits are made when they are first needed.
  * Order:    the order of the observations does not matter, and nothing is random.

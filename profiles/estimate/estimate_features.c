@@ -1,4 +1,4 @@
-/* estimate_features.c - makes numbers and words of the texts that a work key has for dimensions and scalars. */
+/* estimate_features.c - parses the dimensions and scalars of a work key into features: numbers and words. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
-/* estimate_impl.h - features: sizes as numbers and words. Private to the files of the estimator. */
+/* estimate_impl.h - the features (sizes as numbers and words) on which estimators work. Private to the files of the
+ * estimator.
+ */
 #ifndef DFW_ESTIMATE_IMPL_H
 #define DFW_ESTIMATE_IMPL_H
 

@@ -1,5 +1,5 @@
 /* estimate_kernel.c - the estimators of one kernel: times of its cpu variant, times of its gpu variant on one device,
- * and the speedup, from sizes at which both were measured.
+ * and the speedup between them, from sizes at which both were measured.
  */
 #include <math.h>
 #include <stdlib.h>

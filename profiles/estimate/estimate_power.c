@@ -1,4 +1,6 @@
-/* estimate_power.c - fits power laws to logarithms, so that spikes and noise do little harm. */
+/* estimate_power.c - fits power laws by robust regression on logarithms, so that spikes and noise have little
+ * influence.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* known.c - finds how long each work of a graph takes, by what was measured of its kernel.
+/* known.c - determines how long each work of a graph takes, from what was measured of its kernel.
  *
- * Nothing is computed for works of a kernel without points. A kernel gets estimators when its first work needs one.
+ * Estimators of a kernel are built when the first of its works needs one; works whose kernel has no samples cost
+ * nothing.
  */
 #include "profiles/estimate/known.h"
 

@@ -1,5 +1,5 @@
-/* known.h - what was measured of a graph's kernels, without the database, and the times that follow from it for any
- * graph of these kernels.
+/* known.h - the measurements of a graph's kernels, independent of the database, and the execution times derived from
+ * them for any graph of these kernels.
  *
  * dfc loads it from the database. A program with dynamic params carries it, and times its graph by it when it is
  * started with other values. The same code does both, so both say the same. This room is linked into programs, so it
@@ -59,7 +59,7 @@ int dfw_known_times(const struct dfw_known *known, const struct df_graph *graph,
                     struct df_error *error);
 void dfw_known_free(struct dfw_known *known);
 
-/* Gives the pack as bytes, which the caller frees. */
+/* Serialises it; the caller frees the bytes. */
 int dfw_known_pack(const struct dfw_known *known, unsigned char **bytes, size_t *size, struct df_error *error);
 /* Reads a pack; *known borrows nothing of it. DF_E_FORMAT: it is no pack, or is cut off, or has times that make no
  * sense. */

@@ -1,8 +1,9 @@
-/* known_pack.c - writes and reads what was measured as bytes. These are "DFTIME1\0", flags (1: emulated,
- * 2: emu_all, 4: some point has a demand, 8: the machine is known), with flag 8 the
- * machine's figures for both classes, and the number of kernels. For each kernel follow its name, and for both
- * classes the number of points and the points. A point is dims, scalars, bytes and mean; and with flag 4 its demand and
- * sensitivity.
+/* known_pack.c - serialises measurements for a program's image, and reads them back.
+ *
+ * Format:   "DFTIME1\0"; flags (1: emulated, 2: emu_all, 4: some point has a bandwidth demand, 8: the machine is
+ *           known); with flag 8 the machine's figures for both classes; the number of kernels. For each kernel its
+ *           name, then for each of the two classes the number of points and the points. A point is dims, scalars, bytes
+ *           and mean, and with flag 4 its demand and sensitivity.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* points.c - measured sizes of a kernel: their order, and returning their memory. */
+/* points.c - arrays of measured sizes of a kernel (struct dfw_points): sorting and freeing them. */
 #include <stdlib.h>
 #include <string.h>
 

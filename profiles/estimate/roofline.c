@@ -1,4 +1,6 @@
-/* roofline.c - times from operations, bytes and the figures of a machine (roofline.h). */
+/* roofline.c - estimates execution times by the roofline model, from operation counts, bytes and the machine's
+ * performance figures (roofline.h).
+ */
 #include "profiles/estimate/roofline.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* roofline.h - the time of a work that was never measured, from what it does and from the figures of the machine: the
- * longer of computing and of reaching memory (Williams, Waterman, Patterson: Roofline, CACM 2009).
+/* roofline.h - applies the roofline model to a work that was never measured. Its estimated time is the longer of the
+ * time to compute its operations and the time to move its bytes, at the machine's measured rates (Williams, Waterman,
+ * Patterson: Roofline, CACM 2009).
  *
  * Rates:    a kernel in C has no counts. Once its time on the cpu is known, its time on a GPU is estimated from the ratio of
  *           their figures. It may be bound by memory or by computing, so the smaller ratio counts; and the GPU cannot be

@@ -1,10 +1,11 @@
-/* figures_device.c - measures how fast a device computes and reaches its memory, by the loops of the device interface.
+/* figures_device.c - measures a device's compute rates and memory bandwidth, with the benchmark loops of the device
+ * interface.
  *
- * Arrays:   each of STREAM's three arrays is 16 times as large as the device's last cache, so that of random reads, too,
- *           few hit it. All three take no more than half of the memory that is free. They are the pool of the device, which
- *           is opened for this; if it cannot get so much, half of that is tried, and so on.
- * Times:    the device's own, of events. A loop is done so many times in a call that this takes LEAST_S, and a figure follows
- *           from the median of some calls. The first call of a loop, which loads its code, does not count.
+ * Arrays:   each of STREAM's three arrays is 16 times as large as the device's last-level cache, so that random reads
+ *           rarely hit it, too. All three take at most half of the free memory. They fill the pool with which the
+ *           device is opened; if that allocation fails, half the size is tried, and so on.
+ * Times:    are taken from device events. Each call repeats a loop until it lasts LEAST_S, and a figure is computed
+ *           from the median of several calls. The first call, which loads the code, is discarded.
  */
 #include "profiles/probe/probe_impl.h"
 #include "runtime/base/error.h"

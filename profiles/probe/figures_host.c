@@ -1,13 +1,13 @@
-/* figures_host.c - measures how fast the host's cores compute and reach memory: each loop of figures_loops.h, by 1, 2, 4,
- * … and all cores at the same time.
+/* figures_host.c - measures how fast the host's cores compute and reach memory: runs each loop of figures_loops.h on 1,
+ * 2, 4, … and all cores at the same time.
  *
- * Arrays:   STREAM's rule: each of its three arrays is at least four times as large as the last caches together. But all
- *           three take no more than an eighth of the machine's memory.
- * Rates:    a thread's rate follows from the median time of its calls. So other programs that take a core for a while do
- *           not count. The rate of several threads is the sum of theirs. While another program has one of their cores,
- *           the others are faster than all together: so of several threads not the median counts, but the time that
- *           four fifths of the calls did not exceed.
- * Time:     it is divided among all measurements; first come those that read the zeros of array a.
+ * Arrays:   STREAM's rule: each of its three arrays is at least four times as large as all last-level caches together,
+ *           but all three take no more than an eighth of the machine's memory.
+ * Rates:    a thread's rate is computed from the median time of its calls, so that interruptions by other programs do
+ *           not count. The rate of several threads is the sum of theirs. While another program occupies one of their
+ *           cores, the remaining threads run faster than all would together; with several threads the 80th percentile
+ *           of the call times is therefore used, not the median.
+ * Time:     the budget is divided among all measurements. Those that need array a to hold zeros come first.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "profiles/probe/figures_loops.h"
 #include "profiles/probe/probe_impl.h"
 #include "runtime/base/error.h"
-#include "runtime/engine/host_room.h"
-#include "runtime/measure/beside.h"
+#include "runtime/engine/host_memory.h"
+#include "runtime/measure/load_threads.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 #include "runtime/threads/large.h"
@@ -43,7 +43,7 @@ struct crew {
     _Alignas(128) _Atomic uint64_t shared;
 };
 
-/* A function of dfr_beside_start(). */
+/* A function of dfr_load_threads_start(). */
 static int work(void *arg, uint32_t thread, struct df_error *error)
 {
     struct crew *c = arg;
@@ -55,7 +55,7 @@ static int work(void *arg, uint32_t thread, struct df_error *error)
     return DF_OK;
 }
 
-/* Also a function of dfr_beside_start(): a thread touches what it will work on, so that lies in the memory nearest to it. */
+/* Also a function of dfr_load_threads_start(): a thread touches what it will work on, so that lies in the memory nearest to it. */
 static int touch(void *arg, uint32_t thread, struct df_error *error)
 {
     struct crew *c = arg;
@@ -84,12 +84,12 @@ static void divide(struct crew *c, uint32_t n)
 /* Lets the threads work for some time. */
 static int run(struct crew *c, int (*once)(void *, uint32_t, struct df_error *), double seconds, struct df_error *error)
 {
-    struct dfr_beside *beside;
-    int status = dfr_beside_start(c->n, once, c, &beside, error);
+    struct dfr_load_threads *beside;
+    int status = dfr_load_threads_start(c->n, once, c, &beside, error);
     if (status != DF_OK)
         return status;
     nanosleep(&(struct timespec){ .tv_nsec = (long)(1e9 * fmin(seconds, 0.9)) }, NULL);
-    return dfr_beside_stop(beside, error);
+    return dfr_load_threads_stop(beside, error);
 }
 
 static int measure(struct crew *c, enum dfw_figure figure, uint32_t n, double seconds, double *per_s,

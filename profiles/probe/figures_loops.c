@@ -1,5 +1,6 @@
-/* figures_loops.c - the loops of STREAM (McCalpin 1995), chains of multiplications and additions, random reads and atomic
- * additions (figures_loops.h). */
+/* figures_loops.c - the benchmark loops for host figures: STREAM (McCalpin 1995), multiply-add chains, random reads and
+ * atomic additions (figures_loops.h).
+ */
 #include "profiles/probe/figures_loops.h"
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
-/* figures_loops.h - the loops that are timed for a host's figures (profiles.h). Each does a little work, some tens of
- * microseconds, and keeps what the next call goes on with.
+/* figures_loops.h - the benchmark loops behind a host's performance figures (profiles.h). Each call does some tens of
+ * microseconds of work and saves the state from which the next call continues.
  *
  * Code:     the arithmetic is compiled for two instruction sets, as formulas are: what every machine has, and AVX2.
  *           Multiplication and addition are not contracted, since formulas are not.
- * Threads:  each thread has a struct dfw_lane of its own. The arrays are shared: of those that are written a lane has
- *           its part.
+ * Threads:  each thread has its own struct dfw_lane. The arrays are shared; each lane writes only its own range of
+ *           them.
  */
 #ifndef DFW_FIGURES_LOOPS_H
 #define DFW_FIGURES_LOOPS_H
@@ -28,7 +28,7 @@ struct dfw_lane {                       /* a thread's own; alone on its cache li
     double keeps;                       /* so that no result is unused */
 };
 
-/* Does a little of what the figure counts, and gives how much: bytes, operations, reads or updates. */
+/* Runs the loop of a figure briefly, and returns the amount of work: bytes, operations, reads or updates. */
 double dfw_loop(enum dfw_figure figure, const struct dfw_arrays *arrays, struct dfw_lane *lane,
                 _Atomic uint64_t *shared);
 

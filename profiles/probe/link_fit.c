@@ -1,12 +1,13 @@
-/* link_fit.c - fits the transfer model t(s) = t0 for s <= s0, else t0 + (s - s0)/B to measured copies.
+/* link_fit.c - fits the transfer-time model t(s) = t0 for s <= s0, else t0 + (s - s0)/B, to measured copies: latency,
+ * threshold and bandwidth of a link.
  *
- * Wu's thesis (eq. 3.1) has t0 + s/B beyond s0, which jumps by s0/B at s0: a copy of one byte more would take that much
- * longer. Here both parts meet at s0. If s0 is 0, as of links without a flat part, the two are the same.
+ * Wu's thesis (eq. 3.1) has t0 + s/B beyond s0, which jumps by s0/B at s0: one more byte would cost that much. Here the
+ * two pieces are continuous at s0. For s0 = 0, as on links without a flat part, both models agree.
  *
- * For a given s0 the model is a line in max(0, s - s0), which is fitted by least squares. The errors are relative, so
- * that 64 bytes count as much as 64 MiB. The fit is repeated with other weights, so that a disturbed measurement does
- * not bend it: Huber's weights find the neighbourhood, then Tukey's bisquare drops what is far off. s0 is searched on a
- * grid; of equally good ones the smallest is taken.
+ * For a given s0 the model is linear in max(0, s - s0) and is fitted by least squares of relative errors, so that 64
+ * bytes weigh as much as 64 MiB. The fit is iteratively reweighted against disturbed measurements: first with Huber's
+ * weights, then with Tukey's bisquare, which drops outliers. s0 is found by a grid search; of equally good values the
+ * smallest is taken.
  */
 #include <math.h>
 

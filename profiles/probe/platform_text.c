@@ -1,8 +1,7 @@
-/* platform_text.c - writes a platform in the language, with numbers that people can read and that read back as they
- * were.
+/* platform_text.c - prints a platform as a .df declaration, with numbers that are readable and that parse back to
+ * exactly the same values.
  *
- * A number gets the unit that brings it between 1 and 1000. So none needs an exponent, with which people read numbers
- * less well.
+ * Each number gets the unit that brings it between 1 and 1000, so that none needs an exponent.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
-/* probe.c - makes a platform of this machine: the host by what hwloc and the operating system say, each GPU by
- * measuring it. `dfc probe` calls it.
+/* probe.c - builds the platform description of this machine for `dfc probe`: queries hwloc and the operating system
+ * about the host, and measures each GPU.
  *
- * Figures:  of the host by figures_host.c, of a GPU by figures_device.c. If these cannot be had, the report says why. An
- *           emulated GPU has none, since it computes on the host's cores.
- * Workers:  the number of cores less one per GPU, as in a run. The emulator stands for as many GPUs as it is told.
- * Cores:    those that emulated GPUs share with the workers; none are said if GPUs are real.
- * Handover: a chain of empty jobs runs on each GPU after it was measured.
- * Memory:   a GPU is opened with a small pool, measured, and closed before the next one is opened. If there are
- *           several, all of them are then open at the same time with smaller pools, to measure what they send to each
- *           other.
+ * Figures:  performance figures come from figures_host.c for the host and from figures_device.c for a GPU; if they
+ *           cannot be measured, the report says why. An emulated GPU has none, since it computes on the host's cores.
+ * Workers:  the number of cores minus one per GPU, as in a run. The emulator provides as many GPUs as it is configured
+ *           to.
+ * Cores:    the number of cores that emulated GPUs share with the workers; not given for real GPUs.
+ * Handover: is measured on each GPU by a chain of empty jobs (probe_handover.c), after its links and launches.
+ * Memory:   each GPU is opened with a small pool, measured, and closed before the next one. If there are several, all
+ *           are then opened together with smaller pools, to measure the links between them.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
-/* probe_device.c - measures one device through the device interface: its links, whether both directions overlap, what a
- * launch costs, and the fastest way to copy memory that no driver gave. Links are measured by copies of 64 B to 64 MiB, or
- * to the size of a smaller pool. Copies are made as a run makes them. So memory is pinned once, and measured from then on;
- * what pinning takes is measured apart.
+/* probe_device.c - measures one device through the device interface: its links to the host, whether both directions
+ * overlap, the launch overhead, and the fastest way to copy ordinary host memory (staged, or pinned in place).
+ *
+ * Links are measured by copies of 64 B to 64 MiB, or to the size of a smaller pool, made exactly as a run makes them:
+ * memory is pinned once and copies are timed after that. The cost of pinning is measured separately.
  */
 #include <math.h>
 #include <stdlib.h>

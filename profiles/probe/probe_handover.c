@@ -1,10 +1,11 @@
-/* probe_handover.c - measures how long after the end of a copy others act on its data, by runs of a chain of empty jobs.
- * Every second job is on the device, so between two jobs lies one copy.
+/* probe_handover.c - measures the hand-over latency of a device: how long after a copy has ended other threads act on
+ * its data. It runs a chain of empty jobs that alternate between host and device, so that one copy lies between each
+ * two.
  *
- * Chain:    the jobs compute nothing and the tokens are as small as can be. So what a pair of jobs takes, less its launch
- *           and its two copies, is waking up: the host's worker, the device's worker and its engines are told of what the
- *           others did, in the ways of a run. Half of it belongs to each copy.
- * Result:   the median of several runs. What the beginning and the end of a run take is spread over its pairs.
+ * Chain:    the jobs compute nothing and the tokens are as small as possible. What a pair of jobs takes, minus its
+ *           launch and its two copies, is therefore wake-up latency: of the host's worker, the device's worker and its
+ *           copy engines. Half of it is attributed to each copy.
+ * Result:   the median of several runs. Start-up and shutdown of a run are spread over its pairs.
  */
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* probe_impl.h - what the files of this room share. They measure this machine through the device interface, and write a
- * platform as text. The room knows the back ends of runtime/ and the database's header.
+/* probe_impl.h - internal interface of this room, which measures this machine through the device interface and prints
+ * the result as a platform. It knows the back ends of runtime/ and the database's header.
  */
 #ifndef DFW_PROBE_IMPL_H
 #define DFW_PROBE_IMPL_H
@@ -50,7 +50,7 @@ int dfw_figures_host(double seconds, uint64_t array_bytes, struct dfw_figures *f
 
 /* ---- figures_device.c ---- */
 
-/* Measures device `index`, which is such a unit, in about so many seconds. Its back end has loops, and nobody has it open.
+/* Measures device `index`, which is such a unit, in about so many seconds. Its back end must support benchmark loops, and the device must not be open.
  * Fills *figures only if all was measured. */
 int dfw_figures_device(const struct dfr_device_ops *ops, uint32_t index, const struct df_unit *unit, double seconds,
                        struct dfw_figures *figures, dfw_progress *progress, void *arg, struct df_error *error);
@@ -58,7 +58,7 @@ int dfw_figures_device(const struct dfr_device_ops *ops, uint32_t index, const s
 /* ---- probe_handover.c ---- */
 
 /* Fills unit->handover_s, of device `index` of that kind. Its links and launch are known. platform: for the emulator, the
- * units that it stands for; else NULL. The device is opened for it, so nobody else may have it open. */
+ * units that it stands for; else NULL. The device is opened here, so it must not be open already. */
 int dfw_probe_handover(enum df_device_kind kind, uint32_t index, const struct df_platform *platform, bool quick,
                        struct df_unit *unit, struct df_error *error);
 

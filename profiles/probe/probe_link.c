@@ -1,8 +1,9 @@
-/* probe_link.c - measures one link: copies of 64 bytes and of each power of two above that, and the model that fits
- * them.
+/* probe_link.c - measures one link: times copies of 64 bytes and of each larger power of two, and fits the transfer
+ * model to them.
  *
- * A copy's time is what the runtime sees of it: from the call until the event after it is found complete. For the
- * emulator its own event times are taken instead, since waking its threads takes time of the host and not of the link.
+ * The time of a copy is what the runtime sees: from the call until the event after it is found complete. For the
+ * emulator its own event times are used instead, because waking its threads costs host time that the link would not
+ * take.
  */
 #include <math.h>
 

@@ -11,7 +11,7 @@
 #include "runtime/base/interrupt.h"
 #include "runtime/cluster/ranks_figures.h"
 #include "runtime/cluster/ranks_impl.h"
-#include "runtime/engine/host_room.h"
+#include "runtime/engine/host_memory.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/record/digest.h"

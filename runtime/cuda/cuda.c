@@ -1,16 +1,15 @@
-/* cuda.c - the device "cuda": NVIDIA GPUs by the CUDA runtime. The runtime calls it by the table of operations at the
- * end of this file. The files of this folder make up a library of their own, libdf-cuda, which is linked with the
- * static CUDA runtime. That one looks for the driver when it is first called. So a program with this library starts
- * everywhere, and count() says what is missing.
+/* cuda.c - the CUDA back end "cuda" for NVIDIA GPUs: opens and closes a device, and translates errors. The runtime
+ * calls it through the table of operations at the end of this file. The files of this folder form the library
+ * libdf-cuda, which links the CUDA runtime statically. That loads the driver on the first call, so programs with this
+ * library start on any machine, and count() reports what is missing.
  *
- * Threads:  each thread has its own current device in the CUDA runtime. A call that needs one asks CUDA which device
- *           is selected, and selects the right one: kernels' host code, or the program that the run is in, may have
- *           selected another.
- * Errors:   CUDA reports what a kernel did wrong at some later call. Such an error ends the context, so every later
- *           call reports it too. faulted() says so from then on.
- * Files:    this one opens and closes a device, and puts errors into words. cuda_machine.c says what GPUs there are,
- *           loads the program's code, and pins memory; cuda_work.c copies, launches and has events; cuda_graph.c
- *           records; cuda_blas.c finds cuBLAS; cuda_gauge.c measures.
+ * Threads:  the CUDA runtime has a current device per thread. Every call that depends on it checks which device is
+ *           selected and selects the right one, because host code of kernels, or the program that embeds the run, may
+ *           have selected another.
+ * Errors:   CUDA reports a kernel's error at some later call. Such an error invalidates the context, so all later calls
+ *           report it too; faulted() returns true from then on.
+ * Files:    cuda_machine.c enumerates GPUs, loads the program's code, and pins memory; cuda_work.c copies, launches and
+ *           records events; cuda_graph.c records CUDA Graphs; cuda_blas.c loads cuBLAS; cuda_gauge.c runs benchmarks.
  */
 #include <stdio.h>
 #include <stdlib.h>

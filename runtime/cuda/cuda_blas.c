@@ -1,8 +1,8 @@
-/* cuda_blas.c - finds cuBLAS by dlopen(), and calls four of its functions (cuda_blas.h). cuda_work.c calls this.
+/* cuda_blas.c - loads cuBLAS with dlopen(), and calls four of its functions (cuda_blas.h). cuda_work.c uses it.
  *
- * Python's packages: CUDA's own have their libraries in site-packages, in nvidia/cu13/lib or, up to CUDA 12, in
- * nvidia/cublas/lib. libcublas needs libcublasLt, which lies beside it and is loaded first, because a package that was
- * moved or repacked may not say where it is.
+ * Python packages: NVIDIA's have their libraries in site-packages, in nvidia/cu13/lib or, up to CUDA 12, in
+ * nvidia/cublas/lib. libcublas needs libcublasLt, which is in the same folder and is loaded first, because a package
+ * that was moved or repacked may lack the right search path.
  */
 #include "runtime/cuda/cuda_blas.h"
 

@@ -1,13 +1,14 @@
-/* cuda_blas.h - cuBLAS for kernels that ask for it (df_cublas(), df_cublas_function()). The library is looked for when
- * the first kernel asks, so no program needs it to be made or to start. This file needs none of CUDA's headers.
+/* cuda_blas.h - cuBLAS for kernels that request it (df_cublas(), df_cublas_function()). It is loaded when the first
+ * kernel does so; building and starting a program do not need it. This header needs none of CUDA's.
  *
- * Places:   the program itself, if it is linked with cuBLAS; the loader's path; beside $CUDA_HOME, $CUDA_PATH and the
- *           folders of $PATH, where a toolkit, conda or Python's packages have it; /usr/local/cuda; $PYTHONPATH and the
- *           user's own Python packages. The major version of the program's CUDA runtime comes before others.
- * Memory:   one handle a device. It is given back by dfr_cublas_end(), while the GPU is selected that it was made on.
- *           Workspaces are the caller's. cuBLAS forbids that calls on two streams use one at a time.
+ * Places:   searched in this order: the program itself, if it is linked with cuBLAS; the loader's path; beside
+ *           $CUDA_HOME, $CUDA_PATH and the folders of $PATH, where a toolkit, conda or Python's packages have it;
+ *           /usr/local/cuda; $PYTHONPATH and the user's own Python packages. The major version of the program's CUDA
+ *           runtime is preferred.
+ * Memory:   one handle per device, destroyed by dfr_cublas_end() while the GPU on which it was created is selected.
+ *           Workspaces belong to the caller; cuBLAS forbids that calls on two streams use the same one at once.
  * Threads:  a struct dfr_cublas belongs to one device and is used by that device's worker.
- * Errors:   DF_E_DEVICE with what is missing, or cuBLAS's status.
+ * Errors:   DF_E_DEVICE, with what is missing or cuBLAS's status.
  */
 #ifndef DFR_CUDA_BLAS_H
 #define DFR_CUDA_BLAS_H

@@ -1,4 +1,4 @@
-/* cuda_gauge.c - enqueues the loops that measure a GPU (cuda_loops.h). */
+/* cuda_gauge.c - enqueues the benchmark kernels that measure a GPU (cuda_loops.h). */
 #include "runtime/cuda/cuda_impl.h"
 
 #include "runtime/base/error.h"

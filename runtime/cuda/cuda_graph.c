@@ -1,13 +1,12 @@
-/* cuda_graph.c - recordings as CUDA Graphs, for device.h's record and replay operations. The stream is captured while
- * kernels' host code enqueues on it. The captured graph is instantiated once, and a replay is one launch of that graph.
+/* cuda_graph.c - implements device.h's record and replay operations with CUDA Graphs: captures a stream while kernels'
+ * host code enqueues on it, instantiates the graph once, and replays it with a single launch.
  *
- * Only this thread is captured, so other GPUs' workers go on. A kernel's host code may do what a capture forbids:
- * wait for the stream, or allocate. That spoils the capture: then there is no recording, and nothing has been done on
- * the GPU.
+ * Only this thread is in capture mode, so the workers of other GPUs continue. A kernel's host code may do what a
+ * capture forbids, such as waiting for the stream or allocating. That invalidates the capture: there is no recording
+ * then, and nothing has been executed on the GPU.
  *
- * Parts: before each part the capture is told after which nodes it goes on: the last ones of the parts that it
- * follows. So the graph has an edge where one is needed, and no other. The last nodes of a part are those that the next
- * one would follow.
+ * Parts: before each part the capture's dependencies are set to the last nodes of the parts that it must follow, so the
+ * graph has exactly the required edges. A part's last nodes are what a following part would depend on.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* cuda_impl.h - one CUDA device, as the files of libdf-cuda see it. This room implements device.h with the CUDA
- * runtime. It knows device.h and errors, and nothing of graphs and runs. Its files alone include CUDA's headers.
+/* cuda_impl.h - internal interface of libdf-cuda: one CUDA device. This room implements device.h on the CUDA runtime.
+ * It knows device.h and errors, and nothing of graphs and runs. Only its files include CUDA's headers.
  */
 #ifndef DFR_CUDA_IMPL_H
 #define DFR_CUDA_IMPL_H

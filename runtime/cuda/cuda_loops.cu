@@ -1,5 +1,5 @@
-/* cuda_loops.cu - the loops of cuda_loops.h as kernels: the only code for the GPU that dfc itself has. Programs are not
- * linked with it, since nothing refers to it but by a weak name (cuda_gauge.c); dfc asks for it by that name.
+/* cuda_loops.cu - the benchmark kernels that measure a GPU (cuda_loops.h): the only GPU code in dfc itself. Programs do
+ * not link it, because only a weak reference names it (cuda_gauge.c); dfc requests it by that name.
  */
 #include <cuda_runtime_api.h>
 

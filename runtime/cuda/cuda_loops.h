@@ -1,10 +1,10 @@
-/* cuda_loops.h - what one thread of the kernels does that measure a GPU (device.h, gauge()). cuda_loops.cu makes kernels of
- * it; a test of the mock does it on the host. So it is C as well as CUDA C++.
+/* cuda_loops.h - the code of one thread of the benchmark kernels (device.h, gauge()). cuda_loops.cu wraps it in
+ * kernels; a test of the mock back end runs it on the host. It is therefore both C and CUDA C++.
  *
- * Memory:   nobody has written the arrays before. What they hold matters to no loop, but to DFR_GAUGE_DEPENDENT for the one
- *           value that it looks for, and then only by one read.
- * Results:  a compiler would leave out what nobody uses. So a thread writes what it has computed if it is a number that
- *           it never is.
+ * Memory:   the arrays are uninitialised. Their contents do not affect the loops, except that DFR_GAUGE_DEPENDENT
+ *           compares each element with one value; a match would only change which addresses are read next.
+ * Results:  unused results would be optimised away, so a thread stores its result if it equals a number that it never
+ *           equals.
  */
 #ifndef DFR_CUDA_LOOPS_H
 #define DFR_CUDA_LOOPS_H

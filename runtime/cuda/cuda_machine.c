@@ -1,5 +1,5 @@
-/* cuda_machine.c - what CUDA is asked without an open device: how many GPUs there are, or why there are none; what
- * they are; whether they can run the program; what of their memory is free; and host memory that they copy fast.
+/* cuda_machine.c - CUDA operations that need no open device: counts the GPUs, or says why there are none; describes
+ * them; checks whether they can run the program; reports free memory; and pins host memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* cuda_nvtx.h - a range around each job's launches, named by its node, for Nsight Systems and similar tools. NVTX is
- * made of headers alone. They look for a tool when they are first called; without one, a range costs a call of an
- * empty function. If the toolkit lacks these headers, there are no ranges.
+/* cuda_nvtx.h - NVTX ranges around each job's launches, named by its node, for Nsight Systems and similar tools. NVTX
+ * is header-only and looks for a tool on the first call; without one, a range costs a call of an empty function. If the
+ * toolkit lacks the headers, there are no ranges.
  */
 #ifndef DFR_CUDA_NVTX_H
 #define DFR_CUDA_NVTX_H

@@ -1,16 +1,15 @@
-/* cuda_work.c - copies, launches and events of an open CUDA device: operations of device.h that its worker calls.
+/* cuda_work.c - copies, launches and events on an open CUDA device: the operations of device.h that its worker calls.
  *
- * cuBLAS:   a device has one handle, which is made when a kernel first asks for it (cuda_blas.c). Each time a kernel
- *           asks, the handle is bound to the job's stream and to that stream's workspace. So two jobs that run at once
- *           never use one workspace, and jobs of one stream use theirs in turn. Only the device's worker calls host
- *           code of kernels, so nobody else binds the handle before that code has returned.
- * Batches:  CUDA takes a batch of copies as one call from 12.8 on. Before that, or if the driver is older than that, a
- *           batch is a call for each copy.
+ * cuBLAS:   a device has one handle, created when a kernel first requests it (cuda_blas.c). Each request binds it to
+ *           the job's stream and to that stream's workspace, so two concurrent jobs never share a workspace, and jobs
+ *           of one stream use theirs in turn. Only the device's worker runs host code of kernels, so nothing rebinds
+ *           the handle before that code has returned.
+ * Batches:  from CUDA 12.8 on, a batch of copies is one call. With an older CUDA or driver, it is one call per copy.
  * Ranges:   each launch is in an NVTX range with its node's name (cuda_nvtx.h).
- * Times:    if they are wanted, events are made with timing, and a stream marks with an event of its own when its latest
- *           copy or launch began. Recording an event takes over that mark, and leaves the event's old mark to the
- *           stream. Times since the device was opened come as 32-bit floats. They are exact to 1 µs in the first 16 s,
- *           and to 0.1 ms after half an hour; durations stay exact.
+ * Times:    if requested, events are created with timing, and each stream records a mark before its latest copy or
+ *           launch. Recording an event takes over that mark, and leaves the event's old mark to the stream. Times since
+ *           the device was opened are 32-bit floats, exact to 1 µs during the first 16 s and to 0.1 ms after half an
+ *           hour; durations remain exact.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
-/* buffers.c - finds the value that each buffer is for, and checks whether the buffer can be used (buffers.h). Every
- * sentence that refuses a buffer is in this file. */
+/* buffers.c - matches the caller's buffers to values, and checks that each can be used (buffers.h). All messages that
+ * reject a buffer are in this file.
+ */
 #include "runtime/engine/buffers.h"
 
 #include <stdarg.h>

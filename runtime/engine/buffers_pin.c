@@ -1,6 +1,5 @@
-/* buffers_pin.c - pins the memory that was lent (buffers.h), if copies are faster then. It pins whole pages, so that no
- * copy begins in pinned memory and ends in memory that is not. Buffers in one page, or in pages side by side, are one
- * range.
+/* buffers_pin.c - pins lent memory (buffers.h) if that makes copies faster. Whole pages are pinned, so that no copy
+ * begins in pinned memory and ends in pageable memory. Buffers in the same or in adjacent pages form one range.
  */
 #include <stdlib.h>
 #include <unistd.h>

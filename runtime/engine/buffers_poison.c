@@ -1,5 +1,6 @@
-/* buffers_poison.c - --poison for results in the caller's memory: their places are filled before anything can write them, and looked at
- * when they are to be there. The places are computed here from the wave alone. So a result that was written to another place is found, too.
+/* buffers_poison.c - --poison for results in the caller's memory: fills their locations before anything can write them,
+ * and checks them when the results should be there. The locations are computed here from the wave alone, independently
+ * of the engine, so a result that was written to a wrong address is detected, too.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,7 @@
-/* crash.c - the handlers of fatal signals, of exit(), and of threads that a kernel ends (crash.h). What the signal
- * handler calls takes no lock and no memory: snprintf with integers and strings, and write. */
+/* crash.c - handlers for fatal signals, for exit(), and for threads that a kernel terminates (crash.h). The signal
+ * handler is async-signal-safe: it takes no lock, allocates nothing, and calls only snprintf with integers and strings,
+ * and write.
+ */
 #include "runtime/engine/crash.h"
 
 #include <pthread.h>

@@ -1,4 +1,6 @@
-/* ending.c - what ends a run: its failures, the request to end early, and its streams (ending.h). */
+/* ending.c - the reasons for which a run ends: failures, a request to end early, and the ends of its streams
+ * (ending.h).
+ */
 #include "runtime/engine/ending.h"
 
 #include <sched.h>

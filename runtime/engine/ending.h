@@ -1,9 +1,11 @@
-/* ending.h - what ends a run before or at its last wave: failures, a request to end early, and the ends of streams.
+/* ending.h - the reasons for which a run ends at or before its last wave: failures, a request to end early, and the
+ * ends of streams.
  *
- * Failures: the first failure stops the run: workers take no further jobs. df_run_wait() returns its status and text.
- * Limit:    the number of waves, firing.limit, is known from the start, or streams lower it when they end. A request to end
+ * Failures: the first failure stops the run: workers take no further jobs. df_run_wait() returns its status and
+ *           message.
+ * Limit:    the number of waves, firing.limit, is known from the start or lowered when streams end. A request to end
  *           early lowers it to the first wave that has not begun.
- * Threads:  any thread may call fail, stop and end_early. The others are for the worker that ends a job.
+ * Threads:  any thread may call fail, stop and end_early. The other functions are for the worker that ends a job.
  */
 #ifndef DFR_ENDING_H
 #define DFR_ENDING_H

@@ -1,12 +1,12 @@
-/* engine.c - the firing rule: counts what each job still waits for, and when a job ends releases what waited for it.
- * Workers call it when they have run a job. engine.h lists the states of a job. The policy decides which worker runs
- * it, and stage.c brings its data there.
+/* engine.c - the firing rule: counts the inputs that each job still waits for, and at the end of a job releases its
+ * readers. Workers call it when they have run a job. engine.h lists the states of a job. The policy decides which
+ * worker runs a job, and prefetch.c copies its inputs there.
  *
- * Orders: the release that takes `left` to 0 has acquired everything that the others did before theirs (firing.h), above
- *         all the outputs that they published. The policy's queue, or the deque, carries that on to the worker that
- *         takes the job. The reset of the counter can be relaxed, because every release for the slot's next wave comes
- *         later. It comes after the end of the slot's wave; or (order, depth) after the node's own job of that wave,
- *         hence after the reset of that job's counter.
+ * Orders:   the release that takes `left` to 0 has acquired everything that the other jobs did before theirs
+ *           (firing.h), in particular all the outputs that they published. The policy's queue, or the deque, carries
+ *           that on to the worker that takes the job. The reset of the counter can be relaxed, because every release
+ *           for the slot's next wave comes later: after the end of the slot's wave, or (order, depth) after the node's
+ *           own job of that wave, hence after the reset of that job's counter.
  */
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/ending.h"
@@ -30,7 +30,7 @@ static void give(struct df_run *run, struct dfr_worker *w, uint64_t job, bool lo
             if (units >> u & 1)
                 w->pushed_units[u]++;
         break;
-    case DFR_STAGED:
+    case DFR_PREFETCHING:
         break;
     }
 }
@@ -63,7 +63,7 @@ static uint64_t pop_free(struct df_run *run, struct dfr_worker *w)
  * last of them arrive ends it. */
 static void free_ready(struct df_run *run, struct dfr_worker *w, uint64_t job)
 {
-    if (!dfr_stage_free(run, job))
+    if (!dfr_prefetch_free(run, job))
         dfr_engine_free_job(run, w, job);
 }
 
@@ -76,7 +76,7 @@ static void hold_or_give(struct df_run *run, struct dfr_worker *w, uint64_t job)
         return;
     }
     if (w->ready != DFR_NO_JOB) {
-        w->n_pushed++;                  /* a staged job counts, too */
+        w->n_pushed++;                  /* a job whose inputs are on the way counts, too */
         give(run, w, w->ready, false);
         w->ready = DFR_NO_JOB;
     }
@@ -469,7 +469,7 @@ void dfr_engine_kept(struct df_run *run, struct dfr_worker *w, uint32_t value, u
 static void keep(struct df_run *run, struct dfr_worker *w, uint32_t value, uint32_t slot, uint32_t memory)
 {
     if (memory > 0)
-        dfr_stage_kept(run, value, slot, memory);
+        dfr_fetch_kept(run, value, slot, memory);
     else
         end_kept(run, w, value, slot);
 }
@@ -496,7 +496,7 @@ static void begin_final(struct df_run *run, struct dfr_worker *w)
     for (uint32_t i = 0; i < run->firing.n_accs; i++)
         if (dfr_buffers_keep(run, run->firing.accs[i]))
             keep(run, w, run->firing.accs[i], dfr_once_slot(run), dfr_acc_holder(run, run->firing.accs[i]));
-    dfr_stage_accs(run);
+    dfr_prefetch_accs(run);
     dfr_release(run, w, run->firing.finals, run->firing.n_finals, dfr_once_slot(run));
 }
 
@@ -570,7 +570,7 @@ static void end_tokens(struct df_run *run, struct dfr_worker *w, const struct df
     }
     if (run->machine.n_gpus > 0) {
         if (!empty)
-            dfr_stage_outputs(run, call->job, memory);
+            dfr_prefetch_outputs(run, call->job, memory);
         if (run->memory.buffers)
             keep_outputs(run, w, call->job, memory, empty);
     }

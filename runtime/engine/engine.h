@@ -1,37 +1,41 @@
-/* engine.h - a run while it runs. The room runtime/engine/ is for this: which job is ready when (the firing rule), the
- * loops of the CPU workers, the calls of kernels, and where tokens lie on the host. Private to the runtime.
+/* engine.h - the state of a run in progress. runtime/engine/ executes the graph: it decides which job is ready when
+ * (the firing rule), runs the loops of the CPU workers, calls kernels, and places tokens on the host. Private to the
+ * runtime.
  *
- * The room may know the rooms above it in the table of docs/architecture.md: the graph, devices by their interface
- * (runtime/device/), memory (memmgr/), the trace and the policies. It knows no back end and not the worker of
- * a GPU. It does not know how a run is started or looked into: runtime/start/ fills struct df_run, and runtime/inspect/
- * sets the pointer watch.call.
+ * The room may know the rooms above it in the table of docs/architecture.md: the graph, devices through their interface
+ * (runtime/device/), memory (memmgr/), the trace and the policies. It knows no back end and not the worker of a GPU. It
+ * does not know how a run is started or inspected: runtime/start/ fills struct df_run, and runtime/inspect/ sets the
+ * hook watch.call.
  *
- * Words:    Several waves are in flight at a time. A *slot* holds one wave in flight. Wave w is in slot w % inflight,
- *           and begins there when wave w - inflight has ended. The *once slot* (number inflight) holds what fires once,
- *           before wave 0 or, if it is *final*, after the last wave. The values of accs are in this slot, too. A *release* tells a job that one of the things it waits for has happened. The *need* of a
- *           node is the number of releases that make its job ready: one for each input that is made in the same phase
- *           (once, wave, final), and the extra needs below.
+ * Words:       several waves are in flight at a time, each in a *slot*: wave w is in slot w % inflight, and begins
+ *              there when wave w - inflight has ended. The *once slot* (number inflight) holds what fires once, before
+ *              wave 0 or, if it is *final*, after the last wave; and the values of accs. A *release* tells a job that
+ *              one of the things it waits for has happened. The *need* of a node is the number of releases that make
+ *              its job ready: one for each input that is produced in the same phase (once, wave, final), and the extra
+ *              needs below.
  *
  * States of a job (node, slot), by its counter of pending releases:
  *     1  waiting    left = the number of releases that are still missing.
- *     2  ready      1 -> 2 by the release that takes `left` to 0. It sets `left` back to `need` for the slot's next
- *                   wave, and gives the job to the policy or to the worker's deque.
- *     3  queued     in the policy or in a deque; or the worker that released it will run it next (`kept`); or it is
- *                   staged: its data is on the way.
- *     4  taken      3 -> 4 by a worker that takes it; exactly one worker has it. A CPU worker runs it at once. For a
- *                   GPU see gpu_worker.c.
- *     5  done       4 -> 5 by dfr_engine_done(), which gives the job's inputs back, makes its outputs visible and
- *                   releases its readers. With tokens at fixed addresses, dfr_released() alone does it.
+ *     2  ready      1 -> 2 by the release that takes `left` to 0. It resets `left` to `need` for the slot's next wave, and
+ *                   gives the job to the policy or to the worker's deque.
+ *     3  queued     in the policy or in a deque; or the worker that released it will run it next (`kept`); or it waits for
+ *                   its inputs, which are being prefetched.
+ *     4  taken      3 -> 4 by a worker that takes it; exactly one worker has it. A CPU worker runs it at once. For a GPU see
+ *                   gpu_worker.c.
+ *     5  done       4 -> 5 by dfr_engine_done(), which drops the job's inputs, publishes its outputs and releases its
+ *                   readers. With tokens at fixed addresses, dfr_released() alone does it.
  * When a run stops, its jobs may be in any state. They are dropped with the run.
  *
- * Extra needs:  A final node has one for the end of the waves. A source has one for the beginning of its wave. If there are streams, this release comes when all
- *               streams have delivered the wave. Nodes that are `ordered` or a `stream`, that have an acc, or that are
- *               bounded by @depth have one for their job of the wave before. A node with @depth(n), n < inflight, has one for each
- *               of its outputs that is read: all readers have ended in the wave n waves before.
- * End of wave:  A wave ends when all its *terminal* nodes (those that nobody reads) are done. Every other job releases
- *               its readers as its last act. So when the wave ends, nothing touches the slot any more, and the next
- *               wave may begin in it.
- * Slots:        What belongs to a slot is set anew for each wave, also for one in which a job is left out and gets no memory:
+ * Extra needs: a final node has one for the end of the waves. A source has one for the beginning of its wave; if there
+ *              are streams, this release comes when all of them have delivered the wave. Nodes that are `ordered` or a
+ *              `stream`, that have an acc, or that are bounded by @depth have one for their own job of the previous
+ *              wave. A node with @depth(n), n < inflight, has one for each of its outputs that is read: all readers
+ *              have ended in the wave n waves before.
+ * End of wave: a wave ends when all its *terminal* nodes (those without readers) are done. Every other job releases its
+ *              readers as its last action. So when the wave ends, nothing accesses the slot any more, and the next wave
+ *              may begin in it.
+ * Slots:       the state of a slot is initialised for each wave, also for one in which a job is left out and gets no
+ *              memory:
  *                   wave, nodes_left, streams_left       begin_wave()
  *                   pending[].left                       the release that takes it to 0
  *                   skips.empty, skips.passes->round     the job's own call or end, before its readers are released (skips.h); begin_wave()
@@ -39,17 +43,18 @@
  *                   blocks[].valid, host, readers        publish() and dfm_space_drop(): the last reader, or publish() if there is none
  *                   wholes[].memory, dropped             the last drop of the whole and its pieces. Each is dropped once a wave
  *                   tokens' ports in lent memory         dfr_tokens_begin()
- *                   devices.missing, taker, ahead        whoever stages or launches the job; gpu->flying when it ends
+ *                   devices.missing, taker, ahead        whoever prefetches for the job or launches it; gpu->flying when it ends
  *                   feed.slots                           the feeder
- *               A session's call sets waves_done, final_begun, limit, over and once_left, and begins accs and states of kernels anew. A call that
- *               failed or was stopped leaves counters in the middle of a wave: its run is not used again (start/session.c).
- * End of run:   When all waves have ended, the final nodes are released, each once. What they wait for beside that are
- *               the final nodes that they read. Buffers that keep an acc's value (buffers.h) end then, too. Without
- *               both the run ends with its last wave.
+ *              A session's call sets waves_done, final_begun, limit, over and once_left, and initialises accs and states
+ *              of kernels anew. A call that failed or was stopped leaves counters in the middle of a wave: its run is
+ *              not used again (start/session.c).
+ * End of run:  when all waves have ended, the final nodes are released, each once; besides that they only wait for the
+ *              final nodes that they read. Buffers that keep an acc's value (buffers.h) end then, too. Without either,
+ *              the run ends with its last wave.
  *
- * Memory:   df_run_start() allocates all of it, df_run_wait() frees it.
- * Threads:  any worker calls dfr_engine_…. The inputs and outputs of a job belong to the worker that took it.
- * Progress: on a job's path there is no lock, and no system call but the wake of a sleeper.
+ * Memory:      df_run_start() allocates all of it, df_run_wait() frees it.
+ * Threads:     any worker calls dfr_engine_…. The inputs and outputs of a job belong to the worker that took it.
+ * Progress:    the path of a job has no lock, and no system call except waking a sleeper.
  */
 #ifndef DFR_ENGINE_H
 #define DFR_ENGINE_H
@@ -89,8 +94,8 @@ struct dfr_code {                       /* all that a call of a work's kernel ne
 };
 
 struct dfr_slot {
-    /* Written before the wave's first release. It is atomic because somebody may read it later than that: a block that
-     * nobody needs any more may still arrive, and when it is needed next is then a guess (next_use.h). */
+    /* Written before the wave's first release. Atomic because it may be read concurrently: a block without further readers
+     * may still arrive, and its next use is then only a guess (next_use.h). */
     _Alignas(64) _Atomic int64_t wave;
     _Atomic uint32_t nodes_left;        /* terminal nodes that are not yet done */
     _Atomic uint32_t streams_left;      /* streams that have not delivered this wave */
@@ -101,24 +106,24 @@ struct dfr_slot {
 enum dfr_stop { DFR_RUNNING, DFR_FINISHED, DFR_RUN_FAILED };
 enum dfr_early_state { DFR_NOT_EARLY, DFR_DECIDING, DFR_DECIDED }; /* of a request to end early */
 
-/* What kernels keep open (df_open()) for one worker, or for one stream of a GPU. Only jobs there look at it. */
+/* What kernels have opened (df_open()) for one worker, or for one stream of a GPU. Only jobs there access it. */
 struct dfr_opened {
     struct dfr_open *of_work;           /* by work; NULL: nothing is open */
 };
 
-/* What a kernel is called with, and what it may say of itself (call.c). */
+/* The argument of a kernel's call, and what the kernel reports through it (call.c). */
 struct df_call {
     struct df_run *run;
     uint64_t job;
     int64_t wave;
     unsigned threads;
-    struct dfr_pieces *pieces;          /* of the worker; NULL: nobody helps with df_pieces() */
+    struct dfr_pieces *pieces;          /* of the worker; NULL: no other worker helps with df_pieces() */
     struct dfr_device *device;          /* NULL: a CPU job */
     struct dfr_opened *opened;          /* of the worker or stream; NULL: kernels are not called with this record */
     uint32_t stream;
     bool recorded;                      /* it belongs to a recording, on whose behalf host code runs (gpu_record.c) */
     bool failed;
-    bool varies;                        /* it asked for something that differs from wave to wave, or logged something */
+    bool varies;                        /* it queried something that differs from wave to wave, or logged something */
     int fail_errno;                     /* as df_fail() found it */
     char message[256];
 };
@@ -126,7 +131,7 @@ struct df_call {
 struct dfr_deque;
 struct dfr_tokens;
 
-#define DFR_LEFT_OUT 32u                /* if there are more such jobs at a time, the others go the way of every job */
+#define DFR_LEFT_OUT 32u                /* further such jobs at a time are handled like any other job */
 
 struct dfr_worker {
     _Alignas(64) struct df_run *run;
@@ -158,16 +163,15 @@ struct dfr_worker {
     bool calls;                         /* in a session: the thread that calls works as this one */
 };
 
-/* How a device's memory is divided: a piece for each slot, one for what is made once, scratch, and the rest
- * (size.h). */
+/* The layout of a device's memory: a region for each slot, one for what is made once, scratch, and the rest (size.h). */
 struct dfr_room {
     uint64_t pool_bytes;
     bool roomy;                         /* every token that may come has a place of its own */
     bool fits;                          /* nothing is ever evicted */
-    const uint32_t *page;               /* [row * n_values + value], counted from the start of the value's piece;
+    const uint32_t *page;               /* [row * n_values + value], counted from the start of the value's region;
                                          * NULL: values have no fixed places */
     uint32_t n_rows;                    /* wave w uses row w % n_rows */
-    uint64_t slot_bytes, planned_bytes; /* of one slot's piece; of all pieces */
+    uint64_t slot_bytes, planned_bytes; /* of one slot's region; of all regions */
     uint64_t scratch_bytes, scratch_of_job_bytes;
     uint32_t *own_page;                 /* roomy: the memory that `page` points to, to be freed */
 };
@@ -179,8 +183,8 @@ struct dfr_gpu;
 struct dfr_list;
 struct dfr_inspect;
 
-/* The parts of a run. runtime/start/ writes each of them before the first job. After that everybody only reads it,
- * unless a member says otherwise. */
+/* The components of a run. runtime/start/ fills each of them before the first job. After that they are read-only, unless a
+ * member says otherwise. */
 
 struct dfr_run_machine {                /* the units and workers of this run */
     uint32_t n_units, n_cpu_workers, n_workers, n_gpus;
@@ -190,22 +194,22 @@ struct dfr_run_machine {                /* the units and workers of this run */
     struct dfr_cores *cores;            /* NULL: workers are not bound */
 };
 
-struct dfr_run_plan {                   /* what the plan that is followed says of itself */
-    uint32_t inflight;                  /* waves in flight that it was made for; 0: it does not say */
-    bool online;                        /* it says that an online policy does better than the plan's placement */
+struct dfr_run_plan {                   /* properties of the plan that is followed */
+    uint32_t inflight;                  /* waves in flight for which it was made; 0: unknown */
+    bool online;                        /* an online policy is predicted to beat the plan's placement */
     struct df_plan *own;                /* made at the start of this run; NULL: none */
 };
 
 enum { DFR_WHY_SIZE = 160 };
 
-struct dfr_run_choice {                 /* the policy, and what it sees */
+struct dfr_run_choice {                 /* the policy, and its view of the machine */
     const struct dfr_policy *policy;
     char why[DFR_WHY_SIZE];             /* why it is this policy: a text for --stats */
-    void *state;                        /* the policy's own; NULL: the policy is not asked while jobs run */
+    void *state;                        /* the policy's own; NULL: the policy is not consulted while jobs run */
     struct dfr_view view;
     uint32_t *able;                     /* by node: the units that can run it, a bit each */
     double *time_s;                     /* expected time of a job: [unit * n_works + work] */
-    bool times_known;                   /* none of these times is a mere default */
+    bool times_known;                   /* none of these times is just the stated default */
 };
 
 struct dfr_run_firing {                 /* which job is ready when */
@@ -268,7 +272,7 @@ struct dfr_run_threads {                /* the workers, and how they meet */
 
 struct dfr_run_devices {                /* all NULL and 0 in a run without devices */
     const struct dfr_device_ops *ops[DF_MAX_UNITS]; /* by unit: its back end; [0] NULL */
-    const struct dfr_device_ops *host;  /* the back end that gives and pins the host's memory for copies; NULL: no devices */
+    const struct dfr_device_ops *host;  /* the back end that allocates and pins host memory for copies; NULL: no devices */
     uint32_t number[DF_MAX_UNITS];      /* by unit: which of the back end's devices it is */
     uint64_t limit_bytes[DF_MAX_UNITS]; /* by unit: memory that may be used */
     struct dfr_room rooms[DF_MAX_UNITS];/* by unit: what of it will be used, and for what */
@@ -278,18 +282,18 @@ struct dfr_run_devices {                /* all NULL and 0 in a run without devic
                                          * have memory and wait for their copies */
     struct dfr_gpu *gpus[DF_MAX_UNITS]; /* by unit; [0] NULL */
     bool hasty[DF_MAX_UNITS];           /* by unit, its worker's own: it takes jobs whose data is still coming, too */
-    _Atomic uint32_t *missing;          /* of a staged job: inputs that are on the way */
-    uint8_t *taker;                     /* of a staged job: the unit that waits for it */
+    _Atomic uint32_t *missing;          /* of a job whose inputs are prefetched: how many are on the way */
+    uint8_t *taker;                     /* of such a job: the unit that waits for it */
     uint8_t *ahead;                     /* by job: not 0 if its GPU's worker has launched it already, behind the jobs
                                          * that make its inputs. Only this worker will release it, and the policy must
                                          * not get it. NULL: no job is launched in this way */
     uint32_t *waiter_node;              /* by input of the graph: the node that reads it */
     uint64_t *acc_job;                  /* by value of an acc: the job that waits for it, or DFR_FEEDER; NULL: there are no accs */
-    struct dfr_queue *arrived;          /* staged CPU jobs whose data has come, under a policy that decides when a worker
+    struct dfr_queue *arrived;          /* CPU jobs whose inputs have come, under a policy that decides when a worker
                                          * takes a job; and kept values that have come */
-    _Atomic uint32_t n_staged;          /* CPU jobs that are staged and not yet taken again */
+    _Atomic uint32_t n_prefetching;     /* CPU jobs whose inputs are on the way, or have come and were not yet taken */
     _Atomic uint32_t n_busy;            /* CPU workers that have jobs */
-    _Atomic uint32_t n_put_off;         /* CPU workers that at their last look took no job because enough were staged */
+    _Atomic uint32_t n_put_off;         /* CPU workers that at their last look took no job because enough were prefetching */
     const struct dfr_device_ops *check_ops; /* --check=variants: the back end that runs gpu variants; NULL without it */
 };
 
@@ -309,9 +313,9 @@ struct dfr_run_calls {                  /* a session (start/session.c): its wave
 };
 
 struct dfr_fed_slot {
-    int64_t number;                     /* what df_wave() tells; written before the wave's first release */
-    _Atomic bool ended;                 /* its wave has ended, and nobody was told */
-    bool taken;                         /* the feeder's own: a wave was begun in it, and its end was not told */
+    int64_t number;                     /* the result of df_wave(); written before the wave's first release */
+    _Atomic bool ended;                 /* its wave has ended, which was not yet reported */
+    bool taken;                         /* the feeder's own: a wave was begun in it, and its end not yet reported */
 };
 
 struct dfr_run_feed {                   /* a run that is fed (start/feed.c): its waves begin when the caller says so */
@@ -335,9 +339,9 @@ struct dfr_run_outcome {                /* how the run ends */
     struct df_error failure;            /* read after all threads have ended */
 };
 
-/* options.early: what a run leaves that was asked to end early, after df_run_wait(). The texts have a line for each file; they are the caller's to free. */
+/* options.early: the result of a run that was requested to end early, after df_run_wait(). The texts have a line per file; the caller frees them. */
 struct dfr_early {
-    bool is_early;                      /* waves are missing, or what comes after them. false: the run was complete all the same */
+    bool is_early;                      /* waves are missing, or what comes after them. false: the run completed nevertheless */
     int64_t waves;                      /* so many are done */
     bool final_left;                    /* nodes that fire after the last wave have not fired */
     char *parts, *removed;              /* files with what these waves wrote, under other names; and files that were not complete. NULL: none */
@@ -352,13 +356,13 @@ struct dfr_run_states {                 /* what kernels keep from wave to wave, 
     _Atomic int64_t most_waves;         /* who feeds the run begins no more; 0: that is not known */
 };
 
-struct dfr_run_watch {                  /* for people who look at the run */
+struct dfr_run_watch {                  /* tracing and inspection */
     double started_s;
     struct dfr_trace *trace;            /* NULL: none asked for */
     struct dfr_trace_row *start_row;
-    struct dfr_inspect *inspect;        /* NULL: nothing is looked into while jobs run */
-    /* Runs a CPU job in place of calling its kernel: looks into it, or waits (start/run_rehearse.c). NULL: the worker calls
-     * the kernel. */
+    struct dfr_inspect *inspect;        /* NULL: no inspection while jobs run */
+    /* A hook that runs a CPU job instead of a plain kernel call: inspects it, or waits (start/run_rehearse.c). NULL: the worker
+     * calls the kernel. */
     int (*call)(struct df_run *run, struct dfr_worker *worker);
 };
 
@@ -393,7 +397,7 @@ static inline bool dfr_stopped(const struct df_run *run)
 #define DFR_NO_JOB UINT64_MAX
 #define DFR_FEEDER (UINT64_MAX - 1)     /* in acc_job: the thread that feeds the run waits */
 
-/* Wakes a worker of the unit, for which something was made visible. false: nobody had announced. */
+/* Wakes a worker of the unit, after something was made visible to it. false: none has announced that it would sleep. */
 static inline bool dfr_wake_unit(struct df_run *run, uint32_t unit)
 {
     return dfr_wake_one(&run->threads.wakes[unit]);
@@ -436,7 +440,7 @@ static inline int64_t dfr_job_wave(const struct df_run *run, uint64_t job)
     return dfr_job_slot(job) == run->inflight ? run->firing.final_wave : run->firing.slots[dfr_job_slot(job)].wave;
 }
 
-/* The wave of a job as kernels and people see it. */
+/* The wave of a job as kernels and messages show it. */
 static inline int64_t dfr_told_wave(const struct df_run *run, uint64_t job, int64_t wave)
 {
     if (dfr_job_slot(job) == run->inflight)
@@ -444,7 +448,7 @@ static inline int64_t dfr_told_wave(const struct df_run *run, uint64_t job, int6
     return run->feed.slots ? run->feed.slots[dfr_job_slot(job)].number : dfr_skips_wave(&run->skips, wave);
 }
 
-/* The wave that a trace tells of a job: of a run that is fed the number that its feeder gave, while the wave has not ended. */
+/* The wave of a job for the trace: in a run that is fed, the feeder's number, valid until the wave ends. */
 static inline int64_t dfr_traced_wave(const struct df_run *run, uint64_t job, int64_t wave)
 {
     return run->feed.slots && dfr_job_slot(job) != run->inflight ? run->feed.slots[dfr_job_slot(job)].number : wave;
@@ -458,75 +462,74 @@ void dfr_engine_start(struct df_run *run, struct dfr_worker *worker);
 /* In a run that is fed: begins the wave, whose slot is free. The feeder ends it by dfr_engine_no_more(). */
 void dfr_engine_feed(struct df_run *run, int64_t wave);
 void dfr_engine_no_more(struct df_run *run, int64_t waves);
-/* The job ran, and its kernel returned `code`. Its outputs' blocks have memory; their bit `memory` becomes valid here.
- * If `code` is not a success, the run stops. */
+/* Ends a job whose kernel returned `code`. Its outputs' blocks have memory; they become valid in memory `memory` here. If `code`
+ * is not a success, the run stops. */
 void dfr_engine_done(struct df_run *run, struct dfr_worker *worker, const struct df_call *call, int code,
                      uint32_t memory);
-/* The part of dfr_engine_done() that is about memory, for a run whose tokens are blocks. The job ran on the host: its
- * outputs become valid, or are empty, and its inputs have one reader less. list.c calls it, because nothing waits for a
- * release there. */
+/* The memory part of dfr_engine_done(), for a run whose tokens are blocks. The job ran on the host: its outputs become valid,
+ * or are empty, and its inputs lose one reader. list.c calls it, where no job waits for a release. */
 void dfr_engine_pass_tokens(struct df_run *run, uint64_t job, bool empty);
-/* The part of dfr_engine_done() that is about a job whose outputs are empty: its kernel returned DF_SKIP, or was not
- * called. Notes and counts it. false: the job may not be skipped, and the run has failed. */
+/* The part of dfr_engine_done() for a job whose outputs are empty because its kernel returned DF_SKIP, or was not called.
+ * Records and counts it. false: the job may not be skipped, and the run has failed. */
 bool dfr_engine_skipped(struct df_run *run, const struct df_call *call);
 /* The number of releases that the job (node, slot) still waits for. */
 uint32_t dfr_engine_pending(const struct df_run *run, uint32_t node, uint32_t slot);
 /* Adds a job that takes no worker to worker->free_jobs. */
 void dfr_engine_free_job(struct df_run *run, struct dfr_worker *worker, uint64_t job);
-/* Ends the jobs of worker->free_jobs, and gives what they make ready to the policy. */
+/* Ends the jobs of worker->free_jobs, and passes the jobs that become ready to the policy. */
 void dfr_engine_end_free_jobs(struct df_run *run, struct dfr_worker *worker);
 /* Parts of dfr_engine_done(), for firing.h: */
 bool dfr_engine_in_order(struct df_run *run, struct dfr_worker *worker, uint32_t node, uint32_t slot, int64_t wave);
 void dfr_engine_terminal(struct df_run *run, struct dfr_worker *worker, uint32_t slot, uint32_t n);
-void dfr_engine_ready(struct df_run *run, struct dfr_worker *worker, uint64_t job); /* gives it to the policy */
+void dfr_engine_ready(struct df_run *run, struct dfr_worker *worker, uint64_t job); /* passes it to the policy */
 /* A kept value (buffers.h) has come to the host. */
 void dfr_engine_kept(struct df_run *run, struct dfr_worker *worker, uint32_t value, uint32_t slot);
 /* Makes the table firing.codes; needs memory.scalars. */
 int dfr_engine_codes(struct df_run *run, struct df_error *error);
 
 /* ports.c: */
-/* Gives the memory of all accs its first value, on the host. Called before the first wave of the run or of a call. */
+/* Initialises all accs on the host. Called before the first wave of the run or of a call. */
 void dfr_acc_begin(struct df_run *run);
-/* The memory that has the acc's value; 0: the host. It is called while no job of its node runs. */
+/* The memory that holds the acc's value; 0: the host. Call it only while no job of its node runs. */
 uint32_t dfr_acc_holder(const struct df_run *run, uint32_t value);
 
-/* stage.c: bringing a job's inputs to the memory of the unit that will run it. */
-bool dfr_stage(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
+/* prefetch.c: copies a job's inputs to the memory of the unit that will run it. */
+bool dfr_prefetch(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
 /* struct dfr_view's. What the host has, unified devices have too. */
 uint32_t dfr_holders(void *run, uint64_t job, uint32_t k);
 bool dfr_settled(void *run, uint64_t job, uint32_t unit);         /* struct dfr_view's */
-/* The block has come to the host from that memory: it is sent on to the devices that read it. The policy has placed all
- * jobs. */
-void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory);
+/* The block has arrived at the host from that memory: sends it on to the devices that read it. For policies that have placed
+ * all jobs. */
+void dfr_prefetch_onward(struct df_run *run, uint32_t block, uint32_t memory);
 bool dfr_comes(void *run, uint64_t job, uint32_t unit);           /* struct dfr_view's */
-void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* towards readers whose unit is known; a part of an acc,
-                                                                            * if its last wave has changed it */
-void dfr_stage_accs(struct df_run *run); /* the same for accs, when the last wave has ended */
-/* Has all accs copied to the host that devices alone hold. dfr_acc_holder() says when they are there, and each that comes is an event of the feed. The run
- * is fed, and no wave is in flight. */
-void dfr_stage_accs_to_host(struct df_run *run);
+void dfr_prefetch_outputs(struct df_run *run, uint64_t job, uint32_t memory); /* to the units of readers, if they are known; a part of
+                                                                               * an acc after its last wave */
+void dfr_prefetch_accs(struct df_run *run); /* the same for accs, when the last wave has ended */
+/* Requests copies to the host of all accs that only devices hold. dfr_acc_holder() tells when they have arrived; each arrival is an event of the feed. For a
+ * run that is fed, while no wave is in flight. */
+void dfr_fetch_accs(struct df_run *run);
 /* A copy to the host is complete; called by the worker of the device that it came from. */
 void dfr_arrived(struct df_run *run, struct dfr_worker *worker, uint32_t waiter);
-/* Has the inputs brought to the host for a job that takes no worker. When they have come, the job is in free_jobs of the
- * worker that calls dfr_arrived(). false: they are there. */
-bool dfr_stage_free(struct df_run *run, uint64_t job);
-/* Asks device `memory`, which has it, for a value that is kept. */
-void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory);
-/* Looks at an item of run->devices.arrived. If it is a kept value that has come, ends the reader that waited for it and
- * gives true. If it is a job, gives false. */
-bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *worker, uint64_t item);
-/* The units to which data goes directly from `unit` in this run, a bit each: the platform says so, and the back end can
- * do it. */
+/* Requests copies of the inputs to the host for a job that takes no worker. When they have arrived, the job is added to
+ * free_jobs of the worker that calls dfr_arrived(). false: they are there already. */
+bool dfr_prefetch_free(struct df_run *run, uint64_t job);
+/* Requests a copy of a kept value from device `memory`, which holds it. */
+void dfr_fetch_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory);
+/* Handles an item of run->devices.arrived: if it is a kept value, ends the reader that waited for it and returns true. If it
+ * is a job, returns false. */
+bool dfr_end_kept(struct df_run *run, struct dfr_worker *worker, uint64_t item);
+/* The units with a direct link from `unit`, as a bit set: those that both the platform and the back end support. */
 uint32_t dfr_peers(const struct df_run *run, uint32_t unit);
-/* Asks one of the devices in `holders` to copy the block to the host. dfr_arrived() is called with `waiter` then. */
+/* Requests a copy of the block to the host from one of the devices in `holders`. When it is complete, dfr_arrived() is called
+ * with `waiter`. */
 void dfr_ask(struct df_run *run, uint32_t waiter, uint32_t block, uint32_t holders);
-/* The block of what a job needs, by number (df_node_need()). */
+/* The block of the k-th value that a job needs (df_node_need()). */
 static inline uint32_t dfr_need_block(const struct df_run *run, uint64_t job, uint32_t k)
 {
     return dfr_block_of(run, df_node_need(run->graph, dfr_job_node(job), k), dfr_job_slot(job));
 }
 
-/* The number by which a job waits for what it needs. Of the jobs that change an acc, one at a time does. */
+/* The number of the waiter for the k-th value that a job needs. Of the jobs that update an acc, one at a time waits. */
 uint32_t dfr_waiter(const struct df_run *run, uint64_t job, uint32_t k);
 
 #endif

@@ -1,5 +1,5 @@
-/* engine_tables.c - makes the tables of the firing rule before a run starts: for each node, how many releases its job
- * waits for, and what kind of node it is. The rule itself is in engine.c, and engine.h explains the words.
+/* engine_tables.c - builds the tables of the firing rule before a run starts: for each node, the number of releases
+ * that its job waits for, and the kind of the node. engine.c applies the rule; engine.h explains the terms.
  */
 #include <stdlib.h>
 #include <string.h>

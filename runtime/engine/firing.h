@@ -1,10 +1,11 @@
-/* firing.h - the steps of the firing rule that the end of each job takes. They are inline for the loops that run jobs.
- * engine.h says what they mean, and engine.c has the rest of the rule.
+/* firing.h - the hot path of the firing rule: the steps at the end of each job, inline for the loops that run jobs.
+ * engine.h explains them, and engine.c has the rest.
  *
- * Orders: a release is an acq_rel decrement of `left`. So the release that takes `left` to 0 has acquired everything
- *         that the others did before theirs. A worker that is alone (steal.h) decrements without atomic
- *         read-modify-writes. That is safe on both sides: a worker that had jobs before it has said with release that
- *         it has none left (dfr_steal_rest()); a worker that steals from it later acquires all that it did (deque.h).
+ * Orders:   a release is an acq_rel decrement of `left`, so the release that takes `left` to 0 has acquired everything
+ *           that the others did before theirs. A worker that is alone (steal.h) decrements without atomic
+ *           read-modify-writes. That is safe on both sides: a worker that had jobs before has announced, with release,
+ *           that it has none left (dfr_steal_rest()), and a worker that later steals from it acquires all that it did
+ *           (deque.h).
  */
 #ifndef DFR_FIRING_H
 #define DFR_FIRING_H

@@ -1,10 +1,9 @@
-/* gang.c - gathering workers for a job (gang.h). All waiting is on one futex word, `event`, which changes whenever
- * another word changes. A worker that waits reads `event`, then looks at the other words, then sleeps while `event` is
- * unchanged.
+/* gang.c - gathers workers for a multi-threaded job (gang.h). All waiting is on one futex word, `event`, which changes
+ * whenever another word changes: a waiting worker reads `event`, then checks the other words, then sleeps while `event`
+ * is unchanged.
  *
- * States: 1 nobody leads (led = 0)  2 gathering (led = 1, wanted > 0)  3 complete (joined = workers - 1).
- *         dfr_gang_end()
- * leads back to state 1. It also advances `round`, for which those that have joined wait.
+ * States:   1 no leader (led = 0); 2 gathering (led = 1, wanted > 0); 3 complete (joined = workers - 1). dfr_gang_end()
+ *           leads back to state 1, and advances `round`, for which the joined workers wait.
  */
 #include "runtime/engine/gang.h"
 

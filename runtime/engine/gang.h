@@ -1,9 +1,9 @@
-/* gang.h - jobs that use several CPU workers (`threads(e)`). The workers that such a job uses are its *gang*. The
- * worker that took the job *leads* the gang: it waits until enough others have *joined*, and then calls the kernel.
- * Those that joined sleep until the job is over, so that the kernel's own threads have their cores.
+/* gang.h - gang scheduling of jobs that use several CPU workers (`threads(e)`). The worker that took the job *leads* a
+ * *gang*: it waits until enough others have *joined*, and then calls the kernel. The others sleep until the job is
+ * over, so that the kernel's own threads have their cores.
  *
  * Threads:  CPU workers, between jobs. One gang gathers at a time. A worker that wants to lead another gang joins this
- *           one meanwhile, so gangs cannot wait for each other.
+ *           one first, so gangs cannot deadlock.
  * Progress: a leader waits for the jobs that the others are running. If the run stops, all leave.
  */
 #ifndef DFR_GANG_H
@@ -19,7 +19,7 @@ struct dfr_gang *dfr_gang_create(void);
 void dfr_gang_destroy(struct dfr_gang *gang);
 
 /* Joins a gang that is gathering, and returns when its job is over. false: no gang is gathering. Wakes one sleeping
- * worker (wakes[0]) before it waits, because somebody else may have to run the jobs that this worker leaves. */
+ * worker (wakes[0]) before it waits, because another worker may have to run the jobs that this one leaves. */
 bool dfr_gang_join(struct dfr_gang *gang, struct dfr_worker *worker);
 
 /* Gathers so many workers, the caller included. false: the run stops. dfr_gang_end() ends the gang. */

@@ -1,4 +1,4 @@
-/* list.c - makes the list of a single worker, and runs its jobs (list.h). */
+/* list.c - builds the static job list of a single worker, and runs it (list.h). */
 #include "runtime/engine/list.h"
 
 #include <stdlib.h>

@@ -1,23 +1,21 @@
-/* list.h - the loop of a run with one CPU worker and no devices. Such a worker takes its jobs in the same order in
- * every wave, whatever the policy is. So the order is found before the run, by asking the policy, and the worker calls
- * one kernel after the other. Nothing is counted, released or looked for. runtime/start/ makes the list and starts the
- * loop.
+/* list.h - the loop of a run with one CPU worker and no devices. Such a worker runs its jobs in the same order in every
+ * wave, whatever the policy is, so the order is computed before the run by asking the policy, and the worker simply
+ * calls one kernel after the other. It counts, releases and looks up nothing. runtime/start/ builds the list and starts
+ * the loop.
  *
- * When:     there is one worker and no device, and neither a trace nor an inspecting option, which want to see each
- *           job.
- * Order:    what the policy's own push and pop give for one wave. What fires once comes first, before wave 0, or is
- *           final and comes last, each in the order of its numbers. In a wave
- *           the streams come first, because nothing else of a wave may fire before they have all delivered. The other
- *           nodes follow, each after those that make what it reads.
- * Waves:    they run one after the other, all in slot 0.
- * Streams:  a stream that ends lowers the run's number of waves. Streams are the first jobs of a wave. So when one
- *           ends, no job but streams' has run in that wave.
- * Sessions: jobs shorter than DFR_WORTH_S (steal.h) are not worth sharing, and even waking somebody for them takes as
- *           long as many of them. If a call of a session with deques had such jobs, the next call runs all jobs by a
- *           list, in the order of their numbers, on the calling thread. If that call's jobs turn out to be longer, the
- *           next calls are shared again: one the first time, then two, four, … and 64 at most. So calls that are short
- *           and long by turns are shared nearly always.
- * Memory:   4 bytes a node. The tables of the firing rule and the policy are freed when the list is there.
+ * When:     with one worker and no device, and neither a trace nor an inspecting option, which need to see each job.
+ * Order:    the one in which the policy's push and pop yield the jobs of a wave. What fires once comes first, before
+ *           wave 0, or, if final, last, each in the order of its numbers. In a wave streams come first, because nothing
+ *           else of a wave may fire before all of them have delivered. The other nodes follow in topological order.
+ * Waves:    run one after the other, all in slot 0.
+ * Streams:  a stream that ends lowers the run's number of waves. Streams are the first jobs of a wave, so at that point
+ *           no other job of the wave has run.
+ * Sessions: jobs shorter than DFR_WORTH_S (steal.h) are not worth sharing, and even waking a worker takes as long as
+ *           many of them. If a call of a session with deques had such jobs, the next call runs all jobs from a list, in
+ *           the order of their numbers, on the calling thread. If the jobs of that call turn out to be longer, the
+ *           following calls are shared again: one the first time, then two, four, … up to 64. Calls that alternate
+ *           between short and long jobs are thus nearly always shared.
+ * Memory:   4 bytes per node. The tables of the firing rule and the policy are freed once the list exists.
  */
 #ifndef DFR_LIST_H
 #define DFR_LIST_H

@@ -1,5 +1,6 @@
-/* log.c - writes lines on stderr (log.h). Each line is one call of stdio, so that lines of several threads do not
- * mix. */
+/* log.c - writes log lines to stderr (log.h). Each line is one stdio call, so that lines of several threads do not
+ * interleave.
+ */
 #include "runtime/engine/log.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* log.h - what libdf writes on stderr, up to the level that the run's options ask for. Each line begins with the
- * process's name. */
+/* log.h - logging to stderr, up to the level that the run's options set. Each line begins with the process's name. */
 #ifndef DFR_LOG_H
 #define DFR_LOG_H
 

@@ -1,6 +1,6 @@
-/* ports.c - finds where the tokens and the scratch memory of a job are on the host (ports.h). Tokens are blocks
- * (memmgr/space.h), or lie at addresses that were fixed before the run (tokens.h). Once there are empty tokens, it calls
- * kernels, too. It gives accs their first value.
+/* ports.c - locates the tokens and the scratch memory of a job on the host (ports.h). Tokens are blocks
+ * (memmgr/space.h), or lie at addresses that were fixed before the run (tokens.h). It also initialises accs, and calls
+ * kernels in runs that have empty tokens.
  */
 #include "runtime/engine/ports.h"
 

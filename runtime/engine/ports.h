@@ -1,6 +1,7 @@
-/* ports.h - the pointers that a job's kernel is called with on the host. The loops of CPU workers call it for each job.
+/* ports.h - the pointers to a job's tokens with which its kernel is called on the host. The loops of CPU workers use it
+ * for each job.
  *
- * Memory:   the array of pointers belongs to the worker or to the run. It is valid until the worker asks for the
+ * Memory:   the array of pointers belongs to the worker or to the run. It is valid until the worker requests the
  *           pointers of its next job.
  * Threads:  the worker that took the job.
  */
@@ -9,29 +10,29 @@
 
 #include "runtime/engine/engine.h"
 
-/* Gives pointers to the job's tokens and scratch. Afterwards the outputs have memory. NULL: the run has failed. */
+/* Returns pointers to the job's tokens and scratch, and allocates its outputs. NULL: the run has failed. */
 void *const *dfr_ports(struct df_run *run, struct dfr_worker *worker, uint64_t job);
 
-/* The outputs of the job are empty from now on. At the first time in a run, firing.codes gets dfr_call_or_leave_out() in
- * place of every cpu variant. So a run in which nothing is skipped never asks whether a token is empty. Any thread may
- * see the new entry late: before it reads an empty token it sees it, because that token's producer wrote it before. */
+/* Marks the outputs of the job as empty. The first call in a run replaces every cpu variant in firing.codes by
+ * dfr_call_or_leave_out(), so a run in which nothing is skipped never tests whether a token is empty. Another thread may see
+ * the new entry late, but not after it reads an empty token, because that token's producer wrote it before. */
 void dfr_make_empty(struct df_run *run, uint64_t job);
-/* The same of one output, and not of the others. */
+/* The same for a single output. */
 void dfr_make_one_empty(struct df_run *run, uint64_t job, uint32_t value);
 
 /* Calls the variant of the job's kernel for the CPU or for call->device, unless the job is to be left out (skips.h). Of
- * the inputs of a select it passes on the first that is not empty. Notes whether the job's outputs are empty. Gives
+ * the inputs of a select it passes on the first that is not empty. Records whether the job's outputs are empty, and returns
  * DF_SKIP if they are. Devices launch this in place of a variant that is host code. */
 int dfr_call_or_leave_out(struct df_call *call, void *stream, const size_t *dims, void *const *ports,
                           const union df_scalar *scalars);
 
-/* What is called, or launched, in place of a variant from the beginning of a run. NULL has none. */
+/* The function to call, or launch, for a variant at the beginning of a run. NULL for NULL. */
 static inline df_function *dfr_wave_function(const struct df_run *run, df_function *variant)
 {
     return variant && (run->extents || run->options.apart) ? dfr_call_or_leave_out : variant;
 }
 
-/* Calls the kernel of the job worker->call.job. Gives what the kernel returns. */
+/* Calls the kernel of the job worker->call.job, and returns its result. */
 static inline int dfr_call_kernel(const struct df_run *run, struct dfr_worker *w, void *const *ports)
 {
     const struct dfr_code *code = &run->firing.codes[run->firing.nodes[dfr_job_node(w->call.job)].work];

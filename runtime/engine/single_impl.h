@@ -1,5 +1,5 @@
-/* single_impl.h - the inside of a single GPU (single_job.h): single_job.c opens it and runs a job;
- * runtime/measure/measure_batch.c times several launches behind one another.
+/* single_impl.h - internals of a single GPU (single_job.h): single_job.c opens it and runs one job;
+ * runtime/measure/measure_batch.c times several launches in a row.
  */
 #ifndef DFR_SINGLE_IMPL_H
 #define DFR_SINGLE_IMPL_H
@@ -16,7 +16,7 @@ struct dfr_single_gpu {
     struct dfr_device *device;
     struct dfr_event *event;
     struct df_unit unit;
-    uint64_t pool_bytes, spare_bytes;   /* spare: wanted behind the largest job */
+    uint64_t pool_bytes, spare_bytes;   /* spare: requested after the largest job */
     void **places;                      /* by port of the present job: its address on the device */
     struct dfr_range *ranges;           /* by port: the same, for a device that checks its memory */
     size_t *dims;                       /* of the present job */
@@ -36,13 +36,13 @@ struct dfr_single_launch {              /* what launches of the present job need
 
 int dfr_single_copy(struct dfr_single_gpu *gpu, enum dfr_copy kind, void *to, const void *from, uint64_t bytes,
                     struct df_error *error);
-/* Enqueues copies that give the inouts of a job their inputs again. */
+/* Enqueues copies that restore the inputs of a job's inouts. */
 int dfr_single_restore(struct dfr_single_gpu *gpu, const struct dfr_single_job *job, struct df_error *error);
 void dfr_single_prepare(struct dfr_single_gpu *gpu, struct dfr_single_job *job, struct dfr_single_launch *launch);
 /* *result is what the kernel returns, once the launch is complete. */
 int dfr_single_enqueue(struct dfr_single_gpu *gpu, struct dfr_single_launch *launch, int *result,
                        struct df_error *error);
-/* After a failure: waits until nothing looks at *launch any more. Gives `status`, with the node's name in *error. */
+/* After a failure: waits until nothing accesses *launch any more. Returns `status`, with the node's name in *error. */
 int dfr_single_failed(struct dfr_single_gpu *gpu, const struct dfr_single_job *job,
                       const struct dfr_single_launch *launch, int status, const struct df_error *why,
                       struct df_error *error);

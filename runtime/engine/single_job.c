@@ -1,5 +1,5 @@
-/* single_job.c - runs a job by itself (single_job.h): fills its call, and runs its gpu variant on a device of its own.
- * The emulator runs the cpu variant in place of the gpu variant.
+/* single_job.c - runs a single job outside a run (single_job.h): fills in its call, and runs its gpu variant on a
+ * device opened for this purpose. The emulator runs the cpu variant instead of the gpu variant.
  */
 #include "runtime/engine/single_impl.h"
 

@@ -1,16 +1,15 @@
-/* single_job.h - one job by itself: no worker takes it, and nothing waits for its end. The measuring mode
- * (runtime/measure/) and --check=variants (runtime/inspect/check_variants.c) run jobs in this way.
+/* single_job.h - runs one job in isolation: no worker takes it, and no other job waits for its end. The measuring mode
+ * (runtime/measure/) and --check=variants (runtime/inspect/check_variants.c) use it.
  *
- * Words:    A *single GPU* is a device that its owner has opened for this purpose. It runs one job at a time.
- * Run:      the run that is passed here need not have been started. Only its graph, its options, memory.scalars and
- *           devices.number[1] are used.
- * Checks:   the emulator protects what the job did not declare, unless the run's option emu_check is off.
- * Layout:   the ports of the job lie one after the other from the start of the pool. Behind an inout port lies a copy
- *           of its input, from which each launch restores it within the device. One stream does everything, so the
- *           order of commands needs no event but the last.
- * Time:     from the launch's begin to its end, by the device's own clock if it has one, otherwise by the host's. The
- *           begin of a launch that finds its stream empty is before the host's work for it, which takes a few us on a
- *           GPU. The measuring mode avoids that (measure_batch.c).
+ * Words:    a *single GPU* is a device that its owner has opened for this purpose. It runs one job at a time.
+ * Run:      need not have been started. Only its graph, options, memory.scalars and devices.number[1] are used.
+ * Checks:   the emulator protects memory that the job did not declare, unless the run's option emu_check is off.
+ * Layout:   the job's ports are laid out one after the other from the start of the pool. After each inout port lies a
+ *           copy of its input, from which each launch restores it on the device. All commands go to one stream, so only
+ *           the last one needs an event.
+ * Time:     from the beginning of the launch to its end, by the device's clock if it has one, otherwise by the host's.
+ *           If the stream is empty, a launch begins before the host's work for it, which takes a few us on a GPU; the
+ *           measuring mode avoids that (measure_batch.c).
  * Threads:  one thread at a time for each single GPU.
  */
 #ifndef DFR_SINGLE_JOB_H
@@ -31,16 +30,15 @@ struct dfr_single_job {
     int code;                           /* what the kernel returned */
 };
 
-/* Fills the call of a job that runs by itself. */
+/* Fills in the call of a job that runs in isolation. */
 void dfr_single_call(struct df_run *run, const struct dfr_single_job *job, struct df_call *call);
-/* Judges job->code. Gives DF_OK for DF_OK, for DF_SKIP unless the node fires once, and for DF_END of a stream. Otherwise
- * gives the node's failure. */
+/* Evaluates job->code: returns DF_OK for DF_OK, for DF_SKIP unless the node fires once, and for DF_END of a stream;
+ * otherwise the node's failure. */
 int dfr_single_outcome(const struct df_run *run, const struct dfr_single_job *job, const struct df_call *call,
                        struct df_error *error);
 
-/* Opens the back end's device devices.number[1]. Its pool has pool_bytes and spare_bytes behind them for its owner's use,
- * or as many as the device and --gpu-mem allow if that is less. If the run has machine.cores, an emulated one computes on
- * the first of them. */
+/* Opens the back end's device devices.number[1]. Its pool has pool_bytes, then spare_bytes for its owner's use, or less if the
+ * device or --gpu-mem does not allow as much. If the run has machine.cores, an emulated GPU computes on the first of them. */
 int dfr_single_gpu_open(struct df_run *run, const struct dfr_device_ops *ops, uint64_t pool_bytes,
                         uint64_t spare_bytes, struct dfr_single_gpu **gpu, struct df_error *error);
 void dfr_single_gpu_close(struct dfr_single_gpu *gpu); /* NULL is allowed */

@@ -1,4 +1,4 @@
-/* steal.c - finds a victim, judges whether its jobs are worth a theft, and takes them. steal.h has the rules. */
+/* steal.c - chooses a victim, decides whether its jobs are worth stealing, and steals them (steal.h). */
 #include "runtime/engine/steal.h"
 
 #include <stdlib.h>

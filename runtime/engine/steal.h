@@ -1,24 +1,23 @@
-/* steal.h - work stealing: what a worker without jobs does, in a run whose ready jobs lie in the workers' deques
- * (deque.h). Such a worker, the *thief*, takes the older half of the deque of another worker, its *victim*. The loop in
- * worker.c calls these functions.
+/* steal.h - work stealing, for runs whose ready jobs are in the workers' deques (deque.h). A worker without jobs, the
+ * *thief*, takes the older half of another worker's deque, its *victim*'s. The loop in worker.c calls these functions.
  *
- * Order:     a worker runs its newest job first. That leaves the oldest jobs, on which most depends, to thieves.
- *            An ordered node's job of the next wave counts as older than what this wave's job makes ready.
- * Waves:     if its jobs take DFR_LONG_S and more, a worker's next job is one of an ordered node or a stream, if there is one, and else one of the oldest
- *            wave. The first ones run one after the other, so whoever waits for them waits longest: a file is read ahead of the jobs that need it. A wave
- *            that fell behind would keep all later ones waiting. A worker looks at how long its jobs are if it was stolen from of late, or if owners
- *            always use fences (deque.h).
- * Worth:     nobody steals from a worker whose jobs are shorter than DFR_WORTH_S, because two workers would need longer
- *            for them than one. A thief watches for DFR_WATCH_S how many jobs its victim ends. If they are too short,
- *            the thief takes a nap before it looks again, and each nap is longer than the one before. This costs the
- *            victim nothing.
- * Sleeping:  a worker that finds no victim spins briefly and then sleeps, until a worker has more jobs than it runs
- *            next.
- * Alone:     while no other worker has jobs, the counters of the firing rule need no atomic operations. A thief adds
- *            itself to `n_active` before it closes its victim's gate. So the victim knows it when it comes back in. A
- *            worker without jobs subtracts itself, with release: all that it did is there for a worker that then finds
- *            itself alone.
- * Memory:    create() allocates a deque for each worker. destroy() frees them.
+ * Order:    a worker runs its newest job first, which leaves the oldest jobs, on which most others depend, to thieves.
+ *           An ordered node's job of the next wave counts as older than what this wave's job makes ready.
+ * Waves:    if its jobs take DFR_LONG_S or more, a worker next runs a job of an ordered node or a stream, if there is
+ *           one, and else one of the oldest wave. Jobs of the former are serialised, so whatever depends on them waits
+ *           longest: a file, for example, is read ahead of the jobs that need it. A wave that fell behind would hold up
+ *           all later ones. A worker checks the length of its jobs if it was recently stolen from, or if owners always
+ *           use fences (deque.h).
+ * Worth:    a worker whose jobs are shorter than DFR_WORTH_S is not stolen from, because two workers would need longer
+ *           for them than one. A thief counts for DFR_WATCH_S how many jobs its victim ends. If they are too short, it
+ *           naps before it looks again, longer each time. This costs the victim nothing.
+ * Sleeping: a worker that finds no victim spins briefly and then sleeps, until some worker has more jobs than the one
+ *           that it runs next.
+ * Alone:    while no other worker has jobs, the counters of the firing rule need no atomic operations. A thief
+ *           increments `n_active` before it closes its victim's gate, so the victim sees it when it re-enters. A worker
+ *           without jobs decrements it with release, so that a worker which then finds itself alone sees everything
+ *           that it did.
+ * Memory:   create() allocates a deque for each worker; destroy() frees them.
  */
 #ifndef DFR_STEAL_H
 #define DFR_STEAL_H

@@ -1,4 +1,4 @@
-/* tokens.c - lays out the tokens that have fixed addresses, and makes the pointers for every job's ports (tokens.h). */
+/* tokens.c - lays out tokens at fixed addresses, and prepares the pointers for every job's ports (tokens.h). */
 #include "runtime/engine/tokens.h"
 
 #include <stdlib.h>

@@ -1,15 +1,15 @@
-/* tokens.h - host tokens at addresses that are known before the run. A job's kernel is then called with pointers that
- * were made beforehand. When the job ends, no memory needs to be taken, passed on or given back.
+/* tokens.h - host tokens at addresses that are fixed before the run. Kernels are called with precomputed pointers, and
+ * the end of a job allocates, passes on and frees no memory.
  *
- * When:     four things must be true. All jobs run on the host. No node is bounded by @depth, because the tokens of
- *           such a node are counted one by one. Nobody looks into the run (inspect.h). And there is a plan whose places
- *           save memory, or tokens take little memory even side by side. Otherwise tokens are blocks of memmgr/space.h.
+ * When:     all jobs run on the host; no node is bounded by @depth, because such a node's tokens are counted
+ *           individually; no option inspects the run (inspect.h); and there is a plan whose layout saves memory, or the
+ *           tokens take little memory even without overlap. Otherwise tokens are blocks of memmgr/space.h.
  * Memory:   create() allocates the tokens, and a pointer for each port of each job in flight. The pointers of tmp ports
- *           are NULL here: they point into the worker's own scratch when the job is called (ports.h).
- * Lent:     tokens in the caller's memory (buffers.h) take no memory here. They lie at another address in each wave. So
- *           the pointers to them are set when the wave begins, when no job of its slot is there.
- * Threads:  between create and destroy nothing changes but the pointers to lent tokens. The bytes of the tokens belong
- *           to the jobs.
+ *           are NULL here; when the job is called, they are set to the worker's own scratch (ports.h).
+ * Lent:     tokens in the caller's memory (buffers.h) take none here. Their address differs from wave to wave, so the
+ *           pointers to them are set when the wave begins, when its slot has no jobs.
+ * Threads:  between create and destroy only the pointers to lent tokens change. The bytes of the tokens belong to the
+ *           jobs.
  */
 #ifndef DFR_TOKENS_H
 #define DFR_TOKENS_H
@@ -32,12 +32,12 @@ struct dfr_tokens {
     uint32_t n_lent;
 };
 
-/* The plan whose places host tokens can take, whatever the order of jobs. NULL: there is no such plan; or the plan
- * takes more memory than a heap would, and more than what stays in the caches. */
+/* The plan whose places are valid for host tokens in any order of jobs. NULL: there is none, or it takes both more memory
+ * than a heap would and more than the caches hold. */
 const struct df_plan *dfr_tokens_plan(const struct df_run *run);
 
-/* Lays values side by side, in whole lines: gives their offsets in a slot, or those of once values in the once slot, and how
- * many bytes all take. An inout output has the offset of its input. Lent values have none. */
+/* Lays out values without overlap, in whole cache lines: writes their offsets in a slot (once: those of once values, in the once
+ * slot), and returns the total size in bytes. An inout output has the offset of its input. Lent values have none. */
 uint64_t dfr_tokens_lay_out(const struct df_run *run, uint64_t *offset, bool once);
 
 /* Leaves *tokens unchanged if addresses are not to be fixed. */

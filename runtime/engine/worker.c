@@ -1,4 +1,4 @@
-/* worker.c - the loop of a CPU worker, which is the main function of the worker's thread (worker.h). */
+/* worker.c - the main loop of a CPU worker's thread (worker.h). */
 #include "runtime/engine/worker.h"
 
 #include "runtime/engine/crash.h"
@@ -154,9 +154,9 @@ static inline __attribute__((always_inline)) void run_job(struct df_run *run, st
 /* ---- the next job, from the policy ---- */
 
 /* Jobs whose data is on the way do not keep a worker from other jobs. But a policy that decides late gives a job to
- * whoever asks first. So that jobs are not drawn to the host which a device would take sooner, no more are staged than
+ * whoever asks first. So that jobs are not drawn to the host which a device would take sooner, no more prefetch than
  * workers are without a job: each of them waits for one. */
-static bool enough_staged(const struct df_run *run, const struct dfr_worker *w)
+static bool enough_prefetching(const struct df_run *run, const struct dfr_worker *w)
 {
     struct df_run *r = (struct df_run *)run;
     uint32_t others;
@@ -164,7 +164,7 @@ static bool enough_staged(const struct df_run *run, const struct dfr_worker *w)
     if (!run->choice.policy->pull)
         return false;
     others = atomic_load_explicit(&r->devices.n_busy, memory_order_seq_cst) - w->busy;
-    return atomic_load_explicit(&r->devices.n_staged, memory_order_seq_cst) + others >= run->machine.n_cpu_workers;
+    return atomic_load_explicit(&r->devices.n_prefetching, memory_order_seq_cst) + others >= run->machine.n_cpu_workers;
 }
 
 static void set_put_off(struct df_run *run, struct dfr_worker *w, bool put_off)
@@ -175,13 +175,13 @@ static void set_put_off(struct df_run *run, struct dfr_worker *w, bool put_off)
     atomic_fetch_add_explicit(&run->devices.n_put_off, put_off ? 1u : -1u, memory_order_seq_cst);
 }
 
-/* Does the worker leave the policy's jobs to others? It says so, and then looks again. Whoever makes enough_staged() false
+/* Does the worker leave the policy's jobs to others? It says so, and then looks again. Whoever makes enough_prefetching() false
  * changes that first, and then looks for workers that were put off. So none of them sleeps beside a job. */
 static bool is_put_off(struct df_run *run, struct dfr_worker *w)
 {
-    set_put_off(run, w, enough_staged(run, w));
+    set_put_off(run, w, enough_prefetching(run, w));
     if (w->put_off)
-        set_put_off(run, w, enough_staged(run, w));
+        set_put_off(run, w, enough_prefetching(run, w));
     return w->put_off;
 }
 
@@ -198,16 +198,16 @@ static bool take(struct df_run *run, struct dfr_worker *w, uint64_t *job)
             *job = w->kept;
             w->kept = DFR_NO_JOB;
         } else if (run->devices.arrived && dfr_queue_pop(run->devices.arrived, job)) {
-            if (dfr_stage_end_kept(run, w, *job))
+            if (dfr_end_kept(run, w, *job))
                 continue;
-            atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_seq_cst);
-            if (w->busy)                /* else it becomes busy now in place of what was staged */
+            atomic_fetch_sub_explicit(&run->devices.n_prefetching, 1, memory_order_seq_cst);
+            if (w->busy)                /* else it becomes busy now in place of the prefetch */
                 wake_put_off(run);
             return true;
         } else if (is_put_off(run, w) || !run->choice.policy->pop(run->choice.state, w->index, job)) {
             return false;
         }
-        if (run->machine.n_gpus == 0 || !dfr_stage(run, *job, 0)) /* else it waits for its data */
+        if (run->machine.n_gpus == 0 || !dfr_prefetch(run, *job, 0)) /* else it waits for its data */
             return true;
     }
 }

@@ -1,6 +1,6 @@
-/* extents.c - which extents vary, the rows that hold them, and the dimensions of a job by the tokens that it reads
- * (extents.h). A dimension variable is bound by the first in port that has it alone; every other port that has it must
- * agree.
+/* extents.c - tracks extents that vary: which values have them, the rows that store them, and the dimensions of a job
+ * computed from the tokens that it reads (extents.h). A dimension variable is bound by the first in port where it is an
+ * extent by itself; every other port that has it must agree.
  */
 #include "runtime/extents/extents.h"
 

@@ -41,7 +41,7 @@ static void arrived(void *arg, uint32_t waiter)
 static void on_host(void *arg, uint32_t block)
 {
     const struct dfr_gpu *gpu = arg;
-    dfr_stage_onward(gpu->run, block, gpu->unit);
+    dfr_prefetch_onward(gpu->run, block, gpu->unit);
 }
 
 /* --poison: memory was given back. */

@@ -1,5 +1,5 @@
-/* check_variants.c - firing gpu variants beside the run, and comparing what they and the cpu variants gave. A gpu
- * variant runs on a GPU of the check's own (engine/single_job.h).
+/* check_variants.c - runs gpu variants alongside the run, and compares their outputs with those of the cpu variants
+ * (check_variants.h). Gpu variants run on a GPU that is opened for the check (engine/single_job.h).
  */
 #include "runtime/inspect/check_variants.h"
 

@@ -1,15 +1,15 @@
-/* check_variants.h - --check=variants: each job's gpu variant runs on the same inputs as its cpu variant, and what
- * both gave is compared. inspect.c calls it around each job; start/run.c calls
- * dfr_check_find(), and start/admit.c asks which nodes the device can run.
+/* check_variants.h - --check=variants: runs each job's gpu variant on the same inputs as its cpu variant, and compares
+ * the outputs. inspect.c calls it around each job; start/run.c calls dfr_check_find(), and start/admit.c asks which
+ * nodes the device can run.
  *
- * Flow:     the run is serial and on the host (policy_serial.c), so the first difference is the same each time. The
- *           values that flow on are the cpu variant's. A kernel without a cpu variant runs on the check's device,
- *           and is not compared. Before each variant its outputs are filled with the same pattern, so bytes that
- *           neither variant wrote are equal.
- * Left out: kernels that are `ordered` or a `stream` (they may keep a state, which two variants cannot share), sinks,
- *           and jobs that do not fit the device and have a cpu variant. There is one notice for each of these reasons.
- *           A run is refused if a job does not fit the device and has no cpu variant.
- * Device:   the check opens one for itself, for the largest job. The run's one worker uses it.
+ * Flow:     the run is serial and on the host (policy_serial.c), so the first difference is the same in each run.
+ *           Readers get the cpu variant's outputs. A kernel without a cpu variant runs on the check's device and is not
+ *           compared. Before each variant its outputs are filled with the same pattern, so bytes that neither variant
+ *           writes compare equal.
+ * Left out: kernels that are `ordered` or a `stream` (they may have a state, which two variants cannot share), sinks,
+ *           and jobs that do not fit on the device and have a cpu variant. One notice is printed per reason. A run is
+ *           rejected if a job does not fit on the device and has no cpu variant.
+ * Device:   opened for the check, with memory for the largest job. The run's only worker uses it.
  */
 #ifndef DFR_CHECK_VARIANTS_H
 #define DFR_CHECK_VARIANTS_H

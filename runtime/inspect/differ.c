@@ -1,6 +1,6 @@
-/* differ.c - comparing arrays element by element (differ.h). Elements are compared as long double. If that type has
- * 64 bits of mantissa, it holds every element type exactly. If it has fewer, i64 would lose bits;
- * therefore i64 without a tolerance is compared by its bytes.
+/* differ.c - compares arrays element by element with a tolerance (differ.h), in long double. With a 64-bit mantissa
+ * that represents every element type exactly. With fewer bits i64 would lose precision, so i64 without a tolerance is
+ * compared bytewise.
  */
 #include "runtime/inspect/differ.h"
 

@@ -1,10 +1,10 @@
-/* differ.h - do two arrays hold the same numbers, within a tolerance? check_variants.c asks this.
+/* differ.h - compares two arrays of numbers within a tolerance. check_variants.c uses it.
  *
- * Rule:     a and b agree if |a - b| <= absolute + relative * max(|a|, |b|). An infinity agrees with itself alone, a
- *           NaN with any NaN, and 0 with -0.
- * Defaults: these hold for a kernel that states no tolerance. Integers are exact. f64 has 1e-12 relative and 1e-15
- *           absolute, f32 has 1e-5 and 1e-7, f16 has 4e-3 and 1e-4. That is some tens of units in the last place:
- *           enough for sums in another order and for fused multiplications.
+ * Rule:     a and b agree if |a - b| <= absolute + relative * max(|a|, |b|). An infinity agrees only with itself, a NaN
+ *           with any NaN, and 0 with -0.
+ * Defaults: for kernels that state no tolerance: integers must be equal; f64 has 1e-12 relative and 1e-15 absolute, f32
+ *           has 1e-5 and 1e-7, f16 has 4e-3 and 1e-4. These are some tens of units in the last place: enough for
+ *           reordered sums and fused multiply-adds.
  */
 #ifndef DFR_DIFFER_H
 #define DFR_DIFFER_H

@@ -1,4 +1,4 @@
-/* dump.c - which tokens are to be written, as .npy files (dump.h). */
+/* dump.c - selects the tokens that --dump requests, and writes them as .npy files (dump.h). */
 #include "runtime/inspect/dump.h"
 
 #include <errno.h>

@@ -1,11 +1,11 @@
-/* dump.h - --dump=NODE[:WAVE]: the tokens of some nodes, written as files that numpy reads. inspect.c calls it.
+/* dump.h - --dump=NODE[:WAVE]: writes the tokens of selected nodes to files that NumPy reads. inspect.c calls it.
  *
- * Requests: a request is the path of a node as messages have it ("main/blur", "main/segment[3]/open"), or a pattern
- *           in which each '*' stands for any text. It asks for one wave, or for all. Every output of the node is
- *           written, after the job that made it.
- * Files:    DIR/NODE.PORT.WAVE.npy, with '.' for each '/' of the node's path (names have no '.'). A file is there
- *           whole, or not at all.
- * Memory:   dfr_dump_create() gives what dfr_dump_destroy() returns. The requests' texts are borrowed.
+ * Requests: the path of a node as messages show it ("main/blur", "main/segment[3]/open"), or a pattern in which each
+ *           '*' matches any text; for one wave or for all. Every output of the node is written, after the job that
+ *           produced it.
+ * Files:    DIR/NODE.PORT.WAVE.npy, with '.' for each '/' in the node's path (names contain no '.'). Files are replaced
+ *           atomically.
+ * Memory:   dfr_dump_destroy() frees what dfr_dump_create() returned. The texts of requests are borrowed.
  * Threads:  dfr_dump_wants() and dfr_dump_write() may be called from any worker.
  */
 #ifndef DFR_DUMP_H

@@ -1,8 +1,8 @@
-/* inspect.c - puts together what was asked for of --check=variants, --dump, --poison and --watchdog. The start of a
- * run makes it; workers call it around each job.
+/* inspect.c - combines --check=variants, --dump, --poison and --watchdog, as requested, into the hooks that workers
+ * call around each job. The start of a run creates it.
  *
- * The watchdog has a post (watchdog.h) for each CPU worker, one for each job that a GPU may have in flight, and one
- * for the gpu variants that --check=variants runs.
+ * The watchdog has a post (watchdog.h) for each CPU worker, for each job that a GPU may have in flight, and for the gpu
+ * variants that --check=variants runs.
  */
 #include "runtime/inspect/inspect.h"
 

@@ -1,12 +1,12 @@
-/* inspect.h - what happens around a kernel's call in a run that is looked into: --check=variants, --dump, --poison and
- * --watchdog. This room knows the engine and the devices' interface. A run with none of these options has no struct
- * dfr_inspect, and each of its jobs pays one test of a pointer.
+/* inspect.h - the hooks around kernel calls in an inspected run: --check=variants, --dump, --poison and --watchdog.
+ * This room knows the engine and the devices' interface. Without any of these options there is no struct dfr_inspect,
+ * and each job pays for testing one pointer.
  *
- * Memory:   dfr_inspect_create() makes struct dfr_inspect if an option asks for it. dfr_inspect_destroy() returns it,
+ * Memory:   dfr_inspect_create() allocates struct dfr_inspect if an option needs it. dfr_inspect_destroy() frees it,
  *           before the devices are closed.
- * Threads:  run->watch.call is called by CPU workers, each with its own jobs; launch, finished and freed by a GPU's own
- *           worker; all else by the thread that makes and ends the run.
- * Errors:   what goes wrong fails the run; the message names the node and the wave.
+ * Threads:  CPU workers call run->watch.call for their own jobs; a GPU's worker calls launch, finished and freed;
+ *           everything else is called by the thread that creates and ends the run.
+ * Errors:   any error fails the run; the message names the node and the wave.
  */
 #ifndef DFR_INSPECT_H
 #define DFR_INSPECT_H
@@ -16,7 +16,7 @@
 
 struct dfr_inspect;
 
-/* Does an option ask for any of this? Then a GPU's jobs are launched one by one, each when its inputs are there. */
+/* Returns whether an option requests inspection. If so, a GPU's jobs are launched one by one, each when its inputs are there. */
 bool dfr_inspect_wanted(const struct df_run *run);
 /* Called after the admission, when the plan for memory exists. Fills run->watch.inspect and run->watch.call; both
  * stay NULL if nothing was asked for. */
@@ -32,10 +32,9 @@ int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const 
 int dfr_inspect_finished(struct df_run *run, uint32_t unit, uint32_t place, struct df_call *call, int code,
                          void *const *ports);
 
-/* --poison: what a space fills host memory with, by value. The caller frees it. NULL: nothing, or there is no
- * memory. */
+/* --poison: the byte that fills host memory, by value. The caller frees the array. NULL: no filling, or out of memory. */
 uint8_t *dfr_inspect_poison(const struct df_run *run);
-/* --poison: fills a piece of a GPU's memory that was given back and that nobody uses. */
+/* --poison: fills a freed range of a GPU's memory. */
 int dfr_inspect_freed(struct df_run *run, struct dfr_device *device, void *address, uint64_t bytes,
                       struct df_error *error);
 

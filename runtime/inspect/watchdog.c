@@ -1,8 +1,8 @@
-/* watchdog.c - the posts of watchdog.h, and the thread that looks at them.
+/* watchdog.c - the posts of watchdog.h, and the thread that checks them.
  *
- * A post's `turn` is odd while a job runs there. begin() writes the job and then adds 1 to turn; end() adds 1 again.
- * The watchdog reads turn, then the job, then turn once more. If turn has not changed, the job is the one of that
- * turn. For this, the stores of the job are releases (they come after the turn before), and the loads of the job are
+ * A post's `turn` is odd while a job runs there. begin() writes the job and then increments turn; end() increments it
+ * again. The watchdog reads turn, the job, and turn once more (a seqlock): if turn has not changed, the job belongs to
+ * it. For this, the stores of the job are releases (they come after the previous turn), and the loads of the job are
  * acquires.
  */
 #include "runtime/inspect/watchdog.h"

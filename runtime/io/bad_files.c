@@ -1,4 +1,4 @@
-/* bad_files.c - the list of files that kernels could not read (bad_files.h). */
+/* bad_files.c - maintains the list of files that kernels could not read (bad_files.h). */
 #include "runtime/io/bad_files.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* bad_files.h - the files that kernels could not read, of a run that goes on without them (df_bad_file() of df_io.h). */
+/* bad_files.h - --bad-files: the list of files that kernels could not read, in a run that continues without them
+ * (df_bad_file() of df_io.h).
+ */
 #ifndef DFR_BAD_FILES_H
 #define DFR_BAD_FILES_H
 

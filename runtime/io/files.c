@@ -1,4 +1,4 @@
-/* files.c - files that kernels read, and what is said of them: lists of paths, opening, extents (df_io.h). */
+/* files.c - the input side of df_io.h: lists of paths, opening files, and the extents that they announce. */
 #include "runtime/df_io.h"
 
 #include <errno.h>

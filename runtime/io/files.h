@@ -1,4 +1,4 @@
-/* files.h - what a run asks of files before its kernels read them (df_io.h has what kernels ask). */
+/* files.h - queries about input files that a run makes before its kernels read them (df_io.h is what kernels call). */
 #ifndef DFR_FILES_H
 #define DFR_FILES_H
 

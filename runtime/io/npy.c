@@ -1,4 +1,4 @@
-/* npy.c - the header of NumPy's format, versions 1 to 3 (NEP 1): read, and written as version 1 (df_io.h). */
+/* npy.c - reads and writes the header of NumPy's .npy format (NEP 1): versions 1 to 3, written as version 1 (df_io.h). */
 #include "runtime/df_io.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* state.c - df_state() and df_expect_waves() of df.h. The table by node is made when the first kernel asks. Who adds a
- * table or a state holds a lock; who finds one there takes none.
+/* state.c - df_state() and df_expect_waves() of df.h. The table by node is allocated when the first kernel calls one of
+ * them. Adding a table or a state takes a lock; lookups take none.
  */
 #include "runtime/io/state.h"
 

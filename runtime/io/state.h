@@ -1,4 +1,4 @@
-/* state.h - the end of what kernels keep from wave to wave (df_state() of df.h).
+/* state.h - destruction of the states that kernels keep from wave to wave (df_state() of df.h), and queries about them.
  *
  * Room:     runtime/io/ holds what kernels call that read files: functions of df_io.h, and df_state(), which keeps a file open between waves. It knows the
  *           engine, and neither the start nor the end of a run.

@@ -1,9 +1,10 @@
-/* tiles.c - a picture as a stream of tiles, and tiles as a picture, with one row of tiles in memory (df_io.h).
+/* tiles.c - splits a picture into a stream of tiles, and assembles tiles into a picture, with only one row of tiles in
+ * memory (df_io.h).
  *
- * Reading:  The rows [first, end) of the picture that the current row of tiles touches are in memory, in one piece. All
- *           that mirroring asks for is among them: a row at most `halo` outside the picture mirrors to one that is no
+ * Reading:  the picture rows [first, end) that the current row of tiles touches are in memory contiguously. They
+ *           include all rows that mirroring needs: a row at most `halo` outside the picture mirrors to one that is no
  *           further inside.
- * Writing:  Tiles come row by row, left to right. When the last one of a row is there, its rows are put out.
+ * Writing:  tiles arrive row by row, from left to right. When a row of tiles is complete, its picture rows are written.
  */
 #include "runtime/df_io.h"
 

@@ -1,8 +1,8 @@
-/* library.c - the calls of a generated library (df_library_… of the public df.h): who may make one, and whether what it
- * brings can be used. library.h lists the other files.
+/* library.c - the public calls of a generated library (df_library_… of df.h): checks who may call, and whether the
+ * arguments are valid. library.h lists the other files.
  *
- * Closed:   a handle that was closed keeps its memory until CLOSED_KEPT others have been closed. So a call with a closed
- *           one is told so, as long as it can be known.
+ * Closed:   the memory of a closed handle is kept until CLOSED_KEPT others have been closed, so that a call with a
+ *           closed handle fails with an error as long as that can be detected.
  */
 #include "runtime/library/library.h"
 

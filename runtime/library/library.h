@@ -1,11 +1,8 @@
-/* library.h - what the files of this room share: the sizes that a session of a generated library knows.
+/* library.h - the state of a session of a generated library, shared by the files of this room.
  *
- * Room:     runtime/library/ is what a generated library does with a call (df_library_… of the public df.h). It knows
- *           the command line of programs, whose options a session takes, and the sessions of libdf. The compiler's
- *           front end is called through df_program.replanner.
- *   library.c  the public calls, and who may make one
- *   options.c  a session's options
- *   sizes.c    what is made for certain sizes
+ * Room:     runtime/library/ implements the calls of a generated library (df_library_… of the public df.h). It knows
+ *           the command line of programs, whose options a session accepts, and the sessions of libdf. It calls the
+ *           compiler's front end through df_program.replanner.
  */
 #ifndef DF_LIBRARY_H
 #define DF_LIBRARY_H
@@ -48,13 +45,12 @@ struct dfr_library {                    /* what an open session has */
 int dfr_library_options(struct dfr_library *library, const char *text, struct df_error *error);
 void dfr_library_options_free(struct dfr_library *library);
 
-/* sizes.c. Gives what there is for these sizes; makes it, but for its session, if there is nothing, in place of what was
- * used longest ago. */
+/* sizes.c. Returns the entry for these sizes. A new one, still without a session, replaces the least recently used. */
 int dfr_sized_get(struct dfr_library *library, const size_t *dims, bool many, struct dfr_sized **sized,
                   struct df_error *error);
 /* Opens its session, for which `args` must be set. */
 int dfr_sized_open(struct dfr_library *library, struct dfr_sized *sized, struct df_error *error);
-/* Makes room for what a call of so many waves says of empty tokens, and clears it. */
+/* Allocates and clears the records of empty tokens for a call of so many waves. */
 int dfr_sized_waves(struct dfr_library *library, struct dfr_sized *sized, int64_t waves, struct df_error *error);
 /* Ends the session of these sizes, if there is one; stats may be NULL. The second forgets the sizes, too. */
 void dfr_sized_end(struct dfr_sized *sized, struct df_stats *stats);

@@ -1,4 +1,6 @@
-/* options.c - a session's options: one text, cut into words, which are parsed as a program's command line (library.h). */
+/* options.c - parses a session's options: one text, split into words and then read as a program's command line
+ * (library.h).
+ */
 #include "runtime/library/library.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* sizes.c - what a session of a library makes for certain sizes: the graph, by the compiler's front end; its plan; and a
- * session of libdf, which has the threads and the devices (library.h). */
+/* sizes.c - builds and caches what a library session needs for each combination of sizes: the graph, by the compiler's
+ * front end; its plan; and a session of libdf with threads and devices (library.h).
+ */
 #include "runtime/library/library.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* measure.c - the measuring mode's flow (measure.h): which variants are wanted; and the graph's run in order, in
- * which each variant is measured when its work first comes by.
+/* measure.c - the control flow of the measuring mode (measure.h): decides which variants to measure, and runs the graph
+ * in order, measuring each variant when its work first occurs.
  */
 #include "runtime/measure/measure.h"
 
@@ -16,7 +16,7 @@
 #include "runtime/base/isa.h"
 #include "runtime/start/back_ends.h"
 #include "runtime/engine/call.h"
-#include "runtime/engine/host_room.h"
+#include "runtime/engine/host_memory.h"
 #include "runtime/measure/measure_impl.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/io/state.h"

@@ -1,6 +1,6 @@
-/* measure_batch.c - times launches of one job that stand behind one another in a full stream, so that what the host does
- * for a launch is in nobody's time. Copies within the device fill the stream. They are the only long work that every
- * back end has.
+/* measure_batch.c - times several launches of one job that execute back to back on a device, so that the host's launch
+ * overhead is not in the time. Copies within the device keep the stream busy until all launches are enqueued; they are
+ * the only long-running operation that every back end has.
  */
 #include "runtime/measure/measure_impl.h"
 

@@ -1,8 +1,9 @@
-/* measure_cpu.c - fires a cpu variant once for the flow, and repeats it on copies until its mean is known. measure.c
+/* measure_cpu.c - runs a cpu variant once for the flow, and repeatedly on copies until its mean is known. measure.c
  * calls both.
  *
- * Turns:    if one copy of a job's ports were used again and again, the caches would hold all of it. In a run they hold
- *           what other jobs read and wrote since. So there are as many copies as take the memory of a wave's tokens.
+ * Turns:    repeated runs on one copy of a job's ports would find all of it in the caches. In a run the caches hold
+ *           what other jobs have read and written in between. So several copies are used in turn, which together take
+ *           the memory of a wave's tokens.
  */
 #include <stdlib.h>
 #include <string.h>

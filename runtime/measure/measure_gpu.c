@@ -1,10 +1,10 @@
-/* measure_gpu.c - a gpu variant fired once for the flow, and repeated until its mean is known, on a GPU of the
- * measurement's own (engine/single_job.h). The emulator runs the cpu variant instead.
+/* measure_gpu.c - runs a gpu variant once for the flow, and repeatedly until its mean is known, on a GPU that is opened
+ * for the measurement (engine/single_job.h). The emulator runs the cpu variant instead.
  *
- * Own time: what the model adds for each launch (`launch` of a platform) is not part of a variant's time. So short
- *           kernels are launched several times behind a delay that keeps the GPU busy until the last one is enqueued.
- *           If the host cannot enqueue them meanwhile, because the variant's host code waits for the GPU, one launch
- *           is timed after the other, and the host's work counts.
+ * Own time: the launch overhead, which the model adds separately (`launch` of a platform), must not be part of a
+ *           variant's time. Short kernels are therefore launched several times behind a delay that keeps the GPU busy
+ *           until the last one is enqueued. If the host cannot enqueue them in time, because the variant's host code
+ *           waits for the GPU, single launches are timed instead, including the host's work.
  */
 #include "runtime/measure/measure_impl.h"
 

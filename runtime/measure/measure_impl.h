@@ -1,13 +1,13 @@
-/* measure_impl.h - what the files of the measuring mode (measure.h) share.
+/* measure_impl.h - internal interface of the measuring mode (measure.h), shared by its files.
  *
- *   measure.c         the flow: which variants are wanted, and the order of everything.
- *   measure_tokens.c  the memory of tokens.
- *   measure_cpu.c     fires and repeats a cpu variant.
- *   measure_load.c    repeats it beside other threads.
- *   measure_gpu.c     fires and repeats a gpu variant.
- *   measure_batch.c   times several launches on a device together.
- *   measure_watch.c   ends the measuring mode at a kernel that does not return.
- *   measure_report.c  writes lines, reads known keys, reads the environment.
+ *   measure.c         the control flow: selects variants, and runs the graph in order.
+ *   measure_tokens.c  allocates and frees tokens.
+ *   measure_cpu.c     runs a cpu variant once, or repeatedly.
+ *   measure_load.c    runs it repeatedly under background load.
+ *   measure_gpu.c     runs a gpu variant once, or repeatedly.
+ *   measure_batch.c   times several back-to-back launches on a device.
+ *   measure_watch.c   ends the measuring mode if a kernel does not return.
+ *   measure_report.c  the protocol with `dfc profile`, and the environment variable.
  */
 #ifndef DFR_MEASURE_IMPL_H
 #define DFR_MEASURE_IMPL_H
@@ -95,7 +95,7 @@ uint64_t dfr_measure_wave_bytes(struct dfr_measure *m);
 #define DFR_MEASURE_OTHERS (UINT64_C(64) << 20) /* more than what most caches have */
 uint64_t dfr_measure_other_bytes(const struct dfr_measure *m, uint32_t work);
 uint64_t dfr_measure_port_bytes(const struct df_graph *graph, uint32_t work); /* of all ports of one job */
-/* Memory of a token, with its pages. *memory is NULL after a failure; free() gives it back. */
+/* Memory of a token, with its pages. *memory is NULL after a failure; free() releases it. */
 int dfr_measure_allocate(uint64_t bytes, void **memory, struct df_error *error);
 /* Fills m->ports for a node: its inputs, new memory for outputs, scratch for tmp ports. */
 int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *error);
@@ -104,7 +104,7 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
 void dfr_measure_clear(struct dfr_measure *m, uint32_t node);
 /* Before the flow runs a second time: nothing has memory. */
 void dfr_measure_forget(struct dfr_measure *m);
-/* After a node: frees its scratch, the values that it was the last to read, and its outputs that nobody reads. */
+/* After a node: frees its scratch, the values that it was the last to read, and its outputs without readers. */
 void dfr_measure_release(struct dfr_measure *m, uint32_t node);
 
 /* Fires the cpu variant on m->ports. */
@@ -149,7 +149,7 @@ const char *dfr_measure_uncold(const struct dfr_measure *m, uint32_t work);
 int dfr_measure_fire_gpu(struct dfr_measure_job *job, double *seconds, struct df_error *error);
 int dfr_measure_repeat_gpu(struct dfr_measure_job *job, struct dfr_sample *sample, struct df_error *error);
 
-/* ---- measure_batch.c: several launches behind one another ---- */
+/* ---- measure_batch.c: several back-to-back launches ---- */
 
 struct dfr_measure_batch {
     uint32_t n;                         /* launches, 1 to DFR_SINGLE_MOST (single_impl.h) */

@@ -1,13 +1,13 @@
-/* measure_load.c - how long a cpu variant takes while other workers run: the same variant on copies of its ports, or
- * STREAM's triad. measure.c calls it after the variant was measured alone. A variant that runs for the flow only is never
- * beside itself, and may not be repeated: it is fired beside the triad when the flow runs a second time.
+/* measure_load.c - measures a cpu variant under load: beside threads that run the same variant on copies of its ports,
+ * or STREAM's triad. measure.c calls it after the variant was measured alone. A variant with side effects cannot be
+ * repeated and never runs beside itself: it is fired beside the triad when the flow runs a second time.
  */
 #include <stdlib.h>
 
 #include "runtime/base/error.h"
 #include "runtime/engine/call.h"
-#include "runtime/engine/host_room.h"
-#include "runtime/measure/beside.h"
+#include "runtime/engine/host_memory.h"
+#include "runtime/measure/load_threads.h"
 #include "runtime/measure/measure_impl.h"
 #include "runtime/threads/bind.h"
 
@@ -89,17 +89,17 @@ static int repeat_beside(struct dfr_measure_job *job, uint32_t n,
                          int (*once)(void *arg, uint32_t thread, struct df_error *error), void *arg, double *mean_s,
                          struct df_error *error)
 {
-    struct dfr_beside *beside;
+    struct dfr_load_threads *beside;
     struct dfr_sample sample = { .mean_s = 0 };
     struct df_error other = { "" };
     dfr_measure_call_begins(job, DF_CLASS_CPU);
-    int status = dfr_beside_start(n, once, arg, &beside, error);
+    int status = dfr_load_threads_start(n, once, arg, &beside, error);
     dfr_measure_call_ended(job->m);
     if (status != DF_OK)
         return status;
     status = dfr_measure_repeat_cpu(job, &sample, error);
     dfr_measure_call_begins(job, DF_CLASS_CPU);
-    int stopped = dfr_beside_stop(beside, &other);
+    int stopped = dfr_load_threads_stop(beside, &other);
     dfr_measure_call_ended(job->m);
     if (status == DF_OK && (status = stopped) != DF_OK)
         *error = other;
@@ -122,14 +122,14 @@ static int find_rates(struct dfr_measure *m, struct df_error *error)
 int dfr_measure_fire_beside(struct dfr_measure_job *job, double *seconds, struct df_error *error)
 {
     struct dfr_measure *m = job->m;
-    struct dfr_beside *beside;
+    struct dfr_load_threads *beside;
     int status = find_rates(m, error);
     if (status == DF_OK)
-        status = dfr_beside_start(m->n_loaded - 1, dfr_triad_once, m->triad, &beside, error);
+        status = dfr_load_threads_start(m->n_loaded - 1, dfr_triad_once, m->triad, &beside, error);
     if (status != DF_OK)
         return status;
     status = dfr_measure_fire_cpu(job, seconds, error);
-    int stopped = dfr_beside_stop(beside, NULL);
+    int stopped = dfr_load_threads_stop(beside, NULL);
     return status == DF_OK && stopped != DF_OK ? dfr_error(error, stopped, "the triad failed") : status;
 }
 

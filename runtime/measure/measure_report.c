@@ -1,4 +1,4 @@
-/* measure_report.c - the lines that a measuring program exchanges with `dfc profile` (measure.h). */
+/* measure_report.c - the text protocol between a measuring program and `dfc profile` (measure.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* measure_tokens.c - the memory of tokens in the measuring mode. It is made for a node's ports, and freed after the
- * last reader. It has its pages before a kernel runs: in a run tokens lie where others lay before, and a kernel that
- * is fired only once has no time of its own to warm up.
+/* measure_tokens.c - allocates the tokens of the measuring mode: when a node's ports need them, until after the last
+ * reader. Their pages are touched before a kernel runs, because in a run tokens reuse memory, and a kernel that is
+ * fired only once would otherwise be charged for page faults.
  */
 #include <stdlib.h>
 #include <string.h>

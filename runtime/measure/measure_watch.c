@@ -1,8 +1,9 @@
-/* measure_watch.c - ends the measuring mode at a kernel that does not return. A watchdog (inspect/watchdog.h) has one
- * post for each class of units; one call runs at a time. measure.h says which calls take too long.
+/* measure_watch.c - ends the measuring mode if a kernel does not return. A watchdog (inspect/watchdog.h) has one post
+ * for each class of units; one call runs at a time. measure.h says how long calls may take.
  *
- * Lock:     this thread holds it except while a kernel runs. So the watchdog's thread can have it only then, and
- *           afterwards this thread goes on only if that one lets it.
+ * Lock:     the measuring thread holds it except while a kernel runs. The watchdog's thread can therefore act only
+ *           during a call, and afterwards the measuring thread continues only if the watchdog's thread releases the
+ *           lock.
  */
 #include "runtime/base/error.h"
 #include "runtime/inspect/watchdog.h"

@@ -1,12 +1,12 @@
-/* triad.c - STREAM's triad as a measure of memory bandwidth and as a load (triad.h). */
+/* triad.c - runs STREAM's triad, as a measure of memory bandwidth and as a background load (triad.h). */
 #include "runtime/measure/triad.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 #include "runtime/base/error.h"
-#include "runtime/engine/host_room.h"
-#include "runtime/measure/beside.h"
+#include "runtime/engine/host_memory.h"
+#include "runtime/measure/load_threads.h"
 #include "runtime/threads/bind.h"
 #include "runtime/threads/clock.h"
 #include "runtime/threads/large.h"
@@ -121,14 +121,14 @@ static double rate_of(struct own *own)
 
 int dfr_triad_rate(struct dfr_triad *t, uint32_t n, double *bytes_per_s, struct df_error *error)
 {
-    struct dfr_beside *beside;
+    struct dfr_load_threads *beside;
     for (uint32_t i = 0; i < n; i++)
         t->own[i].calls = 0;
-    int code = dfr_beside_start(n, dfr_triad_once, t, &beside, error);
+    int code = dfr_load_threads_start(n, dfr_triad_once, t, &beside, error);
     if (code != DF_OK)
         return code;
     nanosleep(&(struct timespec){ .tv_nsec = RATE_NS }, NULL);
-    code = dfr_beside_stop(beside, error);
+    code = dfr_load_threads_stop(beside, error);
     *bytes_per_s = 0;
     for (uint32_t i = 0; i < n; i++)
         *bytes_per_s += rate_of(&t->own[i]);

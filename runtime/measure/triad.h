@@ -1,9 +1,9 @@
-/* triad.h - STREAM's triad, a[i] = b[i] + 3 c[i] (McCalpin 1995): how many bytes per second the cores read and write in
- * the host's memory, and a load that takes as much of it as a thread can.
+/* triad.h - STREAM's triad, a[i] = b[i] + 3 c[i] (McCalpin 1995): measures the bandwidth of the host's memory, and
+ * serves as a background load that consumes as much of it as a thread can.
  *
- * Bytes:    24 for each i, as STREAM counts. What a cache reads before it writes is not counted.
- * Arrays:   all threads' arrays together are three times the last cache, so that it cannot hold them; but at least 4
- *           and at most 64 MiB an array, and no more than a sixteenth of the machine's memory.
+ * Bytes:    24 for each i, as STREAM counts them: write-allocate traffic is not counted.
+ * Arrays:   all threads' arrays together are three times as large as the last-level cache, so that it cannot hold them;
+ *           each array has at least 4 and at most 64 MiB, and no more than a sixteenth of the machine's memory.
  * Threads:  dfr_triad_once() may be called by several threads, each with a number of its own below `threads`. All other
  *           calls: one thread.
  * Errors:   DF_E_MEMORY.
@@ -19,7 +19,7 @@ struct dfr_triad;
 int dfr_triad_new(uint32_t threads, struct dfr_triad **triad, struct df_error *error);
 void dfr_triad_free(struct dfr_triad *triad); /* NULL allowed */
 
-/* Does a few microseconds of the triad on the thread's own arrays: a function for dfr_beside_start(), with the triad as
+/* Does a few microseconds of the triad on the thread's own arrays: a function for dfr_load_threads_start(), with the triad as
  * its argument. */
 int dfr_triad_once(void *triad, uint32_t thread, struct df_error *error);
 

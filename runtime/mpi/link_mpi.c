@@ -1,15 +1,17 @@
-/* link_mpi.c - the link over MPI, as a plug-in that is built with the site's mpicc: runtime/cluster/link.h says what it promises.
+/* link_mpi.c - implements the link between ranks (runtime/cluster/link.h) over MPI, as a plug-in that is built with the
+ * site's mpicc.
  *
- * Calls:    MPI_Isend, Iprobe, Irecv and Test alone, from the thread that opened the link (MPI_THREAD_FUNNELED). There is no
- *           collective call between the start and the end, because one rank may die at any time.
- * Pieces:   a message is cut into pieces of PIECE_BYTES; the tag says how many pieces of it follow. Pieces of one message
- *           arrive in order, because MPI keeps the order of what one rank sends to one other. At most MOST_BEGUN pieces are on their way to
- *           one rank; the next one begins when the receiver has one of them, so MPI never holds much for a rank that died. Urgent messages
- *           are one piece, with a tag of their own, and need not wait.
- * Life:     each piece that has arrived counts: DFR_LINK_HEARD.
- * Death:    MPI's errors are returned, and count as the death of the other rank: what is sent to it stays on its way. A rank
- *           whose launcher is gone (its parent is another process now) is told so by poll(), and has to end.
- * Linking:  this file knows nothing of libdf but headers, so that the plug-in loads into any program.
+ * Calls:     only MPI_Isend, Iprobe, Irecv and Test, from the thread that opened the link (MPI_THREAD_FUNNELED). There
+ *            are no collective calls between the start and the end, because a rank may die at any time.
+ * Fragments: a message is sent in fragments (*pieces*) of PIECE_BYTES, whose tag is the number of fragments that
+ *            follow. They arrive in order, because MPI preserves the order between two ranks. At most MOST_BEGUN
+ *            fragments are in flight to one rank; the next one is sent when the receiver has got one of them, so MPI
+ *            never buffers much for a dead rank. Urgent messages are a single fragment with a tag of their own, and
+ *            need not wait.
+ * Life:      each arriving fragment counts as a sign of life: DFR_LINK_HEARD.
+ * Death:     MPI errors are returned, and count as the death of the other rank: messages to it remain in flight
+ *            forever. A rank whose launcher has died (its parent process changed) is told so by poll(), and must exit.
+ * Linking:   this file uses only headers of libdf, so the plug-in can be loaded into any program.
  */
 #include <mpi.h>
 #include <stdarg.h>

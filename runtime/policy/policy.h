@@ -5,8 +5,8 @@
  *           eviction order (memmgr/victims.h), but no threads, memory or devices: it asks the view for those.
  * Words:    A *job* is (slot, node): the node's firing for the wave that is in flight in that slot. `by` is the worker
  *           whose completed job made another job ready; it is DFR_NOBODY at the start. A job is *lone* if no other job
- *           became ready at the same time. To *stage* a job for a unit is to have its inputs brought to that unit's
- *           memory.
+ *           became ready at the same time. To *prefetch* for a job is to have its inputs copied to the memory of the
+ *           unit that will run it.
  * Memory:   create() allocates all that a run can need; push, pop and done allocate nothing. The view and the plan are
  *           borrowed until destroy().
  * Threads:  Any worker's thread may call push, pop and done, several at once. One thread calls create and destroy.
@@ -48,7 +48,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
     uint32_t (*holders)(void *arg, uint64_t job, uint32_t k);
     /* Called by a policy that has decided on a unit, before anyone can pop the job. true: the job waits for its data,
      * and then runs on that unit without being pushed again. false: the policy may queue the job now. */
-    bool (*stage)(void *arg, uint64_t job, uint32_t unit);
+    bool (*prefetch)(void *arg, uint64_t job, uint32_t unit);
     /* Returns true if all transfers to that unit for this job have completed. Only then may a policy that places jobs run it elsewhere. */
     bool (*settled)(void *arg, uint64_t job, uint32_t unit);
     /* Called by a device's worker in pop(). Returns true while inputs of this job are still being copied to the device, so that another job should be
@@ -75,7 +75,7 @@ struct dfr_view {                       /* the machine, as a policy sees it */
 enum dfr_pushed {
     DFR_QUEUED,                         /* *units: the units whose workers can pop it */
     DFR_KEPT,                           /* the job is lone, and `by` itself runs it next */
-    DFR_STAGED                          /* view->stage took it */
+    DFR_PREFETCHING                     /* view->prefetch took it: it comes back when its inputs are there */
 };
 
 struct dfr_policy {
@@ -91,7 +91,7 @@ struct dfr_policy {
     void (*destroy)(void *state);
     enum dfr_pushed (*push)(void *state, uint64_t job, uint32_t by, bool lone, uint32_t *units);
     bool (*pop)(void *state, uint32_t worker, uint64_t *job);
-    /* Queues a job for the host that push() had staged for it, because its data has come. It waits there among the
+    /* Queues a job for the host whose push() returned DFR_PREFETCHING, because its inputs have come. It waits there among the
      * others. NULL: if the policy knows units before the run, push() is called again; else whoever is free runs it. */
     void (*come)(void *state, uint64_t job);
     void (*done)(void *state, uint64_t job, uint32_t worker); /* may be NULL */

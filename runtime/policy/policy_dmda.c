@@ -284,8 +284,8 @@ static enum dfr_pushed dmda_push(void *state, uint64_t job, uint32_t by, bool lo
         now = d->view->now_s(d->view->arg);
         unit = choose(d, job, by, now);
         assign(d, job, unit, now);
-        if (d->view->stage(d->view->arg, job, unit))
-            return DFR_STAGED;
+        if (d->view->prefetch(d->view->arg, job, unit))
+            return DFR_PREFETCHING;
     }
     if (lone && d->view->unit_of[by] == unit && dfr_unit_queue_is_next(d->queues[unit], job))
         return DFR_KEPT;

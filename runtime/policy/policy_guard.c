@@ -5,7 +5,7 @@
  *     1  away       not in the policy
  *     2  queued     `amount_s` of it is in its unit's `queued_s`
  *     3  taken      `taker` has it; it counts in that worker's `jobs`
- *     1 -> 2 push; 2 -> 2 it moves; 2 -> 3 pop; 3 -> 2 it is pushed back; 2, 3 -> 1 done (from 2: it was staged).
+ *     1 -> 2 push; 2 -> 2 it moves; 2 -> 3 pop; 3 -> 2 it is pushed back; 2, 3 -> 1 done (from 2: it was prefetching).
  *
  * Only the thread that holds the job changes its record, so the record needs no atomics: the queue in which it waits passes it on.
  */

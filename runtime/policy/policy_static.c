@@ -133,8 +133,8 @@ static enum dfr_pushed static_push(void *state, uint64_t job, uint32_t by, bool 
 
     if (s->guard)
         dfr_guard_queued(s->guard, job, unit); /* before anyone else can get hold of it */
-    if (s->n_units > 1 && s->view->stage(s->view->arg, job, unit))
-        return DFR_STAGED;
+    if (s->n_units > 1 && s->view->prefetch(s->view->arg, job, unit))
+        return DFR_PREFETCHING;
     /* nothing queued is more urgent than the lone successor */
     if (lone && s->view->unit_of[by] == unit && dfr_order_is_first(&s->orders[unit], job)) {
         if (s->guard)
@@ -167,11 +167,11 @@ static bool pop_own(const struct placed *s, uint32_t unit, uint64_t *job)
     return dfr_order_pop_where(&s->orders[unit], is_there, &u, job);
 }
 
-/* From now on the job waits for another unit, or is staged for it. */
+/* From now on the job waits for another unit, or for its inputs there. */
 static void move(struct placed *s, uint64_t job, uint32_t unit)
 {
     dfr_guard_queued(s->guard, job, unit);
-    if (s->view->stage(s->view->arg, job, unit))
+    if (s->view->prefetch(s->view->arg, job, unit))
         return;
     dfr_order_add(&s->orders[unit], job);
     s->view->wake(s->view->arg, unit);

@@ -20,8 +20,8 @@ void dfr_unit_fifos_destroy(struct dfr_unit_fifos *f)
 
 enum dfr_pushed dfr_unit_fifos_push(struct dfr_unit_fifos *f, uint64_t job, uint32_t unit, uint32_t by, bool lone, uint32_t *units)
 {
-    if (f->view->platform->n_units > 1 && f->view->stage(f->view->arg, job, unit))
-        return DFR_STAGED;
+    if (f->view->platform->n_units > 1 && f->view->prefetch(f->view->arg, job, unit))
+        return DFR_PREFETCHING;
     if (lone && f->view->unit_of[by] == unit && dfr_queue_is_empty(f->of[unit]))
         return DFR_KEPT;
     dfr_queue_push(f->of[unit], job);   /* it has room for all jobs of the unit, so it is never full */

@@ -1,13 +1,12 @@
-/* args.h - the command line of a generated program: the options of libdf, the graph's args and its dynamic params.
- * df_main() (program_main.c) calls it; dfc's commands use its limits. This
- * room is what a generated program does with its command line. It knows all of the runtime, and no planner and no
- * compiler.
+/* args.h - the command line of a generated program: libdf's options, the graph's args and its dynamic params. df_main()
+ * (program_main.c) parses it; dfc's commands use its limits. This room implements the main program that dfc generates.
+ * It knows all of the runtime, and no planner and no compiler.
  *
  * Words:    an *arg* is a scalar of the graph that is given at each start. A *dynamic param* is a size that may be
- *           given at the start; graph and plan are then made again.
+ *           given at the start; graph and plan are then rebuilt.
  * Forms:    those of base/option.h, with long names; and -h for --help. Nothing else is accepted.
- * Memory:   dfr_args_parse() gives arrays that dfr_args_free() returns. Strings borrow from argv and the graph.
- * Errors:   DF_E_ARGUMENT with the sentence that the user sees (exit status 2).
+ * Memory:   dfr_args_free() frees the arrays of dfr_args_parse(). Strings are borrowed from argv and the graph.
+ * Errors:   DF_E_ARGUMENT with the message for the user (exit status 2).
  */
 #ifndef DF_ARGS_H
 #define DF_ARGS_H
@@ -52,7 +51,7 @@ struct dfr_command_line {
     bool help, version;                 /* one of them was asked for: then args need no values */
 };
 
-/* `params`: names of compile-time params, up to NULL, which are no options and are told so. NULL: there are none. */
+/* `params`: NULL-terminated names of compile-time params, which are rejected as options with an explanation. NULL: there are none. */
 int dfr_args_parse(const struct df_graph *g, const char *const *params, int argc, char **argv, struct dfr_command_line *line,
                    struct df_error *error);
 void dfr_args_free(struct dfr_command_line *line);
@@ -67,7 +66,7 @@ const char *dfr_option_name(size_t i);
 /* Those options. */
 extern const struct dfr_options dfr_program_options[];
 
-/* "10x" behind --rehearse=, or nothing, as df_options.rehearse, a double. */
+/* Parses the value of --rehearse, "10x" or nothing, into df_options.rehearse, a double. */
 dfr_set_option dfr_set_rehearse;
 
 #endif

@@ -1,4 +1,6 @@
-/* args_cluster.c - the options of a run on several ranks of an mpirun (docs/clusters.md), and which others do not go with them. */
+/* args_cluster.c - the options of a run on several ranks of an mpirun (docs/clusters.md), and the options that exclude
+ * them.
+ */
 #include "runtime/base/error.h"
 #include "runtime/program/args_impl.h"
 #include "runtime/stages/marked.h"

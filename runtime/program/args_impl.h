@@ -1,5 +1,5 @@
-/* args_impl.h - what the files of the command line share. args.c reads it by tables of options, one for each theme, in the files named after the themes;
- * args_files.c looks at the files that are written.
+/* args_impl.h - internal interface of the command line. args.c parses it by tables of options, one for each theme, in
+ * the files named after the themes; args_files.c checks the output files.
  */
 #ifndef DFR_ARGS_IMPL_H
 #define DFR_ARGS_IMPL_H

@@ -1,4 +1,4 @@
-/* args_inspect.c - the options that look into a run (docs/debugging.md), and which others do not go with them. */
+/* args_inspect.c - the options that inspect a run (docs/debugging.md), and the options that exclude them. */
 #include "runtime/program/args_impl.h"
 #include "runtime/base/error.h"
 

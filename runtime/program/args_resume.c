@@ -1,4 +1,6 @@
-/* args_resume.c - the options of runs that can be resumed or make a chunk (docs/clusters.md), and which others do not go with them. */
+/* args_resume.c - the options of runs that can be resumed or produce a chunk (docs/clusters.md), and the options that
+ * exclude them.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* args_run.c - the options that say how a run goes, and what it reports. */
+/* args_run.c - the general options of a run: scheduling, waves, traces, statistics. */
 #include <stdlib.h>
 #include <string.h>
 

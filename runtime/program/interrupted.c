@@ -1,4 +1,4 @@
-/* interrupted.c - runs without a journal that a signal asks for an end: interrupted.h. */
+/* interrupted.c - handles an interrupt (Ctrl-C, SIGTERM) of a run without a journal (interrupted.h). */
 #include "runtime/program/interrupted.h"
 
 #include <signal.h>

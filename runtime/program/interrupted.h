@@ -1,4 +1,5 @@
-/* interrupted.h - a run without a journal that a signal asks for an end (base/interrupt.h): it waits for such a run, and says what it has left.
+/* interrupted.h - handles an interrupt of a run without a journal: waits until the waves in flight have ended, and
+ * reports what was written (base/interrupt.h catches the signal).
  *
  * Left:     the first waves are complete. What they write together is in PATH.part, files of single waves have their names, and what is no file
  *           yet is removed (record/kernel_outputs.c).

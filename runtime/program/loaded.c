@@ -1,4 +1,4 @@
-/* loaded.c - which shared libraries this process has loaded: loaded.h. */
+/* loaded.c - lists the shared libraries that this process has loaded (loaded.h). */
 #include "runtime/program/loaded.h"
 
 #include <link.h>

@@ -1,4 +1,6 @@
-/* loaded.h - adds the shared libraries that this process has loaded to the program's identity: they may differ from those that dfc found. */
+/* loaded.h - adds the shared libraries that this process has actually loaded to the program's identity, since they may
+ * differ from those that dfc found.
+ */
 #ifndef DFR_LOADED_H
 #define DFR_LOADED_H
 

@@ -1,9 +1,8 @@
-/* program_main.c - df_main(): what a generated program does between its command line and its exit status. The main()
- * that dfc writes calls it.
+/* program_main.c - df_main(): the main function of a generated program, from its command line to its exit status. The
+ * main() that dfc generates calls it.
  *
- * Modes:    it runs the graph; or, if `dfc profile` has started it, it measures the graph's works.
- * Exit:     0; 1 if the run fails or if something that was given to it cannot be used, with `PROGRAM: error: …`; 2 if
- *           the command line is wrong.
+ * Modes:    runs the graph; or, if started by `dfc profile`, measures the graph's works.
+ * Exit:     0; 1 if the run fails or an input cannot be used, with `PROGRAM: error: …`; 2 if the command line is wrong.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* progress.c - the thread that draws the line of --progress (progress.h). */
+/* progress.c - draws the progress line of --progress, in a thread of its own (progress.h). */
 #include "runtime/program/progress.h"
 
 #include <math.h>

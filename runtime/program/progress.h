@@ -1,10 +1,10 @@
-/* progress.h - --progress: a line on stderr with the waves that are done, their rate and the time that is left. program_main.c
- * begins and ends it around a run.
+/* progress.h - --progress: a line on stderr with the number of completed waves, their rate and the remaining time.
+ * program_main.c starts and stops it around a run.
  *
- * Length:   --waves says how many waves there are, or a stream does (df_expect_waves()), whichever is less. If nobody
- *           does, the line has waves and rate alone. A run of one wave has no line.
- * Means:    a thread of its own reads the run's counters, ten times a second. Nothing is done for it in a job.
- * Forms:    AUTO draws if stderr is a terminal, from half a second after the start on. ON draws in any case. OFF starts
+ * Length:   the number of waves is given by --waves, or by a stream (df_expect_waves()), whichever is less. If neither
+ *           is known, the line shows only waves and rate. A run of one wave has no line.
+ * Means:    a thread of its own reads the run's counters ten times a second, so jobs have no extra work.
+ * Forms:    AUTO draws only if stderr is a terminal, starting half a second into the run. ON always draws. OFF starts
  *           no thread.
  */
 #ifndef DFR_PROGRESS_H

@@ -36,7 +36,7 @@ bool dfr_accs_fetch(struct df_run *run, double until_s)
 {
     if (run->machine.n_gpus == 0)
         return true;
-    dfr_stage_accs_to_host(run);
+    dfr_fetch_accs(run);
     for (;;) {
         const uint32_t seen = atomic_load_explicit(&run->feed.events, memory_order_seq_cst);
         const double left_s = fmin(until_s - dfr_clock_s(), LOOK_S);

@@ -1,5 +1,5 @@
-/* facts.h - what the outputs of a program depend on, as names and values. The program hash (digest.h) tells whether two runs agree; facts tell in what they
- * differ. Journals, chunks and the HELLO of a rank contain them.
+/* facts.h - facts: everything on which a program's outputs depend, as names and values. The program hash (digest.h)
+ * tells whether two runs agree; facts tell in what they differ. Journals, chunks and the HELLO of a rank contain them.
  *
  * Kinds:    `arg` and `param` (--NAME); the identity of the program, as stored by dfc (compiler/build/identity.h): `dfc`, `compiler`, `flags`, `file`,
  *           `library`; `loaded` (program/loaded.h); `kernel` (a hash of its code), `node` (its extents; none if the graph has more than 256 nodes). Unknown

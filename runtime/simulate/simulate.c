@@ -299,7 +299,7 @@ static int make_policy(struct sim *s, struct df_error *error)
                                  .wave = wave_of,
                                  .pass_of = s->pass_of, .pass_waves = &s->pass_waves, .pass_stride = s->stride,
                                  .holders = sim_holders,
-                                 .stage = sim_stage,
+                                 .prefetch = sim_prefetch,
                                  .wake = wake,
                                  .settled = sim_settled,
                                  .busy_s = s->prefetch ? busy_s : NULL,

@@ -5,9 +5,9 @@
  *           device to device directly if a peer has it and the host does not; else it goes through the host, and stays
  *           there.
  * Sending:  The tokens of a placed policy go to the memories of all their readers as soon as they are produced. For
- *           other policies they go when the policy stages a job, or when a worker takes one. To a device goes at staging
- *           what the host has then, as in a run. What is staged for a device
- *           waits while many copies to it are under way (struct sim_inbox); what a worker loads does not.
+ *           other policies they go when the policy prefetches for a job, or when a worker takes one. A prefetch sends to
+ *           a device what the host has then, as in a run. It waits while many copies to that device are under way
+ *           (struct sim_inbox); what a worker loads does not.
  * Put off:  A device that ends a job first sees whether there is room now for the job that it has taken, and asks for that
  *           one's inputs. Only then it looks at what was asked of it meanwhile (gpu_worker.c). So what the end of its own
  *           job asks it to send to the host is put off if a job waits for room there.
@@ -409,7 +409,7 @@ bool sim_settled(void *arg, uint64_t job, uint32_t unit)
     return true;
 }
 
-bool sim_stage(void *arg, uint64_t job, uint32_t unit)
+bool sim_prefetch(void *arg, uint64_t job, uint32_t unit)
 {
     struct sim *s = arg;
     const struct df_graph *g = s->graph;
@@ -419,7 +419,7 @@ bool sim_stage(void *arg, uint64_t job, uint32_t unit)
         uint32_t block = sim_block_of(s, df_node_need(g, node, k), slot);
         const struct sim_block *b = &s->blocks[block];
         if (!((b->valid | b->coming | b->wanted) >> unit & 1) && (unit == 0 || b->valid & 1))
-            prefetch(s, block, unit);   /* what only another device has is asked for when the job is taken: dfr_stage() */
+            prefetch(s, block, unit);   /* what only another device has is asked for when the job is taken: dfr_prefetch() */
     }
     return false;                       /* its worker waits for what is under way */
 }

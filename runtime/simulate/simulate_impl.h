@@ -275,7 +275,7 @@ void sim_request_put_off(struct sim *s); /* jobs that waited for room have got i
 void sim_load(struct sim *s, uint64_t job);         /* brings a taken job's inputs to its unit */
 void sim_drop(struct sim *s, uint32_t block);       /* called when all its readers have ended */
 uint32_t sim_holders(void *arg, uint64_t job, uint32_t k);        /* these three are for struct dfr_view */
-bool sim_stage(void *arg, uint64_t job, uint32_t unit);
+bool sim_prefetch(void *arg, uint64_t job, uint32_t unit);
 bool sim_settled(void *arg, uint64_t job, uint32_t unit);
 uint32_t sim_most_ahead(const struct df_graph *graph);
 

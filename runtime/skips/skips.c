@@ -1,4 +1,4 @@
-/* skips.c - the record of empty tokens (skips.h). */
+/* skips.c - records which tokens are empty, and how often kernels were skipped (skips.h). */
 #include "runtime/skips/skips.h"
 
 #include <stdlib.h>

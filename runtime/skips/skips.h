@@ -1,16 +1,16 @@
-/* skips.h - which tokens of a run are empty. A kernel that returns DF_SKIP makes the outputs of its job empty. A job with
- * an empty input is *left out*: its kernel is not called, and its outputs are empty, too. A select (graph.h) is left out
- * only if all its inputs are empty; else it passes on the first one that is not.
- * A token with an extent of 0 is empty, too, and *has zeros*: its extents are known. A sink that is DF_ZERO_EXTENTS is called for it.
+/* skips.h - records which tokens of a run are empty. A kernel that returns DF_SKIP makes the outputs of its job empty.
+ * A job with an empty input is *left out*: its kernel is not called, and its outputs are empty, too. A select (graph.h)
+ * is left out only if all its inputs are empty; else it passes on the first one that is not. A token with an extent of
+ * 0 is empty, too, and *has zeros*: its extents are known. A sink with the trait DF_ZERO_EXTENTS is called for it.
  *
- * Room:     runtime/skips/ keeps this record, and what the kernels of a run with empty tokens did. It knows the graph. It
- *           knows no job queue, no memory and no device.
- * Memory:   create() allocates a byte for each value of each slot, and the counts by node; no page of them is touched
+ * Room:     runtime/skips/ keeps this record, and counts how often the kernels of a run with empty tokens were called
+ *           and left out. It knows the graph, and no job queue, memory or device.
+ * Memory:   create() allocates a byte for each value of each slot, and the counts by node; their pages are not touched
  *           before something is skipped.
- * Threads:  The bytes of a job's outputs are written by the thread that calls its kernel or leaves it out, before its
- *           readers are released. Its readers read them afterwards; who launches jobs ahead may look before, and then looks
- *           again (gpu_launch.c). So they are atomic, and so are the counts.
- * Cost:     Nothing is written before the first DF_SKIP of the run. Whoever reads asks dfr_skips_any() first.
+ * Threads:  the thread that calls a job's kernel, or leaves it out, writes the bytes of the outputs, before their
+ *           readers are released. Readers read them afterwards, but a worker that launches jobs ahead may look earlier,
+ *           and then looks again (gpu_launch.c). So the bytes are atomic, and so are the counts.
+ * Cost:     nothing is written before the first DF_SKIP of the run. Readers check dfr_skips_any() first.
  * Order:    `any` may be relaxed. Whoever reads an empty token has acquired what its producer wrote before, and `any` was
  *           written before that. A producer that does not see `any` yet leaves its bytes at 0, which they still are.
  */
@@ -28,7 +28,7 @@ struct dfr_skip_count {                 /* of one node; waves */
     _Atomic uint64_t left_out;          /* its kernel was not called */
 };
 
-/* A run whose waves go by several times (start/passes.h). */
+/* A run that processes its waves in several passes (start/passes.h). */
 struct dfr_passes {
     uint32_t n;
     _Atomic int64_t waves;              /* of a pass. The end of a stream lowers it, before a round behind them begins */
@@ -52,7 +52,7 @@ struct dfr_skips {
     _Atomic int64_t *number;            /* by slot: the number of its wave, 0 in the once slot; if there is `late` */
     _Atomic bool any;                   /* something was skipped in this run */
     uint8_t *empty;                     /* [slot * n_values + value]: enum dfr_empty; once values and accs are never empty */
-    struct dfr_skip_count *counts;      /* by node; `empty` lies behind them */
+    struct dfr_skip_count *counts;      /* by node, followed in memory by `empty` */
     size_t bytes;                       /* of both */
 };
 
@@ -63,10 +63,10 @@ void dfr_skips_destroy(struct dfr_skips *skips);
 /* kept: by value. of_node is left to be filled. DF_E_MEMORY. */
 int dfr_skips_make_passes(struct dfr_skips *skips, const struct df_graph *graph, const bool *kept, uint32_t n, int64_t waves,
                           int64_t stride, struct df_error *error);
-/* Does the node keep something from wave to wave that nobody can write down: an acc, or whatever an ordered kernel or a stream keeps that
- * is not DF_RESUME? */
+/* Returns whether the node has a state that cannot be saved from outside: an acc, or that of an ordered kernel or a stream without
+ * DF_RESUME. */
 bool dfr_node_keeps(const struct df_graph *graph, uint32_t node);
-/* Can all that the node keeps be written down: has it accs, and keeps nothing else? */
+/* Returns whether the node's whole state can be saved: it has accs, and no other state. */
 bool dfr_node_keeps_accs(const struct df_graph *graph, uint32_t node);
 /* Before dfr_skips_create(): what the waves before `done` have written is there, and each node is to fire again only if another
  * one needs it that keeps something from wave to wave. accs_first: by node, the first wave in which one whose accs have had the waves before fires;
@@ -137,23 +137,23 @@ static inline bool dfr_skips_empty(const struct dfr_skips *s, uint32_t slot, uin
 
 /* The in slot of the first input of the job that is not empty. DF_NONE: all are. */
 uint32_t dfr_skips_first(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
-/* Is the job to be left out? All its inputs must have been made. */
+/* Returns whether the job is to be left out. All its inputs must have been produced. */
 bool dfr_skips_some_are_empty(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
 static inline bool dfr_skips_leaves_out(const struct dfr_skips *skips, uint32_t slot, uint32_t node)
 {
     return dfr_skips_any(skips) && dfr_skips_some_are_empty(skips, slot, node);
 }
-/* Is it so because of inputs that have zeros, and of no other ones? */
+/* Returns whether that is only because of inputs that have zeros. */
 bool dfr_skips_has_zeros(const struct dfr_skips *skips, uint32_t slot, uint32_t node);
-/* Says of all outputs of the job whether they are empty. Of a job that was called, those that have zeros stay so; of one that is left out,
- * those in `zeros` have zeros, by bit. */
+/* Record whether the outputs of the job are empty. For a job that was called, outputs that have zeros keep that; for one that is left out,
+ * the outputs in the bit set `zeros` have zeros. */
 void dfr_skips_set(struct dfr_skips *skips, uint32_t slot, uint32_t node, bool empty);
 void dfr_skips_set_left_out(struct dfr_skips *skips, uint32_t slot, uint32_t node, uint64_t zeros);
 /* Adds what was counted, by node. */
 void dfr_skips_add(const struct dfr_skips *skips, struct df_node_skips *sums);
-/* Says that one output is, and how, of a job whose other outputs may not be. */
+/* Marks a single output of a job as empty, in this way. */
 void dfr_skips_set_one(struct dfr_skips *skips, uint32_t slot, uint32_t value, enum dfr_empty how);
-/* Once for each job whose outputs are empty. */
+/* Counts a job whose outputs are empty. Call it once per job. */
 void dfr_skips_count(struct dfr_skips *skips, uint32_t node, bool left_out);
 
 #endif

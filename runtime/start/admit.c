@@ -1,11 +1,11 @@
-/* admit.c - finds, before anything starts, where each node can run: by its variants, its hint, and the memory of
- * devices and host. A node that can run nowhere is refused here, by name. df_run_start() calls dfr_admit().
+/* admit.c - determines where each node can run before a run starts: by its variants, its hint, and the memory of
+ * devices and host. A node that can run nowhere is rejected here, with its name. df_run_start() calls dfr_admit().
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "runtime/engine/buffers.h"
-#include "runtime/engine/host_room.h"
+#include "runtime/engine/host_memory.h"
 #include "runtime/inspect/check_variants.h"
 #include "runtime/base/error.h"
 #include "runtime/device/can_run.h"

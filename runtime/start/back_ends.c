@@ -1,7 +1,8 @@
 /* back_ends.c - the table of device back ends (back_ends.h).
  *
- * A back end that needs libraries of its own is in a library of its own, so that programs and machines without them need nothing of it. The reference to it
- * is weak: it is NULL if that library was not linked. A program links CUDA's with `-u dfr_cuda_ops -ldf-cuda`.
+ * A back end that needs libraries of its own is itself in a separate library, so that programs and machines without
+ * them do not depend on it. The reference to it is weak: it is NULL if that library was not linked. A program links
+ * CUDA's with `-u dfr_cuda_ops -ldf-cuda`.
  */
 #include "runtime/start/back_ends.h"
 

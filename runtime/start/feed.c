@@ -1,5 +1,5 @@
-/* feed.c - runs that are fed: df_run_feed() and its like, of the public df.h. The engine begins no wave by itself then. When
- * a wave has ended it says so in its slot, and the slot stays free until the feeder begins another wave in it.
+/* feed.c - runs whose waves are started by a caller: df_run_feed() and related functions of the public df.h. The engine
+ * then begins no wave by itself. When a wave has ended, its slot stays free until the feeder begins another wave in it.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* given.c - makes the planner's view of a graph with given sources (given.h). */
+/* given.c - builds the planner's view of a graph whose sources are provided by the caller (given.h). */
 #include "runtime/start/given.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* given.h - the graph and its times as a planner is to see them. A node whose outputs are given (buffers.h) is not
- * called: it costs nothing, and its tokens lie on the host, whatever variants and times its kernel has.
+/* given.h - the graph and its times as the planner should see them. A node whose outputs the caller provides
+ * (buffers.h) is not called: it costs nothing, and its tokens are on the host, whatever variants and times its kernel
+ * has. A run that is fed has many waves, so the planner sees a stream there.
  *
- *           A run that is fed has many waves, so the planner sees a stream there.
- *
- * Memory:   dfr_given_make() takes memory only if some node is spared, or the run is fed. Otherwise it lends the run's graph and the times.
- *           dfr_given_free() frees it, after a failure, too. Graph and times are borrowed until then.
+ * Memory:   dfr_given_make() allocates only if some node is spared, or the run is fed; otherwise it borrows the run's
+ *           graph and the times. dfr_given_free() frees it, after a failure, too. Graph and times are borrowed until
+ *           then.
  * Errors:   DF_E_MEMORY.
  */
 #ifndef DFR_GIVEN_H

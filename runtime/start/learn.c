@@ -1,5 +1,5 @@
-/* learn.c - turns the trace of a run into a file of samples: the median time of the jobs of each work on each device
- * (learn.h).
+/* learn.c - condenses the trace of a run into a file of samples: the median time of the jobs of each work on each
+ * device (learn.h).
  */
 #include "runtime/start/learn.h"
 

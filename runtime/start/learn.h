@@ -1,28 +1,27 @@
-/* learn.h - `./app --learn`: a run writes down how long its jobs took, and dfc finds that. This is the dynamic mode
- * of Wu's thesis: profiling while the real work is done. The run's end calls it; profiles/ reads the files.
+/* learn.h - `./app --learn`: saves how long the jobs of a run took, for dfc to import. This is the dynamic mode of Wu's
+ * thesis: profiling during productive runs. The end of a run calls it; profiles/db/learned.c reads the files.
  *
- * Place:    programs know nothing of SQLite, so they leave files in a folder. It is named like the profile database
- *           with ".learned" added: ~/.local/share/dfc/profile.db.learned/. Any command of dfc that opens the database
- *           moves them into it.
- * File:     NAME.jsonl, one for each run. It is there whole or not at all: it is written under another name and then
- *           renamed. It has lines of JSON. The first is {"learned": 1, "machine": M, "program": P, "workers": N}:
- *           N workers computed on the host's cores, emulated GPUs included. Then there is one line for each work and
- *           device: {"device", "variant", "kernel", "dims", "scalars", "hash", "job_bytes", "median_s", "ci_s", "runs",
- *           "dropped"}. These are the fields of a sample's key (profiles.h; hash in 16
- *           hex digits), and what was measured. ci_s is null if it is unknown.
- * Waves:    the first line also has "code", of the kernels' sources, and "waves", how many the run had. By it dfc divides accs
- *           (compiler/divide/).
- * Rates:    there, too: "rates": {NODE: N, …}, which says in how many
- *           of the waves a node fired that did not fire in all. A kernel fires in a wave if it is called, so one that returns
- *           DF_SKIP fires and its readers do not. A run that went over its stream several times tells no rates.
- * Overlap:  a job that shared an emulated GPU with another is left out. A back end that `begins_early` (device.h) does
- *           not say when the GPU began a job, but when the job's stream came to it. So its jobs count from the end of the job before on
- *           that GPU, if that is later. Jobs that truly ran side by side then count with what each added.
- * Robust:   the time of a work is the median of its jobs. These are left out: jobs that waited for their kernel's code
- *           to be loaded there; ends of streams; jobs with fewer threads than they asked for; all jobs of a failed run;
- *           variants with a cost clause. Scalars are those of the run, unlike in `dfc profile`, which gives args their
- *           defaults.
- * Cost:     a trace in memory of the first DFR_LEARN_EVENTS jobs of each worker.
+ * Place:    programs do not contain SQLite, so they leave files in a folder named like the profile database with
+ *           ".learned" appended: ~/.local/share/dfc/profile.db.learned/. Any command of dfc that opens the database
+ *           imports them.
+ * File:     NAME.jsonl, one per run, written under another name and then renamed. Lines of JSON. The first is
+ *           {"learned": 1, "machine": M, "program": P, "workers": N}: N workers computed on the host's cores, emulated
+ *           GPUs included. Then follows one line for each work and device: {"device", "variant", "kernel", "dims",
+ *           "scalars", "hash", "job_bytes", "median_s", "ci_s", "runs", "dropped"}. These are the fields of a sample's
+ *           key (profiles.h; hash in 16 hex digits), and the measurement. ci_s is null if it is unknown.
+ * Waves:    the first line also has "code", a hash of the kernels' sources, and "waves", the number of waves of the
+ *           run, which dfc uses to divide accs (compiler/divide/).
+ * Rates:    it also has "rates": {NODE: N, …}, the number of waves in which a node fired, for nodes that did not fire
+ *           in all. A kernel fires in a wave if it is called, so one that returns DF_SKIP fires and its readers do not.
+ *           A run with several passes over its stream reports no rates.
+ * Overlap:  a job that shared an emulated GPU with another is excluded. A back end with `begins_early` (device.h)
+ *           reports when the job's stream reached it, not when the GPU began it. Its jobs therefore count from the end
+ *           of the previous job on that GPU, if that is later; jobs that truly overlapped then count with the time that
+ *           each added.
+ * Robust:   the time of a work is the median of its jobs. Excluded are jobs that waited for their kernel's code to be
+ *           loaded; ends of streams; jobs with fewer threads than requested; all jobs of a failed run; and variants
+ *           with a cost clause. Scalars are those of the run, unlike in `dfc profile`, which uses args' defaults.
+ * Cost:     an in-memory trace of the first DFR_LEARN_EVENTS jobs of each worker.
  */
 #ifndef DFR_LEARN_H
 #define DFR_LEARN_H

@@ -1,5 +1,5 @@
-/* learn_place.c - where programs leave what they learned, and on which machine they learned it (learn.h). Both sides
- * call this: the programs that write, and profiles/, which reads.
+/* learn_place.c - locates the folder for learned samples, and names the machine (learn.h). Used by programs, which
+ * write the files, and by profiles/, which reads them.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* passes.c - how many passes a run has, which part is in which, and the memory of the tokens that come again (passes.h). */
+/* passes.c - determines the number of passes of a run, assigns the parts of accs to passes, and allocates the tokens
+ * that later passes reuse (passes.h).
+ */
 #include "runtime/start/passes.h"
 
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 #include "runtime/base/pages.h"
 #include "runtime/base/text.h"
 #include "runtime/engine/buffers.h"
-#include "runtime/engine/host_room.h"
+#include "runtime/engine/host_memory.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/passes.h"
 #include "runtime/graph/plan.h"

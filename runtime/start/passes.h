@@ -1,19 +1,22 @@
-/* passes.h - runs part by part. If the parts of a divided acc do not fit in a device's memory together, the waves go by
- * several times: in pass 0 for the first parts, in pass 1 for the next ones, and so on.
+/* passes.h - multi-pass execution: if the parts of a divided acc do not fit in a device's memory together, the waves
+ * are processed several times: pass 0 for the first parts, pass 1 for the next ones, and so on.
  *
- * Words:    A *round* is a wave of one pass; the engine counts rounds where it counts waves. A pass has `stride` rounds, of which
- *           the last ones, as many as are in flight at least, have no wave. So no part is changed before the parts of the pass
- *           before it are done, which leave the device then. Kernels see waves.
- * Tokens:   What the parts read of each wave is made again in each pass, or kept in host memory (runtime/graph/passes.h). It is kept in
- *           pass 0, in buffers (buffers.h) that the run makes itself. In later passes the nodes that made it are not called, and its
- *           tokens are there again. All other nodes fire in pass 0 alone.
- * Caller:   What the caller gives (df_buffer) is read again where it lies. Beside buffers of a run's caller nothing is kept. A session has the
- *           same rounds in a pass in all calls, and sets waves and passes for each. Memory for what it keeps is reserved when it is opened:
- *           for its longest call, or half of the host's. Pages are taken as calls need them.
- * Streams:  A pass has no more waves than the run may have. If a stream ends earlier, all passes have as many as came. Then rounds that
- *           no pass needs do not begin, and count as done (dfr_skips_next()). If nobody knows how many waves a stream has, and
- *           passes are asked for, a pass has as many as half of the host's memory keeps. The run fails if more come. A stream
- *           that is called again ends at the same wave in each pass, or the run fails.
+ * Words:    a *round* is a wave of one pass; the engine counts rounds where it counts waves. A pass has `stride`
+ *           rounds, of which the last ones, at least as many as are in flight, have no wave. So no part is updated
+ *           before the parts of the previous pass are done and have left the device. Kernels see waves, not rounds.
+ * Tokens:   the inputs that parts read in each wave are either recomputed in each pass, or kept in host memory
+ *           (runtime/graph/passes.h). They are stored in pass 0, in buffers (buffers.h) that the run itself allocates.
+ *           In later passes the nodes that produced them are not called, and their tokens are present again. All other
+ *           nodes fire only in pass 0.
+ * Caller:   inputs that the caller provides (df_buffer) are read again in place. In addition to a caller's buffers
+ *           nothing is kept. A session has the same number of rounds per pass in all calls, and sets waves and passes
+ *           for each call. Memory for kept tokens is reserved when the session is opened: for its longest call, or half
+ *           of the host's memory. Pages are committed as calls need them.
+ * Streams:  a pass has at most as many waves as the run may have. If a stream ends earlier, all passes have as many
+ *           waves as it delivered; rounds that no pass needs do not begin, and count as done (dfr_skips_next()). If the
+ *           length of a stream is unknown and passes are requested, a pass has as many waves as half of the host's
+ *           memory can keep, and the run fails if more come. A stream that is called again must end at the same wave in
+ *           each pass, or the run fails.
  */
 #ifndef DFR_PASSES_H
 #define DFR_PASSES_H

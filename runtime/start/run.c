@@ -1,6 +1,5 @@
-/* run.c - a run from its start to its end: df_run_start() makes all of its parts, and df_run_wait() frees them. These
- * are functions of the public df.h. prepare() shows the steps of the start in order; run_impl.h names the files of some
- * steps.
+/* run.c - starts and ends a run: df_run_start() creates all of its components, and df_run_wait() frees them (public
+ * df.h). prepare() lists the steps of the start in order; run_impl.h says in which files some of them are.
  */
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +110,7 @@ static int make_policy(struct df_run *run, struct df_error *error)
                                    .pass_stride = run->skips.passes ? run->skips.passes->stride : 0,
                                    .wave = round_of,
                                    .holders = dfr_holders,
-                                   .stage = dfr_stage,
+                                   .prefetch = dfr_prefetch,
                                    .wake = wake_unit,
                                    .steady_s = steady_s,
                                    .took_s = took_s, .left_out = left_out,

@@ -1,5 +1,5 @@
 /* run_impl.h - the steps of a run's start that are not in run.c itself. Private to run*.c. prepare() in run.c calls
- * them in order, and run_free() there frees what they make.
+ * them in order, and run_free() frees what they allocate.
  */
 #ifndef DFR_RUN_IMPL_H
 #define DFR_RUN_IMPL_H

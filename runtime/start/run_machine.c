@@ -1,5 +1,5 @@
-/* run_machine.c - the machine of one run: which devices there are, how many workers, how long works take there; and a
- * plan that fits it. df_run_start() calls these steps.
+/* run_machine.c - determines the machine of a run: its devices, the number of workers, the times of works on it; and a
+ * plan for it. df_run_start() calls these steps.
  */
 #include "runtime/start/run_machine.h"
 

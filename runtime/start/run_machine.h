@@ -1,4 +1,4 @@
-/* run_machine.h - the steps of df_run_start() that find out about the machine, and what can run on it. */
+/* run_machine.h - the steps of df_run_start() that determine the machine, and what can run on it. */
 #ifndef DFR_MACHINE_H
 #define DFR_MACHINE_H
 

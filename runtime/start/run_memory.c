@@ -1,5 +1,6 @@
-/* run_memory.c - makes the memory of a run on the host: its tokens, at fixed addresses or as blocks, and the tables for
- * data that is on its way between memories. run.c calls it, and frees what it makes. */
+/* run_memory.c - allocates a run's memory on the host: its tokens, at fixed addresses or as blocks, and the tables for
+ * transfers between memories. run.c calls it, and frees what it allocates.
+ */
 #include <stdlib.h>
 
 #include "runtime/base/error.h"

@@ -1,5 +1,7 @@
-/* run_rehearse.c - the start of a run that is rehearsed (runtime/rehearse/): what it refuses, its machine, where nodes
- * can run, its scale, the call that waits in place of a kernel, and nodes that cost nothing. run.c and run_machine.c call these steps. */
+/* run_rehearse.c - the start of a rehearsed run (runtime/rehearse/): rejects what cannot be rehearsed, and sets up its
+ * machine, the units for each node, the time scale, the waits in place of kernel calls, and nodes that cost nothing.
+ * run.c and run_machine.c call these steps.
+ */
 #include "runtime/start/run_rehearse.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* run_rehearse.h - the steps of df_run_start() that a rehearsed run has instead of others, or beside them. options.rehearse
- * says that a run is rehearsed; run->rehearsal is made by dfr_rehearse_create(). */
+/* run_rehearse.h - the steps of df_run_start() that are specific to rehearsed runs, and the check of their options.
+ * options.rehearse requests a rehearsal; dfr_rehearse_create() creates run->rehearsal.
+ */
 #ifndef DFR_RUN_REHEARSE_H
 #define DFR_RUN_REHEARSE_H
 

@@ -1,5 +1,6 @@
-/* run_trace.c - makes the rows of a run's trace, and names them: one for each CPU worker, and for each GPU one for each
- * thing that it does at the same time as others. run.c calls it. */
+/* run_trace.c - creates and names the rows of a run's trace: one for each CPU worker, and for each GPU one for each
+ * activity that can overlap with others. run.c calls it.
+ */
 #include <stdio.h>
 
 #include "runtime/base/output.h"

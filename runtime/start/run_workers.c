@@ -1,5 +1,5 @@
-/* run_workers.c - the threads of a run: what they sleep on, their records, which loop they run, and starting and
- * joining them. run.c calls these functions, and frees what they make.
+/* run_workers.c - creates, starts and joins the threads of a run: the words they sleep on, their records, and the
+ * choice of their main loop. run.c calls these functions, and frees what they allocate.
  */
 #include <pthread.h>
 #include <stdio.h>

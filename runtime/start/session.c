@@ -1,10 +1,11 @@
-/* session.c - a graph as a function: a run whose waves come in calls (df_session_… of the public df.h). The run is
- * opened once, by the steps of run.c. Each call lends other memory, raises the number of waves, and works as the first
- * CPU worker until its waves have ended. The other workers sleep between calls as they sleep without jobs.
+/* session.c - sessions: a graph as a function, called repeatedly (df_session_… of the public df.h). The run is opened
+ * once, by the steps of run.c. Each call lends other memory, raises the number of waves, and acts as the first CPU
+ * worker until its waves have ended. The other workers sleep between calls as they do without jobs.
  *
- * Broken:   After a failure, or when a stream has ended, some counters of the firing rule stand in the middle of a wave.
- *           Then the run is ended, and the next call opens another one. That run is opened as the session was. It must not be
- *           opened with the arrays of the call before: these are as long as that call needed, and may have been freed since.
+ * Broken:   after a failure, or when a stream has ended, some counters of the firing rule are in the middle of a wave.
+ *           That run is ended, and the next call opens a new one, with the options with which the session was opened.
+ *           It must not use the arrays of the previous call: these have that call's length, and may have been freed
+ *           since.
  */
 #include <pthread.h>
 #include <stdatomic.h>

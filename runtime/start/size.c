@@ -1,32 +1,31 @@
-/* size.c - how many waves are in flight, and how large each device's pool is. If there is a memory plan, these are
- * what it promised (partition/memory/memory.h, dfr_need_waves()), so that a program does what dfc said of it.
+/* size.c - determines the number of waves in flight, and the size of each device's pool. If there is a memory plan,
+ * these are as it promised (partition/memory/memory.h, dfr_need_waves()), so that a program behaves as dfc predicted.
  *
  * Words:    a value has a *place* if its address in a device's pool is fixed before the run. gp's *monitor* moves
  *           jobs to other units while the graph runs (--guard).
- * Waves:    as many as are asked for. If nobody asks: as many as there are, but at most 4, or the number that the
- *           plan was made for. There are fewer if the tables and tokens of so many slots would take more than
- *           SLOT_BYTES of the host, and fewer if not so many fit in the memory of each device. There are only as many
- *           as the caller's buffers have places for. One wave is always in flight.
- * Unified:  the pool of a unified device (platform.h) has scratch and nothing else. Who finds no scratch waits for it. So
- *           the ladder is for other devices.
- * Ladder:   each device takes the first of these ways that fits in its memory:
- *           1  roomy     Every value that may come there has a place, for each wave in flight, and each job that is
- *                        taken has scratch. Then nobody ever waits for room: neither jobs launched ahead, nor values
- *                        fetched early, nor jobs that the monitor moves, nor choices of an online policy. This is
- *                        more than the plan needs. It is taken because the device's memory is there and otherwise
- *                        idle.
- *           2  planned   The policy has placed the nodes before the run, or the plan named the online policy; and the
- *                        plan says where each token lies during a wave (struct df_device_layout). The pool is all the
- *                        memory that there is: first the places, then scratch, and the rest for what was not planned.
- *                        Nothing is evicted as long as nodes run where they were planned to. A job that the monitor
- *                        moves finds room in the rest, or evicts.
- *           3  fewer waves, in the same two ways. Without a plan: as many as would fit if each wave's nodes ran one
- *                        after the other.
- *           4  evicting  One wave does not fit, or more waves were asked for than fit. The pool is all the memory
- *                        that there is, blocks go where there is room, and the cache evicts.
- * Places:   they make addresses come again every `inflight` waves, which recordings need (gpu_record.c). A pool with
- *           places needs no slack, because nothing can lie in the way (cache.h). Places hold in every order of the
- *           jobs. That includes jobs launched ahead: they have no ancestors on other units that are not done.
+ * Waves:    the number requested; by default the number of waves of the run, but at most 4, or the number that the plan
+ *           was made for. It is reduced if the tables and tokens of that many slots would take more than SLOT_BYTES of
+ *           the host, if they do not fit in the memory of each device, and to the number of places in the caller's
+ *           buffers. At least one wave is in flight.
+ * Unified:  the pool of a unified device (platform.h) holds only scratch, for which jobs wait, so the ladder concerns
+ *           other devices.
+ * Ladder:   each device takes the first of these layouts that fits in its memory:
+ *            1  roomy     Every value that may come there has a place, for each wave in flight, and each job that is
+ *                         taken has scratch. Nothing ever waits for memory: neither jobs launched ahead, nor prefetched
+ *                         values, nor jobs moved by the monitor, nor choices of an online policy. This is more than the
+ *                         plan needs, but the device's memory would otherwise be idle.
+ *            2  planned   The policy has placed the nodes before the run, or the plan named the online policy; and the
+ *                         plan says where each token lies during a wave (struct df_device_layout). The pool is all the
+ *                         memory there is: first the places, then scratch, and the rest for what was not planned.
+ *                         Nothing is evicted as long as nodes run where they were planned. A job that the monitor moves
+ *                         uses the rest, or evicts.
+ *            3  fewer waves, in the same two layouts. Without a plan: as many as would fit if each wave's nodes ran one
+ *                         after the other.
+ *            4  evicting  One wave does not fit, or more waves were requested than fit. The pool is all the memory there
+ *                         is, blocks are allocated where there is room, and the cache evicts.
+ * Places:   repeat the same addresses every `inflight` waves, which recordings need (gpu_record.c). A pool with places
+ *           needs no slack, because it cannot fragment (cache.h). Places are valid for every order of the jobs,
+ *           including jobs launched ahead: these have no unfinished ancestors on other units.
  */
 #include "runtime/start/size.h"
 

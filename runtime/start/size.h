@@ -1,7 +1,7 @@
-/* size.h - how many waves are in flight, and what each device's memory is divided into. size.c says by which rule.
- * The start of a run calls it.
+/* size.h - determines the number of waves in flight, and the layout of each device's memory; size.c describes the
+ * rules. The start of a run calls it.
  *
- * Memory:   dfr_size() fills run->devices.rooms; dfr_rooms_free() returns what they have.
+ * Memory:   dfr_size() fills run->devices.rooms; dfr_rooms_free() frees it.
  */
 #ifndef DFR_SIZE_H
 #define DFR_SIZE_H

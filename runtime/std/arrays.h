@@ -1,5 +1,5 @@
-/* arrays.h - what raw.c and npy.c share: tokens one after the other in files. A file that includes it gives begin_file() and
- * begin_output(), which are all that differs.
+/* arrays.h - the common part of raw.c and npy.c: files that hold tokens one after the other. The including file defines
+ * begin_file() and begin_output(), which are the only differences.
  */
 #ifndef STD_ARRAYS_H
 #define STD_ARRAYS_H

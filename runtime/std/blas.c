@@ -1,4 +1,4 @@
-/* blas.c - products of matrices on the CPU by OpenBLAS, with one thread for each worker. */
+/* blas.c - matrix products on the CPU by OpenBLAS, one thread per worker. */
 #include "blas.h"
 
 #include <cblas.h>

@@ -1,6 +1,7 @@
-/* blas.h - what both variants of the kernels of blas.df ask first.
+/* blas.h - the argument checks that both variants of the kernels of blas.df share.
  *
- * Errors: BLAS counts rows and columns by int. What has more of them is refused with df_fail(), before anything is read or written.
+ * Errors:   BLAS counts rows and columns in int. Larger matrices are rejected with df_fail(), before anything is read
+ *           or written.
  */
 #ifndef DF_STD_BLAS_H
 #define DF_STD_BLAS_H

@@ -1,5 +1,5 @@
-/* csv.c - a row of numbers for each wave, with a comma between them. Floats get as few digits as give the same number
- * when they are read again.
+/* csv.c - writes one row of comma-separated numbers per wave. Floats have the fewest digits that parse back to the same
+ * number.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* elements.h - tokens of any element type. The kernels of std/ exist for several types: elements.def lists them for C, and kernels.sh writes the
- * declarations.
+/* elements.h - helpers for kernels of std/ that exist for several element types: elements.def lists the types for C,
+ * and kernels.sh generates the declarations.
  *
  * Room:     runtime/std/ holds what programs import by "std/io.df": kernels that read and write files; filters, "std/fft.df"; products of matrices,
  *           "std/blas.df". dfc compiles these files into each program that uses them. They know df.h, df_io.h and df_formula.h alone.

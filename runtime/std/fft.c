@@ -1,7 +1,7 @@
-/* fft.c - rows filtered on the CPU by FFTW, in single precision.
+/* fft.c - filters rows on the CPU by FFTW, in single precision.
  *
- * A row is filled up with zeros to twice its width, so that the circular convolution is the one that is wanted. Plans are FFTW's estimate, so
- * the bits are the same in each run.
+ * Rows are zero-padded to twice their width, so that the circular convolution equals the linear one. Plans use
+ * FFTW_ESTIMATE, so the bits are the same in each run.
  */
 #include <fftw3.h>
 #include <pthread.h>

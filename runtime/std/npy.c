@@ -1,5 +1,6 @@
-/* npy.c - NumPy's format. An array as large as a token is one wave; if it has one more extent before those, that is the
- * number of waves. Written so, too: one wave gives the token's shape, several give that extent before it.
+/* npy.c - reads and writes arrays in NumPy's .npy format. An array with a token's shape is one wave; with one more
+ * leading extent, that is the number of waves. Files are written in the same way: a single wave has the token's shape,
+ * several get a leading extent.
  */
 #include "arrays.h"
 

@@ -1,5 +1,5 @@
-/* pictures.h - what png.c and tiff.c share: whole pictures and tiles, in and out. A file that includes it gives what is
- * declared first, and makes its kernels by PICTURES().
+/* pictures.h - the common part of png.c and tiff.c: input and output of whole pictures and of tiles. The including file
+ * defines the functions declared first, and instantiates its kernels with PICTURES().
  *
  * Extents:  height, width, channels. A kernel whose picture has two extents has one channel, a grey.
  * Elements: u8, u16, f32.

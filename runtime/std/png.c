@@ -1,13 +1,14 @@
-/* png.c - PNG, through libpng.
+/* png.c - PNG input and output through libpng.
  *
- * Samples:  The file's full range becomes that of the element: 0 .. 255, 0 .. 65535, or 0 .. 1 for f32. f32 is written
- *           with 16 bits. Nothing is done about gamma or colour profiles.
- * Channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. Grey is read as RGB if that is asked for, and palettes always. A
- *           picture with alpha is laid on white if no alpha is asked for. libpng could do so, but it corrects gamma meanwhile if
- *           the file has a gAMA or an sRGB chunk, and it takes white in another depth than that of the rows.
- * Packing:  Every row is filtered by Paeth's predictor, and runs alone are looked for. That takes a sixth of the time of
- *           libpng's own choice. Photographs come out as small; what repeats itself comes out larger (tests/bench/png.c).
- *           libpng writes all but the compressed bytes, which are made in bands (png_pack.h).
+ * Samples:  the file's full range maps to that of the element: 0 .. 255, 0 .. 65535, or 0 .. 1 for f32. f32 is written
+ *           with 16 bits. Gamma and colour profiles are ignored.
+ * Channels: 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. Grey is converted to RGB if requested, and palettes always. A
+ *           picture with alpha is composited on white if no alpha is requested. libpng could do that, but it would also
+ *           correct gamma if the file has a gAMA or an sRGB chunk, and it takes white in another depth than that of the
+ *           rows.
+ * Packing:  every row has the Paeth filter, and only runs are searched for (Z_RLE). That takes a sixth of the time of
+ *           libpng's defaults. Photographs come out as small; repetitive pictures come out larger (tests/bench/png.c).
+ *           libpng writes everything except the compressed bytes, which are produced in bands (png_pack.h).
  */
 #if !__has_include(<png.h>)
 #error "std/png.df needs libpng: sudo apt-get install libpng-dev"

@@ -1,10 +1,11 @@
-/* png_pack.h - a PNG's rows become its compressed bytes, on all workers that have no job (df_pieces()).
+/* png_pack.h - compresses the rows of a PNG in parallel, on all workers that have no job (df_pieces()).
  *
- * Bands:  A band is the next BAND_BYTES of rows, and at least one row. Each is compressed by itself: runs reach back one byte
- *         only, so little is lost. It ends at a whole byte (Z_SYNC_FLUSH), so bands are put together as they are.
- *         Which rows make a band depends on the picture alone, so the file is the same for any number of workers.
- * Memory: Rows wait until BANDS bands are there, or the picture's last row, or until packer_flush(). Beside them and their compressed bytes, each
- *         thread that packs has a deflate state and room for one band.
+ * Bands:    a band is the next BAND_BYTES of rows, and at least one row. Each is compressed independently: runs reach
+ *           back only one byte, so little is lost. It ends at a byte boundary (Z_SYNC_FLUSH), so bands can simply be
+ *           concatenated. The split into bands depends only on the picture, so the file is the same for any number of
+ *           workers.
+ * Memory:   rows are buffered until there are BANDS bands, or the picture's last row, or until packer_flush(). In
+ *           addition each thread that compresses has a deflate state and a buffer for one band.
  */
 #ifndef STD_PNG_PACK_H
 #define STD_PNG_PACK_H

@@ -1,16 +1,16 @@
-/* png_unpack.h - inflates a PNG's compressed bytes a band ahead of libpng, so that a worker that has no job can do one of the
- * two while the other is done (df_pieces()).
+/* png_unpack.h - inflates a PNG one band ahead of libpng, so that an idle worker can do one of the two while the other
+ * is done (df_pieces()).
  *
- * libpng undoes the filters and gives the channels that are asked for, but it inflates, too. So it reads a file in which the
- * compressed bytes are replaced by the same bytes as blocks that are merely stored: unpacker_read() gives it, in place of
- * the file's IDAT chunks, one of 2 bytes, one for each band, and one that ends them.
+ * libpng undoes the filters and converts channels, but it insists on inflating itself. It is therefore given a
+ * substitute file in which the same bytes are in stored (uncompressed) deflate blocks: in place of the file's IDAT
+ * chunks, unpacker_read() delivers one of 2 bytes (the zlib header), one per band, and a final one.
  *
- * Band:   the next BAND_ROWS_BYTES of filtered rows, and at least one row, as stored blocks.
- * Input:  Compressed bytes are read from many chunks at once, because a call of inflate() copies what it has made into its
- *         window, and programs make chunks of 8 KiB.
- * Adler:  inflate() does not sum up what it makes, because nobody else can inflate meanwhile. sum_band() does, which is called
- *         beside it.
- * Errors: what is wrong in the compressed bytes stands in `why` of the band in which it was found.
+ * Band:     the next BAND_ROWS_BYTES of filtered rows, and at least one row, as stored blocks.
+ * Input:    compressed bytes are read from many chunks at once, because each call of inflate() copies its output into
+ *           its window, and encoders write chunks of 8 KiB.
+ * Adler:    inflate() runs without computing the Adler-32 checksum, because inflating is serial; sum_band(), which runs
+ *           concurrently, computes it.
+ * Errors:   errors in the compressed bytes are stored in `why` of the band in which they were found.
  */
 #ifndef STD_PNG_UNPACK_H
 #define STD_PNG_UNPACK_H

@@ -1,4 +1,4 @@
-/* raw.c - files that hold the elements of tokens and nothing else, in this machine's byte order. */
+/* raw.c - files that hold only the elements of tokens, without a header, in this machine's byte order. */
 #include "arrays.h"
 
 static const int says_extents = 0;

@@ -1,8 +1,9 @@
-/* records.c - files of records: behind a header, each has numbers and then an array.
+/* records.c - reads binary files of records with a header; each record has numbers and then an array.
  *
- * Header:   its words say what stands there: the name of an extent of the array, or `records` (how many there are), each a u32; or a number:
- *           so many bytes that mean nothing here.
- * Files:    All are looked at before the first wave. Their records follow each other. A last wave that is not full is filled up with zeros.
+ * Header:   described by words: the name of an extent of the array, or `records` (their number), each a u32; or a
+ *           number, which skips that many bytes.
+ * Files:    all are checked before the first wave. Their records form one sequence. An incomplete last wave is padded
+ *           with zeros.
  */
 #include <errno.h>
 #include <stdlib.h>

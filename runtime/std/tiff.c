@@ -1,11 +1,12 @@
-/* tiff.c - TIFF, through libtiff: in strips or in tiles, with any compression that libtiff was built with. A file with
- * several pages is a picture for each; reduced ones, such as thumbnails, do not count.
+/* tiff.c - TIFF input and output through libtiff: in strips or in tiles, with any compression that libtiff was built
+ * with. Each page of a file is a picture; reduced ones, such as thumbnails, are skipped.
  *
- * Pages:    before version 4.5 libtiff numbers pages by 16 bits, and it finds a page by going through those before it. So this file follows the chain of
- *           directories itself, and passes the offset of each to libtiff.
- * Memory:   A picture's size is compared with the token before anything is allocated for it. A tile that is far larger than its picture is refused.
- * Read:     Samples are the file's, as far as an element has them (tiff_samples.h). A page that is not stored from its top row down, each from the left,
- *           is read as a whole and turned.
+ * Pages:    before version 4.5 libtiff numbers pages with 16 bits, and finds a page by walking through those before it.
+ *           This file therefore follows the chain of directories itself, and passes the offset of each to libtiff.
+ * Memory:   a picture's size is compared with the token before anything is allocated for it. A tile that is far larger
+ *           than its picture is rejected.
+ * Read:     samples are the file's, as far as there is an element type for them (tiff_samples.h). A page whose
+ *           orientation is not top-left is read as a whole and rotated.
  * Written:  in strips, compressed by Deflate, as BigTIFF from 2 GiB on.
  */
 #if !__has_include(<tiffio.h>)

@@ -1,4 +1,5 @@
-/* tiff_samples.h - turns the samples that libtiff gives into those of a token: unpacks bits, and makes RGB of what is stored in other colours.
+/* tiff_samples.h - converts libtiff's samples to those of a token: unpacks bits, and converts other colour spaces to
+ * RGB.
  *
  * Samples: unsigned ones of 1 to 8 bits become u8, scaled to its full range; of 9 to 16 bits u16, with their value. Signed ones of 8, 16, 32 and 64
  *          bits, unsigned ones of 32, and floats of 16, 32 and 64 stay what they are; f32 is also given of signed ones of 8 and 16 bits.

@@ -1,4 +1,4 @@
-/* items.c - items in one heap for each type: items.h. */
+/* items.c - priority queues of items, one binary heap per processor type (items.h). */
 #include "runtime/stream/items.h"
 
 #include <stdlib.h>

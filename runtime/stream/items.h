@@ -1,9 +1,11 @@
-/* items.h - items in one order for each type of processor (DBSA's sorted queues): who takes an item from one takes it from all.
+/* items.h - the items of a stream, sorted once per processor type (DBSA's sorted queues): an item that is taken from
+ * one queue disappears from all.
  *
- * Orders:   `sorted`: the highest weight first (stream.h), of equal ones the oldest; else the oldest first. An item that a type cannot do is not
- *           in that type's order. The orders are heaps which know where each item is.
- * Slots:    An item has a slot from add() to drop(). It *waits* while it is in the orders. out() takes it out of them, and back() puts it
- *           in again, as older than all others.
+ * Orders:   `sorted`: the highest weight first (stream.h), among equal ones the oldest; otherwise the oldest first. An
+ *           item that a type cannot process is not in that type's queue. The queues are heaps that know the position of
+ *           each item.
+ * Slots:    an item has a slot from add() to drop(). It *waits* while it is in the queues. out() removes it from them,
+ *           and back() re-inserts it as older than all others.
  * Memory:   grows by doubling; free() returns it.
  */
 #ifndef DFR_STREAM_ITEMS_H

@@ -1,4 +1,6 @@
-/* receiver.c - the receiver's side of a stream: DQAA, Algorithms 2 and 3 of Anthill, and its queue (stream.h). */
+/* receiver.c - the receiving side of a stream: DQAA (Algorithms 2 and 3 of Anthill), and the receiver's queue
+ * (stream.h).
+ */
 #include <math.h>
 #include <stdlib.h>
 

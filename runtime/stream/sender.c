@@ -1,4 +1,4 @@
-/* sender.c - the sender's side of a stream: DBSA, Algorithms 4 and 5 of Anthill (stream.h). */
+/* sender.c - the sending side of a stream: DBSA (Algorithms 4 and 5 of Anthill) (stream.h). */
 #include <stdlib.h>
 
 #include "runtime/base/error.h"

@@ -1,4 +1,4 @@
-/* stream.c - names of the policies, and how well an item suits a type. */
+/* stream.c - the names of stream policies, and the weight of an item for a processor type. */
 #include "runtime/stream/stream.h"
 
 #include <math.h>

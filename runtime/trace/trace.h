@@ -1,11 +1,11 @@
-/* trace.h - what ran when. The room runtime/trace/ holds one row of events for each CPU worker, GPU and copy engine,
- * and writes them as a Chrome trace (chrome://tracing, Perfetto). It knows the graph, whose names it writes, and
+/* trace.h - the event trace of a run: one row of events for each CPU worker, GPU and copy engine, written as a Chrome
+ * trace (chrome://tracing, Perfetto). The room runtime/trace/ knows the graph, whose names it writes, and
  * runtime/base/. It does not know a run: workers add their events, runtime/start/ creates and writes the trace.
  *
- * Memory:   dfr_trace_create() reserves a row's events as address space; they become memory as they are written. A row
- *           that is full drops what follows, and the trace says how much was dropped.
+ * Memory:   dfr_trace_create() reserves address space for a row's events; pages are committed as they are written. A
+ *           full row drops further events, and the trace records how many.
  * Threads:  one thread writes a row. One thread calls create, write and destroy, when no row is being written.
- * Errors:   the file appears whole or not at all (runtime/base/output.h).
+ * Errors:   the file is replaced atomically (runtime/base/output.h).
  */
 #ifndef DFR_TRACE_H
 #define DFR_TRACE_H
@@ -19,7 +19,7 @@ struct dfr_trace_event {
     bool loads;                         /* the job's code was loaded onto its device meanwhile */
     int64_t wave;
     double begin_s, end_s;              /* dfr_clock_s() */
-    double launched_s;                  /* when a device's worker launched the job; 0: none did, or nobody says */
+    double launched_s;                  /* when a device's worker launched the job; 0: not launched, or unknown */
     uint64_t bytes;
 };
 
@@ -35,12 +35,12 @@ struct dfr_trace;
 
 /* Each row has room for `events` events. */
 int dfr_trace_create(uint32_t n_rows, uint64_t events, struct dfr_trace **trace, struct df_error *error);
-/* What is added counts rounds for waves, of which a pass has `stride`: wave and pass are written. */
+/* Events count rounds, of which a pass has `stride`: the trace shows wave and pass instead. */
 void dfr_trace_passes(struct dfr_trace *trace, int64_t stride);
 void dfr_trace_destroy(struct dfr_trace *trace);
 struct dfr_trace_row *dfr_trace_row(struct dfr_trace *trace, uint32_t row);
 
-/* Gives the event; NULL: the row is full. */
+/* Appends an event and returns it; NULL: the row is full. */
 static inline struct dfr_trace_event *dfr_trace_add(struct dfr_trace_row *row, uint32_t id, int64_t wave, double begin_s,
                                                     double end_s, uint64_t bytes)
 {
@@ -53,9 +53,9 @@ static inline struct dfr_trace_event *dfr_trace_add(struct dfr_trace_row *row, u
     return &row->events[row->n++];
 }
 
-/* From times of a rank's clock to those of a trace of all ranks, in seconds from origin_s on. Rank 0's clock is ahead by these offsets at these times,
- * between them by as much as a straight line says, and before and behind by the nearer one: a line that goes on would be as wrong as it is long.
- * Equal times: by the first one always. */
+/* Converts times of a rank's clock to those of a trace of all ranks, in seconds from origin_s. Rank 0's clock is ahead by these offsets at these times;
+ * in between the offset is interpolated linearly, before and after it is the nearer one, because the error of an extrapolation would grow with its length.
+ * If both times are equal, the first offset applies. */
 struct dfr_trace_clock {
     double origin_s, first_s, first_offset_s, last_s, last_offset_s;
 };
@@ -67,7 +67,7 @@ static inline double dfr_trace_time_s(const struct dfr_trace_clock *clock, doubl
     return s + clock->first_offset_s + along * (clock->last_offset_s - clock->first_offset_s) - clock->origin_s;
 }
 
-/* What becomes of the trace of a run that is a part of one on many ranks (df_options.trace_part). */
+/* How one rank writes its part of the trace of a run on many ranks (df_options.trace_part). */
 struct dfr_trace_part {
     FILE *file;                         /* each event is a line there that ends with a comma; it is not closed. NULL: nothing is traced */
     uint32_t process;                   /* of all rows: the rank */

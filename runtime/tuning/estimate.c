@@ -1,4 +1,4 @@
-/* estimate.c - medians of what was measured lately. */
+/* estimate.c - robust running estimates by medians (estimate.h). */
 #include "runtime/tuning/estimate.h"
 
 #include <math.h>

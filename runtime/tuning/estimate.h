@@ -1,10 +1,11 @@
-/* estimate.h - what a pair of a stage and a processor takes, of what it took lately: the median.
+/* estimate.h - a robust running estimate of the time of a stage on a processor: the median of its latest measurements.
  *
- * Values:   logarithms of measured seconds over expected ones, so that three times as long and a third as long are equally far.
- * Jump:     If six of the last seven values differ from the estimate in one direction, by more than a fifth and more than chance explains,
- *           the values before them are forgotten. So the estimate follows a jump after six waves, a slow drift when half of the values
- *           are new, and up to three values that stand alone not at all.
- * Chance:   is measured by the median of the values' distances from the estimate (the median absolute deviation).
+ * Values:   logarithms of measured over expected seconds, so that three times as long and a third as long are equally
+ *           far from the expectation.
+ * Jump:     if six of the last seven values differ from the estimate in the same direction, by more than a fifth and
+ *           more than noise explains, all earlier values are discarded. So the estimate follows a jump after six waves,
+ *           a slow drift when half of the values are new, and ignores up to three isolated outliers.
+ * Chance:   noise is measured by the median absolute deviation of the values from the estimate.
  */
 #ifndef DFR_TUNING_ESTIMATE_H
 #define DFR_TUNING_ESTIMATE_H
@@ -26,17 +27,17 @@ struct dfr_jumps {
     uint32_t n, next;
 };
 
-/* Whether the values before were forgotten. */
+/* Adds a value. Returns whether earlier values were discarded. */
 bool dfr_estimate_add(struct dfr_estimate *estimate, double value);
-/* If the last value differs as a jump's do, upwards or downwards, it is all that is remembered, as dfr_estimate_set() does: for an estimate
- * beside one that has jumped. */
+/* If the last value deviates like a jump, upwards or downwards, keeps only that value, as dfr_estimate_set() does: for an estimate related
+ * to one that has jumped. */
 void dfr_estimate_follow(struct dfr_estimate *estimate, bool upwards);
-/* Begins again with a value, which counts as enough of them. */
+/* Restarts with a single value, which counts as sufficient. */
 void dfr_estimate_set(struct dfr_estimate *estimate, double value);
-/* How far an estimate may be from the truth by chance, as a logarithm; three and a half times its standard error. */
+/* The deviation of the estimate that noise explains, as a logarithm: 3.5 standard errors. */
 double dfr_estimate_chance(const struct dfr_estimate *estimate);
 
-/* Adds a distance. true: all of the estimates have jumped, *by so much, and the distances are forgotten. */
+/* Adds a distance. true: all of the estimates have jumped, by *by, and the distances are discarded. */
 bool dfr_jumps_add(struct dfr_jumps *jumps, double away, double spread, double *by);
 
 #endif

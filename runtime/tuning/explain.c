@@ -1,4 +1,4 @@
-/* explain.c - a sparse median polish. */
+/* explain.c - a sparse variant of Tukey's median polish (explain.h). */
 #include "runtime/tuning/explain.h"
 
 #include <math.h>

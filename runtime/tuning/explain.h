@@ -1,10 +1,13 @@
-/* explain.h - explains what pairs of stages and processors differ by, with few stages and few processors.
+/* explain.h - explains the deviations of stage-processor pairs by as few slow stages and slow processors as possible: a
+ * sparse variant of Tukey's median polish.
  *
- * Input:    a table [stage * n_processors + processor] of logarithms, and a weight for each; a weight of 0: nothing is known of the pair.
- * Output:   a number for each stage and each processor, most of them 0. What is left of a pair is its value without both.
- * Way:      as in Tukey's median polish, one line of the table after the other loses its median. Here the next line is the one that explains
- *           most, of two equal ones the one that does so for more pairs, or a stage. A line's median is the weighted one, of two equal ones that which is nearer to 0. What
- *           explains less than `least` is left.
+ * Input:    a table [stage * n_processors + processor] of logarithms, and a weight for each entry; weight 0 means that
+ *           nothing is known about the pair.
+ * Output:   one number for each stage and each processor, most of them 0. The residual of a pair is its value minus
+ *           both.
+ * Way:      median polish subtracts the median from one line of the table after another. Here the next line is the one
+ *           that explains most; among equal ones the one that explains more pairs, else a stage. A line's median is
+ *           weighted; of two candidates the one nearer to 0 is taken. Lines that explain less than `least` are left.
  */
 #ifndef DFR_TUNING_EXPLAIN_H
 #define DFR_TUNING_EXPLAIN_H

@@ -1,14 +1,16 @@
-/* tuning.c - the tuner: what is known of the times of stages on processors, and whether another mapping is worth a change.
+/* tuning.c - the tuner: estimates the times of stages on processors, and decides whether another mapping is worth a
+ * change (tuning.h).
  *
- * Table:    for each pair the logarithm of its time over the one that the first mapping was made for. It is what is counted with, and
- *           changes only when `remap` is asked.
- * Asking:   1. Of active pairs that were known, the differences between estimates and the table are explained; the whole line of a stage or
- *              processor moves by what explains it.
+ * Table:    for each pair the logarithm of its time relative to the one for which the first mapping was computed.
+ *           Decisions use this table; it changes only when `remap` is called.
+ * Asking:   1. For active pairs that were known, the differences between estimates and table are explained; the whole
+ *           row of a stage, or column of a processor, is shifted by its explanation.
  *           2. The table takes the estimates of active pairs.
- *           3. What is known is explained once more, and pairs of which nothing is known get what their stage and processor say.
- *           Step 3 is the one that learns from a mistake of step 1. If a stage is slow that is alone on its processor, step 1 takes the stage
- *           for slow. When it is quick on the next processor, step 3 finds that the first processor is slow.
- * Doubt:    If no mapping is better because a stage is slow, and one is if its processor is, that mapping is tried.
+ *           3. All that is known is explained once more, and unknown pairs get the values that their stage and processor suggest.
+ *           Step 3 corrects a wrong explanation of step 1. If a slow stage is alone on its processor, step 1 takes the stage to be slow.
+ *           When it turns out fast on the next processor, step 3 concludes that the first processor is slow.
+ * Doubt:    if no mapping is better assuming that a stage is slow, but one is assuming that its processor is, that
+ *           mapping is tried.
  */
 #include "runtime/tuning/tuning.h"
 

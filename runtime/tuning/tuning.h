@@ -1,34 +1,38 @@
-/* tuning.h - when a run changes its mapping of stages to processors, and why (Moreno et al., HeDPM, section 4.2, "Dynamic tuning").
+/* tuning.h - dynamic tuning: decides when a run changes its mapping of stages to processors (Moreno et al., HeDPM,
+ * section 4.2).
  *
- * A *tuner* is told what each stage took on each processor, wave by wave. It keeps robust estimates and compares them with the times that
- * the mapping was made for. If they differ, it asks a function of the caller, `remap`, for the best mapping with the estimated times. It
- * accepts that mapping only if it is worth a change.
+ * A *tuner* receives the time that each stage took on each processor, wave by wave. It keeps robust estimates and
+ * compares them with the times for which the mapping was computed. If they differ, it calls `remap`, a callback, for
+ * the best mapping with the estimated times, and accepts that mapping only if it is worth a change.
  *
- * Words:    A *pair* is a stage and a processor. It is *active* if the mapping gives the stage to the processor. Stages and processors
- *           have numbers from 0. A stage and a processor of the same group are a pair of the mapping.
- * Estimate: the median of what a pair took lately (estimate.h). One wave that takes long changes nothing.
- * Drift:    An active pair has drifted if its estimate is further from the time that was counted with than `drift`, and further than
- *           chance explains.
- * Others:   Nothing is measured of pairs that are not active. What drifts is therefore explained by few stages and processors
- *           (explain.h), and the other pairs of those drift with them. That is an assumption, so pairs that drift with others by more
- *           than a tenth are no longer known. What was measured of a pair is known until then, or until it lapses.
- * Lapses:   If a processor has had nothing to do for `forget` waves, all that is known of it lapses, so that a processor that was slow once is tried
- *           again. If it works, it is only what was special to a pair that lapses: what was measured of other stages there still tells that
- *           the processor is slow. Each lapse of a pair doubles its `forget`.
- * Settled:  After a change nothing is asked until each active pair was measured. A replica that gets no waves, or few, is not waited for.
- * Again:    `remap` may search for a bounded time, and so miss the best mapping. If much has drifted, it is asked eight times more, every 32
- *           waves.
- * Change:   It has to raise the rate by more than `hysteresis`. And over the waves that are left it has to gain more than it costs: as
- *           many new periods as waves are in flight, and the time in which state moves.
- * Swings:   A pair that drifts back has swung. If n swings in the last `forget` waves were as large as what a change gains, times last for
- *           `forget` / n waves. Only those are counted then, less the ones in which a swing is noticed and answered. So times that do not
- *           last as long as a change takes are not followed, as on a machine whose cores are taken away.
- * Waves:    The caller decides from which wave on the new mapping holds, and that no wave is lost or repeated. It may go on to tell what
- *           waves of the mapping before took.
+ * Words:    a *pair* is a stage and a processor. It is *active* if the mapping assigns the stage to the processor,
+ *           which is so if both are in the same group. Stages and processors are numbered from 0.
+ * Estimate: of a pair: the median of its latest measurements (estimate.h). A single slow wave changes nothing.
+ * Drift:    an active pair has drifted if its estimate differs from the time used for the mapping by more than `drift`,
+ *           and by more than noise explains.
+ * Others:   inactive pairs are not measured. Drift is therefore attributed to as few stages and processors as possible
+ *           (explain.h), and their inactive pairs are assumed to drift along. Because that is an assumption, pairs that
+ *           drift along by more than a tenth count as unknown. A measurement of a pair remains known until then, or
+ *           until it lapses.
+ * Lapses:   if a processor has been idle for `forget` waves, everything known about it lapses, so that a processor
+ *           which was once slow is tried again. On a processor that works, only the pair's own deviation lapses; the
+ *           times of other stages still show whether the processor is slow. Each lapse of a pair doubles its `forget`.
+ * Settled:  after a change, no further one is considered until each active pair has been measured, except replicas that
+ *           get few or no waves.
+ * Again:    `remap` may search for a bounded time only, and miss the best mapping. After a large drift it is called
+ *           eight more times, every 32 waves.
+ * Change:   a new mapping must raise the rate by more than `hysteresis`, and over the remaining waves it must gain more
+ *           than it costs: as many new periods as waves are in flight, and the time to move state.
+ * Swings:   a pair that drifts back has swung. If n swings in the last `forget` waves were as large as the gain of a
+ *           change, times are expected to last `forget` / n waves, and the gain is computed over these only, minus
+ *           those that it takes to notice and answer a swing. So times that change faster than a remapping pays off are
+ *           not followed, as on a machine whose cores are taken away intermittently.
+ * Waves:    the caller decides from which wave on the new mapping applies, and ensures that no wave is lost or
+ *           repeated. It may still report times of waves of the previous mapping.
  * Clock:    none; no thread, no file, no message. The same calls give the same answers on every machine.
- * Memory:   a tuner copies all that it is given, but the names, which it borrows.
+ * Memory:   a tuner copies its inputs, except the names, which it borrows.
  * Threads:  one at a time.
- * Errors:   DF_OK, DF_E_MEMORY, or what `remap` gave.
+ * Errors:   DF_OK, DF_E_MEMORY, or the error that `remap` returned.
  */
 #ifndef DFR_TUNING_H
 #define DFR_TUNING_H
@@ -43,19 +47,19 @@ struct dfr_tuner_map {
     uint32_t *of_stage, *of_processor;
 };
 
-/* What `remap` finds. */
+/* The result of `remap`. */
 struct dfr_tuner_offer {
-    double now_s, new_s;                /* periods with the times that it was given: of the present mapping, of the best one */
+    double now_s, new_s;                /* periods, by the times passed to it, of the present mapping and of the best one */
     double move_s;                      /* what it takes to move the state of stages that go to another processor */
-    struct dfr_tuner_map map;           /* the best one; the tuner gives the memory */
+    struct dfr_tuner_map map;           /* the best one, in memory that the tuner provides */
 };
 
-/* time_s: [stage * n_processors + processor]. rest: so many waves are taken to be left. The present mapping is one that it gave, or the first one. Gives
- * DF_OK or an error. */
+/* Finds the best mapping for these times. time_s: [stage * n_processors + processor]. rest: the number of waves assumed to be left.
+ * `present` is the first mapping or one that it returned. Returns DF_OK or an error. */
 typedef int (*dfr_remap)(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *offer,
                          struct df_error *error);
 
-/* Who offers it. */
+/* An implementation of it. */
 struct dfr_remapper {
     int (*open)(uint32_t n_stages, uint32_t n_processors, const double *time_s, bool by_demand, void **context, struct df_error *error);
     dfr_remap ask;
@@ -63,8 +67,8 @@ struct dfr_remapper {
 };
 
 struct dfr_tuner_rules {
-    double drift;                       /* 0.02: a share of the time that was counted with */
-    double hysteresis;                  /* 0.02: a share of the rate */
+    double drift;                       /* 0.02: a fraction of the time used for the mapping */
+    double hysteresis;                  /* 0.02: a fraction of the rate */
     uint32_t forget;                    /* 1000 waves */
     uint32_t rest;                      /* 1000 waves are left if the caller does not know how many */
 };
@@ -87,26 +91,26 @@ struct dfr_tuner;
 int dfr_tuner_new(const struct dfr_tuner_shape *shape, struct dfr_tuner **tuner, struct df_error *error);
 void dfr_tuner_free(struct dfr_tuner *tuner);          /* NULL is allowed */
 
-/* A processor took so long for a wave of a stage, transfers not counted. Waves of a processor come in the order in which it took them. */
+/* Reports the time that a processor took for a stage in a wave, without transfers. The waves of a processor are reported in the order of execution. */
 void dfr_tuner_measured(struct dfr_tuner *tuner, int64_t wave, uint32_t stage, uint32_t processor, double seconds);
-/* The same if only a group was measured, the stages from `first` to before `end`: its time is shared out as the estimates are. */
+/* The same if only a group of stages was measured, `first` to `end` - 1: its time is divided in proportion to the estimates. */
 void dfr_tuner_measured_group(struct dfr_tuner *tuner, int64_t wave, uint32_t first, uint32_t end, uint32_t processor, double seconds);
 
 enum dfr_tuner_step {
     DFR_TUNER_NOTHING,                  /* nothing drifted */
-    DFR_TUNER_STAYS,                    /* something did, and the mapping is still the best, or a change is not worth it */
+    DFR_TUNER_STAYS,                    /* something did, but the mapping is still the best, or a change is not worth it */
     DFR_TUNER_CHANGES                   /* the caller changes to dfr_tuner_map() as soon as it can */
 };
-/* So many waves have left the pipeline, and so many are in it. rest: waves that have not begun; below 0: not known. Called once for each
- * wave that leaves. */
+/* To be called for each wave that leaves the pipeline. waves: how many have left it; in_flight: how many are in it; rest: how many
+ * have not begun, below 0 if unknown. */
 int dfr_tuner_ended(struct dfr_tuner *tuner, int64_t waves, uint32_t in_flight, int64_t rest, enum dfr_tuner_step *step,
                     struct df_error *error);
 
 /* The present mapping; as long as the tuner lives. */
 const struct dfr_tuner_map *dfr_tuner_map(const struct dfr_tuner *tuner);
-/* Why the last answer other than DFR_TUNER_NOTHING was given, in a sentence without a full stop. */
+/* The reason for the latest step other than DFR_TUNER_NOTHING, a sentence without a full stop. */
 const char *dfr_tuner_why(const struct dfr_tuner *tuner);
-/* What a stage is taken to need on a processor. */
+/* The time that a stage is assumed to take on a processor. */
 double dfr_tuner_time_s(const struct dfr_tuner *tuner, uint32_t stage, uint32_t processor);
 
 #endif

@@ -1,5 +1,5 @@
 /* cache_rig.c - fake devices whose copies wait until a test carries them out, and the way of a job through their caches
- * (cache_rig.h). It takes the steps that stage.c, gpu_worker.c and engine.c take. */
+ * (cache_rig.h). It takes the steps that prefetch.c, gpu_worker.c and engine.c take. */
 #include "cache_rig.h"
 
 #include <setjmp.h>

@@ -21,12 +21,12 @@ static uint32_t holders(void *arg, uint64_t job, uint32_t k)
     return m->holders_of ? m->holders_of[dfr_job_node(job)] : m->holders;
 }
 
-static bool stage(void *arg, uint64_t job, uint32_t unit)
+static bool prefetch(void *arg, uint64_t job, uint32_t unit)
 {
     struct machine *m = arg;
     (void)job;
-    m->staged_for = unit;
-    return m->stages && unit == 0;
+    m->prefetched_for = unit;
+    return m->prefetches && unit == 0;
 }
 
 /* There is nobody to wake, because nobody sleeps. */
@@ -74,7 +74,7 @@ void machine_make(struct machine *m, uint32_t workers, uint32_t gpus)
     m->view = (struct dfr_view){ .graph = m->rig.graph, .platform = &m->platform, .n_slots = 2,
                                  .n_workers = workers + gpus, .unit_of = m->unit_of,
                                  .first_worker = m->first_worker, .able = m->able, .time_s = m->time_s, .seed = 1,
-                                 .now_s = now_s, .wave = wave_of, .holders = holders, .stage = stage,
+                                 .now_s = now_s, .wave = wave_of, .holders = holders, .prefetch = prefetch,
                                  .wake = wake, .arg = m };
 }
 

@@ -22,8 +22,8 @@ struct machine {
     int64_t wave[2];                    /* by slot */
     uint32_t holders;                   /* the memories that hold every input, a bit each */
     const uint32_t *holders_of;         /* the same by node; NULL: `holders` is true of all */
-    bool stages;                        /* stage() takes the jobs that are given to the host */
-    _Atomic uint32_t staged_for;        /* the unit of the last call of stage() */
+    bool prefetches;                    /* prefetch() takes the jobs that are given to the host */
+    _Atomic uint32_t prefetched_for;    /* the unit of the last call of prefetch() */
     _Atomic uint32_t woken;             /* bit u: the policy has woken unit u */
     const struct dfr_policy *policy;
     void *state;

@@ -27,7 +27,7 @@ static void arrived(void *arg, uint32_t waiter)
     ((struct bench *)arg)->arrivals[waiter]++;
 }
 
-/* As dfr_stage_onward() does for a reader on device 2. */
+/* As dfr_prefetch_onward() does for a reader on device 2. */
 static void on_host(void *arg, uint32_t block)
 {
     struct bench *b = arg;

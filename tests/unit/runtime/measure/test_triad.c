@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/measure/beside.h"
+#include "runtime/measure/load_threads.h"
 #include "runtime/measure/triad.h"
 #include "runtime/threads/bind.h"
 
@@ -32,14 +32,14 @@ static void each_works_until_it_is_stopped(void **state)
 {
     (void)state;
     uint32_t nobody = THREADS;
-    struct dfr_beside *beside;
-    assert_int_equal(dfr_beside_start(THREADS, count, &nobody, &beside, NULL), DF_OK);
+    struct dfr_load_threads *beside;
+    assert_int_equal(dfr_load_threads_start(THREADS, count, &nobody, &beside, NULL), DF_OK);
     for (int i = 0; i < THREADS; i++)
         assert_true(atomic_load(&calls[i]) >= 1);
     unsigned before = atomic_load(&calls[1]);
     while (atomic_load(&calls[1]) == before) /* it goes on by itself */
         ;
-    assert_int_equal(dfr_beside_stop(beside, NULL), DF_OK);
+    assert_int_equal(dfr_load_threads_stop(beside, NULL), DF_OK);
     before = atomic_load(&calls[1]);
     for (volatile int i = 0; i < 1000000; i++)
         ;
@@ -58,15 +58,15 @@ static int note_core(void *core, uint32_t thread, struct df_error *error)
 static void the_caller_has_a_core_of_its_own(void **state)
 {
     (void)state;
-    struct dfr_beside *beside;
+    struct dfr_load_threads *beside;
     cpu_set_t before, meanwhile, after;
     _Atomic int core = -1;
     if (dfr_cores_count() < 2)
         skip();
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    assert_int_equal(dfr_beside_start(1, note_core, &core, &beside, NULL), DF_OK);
+    assert_int_equal(dfr_load_threads_start(1, note_core, &core, &beside, NULL), DF_OK);
     assert_int_equal(sched_getaffinity(0, sizeof meanwhile, &meanwhile), 0);
-    assert_int_equal(dfr_beside_stop(beside, NULL), DF_OK);
+    assert_int_equal(dfr_load_threads_stop(beside, NULL), DF_OK);
     assert_int_equal(sched_getaffinity(0, sizeof after, &after), 0);
     assert_true(CPU_COUNT(&meanwhile) < CPU_COUNT(&before));
     assert_false(CPU_ISSET(core, &meanwhile));
@@ -77,9 +77,9 @@ static void a_failure_is_told(void **state)
 {
     (void)state;
     uint32_t second = 1;
-    struct dfr_beside *beside;
+    struct dfr_load_threads *beside;
     struct df_error error = { "" };
-    assert_int_equal(dfr_beside_start(THREADS, count, &second, &beside, &error), DF_E_KERNEL);
+    assert_int_equal(dfr_load_threads_start(THREADS, count, &second, &beside, &error), DF_E_KERNEL);
     assert_string_equal(error.text, "thread 1");
 }
 
@@ -97,18 +97,18 @@ static int end_thread(void *may, uint32_t thread, struct df_error *error)
 static void a_thread_that_is_ended_is_told(void **state)
 {
     (void)state;
-    struct dfr_beside *beside;
+    struct dfr_load_threads *beside;
     struct df_error error = { "" };
     _Atomic bool may = true;
-    assert_int_equal(dfr_beside_start(THREADS, end_thread, &may, &beside, &error), DF_E_KERNEL);
+    assert_int_equal(dfr_load_threads_start(THREADS, end_thread, &may, &beside, &error), DF_E_KERNEL);
     assert_non_null(strstr(error.text, "the kernel ended its thread"));
     may = false;
-    assert_int_equal(dfr_beside_start(THREADS, end_thread, &may, &beside, &error), DF_OK);
+    assert_int_equal(dfr_load_threads_start(THREADS, end_thread, &may, &beside, &error), DF_OK);
     unsigned before = atomic_load(&calls[1]);
     may = true;                         /* in a later call than the first */
     while (atomic_load(&calls[1]) == before)
         ;
-    assert_int_equal(dfr_beside_stop(beside, &error), DF_E_KERNEL);
+    assert_int_equal(dfr_load_threads_stop(beside, &error), DF_E_KERNEL);
 }
 
 static void the_triad_moves_bytes(void **state)

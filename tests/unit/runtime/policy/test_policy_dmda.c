@@ -25,7 +25,7 @@ static void test_dmda_goes_where_it_ends_first(void **state)
     machine_policy(&m, "dmda", NULL);
     machine_push(&m, 1, 0, false, &units);
     assert_int_equal(units, 2);
-    assert_int_equal(m.staged_for, 1);  /* its data was sent for */
+    assert_int_equal(m.prefetched_for, 1);  /* its data was sent for */
     machine_push(&m, 2, 0, false, &units);      /* 0.5 + 0.5 there, 1 here: ties stay */
     assert_int_equal(units, 1);
     for (uint32_t v = 3; v < 33; v++) {
@@ -51,11 +51,11 @@ static void test_dmda_knows_where_data_is(void **state)
     m.holders = 2;
     machine_push(&m, 2, 1, false, &units);
     assert_int_equal(units, 2);         /* its data is there */
-    m.stages = true;
+    m.prefetches = true;
     m.able[3] = 1;
-    assert_int_equal(machine_push(&m, 3, 1, false, &units), DFR_STAGED); /* must come back first */
+    assert_int_equal(machine_push(&m, 3, 1, false, &units), DFR_PREFETCHING); /* must come back first */
     m.holders = 3;
-    m.stages = false;
+    m.prefetches = false;
     m.able[4] = 1;
     assert_int_equal(machine_push(&m, 4, 0, true, &units), DFR_QUEUED); /* job 1 was first */
     assert_int_equal(machine_pop(&m, 0), 1);
@@ -220,10 +220,10 @@ static void test_staged_jobs_come_in_turn(void **state)
             m.able[v] = 1;
         machine_policy(&m, policies[i], NULL);
         m.holders = 2;
-        m.stages = true;
-        assert_int_equal(machine_push(&m, 1, 1, false, &units), DFR_STAGED);
+        m.prefetches = true;
+        assert_int_equal(machine_push(&m, 1, 1, false, &units), DFR_PREFETCHING);
         m.holders = 3;
-        m.stages = false;
+        m.prefetches = false;
         assert_int_equal(machine_push(&m, 2, 1, false, &units), DFR_QUEUED);
         m.policy->come(m.state, dfr_job(0, 1));
         assert_int_equal(machine_push(&m, 3, 1, false, &units), DFR_QUEUED);

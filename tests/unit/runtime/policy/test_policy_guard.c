@@ -89,9 +89,9 @@ static void test_no_job_waits_for_itself(void **state)
 
     (void)state;
     alarmed(&m, &plan);
-    m.stages = true;
-    assert_int_equal(machine_push(&m, 2, DFR_NOBODY, false, &units), DFR_STAGED);
-    m.stages = false;
+    m.prefetches = true;
+    assert_int_equal(machine_push(&m, 2, DFR_NOBODY, false, &units), DFR_PREFETCHING);
+    m.prefetches = false;
     assert_int_equal(machine_push(&m, 2, DFR_NOBODY, false, &units), DFR_QUEUED);
     assert_int_equal(machine_pop(&m, 1), -1);
     assert_int_equal(machine_pop(&m, 0), 2);

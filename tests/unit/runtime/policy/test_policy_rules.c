@@ -246,7 +246,7 @@ static void test_random_draws_by_speed(void **state)
     assert_int_equal(units, 2);
     for (uint32_t v = 3; v < 1803; v++) {
         assert_int_equal(machine_push(&m, v, DFR_NOBODY, false, &units), DFR_QUEUED);
-        assert_int_equal(m.staged_for, units == 2);
+        assert_int_equal(m.prefetched_for, units == 2);
         on_gpu += units == 2;
         if (v < 43)
             first[v - 3] = units;

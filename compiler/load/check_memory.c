@@ -1,13 +1,13 @@
-/* check_room.c - reports nodes that fit into no unit's memory on this platform, at the place where they are called. A
- * program with such a node could not run there. If the platform does not say how much memory its host has, a warning
- * compares with this machine's.
+/* check_memory.c - checks that every node fits into the memory of some unit of the platform, and reports the others at
+ * the location of their calls, since the program could not run. If the platform does not state its host's memory, a
+ * warning compares with this machine's.
  */
 #include <string.h>
 
 #include "compiler/load/load.h"
 #include "partition/model/model.h"
 #include "runtime/base/text.h"
-#include "runtime/engine/host_room.h"
+#include "runtime/engine/host_memory.h"
 
 /* Its file is one of the sources, which the sink knows by name. */
 struct dfl_loc dfc_node_loc(const struct dfc_loaded *loaded, const struct df_node *node)
@@ -33,7 +33,7 @@ static void report(const struct dfc_loaded *loaded, const struct dfp_model *mode
              node->hint_class >= 0 ? "remove its hint" : "give its kernel a cpu variant");
 }
 
-bool dfc_check_room(const struct dfc_loaded *loaded)
+bool dfc_check_memory(const struct dfc_loaded *loaded)
 {
     const struct df_graph *g = loaded->front->graph;
     uint32_t first = DF_NONE, more = 0;
@@ -60,7 +60,7 @@ static bool is_too_large_here(const struct dfc_loaded *loaded, const struct df_n
            bytes > loaded->platform.units[0].memory_bytes;
 }
 
-void dfc_warn_room(const struct dfc_loaded *loaded)
+void dfc_warn_memory(const struct dfc_loaded *loaded)
 {
     const struct df_graph *g = loaded->front->graph;
     char name[256], need[16], have[16];

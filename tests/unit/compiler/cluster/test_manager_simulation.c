@@ -1,4 +1,4 @@
-/* test_virtual.c - flows against rates that are worked out by hand, and runs on many machines against the time that their
+/* test_manager_simulation.c - flows against rates that are worked out by hand, and runs on many machines against the time that their
  * bottleneck takes.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "compiler/cluster/flows.h"
-#include "compiler/cluster/virtual.h"
+#include "compiler/cluster/manager_simulation.h"
 
 static bool near(double a, double b, double share)
 {
@@ -72,8 +72,8 @@ static void test_group(void **state)
 
 /* ---- runs ---- */
 
-static struct dfc_virtual setup;
-static struct dfc_virtual_result result;
+static struct dfc_manager_setup setup;
+static struct dfc_manager_result result;
 
 static int set_up(void **state)
 {
@@ -92,7 +92,7 @@ static int set_up(void **state)
 static void run(void)
 {
     struct df_error error = { "" };
-    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(dfc_manager_simulate(&setup, &result, &error), DF_OK);
     int64_t waves = 0;
     for (uint32_t t = 0; t < setup.n_types; t++)
         waves += result.waves[t];
@@ -236,12 +236,12 @@ static void test_many(void **state)
  * come, and its parts leave over its link when the last wave has ended. What is counted by hand is rank 0's thread, latency and link. */
 static void test_shares(void **state)
 {
-    const struct dfc_virtual_share shares[2] = { { { 0.03, 0.06 }, { 0.03, 0.06 }, 3e6 }, { { 0.02, 0.04 }, { 0.02, 0.04 }, 2e6 } };
+    const struct dfc_manager_share shares[2] = { { { 0.03, 0.06 }, { 0.03, 0.06 }, 3e6 }, { { 0.02, 0.04 }, { 0.02, 0.04 }, 2e6 } };
     (void)state;
-    setup = (struct dfc_virtual){ .n_types = 2, .types = { { 1, 1, 1, 1e8 }, { 1, 1, 1, 1e8 } }, .waves = 100, .inflight = 2, .shares = shares, .n_shares = 2,
+    setup = (struct dfc_manager_setup){ .n_types = 2, .types = { { 1, 1, 1, 1e8 }, { 1, 1, 1, 1e8 } }, .waves = 100, .inflight = 2, .shares = shares, .n_shares = 2,
                                   .latency_s = 1e-3, .handle_s = 1e-4, .manager_bytes_per_s = 1e9 };
     struct df_error error = { "" };
-    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(dfc_manager_simulate(&setup, &result, &error), DF_OK);
     assert_int_equal(result.waves[0] + result.waves[1], 2);
     /* HELLO and GIVE are a message each way; the second share is the slower one: 100 waves of 40 ms on the second machine. */
     const double second_s = 2e-3 + 100 * 0.04 + 2e6 / 1e8 + 1e-3, few = 20 * 1e-4;
@@ -251,14 +251,14 @@ static void test_shares(void **state)
     /* A third machine has nothing to do. More shares than machines: who ends first has the next one. */
     setup.types[0].n = 2;
     setup.n_types = 1;
-    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(dfc_manager_simulate(&setup, &result, &error), DF_OK);
     const double first_s = 2e-3 + 100 * 0.03 + 3e6 / 1e8 + 1e-3;
     assert_true(result.makespan_s >= first_s && result.makespan_s <= first_s + few);
     setup.types[0].n = 3;
-    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(dfc_manager_simulate(&setup, &result, &error), DF_OK);
     assert_true(result.makespan_s >= first_s && result.makespan_s <= first_s + few);
     setup.types[0].n = 1;
-    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(dfc_manager_simulate(&setup, &result, &error), DF_OK);
     NEAR(result.makespan_s, 100 * (0.03 + 0.02) + 5e6 / 1e8, 0.002);
 }
 
@@ -266,17 +266,17 @@ static void test_shares(void **state)
  * reading and the wave follow each other. */
 static void test_shares_read(void **state)
 {
-    const struct dfc_virtual_share shares[2] = { { { 0.005 }, { 0.005 }, 0 }, { { 0.005 }, { 0.005 }, 0 } };
+    const struct dfc_manager_share shares[2] = { { { 0.005 }, { 0.005 }, 0 }, { { 0.005 }, { 0.005 }, 0 } };
     struct df_error error = { "" };
     (void)state;
-    setup = (struct dfc_virtual){ .n_types = 1, .types = { { 2, 1, 1, 1e9 } }, .waves = 100, .inflight = 4, .shares = shares, .n_shares = 2,
+    setup = (struct dfc_manager_setup){ .n_types = 1, .types = { { 2, 1, 1, 1e9 } }, .waves = 100, .inflight = 4, .shares = shares, .n_shares = 2,
                                   .handle_s = 1e-6, .manager_bytes_per_s = 1e9, .files_bytes_per_s = 1e8, .read_bytes = 1e6 };
-    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(dfc_manager_simulate(&setup, &result, &error), DF_OK);
     NEAR(result.makespan_s, 2, 0.01);
     NEAR(result.files_busy, 1, 0.01);
     setup.inflight = 1;
     setup.types[0].n = 1;
-    assert_int_equal(dfc_virtual_run(&setup, &result, &error), DF_OK);
+    assert_int_equal(dfc_manager_simulate(&setup, &result, &error), DF_OK);
     NEAR(result.makespan_s, 2 * 100 * (0.005 + 0.01), 0.001);
 }
 

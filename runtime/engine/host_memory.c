@@ -1,5 +1,5 @@
-/* host_room.c - compares one job's memory with the host's (host_room.h). */
-#include "runtime/engine/host_room.h"
+/* host_memory.c - compares the memory that one job needs with the host's (host_memory.h). */
+#include "runtime/engine/host_memory.h"
 
 #include <stdio.h>
 #include <sys/sysinfo.h>

@@ -1,5 +1,5 @@
-/* divide.c - how a node could be divided: how many rows it makes, and what its parts read of them. Kernels with 'split' on
- * their ports say it; of formulas compiler/fusion/ finds it out.
+/* divisible.c - determines how a node could be divided into parts: how many rows it produces, and which rows of its inputs
+ * each part reads. Kernels declare it with 'split' on their ports; for formulas compiler/fusion/ infers it.
  */
 #include <string.h>
 
@@ -167,7 +167,7 @@ bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const 
 /* ---- where sizes are not known ---- */
 
 /* Does the call say that its node is divided? A hint whose value is not known yet does not. */
-static bool says_parts(const struct dfc_elab *e, const struct dfc_item *item)
+static bool has_parts_hint(const struct dfc_elab *e, const struct dfc_item *item)
 {
     const struct dfc_names names = dfc_frame_names(e, item->frame, item->env, DFC_USE_SCALAR);
     struct dfc_hints hints;
@@ -186,7 +186,7 @@ bool dfc_check_parts(const struct dfc_elab *e)
     for (uint32_t k = 0; k < e->items.n && !e->u->no_memory; k++) {
         const uint32_t id = e->order[k];
         const struct dfc_item *item = &dfc_items(e)[id];
-        if (item->inner != DF_NONE || item->callee->built_in || !says_parts(e, item))
+        if (item->inner != DF_NONE || item->callee->built_in || !has_parts_hint(e, item))
             continue;
         const struct dfc_joined *use = group_of(e, id);
         const struct dfu_wiring *w = use ? &use->group->wiring : item->callee->kernel->has_formulas ? wiring_of(e->u, item->callee) : NULL;

@@ -1,5 +1,7 @@
-/* demand_look.c - stages, their times and bytes, for streams by demand. */
-#include "compiler/cluster/demand_look.h"
+/* demand_stages.c - determines the stages of a graph, with their times and bytes, for the simulation of demand-driven
+ * streams (demand_stages.h).
+ */
+#include "compiler/cluster/demand_stages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,7 +99,7 @@ static int add_types(const struct dfp_problem *problem, const struct dfr_stages 
     return DF_OK;
 }
 
-int dfc_demand_look(const struct dfp_problem *problem, const struct dfc_cluster *cluster, uint32_t node_type, struct dfc_demand_input *input,
+int dfc_demand_add_type(const struct dfp_problem *problem, const struct dfc_cluster *cluster, uint32_t node_type, struct dfc_demand_input *input,
                     uint32_t *wrong, struct df_error *error)
 {
     struct dfr_stages stages;

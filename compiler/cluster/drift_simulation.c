@@ -1,5 +1,7 @@
-/* map_drift.c - what drifts, from its option's text to runs in virtual time. */
-#include "compiler/cluster/map_drift.h"
+/* drift_simulation.c - `dfc map --drift`: parses the option, and simulates a mapped pipeline whose times drift
+ * (drift_simulation.h).
+ */
+#include "compiler/cluster/drift_simulation.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -121,14 +123,14 @@ static int find_best(const struct dfp_drifting *d, const struct dfp_mapping *map
     return time_s ? code : DF_E_MEMORY;
 }
 
-bool dfc_drift_run(struct dfc_drift_request *r, const struct dfc_map_report *report, uint64_t budget, struct dfc_map_drift *drift)
+bool dfc_drift_run(struct dfc_drift_request *r, const struct dfc_map_report *report, uint64_t budget, struct dfc_drift *drift)
 {
     static struct dfp_mapping best;     /* large */
     const struct dfc_map_input *input = report->input;
     struct df_error error = { "out of memory" };
     if (!find_names(r, input))
         return false;
-    *drift = (struct dfc_map_drift){
+    *drift = (struct dfc_drift){
         .request = r, .report = report,
         .drifting = { .pipeline = &input->pipeline, .mapping = &report->rows[report->shown].mapping, .drifts = r->drifts, .n_drifts = r->n,
                       .waves = (int64_t)(r->waves ? r->waves : DFC_DRIFT_WAVES), .stages = (const char *const *)input->stages,
@@ -150,7 +152,7 @@ bool dfc_drift_run(struct dfc_drift_request *r, const struct dfc_map_report *rep
     return code == DF_OK;
 }
 
-void dfc_drift_free(struct dfc_map_drift *drift)
+void dfc_drift_free(struct dfc_drift *drift)
 {
     for (int i = 0; i < DFC_DRIFT_RUNS; i++)
         dfp_drifting_free(&drift->runs[i]);

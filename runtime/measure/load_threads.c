@@ -1,5 +1,5 @@
-/* beside.c - threads that call one function again and again until they are stopped (beside.h). */
-#include "runtime/measure/beside.h"
+/* load_threads.c - threads that call a function repeatedly until they are stopped (load_threads.h). */
+#include "runtime/measure/load_threads.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,13 +11,13 @@
 #include "runtime/threads/host.h"
 
 struct thread {
-    struct dfr_beside *beside;
+    struct dfr_load_threads *beside;
     pthread_t id;
     uint32_t number;
     bool first;                         /* its first call has not ended */
 };
 
-struct dfr_beside {
+struct dfr_load_threads {
     int (*once)(void *arg, uint32_t thread, struct df_error *error);
     void *arg;
     struct dfr_cores *cores;            /* NULL: threads stay where the system puts them */
@@ -31,7 +31,7 @@ struct dfr_beside {
 };
 
 /* Tells how a call ended. */
-static void tell(struct dfr_beside *b, int code, const struct df_error *error, bool first)
+static void tell(struct dfr_load_threads *b, int code, const struct df_error *error, bool first)
 {
     if (code == DF_OK && !first)
         return;
@@ -57,7 +57,7 @@ static void thread_ends(void *arg)
 static void *work(void *arg)
 {
     struct thread *t = arg;
-    struct dfr_beside *b = t->beside;
+    struct dfr_load_threads *b = t->beside;
     int code = DF_OK;
     if (b->cores)
         dfr_cores_bind(b->cores, t->number + 1);
@@ -72,10 +72,10 @@ static void *work(void *arg)
     return NULL;
 }
 
-int dfr_beside_start(uint32_t n, int (*once)(void *arg, uint32_t thread, struct df_error *error), void *arg,
-                     struct dfr_beside **beside, struct df_error *error)
+int dfr_load_threads_start(uint32_t n, int (*once)(void *arg, uint32_t thread, struct df_error *error), void *arg,
+                           struct dfr_load_threads **beside, struct df_error *error)
 {
-    struct dfr_beside *b = calloc(1, sizeof *b + n * sizeof *b->threads);
+    struct dfr_load_threads *b = calloc(1, sizeof *b + n * sizeof *b->threads);
     if (!b)
         return dfr_error_memory(error);
     b->once = once;
@@ -103,12 +103,12 @@ int dfr_beside_start(uint32_t n, int (*once)(void *arg, uint32_t thread, struct 
     b->n = made;
     pthread_mutex_unlock(&b->lock);
     if (code != DF_OK)
-        return dfr_beside_stop(b, error);
+        return dfr_load_threads_stop(b, error);
     *beside = b;
     return DF_OK;
 }
 
-int dfr_beside_stop(struct dfr_beside *b, struct df_error *error)
+int dfr_load_threads_stop(struct dfr_load_threads *b, struct df_error *error)
 {
     atomic_store_explicit(&b->stop, true, memory_order_relaxed);
     for (uint32_t i = 0; i < b->n; i++)

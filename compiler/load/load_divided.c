@@ -1,9 +1,10 @@
-/* divide.c - the nodes that are divided if nobody says it, for a command's options: the graphs that compiler/divide/ tries are made by the
- * front end from the same files, and timed from the same database.
+/* load_divided.c - divides nodes automatically when a command loads a graph: connects compiler/divide/ to the front end,
+ * which elaborates the candidate graphs from the same files, and to the database, which times them.
  *
- * Later:    a library decides it when a call brings sizes. A program with dynamic params is divided here for the values that it is made with;
- *           if it is given others, it decides anew. Of --graph, passes are not chosen: a call has few waves.
- * Waves:    as --waves says; else as many as the latest run with --learn had.
+ * Later:    a library divides its nodes when a call provides the sizes. A program with dynamic params is divided here
+ *           for its default values, and again by itself for others. With --graph, passes are not chosen, because a call
+ *           has few waves.
+ * Waves:    the number given by --waves, else that of the latest run with --learn.
  */
 #include <string.h>
 

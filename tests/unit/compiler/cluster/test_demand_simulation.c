@@ -1,4 +1,4 @@
-/* test_by_demand.c - stages fed by demand in virtual time: times by hand, bounds, and that a slow machine or link holds up no other. */
+/* test_demand_simulation.c - stages fed by demand in virtual time: times by hand, bounds, and that a slow machine or link holds up no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/cluster/demand.h"
+#include "compiler/cluster/demand_simulation.h"
 
 static struct df_error error;
 

@@ -1,5 +1,7 @@
-/* virtual.c - the event loop: rank 0's thread, machines as boxes, and what is on its way between them. */
-#include "compiler/cluster/virtual.h"
+/* manager_simulation.c - the event loop of the simulation of a managed run: rank 0's thread, machines with service
+ * times, and the messages in transit (manager_simulation.h).
+ */
+#include "compiler/cluster/manager_simulation.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ struct machine {
 };
 
 struct run {
-    const struct dfc_virtual *s;
+    const struct dfc_manager_setup *s;
     struct dfr_manager *manager;
     double now_s;
     bool failed;                        /* out of memory */
@@ -95,7 +97,7 @@ static void begin_wave(struct run *r, uint32_t rank, int64_t wave)
 {
     struct machine *m = &r->machines[rank];
     const struct dfc_machines *type = &r->s->types[m->type];
-    const struct dfc_virtual_share *share = r->s->shares ? &r->s->shares[m->share] : NULL;
+    const struct dfc_manager_share *share = r->s->shares ? &r->s->shares[m->share] : NULL;
     const double every_s = share ? share->every_s[m->type] : type->every_s, latency_s = share ? share->latency_s[m->type] : type->latency_s;
     double f = factor(r, wave), begin_s = fmax(r->now_s, m->free_s);
     m->free_s = begin_s + every_s * f;
@@ -431,10 +433,10 @@ static bool make_machines(struct run *r)
     return r->machines;
 }
 
-static void give_result(const struct run *r, struct dfc_virtual_result *result)
+static void fill_result(const struct run *r, struct dfc_manager_result *result)
 {
     double busy_s[DFC_MOST_TYPES] = { 0 }, all_s = r->ended_s, sum_s = 0;
-    *result = (struct dfc_virtual_result){ .makespan_s = all_s, .manager_busy = r->handled_s / all_s, .least_window = UINT32_MAX };
+    *result = (struct dfc_manager_result){ .makespan_s = all_s, .manager_busy = r->handled_s / all_s, .least_window = UINT32_MAX };
     for (uint32_t rank = 1; rank < r->n_ranks; rank++) {
         unsigned window = dfr_manager_window(r->manager, (int)rank);
         busy_s[r->machines[rank].type] += r->machines[rank].busy_s;
@@ -474,7 +476,7 @@ static void free_run(struct run *r)
     dfr_manager_destroy(r->manager);
 }
 
-int dfc_virtual_run(const struct dfc_virtual *setup, struct dfc_virtual_result *result, struct df_error *error)
+int dfc_manager_simulate(const struct dfc_manager_setup *setup, struct dfc_manager_result *result, struct df_error *error)
 {
     struct run r = { .s = setup };
     struct dfr_manager_options options = { .epoch = 1, .hash = HASH, .window = setup->shares ? 1 : setup->window, .beat_s = BEAT_S,
@@ -493,7 +495,7 @@ int dfc_virtual_run(const struct dfc_virtual *setup, struct dfc_virtual_result *
         code = r.failed ? dfr_error(error, DF_E_MEMORY, "out of memory") : dfr_manager_outcome(r.manager, error);
     }
     if (code == DF_OK)
-        give_result(&r, result);
+        fill_result(&r, result);
     free_run(&r);
     return code;
 }

@@ -1,5 +1,7 @@
-/* compare_trial.c - builds a program in a temporary folder, and removes that folder whatever happens. */
-#include "compiler/trial/compare_trial.h"
+/* temporary_program.c - builds a program in a temporary folder, and removes the folder on every exit path
+ * (temporary_program.h).
+ */
+#include "compiler/trial/temporary_program.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,12 +1,13 @@
-/* host_room.h - says whether the host has memory for one job. start/admit.c calls it before a run starts, and
- * measure/measure.c before a graph is measured.
+/* host_memory.h - checks whether the host has enough memory for one job, and reads the size of the host's memory.
+ * start/admit.c calls it before a run starts, measure/measure.c before a graph is measured, compiler/load/ when a graph
+ * is loaded.
  *
- * Why:      the system ends a process, or others, when memory is written that the machine does not have. So a job that
- *           cannot fit is refused before it runs.
+ * Why:      if a process writes more memory than the machine has, the OOM killer ends it, or others. A job that cannot
+ *           fit is therefore rejected before it runs.
  * Threads:  any.
  */
-#ifndef DFR_HOST_ROOM_H
-#define DFR_HOST_ROOM_H
+#ifndef DFR_HOST_MEMORY_H
+#define DFR_HOST_MEMORY_H
 
 #include "runtime/graph/graph.h"
 

@@ -1,10 +1,11 @@
-/* demand.c - what a kernel demands of the host's memory, from how much others slow it (profiles.h).
+/* memory_demand.c - estimates how much of the host's memory bandwidth a kernel demands, from how much it slows down
+ * beside other threads (profiles.h). The simulator uses the result.
  *
- * Fit:      with demand x in shares of the bandwidth, sensitivity s, N workers, and y asked for by the triads:
- *               self - 1 = s (N x - 1)        triad - 1 = s (x + y - 1)        if these sums are above 1.
- *           The quotient of both gives x, and then either gives s. If only the triad slows it, N x is at most 1, and s is
- *           taken as 1 as far as x then stays positive. A kernel that never runs beside itself has the second equation
- *           alone: s is taken as 1, too, and x is at most 1.
+ * Model:    with demand x as a fraction of the bandwidth, sensitivity s, N workers, and y demanded by the triads,
+ *               self - 1 = s (N x - 1)        triad - 1 = s (x + y - 1)        where the right-hand sides are positive.
+ *           Dividing one by the other yields x; either then yields s. If only the triad slows the kernel, N x is at most 1,
+ *           and s is assumed to be 1 unless x would become negative. A kernel that never runs beside itself has only the
+ *           second equation; then, too, s is assumed to be 1, and x is at most 1.
  */
 #include <math.h>
 

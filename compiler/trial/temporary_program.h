@@ -1,11 +1,11 @@
-/* compare_trial.h - a graph's program that is built for one command, in a temporary folder of its own. `dfc compare`,
- * `dfc profile` and `dfc run` run such a program.
+/* temporary_program.h - a program that a command builds temporarily, in a folder of its own, in order to run it: `dfc
+ * compare`, `dfc profile` and `dfc run`.
  *
- * Signals:  one of dfr_ending_signals ends the running program, removes the folder and then ends the command.
+ * Signals:  any of dfr_ending_signals ends the running program, then removes the folder, then ends the command.
  * Threads:  one program at a time.
  */
-#ifndef DFC_COMPARE_TRIAL_H
-#define DFC_COMPARE_TRIAL_H
+#ifndef DFC_TEMPORARY_PROGRAM_H
+#define DFC_TEMPORARY_PROGRAM_H
 
 #include "compiler/build/make_program.h"
 #include "compiler/tools/spawn.h"
@@ -17,7 +17,7 @@ struct dfc_trial {
 /* Splits a command line: words before "--" are for the command, words after it for the program. */
 int dfc_trial_split(int argc, char **argv); /* index of "--"; argc if there is none */
 
-/* Is each arg of the graph that has no default among the program's options, words[0..n)? It is told before anything is
+/* Checks that each arg of the graph without a default is among the program's options, words[0..n). Reported before anything is
  * compiled. false: reported. */
 bool dfc_trial_args(const struct df_graph *graph, char *const *words, int n);
 

@@ -1,23 +1,26 @@
-/* demand.h - stages on machines that are fed by demand, in virtual time: the code of the streams between ranks (runtime/stream/stream.h) decides, and
- * machines are workers with service times.
+/* demand_simulation.h - simulates a pipeline whose stages fetch work on demand, on many machines in virtual time. The
+ * stream code of the runtime makes the decisions (runtime/stream/stream.h); machines are modelled as workers with
+ * service times.
  *
- * Machines: Each has workers of one or more types: cores and GPUs. Any worker may do any stage that its type can do. A worker does one item at
- *           a time, which is one stage of one wave, alone.
- * Waves:    Wave w has its home on machine w modulo `homes`. All its tokens stay there, so these machines are the senders. Reading a wave takes no
- *           time. At most `places` waves of a home are begun and not ended. The next one is read when there is room.
- * Stages:   A wave goes through the stages in order. A stage fires for a share of the waves, drawn by wave. When a stage has ended, its result is
- *           sent home, and the next stage of the wave is ready there.
- * Network:  What a machine sends goes through its link one after the other, and so does what it receives. Between them is a switch that keeps
- *           what a link cannot take yet, so no machine waits for another's link. Messages below DFC_SMALL_BYTES wait for no link, and keep
- *           their order. Then come the latency and message_s. At home there is message_s alone.
- * Determinism: the same input gives the same answer, to the last digit.
- * Cost:     about 2 us for each message and each end of an item.
- * Threads:  reentrant.
+ * Machines:    each has workers of one or more types: cores and GPUs. Any worker may execute any stage that its type
+ *              supports. It processes one item, which is one stage of one wave, at a time.
+ * Waves:       wave w has machine w modulo `homes` as its home. All its tokens stay there, so the homes are the
+ *              senders. Reading a wave takes no time. A home has at most `places` unfinished waves; it reads the next
+ *              one when there is room.
+ * Stages:      a wave goes through the stages in order. A stage fires in a fraction of the waves, drawn per wave. When
+ *              a stage has ended, its result is sent home, and the wave's next stage becomes ready there.
+ * Network:     a machine's link serialises what the machine sends, and what it receives. The switch between the links
+ *              buffers without bound, so no machine waits for another's link. Messages below DFC_SMALL_BYTES do not
+ *              occupy the link, but keep their order. Then come the latency and message_s; within a machine only
+ *              message_s.
+ * Determinism: the same input gives the same result, to the last digit.
+ * Cost:        about 2 us for each message and each end of an item.
+ * Threads:     reentrant.
  */
-#ifndef DFC_DEMAND_H
-#define DFC_DEMAND_H
+#ifndef DFC_DEMAND_SIMULATION_H
+#define DFC_DEMAND_SIMULATION_H
 
-#include "compiler/cluster/virtual.h"
+#include "compiler/cluster/manager_simulation.h"
 #include "runtime/stream/stream.h"
 
 enum { DFC_DEMAND_STAGES = 32, DFC_DEMAND_NODES = 1024 };
@@ -39,7 +42,7 @@ struct dfc_demand {
     uint32_t homes;                     /* machines that are homes, the first ones; 0: all */
     uint32_t places, requests, most;    /* as in stream.h; `places` are waves */
     uint32_t seed;
-    /* NULL, or told of each change of a worker's target. */
+    /* Callback for each change of a worker's target; NULL: none. */
     void (*target_changed)(void *arg, double now_s, uint32_t node, uint32_t worker, uint32_t type, uint32_t target);
     void *arg;
 };

@@ -1,5 +1,7 @@
-/* demand.c - the event loop: messages of streams on their way, and workers that process items. */
-#include "compiler/cluster/demand.h"
+/* demand_simulation.c - the event loop of the simulation of demand-driven streams: messages in transit, and workers
+ * that process items (demand_simulation.h).
+ */
+#include "compiler/cluster/demand_simulation.h"
 
 #include <math.h>
 #include <stdlib.h>

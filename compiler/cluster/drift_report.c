@@ -1,5 +1,5 @@
-/* map_drift_report.c - prints and draws the rates of a pipeline that drifts. */
-#include "compiler/cluster/map_drift.h"
+/* drift_report.c - prints and draws the throughput of a drifting pipeline over time (drift_simulation.h). */
+#include "compiler/cluster/drift_simulation.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static double rate_at(const struct dfp_drifted *run, int64_t wave)
 }
 
 /* The wave with which the first drift begins, and the last one. */
-static void find_bounds(const struct dfc_map_drift *d, int64_t *first, int64_t *last)
+static void find_bounds(const struct dfc_drift *d, int64_t *first, int64_t *last)
 {
     *first = INT64_MAX;
     *last = 0;
@@ -39,7 +39,7 @@ static double rate_between(const struct dfp_drifted *run, int64_t from, int64_t 
     return from < to && to < run->waves ? dfp_drifted_rate(run, from, to) : NAN;
 }
 
-static void print_said(const struct dfc_map_drift *d, FILE *out)
+static void print_said(const struct dfc_drift *d, FILE *out)
 {
     const struct dfp_drifted *run = &d->runs[DFC_DRIFT_TUNED];
     const struct dfc_map_input *input = d->report->input;
@@ -58,7 +58,7 @@ static void print_said(const struct dfc_map_drift *d, FILE *out)
         fputs("\nThe tuner found nothing to do.\n", out);
 }
 
-bool dfc_drift_text(const struct dfc_map_drift *d, FILE *out)
+bool dfc_drift_text(const struct dfc_drift *d, FILE *out)
 {
     static const struct dfr_column columns[] = {
         DFR_COLUMN("mapping", NULL, TEXT), DFR_COLUMN("waves/s before", NULL, RATE), DFR_COLUMN("in the 50 waves behind", NULL, RATE),
@@ -85,7 +85,7 @@ bool dfc_drift_text(const struct dfc_map_drift *d, FILE *out)
 
 /* ---- CSV ---- */
 
-void dfc_drift_csv(const struct dfc_map_drift *d, FILE *out)
+void dfc_drift_csv(const struct dfc_drift *d, FILE *out)
 {
     fputs("wave", out);
     for (int i = 0; i < DFC_DRIFT_RUNS; i++)
@@ -113,7 +113,7 @@ enum { POINTS = 650 };                  /* of a line */
 
 static const char *const colours[DFC_DRIFT_RUNS] = { "#8a8a8a", "#1f6b42", "#1f4e8c" };
 
-static double x_of(const struct dfc_map_drift *d, double wave)
+static double x_of(const struct dfc_drift *d, double wave)
 {
     return LEFT + (WIDTH - LEFT - RIGHT) * wave / (double)(d->drifting.waves > 1 ? d->drifting.waves - 1 : 1);
 }
@@ -123,7 +123,7 @@ static double y_of(double rate, double most)
     return HEIGHT - BOTTOM - rate / most * (HEIGHT - TOP - BOTTOM);
 }
 
-static double most_rate(const struct dfc_map_drift *d)
+static double most_rate(const struct dfc_drift *d)
 {
     double most = 0;
     for (int i = 0; i < DFC_DRIFT_RUNS; i++)
@@ -132,7 +132,7 @@ static double most_rate(const struct dfc_map_drift *d)
     return most > 0 ? 1.1 * most : 1;
 }
 
-static void draw_axes(const struct dfc_map_drift *d, double most, FILE *out)
+static void draw_axes(const struct dfc_drift *d, double most, FILE *out)
 {
     char text[32];
     double waves = (double)d->drifting.waves, rate_step = dfc_svg_step(most / 6), wave_step = fmax(1, dfc_svg_step(waves / 9));
@@ -149,7 +149,7 @@ static void draw_axes(const struct dfc_map_drift *d, double most, FILE *out)
     dfc_svg_text(out, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, 12, "middle", "#444444", "wave");
 }
 
-static void draw_marks(const struct dfc_map_drift *d, FILE *out)
+static void draw_marks(const struct dfc_drift *d, FILE *out)
 {
     const struct dfp_drifted *tuned = &d->runs[DFC_DRIFT_TUNED];
     for (unsigned i = 0; i < d->request->n; i++) {
@@ -166,7 +166,7 @@ static void draw_marks(const struct dfc_map_drift *d, FILE *out)
                     x_of(d, (double)tuned->said[i].from), HEIGHT - BOTTOM, colours[DFC_DRIFT_TUNED], tuned->said[i].from);
 }
 
-static void draw_line(const struct dfc_map_drift *d, int run, double most, FILE *out)
+static void draw_line(const struct dfc_drift *d, int run, double most, FILE *out)
 {
     int64_t waves = d->drifting.waves, step = waves / POINTS + 1;
     fprintf(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"", colours[run]);
@@ -175,7 +175,7 @@ static void draw_line(const struct dfc_map_drift *d, int run, double most, FILE 
     fputs("\"/>\n", out);
 }
 
-void dfc_drift_draw(const struct dfc_map_drift *d, FILE *out)
+void dfc_drift_draw(const struct dfc_drift *d, FILE *out)
 {
     char title[300];
     double most = most_rate(d), x = LEFT, y = 62;

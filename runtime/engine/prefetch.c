@@ -1,13 +1,13 @@
-/* stage.c - brings data to the memory of the unit that will run a job, so that a worker never waits for a copy.
- * engine.h declares its functions; policies call them through struct dfr_view.
+/* prefetch.c - copies a job's inputs to the memory of the unit that will run it, so that a worker never waits for a
+ * copy. engine.h declares its functions; policies call them through struct dfr_view.
  *
- * Words:  A CPU job whose inputs are only on devices is *staged*: the devices that own the inputs are asked for them.
- *         The copy that completes last gives the job back to a policy that decides before a worker takes it, else puts
- *         it into `arrived`. If a job is given to a GPU before a worker takes it there, its inputs are *announced* to this GPU,
- *         which may prefetch them. Until they have come, the GPU takes other jobs first (dfr_comes()).
- *
- * Orders: `missing` starts with one extra for the stager itself. So it reaches 0 once, after the last ask. The
- *         decrements are acq_rel, so the one that reaches 0 has acquired all copies.
+ * Host:     for a CPU job whose inputs are only on devices, the devices that own them are asked for copies. The last
+ *           copy to complete returns the job to the policy, if that decides before a worker takes a job, and otherwise
+ *           puts it into `arrived`.
+ * Devices:  if a job is assigned to a GPU before a worker takes it there, its inputs are announced to this GPU, which
+ *           may prefetch them. Until they are there, the GPU takes other jobs first (dfr_comes()).
+ * Orders:   `missing` starts with one extra for the caller itself, so it reaches 0 only once, after the last request.
+ *           The decrements are acq_rel, so the one that reaches 0 has acquired all copies.
  */
 #include "runtime/engine/buffers.h"
 #include "runtime/engine/ending.h"
@@ -83,18 +83,18 @@ static bool fetch(struct df_run *run, uint64_t job, uint8_t taker)
     return atomic_fetch_sub_explicit(missing, present, memory_order_acq_rel) != present; /* else all came meanwhile */
 }
 
-static bool stage_on_host(struct df_run *run, uint64_t job)
+static bool prefetch_to_host(struct df_run *run, uint64_t job)
 {
     if (all_on_host(run, job))
         return false;
-    atomic_fetch_add_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&run->devices.n_prefetching, 1, memory_order_relaxed);
     if (fetch(run, job, 0))
         return true;
-    atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&run->devices.n_prefetching, 1, memory_order_relaxed);
     return false;
 }
 
-bool dfr_stage_free(struct df_run *run, uint64_t job)
+bool dfr_prefetch_free(struct df_run *run, uint64_t job)
 {
     return run->machine.n_gpus > 0 && !all_on_host(run, job) && fetch(run, job, NO_TAKER);
 }
@@ -105,7 +105,7 @@ static void announce(struct df_run *run, uint32_t unit, uint32_t block)
     dfr_wake_unit(run, unit);
 }
 
-bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
+bool dfr_prefetch(void *arg, uint64_t job, uint32_t unit)
 {
     struct df_run *run = arg;
     uint32_t n = df_node_n_needs(run->graph, dfr_job_node(job));
@@ -113,7 +113,7 @@ bool dfr_stage(void *arg, uint64_t job, uint32_t unit)
     if (run->machine.n_gpus == 0)
         return false;
     if (unit == 0)
-        return stage_on_host(run, job);
+        return prefetch_to_host(run, job);
     for (uint32_t k = 0; k < n; k++) {
         uint32_t holders = dfr_holders(run, job, k);
         if (holders & DFM_HOST && !(holders >> unit & 1))
@@ -183,7 +183,7 @@ static void copy_failed(struct df_run *run, uint32_t node, uint64_t job, const s
 
 /* The readers of an acc wait for the last wave. A part that no later wave changes goes to the host before that, and leaves its memory to
  * other parts. */
-static void stage_acc(struct df_run *run, uint64_t job, uint32_t value, uint32_t memory)
+static void leave_acc(struct df_run *run, uint64_t job, uint32_t value, uint32_t memory)
 {
     const struct dfr_passes *passes = run->skips.passes;
     struct df_error error;
@@ -195,7 +195,7 @@ static void stage_acc(struct df_run *run, uint64_t job, uint32_t value, uint32_t
         copy_failed(run, dfr_job_node(job), job, &error);
 }
 
-void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
+void dfr_prefetch_outputs(struct df_run *run, uint64_t job, uint32_t memory)
 {
     const struct df_graph *g = run->graph;
     uint32_t node = dfr_job_node(job), first = g->nodes[node].first_out;
@@ -204,7 +204,7 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
         uint32_t others, block = dfr_job_slot(job) * g->n_values + y;
         struct df_error error;
         if (df_value_is_acc(g, y)) {
-            stage_acc(run, job, y, memory);
+            leave_acc(run, job, y, memory);
             continue;
         }
         if (!run->choice.policy->units || (others = reader_memories(run, dfr_job_slot(job), y, memory)) == 0)
@@ -218,7 +218,7 @@ void dfr_stage_outputs(struct df_run *run, uint64_t job, uint32_t memory)
     }
 }
 
-void dfr_stage_onward(struct df_run *run, uint32_t block, uint32_t memory)
+void dfr_prefetch_onward(struct df_run *run, uint32_t block, uint32_t memory)
 {
     uint32_t others = reader_memories(run, block / run->graph->n_values, dfm_space_value(run->memory.space, block),
                                       memory);
@@ -257,7 +257,7 @@ uint32_t dfr_waiter(const struct df_run *run, uint64_t job, uint32_t k)
     return first_of_accs(run) + value;
 }
 
-void dfr_stage_accs(struct df_run *run)
+void dfr_prefetch_accs(struct df_run *run)
 {
     if (run->machine.n_gpus == 0 || !run->choice.policy->units)
         return;
@@ -274,7 +274,7 @@ void dfr_stage_accs(struct df_run *run)
     }
 }
 
-void dfr_stage_accs_to_host(struct df_run *run)
+void dfr_fetch_accs(struct df_run *run)
 {
     for (uint32_t i = 0; i < run->firing.n_accs; i++) {
         uint32_t value = run->firing.accs[i], memory = dfr_acc_holder(run, value);
@@ -285,13 +285,13 @@ void dfr_stage_accs_to_host(struct df_run *run)
     }
 }
 
-void dfr_stage_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory)
+void dfr_fetch_kept(struct df_run *run, uint32_t value, uint32_t slot, uint32_t memory)
 {
     dfr_ask(run, first_keeper(run) + slot * run->memory.buffers->n + run->memory.buffers->keeper[value],
             slot * run->graph->n_values + value, 1u << memory);
 }
 
-bool dfr_stage_end_kept(struct df_run *run, struct dfr_worker *w, uint64_t item)
+bool dfr_end_kept(struct df_run *run, struct dfr_worker *w, uint64_t item)
 {
     uint32_t n_nodes = run->graph->n_nodes;
     if (dfr_job_node(item) < n_nodes)
@@ -314,11 +314,11 @@ static void give_back(struct df_run *run, uint64_t job)
 {
     uint32_t units = 1;
 
-    atomic_fetch_sub_explicit(&run->devices.n_staged, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&run->devices.n_prefetching, 1, memory_order_relaxed);
     if (run->choice.policy->come)
         run->choice.policy->come(run->choice.state, job);
     else if (run->choice.policy->push(run->choice.state, job, DFR_NOBODY, false, &units) != DFR_QUEUED)
-        return;                         /* its place has changed, and it is staged again */
+        return;                         /* its place has changed, and its inputs are fetched again */
     for (uint32_t u = 0; u < run->machine.n_units; u++)
         if (units >> u & 1)
             dfr_wake_unit(run, u);
@@ -343,7 +343,7 @@ void dfr_arrived(struct df_run *run, struct dfr_worker *w, uint32_t waiter)
         job = dfr_job(waiter / n_in_values, run->devices.waiter_node[waiter % n_in_values]);
     }
     index = dfr_job_index(run, job);
-    taker = run->devices.taker[index]; /* once nothing is missing the job may run, and that of the next wave be staged */
+    taker = run->devices.taker[index]; /* once nothing is missing the job may run, and that of the next wave prefetch */
     if (atomic_fetch_sub_explicit(&run->devices.missing[index], 1, memory_order_acq_rel) != 1)
         return;
     if (taker == NO_TAKER) {

@@ -414,6 +414,16 @@ static int write_last(struct dfr_resumable *r, struct df_run *run, double until_
     return status == DF_OK && run ? write_accs(r, error) : status;
 }
 
+/* The run has ended: the last record. */
+static int end_records(struct dfr_resumable *r, struct df_run *run, struct df_error *error)
+{
+    int status = dfr_writer_end(&r->writer, error);
+    if (status == DF_OK)
+        status = record(r, true, error);
+    const bool finished = atomic_load(&run->outcome.stop) == DFR_FINISHED;
+    return status == DF_OK && finished && !r->keeps ? dfr_journal_all(&r->journal, error) : status;
+}
+
 /* ---- feeding ---- */
 
 /* A wave has ended, by its number in this run. */
@@ -436,12 +446,6 @@ static void say_command(const struct dfr_resumable *r)
 {
     if (r->wanted.command)
         dfr_resumable_say(r, "to go on: %s", r->wanted.command);
-}
-
-static void say_left(const struct dfr_resumable *r)
-{
-    dfr_resumable_say(r, "%lld waves are done; --resume goes on", (long long)r->journal.done);
-    say_command(r);
 }
 
 void dfr_resumable_leave(struct dfr_resumable *r, bool all_ended)
@@ -526,10 +530,7 @@ void dfr_resumable_feed(struct dfr_resumable *r, struct df_run *run)
     r->chunk.of = dfr_expected_waves(run);
     if (!r->wanted.journal)
         return;
-    dfr_writer_end(&r->writer, &r->error);
-    r->status = record(r, true, &r->error);
-    if (r->status == DF_OK && !r->keeps && atomic_load(&run->outcome.stop) == DFR_FINISHED)
-        r->status = dfr_journal_all(&r->journal, &r->error);
+    r->status = end_records(r, run, &r->error);
 }
 
 /* ---- several ranks ---- */
@@ -577,12 +578,10 @@ int dfr_resumable_end(struct dfr_resumable *r, struct df_run *tail, bool all, st
     if (all) {
         df_run_feed_end(tail);
         dfr_run_join(tail);
+        return end_records(r, tail, error);
     }
     int status = dfr_writer_end(&r->writer, error);
-    if (status == DF_OK)
-        status = all ? record(r, true, error) : write_last(r, dfr_asked() ? tail : NULL, dfr_clock_s() + r->wanted.grace_s, error);
-    const bool whole = all && atomic_load(&tail->outcome.stop) == DFR_FINISHED;
-    return status == DF_OK && whole && !r->keeps ? dfr_journal_all(&r->journal, error) : status;
+    return status == DF_OK ? write_last(r, dfr_asked() ? tail : NULL, dfr_clock_s() + r->wanted.grace_s, error) : status;
 }
 
 /* ---- closing ---- */
@@ -619,10 +618,12 @@ static int end_chunk(struct dfr_resumable *r, struct df_error *error)
 
 int dfr_resumable_close(struct dfr_resumable *r, int status, struct df_error *error)
 {
-    if (status == DF_OK)
+    if (status == DF_OK) {
         status = r->wanted.chunk ? end_chunk(r, error) : end_journal(r, error);
-    else if (r->wanted.journal && r->journal.done > 0)
-        say_left(r);
+    } else if (r->wanted.journal && r->journal.done > 0) {
+        dfr_resumable_say(r, "%lld waves are done; --resume goes on", (long long)r->journal.done);
+        say_command(r);
+    }
     if (dfr_outputs_direct(r->outputs))
         dfr_resumable_say(r, "'%s' is no file: if this run is resumed, what is written there may come twice", dfr_outputs_direct(r->outputs));
     resumable_free(r);

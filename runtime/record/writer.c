@@ -83,7 +83,7 @@ void dfr_writer_begin(struct dfr_writer *w, int (*each)(void *arg, struct df_err
     w->runs = dfr_helper_create(&w->thread, write_all, w) == 0;
     if (w->runs)
         return;
-    w->status = dfr_error(&w->error, DF_E_MEMORY, "no thread can be made that writes the journal");
+    w->status = dfr_error(&w->error, DF_E_MEMORY, "no thread can be made for the journal");
     if (failed)
         failed(arg, &w->error);
 }

@@ -139,7 +139,7 @@ struct dfl_tree dfl_build_reduce(struct dfl_reader *r, struct dfl_loc loc, struc
         if (close)
             dfl_hint(r->sink, "did you mean '%s'?", close);
         else
-            dfl_hint(r->sink, "reductions are sum, prod, min, max, any, all, count, argmin and argmax; a mean is 'sum(i in 0..n: v[i]) / n'");
+            dfl_hint(r->sink, "reductions are sum, prod, min, max, any, all, count, argmin and argmax; a mean is 'sum(i in 0..n: v[i]) / f32(n)'");
     }
     return (struct dfl_tree){.e = e, .depth = dfl_build_depth(r, loc, ranges.depth, depth)};
 }

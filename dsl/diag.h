@@ -87,4 +87,7 @@ const char *dfl_suggest(const char *name, const char *const *names, size_t n);
 /* Translates a type name of C, C++ or NumPy: "f64" for "double". NULL: no such type is known. */
 const char *dfl_suggest_type(const char *name);
 
+/* How formulas write what NumPy, Python or C call by this name: a hint for "mean" or "clip". NULL: it is no such name. */
+const char *dfl_hint_function(const char *name);
+
 #endif

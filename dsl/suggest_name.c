@@ -14,6 +14,33 @@ const char *dfl_suggest(const char *name, const char *const *names, size_t n)
     return suggestion.closest;
 }
 
+const char *dfl_hint_function(const char *name)
+{
+    static const char *const hints[][2] = {
+        { "mean", "a mean is 'sum(i in 0..n: v[i]) / f32(n)'" },
+        { "average", "a mean is 'sum(i in 0..n: v[i]) / f32(n)'" },
+        { "not", "'not' is '!'" },
+        { "len", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
+        { "size", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
+        { "shape", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
+        { "median", "of three values it is 'max(min(a, b), min(max(a, b), c))'; of more, a kernel of C code sorts" },
+        { "percentile", "formulas sort nothing: a kernel of C code does" },
+        { "quantile", "formulas sort nothing: a kernel of C code does" },
+        { "sort", "formulas sort nothing: a kernel of C code does" },
+        { "std", "with m for the mean it is 'sqrt(sum(i in 0..n: (v[i] - m) * (v[i] - m)) / f32(n))'" },
+        { "var", "with m for the mean it is 'sum(i in 0..n: (v[i] - m) * (v[i] - m)) / f32(n)'" },
+        { "dot", "a product of vectors is 'sum(i in 0..n: a[i] * b[i])'" },
+        { "clip", "it is 'clamp(x, low, high)'" },
+        { "where", "a choice is 'condition ? value : other'" },
+        { "print", "formulas print nothing: a kernel of C code does" },
+        { "printf", "formulas print nothing: a kernel of C code does" },
+    };
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++)
+        if (strcmp(hints[i][0], name) == 0)
+            return hints[i][1];
+    return NULL;
+}
+
 const char *dfl_suggest_type(const char *name)
 {
     static const char *const types[][2] = {

@@ -228,30 +228,14 @@ static bool apply(struct dff_build *b, const struct dfl_expr *e, const struct fu
 /* What other languages call a function. Gives whether it is one. */
 static bool hint_foreign(struct dff_build *b, const char *name)
 {
-    static const struct {
-        const char *name, *hint;
-    } foreign[] = {
-        { "mean", "a mean is 'sum(i in 0..n: v[i]) / n'" }, { "average", "a mean is 'sum(i in 0..n: v[i]) / n'" },
-        { "not", "'not' is '!'" }, { "len", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
-        { "size", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
-        { "shape", "the extents of a port are its dimensions: 'n' of 'v: f32[n]'" },
-        { "median", "of three values it is 'max(min(a, b), min(max(a, b), c))'; of more, a kernel of C code sorts" },
-        { "percentile", "formulas sort nothing: a kernel of C code does" }, { "quantile", "formulas sort nothing: a kernel of C code does" },
-        { "sort", "formulas sort nothing: a kernel of C code does" },
-        { "std", "with m for the mean it is 'sqrt(sum(i in 0..n: (v[i] - m) * (v[i] - m)) / n)'" },
-        { "var", "with m for the mean it is 'sum(i in 0..n: (v[i] - m) * (v[i] - m)) / n'" },
-        { "dot", "a product of vectors is 'sum(i in 0..n: a[i] * b[i])'" },
-        { "int", "a conversion names its type: 'i32(x)'" }, { "float", "a conversion names its type: 'f32(x)' or 'f64(x)'" },
-        { "double", "a conversion names its type: 'f64(x)'" }, { "clip", "it is 'clamp(x, low, high)'" },
-        { "where", "a choice is 'condition ? value : other'" },
-        { "print", "formulas print nothing: a kernel of C code does" }, { "printf", "formulas print nothing: a kernel of C code does" },
-    };
+    const char *hint = dfl_hint_function(name), *type = dfl_suggest_type(name);
     uint32_t id;
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (strcmp(name, foreign[i].name) == 0) {
-            dfl_hint(b->u->sink, "%s", foreign[i].hint);
-            return true;
-        }
+    if (hint)
+        dfl_hint(b->u->sink, "%s", hint);
+    else if (type)
+        dfl_hint(b->u->sink, "a conversion names its type: '%s(x)'", type);
+    if (hint || type)
+        return true;
     if (!dfc_index_find(&b->u->callees, name, &id))
         return false;
     dfl_hint(b->u->sink, "kernels and graphs are called in a graph; a formula may have a 'let %.60s[i] = ...;'", name);

@@ -452,7 +452,7 @@ static struct dfg_text operation(struct dfg_gen *g, const struct dff_node *n)
     case DFF_NEG: return negation(g, n);
     case DFF_ADD: case DFF_SUB: case DFF_MUL: return arithmetic(g, n);
     case DFF_DIV: case DFF_MOD: return division(g, n);
-    case DFF_BITNOT: return prefix(g, n, "~");
+    case DFF_BITNOT: return prefix(g, n, n->type == DFF_I64 ? "~(int64_t)" : "~"); /* a u32 that is read is unsigned in C */
     case DFF_NOT: return prefix(g, n, "!");
     case DFF_BITAND: case DFF_AND: return infix(g, n, "&", DFG_BITS);
     case DFF_BITOR: case DFF_OR: return infix(g, n, "|", DFG_BITS);

@@ -68,6 +68,15 @@ grep -q df_strip_move chain.c && fail rings-stay 'rows are moved' || pass rings-
 expect line-moves 0 'df_strip_move\(&df_stages' cat line.c
 expect line-runs 0 '^297.5$' "$DFC" run line.df --nvcc=none
 
+# A pyramid, whose levels have half as many rows each, is one node, also on the emulated GPU. cases/rates.df has small ones.
+pyramid=("$DF_SOURCE/tests/bench/pyramid.df" -D h=301 -D w=70)
+"$DFC" "${pyramid[@]}" --emit=plan >plan.txt
+expect pyramid-is-one-node 0 '^fused: main/frame\+(blur\+down\+differ\+?){3}: .*; saves ' cat plan.txt
+grep -q 'not fused' plan.txt && fail pyramid-whole "a part of it is not fused" || pass pyramid-whole
+check pyramid-compiles-alone "$DFC" "${pyramid[@]}" --no-fuse --nvcc=none -o pyramid && ./pyramid --waves=2 --workers=1 >want
+check pyramid-compiles "$DFC" "${pyramid[@]}" --nvcc=none -o pyramid && ./pyramid --waves=2 --workers=1 >got && same pyramid got want
+check pyramid-compiles-gpu "$DFC" "${pyramid[@]}" --emu-gpu-code -o pyramid && ./pyramid --waves=2 --device=emu --policy=all-gpu >got && same pyramid-gpu got want
+
 # What is told.
 expect graph-has-one-node 0 '^n1 main/grey\+blur\+sobel w1 ' "$DFC" chain.df --emit=graph
 expect graph-unfused 0 '^n3 main/sobel w3 ' "$DFC" chain.df --no-fuse --emit=graph

@@ -312,10 +312,11 @@ static bool is_of_rows(const struct dfg_gen *g, const struct dff_node *n)
 {
     if (n->kind == DFF_INDEX)
         return (int)n->number < g->column && !dfg_block_of(g, 1u << n->number)->shift;
-    for (uint32_t k = 0; k < n->n_args; k++)
+    const bool computes = n->kind == DFF_OP || n->kind == DFF_CONVERT;
+    for (uint32_t k = 0; k < n->n_args && computes; k++)
         if (!is_of_rows(g, n->args[k]))
             return false;
-    return n->kind == DFF_CONST || n->kind == DFF_DIM || n->kind == DFF_SCALAR || n->kind == DFF_OP || n->kind == DFF_CONVERT;
+    return computes || n->kind == DFF_CONST || n->kind == DFF_DIM || n->kind == DFF_SCALAR;
 }
 
 /* Fixes dimension `lead` of the row. false: it is not the same for all columns. */

@@ -520,9 +520,21 @@ struct df_row_lanes {
     uint32_t n[DF_LEVELS];
 };
 #define DF_ROW_LANE_OPS(name, type, JOIN)                                                                                    \
-    /* Joins the first `count` lanes: the result is in the first. */                                                         \
-    DF_CALL void df_join_rows_##name(type *lane, int64_t width, int64_t count, int64_t n)                                  \
+    DF_CALL void df_join_four_##name(type *restrict a, const type *restrict b, const type *restrict c, const type *restrict d, \
+                                     int64_t n)                                                                              \
     {                                                                                                                        \
+        for (int64_t x = 0; x < n; x++)                                                                                      \
+            a[x] = JOIN(JOIN(a[x], c[x]), JOIN(b[x], d[x]));                                                                 \
+    }                                                                                                                        \
+    /* Joins the first `count` lanes: the result is in the first. */                                                         \
+    DF_CALL void df_join_rows_##name(type *lane, int64_t width, int64_t count, int64_t n)                                    \
+    {                                                                                                                        \
+        for (int64_t l = 0; l < 4 && count == DF_LANES; l++)                                                                 \
+            df_join_four_##name(lane + l * width, lane + (l + 4) * width, lane + (l + 8) * width, lane + (l + 12) * width, n); \
+        if (count == 4 || count == DF_LANES) {                                                                               \
+            df_join_four_##name(lane, lane + width, lane + 2 * width, lane + 3 * width, n);                                  \
+            return;                                                                                                          \
+        }                                                                                                                    \
         for (int64_t apart = DF_LANES / 2; apart; apart /= 2)                                                                \
             for (int64_t l = 0; l < apart && l + apart < count; l++) {                                                       \
                 type *restrict to = lane + l * width;                                                                        \

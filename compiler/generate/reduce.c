@@ -413,7 +413,9 @@ struct around {
     unsigned n;
     const struct dff_range *range;      /* a chunk of its terms is joined; NULL: none */
     unsigned terms;                     /* of a chunk: */
-    int64_t apart;                      /* each is so much behind the one before it */
+    int64_t apart;                      /* each is so much behind the one before it, */
+    const char *names[4];               /* or these are the slots' names: */
+    bool has_names;
     const char *row;                    /* of LANES, what has the lane of each column */
     bool begins;                        /* the chunk's first term is the lane's */
 };
@@ -596,8 +598,9 @@ static void end_columns(struct dfg_gen *g, const struct around *a)
 /* Opens the block of a chunk's term k. */
 static bool open_term(struct dfg_gen *g, const struct around *a, struct dfg_block *term, unsigned k)
 {
-    const bool good = dfg_open_shared(g, term, (int)a->range->slot, dfg_block_of(g, 1u << a->range->slot)->name);
-    set_ends(term, a->range, k * a->apart);
+    const char *name = a->has_names ? a->names[k] : dfg_block_of(g, 1u << a->range->slot)->name;
+    const bool good = dfg_open_shared(g, term, (int)a->range->slot, name);
+    set_ends(term, a->range, a->has_names ? 0 : k * a->apart);
     return good;
 }
 
@@ -739,7 +742,7 @@ static void join_lane(struct dfg_gen *g, const struct around *a)
     dfg_line(g, g->block, "%s = %s;", lane, fold.name);
 }
 
-/* Stores what the terms of lanes l, l + 4, l + 8 and l + 12 give, or of those of them that have one. */
+/* Stores what the terms of four lanes give that are equally far apart, or of those of them that have one. */
 static void join_four(struct dfg_gen *g, const struct around *a)
 {
     const struct dff_node *n = a->nodes[0];
@@ -770,7 +773,7 @@ static void lane_chunk(struct dfg_gen *g, const struct around *a, unsigned terms
     chunk.terms = terms;
     chunk.begins = !i;
     if (dfg_open(g, &block, i ? (int)a->range->slot : -1, i))
-        over_columns(g, &chunk, a->apart == LANE ? join_lane : join_four);
+        over_columns(g, &chunk, a->has_names ? join_four : join_lane);
     dfg_close(g, &block, head);
 }
 
@@ -785,33 +788,39 @@ static void print_long(struct dfg_gen *g, const struct around *a, const char *i)
     lane_chunk(g, a, 1, one, dfg_printf(g, "for (int64_t %s = %s + %d * (df_left < 4 ? df_left / 2 * 2 + (df_left == 1) : df_left / 4 * 4); %s < df_end; %s += %d)", one, i, LANE, one, one, LANE));
 }
 
-/* Lanes l, l + 4, l + 8 and l + 12 of a block of 16 terms at most. */
-static void print_short(struct dfg_gen *g, const struct around *a)
+/* Lanes l, l + df_apart, … of a block of 16 terms at most. */
+static void print_short(struct dfg_gen *g, struct around *a, const char *i)
 {
+    a->has_names = true;
+    a->names[0] = i;
+    for (unsigned k = 1; k < 4; k++) {
+        a->names[k] = dfg_new_name(g);
+        dfg_line(g, g->block, "const int64_t %s = %s + df_apart;", a->names[k], a->names[k - 1]);
+    }
     for (unsigned terms = 1; terms <= 4 && !g->failed; terms++)
         lane_chunk(g, a, terms, NULL, dfg_printf(g, "if (df_left == %u)", terms));
 }
 
-/* The loop over the lanes of a block. */
-static void print_lane_loop(struct dfg_gen *g, const struct around *a, const char *i, const char *lanes, const char *head)
+/* The loop over the lanes of a block, or over those of a short block of which one row is made. */
+static void print_lane_loop(struct dfg_gen *g, const struct around *a, const char *i, const char *lanes, bool is_short)
 {
     struct dfg_block block;
     struct around own = *a;
     own.row = dfg_new_name(g);
+    own.apart = LANE;
     if (dfg_open(g, &block, (int)a->range->slot, i)) {
         set_ends(&block, a->range, 0);
         dfg_line(g, &block, "%s *const %s = %s + df_l * df_strip_columns;", dfg_type(a->nodes[0]->type), own.row, lanes);
-        dfg_line(g, &block, "const int64_t %s = df_block + df_l;", i);
-        dfg_line(g, &block, "const int64_t df_left = (df_end - %s + %" PRId64 ") / %" PRId64 ";", i, own.apart - 1, own.apart);
-        if (own.apart == LANE)
-            print_long(g, &own, i);
+        dfg_line(g, &block, "const int64_t %s = df_block + df_l, df_left = (df_end - %s + df_apart - 1) / df_apart;", i, i);
+        if (is_short)
+            print_short(g, &own, i);
         else
-            print_short(g, &own);
+            print_long(g, &own, i);
     }
-    dfg_close(g, &block, head);
+    dfg_close(g, &block, "for (int64_t df_l = 0; df_l < df_apart; df_l++)");
 }
 
-/* The last range: its blocks. */
+/* The last range: its blocks. a->row: whether it is one block. */
 static void print_lane_blocks(struct dfg_gen *g, const struct around *a, const char *kind, const char *state, const char *lanes)
 {
     struct around own = *a;
@@ -821,14 +830,15 @@ static void print_lane_blocks(struct dfg_gen *g, const struct around *a, const c
     block.slot = -1;
     block.name = NULL;
     dfg_line(g, &block, "const int64_t df_end = %s - df_block < DF_BLOCK ? %s : df_block + DF_BLOCK, df_terms = df_end - df_block;", loop.to, loop.to);
-    for (int is_long = 0; is_long < 2 && !g->failed; is_long++) {
-        own.apart = is_long ? LANE : 4;
+    dfg_line(g, &block, "const int64_t df_apart = df_terms <= 4 ? 1 : df_terms <= 8 ? 2 : df_terms <= DF_LANES ? 4 : DF_LANES;");
+    for (int is_short = 1; is_short >= 0 && !g->failed; is_short--) {
         if (dfg_open(g, &part, -1, NULL))
-            print_lane_loop(g, &own, loop.name, lanes, is_long ? "for (int df_l = 0; df_l < DF_LANES; df_l++)" : "for (int df_l = 0; df_l < 4 && df_l < df_terms; df_l++)");
-        dfg_close(g, &part, is_long ? "if (df_terms > DF_LANES)" : "if (df_terms <= DF_LANES)");
+            print_lane_loop(g, &own, loop.name, lanes, is_short);
+        dfg_close(g, &part, is_short ? "if (df_apart < DF_LANES)" : "if (df_apart == DF_LANES)");
     }
-    dfg_line(g, &block, "df_join_rows_%s(%s, df_strip_columns, df_terms > DF_LANES ? DF_LANES : df_terms < 4 ? df_terms : 4, df_strip_end - df_strip);", kind, lanes);
-    dfg_line(g, &block, "df_put_row_%s(&%s, 1, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, lanes);
+    dfg_line(g, &block, "df_join_rows_%s(%s, df_strip_columns, df_apart, df_strip_end - df_strip);", kind, lanes);
+    dfg_line(g, &block, "if (!%s)", own.row);
+    dfg_line(g, &block, "    df_put_row_%s(&%s, 1, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, lanes);
     dfg_close(g, &block, dfg_printf(g, "for (int64_t df_block = %s; df_block < %s; df_block += DF_BLOCK)", loop.from, loop.to));
 }
 
@@ -837,13 +847,21 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
 {
     const struct dff_node *n = a->nodes[0];
     const char *state = dfg_new_name(g), *lanes = dfg_new_name(g), *row = dfg_new_name(g), *kind = dfg_lanes_name(g, n), *some = has_values(g, n, r + 1);
+    const char *end = dfg_printf(g, "df_end_rows_%s(&%s, %s, df_strip_columns, df_strip_end - df_strip, %s)", kind, state, lanes, n->op == DFF_SUM ? "0" : dfg_start_of(n));
     struct dfg_block block, inside;
+    struct around own = *a;
+    if (r + 1 == n->n_ranges) {
+        const char *from = dfg_within(g, dfg_index(g, n->ranges[r].from), DFG_UNARY), *to = dfg_within(g, dfg_index(g, n->ranges[r].to), DFG_PLUS);
+        own.row = dfg_new_name(g);
+        dfg_line(g, g->block, "const int %s = %s > %s && %s - %s <= DF_BLOCK;", own.row, to, from, to, from);
+        end = dfg_printf(g, "%s ? %s : %s", own.row, lanes, end);
+    }
     dfg_line(g, g->block, "struct df_row_lanes %s = { .n = { 0 } };", state);
     dfg_line(g, g->block, "%s %s[DF_LEVELS * DF_LANES * df_strip_columns];", dfg_type(n->type), lanes);
     if (some)
         dfg_open(g, &inside, -1, NULL);
     if (r + 1 == n->n_ranges && !g->failed)
-        print_lane_blocks(g, a, kind, state, lanes);
+        print_lane_blocks(g, &own, kind, state, lanes);
     else if (!g->failed) {
         struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
         const char *inner = g->failed ? "" : rows_of_lanes(g, a, r + 1);
@@ -852,8 +870,7 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
     }
     if (some)
         dfg_close(g, &inside, dfg_printf(g, "if (%s)", some));
-    dfg_line(g, g->block, "const %s *const %s = df_end_rows_%s(&%s, %s, df_strip_columns, df_strip_end - df_strip, %s);", dfg_type(n->type), row, kind, state, lanes,
-             n->op == DFF_SUM ? "0" : dfg_start_of(n));
+    dfg_line(g, g->block, "const %s *const %s = %s;", dfg_type(n->type), row, end);
     return row;
 }
 

@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Formulas with many taps: taps.py BUILDDIR [OUT] [--instructions] [--level=v3] [--height=H] [--width=W] [--calls=N]
+
+Does a sum take time in proportion to its terms, and does a kernel whose number of taps is an extent take as long as one in which it is a constant? Makes
+the kernels below, compiles what dfc makes of them for one level of instructions (none: what every processor has), and prints a table of nanoseconds for an
+element and tap: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window.
+
+With --instructions it runs a part of them once in callgrind and prints lines `KERNEL TAPS INSTRUCTIONS`, where those are all that a call executes. tests/e2e
+compares these, which a busy machine does not change.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TYPES = {"f": ("f32", "f32", "f32"), "d": ("f64", "f64", "f64"), "u": ("u8", "i32", "i32")}      # of elements, taps and sums
+FLAGS = "-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -w".split()
+
+
+def taps(name, element, n, at):
+    """A kernel of n taps, or of as many as an extent says. at: the indices, with an {r} for the radius."""
+    a, k, o = TYPES[element]
+    at = at.format(r=n // 2 if n else "n / 2")
+    return f"{name}(in a: {a}[h, w] border clamp, in k: {k}[{n or 'n'}], out o: {o}[h, w]) {{ o[y, x] = sum(i in 0..{n or 'n'}: k[i] * a[{at}]); }}", n, element
+
+
+def window(name, n):
+    m, r = n or "n", n // 2 if n else "n / 2"
+    return (f"{name}(in a: f32[h, w] border clamp, in k: f32[{m}, {m}], out o: f32[h, w]) "
+            f"{{ o[y, x] = sum(j in 0..{m}, i in 0..{m}: k[j, i] * a[y + j - {r}, x + i - {r}]); }}"), n, "f"
+
+
+ROW, COLUMN, CALL = "y, x + i - {r}", "y + i - {r}, x", "y, clamp(x + i - {r}, 0, w - 1)"
+DYNAMIC = ("f_dynamic(in a: f32[h, w] border clamp, in k: f32[n], out o: f32[h, w]) "
+           "{ o[y, x] = sum(i in -reach..reach + 1: a[y, x + i] * (i + 0.5)); }", 0, "f")
+
+
+def kernels(instructions):
+    """All, or those that the test compares: (text, taps or 0 for an extent, element)."""
+    for element in TYPES:
+        for way, at in ("row", ROW), ("column", COLUMN):
+            for n in (63, 65) if instructions and element != "f" else (31, 63, 65, 121, 241) if instructions else (9, 31, 63, 65, 121, 241):
+                if not instructions or element == "f" or (element, way) in (("d", "column"), ("u", "row")):
+                    yield taps(f"{element}_{way}_{n}", element, n, at)
+            if not instructions or element == "f":
+                yield taps(f"{element}_{way}", element, 0, at)
+    yield taps("f_call", "f", 0, CALL)
+    yield window("f_window_7", 7)
+    yield window("f_window", 0)
+    yield DYNAMIC
+
+
+def make(options, chosen):
+    """The program that calls them."""
+    os.makedirs(options.out, exist_ok=True)
+    with open(os.path.join(options.out, "taps.df"), "w") as f:
+        print("param reach = 31 dynamic;", file=f)
+        for text, _, _ in chosen:
+            print("kernel", text, file=f)
+        for elem in sorted({t for types in TYPES.values() for t in types}):
+            print(f"kernel make_{elem}(out v: {elem}[n]) cpu {{{{ (void)v; }}}};\nkernel image_{elem}(out v: {elem}[h, w]) cpu {{{{ (void)v; }}}};\n"
+                  f"kernel drop_{elem}(in v: {elem}[h, w]) ordered cpu {{{{ (void)v; }}}};", file=f)
+        print("graph main {", file=f)
+        for text, n, element in chosen:
+            name, (a, k, o) = text.split("(")[0], TYPES[element]
+            extents = f"{n or 9}, {n or 9}" if "window" in name else n or 9
+            print(f"    a_{name}: {a}[8, 64] = image_{a}();\n    k_{name}: {k}[{extents}] = {'image' if 'window' in name else 'make'}_{k}();\n"
+                  f"    o_{name} = {name}(a_{name}, k_{name});\n    drop_{o}(o_{name});", file=f)
+        print("}", file=f)
+    with open(os.path.join(options.out, "kernels.h"), "w") as f:
+        for text, n, element in chosen:
+            print(f"KERNEL({text.split('(')[0]}, {7 if 'window' in text else n}, '{element}')", file=f)
+    text = run([os.path.join(options.build, "bin/dfc"), "taps.df", "--nvcc=none", "--no-fuse", "--emit=c"], options.out)
+    with open(os.path.join(options.out, "formulas.c"), "w") as f:
+        f.write(re.search(r"^/\* taps_formulas\.c - made by dfc.*?(?=^/\* \w+\.\w+ - made by dfc|\Z)", text, re.M | re.S).group())
+    march = [f"-march=x86-64-{options.level}"] if options.level else []
+    run([*options.cc, *FLAGS, *march, "-I" + os.path.join(options.build, "include"), "-I.", os.path.join(HERE, "taps/taps.c"), "formulas.c", "-o", "taps", "-lm"], options.out)
+
+
+def run(command, folder):
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        sys.exit(f"taps: error: {' '.join(command)}: {done.stdout}")
+    return done.stdout
+
+
+def instructions(options, n):
+    run(["valgrind", "--tool=callgrind", "--callgrind-out-file=taps.callgrind", "./taps", "all", "1", str(options.height), str(options.width), str(n)], options.out)
+    listed = run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "taps.callgrind"], options.out)
+    for count, name in re.findall(r"^ *([\d,]+).*:df_formula_(\w+)", listed, re.M):
+        yield name, int(count.replace(",", ""))
+
+
+def times(options, n):
+    for name, ms in re.findall(r"^(\w+) ([\d.]+)$", run(["./taps", "all", str(options.calls), str(options.height), str(options.width), str(n)], options.out), re.M):
+        yield name, float(ms)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build")
+    parser.add_argument("out", nargs="?")
+    parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--level", default="")
+    parser.add_argument("--height", type=int)
+    parser.add_argument("--width", type=int)
+    parser.add_argument("--calls", type=int, default=15)
+    options = parser.parse_args()
+    options.build = os.path.realpath(options.build)
+    options.out = os.path.realpath(options.out or os.path.join(options.build, "taps"))
+    options.cc = os.environ.get("CC", "cc").split()
+    options.height = options.height or (4 if options.instructions else 128)
+    options.width = options.width or (2048 if options.instructions else 2000)
+    chosen = list(kernels(options.instructions))
+    fixed = {text.split("(")[0]: 7 if "window" in text else n for text, n, _ in chosen}
+    make(options, chosen)
+    if options.instructions:
+        for n in 31, 63:
+            for name, count in instructions(options, n):
+                if n == 31 or not fixed[name]:
+                    print(name, fixed[name] or n, count)
+        return
+    elements, columns = options.height * options.width, (9, 31, 63, 65, 121, 241)
+    table = {}
+    for n in columns:
+        for name, ms in times(options, n):
+            row = re.sub(r"_\d+$", ", constant", name)
+            if not fixed[name] or n == columns[0]:
+                table.setdefault(row, {})[fixed[name] or n] = 1e6 * ms / elements
+    windows = [table.pop(row) for row in ("f_window, constant", "f_window")]
+    print(f"{'ns for an element':24}" + "".join(f"{n:>9}" for n in columns))
+    for row, found in table.items():
+        print(f"{row:24}" + "".join(f"{found[n]:9.3f}" if n in found else "        -" for n in columns))
+    print(f"a window of 7 x 7: constant {windows[0][7]:.3f}, of extents {windows[1][7]:.3f}")
+
+
+main()

@@ -92,6 +92,15 @@ static const struct dff_node *find(struct shift *s, const struct dff_node *n)
     return found;
 }
 
+bool dfg_is_shifted(struct dfg_gen *g, const struct dff_node *n, uint32_t slot)
+{
+    struct shift s = { .g = g, .slot = slot, .seen = calloc(g->kernel->n_nodes + 1u, 1) };
+    g->failed |= !s.seen;
+    const bool is = s.seen && shifts(&s, n) && s.known && s.by == 1;
+    free(s.seen);
+    return is;
+}
+
 /* ---- arrays ---- */
 
 struct dfg_column *dfg_column_add(struct dfg_gen *g, const struct dff_node *n, bool is_place)

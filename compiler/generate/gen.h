@@ -377,6 +377,8 @@ struct dfg_column *dfg_column_add(struct dfg_gen *g, const struct dff_node *n, b
 void dfg_column_array(struct dfg_gen *g, enum dff_type type, const char *name, unsigned each, int64_t more);
 /* How many columns a strip has, with the arrays that were declared. */
 unsigned dfg_strip_columns(const struct dfg_gen *g);
+/* Is a value for column x and `slot` the one for column x + 1 and slot - 1? */
+bool dfg_is_shifted(struct dfg_gen *g, const struct dff_node *n, uint32_t slot);
 /* The element of an array that has the node's value, or its place. NULL: none has. */
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 /* Does an array have values of the node? */

@@ -874,6 +874,53 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
     return row;
 }
 
+/* ---- running sums ---- */
+
+/* Is the sum, of integers, that of the column before it without its first term, and with one more? */
+static bool runs(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_range *range = n->ranges;
+    return n->op == DFF_SUM && !is_float(n->type) && n->n_ranges == 1 && !condition_of(n) && dfg_range_has_values(range) && !holds_long(n->args[0]) &&
+           dfg_is_shifted(g, n->args[0], range->slot);
+}
+
+/* The term for which the range's slot has that name. */
+static const char *term_of(struct dfg_gen *g, const struct dff_node *n, const char *name)
+{
+    struct dfg_block term;
+    const char *value = "";
+    if (dfg_open_shared(g, &term, (int)n->ranges[0].slot, name)) {
+        set_ends(&term, &n->ranges[0], 0);
+        value = dfg_value(g, n->args[0]).c;
+    }
+    dfg_close(g, &term, "");
+    return value;
+}
+
+static void print_running(struct dfg_gen *g, const struct dff_node *n, const char *array)
+{
+    const char *sum = dfg_new_name(g), *next = dfg_new_name(g), *last = dfg_new_name(g), *type = dfg_type_name(n->type), *x = g->formula->names[g->column];
+    const struct dff_range *range = n->ranges;
+    struct dfg_block first, block;
+    dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->type), sum);
+    dfg_line(g, g->block, "const int64_t %s = %s - 1, %s = %s - 1;", next, dfg_within(g, dfg_index(g, range->to), DFG_PLUS), last, dfg_within(g, dfg_index(g, range->from), DFG_PLUS));
+    if (dfg_open(g, &first, g->column, x)) {
+        dfg_line(g, &first, "const int64_t %s = df_strip;", x);
+        struct dfg_loop loop = dfg_loop_open(g, range, &block);
+        if (!g->failed)
+            dfg_line(g, &block, "%s = df_add_%s(%s, %s);", sum, type, sum, dfg_value(g, n->args[0]).c);
+        dfg_loop_close(g, &block, &loop);
+        dfg_line(g, &first, "%s = %s;", place_in_strip(g, array), sum);
+    }
+    dfg_close(g, &first, "");
+    if (dfg_open_columns(g, &block)) {
+        const char *gained = term_of(g, n, next), *lost = term_of(g, n, last);
+        dfg_line(g, &block, "%s = df_add_%s(%s, df_sub_%s(%s, %s));", sum, type, sum, type, gained, lost);
+        dfg_line(g, &block, "%s = %s;", place_in_strip(g, array), sum);
+    }
+    dfg_close_columns(g, &block, "df_strip + 1", "df_strip_end");
+}
+
 static void print_around(struct dfg_gen *g, struct around *a)
 {
     const unsigned before = g->n_columns;
@@ -888,6 +935,13 @@ static void print_around(struct dfg_gen *g, struct around *a)
     if (has_lanes(a->nodes[0])) {
         g->column_bytes += LANE / 2 * dfg_type_bytes(a->nodes[0]->type); /* 16 rows for a strip in the first cache, beside one that is read */
         dfg_column_add(g, a->nodes[0], false)->name = rows_of_lanes(g, a, 0);
+        return;
+    }
+    if (runs(g, a->nodes[0])) {
+        const char *array = dfg_new_name(g);
+        dfg_column_array(g, a->nodes[0]->type, array, 1, 0);
+        print_running(g, a->nodes[0], array);
+        dfg_column_add(g, a->nodes[0], false)->name = array;
         return;
     }
     for (unsigned i = 0; i < a->n; i++) {
@@ -908,10 +962,10 @@ static void print_around(struct dfg_gen *g, struct around *a)
 }
 
 /* Reductions that are printed together have the same ranges, and none holds one that is not yet printed. */
-static void find_together(const struct dfg_gen *g, struct around *a, const unsigned char *marks)
+static void find_together(struct dfg_gen *g, struct around *a, const unsigned char *marks)
 {
-    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !has_lanes(a->nodes[0]); i++)
-        if (marks[i] == AROUND && !has_lanes(g->kernel->nodes[i]) && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
+    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !has_lanes(a->nodes[0]) && !runs(g, a->nodes[0]); i++)
+        if (marks[i] == AROUND && !has_lanes(g->kernel->nodes[i]) && !runs(g, g->kernel->nodes[i]) && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
             a->nodes[a->n++] = g->kernel->nodes[i];
 }
 

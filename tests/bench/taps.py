@@ -2,8 +2,9 @@
 """Formulas with many taps: taps.py BUILDDIR [OUT] [--instructions] [--level=v3] [--height=H] [--width=W] [--calls=N]
 
 Does a sum take time in proportion to its terms, and does a kernel whose number of taps is an extent take as long as one in which it is a constant? Makes
-the kernels below, compiles what dfc makes of them for one level of instructions (none: what every processor has), and prints a table of nanoseconds for an
-element and tap: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window.
+the kernels below, compiles what dfc makes of them for one level of instructions (none: what every processor has), and prints a table of nanoseconds of CPU time for an
+element: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window; and a Gaussian
+beside what SciPy does.
 
 With --instructions it runs a part of them once in callgrind and prints lines `KERNEL TAPS INSTRUCTIONS`, where those are all that a call executes. tests/e2e
 compares these, which a busy machine does not change.
@@ -106,12 +107,12 @@ def main():
     parser.add_argument("--level", default="")
     parser.add_argument("--height", type=int)
     parser.add_argument("--width", type=int)
-    parser.add_argument("--calls", type=int, default=15)
+    parser.add_argument("--calls", type=int, default=60)
     options = parser.parse_args()
     options.build = os.path.realpath(options.build)
     options.out = os.path.realpath(options.out or os.path.join(options.build, "taps"))
     options.cc = os.environ.get("CC", "cc").split()
-    options.height = options.height or (4 if options.instructions else 128)
+    options.height = options.height or (4 if options.instructions else 32)
     options.width = options.width or (2048 if options.instructions else 2000)
     chosen = list(kernels(options.instructions))
     fixed = {text.split("(")[0]: 7 if "window" in text else n for text, n, _ in chosen}
@@ -133,6 +134,10 @@ def main():
     print(f"{'ns for an element':24}" + "".join(f"{n:>9}" for n in columns))
     for row, found in table.items():
         print(f"{row:24}" + "".join(f"{found[n]:9.3f}" if n in found else "        -" for n in columns))
+    run([*options.cc, "-O2", os.path.join(HERE, "taps/gaussian.c"), "-o", "gaussian", "-lm"], options.out)
+    scipy = float(run(["./gaussian"], options.out))
+    ours = table["f_row, constant"][121] + table["f_column, constant"][121]
+    print(f"a Gaussian of sigma 15: 121 taps in a row and in a column {ours:.2f}; as SciPy computes it, in C, {scipy:.2f}")
     print(f"a window of 7 x 7: constant {windows[0][7]:.3f}, of extents {windows[1][7]:.3f}")
 
 

@@ -1,4 +1,4 @@
-/* taps.c - calls the formulas of taps.df alone, without libdf: taps NAME|all CALLS H W N. Prints for each kernel its name and the least time of a call in ms.
+/* taps.c - calls the formulas of taps.df alone, without libdf: taps NAME|all CALLS H W N. Prints for each kernel its name and the least CPU time of a call in ms.
  * A kernel with an extent for its taps gets N of them, unless kernels.h says how many.
  */
 #include <df.h>
@@ -45,7 +45,7 @@ int df_fail(struct df_call *call, const char *format, ...)
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 

@@ -13,7 +13,7 @@
 #define STRIP_BYTES 8192                /* of all arrays of a strip: with what the loops read and write, they should stay in the first cache */
 #define LEAST_STRIP 128
 #define MOST_STRIP 1024
-#define MOST_REPETITIONS 64
+#define MOST_REPETITIONS 128
 #define LEAST_READS 2                   /* a value with fewer is not worth an array */
 
 /* ---- what can be shared ---- */

@@ -179,6 +179,43 @@ static void test_works(void **state)
     df_graph_free(g);
 }
 
+/* Nodes of one kernel are one work if all that tells jobs apart is equal: each change of one number makes another. */
+static void test_different_works(void **state)
+{
+    static const char *const names[] = { "k", "m" };
+    const struct df_port_desc ports[] = { { "o", DF_OUT, DF_F32, 2 }, { "t", DF_TMP, DF_F32, 1 } };
+    const struct df_scalar_desc scalars[] = { { "i", DF_S_I32 }, { "j", DF_S_I32 } };
+    const struct df_kernel_desc desc = { .name = "f", .n_dims = 2, .dims = names, .n_ports = 2, .ports = ports, .n_scalars = 2, .scalars = scalars };
+    struct df_builder *b = df_builder_new("g");
+    uint32_t kernel, node, n_works = 0;
+    struct df_error e = { "" };
+    (void)state;
+    assert_int_equal(df_builder_kernel(b, &desc, &kernel, &e), DF_OK);
+    for (int change = 0; change < 8; change++, n_works++)
+        for (int twice = 0; twice < 2; twice++) {
+            const uint64_t dims[2] = { 4 + (change == 1), 6 + (change == 2) };
+            const uint64_t port_dims[2][DF_MAX_RANK] = { { 4 + (change == 3), 6 + (change == 4) }, { 6 + (change == 5) } };
+            const union df_scalar values[2] = { { .i32 = 1 + (change == 6) }, { .i32 = 2 + (change == 7) } };
+            if (df_builder_node(b, kernel, dims, port_dims, values, &node, &e) != DF_OK)
+                fail_msg("%s", e.text);
+        }
+    uint32_t bare;
+    assert_int_equal(df_builder_kernel(b, &(struct df_kernel_desc){ .name = "bare" }, &bare, &e), DF_OK);
+    for (int change = 0; change < 6; change++, n_works++)
+        for (int twice = 0; twice < 2; twice++) {
+            const double cost[2] = { 1 + (change == 2), 2 + (change == 3) };
+            const struct df_node_desc of = { .kernel = bare, .cost_s = cost, .n_cost = change == 0 ? 0 : change == 4 ? 1 : 2,
+                                             .threads = change == 5 ? 2 : 1, .hint_class = -1 };
+            if (df_builder_node_desc(b, &of, &node, &e) != DF_OK)
+                fail_msg("%s", e.text);
+        }
+    struct df_graph *g = finish(b);
+    assert_int_equal(g->n_works, n_works);
+    for (uint32_t w = 0; w < g->n_works; w++)
+        assert_int_equal(g->works[w].n_nodes, 2);
+    df_graph_free(g);
+}
+
 /* What is said to be the cost holds for the nodes that come after it; a copy's is known from its bytes. */
 static void test_said_costs(void **state)
 {
@@ -253,6 +290,13 @@ static void test_scalars(void **state)
     assert_int_equal(x, y);
     assert_int_equal(df_builder_expression(b, DF_S_I64, code, 5, &y, &e), DF_OK);
     assert_int_not_equal(x, y);
+    const uint64_t others[][5] = { { 0, 6, 0, 8, 9 }, { 0, 7, 0, 9, 9 }, { 0, 7, 0, 8, 10 } };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(df_builder_expression(b, DF_S_I32, others[i], 5, &y, &e), DF_OK);
+        assert_int_not_equal(x, y);
+        assert_int_equal(df_builder_expression(b, DF_S_I32, code, 5, &y, &e), DF_OK);
+        assert_int_equal(x, y);
+    }
     assert_int_equal(df_builder_node(b, kernel, NULL, NULL, NULL, &node, &e), DF_E_ARGUMENT);
     assert_string_equal(e.text, "node of 'f': dimensions, formats, scalars or indices are missing");
     struct df_graph *g = finish(b);
@@ -260,7 +304,7 @@ static void test_scalars(void **state)
     assert_int_equal(g->scalars[g->node_scalars[0]].i, -1);
     assert_true(g->scalars[g->node_scalars[1]].f == 0.5);
     assert_string_equal(df_graph_string(g, g->scalars[g->node_scalars[2]].str), "hello");
-    assert_int_equal(g->n_code, 10);
+    assert_int_equal(g->n_code, 25);
     df_graph_free(g);
 }
 
@@ -786,6 +830,7 @@ int main(void)
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_finish_twice),
         cmocka_unit_test(test_works),
+        cmocka_unit_test(test_different_works),
         cmocka_unit_test(test_said_costs),
         cmocka_unit_test(test_scalars),
         cmocka_unit_test(test_no_copy),

@@ -1,4 +1,4 @@
-/* test_run_machine.c - workers are numbered unit by unit: first those of the CPU, then one for each device. */
+/* test_run_machine.c - workers are numbered unit by unit: first those of the CPU, then one for each device. Which back ends a kind of device has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/start/run_machine.h"
 
 static void test_numbers(void **state)
@@ -32,8 +33,29 @@ static void test_numbers(void **state)
     free(run);
 }
 
+/* CUDA is linked or not. */
+static void test_back_ends(void **state)
+{
+    static const enum df_device_kind none[] = { DF_DEVICE_NONE, DF_DEVICE_SIM };
+    const struct dfr_back_ends emu = dfr_back_ends_of(DF_DEVICE_EMU), cuda = dfr_back_ends_of(DF_DEVICE_CUDA), real = dfr_back_ends_of(DF_DEVICE_AUTO);
+    (void)state;
+    assert_int_equal(emu.n, 1);
+    assert_non_null(emu.ops[0]);
+    assert_ptr_equal(dfr_back_end_of(DF_DEVICE_EMU), emu.ops[0]);
+    assert_int_equal(real.n, cuda.n);   /* the emulator has no real device */
+    for (uint32_t i = 0; i < cuda.n; i++) {
+        assert_ptr_equal(real.ops[i], cuda.ops[i]);
+        assert_ptr_not_equal(cuda.ops[i], emu.ops[0]);
+    }
+    assert_ptr_equal(dfr_back_end_of(DF_DEVICE_AUTO), cuda.n ? cuda.ops[0] : NULL);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_int_equal(dfr_back_ends_of(none[i]).n, 0);
+        assert_null(dfr_back_end_of(none[i]));
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_numbers) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_numbers), cmocka_unit_test(test_back_ends) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

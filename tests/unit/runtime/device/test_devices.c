@@ -130,6 +130,57 @@ static void numbers(void **state)
     rig_free(&r);
 }
 
+static uint64_t device_free;            /* what others have left of a device's memory */
+
+static int free_now(uint32_t index, uint64_t *bytes, struct df_error *error)
+{
+    *bytes = device_free;
+    return index == 5 ? dfr_error(error, DF_E_DEVICE, "device 5 is lost") : DF_OK;
+}
+
+static int gpu_code(struct df_call *call, void *stream, const size_t *dims, void *const *ports, const union df_scalar *scalars)
+{
+    (void)call, (void)stream, (void)dims, (void)ports, (void)scalars;
+    return DF_OK;
+}
+
+/* The least of what the description, the options and others leave, each of which may say nothing (0). A device is asked if the run is told to use it, or
+ * has code for it. */
+static void memory(void **state)
+{
+    enum { PAGE = 4096, M = 1 << 20 };
+    static const struct { uint64_t said, option, left; uint64_t want; bool others; } cases[] = {
+        { 0, 0, 7 * M, 7 * M, true },           { 9 * M, 0, 7 * M, 7 * M, true },       { 7 * M, 0, 7 * M, 7 * M, false },
+        { 5 * M, 0, 7 * M, 5 * M, false },      { 9 * M, 8 * M, 7 * M, 7 * M, true },   { 9 * M, 6 * M, 7 * M, 6 * M, false },
+        { 0, 6 * M, 7 * M, 6 * M, false },      { 4 * M, 6 * M, 7 * M, 4 * M, false },  { 9 * M, 0, 0, PAGE, true },
+        { 9 * M, 0, PAGE - 1, PAGE, true },     { 9 * M, 0, PAGE + 1, PAGE + 1, true }, { 0, 0, 0, PAGE, true },
+    };
+    struct df_functions functions[2] = { { .cpu = NULL } }, none[2] = { { .cpu = NULL } };
+    const struct df_graph with = { .n_kernels = 2, .functions = functions }, without = { .n_kernels = 2, .functions = none };
+    struct dfr_device_ops ops = { .name = "x", .free_bytes = free_now }, mute = { .name = "x" };
+    struct df_error error = { "" };
+    uint64_t bytes;
+    bool others;
+    (void)state;
+    functions[1].gpu = gpu_code;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (unsigned way = 0; way < 5; way++) {
+            struct df_options o = { .device = way < 2 ? DF_DEVICE_AUTO : DF_DEVICE_CUDA, .gpu_mem_bytes = cases[i].option };
+            const bool asked = way != 1 && way != 4;
+            device_free = cases[i].left;
+            bytes = cases[i].said;
+            others = !asked;
+            assert_int_equal(dfr_devices_memory(way == 4 ? &mute : &ops, &o, way == 1 || way == 3 ? &without : &with, 1, &bytes, &others, &error), DF_OK);
+            const uint64_t own = cases[i].option && (!cases[i].said || cases[i].option < cases[i].said) ? cases[i].option : cases[i].said;
+            assert_int_equal(bytes, asked ? cases[i].want : own);
+            assert_int_equal(others, asked && cases[i].others);
+        }
+    bytes = 3;
+    assert_int_equal(dfr_devices_memory(&ops, &(struct df_options){ .device = DF_DEVICE_CUDA }, &with, 5, &bytes, &others, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "device 5 is lost");
+    assert_int_equal(bytes, 3);
+}
+
 /* A run on the devices of both: each computes, and tokens go from one to the other through the host, since copy_peer() is of one back end. */
 static void run_on_both(void **state)
 {
@@ -163,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(numbers, set_up),
+        cmocka_unit_test(memory),
         cmocka_unit_test_setup(run_on_both, set_up),
     };
     return cmocka_run_group_tests_name("devices", tests, NULL, NULL);

@@ -167,3 +167,20 @@ for c in profile compare run; do
     expect "$c-args-one" 1 "^dfc: error: the graph has args without defaults: add -- … --n=…$" "$DFC" $c args.df --cc=false -- --input=x
     expect "$c-args-both" 1 "^dfc: error: .*compiler" "$DFC" $c args.df --cc=false -- --input x --n=3
 done
+# A graph with an error: each command says what is wrong with it, and nothing more.
+echo 'graph main { a = nothing(); }' >wrong.df
+"$DFC" wrong.df --syntax-only >wrong.want 2>&1
+expect wrong-graph 0 "^wrong.df:1:18: error: unknown kernel or graph 'nothing'$" cat wrong.want
+cluster=$DF_SOURCE/examples/cluster
+wrong() { # COMMAND…
+    "$DFC" "$@" >wrong.got 2>&1; local status=$?
+    [ $status = 1 ] && cmp -s wrong.got wrong.want && pass "wrong-graph $*" || fail "wrong-graph $*" "exit $status: $(tail -n 3 wrong.got | tr '\n' ' ')"
+}
+for c in compile partition simulate explain profile compare run; do wrong $c wrong.df; done
+for o in graph dot c metis plan; do wrong wrong.df --emit=$o -o x; done
+wrong wrong.df --lib -o x.so
+for c in "simulate wrong.df --policy=all" "partition wrong.df --memory=x.svg" "explain wrong.df --what-if" "compare wrong.df --rehearse" "profile --report wrong.df"; do wrong $c; done
+wrong scale wrong.df --platform="$cluster/hedpm-site.df"
+wrong scale wrong.df --platform="$cluster/anthill-two.df" --stream-policy=odds
+wrong map wrong.df --platform="$cluster/hedpm-site.df"
+[ ! -e x ] && [ ! -e x.so ] && pass wrong-graph-none || fail wrong-graph-none "$(ls)"

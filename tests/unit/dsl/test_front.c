@@ -620,6 +620,42 @@ static void test_same_bytes(void **state)
     free(bytes[1]);
 }
 
+/* The kernels of a graph that is called from outside: "sq.a(n)" stands for what the caller gives, whose extents with a bound are n. */
+static void kernels_of_root(const char *text, const char *root, const char *want)
+{
+    const struct file files[] = { { "t.df", text }, { NULL, NULL } };
+    const struct dfc_root of = { .graph = root };
+    char got[1000] = "";
+    struct made m;
+    make_with(&m, &(const struct dfc_front_options){ .path = "t.df", .root = &of }, files);
+    assert_string_equal(m.said, "");
+    assert_non_null(m.front);
+    for (uint32_t k = 0; k < m.g->n_kernels; k++) {
+        const struct df_kernel *kernel = &m.g->kernels[k];
+        strcat(strcat(strcat(got, *got ? " " : ""), df_graph_string(m.g, kernel->name)), "(");
+        for (uint32_t d = 0; d < kernel->n_dims; d++)
+            strcat(strcat(got, d ? " " : ""), df_graph_string(m.g, m.g->dim_names[kernel->first_dim + d]));
+        strcat(got, ")");
+    }
+    assert_string_equal(got, want);
+    unmake(&m);
+}
+
+static void test_roots(void **state)
+{
+    (void)state;
+    static const char two[] = "kernel f(in a: f32[h, w], in b: f32[h, w], out o: f32[h, w]) cost cpu 1us;\n";
+    char text[1000];
+    snprintf(text, sizeof text, "%sgraph g(in a: f32[h, w], in b: f32[h, w], out o: f32[h, w]) { o = f(a, b); }", two);
+    kernels_of_root(text, "g:h=2,w=3", "f(h w) g.a() g.b()");
+    snprintf(text, sizeof text, "%sgraph g(in a: f32[h <= 4, w], in b: f32[h, w], out o: f32[h, w]) { o = f(a, b); }", two);
+    kernels_of_root(text, "g:w=3", "f(h w) g.a(h) g.b(h)");
+    snprintf(text, sizeof text, "%sgraph g(in a: f32[w <= 4, w], in b: f32[w, w], out o: f32[w, w]) { o = f(a, b); }", two);
+    kernels_of_root(text, "g", "f(h w) g.a(w) g.b(w)");
+    snprintf(text, sizeof text, "%sgraph g(in a: f32[h <= 4, w <= 5], in b: f32[h, w], out o: f32[h, w]) { o = f(a, b); }", two);
+    kernels_of_root(text, "g", "f(h w) g.a(h w) g.b(h w)");
+}
+
 static void test_long_chain(void **state)
 {
     struct made m;
@@ -654,6 +690,7 @@ int main(void)
         cmocka_unit_test(test_platforms),
         cmocka_unit_test(test_platform_file),
         cmocka_unit_test(test_same_bytes),
+        cmocka_unit_test(test_roots),
     };
     const struct CMUnitTest large[] = { cmocka_unit_test(test_long_chain) };
     int failed = cmocka_run_group_tests_name("programs", tests, NULL, NULL);

@@ -36,6 +36,7 @@ static const char program[] =
     "    b = second(a);\n"
     "    o = third(a, b);\n"
     "}\n"
+    "graph some_of(in v: f32[h <= 20, w], in u: f32[h, w], out o: f32[k <= 10, w]; times: i32) { a = first(v); b = second(u); c = third(a, b); o = some(c); }\n"
     "graph main {\n"
     "    v: f32[later + 20, n * 2] = make(3);\n"
     "    w = blur(v, 2);\n"
@@ -69,10 +70,11 @@ static bool read_text(void *arg, const char *path, char **text, size_t *length, 
     return *text != NULL;
 }
 
-/* Returns whether the program was accepted. *said: what was said, to be freed. */
-static bool compile(char **said)
+/* root: a graph that is called from outside; NULL: main. Returns whether the program was accepted. *said: what was said, to be freed. */
+static bool compile(const char *root, char **said)
 {
-    const struct dfc_front_options options = { .path = "t.df", .read = read_text, .read_arg = (void *)(uintptr_t)program };
+    const struct dfc_root of = { .graph = root };
+    const struct dfc_front_options options = { .path = "t.df", .read = read_text, .read_arg = (void *)(uintptr_t)program, .root = root ? &of : NULL };
     struct dfc_front *front = NULL;
     size_t size;
     FILE *out = open_memstream(said, &size);
@@ -86,25 +88,36 @@ static bool compile(char **said)
     return ok;
 }
 
-static void each_allocation_fails(void **state)
+static void fail_each(const char *root, long least)
 {
     char *said;
-    (void)state;
     failing = 0;
-    if (!compile(&said))
+    if (!compile(root, &said))
         fail_msg("%s", said);
     free(said);
     const long n = n_calls;
-    assert_in_range(n, 500, 100000);
+    assert_in_range(n, least, 100000);
     for (failing = 1; failing <= n; failing++) {
-        if (compile(&said) || !strstr(said, "memory"))
+        if (compile(root, &said) || !strstr(said, "memory"))
             fail_msg("call %ld of %ld: '%s'", failing, n, said);
         free(said);
     }
 }
 
+static void program_without_memory(void **state)
+{
+    (void)state;
+    fail_each(NULL, 500);
+}
+
+static void graph_without_memory(void **state)
+{
+    (void)state;
+    fail_each("some_of:w=9", 300);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_allocation_fails) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(program_without_memory), cmocka_unit_test(graph_without_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

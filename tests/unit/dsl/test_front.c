@@ -638,6 +638,16 @@ static void kernels_of_root(const char *text, const char *root, const char *want
         strcat(got, ")");
     }
     assert_string_equal(got, want);
+    for (uint32_t w = 0; w < m.g->n_works; w++) { /* a source takes no time on the host, and is nowhere else */
+        const struct df_kernel *kernel = &m.g->kernels[m.g->works[w].kernel];
+        if (!strchr(df_graph_string(m.g, kernel->name), '.'))
+            continue;
+        assert_int_equal(kernel->cost_classes, 1u << DF_CLASS_CPU);
+        assert_true(m.g->cost_s[DF_CLASS_CPU * m.g->n_works + w] == 0);
+        assert_int_equal(kernel->n_ports, 1);
+        assert_int_equal(m.g->kports[kernel->first_port].mode, DF_OUT);
+        assert_int_equal(m.g->kports[kernel->first_port].own != 0, kernel->n_dims > 0);
+    }
     unmake(&m);
 }
 

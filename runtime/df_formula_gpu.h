@@ -3,8 +3,9 @@
  * GPU:      nvcc compiles that code. x, y and z are the places of a thread in the whole grid. A grid has a limit, so a thread
  *           goes on with the elements that are whole grids further.
  * Tiles:    the code of a group is phases. In each, the items of a work-group compute elements side by side; DF_BARRIER() ends it.
- * Host:     another C++ compiler makes functions for the emulated GPU of it (dfc --emu-gpu-code): a launch is one work-group of
- *           one item, so that its loops go over all elements and become vectors. The bits are the same. With -DDF_RACES=1 or -1
+ * Host:     another C++ compiler makes functions for the emulated GPU of it (dfc --emu-gpu-code): a launch of generated code is one
+ *           work-group of one item, so that its loops go over all elements and become vectors; one of a kernel that is written is
+ *           a loop over blocks and threads. The bits are the same. With -DDF_RACES=1 or -1
  *           eight items execute each phase one after the other, the first or the last one first, and local memory begins with
  *           other values: a barrier that is missing changes the bits.
  * Threads:  any.
@@ -18,6 +19,7 @@
 
 #ifdef __CUDACC__
 #define DF_LAUNCH(function, grid, block, stream, ...) function<<<grid, block, 0, (cudaStream_t)stream>>>(__VA_ARGS__)
+#define DF_LAUNCH_ALL DF_LAUNCH         /* of code that goes over all elements whatever the grid is */
 #define DF_ON_DEVICE static __device__ __forceinline__
 #define DF_DEVICE_DATA static __device__ const
 #define DF_ITEMS_AT_MOST(n) __launch_bounds__(n)
@@ -36,7 +38,8 @@
 #define DF_GROUPS_Y (int64_t)gridDim.y
 #define DF_GROUPS_Z (int64_t)gridDim.z
 #else
-#define DF_LAUNCH(function, grid, block, stream, ...) df_on_host([&] { function(__VA_ARGS__); })
+#define DF_LAUNCH(function, grid, block, stream, ...) df_on_host(grid, block, [&] { function(__VA_ARGS__); })
+#define DF_LAUNCH_ALL(function, grid, block, stream, ...) df_once_on_host([&] { function(__VA_ARGS__); })
 #define DF_ON_DEVICE static inline
 #define DF_DEVICE_DATA static const
 #define DF_ITEMS_AT_MOST(n)
@@ -73,10 +76,32 @@ struct dim3 {
     explicit dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1) : x(of_x), y(of_y), z(of_z) {}
 };
 
-template <class function> static void df_on_host(function body)
+static thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
+
+template <class function> static void df_once_on_host(function body)
 {
     const unsigned before = df_float_begin();
     body();
+    df_float_end(before);
+}
+
+template <class function> static void df_block_on_host(function body)
+{
+    for (threadIdx.z = 0; threadIdx.z < blockDim.z; threadIdx.z++)
+        for (threadIdx.y = 0; threadIdx.y < blockDim.y; threadIdx.y++)
+            for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++)
+                body();
+}
+
+template <class function> static void df_on_host(dim3 grid, dim3 block, function body)
+{
+    const unsigned before = df_float_begin();
+    gridDim = grid;
+    blockDim = block;
+    for (blockIdx.z = 0; blockIdx.z < grid.z; blockIdx.z++)
+        for (blockIdx.y = 0; blockIdx.y < grid.y; blockIdx.y++)
+            for (blockIdx.x = 0; blockIdx.x < grid.x; blockIdx.x++)
+                df_block_on_host(body);
     df_float_end(before);
 }
 #endif
@@ -140,20 +165,28 @@ static inline void *df_ring(void *, int64_t bytes) { return __builtin_malloc((si
 static inline void df_ring_free(void *, void *ring) { __builtin_free(ring); }
 #endif
 
-#ifdef __CUDACC__
 DF_ON_DEVICE int64_t df_first_x() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 DF_ON_DEVICE int64_t df_first_y() { return (int64_t)blockIdx.y * blockDim.y + threadIdx.y; }
 DF_ON_DEVICE int64_t df_first_z() { return (int64_t)blockIdx.z * blockDim.z + threadIdx.z; }
 DF_ON_DEVICE int64_t df_step_x() { return (int64_t)gridDim.x * blockDim.x; }
 DF_ON_DEVICE int64_t df_step_y() { return (int64_t)gridDim.y * blockDim.y; }
 DF_ON_DEVICE int64_t df_step_z() { return (int64_t)gridDim.z * blockDim.z; }
+
+/* The same in generated code, which is launched by DF_LAUNCH_ALL. */
+#ifdef __CUDACC__
+#define DF_FIRST_X df_first_x()
+#define DF_FIRST_Y df_first_y()
+#define DF_FIRST_Z df_first_z()
+#define DF_STEP_X df_step_x()
+#define DF_STEP_Y df_step_y()
+#define DF_STEP_Z df_step_z()
 #else
-DF_ON_DEVICE int64_t df_first_x() { return 0; }
-DF_ON_DEVICE int64_t df_first_y() { return 0; }
-DF_ON_DEVICE int64_t df_first_z() { return 0; }
-DF_ON_DEVICE int64_t df_step_x() { return 1; }
-DF_ON_DEVICE int64_t df_step_y() { return 1; }
-DF_ON_DEVICE int64_t df_step_z() { return 1; }
+#define DF_FIRST_X 0
+#define DF_FIRST_Y 0
+#define DF_FIRST_Z 0
+#define DF_STEP_X 1
+#define DF_STEP_Y 1
+#define DF_STEP_Z 1
 #endif
 
 /* The blocks for so many elements, as many as CUDA allows. */

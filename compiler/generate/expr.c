@@ -308,18 +308,19 @@ static bool fits(const struct dfg_gen *g, const struct dff_node *n)
     return n->type == DFF_I32 && (f->low > INT32_MIN || f->high < INT32_MAX);
 }
 
-static bool is_zero(const struct dff_node *n, bool minus)
+static bool is_zero(const struct dfg_gen *g, const struct dff_node *n, bool minus)
 {
     while (n->kind == DFF_CONVERT && is_real(n) && is_real(n->args[0]))
         n = n->args[0];
-    return n->kind == DFF_CONST && is_real(n) && n->f == 0 && !__builtin_signbit(n->f) == !minus;
+    double value = n->f;
+    return is_real(n) && (n->kind == DFF_CONST || dfg_known_element(g, n, &value)) && value == 0 && !__builtin_signbit(value) == !minus;
 }
 
 /* x + 0.0, x - -0.0 and 0.0 - x, in which gcc must not see the zero (df_zero_f64() in df_formula.h). x - -0.0 is x + 0.0. text.c is NULL for any other node. */
 static struct dfg_text with_zero(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_node *a = n->args[0], *b = n->args[1];
-    const bool left = is_zero(a, false) && n->op != DFF_MUL, right = is_zero(b, n->op == DFF_SUB) && n->op != DFF_MUL;
+    const bool left = is_zero(g, a, false) && n->op != DFF_MUL, right = is_zero(g, b, n->op == DFF_SUB) && n->op != DFF_MUL;
     if (!left && !right)
         return (struct dfg_text){ .c = NULL };
     const char *x = dfg_within(g, dfg_value(g, left ? b : a), left ? DFG_TIMES : DFG_PLUS), *type = dfg_type_name(n->type);

@@ -312,6 +312,8 @@ struct dfg_text dfg_index(struct dfg_gen *g, const struct dff_node *node);
 bool dfg_affine(const struct dfg_gen *g, const struct dff_node *node, struct dfg_affine *affine);
 struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *node);
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *node);
+/* Returns true if the node is an element of a table of reals whose place is known. */
+bool dfg_known_element(const struct dfg_gen *g, const struct dff_node *n, double *value);
 /* Do columns choose between a few elements of a table? They are read before the loop. */
 bool dfg_is_chosen(const struct dfg_gen *g, const struct dff_node *n);
 /* The index of a read in dimension d, without a clamp(…, 0, extent - 1) around it: that is a border then. */

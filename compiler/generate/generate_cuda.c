@@ -5,7 +5,7 @@
  * Threads: the two last dimensions of the output that are not small constants go over the threads of 2-D blocks of 32 by 8,
  *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on
  *          with the element that is a grid further.
- * Launch:  by DF_LAUNCH of df_formula_gpu.h, which is a call where the compiler is not nvcc.
+ * Launch:  by DF_LAUNCH_ALL of df_formula_gpu.h, which is a call where the compiler is not nvcc.
  * Groups:  are one such function, which computes tiles (tiles.c), or else a launch for each stream that they make.
  */
 #include "compiler/generate/gen.h"
@@ -43,8 +43,8 @@ static const char *loop_head(struct dfg_gen *g, const struct axes *axes, unsigne
     const char *extent = part ? "df_to" : dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS);
     for (int a = 0; a < 3; a++)
         if (axes->of[a] == (int)d)
-            return dfg_printf(g, "for (int64_t %s = %sdf_first_%c(); %s < %s; %s += df_step_%c())", name,
-                              begin, "xyz"[a], name, extent, name, "xyz"[a]);
+            return dfg_printf(g, "for (int64_t %s = %sDF_FIRST_%c; %s < %s; %s += DF_STEP_%c)", name,
+                              begin, "XYZ"[a], name, extent, name, "XYZ"[a]);
     return dfg_printf(g, "for (int64_t %s = %s0; %s < %s; %s++)", name, begin, name, extent, name);
 }
 
@@ -178,7 +178,7 @@ static void print_launch(struct dfg_gen *g, unsigned number)
         dfg_line(g, g->block, "if (%s > %s)", to, from);
         rows = dfg_printf(g, ", %s, %s", from, to);
     }
-    dfg_line(g, g->block, "%sDF_LAUNCH(df_kernel_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s);",
+    dfg_line(g, g->block, "%sDF_LAUNCH_ALL(df_kernel_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s);",
              *rows ? "    " : "", DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
              dfg_gpu_arguments(g), rows);
 }

@@ -604,6 +604,15 @@ static bool known_place(const struct dfg_gen *g, const struct dff_node *n, uint6
     return true;
 }
 
+bool dfg_known_element(const struct dfg_gen *g, const struct dff_node *n, double *value)
+{
+    uint64_t place;
+    if (n->kind != DFF_TABLE || !g->kernel->tables[n->number]->f || !known_place(g, n, &place))
+        return false;
+    *value = g->kernel->tables[n->number]->f[place];
+    return true;
+}
+
 /* The dimension in which columns choose between a few elements of a table, if all others are the same for all columns. -1:
  * there is none. */
 static int chosen_dimension(const struct dfg_gen *g, const struct dff_node *n)

@@ -316,7 +316,7 @@ void dfg_grouped_launch(struct dfg_gen *g, unsigned number, const struct dff_nod
         terms = dfg_printf(g, "df_strip_most(%s, %s)", terms, own);
     }
     dfg_line(g, g->block, "if (df_is_grouped(%s, %s))", terms, n_elements(g));
-    dfg_line(g, g->block, "    DF_LAUNCH(df_group_%c_%u, df_grid(dim3(1), %s, 1, 1), dim3(32, 8), stream, %s%s);", DFG_NAME, number, n_elements(g), dfg_arguments(g),
+    dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_group_%c_%u, df_grid(dim3(1), %s, 1, 1), dim3(32, 8), stream, %s%s);", DFG_NAME, number, n_elements(g), dfg_arguments(g),
              dfg_gpu_arguments(g));
     dfg_line(g, g->block, "else");
 }

@@ -459,9 +459,9 @@ void dfg_tiles_launch(struct dfg_gen *g)
     const char *rows = n_tiles(g, s->dim ? dfg_tiles_end(g, false) : "df_to - df_from", g->tiles->rows), *outer = s->dim ? "df_to - df_from" : "1";
     dfg_line(g, g->block, "if (df_to > df_from)");
     if (s->axes == 2)
-        dfg_line(g, g->block, "    DF_LAUNCH(df_kernel_%c_0, df_grid(dim3(1, 1), %s, %s, %s), dim3(%u, %u), stream, %s%s, df_from, df_to);", DFG_NAME,
+        dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_kernel_%c_0, df_grid(dim3(1, 1), %s, %s, %s), dim3(%u, %u), stream, %s%s, df_from, df_to);", DFG_NAME,
                  n_tiles(g, dfg_tiles_end(g, true), g->tiles->columns), rows, outer, ITEMS_X, ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
     else
-        dfg_line(g, g->block, "    DF_LAUNCH(df_kernel_%c_0, df_grid(dim3(1), %s, 1, %s), dim3(%u), stream, %s%s, df_from, df_to);", DFG_NAME, rows, outer,
+        dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_kernel_%c_0, df_grid(dim3(1), %s, 1, %s), dim3(%u), stream, %s%s, df_from, df_to);", DFG_NAME, rows, outer,
                  ITEMS, dfg_arguments(g), dfg_gpu_arguments(g));
 }

@@ -1,12 +1,12 @@
 # Extents that differ from wave to wave: random graphs under policies, devices, small memories and 1 to 8 waves in flight, beside what
-# programs/bounded/random.py computes; failures that name node, wave and port; dumps; the example of docs/language.md.
+# programs/bounded/draw.py computes; failures that name node, wave and port; dumps; the example of docs/language.md.
 # DF_BOUNDED="FIRST LAST" gives other seeds.
 formulas_for none
 one=--nvcc-flags=-arch=compute_80    # for two of the programs, and one architecture: quicker; tests/e2e/t_sum.sh has them all
 cp "$programs"/* .
 read -r first last <<<"${DF_BOUNDED:-2 2}"
 for ((seed = first; seed <= last; seed++)); do
-    python3 random.py "$seed" 20 12
+    python3 draw.py "$seed" 20 12
     "$DFC" -w graph.df $one -o graph >err 2>&1 || { fail "random-$seed" "$(head -n 3 err)"; continue; }
     for o in --workers=1 '--workers=2 --inflight=1' '--workers=3 --policy=eager --inflight=8' '--workers=2 --policy=dmda --poison' \
              '--device=emu --emu-all --policy=all-gpu' '--device=emu --emu-all --policy=all-gpu --cuda-graphs=on --gpu-jobs=3' \
@@ -134,7 +134,7 @@ done
 head -c 100 b2.npy | tr -d '\000' >head
 expect exact-npy 0 "'shape': \(3, 12\)" cat head
 expect exact-fails 1 "node 'main/make/rows', wave 2: extent 2 of 'v' is 11, and the call says that it is 12: 'm <= 12' takes less" ./exact --waves=4 --odd=1 --workers=1
-mkdir called && cp example5 called/turn.df && cd called || exit 1                # away from random.py, which is no module of Python's
+mkdir called && cp example5 called/turn.df && cd called || exit 1
 check example-inputs "$DFC" turn.df --nvcc=none --lib --python -o libturn.so
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && ! grep -q fsanitize "$DF_BUILD/obj/flags"; then
     check example-inputs-called /usr/bin/python3 -c 'import numpy as np, turn

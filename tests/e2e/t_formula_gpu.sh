@@ -25,7 +25,7 @@ expect fused-on-gpu 0 '^main/[^ ]*\+[^ ]* +gpu ' ./fused --device=emu --policy=a
 cat > planting-c++ <<'X'
 #!/bin/sh
 for last; do :; done
-case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0, df_grid(dim3(32, 8), 32, /; s/x += df_step_x()/x += w/' "$last" ;; esac
+case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0, df_grid(dim3(32, 8), 32, /; s/x += DF_STEP_X/x += w/' "$last" ;; esac
 exec c++ "$@"
 X
 chmod +x planting-c++
@@ -50,7 +50,7 @@ chmod +x racing-c++
 check blur2-compile "$DFC" blur2.df -o blur2 --nvcc=none -O0 -w && ./blur2 --seed=3 >blur2.out
 # A group is one launch, and its streams are in local memory.
 check groups-emit "$DFC" blur2.df -o groups --emu-gpu-code --nvcc=none --keep -w -O0
-expect one-launch 0 '^1$' grep -c 'DF_LAUNCH(df_kernel_df_group' groups.dfc/blur2_formulas.cpp
+expect one-launch 0 '^1$' grep -c 'DF_LAUNCH_ALL(df_kernel_df_group' groups.dfc/blur2_formulas.cpp
 expect local 0 'DF_LOCAL.float, df_tile_g, ' cat groups.dfc/blur2_formulas.cpp
 for order in 1 -1; do
     check "tiles-compile$order" "$DFC" blur2.df -o tiles$order --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=4x6 --cflags=-DDF_RACES=$order

@@ -57,7 +57,7 @@ cc -std=c11 -o slides "$examples/nbia/synthetic.c" -lpng -ltiff -lm && ./slides 
 check compile-train "$DFC" "$examples/nbia/train.df" --nvcc=none -w -D tile=64 -o train
 check compile-nbia "$DFC" "$examples/nbia/nbia.df" --nvcc=none -w -D tile=64 -o nbia
 check train ./train --input=learn.png --truth=learn.raw
-printf 'quarter#1 analyse#1 classify#1: a\nagain#1 analyse#2 classify#2: b\nagain#2 analyse#3 classify#3 select line frame: c\n' >nbia.map
+printf 'analyse#1 classify#1: a\nagain#1 analyse#2 classify#2: b\nagain#2 analyse#3 classify#3 select line frame: c\n' >nbia.map
 try nbia 9 nbia.map --sure=0.8 --output=output.csv --map=output.png
 
 cp "$here/programs/stages/worker.df" . && check compile-worker "$DFC" worker.df --no-fuse --nvcc=none -w -o worker

@@ -1,4 +1,4 @@
-"""Random graphs of the kernels of kernels.df, and what they print: random.py SEED NODES WAVES writes graph.df and, computed here, `want`."""
+"""Random graphs of the kernels of kernels.df, and what they print: draw.py SEED NODES WAVES writes graph.df and, computed here, `want`."""
 import random
 import sys
 

@@ -387,6 +387,20 @@ else
     skip vectors 'no gcc for x86-64'
 fi
 
+# Columns that an index divides have a text for each residue, in which places are sums of the loop's variable and numbers, without a border.
+cat > wider.df <<'END'
+kernel wider(in d: f32[h, w] border clamp, out o: f32[2 * h, 2 * w]) {
+    o[y, x] = d[y / 2, x / 2] + d[(y + 1) / 2, (x + 1) / 2];
+}
+kernel zero(out d: f32[9, 9]) cpu {{ d[0] = 0; }};
+kernel show(in o: f32[h, w]) cpu {{ printf("%g\n", o[0]); }};
+graph main { d = zero(); o: f32[18, 18] = wider(d); show(o); }
+END
+"$DFC" --emit=c wider.df >wider.c
+sed -n '/void df_row0_wider(/,/^}/p' wider.c >row.c
+expect phases 0 'o\[2 \* t[0-9]* \+ 1\] = df_d_0\[t[0-9]*\] \+ df_d_1\[t[0-9]* \+ 1\];' cat row.c
+grep -Eq 'clamp|>> 1|/ 2\]' row.c && fail phases-are-plain "$(cat row.c)" || pass phases-are-plain
+
 # ---- values of a range alone ----
 # f[b] of `once` depends on no index: it is computed once for a row, into an array, in place of 64 times for each element, and stands in the text once: in vectors of
 # 16 and the rest. That of `each` depends on the column.

@@ -487,11 +487,29 @@ static bool has_lanes(const struct dff_node *n)
     return n->order == DFF_ORDER_LANES && is_float(n->type);
 }
 
+/* Finds the reduction in the terms of the last range that is a row for each of its values. false: they hold other loops, or functions, of which the copies
+ * in the text of lanes would be too long. */
+static bool find_inner(struct dfg_gen *g, const struct dff_node *n, uint32_t slot, const struct dff_node **inner)
+{
+    bool good = n->kind != DFF_OP || n->op < DFF_EXP || n->op > DFF_TANH;
+    if (n->kind == DFF_REDUCE && !dfg_columns_has(g, n) && g->facts[n->id].loops) {
+        const uint32_t all = ((2u << (unsigned)g->column) - 1) | 1u << slot;
+        good = (!*inner || *inner == n) && has_lanes(n) && !condition_of(n) && !holds_long(n->args[0]) && ends_well(g, n) && !(n->slots & ~all) &&
+               n->slots >> (unsigned)g->column & 1;
+        *inner = n;
+        return good;
+    }
+    for (uint32_t k = 0; k < n->n_args && good; k++)
+        good = !n->args[k] || find_inner(g, n->args[k], slot, inner);
+    return good;
+}
+
 /* Is it a reduction whose loop is to stand around the columns? */
 static bool is_around(struct dfg_gen *g, const struct dff_node *n)
 {
+    const struct dff_node *inner = NULL;
     if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || is_best(n) || n == g->sum || !is_of_columns(g, n) || dfg_columns_has(g, n) ||
-        (has_lanes(n) && (condition_of(n) || g->facts[n->args[0]->id].loops)) || !ends_well(g, n))
+        (has_lanes(n) && (condition_of(n) || !find_inner(g, n->args[0], n->ranges[n->n_ranges - 1].slot, &inner))) || !ends_well(g, n))
         return false;
     struct dfg_block columns;           /* where it would stand else */
     dfg_open_columns(g, &columns);
@@ -842,6 +860,26 @@ static void print_lane_blocks(struct dfg_gen *g, const struct around *a, const c
     dfg_close(g, &block, dfg_printf(g, "for (int64_t df_block = %s; df_block < %s; df_block += DF_BLOCK)", loop.from, loop.to));
 }
 
+static void store_term(struct dfg_gen *g, const struct around *a)
+{
+    dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), dfg_value(g, a->nodes[0]->args[0]).c);
+}
+
+static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint32_t r);
+
+/* Prints the row of terms for one value of the last range, which hold another reduction. Gives its name. */
+static const char *row_of_terms(struct dfg_gen *g, const struct around *a, const struct dff_node *inner)
+{
+    const struct around in = { .nodes = { inner }, .n = 1 };
+    struct around own = *a;
+    own.row = dfg_new_name(g);
+    dfg_column_add(g, inner, false)->name = rows_of_lanes(g, &in, 0);
+    dfg_line(g, g->block, "%s %s[df_strip_columns];", dfg_type(a->nodes[0]->type), own.row);
+    over_columns(g, &own, store_term);
+    g->n_columns--;                     /* the next value has another one */
+    return own.row;
+}
+
 /* Prints what puts the values of ranges r, r + 1, … together, of each column. Gives the name of the row that has them. */
 static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint32_t r)
 {
@@ -850,7 +888,10 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
     const char *end = dfg_printf(g, "df_end_rows_%s(&%s, %s, df_strip_columns, df_strip_end - df_strip, %s)", kind, state, lanes, n->op == DFF_SUM ? "0" : dfg_start_of(n));
     struct dfg_block block, inside;
     struct around own = *a;
-    if (r + 1 == n->n_ranges) {
+    const struct dff_node *held = NULL;
+    if (r + 1 == n->n_ranges)
+        find_inner(g, n->args[0], n->ranges[r].slot, &held);
+    if (r + 1 == n->n_ranges && !held) {
         const char *from = dfg_within(g, dfg_index(g, n->ranges[r].from), DFG_UNARY), *to = dfg_within(g, dfg_index(g, n->ranges[r].to), DFG_PLUS);
         own.row = dfg_new_name(g);
         dfg_line(g, g->block, "const int %s = %s > %s && %s - %s <= DF_BLOCK;", own.row, to, from, to, from);
@@ -860,11 +901,11 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
     dfg_line(g, g->block, "%s %s[DF_LEVELS * DF_LANES * df_strip_columns];", dfg_type(n->type), lanes);
     if (some)
         dfg_open(g, &inside, -1, NULL);
-    if (r + 1 == n->n_ranges && !g->failed)
+    if (r + 1 == n->n_ranges && !held && !g->failed)
         print_lane_blocks(g, &own, kind, state, lanes);
     else if (!g->failed) {
         struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
-        const char *inner = g->failed ? "" : rows_of_lanes(g, a, r + 1);
+        const char *inner = g->failed ? "" : held ? row_of_terms(g, a, held) : rows_of_lanes(g, a, r + 1);
         dfg_line(g, g->block, "df_put_row_%s(&%s, 0, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, inner);
         dfg_loop_close(g, &block, &loop);
     }

@@ -154,9 +154,9 @@ static uint64_t run_bytes(const struct dfm_layout *l, uint32_t s, bool *at_end)
     return bytes;
 }
 
-/* The first segment of the best run. If no run is large enough: *grown, and the first segment of the run at the end,
- * which must be made longer; NONE: there is no run at the end. */
-static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes, bool *grown)
+/* The first segment of the best run. If no run is large enough: of the run at the end, which must be made longer; NONE:
+ * there is no run at the end. */
+static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes)
 {
     uint32_t best = NONE, end = NONE;
     uint64_t best_bytes = UINT64_MAX;
@@ -175,7 +175,6 @@ static uint32_t best_run(const struct dfm_layout *l, uint64_t bytes, bool *grown
             best_bytes = run;
         }
     }
-    *grown = best == NONE;
     return best != NONE ? best : end;
 }
 
@@ -207,10 +206,9 @@ static void take_run(struct dfm_layout *l, uint32_t s, uint64_t bytes, uint32_t 
 bool dfm_layout_place(struct dfm_layout *l, uint32_t tenant, uint64_t bytes, uint32_t last_step, uint64_t *offset)
 {
     uint64_t rounded = dfm_layout_rounded(bytes, l->alignment), at = l->bytes;
-    uint32_t before = l->last, after = NONE, run, s;
-    bool grown;
+    uint32_t before = l->last, after = NONE, s;
+    const uint32_t run = best_run(l, rounded);
 
-    run = best_run(l, rounded, &grown);
     if (run != NONE)
         at = l->segments[run].offset;
     if (rounded == UINT64_MAX || at > UINT64_MAX - rounded)

@@ -1,6 +1,6 @@
 # A run with a journal whose k-th system call of input or output fails, with EIO or ENOSPC, or at which the process is killed, for each k; and the same while it is
 # resumed. It says what went wrong, and --resume then makes the same bytes as a whole run and leaves nothing else behind. DF_FAULTS=all takes every k and every
-# fault; else a few. tests/e2e/fail_io.c is what makes calls fail.
+# fault; else a few. tests/e2e/fail_io.c is what makes calls fail. The commands of dfc that write files are tried in the same way.
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$programs"/app.df .
 formulas_for none
@@ -74,3 +74,38 @@ for k in $(seq 70 200); do
 done
 cp -p ./* ../half
 sweep resumed "$(long && echo 7 || echo 11)" copied "${run[@]}" --resume
+# Commands of dfc, of which each call fails in turn: they end with exit status 1 and a reason, or have written what they write else. A file is whole or
+# not there.
+mkdir "$here/commands" && cd "$here/commands" || exit 1
+echo '[{"name":"a","ph":"X","pid":1,"tid":1,"ts":0,"dur":2}]' >t.json
+cp "$DF_SOURCE"/examples/sum/sum.df .
+faulty() { # OUTPUT COMMAND…
+    local output=$1 k=0 got what n_failed=0 bad=0; shift
+    while :; do
+        rm -f "$output"
+        timeout 60 ../fail_io ../said "$PWD/" "$k" "$((k % 2 ? 28 : 5))" "$DFC" "$@" >../out 2>../err; got=$?
+        read -r _ what <../said
+        [ $k = 0 ] && { cp "$output" ../whole || { fail "faults $*" "$(cat ../err)"; return; }; }
+        case $got in
+            0) ;;
+            1) n_failed=$((n_failed + 1)); grep -q 'error: ' ../err || { fail "faults $*" "call $k, $what: no reason is given: $(cat ../err)"; bad=1; } ;;
+            *) fail "faults $*" "call $k, $what: exit $got: $(tail -n 2 ../err)"; bad=1 ;;
+        esac
+        if [ -e "$output" ] || [ $got = 0 ]; then cmp -s "$output" ../whole || { fail "faults $*" "call $k, $what: exit $got, and another output"; bad=1; }; fi
+        [ $k = 0 ] || [ "$what" != none ] || break
+        k=$((k + 1)); [ $k -lt 200 ] || { fail "faults $*" 'no end'; return; }
+    done
+    [ $n_failed -gt 2 ] || fail "faults-enough $*" "$n_failed of $k runs failed"
+    [ $bad = 0 ] && pass "faults $*"
+}
+faulty g.svg gantt t.json -o g.svg
+faulty g.csv partition sum.df --schedule=g.csv
+faulty g.svg partition sum.df -o g.svg
+faulty g.svg simulate sum.df --policy=gp --gantt=g.svg
+faulty g.txt explain sum.df -o g.txt
+faulty g.txt sum.df --emit=plan -o g.txt
+echo 'void f(int *a, int n) { a[n - 1] = 0; }' >f.c; cluster=$DF_SOURCE/examples/cluster
+faulty g.df wrap f.c -o g.df
+faulty g.csv scale "$cluster/hedpm.df" --platform="$cluster/hedpm-site.df" --waves=10 --nodes=1 -o g.csv
+for output in g.csv g.svg; do o=--sizes; [ $output = g.csv ] || o=--plot; faulty $output scale "$cluster/nbia-tiles.df" --platform="$cluster/anthill-two.df" --waves=50 --stream-policy=odds $o=$output; done
+for output in g.map g.svg; do faulty $output map "$cluster/hedpm.df" --platform="$cluster/hedpm-site.df" --budget=10 --show=hedpm -o $output; done

@@ -440,6 +440,52 @@ static void test_groups(void **state)
     dfr_tuner_free(d.tuner);
 }
 
+enum { WORKERS = 4 };
+
+struct asked {
+    unsigned n;
+    double time_s[WORKERS];
+};
+
+static int ask(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *given, struct df_error *error)
+{
+    struct asked *asked = context;
+    (void)rest, (void)error;
+    asked->n++;
+    memcpy(asked->time_s, time_s, sizeof asked->time_s);
+    given->now_s = given->new_s = 1;
+    memcpy(given->map.of_stage, present->of_stage, sizeof *present->of_stage);
+    memcpy(given->map.of_processor, present->of_processor, WORKERS * sizeof *present->of_processor);
+    return DF_OK;
+}
+
+/* Waves go to the processors of a stage in turn. That all of them have got slow is known when six of the last seven waves were, and not only when six of
+ * seven of each processor were; but not before each has been measured often enough. */
+static void test_turns(void **state)
+{
+    static const char *const stage[] = { "a" }, *const processors[] = { "p", "q", "r", "s" };
+    static uint32_t zeros[WORKERS];
+    static const double first_s[WORKERS] = { 1, 1, 1, 1 };
+    (void)state;
+    for (unsigned before = 0; before < 12; before += 2) { /* waves of 1 s on each processor */
+        struct asked asked = { 0 };
+        const struct dfr_tuner_shape shape = { 1, WORKERS, stage, processors, first_s, { zeros, zeros }, ask, &asked, .rules = dfr_tuner_defaults };
+        struct dfr_tuner *tuner;
+        struct df_error error;
+        enum dfr_tuner_step step;
+        unsigned waves = 0;
+        assert_int_equal(dfr_tuner_new(&shape, &tuner, &error), DF_OK);
+        for (; waves < before * WORKERS + 100 && asked.n == 0; waves++) {
+            dfr_tuner_measured(tuner, waves, 0, waves % WORKERS, waves < before * WORKERS ? 1 : 3);
+            assert_int_equal(dfr_tuner_ended(tuner, waves + 1, 4, 1000, &step, &error), DF_OK);
+        }
+        assert_int_equal(waves - before * WORKERS, before == 0 ? WORKERS * DFR_ESTIMATE_ENOUGH : before == 2 ? 9 : 6);
+        for (unsigned p = 0; p < WORKERS; p++) /* with two waves of each before, the first has three, and is slow in more than half of them */
+            assert_true(fabs(asked.time_s[p] - (before == 2 && p > 0 ? 1 : 3)) < 1e-6);
+        dfr_tuner_free(tuner);
+    }
+}
+
 static int no_answer(void *context, const double *time_s, int64_t rest, const struct dfr_tuner_map *present, struct dfr_tuner_offer *given,
                      struct df_error *error)
 {
@@ -477,7 +523,7 @@ int main(void)
         cmocka_unit_test(test_changes), cmocka_unit_test(test_one_disturbance), cmocka_unit_test(test_hysteresis), cmocka_unit_test(test_swings),
         cmocka_unit_test(test_few_waves_left), cmocka_unit_test(test_state_that_moves), cmocka_unit_test(test_replicas),
         cmocka_unit_test(test_slow_processor), cmocka_unit_test(test_lapses_together), cmocka_unit_test(test_fades),
-        cmocka_unit_test(test_replica_without_waves), cmocka_unit_test(test_doubt), cmocka_unit_test(test_groups), cmocka_unit_test(test_no_answer),
+        cmocka_unit_test(test_replica_without_waves), cmocka_unit_test(test_doubt), cmocka_unit_test(test_groups), cmocka_unit_test(test_no_answer), cmocka_unit_test(test_turns),
     };
     return cmocka_run_group_tests_name("tuning", tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static int unknown_command(const char *word)
     for (size_t i = 0; i < N_COMMANDS; i++)
         names[i] = dfc_command_name(commands[i]);
     names[N_COMMANDS] = "--version";
-    names[N_COMMANDS + 1] = "--help";
+    names[N_COMMANDS + 1] = "help";
     const char *close = dfl_suggest(word, names, N_COMMANDS + 2);
     if (snprintf(file, sizeof file, "%s.df", word) < (int)sizeof file && access(file, F_OK) == 0)
         close = file;

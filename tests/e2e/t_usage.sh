@@ -12,6 +12,11 @@ for c in profile partition compare simulate; do refused "$c-no-file" "a .df file
 expect help-command 0 "^usage: dfc explain GRAPH.df" "$DFC" help explain
 expect help-compile 0 "^usage: dfc GRAPH.df " "$DFC" help compile
 refused help-unknown "there is no command 'explan'; did you mean 'explain'?" help explan
+# Each command is found when its last letter is doubled.
+for name in help $("$DFC" --help | sed -n '/^commands/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    word=$name${name: -1}
+    expect "close-$name" 2 "^dfc: error: there is no command '$word'; did you mean '$name'\?" "$DFC" "$word"
+done
 refused file-without-ending "there is no command and no file 'sum'; did you mean 'sum.df'?" sum
 refused version "there is no command 'version'; did you mean '--version'?" version
 refused run-close "unknown option '--path=x.npy'; did you mean '--parts'? Options of the program stand after '--'" run sum.df --path=x.npy

@@ -310,7 +310,7 @@ static bool fits(const struct dfg_gen *g, const struct dff_node *n)
 
 static bool is_zero(const struct dfg_gen *g, const struct dff_node *n, bool minus)
 {
-    while (n->kind == DFF_CONVERT && is_real(n) && is_real(n->args[0]))
+    while ((n->kind == DFF_CONVERT || n->kind == DFF_CAST) && is_real(n) && is_real(n->args[0]))
         n = n->args[0];
     double value = n->f;
     return is_real(n) && (n->kind == DFF_CONST || dfg_known_element(g, n, &value)) && value == 0 && !__builtin_signbit(value) == !minus;

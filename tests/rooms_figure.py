@@ -86,7 +86,7 @@ def legend(y):
     for number, (name, (_, fill, edge)) in enumerate(LIBRARIES.items()):
         x = LEFT + 126 * number
         yield f'<rect x="{x}" y="{y}" width="18" height="18" rx="3" fill="{fill}" stroke="{edge}"/>' + text("note", x + 26, y + 14, name, middle=False)
-    yield text("note", LEFT + 764, y + 14, "colour: what holds it", middle=False)
+    yield text("note", LEFT + 126 * len(LIBRARIES) + 10, y + 14, "(what holds it)", middle=False)
 
 
 def picture(rooms):

@@ -268,11 +268,17 @@ static struct gather *behind(struct dfg_gen *g, struct gathers *gathers, const s
     return NULL;
 }
 
+/* Has the port the elements that the array would have? Those of u32 are i64 there. */
+static bool is_copied(const struct dfg_gen *g, const struct dff_node *n)
+{
+    return n->kind == DFF_READ && df_elem_bytes(g->kernel->ports[n->number].elem) == dfg_type_bytes(n->type);
+}
+
 static void find_runs(struct dfg_gen *g, struct gathers *gathers)
 {
     for (unsigned i = 0; i < gathers->n && !g->failed; i++) {
         struct gather *a = &gathers->all[i], *b;
-        if (a->run != 1 || a->slot != DF_NONE || !is_wide(g, a->node) || is_whole_value(g, a->node) || behind(g, gathers, a, -1))
+        if (a->run != 1 || a->slot != DF_NONE || !is_wide(g, a->node) || !is_copied(g, a->node) || is_whole_value(g, a->node) || behind(g, gathers, a, -1))
             continue;
         const unsigned most = MOST_RUN_BYTES / dfg_type_bytes(a->node->type);
         while (a->run < most && (b = behind(g, gathers, a, a->run))) {

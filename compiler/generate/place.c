@@ -656,6 +656,17 @@ static struct dfg_text chosen(struct dfg_gen *g, const struct dff_node *n, unsig
     return (struct dfg_text){ dfg_printf(g, "%s%s", text, element_before(g, n, d, f->high)), f->low < f->high ? DFG_CHOICE : DFG_ATOM };
 }
 
+/* Can elements of the table be read before the loop over columns? In a function of two rows the row has its index inside of it only. */
+static bool is_read_before(const struct dfg_gen *g, const struct dff_node *n, unsigned chosen_by)
+{
+    const struct dfg_block *columns = columns_block(g);
+    for (unsigned d = 0; d < n->n_args && columns; d++)
+        for (uint32_t slot = 0; slot < DFF_MAX_SLOTS && d != chosen_by; slot++)
+            if (n->args[d]->slots >> slot & 1 && !is_outside(columns, slot))
+                return false;
+    return columns != NULL;
+}
+
 struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_table *table = g->kernel->tables[n->number];
@@ -664,7 +675,7 @@ struct dfg_text dfg_table(struct dfg_gen *g, const struct dff_node *n)
     uint64_t place;
     if (known_place(g, n, &place))
         return dfg_number(g, n->type, table->i ? table->i[place] : 0, table->f ? table->f[place] : 0);
-    if (d >= 0 && columns_block(g))
+    if (d >= 0 && is_read_before(g, n, (unsigned)d))
         return chosen(g, n, (unsigned)d);
     return (struct dfg_text){ dfg_printf(g, "df_table_%s[%s]", table->decl->name.text, at ? at : place_table(g, n, -1, 0)), DFG_ATOM };
 }

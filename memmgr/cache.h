@@ -163,7 +163,7 @@ bool dfm_cache_busy(const struct dfm_cache *cache); /* copies are in flight */
 uint32_t dfm_cache_culprit(const struct dfm_cache *cache, uint32_t *others);
 /* Frees the block's memory here, if it has any, at the end of its life. */
 void dfm_cache_drop(struct dfm_cache *cache, uint32_t block);
-/* Frees the memory here of a block that has no valid copy and that nobody will read, unless a claim still pins it. */
+/* Frees the memory here of a block that has no valid copy and no pending readers, unless a claim still pins it. */
 void dfm_cache_forget(struct dfm_cache *cache, uint32_t block);
 /* Copies the block to the host without a waiter. */
 int dfm_cache_to_host(struct dfm_cache *cache, uint32_t block, struct df_error *error);

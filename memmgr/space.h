@@ -27,7 +27,7 @@
  *     cleared   only by the thread that owns memory m; only if another bit is set; and in one atomic step with the test
  *               that another is set
  *     set       by the thread that owns memory m; after a copy from a peer, by the thread that owns the peer's memory
- * So if the owner of memory m sees that bit m alone is set, this is the last valid copy. No other thread can drop the block
+ * So if the owner of memory m sees that only bit m is set, this is the last valid copy. No other thread can drop the block
  * then, since every other reader must get it from here first. And every further copy is made from here.
  *
  * Memory:   host memory comes from a heap (heap.h) that is sized for the maximum that can be live. Or it is planned: each slot has one piece of memory and

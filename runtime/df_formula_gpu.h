@@ -7,7 +7,7 @@
  *           work-group of one item, so that its loops go over all elements and become vectors; one of a kernel that is written is
  *           a loop over blocks and threads. The bits are the same. With -DDF_RACES=1 or -1
  *           eight items execute each phase one after the other, the first or the last one first, and local memory begins with
- *           other values: a barrier that is missing changes the bits.
+ *           other values and is checked: a missing barrier changes the bits, an index outside ends the program.
  * Threads:  any.
  */
 #ifndef DF_FORMULA_GPU_H
@@ -53,7 +53,19 @@
 #ifdef DF_RACES                         /* 1: items in ascending order, -1: in descending order */
 enum { df_items_x = 4, df_items_y = 2 };
 static thread_local int df_item;
-#define DF_LOCAL(type, name, n) type name[n]; __builtin_memset(name, 0x5a, sizeof name)
+
+template <class type, int64_t n> struct df_checked { /* an array that begins with other values than it should have, and ends the program at an index outside */
+    type at[n];
+    df_checked() { __builtin_memset((void *)at, 0x5a, sizeof at); }
+    type &operator[](int64_t i)
+    {
+        if (i < 0 || i >= n)
+            __builtin_trap();
+        return at[i];
+    }
+    operator type *() { return at; }
+};
+#define DF_LOCAL(type, name, n) df_checked<type, n> name
 #define DF_PHASE for (int df_i = 0; df_i < df_items_x * df_items_y && (df_item = DF_RACES > 0 ? df_i : df_items_x * df_items_y - 1 - df_i, true); df_i++)
 #define DF_BARRIER() (void)0
 #define DF_ITEM_X (df_item % df_items_x)
@@ -108,7 +120,7 @@ template <class function> static void df_on_host(dim3 grid, dim3 block, function
 
 /* ---- items of a work-group ---- */
 
-#define DF_GROUP 256                    /* items at most */
+#define DF_MOST_ITEMS 256                    /* items at most */
 #define DF_ITEM (DF_ITEM_Y * DF_ITEMS_X + DF_ITEM_X)
 #define DF_ITEMS (DF_ITEMS_X * DF_ITEMS_Y)
 
@@ -118,7 +130,7 @@ static inline bool df_is_grouped(int64_t terms, int64_t elements)
 #ifdef DF_RACES
     return terms >= 0 && elements > 0;
 #else
-    return terms >= DF_GROUP && elements <= 65536;
+    return terms >= DF_MOST_ITEMS && elements <= 65536;
 #endif
 }
 

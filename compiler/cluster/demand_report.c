@@ -20,7 +20,7 @@ static double single_worker_s(const struct dfc_demand *s, const struct dfc_deman
 
 /* ---- text ---- */
 
-enum { TYPES = DFR_STREAM_TYPES };      /* columns for types that there are not have no head */
+enum { TYPES = DFR_STREAM_TYPES };      /* the header of a column is empty if its worker type does not exist */
 
 static bool print_stages(const struct dfc_demand_report *report, FILE *out)
 {

@@ -187,9 +187,9 @@ struct dfg_gen {
     const struct dff_formula *siblings[DFG_MOST_SIBLINGS]; /* formulas of one port, with the same loops: o[y, x, 0], o[y, x, 1], … (siblings.c) */
     unsigned n_siblings;                /* of them */
     const struct dfl_sink *sink;
-    struct dfg_fact *facts;             /* by node id: those for now, */
-    struct dfg_fact *all_facts;         /* of any scalars, and */
-    struct dfg_fact *near_facts;        /* of scalars that are near, for MAIN; NULL: no index depends on a scalar */
+    struct dfg_fact *facts;             /* by node id: all_facts or near_facts, as dfg_facts_choose() says */
+    struct dfg_fact *all_facts;         /* for scalars of any value */
+    struct dfg_fact *near_facts;        /* for scalars within DFG_NEAR, used by MAIN; NULL: no index depends on a scalar */
     struct dfg_block *block;            /* that is printed now */
     int64_t limit, slot_low[DFF_MAX_SLOTS], slot_high[DFF_MAX_SLOTS];
     enum dfg_mode mode;
@@ -328,8 +328,6 @@ const char *dfg_offset(struct dfg_gen *g, const struct dff_port *port, const str
 /* How many of the ranges of a reduction, which is printed into g->block, are written out: the innermost ones. The others are loops. Of
  * reductions inside each other the inner ones come first: an outer one is a loop if both together would be too much text. */
 unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n);
-/* Prints those reductions of the formula whose loops stand around that of the columns, into g->block: their values are arrays of the strip then. */
-void dfg_around_print(struct dfg_gen *g);
 /* Prints the reduction's loops into g->block, and gives the name of its value. */
 const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *node);
 /* Prints the loop of g->sum over a strip of columns into g->block. Its value is an array of the strip then. */
@@ -338,17 +336,6 @@ void dfg_sum_print(struct dfg_gen *g);
 const char *dfg_start_of(const struct dff_node *node);
 /* What there is, joined with one more term. */
 const char *dfg_joined(struct dfg_gen *g, const struct dff_node *node, const char *all, struct dfg_text term);
-struct dfg_fold {                       /* a reduction whose terms are joined one after the other */
-    const struct dff_node *node;
-    const char *name, *any, *best;      /* any: whether there was a term, NULL if there surely is one; best: of argmin and argmax */
-    const struct dfg_fold *next;        /* another one with the same ranges, in the same loops; NULL: there is none */
-};
-/* Declares the variables of a fold in g->block, but for that of its value. */
-struct dfg_fold dfg_fold_begin(struct dfg_gen *g, const struct dff_node *n);
-/* Joins the term at the ranges' values in g->block. */
-void dfg_fold_term(struct dfg_gen *g, const struct dfg_fold *f);
-/* "sum_f32": how df_formula.h names a reduction in lanes. */
-const char *dfg_lanes_name(struct dfg_gen *g, const struct dff_node *n);
 struct dfg_loop {                       /* of a range */
     const char *from, *to, *name;
 };
@@ -502,6 +489,11 @@ const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg
 /* C that says whether the tile has the formula's element as its own, so that it leaves the group from here. NULL: none leaves. */
 const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f);
 
+/* ---- around.c ---- */
+
+/* Prints those reductions of the formula whose loops stand around that of the columns, into g->block: their values are arrays of the strip then. */
+void dfg_around_print(struct dfg_gen *g);
+
 /* ---- reduce_group.c ---- */
 
 #define DFG_MOST_GROUPED 8              /* reductions of a formula */
@@ -515,6 +507,8 @@ void dfg_grouped_launch(struct dfg_gen *g, unsigned number, const struct dff_nod
 
 /* ---- generate_cuda.c ---- */
 
+/* Prints the loops over the formula's indices from dimension d on, and the element inside of them, into g->block. head: of the loop over a dimension. */
+void dfg_gpu_loops(struct dfg_gen *g, unsigned d, const char *(*head)(struct dfg_gen *g, unsigned d, const void *arg), const void *arg);
 /* Parameters for the ports of a function for GPUs. */
 const char *dfg_gpu_ports(struct dfg_gen *g);
 /* Ports as such functions take them: by the place of row 0, though it may not be there. */

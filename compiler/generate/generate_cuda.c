@@ -36,10 +36,11 @@ static struct axes find_axes(const struct dfg_gen *g)
     return axes;
 }
 
-static const char *loop_head(struct dfg_gen *g, const struct axes *axes, unsigned d, const char *name)
+static const char *loop_head(struct dfg_gen *g, unsigned d, const void *arg)
 {
+    const struct axes *axes = arg;
     const bool part = d == 0 && dfg_has_parts(g);
-    const char *begin = part ? "df_from + " : "";
+    const char *name = g->formula->names[d], *begin = part ? "df_from + " : "";
     const char *extent = part ? "df_to" : dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS);
     for (int a = 0; a < 3; a++)
         if (axes->of[a] == (int)d)
@@ -50,8 +51,7 @@ static const char *loop_head(struct dfg_gen *g, const struct axes *axes, unsigne
 
 /* ---- a formula ---- */
 
-/* Prints the loops of dimensions d and above into g->block. */
-static void print_loops(struct dfg_gen *g, const struct axes *axes, unsigned d)
+void dfg_gpu_loops(struct dfg_gen *g, unsigned d, const char *(*head)(struct dfg_gen *g, unsigned d, const void *arg), const void *arg)
 {
     while (d < g->formula->rank && !g->formula->is_index[d])
         d++;
@@ -60,10 +60,10 @@ static void print_loops(struct dfg_gen *g, const struct axes *axes, unsigned d)
         return;
     }
     struct dfg_block block;
-    const char *name = g->formula->names[d], *head = loop_head(g, axes, d, name);
-    if (dfg_open(g, &block, (int)d, name))
-        print_loops(g, axes, d + 1);
-    dfg_close(g, &block, head);
+    const char *line = head(g, d, arg);
+    if (dfg_open(g, &block, (int)d, g->formula->names[d]))
+        dfg_gpu_loops(g, d + 1, head, arg);
+    dfg_close(g, &block, line);
 }
 
 /* Does the function take the port? Streams in the local memory of tiles have no other, unless they leave. */
@@ -92,7 +92,7 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
     g->copies = 1;
     g->block = NULL;
     if (dfg_open(g, &block, -1, NULL))
-        print_loops(g, &axes, 0);
+        dfg_gpu_loops(g, 0, loop_head, &axes);
     dfg_close(g, &block, NULL);
     fprintf(out, "static __global__ void df_kernel_%c_%u(%s%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g),
             dfg_gpu_ports(g), dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",

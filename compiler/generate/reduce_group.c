@@ -4,18 +4,16 @@
  * Real numbers:  the order of the language, "in lanes". An item adds up the terms of one lane of one block of 1024 values, so 16 blocks
  *                are computed at a time. Then the first item joins the blocks' results in their order.
  * Others:        sums and products of integers, counts, any, all, and integer min and max have no order; argmin and argmax are joined as pairs
- *                of a value and its place. Items take terms in turns, and a tree joins what they have.
+ *                of a value and its index. The loop over terms is strided by item, and a tree reduction joins the partial results.
  * Choice:        made at each launch: with few terms, or many elements, each thread computes an element instead.
  */
-#include "compiler/generate/gen.h"
+#include "compiler/generate/reduce.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- which reductions ---- */
-
-static bool is_real(enum dff_type type) { return type == DFF_F32 || type == DFF_F64; }
 
 static void find(const struct dff_node *n, const struct dff_node **nodes, unsigned *count, unsigned char *seen)
 {
@@ -44,9 +42,6 @@ unsigned dfg_grouped_find(const struct dfg_gen *g, const struct dff_node **nodes
 
 /* ---- text ---- */
 
-static const struct dff_node *condition_of(const struct dff_node *n) { return n->n_args > 1 ? n->args[1] : NULL; }
-static bool is_best(const struct dff_node *n) { return n->op == DFF_ARGMIN || n->op == DFF_ARGMAX; }
-
 static const char *extent_of(struct dfg_gen *g, const struct dff_range *range)
 {
     return dfg_printf(g, "df_strip_most(%s - %s, 0)", dfg_within(g, dfg_index(g, range->to), DFG_PLUS), dfg_within(g, dfg_index(g, range->from), DFG_TIMES));
@@ -56,11 +51,11 @@ static const char *extent_of(struct dfg_gen *g, const struct dff_range *range)
 static void print_local(struct dfg_gen *g, const struct dff_node *n, unsigned k)
 {
     const char *type = dfg_type(n->type);
-    dfg_line(g, g->block, "DF_LOCAL(%s, df_part%u, DF_GROUP);", type, k);
-    if (is_best(n))
-        dfg_line(g, g->block, "DF_LOCAL(%s, df_best%u, DF_GROUP);", dfg_type(n->args[0]->type), k);
-    dfg_line(g, g->block, "DF_LOCAL(int, df_any%u, DF_GROUP);", k);
-    if (is_real(n->type))
+    dfg_line(g, g->block, "DF_LOCAL(%s, df_part%u, DF_MOST_ITEMS);", type, k);
+    if (dfg_is_best(n))
+        dfg_line(g, g->block, "DF_LOCAL(%s, df_best%u, DF_MOST_ITEMS);", dfg_type(n->args[0]->type), k);
+    dfg_line(g, g->block, "DF_LOCAL(int, df_any%u, DF_MOST_ITEMS);", k);
+    if (dfg_is_float(n->type))
         dfg_line(g, g->block, "DF_LOCAL(struct df_lanes_%s, df_lanes%u, %u);", dfg_lanes_name(g, n), k, n->n_ranges);
 }
 
@@ -87,7 +82,7 @@ static void print_lane(struct dfg_gen *g, const struct dff_node *n, uint32_t r, 
         dfg_close(g, &block, "");
         return;
     }
-    const struct dff_node *condition = condition_of(n);
+    const struct dff_node *condition = dfg_condition_of(n);
     const char *when = condition ? dfg_within(g, dfg_value(g, condition), DFG_COMPARE) : NULL;
     const char *next = dfg_joined(g, n, "df_all", dfg_value(g, n->args[0]));
     if (when)
@@ -151,7 +146,7 @@ static void print_lanes(struct dfg_gen *g, const struct dff_node *n, unsigned k)
                 dfg_line(g, g->block, "df_part%u[df_slot] = df_all;", k);
                 dfg_line(g, g->block, "df_any%u[df_slot] = df_any;", k);
             }
-            dfg_close(g, &inner, "for (int df_slot = DF_ITEM; df_slot < DF_GROUP; df_slot += DF_ITEMS)");
+            dfg_close(g, &inner, "for (int df_slot = DF_ITEM; df_slot < DF_MOST_ITEMS; df_slot += DF_ITEMS)");
         }
         close_phase(g, &phase);
         if (open_phase(g, &phase)) {
@@ -161,11 +156,11 @@ static void print_lanes(struct dfg_gen *g, const struct dff_node *n, unsigned k)
                 dfg_line(g, g->block, "    break;");
                 print_put(g, n, k);
             }
-            dfg_close(g, &inner, "for (int df_k = 0; DF_ITEM == 0 && df_k < DF_GROUP / DF_LANES; df_k++)");
+            dfg_close(g, &inner, "for (int df_k = 0; DF_ITEM == 0 && df_k < DF_MOST_ITEMS / DF_LANES; df_k++)");
         }
         close_phase(g, &phase);
     }
-    dfg_close(g, &loop, dfg_printf(g, "for (int64_t df_first = 0; df_first < df_units%u; df_first += DF_GROUP / DF_LANES)", k));
+    dfg_close(g, &loop, dfg_printf(g, "for (int64_t df_first = 0; df_first < df_units%u; df_first += DF_MOST_ITEMS / DF_LANES)", k));
     if (open_phase(g, &phase)) {
         dfg_line(g, g->block, "if (DF_ITEM == 0 && !df_end_%s(&df_lanes%u[0], &df_part%u[0]))", kind, k, k);
         dfg_line(g, g->block, "    df_part%u[0] = %s;", k, n->op == DFF_SUM ? "0" : dfg_start_of(n));
@@ -175,7 +170,7 @@ static void print_lanes(struct dfg_gen *g, const struct dff_node *n, unsigned k)
 
 /* ---- in any order ---- */
 
-/* Prints the loops over ranges r, r + 1, …: items take values of the two last ones in turns. */
+/* Prints the loops over ranges r, r + 1, …: those of the two last ones are strided by item. */
 static void print_turns(struct dfg_gen *g, const struct dfg_fold *f, uint32_t r)
 {
     const struct dff_node *n = f->node;
@@ -200,12 +195,12 @@ static void print_turns(struct dfg_gen *g, const struct dfg_fold *f, uint32_t r)
 static void print_join(struct dfg_gen *g, const struct dff_node *n, unsigned k)
 {
     const char *part = dfg_printf(g, "df_part%u[df_a]", k);
-    if (!is_best(n)) {
+    if (!dfg_is_best(n)) {
         dfg_line(g, g->block, "%s = %s;", part, dfg_joined(g, n, part, (struct dfg_text){ dfg_printf(g, "df_part%u[df_b]", k), DFG_ATOM }));
         return;
     }
     dfg_line(g, g->block, "const %s df_va = df_best%u[df_a], df_vb = df_best%u[df_b];", dfg_type(n->args[0]->type), k, k);
-    const char *real = is_real(n->args[0]->type) ? " || (df_va != df_va && df_vb == df_vb)" : "", *other = *real ? " || (df_vb != df_vb && df_va == df_va)" : "",
+    const char *real = dfg_is_float(n->args[0]->type) ? " || (df_va != df_va && df_vb == df_vb)" : "", *other = *real ? " || (df_vb != df_vb && df_va == df_va)" : "",
                compare = n->op == DFF_ARGMIN ? '<' : '>';
     dfg_line(g, g->block, "const int df_better = df_vb %c df_va%s, df_worse = df_va %c df_vb%s;", compare, real, compare, other);
     dfg_line(g, g->block, "if (df_any%u[df_b] && (!df_any%u[df_a] || df_better || (!df_worse && df_part%u[df_b] < df_part%u[df_a]))) {", k, k, k, k);
@@ -262,7 +257,7 @@ static void print_element(struct dfg_gen *g, unsigned d, const struct dff_node *
         return;
     }
     for (unsigned k = 0; k < n && !g->failed; k++) {
-        (is_real(nodes[k]->type) ? print_lanes : print_unordered)(g, nodes[k], k);
+        (dfg_is_float(nodes[k]->type) ? print_lanes : print_unordered)(g, nodes[k], k);
         dfg_block_of(g, nodes[k]->slots)->temporaries[nodes[k]->id] = dfg_printf(g, "df_part%u[0]", k);
     }
     if (open_phase(g, &phase)) {
@@ -301,7 +296,7 @@ void dfg_grouped_print(FILE *out, struct dfg_gen *g, unsigned number, const stru
         dfg_close(g, &loop, dfg_printf(g, "for (int64_t df_element = DF_GROUP_X; df_element < %s; df_element += DF_GROUPS_X)", n_elements(g)));
     }
     dfg_close(g, &block, NULL);
-    fprintf(out, "static __global__ void DF_ITEMS_AT_MOST(DF_GROUP) df_group_%c_%u(%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g), dfg_gpu_ports(g),
+    fprintf(out, "static __global__ void DF_ITEMS_AT_MOST(DF_MOST_ITEMS) df_group_%c_%u(%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g), dfg_gpu_ports(g),
             g->failed ? "" : block.bytes);
     free(block.bytes);
 }

@@ -246,43 +246,37 @@ const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f)
 
 /* ---- a formula ---- */
 
-/* The head of the loop over dimension d. region: "y" or "own_y", … of the stage. */
-static const char *loop_head(struct dfg_gen *g, unsigned d, unsigned stage, bool own)
+struct region {                         /* that a formula computes: all that the tile needs of the stage, or what leaves from this tile */
+    unsigned stage;
+    bool own;
+};
+
+/* "df_y3", "df_own_x3", … */
+static const char *region_name(struct dfg_gen *g, const struct region *r, bool is_column)
+{
+    return dfg_printf(g, "df_%s%c%u", r->own ? "own_" : "", is_column ? 'x' : 'y', r->stage);
+}
+
+static const char *loop_head(struct dfg_gen *g, unsigned d, const void *arg)
 {
     const struct dff_strips *s = g->kernel->strips;
     const char *name = g->formula->names[d];
-    const unsigned axis = d - s->dim;   /* huge before the rows */
     if (d < s->dim)
         return dfg_printf(g, "for (int64_t %s = df_outer%u; %s <= df_outer%u; %s++)", name, d, name, d, name);
-    if (axis >= s->axes)
+    if (d >= s->dim + s->axes)
         return dfg_printf(g, "for (int64_t %s = 0; %s < %s; %s++)", name, name,
                           dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS), name);
-    const char *region = dfg_printf(g, "df_%s%c%u", own ? "own_" : "", axis ? 'x' : 'y', stage), items = axis || s->axes == 1 ? 'X' : 'Y';
+    const char *region = region_name(g, arg, d > s->dim), items = d + 1 == s->dim + s->axes ? 'X' : 'Y';
     return dfg_printf(g, "for (int64_t %s = %s.from + DF_ITEM_%c; %s < %s.to; %s += DF_ITEMS_%c)", name, region, items, name, region, name, items);
 }
 
-static void print_loops(struct dfg_gen *g, unsigned d, unsigned stage, bool own)
-{
-    while (d < g->formula->rank && !g->formula->is_index[d])
-        d++;
-    if (d == g->formula->rank) {
-        dfg_store(g);
-        return;
-    }
-    struct dfg_block block;
-    const char *head = loop_head(g, d, stage, own);
-    if (dfg_open(g, &block, (int)d, g->formula->names[d]))
-        print_loops(g, d + 1, stage, own);
-    dfg_close(g, &block, head);
-}
-
 /* C that says whether all reads of the text that was printed as MAIN are inside for the region. NULL: they always are. */
-static const char *all_inside(struct dfg_gen *g, unsigned stage, bool own)
+static const char *all_inside(struct dfg_gen *g, const struct region *r)
 {
     const char *text = NULL;
     for (unsigned i = 0; i < g->stage.n_bounds; i++) {
         const struct dfg_bound *b = &g->stage.bounds[i];
-        const char *region = dfg_printf(g, "df_%s%c%u", own ? "own_" : "", b->slot == g->kernel->strips->dim ? 'y' : 'x', stage);
+        const char *region = region_name(g, r, b->slot != g->kernel->strips->dim);
         text = dfg_printf(g, "%s%s%" PRId64 " * %s.from + (%s) >= 0 && %" PRId64 " * (%s.to - 1) + (%s) < %s", text ? text : "", text ? " && " : "",
                           b->factor, region, dfg_affine_text(g, &b->least).c, b->factor, region, dfg_affine_text(g, &b->most).c,
                           dfg_within(g, dfg_index(g, b->extent), DFG_COMPARE));
@@ -293,20 +287,20 @@ static const char *all_inside(struct dfg_gen *g, unsigned stage, bool own)
 static void print_formula(struct dfg_gen *g, const struct dff_formula *formula, unsigned stage)
 {
     struct dfg_block block;
-    const bool own = !dfg_is_local(g, formula->port); /* what no other stage reads is computed where it leaves */
+    const struct region region = { stage, !dfg_is_local(g, formula->port) }; /* what no other stage reads is computed where it leaves */
     dfg_formula_alone(g, formula);
     dfg_analyse(g);
     g->stage = (struct dfg_stage){ 0 };
     g->mode = DFG_MAIN;
     if (dfg_open(g, &block, -1, NULL))
-        print_loops(g, 0, stage, own);
-    const char *inside = g->failed ? NULL : all_inside(g, stage, own);
+        dfg_gpu_loops(g, 0, loop_head, &region);
+    const char *inside = g->failed ? NULL : all_inside(g, &region);
     dfg_close(g, &block, inside ? dfg_printf(g, "if (%s)", inside) : "");
     g->mode = DFG_EDGE;
     if (!inside || g->failed)
         return;
     if (dfg_open(g, &block, -1, NULL))
-        print_loops(g, 0, stage, own);
+        dfg_gpu_loops(g, 0, loop_head, &region);
     dfg_close(g, &block, "else");
 }
 

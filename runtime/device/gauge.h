@@ -1,4 +1,4 @@
-/* gauge.h - defines the benchmark loops that measure a device: what each does, and what is counted. Shared by C and CUDA C++. */
+/* gauge.h - defines the benchmark loops that measure a device, and the operations and bytes counted for each. Shared by C and CUDA C++. */
 #ifndef DFR_GAUGE_H
 #define DFR_GAUGE_H
 

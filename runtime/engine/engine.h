@@ -351,7 +351,7 @@ struct dfr_early {
 struct dfr_state;
 
 struct dfr_run_states {                 /* what kernels keep from wave to wave, and say of the waves to come (io/state.h) */
-    _Atomic(_Atomic(struct dfr_state *) *) of_node; /* by node, and last the run's own; NULL: nobody has asked yet */
+    _Atomic(_Atomic(struct dfr_state *) *) of_node; /* by node, and last the run's own; NULL: not requested yet */
     _Atomic int64_t expected_waves;     /* 0: no stream has said how many */
     _Atomic int64_t most_waves;         /* who feeds the run begins no more; 0: that is not known */
 };

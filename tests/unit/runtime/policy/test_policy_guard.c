@@ -24,7 +24,7 @@ static bool settled(void *arg, uint64_t job, uint32_t unit)
     return true;
 }
 
-/* A job that waits for its code to be loaded takes 300 times as long as was thought. That moves the next ones, unless
+/* A job that waits for its code to be loaded takes 300 times its estimated time (virtual time). That moves the next ones, unless
  * the device says that it was loading; one that takes so long later moves them all the same. */
 static void test_loading_is_no_drift(void **state)
 {

@@ -1,0 +1,639 @@
+/* around.c - reductions of many terms in a formula's row function: their loops stand around the loop over the columns.
+ *
+ * Why:      a loop inside that of the columns keeps compilers from making vectors. Here the columns are innermost, and an array has the partial result of
+ *           each column of a strip. The inner ranges are written out, as far as they are short.
+ * Lanes:    a long real sum has 16 partial results for each column, one for each lane of the defined order; they are rows of such an array.
+ * Running:  a sum of integers whose terms move along the row takes each one up once, and drops it once.
+ */
+#include "compiler/generate/reduce.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 8                         /* terms that are joined before what a column has is stored */
+#define MOST_TOGETHER 4                 /* reductions in the same loops */
+#define LEAST_WORK 4                    /* operations of a value that is not computed anew for each term */
+
+struct around {
+    const struct dff_node *nodes[MOST_TOGETHER];
+    const char *values[MOST_TOGETHER], *anys[MOST_TOGETHER]; /* arrays; anys: NULL if there surely is a term */
+    unsigned n;
+    const struct dff_range *range;      /* a chunk of its terms is joined; NULL: none */
+    unsigned terms;                     /* of a chunk: */
+    int64_t apart;                      /* each is so much behind the one before it, */
+    const char *names[4];               /* or these are the slots' names: */
+    bool has_names;
+    const char *row;                    /* of LANES, what has the lane of each column */
+    bool begins;                        /* the chunk's first term is the lane's */
+};
+
+static uint32_t slots_of(const struct dff_node *n)
+{
+    uint32_t slots = 0;
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        slots |= 1u << n->ranges[r].slot;
+    return slots;
+}
+
+/* Can the node be an array of a value for each column? */
+static bool is_of_columns(const struct dfg_gen *g, const struct dff_node *n)
+{
+    return n->slots >> (unsigned)g->column & 1 && !(n->slots & ~((2u << (unsigned)g->column) - 1));
+}
+
+static bool holds_long(const struct dff_node *n)
+{
+    bool holds = n->kind == DFF_REDUCE || (n->kind == DFF_OP && n->op >= DFF_EXP && n->op <= DFF_TANH);
+    for (uint32_t k = 0; k < n->n_args && !holds; k++)
+        holds = n->args[k] && holds_long(n->args[k]);
+    return holds;
+}
+
+/* Is the reduction of many terms that are soon computed? Written out, these would read so many rows or neighbours that caches and registers lose them:
+ * a loop around the columns takes a few at a time. */
+static bool is_of_many(const struct dff_node *n)
+{
+    bool is = n->n_ranges == 1 && dfg_range_is_fixed(&n->ranges[0]) && n->ranges[0].to->i - n->ranges[0].from->i > DFG_MOST_IN_COLUMNS;
+    for (uint32_t k = 0; k < n->n_args && is; k++)
+        is = !n->args[k] || !holds_long(n->args[k]);
+    return is;
+}
+
+/* Do neighbouring columns read neighbouring elements? */
+static bool reads_rows(const struct dfg_gen *g, const struct dff_node *n)
+{
+    const uint32_t column = 1u << (unsigned)g->column;
+    bool rows = true, behind = false;
+    for (uint32_t k = 0; k < n->n_args && rows; k++) {
+        struct dfg_affine at;
+        if (!n->args[k] || n->kind != DFF_READ) {
+            rows = !n->args[k] || reads_rows(g, n->args[k]);
+            continue;
+        }
+        rows = !(behind && g->kernel->ports[n->number].extents[k]->kind != DFF_CONST) && (!(n->args[k]->slots & column) || dfg_affine(g, dfg_index_in(g, n, k), &at));
+        behind |= (n->args[k]->slots & column) != 0;
+    }
+    return rows;
+}
+
+/* Ranges that end with numbers are short, or the loop inside is no better anyway. */
+static bool ends_well(const struct dfg_gen *g, const struct dff_node *n)
+{
+    bool fixed = true;
+    for (uint32_t r = 0; r < n->n_ranges; r++) {
+        fixed &= dfg_range_is_fixed(&n->ranges[r]);
+        if (n->ranges[r].from->slots | n->ranges[r].to->slots)
+            return false;
+    }
+    return fixed || reads_rows(g, n);
+}
+
+/* Its terms are taken in lanes. */
+static bool has_lanes(const struct dff_node *n)
+{
+    return n->order == DFF_ORDER_LANES && dfg_is_float(n->type);
+}
+
+/* Finds the reduction in the terms of the last range that is a row for each of its values. false: they hold other loops, or functions, of which the copies
+ * in the text of lanes would be too long. */
+static bool find_inner(struct dfg_gen *g, const struct dff_node *n, uint32_t slot, const struct dff_node **inner)
+{
+    bool good = n->kind != DFF_OP || n->op < DFF_EXP || n->op > DFF_TANH;
+    if (n->kind == DFF_REDUCE && !dfg_columns_has(g, n) && g->facts[n->id].loops) {
+        const uint32_t all = ((2u << (unsigned)g->column) - 1) | 1u << slot;
+        good = (!*inner || *inner == n) && has_lanes(n) && !dfg_condition_of(n) && !holds_long(n->args[0]) && ends_well(g, n) && !(n->slots & ~all) &&
+               n->slots >> (unsigned)g->column & 1;
+        *inner = n;
+        return good;
+    }
+    for (uint32_t k = 0; k < n->n_args && good; k++)
+        good = !n->args[k] || find_inner(g, n->args[k], slot, inner);
+    return good;
+}
+
+/* Is it a reduction whose loop is to stand around the columns? */
+static bool is_around(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_node *inner = NULL;
+    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || dfg_is_best(n) || n == g->sum || !is_of_columns(g, n) || dfg_columns_has(g, n) ||
+        (has_lanes(n) && (dfg_condition_of(n) || !find_inner(g, n->args[0], n->ranges[n->n_ranges - 1].slot, &inner))) || !ends_well(g, n))
+        return false;
+    struct dfg_block columns;           /* where it would stand else */
+    dfg_open_columns(g, &columns);
+    const bool around = !g->failed && (is_of_many(n) || dfg_ranges_written(g, n) < n->n_ranges);
+    dfg_drop(g, &columns);
+    return around;
+}
+
+enum { NOT_AROUND, AROUND, HOLDS_AROUND = 2 }; /* by node id: what it is, and what its arguments hold */
+
+/* Marks which nodes hold reductions that are to stand around the columns: arguments have lower numbers than the nodes that they are of. */
+static void mark_holders(const struct dfg_gen *g, unsigned char *marks)
+{
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        marks[i] &= AROUND;
+        for (uint32_t k = 0; k < n->n_args; k++)
+            if (n->args[k] && marks[n->args[k]->id])
+                marks[i] |= HOLDS_AROUND;
+    }
+}
+
+static bool has_ranges_of(const struct dff_node *a, const struct dff_node *b)
+{
+    bool same = a->n_ranges == b->n_ranges && dfg_is_backwards(a) == dfg_is_backwards(b);
+    for (uint32_t r = 0; r < a->n_ranges && same; r++)
+        same = a->ranges[r].slot == b->ranges[r].slot && a->ranges[r].from == b->ranges[r].from && a->ranges[r].to == b->ranges[r].to;
+    return same;
+}
+
+static unsigned work_of(const struct dff_node *n)
+{
+    const bool is_long = n->kind == DFF_REDUCE || (n->kind == DFF_OP && (n->op == DFF_DIV || n->op == DFF_MOD || (n->op >= DFF_SQRT && n->op <= DFF_TANH)));
+    unsigned work = is_long ? LEAST_WORK : n->kind == DFF_OP || n->kind == DFF_CONVERT;
+    for (uint32_t k = 0; k < n->n_args && work < LEAST_WORK; k++)
+        work += n->args[k] ? work_of(n->args[k]) : 0;
+    return work;
+}
+
+/* Adds arrays for what the terms need and what is the same for all of them: inside the loop it would be computed anew for each. Comes to each node
+ * once in a walk; one for each of the reductions is left free. */
+static void keep_columns(struct dfg_gen *g, const struct dff_node *n, uint32_t slots)
+{
+    if (g->facts[n->id].walk == g->walks || !(n->slots >> (unsigned)g->column & 1) || dfg_columns_has(g, n) ||
+        g->n_columns + MOST_TOGETHER >= DFG_MAX_COLUMNS)
+        return;
+    g->facts[n->id].walk = g->walks;
+    g->facts[n->id].inside = 1;
+    if (!(n->slots & slots) && is_of_columns(g, n) && work_of(n) >= LEAST_WORK) {
+        dfg_column_array(g, n->type, dfg_column_add(g, n, false)->name, 1, 0);
+        return;
+    }
+    for (uint32_t k = 0; k < n->n_args; k++)
+        if (n->args[k])
+            keep_columns(g, n->args[k], slots);
+}
+
+static const char *place_in_strip(struct dfg_gen *g, const char *array)
+{
+    return dfg_printf(g, "%s[%s - df_strip]", array, g->formula->names[g->column]);
+}
+
+/* A loop over the strip's columns, in which print() prints. */
+static void over_columns(struct dfg_gen *g, const struct around *a, void (*print)(struct dfg_gen *g, const struct around *a))
+{
+    struct dfg_block loop;
+    if (dfg_open_columns(g, &loop)) {
+        loop.loc = &g->formula->ast->loc;
+        print(g, a);
+    }
+    dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
+}
+
+/* C that says whether all ranges from number r on have values. NULL: they surely do. */
+static const char *has_values(struct dfg_gen *g, const struct dff_node *n, uint32_t r)
+{
+    const char *text = NULL;
+    for (; r < n->n_ranges; r++)
+        if (!dfg_range_has_values(&n->ranges[r]))
+            text = dfg_printf(g, "%s%s%s < %s", text ? text : "", text ? " && " : "", dfg_within(g, dfg_index(g, n->ranges[r].from), DFG_PLUS),
+                              dfg_within(g, dfg_index(g, n->ranges[r].to), DFG_PLUS));
+    return text;
+}
+
+static void begin_columns(struct dfg_gen *g, const struct around *a)
+{
+    for (unsigned i = 0; i < a->n; i++) {
+        const char *start = dfg_start_of(a->nodes[i]), *some = dfg_needs_any(a->nodes[i]) && !a->anys[i] ? has_values(g, a->nodes[i], 0) : NULL;
+        dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->values[i]), some ? dfg_printf(g, "%s ? %s : 0", some, start) : start);
+        if (a->anys[i])
+            dfg_line(g, g->block, "%s = 0;", place_in_strip(g, a->anys[i]));
+    }
+}
+
+static void end_columns(struct dfg_gen *g, const struct around *a)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->anys[i]) {
+            const char *value = place_in_strip(g, a->values[i]);
+            dfg_line(g, g->block, "%s = %s ? %s : 0;", value, place_in_strip(g, a->anys[i]), value);
+        }
+}
+
+/* Opens the block of a chunk's term k. */
+static bool open_term(struct dfg_gen *g, const struct around *a, struct dfg_block *term, unsigned k)
+{
+    const char *name = a->has_names ? a->names[k] : dfg_block_of(g, 1u << a->range->slot)->name;
+    const bool good = dfg_open_shared(g, term, (int)a->range->slot, name);
+    dfg_set_ends(term, a->range, a->has_names ? 0 : k * a->apart);
+    return good;
+}
+
+static void written_chunk(struct dfg_gen *g, const struct dfg_fold *folds, const struct around *a)
+{
+    const unsigned before = g->copies;
+    g->copies *= a->terms;
+    for (unsigned k = 0; k < a->terms && !g->failed; k++) {
+        struct dfg_block term;
+        if (open_term(g, a, &term, k))
+            dfg_fold_terms(g, folds, false);
+        dfg_close(g, &term, "");
+    }
+    g->copies = before;
+}
+
+/* How many of the ranges are written out inside the loops around the columns. */
+static unsigned written_around(struct dfg_gen *g, const struct dff_node *n)
+{
+    return is_of_many(n) ? 0 : dfg_ranges_written(g, n);
+}
+
+/* One column: the terms of the ranges that are written out, or of a chunk. */
+static void join_columns(struct dfg_gen *g, const struct around *a)
+{
+    struct dfg_fold folds[MOST_TOGETHER];
+    unsigned written = a->nodes[0]->n_ranges;
+    bool first = false;
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct dff_node *n = a->nodes[i];
+        const unsigned own = written_around(g, n);
+        folds[i] = (struct dfg_fold){ .node = n, .name = dfg_new_name(g), .any = a->anys[i] ? dfg_new_name(g) : NULL, .next = i + 1 < a->n ? &folds[i + 1] : NULL };
+        written = own < written ? own : written;
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(n->type), folds[i].name, place_in_strip(g, a->values[i]));
+        if (a->anys[i])
+            dfg_line(g, g->block, "int %s = %s;", folds[i].any, place_in_strip(g, a->anys[i]));
+    }
+    if (a->range)
+        written_chunk(g, folds, a);
+    else
+        dfg_written_out(g, folds, folds[0].node->n_ranges - written, &first);
+    for (unsigned i = 0; i < a->n; i++) {
+        dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->values[i]), folds[i].name);
+        if (a->anys[i])
+            dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->anys[i]), folds[i].any);
+    }
+}
+
+static unsigned around_written(struct dfg_gen *g, const struct around *a)
+{
+    struct dfg_block columns;
+    unsigned written = a->nodes[0]->n_ranges;
+    dfg_open_columns(g, &columns);
+    for (unsigned i = 0; i < a->n && !g->failed; i++) {
+        const unsigned own = written_around(g, a->nodes[i]);
+        written = own < written ? own : written;
+    }
+    dfg_drop(g, &columns);
+    return written;
+}
+
+static void one_chunk(struct dfg_gen *g, const struct around *a, const struct dff_range *range, const char *from, const char *to, unsigned terms)
+{
+    struct around chunk = *a;
+    struct dfg_block block;
+    struct dfg_loop loop = dfg_loop_open(g, range, &block);
+    chunk.range = range;
+    chunk.terms = terms;
+    chunk.apart = 1;
+    if (!g->failed)
+        over_columns(g, &chunk, join_columns);
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s += %u)", loop.name, from, loop.name, to, loop.name, terms));
+}
+
+/* The innermost range, if none is written out: CHUNK terms at a time, and then the rest, because what the columns have is read and stored each time. */
+static void around_chunks(struct dfg_gen *g, const struct around *a, const struct dff_range *range)
+{
+    const char *from = dfg_index(g, range->from).c, *to = dfg_index(g, range->to).c, *middle = dfg_new_name(g);
+    const int64_t values = dfg_range_is_fixed(range) ? range->to->i - range->from->i : 0, whole = values - values % CHUNK;
+    if (values)
+        middle = dfg_printf(g, "%" PRId64, range->from->i + whole);
+    else
+        dfg_line(g, g->block, "const int64_t %s = %s + (%s - (%s)) / %d * %d;", middle, from, to, from, CHUNK, CHUNK);
+    if (!values || whole)
+        one_chunk(g, a, range, from, middle, CHUNK);
+    if (!values || whole < values)
+        one_chunk(g, a, range, middle, to, 1);
+}
+
+static void around_loops(struct dfg_gen *g, const struct around *a, uint32_t depth, uint32_t loops)
+{
+    struct dfg_block block;
+    if (depth == loops) {
+        over_columns(g, a, join_columns);
+        return;
+    }
+    if (depth + 1 == a->nodes[0]->n_ranges) {
+        around_chunks(g, a, dfg_range_at(a->nodes[0], depth));
+        return;
+    }
+    struct dfg_loop loop = dfg_loop_open(g, dfg_range_at(a->nodes[0], depth), &block);
+    if (!g->failed)
+        around_loops(g, a, depth + 1, loops);
+    dfg_loop_close(g, &block, &loop);
+}
+
+static void print_kept(struct dfg_gen *g, unsigned first)
+{
+    struct dfg_block loop;
+    const unsigned last = g->n_columns;
+    if (first == last)
+        return;
+    if (dfg_open_columns(g, &loop)) {
+        g->n_columns = first;           /* they are not there yet */
+        for (unsigned i = first; i < last && !g->failed; i++)
+            dfg_line(g, g->block, "%s = %s;", place_in_strip(g, g->columns[i].name), dfg_value(g, g->columns[i].node).c);
+        g->n_columns = last;
+    }
+    dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
+}
+
+/* ---- lanes of columns ---- */
+
+#define LANE 16                         /* DF_LANES of df_formula.h */
+
+/* Joins a chunk of terms with the lane of a column, or begins it. */
+static void join_lane(struct dfg_gen *g, const struct around *a)
+{
+    const struct dfg_fold fold = { .node = a->nodes[0], .name = dfg_new_name(g) };
+    const char *lane = place_in_strip(g, a->row);
+    if (!a->begins)
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(fold.node->type), fold.name, lane);
+    for (unsigned k = 0; k < a->terms && !g->failed; k++) {
+        struct dfg_block term;
+        if (open_term(g, a, &term, k))
+            dfg_fold_terms(g, &fold, a->begins && k == 0);
+        dfg_close(g, &term, "");
+    }
+    dfg_line(g, g->block, "%s = %s;", lane, fold.name);
+}
+
+/* Stores what the terms of four lanes give that are equally far apart, or of those of them that have one. */
+static void join_four(struct dfg_gen *g, const struct around *a)
+{
+    const struct dff_node *n = a->nodes[0];
+    struct dfg_text terms[4] = { { 0 } };
+    for (unsigned k = 0; k < a->terms && !g->failed; k++) {
+        struct dfg_block term;
+        if (open_term(g, a, &term, k)) {
+            const char *name = dfg_new_name(g), *value = dfg_value(g, n->args[0]).c;
+            dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, value);
+            terms[k] = (struct dfg_text){ name, DFG_ATOM };
+        }
+        dfg_close(g, &term, "");
+    }
+    if (g->failed)
+        return;
+    const char *first = a->terms > 2 ? dfg_joined(g, n, terms[0].c, terms[2]) : terms[0].c;
+    if (a->terms > 3)
+        terms[1] = (struct dfg_text){ dfg_joined(g, n, terms[1].c, terms[3]), DFG_PLUS };
+    dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), a->terms > 1 ? dfg_joined(g, n, first, terms[1]) : first);
+}
+
+/* A loop over columns behind `head`, in which a chunk of terms is joined. i: the name of the range's slot in a loop over chunks; NULL: it is there already,
+ * and the chunk is the first one. */
+static void lane_chunk(struct dfg_gen *g, const struct around *a, unsigned terms, const char *i, const char *head)
+{
+    struct around chunk = *a;
+    struct dfg_block block;
+    chunk.terms = terms;
+    chunk.begins = !i;
+    if (dfg_open(g, &block, i ? (int)a->range->slot : -1, i))
+        over_columns(g, &chunk, a->has_names ? join_four : join_lane);
+    dfg_close(g, &block, head);
+}
+
+/* A lane of a block of more than 16 terms. There is no `else` here: what a chunk needs of the block around it may be printed before it. */
+static void print_long(struct dfg_gen *g, const struct around *a, const char *i)
+{
+    const char *four = dfg_new_name(g), *one = dfg_new_name(g);
+    lane_chunk(g, a, 1, NULL, "if (df_left == 1)");
+    lane_chunk(g, a, 2, NULL, "if (df_left == 2 || df_left == 3)");
+    lane_chunk(g, a, 4, NULL, "if (df_left >= 4)");
+    lane_chunk(g, a, 4, four, dfg_printf(g, "for (int64_t %s = %s + %d; df_end - %s > %d; %s += %d)", four, i, 4 * LANE, four, 3 * LANE, four, 4 * LANE));
+    lane_chunk(g, a, 1, one, dfg_printf(g, "for (int64_t %s = %s + %d * (df_left < 4 ? df_left / 2 * 2 + (df_left == 1) : df_left / 4 * 4); %s < df_end; %s += %d)", one, i, LANE, one, one, LANE));
+}
+
+/* Lanes l, l + df_apart, … of a block of 16 terms at most. */
+static void print_short(struct dfg_gen *g, struct around *a, const char *i)
+{
+    a->has_names = true;
+    a->names[0] = i;
+    for (unsigned k = 1; k < 4; k++) {
+        a->names[k] = dfg_new_name(g);
+        dfg_line(g, g->block, "const int64_t %s = %s + df_apart;", a->names[k], a->names[k - 1]);
+    }
+    for (unsigned terms = 1; terms <= 4 && !g->failed; terms++)
+        lane_chunk(g, a, terms, NULL, dfg_printf(g, "if (df_left == %u)", terms));
+}
+
+/* The loop over the lanes of a block, or over those of a short block of which one row is made. */
+static void print_lane_loop(struct dfg_gen *g, const struct around *a, const char *i, const char *lanes, bool is_short)
+{
+    struct dfg_block block;
+    struct around own = *a;
+    own.row = dfg_new_name(g);
+    own.apart = LANE;
+    if (dfg_open(g, &block, (int)a->range->slot, i)) {
+        dfg_set_ends(&block, a->range, 0);
+        dfg_line(g, &block, "%s *const %s = %s + df_l * df_strip_columns;", dfg_type(a->nodes[0]->type), own.row, lanes);
+        dfg_line(g, &block, "const int64_t %s = df_block + df_l, df_left = (df_end - %s + df_apart - 1) / df_apart;", i, i);
+        if (is_short)
+            print_short(g, &own, i);
+        else
+            print_long(g, &own, i);
+    }
+    dfg_close(g, &block, "for (int64_t df_l = 0; df_l < df_apart; df_l++)");
+}
+
+/* The last range: its blocks. a->row: whether it is one block. */
+static void print_lane_blocks(struct dfg_gen *g, const struct around *a, const char *kind, const char *state, const char *lanes)
+{
+    struct around own = *a;
+    struct dfg_block block, part;
+    own.range = &a->nodes[0]->ranges[a->nodes[0]->n_ranges - 1];
+    struct dfg_loop loop = dfg_loop_open(g, own.range, &block); /* for its name */
+    block.slot = -1;
+    block.name = NULL;
+    dfg_line(g, &block, "const int64_t df_end = %s - df_block < DF_BLOCK ? %s : df_block + DF_BLOCK, df_terms = df_end - df_block;", loop.to, loop.to);
+    dfg_line(g, &block, "const int64_t df_apart = df_terms <= 4 ? 1 : df_terms <= 8 ? 2 : df_terms <= DF_LANES ? 4 : DF_LANES;");
+    for (int is_short = 1; is_short >= 0 && !g->failed; is_short--) {
+        if (dfg_open(g, &part, -1, NULL))
+            print_lane_loop(g, &own, loop.name, lanes, is_short);
+        dfg_close(g, &part, is_short ? "if (df_apart < DF_LANES)" : "if (df_apart == DF_LANES)");
+    }
+    dfg_line(g, &block, "df_join_rows_%s(%s, df_strip_columns, df_apart, df_strip_end - df_strip);", kind, lanes);
+    dfg_line(g, &block, "if (!%s)", own.row);
+    dfg_line(g, &block, "    df_put_row_%s(&%s, 1, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, lanes);
+    dfg_close(g, &block, dfg_printf(g, "for (int64_t df_block = %s; df_block < %s; df_block += DF_BLOCK)", loop.from, loop.to));
+}
+
+static void store_term(struct dfg_gen *g, const struct around *a)
+{
+    dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), dfg_value(g, a->nodes[0]->args[0]).c);
+}
+
+static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint32_t r);
+
+/* Prints the row of terms for one value of the last range, which hold another reduction. Gives its name. */
+static const char *row_of_terms(struct dfg_gen *g, const struct around *a, const struct dff_node *inner)
+{
+    const struct around in = { .nodes = { inner }, .n = 1 };
+    struct around own = *a;
+    own.row = dfg_new_name(g);
+    dfg_column_add(g, inner, false)->name = rows_of_lanes(g, &in, 0);
+    dfg_line(g, g->block, "%s %s[df_strip_columns];", dfg_type(a->nodes[0]->type), own.row);
+    over_columns(g, &own, store_term);
+    g->n_columns--;                     /* the next value has another one */
+    return own.row;
+}
+
+/* Prints what puts the values of ranges r, r + 1, … together, of each column. Gives the name of the row that has them. */
+static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint32_t r)
+{
+    const struct dff_node *n = a->nodes[0];
+    const char *state = dfg_new_name(g), *lanes = dfg_new_name(g), *row = dfg_new_name(g), *kind = dfg_lanes_name(g, n), *some = has_values(g, n, r + 1);
+    const char *end = dfg_printf(g, "df_end_rows_%s(&%s, %s, df_strip_columns, df_strip_end - df_strip, %s)", kind, state, lanes, n->op == DFF_SUM ? "0" : dfg_start_of(n));
+    struct dfg_block block, inside;
+    struct around own = *a;
+    const struct dff_node *held = NULL;
+    if (r + 1 == n->n_ranges)
+        find_inner(g, n->args[0], n->ranges[r].slot, &held);
+    if (r + 1 == n->n_ranges && !held) {
+        const char *from = dfg_within(g, dfg_index(g, n->ranges[r].from), DFG_UNARY), *to = dfg_within(g, dfg_index(g, n->ranges[r].to), DFG_PLUS);
+        own.row = dfg_new_name(g);
+        dfg_line(g, g->block, "const int %s = %s > %s && %s - %s <= DF_BLOCK;", own.row, to, from, to, from);
+        end = dfg_printf(g, "%s ? %s : %s", own.row, lanes, end);
+    }
+    dfg_line(g, g->block, "struct df_row_lanes %s = { .n = { 0 } };", state);
+    dfg_line(g, g->block, "%s %s[DF_LEVELS * DF_LANES * df_strip_columns];", dfg_type(n->type), lanes);
+    if (some)
+        dfg_open(g, &inside, -1, NULL);
+    if (r + 1 == n->n_ranges && !held && !g->failed)
+        print_lane_blocks(g, &own, kind, state, lanes);
+    else if (!g->failed) {
+        struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
+        const char *inner = g->failed ? "" : held ? row_of_terms(g, a, held) : rows_of_lanes(g, a, r + 1);
+        dfg_line(g, g->block, "df_put_row_%s(&%s, 0, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, inner);
+        dfg_loop_close(g, &block, &loop);
+    }
+    if (some)
+        dfg_close(g, &inside, dfg_printf(g, "if (%s)", some));
+    dfg_line(g, g->block, "const %s *const %s = %s;", dfg_type(n->type), row, end);
+    return row;
+}
+
+/* ---- running sums ---- */
+
+/* Is the sum, of integers, that of the column before it without its first term, and with one more? */
+static bool runs(struct dfg_gen *g, const struct dff_node *n)
+{
+    const struct dff_range *range = n->ranges;
+    return n->op == DFF_SUM && !dfg_is_float(n->type) && n->n_ranges == 1 && !dfg_condition_of(n) && dfg_range_has_values(range) && !holds_long(n->args[0]) &&
+           dfg_is_shifted(g, n->args[0], range->slot);
+}
+
+/* The term for which the range's slot has that name. */
+static const char *term_of(struct dfg_gen *g, const struct dff_node *n, const char *name)
+{
+    struct dfg_block term;
+    const char *value = "";
+    if (dfg_open_shared(g, &term, (int)n->ranges[0].slot, name)) {
+        dfg_set_ends(&term, &n->ranges[0], 0);
+        value = dfg_value(g, n->args[0]).c;
+    }
+    dfg_close(g, &term, "");
+    return value;
+}
+
+static void print_running(struct dfg_gen *g, const struct dff_node *n, const char *array)
+{
+    const char *sum = dfg_new_name(g), *next = dfg_new_name(g), *last = dfg_new_name(g), *type = dfg_type_name(n->type), *x = g->formula->names[g->column];
+    const struct dff_range *range = n->ranges;
+    struct dfg_block first, block;
+    dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->type), sum);
+    dfg_line(g, g->block, "const int64_t %s = %s - 1, %s = %s - 1;", next, dfg_within(g, dfg_index(g, range->to), DFG_PLUS), last, dfg_within(g, dfg_index(g, range->from), DFG_PLUS));
+    if (dfg_open(g, &first, g->column, x)) {
+        dfg_line(g, &first, "const int64_t %s = df_strip;", x);
+        struct dfg_loop loop = dfg_loop_open(g, range, &block);
+        if (!g->failed)
+            dfg_line(g, &block, "%s = df_add_%s(%s, %s);", sum, type, sum, dfg_value(g, n->args[0]).c);
+        dfg_loop_close(g, &block, &loop);
+        dfg_line(g, &first, "%s = %s;", place_in_strip(g, array), sum);
+    }
+    dfg_close(g, &first, "");
+    if (dfg_open_columns(g, &block)) {
+        const char *gained = term_of(g, n, next), *lost = term_of(g, n, last);
+        dfg_line(g, &block, "%s = df_add_%s(%s, df_sub_%s(%s, %s));", sum, type, sum, type, gained, lost);
+        dfg_line(g, &block, "%s = %s;", place_in_strip(g, array), sum);
+    }
+    dfg_close_columns(g, &block, "df_strip + 1", "df_strip_end");
+}
+
+static void print_around(struct dfg_gen *g, struct around *a)
+{
+    const unsigned before = g->n_columns;
+    bool any = false;
+    g->stage.is_wide = true;
+    g->walks++;
+    for (unsigned i = 0; i < a->n; i++)
+        for (uint32_t k = 0; k < a->nodes[i]->n_args; k++)
+            if (a->nodes[i]->args[k])
+                keep_columns(g, a->nodes[i]->args[k], slots_of(a->nodes[i]));
+    print_kept(g, before);
+    if (has_lanes(a->nodes[0])) {
+        g->column_bytes += LANE / 2 * dfg_type_bytes(a->nodes[0]->type); /* 16 rows for a strip in the first cache, beside one that is read */
+        dfg_column_add(g, a->nodes[0], false)->name = rows_of_lanes(g, a, 0);
+        return;
+    }
+    if (runs(g, a->nodes[0])) {
+        const char *array = dfg_new_name(g);
+        dfg_column_array(g, a->nodes[0]->type, array, 1, 0);
+        print_running(g, a->nodes[0], array);
+        dfg_column_add(g, a->nodes[0], false)->name = array;
+        return;
+    }
+    for (unsigned i = 0; i < a->n; i++) {
+        const struct dff_node *n = a->nodes[i];
+        a->values[i] = dfg_new_name(g);
+        a->anys[i] = dfg_needs_any(n) && dfg_condition_of(n) ? dfg_new_name(g) : NULL;
+        any |= a->anys[i] != NULL;
+        dfg_column_array(g, n->type, a->values[i], 1, 0);
+        if (a->anys[i])
+            dfg_column_array(g, DFF_I32, a->anys[i], 1, 0);
+    }
+    over_columns(g, a, begin_columns);
+    around_loops(g, a, 0, a->nodes[0]->n_ranges - around_written(g, a));
+    if (any)
+        over_columns(g, a, end_columns);
+    for (unsigned i = 0; i < a->n; i++)
+        dfg_column_add(g, a->nodes[i], false)->name = a->values[i];
+}
+
+/* Reductions that are printed together have the same ranges, and none holds one that is not yet printed. */
+static void find_together(struct dfg_gen *g, struct around *a, const unsigned char *marks)
+{
+    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !has_lanes(a->nodes[0]) && !runs(g, a->nodes[0]); i++)
+        if (marks[i] == AROUND && !has_lanes(g->kernel->nodes[i]) && !runs(g, g->kernel->nodes[i]) && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
+            a->nodes[a->n++] = g->kernel->nodes[i];
+}
+
+void dfg_around_print(struct dfg_gen *g)
+{
+    const unsigned n = dfg_has_many_columns(g) ? g->kernel->n_nodes : 0;
+    unsigned char *marks = calloc(n + 1u, 1);
+    g->failed |= !marks;
+    for (unsigned i = 0; i < n && !g->failed; i++)
+        marks[i] = is_around(g, g->kernel->nodes[i]) ? AROUND : NOT_AROUND;
+    for (unsigned i = 0; i < n && !g->failed; i++) {
+        struct around a = { .nodes = { g->kernel->nodes[i] }, .n = 1 };
+        if (!(marks[i] & AROUND) || g->n_columns + MOST_TOGETHER > DFG_MAX_COLUMNS)
+            continue;
+        mark_holders(g, marks);
+        find_together(g, &a, marks);
+        print_around(g, &a);
+        for (unsigned k = 0; k < a.n; k++)
+            marks[a.nodes[k]->id] = NOT_AROUND;
+    }
+    free(marks);
+}

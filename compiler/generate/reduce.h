@@ -1,0 +1,40 @@
+/* reduce.h - the parts that reductions share: one term after the other (reduce.c), with the loop over columns inside (around.c), and by the items of
+ * a work-group of a GPU (reduce_group.c).
+ */
+#ifndef DFG_REDUCE_H
+#define DFG_REDUCE_H
+
+#include "compiler/generate/gen.h"
+
+struct dfg_fold {                       /* a reduction whose terms are joined one after the other */
+    const struct dff_node *node;
+    const char *name, *any, *best;      /* any: whether there was a term, NULL if there surely is one; best: of argmin and argmax */
+    const struct dfg_fold *next;        /* another one with the same ranges, in the same loops; NULL: there is none */
+};
+
+static inline bool dfg_is_float(enum dff_type type) { return type == DFF_F32 || type == DFF_F64; }
+static inline const struct dff_node *dfg_condition_of(const struct dff_node *n) { return n->n_args > 1 ? n->args[1] : NULL; }
+static inline bool dfg_is_best(const struct dff_node *n) { return n->op == DFF_ARGMIN || n->op == DFF_ARGMAX; }
+/* Returns true if the first range is the innermost loop. */
+static inline bool dfg_is_backwards(const struct dff_node *n) { return n->order == DFF_ORDER_FOLD || n->order == DFF_ORDER_RUNNING; }
+/* The range that is `depth` loops from the outermost. */
+static inline const struct dff_range *dfg_range_at(const struct dff_node *n, uint32_t depth)
+{
+    return &n->ranges[dfg_is_backwards(n) ? n->n_ranges - 1 - depth : depth];
+}
+
+/* Notes between which values the slot of a block is if the name in it is that of the range's loop, and the slot is `shift` more. */
+void dfg_set_ends(struct dfg_block *block, const struct dff_range *range, int64_t shift);
+/* Returns true if the fold must know whether there was a term. */
+bool dfg_needs_any(const struct dff_node *n);
+/* Declares the variables of a fold in g->block, except the one of its value. */
+struct dfg_fold dfg_fold_begin(struct dfg_gen *g, const struct dff_node *n);
+/* Joins the term at the ranges' values in g->block: of one fold, or of all that are chained. first: the term is what a value begins with, if it can be. */
+void dfg_fold_term(struct dfg_gen *g, const struct dfg_fold *f);
+void dfg_fold_terms(struct dfg_gen *g, const struct dfg_fold *f, bool first);
+/* Prints the ranges from `depth` on, written out. *first: nothing was printed yet. */
+void dfg_written_out(struct dfg_gen *g, const struct dfg_fold *f, uint32_t depth, bool *first);
+/* "sum_f32": how df_formula.h names a reduction in lanes. */
+const char *dfg_lanes_name(struct dfg_gen *g, const struct dff_node *n);
+
+#endif

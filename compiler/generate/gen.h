@@ -144,7 +144,7 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     bool has_strips;                    /* its columns share values in arrays (columns.c) */
     int64_t phases;                     /* MAIN has a text for each residue of the column by it, because x / 2 is an index, say; 0: it has one text */
     bool is_wide;                       /* loops over many terms stand around those of its columns, so EDGE has much to do */
-    bool has_bounds_in_whole;           /* some bounds are those of ports that are read as a whole */
+    bool has_other_bounds;              /* some borders are not those of `ways`, so a padded row is not all that MAIN needs beyond its bounds */
     const char *when;                   /* "… && ": MAIN is called then; NULL: always */
 };
 

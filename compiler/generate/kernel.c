@@ -110,15 +110,21 @@ static void print_call(FILE *out, struct dfg_gen *g)
             DFG_NAME, call_arguments(g), dfg_part_arguments(g));
 }
 
+static bool reads_whole_ring(const struct dfg_gen *g, const struct dfg_stage *stage)
+{
+    bool whole = false;
+    for (unsigned p = 0; p < g->kernel->n_ports; p++)
+        whole |= stage->whole[p] && dfg_is_ring(g, g->kernel->ports[p].memory);
+    for (unsigned i = 0; i < stage->n_rows; i++)
+        whole |= stage->rows[i].lead <= g->rows && dfg_is_ring(g, g->kernel->ports[stage->rows[i].port].memory);
+    return whole;
+}
+
 /* Does the formula read or write a ring in other ways than by rows? */
 static bool uses_whole_ring(const struct dfg_gen *g)
 {
-    bool whole = dfg_is_ring(g, g->kernel->ports[g->formula->port].memory) && dfg_lead(g) <= g->rows;
-    for (unsigned p = 0; p < g->kernel->n_ports; p++)
-        whole |= g->stage.whole[p] && dfg_is_ring(g, g->kernel->ports[p].memory);
-    for (unsigned i = 0; i < g->stage.n_rows; i++)
-        whole |= g->stage.rows[i].lead <= g->rows && dfg_is_ring(g, g->kernel->ports[g->stage.rows[i].port].memory);
-    return whole;
+    return (dfg_is_ring(g, g->kernel->ports[g->formula->port].memory) && dfg_lead(g) <= g->rows) || reads_whole_ring(g, &g->stage) ||
+           (g->pair.is_pair && reads_whole_ring(g, &g->pair)) || (g->kept.node && reads_whole_ring(g, &g->kept.half));
 }
 
 char *dfg_formulas(struct dfg_gen *g, FILE *out, unsigned first, unsigned n)

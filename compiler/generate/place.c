@@ -431,12 +431,10 @@ static void note_way(struct dfg_gen *g, struct dfg_row *row, const struct dff_no
 {
     const enum dff_border border = border_of(g, read, d);
     struct dfg_bound bound = { .extent = NULL };
-    if (!row || d > row->lead) {
-        *(row ? &row->has_others : &g->stage.has_bounds_in_whole) |= border != DFF_NONE;
-        return;
-    }
-    if (!find_bound(g, dfg_index_in(g, read, d), &bound) || bound.factor != 1) {
-        row->has_others = true;
+    if (!row || d > row->lead || !find_bound(g, dfg_index_in(g, read, d), &bound) || bound.factor != 1) {
+        g->stage.has_other_bounds |= border != DFF_NONE;
+        if (row)
+            row->has_others |= border != DFF_NONE || d == row->lead;
         return;
     }
     if (border != DFF_NONE)

@@ -239,6 +239,17 @@ static void print_unordered(struct dfg_gen *g, const struct dff_node *n, unsigne
 
 /* ---- the kernel ---- */
 
+/* Prints the reductions that depend on the index `slot` and on none behind it; -1: on none. What is made of them can stand in the same block then. */
+static void print_reductions(struct dfg_gen *g, int slot, const struct dff_node *const *nodes, unsigned n)
+{
+    for (unsigned k = 0; k < n && !g->failed; k++) {
+        if (nodes[k]->slots >> (slot + 1) || (slot >= 0 && !(nodes[k]->slots >> slot)))
+            continue;
+        (dfg_is_float(nodes[k]->type) ? print_lanes : print_unordered)(g, nodes[k], k);
+        g->block->temporaries[nodes[k]->id] = dfg_printf(g, "df_part%u[0]", k);
+    }
+}
+
 /* Prints the blocks of the formula's indices from dimension d on, and inside of them the reductions and the element. df_rest: the number of
  * the element among those whose first d indices are as they are. */
 static void print_element(struct dfg_gen *g, unsigned d, const struct dff_node *const *nodes, unsigned n)
@@ -251,14 +262,11 @@ static void print_element(struct dfg_gen *g, unsigned d, const struct dff_node *
         if (dfg_open(g, &block, (int)d, name)) {
             dfg_line(g, g->block, "const int64_t %s = df_rest %% %s;", name, dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_UNARY));
             dfg_line(g, g->block, "df_rest /= %s;", dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_UNARY));
+            print_reductions(g, (int)d, nodes, n);
             print_element(g, d + 1, nodes, n);
         }
         dfg_close(g, &block, "");
         return;
-    }
-    for (unsigned k = 0; k < n && !g->failed; k++) {
-        (dfg_is_float(nodes[k]->type) ? print_lanes : print_unordered)(g, nodes[k], k);
-        dfg_block_of(g, nodes[k]->slots)->temporaries[nodes[k]->id] = dfg_printf(g, "df_part%u[0]", k);
     }
     if (open_phase(g, &phase)) {
         if (dfg_open(g, &block, -1, NULL))
@@ -288,6 +296,7 @@ void dfg_grouped_print(FILE *out, struct dfg_gen *g, unsigned number, const stru
     if (dfg_open(g, &block, -1, NULL)) {
         for (unsigned k = 0; k < n; k++)
             print_local(g, nodes[k], k);
+        print_reductions(g, -1, nodes, n);
         if (dfg_open(g, &loop, -1, NULL)) {
             dfg_line(g, g->block, "int64_t df_rest = df_element;");
             dfg_line(g, g->block, "(void)df_rest;");

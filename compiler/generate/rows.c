@@ -387,7 +387,7 @@ static int64_t channels_of(const struct dfg_gen *g, const struct dfg_row *row)
 static bool can_pad(const struct dfg_gen *g)
 {
     unsigned padded = 0;
-    bool can = g->stage.is_wide && !g->stage.has_bounds_in_whole;
+    bool can = g->stage.is_wide && !g->stage.has_other_bounds;
     for (unsigned i = 0; i < g->stage.n_rows && can; i++) {
         const struct dfg_row *row = &g->stage.rows[i];
         padded += row->beside != DFF_NONE;

@@ -60,12 +60,23 @@ static bool same_columns(const struct dfg_bound *a, const struct dfg_bound *b)
     return a->extent == b->extent && a->factor == b->factor && a->least.constant == b->least.constant && a->most.constant == b->most.constant;
 }
 
+/* The fewest dimensions that are fixed in a row of the port that the function reads. */
+static unsigned least_lead(const struct dfg_stage *stage, uint32_t port)
+{
+    unsigned lead = DF_MAX_RANK;
+    for (unsigned i = 0; i < stage->n_rows; i++)
+        lead = stage->rows[i].port == port && stage->rows[i].lead < lead ? stage->rows[i].lead : lead;
+    return lead;
+}
+
 bool dfg_pair_is_good(const struct dfg_gen *g)
 {
     bool good = g->pair.n_rows < 2 * g->stage.n_rows && g->pair.n_bounds == g->stage.n_bounds &&
                 memcmp(g->pair.whole, g->stage.whole, sizeof g->pair.whole) == 0;
     for (unsigned i = 0; good && i < g->stage.n_bounds; i++)
         good = same_columns(&g->pair.bounds[i], &g->stage.bounds[i]) && !is_moved(&g->stage.bounds[i]);
+    for (unsigned i = 0; good && i < g->pair.n_rows; i++) /* not so of y / 2 in the second row */
+        good = g->pair.rows[i].lead >= least_lead(&g->stage, g->pair.rows[i].port);
     return good;
 }
 

@@ -62,7 +62,7 @@ for order in 1 -1; do
 done
 
 # Reductions that a work-group shares: whichever item comes first.
-cases=(reductions); ! long || cases+=(sums histograms accs ranged long)
+cases=(reductions values); ! long || cases+=(sums histograms accs ranged long)
 as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes='-O0 --emu-gpu-code --cflags=-DDF_RACES=-1' --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)

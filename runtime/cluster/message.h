@@ -62,7 +62,7 @@ struct dfr_head {
 
 /* One value that crosses the cut: a token, or what is made once. */
 struct dfr_value {
-    uint32_t port;                      /* its number at the cut; they rise from value to value */
+    uint32_t port;                      /* the number of the value in the whole graph; they rise from value to value */
     bool empty;                         /* an empty token has no bytes */
     uint8_t n_extents;                  /* 0: its extents do not differ from wave to wave */
     int64_t extents[DFR_MESSAGE_EXTENTS]; /* those behind n_extents are 0 */

@@ -26,8 +26,8 @@ static const struct df_kport *out_port(const struct df_graph *g, uint32_t x, con
     return &ports[p];
 }
 
-/* What is given in some part crosses. by_value: a port has the number of its value, and those of other values are read nowhere. */
-static int find_ports(struct dfr_parts *parts, bool by_value, struct df_error *error)
+/* What is given in some part crosses. */
+static int find_ports(struct dfr_parts *parts, struct df_error *error)
 {
     const struct df_graph *g = parts->graph;
     uint8_t *to = calloc(g->n_values + 1u, 1);
@@ -45,11 +45,10 @@ static int find_ports(struct dfr_parts *parts, bool by_value, struct df_error *e
                 to[cut->value[x]] |= (uint8_t)(1u << which);
     }
     for (uint32_t x = 0; x < g->n_values && status == DF_OK; x++) {
-        struct dfr_port *port = &parts->ports[by_value ? x : parts->n_ports];
+        struct dfr_port *port = &parts->ports[parts->n_ports];
         const uint64_t *largest;
         const struct df_kport *made = out_port(g, x, &largest);
-        parts->port_of[x] = !to[x] ? DF_NONE : by_value ? x : parts->n_ports;
-        port->from = DFR_PLACES;
+        parts->port_of[x] = to[x] ? parts->n_ports : DF_NONE;
         if (!to[x])
             continue;
         *port = (struct dfr_port){ .value = x, .from = parts->place[g->values[x].producer], .to = to[x],
@@ -60,8 +59,6 @@ static int find_ports(struct dfr_parts *parts, bool by_value, struct df_error *e
         memcpy(port->largest, largest, sizeof port->largest);
         parts->n_ports++;
     }
-    if (by_value)
-        parts->n_ports = g->n_values;
     dfr_extents_destroy(extents);
     free(to);
     return status;
@@ -86,12 +83,12 @@ static int check_body(const struct dfr_parts *parts, struct df_error *error)
 }
 
 /* The places are known, if `status` says nothing else. */
-static int cut_parts(struct dfr_parts *parts, bool by_value, int status, struct df_error *error)
+static int cut_parts(struct dfr_parts *parts, int status, struct df_error *error)
 {
     for (unsigned which = 0; which < DFR_PLACES && status == DF_OK; which++)
         status = dfr_cut_make(parts->graph, parts->place, which, &parts->cuts[which], error);
     if (status == DF_OK)
-        status = find_ports(parts, by_value, error);
+        status = find_ports(parts, error);
     if (status != DF_OK)
         dfr_parts_free(parts);
     return status;
@@ -108,7 +105,7 @@ static int make_parts(const struct df_graph *g, bool has_body, struct dfr_parts 
     status = dfr_cut_settle(g, parts->place, DFR_TAIL, error);
     if (status == DF_OK && has_body)
         status = check_body(parts, error);
-    return cut_parts(parts, false, status, error);
+    return cut_parts(parts, status, error);
 }
 
 int dfr_parts_make_at(const struct df_graph *g, const uint8_t *place, struct dfr_parts *parts, struct df_error *error)
@@ -117,7 +114,7 @@ int dfr_parts_make_at(const struct df_graph *g, const uint8_t *place, struct dfr
     if (!parts->place)
         return dfr_error_memory(error);
     memcpy(parts->place, place, g->n_nodes);
-    return cut_parts(parts, true, DF_OK, error);
+    return cut_parts(parts, DF_OK, error);
 }
 
 int dfr_parts_make(const struct df_graph *g, struct dfr_parts *parts, struct df_error *error)
@@ -289,28 +286,28 @@ static int wrong(const struct dfr_part *p, uint32_t port, const char *what, stru
     return dfr_error(error, DF_E_FORMAT, "what came of node '%s' from another rank is no token of it: %s", name, what);
 }
 
-/* Puts a token into a place of its port's ring. */
-static int put_value(struct dfr_part *p, uint64_t place, const struct dfr_value *value, struct df_error *error)
+/* Puts a token into a place of port k's ring. */
+static int put_value(struct dfr_part *p, uint32_t k, uint64_t place, const struct dfr_value *value, struct df_error *error)
 {
-    const struct dfr_port *port = &p->parts->ports[value->port];
-    struct ring *ring = &p->rings[value->port];
+    const struct dfr_port *port = &p->parts->ports[k];
+    struct ring *ring = &p->rings[k];
     size_t *extents = &ring->extents[place * DF_MAX_RANK];
     uint64_t bytes = port->n_extents ? port->elem_bytes : port->bytes;
 
-    set_largest(p, value->port, place);
+    set_largest(p, k, place);
     ring->empty[place] = value->empty;
     if (value->empty)
-        return port->once ? wrong(p, value->port, "it is empty", error) : DF_OK;
+        return port->once ? wrong(p, k, "it is empty", error) : DF_OK;
     if (value->n_extents != port->n_extents)
-        return wrong(p, value->port, "it has other extents", error);
+        return wrong(p, k, "it has other extents", error);
     for (unsigned i = 0; i < port->n_extents; i++) {
         if (value->extents[i] < 1 || (uint64_t)value->extents[i] > port->largest[i])
-            return wrong(p, value->port, "an extent is too large", error);
+            return wrong(p, k, "an extent is too large", error);
         extents[i] = (size_t)value->extents[i];
         bytes *= extents[i];
     }
     if (value->bytes != bytes)
-        return wrong(p, value->port, "it has another size", error);
+        return wrong(p, k, "it has another size", error);
     if (bytes > 0)
         memcpy(ring->data + place * ring->stride, value->data, bytes);
     return DF_OK;
@@ -320,7 +317,7 @@ static struct dfr_value view_of(const struct dfr_part *p, uint32_t k, uint64_t p
 {
     const struct dfr_port *port = &p->parts->ports[k];
     const struct ring *ring = &p->rings[k];
-    struct dfr_value value = { .port = k, .empty = ring->empty[place], .n_extents = port->n_extents };
+    struct dfr_value value = { .port = port->value, .empty = ring->empty[place], .n_extents = port->n_extents };
     uint64_t bytes = port->n_extents ? port->elem_bytes : port->bytes;
 
     if (value.empty) {
@@ -345,9 +342,9 @@ static int put_values(struct dfr_part *p, bool once, uint64_t place, const struc
     for (uint32_t k = 0; k < p->parts->n_ports && status == DF_OK; k++) {
         if (p->parts->ports[k].once != once || !(p->parts->ports[k].to >> p->which & 1))
             continue;
-        while (i < n && values[i].port < k)
+        while (i < n && values[i].port < p->parts->ports[k].value)
             i++;
-        status = i < n && values[i].port == k ? put_value(p, place, &values[i], error) : wrong(p, k, "it is missing", error);
+        status = i < n && values[i].port == p->parts->ports[k].value ? put_value(p, k, place, &values[i], error) : wrong(p, k, "it is missing", error);
     }
     return status;
 }

@@ -2,8 +2,9 @@
  * others. A part is a run that is fed (df_run_feed()): a wave is begun on the tokens that come from other parts, and when it
  * has ended the tokens for other parts are there.
  *
- * Ports:    The values that cross are numbered from 0, the same on all ranks. A token that crosses is a struct dfr_value
- *           (message.h). What fires once fires in HEAD, and its tokens are given to the other parts when these are opened.
+ * Ports:    A port is a value that crosses. A token that crosses is a struct dfr_value (message.h), whose number is that of the value in the whole
+ *           graph, so it is the same on all ranks, wherever the graph is cut. What fires once fires in HEAD, and its tokens are given to the other
+ *           parts when these are opened.
  * Places:   A part has places for some waves. dfr_part_begin() takes the next one, and copies the tokens there. When the
  *           wave has ended, its tokens for other parts are views into the place. They last until dfr_part_release().
  * Waves:    are counted from 0 in each part (*local*). The number that kernels see is given with each.
@@ -30,7 +31,7 @@ struct dfr_parts {
     const struct df_graph *graph;
     uint8_t *place;                     /* by node */
     struct dfr_cut cuts[DFR_PLACES];
-    struct dfr_port *ports;
+    struct dfr_port *ports;             /* by rising value */
     uint32_t n_ports;
     uint32_t *port_of;                  /* by value of the graph: its port; DF_NONE: it does not cross */
 };
@@ -39,8 +40,7 @@ struct dfr_parts {
 int dfr_parts_make(const struct df_graph *graph, struct dfr_parts *parts, struct df_error *error);
 /* The same if BODY is not to run: it may be empty. */
 int dfr_parts_make_ends(const struct df_graph *graph, struct dfr_parts *parts, struct df_error *error);
-/* The same at places that are given, by node, as dfr_cut_settle() leaves them. The number of a port is that of its value, and other ports are read
- * nowhere. So parts of one graph that are cut at different places have the same ports. */
+/* The same at places that are given, by node, as dfr_cut_settle() leaves them. */
 int dfr_parts_make_at(const struct df_graph *graph, const uint8_t *place, struct dfr_parts *parts, struct df_error *error);
 void dfr_parts_free(struct dfr_parts *parts);
 

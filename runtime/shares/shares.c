@@ -59,7 +59,7 @@ struct first {
     struct dfr_resumable *resumable;    /* NULL: no journal is written */
     bool nothing;                       /* all waves are done */
     struct dfr_part *head, *tail;
-    struct dfr_value *once;             /* n_once of them, by port of `parts` */
+    struct dfr_value *once;             /* n_once of them */
     uint32_t n_once;
     struct dfr_span *spans;             /* n_spans of them */
     uint32_t n_spans, n_whole;          /* n_whole: those that have had all waves */
@@ -300,27 +300,17 @@ static int manage(struct first *f, uint64_t hash, struct dfr_manager_state *stat
     const struct dfr_manage_side side = { .arg = f, .next = next, .result = result, .ended = ended, .over = keep_figures,
                                           .at_once = f->nothing || f->failed != DF_OK };
     struct dfr_manager_options options = { .hash = hash, .epoch = f->resumable ? dfr_resumable_waves(f->resumable).epoch : 1, .window = 1,
-                                           .n_once = f->n_once, .wave_timeout_s = f->ranks->wave_timeout_s,
+                                           .once = f->once, .n_once = f->n_once, .wave_timeout_s = f->ranks->wave_timeout_s,
                                            .grace_s = f->resumable ? fmax(f->ranks->resume->grace_s, 1e-3) : 0,
                                            .beat_s = dfr_ranks_beat_s(f->ranks), .beat_timeout_s = f->ranks->heartbeat_timeout_s,
                                            .tell = dfr_ranks_tell, .arg = f, .accepted = accepted, .places = most_places(f->comm) };
-    struct dfr_value *once = calloc(f->n_once + 1u, sizeof *once);
 
     *state = (struct dfr_manager_state){ 0 };
     if (f->view.figures) {
         dfr_view_ask(&f->view, &options);
         options.report = read_report;
     }
-    if (!once)
-        return dfr_error_memory(error);
-    for (uint32_t i = 0; i < f->n_once; i++) {
-        once[i] = f->once[i];
-        once[i].port = f->parts.ports[f->once[i].port].value; /* ports rise with values */
-    }
-    options.once = once;
-    int status = dfr_comm_manage(f->comm, &options, &side, state, error);
-    free(once);
-    return status;
+    return dfr_comm_manage(f->comm, &options, &side, state, error);
 }
 
 /* Where TAIL finds the accs of all shares. */

@@ -7,7 +7,6 @@
  *           between. What HEAD makes for TAIL stays on rank 0.
  * View:     To the ranks of a group all earlier places are HEAD, and all later ones are TAIL. So they run a cut in three, as a rank of BODY does.
  *           To rank 0 all groups together are BODY.
- * Ports:    Values that cross have the numbers of the whole graph on all ranks (dfr_parts_make_at()).
  * Memory:   the graph and the stages are borrowed. dfr_groups_free() returns the rest.
  * Errors:   DF_E_MEMORY; DF_E_REFUSED: the message says why.
  */

@@ -51,20 +51,20 @@ static int measure(const struct look *l, struct span *span, struct df_error *err
 {
     struct dfp_problem problem = *l->problem;
     struct df_times times = { 0 };
-    struct dfr_cut cut;
-    int code = dfr_share_make(l->shared, span->first, span->end, &cut, error);
+    struct dfr_parts parts;
+    int code = dfr_share_make(l->shared, span->first, span->end, &parts, error);
 
-    if (code == DF_OK && !make_times(l, cut.graph, &times))
+    if (code == DF_OK && !make_times(l, parts.cuts[DFR_BODY].graph, &times))
         code = dfr_error_memory(error);
     if (code == DF_OK) {
-        problem.graph = cut.graph;
+        problem.graph = parts.cuts[DFR_BODY].graph;
         problem.times = &times;
         code = dfc_scale_measure(&problem, &times, l->policy, l->options, l->inflight, &span->every_s, &span->latency_s, error);
     }
     free(times.time_s);
     free(times.source);
     free(times.demand);
-    dfr_cut_free(&cut);
+    dfr_parts_free(&parts);
     return code;
 }
 

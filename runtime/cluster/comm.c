@@ -373,7 +373,7 @@ static bool send_reports(struct dfr_comm_loop *loop)
     while (!last && loop->n_sending < MOST_REPORTS) {
         struct dfr_head head = dfr_worker_report_head(loop->worker);
         struct dfr_message *report = NULL;
-        loop->failed = loop->work->report(loop->work->arg, loop->worker, &head, &report, &last, &error);
+        loop->failed = loop->work->report(loop->work->arg, &head, &report, &last, &error);
         last |= loop->failed != DF_OK;
         if (!report)
             break;

@@ -86,7 +86,7 @@ struct dfr_work_side {
     int (*verdict)(void *arg, int64_t wave, bool accepted, bool *stored, struct df_error *error);
     bool stores;                        /* the manager waits to hear that (dfr_manager_options.stores) */
     /* NULL, or asked for reports, made with that head, when no more waves come. NULL: none is ready, or none is left: *last. */
-    int (*report)(void *arg, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **report, bool *last, struct df_error *error);
+    int (*report)(void *arg, const struct dfr_head *head, struct dfr_message **report, bool *last, struct df_error *error);
 };
 
 /* Runs rank 0 until all is over. `send`, send_arg and n_ranks of `options` are set here.

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
+#include "runtime/engine/engine.h"
 #include "runtime/extents/extents.h"
 #include "runtime/graph/plan.h"
 #include "runtime/io/state.h"
+#include "runtime/start/run_impl.h"
 
 #define LINE 64u
 #define NAME_BYTES 512
@@ -26,7 +28,7 @@ static const struct df_kport *out_port(const struct df_graph *g, uint32_t x, con
     return &ports[p];
 }
 
-/* What is given in some part crosses. */
+/* What is given in some part crosses, and accs of BODY do. */
 static int find_ports(struct dfr_parts *parts, struct df_error *error)
 {
     const struct df_graph *g = parts->graph;
@@ -44,6 +46,9 @@ static int find_ports(struct dfr_parts *parts, struct df_error *error)
             if (dfr_cut_is_given(cut, cut->graph->values[x].producer))
                 to[cut->value[x]] |= (uint8_t)(1u << which);
     }
+    for (uint32_t x = 0; x < g->n_values && status == DF_OK; x++)
+        if (df_value_is_acc(g, x) && parts->place[g->values[x].producer] == DFR_BODY)
+            to[x] |= 1u << DFR_TAIL;
     for (uint32_t x = 0; x < g->n_values && status == DF_OK; x++) {
         struct dfr_port *port = &parts->ports[parts->n_ports];
         const uint64_t *largest;
@@ -357,7 +362,7 @@ static int start(struct dfr_part *p, const struct df_options *from, struct df_er
 
     options.buffers = p->buffers;
     options.n_buffers = p->n_buffers;
-    options.waves = -1;
+    options.waves = p->parts->by_itself ? from->waves : -1;
     options.feed = p->fed;
     options.plan = p->plan;
     options.trace_path = NULL;          /* rank 0 writes it */
@@ -449,7 +454,7 @@ int dfr_part_open(const struct dfr_parts *parts, unsigned which, const struct df
 
     if (!p)
         return dfr_error_memory(error);
-    *p = (struct dfr_part){ .parts = parts, .which = which, .fed = fires_in_each_wave(&parts->cuts[which]) };
+    *p = (struct dfr_part){ .parts = parts, .which = which, .fed = !parts->by_itself && fires_in_each_wave(&parts->cuts[which]) };
     p->n_places = dfr_part_places_of(options);
     p->places = malloc(p->n_places * sizeof *p->places);
     p->rings = calloc(parts->n_ports + 1u, sizeof *p->rings);
@@ -555,6 +560,11 @@ int dfr_part_begin(struct dfr_part *p, int64_t number, const struct dfr_value *v
     return DF_OK;
 }
 
+int64_t dfr_part_waves(const struct dfr_part *p)
+{
+    return p->run ? atomic_load_explicit(&p->run->firing.waves_done, memory_order_relaxed) : (int64_t)p->stats.waves;
+}
+
 int64_t dfr_part_end(const struct dfr_part *p)
 {
     return p->run ? dfr_ended_apart(p->run) : INT64_MAX;
@@ -597,7 +607,7 @@ bool dfr_part_ends(struct dfr_part *p)
     int status = DF_OK;
 
     if (!p->run || !p->fed)
-        return true;
+        return !p->run || !p->parts->by_itself || dfr_run_join_for(p->run, 0);
     df_run_feed_end(p->run);
     while (status == DF_OK && wave >= 0)
         status = df_run_ended(p->run, 0, &wave);

@@ -7,7 +7,9 @@
  *           parts when these are opened.
  * Places:   A part has places for some waves. dfr_part_begin() takes the next one, and copies the tokens there. When the
  *           wave has ended, its tokens for other parts are views into the place. They last until dfr_part_release().
+ * Accs:     An acc of BODY crosses, too: to TAIL, after the last wave. dfr_part_once() gives the accs when the part has finished.
  * Waves:    are counted from 0 in each part (*local*). The number that kernels see is given with each.
+ * By itself: With `by_itself` BODY is no run that is fed: it has `waves` of the options. Only its end is asked for.
  * Nothing:  A part without nodes that fire in each wave has no such run. A wave that is begun there has ended.
  * Threads:  one at a time in a part. options.fed, if there is one, is called by threads of the run.
  * Errors:   a failing call of a part's run fails with that run's sentence, and then the part may only be closed.
@@ -34,6 +36,7 @@ struct dfr_parts {
     struct dfr_port *ports;             /* by rising value */
     uint32_t n_ports;
     uint32_t *port_of;                  /* by value of the graph: its port; DF_NONE: it does not cross */
+    bool by_itself;                     /* false: parts are fed */
 };
 
 /* Cuts the graph, which is borrowed. DF_E_REFUSED: it cannot be cut, or nothing of it can run on other ranks. */
@@ -50,7 +53,7 @@ struct dfr_part;
  * that the part does not read are passed over. */
 int dfr_part_open(const struct dfr_parts *parts, unsigned which, const struct df_options *options, const struct dfr_value *once,
                   uint32_t n_once, struct dfr_part **part, struct df_error *error);
-/* Waits until what fires once has been made. Writes its tokens, of all ports that are made once in this part: at most
+/* Waits until what fires once has been made. A part with accs has finished. Writes its tokens, of all ports that are made once in this part: at most
  * n_ports of the parts. They last until the part is closed. */
 int dfr_part_once(struct dfr_part *part, struct dfr_value *values, uint32_t *n, struct df_error *error);
 
@@ -64,6 +67,8 @@ bool dfr_part_is_over(const struct dfr_part *part);
 bool dfr_part_is_idle(const struct dfr_part *part);
 uint32_t dfr_part_places(const struct dfr_part *part);
 uint32_t dfr_part_places_of(const struct df_options *options); /* those of a part that is opened with them */
+/* Waves that have ended so far; after the end in all. */
+int64_t dfr_part_waves(const struct dfr_part *part);
 /* The least number of a wave in which a stream of the part has ended; INT64_MAX: none has. options.apart. */
 int64_t dfr_part_end(const struct dfr_part *part);
 /* Begins the next wave, local number *local. There was room. values: by rising port, all that the part reads in each wave. */
@@ -77,7 +82,7 @@ void dfr_part_release(struct dfr_part *part, int64_t local);
 
 /* NULL: there is none, or it has ended by itself. */
 struct df_run *dfr_part_run(struct dfr_part *part);
-/* There are no more waves. Has the run ended? It does when the waves have that were begun. */
+/* There are no more waves. Has the run ended? It does when the waves have that were begun, or are wanted. */
 bool dfr_part_ends(struct dfr_part *part);
 /* There are no more waves: waits for the end of the run, and of what comes after the last wave. stats may be NULL. */
 int dfr_part_finish(struct dfr_part *part, struct df_stats *stats, struct df_error *error);

@@ -14,16 +14,18 @@ static inline double dfr_ranks_beat_s(const struct dfr_ranks_options *ranks)
     return ranks->heartbeat_timeout_s > 0 && ranks->heartbeat_timeout_s < 10 ? ranks->heartbeat_timeout_s / 10 : 0;
 }
 
+/* The same for a worker, whose beats say how far it is: several in --wave-timeout, too. */
+static inline double dfr_ranks_worker_beat_s(const struct dfr_ranks_options *ranks)
+{
+    const double beat_s = dfr_ranks_beat_s(ranks), wave_s = ranks->wave_timeout_s / 4;
+
+    return wave_s > 0 && wave_s < (beat_s > 0 ? beat_s : 1) ? wave_s : beat_s;
+}
+
 /* HEAD and TAIL read and write, so they need no device, and no policy that was chosen for what computes. */
 struct df_options dfr_ranks_on_host(const struct dfr_parts *parts, unsigned which, const struct df_options *from);
 /* Warns: `tell` of a manager's options. */
 void dfr_ranks_tell(void *arg, const char *sentence);
-/* Some rank may be dead, or kernels run here for results that nobody wants. If mpirun ends the job because ranks end without MPI_Finalize(), it
- * takes the status of the one that ends first. That is to be the first rank. */
-void dfr_ranks_leave(struct dfr_comm *comm, int status, const struct df_error *error);
-
-/* The files that sources with @worker read here, as a worker's HELLO has them; NULL: none. malloc'ed. */
-int dfr_ranks_files(const struct df_graph *graph, const union df_scalar *args, char **files, struct df_error *error);
 
 /* A worker's side, until the first rank lets it go. hash: of the graph with its args. */
 int dfr_ranks_work(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,

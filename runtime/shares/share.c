@@ -111,7 +111,7 @@ bool dfr_shared_pays(const struct dfr_shared *s, int n_ranks, bool kept)
 
 /* ---- the graph of a share ---- */
 
-/* Does it fire once, on the first rank? A copy is where its reader is. */
+/* Does it fire once, on the first rank? A copy is where its reader is. What a share does not need is at no place. */
 static bool is_given(const struct df_graph *g, uint32_t v)
 {
     return (g->nodes[v].flags & (DF_NODE_ONCE | DF_NODE_FINAL | DF_NODE_INSERTED)) == DF_NODE_ONCE && !df_node_is_ranges(g, v);
@@ -130,21 +130,21 @@ static void place_needed(const struct df_graph *g, uint8_t *place)
     }
 }
 
-int dfr_share_make(const struct dfr_shared *s, uint32_t first, uint32_t end, struct dfr_cut *cut, struct df_error *error)
+int dfr_share_make(const struct dfr_shared *s, uint32_t first, uint32_t end, struct dfr_parts *parts, struct df_error *error)
 {
     const struct df_graph *g = s->graph;
     uint8_t *place = malloc((size_t)g->n_nodes + 1);
     int status;
 
-    *cut = (struct dfr_cut){ 0 };
+    *parts = (struct dfr_parts){ 0 };
     if (!place)
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        place[v] = is_given(g, v) ? DFR_HEAD : DFR_TAIL;
+        place[v] = is_given(g, v) ? DFR_HEAD : DFR_PLACES;
     for (uint32_t i = first; i < end; i++)
         place[s->parts[i]] = DFR_BODY;
     place_needed(g, place);
-    status = dfr_cut_make(g, place, DFR_BODY, cut, error);
+    status = dfr_parts_make_at(g, place, parts, error);
     free(place);
     return status;
 }

@@ -15,7 +15,7 @@
 #ifndef DFR_SHARE_H
 #define DFR_SHARE_H
 
-#include "runtime/cluster/cut.h"
+#include "runtime/cluster/part.h"
 
 struct dfr_shared {
     const struct df_graph *graph;
@@ -37,7 +37,7 @@ static inline uint32_t dfr_share_first(const struct dfr_shared *shared, uint32_t
     return (uint32_t)((uint64_t)shared->n_parts * k / n);
 }
 
-/* Makes the graph of the share that begins with part number `first` and ends before `end`. What fires once is given there. dfr_cut_free() returns it. */
-int dfr_share_make(const struct dfr_shared *shared, uint32_t first, uint32_t end, struct dfr_cut *cut, struct df_error *error);
+/* The share that begins with part number `first` and ends before `end` is BODY, and what fires once is HEAD. dfr_parts_free() returns them. */
+int dfr_share_make(const struct dfr_shared *shared, uint32_t first, uint32_t end, struct dfr_parts *parts, struct df_error *error);
 
 #endif

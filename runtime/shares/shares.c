@@ -1,10 +1,9 @@
-/* shares.c - the first rank and the others of a run by parts of accs (shares.h). */
+/* shares.c - the first rank of a run by parts of accs (shares.h). */
 #include "runtime/shares/shares.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/base/array.h"
 #include "runtime/base/error.h"
@@ -16,7 +15,7 @@
 #include "runtime/record/outputs.h"
 #include "runtime/shares/spans.h"
 #include "runtime/shares/share.h"
-#include "runtime/shares/share_run.h"
+#include "runtime/shares/share_rank.h"
 
 static void ring(void *comm)
 {
@@ -39,14 +38,6 @@ int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args,
         return DF_OK;
     return dfr_error(error, status, status == DF_E_REFUSED ? "--share=parts: %s" : "%s", why.text);
 }
-
-/* What a GIVE has behind the accs. */
-struct dfr_share_give {
-    uint32_t first, end;                /* parts */
-    int64_t first_wave, waves;          /* the wave with which it begins; how many there are in all; below 0: until streams end */
-    double seconds;                     /* 0: until the end */
-    int64_t in_steps;
-};
 
 /* ---- the first rank ---- */
 
@@ -409,165 +400,7 @@ static int be_first(struct dfr_comm *comm, const struct dfr_shared *shared, cons
     return f.resumable ? dfr_resumable_close(f.resumable, status, error) : status;
 }
 
-/* ---- the others ---- */
-
-struct other {
-    const struct dfr_shared *shared;
-    struct dfr_comm *comm;
-    bool stops;                         /* SIGTERM and SIGUSR1 end it */
-    const struct df_options *options;
-    const struct dfr_message *welcome;  /* what is made once */
-    struct dfr_message *give;           /* it is held, because it has the accs; NULL: it has no share */
-    struct dfr_share_run *run;          /* NULL: the same */
-    struct dfr_head head;               /* of the result */
-    struct dfr_value *values;           /* room for the accs */
-    struct df_stats *stats, *sum;       /* of a run; of all of this rank */
-    struct dfr_teller teller;           /* of what it does */
-};
-
-static void close_run(struct other *o)
-{
-    dfr_share_run_close(o->run);
-    dfr_message_drop(o->give);
-    o->run = NULL;
-    o->give = NULL;
-}
-
-static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
-{
-    struct other *o = arg;
-    close_run(o);
-    o->welcome = welcome;
-    *o->sum = (struct df_stats){ 0 };
-    return dfr_teller_begin(&o->teller, welcome->head.flags, o->comm->link->rank, o->shared->graph->n_nodes, error);
-}
-
-static int check_give(const struct other *o, const struct dfr_message *message, struct dfr_share_give *give, struct df_error *error)
-{
-    const struct dfr_value *last = message->n_values > 0 ? &message->values[message->n_values - 1] : NULL;
-
-    if (!last || last->bytes != sizeof *give)
-        return dfr_error(error, DF_E_FORMAT, "what came from rank 0 is no share of an acc");
-    memcpy(give, last->data, sizeof *give);
-    if (give->first >= give->end || give->end > o->shared->n_parts || give->first_wave < 0 || !(give->seconds >= 0))
-        return dfr_error(error, DF_E_FORMAT, "rank 0 gave parts %u to %u of an acc, which has %u parts", give->first, give->end, o->shared->n_parts);
-    return DF_OK;
-}
-
-static int start(void *arg, const struct dfr_message *message, const struct dfr_head *head, bool *started, struct df_error *error)
-{
-    struct other *o = arg;
-    struct df_options options = *o->options;
-    struct dfr_share_give give;
-
-    if (o->run)
-        return DF_OK;
-    int status = check_give(o, message, &give, error);
-    if (status != DF_OK)
-        return status;
-    const struct dfr_share_work work = { .first = give.first, .end = give.end, .first_wave = give.first_wave, .accs = message->values,
-                                         .n_accs = message->n_values - 1, .in_steps = give.in_steps, .seconds = give.seconds, .nodes = o->teller.nodes,
-                                         .skips = o->teller.skips };
-    options.waves = give.waves;
-    options.trace_part = &o->teller.trace;
-    o->head = *head;
-    o->give = dfr_message_hold((struct dfr_message *)message);
-    *started = true;
-    return dfr_share_run_start(o->shared, &work, &options, o->welcome->values, o->welcome->n_values, &o->run, error);
-}
-
-/* The end of a run writes its events, by rank 0's clock. */
-static bool knows_clock(const struct other *o)
-{
-    return !o->teller.pieces.file || dfr_worker_trips(dfr_comm_worker(o->comm))[0].n > 0;
-}
-
-static int finish(void *arg, struct dfr_message **message, struct df_error *error)
-{
-    struct other *o = arg;
-    int64_t waves;
-    uint32_t n;
-
-    if (o->stops && dfr_asked())
-        dfr_comm_stop(o->comm);
-    if (o->run && (o->comm->hurries || (o->stops && dfr_asked())))
-        dfr_share_run_cut(o->run);
-    if (!o->run || !dfr_share_run_ended(o->run, &waves) || !knows_clock(o))
-        return DF_OK;
-    dfr_teller_clock(&o->teller, dfr_comm_worker(o->comm));
-    int status = dfr_share_run_finish(o->run, o->values, &n, o->stats, error);
-    if (status == DF_OK)
-        dfr_stats_add(o->sum, o->stats);
-    if (status == DF_OK && !(*message = dfr_message_make(&o->head, o->values, n)))
-        status = dfr_error_memory(error);
-    close_run(o);
-    return status;
-}
-
-/* A share that nobody wants any more may still run. */
-static int report(void *arg, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **message, bool *last,
-                  struct df_error *error)
-{
-    struct other *o = arg;
-    int64_t waves;
-
-    if (o->run && !dfr_share_run_ended(o->run, &waves)) {
-        dfr_share_run_abort(o->run);
-        return DF_OK;
-    }
-    close_run(o);
-    if (!o->teller.told)
-        return dfr_teller_figures(&o->teller, worker, o->sum, head, message, error);
-    int status = dfr_teller_trace(&o->teller, *head, message, error);
-    *last = !*message;
-    return status;
-}
-
-static int64_t progress(void *arg)
-{
-    const struct other *o = arg;
-    int64_t waves = 0;
-    if (o->run)
-        dfr_share_run_ended(o->run, &waves);
-    return waves;
-}
-
-double dfr_shares_beat_s(const struct dfr_ranks_options *ranks)
-{
-    const double beat_s = dfr_ranks_beat_s(ranks), wave_s = ranks->wave_timeout_s / 4;
-
-    return wave_s > 0 && wave_s < (beat_s > 0 ? beat_s : 1) ? wave_s : beat_s;
-}
-
-static int be_other(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
-                    const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
-{
-    char host[256] = "";
-    struct other o = { .shared = shared, .comm = comm, .stops = ranks->resume, .options = options, .stats = stats,
-                       .sum = calloc(1, sizeof *o.sum), .values = calloc(shared->graph->n_values + 1u, sizeof *o.values) };
-    struct df_stats *own_stats = stats ? NULL : calloc(1, sizeof *own_stats);
-    const struct dfr_worker_options own = { .hash = hash, .host = host, .inflight = 1, .beat_s = dfr_shares_beat_s(ranks),
-                                            .beat_timeout_s = ranks->heartbeat_timeout_s };
-    const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish, .progress = progress, .report = report };
-    o.stats = stats ? stats : own_stats;
-    int status = o.values && o.sum && o.stats ? DF_OK : dfr_error_memory(error);
-
-    gethostname(host, sizeof host - 1);
-    if (o.stops)
-        dfr_interrupt_begin(true, NULL);
-    if (status == DF_OK)
-        status = dfr_comm_work(comm, &own, &side, error);
-    if (ranks->own_process && !comm->whole)
-        dfr_ranks_leave(comm, status, error);
-    if (status == DF_OK)
-        *o.stats = *o.sum;
-    close_run(&o);
-    dfr_teller_free(&o.teller);
-    free(own_stats);
-    free(o.sum);
-    free(o.values);
-    return status;
-}
+/* ---- all ranks ---- */
 
 int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *from, const struct dfr_ranks_options *ranks,
                    struct df_stats *stats, struct df_error *error)
@@ -581,7 +414,7 @@ int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const st
     options.fed = ring;
     options.fed_arg = &comm;
     if (status == DF_OK) /* ranks that share waves have other tokens, and so another hash */
-        status = (link->rank == 0 ? be_first : be_other)(&comm, &shared, &options, ~dfr_graph_digest(graph, options.args), ranks, stats, error);
+        status = (link->rank == 0 ? be_first : dfr_share_rank_work)(&comm, &shared, &options, ~dfr_graph_digest(graph, options.args), ranks, stats, error);
     dfr_shared_free(&shared);
     link->close(link, comm.whole);
     free(facts);

@@ -3,7 +3,7 @@
  *
  * Protocol: manager.h, with a share in the place of a wave, and a window of one. So the share of a rank that dies goes to another rank, which begins where
  *           that one began, and each share's parts are accepted once. There are as many shares as ranks that compute, but no more than
- *           parts. A GIVE has the accs as they are, unless they are as declared, and behind them a struct dfr_share_give.
+ *           parts.
  * Steps:    With checkpoints a rank runs its share for checkpoint_s seconds, and gives the parts as they are then. The first rank writes them (spans.h), and gives
  *           the share out again. A signal to the first rank ends the steps early, and so does one to the rank itself.
  * Waves:    all shares must have the same number of waves, or the run fails: the inputs are not the same on all ranks.
@@ -21,9 +21,6 @@ enum dfr_share_what { DFR_SHARE_FIND, DFR_SHARE_WAVES, DFR_SHARE_PARTS };
  * and cannot be. */
 int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, bool *parts,
                       struct df_error *error);
-
-/* How often a rank with a share says that it lives, and how far it is: several times in --wave-timeout. */
-double dfr_shares_beat_s(const struct dfr_ranks_options *ranks);
 
 /* As dfr_ranks_run(). The graph can be shared. */
 int dfr_shares_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *options, const struct dfr_ranks_options *ranks,

@@ -4,13 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/base/array.h"
 #include "runtime/base/error.h"
-#include "runtime/base/interrupt.h"
-#include "runtime/cluster/ranks_figures.h"
-#include "runtime/io/state.h"
+#include "runtime/cluster/replica.h"
 #include "runtime/stages/feed.h"
 #include "runtime/stages/tally.h"
 #include "runtime/threads/clock.h"
@@ -38,17 +35,15 @@ struct store {
 };
 
 struct other {
-    struct dfr_comm *comm;
+    struct dfr_replica replica;         /* BODY: the group's stages */
+    struct dfr_comm *comm;              /* the replica's, as the graph is */
     const struct df_graph *graph;
     const struct dfr_stages *stages;
     enum dfr_stream_policy policy;
-    struct df_options options;
-    uint64_t hash;
     bool tune;                          /* rank 0 wants to know what waves take */
     double ended_s;                     /* when the last one ended here */
 
-    struct dfr_message *welcome;        /* of the generation; NULL: none came yet */
-    uint64_t epoch;
+    uint64_t epoch;                     /* of the generation; 0: no WELCOME came yet */
     struct dfr_mapping mapping;
     uint32_t classes[DFR_MOST_PROCESSORS + 1]; /* by rank */
     uint32_t group;                     /* DFR_NO_GROUP: it has no stages */
@@ -65,19 +60,15 @@ struct other {
     uint32_t *early_from;               /* by number in `early`: the rank */
 
     struct dfr_parts parts;             /* of what runs */
-    struct dfr_part *body;              /* NULL: nothing runs */
     uint8_t *body_place;                /* by node: the view that `parts` is of */
-    bool changes;                       /* body is to be that of `groups`, when what runs has ended */
-    bool ending;                        /* body gets no more waves: its run ends */
+    bool changes;                       /* BODY is to be that of `groups`, when what runs has ended */
     struct place *places;               /* by place of BODY */
     uint32_t n_places, n_running;
     int64_t next_local;                 /* the next wave of BODY */
     struct dfr_value *made, *all;       /* room for the tokens of a wave */
 
-    struct dfr_teller teller;           /* of what this rank does: begun with the first WELCOME */
     struct dfr_tally tally;
-    struct df_stats sum;                /* of all runs of BODY */
-    bool counts, over, told;            /* the teller has begun; rank 0 asks what was done; it was told what the stages did */
+    bool over, told;                    /* rank 0 asks what was done; it was told what the stages did */
 };
 
 /* ---- stores ---- */
@@ -120,7 +111,7 @@ static void store_free(struct store *s)
 
 static struct dfr_head head_of(const struct other *o, enum dfr_message_kind kind)
 {
-    return (struct dfr_head){ .kind = kind, .epoch = o->epoch, .hash = o->hash };
+    return (struct dfr_head){ .kind = kind, .epoch = o->epoch, .hash = o->replica.hash };
 }
 
 /* ---- generations ---- */
@@ -183,7 +174,7 @@ static bool is_other_group(const struct other *o)
 
 static int open_suits(const struct other *o, uint32_t g, struct dfr_suits **suits, struct df_error *error)
 {
-    return dfr_suits_open(o->graph, o->stages, &o->mapping, g, o->classes, &o->options, suits, error);
+    return dfr_suits_open(o->graph, o->stages, &o->mapping, g, o->classes, &o->replica.options, suits, error);
 }
 
 static int open_feed(struct other *o, struct df_error *error)
@@ -200,7 +191,7 @@ static int enter_group(struct other *o, struct df_error *error)
 
     if (status != DF_OK)
         return status;
-    o->changes = !o->body || o->ending || is_other_group(o);
+    o->changes = !o->replica.body || o->replica.ending || is_other_group(o);
     if (o->group > 0)
         o->n_senders = dfr_mapping_ranks(&o->mapping, o->group - 1, o->senders);
     else
@@ -232,29 +223,14 @@ static void hear_early(struct other *o)
     o->early.n = kept;
 }
 
-/* What rank 0 wants is counted from the first WELCOME on. */
-static int begin_counting(struct other *o, uint32_t wants, struct df_error *error)
-{
-    if (o->counts)
-        return DF_OK;
-    o->counts = true;
-    int status = dfr_teller_begin(&o->teller, wants, o->comm->link->rank, o->graph->n_nodes, error);
-    o->options.trace_part = &o->teller.trace;
-    o->options.node_stats = o->teller.nodes;
-    o->options.node_skips = o->teller.skips;
-    return status;
-}
-
 static int begin(void *arg, const struct dfr_message *welcome, struct df_error *error)
 {
     struct other *o = arg;
-    int status = begin_counting(o, welcome->head.flags, error);
+    int status = dfr_replica_welcome(&o->replica, welcome, error);
 
     if (status != DF_OK)
         return status;
     leave_mapping(o);
-    dfr_message_drop(o->welcome);
-    o->welcome = dfr_message_hold((struct dfr_message *)welcome);
     o->epoch = welcome->head.epoch;
     status = read_mapping(o, welcome, error);
     o->changes = false;
@@ -271,8 +247,7 @@ static int begin(void *arg, const struct dfr_message *welcome, struct df_error *
 
 static void close_body(struct other *o)
 {
-    dfr_part_close(o->body);
-    o->body = NULL;
+    dfr_replica_close(&o->replica);
     dfr_parts_free(&o->parts);
     for (uint32_t p = 0; o->places && p < o->n_places; p++) {
         dfr_message_drop(o->places[p].in);
@@ -281,53 +256,26 @@ static void close_body(struct other *o)
     o->n_running = 0;
 }
 
-/* The end of a run writes its events, by rank 0's clock. */
-static bool knows_clock(const struct other *o)
-{
-    return !o->teller.pieces.file || dfr_worker_trips(dfr_comm_worker(o->comm))[0].n > 0;
-}
-
-/* Has the run of BODY ended? It gets no more waves. */
-static bool body_ends(struct other *o)
-{
-    o->ending = o->body;
-    return !o->body || dfr_part_ends(o->body);
-}
-
-/* That run has ended: what it did is added to what this rank did before. */
-static int finish_body(struct other *o, struct df_error *error)
-{
-    struct df_stats *stats = o->body ? calloc(1, sizeof *stats) : NULL;
-    int status = !o->body ? DF_OK : stats ? dfr_part_finish(o->body, stats, error) : dfr_error_memory(error);
-
-    if (status == DF_OK && o->body)
-        dfr_stats_add(&o->sum, stats);
-    free(stats);
-    close_body(o);
-    return status;
-}
-
 static int open_body(struct other *o, struct df_error *error)
 {
     int status = dfr_groups_view(&o->groups, o->group, &o->parts, error);
 
     if (status == DF_OK) {
         memcpy(o->body_place, o->parts.place, o->graph->n_nodes);
-        status = dfr_part_open(&o->parts, DFR_BODY, &o->options, o->welcome->values, o->welcome->n_values - 2, &o->body, error);
+        status = dfr_replica_open(&o->replica, &o->parts, error);
     }
     o->next_local = 0;
-    o->changes = o->ending = false;
+    o->changes = false;
     return status;
 }
 
 /* What ran has ended. Its run ends, and the next one begins. */
 static int change_body(struct other *o, struct df_error *error)
 {
-    if (o->body && (!knows_clock(o) || !body_ends(o)))
+    if (!dfr_replica_ends(&o->replica))
         return DF_OK;
-    if (o->body)
-        dfr_teller_clock(&o->teller, dfr_comm_worker(o->comm));
-    int status = finish_body(o, error);
+    int status = dfr_replica_finish(&o->replica, error);
+    close_body(o);
     return status == DF_OK ? open_body(o, error) : status;
 }
 
@@ -394,9 +342,9 @@ static int pass_on(struct other *o, const struct place *place, int64_t local, st
 
     head.wave = place->in->head.wave;
     dfr_receiver_finished(o->receiver, dfr_clock_s(), (uint32_t)(local % o->n_places));
-    if (head.wave >= dfr_part_end(o->body))
+    if (head.wave >= dfr_part_end(o->replica.body))
         return tell_no_wave(o, head.wave, error);
-    dfr_part_values(o->body, local, DFR_PLACES, o->made, &n);
+    dfr_part_values(o->replica.body, local, DFR_PLACES, o->made, &n);
     dfr_tally_wave(&o->tally);
     if (o->tune)
         status = tell_took(o, place, error);
@@ -411,17 +359,17 @@ static int end_wave(struct other *o, int64_t local, struct df_error *error)
     dfr_message_drop(place->in);
     place->in = NULL;
     o->n_running--;
-    dfr_part_release(o->body, local);
+    dfr_part_release(o->replica.body, local);
     return status;
 }
 
 static int end_waves(struct other *o, struct df_error *error)
 {
     int64_t local;
-    const bool runs = o->body && !o->ending;
-    int status = runs ? dfr_part_poll(o->body, error) : DF_OK;
+    const bool runs = o->replica.body && !o->replica.ending;
+    int status = runs ? dfr_part_poll(o->replica.body, error) : DF_OK;
 
-    while (status == DF_OK && runs && (local = dfr_part_ended(o->body, false)) >= 0)
+    while (status == DF_OK && runs && (local = dfr_part_ended(o->replica.body, false)) >= 0)
         status = end_wave(o, local, error);
     return status;
 }
@@ -433,14 +381,14 @@ static int begin_waves(struct other *o, struct df_error *error)
     int64_t local;
     int status = DF_OK;
 
-    while (status == DF_OK && o->n_running + o->out.n < 2 * o->n_places && dfr_part_has_room(o->body)) {
+    while (status == DF_OK && o->n_running + o->out.n < 2 * o->n_places && dfr_part_has_room(o->replica.body)) {
         const uint32_t at = (uint32_t)(o->next_local % o->n_places);
         if (!dfr_receiver_take(o->receiver, dfr_clock_s(), at, &item))
             break;
         struct dfr_message *in = store_take(&o->in, (int64_t)item.id);
         if (!in)
             return dfr_error(error, DF_E_FORMAT, "wave %lld is to begin, and did not come", (long long)item.id);
-        status = dfr_part_begin(o->body, in->head.wave, in->values, in->n_values, &local, error);
+        status = dfr_part_begin(o->replica.body, in->head.wave, in->values, in->n_values, &local, error);
         if (status != DF_OK) {
             dfr_message_drop(in);
             return status;
@@ -544,7 +492,7 @@ static int peer(void *arg, int rank, struct dfr_message *message, struct df_erro
     struct other *o = arg;
     const struct dfr_head *head = &message->head;
 
-    if (head->hash != o->hash || head->epoch < o->epoch)
+    if (head->hash != o->replica.hash || head->epoch < o->epoch)
         return DF_OK;
     if (head->kind == DFR_ASK && head->epoch > o->epoch)
         return keep_early(o, rank, message, error);
@@ -613,20 +561,6 @@ static int64_t progress(void *arg)
 
 /* ---- reports ---- */
 
-/* Waves that nobody wants any more may still run: their end is waited for. */
-static int report_figures(struct other *o, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **message,
-                          struct df_error *error)
-{
-    if (!o->over)
-        note_state(o);
-    o->over = true;
-    if (!body_ends(o))
-        return DF_OK;
-    dfr_teller_clock(&o->teller, worker);
-    int status = finish_body(o, error);
-    return status == DF_OK ? dfr_teller_figures(&o->teller, worker, &o->sum, head, message, error) : status;
-}
-
 static int report_stages(struct other *o, struct dfr_head head, struct dfr_message **message, struct df_error *error)
 {
     struct dfr_value value = { 0 };
@@ -640,43 +574,27 @@ static int report_stages(struct other *o, struct dfr_head head, struct dfr_messa
     return *message ? DF_OK : dfr_error_memory(error);
 }
 
-static int report(void *arg, const struct dfr_worker *worker, const struct dfr_head *head, struct dfr_message **message, bool *last,
-                  struct df_error *error)
+static int report(void *arg, const struct dfr_head *head, struct dfr_message **message, bool *last, struct df_error *error)
 {
     struct other *o = arg;
 
-    if (!o->teller.told)
-        return report_figures(o, worker, head, message, error);
-    if (!o->told)
+    if (!o->over)
+        note_state(o);
+    o->over = true;
+    if (o->replica.teller.told && !o->told)
         return report_stages(o, *head, message, error);
-    int status = dfr_teller_trace(&o->teller, *head, message, error);
-    *last = !*message;
-    return status;
+    return dfr_replica_report(&o->replica, head, message, last, error);
 }
 
 /* ---- begin and end ---- */
 
-static int work(struct other *o, const struct dfr_ranks_options *ranks, struct df_error *error)
+static int work(struct other *o, struct df_error *error)
 {
-    char host[256] = "", *files = NULL;
     const struct dfr_work_side side = { .arg = o, .begin = begin, .start = start, .finish = finish, .peer = peer, .progress = progress,
                                         .report = report };
+    const uint32_t classes = o->policy == DFR_STREAM_DDFCFS ? 0 : dfr_suits_classes(o->graph, &o->replica.options);
 
-    int status = dfr_ranks_files(o->graph, o->options.args, &files, error);
-    gethostname(host, sizeof host - 1);
-    const struct dfr_worker_options own = { .hash = o->hash, .host = host, .files = files, .inflight = o->n_places,
-                                            .classes = o->policy == DFR_STREAM_DDFCFS ? 0 : dfr_suits_classes(o->graph, &o->options), .beat_s = dfr_stages_beat_s(ranks),
-                                            .beat_timeout_s = ranks->heartbeat_timeout_s };
-    if (status == DF_OK)
-        status = dfr_comm_work(o->comm, &own, &side, error);
-    free(files);
-    return status;
-}
-
-double dfr_stages_beat_s(const struct dfr_ranks_options *ranks)
-{
-    const double beat_s = dfr_ranks_beat_s(ranks), wave_s = ranks->wave_timeout_s / 4;
-    return wave_s > 0 && wave_s < (beat_s > 0 ? beat_s : 1) ? wave_s : beat_s;
+    return dfr_replica_work(&o->replica, o->n_places, classes, &side, error);
 }
 
 static void free_other(struct other *o)
@@ -686,8 +604,6 @@ static void free_other(struct other *o)
     store_free(&o->in);
     store_free(&o->out);
     store_free(&o->early);
-    dfr_message_drop(o->welcome);
-    dfr_teller_free(&o->teller);
     dfr_tally_free(&o->tally);
     free(o->early_from);
     free(o->body_place);
@@ -705,26 +621,18 @@ int dfr_stage_rank_work(struct dfr_comm *comm, const struct df_graph *g, const s
 
     if (!o)
         return dfr_error_memory(error);
-    *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = policy, .options = *options, .hash = hash, .tune = tune,
-                         .group = DFR_NO_GROUP };
-    o->options.apart = 1;
-    o->options.node_stats = NULL;
-    o->options.node_skips = NULL;
-    o->options.inflight = dfr_part_places_of(options) < DFR_STREAM_WORKERS ? dfr_part_places_of(options) : DFR_STREAM_WORKERS;
-    o->n_places = o->options.inflight;
+    *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = policy, .tune = tune, .group = DFR_NO_GROUP };
+    o->n_places = dfr_part_places_of(options) < DFR_STREAM_WORKERS ? dfr_part_places_of(options) : DFR_STREAM_WORKERS;
+    dfr_replica_init(&o->replica, comm, g, options, hash, ranks);
+    o->replica.options.apart = 1;
+    o->replica.options.inflight = o->n_places;
     o->places = calloc(o->n_places, sizeof *o->places);
     o->body_place = malloc((size_t)g->n_nodes + 1);
     o->made = calloc((size_t)g->n_values + 1, sizeof *o->made);
     o->all = calloc(2 * ((size_t)g->n_values + 1), sizeof *o->all);
-    if (ranks->resume)
-        dfr_interrupt_begin(true, NULL); /* rank 0 alone obeys them: what is under way here goes on */
-    status = o->places && o->body_place && o->made && o->all ? work(o, ranks, error) : dfr_error_memory(error);
-    if (ranks->own_process && !comm->whole)
-        dfr_ranks_leave(comm, status, error);
-    if (status == DF_OK)
-        status = finish_body(o, error);
-    if (stats && status == DF_OK)
-        *stats = o->sum;
+    status = o->places && o->body_place && o->made && o->all ? work(o, error) : dfr_error_memory(error);
+    dfr_replica_leave(&o->replica, status, error);
+    status = dfr_replica_end(&o->replica, status, stats, error);
     free_other(o);
     free(o);
     return status;

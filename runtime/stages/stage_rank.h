@@ -16,9 +16,6 @@
 #include "runtime/stages/groups.h"
 #include "runtime/stream/stream.h"
 
-/* How often a rank with stages says that it lives, and what runs there: several times in --wave-timeout. */
-double dfr_stages_beat_s(const struct dfr_ranks_options *ranks);
-
 int dfr_stage_rank_work(struct dfr_comm *comm, const struct df_graph *graph, const struct dfr_stages *stages, enum dfr_stream_policy policy,
                    bool tune, const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
                    struct df_error *error);

@@ -16,6 +16,7 @@
 #include "link_rig.h"
 #include "run_rig.h"
 #include "runtime/cluster/message.h"
+#include "runtime/cluster/ranks_impl.h"
 #include "runtime/record/checkpoint.h"
 #include "runtime/record/writer.h"
 #include "runtime/shares/spans.h"
@@ -252,15 +253,15 @@ static void test_shares(void **state)
     for (uint32_t n = 1; n <= 8; n++) {
         uint32_t seen = 0;
         for (uint32_t k = 0; k < n; k++) {
-            struct dfr_cut cut;
+            struct dfr_parts made;
             uint32_t parts = 0;
-            if (dfr_share_make(&shared, dfr_share_first(&shared, k, n), dfr_share_first(&shared, k + 1, n), &cut, &error) != DF_OK || !df_graph_check(cut.graph, &error))
+            if (dfr_share_make(&shared, dfr_share_first(&shared, k, n), dfr_share_first(&shared, k + 1, n), &made, &error) != DF_OK || !df_graph_check(made.cuts[DFR_BODY].graph, &error))
                 fail_msg("%s", error.text);
-            for (uint32_t v = 0; v < cut.graph->n_nodes; v++)
-                parts += df_node_n_acc(cut.graph, v) > 0;
+            for (uint32_t v = 0; v < made.cuts[DFR_BODY].graph->n_nodes; v++)
+                parts += df_node_n_acc(made.cuts[DFR_BODY].graph, v) > 0;
             assert_in_range(parts, 8 / n, (8 + n - 1) / n);
             seen += parts;
-            dfr_cut_free(&cut);
+            dfr_parts_free(&made);
         }
         assert_int_equal(seen, 8);
     }
@@ -409,10 +410,10 @@ static void test_beats(void **state)
                                    short_both = { .wave_timeout_s = 4, .heartbeat_timeout_s = 2 };
 
     (void)state;
-    assert_true(dfr_shares_beat_s(&none) == 0); /* the default */
-    assert_true(dfr_shares_beat_s(&hour) == 0);
-    assert_true(dfr_shares_beat_s(&short_wave) == 0.1);
-    assert_true(dfr_shares_beat_s(&short_both) == 0.2);
+    assert_true(dfr_ranks_worker_beat_s(&none) == 0); /* the default */
+    assert_true(dfr_ranks_worker_beat_s(&hour) == 0);
+    assert_true(dfr_ranks_worker_beat_s(&short_wave) == 0.1);
+    assert_true(dfr_ranks_worker_beat_s(&short_both) == 0.2);
 }
 
 static void refuse(struct rig *r, const char *why)

@@ -11,7 +11,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/random.h"
 #include "runtime/base/virtual_time.h"
-#include "runtime/cluster/manager.h"
+#include "runtime/ranks/manager.h"
 
 #define HASH 1
 #define BEAT_S 1.0

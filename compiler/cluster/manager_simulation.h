@@ -1,12 +1,12 @@
 /* manager_simulation.h - simulates a run on many machines in virtual time: the runtime's own manager
- * (runtime/cluster/manager.h) distributes waves to workers, which are modelled by service times, over a shared network.
+ * (runtime/ranks/manager.h) distributes waves to workers, which are modelled by service times, over a shared network.
  *
  * Room:        compiler/cluster/ simulates runs on many machines, for `dfc scale` and `dfc map`. This file and flows.h
  *              know neither graphs nor platforms: the time of a wave on a machine is an input.
  * Machines:    a machine begins a wave when the wave's inputs have arrived and `every_s` has passed since it began the
  *              previous one. The wave ends `latency_s` later. Both are scaled by a random factor per wave, uniform from
  *              1 - vary to 1 + vary.
- * Shares:      with `shares`, machines divide the parts of accs instead of waves (runtime/shares/): the manager gives
+ * Shares:      with `shares`, machines divide the parts of accs instead of waves (runtime/ranks/shares.h): the manager gives
  *              each machine one share in the place of a wave. The machine processes all waves of it, `inflight` at
  *              once, with the share's times, and then returns its parts.
  * Rank 0:      its thread handles one message at a time, handle_s each; sending one takes as long. It produces the

@@ -1,7 +1,7 @@
 /* map_stages.h - converts a graph and a cluster into the pipeline that the mapping algorithms take
  * (partition/stages/pipeline.h).
  *
- * Stages:   those of runtime/stages/calls.h.
+ * Stages:   those of runtime/subgraph/pipeline_stages.h.
  * Times:    of a stage on a machine: the time per wave of the graph there if all other stages take no time. It is
  *           simulated for each type of node, and divided by the type's `speed`.
  * Bytes:    a token counts at each boundary between its producer and its last reader, because the stages in between
@@ -17,7 +17,7 @@
 #include "compiler/declare/cluster_decl.h"
 #include "partition/partition.h"
 #include "partition/stages/pipeline.h"
-#include "runtime/stages/calls.h"
+#include "runtime/subgraph/pipeline_stages.h"
 
 struct dfc_map_input {
     struct dfp_pipeline pipeline;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/error.h"
-#include "runtime/cluster/cut.h"
+#include "runtime/subgraph/cut.h"
 #include "runtime/policy/policy.h"
 #include "runtime/simulate/simulate.h"
 

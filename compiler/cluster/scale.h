@@ -3,7 +3,7 @@
  *
  * Wave:     the graph is simulated on a machine (runtime/simulate/) twice, with few waves and with three times as many;
  *           the difference yields the time per wave. A single wave yields the latency. The HEAD and TAIL of the graph
- *           (runtime/cluster/cut.h) take no time there; on rank 0 they take their least time of any class. Tokens that
+ *           (runtime/subgraph/cut.h) take no time there; on rank 0 they take their least time of any class. Tokens that
  *           cross the cut are the bytes of messages.
  * Speed:    times of works are divided by the `speed` of the type of node.
  * Shares:   if the program's ranks divide the parts of accs among them instead of waves, so do the machines:

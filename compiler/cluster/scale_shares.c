@@ -7,7 +7,7 @@
 
 #include "compiler/cluster/scale.h"
 #include "runtime/base/error.h"
-#include "runtime/shares/share.h"
+#include "runtime/subgraph/share.h"
 
 struct look {                           /* on one type of machine */
     const struct dfp_problem *problem;

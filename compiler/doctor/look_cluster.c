@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "compiler/tools/home.h"
-#include "runtime/cluster/link.h"
+#include "runtime/link/link.h"
 
 #define HEADING "for several machines"
 

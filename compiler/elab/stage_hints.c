@@ -4,7 +4,7 @@
  *           once belong to none, whatever their call says.
  * Order:    no stage may read what a later one produces in the same wave.
  * Whole:    if any call has a stage, every call needs one, except those that fire once, cost nothing, or can only run
- *           on rank 0 (runtime/cluster/cut.h). The exceptions run before all stages or after them.
+ *           on rank 0 (runtime/subgraph/cut.h). The exceptions run before all stages or after them.
  * Before:   dfc_mark_stages(): dfc_number_items() has succeeded. dfc_check_stages(): costs are known.
  */
 #include <stdlib.h>

@@ -31,7 +31,7 @@ bool dfc_gantt_write(struct dfc_gantt *gantt, const struct dfp_problem *problem,
 struct dfc_trace;
 struct dfc_trace *dfc_trace_read(const char *path);
 void dfc_trace_free(struct dfc_trace *trace);
-/* The changes of windows that a merged trace of many ranks has (runtime/figures/cluster_trace.h), in the order of the file. */
+/* The changes of windows that a merged trace of many ranks has (runtime/ranks/cluster_trace.h), in the order of the file. */
 struct dfc_window_change {
     double at_s;
     int64_t rank;

@@ -1,4 +1,4 @@
-/* map_text.h - the text form of a mapping, which people can edit and runs can read; the format is in runtime/stages/map_read.h.
+/* map_text.h - the text form of a mapping, which people can edit and runs can read; the format is in runtime/subgraph/mapping_text.h.
  *
  * Memory:   the names are the caller's.
  */
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "partition/stages/pipeline.h"
-#include "runtime/stages/map_read.h"
+#include "runtime/subgraph/mapping_text.h"
 
 struct dfp_map_names {
     const char *const *stages, *const *processors;

@@ -12,7 +12,7 @@
  *           processors, c and B are the means over the links to them. A boundary that no byte crosses costs nothing.
  * Feeding:  *In order*, replica k takes waves k, k + R, k + 2R, …, and so R replicas take as long as the slowest, over R (eq. 1).
  *           *By demand*, a replica takes the next wave when it is free, so rates add up.
- * Room:     partition/stages/ knows runtime/base/, and runtime/stages/ for texts: numbers in, numbers out. It reads and writes no file.
+ * Room:     partition/stages/ knows runtime/base/, and runtime/subgraph/ for texts: numbers in, numbers out. It reads and writes no file.
  * Memory:   the caller frees pipelines and mappings. Functions free their scratch memory before they return.
  * Threads:  all functions are reentrant. The same input gives the same answer on every machine.
  * Errors:   functions that give an int give DF_OK, DF_E_MEMORY, or what they say.

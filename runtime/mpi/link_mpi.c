@@ -1,4 +1,4 @@
-/* link_mpi.c - implements the link between ranks (runtime/cluster/link.h) over MPI, as a plug-in that is built with the
+/* link_mpi.c - implements the link between ranks (runtime/link/link.h) over MPI, as a plug-in that is built with the
  * site's mpicc.
  *
  * Calls:     only MPI_Isend, Iprobe, Irecv and Test, from the thread that opened the link (MPI_THREAD_FUNNELED). There
@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runtime/cluster/launcher.h"
-#include "runtime/cluster/link.h"
+#include "runtime/link/launcher.h"
+#include "runtime/link/link.h"
 
 #ifndef PIECE_BYTES
 #define PIECE_BYTES ((size_t)16 << 20)

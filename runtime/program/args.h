@@ -12,12 +12,12 @@
 #define DF_ARGS_H
 
 #include "runtime/base/option.h"
-#include "runtime/cluster/ranks.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/record/resumable.h"
 #include "runtime/graph/graph.h"
 #include "runtime/program/progress.h"
-#include "runtime/shares/shares.h"
-#include "runtime/stages/stages_run.h"
+#include "runtime/ranks/shares.h"
+#include "runtime/ranks/stages_run.h"
 
 /* The most that --inflight and --gpu-jobs take, for dfc's commands too. */
 enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024, DFR_MAX_GPU_NUMBER = 63 };

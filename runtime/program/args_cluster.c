@@ -3,7 +3,7 @@
  */
 #include "runtime/base/error.h"
 #include "runtime/program/args_impl.h"
-#include "runtime/stages/marked.h"
+#include "runtime/subgraph/marked_stages.h"
 
 #define MOST_WINDOW 1000000u
 

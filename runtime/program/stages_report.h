@@ -1,10 +1,10 @@
-/* stages_report.h - prints what each rank did with its pipeline stages (figures/stage_figures.h), as text or JSON. ranks_report.c calls it. */
+/* stages_report.h - prints what each rank did with its pipeline stages (ranks/stage_figures.h), as text or JSON. ranks_report.c calls it. */
 #ifndef DF_STAGES_REPORT_H
 #define DF_STAGES_REPORT_H
 
 #include <stdio.h>
 
-#include "runtime/figures/figures.h"
+#include "runtime/ranks/figures.h"
 
 /* A line for each rank and group of stages, and one for each group of all ranks together. */
 void dfr_report_stages_text(const struct dfr_figures *figures, FILE *out);

@@ -10,7 +10,7 @@
  * Accs:     A node that keeps only accs continues from a *checkpoint*: a file PATH.accs beside the journal with the accs after some waves that
  *           are done (checkpoint.h). It is written every checkpoint_s, when no wave is in flight, and when a signal ends the run. The node does not fire in
  *           earlier waves then. Accs on devices are fetched first. Ranks that share parts of accs have a file for each part
- *           (shares/spans.h), at different waves. A single process takes the file with the most waves for each node.
+ *           (spans.h), at different waves. A single process takes the file with the most waves for each node.
  * Signals:  SIGTERM and SIGUSR1 end the process with status DFR_RESUMABLE when the waves in flight have ended, or after `grace_s`. After SIGINT the
  *           process ends by that signal, so that shells notice (base/interrupt.h). On several ranks dfr_asked() tells whether one has come.
  * Threads:  one thread makes these calls. During the run a background thread (writer.h) writes the journal, at least once a second, and checkpoints.

@@ -39,7 +39,7 @@
 #include "runtime/base/intern.h"
 #include "runtime/base/message.h"
 #include "runtime/record/journal.h"
-#include "runtime/stages/map_read.h"
+#include "runtime/subgraph/mapping_text.h"
 #include "runtime/trace/trace.h"
 
 #define MOST_NODES 64u                  /* of an image's graph that is planned */

@@ -1,4 +1,4 @@
-/* cluster.pml - the protocol of runtime/cluster/ for spin: waves are given out, results are accepted, written and journaled, while
+/* cluster.pml - the protocol of runtime/ranks/ for spin: waves are given out, results are accepted, written and journaled, while
  * workers die or only seem to, and while a second run begins beside the first one or after its death.
  *
  *     Two workers, WAVES waves, a window of WINDOW waves for each worker, two places for waves that have not ended. At most DEATHS

@@ -1,10 +1,10 @@
-/* comm_sleeps.h - how often a communication thread may go to sleep (runtime/cluster/comm.h): it follows from its backoff alone, whatever
+/* comm_sleeps.h - how often a communication thread may go to sleep (runtime/ranks/comm.h): it follows from its backoff alone, whatever
  * the speed and the load of the machine.
  */
 #ifndef COMM_SLEEPS_H
 #define COMM_SLEEPS_H
 
-#include "runtime/cluster/comm.h"
+#include "runtime/ranks/comm.h"
 
 /* In `waited_s` after something happened. A sleep never takes less than it is asked to, so there are no more in real time. */
 static inline uint64_t comm_sleeps_in(double waited_s)

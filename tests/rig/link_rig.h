@@ -1,4 +1,4 @@
-/* link_rig.h - a mock of the link between ranks (runtime/cluster/link.h): all ranks are in one process. It delays, reorders
+/* link_rig.h - a mock of the link between ranks (runtime/link/link.h): all ranks are in one process. It delays, reorders
  * what MPI may reorder, and drops ranks.
  *
  * Delays:   a message is due after some polls of its receiver, up to `most_delay`, drawn by the seed. One pair of ranks keeps its
@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "runtime/cluster/link.h"
+#include "runtime/link/link.h"
 
 struct link_rig;
 

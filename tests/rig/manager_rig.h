@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/cluster/manager.h"
+#include "runtime/ranks/manager.h"
 
 #define MOST_SENT 4096
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/cluster/link.h"
+#include "runtime/link/link.h"
 
 static void stick(const char *where)
 {

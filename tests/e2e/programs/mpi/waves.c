@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/cluster/comm.h"
+#include "runtime/ranks/comm.h"
 #include "runtime/threads/clock.h"
 #include "tests/rig/comm_sleeps.h"
 

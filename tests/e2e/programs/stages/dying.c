@@ -1,7 +1,7 @@
 /* dying.c - MPI's plug-in as dfc makes it, in which one rank is killed by a wave's number: rank DIE_RANK of the environment, when it is about to send the tokens of
  * wave DIE_WAVE, or of the first later one that it gets. So no test has to meet a moment. The file `died` says that it did so.
  *
- * The head of a message (runtime/cluster/message.h): 8 bytes of magic, then numbers of 8 bytes, of which the second one is the kind and the sixth one the wave.
+ * The head of a message (runtime/link/message.h): 8 bytes of magic, then numbers of 8 bytes, of which the second one is the kind and the sixth one the wave.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/cluster/message.h"
+#include "runtime/link/message.h"
 
 enum { HEAD_BYTES = 8 + 8 * 8 };
 

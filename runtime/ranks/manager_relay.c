@@ -1,0 +1,228 @@
+/* manager_relay.c - a manager whose waves go from worker to worker: relays in manager.h. Workers ask for waves, a caller says who gets which, and
+ * a result may come from another worker than the one that got the wave. If a worker dies, all waves that are not accepted are given out again, in a
+ * new generation.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/error.h"
+#include "runtime/ranks/manager_impl.h"
+
+static void fail_for_memory(struct dfr_manager *m)
+{
+    if (m->code == DF_OK)
+        m->code = dfr_error_memory(&m->error);
+}
+
+/* ---- generations ---- */
+
+uint64_t dfr_relay_run_of(uint64_t epoch)
+{
+    return epoch >> DFR_GENERATION_BITS;
+}
+
+/* Waves that were given wait again. */
+static unsigned take_all_back(struct dfr_manager *m)
+{
+    unsigned n = 0;
+
+    for (int64_t wave = m->n_ended; wave < m->n_fresh; wave++) {
+        struct dfr_slot_of_wave *slot = dfr_manager_slot(m, wave);
+        if (slot->state != DFR_SLOT_GIVEN)
+            continue;
+        dfr_manager_take_out(m, slot);
+        slot->state = DFR_SLOT_WAITING;
+        n++;
+    }
+    m->n_relayed = m->n_ended;
+    return n;
+}
+
+/* Gives whether the workers can be told of it. */
+static bool begin_generation(struct dfr_manager *m, bool *live, bool *uses)
+{
+    struct dfr_head head;
+
+    m->o.epoch++;
+    m->generation++;
+    for (int rank = 0; rank < m->o.n_ranks; rank++)
+        live[rank] = m->workers[rank].state == DFR_WORKER_LIVE;
+    dfr_message_drop(m->welcome);
+    head = dfr_manager_head(m, DFR_WELCOME);
+    head.flags = m->o.wants;
+    m->welcome = m->o.relay->map(m->o.relay->arg, &head, live, uses);
+    return m->welcome;
+}
+
+static unsigned map_anew(struct dfr_manager *m, double now_s)
+{
+    bool *live = calloc((size_t)m->o.n_ranks, sizeof *live), *uses = calloc((size_t)m->o.n_ranks, sizeof *uses);
+    const unsigned n = take_all_back(m);
+
+    m->remapping = false;
+    m->n_used = 0;
+    if (!live || !uses || !begin_generation(m, live, uses))
+        fail_for_memory(m);
+    for (int rank = 1; rank < m->o.n_ranks && m->code == DF_OK; rank++) {
+        struct dfr_manager_worker *worker = &m->workers[rank];
+        worker->used = uses[rank];
+        worker->progress = 0;
+        m->n_used += uses[rank];
+        if (m->generation == 1)
+            worker->heard_s = now_s;    /* who is not welcome yet does not beat */
+        if (live[rank])
+            dfr_manager_send(m, now_s, rank, m->welcome);
+    }
+    free(live);
+    free(uses);
+    return n;
+}
+
+static bool all_are_known(const struct dfr_manager *m)
+{
+    for (int rank = 1; rank < m->o.n_ranks; rank++)
+        if (m->workers[rank].state == DFR_WORKER_UNKNOWN)
+            return false;
+    return true;
+}
+
+void dfr_relay_join(struct dfr_manager *m, double now_s, int rank)
+{
+    if (m->phase != DFR_RUNNING)
+        return;
+    if (m->generation == 0 ? all_are_known(m) : m->n_used == 0)
+        map_anew(m, now_s);
+    else if (m->generation > 0)
+        dfr_manager_send(m, now_s, rank, m->welcome); /* it is a spare one */
+}
+
+unsigned dfr_relay_lose(struct dfr_manager *m, double now_s, int rank)
+{
+    const bool used = m->workers[rank].used;
+
+    m->workers[rank].used = false;
+    if (m->phase != DFR_RUNNING || (m->generation == 0 && !all_are_known(m)))
+        return 0;
+    return used || m->generation == 0 ? map_anew(m, now_s) : 0;
+}
+
+void dfr_manager_remap(struct dfr_manager *m, double now_s)
+{
+    m->remapping = true;
+    dfr_manager_hand_out(m, now_s);
+}
+
+/* ---- waves ---- */
+
+static void offer_waves(struct dfr_manager *m)
+{
+    while (m->n_relayed < m->n_offered) {
+        const struct dfr_slot_of_wave *slot = dfr_manager_slot(m, m->n_relayed);
+        if (slot->state == DFR_SLOT_WAITING && !m->o.relay->offer(m->o.relay->arg, slot->message))
+            return;
+        m->n_relayed++;
+    }
+}
+
+static void give(struct dfr_manager *m, double now_s, int rank, const struct dfr_head *head)
+{
+    struct dfr_slot_of_wave *slot = dfr_manager_slot(m, head->wave);
+    struct dfr_message *message = dfr_message_make(head, slot->message->values, slot->message->n_values);
+
+    if (!message) {
+        fail_for_memory(m);
+        return;
+    }
+    slot->state = DFR_SLOT_GIVEN;
+    slot->owner = rank;
+    slot->given_s = now_s;
+    slot->open = true;
+    dfr_ring_insert(m->workers[rank].given.before, &slot->ring);
+    m->n_open++;
+    m->n_fresh = head->wave + 1 > m->n_fresh ? head->wave + 1 : m->n_fresh;
+    m->n_known = m->n_fresh;
+    m->state.n_given++;
+    m->workers[rank].counts.n_given++;
+    dfr_manager_send(m, now_s, rank, message);
+    dfr_message_drop(message);
+}
+
+/* The stream was found to end before this wave. Who asked asks again, because an earlier wave may still wait. */
+static void take_from(struct dfr_head *head)
+{
+    head->kind = DFR_NONE;
+    head->flags = DFR_DROPPED;
+    head->wave = 0;
+}
+
+void dfr_relay_hand_out(struct dfr_manager *m, double now_s)
+{
+    struct dfr_head head;
+    int rank;
+
+    if (m->phase != DFR_RUNNING || m->stopping || m->code != DF_OK)
+        return;
+    if (m->remapping && m->generation > 0 && m->n_open == 0)
+        map_anew(m, now_s);
+    if (m->remapping || m->n_used == 0)
+        return;
+    offer_waves(m);
+    for (head = dfr_manager_head(m, DFR_GIVE); m->code == DF_OK && m->o.relay->answer(m->o.relay->arg, &rank, &head); head = dfr_manager_head(m, DFR_GIVE)) {
+        if (head.kind == DFR_GIVE && head.wave >= m->n_offered)
+            take_from(&head);
+        if (head.kind == DFR_GIVE)
+            give(m, now_s, rank, &head);
+        else
+            dfr_manager_say(m, now_s, rank, &head, NULL);
+    }
+}
+
+void dfr_relay_ask(struct dfr_manager *m, int rank, const struct dfr_message *ask)
+{
+    if (m->workers[rank].used)
+        m->o.relay->request(m->o.relay->arg, rank, &ask->head);
+}
+
+void dfr_relay_took(struct dfr_manager *m, int rank, const struct dfr_message *took)
+{
+    if (m->workers[rank].used && m->o.relay->took)
+        m->o.relay->took(m->o.relay->arg, rank, took);
+}
+
+void dfr_relay_accepted(struct dfr_manager *m, int64_t wave)
+{
+    if (m->o.relay->accepted)
+        m->o.relay->accepted(m->o.relay->arg, wave);
+}
+
+/* ---- silence ---- */
+
+/* progress: the oldest wave that runs there, and one; 0: none does. */
+void dfr_relay_hear(struct dfr_manager *m, double now_s, int rank, int64_t progress)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+
+    if (progress != worker->progress)
+        worker->runs_s = now_s;
+    if (progress == 0)
+        worker->held = 0;
+    worker->progress = progress;
+}
+
+void dfr_relay_look_at(struct dfr_manager *m, double now_s, int rank)
+{
+    struct dfr_manager_worker *worker = &m->workers[rank];
+    const bool silent = dfr_manager_is_silent(m, now_s, rank);
+
+    if (m->generation == 0) {
+        if (rank == 1 && m->state.n_live > 0 && now_s - m->alone_s >= m->o.start_s)
+            map_anew(m, now_s);         /* those that did not come are not waited for any longer */
+    } else if (dfr_manager_is_here(worker) && silent) {
+        dfr_manager_bury(m, now_s, rank, "was silent", worker->heard_s);
+    } else if (dfr_manager_is_here(worker) && m->o.wave_timeout_s > 0 && worker->progress > 0 && now_s - worker->runs_s >= m->o.wave_timeout_s) {
+        worker->held = 1;               /* it may never end: the link is not closed as a whole */
+        dfr_manager_bury(m, now_s, rank, "has held a wave", worker->runs_s);
+    }
+    if (worker->state != DFR_WORKER_UNKNOWN && !silent && !worker->lost && now_s - worker->sent_s >= m->o.beat_s)
+        dfr_manager_beat(m, now_s, rank);
+}

@@ -1,0 +1,46 @@
+/* stage_figures.h - what the ranks of a run did with their stages, by rank and by stages; as bytes for a message and back.
+ *
+ * Rows:     A rank has a row for each group of stages that it had. If it gets the same group again, the same row counts on.
+ * Times:    as the communication thread sees them. The time in which a rank has a group is divided into three: a wave runs there (*ran*); none runs, and
+ *           none is there to begin (*waited*); none runs, because what was made before has not been fetched (*full*).
+ * Reading:  nothing that arrives is trusted.
+ * Memory:   dfr_stage_rows_free() returns what the calls before have taken.
+ * Threads:  one at a time.
+ */
+#ifndef DFR_STAGE_FIGURES_H
+#define DFR_STAGE_FIGURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dfr_figures;
+
+struct dfr_stage_row {
+    uint32_t first, n;                  /* the number of the first stage, and how many stages these are: together they say which group it is */
+    char names[160];                    /* a space between two; if they do not fit, "…" is the last word */
+    int64_t waves;                      /* that have ended there */
+    uint64_t in_bytes, out_bytes;       /* messages with tokens, from other ranks and to them */
+    double ran_s, waited_s, full_s;
+};
+
+struct dfr_stage_rows {
+    struct dfr_stage_row *rows;
+    uint32_t n;
+    size_t room;
+};
+
+/* The row of that group; if there is none, a new one, without names. NULL: out of memory. It lasts until the next such call. */
+struct dfr_stage_row *dfr_stage_rows_find(struct dfr_stage_rows *rows, uint32_t first, uint32_t n);
+/* Writes one more name behind those that the row has. */
+void dfr_stage_row_name(struct dfr_stage_row *row, const char *name);
+void dfr_stage_rows_free(struct dfr_stage_rows *rows);
+
+/* The rows as bytes, which the caller frees. NULL: out of memory. */
+void *dfr_stage_rows_pack(const struct dfr_stage_rows *rows, size_t *size);
+/* Reads the rows of a rank. false: they are wrong, or it has told them before, and nothing is changed. */
+bool dfr_stage_rows_read(struct dfr_figures *figures, int rank, const void *bytes, size_t size);
+/* The rows of all ranks, those of the same stages added up, in the order of stages. false: out of memory. */
+bool dfr_stage_rows_sum(const struct dfr_figures *figures, struct dfr_stage_rows *sum);
+
+#endif

@@ -6,7 +6,7 @@
  * Machines:    a machine begins a wave when the wave's inputs have arrived and `every_s` has passed since it began the
  *              previous one. The wave ends `latency_s` later. Both are scaled by a random factor per wave, uniform from
  *              1 - vary to 1 + vary.
- * Shares:      with `shares`, machines divide the parts of accs instead of waves (runtime/ranks/shares.h): the manager gives
+ * Shares:      with `shares`, machines divide the parts of accs instead of waves (runtime/ranks/ranks.h): the manager gives
  *              each machine one share in the place of a wave. The machine processes all waves of it, `inflight` at
  *              once, with the share's times, and then returns its parts.
  * Rank 0:      its thread handles one message at a time, handle_s each; sending one takes as long. It produces the

@@ -1,4 +1,4 @@
-/* scale_shares.h - `dfc scale` for programs whose ranks divide the parts of accs among them (runtime/ranks/shares.h):
+/* scale_shares.h - `dfc scale` for programs whose ranks divide the parts of accs among them (runtime/ranks/ranks.h):
  * determines what a wave takes on a machine that owns a *share*, which is some of the parts.
  *
  * Shares:   as in the program: one per machine, but no more than parts. Their numbers of parts differ by at most one
@@ -14,7 +14,7 @@
 
 #include "compiler/cluster/manager_simulation.h"
 #include "partition/partition.h"
-#include "runtime/ranks/shares.h"
+#include "runtime/ranks/ranks.h"
 
 struct dfc_scale_shares {
     uint32_t n_parts;                   /* 0: the graph has nothing to be shared */

@@ -41,7 +41,7 @@ enum dfr_message_kind {
                                          * stage 2: value 0 says why not all of its trace is there; stage 3: what it did with its stages (stage_figures.h
                                          * there) */
     DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
-    DFR_ASK,                            /* to who has waves (runtime/ranks/replica_stages.h): give one; `wave`: for which of the asker's workers, `stage`: the request's number */
+    DFR_ASK,                            /* to who has waves (runtime/ranks/replica_stages.c): give one; `wave`: for which of the asker's workers, `stage`: the request's number */
     DFR_NONE,                           /* the answer: none yet, and the request waits; with DFR_DROPPED it does not */
     DFR_TOOK,                           /* to rank 0, if it tunes (runtime/ranks/tune.h): the wave took so long here. Value 0: a double, seconds */
     DFR_N_KINDS

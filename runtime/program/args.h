@@ -16,8 +16,6 @@
 #include "runtime/record/resumable.h"
 #include "runtime/graph/graph.h"
 #include "runtime/program/progress.h"
-#include "runtime/ranks/shares.h"
-#include "runtime/ranks/stages_run.h"
 
 /* The most that --inflight and --gpu-jobs take, for dfc's commands too. */
 enum { DFR_MAX_INFLIGHT = 1000000, DFR_MAX_GPU_JOBS = 1024, DFR_MAX_GPU_NUMBER = 63 };
@@ -44,7 +42,6 @@ struct dfr_command_line {
     bool range;                         /* --waves gave the first wave, too */
     bool cluster;                       /* the graph runs on all ranks of an mpirun */
     struct dfr_ranks_options ranks;
-    enum dfr_share_what share;          /* what ranks share */
     struct dfr_stages_options stages;   /* stages on ranks; path NULL: as the graph says by @stage */
     bool staged;                        /* ranks share neither waves nor parts: they have stages */
     unsigned stream_policy;             /* one more than that of --stream-policy; 0: none was given */

@@ -10,7 +10,7 @@
 /* What ranks do that have stages. */
 static int check_stages(const struct dfr_command_line *line, struct df_error *error)
 {
-    const char *other = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : NULL;
+    const char *other = line->ranks.window ? "--window" : line->ranks.share != DFR_SHARE_FIND ? "--share" : NULL;
 
     if (other && line->stages.path)
         return dfr_error(error, DF_E_ARGUMENT, "--mapping: it does not go with %s, because ranks share no waves", other);
@@ -38,7 +38,7 @@ int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *
     const char *other = o->device == DF_DEVICE_SIM ? "--device=sim" : o->rehearse != 0 ? "--rehearse" : o->serial ? "--serial"
                         : o->check_variants ? "--check" : o->n_dumps > 0 ? "--dump" : o->passes > 0 ? "--passes"
                         : o->learn ? "--learn" : line->resume.chunk ? "--out" : NULL;
-    const char *alone = line->ranks.window ? "--window" : line->share != DFR_SHARE_FIND ? "--share" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
+    const char *alone = line->ranks.window ? "--window" : line->ranks.share != DFR_SHARE_FIND ? "--share" : line->ranks.wave_timeout_s > 0 ? "--wave-timeout"
                         : line->ranks.heartbeat_timeout_s > 0 ? "--heartbeat-timeout" : line->stages.path ? "--mapping" : NULL;
 
     line->stages.policy = line->stream_policy ? (enum dfr_stream_policy)(line->stream_policy - 1) : DFR_STREAM_DDFCFS;
@@ -46,7 +46,7 @@ int dfr_cluster_together(const struct df_graph *graph, struct dfr_command_line *
         return dfr_error(error, DF_E_ARGUMENT, "--cluster: it does not go with %s, which is for a run in one process", other);
     if (!line->cluster && alone)
         return dfr_error(error, DF_E_ARGUMENT, "%s is for a run on several ranks: --cluster is missing", alone);
-    line->staged = line->cluster && (line->stages.path || (marked && line->share == DFR_SHARE_FIND));
+    line->staged = line->cluster && (line->stages.path || (marked && line->ranks.share == DFR_SHARE_FIND));
     return line->staged ? check_stages(line, error)
                         : check_no_stages(line, !marked ? "--mapping is missing" : !line->cluster ? "--cluster is missing" : "with --share there are none", error);
 }
@@ -57,7 +57,7 @@ const struct dfr_option dfr_options_cluster[] = {
       DFR_FIELD(FLAG, struct dfr_command_line, cluster) },
     { "--window", "N", "waves that a rank holds at once (default: found while it runs)", DFR_COUNT(struct dfr_command_line, ranks.window, 1, MOST_WINDOW) },
     { "--share", "WHAT", "what ranks share: 'waves', or 'parts' of accs, which each rank changes in all waves (default: neither if calls say @stage; parts if all waves "
-      "serve them, and they are larger than what they read of a wave)", DFR_WORD(struct dfr_command_line, share, "waves|parts"), .first = DFR_SHARE_WAVES },
+      "serve them, and they are larger than what they read of a wave)", DFR_WORD(struct dfr_command_line, ranks.share, "waves|parts"), .first = DFR_SHARE_WAVES },
     { "--mapping", "FILE", "stages of the graph on ranks 1, 2, …, as the file says, which 'dfc map -o FILE' writes (default: as calls of the graph say by @stage, if they do)", DFR_FIELD(NAME, struct dfr_command_line, stages.path) },
     { "--stream-policy", "NAME", "how a rank gets waves from the ranks of the stage before: 'ddfcfs', 'ddwrr' or 'odds' (default ddfcfs)", DFR_WORD(struct dfr_command_line, stream_policy, "ddfcfs|ddwrr|odds"), .first = 1 },
     { "--tuned", NULL, "change the mapping when what stages take has drifted; a line says why", DFR_FIELD(FLAG, struct dfr_command_line, stages.tune) },

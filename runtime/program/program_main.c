@@ -243,9 +243,8 @@ static int run_ranks(struct dfr_link *link, const struct df_graph *graph, const 
     dfr_progress_count_begin(&progress, link->rank == 0 ? line->progress : DFR_PROGRESS_OFF);
     ranks.figures = line->stats != DFR_STATS_NONE ? &outcome->figures : NULL;
     outcome->is_told = link->rank > 0;
-    int rc = line->staged
-                 ? dfr_stages_run(link, graph, &line->options, &ranks, &line->stages, outcome->stats, error)
-                 : dfr_shares_or_ranks_run(link, graph, &line->options, &ranks, line->share, outcome->stats, error);
+    ranks.stages = line->staged ? &line->stages : NULL;
+    int rc = dfr_ranks_run(link, graph, &line->options, &ranks, outcome->stats, error);
     dfr_progress_count_end(&progress, rc == DF_OK);
     return rc;
 }

@@ -55,7 +55,7 @@ struct dfr_figures {                    /* of a run */
     int64_t waves;                      /* that have ended in this run */
     struct dfr_rank_figures *ranks;     /* by rank. The first one's stats are of HEAD and TAIL together */
     uint32_t n_nodes;                   /* of the whole graph */
-    bool by_stages;                     /* waves went from rank to rank (replica_stages.h), and there are no windows */
+    bool by_stages;                     /* waves went from rank to rank (replica_stages.c), and there are no windows */
     struct dfr_windows windows;
     struct df_node_stats *nodes;        /* of all ranks together; NULL: jobs are not timed */
     struct df_node_skips *skips;        /* the same */

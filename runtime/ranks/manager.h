@@ -29,7 +29,7 @@
  *           dropped, and no more are offered. If one of them was accepted before, the workers read unlike files, and the run fails.
  * Clocks:   A CLOCK is answered at once, so that a worker learns how far its clock is from this one.
  * Reports:  With `wants` END asks for a REPORT. Who sends one is waited for as long as its messages come.
- * Relays:   With `relay` waves go from worker to worker (replica_stages.h). A worker gets a wave when it ASKs, and its result may come from another one.
+ * Relays:   With `relay` waves go from worker to worker (replica_stages.c). A worker gets a wave when it ASKs, and its result may come from another one.
  *           Which ranks do what is a *mapping*, which the WELCOME tells. It has a *generation*, the lower bits of the epoch. The first one begins when
  *           all ranks have said HELLO, or after start_s. If a rank of the mapping dies or leaves, another mapping follows, and all waves that
  *           are not accepted are given out again. What comes of older generations is dropped. There are no windows and no verdicts. A beat says

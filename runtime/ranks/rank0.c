@@ -1,131 +1,271 @@
-/* rank0.c - rank 0's side of stages on ranks (rank0.h). */
+/* rank0.c - what the first rank does, whatever it hands out: rank0.h. */
 #include "runtime/ranks/rank0.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- mappings ---- */
+#include "runtime/base/error.h"
+#include "runtime/base/interrupt.h"
+#include "runtime/engine/log.h"
+#include "runtime/graph/scalars.h"
+#include "runtime/record/outputs.h"
 
-/* Says a mapping that is another one than before. */
-static void tell(struct dfr_rank0 *f, const struct dfr_mapping *before)
+/* ---- HEAD and TAIL ---- */
+
+/* Does the host have code for all that the part calls? */
+static bool runs_on_host(const struct dfr_cut *cut)
 {
-    char text[400], sentence[480];
-
-    if (f->begun && f->tell && (before->n_groups != f->mapping.n_groups ||
-                                memcmp(before->group_of_stage, f->mapping.group_of_stage, sizeof before->group_of_stage) != 0 ||
-                                memcmp(before->group_of_rank, f->mapping.group_of_rank, sizeof before->group_of_rank) != 0)) {
-        dfr_mapping_text(&f->mapping, (const char *const *)f->stages->names, text, sizeof text);
-        snprintf(sentence, sizeof sentence, "the stages are mapped anew: %s", text);
-        f->tell(f->tell_arg, sentence);
-    }
-    f->begun = true;
-}
-
-static struct dfr_message *make_welcome(const struct dfr_rank0 *f, const struct dfr_head *head)
-{
-    struct dfr_value *values = calloc((size_t)f->n_once + 2, sizeof *values), *last = values + f->n_once;
-    void *bytes = malloc(dfr_mapping_bytes(&f->mapping));
-    struct dfr_message *message = NULL;
-
-    if (values && bytes && f->once) {
-        if (f->n_once > 0)
-            memcpy(values, f->once, f->n_once * sizeof *values);
-        dfr_mapping_pack(&f->mapping, bytes);
-        last[0] = (struct dfr_value){ .port = f->graph->n_values, .data = bytes, .bytes = dfr_mapping_bytes(&f->mapping) };
-        last[1] = (struct dfr_value){ .port = f->graph->n_values + 1, .data = f->classes, .bytes = f->mapping.n_ranks * sizeof *f->classes };
-        message = dfr_message_make(head, values, f->n_once + 2);
-    }
-    free(values);
-    free(bytes);
-    return message;
-}
-
-static bool open_feed(struct dfr_rank0 *f)
-{
-    struct dfr_suits *suits;
-    return dfr_suits_open(f->graph, f->stages, &f->mapping, 0, f->classes, f->options, &suits, NULL) == DF_OK &&
-           dfr_feed_open(&f->mapping, 0, f->policy, suits, &f->feed, NULL) == DF_OK;
-}
-
-/* If no rank lives, ranks are told the mapping as it was, of which they are no part. */
-static struct dfr_message *map(void *arg, const struct dfr_head *head, const bool *live, bool *uses)
-{
-    struct dfr_rank0 *f = arg;
-    const struct dfr_mapping before = f->mapping;
-    struct dfr_mapping next;
-    const bool any = dfr_mapping_without(&f->wanted, live, &next);
-
-    if (f->tune)
-        dfr_tune_lives(f->tune, live);
-    dfr_feed_close(f->feed);
-    f->feed = NULL;
-    f->mapping = any ? next : f->wanted;
-    if (any && !open_feed(f))
-        return NULL;
-    for (uint32_t rank = 1; rank < f->mapping.n_ranks; rank++)
-        uses[rank] = any && f->mapping.group_of_rank[rank] != DFR_NO_GROUP;
-    if (any)
-        tell(f, &before);
-    return make_welcome(f, head);
-}
-
-void dfr_rank0_change(struct dfr_rank0 *f, const struct dfr_mapping *wanted)
-{
-    f->wanted = *wanted;
-}
-
-/* ---- waves ---- */
-
-static bool offer(void *arg, const struct dfr_message *give)
-{
-    struct dfr_rank0 *f = arg;
-    return f->feed && dfr_feed_offer(f->feed, give->head.wave, give->values, give->n_values);
-}
-
-static void joined(void *arg, int rank, uint32_t classes)
-{
-    struct dfr_rank0 *f = arg;
-    f->classes[rank] = classes;
-}
-
-static void request(void *arg, int rank, const struct dfr_head *ask)
-{
-    struct dfr_rank0 *f = arg;
-    if (f->feed)
-        dfr_feed_request(f->feed, (uint32_t)rank, ask);
-}
-
-static bool answer(void *arg, int *rank, struct dfr_head *head)
-{
-    struct dfr_rank0 *f = arg;
-    uint32_t to;
-
-    if (!f->feed || !dfr_feed_answer(f->feed, &to, head))
-        return false;
-    *rank = (int)to;
+    const struct df_graph *g = cut->graph;
+    for (uint32_t v = 0; v < g->n_nodes; v++)
+        if (!dfr_cut_is_given(cut, v) && !(g->functions && g->functions[g->nodes[v].kernel].cpu))
+            return false;
     return true;
 }
 
-static void took(void *arg, int rank, const struct dfr_message *message)
+/* HEAD and TAIL read and write, so they need no device, and no policy that was chosen for what computes. */
+struct df_options dfr_rank0_options(struct dfr_rank0 *r, unsigned which)
 {
-    struct dfr_rank0 *f = arg;
-    double seconds;
-
-    if (!f->tune || message->n_values != 1 || message->values[0].bytes != sizeof seconds)
-        return;
-    memcpy(&seconds, message->values[0].data, sizeof seconds);
-    dfr_tune_took(f->tune, &f->mapping, (uint32_t)rank, message->head.wave, seconds);
+    struct df_options options = r->options;
+    if (runs_on_host(&r->parts->cuts[which])) {
+        options.device = DF_DEVICE_NONE;
+        options.policy = NULL;
+    }
+    options.trace_part = &r->view.traces[which];
+    return options;
 }
 
-struct dfr_manager_relay dfr_rank0_relay(struct dfr_rank0 *f)
+int dfr_rank0_open_head(struct dfr_rank0 *r, const struct df_options *options, struct df_error *error)
 {
-    return (struct dfr_manager_relay){ .arg = f, .map = map, .offer = offer, .request = request, .answer = answer, .took = took,
-                                        .joined = joined };
+    r->once = calloc(r->parts->n_ports + 1u, sizeof *r->once);
+    int status = r->once ? dfr_part_open(r->parts, DFR_HEAD, options, NULL, 0, &r->head, error) : dfr_error_memory(error);
+
+    return status == DF_OK ? dfr_part_once(r->head, r->once, &r->n_once, error) : status;
 }
 
-void dfr_rank0_close(struct dfr_rank0 *f)
+/* ---- @worker ---- */
+
+/* Is there a name in which each wave has a number, or one that says that nothing is written? */
+static bool writes_by_wave(const struct df_graph *g, const union df_scalar *values, uint32_t v)
 {
-    dfr_feed_close(f->feed);
-    f->feed = NULL;
+    const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
+    const union df_scalar *own = values + g->works[g->nodes[v].work].first_scalar;
+    bool any = false;
+
+    for (uint32_t i = 0; i < k->n_scalars; i++) {
+        const bool text = g->kscalars[k->first_scalar + i].type == DF_S_STR;
+        any |= text;
+        if (text && (df_path_has_wave(own[i].str) || !own[i].str[0]))
+            return true;
+    }
+    return !any;
+}
+
+static int refuse_file(const struct df_graph *g, uint32_t v, const char *why, struct df_error *error)
+{
+    char name[160];
+    df_node_name(g, v, name, sizeof name);
+    return dfr_error(error, DF_E_REFUSED, "--cluster: node '%s' is '@worker', %s", name, why);
+}
+
+/* What can be told before any wave: sinks that append to one file. */
+static int check_sinks(const struct df_graph *g, const union df_scalar *args, struct df_error *error)
+{
+    union df_scalar *values = NULL;
+    int status = dfr_scalars_create(g, args, &values, error);
+
+    for (uint32_t v = 0; v < g->n_nodes && status == DF_OK; v++)
+        if (g->nodes[v].flags & DF_NODE_WORKER && df_node_n_out(g, v) == 0 && g->kernels[g->nodes[v].kernel].traits & DF_ORDERED &&
+            !writes_by_wave(g, values, v))
+            status = refuse_file(g, v, "and writes one file for all waves, which no rank has in order: with %d in its name each wave has a file", error);
+    free(values);
+    return status;
+}
+
+static int find_inputs(struct dfr_rank0 *r, struct df_error *error)
+{
+    int status = dfr_inputs_of_workers(r->parts->graph, r->options.args, &r->inputs, error);
+
+    for (size_t i = 0; i < r->inputs.n && status == DF_OK; i++)
+        if (r->inputs.files[i].pipe)
+            status = dfr_error(error, DF_E_REFUSED, "--cluster: '%s' can be read once only, and not by all ranks, as '@worker' says", r->inputs.files[i].path);
+    return status;
+}
+
+/* Does the worker read the files that this rank sees? */
+static bool admits(void *arg, const struct dfr_message *hello, char *why, size_t size)
+{
+    const struct dfr_rank0 *r = arg;
+    const struct dfr_value *files = hello->n_values > 1 ? &hello->values[1] : NULL;
+
+    return dfr_inputs_are(&r->inputs, files ? files->data : NULL, files ? files->bytes : 0, why, size);
+}
+
+/* ---- begin ---- */
+
+static int open_journal(struct dfr_rank0 *r, bool parts, struct df_error *error)
+{
+    struct dfr_resumable_options wanted;
+
+    if (!r->ranks->resume)
+        return DF_OK;
+    wanted = *r->ranks->resume;
+    wanted.parts = parts;
+    int status = dfr_resumable_open(r->parts->graph, &r->options, &wanted, &r->resumable, error);
+    r->nothing = status == DF_OK && !r->resumable;
+    if (status != DF_OK || r->nothing)
+        return status;
+    for (unsigned which = DFR_HEAD; which <= DFR_TAIL; which += DFR_TAIL - DFR_HEAD)
+        dfr_outputs_part(r->options.outputs, r->parts->cuts[which].graph, r->parts->cuts[which].node);
+    dfr_resumable_begin(r->resumable);
+    return DF_OK;
+}
+
+static int open_all(struct dfr_rank0 *r, struct df_error *error)
+{
+    const struct df_graph *g = r->parts->graph;
+    int status = r->ranks->figures || r->options.trace_path ? dfr_view_begin(&r->view, r->comm->link->size, g->n_nodes, &r->options, error) : DF_OK;
+
+    if (r->view.figures)
+        r->view.figures->by_stages = r->ranks->stages;
+    if (status == DF_OK)
+        status = check_sinks(g, r->options.args, error);
+    if (status == DF_OK)
+        status = find_inputs(r, error);
+    if (status == DF_OK)
+        status = open_journal(r, r->handout->parts, error);
+    return status == DF_OK && !r->nothing ? r->handout->open(r, error) : status;
+}
+
+/* ---- the manager ---- */
+
+void dfr_ranks_tell(void *arg, const char *sentence)
+{
+    (void)arg;
+    dfr_say("warning: %s", sentence);
+}
+
+static void note_live(void *arg, int n_live, int n_dead)
+{
+    struct dfr_rank0 *r = arg;
+    r->n_live = n_live;
+    r->n_dead = n_dead;
+}
+
+static void read_report(void *arg, int rank, const struct dfr_message *report)
+{
+    dfr_view_report(&((struct dfr_rank0 *)arg)->view, rank, report);
+}
+
+static void keep_figures(void *arg, const struct dfr_manager *manager)
+{
+    dfr_view_over(&((struct dfr_rank0 *)arg)->view, manager);
+}
+
+static int next(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error)
+{
+    struct dfr_rank0 *r = arg;
+    *over = r->nothing;
+    return r->nothing ? DF_OK : r->handout->next(r, head, give, over, error);
+}
+
+static int result(void *arg, const struct dfr_message *message, bool *taken, struct df_error *error)
+{
+    return ((struct dfr_rank0 *)arg)->handout->result(arg, message, taken, error);
+}
+
+static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
+{
+    struct dfr_rank0 *r = arg;
+
+    *n = 0;
+    if (r->resumable && dfr_asked())
+        dfr_comm_stop(r->comm);
+    if (r->failed != DF_OK)
+        *error = r->why;
+    return r->failed != DF_OK || r->nothing ? r->failed : r->handout->ended(r, most, n, error);
+}
+
+static int manage(struct dfr_rank0 *r, struct dfr_manager_state *state, struct df_error *error)
+{
+    const struct dfr_manage_side side = { .arg = r, .next = next, .result = result, .ended = ended, .over = keep_figures,
+                                          .at_once = r->nothing || r->failed != DF_OK };
+    struct dfr_manager_options options = { .hash = r->hash, .epoch = 1, .once = r->once, .n_once = r->n_once, .wave_timeout_s = r->ranks->wave_timeout_s,
+                                           .beat_s = dfr_ranks_beat_s(r->ranks), .beat_timeout_s = r->ranks->heartbeat_timeout_s, .tell = dfr_ranks_tell,
+                                           .arg = r, .admits = admits, .live_changed = note_live };
+
+    if (r->resumable) {
+        options.epoch = dfr_resumable_waves(r->resumable).epoch;
+        options.grace_s = fmax(r->ranks->resume->grace_s, 1e-3);
+    }
+    if (r->view.figures) {
+        dfr_view_ask(&r->view, &options);
+        options.report = read_report;
+    }
+    if (!side.at_once)
+        r->handout->manage(r, &options);
+    return dfr_comm_manage(r->comm, &options, &side, state, error);
+}
+
+/* ---- the end ---- */
+
+/* What follows the last result. What HEAD did is added to *head. */
+static int finish_parts(struct dfr_rank0 *r, int status, struct df_stats *head, struct df_stats *stats, struct df_error *error)
+{
+    struct df_error why;
+
+    if (status == DF_OK)
+        status = dfr_part_finish(r->head, head, error);
+    if (r->handout->last)
+        status = r->handout->last(r, status, error);
+    if (r->resumable) {                 /* in any case: it has a thread */
+        struct df_run *tail = r->tail && (status == DF_OK || dfr_part_is_idle(r->tail)) ? dfr_part_run(r->tail) : NULL;
+        int written = dfr_resumable_end(r->resumable, tail, status == DF_OK && tail, &why);
+        if (status == DF_OK && written != DF_OK)
+            status = dfr_error(error, written, "%s", why.text);
+    }
+    return status == DF_OK ? dfr_part_finish(r->tail, stats, error) : status;
+}
+
+/* The waves have ended, if `status` says nothing else. */
+static int finish(struct dfr_rank0 *r, int status, struct df_stats *stats, struct df_error *error)
+{
+    struct df_stats *head = calloc(1, sizeof *head);
+
+    if (!head && status == DF_OK)
+        status = dfr_error_memory(error);
+    if (!r->nothing)
+        status = finish_parts(r, status, head, stats, error);
+    if (status == DF_OK && r->view.figures)
+        dfr_view_end(&r->view, head, r->nothing ? head : stats, r->nothing ? 0 : r->handout->waves(r));
+    free(head);
+    return status;
+}
+
+int dfr_rank0_let_go(struct dfr_comm *comm, uint64_t hash, const struct dfr_ranks_options *ranks, int status, struct df_error *error)
+{
+    static const struct dfr_handout none;
+    struct dfr_rank0 r = { .handout = &none, .comm = comm, .ranks = ranks, .hash = hash, .failed = status, .why = *error };
+
+    return dfr_rank0_run(&r, NULL, error);
+}
+
+int dfr_rank0_run(struct dfr_rank0 *r, struct df_stats *stats, struct df_error *error)
+{
+    struct dfr_manager_state state;
+
+    if (r->failed == DF_OK)
+        r->failed = open_all(r, &r->why);
+    int status = finish(r, manage(r, &state, error), stats, error);
+    if (status == DF_E_STOPPED && r->resumable && dfr_asked()) {
+        dfr_view_end_trace(&r->view, status, NULL);
+        r->comm->link->close(r->comm->link, r->comm->whole);
+        dfr_resumable_leave(r->resumable, !state.gave_up);
+    }
+    status = dfr_view_end_trace(&r->view, status, error);
+    dfr_view_free(&r->view, status == DF_OK ? r->ranks->figures : NULL);
+    dfr_part_close(r->head);
+    dfr_part_close(r->tail);
+    free(r->once);
+    dfr_inputs_free(&r->inputs);
+    return r->resumable ? dfr_resumable_close(r->resumable, status, error) : status;
 }

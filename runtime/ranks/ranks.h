@@ -1,26 +1,52 @@
-/* ranks.h - a graph on all ranks of an mpirun: the first rank has HEAD and TAIL (cut.h) and hands out waves, each of the others
- * runs BODY (part.h). Waves that are given out go by manager.h.
+/* ranks.h - a graph on all ranks of an mpirun. The first rank has HEAD and TAIL of the graph (subgraph/cut.h), and hands out what the others compute.
  *
- * Order:    TAIL gets the results in order. From its start in HEAD to its end in TAIL a wave's tokens are on the first rank.
+ * Groups:   The other ranks are in one group, or in several, one behind the other; each group has a subgraph, and each of its ranks is a *replica* of it.
+ *           Without pipeline stages there is one group, with all of BODY, whose replicas share waves. Or they share the parts of divided accs: each replica
+ *           has some of the parts, and all waves. With pipeline stages a group has those that a mapping says, and its replicas share waves, which go from group
+ *           to group, straight from rank to rank.
+ * Parts:    Shared if that is asked for; or if the graph can be shared so, and if it pays (subgraph/share.h). All ranks find the same.
+ * Mapping:  subgraph/mapping_text.h says how it is written. Its processors are ranks 1, 2, … in the order in which they stand in the text. The first rank
+ *           alone reads it. A stage that only the first rank can run need not stand there; if it does, a warning says that the first rank runs it.
+ *           If there is none, each stage gets a rank (dfr_mapping_by_turns()). That is for graphs whose calls say @stage(n). If stages share ranks, a
+ *           warning says so.
+ * Order:    TAIL gets the results in order, whatever way they took. From its start in HEAD to its end in TAIL a wave's tokens are on the first rank.
  *           They take at most `memory_bytes` in all, and there are at most as many waves as the manager has places for.
  * Ranks:    all ranks have the same graph, with the same values of args. A rank that has not is refused.
+ * Death:    manager.h has the rules. What a rank held that is dead is given out again.
  * Journal:  The first rank writes it (resumable.h). Waves that are done are not handed out again, unless a node of TAIL keeps something from wave
  *           to wave. Then BODY computes all waves for it again, or those behind the last checkpoint: accs are TAIL's. For a checkpoint TAIL gets no waves until
- *           it is written. If a signal ends the run, the first rank's process ends with
+ *           it is written. If ranks share parts, rank0_parts.c says what is done. If a signal ends the run, the first rank's process ends with
  *           status DFR_RESUMABLE.
  * Threads:  the calling thread becomes the communication thread. Each part has its own workers.
  * Errors:   those of a run. What fails on a worker ends the run on all ranks; the first rank tells it. Workers tell what is
- *           theirs alone: that they were refused, or that the first rank is gone.
+ *           theirs alone: that they were refused, or that the first rank is gone. What is wrong in a mapping has been printed, with its place, and *error
+ *           has no text then.
  */
 #ifndef DFR_RANKS_H
 #define DFR_RANKS_H
 
-#include "runtime/link/link.h"
-#include "runtime/record/resumable.h"
-#include "runtime/ranks/figures.h"
 #include "runtime/graph/graph.h"
+#include "runtime/link/link.h"
+#include "runtime/ranks/figures.h"
+#include "runtime/record/resumable.h"
+#include "runtime/stream/stream.h"
+#include "runtime/subgraph/mapping.h"
+
+enum dfr_share_what { DFR_SHARE_FIND, DFR_SHARE_WAVES, DFR_SHARE_PARTS }; /* FIND: parts if the graph can be shared so and it pays, else waves */
+
+struct dfr_stages_options {
+    const char *path;                   /* of the mapping; the first rank's. NULL: dfr_mapping_by_turns() */
+    enum dfr_stream_policy policy;
+    bool tune;                          /* on all ranks: the mapping is changed when what waves take has drifted (tune.h) */
+    /* NULL, or asked on the first rank when waves have ended, n in all: does another mapping begin with the next wave? *next holds what is so, and
+     * is written then. It must be valid. By the communication thread. */
+    bool (*change)(void *arg, int64_t n, struct dfr_mapping *next);
+    void *change_arg;
+};
 
 struct dfr_ranks_options {
+    enum dfr_share_what share;          /* what the replicas share, if there are no stages */
+    const struct dfr_stages_options *stages; /* NULL: there is one group */
     unsigned window;                    /* waves that a worker holds at most; 0: found */
     double wave_timeout_s;              /* a worker that holds a wave longer counts as dead; 0: none does */
     double heartbeat_timeout_s;         /* so does one that is silent for so long; 0: 10 s */
@@ -40,5 +66,9 @@ struct dfr_ranks_options {
  * and the others have nothing to do. */
 int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *options,
                   const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error);
+
+/* Are the ranks to share parts? The same on all ranks. kept: there are checkpoints. DF_E_REFUSED: it is asked for and cannot be. */
+int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, bool *parts,
+                      struct df_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 /* ranks_figures.h - what the ranks of a run did, as --stats and --trace want it (figures.h): how the first rank asks for it and keeps it, and how another
- * rank counts, and tells it at the end. For ranks that share waves (ranks.c, replica_waves.c) and for those that share parts of accs (shares.c).
+ * rank counts, and tells it at the end. For ranks that share waves (rank0_waves.c, replica_waves.c) and for those that share parts of accs (rank0_parts.c, replica_parts.c).
  *
  * Memory:   dfr_view_free() and dfr_teller_free() return what the calls before have taken.
  * Threads:  the communication thread.

@@ -179,8 +179,8 @@ static int report(void *arg, const struct dfr_head *head, struct dfr_message **m
     return dfr_replica_report(&o->replica, head, message, last, error);
 }
 
-int dfr_share_rank_work(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
-                        const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+int dfr_replica_parts(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
+                      const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
     struct other o = { .shared = shared, .values = calloc(shared->graph->n_values + 1u, sizeof *o.values) };
     const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish, .progress = progress, .report = report };

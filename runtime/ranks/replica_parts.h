@@ -1,17 +1,15 @@
-/* replica_parts.h - what goes between the first rank and one that has a share, and the other rank's side.
+/* replica_parts.h - what goes between the first rank and one that has a share.
  *
  * GIVE:     the accs as the waves before have left them, unless they are as declared, and behind them a struct dfr_share_give.
  * RESULT:   the accs, and behind them a struct dfr_share_end. Both stand under the number of the graph's values.
  * Work:     A rank begins its share with some wave, and goes on to the last one. In steps it ends after some time, or when it is cut. An end brings accs
  *           from devices to the host.
- * Threads:  the communication thread.
  * Errors:   those of a run; DF_E_FORMAT: a value that is made once, or an acc, is missing or is not as large as it must be.
  */
 #ifndef DFR_SHARE_RANK_H
 #define DFR_SHARE_RANK_H
 
-#include "runtime/ranks/ranks_impl.h"
-#include "runtime/subgraph/share.h"
+#include <stdint.h>
 
 struct dfr_share_give {
     uint32_t first, end;                /* parts */
@@ -24,8 +22,5 @@ struct dfr_share_end {
     int64_t waves;                      /* all waves before this one have changed the accs */
     int64_t whole;                      /* 1: there are no more */
 };
-
-int dfr_share_rank_work(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
-                        const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error);
 
 #endif

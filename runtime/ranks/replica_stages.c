@@ -1,6 +1,14 @@
-/* replica_stages.c - the side of a rank that has stages (replica_stages.h). */
-#include "runtime/ranks/replica_stages.h"
-
+/* replica_stages.c - a rank that has a group of stages: it asks the ranks of the group before for waves, runs them, and gives them to the ranks of the next group that
+ * ask for them.
+ *
+ * Waves:    What a wave brings goes into BODY of the rank's view (groups.h). When it has ended, what later places read waits to be asked for:
+ *           that of BODY, and what is passed on. The last group sends it to rank 0 unasked. A rank begins no wave while two for each of its places
+ *           run or wait.
+ * Asking:   by stream.h: each place of BODY is a worker, all of the rank's type (suits.h).
+ * Change:   A WELCOME of another generation brings another mapping. What waits is dropped, and what runs is dropped when it ends. If the rank's
+ *           nodes are others, their run begins when the old one has ended.
+ * Threads:  the communication thread.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +17,10 @@
 #include "runtime/base/error.h"
 #include "runtime/ranks/replica.h"
 #include "runtime/ranks/feed.h"
+#include "runtime/ranks/suits.h"
 #include "runtime/ranks/tally.h"
+#include "runtime/stream/stream.h"
+#include "runtime/subgraph/groups.h"
 #include "runtime/threads/clock.h"
 
 enum { REQUESTS = 2,                     /* of each place, under way and queued: ddfcfs, ddwrr */
@@ -612,16 +623,15 @@ static void free_other(struct other *o)
     free(o->all);
 }
 
-int dfr_stage_rank_work(struct dfr_comm *comm, const struct df_graph *g, const struct dfr_stages *stages, enum dfr_stream_policy policy,
-                   bool tune, const struct df_options *options, uint64_t hash, const struct dfr_ranks_options *ranks, struct df_stats *stats,
-                   struct df_error *error)
+int dfr_replica_stages(struct dfr_comm *comm, const struct df_graph *g, const struct dfr_stages *stages, const struct df_options *options, uint64_t hash,
+                       const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
     struct other *o = calloc(1, sizeof *o);
     int status;
 
     if (!o)
         return dfr_error_memory(error);
-    *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = policy, .tune = tune, .group = DFR_NO_GROUP };
+    *o = (struct other){ .comm = comm, .graph = g, .stages = stages, .policy = ranks->stages->policy, .tune = ranks->stages->tune, .group = DFR_NO_GROUP };
     o->n_places = dfr_part_places_of(options) < DFR_STREAM_WORKERS ? dfr_part_places_of(options) : DFR_STREAM_WORKERS;
     dfr_replica_init(&o->replica, comm, g, options, hash, ranks);
     o->replica.options.apart = 1;

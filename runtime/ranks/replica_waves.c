@@ -139,8 +139,8 @@ static int report(void *arg, const struct dfr_head *head, struct dfr_message **m
     return dfr_replica_report(&((struct other *)arg)->replica, head, message, last, error);
 }
 
-int dfr_ranks_work(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
-                   const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
+int dfr_replica_waves(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
+                      const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
     struct other o = { .parts = parts, .values = calloc(parts->n_ports + 1u, sizeof *o.values) };
     const struct dfr_work_side side = { .arg = &o, .begin = begin, .start = start, .finish = finish, .verdict = verdict,

@@ -65,6 +65,7 @@ static int run_ranks(struct rig *r, int n, const struct df_options *options, con
         all[i].graph = r->graph;
         all[i].options = *options;
         all[i].ranks = *ranks;
+        all[i].ranks.share = DFR_SHARE_WAVES;
         assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
     }
     if (killed) {

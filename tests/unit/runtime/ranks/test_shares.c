@@ -21,7 +21,6 @@
 #include "runtime/record/writer.h"
 #include "runtime/record/spans.h"
 #include "runtime/subgraph/share.h"
-#include "runtime/ranks/shares.h"
 
 enum { MOST_RANKS = 5 };
 
@@ -31,7 +30,6 @@ struct rank {
     const struct df_graph *graph;
     struct df_options options;
     struct dfr_ranks_options ranks;
-    enum dfr_share_what what;
     struct df_stats stats;
     struct df_error error;
     int status;
@@ -43,7 +41,7 @@ static const struct dfr_resumable_options *journal; /* of the next run; NULL: no
 static void *run_rank(void *arg)
 {
     struct rank *r = arg;
-    r->status = dfr_shares_or_ranks_run(r->link, r->graph, &r->options, &r->ranks, r->what, &r->stats, &r->error);
+    r->status = dfr_ranks_run(r->link, r->graph, &r->options, &r->ranks, &r->stats, &r->error);
     return NULL;
 }
 
@@ -67,7 +65,7 @@ static int run_ranks(struct rig *r, int n, const struct df_options *options, int
         all[i].options = *options;
         all[i].ranks.heartbeat_timeout_s = killed ? 3 : 0;
         all[i].ranks.resume = journal;
-        all[i].what = DFR_SHARE_PARTS;
+        all[i].ranks.share = DFR_SHARE_PARTS;
         assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
     }
     if (killed) {

@@ -16,7 +16,7 @@
 #include "run_rig.h"
 #include "runtime/link/message.h"
 #include "runtime/subgraph/groups.h"
-#include "runtime/ranks/stages_run.h"
+#include "runtime/ranks/ranks.h"
 
 enum { MOST_RANKS = 6 };
 
@@ -26,7 +26,6 @@ struct rank {
     const struct df_graph *graph;
     struct df_options options;
     struct dfr_ranks_options ranks;
-    struct dfr_stages_options stages;
     struct df_stats stats;
     struct df_error error;
     int status;
@@ -41,7 +40,7 @@ static char path[] = "/tmp/dfc-stages-XXXXXX";
 static void *run_rank(void *arg)
 {
     struct rank *r = arg;
-    r->status = dfr_stages_run(r->link, r->graph, &r->options, &r->ranks, &r->stages, &r->stats, &r->error);
+    r->status = dfr_ranks_run(r->link, r->graph, &r->options, &r->ranks, &r->stats, &r->error);
     return NULL;
 }
 
@@ -68,7 +67,7 @@ static int run_ranks(struct rig *r, int n, const struct df_options *options, con
         all[i].options = *options;
         all[i].ranks.heartbeat_timeout_s = killed ? 6 : 0;
         all[i].ranks.figures = options->node_stats ? &figures : NULL;
-        all[i].stages = *stages;
+        all[i].ranks.stages = stages;
         assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
     }
     if (killed) {

@@ -102,18 +102,10 @@ static void look_for_bye(struct dfr_manager *m, double now_s)
 
 /* ---- results ---- */
 
-/* Can a result of this wave be accepted? It was given out, and there is none yet. */
-static bool is_wanted(const struct dfr_manager *m, int64_t wave)
+bool dfr_manager_is_wanted(const struct dfr_manager *m, int64_t wave)
 {
     return wave >= m->n_ended && wave < m->n_fresh &&
            (dfr_manager_slot(m, wave)->state == DFR_SLOT_GIVEN || dfr_manager_slot(m, wave)->state == DFR_SLOT_WAITING);
-}
-
-/* Are the files of this wave wanted? Nobody has stored them, and nobody is about to. */
-static bool wants_files(const struct dfr_manager *m, int64_t wave)
-{
-    const struct dfr_slot_of_wave *slot = dfr_manager_slot(m, wave);
-    return wave >= m->n_ended && wave < m->n_fresh && slot->again && slot->storer == 0;
 }
 
 static void forget_inputs(struct dfr_manager *m, struct dfr_slot_of_wave *slot)
@@ -123,7 +115,7 @@ static void forget_inputs(struct dfr_manager *m, struct dfr_slot_of_wave *slot)
     slot->again = NULL;
 }
 
-static void accept(struct dfr_manager *m, struct dfr_message *result)
+void dfr_manager_accept(struct dfr_manager *m, struct dfr_message *result)
 {
     struct dfr_slot_of_wave *slot = dfr_manager_slot(m, result->head.wave);
 
@@ -139,17 +131,6 @@ static void accept(struct dfr_manager *m, struct dfr_message *result)
         m->o.accepted(m->o.arg, result);
 }
 
-/* The files of the wave are the worker's to store. */
-static void let_store(struct dfr_manager *m, int64_t wave, int rank)
-{
-    struct dfr_slot_of_wave *slot = dfr_manager_slot(m, wave);
-
-    dfr_manager_take_out(m, slot);
-    slot->storer = rank;
-    m->n_storing++;
-    dfr_ring_insert(m->workers[rank].storing.before, &slot->ring);
-}
-
 /* ---- the end of the stream ---- */
 
 /* Was a result of this wave, or of one behind it, accepted? Gives the first such wave; -1: none. */
@@ -163,8 +144,7 @@ static int64_t find_accepted(const struct dfr_manager *m, int64_t wave)
     return -1;
 }
 
-/* There is no wave `end`, as this worker has found. */
-static void cut_stream(struct dfr_manager *m, double now_s, int rank, int64_t end)
+void dfr_manager_cut_stream(struct dfr_manager *m, double now_s, int rank, int64_t end)
 {
     const int64_t accepted = find_accepted(m, end);
     char name[96], text[320];
@@ -188,24 +168,13 @@ static void cut_stream(struct dfr_manager *m, double now_s, int rank, int64_t en
     m->no_more = m->cut = true;
 }
 
-/* The stream was cut before this wave, and here is its result: the ranks read unlike files. */
-static void refuse_behind(struct dfr_manager *m, double now_s, int rank, int64_t wave)
+void dfr_manager_refuse_behind(struct dfr_manager *m, double now_s, int rank, int64_t wave)
 {
     char name[96], text[320];
 
     snprintf(text, sizeof text, "%s gives wave %lld, and a rank has found no wave %lld: do all ranks read the same files, and has one of them changed?",
              dfr_manager_name_of(m, rank, name, sizeof name), (long long)wave, (long long)m->n_offered);
     dfr_manager_fail(m, now_s, DF_E_REFUSED, text);
-}
-
-/* ---- verdicts ---- */
-
-static void let_leave_if_done(struct dfr_manager *m, double now_s, int rank)
-{
-    const struct dfr_manager_worker *worker = &m->workers[rank];
-
-    if (worker->state == DFR_WORKER_LEAVING && worker->held == 0 && dfr_ring_is_empty(&worker->storing))
-        dfr_manager_let_leave(m, now_s, rank);
 }
 
 /* ---- reports ---- */
@@ -232,59 +201,6 @@ static void take_report(struct dfr_manager *m, double now_s, int rank, const str
 
 /* ---- results ---- */
 
-/* With a relay: who gives it need not have got the wave. */
-static void judge_relayed(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
-{
-    if (result->head.flags & DFR_NO_WAVE) {
-        if (m->phase == DFR_RUNNING && m->workers[rank].used && result->head.wave < m->n_known)
-            cut_stream(m, now_s, rank, result->head.wave);
-        return;
-    }
-    const bool wanted = m->phase == DFR_RUNNING && m->workers[rank].used && is_wanted(m, result->head.wave);
-
-    m->state.n_dropped += !wanted;
-    m->workers[rank].counts.n_dropped += !wanted;
-    m->workers[rank].counts.n_accepted += wanted;
-    if (m->phase == DFR_RUNNING && m->workers[rank].used && m->cut && result->head.wave >= m->n_offered)
-        refuse_behind(m, now_s, rank, result->head.wave);
-    if (!wanted)
-        return;
-    accept(m, result);
-    dfr_relay_accepted(m, result->head.wave);
-    dfr_manager_revive(m, now_s, rank, true);
-}
-
-static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
-{
-    struct dfr_manager_worker *worker = &m->workers[rank];
-    struct dfr_head verdict = dfr_manager_head(m, DFR_VERDICT);
-
-    verdict.wave = result->head.wave;
-    if (worker->held == 0 || verdict.wave >= m->n_known || m->phase != DFR_RUNNING) {
-        m->state.n_dropped++;           /* nobody asked for it */
-        return;
-    }
-    worker->held--;
-    const bool no_wave = result->head.flags & DFR_NO_WAVE, wanted = !no_wave && is_wanted(m, verdict.wave);
-    if (no_wave)
-        cut_stream(m, now_s, rank, verdict.wave);
-    else if (wanted)
-        accept(m, result);
-    const bool files = !no_wave && wants_files(m, verdict.wave);
-    if (files)
-        let_store(m, verdict.wave, rank);
-    verdict.flags = files || (wanted && !m->o.stores) ? 0 : DFR_DROPPED;
-    m->state.n_dropped += !no_wave && !wanted && !files;
-    worker->counts.n_accepted += wanted || files;
-    worker->counts.n_dropped += !no_wave && !wanted && !files;
-    dfr_manager_say(m, now_s, rank, &verdict, NULL);
-    dfr_manager_revive(m, now_s, rank, true);
-    if (!no_wave)
-        dfr_manager_measure(m, now_s, rank);
-    dfr_manager_ask(m, rank);
-    let_leave_if_done(m, now_s, rank);
-}
-
 /* Who has stored the files may be another one than who is to, if that one seemed to be dead. */
 static void note_stored(struct dfr_manager *m, double now_s, int rank, const struct dfr_head *head)
 {
@@ -298,7 +214,7 @@ static void note_stored(struct dfr_manager *m, double now_s, int rank, const str
             dfr_manager_return(m, slot);
         }
     }
-    let_leave_if_done(m, now_s, rank);
+    dfr_manager_leave_if_done(m, now_s, rank);
 }
 
 /* ---- events ---- */
@@ -317,22 +233,14 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
 {
     switch (message->head.kind) {
     case DFR_RESULT:
-        (m->o.relay ? judge_relayed : judge)(m, now_s, rank, message);
-        break;
-    case DFR_ASK:
-        if (m->o.relay)
-            dfr_relay_ask(m, rank, message);
-        break;
-    case DFR_TOOK:
-        if (m->o.relay)
-            dfr_relay_took(m, rank, message);
+        m->handing->judge(m, now_s, rank, message);
         break;
     case DFR_STORED:
         note_stored(m, now_s, rank, &message->head);
         break;
     case DFR_BEAT:
         dfr_pulse_hear(&m->workers[rank].pulse, now_s, message, m->o.beat_timeout_s);
-        dfr_manager_hear_progress(m, now_s, rank, message->head.wave);
+        m->handing->hear_progress(m, now_s, rank, message->head.wave);
         dfr_manager_revive(m, now_s, rank, false);
         break;
     case DFR_CLOCK:
@@ -349,7 +257,7 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         dfr_manager_let_leave(m, now_s, rank);
         break;
     default:
-        m->state.n_dropped++;           /* a worker does not send it */
+        m->state.n_dropped += !m->handing->hear || !m->handing->hear(m, rank, message); /* else a worker does not send it */
     }
 }
 
@@ -357,6 +265,14 @@ static bool is_newcomer(const struct dfr_manager *m, int rank, const struct dfr_
 {
     return head->kind == DFR_HELLO || (m->workers[rank].state == DFR_WORKER_UNKNOWN && head->epoch < m->o.epoch &&
                                        head->kind != DFR_BYE);
+}
+
+/* Of this run, if perhaps of another generation? */
+static bool is_of_run(const struct dfr_manager *m, const struct dfr_head *head)
+{
+    const unsigned bits = m->o.relay ? DFR_GENERATION_BITS : 0;
+
+    return head->hash == m->o.hash && head->epoch >> bits == m->o.epoch >> bits;
 }
 
 static void hear(struct dfr_manager *m, double now_s, int rank, struct dfr_message *message)
@@ -373,10 +289,8 @@ static void hear(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         dfr_manager_fail(m, now_s, DF_E_STOPPED, "a newer run has taken over the workers of this one");
     } else if (head->kind == DFR_BYE && (m->phase != DFR_RUNNING || worker->state == DFR_WORKER_GONE)) {
         worker->said_bye = true;        /* of an older epoch, too: a refused worker knows none */
-    } else if (m->o.relay && head->kind == DFR_WAVE_FAILED && head->hash == m->o.hash && dfr_relay_run_of(head->epoch) == dfr_relay_run_of(m->o.epoch)) {
-        fail_by_worker(m, now_s, rank, message); /* of an older generation, too: the rank is of no use any more */
-    } else if (m->o.relay && head->kind == DFR_BEAT && head->hash == m->o.hash && worker->state == DFR_WORKER_DEAD) {
-        obey(m, now_s, rank, message);  /* it was dead when the generation began */
+    } else if (is_of_run(m, head) && (head->kind == DFR_WAVE_FAILED || (head->kind == DFR_BEAT && worker->state == DFR_WORKER_DEAD))) {
+        obey(m, now_s, rank, message);  /* of an older generation, too: the rank is of no use any more; it was dead when this one began */
     } else if (head->epoch < m->o.epoch || head->hash != m->o.hash || worker->state == DFR_WORKER_UNKNOWN) {
         m->state.n_dropped++;
     } else {
@@ -387,7 +301,7 @@ static void hear(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
 
 static void settle(struct dfr_manager *m, double now_s)
 {
-    dfr_manager_hand_out(m, now_s);
+    m->handing->hand_out(m, now_s);
     look_for_end(m, now_s);
     look_for_bye(m, now_s);
 }
@@ -660,6 +574,7 @@ int dfr_manager_create(const struct dfr_manager_options *options, double now_s, 
     if (!m)
         return dfr_error_memory(error);
     m->o = *options;
+    m->handing = m->o.relay ? &dfr_handing_relay : &dfr_handing_push;
     set_defaults(&m->o);
     struct dfr_head welcome = dfr_manager_head(m, DFR_WELCOME);
     welcome.flags = m->o.wants;

@@ -64,8 +64,32 @@ struct dfr_manager_worker {
 
 enum dfr_manager_phase { DFR_RUNNING, DFR_ENDING, DFR_OVER };
 
+/* The hand-out protocol: how waves get to workers, and their results are judged. Push: manager_push.c. Relay: manager_relay.c. */
+struct dfr_handing {
+    /* Gives waves that wait to those who may have them. */
+    void (*hand_out)(struct dfr_manager *manager, double now_s);
+    /* NULL, or told that the worker's state has changed. */
+    void (*changed)(struct dfr_manager *manager, int rank);
+    /* The worker takes part from now on; again: it counted as dead. */
+    void (*join)(struct dfr_manager *manager, double now_s, int rank, bool again);
+    /* It does so no more. Gives how many waves are given out again. */
+    unsigned (*lose)(struct dfr_manager *manager, double now_s, int rank);
+    /* NULL, or whether workers are still waited for, so that none counts as dead. Asked at each tick. */
+    bool (*waits)(struct dfr_manager *manager, double now_s);
+    /* Since when the worker holds the wave that it holds longest; now_s: it holds none. */
+    double (*holds_since_s)(const struct dfr_manager *manager, double now_s, int rank);
+    /* It says in a beat how far it is. */
+    void (*hear_progress)(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
+    /* A result of it has come. */
+    void (*judge)(struct dfr_manager *manager, double now_s, int rank, struct dfr_message *result);
+    /* NULL, or shown messages of it that this protocol alone has. false: it is none. */
+    bool (*hear)(struct dfr_manager *manager, int rank, const struct dfr_message *message);
+};
+extern const struct dfr_handing dfr_handing_push, dfr_handing_relay;
+
 struct dfr_manager {
     struct dfr_manager_options o;
+    const struct dfr_handing *handing;
     enum dfr_manager_phase phase;
     bool no_more, stopping, cut;        /* cut: a worker has found the end of the stream */
     int code;                           /* of the outcome */
@@ -135,11 +159,8 @@ void dfr_manager_say(struct dfr_manager *manager, double now_s, int rank, const 
 
 void dfr_manager_say_values(struct dfr_manager *manager, double now_s, int rank, const struct dfr_head *head, const struct dfr_value *values, uint32_t n);
 
-/* Who gets waves: all that wait are given to those who may have them. */
-void dfr_manager_hand_out(struct dfr_manager *manager, double now_s);
-/* What the worker holds or may hold has changed: does it ask for waves? */
-void dfr_manager_ask(struct dfr_manager *manager, int rank);
-
+/* Gives the wave of the slot to the worker. */
+void dfr_manager_give(struct dfr_manager *manager, double now_s, struct dfr_slot_of_wave *slot, int rank, struct dfr_message *message);
 /* The slot waits to be given out, in its place among others that wait. */
 void dfr_manager_return(struct dfr_manager *manager, struct dfr_slot_of_wave *slot);
 /* Takes the slot out of the list that it is in. */
@@ -153,8 +174,8 @@ void dfr_manager_let_leave(struct dfr_manager *manager, double now_s, int rank);
 void dfr_manager_bury(struct dfr_manager *manager, double now_s, int rank, const char *why, double since_s);
 /* It was heard. If it counted as dead, it lives if it gave a result or holds nothing. */
 void dfr_manager_revive(struct dfr_manager *manager, double now_s, int rank, bool did_work);
-/* It says how far it is. If it has got further, the time for which it may hold a wave begins anew. */
-void dfr_manager_hear_progress(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
+/* It has asked to leave: it is let go if it holds nothing any more. */
+void dfr_manager_leave_if_done(struct dfr_manager *manager, double now_s, int rank);
 /* At each tick: is it silent, has it held a wave for too long, is a heartbeat due? */
 void dfr_manager_look_at(struct dfr_manager *manager, double now_s, int rank);
 /* Returns whether its heartbeat timeout has expired (pulse.h). */
@@ -166,20 +187,15 @@ void dfr_manager_forgive(struct dfr_manager *manager, double late_s);
 /* manager_workers.c: sends a message, which stays the caller's. */
 void dfr_manager_send(struct dfr_manager *manager, double now_s, int rank, struct dfr_message *message);
 
-/* manager_relay.c: a rank takes part, or does so no more, and gives how many waves are given out again; waves are handed out; a request has come; a
- * result was accepted; a beat has come; at each tick. */
-void dfr_relay_join(struct dfr_manager *manager, double now_s, int rank);
-unsigned dfr_relay_lose(struct dfr_manager *manager, double now_s, int rank);
-void dfr_relay_hand_out(struct dfr_manager *manager, double now_s);
-void dfr_relay_ask(struct dfr_manager *manager, int rank, const struct dfr_message *ask);
-void dfr_relay_took(struct dfr_manager *m, int rank, const struct dfr_message *took);
-void dfr_relay_accepted(struct dfr_manager *manager, int64_t wave);
-void dfr_relay_hear(struct dfr_manager *manager, double now_s, int rank, int64_t progress);
-void dfr_relay_look_at(struct dfr_manager *manager, double now_s, int rank);
-uint64_t dfr_relay_run_of(uint64_t epoch); /* without the generation */
+/* Results. Can one of this wave be accepted? */
+bool dfr_manager_is_wanted(const struct dfr_manager *manager, int64_t wave);
+void dfr_manager_accept(struct dfr_manager *manager, struct dfr_message *result);
+/* There is no wave `end`, as this worker has found. */
+void dfr_manager_cut_stream(struct dfr_manager *manager, double now_s, int rank, int64_t end);
+/* The stream was cut before this wave, and here is its result: the ranks read unlike files. */
+void dfr_manager_refuse_behind(struct dfr_manager *manager, double now_s, int rank, int64_t wave);
 
-/* A result of this worker has come, so its window may change; it begins with a window. */
-void dfr_manager_measure(struct dfr_manager *manager, double now_s, int rank);
+/* manager_push.c: it begins with a window. */
 void dfr_manager_window_begin(struct dfr_manager *manager, double now_s, int rank);
 
 #endif

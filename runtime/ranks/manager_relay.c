@@ -16,11 +16,6 @@ static void fail_for_memory(struct dfr_manager *m)
 
 /* ---- generations ---- */
 
-uint64_t dfr_relay_run_of(uint64_t epoch)
-{
-    return epoch >> DFR_GENERATION_BITS;
-}
-
 /* Waves that were given wait again. */
 static unsigned take_all_back(struct dfr_manager *m)
 {
@@ -86,8 +81,9 @@ static bool all_are_known(const struct dfr_manager *m)
     return true;
 }
 
-void dfr_relay_join(struct dfr_manager *m, double now_s, int rank)
+static void join(struct dfr_manager *m, double now_s, int rank, bool again)
 {
+    (void)again;
     if (m->phase != DFR_RUNNING)
         return;
     if (m->generation == 0 ? all_are_known(m) : m->n_used == 0)
@@ -96,7 +92,7 @@ void dfr_relay_join(struct dfr_manager *m, double now_s, int rank)
         dfr_manager_send(m, now_s, rank, m->welcome); /* it is a spare one */
 }
 
-unsigned dfr_relay_lose(struct dfr_manager *m, double now_s, int rank)
+static unsigned lose(struct dfr_manager *m, double now_s, int rank)
 {
     const bool used = m->workers[rank].used;
 
@@ -104,12 +100,6 @@ unsigned dfr_relay_lose(struct dfr_manager *m, double now_s, int rank)
     if (m->phase != DFR_RUNNING || (m->generation == 0 && !all_are_known(m)))
         return 0;
     return used || m->generation == 0 ? map_anew(m, now_s) : 0;
-}
-
-void dfr_manager_remap(struct dfr_manager *m, double now_s)
-{
-    m->remapping = true;
-    dfr_manager_hand_out(m, now_s);
 }
 
 /* ---- waves ---- */
@@ -134,16 +124,9 @@ static void give(struct dfr_manager *m, double now_s, int rank, const struct dfr
         return;
     }
     slot->state = DFR_SLOT_GIVEN;
-    slot->owner = rank;
-    slot->given_s = now_s;
-    slot->open = true;
-    dfr_ring_insert(m->workers[rank].given.before, &slot->ring);
-    m->n_open++;
     m->n_fresh = head->wave + 1 > m->n_fresh ? head->wave + 1 : m->n_fresh;
     m->n_known = m->n_fresh;
-    m->state.n_given++;
-    m->workers[rank].counts.n_given++;
-    dfr_manager_send(m, now_s, rank, message);
+    dfr_manager_give(m, now_s, slot, rank, message);
     dfr_message_drop(message);
 }
 
@@ -155,7 +138,7 @@ static void take_from(struct dfr_head *head)
     head->wave = 0;
 }
 
-void dfr_relay_hand_out(struct dfr_manager *m, double now_s)
+static void hand_out(struct dfr_manager *m, double now_s)
 {
     struct dfr_head head;
     int rank;
@@ -177,28 +160,51 @@ void dfr_relay_hand_out(struct dfr_manager *m, double now_s)
     }
 }
 
-void dfr_relay_ask(struct dfr_manager *m, int rank, const struct dfr_message *ask)
+void dfr_manager_remap(struct dfr_manager *m, double now_s)
 {
-    if (m->workers[rank].used)
-        m->o.relay->request(m->o.relay->arg, rank, &ask->head);
+    m->remapping = true;
+    hand_out(m, now_s);
 }
 
-void dfr_relay_took(struct dfr_manager *m, int rank, const struct dfr_message *took)
+static bool hear(struct dfr_manager *m, int rank, const struct dfr_message *message)
 {
-    if (m->workers[rank].used && m->o.relay->took)
-        m->o.relay->took(m->o.relay->arg, rank, took);
+    const struct dfr_manager_relay *relay = m->o.relay;
+    const bool used = m->workers[rank].used;
+
+    if (message->head.kind == DFR_ASK && used)
+        relay->request(relay->arg, rank, &message->head);
+    if (message->head.kind == DFR_TOOK && used && relay->took)
+        relay->took(relay->arg, rank, message);
+    return message->head.kind == DFR_ASK || message->head.kind == DFR_TOOK;
 }
 
-void dfr_relay_accepted(struct dfr_manager *m, int64_t wave)
+/* Who gives it need not have got the wave. */
+static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_message *result)
 {
+    if (result->head.flags & DFR_NO_WAVE) {
+        if (m->phase == DFR_RUNNING && m->workers[rank].used && result->head.wave < m->n_known)
+            dfr_manager_cut_stream(m, now_s, rank, result->head.wave);
+        return;
+    }
+    const bool wanted = m->phase == DFR_RUNNING && m->workers[rank].used && dfr_manager_is_wanted(m, result->head.wave);
+
+    m->state.n_dropped += !wanted;
+    m->workers[rank].counts.n_dropped += !wanted;
+    m->workers[rank].counts.n_accepted += wanted;
+    if (m->phase == DFR_RUNNING && m->workers[rank].used && m->cut && result->head.wave >= m->n_offered)
+        dfr_manager_refuse_behind(m, now_s, rank, result->head.wave);
+    if (!wanted)
+        return;
+    dfr_manager_accept(m, result);
     if (m->o.relay->accepted)
-        m->o.relay->accepted(m->o.relay->arg, wave);
+        m->o.relay->accepted(m->o.relay->arg, result->head.wave);
+    dfr_manager_revive(m, now_s, rank, true);
 }
 
 /* ---- silence ---- */
 
 /* progress: the oldest wave that runs there, and one; 0: none does. */
-void dfr_relay_hear(struct dfr_manager *m, double now_s, int rank, int64_t progress)
+static void hear_progress(struct dfr_manager *m, double now_s, int rank, int64_t progress)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
 
@@ -209,20 +215,20 @@ void dfr_relay_hear(struct dfr_manager *m, double now_s, int rank, int64_t progr
     worker->progress = progress;
 }
 
-void dfr_relay_look_at(struct dfr_manager *m, double now_s, int rank)
+static double holds_since_s(const struct dfr_manager *m, double now_s, int rank)
 {
-    struct dfr_manager_worker *worker = &m->workers[rank];
-    const bool silent = dfr_manager_is_silent(m, now_s, rank);
-
-    if (m->generation == 0) {
-        if (rank == 1 && m->state.n_live > 0 && now_s - m->alone_s >= m->o.start_s)
-            map_anew(m, now_s);         /* those that did not come are not waited for any longer */
-    } else if (dfr_manager_is_here(worker) && silent) {
-        dfr_manager_bury(m, now_s, rank, "was silent", worker->heard_s);
-    } else if (dfr_manager_is_here(worker) && m->o.wave_timeout_s > 0 && worker->progress > 0 && now_s - worker->runs_s >= m->o.wave_timeout_s) {
-        worker->held = 1;               /* it may never end: the link is not closed as a whole */
-        dfr_manager_bury(m, now_s, rank, "has held a wave", worker->runs_s);
-    }
-    if (worker->state != DFR_WORKER_UNKNOWN && !silent && !worker->lost && now_s - worker->sent_s >= m->o.beat_s)
-        dfr_manager_beat(m, now_s, rank);
+    return m->workers[rank].progress > 0 ? m->workers[rank].runs_s : now_s;
 }
+
+/* Before the first generation. Those that do not come are not waited for any longer than start_s. */
+static bool waits(struct dfr_manager *m, double now_s)
+{
+    const bool first = m->generation == 0;
+
+    if (first && m->state.n_live > 0 && now_s - m->alone_s >= m->o.start_s)
+        map_anew(m, now_s);
+    return first;
+}
+
+const struct dfr_handing dfr_handing_relay = { .hand_out = hand_out, .join = join, .lose = lose, .waits = waits, .holds_since_s = holds_since_s,
+                                               .hear_progress = hear_progress, .judge = judge, .hear = hear };

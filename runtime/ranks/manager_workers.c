@@ -1,6 +1,4 @@
-/* manager_workers.c - the workers of a manager: what is said to them, who gets which wave, who dies, returns and leaves, and how many
- * waves each may hold. manager.h has the rules.
- */
+/* manager_workers.c - the workers of a manager: what is said to them, and who dies, returns and leaves. manager.h has the rules. */
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -66,23 +64,23 @@ void dfr_manager_say(struct dfr_manager *m, double now_s, int rank, const struct
     say(m, now_s, rank, text ? dfr_message_make_text(head, text) : dfr_message_make(head, NULL, 0));
 }
 
-/* ---- handing out ---- */
+/* ---- waves that are given ---- */
 
 bool dfr_manager_is_here(const struct dfr_manager_worker *worker)
 {
     return worker->state == DFR_WORKER_LIVE || worker->state == DFR_WORKER_LEAVING;
 }
 
-/* Puts it into `asking`, or takes it out. */
-void dfr_manager_ask(struct dfr_manager *m, int rank)
+void dfr_manager_give(struct dfr_manager *m, double now_s, struct dfr_slot_of_wave *slot, int rank, struct dfr_message *message)
 {
-    struct dfr_manager_worker *worker = &m->workers[rank];
-    bool wants = worker->state == DFR_WORKER_LIVE && worker->held < worker->window;
-
-    if (wants && dfr_ring_is_empty(&worker->ring))
-        dfr_ring_insert(m->asking.before, &worker->ring);
-    else if (!wants)
-        dfr_ring_remove(&worker->ring);
+    slot->owner = rank;
+    slot->given_s = now_s;
+    slot->open = true;
+    dfr_ring_insert(m->workers[rank].given.before, &slot->ring);
+    m->n_open++;
+    m->state.n_given++;
+    m->workers[rank].counts.n_given++;
+    dfr_manager_send(m, now_s, rank, message);
 }
 
 void dfr_manager_take_out(struct dfr_manager *m, struct dfr_slot_of_wave *slot)
@@ -106,57 +104,6 @@ void dfr_manager_return(struct dfr_manager *m, struct dfr_slot_of_wave *slot)
         slot->state = DFR_SLOT_WAITING;
 }
 
-static struct dfr_slot_of_wave *next_waiting(struct dfr_manager *m)
-{
-    struct dfr_ring *first = m->returned.next;
-
-    if (first != &m->returned) {
-        dfr_ring_remove(first);
-        return (struct dfr_slot_of_wave *)first;
-    }
-    if (m->n_fresh == m->n_offered)
-        return NULL;
-    m->n_known = m->n_fresh + 1;
-    return dfr_manager_slot(m, m->n_fresh++);
-}
-
-static void give(struct dfr_manager *m, double now_s, struct dfr_slot_of_wave *slot, int rank)
-{
-    struct dfr_manager_worker *worker = &m->workers[rank];
-    const bool for_files = slot->state != DFR_SLOT_WAITING;
-
-    if (!for_files)
-        slot->state = DFR_SLOT_GIVEN;
-    slot->owner = rank;
-    slot->given_s = now_s;
-    slot->open = true;
-    dfr_ring_insert(worker->given.before, &slot->ring);
-    worker->held++;
-    m->n_open++;
-    m->state.n_given++;
-    m->state.n_given_again += for_files;
-    worker->counts.n_given++;
-    dfr_ring_remove(&worker->ring);     /* whoever asks next goes before it */
-    dfr_manager_ask(m, rank);
-    dfr_manager_send(m, now_s, rank, for_files ? slot->again : slot->message);
-}
-
-void dfr_manager_hand_out(struct dfr_manager *m, double now_s)
-{
-    if (m->o.relay) {
-        dfr_relay_hand_out(m, now_s);
-        return;
-    }
-    while (m->phase == DFR_RUNNING && !m->stopping && !dfr_ring_is_empty(&m->asking)) {
-        struct dfr_slot_of_wave *slot = next_waiting(m);
-        if (!slot) {
-            m->dry_s = now_s;
-            return;
-        }
-        give(m, now_s, slot, (int)((struct dfr_manager_worker *)m->asking.next - m->workers));
-    }
-}
-
 /* ---- workers come and go ---- */
 
 static void set_state(struct dfr_manager *m, double now_s, int rank, enum dfr_worker_state state)
@@ -171,30 +118,16 @@ static void set_state(struct dfr_manager *m, double now_s, int rank, enum dfr_wo
         m->alone_s = now_s;
     if (m->o.live_changed)
         m->o.live_changed(m->o.arg, m->state.n_live, m->state.n_dead);
-    dfr_manager_ask(m, rank);
-}
-
-/* The waves that it holds, or is to store, wait again. Gives their number. */
-static unsigned take_back(struct dfr_manager *m, struct dfr_manager_worker *worker)
-{
-    unsigned n = 0;
-
-    for (; !dfr_ring_is_empty(&worker->given); n++)
-        dfr_manager_return(m, (struct dfr_slot_of_wave *)worker->given.next);
-    for (; !dfr_ring_is_empty(&worker->storing); n++)
-        dfr_manager_return(m, (struct dfr_slot_of_wave *)worker->storing.next);
-    return n;
+    if (m->handing->changed)
+        m->handing->changed(m, rank);
 }
 
 void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char *why, double since_s)
 {
-    unsigned n = m->o.relay ? 0 : take_back(m, &m->workers[rank]);
-
     m->state.n_deaths++;
     m->workers[rank].counts.n_deaths++;
     set_state(m, now_s, rank, DFR_WORKER_DEAD);
-    if (m->o.relay)
-        n = dfr_relay_lose(m, now_s, rank);
+    const unsigned n = m->handing->lose(m, now_s, rank);
     m->workers[rank].counts.n_again += n;
     if (since_s < 0)
         tell(m, rank, "counts as dead: it %s; waves that are given out again: %u", why, n);
@@ -209,8 +142,7 @@ static void refuse(struct dfr_manager *m, double now_s, int rank, const char *wh
     set_state(m, now_s, rank, DFR_WORKER_GONE);
     tell(m, rank, "is refused: %s", why);
     dfr_manager_say(m, now_s, rank, &head, why);
-    if (m->o.relay)
-        dfr_relay_lose(m, now_s, rank);
+    m->handing->lose(m, now_s, rank);
 }
 
 /* Describes why the hash of this HELLO differs, to follow "is refused: " in a message. */
@@ -254,10 +186,7 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
     m->any_came = true;
     dfr_manager_window_begin(m, now_s, rank);
     set_state(m, now_s, rank, DFR_WORKER_LIVE);
-    if (m->o.relay)
-        dfr_relay_join(m, now_s, rank);
-    else
-        dfr_manager_send(m, now_s, rank, m->welcome);
+    m->handing->join(m, now_s, rank, false);
 }
 
 void dfr_manager_revive(struct dfr_manager *m, double now_s, int rank, bool did_work)
@@ -268,8 +197,7 @@ void dfr_manager_revive(struct dfr_manager *m, double now_s, int rank, bool did_
         return;
     set_state(m, now_s, rank, DFR_WORKER_LIVE);
     tell(m, rank, "is heard again: it gets waves as before");
-    if (m->o.relay)
-        dfr_relay_join(m, now_s, rank);
+    m->handing->join(m, now_s, rank, true);
 }
 
 void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
@@ -285,9 +213,16 @@ void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
         end.flags |= m->o.wants;
         set_state(m, now_s, rank, DFR_WORKER_GONE);
         dfr_manager_say(m, now_s, rank, &end, NULL);
-        if (m->o.relay)
-            dfr_relay_lose(m, now_s, rank);
+        m->handing->lose(m, now_s, rank);
     }
+}
+
+void dfr_manager_leave_if_done(struct dfr_manager *m, double now_s, int rank)
+{
+    const struct dfr_manager_worker *worker = &m->workers[rank];
+
+    if (worker->state == DFR_WORKER_LEAVING && worker->held == 0 && dfr_ring_is_empty(&worker->storing))
+        dfr_manager_let_leave(m, now_s, rank);
 }
 
 /* ---- silence ---- */
@@ -306,42 +241,20 @@ void dfr_manager_beat(struct dfr_manager *m, double now_s, int rank)
     say(m, now_s, rank, dfr_pulse_beat(&m->workers[rank].pulse, now_s, &head));
 }
 
-/* When it was given the oldest wave that it holds. */
-static double holds_since_s(const struct dfr_manager_worker *worker, double now_s)
-{
-    return dfr_ring_is_empty(&worker->given) ? now_s : ((const struct dfr_slot_of_wave *)worker->given.next)->given_s;
-}
-
-void dfr_manager_hear_progress(struct dfr_manager *m, double now_s, int rank, int64_t progress)
-{
-    struct dfr_manager_worker *worker = &m->workers[rank];
-
-    if (m->o.relay) {
-        dfr_relay_hear(m, now_s, rank, progress);
-        return;
-    }
-    if (progress != worker->progress && !dfr_ring_is_empty(&worker->given))
-        ((struct dfr_slot_of_wave *)worker->given.next)->given_s = now_s;
-    worker->progress = progress;
-}
-
 void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
-    bool silent = dfr_manager_is_silent(m, now_s, rank);
-    double since_s = holds_since_s(worker, now_s);
+    const bool silent = dfr_manager_is_silent(m, now_s, rank);
+    const bool counts = dfr_manager_is_here(worker) && !(m->handing->waits && m->handing->waits(m, now_s));
+    const double since_s = m->handing->holds_since_s(m, now_s, rank);
 
-    if (m->o.relay) {
-        dfr_relay_look_at(m, now_s, rank);
-        return;
-    }
-    if (worker->state == DFR_WORKER_UNKNOWN)
-        return;
-    if (dfr_manager_is_here(worker) && silent)
+    if (counts && silent) {
         dfr_manager_bury(m, now_s, rank, "was silent", worker->heard_s);
-    else if (dfr_manager_is_here(worker) && m->o.wave_timeout_s > 0 && now_s - since_s >= m->o.wave_timeout_s)
+    } else if (counts && m->o.wave_timeout_s > 0 && now_s - since_s >= m->o.wave_timeout_s) {
+        worker->held += worker->held == 0; /* it may never end: the link is not closed as a whole */
         dfr_manager_bury(m, now_s, rank, "has held a wave", since_s);
-    if (!silent && !worker->lost && now_s - worker->sent_s >= m->o.beat_s)
+    }
+    if (worker->state != DFR_WORKER_UNKNOWN && !silent && !worker->lost && now_s - worker->sent_s >= m->o.beat_s)
         dfr_manager_beat(m, now_s, rank);
 }
 
@@ -350,104 +263,4 @@ void dfr_manager_forgive(struct dfr_manager *m, double late_s)
 {
     for (int rank = 1; rank < m->o.n_ranks && late_s > m->tick_s; rank++)
         m->workers[rank].heard_s += late_s;
-}
-
-/* ---- how many waves a worker holds at once ----
- *
- * A round is one window. Its first results are those of waves that were given with the window before, so they are left out.
- * The next ones are counted, twice the window and at least LEAST_RESULTS, for at least LEAST_S seconds. Then their rate is
- * compared with the best one so far. The first window is what the worker can have in flight, so that no worker waits through rounds
- * of smaller ones. If the worker gets no quicker with twice as many, fewer may do: the window is halved then, until that costs.
- */
-
-#define LEAST_RESULTS 8
-#define LEAST_S 20e-3
-#define LEAST_RISE 1.05
-
-static void change(struct dfr_manager *manager, double now_s, int rank, unsigned window)
-{
-    struct dfr_manager_worker *worker = &manager->workers[rank];
-
-    worker->window = window;
-    worker->n_round = 0;
-    worker->n_left_out = worker->held > window ? worker->held : window;
-    if (manager->o.window_changed)
-        manager->o.window_changed(manager->o.arg, now_s, rank, window, worker->rate);
-}
-
-void dfr_manager_window_begin(struct dfr_manager *manager, double now_s, int rank)
-{
-    struct dfr_manager_worker *worker = &manager->workers[rank];
-
-    unsigned window = 1;                /* a power of two, so that halves and doubles meet */
-
-    while (window < worker->inflight && window <= manager->most_window / 2)
-        window *= 2;
-    worker->rate = 0;
-    worker->falling = false;
-    worker->first_window = window;
-    worker->settled = manager->o.window > 0 || manager->most_window == 1;
-    change(manager, now_s, rank, manager->o.window > 0 ? manager->o.window : window);
-}
-
-static void settle(struct dfr_manager *manager, double now_s, int rank, unsigned window)
-{
-    manager->workers[rank].settled = true;
-    if (window != manager->workers[rank].window)
-        change(manager, now_s, rank, window);
-}
-
-/* Do fewer than the first window? */
-static void fall(struct dfr_manager *manager, double now_s, int rank)
-{
-    struct dfr_manager_worker *worker = &manager->workers[rank];
-
-    worker->falling = true;
-    change(manager, now_s, rank, worker->first_window / 2);
-}
-
-static void end_falling(struct dfr_manager *manager, double now_s, int rank, double rate)
-{
-    const struct dfr_manager_worker *worker = &manager->workers[rank];
-
-    if (LEAST_RISE * rate <= worker->rate)
-        settle(manager, now_s, rank, worker->window * 2);
-    else if (worker->window == 1)
-        settle(manager, now_s, rank, 1);
-    else
-        change(manager, now_s, rank, worker->window / 2);
-}
-
-static void end_rising(struct dfr_manager *manager, double now_s, int rank, double rate)
-{
-    struct dfr_manager_worker *worker = &manager->workers[rank];
-    bool rises = rate >= LEAST_RISE * worker->rate, is_most = worker->window > manager->most_window / 2;
-    unsigned enough = rises ? worker->window : worker->window / 2;
-
-    worker->rate = rises ? rate : worker->rate;
-    if (rises && !is_most)
-        change(manager, now_s, rank, worker->window * 2);
-    else if (enough == worker->first_window && enough > 1)
-        fall(manager, now_s, rank);
-    else
-        settle(manager, now_s, rank, enough);
-}
-
-void dfr_manager_measure(struct dfr_manager *manager, double now_s, int rank)
-{
-    struct dfr_manager_worker *worker = &manager->workers[rank];
-    unsigned counted = 2 * worker->window > LEAST_RESULTS ? 2 * worker->window : LEAST_RESULTS;
-
-    if (worker->settled)
-        return;
-    worker->n_round++;
-    if (worker->n_round == worker->n_left_out)
-        worker->round_s = now_s;
-    if (worker->n_round < worker->n_left_out + counted || now_s - worker->round_s < LEAST_S)
-        return;
-    if (manager->dry_s >= worker->round_s)
-        worker->n_round = 0;            /* it waited for the source of the waves, which says nothing of the window */
-    else
-        (worker->falling ? end_falling : end_rising)(manager, now_s, rank,
-                                                     (worker->n_round - worker->n_left_out) / (now_s - worker->round_s));
 }

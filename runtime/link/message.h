@@ -38,8 +38,7 @@ enum dfr_message_kind {
     DFR_END,                            /* manager: you get no more waves; with DFR_WHOLE all waves have ended */
     DFR_CLOSE,                          /* manager: close the link; with DFR_WHOLE all ranks do so */
     DFR_REPORT,                         /* worker, before its last BYE: what it did (runtime/ranks/figures.h); stage 1: a piece of its trace (cluster_trace.h there);
-                                         * stage 2: value 0 says why not all of its trace is there; stage 3: what it did with its stages (stage_figures.h
-                                         * there) */
+                                         * stage 2: value 0 says why not all of its trace is there */
     DFR_CLOCK,                          /* worker: what is your time? Value 0: its own. Manager: value 0 again, and its time, and that of the trace's origin */
     DFR_ASK,                            /* to who has waves (runtime/ranks/replica_stages.c): give one; `wave`: for which of the asker's workers, `stage`: the request's number */
     DFR_NONE,                           /* the answer: none yet, and the request waits; with DFR_DROPPED it does not */

@@ -16,7 +16,7 @@ void dfr_report_ranks_text(const struct dfr_figures *figures, const struct df_gr
  * worked, left, died, refused or absent, and stats is as of a run in one process (run_report.h), or null if the rank did not report; and sinks,
  * kernels and nodes of all ranks as there. sent and received are as rank 0 sees them: sent to the rank, and received from it.
  * If waves went by stages, there is stages: [{names, waves, in_bytes, out_bytes, ran_s, waited_s, full_s}] for each rank, and for all of them together
- * (ranks/stage_figures.h). */
+ * (ranks/stage_rows.h). */
 void dfr_report_ranks_json(const struct dfr_figures *figures, const struct df_graph *graph, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* stages_report.h - prints what each rank did with its pipeline stages (ranks/stage_figures.h), as text or JSON. ranks_report.c calls it. */
+/* stages_report.h - prints what each rank did with its pipeline stages (ranks/stage_rows.h), as text or JSON. ranks_report.c calls it. */
 #ifndef DF_STAGES_REPORT_H
 #define DF_STAGES_REPORT_H
 

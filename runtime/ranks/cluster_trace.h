@@ -2,7 +2,7 @@
  * timestamps are converted to rank 0's clock.
  *
  * Input:    each rank sends its events as text, one comma-terminated JSON event per line. Fragments of different ranks may interleave.
- * Counters: the windows over time (windows.h) are counter events named `window` and `rate`, in their rank's process.
+ * Counters: the windows over time (figures.h) are counter events named `window` and `rate`, in their rank's process.
  * Metadata: "otherData" records each rank's clock offset at start and end, with an error bound.
  * Errors:   the file appears whole or not at all (runtime/base/output.h).
  */

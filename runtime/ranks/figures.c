@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/array.h"
 #include "runtime/base/bytes.h"
 #include "runtime/base/error.h"
 
-static const unsigned char magic[DFR_BYTES_MAGIC] = "dfreprt1";
+static const unsigned char magic[DFR_BYTES_MAGIC] = "dfreprt2";
 
 /* All members of struct df_memory_stats that are 64 bits wide. */
 #define FIELD(name) offsetof(struct df_memory_stats, name)
@@ -80,33 +81,50 @@ static void put_trips(struct dfr_bytes_writer *w, const struct dfr_trips *trips)
     dfr_bytes_put_real(w, trips->uncertainty_s);
 }
 
-static void put_report(struct dfr_bytes_writer *w, const struct df_stats *stats, const struct dfr_trips *trips, const struct df_node_stats *nodes,
-                       const struct df_node_skips *skips, uint32_t n_nodes)
+static void put_rows(struct dfr_bytes_writer *w, const struct dfr_stage_rows *rows)
+{
+    dfr_bytes_put_number(w, rows->n);
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const struct dfr_stage_row *row = &rows->rows[i];
+        dfr_bytes_put_number(w, row->first);
+        dfr_bytes_put_number(w, row->n);
+        put_text(w, row->names);
+        dfr_bytes_put_number(w, (uint64_t)row->waves);
+        dfr_bytes_put_number(w, row->in_bytes);
+        dfr_bytes_put_number(w, row->out_bytes);
+        dfr_bytes_put_real(w, row->ran_s);
+        dfr_bytes_put_real(w, row->waited_s);
+        dfr_bytes_put_real(w, row->full_s);
+    }
+}
+
+static void put_report(struct dfr_bytes_writer *w, const struct dfr_report *report)
 {
     static const struct df_node_skips none;
     static const struct df_node_stats nothing;
     static const struct dfr_trips never;
+    static const struct dfr_stage_rows no_rows;
+    const uint32_t n_nodes = report->nodes || report->skips ? report->n_nodes : 0;
 
     dfr_bytes_put(w, magic, sizeof magic);
-    put_stats(w, stats);
+    put_stats(w, report->stats);
     for (unsigned i = 0; i < 2; i++)
-        put_trips(w, trips ? &trips[i] : &never);
-    n_nodes = nodes || skips ? n_nodes : 0;
+        put_trips(w, report->trips ? &report->trips[i] : &never);
+    put_rows(w, report->stages ? report->stages : &no_rows);
     dfr_bytes_put_number(w, n_nodes);
     for (uint32_t v = 0; v < n_nodes; v++)
-        put_node(w, nodes ? &nodes[v] : &nothing, skips ? &skips[v] : &none);
+        put_node(w, report->nodes ? &report->nodes[v] : &nothing, report->skips ? &report->skips[v] : &none);
 }
 
-void *dfr_report_pack(const struct df_stats *stats, const struct dfr_trips *trips, const struct df_node_stats *nodes, const struct df_node_skips *skips, uint32_t n_nodes,
-                      size_t *size)
+void *dfr_report_pack(const struct dfr_report *report, size_t *size)
 {
     struct dfr_bytes_writer w = { 0 };
 
-    put_report(&w, stats, trips, nodes, skips, n_nodes);
+    put_report(&w, report);
     *size = w.n;
     w = (struct dfr_bytes_writer){ .to = malloc(w.n) };
     if (w.to)
-        put_report(&w, stats, trips, nodes, skips, n_nodes);
+        put_report(&w, report);
     return w.to;
 }
 
@@ -125,12 +143,17 @@ static void get_text(struct dfr_bytes_reader *r, char *text, size_t size)
 }
 
 /* At most `most`. */
-static unsigned get_count(struct dfr_bytes_reader *r, uint64_t most)
+static uint64_t get_number(struct dfr_bytes_reader *r, uint64_t most)
 {
     uint64_t number = dfr_bytes_get_number(r);
 
     r->ok = r->ok && number <= most;
-    return r->ok ? (unsigned)number : 0;
+    return r->ok ? number : 0;
+}
+
+static unsigned get_count(struct dfr_bytes_reader *r, uint64_t most)
+{
+    return (unsigned)get_number(r, most);
 }
 
 /* A time is finite, and not negative. */
@@ -230,32 +253,74 @@ static bool nodes_are_right(struct dfr_bytes_reader r, uint64_t n)
     return r.ok && r.left == 0;
 }
 
+static struct dfr_stage_row get_row(struct dfr_bytes_reader *r)
+{
+    struct dfr_stage_row row = { .first = get_count(r, UINT32_MAX), .n = get_count(r, UINT32_MAX) };
+
+    get_text(r, row.names, sizeof row.names);
+    row.waves = (int64_t)get_number(r, INT64_MAX);
+    row.in_bytes = dfr_bytes_get_number(r);
+    row.out_bytes = dfr_bytes_get_number(r);
+    row.ran_s = get_time(r);
+    row.waited_s = get_time(r);
+    row.full_s = get_time(r);
+    return row;
+}
+
+/* Each group stands there once. */
+static void get_rows(struct dfr_bytes_reader *r, struct dfr_stage_rows *rows)
+{
+    const uint64_t n = dfr_bytes_get_number(r);
+
+    for (uint64_t i = 0; i < n && r->ok; i++) {
+        const struct dfr_stage_row row = get_row(r);
+        struct dfr_stage_row *to = r->ok ? dfr_stage_rows_find(rows, row.first, row.n) : NULL;
+        r->ok = to && rows->n == i + 1;
+        if (r->ok)
+            *to = row;
+    }
+}
+
 bool dfr_report_read(struct dfr_figures *f, int rank, const void *bytes, size_t size)
 {
     struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
+    struct dfr_rank_figures *to = rank >= 0 && rank < f->n_ranks && !f->ranks[rank].reported ? &f->ranks[rank] : NULL;
     struct df_stats *stats = calloc(1, sizeof *stats);
+    struct dfr_stage_rows rows = { 0 };
     struct dfr_trips trips[2];
-    bool good = stats && rank >= 0 && rank < f->n_ranks && !f->ranks[rank].reported;
+    bool good = stats && to;
 
     if (good) {
         get_stats(&r, stats);
         get_trips(&r, &trips[0]);
         get_trips(&r, &trips[1]);
+        get_rows(&r, &rows);
         const uint64_t n_nodes = dfr_bytes_get_number(&r);
         good = r.ok && (n_nodes == 0 || n_nodes == f->n_nodes) && nodes_are_right(r, n_nodes);
         if (good && n_nodes > 0)
             add_nodes(r, f);
     }
     if (good) {
-        f->ranks[rank].stats = *stats;
-        memcpy(f->ranks[rank].trips, trips, sizeof trips);
-        f->ranks[rank].reported = true;
+        to->stats = *stats;
+        memcpy(to->trips, trips, sizeof trips);
+        to->stages = rows;
+        to->reported = true;
+    } else {
+        dfr_stage_rows_free(&rows);
     }
     free(stats);
     return good;
 }
 
 /* ---- what rank 0 keeps ---- */
+
+void dfr_windows_add(struct dfr_windows *w, double at_s, int rank, unsigned window, double rate)
+{
+    if (w->n < DFR_MOST_CHANGES && DFR_ARRAY_ROOM(w->changes, w->n, w->room))
+        w->changes[w->n++] = (struct dfr_window_change){ at_s, rank, window, rate };
+    else
+        w->n_dropped++;
+}
 
 void dfr_stats_join(struct df_stats *to, const struct df_stats *from, const char *name)
 {
@@ -365,7 +430,7 @@ void dfr_figures_free(struct dfr_figures *f)
         return;
     for (int rank = 0; f->ranks && rank < f->n_ranks; rank++)
         dfr_stage_rows_free(&f->ranks[rank].stages);
-    dfr_windows_free(&f->windows);
+    free(f->windows.changes);
     free(f->ranks);
     free(f->nodes);
     free(f->skips);

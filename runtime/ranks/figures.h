@@ -16,8 +16,7 @@
 
 #include "runtime/df.h"
 #include "runtime/ranks/clock.h"
-#include "runtime/ranks/stage_figures.h"
-#include "runtime/ranks/windows.h"
+#include "runtime/ranks/stage_rows.h"
 
 enum dfr_rank_fate {
     DFR_RANK_ABSENT,                    /* it never said HELLO */
@@ -49,6 +48,22 @@ struct dfr_rank_figures {
     struct dfr_stage_rows stages;       /* what it did with its stages, if waves go by stages */
 };
 
+#define DFR_MOST_CHANGES 65536u         /* of windows that are kept; the others are counted */
+
+struct dfr_window_change {
+    double at_s;                        /* dfr_clock_s() of rank 0 */
+    int rank;
+    unsigned window;
+    double rate;                        /* waves a second, the best that was measured before; 0: none */
+};
+
+struct dfr_windows {                    /* how many waves each rank held at most, over time: each change that rank 0 made */
+    struct dfr_window_change *changes;
+    uint32_t n;
+    size_t room;
+    uint64_t n_dropped;                 /* also if there was no memory */
+};
+
 struct dfr_figures {                    /* of a run */
     int n_ranks;
     double elapsed_s;                   /* on rank 0, from the first message to the last wave */
@@ -65,10 +80,20 @@ struct dfr_figures {                    /* of a run */
 int dfr_figures_create(int n_ranks, uint32_t n_nodes, bool nodes, struct dfr_figures **figures, struct df_error *error);
 void dfr_figures_free(struct dfr_figures *figures);
 
-/* A report as bytes, which the caller frees. trips: two, or NULL. nodes, skips: n_nodes of each, or NULL. NULL: out of memory. */
-void *dfr_report_pack(const struct df_stats *stats, const struct dfr_trips *trips, const struct df_node_stats *nodes, const struct df_node_skips *skips, uint32_t n_nodes,
-                      size_t *size);
-/* Reads the report of a rank: its statistics are kept, and those of nodes are added to all ranks'. false: it is wrong, and nothing is changed. */
+void dfr_windows_add(struct dfr_windows *windows, double at_s, int rank, unsigned window, double rate);
+
+struct dfr_report {
+    const struct df_stats *stats;
+    const struct dfr_trips *trips;      /* two; NULL: there is no trace */
+    const struct df_node_stats *nodes;  /* n_nodes of each; NULL: they are not told */
+    const struct df_node_skips *skips;
+    uint32_t n_nodes;
+    const struct dfr_stage_rows *stages; /* NULL: there are none */
+};
+
+/* A report as bytes, which the caller frees. NULL: out of memory. */
+void *dfr_report_pack(const struct dfr_report *report, size_t *size);
+/* Reads the report of a rank: its statistics are kept, with its stages', and those of nodes are added to all ranks'. false: it is wrong, and nothing is changed. */
 bool dfr_report_read(struct dfr_figures *figures, int rank, const void *bytes, size_t size);
 
 /* Adds what a run did that followed another one on the same machine. Workers and memories of the same name are the same. All zero: there was none. */

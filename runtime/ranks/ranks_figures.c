@@ -60,8 +60,6 @@ void dfr_view_report(struct dfr_view *view, int rank, const struct dfr_message *
     }
     if (report->head.stage == 1)
         read = read && view->merged.output.file && dfr_cluster_trace_add(&view->merged, value->data, value->bytes);
-    else if (report->head.stage == 3)
-        read = read && dfr_stage_rows_read(view->figures, rank, value->data, value->bytes);
     else
         read = read && dfr_report_read(view->figures, rank, value->data, value->bytes);
     if (!read)
@@ -143,7 +141,8 @@ int dfr_teller_figures(struct dfr_teller *t, const struct dfr_worker *worker, co
                        struct dfr_message **message, struct df_error *error)
 {
     struct dfr_value value = { 0 };
-    void *bytes = dfr_report_pack(stats, dfr_worker_trips(worker), t->nodes, t->skips, t->n_nodes, &value.bytes);
+    const struct dfr_report report = { stats, dfr_worker_trips(worker), t->nodes, t->skips, t->n_nodes, t->stages };
+    void *bytes = dfr_report_pack(&report, &value.bytes);
 
     t->told = true;
     value.data = bytes;

@@ -42,6 +42,7 @@ struct dfr_teller {
     uint32_t n_nodes;                   /* of the whole graph */
     struct df_node_stats *nodes;        /* NULL: jobs are not timed */
     struct df_node_skips *skips;        /* NULL: not asked for */
+    const struct dfr_stage_rows *stages; /* what it did with its stages; NULL: it has none. The caller's */
     struct dfr_pieces pieces;           /* of the trace */
     struct dfr_trace_part trace;
     bool told;                          /* the figures went out */

@@ -17,8 +17,8 @@
 #include "runtime/base/error.h"
 #include "runtime/ranks/replica.h"
 #include "runtime/ranks/feed.h"
+#include "runtime/ranks/stage_rows.h"
 #include "runtime/ranks/suits.h"
-#include "runtime/ranks/tally.h"
 #include "runtime/stream/stream.h"
 #include "runtime/subgraph/groups.h"
 #include "runtime/threads/clock.h"
@@ -79,7 +79,7 @@ struct other {
     struct dfr_value *made, *all;       /* room for the tokens of a wave */
 
     struct dfr_tally tally;
-    bool over, told;                    /* rank 0 asks what was done; it was told what the stages did */
+    bool over;                          /* rank 0 asks what was done */
 };
 
 /* ---- stores ---- */
@@ -241,6 +241,7 @@ static int begin(void *arg, const struct dfr_message *welcome, struct df_error *
 
     if (status != DF_OK)
         return status;
+    o->replica.teller.stages = &o->tally.rows;
     leave_mapping(o);
     o->epoch = welcome->head.epoch;
     status = read_mapping(o, welcome, error);
@@ -570,20 +571,7 @@ static int64_t progress(void *arg)
     return oldest;
 }
 
-/* ---- reports ---- */
-
-static int report_stages(struct other *o, struct dfr_head head, struct dfr_message **message, struct df_error *error)
-{
-    struct dfr_value value = { 0 };
-    void *bytes = dfr_stage_rows_pack(&o->tally.rows, &value.bytes);
-
-    o->told = true;
-    head.stage = 3;
-    value.data = bytes;
-    *message = bytes ? dfr_message_make(&head, &value, 1) : NULL;
-    free(bytes);
-    return *message ? DF_OK : dfr_error_memory(error);
-}
+/* ---- begin and end ---- */
 
 static int report(void *arg, const struct dfr_head *head, struct dfr_message **message, bool *last, struct df_error *error)
 {
@@ -592,12 +580,8 @@ static int report(void *arg, const struct dfr_head *head, struct dfr_message **m
     if (!o->over)
         note_state(o);
     o->over = true;
-    if (o->replica.teller.told && !o->told)
-        return report_stages(o, *head, message, error);
     return dfr_replica_report(&o->replica, head, message, last, error);
 }
-
-/* ---- begin and end ---- */
 
 static int work(struct other *o, struct df_error *error)
 {
@@ -615,7 +599,7 @@ static void free_other(struct other *o)
     store_free(&o->in);
     store_free(&o->out);
     store_free(&o->early);
-    dfr_tally_free(&o->tally);
+    dfr_stage_rows_free(&o->tally.rows);
     free(o->early_from);
     free(o->body_place);
     free(o->places);

@@ -111,8 +111,7 @@ static void test_windows(void **state)
     assert_int_equal(w.n, DFR_MOST_CHANGES);
     assert_int_equal(w.n_dropped, 10);
     assert_int_equal(w.changes[12345].window, 12345);
-    dfr_windows_free(&w);
-    assert_int_equal(w.n, 0);
+    free(w.changes);
 }
 
 /* ---- pieces ---- */

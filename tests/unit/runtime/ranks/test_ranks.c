@@ -6,77 +6,17 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "link_rig.h"
-#include "run_rig.h"
-#include "runtime/link/message.h"
-#include "runtime/ranks/ranks.h"
+#include "ranks_rig.h"
 
 enum { MOST_RANKS = 4 };
 
-struct rank {
-    pthread_t thread;
-    struct dfr_link *link;
-    const struct df_graph *graph;
-    struct df_options options;
-    struct dfr_ranks_options ranks;
-    struct df_stats stats;
-    struct df_error error;
-    int status;
-};
-
-static struct rank all[MOST_RANKS];
 static struct dfr_figures *figures;
 static struct df_node_stats timed;      /* it is there: jobs are timed */
-
-static void *run_rank(void *arg)
-{
-    struct rank *r = arg;
-    r->status = dfr_ranks_run(r->link, r->graph, &r->options, &r->ranks, &r->stats, &r->error);
-    return NULL;
-}
-
-static void drop(void *cookie)
-{
-    dfr_message_drop(cookie);
-}
-
-static void prepare(struct rig *r)
-{
-    for (uint32_t v = 0; v < r->graph->n_nodes; v++)
-        ((struct df_node *)r->graph->nodes)[v].ordinal = v + 1;
-    rig_clear(r);
-    memset(all, 0, sizeof all);
-}
-
-/* killed: that rank dies after some time; 0: none. Gives what rank 0 says. */
-static int run_ranks(struct rig *r, int n, const struct df_options *options, const struct dfr_ranks_options *ranks, int killed,
-                     uint32_t *random)
-{
-    struct link_rig *rig = link_rig_create(n, rig_rand(random), rig_rand(random) % 20);
-
-    for (int i = 0; i < n; i++) {
-        all[i].link = link_rig_link(rig, i);
-        all[i].graph = r->graph;
-        all[i].options = *options;
-        all[i].ranks = *ranks;
-        all[i].ranks.share = DFR_SHARE_WAVES;
-        assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
-    }
-    if (killed) {
-        usleep(rig_rand(random) % 20000);
-        link_rig_kill(rig, killed);
-    }
-    for (int i = 0; i < n; i++)
-        pthread_join(all[i].thread, NULL);
-    link_rig_destroy(rig, drop);
-    return all[0].status;
-}
 
 /* Each wave was done by one rank. If none dies, all have reported, and each node has fired once in each wave, or was left out. */
 static void check_figures(const struct df_graph *g, int n, int64_t waves, int killed, unsigned seed)
@@ -113,7 +53,7 @@ static void check_seed(unsigned seed)
     bool streams = rig_rand(&random) % 2;
     int n = 2 + (int)(rig_rand(&random) % (MOST_RANKS - 1)), killed = n > 2 && seed % 8 == 1 ? 1 + (int)(rig_rand(&random) % 2) : 0;
     struct df_options o = rig_options(policies[rig_rand(&random) % 4], DF_DEVICE_NONE, 1);
-    struct dfr_ranks_options ranks = { .window = rig_rand(&random) % 4, .heartbeat_timeout_s = killed ? 3 : 0,
+    struct dfr_ranks_options ranks = { .share = DFR_SHARE_WAVES, .window = rig_rand(&random) % 4, .heartbeat_timeout_s = killed ? 3 : 0,
                                        .memory_bytes = rig_rand(&random) % 2 ? 2000 : 0 };
     struct rig r;
 
@@ -123,18 +63,11 @@ static void check_seed(unsigned seed)
     o.inflight = rig_rand(&random) % 5;
     rig_random(&r, seed, 4 + rig_rand(&random) % 30, 1 + rig_rand(&random) % 60, streams ? waves : 0);
     rig_expect(&r, waves);
-    prepare(&r);
     ranks.figures = seed % 2 ? &figures : NULL;
     o.node_stats = seed % 4 == 1 ? &timed : NULL;
-    if (run_ranks(&r, n, &o, &ranks, killed, &random) != DF_OK)
-        fail_msg("seed %u: %s", seed, all[0].error.text);
+    ranks_rig_check(&r, n, &o, &ranks, killed, &random, waves, seed);
     if (ranks.figures)
         check_figures(r.graph, n, waves, killed, seed);
-    for (int i = 1; i < n; i++)
-        if (i != killed && all[i].status != DF_OK)
-            fail_msg("seed %u, rank %d: %s", seed, i, all[i].error.text);
-    if (!rig_same(&r, waves))
-        fail_msg("seed %u: %d ranks, rank %d dies", seed, n, killed);
     rig_free(&r);
 }
 
@@ -164,10 +97,9 @@ static int run_chain(int source, int kernel, int64_t s, int sink)
         rig_node(&r, RIG_FAIL, 5, a, RIG_NOTHING);
     rig_sink(&r, RIG_ORDERED, a);
     rig_end(&r);
-    prepare(&r);
-    run_ranks(&r, 3, &o, &ranks, 0, &random);
+    ranks_rig_run(&r, 3, &o, &ranks, 0, &random);
     rig_free(&r);
-    return all[0].status;
+    return ranks_rig[0].status;
 }
 
 /* What fails on a worker is told by rank 0, with its place. The others are let go. */
@@ -175,11 +107,11 @@ static void test_failure(void **state)
 {
     (void)state;
     assert_int_not_equal(run_chain(RIG_STREAM, RIG_FAIL, 7, RIG_ORDERED), DF_OK);
-    if (!strstr(all[0].error.text, "node 'main/fail#2', wave 7"))
-        fail_msg("%s", all[0].error.text);
+    if (!strstr(ranks_rig[0].error.text, "node 'main/fail#2', wave 7"))
+        fail_msg("%s", ranks_rig[0].error.text);
     assert_int_not_equal(run_chain(RIG_STREAM, RIG_ADD1, 7, RIG_FAIL), DF_OK);
-    if (!strstr(all[0].error.text, "wave 5"))
-        fail_msg("%s", all[0].error.text);
+    if (!strstr(ranks_rig[0].error.text, "wave 5"))
+        fail_msg("%s", ranks_rig[0].error.text);
 }
 
 /* A graph of which nothing can be handed out: rank 0 says it, and the others have nothing to do. */
@@ -193,19 +125,17 @@ static void test_refused(void **state)
     rig_begin(&r, 10);
     rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_STREAM, 5, RIG_NOTHING, RIG_NOTHING));
     rig_end(&r);
-    prepare(&r);
-    assert_int_equal(run_ranks(&r, 2, &o, &ranks, 0, &random), DF_E_REFUSED);
-    assert_int_equal(all[1].status, DF_OK);
+    assert_int_equal(ranks_rig_run(&r, 2, &o, &ranks, 0, &random), DF_E_REFUSED);
+    assert_int_equal(ranks_rig[1].status, DF_OK);
     rig_free(&r);
     /* what fires once fails on rank 0, before any wave */
     rig_begin(&r, 10);
     struct rig_out once = rig_node(&r, RIG_FAIL, 0, rig_node(&r, RIG_ONCE, 5, RIG_NOTHING, RIG_NOTHING), RIG_NOTHING);
     rig_sink(&r, RIG_ORDERED, rig_node(&r, RIG_ADD2, 1, rig_node(&r, RIG_STREAM, 5, RIG_NOTHING, RIG_NOTHING), once));
     rig_end(&r);
-    prepare(&r);
-    assert_int_not_equal(run_ranks(&r, 2, &o, &ranks, 0, &random), DF_OK);
-    if (!strstr(all[0].error.text, "node 'main/fail"))
-        fail_msg("%s", all[0].error.text);
+    assert_int_not_equal(ranks_rig_run(&r, 2, &o, &ranks, 0, &random), DF_OK);
+    if (!strstr(ranks_rig[0].error.text, "node 'main/fail"))
+        fail_msg("%s", ranks_rig[0].error.text);
     rig_free(&r);
 }
 
@@ -251,14 +181,12 @@ static void check_checkpoint(int source, enum df_device_kind device, const char 
             if (r.graph->kernels[k].n_acc > 0)
                 ((struct df_functions *)r.graph->functions)[k].cpu = NULL;
     rig_fails = true;
-    prepare(&r);
-    assert_int_not_equal(run_ranks(&r, 2, &o, &ranks, 0, &random), DF_OK);
-    if (!strstr(all[0].error.text, "planted at 7"))
-        fail_msg("%s", all[0].error.text);
+    assert_int_not_equal(ranks_rig_run(&r, 2, &o, &ranks, 0, &random), DF_OK);
+    if (!strstr(ranks_rig[0].error.text, "planted at 7"))
+        fail_msg("%s", ranks_rig[0].error.text);
     rig_fails = false;
-    prepare(&r);
-    if (run_ranks(&r, 3, &o, &ranks, 0, &random) != DF_OK)
-        fail_msg("%s", all[0].error.text);
+    if (ranks_rig_run(&r, 3, &o, &ranks, 0, &random) != DF_OK)
+        fail_msg("%s", ranks_rig[0].error.text);
     assert_true(rig_same(&r, waves));
     const struct dfr_figures *f = figures;
     assert_in_range(f->waves, 5, 7);

@@ -6,79 +6,20 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "link_rig.h"
-#include "run_rig.h"
-#include "runtime/link/message.h"
+#include "ranks_rig.h"
 #include "runtime/subgraph/groups.h"
-#include "runtime/ranks/ranks.h"
 
-enum { MOST_RANKS = 6 };
+enum { MOST_RANKS = RANKS_RIG_MOST };
 
-struct rank {
-    pthread_t thread;
-    struct dfr_link *link;
-    const struct df_graph *graph;
-    struct df_options options;
-    struct dfr_ranks_options ranks;
-    struct df_stats stats;
-    struct df_error error;
-    int status;
-};
-
-static struct rank all[MOST_RANKS];
 static unsigned n_whole;                /* runs that other ranks took part in */
 static struct dfr_figures *figures;
 static struct df_node_stats timed;      /* it is there: jobs are timed */
 static char path[] = "/tmp/dfc-stages-XXXXXX";
-
-static void *run_rank(void *arg)
-{
-    struct rank *r = arg;
-    r->status = dfr_ranks_run(r->link, r->graph, &r->options, &r->ranks, &r->stats, &r->error);
-    return NULL;
-}
-
-static void drop(void *cookie)
-{
-    dfr_message_drop(cookie);
-}
-
-static void prepare(struct rig *r)
-{
-    for (uint32_t v = 0; v < r->graph->n_nodes; v++)
-        ((struct df_node *)r->graph->nodes)[v].ordinal = v + 1;
-    rig_clear(r);
-    memset(all, 0, sizeof all);
-}
-
-static int run_ranks(struct rig *r, int n, const struct df_options *options, const struct dfr_stages_options *stages, int killed, uint32_t *random)
-{
-    struct link_rig *rig = link_rig_create(n, rig_rand(random), rig_rand(random) % 20);
-
-    for (int i = 0; i < n; i++) {
-        all[i].link = link_rig_link(rig, i);
-        all[i].graph = r->graph;
-        all[i].options = *options;
-        all[i].ranks.heartbeat_timeout_s = killed ? 6 : 0;
-        all[i].ranks.figures = options->node_stats ? &figures : NULL;
-        all[i].ranks.stages = stages;
-        assert_int_equal(pthread_create(&all[i].thread, NULL, run_rank, &all[i]), 0);
-    }
-    if (killed) {
-        usleep(rig_rand(random) % 20000);
-        link_rig_kill(rig, killed);
-    }
-    for (int i = 0; i < n; i++)
-        pthread_join(all[i].thread, NULL);
-    link_rig_destroy(rig, drop);
-    return all[0].status;
-}
 
 /* ---- mappings ---- */
 
@@ -190,15 +131,16 @@ static void check_seed(unsigned seed, bool kills, bool changes)
     o.node_stats = seed % 3 != 1 ? &timed : NULL;
     rig_random(&r, seed, 4 + rig_rand(&random) % 30, 1 + rig_rand(&random) % 60, streams ? waves : 0);
     rig_expect(&r, waves);
-    prepare(&r);
+    ranks_rig_number(r.graph);
     write_map(r.graph, n, seed % 4 > 1, &random);
-    int status = run_ranks(&r, n, &o, &own, killed, &random);
-    bool none = strstr(all[0].error.text, "leaves no stage to other ranks"); /* an acc or an ordered node may be before all others */
+    const struct dfr_ranks_options ranks = { .stages = &own, .heartbeat_timeout_s = killed ? 6 : 0, .figures = o.node_stats ? &figures : NULL };
+    int status = ranks_rig_run(&r, n, &o, &ranks, killed, &random);
+    bool none = strstr(ranks_rig[0].error.text, "leaves no stage to other ranks"); /* an acc or an ordered node may be before all others */
     if (status != DF_OK && !none)
-        fail_msg("seed %u: %s", seed, all[0].error.text);
+        fail_msg("seed %u: %s", seed, ranks_rig[0].error.text);
     for (int i = 1; i < n; i++)
-        if (i != killed && all[i].status != DF_OK && !none)
-            fail_msg("seed %u, rank %d: %s", seed, i, all[i].error.text);
+        if (i != killed && ranks_rig[i].status != DF_OK && !none)
+            fail_msg("seed %u, rank %d: %s", seed, i, ranks_rig[i].error.text);
     n_whole += !none;
     if (!none && !killed && o.node_stats)
         check_figures(r.graph, n, waves, seed);

@@ -72,11 +72,6 @@ const struct dfr_worker *dfr_comm_worker(const struct dfr_comm *comm)
     return comm->loop->worker;
 }
 
-void dfr_comm_remap(struct dfr_comm *comm)
-{
-    dfr_manager_remap(comm->loop->manager, dfr_clock_s());
-}
-
 /* ---- what arrives ---- */
 
 /* A worker's graph is shown what another worker says. */

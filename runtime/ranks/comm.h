@@ -47,8 +47,6 @@ void dfr_comm_stop(struct dfr_comm *comm);
 void dfr_comm_send(struct dfr_comm *comm, int to, struct dfr_message *message);
 /* The same thread, while dfr_comm_work() runs. */
 const struct dfr_worker *dfr_comm_worker(const struct dfr_comm *comm);
-/* The same thread, on rank 0: dfr_manager_remap(). */
-void dfr_comm_remap(struct dfr_comm *comm);
 
 /* Rank 0's part of the graph. */
 struct dfr_manage_side {

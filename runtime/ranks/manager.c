@@ -462,6 +462,8 @@ void dfr_manager_ended(struct dfr_manager *m, double now_s)
     if (m->n_ended == dfr_manager_stored(m))
         return;
     dfr_manager_slot(m, m->n_ended++)->state = DFR_SLOT_FREE;
+    if (m->o.relay && m->o.relay->ended && m->o.relay->ended(m->o.relay->arg, m->n_ended - m->o.first_wave))
+        dfr_manager_remap(m, now_s);
     settle(m, now_s);
 }
 

@@ -59,17 +59,17 @@ struct dfr_manager;
 /* Who gets which wave, if waves go from worker to worker. */
 struct dfr_manager_relay {
     void *arg;
-    /* Makes the WELCOME of a new mapping onto the ranks that live, with that head. `uses`, by rank, is written: is it part of the mapping? NULL: out of
-     * memory. No request and no wave of the mapping before counts any more. */
-    struct dfr_message *(*map)(void *arg, const struct dfr_head *head, const bool *live, bool *uses);
+    /* Makes the WELCOME of a new mapping onto the ranks that live, with that head, and with what is made once. `uses`, by rank, is written: is it part of
+     * the mapping? NULL: out of memory. No request and no wave of the mapping before counts any more. */
+    struct dfr_message *(*map)(void *arg, const struct dfr_head *head, const struct dfr_value *once, uint32_t n_once, const bool *live, bool *uses);
     /* This wave can be given, with these tokens. false: not now. */
     bool (*offer)(void *arg, const struct dfr_message *give);
     /* A rank of the mapping asks. */
     void (*request)(void *arg, int rank, const struct dfr_head *ask);
     /* The next answer: to whom, and its head: a GIVE with wave and stage, or NONE. false: there is none. */
     bool (*answer)(void *arg, int *rank, struct dfr_head *head);
-    /* NULL, or told that the result of a wave was accepted. */
-    void (*accepted)(void *arg, int64_t wave);
+    /* NULL, or told how many waves have ended in this run. true: dfr_manager_remap(). */
+    bool (*ended)(void *arg, int64_t n);
     /* NULL, or told which classes of devices a rank has, as its HELLO says, before it is mapped. */
     void (*joined)(void *arg, int rank, uint32_t classes);
     /* NULL, or shown a TOOK of a rank of the mapping. */
@@ -90,7 +90,7 @@ struct dfr_manager_options {
     double start_s;                     /* that ranks have for their HELLO; 0: 60 s */
     double lost_s;                      /* for which no worker may live, after one did; 0: beat_timeout_s */
     double grace_s;                     /* after dfr_manager_stop(), what was given is waited for so long; 0: for ever */
-    const struct dfr_value *once;       /* of the WELCOME; borrowed during dfr_manager_create() */
+    const struct dfr_value *once;       /* of the WELCOME; borrowed during dfr_manager_create(), and with a relay until the end */
     uint32_t n_once;
     const struct dfr_manager_relay *relay; /* NULL: who gets a wave gives its result. Borrowed. Then the epoch's lower bits are 0 */
     bool stores;                        /* workers write files, and say when they are there */

@@ -45,7 +45,7 @@ static bool begin_generation(struct dfr_manager *m, bool *live, bool *uses)
     dfr_message_drop(m->welcome);
     head = dfr_manager_head(m, DFR_WELCOME);
     head.flags = m->o.wants;
-    m->welcome = m->o.relay->map(m->o.relay->arg, &head, live, uses);
+    m->welcome = m->o.relay->map(m->o.relay->arg, &head, m->o.once, m->o.n_once, live, uses);
     return m->welcome;
 }
 
@@ -196,8 +196,6 @@ static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_mess
     if (!wanted)
         return;
     dfr_manager_accept(m, result);
-    if (m->o.relay->accepted)
-        m->o.relay->accepted(m->o.relay->arg, result->head.wave);
     dfr_manager_revive(m, now_s, rank, true);
 }
 

@@ -31,8 +31,6 @@ struct first {
     uint32_t classes[DFR_MOST_PROCESSORS + 1]; /* by rank */
     struct dfr_mapping wanted;          /* as if all ranks lived */
     struct dfr_mapping mapping;         /* what is so */
-    const struct dfr_value *once;       /* n_once of them */
-    uint32_t n_once;
     struct dfr_feed *feed;              /* NULL: there is no mapping yet */
     bool begun;
     struct dfr_tune *tune;              /* NULL: it is not tuned */
@@ -164,19 +162,19 @@ static void tell(struct first *f, const struct dfr_mapping *before)
     f->begun = true;
 }
 
-static struct dfr_message *make_welcome(const struct first *f, const struct dfr_head *head)
+static struct dfr_message *make_welcome(const struct first *f, const struct dfr_head *head, const struct dfr_value *once, uint32_t n_once)
 {
-    struct dfr_value *values = calloc((size_t)f->n_once + 2, sizeof *values), *last = values + f->n_once;
+    struct dfr_value *values = calloc((size_t)n_once + 2, sizeof *values), *last = values + n_once;
     void *bytes = malloc(dfr_mapping_bytes(&f->mapping));
     struct dfr_message *message = NULL;
 
     if (values && bytes) {
-        if (f->n_once > 0)
-            memcpy(values, f->once, f->n_once * sizeof *values);
+        if (n_once > 0)
+            memcpy(values, once, n_once * sizeof *values);
         dfr_mapping_pack(&f->mapping, bytes);
         last[0] = (struct dfr_value){ .port = f->graph->n_values, .data = bytes, .bytes = dfr_mapping_bytes(&f->mapping) };
         last[1] = (struct dfr_value){ .port = f->graph->n_values + 1, .data = f->classes, .bytes = f->mapping.n_ranks * sizeof *f->classes };
-        message = dfr_message_make(head, values, f->n_once + 2);
+        message = dfr_message_make(head, values, n_once + 2);
     }
     free(values);
     free(bytes);
@@ -191,7 +189,7 @@ static bool open_feed(struct first *f)
 }
 
 /* If no rank lives, ranks are told the mapping as it was, of which they are no part. */
-static struct dfr_message *map(void *arg, const struct dfr_head *head, const bool *live, bool *uses)
+static struct dfr_message *map(void *arg, const struct dfr_head *head, const struct dfr_value *once, uint32_t n_once, const bool *live, bool *uses)
 {
     struct first *f = arg;
     const struct dfr_mapping before = f->mapping;
@@ -209,7 +207,7 @@ static struct dfr_message *map(void *arg, const struct dfr_head *head, const boo
         uses[rank] = any && f->mapping.group_of_rank[rank] != DFR_NO_GROUP;
     if (any)
         tell(f, &before);
-    return make_welcome(f, head);
+    return make_welcome(f, head, once, n_once);
 }
 
 /* ---- waves ---- */
@@ -255,26 +253,21 @@ static void took(void *arg, int rank, const struct dfr_message *message)
     dfr_tune_took(f->tune, &f->mapping, (uint32_t)rank, message->head.wave, seconds);
 }
 
-static void begin(void *arg, const struct dfr_value *once, uint32_t n)
+static bool ended(void *arg, int64_t n)
 {
     struct first *f = arg;
+    struct dfr_mapping next;
 
-    f->once = once;
-    f->n_once = n;
-}
-
-static void ended(void *arg, struct dfr_comm *comm, int64_t n)
-{
-    struct first *f = arg;
-    struct dfr_mapping next = f->mapping;
-
+    if (!f->own->change && !f->tune)
+        return false;
+    next = f->mapping;
     const bool asked = f->own->change && f->own->change(f->own->change_arg, n, &next);
     if (!asked && !(f->tune && dfr_tune_ended(f->tune, n, &next, dfr_ranks_tell, NULL)))
-        return;
-    if (!dfr_mapping_is_valid(&next))
-        return;
-    f->wanted = next;
-    dfr_comm_remap(comm);
+        return false;
+    const bool valid = dfr_mapping_is_valid(&next);
+    if (valid)
+        f->wanted = next;
+    return valid;
 }
 
 /* ---- begin and end ---- */
@@ -302,8 +295,8 @@ int dfr_rank0_stages(struct dfr_comm *comm, const struct df_graph *g, const stru
                      const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error)
 {
     struct first *f = calloc(1, sizeof *f);
-    const struct dfr_manager_relay calls = { .arg = f, .map = map, .offer = offer, .request = request, .answer = answer, .took = took, .joined = joined };
-    const struct dfr_ranks_relay relay = { .arg = f, .relay = &calls, .begin = begin, .ended = ended };
+    const struct dfr_manager_relay relay = { .arg = f, .map = map, .offer = offer, .request = request, .answer = answer, .ended = ended, .joined = joined,
+                                             .took = took };
     struct dfr_parts parts = { 0 };
 
     if (!f)

@@ -22,7 +22,7 @@ struct first {
     bool pauses;                        /* TAIL gets no waves now, for a checkpoint */
     int64_t limit;                      /* waves */
     int64_t expected;                   /* waves, as sources say; 0: none does */
-    const struct dfr_ranks_relay *relay; /* NULL: ranks share waves */
+    const struct dfr_manager_relay *relay; /* NULL: ranks share waves */
     int64_t head_first, first;          /* the first wave of HEAD; the first that is handed out */
     int64_t begun;                      /* the next wave of HEAD */
     int64_t ended;                      /* the waves before this one have ended in TAIL */
@@ -163,8 +163,6 @@ static int ended(void *arg, unsigned most, unsigned *n, struct df_error *error)
     for (; status == DF_OK && *n < most && (wave = dfr_part_ended(r->tail, true)) >= 0; ++*n)
         dfr_part_release(r->tail, wave);
     f->ended += *n;
-    if (*n > 0 && f->relay && f->relay->ended)
-        f->relay->ended(f->relay->arg, r->comm, f->ended - f->first);
     tell_progress(f);
     if (status == DF_OK && r->resumable) {
         status = dfr_resumable_ended(r->resumable, f->ended, error);
@@ -274,11 +272,8 @@ static void manage(void *arg, struct dfr_manager_options *options)
     struct first *f = arg;
     const struct dfr_rank0 *r = &f->rank0;
 
-    if (f->relay) {
-        options->epoch <<= DFR_GENERATION_BITS;
-        options->relay = f->relay->relay;
-        f->relay->begin(f->relay->arg, options->once, options->n_once);
-    }
+    options->relay = f->relay;
+    options->epoch <<= f->relay ? DFR_GENERATION_BITS : 0;
     options->first_wave = f->first;
     options->window = r->ranks->window;
     options->memory_bytes = f->most_bytes = (r->ranks->memory_bytes ? r->ranks->memory_bytes : dfr_host_bytes() / 4) / 2;
@@ -294,7 +289,7 @@ static int64_t waves(const void *arg)
 }
 
 int dfr_rank0_waves(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
-                    const struct dfr_ranks_options *ranks, const struct dfr_ranks_relay *relay, struct df_stats *stats, struct df_error *error)
+                    const struct dfr_ranks_options *ranks, const struct dfr_manager_relay *relay, struct df_stats *stats, struct df_error *error)
 {
     static const struct dfr_handout handout = { .open = open_parts, .manage = manage, .next = next, .result = result, .ended = ended, .waves = waves };
     struct first f = { .rank0 = { .handout = &handout, .comm = comm, .parts = parts, .ranks = ranks, .options = *options, .hash = hash }, .relay = relay,

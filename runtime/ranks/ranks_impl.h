@@ -25,19 +25,9 @@ static inline double dfr_ranks_worker_beat_s(const struct dfr_ranks_options *ran
 /* Warns: `tell` of a manager's options. */
 void dfr_ranks_tell(void *arg, const char *sentence);
 
-/* What is another way for ranks that have stages: rank 0's epoch and who gets waves. */
-struct dfr_ranks_relay {
-    void *arg;
-    const struct dfr_manager_relay *relay;
-    /* Told what is made once, by rising port; borrowed until all is over. */
-    void (*begin)(void *arg, const struct dfr_value *once, uint32_t n_once);
-    /* NULL, or told how many waves of this run have ended; more than before. May call dfr_comm_remap(). */
-    void (*ended)(void *arg, struct dfr_comm *comm, int64_t n);
-};
-
 /* Each runs its rank until all is over. hash: of the program with its args, and of what is handed out. relay: NULL if ranks share waves. */
 int dfr_rank0_waves(struct dfr_comm *comm, const struct dfr_parts *parts, const struct df_options *options, uint64_t hash,
-                    const struct dfr_ranks_options *ranks, const struct dfr_ranks_relay *relay, struct df_stats *stats, struct df_error *error);
+                    const struct dfr_ranks_options *ranks, const struct dfr_manager_relay *relay, struct df_stats *stats, struct df_error *error);
 int dfr_rank0_parts(struct dfr_comm *comm, const struct dfr_shared *shared, const struct df_options *options, uint64_t hash,
                     const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error);
 int dfr_rank0_stages(struct dfr_comm *comm, const struct df_graph *graph, const struct dfr_stages *stages, const struct df_options *options, uint64_t hash,

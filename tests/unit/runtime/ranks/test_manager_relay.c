@@ -8,11 +8,11 @@
 static struct dfr_manager_relay relay;
 static bool mapped[8];                  /* of the last mapping */
 static int64_t offered[64];
-static unsigned n_offered, n_given, n_maps, n_accepted;
+static unsigned n_offered, n_given, n_maps;
 static int asks[64];
 static unsigned n_asks;
 
-static struct dfr_message *map(void *arg, const struct dfr_head *head, const bool *live, bool *uses)
+static struct dfr_message *map(void *arg, const struct dfr_head *head, const struct dfr_value *once, uint32_t n_once, const bool *live, bool *uses)
 {
     (void)arg;
     n_offered = n_given = n_asks = 0;
@@ -21,7 +21,7 @@ static struct dfr_message *map(void *arg, const struct dfr_head *head, const boo
         uses[rank] = mapped[rank] = live[rank] && rank < 3; /* the others are spare, unless both are dead */
     if (!mapped[1] && !mapped[2] && options.n_ranks > 3)
         uses[3] = mapped[3] = live[3];
-    return dfr_message_make(head, NULL, 0);
+    return dfr_message_make(head, once, n_once);
 }
 
 static bool offer_wave(void *arg, const struct dfr_message *give)
@@ -49,21 +49,15 @@ static bool answer(void *arg, int *rank, struct dfr_head *head)
     return true;
 }
 
-static void accepted(void *arg, int64_t wave)
-{
-    (void)arg, (void)wave;
-    n_accepted++;
-}
-
 static int set_up_relay(void **state)
 {
     set_up(state);
-    relay = (struct dfr_manager_relay){ .map = map, .offer = offer_wave, .request = request, .answer = answer, .accepted = accepted };
+    relay = (struct dfr_manager_relay){ .map = map, .offer = offer_wave, .request = request, .answer = answer };
     options.relay = &relay;
     options.n_ranks = 4;
     options.epoch = (uint64_t)5 << DFR_GENERATION_BITS;
     memset(mapped, 0, sizeof mapped);
-    n_offered = n_given = n_maps = n_asks = n_accepted = 0;
+    n_offered = n_given = n_maps = n_asks = 0;
     return 0;
 }
 
@@ -119,7 +113,7 @@ static void test_whole(void **state)
     assert_int_equal(end_all(1), 0);
     say(1, 2, DFR_RESULT, 0, 1);
     assert_int_equal(end_all(1), 2);
-    assert_int_equal(n_accepted, 2);
+    assert_int_equal(dfr_manager_state(manager).n_accepted, 2);
     ask(1, 1, 1);
     say(2, 2, DFR_RESULT, 2, 1);
     say(2, 2, DFR_RESULT, 2, 1);

@@ -3,12 +3,15 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/error.h"
 #include "runtime/base/interrupt.h"
 #include "runtime/engine/log.h"
 #include "runtime/graph/scalars.h"
 #include "runtime/record/outputs.h"
+#include "runtime/threads/clock.h"
 
 /* ---- HEAD and TAIL ---- */
 
@@ -30,7 +33,7 @@ struct df_options dfr_rank0_options(struct dfr_rank0 *r, unsigned which)
         options.device = DF_DEVICE_NONE;
         options.policy = NULL;
     }
-    options.trace_part = &r->view.traces[which];
+    options.trace_part = &r->traces[which];
     return options;
 }
 
@@ -100,6 +103,90 @@ static bool admits(void *arg, const struct dfr_message *hello, char *why, size_t
     return dfr_inputs_are(&r->inputs, files ? files->data : NULL, files ? files->bytes : 0, why, size);
 }
 
+/* ---- what the ranks did ---- */
+
+/* Jobs of the parts that run here are counted beside those of the others. */
+static int begin_figures(struct dfr_rank0 *r, struct df_error *error)
+{
+    struct df_options *options = &r->options;
+    int status = dfr_figures_create(r->comm->link->size, r->parts->graph->n_nodes, options->node_stats != NULL, &r->figures, error);
+
+    if (status != DF_OK)
+        return status;
+    r->figures->by_stages = r->ranks->stages;
+    options->node_stats = r->figures->nodes;
+    options->node_skips = r->figures->skips;
+    r->begun_s = dfr_clock_s();
+    if (!options->trace_path)
+        return DF_OK;
+    status = dfr_cluster_trace_open(&r->trace, options->trace_path, error);
+    for (unsigned which = 0; status == DF_OK && which < DFR_PLACES; which++)
+        r->traces[which] = (struct dfr_trace_part){ .file = r->trace.output.file, .first_row = which * DF_MAX_WORKERS * 2, .clock.origin_s = r->begun_s };
+    strcpy(r->traces[DFR_HEAD].name, "rank 0 head ");
+    strcpy(r->traces[DFR_TAIL].name, "rank 0 tail ");
+    return status;
+}
+
+static void note_untraced(struct dfr_rank0 *r, int rank, const struct dfr_message *report)
+{
+    char why[256];
+
+    dfr_message_text_of(report, why, sizeof why);
+    dfr_say("warning: the trace has not all events of rank %d: %s", rank, why);
+    if (rank > 0 && rank < r->figures->n_ranks)
+        r->figures->ranks[rank].untraced = true;
+}
+
+static void read_report(void *arg, int rank, const struct dfr_message *report)
+{
+    struct dfr_rank0 *r = arg;
+    const struct dfr_value *value = &report->values[0];
+    bool read = report->n_values == 1;
+
+    if (report->head.stage == 2) {
+        note_untraced(r, rank, report);
+        return;
+    }
+    if (report->head.stage == 1)
+        read = read && r->trace.output.file && dfr_cluster_trace_add(&r->trace, value->data, value->bytes);
+    else
+        read = read && dfr_report_read(r->figures, rank, value->data, value->bytes);
+    if (!read)
+        dfr_say("warning: what rank %d reports of itself cannot be read", rank);
+}
+
+static void keep_figures(void *arg, const struct dfr_manager *manager)
+{
+    struct dfr_rank0 *r = arg;
+
+    for (int rank = 1; r->figures && rank < r->figures->n_ranks; rank++)
+        dfr_manager_figures(manager, rank, &r->figures->ranks[rank]);
+}
+
+/* The run has ended well. What HEAD and TAIL did. */
+static void add_own_figures(struct dfr_rank0 *r, const struct df_stats *head, const struct df_stats *tail)
+{
+    struct dfr_rank_figures *own = &r->figures->ranks[0];
+
+    gethostname(own->host, sizeof own->host - 1);
+    own->fate = DFR_RANK_WORKED;
+    own->reported = true;
+    dfr_stats_join(&own->stats, head, "head");
+    dfr_stats_join(&own->stats, tail, "tail");
+    r->figures->elapsed_s = dfr_clock_s() - r->begun_s;
+    r->figures->waves = r->nothing ? 0 : r->handout->waves(r);
+}
+
+/* The trace appears if the run has ended well. Gives the status of all. */
+static int end_trace(struct dfr_rank0 *r, int status, struct df_error *error)
+{
+    if (!r->trace.output.file)
+        return status;
+    int closed = dfr_cluster_trace_close(&r->trace, r->figures, r->begun_s, status == DF_OK, status == DF_OK ? error : NULL);
+    r->trace.output.file = NULL;
+    return status == DF_OK ? closed : status;
+}
+
 /* ---- begin ---- */
 
 static int open_journal(struct dfr_rank0 *r, bool parts, struct df_error *error)
@@ -123,10 +210,8 @@ static int open_journal(struct dfr_rank0 *r, bool parts, struct df_error *error)
 static int open_all(struct dfr_rank0 *r, struct df_error *error)
 {
     const struct df_graph *g = r->parts->graph;
-    int status = r->ranks->figures || r->options.trace_path ? dfr_view_begin(&r->view, r->comm->link->size, g->n_nodes, &r->options, error) : DF_OK;
+    int status = r->ranks->figures || r->options.trace_path ? begin_figures(r, error) : DF_OK;
 
-    if (r->view.figures)
-        r->view.figures->by_stages = r->ranks->stages;
     if (status == DF_OK)
         status = check_sinks(g, r->options.args, error);
     if (status == DF_OK)
@@ -149,16 +234,6 @@ static void note_live(void *arg, int n_live, int n_dead)
     struct dfr_rank0 *r = arg;
     r->n_live = n_live;
     r->n_dead = n_dead;
-}
-
-static void read_report(void *arg, int rank, const struct dfr_message *report)
-{
-    dfr_view_report(&((struct dfr_rank0 *)arg)->view, rank, report);
-}
-
-static void keep_figures(void *arg, const struct dfr_manager *manager)
-{
-    dfr_view_over(&((struct dfr_rank0 *)arg)->view, manager);
 }
 
 static int next(void *arg, const struct dfr_head *head, struct dfr_message **give, bool *over, struct df_error *error)
@@ -197,8 +272,9 @@ static int manage(struct dfr_rank0 *r, struct dfr_manager_state *state, struct d
         options.epoch = dfr_resumable_waves(r->resumable).epoch;
         options.grace_s = fmax(r->ranks->resume->grace_s, 1e-3);
     }
-    if (r->view.figures) {
-        dfr_view_ask(&r->view, &options);
+    if (r->figures) {
+        options.wants = DFR_WANTS_REPORT | (r->figures->nodes ? DFR_WANTS_NODES : 0) | (r->trace.output.file ? DFR_WANTS_TRACE : 0);
+        options.origin_s = r->begun_s;
         options.report = read_report;
     }
     if (!side.at_once)
@@ -235,8 +311,8 @@ static int finish(struct dfr_rank0 *r, int status, struct df_stats *stats, struc
         status = dfr_error_memory(error);
     if (!r->nothing)
         status = finish_parts(r, status, head, stats, error);
-    if (status == DF_OK && r->view.figures)
-        dfr_view_end(&r->view, head, r->nothing ? head : stats, r->nothing ? 0 : r->handout->waves(r));
+    if (status == DF_OK && r->figures)
+        add_own_figures(r, head, r->nothing ? head : stats);
     free(head);
     return status;
 }
@@ -257,12 +333,15 @@ int dfr_rank0_run(struct dfr_rank0 *r, struct df_stats *stats, struct df_error *
         r->failed = open_all(r, &r->why);
     int status = finish(r, manage(r, &state, error), stats, error);
     if (status == DF_E_STOPPED && r->resumable && dfr_asked()) {
-        dfr_view_end_trace(&r->view, status, NULL);
+        end_trace(r, status, NULL);
         r->comm->link->close(r->comm->link, r->comm->whole);
         dfr_resumable_leave(r->resumable, !state.gave_up);
     }
-    status = dfr_view_end_trace(&r->view, status, error);
-    dfr_view_free(&r->view, status == DF_OK ? r->ranks->figures : NULL);
+    status = end_trace(r, status, error);
+    if (status == DF_OK && r->ranks->figures)
+        *r->ranks->figures = r->figures;
+    else
+        dfr_figures_free(r->figures);
     dfr_part_close(r->head);
     dfr_part_close(r->tail);
     free(r->once);

@@ -10,7 +10,7 @@
 #ifndef DFR_RANK0_H
 #define DFR_RANK0_H
 
-#include "runtime/ranks/ranks_figures.h"
+#include "runtime/ranks/cluster_trace.h"
 #include "runtime/ranks/ranks_impl.h"
 #include "runtime/record/digest.h"
 
@@ -44,7 +44,10 @@ struct dfr_rank0 {
     uint32_t n_once;
     struct dfr_inputs inputs;           /* of sources with @worker */
     int n_live, n_dead;                 /* other ranks */
-    struct dfr_view view;               /* of what all ranks do */
+    struct dfr_figures *figures;        /* what all ranks did; NULL: not asked for */
+    double begun_s;
+    struct dfr_cluster_trace_write trace; /* its file is NULL: no trace is written */
+    struct dfr_trace_part traces[DFR_PLACES]; /* of the parts that run here */
     int failed;                         /* the run cannot begin, or go on, and the others are still to hear it */
     struct df_error why;
 };

@@ -264,7 +264,7 @@ static int open_parts(void *arg, struct df_error *error)
 static void note_window(void *arg, double now_s, int rank, unsigned window, double rate)
 {
     struct first *f = arg;
-    dfr_windows_add(&f->rank0.view.figures->windows, now_s, rank, window, rate);
+    dfr_windows_add(&f->rank0.figures->windows, now_s, rank, window, rate);
 }
 
 static void manage(void *arg, struct dfr_manager_options *options)
@@ -279,7 +279,7 @@ static void manage(void *arg, struct dfr_manager_options *options)
     options->memory_bytes = f->most_bytes = (r->ranks->memory_bytes ? r->ranks->memory_bytes : dfr_host_bytes() / 4) / 2;
     options->stores = dfr_held_writes(r->parts->graph);
     options->stored_waves = r->resumable ? dfr_resumable_waves(r->resumable).done : 0;
-    options->window_changed = r->view.figures && !f->relay ? note_window : NULL;
+    options->window_changed = r->figures && !f->relay ? note_window : NULL;
 }
 
 static int64_t waves(const void *arg)

@@ -16,16 +16,25 @@
 
 /* ---- runs of BODY ---- */
 
+/* Events that are written from now on are on rank 0's clock as far as that is known. */
+static void set_clock(struct dfr_replica *r)
+{
+    const struct dfr_worker *worker = dfr_comm_worker(r->comm);
+    const struct dfr_trips *trips = dfr_worker_trips(worker);
+
+    r->trace.clock = dfr_trips_clock(&trips[0], &trips[1], dfr_worker_origin_s(worker));
+}
+
 int dfr_replica_open(struct dfr_replica *r, const struct dfr_parts *parts, struct df_error *error)
 {
     r->ending = false;
-    dfr_teller_clock(&r->teller, dfr_comm_worker(r->comm));
+    set_clock(r);
     return dfr_part_open(parts, DFR_BODY, &r->options, r->welcome->values, r->welcome->n_values, &r->body, error);
 }
 
 bool dfr_replica_knows_clock(const struct dfr_replica *r)
 {
-    return !r->teller.pieces.file || dfr_worker_trips(dfr_comm_worker(r->comm))[0].n > 0;
+    return !r->pieces.file || dfr_worker_trips(dfr_comm_worker(r->comm))[0].n > 0;
 }
 
 bool dfr_replica_ends(struct dfr_replica *r)
@@ -43,7 +52,7 @@ int dfr_replica_finish(struct dfr_replica *r, struct df_error *error)
     if (!stats)
         return dfr_error_memory(error);
     if (r->comm->loop)                  /* else nobody asks for the trace any more */
-        dfr_teller_clock(&r->teller, dfr_comm_worker(r->comm));
+        set_clock(r);
     int status = dfr_part_finish(r->body, stats, error);
     if (status == DF_OK)
         dfr_stats_add(&r->sum, stats);
@@ -65,18 +74,29 @@ void dfr_replica_init(struct dfr_replica *r, struct dfr_comm *comm, const struct
     *r = (struct dfr_replica){ .comm = comm, .graph = graph, .ranks = ranks, .options = *options, .hash = hash };
 }
 
+/* What rank 0 wants is counted and traced from now on. */
+static int begin_counting(struct dfr_replica *r, uint32_t wants, struct df_error *error)
+{
+    const size_t n = r->graph->n_nodes + (size_t)1;
+    int status = wants & DFR_WANTS_TRACE ? dfr_pieces_open(&r->pieces, error) : DF_OK;
+
+    r->counts = true;
+    r->trace = (struct dfr_trace_part){ .file = r->pieces.file, .process = (uint32_t)r->comm->link->rank };
+    snprintf(r->trace.name, sizeof r->trace.name, "rank %d ", r->comm->link->rank);
+    r->nodes = wants & DFR_WANTS_NODES ? calloc(n, sizeof *r->nodes) : NULL;
+    r->skips = wants & DFR_WANTS_REPORT ? calloc(n, sizeof *r->skips) : NULL;
+    r->options.trace_part = &r->trace;
+    r->options.node_stats = r->nodes;
+    r->options.node_skips = r->skips;
+    const bool made = (!(wants & DFR_WANTS_NODES) || r->nodes) && (!(wants & DFR_WANTS_REPORT) || r->skips);
+    return status != DF_OK || made ? status : dfr_error_memory(error);
+}
+
 int dfr_replica_welcome(struct dfr_replica *r, const struct dfr_message *welcome, struct df_error *error)
 {
     dfr_message_drop(r->welcome);
     r->welcome = dfr_message_hold((struct dfr_message *)welcome);
-    if (r->counts)
-        return DF_OK;
-    r->counts = true;
-    int status = dfr_teller_begin(&r->teller, welcome->head.flags, r->comm->link->rank, r->graph->n_nodes, error);
-    r->options.trace_part = &r->teller.trace;
-    r->options.node_stats = r->teller.nodes;
-    r->options.node_skips = r->teller.skips;
-    return status;
+    return r->counts ? DF_OK : begin_counting(r, welcome->head.flags, error);
 }
 
 bool dfr_replica_is_asked(const struct dfr_replica *r)
@@ -135,24 +155,58 @@ int dfr_replica_end(struct dfr_replica *r, int status, struct df_stats *stats, s
         *stats = r->sum;
     dfr_replica_close(r);
     dfr_message_drop(r->welcome);
-    dfr_teller_free(&r->teller);
+    dfr_pieces_close(&r->pieces);
+    free(r->nodes);
+    free(r->skips);
     return status;
 }
 
 /* ---- reports ---- */
 
+/* The first message of all. */
+static int report_figures(struct dfr_replica *r, const struct dfr_head *head, struct dfr_message **message, struct df_error *error)
+{
+    const struct dfr_report report = { &r->sum, dfr_worker_trips(dfr_comm_worker(r->comm)), r->nodes, r->skips, r->graph->n_nodes, r->stages };
+    struct dfr_value value = { 0 };
+    void *bytes = dfr_report_pack(&report, &value.bytes);
+
+    r->told = true;
+    value.data = bytes;
+    *message = bytes ? dfr_message_make(head, &value, 1) : NULL;
+    free(bytes);
+    if (r->pieces.file)
+        dfr_pieces_begin(&r->pieces);
+    return *message ? DF_OK : dfr_error_memory(error);
+}
+
+/* The next piece of the trace, if there is one. If it cannot be read, this is told in its place, and nothing follows. */
+static int report_trace(struct dfr_replica *r, struct dfr_head head, struct dfr_message **message, struct df_error *error)
+{
+    struct dfr_value value = { .data = r->pieces.piece };
+    struct df_error why = { "" };
+    bool read = !r->pieces.file || dfr_pieces_next(&r->pieces, &value.bytes, &why) == DF_OK;
+
+    if (read && value.bytes == 0)
+        return DF_OK;
+    head.stage = read ? 1 : 2;
+    *message = read ? dfr_message_make(&head, &value, 1) : dfr_message_make_text(&head, why.text);
+    if (!read)
+        dfr_pieces_close(&r->pieces);
+    return *message ? DF_OK : dfr_error_memory(error);
+}
+
 int dfr_replica_report(struct dfr_replica *r, const struct dfr_head *head, struct dfr_message **message, bool *last, struct df_error *error)
 {
     int status = DF_OK;
 
-    if (r->teller.told) {
-        status = dfr_teller_trace(&r->teller, *head, message, error);
+    if (r->told) {
+        status = report_trace(r, *head, message, error);
         *last = !*message;
     } else if (dfr_replica_ends(r)) {
         status = dfr_replica_finish(r, error);
         dfr_replica_close(r);
         if (status == DF_OK)
-            status = dfr_teller_figures(&r->teller, dfr_comm_worker(r->comm), &r->sum, head, message, error);
+            status = report_figures(r, head, message, error);
     }
     return status;
 }

@@ -11,7 +11,7 @@
 #ifndef DFR_REPLICA_H
 #define DFR_REPLICA_H
 
-#include "runtime/ranks/ranks_figures.h"
+#include "runtime/ranks/pieces.h"
 #include "runtime/ranks/ranks_impl.h"
 
 struct dfr_replica {
@@ -24,8 +24,12 @@ struct dfr_replica {
     struct dfr_part *body;              /* NULL: nothing runs */
     bool ending;                        /* BODY gets no more waves: its run ends */
     struct df_stats sum;                /* of all runs that have ended */
-    struct dfr_teller teller;           /* what this rank did; begun with the first WELCOME */
-    bool counts;                        /* the teller has begun */
+    bool counts, told;                  /* what this rank does is counted, from the first WELCOME on; rank 0 was told */
+    struct df_node_stats *nodes;        /* of the whole graph; NULL: jobs are not timed */
+    struct df_node_skips *skips;        /* the same; NULL: not asked for */
+    const struct dfr_stage_rows *stages; /* what it did with its stages; NULL: it has none. The caller's */
+    struct dfr_pieces pieces;           /* of the trace; its file is NULL: there is none */
+    struct dfr_trace_part trace;
 };
 
 void dfr_replica_init(struct dfr_replica *replica, struct dfr_comm *comm, const struct df_graph *graph, const struct df_options *options, uint64_t hash,

@@ -241,7 +241,7 @@ static int begin(void *arg, const struct dfr_message *welcome, struct df_error *
 
     if (status != DF_OK)
         return status;
-    o->replica.teller.stages = &o->tally.rows;
+    o->replica.stages = &o->tally.rows;
     leave_mapping(o);
     o->epoch = welcome->head.epoch;
     status = read_mapping(o, welcome, error);

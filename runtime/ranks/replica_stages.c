@@ -15,8 +15,8 @@
 
 #include "runtime/base/array.h"
 #include "runtime/base/error.h"
-#include "runtime/ranks/replica.h"
 #include "runtime/ranks/feed.h"
+#include "runtime/ranks/replica.h"
 #include "runtime/ranks/stage_rows.h"
 #include "runtime/ranks/suits.h"
 #include "runtime/stream/stream.h"
@@ -70,8 +70,7 @@ struct other {
     struct store early;                 /* ASKs of a generation that has not begun here */
     uint32_t *early_from;               /* by number in `early`: the rank */
 
-    struct dfr_parts parts;             /* of what runs */
-    uint8_t *body_place;                /* by node: the view that `parts` is of */
+    struct dfr_parts parts;             /* of BODY, if there is one */
     bool changes;                       /* BODY is to be that of `groups`, when what runs has ended */
     struct place *places;               /* by place of BODY */
     uint32_t n_places, n_running;
@@ -178,7 +177,7 @@ static int open_receiver(struct other *o, struct df_error *error)
 static bool is_other_group(const struct other *o)
 {
     for (uint32_t v = 0; v < o->graph->n_nodes; v++)
-        if ((o->body_place[v] == DFR_BODY) != (o->groups.place[v] == o->group + 1) || (o->body_place[v] == DFR_TAIL) != (o->groups.place[v] > o->group + 1))
+        if ((o->parts.place[v] == DFR_BODY) != (o->groups.place[v] == o->group + 1) || (o->parts.place[v] == DFR_TAIL) != (o->groups.place[v] > o->group + 1))
             return true;
     return false;
 }
@@ -272,10 +271,8 @@ static int open_body(struct other *o, struct df_error *error)
 {
     int status = dfr_groups_view(&o->groups, o->group, &o->parts, error);
 
-    if (status == DF_OK) {
-        memcpy(o->body_place, o->parts.place, o->graph->n_nodes);
+    if (status == DF_OK)
         status = dfr_replica_open(&o->replica, &o->parts, error);
-    }
     o->next_local = 0;
     o->changes = false;
     return status;
@@ -601,7 +598,6 @@ static void free_other(struct other *o)
     store_free(&o->early);
     dfr_stage_rows_free(&o->tally.rows);
     free(o->early_from);
-    free(o->body_place);
     free(o->places);
     free(o->made);
     free(o->all);
@@ -621,10 +617,9 @@ int dfr_replica_stages(struct dfr_comm *comm, const struct df_graph *g, const st
     o->replica.options.apart = 1;
     o->replica.options.inflight = o->n_places;
     o->places = calloc(o->n_places, sizeof *o->places);
-    o->body_place = malloc((size_t)g->n_nodes + 1);
     o->made = calloc((size_t)g->n_values + 1, sizeof *o->made);
     o->all = calloc(2 * ((size_t)g->n_values + 1), sizeof *o->all);
-    status = o->places && o->body_place && o->made && o->all ? work(o, error) : dfr_error_memory(error);
+    status = o->places && o->made && o->all ? work(o, error) : dfr_error_memory(error);
     dfr_replica_leave(&o->replica, status, error);
     status = dfr_replica_end(&o->replica, status, stats, error);
     free_other(o);

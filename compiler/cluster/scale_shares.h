@@ -14,7 +14,7 @@
 
 #include "compiler/cluster/manager_simulation.h"
 #include "partition/partition.h"
-#include "runtime/ranks/ranks.h"
+#include "runtime/subgraph/share.h"
 
 struct dfc_scale_shares {
     uint32_t n_parts;                   /* 0: the graph has nothing to be shared */

@@ -233,14 +233,14 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
 {
     switch (message->head.kind) {
     case DFR_RESULT:
-        m->handing->judge(m, now_s, rank, message);
+        m->protocol->judge(m, now_s, rank, message);
         break;
     case DFR_STORED:
         note_stored(m, now_s, rank, &message->head);
         break;
     case DFR_BEAT:
         dfr_pulse_hear(&m->workers[rank].pulse, now_s, message, m->o.beat_timeout_s);
-        m->handing->hear_progress(m, now_s, rank, message->head.wave);
+        m->protocol->hear_progress(m, now_s, rank, message->head.wave);
         dfr_manager_revive(m, now_s, rank, false);
         break;
     case DFR_CLOCK:
@@ -257,7 +257,7 @@ static void obey(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
         dfr_manager_let_leave(m, now_s, rank);
         break;
     default:
-        m->state.n_dropped += !m->handing->hear || !m->handing->hear(m, rank, message); /* else a worker does not send it */
+        m->state.n_dropped += !m->protocol->hear || !m->protocol->hear(m, rank, message); /* else a worker does not send it */
     }
 }
 
@@ -301,7 +301,7 @@ static void hear(struct dfr_manager *m, double now_s, int rank, struct dfr_messa
 
 static void settle(struct dfr_manager *m, double now_s)
 {
-    m->handing->hand_out(m, now_s);
+    m->protocol->hand_out(m, now_s);
     look_for_end(m, now_s);
     look_for_bye(m, now_s);
 }
@@ -576,7 +576,7 @@ int dfr_manager_create(const struct dfr_manager_options *options, double now_s, 
     if (!m)
         return dfr_error_memory(error);
     m->o = *options;
-    m->handing = m->o.relay ? &dfr_handing_relay : &dfr_handing_push;
+    m->protocol = m->o.relay ? &dfr_protocol_relay : &dfr_protocol_push;
     set_defaults(&m->o);
     struct dfr_head welcome = dfr_manager_head(m, DFR_WELCOME);
     welcome.flags = m->o.wants;

@@ -65,7 +65,7 @@ struct dfr_manager_worker {
 enum dfr_manager_phase { DFR_RUNNING, DFR_ENDING, DFR_OVER };
 
 /* The hand-out protocol: how waves get to workers, and their results are judged. Push: manager_push.c. Relay: manager_relay.c. */
-struct dfr_handing {
+struct dfr_protocol {
     /* Gives waves that wait to those who may have them. */
     void (*hand_out)(struct dfr_manager *manager, double now_s);
     /* NULL, or told that the worker's state has changed. */
@@ -85,11 +85,11 @@ struct dfr_handing {
     /* NULL, or shown messages of it that this protocol alone has. false: it is none. */
     bool (*hear)(struct dfr_manager *manager, int rank, const struct dfr_message *message);
 };
-extern const struct dfr_handing dfr_handing_push, dfr_handing_relay;
+extern const struct dfr_protocol dfr_protocol_push, dfr_protocol_relay;
 
 struct dfr_manager {
     struct dfr_manager_options o;
-    const struct dfr_handing *handing;
+    const struct dfr_protocol *protocol;
     enum dfr_manager_phase phase;
     bool no_more, stopping, cut;        /* cut: a worker has found the end of the stream */
     int code;                           /* of the outcome */

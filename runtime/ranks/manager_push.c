@@ -246,5 +246,5 @@ static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_mess
     dfr_manager_leave_if_done(m, now_s, rank);
 }
 
-const struct dfr_handing dfr_handing_push = { .hand_out = hand_out, .changed = ask, .join = join, .lose = lose, .holds_since_s = holds_since_s,
+const struct dfr_protocol dfr_protocol_push = { .hand_out = hand_out, .changed = ask, .join = join, .lose = lose, .holds_since_s = holds_since_s,
                                               .hear_progress = hear_progress, .judge = judge };

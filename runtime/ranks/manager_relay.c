@@ -228,5 +228,5 @@ static bool waits(struct dfr_manager *m, double now_s)
     return first;
 }
 
-const struct dfr_handing dfr_handing_relay = { .hand_out = hand_out, .join = join, .lose = lose, .waits = waits, .holds_since_s = holds_since_s,
+const struct dfr_protocol dfr_protocol_relay = { .hand_out = hand_out, .join = join, .lose = lose, .waits = waits, .holds_since_s = holds_since_s,
                                                .hear_progress = hear_progress, .judge = judge, .hear = hear };

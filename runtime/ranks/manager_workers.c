@@ -118,8 +118,8 @@ static void set_state(struct dfr_manager *m, double now_s, int rank, enum dfr_wo
         m->alone_s = now_s;
     if (m->o.live_changed)
         m->o.live_changed(m->o.arg, m->state.n_live, m->state.n_dead);
-    if (m->handing->changed)
-        m->handing->changed(m, rank);
+    if (m->protocol->changed)
+        m->protocol->changed(m, rank);
 }
 
 void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char *why, double since_s)
@@ -127,7 +127,7 @@ void dfr_manager_bury(struct dfr_manager *m, double now_s, int rank, const char 
     m->state.n_deaths++;
     m->workers[rank].counts.n_deaths++;
     set_state(m, now_s, rank, DFR_WORKER_DEAD);
-    const unsigned n = m->handing->lose(m, now_s, rank);
+    const unsigned n = m->protocol->lose(m, now_s, rank);
     m->workers[rank].counts.n_again += n;
     if (since_s < 0)
         tell(m, rank, "counts as dead: it %s; waves that are given out again: %u", why, n);
@@ -142,7 +142,7 @@ static void refuse(struct dfr_manager *m, double now_s, int rank, const char *wh
     set_state(m, now_s, rank, DFR_WORKER_GONE);
     tell(m, rank, "is refused: %s", why);
     dfr_manager_say(m, now_s, rank, &head, why);
-    m->handing->lose(m, now_s, rank);
+    m->protocol->lose(m, now_s, rank);
 }
 
 /* Describes why the hash of this HELLO differs, to follow "is refused: " in a message. */
@@ -186,7 +186,7 @@ void dfr_manager_join(struct dfr_manager *m, double now_s, int rank, const struc
     m->any_came = true;
     dfr_manager_window_begin(m, now_s, rank);
     set_state(m, now_s, rank, DFR_WORKER_LIVE);
-    m->handing->join(m, now_s, rank, false);
+    m->protocol->join(m, now_s, rank, false);
 }
 
 void dfr_manager_revive(struct dfr_manager *m, double now_s, int rank, bool did_work)
@@ -197,7 +197,7 @@ void dfr_manager_revive(struct dfr_manager *m, double now_s, int rank, bool did_
         return;
     set_state(m, now_s, rank, DFR_WORKER_LIVE);
     tell(m, rank, "is heard again: it gets waves as before");
-    m->handing->join(m, now_s, rank, true);
+    m->protocol->join(m, now_s, rank, true);
 }
 
 void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
@@ -213,7 +213,7 @@ void dfr_manager_let_leave(struct dfr_manager *m, double now_s, int rank)
         end.flags |= m->o.wants;
         set_state(m, now_s, rank, DFR_WORKER_GONE);
         dfr_manager_say(m, now_s, rank, &end, NULL);
-        m->handing->lose(m, now_s, rank);
+        m->protocol->lose(m, now_s, rank);
     }
 }
 
@@ -245,8 +245,8 @@ void dfr_manager_look_at(struct dfr_manager *m, double now_s, int rank)
 {
     struct dfr_manager_worker *worker = &m->workers[rank];
     const bool silent = dfr_manager_is_silent(m, now_s, rank);
-    const bool counts = dfr_manager_is_here(worker) && !(m->handing->waits && m->handing->waits(m, now_s));
-    const double since_s = m->handing->holds_since_s(m, now_s, rank);
+    const bool counts = dfr_manager_is_here(worker) && !(m->protocol->waits && m->protocol->waits(m, now_s));
+    const double since_s = m->protocol->holds_since_s(m, now_s, rank);
 
     if (counts && silent) {
         dfr_manager_bury(m, now_s, rank, "was silent", worker->heard_s);

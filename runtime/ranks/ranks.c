@@ -40,44 +40,20 @@ static int run_waves(struct rank *r, struct df_error *error)
     return status;
 }
 
-int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, bool *parts,
-                      struct df_error *error)
-{
-    struct dfr_shared shared;
-    struct df_error why = { "" };
-
-    *parts = false;
-    if (what == DFR_SHARE_WAVES)
-        return DF_OK;
-    int status = dfr_shared_find(graph, args, &shared, &why);
-    *parts = status == DF_OK && (what == DFR_SHARE_PARTS || dfr_shared_pays(&shared, n_ranks - 1, kept));
-    dfr_shared_free(&shared);
-    if (status == DF_OK || (status == DF_E_REFUSED && what == DFR_SHARE_FIND))
-        return DF_OK;
-    return dfr_error(error, status, status == DF_E_REFUSED ? "--share=parts: %s" : "%s", why.text);
-}
-
-/* Ranks that share waves have other tokens, and so another hash. */
-static int run_parts(struct rank *r, struct df_error *error)
-{
-    struct dfr_shared shared;
-    int status = dfr_shared_find(r->graph, r->options.args, &shared, error);
-
-    if (status == DF_OK)
-        status = (r->first ? dfr_rank0_parts : dfr_replica_parts)(&r->comm, &shared, &r->options, ~r->hash, r->ranks, r->stats, error);
-    dfr_shared_free(&shared);
-    return status;
-}
-
 static int run_one_group(struct rank *r, struct df_error *error)
 {
     const bool kept = r->ranks->resume && r->ranks->resume->checkpoint_s > 0;
+    struct dfr_shared shared;
     bool parts;
-    int status = dfr_shares_choose(r->graph, r->options.args, r->comm.link->size, kept, r->ranks->share, &parts, error);
+    int status = dfr_shared_choose(r->graph, r->options.args, r->comm.link->size, kept, r->ranks->share, &shared, &parts, error);
 
     if (status != DF_OK)
         return r->first ? status : DF_OK; /* the first rank says it */
-    return (parts ? run_parts : run_waves)(r, error);
+    /* Ranks that share waves have other tokens, and so another hash. */
+    status = parts ? (r->first ? dfr_rank0_parts : dfr_replica_parts)(&r->comm, &shared, &r->options, ~r->hash, r->ranks, r->stats, error)
+                   : run_waves(r, error);
+    dfr_shared_free(&shared);
+    return status;
 }
 
 static int check_stages(const struct rank *r, struct df_error *error)

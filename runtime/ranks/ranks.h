@@ -31,8 +31,7 @@
 #include "runtime/record/resumable.h"
 #include "runtime/stream/stream.h"
 #include "runtime/subgraph/mapping.h"
-
-enum dfr_share_what { DFR_SHARE_FIND, DFR_SHARE_WAVES, DFR_SHARE_PARTS }; /* FIND: parts if the graph can be shared so and it pays, else waves */
+#include "runtime/subgraph/share.h"
 
 struct dfr_stages_options {
     const char *path;                   /* of the mapping; the first rank's. NULL: dfr_mapping_by_turns() */
@@ -66,9 +65,5 @@ struct dfr_ranks_options {
  * and the others have nothing to do. */
 int dfr_ranks_run(struct dfr_link *link, const struct df_graph *graph, const struct df_options *options,
                   const struct dfr_ranks_options *ranks, struct df_stats *stats, struct df_error *error);
-
-/* Are the ranks to share parts? The same on all ranks. kept: there are checkpoints. DF_E_REFUSED: it is asked for and cannot be. */
-int dfr_shares_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, bool *parts,
-                      struct df_error *error);
 
 #endif

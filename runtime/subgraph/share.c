@@ -109,6 +109,24 @@ bool dfr_shared_pays(const struct dfr_shared *s, int n_ranks, bool kept)
     return n_ranks >= (kept ? 1 : 2) && s->acc_bytes > s->read_bytes;
 }
 
+int dfr_shared_choose(const struct df_graph *g, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, struct dfr_shared *s,
+                      bool *parts, struct df_error *error)
+{
+    struct df_error why = { "" };
+    int status = DF_OK;
+
+    *s = (struct dfr_shared){ 0 };
+    *parts = false;
+    if (what == DFR_SHARE_WAVES)
+        return DF_OK;
+    if ((status = dfr_shared_find(g, args, s, &why)) == DF_OK) {
+        *parts = what == DFR_SHARE_PARTS || dfr_shared_pays(s, n_ranks - 1, kept);
+        return DF_OK;
+    }
+    dfr_shared_free(s);
+    return status == DF_E_REFUSED && what == DFR_SHARE_FIND ? DF_OK : dfr_error(error, status, status == DF_E_REFUSED ? "--share=parts: %s" : "%s", why.text);
+}
+
 /* ---- the graph of a share ---- */
 
 /* Does it fire once, on the first rank? A copy is where its reader is. What a share does not need is at no place. */

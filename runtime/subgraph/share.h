@@ -29,6 +29,13 @@ void dfr_shared_free(struct dfr_shared *shared);
  * if what it has done is kept: another run may have had more. */
 bool dfr_shared_pays(const struct dfr_shared *shared, int n_ranks, bool kept);
 
+enum dfr_share_what { DFR_SHARE_FIND, DFR_SHARE_WAVES, DFR_SHARE_PARTS }; /* FIND: parts if the graph can be shared so and it pays, else waves */
+
+/* Are so many ranks, the first one included, to share parts? The same on all ranks. kept: there are checkpoints. Call dfr_shared_free() unless it fails.
+ * DF_E_REFUSED: it is asked for and cannot be. */
+int dfr_shared_choose(const struct df_graph *graph, const union df_scalar *args, int n_ranks, bool kept, enum dfr_share_what what, struct dfr_shared *shared,
+                      bool *parts, struct df_error *error);
+
 /* Part number i of share k of n begins the share: i = first(k), and it ends before first(k + 1). */
 static inline uint32_t dfr_share_first(const struct dfr_shared *shared, uint32_t k, uint32_t n)
 {

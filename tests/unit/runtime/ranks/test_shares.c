@@ -363,14 +363,16 @@ static void test_beats(void **state)
 static void refuse(struct rig *r, const char *why)
 {
     struct df_error error = { "" };
+    struct dfr_shared shared;
     bool parts = true;
 
     rig_end(r);
-    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, false, DFR_SHARE_FIND, &parts, &error), DF_OK);
+    assert_int_equal(dfr_shared_choose(r->graph, NULL, 3, false, DFR_SHARE_FIND, &shared, &parts, &error), DF_OK);
     assert_false(parts);
-    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, false, DFR_SHARE_WAVES, &parts, &error), DF_OK);
+    dfr_shared_free(&shared);
+    assert_int_equal(dfr_shared_choose(r->graph, NULL, 3, false, DFR_SHARE_WAVES, &shared, &parts, &error), DF_OK);
     assert_false(parts);
-    assert_int_equal(dfr_shares_choose(r->graph, NULL, 3, false, DFR_SHARE_PARTS, &parts, &error), DF_E_REFUSED);
+    assert_int_equal(dfr_shared_choose(r->graph, NULL, 3, false, DFR_SHARE_PARTS, &shared, &parts, &error), DF_E_REFUSED);
     if (!strstr(error.text, why))
         fail_msg("%s", error.text);
     rig_free(r);

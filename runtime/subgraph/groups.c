@@ -130,13 +130,10 @@ int dfr_groups_view(const struct dfr_groups *groups, uint32_t g, struct dfr_part
 {
     const uint32_t n = groups->graph->n_nodes;
     uint8_t *place = malloc((size_t)n + 1);
-    int status;
 
     if (!place)
         return dfr_error_memory(error);
     for (uint32_t v = 0; v < n; v++)
         place[v] = view_of(groups, g, groups->place[v]);
-    status = dfr_parts_make_at(groups->graph, place, parts, error);
-    free(place);
-    return status;
+    return dfr_parts_make_at(groups->graph, place, parts, error);
 }

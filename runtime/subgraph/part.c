@@ -70,16 +70,15 @@ static int find_ports(struct dfr_parts *parts, struct df_error *error)
 }
 
 /* Is there anything for other ranks to do? */
-static int check_body(const struct dfr_parts *parts, struct df_error *error)
+static int check_body(const struct df_graph *g, const uint8_t *place, struct df_error *error)
 {
-    const struct df_graph *g = parts->graph;
     char name[160] = "";
 
     for (uint32_t v = 0; v < g->n_nodes; v++)
-        if (parts->place[v] == DFR_BODY)
+        if (place[v] == DFR_BODY)
             return DF_OK;
     for (uint32_t v = 0; v < g->n_nodes && !name[0]; v++)
-        if (parts->place[v] == DFR_TAIL && df_kernel_in_order(&g->kernels[g->nodes[v].kernel]))
+        if (place[v] == DFR_TAIL && df_kernel_in_order(&g->kernels[g->nodes[v].kernel]))
             df_node_name(g, v, name, sizeof name);
     return name[0] ? dfr_error(error, DF_E_REFUSED, "--cluster: nothing of this graph can run on other ranks: what comes before node '%s', "
                                "which sees the waves in order, are sources, or nodes that fire once; what reads of it is behind it", name)
@@ -87,11 +86,13 @@ static int check_body(const struct dfr_parts *parts, struct df_error *error)
                                "each wave, but for sources and sinks");
 }
 
-/* The places are known, if `status` says nothing else. */
-static int cut_parts(struct dfr_parts *parts, int status, struct df_error *error)
+int dfr_parts_make_at(const struct df_graph *g, uint8_t *place, struct dfr_parts *parts, struct df_error *error)
 {
+    int status = DF_OK;
+
+    *parts = (struct dfr_parts){ .graph = g, .place = place };
     for (unsigned which = 0; which < DFR_PLACES && status == DF_OK; which++)
-        status = dfr_cut_make(parts->graph, parts->place, which, &parts->cuts[which], error);
+        status = dfr_cut_make(g, place, which, &parts->cuts[which], error);
     if (status == DF_OK)
         status = find_ports(parts, error);
     if (status != DF_OK)
@@ -101,25 +102,20 @@ static int cut_parts(struct dfr_parts *parts, int status, struct df_error *error
 
 static int make_parts(const struct df_graph *g, bool has_body, struct dfr_parts *parts, struct df_error *error)
 {
-    int status;
+    uint8_t *place = calloc(g->n_nodes + 1u, 1);
+    int status = place ? DF_OK : dfr_error_memory(error);
 
-    *parts = (struct dfr_parts){ .graph = g, .place = calloc(g->n_nodes + 1u, 1) };
-    if (!parts->place)
-        return dfr_error_memory(error);
-    dfr_cut_places(g, parts->place);
-    status = dfr_cut_settle(g, parts->place, DFR_TAIL, error);
+    *parts = (struct dfr_parts){ 0 };
+    if (status == DF_OK) {
+        dfr_cut_places(g, place);
+        status = dfr_cut_settle(g, place, DFR_TAIL, error);
+    }
     if (status == DF_OK && has_body)
-        status = check_body(parts, error);
-    return cut_parts(parts, status, error);
-}
-
-int dfr_parts_make_at(const struct df_graph *g, const uint8_t *place, struct dfr_parts *parts, struct df_error *error)
-{
-    *parts = (struct dfr_parts){ .graph = g, .place = calloc(g->n_nodes + 1u, 1) };
-    if (!parts->place)
-        return dfr_error_memory(error);
-    memcpy(parts->place, place, g->n_nodes);
-    return cut_parts(parts, DF_OK, error);
+        status = check_body(g, place, error);
+    if (status == DF_OK)
+        return dfr_parts_make_at(g, place, parts, error);
+    free(place);
+    return status;
 }
 
 int dfr_parts_make(const struct df_graph *g, struct dfr_parts *parts, struct df_error *error)

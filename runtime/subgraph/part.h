@@ -43,8 +43,8 @@ struct dfr_parts {
 int dfr_parts_make(const struct df_graph *graph, struct dfr_parts *parts, struct df_error *error);
 /* The same if BODY is not to run: it may be empty. */
 int dfr_parts_make_ends(const struct df_graph *graph, struct dfr_parts *parts, struct df_error *error);
-/* The same at places that are given, by node, as dfr_cut_settle() leaves them. */
-int dfr_parts_make_at(const struct df_graph *graph, const uint8_t *place, struct dfr_parts *parts, struct df_error *error);
+/* The same at places that are given, by node, as dfr_cut_settle() leaves them. place: malloc'ed, and taken in any case. */
+int dfr_parts_make_at(const struct df_graph *graph, uint8_t *place, struct dfr_parts *parts, struct df_error *error);
 void dfr_parts_free(struct dfr_parts *parts);
 
 struct dfr_part;

@@ -152,7 +152,6 @@ int dfr_share_make(const struct dfr_shared *s, uint32_t first, uint32_t end, str
 {
     const struct df_graph *g = s->graph;
     uint8_t *place = malloc((size_t)g->n_nodes + 1);
-    int status;
 
     *parts = (struct dfr_parts){ 0 };
     if (!place)
@@ -162,7 +161,5 @@ int dfr_share_make(const struct dfr_shared *s, uint32_t first, uint32_t end, str
     for (uint32_t i = first; i < end; i++)
         place[s->parts[i]] = DFR_BODY;
     place_needed(g, place);
-    status = dfr_parts_make_at(g, place, parts, error);
-    free(place);
-    return status;
+    return dfr_parts_make_at(g, place, parts, error);
 }

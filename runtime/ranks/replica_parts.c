@@ -1,12 +1,17 @@
 /* replica_parts.c - the side of a rank that has a share (replica_parts.h). */
 #include "runtime/ranks/replica_parts.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/error.h"
 #include "runtime/ranks/replica.h"
 #include "runtime/threads/clock.h"
+#include "runtime/threads/host.h"
+
+#define LOOK_S 0.05                     /* that time is up, or that it is cut, is noticed after that */
 
 struct other {
     struct dfr_replica replica;         /* BODY: the share */
@@ -16,13 +21,27 @@ struct other {
     struct dfr_head head;               /* of the result */
     struct dfr_parts parts;
     const void **accs;                  /* by value of the share's graph */
-    int64_t begun, most;                /* in steps: waves of BODY, and how many at most */
-    double until_s;
+    int64_t most;                       /* in steps: waves of BODY at most */
+    struct df_run *run;                 /* which is fed by `thread`; NULL: none is */
+    pthread_t thread;
+    int64_t begun;                      /* the thread's: waves that were */
+    _Atomic bool is_cut;                /* it is to end */
     struct dfr_value *values;           /* room for the accs */
 };
 
+/* The run has ended, or is to be stopped. */
+static void end_feeding(struct other *o)
+{
+    if (o->run)
+        pthread_join(o->thread, NULL);
+    o->run = NULL;
+}
+
 static void close_share(struct other *o)
 {
+    if (o->run)
+        df_run_stop(o->run);
+    end_feeding(o);
     dfr_replica_close(&o->replica);
     dfr_parts_free(&o->parts);
     dfr_message_drop(o->message);
@@ -73,6 +92,39 @@ static int find_accs(struct other *o, struct df_error *error)
     return DF_OK;
 }
 
+/* In steps: begins waves until there are no more, time is up, or the share is cut. Then it waits for the end. A thread of its own, because waves may be as short as
+ * a message takes.
+ */
+static void *feed(void *arg)
+{
+    struct other *o = arg;
+    const double until_s = dfr_clock_s() + o->give.seconds;
+    int64_t wave;
+    bool over = false;
+
+    while (df_run_ended(o->run, LOOK_S, &wave) == DF_OK) {
+        while (!over && o->begun < o->most && df_run_feed(o->run, o->give.first_wave + o->begun) >= 0)
+            o->begun++;
+        if (!over && (o->begun == o->most || atomic_load(&o->is_cut) || (o->begun > 0 && o->give.seconds > 0 && dfr_clock_s() >= until_s))) {
+            df_run_feed_end(o->run);
+            over = true;
+        }
+    }
+    dfr_comm_ring(o->replica.comm);
+    return NULL;
+}
+
+static int begin_feeding(struct other *o, struct df_error *error)
+{
+    o->run = dfr_part_run(o->replica.body);
+    o->begun = 0;
+    atomic_store(&o->is_cut, false);
+    if (dfr_helper_create(&o->thread, feed, o) == 0)
+        return DF_OK;
+    o->run = NULL;
+    return dfr_error(error, DF_E_MEMORY, "no thread can be made that feeds a share of the run");
+}
+
 static int open_share(struct other *o, struct df_error *error)
 {
     struct df_options *options = &o->replica.options;
@@ -82,15 +134,16 @@ static int open_share(struct other *o, struct df_error *error)
         status = find_accs(o, error);
     if (status != DF_OK)
         return status;
-    o->parts.by_itself = !o->give.in_steps;
-    options->waves = o->give.waves;
+    o->parts.by_itself = true;
+    options->waves = o->give.in_steps ? -1 : o->give.waves;
+    options->feed = o->give.in_steps != 0;
+    options->fed = NULL;
     options->accs = o->accs;
     options->accs_waves = o->give.first_wave;
-    o->begun = 0;
     o->most = o->give.waves < 0 ? df_graph_has_streams(o->parts.cuts[DFR_BODY].graph) ? INT64_MAX : 1 : o->give.waves;
     o->most = o->most > o->give.first_wave ? o->most - o->give.first_wave : 0;
-    o->until_s = o->give.seconds > 0 ? dfr_clock_s() + o->give.seconds : 0;
-    return dfr_replica_open(&o->replica, &o->parts, error);
+    status = dfr_replica_open(&o->replica, &o->parts, error);
+    return status == DF_OK && o->give.in_steps ? begin_feeding(o, error) : status;
 }
 
 /* A share whose stream ends writes its events at once, by rank 0's clock. */
@@ -111,22 +164,6 @@ static int start(void *arg, const struct dfr_message *message, const struct dfr_
 
 /* ---- its waves and its end ---- */
 
-/* In steps: begins waves. *over: there are no more, time is up, or it is cut. */
-static int feed(struct other *o, bool *over, struct df_error *error)
-{
-    struct dfr_part *body = o->replica.body;
-    const bool cut = o->replica.comm->hurries || dfr_replica_is_asked(&o->replica);
-    int status = dfr_part_poll(body, error);
-    int64_t local;
-
-    while (status == DF_OK && (local = dfr_part_ended(body, false)) >= 0)
-        dfr_part_release(body, local);
-    while (status == DF_OK && o->begun < o->most && dfr_part_has_room(body))
-        status = dfr_part_begin(body, o->give.first_wave + o->begun++, NULL, 0, &local, error);
-    *over = o->begun == o->most || cut || (o->begun > 0 && o->until_s > 0 && dfr_clock_s() >= o->until_s) || dfr_part_is_over(body);
-    return status;
-}
-
 /* The accs, and how far they are. */
 static int make_result(struct other *o, struct dfr_message **message, struct df_error *error)
 {
@@ -145,14 +182,16 @@ static int make_result(struct other *o, struct dfr_message **message, struct df_
 static int finish(void *arg, struct dfr_message **message, struct df_error *error)
 {
     struct other *o = arg;
-    bool over = true;
-    int status = o->replica.body && o->give.in_steps && !o->replica.ending ? feed(o, &over, error) : DF_OK;
+    const bool asked = dfr_replica_is_asked(&o->replica);
 
-    if (dfr_replica_is_asked(&o->replica))
+    if (asked)
         dfr_comm_stop(o->replica.comm);
-    if (status != DF_OK || !o->replica.body || !over || !dfr_replica_ends(&o->replica))
-        return status;
-    status = dfr_replica_finish(&o->replica, error);
+    if (asked || o->replica.comm->hurries)
+        atomic_store(&o->is_cut, true);
+    if (!o->replica.body || !dfr_replica_ends(&o->replica))
+        return DF_OK;
+    end_feeding(o);
+    int status = dfr_replica_finish(&o->replica, error);
     if (status == DF_OK)
         status = make_result(o, message, error);
     close_share(o);

@@ -358,8 +358,10 @@ static int start(struct dfr_part *p, const struct df_options *from, struct df_er
 
     options.buffers = p->buffers;
     options.n_buffers = p->n_buffers;
-    options.waves = p->parts->by_itself ? from->waves : -1;
-    options.feed = p->fed;
+    if (!p->parts->by_itself) {
+        options.waves = -1;
+        options.feed = p->fed;
+    }
     options.plan = p->plan;
     options.trace_path = NULL;          /* rank 0 writes it */
     options.node_stats = p->node_stats;

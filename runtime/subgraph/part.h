@@ -9,7 +9,7 @@
  *           wave has ended, its tokens for other parts are views into the place. They last until dfr_part_release().
  * Accs:     An acc of BODY crosses, too: to TAIL, after the last wave. dfr_part_once() gives the accs when the part has finished.
  * Waves:    are counted from 0 in each part (*local*). The number that kernels see is given with each.
- * By itself: With `by_itself` BODY is no run that is fed: it has `waves` of the options. Only its end is asked for.
+ * By itself: With `by_itself` BODY is not fed here: it is a run with `waves` and `feed` of the options. Only its end is asked for.
  * Nothing:  A part without nodes that fire in each wave has no such run. A wave that is begun there has ended.
  * Threads:  one at a time in a part. options.fed, if there is one, is called by threads of the run.
  * Errors:   a failing call of a part's run fails with that run's sentence, and then the part may only be closed.
@@ -36,7 +36,7 @@ struct dfr_parts {
     struct dfr_port *ports;             /* by rising value */
     uint32_t n_ports;
     uint32_t *port_of;                  /* by value of the graph: its port; DF_NONE: it does not cross */
-    bool by_itself;                     /* false: parts are fed */
+    bool by_itself;                     /* false: parts are fed, by dfr_part_begin() */
 };
 
 /* Cuts the graph, which is borrowed. DF_E_REFUSED: it cannot be cut, or nothing of it can run on other ranks. */

@@ -123,7 +123,7 @@ lib: $(LIBRARIES) $(HEADERS)
 help:
 	@echo 'make            build dfc and libdf into $(BUILDDIR)/'
 	@echo 'make demo       finds nuclei in a picture and edges in a photo, and simulates the thesis'"'"'s graphs; within a minute, results in build/demo/'
-	@echo 'make check      all tests (installs what is missing); T=name builds for and runs the tests whose name has it in, T==NAME that one'
+	@echo 'make check      all tests (installs what is missing); T=name builds for and runs the tests whose name has it in, T==NAME that one; several may be named'
 	@echo 'make check-asan, check-ubsan, check-tsan   the same under a sanitizer'
 	@echo 'make check-long all tests with what they leave out of make check, and more random graphs, N=1000 of them, also in less GPU memory than they need,'
 	@echo '                graphs of 10^6 nodes, what check-streams-long and check-streams SESSIONS=500 do, every variant of PNG and TIFF, each failure of a device at every call, each failure of a file at every call, more of explain --what-if,'
@@ -313,14 +313,14 @@ endif
 
 # ---- tests ----
 
-# What tests need besides `all`, by name. T=name, as tests/run.sh takes it, chooses those with it in their name, and T==name one.
+# What tests need besides `all`, by name. T=name, as tests/run.sh takes it, chooses those with it in their name, and T==name one; T='a =b' chooses both.
 unit = $(addprefix $(BUILDDIR)/tests/test_,$(1))
 NEEDS_e2e-fuzz := $(FUZZ) $(BUILDDIR)/tests/make_seeds
 NEEDS_e2e-formulas := $(BUILDDIR)/tests/formula_oracle
 NEEDS_e2e-fuse := $(NEEDS_e2e-formulas)
 NEEDS_e2e-cuda := $(call unit,cuda)
 NEEDS_e2e-gpu_kit := $(call unit,cuda emu) $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
-chosen = $(if $(filter =%,$(T)),$(filter $(patsubst =%,%,$(T)),$(1)),$(if $(T),$(foreach n,$(1),$(if $(findstring $(T),$(n)),$(n))),$(1)))
+chosen = $(if $(T),$(foreach n,$(1),$(if $(strip $(foreach w,$(T),$(if $(filter =%,$(w)),$(filter $(patsubst =%,%,$(w)),$(n)),$(findstring $(w),$(n))))),$(n))),$(1))
 E2E := $(patsubst tests/e2e/t_%.sh,e2e-%,$(wildcard tests/e2e/t_*.sh))
 tests: all $(patsubst unit-%,$(BUILDDIR)/tests/test_%,$(call chosen,$(patsubst $(BUILDDIR)/tests/test_%,unit-%,$(UNIT)))) $(foreach t,$(call chosen,$(E2E)),$(NEEDS_$(t)))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests and counts them: tests/run.sh BUILDDIR [NAME]. With a NAME only what has it in its name is run, with =NAME only that test;
+# Runs the tests and counts them: tests/run.sh BUILDDIR [NAME…]. With NAMEs only what has one of them in its name is run, with =NAME that test;
 # --list instead of a NAME prints the names. DF_TEST_LOGS is a folder for the logs, DF_TEST_LIMIT_S the time that each test has,
 # DF_TEST_JOBS how many run at once (else one more than there are cores, because tests wait for files and processes, and beside them some that mostly wait).
 #
@@ -15,7 +15,7 @@
 set -u
 unset UPDATE                                    # it is for the pages of the caller (make coverage UPDATE=1), not for what tests write
 cd "$(dirname "$0")/.."
-build=$(realpath "$1"); name=${2:-}
+build=$(realpath "$1"); read -ra names <<<"${*:2}"
 logs=${DF_TEST_LOGS:-$build/test-logs}
 export LC_ALL=C
 export CMOCKA_MESSAGE_OUTPUT=TAP DFC=$build/bin/dfc DF_BUILD=$build DF_SOURCE=$PWD
@@ -75,13 +75,14 @@ jobs_list() {
     [ -x tests/golden/run.sh ] && printf 'golden\ttests/golden/run.sh %s\n' "$DFC"
     for t in tests/e2e/t_*.sh; do n=${t##*/t_}; [ -e "$t" ] && printf 'e2e-%s\tbash tests/e2e/one.sh %s\n' "${n%.sh}" "$t"; done
 }
-case $name in
-    --list | '') mapfile -t list < <(jobs_list) ;;
-    =*) mapfile -t list < <(jobs_list | awk -F'\t' -v n="${name#=}" '$1 == n') ;;
-    *) mapfile -t list < <(jobs_list | awk -F'\t' -v n="$name" 'index($1, n)') ;;
-esac
-[ ${#list[@]} -gt 0 ] || { echo "no test has '$name' in its name"; exit 2; }
-[ "$name" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
+mapfile -t list < <(jobs_list)
+[ "${names[*]}" != --list ] || { printf '%s\n' "${list[@]%%$'\t'*}"; exit 0; }
+for name in "${names[@]}"; do
+    printf '%s\n' "${list[@]}" | awk -F'\t' -v n="$name" '$1 == substr(n, 2) && n ~ /^=/ || n !~ /^=/ && index($1, n) { found = 1 } END { exit !found }' ||
+        { echo "no test has '$name' in its name"; exit 2; }
+done
+[ ${#names[@]} = 0 ] || mapfile -t list < <(jobs_list | awk -F'\t' -v names="${names[*]}" 'BEGIN { n = split(names, name, " ") }
+    { for (i = 1; i <= n; i++) if (name[i] == "=" $1 || name[i] !~ /^=/ && index($1, name[i])) { print; next } }')
 [ -n "${DF_TEST_LOGS:-}" ] || rm -rf "$logs"
 rm -rf "$DF_TEST_CACHE"; mkdir -p "$logs" "$tools"; mkdir -m 700 "$DF_TEST_CACHE"
 # install_tool FILE: what it reads becomes a tool. An equal one stays as it is, and another takes its place at once: `make mutate` runs several of these
@@ -130,5 +131,5 @@ if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first |
     wait
 fi
 
-if [ -z "$name" ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; printf '%s\t%s\n' "$n" "$(<"$logs/$n.s")"; done >"$took"; fi
+if [ ${#names[@]} = 0 ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; printf '%s\t%s\n' "$n" "$(<"$logs/$n.s")"; done >"$took"; fi
 printf '%s\n' "${list[@]}" | awk -v logs="$logs" -v shown_logs="${logs#"$PWD"/}" -v limit="$limit" -f tests/table.awk

@@ -1,4 +1,4 @@
-/* pays.c - computes whether dividing or offloading pays off, and puts the answer into words (pays.h). */
+/* pays.c - computes whether it pays to divide a wave over several workers, or to offload kernels to a GPU, and puts the answer into words (pays.h). */
 #include "compiler/show/pays.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* unfinished.c - removes unfinished files if a signal ends the process (unfinished.h).
+/* unfinished.c - removes unfinished files if SIGINT, SIGTERM or another signal from outside ends the process (unfinished.h).
  *
- * Paths are kept in a list that only grows: a free entry is reused if the next path fits. Entries are never freed, so that the handler can walk the list at any
- * moment.
+ * Paths are kept in a list that only grows: a free entry is reused if it is long enough for the next path. Entries are never freed, so that the handler can walk
+ * the list at any moment.
  */
 #include "runtime/base/unfinished.h"
 

@@ -33,6 +33,10 @@ head -n -2 again >got; same again got want
 expect logs 0 '^logs: ' tail -n 2 said
 run =unit-fake
 [ $status = 2 ] && grep -q "^no test has '=unit-fake' in its name$" said && pass exact || fail exact "exit $status: $(cat said)"
+run '=unit-fake_good unit-fake_mute =unit-fake_good'
+[ $status = 1 ] && [ "$(tail -n 1 said)" = '2 passed, 1 failed, 1 skipped' ] && pass several || fail several "exit $status: $(tail -n 1 said)"
+run '=unit-fake_good nothing'
+[ $status = 2 ] && grep -q "^no test has 'nothing' in its name$" said && pass several-wrong || fail several-wrong "exit $status: $(cat said)"
 run --list
 [ "$(grep -c '^unit-fake' said)" = 6 ] && pass list || fail list "$(head -n 8 said)"
 

@@ -81,6 +81,8 @@ static const char *reduction(enum dff_op op)
 /* What binds tighter has the larger number. */
 static int strength(const struct dff_node *node)
 {
+    while (node->kind == DFF_CAST)      /* which is not printed */
+        node = node->args[0];
     if (node->kind != DFF_OP)
         return node->kind == DFF_CONST && node->i < 0 ? 5 : 9;
     switch (node->op) {

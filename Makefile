@@ -319,6 +319,7 @@ NEEDS_e2e-fuzz := $(FUZZ) $(BUILDDIR)/tests/make_seeds
 NEEDS_e2e-formulas := $(BUILDDIR)/tests/formula_oracle
 NEEDS_e2e-fuse := $(NEEDS_e2e-formulas)
 NEEDS_e2e-cuda := $(call unit,cuda)
+NEEDS_e2e-cuda_versions := $(call unit,cuda_streams cuda_mock cuda_machine)
 NEEDS_e2e-gpu_kit := $(call unit,cuda emu) $(if $(CUDA_HOME),$(BUILDDIR)/gpu/dfc)
 chosen = $(if $(T),$(foreach n,$(1),$(if $(strip $(foreach w,$(T),$(if $(filter =%,$(w)),$(filter $(patsubst =%,%,$(w)),$(n)),$(findstring $(w),$(n))))),$(n))),$(1))
 E2E := $(patsubst tests/e2e/t_%.sh,e2e-%,$(wildcard tests/e2e/t_*.sh))

@@ -9,7 +9,8 @@
  * Errors:   CUDA reports a kernel's error at some later call. Such an error invalidates the context, so all later calls
  *           report it too; faulted() returns true from then on.
  * Files:    cuda_machine.c enumerates GPUs, loads the program's code, and pins memory; cuda_work.c copies, launches and
- *           records events; cuda_graph.c records CUDA Graphs; cuda_blas.c loads cuBLAS; cuda_gauge.c runs benchmarks.
+ *           records events; cuda_graph.c records CUDA Graphs; cuda_blas.c loads cuBLAS; cuda_gauge.c runs benchmarks;
+ *           cuda_versions.c has the calls that differ among versions of the CUDA runtime.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,14 +24,16 @@
 /* ---- errors and the current device ---- */
 
 /* These come from newer toolkits than this may be compiled with. A newer driver reports them all the same. */
-enum { ERROR_CONTAINED = 226, ERROR_TENSOR_MEMORY_LEAK = 721 };
+enum { ERROR_CONTAINED = 226, ERROR_TENSOR_MEMORY_LEAK = 721, ERROR_MPS_CLIENT_TERMINATED = 810 };
 
-/* Is this an error that work has caused which was enqueued before? Then the device is lost to this process. */
+/* Returns true for an error after which CUDA's documentation tells to end the process: the device is lost to it. Work that
+ * was enqueued before has caused it, or the MPS server that the process shares the GPU by. */
 static bool is_fault(cudaError_t status)
 {
     switch ((int)status) {
     case ERROR_CONTAINED:
     case ERROR_TENSOR_MEMORY_LEAK:
+    case ERROR_MPS_CLIENT_TERMINATED:
     case cudaErrorNvlinkUncorrectable:
     case cudaErrorExternalDevice:
     case cudaErrorIllegalAddress:

@@ -25,27 +25,6 @@ struct cuda_parts {
 
 /* ---- parts ---- */
 
-/* Edges have data since CUDA 13. What these calls cannot say without data is an error: cudaErrorLossyQuery. */
-static cudaError_t ask_last_nodes(cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *n)
-{
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-#if CUDART_VERSION >= 13000
-    cudaError_t asked = cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, nodes, NULL, n);
-#else
-    cudaError_t asked = cudaStreamGetCaptureInfo_v2(stream, &status, NULL, NULL, nodes, n);
-#endif
-    return asked == cudaSuccess && status != cudaStreamCaptureStatusActive ? cudaErrorStreamCaptureInvalidated : asked;
-}
-
-static cudaError_t go_on_after(cudaStream_t stream, cudaGraphNode_t *nodes, size_t n)
-{
-#if CUDART_VERSION >= 13000
-    return cudaStreamUpdateCaptureDependencies(stream, nodes, NULL, n, cudaStreamSetCaptureDependencies);
-#else
-    return cudaStreamUpdateCaptureDependencies(stream, nodes, n, cudaStreamSetCaptureDependencies);
-#endif
-}
-
 static void free_parts(struct cuda_stream *s)
 {
     for (uint32_t p = 0; s->parts != NULL && p < s->parts->n; p++)
@@ -64,7 +43,7 @@ static bool end_part(struct cuda_stream *s)
 
     if (parts->n == 0)
         return true;
-    if (ask_last_nodes(s->handle, &nodes, &n) != cudaSuccess)
+    if (dfr_cuda_last_nodes(s->handle, &nodes, &n) != cudaSuccess)
         return false;
     own = calloc(n + 1, sizeof *own);
     if (own == NULL)
@@ -89,7 +68,7 @@ static bool begin_part(struct cuda_stream *s, uint32_t after)
     for (uint32_t p = 0; nodes != NULL && p < parts->n; p++)
         for (size_t i = 0; after >> p & 1 && i < parts->n_last[p]; i++)
             nodes[n++] = parts->last[p][i];
-    good = nodes != NULL && (parts->n == 0 || go_on_after(s->handle, nodes, n) == cudaSuccess); /* 0: no nodes yet */
+    good = nodes != NULL && (parts->n == 0 || dfr_cuda_go_on_after(s->handle, nodes, n) == cudaSuccess); /* 0: no nodes yet */
     free(nodes);
     parts->n++;
     return good;

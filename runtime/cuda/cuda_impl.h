@@ -56,6 +56,17 @@ int dfr_cuda_allocate(struct cuda_device *cuda, void **memory, uint64_t bytes, c
 /* Called before each copy, launch or replay: checks the stream, selects the device, and marks when the work begins. */
 int dfr_cuda_begin_work(struct cuda_device *cuda, uint32_t stream, struct df_error *error);
 
+/* cuda_versions.c: calls that differ among versions of the CUDA runtime. */
+/* The GPU's name, cut to `size`, and the bytes of its memory. */
+cudaError_t dfr_cuda_properties(uint32_t index, char *name, size_t size, uint64_t *memory_bytes);
+/* The nodes that the next node of the stream's capture will depend on; *nodes is valid until the next call for it. */
+cudaError_t dfr_cuda_last_nodes(cudaStream_t stream, const cudaGraphNode_t **nodes, size_t *n);
+/* Makes the next node of the capture depend on these instead. */
+cudaError_t dfr_cuda_go_on_after(cudaStream_t stream, cudaGraphNode_t *nodes, size_t n);
+/* Enqueues at most DFR_BATCH copies by one call. Memory is read in stream order, as by cudaMemcpyAsync().
+ * cudaErrorNotSupported: the linked runtime lacks that call. */
+cudaError_t dfr_cuda_batch(const struct dfr_transfer *copies, uint32_t n, cudaStream_t stream);
+
 /* Operations of device.h: cuda_machine.c */
 uint32_t dfr_cuda_count(struct df_error *error);
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error);

@@ -59,30 +59,20 @@ uint32_t dfr_cuda_count(struct df_error *error)
     return (uint32_t)count;
 }
 
-/* CUDA 12 has this function with "_v2" behind its name; CUDA 11 and 13 have it without. This library is compiled with
- * the headers of one version and linked with the runtime of the nvcc that is found. What is read here lies in the
- * same place in all of them. */
-extern cudaError_t properties_v2(void *, int) __asm__("cudaGetDeviceProperties_v2") __attribute__((weak));
-extern cudaError_t properties_v1(void *, int) __asm__("cudaGetDeviceProperties") __attribute__((weak));
-
-union properties {
-    struct cudaDeviceProp device;
-    char room[4096];                    /* the structure of the linked runtime may be longer */
-};
-
-static bool has(enum cudaDeviceAttr attribute, uint32_t index)
+/* 0 if CUDA does not tell. */
+static int attribute(enum cudaDeviceAttr which, uint32_t index)
 {
     int value = 0;
 
-    if (cudaDeviceGetAttribute(&value, attribute, (int)index) != cudaSuccess)
+    if (cudaDeviceGetAttribute(&value, which, (int)index) != cudaSuccess)
         (void)cudaGetLastError();
-    return value != 0;
+    return value;
 }
 
 /* Is the GPU's memory the host's (Jetson, GB10)? A GPU that merely reaches the host's memory has its own (GH200). */
 static bool is_integrated(uint32_t index)
 {
-    return has(cudaDevAttrIntegrated, index);
+    return attribute(cudaDevAttrIntegrated, index) != 0;
 }
 
 /* Do kernels read and write any memory of the host where it lies, coherently and at full speed (GB10, Thor)? CUDA calls
@@ -90,23 +80,17 @@ static bool is_integrated(uint32_t index)
  * memory alone, and without its caches, so tokens are copied there. */
 static bool is_unified(uint32_t index)
 {
-    return is_integrated(index) && has(cudaDevAttrPageableMemoryAccessUsesHostPageTables, index);
+    return is_integrated(index) && attribute(cudaDevAttrPageableMemoryAccessUsesHostPageTables, index) != 0;
 }
 
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error)
 {
-    union properties all;
-    const struct cudaDeviceProp *properties = &all.device;
     char name[32];
-    cudaError_t status = properties_v2   ? properties_v2(&all, (int)index)
-                         : properties_v1 ? properties_v1(&all, (int)index)
-                                         : cudaErrorNotSupported;
+    cudaError_t status = dfr_cuda_properties(index, unit->name, sizeof unit->name, &unit->memory_bytes);
 
     snprintf(name, sizeof name, "cuda%u", index);
     if (status != cudaSuccess)
         return dfr_cuda_failed(error, name, "reading its properties", status);
-    snprintf(unit->name, sizeof unit->name, "%.*s", (int)sizeof unit->name - 1, properties->name);
-    unit->memory_bytes = properties->totalGlobalMem;
     unit->memory_bytes -= unit->memory_bytes / (is_integrated(index) ? SHARED_SHARE : OTHERS_SHARE);
     unit->memory_bytes &= ~(MIB_BYTES - 1);
     unit->unified = is_unified(index);
@@ -198,12 +182,9 @@ int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t
 
 uint64_t dfr_cuda_cache_bytes(uint32_t index)
 {
-    struct cudaDeviceProp properties;
+    int bytes = attribute(cudaDevAttrL2CacheSize, index);
 
-    if (cudaGetDeviceProperties(&properties, (int)index) == cudaSuccess && properties.l2CacheSize > 0)
-        return (uint64_t)properties.l2CacheSize;
-    (void)cudaGetLastError();
-    return 0;
+    return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
 int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error)

@@ -89,31 +89,6 @@ int dfr_cuda_copy(struct dfr_device *device, enum dfr_copy kind, void *to, const
                  kinds[kind].doing, error);
 }
 
-/* Memory is read in stream order, as by cudaMemcpyAsync(). cudaErrorNotSupported: this CUDA has no batches. */
-static cudaError_t copy_as_batch(const struct dfr_transfer *copies, uint32_t n, cudaStream_t stream)
-{
-#if CUDART_VERSION >= 12080
-    struct cudaMemcpyAttributes attributes = {.srcAccessOrder = cudaMemcpySrcAccessOrderStream};
-    void *to[DFR_BATCH], *from[DFR_BATCH];
-    size_t bytes[DFR_BATCH], first = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        to[i] = copies[i].to;
-        from[i] = (void *)copies[i].from;
-        bytes[i] = copies[i].bytes;
-    }
-#if CUDART_VERSION >= 13000
-    return cudaMemcpyBatchAsync(to, (const void *const *)from, bytes, n, &attributes, &first, 1, stream);
-#else
-    size_t failed;
-    return cudaMemcpyBatchAsync(to, from, bytes, n, &attributes, &first, 1, &failed, stream);
-#endif
-#else
-    (void)copies, (void)n, (void)stream;
-    return cudaErrorNotSupported;
-#endif
-}
-
 int dfr_cuda_copy_batch(struct dfr_device *device, enum dfr_copy kind, const struct dfr_transfer *copies, uint32_t n,
                         uint32_t stream, struct df_error *error)
 {
@@ -121,7 +96,7 @@ int dfr_cuda_copy_batch(struct dfr_device *device, enum dfr_copy kind, const str
     int status = dfr_cuda_begin_work(cuda, stream, error);
 
     if (status == DF_OK && n > 1 && !cuda->no_batches) {
-        cudaError_t copied = copy_as_batch(copies, n, cuda->streams[stream].handle);
+        cudaError_t copied = dfr_cuda_batch(copies, n, cuda->streams[stream].handle);
 
         if (copied != cudaErrorNotSupported && copied != cudaErrorCallRequiresNewerDriver)
             return dfr_cuda_check(cuda, copied, kinds[kind].doing, error);

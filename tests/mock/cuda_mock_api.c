@@ -19,7 +19,7 @@ static _Thread_local struct capture *capturing;
 /* Those of which driver_types.h says that any further CUDA work will return the same error. */
 static bool is_for_good(int status)
 {
-    static const int all[] = { 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911 };
+    static const int all[] = { 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911 };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] == status)
             return true;
@@ -192,9 +192,18 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "Mock GPU %d", device);
     properties->totalGlobalMem = mock.memory_bytes;
-    properties->l2CacheSize = (int)mock.cache_bytes;
     return leave(status);
 }
+
+#if CUDART_VERSION >= 12000 && CUDART_VERSION < 13000
+/* These runtimes still have CUDA 11's function of the old name, whose structure is another. */
+cudaError_t properties_11(void *properties, int device) __asm__("cudaGetDeviceProperties");
+cudaError_t properties_11(void *properties, int device)
+{
+    (void)properties, (void)device;
+    abort();
+}
+#endif
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
@@ -203,6 +212,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
     *value = attribute == cudaDevAttrComputeCapabilityMajor   ? 6
              : attribute == cudaDevAttrComputeCapabilityMinor ? 1
              : attribute == cudaDevAttrIntegrated             ? mock.integrated
+             : attribute == cudaDevAttrL2CacheSize            ? (int)mock.cache_bytes
              : attribute == cudaDevAttrPageableMemoryAccessUsesHostPageTables ? mock.coherent
                                                               : 0;
     return leave(status);
@@ -631,13 +641,12 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
 }
 
 /* A node's handle is its number in the graph, from 1. */
-cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *state, unsigned long long *id,
-                                     cudaGraph_t *graph, const cudaGraphNode_t **nodes,
-                                     const cudaGraphEdgeData **edges, size_t *n)
+static cudaError_t capture_info(const char *name, cudaStream_t stream, enum cudaStreamCaptureStatus *state, bool rest_unasked,
+                                const cudaGraphNode_t **nodes, size_t *n)
 {
-    cudaError_t status = enter_for(__func__, stream, STREAM);
+    cudaError_t status = enter_for(name, stream, STREAM);
     struct capture *c = status == cudaSuccess ? stream->capture : NULL;
-    TRY(state && !id && !graph && nodes && !edges && n, cudaErrorInvalidValue);
+    TRY(state && rest_unasked && nodes && n, cudaErrorInvalidValue);
     if (status == cudaSuccess) {
         *state = !c            ? cudaStreamCaptureStatusNone
                  : !c->spoiled ? cudaStreamCaptureStatusActive
@@ -651,10 +660,10 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
     return leave(status);
 }
 
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
-                                                const cudaGraphEdgeData *edges, size_t n, unsigned flags)
+static cudaError_t update_dependencies(cudaStream_t stream, cudaGraphNode_t *nodes, const void *edges, size_t n,
+                                       unsigned flags)
 {
-    cudaError_t status = enter_for(__func__, stream, STREAM);
+    cudaError_t status = enter_for("cudaStreamUpdateCaptureDependencies", stream, STREAM);
     struct nodes follow = { { 0 } };
     TRY(stream->capture, cudaErrorIllegalState);
     TRY(!stream->capture->spoiled, cudaErrorStreamCaptureInvalidated);
@@ -668,6 +677,32 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
         stream->capture->last = follow;
     return leave(status);
 }
+
+#if CUDART_VERSION >= 13000
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *state, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **nodes,
+                                     const cudaGraphEdgeData **edges, size_t *n)
+{
+    return capture_info(__func__, stream, state, !id && !graph && !edges, nodes, n);
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes,
+                                                const cudaGraphEdgeData *edges, size_t n, unsigned flags)
+{
+    return update_dependencies(stream, nodes, edges, n, flags);
+}
+#else
+cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *state, unsigned long long *id,
+                                        cudaGraph_t *graph, const cudaGraphNode_t **nodes, size_t *n)
+{
+    return capture_info(__func__, stream, state, !id && !graph, nodes, n);
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *nodes, size_t n, unsigned flags)
+{
+    return update_dependencies(stream, nodes, NULL, n, flags);
+}
+#endif
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {

@@ -415,7 +415,7 @@ static struct dfr_device *open_device(uint32_t index)
 /* Errors that leave the process without its GPU are told as such, whatever the toolkit calls them. */
 static void test_lost_devices(void **state)
 {
-    static const int statuses[] = { 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 911 };
+    static const int statuses[] = { 214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911 };
     struct df_error error;
 
     (void)state;

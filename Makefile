@@ -109,7 +109,7 @@ UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-formulas-cross check-formulas-here check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit bench bench-scale bench-filters bench-taps bench-edits bundle bundle-inner install \
+.PHONY: all deps deps-told demo check check-asan check-ubsan check-tsan check-inner check-long check-streams check-streams-long check-formulas check-formulas-cross check-formulas-here check-model check-rehearse check-math check-same coverage mutate gpu-check gpu-kit gpu-report bench bench-scale bench-filters bench-taps bench-edits bundle bundle-inner install \
         uninstall fuzz fuzz-inner clean help lib tests demo-inner bench-inner bench-scale-inner bench-filters-inner bench-taps-inner bench-edits-inner graphs results results-inner thesis-results thesis-results-inner map-results map-results-inner stream-results stream-results-inner stream-ranks tuning-results tuning-results-inner pictures pictures-inner \
         examples-check examples-bench examples-check-inner examples-bench-inner
 .DELETE_ON_ERROR:
@@ -142,6 +142,7 @@ help:
 	@echo 'make mutate     changes an operator or a constant in N=60 places, one at a time, and says which of them the tests notice;'
 	@echo '                SEED=1, ONLY=runtime/engine'
 	@echo 'make gpu-check  the same flows on a real GPU, compared with the cpu; skipped and counted where there is none'
+	@echo 'make gpu-report registers, spills, local memory, occupancy, bytes and instructions of all kernels for GPUs, as ptxas sees them, into docs/results/gpu.md'
 	@echo 'make gpu-kit    build/gpu-kit/: all programs of gpu-check and of the GPU bench, to be carried to a machine with a GPU and run there by run.sh'
 	@echo 'make examples-check  each application of examples/ against its oracle; T=name takes one; FULL=1 tries every policy'
 	@echo 'make examples-bench  each application beside what one would use today; PEERS=1 installs what it is compared with'
@@ -464,6 +465,11 @@ check-model:
 gpu-check: deps-told
 	@$(MAKE) --no-print-directory all $(BUILDDIR)/tests/test_cuda
 	@tests/gpu_check.sh $(BUILDDIR)
+
+# BEFORE=DFC is a dfc of another time, whose groups are shown beside today's.
+gpu-report: deps
+	@$(MAKE) --no-print-directory all
+	@python3 tests/gpu/report.py $(BUILDDIR) $(if $(BEFORE),--before=$(BEFORE)) --update=docs/results/gpu.md
 
 # Each kind of build by each compiler there is; the first one's outputs are the others' reference. SAME="release debug" for fewer.
 SAME ?= release debug asan ubsan release-clang debug-clang

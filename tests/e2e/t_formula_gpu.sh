@@ -67,33 +67,23 @@ as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes=
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ] || [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "no nvcc here, or dfc without CUDA"; return 0; fi
-# A program for the GPU takes long; without it nvcc only writes the instructions that are looked at, with the flags that dfc gives it.
-cat >nvcc-ptx <<X
-#!/bin/sh
-case " \$* " in *" -c "*) ;; *) exec "$nvcc" "\$@" ;; esac
-for word; do
-    shift
-    case \$word in -c) word=-ptx ;; -gencode=*,code=sm_*) continue ;; esac
-    set -- "\$@" "\$word"
-done
-exec "$nvcc" "\$@"
-X
-chmod +x nvcc-ptx
 if long; then
     check nvcc "$DFC" kernels.df -o cuda --nvcc="$nvcc" --gpu-arch=sm_80 --keep -w
     cat cuda.dfc/kernels_formulas*.ptx >ptx
 else
-    "$DFC" kernels.df -o cuda --nvcc="$PWD/nvcc-ptx" --gpu-arch=sm_80 --keep -w >nvcc.said 2>&1     # what is no object does not link
+    DF_NVCC=$nvcc "$DFC" kernels.df -o cuda --nvcc="$DF_SOURCE/tests/gpu/nvcc_ptx.sh" --gpu-arch=sm_80 --keep -w >nvcc.said 2>&1   # it does not link
     check nvcc cp cuda.dfc/kernels_formulas.cu.o ptx
 fi
 # Nothing is contracted, flushed or approximated.
 if [ "$(grep -c '\.entry' ptx)" -ge "$n_kernels" ] && ! grep -E 'fma\.rn\.f(32|64)|(div|sqrt)\.approx|div\.full|\.ftz' ptx >wrong; then pass exact
 else fail exact "$(head -n 2 wrong)"; fi
 # nvcc makes min and max of choices as if there were one zero, and for the GPU -0 is less than 0. So it shall make none of real numbers: those that
-# there are stand in the assembly of df_formula.h. (What ptxas makes of the choices no tool here shows.)
-sed '/begin inline asm/,/end inline asm/d' ptx >own
-if ! grep -nE '(min|max)[a-z.]*\.f(16|32|64)' own >wrong && grep -q 'selp\.f32' own && grep -q 'selp\.f64' own; then pass zeros
-else fail zeros "$(wc -l <wrong): $(head -n 3 wrong | tr '\n' ' ')"; fi
+# there are stand in the assembly of df_formula.h.
+if ! python3 "$DF_SOURCE/tests/gpu/report.py" --ptx=ptx >wrong; then fail zeros "$(tr '\n' ' ' <wrong)"
+elif sed '/begin inline asm/,/end inline asm/d' ptx >own && grep -q 'selp\.f32' own && grep -q 'selp\.f64' own; then pass zeros
+else fail zeros "there are no choices"; fi
+sed 's/begin inline asm/begin/' ptx >planted.ptx
+expect zeros-planted 1 '(min|max)[a-z.]*\.f(32|64)' python3 "$DF_SOURCE/tests/gpu/report.py" --ptx=planted.ptx
 long || return 0
 ./cuda --device=none --seed=3 | sort >cuda-cpu
 same cuda-on-cpu cuda-cpu cpu-3

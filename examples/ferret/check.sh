@@ -76,6 +76,10 @@ run() { # NAME INDEX FERRET OPTION…: all three files are those of the first ru
 little=$((count * 720 + 40960))          # what `distances` needs: the features of all pictures that are stored, and some pages
 [ $little -ge 112960 ] || little=112960  # what the regions of a picture need
 [ -n "${QUICK:-}" ] || run gpu-variants ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu
+[ -n "${QUICK:-}" ] || for order in 1 -1; do    # eight items a work-group, in both orders: none reads what another wrote in the phase
+    must compile-with-items-$order "$dfc" gpu/ferret.df -O1 --emu-gpu-code --cflags=-DDF_RACES=$order -w -o ferret_items
+    run gpu-variants-of-items-$order ./index_gpu ./ferret_items --device=emu --policy=all-gpu
+done
 run gpu-variants-little-memory ./index_gpu ./ferret_gpu --device=emu --policy=all-gpu --gpu-mem=$little --gpu-jobs=1
 policies='eager ddfcfs ddwrr random ws dmda dmdas dmdar heft peft pats padas pams gp-thesis gp all-cpu'
 [ -z "${QUICK:-}" ] || policies=gp

@@ -55,10 +55,10 @@ ON_BOTH int next_pair(int k, const int32_t *sums, const int32_t *touching, int64
 }
 
 /* Joins clusters, and numbers what is left from 0 up, in the order of the clusters. `sums` and `touching` (above the diagonal) are changed.
- * region[cluster]; 0 behind the last cluster. */
-ON_BOTH void join_clusters(int k, int64_t pixels, int32_t *sums, int32_t *touching, uint8_t *region)
+ * region[cluster]; 0 behind the last cluster. into: room for MOST_CLUSTERS. */
+ON_BOTH void join_clusters(int k, int64_t pixels, int32_t *sums, int32_t *touching, uint8_t *region, int *into)
 {
-    int into[MOST_CLUSTERS], n = 0, a = 0, b = 0;
+    int n = 0, a = 0, b = 0;
     for (int i = 0; i < k; i++)
         into[i] = i;
     while (next_pair(k, sums, touching, pixels, &a, &b)) {

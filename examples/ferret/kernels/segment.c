@@ -52,6 +52,7 @@ int join_cpu(struct df_call *call, size_t h, size_t w, size_t k, const uint8_t *
             if (y + 1 < h && at[w] != *at)
                 touch(touching, k, *at, at[w]);
         }
-    join_clusters((int)k, (int64_t)(h * w), sums, touching, region);
+    int into[MOST_CLUSTERS];
+    join_clusters((int)k, (int64_t)(h * w), sums, touching, region, into);
     return DF_OK;
 }

@@ -64,7 +64,8 @@ static __global__ void find_touching(int64_t h, int64_t w, int64_t k, const uint
 
 static __global__ void join_all(int64_t k, int64_t pixels, int32_t *sums, int32_t *touching, uint8_t *region)
 {
-    EACH(one, 1) join_clusters((int)(k + one), pixels, sums, touching, region);
+    DF_LOCAL(int, into, MOST_CLUSTERS);
+    EACH(one, 1) join_clusters((int)(k + one), pixels, sums, touching, region, into);
 }
 
 int join_gpu(struct df_call *call, cudaStream_t stream, size_t h, size_t w, size_t k, const uint8_t *p, const uint8_t *cluster,

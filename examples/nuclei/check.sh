@@ -66,6 +66,10 @@ fi
 
 # ---- GPU variants ----
 [ -n "${QUICK:-}" ] || run gpu-variants ./nuclei_gpu --device=emu --policy=all-gpu
+[ -n "${QUICK:-}" ] || for order in 1 -1; do    # eight items a work-group, in both orders: none reads what another wrote in the phase
+    must compile-with-items-$order "$dfc" gpu/nuclei.df -O1 --emu-gpu-code --cflags=-DDF_RACES=$order -o nuclei_items -D tile=$tile
+    run gpu-variants-of-items-$order ./nuclei_items --device=emu --policy=all-gpu
+done
 [ -n "${QUICK:-}" ] || run gpu-variants-small-memory ./nuclei_gpu --device=emu --policy=all-gpu --gpu-mem=2MiB --gpu-jobs=1
 
 # ---- policies ----

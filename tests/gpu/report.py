@@ -42,11 +42,10 @@ LIMITS = {'sm_80': (65536, 164 << 10), 'sm_90': (65536, 228 << 10)}
 # Kernels that may have a frame or spills, and why. A kernel that has neither any more loses its reason.
 LANES = 'one thread adds up in the order of 16 lanes, in an array: few sums, or one whose terms are few or are not known before'
 REASONS = {
-    'df_kernel_df_group0_sensor_____tone': 'ptxas takes 80 registers and spills a few, also where it may take 128',
+    'df_kernel_df_group0_sensor_____tone': 'told that a block has 256 threads, ptxas spills a few registers to hold three blocks; untold it takes 90 registers, spills none and holds two',
     'df_kernel_greatest': LANES,
     'df_kernel_ramp': LANES + '; large arguments of cos are reduced in an array, too',
     'df_group_ramp': 'large arguments of cos are reduced in an array; it runs once',
-    'measure_parts': 'a histogram of 256 numbers for each thread',
 }
 
 PAGE = """

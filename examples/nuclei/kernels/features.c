@@ -17,10 +17,11 @@ int measure_cpu(struct df_call *call, size_t h, size_t w, size_t n, const int32_
 {
     const struct plane planes[3] = { { grey, grey_gradient, grey_sobel }, { hema, hema_gradient, hema_sobel },
                                      { eosin, eosin_gradient, eosin_sobel } };
+    struct part part;
     (void)call;
     for (size_t i = 0; i < n; i++)
-        for (int part = 0; part < 4; part++)
-            measure_part(part, labels, cell, (int64_t)h, (int64_t)w, (const struct box *)box + i, planes, edge,
+        for (int which = 0; which < 4; which++)
+            measure_part(&part, which, labels, cell, (int)h, (int)w, (const struct box *)box + i, &planes[which > 0 ? which - 1 : 0], edge,
                          table + i * N_FEATURES);
     return DF_OK;
 }

@@ -36,17 +36,16 @@ static uint32_t slots_of(const struct dff_node *n)
     return slots;
 }
 
-/* Can the node be an array of a value for each column? */
-static bool is_of_columns(const struct dfg_gen *g, const struct dff_node *n)
+bool dfg_is_of_columns(const struct dfg_gen *g, const struct dff_node *n)
 {
     return n->slots >> (unsigned)g->column & 1 && !(n->slots & ~((2u << (unsigned)g->column) - 1));
 }
 
-static bool holds_long(const struct dff_node *n)
+bool dfg_holds_long(const struct dff_node *n)
 {
     bool holds = n->kind == DFF_REDUCE || (n->kind == DFF_OP && n->op >= DFF_EXP && n->op <= DFF_TANH);
     for (uint32_t k = 0; k < n->n_args && !holds; k++)
-        holds = n->args[k] && holds_long(n->args[k]);
+        holds = n->args[k] && dfg_holds_long(n->args[k]);
     return holds;
 }
 
@@ -56,19 +55,18 @@ static bool is_of_many(const struct dff_node *n)
 {
     bool is = n->n_ranges == 1 && dfg_range_is_fixed(&n->ranges[0]) && n->ranges[0].to->i - n->ranges[0].from->i > DFG_MOST_IN_COLUMNS;
     for (uint32_t k = 0; k < n->n_args && is; k++)
-        is = !n->args[k] || !holds_long(n->args[k]);
+        is = !n->args[k] || !dfg_holds_long(n->args[k]);
     return is;
 }
 
-/* Do neighbouring columns read neighbouring elements? */
-static bool reads_rows(const struct dfg_gen *g, const struct dff_node *n)
+bool dfg_reads_rows(const struct dfg_gen *g, const struct dff_node *n)
 {
     const uint32_t column = 1u << (unsigned)g->column;
     bool rows = true, behind = false;
     for (uint32_t k = 0; k < n->n_args && rows; k++) {
         struct dfg_affine at;
         if (!n->args[k] || n->kind != DFF_READ) {
-            rows = !n->args[k] || reads_rows(g, n->args[k]);
+            rows = !n->args[k] || dfg_reads_rows(g, n->args[k]);
             continue;
         }
         rows = !(behind && g->kernel->ports[n->number].extents[k]->kind != DFF_CONST) && (!(n->args[k]->slots & column) || dfg_affine(g, dfg_index_in(g, n, k), &at));
@@ -86,11 +84,10 @@ static bool ends_well(const struct dfg_gen *g, const struct dff_node *n)
         if (n->ranges[r].from->slots | n->ranges[r].to->slots)
             return false;
     }
-    return fixed || reads_rows(g, n);
+    return fixed || dfg_reads_rows(g, n);
 }
 
-/* Its terms are taken in lanes. */
-static bool has_lanes(const struct dff_node *n)
+bool dfg_has_lanes(const struct dff_node *n)
 {
     return n->order == DFF_ORDER_LANES && dfg_is_float(n->type);
 }
@@ -102,7 +99,7 @@ static bool find_inner(struct dfg_gen *g, const struct dff_node *n, uint32_t slo
     bool good = n->kind != DFF_OP || n->op < DFF_EXP || n->op > DFF_TANH;
     if (n->kind == DFF_REDUCE && !dfg_columns_has(g, n) && g->facts[n->id].loops) {
         const uint32_t all = ((2u << (unsigned)g->column) - 1) | 1u << slot;
-        good = (!*inner || *inner == n) && has_lanes(n) && !dfg_condition_of(n) && !holds_long(n->args[0]) && ends_well(g, n) && !(n->slots & ~all) &&
+        good = (!*inner || *inner == n) && dfg_has_lanes(n) && !dfg_condition_of(n) && !dfg_holds_long(n->args[0]) && ends_well(g, n) && !(n->slots & ~all) &&
                n->slots >> (unsigned)g->column & 1;
         *inner = n;
         return good;
@@ -116,8 +113,8 @@ static bool find_inner(struct dfg_gen *g, const struct dff_node *n, uint32_t slo
 static bool is_around(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_node *inner = NULL;
-    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || dfg_is_best(n) || n == g->sum || !is_of_columns(g, n) || dfg_columns_has(g, n) ||
-        (has_lanes(n) && (dfg_condition_of(n) || !find_inner(g, n->args[0], n->ranges[n->n_ranges - 1].slot, &inner))) || !ends_well(g, n))
+    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || dfg_is_best(n) || n == g->sum || !dfg_is_of_columns(g, n) || dfg_columns_has(g, n) ||
+        (dfg_has_lanes(n) && (dfg_condition_of(n) || !find_inner(g, n->args[0], n->ranges[n->n_ranges - 1].slot, &inner))) || !ends_well(g, n))
         return false;
     struct dfg_block columns;           /* where it would stand else */
     dfg_open_columns(g, &columns);
@@ -166,7 +163,7 @@ static void keep_columns(struct dfg_gen *g, const struct dff_node *n, uint32_t s
         return;
     g->facts[n->id].walk = g->walks;
     g->facts[n->id].inside = 1;
-    if (!(n->slots & slots) && is_of_columns(g, n) && work_of(n) >= LEAST_WORK) {
+    if (!(n->slots & slots) && dfg_is_of_columns(g, n) && work_of(n) >= LEAST_WORK) {
         dfg_column_array(g, n->type, dfg_column_add(g, n, false)->name, 1, 0);
         return;
     }
@@ -350,8 +347,6 @@ static void print_kept(struct dfg_gen *g, unsigned first)
 
 /* ---- lanes of columns ---- */
 
-#define LANE 16                         /* DF_LANES of df_formula.h */
-
 /* Joins a chunk of terms with the lane of a column, or begins it. */
 static void join_lane(struct dfg_gen *g, const struct around *a)
 {
@@ -371,23 +366,15 @@ static void join_lane(struct dfg_gen *g, const struct around *a)
 /* Stores what the terms of four lanes give that are equally far apart, or of those of them that have one. */
 static void join_four(struct dfg_gen *g, const struct around *a)
 {
-    const struct dff_node *n = a->nodes[0];
     struct dfg_text terms[4] = { { 0 } };
     for (unsigned k = 0; k < a->terms && !g->failed; k++) {
         struct dfg_block term;
-        if (open_term(g, a, &term, k)) {
-            const char *name = dfg_new_name(g), *value = dfg_value(g, n->args[0]).c;
-            dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, value);
-            terms[k] = (struct dfg_text){ name, DFG_ATOM };
-        }
+        if (open_term(g, a, &term, k))
+            terms[k] = dfg_lane_term(g, a->nodes[0]);
         dfg_close(g, &term, "");
     }
-    if (g->failed)
-        return;
-    const char *first = a->terms > 2 ? dfg_joined(g, n, terms[0].c, terms[2]) : terms[0].c;
-    if (a->terms > 3)
-        terms[1] = (struct dfg_text){ dfg_joined(g, n, terms[1].c, terms[3]), DFG_PLUS };
-    dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), a->terms > 1 ? dfg_joined(g, n, first, terms[1]) : first);
+    if (!g->failed)
+        dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), dfg_joined_lanes(g, a->nodes[0], terms, a->terms).c);
 }
 
 /* A loop over columns behind `head`, in which a chunk of terms is joined. i: the name of the range's slot in a loop over chunks; NULL: it is there already,
@@ -410,8 +397,8 @@ static void print_long(struct dfg_gen *g, const struct around *a, const char *i)
     lane_chunk(g, a, 1, NULL, "if (df_left == 1)");
     lane_chunk(g, a, 2, NULL, "if (df_left == 2 || df_left == 3)");
     lane_chunk(g, a, 4, NULL, "if (df_left >= 4)");
-    lane_chunk(g, a, 4, four, dfg_printf(g, "for (int64_t %s = %s + %d; df_end - %s > %d; %s += %d)", four, i, 4 * LANE, four, 3 * LANE, four, 4 * LANE));
-    lane_chunk(g, a, 1, one, dfg_printf(g, "for (int64_t %s = %s + %d * (df_left < 4 ? df_left / 2 * 2 + (df_left == 1) : df_left / 4 * 4); %s < df_end; %s += %d)", one, i, LANE, one, one, LANE));
+    lane_chunk(g, a, 4, four, dfg_printf(g, "for (int64_t %s = %s + %d; df_end - %s > %d; %s += %d)", four, i, 4 * DFG_LANES, four, 3 * DFG_LANES, four, 4 * DFG_LANES));
+    lane_chunk(g, a, 1, one, dfg_printf(g, "for (int64_t %s = %s + %d * (df_left < 4 ? df_left / 2 * 2 + (df_left == 1) : df_left / 4 * 4); %s < df_end; %s += %d)", one, i, DFG_LANES, one, one, DFG_LANES));
 }
 
 /* Lanes l, l + df_apart, … of a block of 16 terms at most. */
@@ -433,7 +420,7 @@ static void print_lane_loop(struct dfg_gen *g, const struct around *a, const cha
     struct dfg_block block;
     struct around own = *a;
     own.row = dfg_new_name(g);
-    own.apart = LANE;
+    own.apart = DFG_LANES;
     if (dfg_open(g, &block, (int)a->range->slot, i)) {
         dfg_set_ends(&block, a->range, 0);
         dfg_line(g, &block, "%s *const %s = %s + df_l * df_strip_columns;", dfg_type(a->nodes[0]->type), own.row, lanes);
@@ -529,7 +516,7 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
 static bool runs(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_range *range = n->ranges;
-    return n->op == DFF_SUM && !dfg_is_float(n->type) && n->n_ranges == 1 && !dfg_condition_of(n) && dfg_range_has_values(range) && !holds_long(n->args[0]) &&
+    return n->op == DFF_SUM && !dfg_is_float(n->type) && n->n_ranges == 1 && !dfg_condition_of(n) && dfg_range_has_values(range) && !dfg_holds_long(n->args[0]) &&
            dfg_is_shifted(g, n->args[0], range->slot);
 }
 
@@ -581,8 +568,8 @@ static void print_around(struct dfg_gen *g, struct around *a)
             if (a->nodes[i]->args[k])
                 keep_columns(g, a->nodes[i]->args[k], slots_of(a->nodes[i]));
     print_kept(g, before);
-    if (has_lanes(a->nodes[0])) {
-        g->column_bytes += LANE / 2 * dfg_type_bytes(a->nodes[0]->type); /* 16 rows for a strip in the first cache, beside one that is read */
+    if (dfg_has_lanes(a->nodes[0])) {
+        g->column_bytes += DFG_LANES / 2 * dfg_type_bytes(a->nodes[0]->type); /* 16 rows for a strip in the first cache, beside one that is read */
         dfg_column_add(g, a->nodes[0], false)->name = rows_of_lanes(g, a, 0);
         return;
     }
@@ -613,8 +600,8 @@ static void print_around(struct dfg_gen *g, struct around *a)
 /* Reductions that are printed together have the same ranges, and none holds one that is not yet printed. */
 static void find_together(struct dfg_gen *g, struct around *a, const unsigned char *marks)
 {
-    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !has_lanes(a->nodes[0]) && !runs(g, a->nodes[0]); i++)
-        if (marks[i] == AROUND && !has_lanes(g->kernel->nodes[i]) && !runs(g, g->kernel->nodes[i]) && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
+    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !dfg_has_lanes(a->nodes[0]) && !runs(g, a->nodes[0]); i++)
+        if (marks[i] == AROUND && !dfg_has_lanes(g->kernel->nodes[i]) && !runs(g, g->kernel->nodes[i]) && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
             a->nodes[a->n++] = g->kernel->nodes[i];
 }
 

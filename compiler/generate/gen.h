@@ -148,6 +148,14 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     const char *when;                   /* "… && ": MAIN is called then; NULL: always */
 };
 
+#define DFG_MOST_FEW 16                 /* terms; as many as there are lanes */
+
+struct dfg_few {                        /* terms of the reductions over a range, in the row function for that number of them (few_terms.c) */
+    unsigned terms;                     /* 0: the function is for any number */
+    const struct dff_range *range;
+    const char *first;                  /* the name of the range's first value */
+};
+
 #define DFG_MAX_PLANES 32
 #define DFG_MAX_KEPT_RANGES 4
 
@@ -202,6 +210,7 @@ struct dfg_gen {
     unsigned n_columns, column_bytes;   /* column_bytes: of one column in all arrays */
     struct dfg_ranged ranged[DFG_MAX_RANGED];
     unsigned n_ranged;
+    struct dfg_few few;
     bool near_places;                   /* arrays of places have int32_t */
     const struct dff_node *sum;         /* of an acc's formula: its loop stands around that of the columns (reduce.c). NULL: there is none */
     uint32_t within;                    /* the slot of its range, as a bit, while the inside of that loop is printed */
@@ -493,6 +502,18 @@ const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f);
 
 /* Prints those reductions of the formula whose loops stand around that of the columns, into g->block: their values are arrays of the strip then. */
 void dfg_around_print(struct dfg_gen *g);
+
+/* ---- few_terms.c ---- */
+
+/* The range of all reductions over columns of g->formula, if a row function for each small number of its values is worth it. NULL: it is not. */
+const struct dff_range *dfg_few_range(struct dfg_gen *g);
+/* Opens a block in which all these reductions have so many terms, and closes it. */
+bool dfg_few_open_text(struct dfg_gen *g, struct dfg_block *block, const struct dff_range *range, unsigned terms);
+void dfg_few_close_text(struct dfg_gen *g, struct dfg_block *block);
+/* Is it one of these reductions, in such a block? */
+bool dfg_is_few(const struct dfg_gen *g, const struct dff_node *n);
+/* Opens the block of its term k. */
+bool dfg_few_open(struct dfg_gen *g, struct dfg_block *term, unsigned k);
 
 /* ---- reduce_group.c ---- */
 

@@ -9,6 +9,7 @@
  *   expr.c       the text of one value.
  *   place.c      the texts of indices and reads.
  *   reduce.c     reductions as loops.
+ *   few_terms.c  texts for each small number of terms.
  *   rows.c       functions of rows, and who calls them.
  *   columns.c    values that columns share.
  *   gathers.c    elements that are read at computed places.

@@ -189,6 +189,8 @@ unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n)
     unsigned written = 0, most = is_in_long_loop(g, n) ? dfg_most_copies(n) : DFG_MOST_OUTSIDE;
     uint32_t slots = 0;
     int64_t copies = 1;
+    if (dfg_is_few(g, n))
+        return n->n_ranges;
     g->walks++;
     for (uint32_t r = 0; r < n->n_ranges; r++)
         slots |= 1u << n->ranges[r].slot;
@@ -231,10 +233,12 @@ void dfg_written_out(struct dfg_gen *g, const struct dfg_fold *f, uint32_t depth
         return;
     }
     const struct dff_range *range = dfg_range_at(f->node, depth);
-    g->copies *= (unsigned)(range->to->i - range->from->i);
-    for (int64_t i = range->from->i; i < range->to->i && !g->failed; i++) {
+    const bool few = dfg_is_few(g, f->node);
+    const int64_t from = few ? 0 : range->from->i, to = few ? g->few.terms : range->to->i;
+    g->copies *= (unsigned)(to - from);
+    for (int64_t i = from; i < to && !g->failed; i++) {
         struct dfg_block block;
-        if (dfg_open_number(g, &block, (int)range->slot, i))
+        if (few ? dfg_few_open(g, &block, (unsigned)i) : dfg_open_number(g, &block, (int)range->slot, i))
             dfg_written_out(g, f, depth + 1, first);
         dfg_close(g, &block, "");
     }
@@ -341,6 +345,37 @@ static void print_blocks(struct dfg_gen *g, const struct dff_node *n, const char
     dfg_close(g, &block, dfg_printf(g, "for (int64_t df_block = %s; df_block < %s; df_block += DF_BLOCK)", loop.from, loop.to));
 }
 
+struct dfg_text dfg_lane_term(struct dfg_gen *g, const struct dff_node *n)
+{
+    const char *name = dfg_new_name(g), *value = dfg_value(g, n->args[0]).c;
+    dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, value);
+    return (struct dfg_text){ name, DFG_ATOM };
+}
+
+struct dfg_text dfg_joined_lanes(struct dfg_gen *g, const struct dff_node *n, struct dfg_text *terms, unsigned count)
+{
+    for (unsigned apart = DFG_LANES / 2; apart; apart /= 2)
+        for (unsigned l = 0; l < apart && l + apart < count; l++)
+            terms[l] = (struct dfg_text){ dfg_joined(g, n, terms[l].c, terms[l + apart]), DFG_PLUS };
+    return terms[0];
+}
+
+/* All terms of a reduction in lanes, written out. */
+static const char *few_lanes(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dfg_text terms[DFG_LANES] = { { 0 } };
+    const char *name = dfg_new_name(g);
+    for (unsigned k = 0; k < g->few.terms && !g->failed; k++) {
+        struct dfg_block term;
+        if (dfg_few_open(g, &term, k))
+            terms[k] = dfg_lane_term(g, n);
+        dfg_close(g, &term, "");
+    }
+    if (!g->failed)
+        dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, dfg_joined_lanes(g, n, terms, g->few.terms).c);
+    return name;
+}
+
 /* Puts the values of ranges r, r + 1, … together. Gives the name of the result; *any gets that of its truth value. */
 static const char *lanes_of(struct dfg_gen *g, const struct dff_node *n, uint32_t r, const char **any)
 {
@@ -418,6 +453,8 @@ const char *dfg_reduce(struct dfg_gen *g, const struct dff_node *n)
     const char *any;
     if (n->order != DFF_ORDER_LANES || !dfg_is_float(n->type))
         return fold(g, n);
+    if (dfg_is_few(g, n))
+        return few_lanes(g, n);
     const char *name = lanes_of(g, n, 0, &any);
     dfg_line(g, g->block, "%s = %s ? %s : %s;", name, any, name, n->op == DFF_SUM ? "0" : dfg_start_of(n));
     return name;

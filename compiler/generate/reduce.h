@@ -34,6 +34,19 @@ void dfg_fold_term(struct dfg_gen *g, const struct dfg_fold *f);
 void dfg_fold_terms(struct dfg_gen *g, const struct dfg_fold *f, bool first);
 /* Prints the ranges from `depth` on, written out. *first: nothing was printed yet. */
 void dfg_written_out(struct dfg_gen *g, const struct dfg_fold *f, uint32_t depth, bool *first);
+/* Can the node be an array of a value for each column? */
+bool dfg_is_of_columns(const struct dfg_gen *g, const struct dff_node *n);
+/* Does it hold a reduction, or a function that takes as long? */
+bool dfg_holds_long(const struct dff_node *n);
+/* Do neighbouring columns read neighbouring elements? */
+bool dfg_reads_rows(const struct dfg_gen *g, const struct dff_node *n);
+/* Are its terms taken in lanes? */
+bool dfg_has_lanes(const struct dff_node *n);
+#define DFG_LANES 16                    /* DF_LANES of df_formula.h */
+/* Prints the term of such a reduction in g->block. Gives its name. */
+struct dfg_text dfg_lane_term(struct dfg_gen *g, const struct dff_node *n);
+/* What the terms of the first `count` lanes give, at most all: lane l takes l + 8, then l + 4, l + 2, l + 1. */
+struct dfg_text dfg_joined_lanes(struct dfg_gen *g, const struct dff_node *n, struct dfg_text *terms, unsigned count);
 /* "sum_f32": how df_formula.h names a reduction in lanes. */
 const char *dfg_lanes_name(struct dfg_gen *g, const struct dff_node *n);
 

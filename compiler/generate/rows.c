@@ -363,6 +363,47 @@ static void pair_function(struct dfg_gen *g, FILE *out)
     free(text);
 }
 
+/* ---- few terms: MAIN calls a function for their number ---- */
+
+static void print_few(struct dfg_gen *g)
+{
+    struct dfg_block block;
+    g->copies = 1;
+    if (dfg_few_open_text(g, &block, g->few.range, g->few.terms))
+        print_columns(g, "df_from", "df_to");
+    dfg_few_close_text(g, &block);
+}
+
+/* Their texts: texts[k] is for k + 1 terms. */
+static void few_texts(struct dfg_gen *g, const struct dff_range *range, char **texts)
+{
+    for (unsigned k = 0; k < DFG_MOST_FEW && range && !g->failed; k++) {
+        g->few = (struct dfg_few){ k + 1, range, NULL };
+        texts[k] = text_of(g, print_few);
+    }
+}
+
+static void print_few_calls(struct dfg_gen *g)
+{
+    const char *arguments = row_arguments(g, dfg_port_name(g, g->formula->port), row_names(g, &g->stage));
+    dfg_line(g, g->block, "switch (%s - %s) {", dfg_index(g, g->few.range->to).c, dfg_within(g, dfg_index(g, g->few.range->from), DFG_UNARY));
+    for (unsigned k = 1; k <= DFG_MOST_FEW; k++)
+        dfg_line(g, g->block, "case %u: df_few%u_%u_%c(%s, df_from, df_to); return;", k, k, g->stage.number, DFG_NAME, arguments);
+    dfg_line(g, g->block, "}");
+}
+
+/* Prints the functions, and gives the text of what calls them, which the caller frees. */
+static char *few_functions(struct dfg_gen *g, FILE *out, const struct dff_range *range, const char *parameters, char **texts)
+{
+    for (unsigned k = 0; k < DFG_MOST_FEW; k++) {
+        if (!g->failed)
+            fprintf(out, "static DF_ALONE void df_few%u_%u_%c(%s)\n{\n%s}\n\n", k + 1, g->stage.number, DFG_NAME, parameters, texts[k]);
+        free(texts[k]);
+    }
+    g->few = (struct dfg_few){ 0, range, NULL };
+    return text_of(g, print_few_calls);
+}
+
 /* ---- EDGE by MAIN ----
  *
  * EDGE of a formula with many terms copies what its columns read of each row, and what stands beside the row, into an array, and calls MAIN with this.
@@ -541,8 +582,10 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     if (g->sum)
         dfg_analyse(g);
     g->stage.phases = g->sum ? 0 : dfg_phases(g);
-    char *main_text = row_text(g), *edge_text = NULL;
+    char *main_text = row_text(g), *edge_text = NULL, *few_text = NULL, *few[DFG_MOST_FEW] = { NULL };
     const bool far = g->far[0] || g->far[1], sums = g->sum;
+    const struct dff_range *few_range = g->failed ? NULL : dfg_few_range(g);
+    few_texts(g, few_range, few);
     g->sum = NULL;
     if (sums)
         dfg_analyse(g);
@@ -560,15 +603,18 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
         dfg_kept_find(g);
     if (!g->failed && g->kept.node)
         kept_functions(g, out);
+    if (few_range)
+        few_text = few_functions(g, out, few_range, parameters, few);
     if (!g->failed && pads_text)        /* MAIN calls no EDGE that calls it */
         fprintf(out, "static void df_row%u_%c(%s);\n\n", number, DFG_NAME, parameters);
     if (!g->failed && (edge_text || pads_text))
         fprintf(out, "static DF_SELDOM void df_edge%u_%c(%s)\n{\n%s%s}\n\n", number, DFG_NAME, parameters, pads_text ? pads_text : "", edge_text ? edge_text : "");
     if (!g->failed)
-        fprintf(out, "static %s void df_row%u_%c(%s)\n{\n%s%s%s%s}\n\n", g->pair.is_pair ? "DF_SELDOM" : "DF_ALONE", number, DFG_NAME, parameters,
-                g->far[0] ? "    uint32_t df_far32 = 0;\n" : "", g->far[1] ? "    uint64_t df_far64 = 0;\n" : "", main_text,
+        fprintf(out, "static %s void df_row%u_%c(%s)\n{\n%s%s%s%s%s}\n\n", g->pair.is_pair ? "DF_SELDOM" : "DF_ALONE", number, DFG_NAME, parameters,
+                g->far[0] ? "    uint32_t df_far32 = 0;\n" : "", g->far[1] ? "    uint64_t df_far64 = 0;\n" : "", few_text ? few_text : "", main_text,
                 far ? far_call(g) : "");
     free(main_text);
+    free(few_text);
     free(edge_text);
     free(pads_text);
 }

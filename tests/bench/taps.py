@@ -17,6 +17,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TYPES = {"f": ("f32", "f32", "f32"), "d": ("f64", "f64", "f64"), "u": ("u8", "i32", "i32")}      # of elements, taps and sums
+SMALL = 3, 5, 7, 9, 15                  # counts of taps for which MAIN has a function each
 FLAGS = "-O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -w".split()
 
 
@@ -42,7 +43,7 @@ def kernels(instructions):
     """All, or those that the test compares: (text, taps or 0 for an extent, element)."""
     for element in TYPES:
         for way, at in ("row", ROW), ("column", COLUMN):
-            for n in (63, 65) if instructions and element != "f" else (31, 63, 65, 121, 241) if instructions else (9, 31, 63, 65, 121, 241):
+            for n in (63, 65) if instructions and element != "f" else (*SMALL, 31, 63, 65, 121, 241) if instructions else (9, 31, 63, 65, 121, 241):
                 if not instructions or element == "f" or (element, way) in (("d", "column"), ("u", "row")):
                     yield taps(f"{element}_{way}_{n}", element, n, at)
             if not instructions or element == "f":
@@ -87,8 +88,8 @@ def run(command, folder):
     return done.stdout
 
 
-def instructions(options, n):
-    run(["valgrind", "--tool=callgrind", "--callgrind-out-file=taps.callgrind", "./taps", "all", "1", str(options.height), str(options.width), str(n)], options.out)
+def instructions(options, n, names="all"):
+    run(["valgrind", "--tool=callgrind", "--callgrind-out-file=taps.callgrind", "./taps", names, "1", str(options.height), str(options.width), str(n)], options.out)
     listed = run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "taps.callgrind"], options.out)
     for count, name in re.findall(r"^ *([\d,]+).*:df_formula_(\w+)", listed, re.M):
         yield name, int(count.replace(",", ""))
@@ -122,6 +123,9 @@ def main():
             for name, count in instructions(options, n):
                 if n == 31 or not fixed[name]:
                     print(name, fixed[name] or n, count)
+        for n in SMALL:
+            for name, count in instructions(options, n, "f_row,f_column"):
+                print(name, n, count)
         return
     elements, columns = options.height * options.width, (9, 31, 63, 65, 121, 241)
     table = {}

@@ -1,4 +1,4 @@
-/* taps.c - calls the formulas of taps.df alone, without libdf: taps NAME|all CALLS H W N. Prints for each kernel its name and the least CPU time of a call in ms.
+/* taps.c - calls the formulas of taps.df alone, without libdf: taps NAME,…|all CALLS H W N. Prints for each kernel its name and the least CPU time of a call in ms.
  * A kernel with an extent for its taps gets N of them, unless kernels.h says how many.
  */
 #include <df.h>
@@ -66,6 +66,16 @@ static void *filled(char element, size_t n)
     return all;
 }
 
+/* Is the kernel one of the names, which have commas between them? */
+static int is_chosen(const char *names, const char *name)
+{
+    const size_t n = strlen(name);
+    int is = strcmp(names, "all") == 0;
+    for (const char *at = strstr(names, name); at && !is; at = strstr(at + 1, name))
+        is = (at == names || at[-1] == ',') && (!at[n] || at[n] == ',');
+    return is;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 6)
@@ -76,7 +86,7 @@ int main(int argc, char **argv)
         const union df_scalar scalars[] = { { .i32 = (int)n / 2 } };
         void *ports[] = { filled(kernels[k].element, h * w), filled(kernels[k].element == 'u' ? 'i' : kernels[k].element, n * n), filled('d', h * w) };
         double least = INFINITY;
-        if (strcmp(argv[1], "all") != 0 && strcmp(argv[1], kernels[k].name) != 0)
+        if (!is_chosen(argv[1], kernels[k].name))
             continue;
         for (int i = 0; i < atoi(argv[2]); i++) {
             const double from = now();

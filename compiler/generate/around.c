@@ -3,7 +3,8 @@
  * Why:      a loop inside that of the columns keeps compilers from making vectors. Here the columns are innermost, and an array has the partial result of
  *           each column of a strip. The inner ranges are written out, as far as they are short.
  * Lanes:    a long real sum has 16 partial results for each column, one for each lane of the defined order; they are rows of such an array.
- * Running:  a sum of integers whose terms move along the row takes each one up once, and drops it once.
+ * Running:  a sum of integers whose terms move along the row takes each one up once, and drops it once. One whose terms move with the row is made of that of
+ *           the row before it, which the caller of the row functions keeps. Integers wrap around, so the order of terms does not matter.
  */
 #include "compiler/generate/reduce.h"
 
@@ -512,12 +513,50 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
 
 /* ---- running sums ---- */
 
-/* Is the sum, of integers, that of the column before it without its first term, and with one more? */
-static bool runs(struct dfg_gen *g, const struct dff_node *n)
+/* Is the sum, of integers, that of the element before it along the index, without its first term and with one more? */
+static bool runs_along(struct dfg_gen *g, const struct dff_node *n, unsigned along)
 {
     const struct dff_range *range = n->ranges;
-    return n->op == DFF_SUM && !dfg_is_float(n->type) && n->n_ranges == 1 && !dfg_condition_of(n) && dfg_range_has_values(range) && !dfg_holds_long(n->args[0]) &&
-           dfg_is_shifted(g, n->args[0], range->slot);
+    return n->op == DFF_SUM && !dfg_is_float(n->type) && n->n_ranges == 1 && !dfg_condition_of(n) && !(range->from->slots | range->to->slots) && !dfg_holds_long(n->args[0]) &&
+           dfg_is_shifted(g, n->args[0], along, range->slot);
+}
+
+static bool runs(struct dfg_gen *g, const struct dff_node *n)
+{
+    return runs_along(g, n, (unsigned)g->column);
+}
+
+/* Are MAIN's columns the same ones in each row, and is nothing read that is written? Then the row before has the sums of these columns. */
+static bool rows_are_alike(const struct dfg_gen *g)
+{
+    const uint32_t column = 1u << (unsigned)g->column;
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
+        const struct dff_node *n = g->kernel->nodes[i];
+        if (n->kind != DFF_READ || !g->facts[i].uses)
+            continue;
+        if (g->kernel->ports[n->number].mode == DF_INOUT || g->kernel->ports[n->number].mode == DF_ACC)
+            return false;
+        for (uint32_t k = 0; k < n->n_args; k++)
+            if (n->args[k]->slots & column && n->args[k]->slots & (column - 1))
+                return false;
+    }
+    return true;
+}
+
+/* The number of the sum in g->stage.runs, if it is that of the row before it, without the first term and with one more. -1: it is none, or there are too many. */
+static int run_of(struct dfg_gen *g, const struct dff_node *n)
+{
+    const unsigned y = dfg_lead(g) - 1;
+    unsigned i = 0;
+    if (!dfg_lead(g) || !g->formula->is_index[y] || runs(g, n) || !runs_along(g, n, y) || !rows_are_alike(g))
+        return -1;
+    while (i < g->stage.n_runs && g->stage.runs[i] != n)
+        i++;
+    if (i == DFG_MAX_RUNS)
+        return -1;
+    if (i == g->stage.n_runs)
+        g->stage.runs[g->stage.n_runs++] = n;
+    return (int)i;
 }
 
 /* The term for which the range's slot has that name. */
@@ -533,13 +572,20 @@ static const char *term_of(struct dfg_gen *g, const struct dff_node *n, const ch
     return value;
 }
 
+/* Names the slot's values of the term that the sum gains, and of the one that it loses. */
+static void print_ends(struct dfg_gen *g, const struct dff_range *range, const char *gained, const char *lost)
+{
+    dfg_line(g, g->block, "const int64_t %s = %s - 1, %s = %s - 1;", gained, dfg_within(g, dfg_index(g, range->to), DFG_PLUS), lost,
+             dfg_within(g, dfg_index(g, range->from), DFG_PLUS));
+}
+
 static void print_running(struct dfg_gen *g, const struct dff_node *n, const char *array)
 {
     const char *sum = dfg_new_name(g), *next = dfg_new_name(g), *last = dfg_new_name(g), *type = dfg_type_name(n->type), *x = g->formula->names[g->column];
     const struct dff_range *range = n->ranges;
     struct dfg_block first, block;
     dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->type), sum);
-    dfg_line(g, g->block, "const int64_t %s = %s - 1, %s = %s - 1;", next, dfg_within(g, dfg_index(g, range->to), DFG_PLUS), last, dfg_within(g, dfg_index(g, range->from), DFG_PLUS));
+    print_ends(g, range, next, last);
     if (dfg_open(g, &first, g->column, x)) {
         dfg_line(g, &first, "const int64_t %s = df_strip;", x);
         struct dfg_loop loop = dfg_loop_open(g, range, &block);
@@ -555,6 +601,63 @@ static void print_running(struct dfg_gen *g, const struct dff_node *n, const cha
         dfg_line(g, &block, "%s = %s;", place_in_strip(g, array), sum);
     }
     dfg_close_columns(g, &block, "df_strip + 1", "df_strip_end");
+}
+
+/* Of a range that may have no values the sums are 0: nothing is read then. */
+static void print_running_strip(struct dfg_gen *g, struct around *a)
+{
+    const char *some = has_values(g, a->nodes[0], 0);
+    struct dfg_block block;
+    a->values[0] = dfg_new_name(g);
+    dfg_column_array(g, a->nodes[0]->type, a->values[0], 1, 0);
+    if (some)
+        over_columns(g, a, begin_columns);
+    if (dfg_open(g, &block, -1, NULL))
+        print_running(g, a->nodes[0], a->values[0]);
+    dfg_close(g, &block, some ? dfg_printf(g, "if (%s)", some) : "");
+    dfg_column_add(g, a->nodes[0], false)->name = a->values[0];
+}
+
+/* The sums of a row whose row before it has them in df_runs. */
+static void print_next_row(struct dfg_gen *g, const struct dff_node *n, int run, const char *when)
+{
+    const char *gained = dfg_new_name(g), *lost = dfg_new_name(g), *type = dfg_type_name(n->type);
+    const struct dff_range *range = n->ranges;
+    struct dfg_block block, columns;
+    if (dfg_open(g, &block, (int)range->slot, lost)) {
+        dfg_set_ends(&block, range, 0);
+        print_ends(g, range, gained, lost);
+        if (dfg_open_columns(g, &columns)) {
+            const char *sum = dfg_printf(g, "df_runs%d[%s]", run, g->formula->names[g->column]), *more = term_of(g, n, gained), *less = term_of(g, n, lost);
+            dfg_line(g, &columns, "%s = df_add_%s(%s, df_sub_%s(%s, %s));", sum, type, sum, type, more, less);
+        }
+        dfg_close_columns(g, &columns, "df_strip", "df_strip_end");
+    }
+    dfg_close(g, &block, dfg_printf(g, "if (%s)", when));
+}
+
+static void print_loops(struct dfg_gen *g, struct around *a, bool any)
+{
+    over_columns(g, a, begin_columns);
+    around_loops(g, a, 0, a->nodes[0]->n_ranges - around_written(g, a));
+    if (any)
+        over_columns(g, a, end_columns);
+}
+
+static void print_run(struct dfg_gen *g, struct around *a, int run)
+{
+    const char *own = dfg_new_name(g), *type = dfg_type(a->nodes[0]->type), *some = has_values(g, a->nodes[0], 0), *when = "df_next";
+    struct dfg_block block;
+    if (some)
+        when = dfg_printf(g, "df_next && %s", some);
+    a->values[0] = dfg_new_name(g);
+    dfg_column_array(g, a->nodes[0]->type, own, 1, 0);
+    dfg_line(g, g->block, "%s *const %s = df_runs%d ? df_runs%d + df_strip : %s;", type, a->values[0], run, run, own);
+    print_next_row(g, a->nodes[0], run, when);
+    if (dfg_open(g, &block, -1, NULL))
+        print_loops(g, a, false);
+    dfg_close(g, &block, dfg_printf(g, "if (!(%s))", when));
+    dfg_column_add(g, a->nodes[0], false)->name = a->values[0];
 }
 
 static void print_around(struct dfg_gen *g, struct around *a)
@@ -574,10 +677,12 @@ static void print_around(struct dfg_gen *g, struct around *a)
         return;
     }
     if (runs(g, a->nodes[0])) {
-        const char *array = dfg_new_name(g);
-        dfg_column_array(g, a->nodes[0]->type, array, 1, 0);
-        print_running(g, a->nodes[0], array);
-        dfg_column_add(g, a->nodes[0], false)->name = array;
+        print_running_strip(g, a);
+        return;
+    }
+    const int run = run_of(g, a->nodes[0]);
+    if (run >= 0) {
+        print_run(g, a, run);
         return;
     }
     for (unsigned i = 0; i < a->n; i++) {
@@ -589,19 +694,22 @@ static void print_around(struct dfg_gen *g, struct around *a)
         if (a->anys[i])
             dfg_column_array(g, DFF_I32, a->anys[i], 1, 0);
     }
-    over_columns(g, a, begin_columns);
-    around_loops(g, a, 0, a->nodes[0]->n_ranges - around_written(g, a));
-    if (any)
-        over_columns(g, a, end_columns);
+    print_loops(g, a, any);
     for (unsigned i = 0; i < a->n; i++)
         dfg_column_add(g, a->nodes[i], false)->name = a->values[i];
+}
+
+/* Is it printed with no other? */
+static bool is_alone(struct dfg_gen *g, const struct dff_node *n)
+{
+    return dfg_has_lanes(n) || runs(g, n) || run_of(g, n) >= 0;
 }
 
 /* Reductions that are printed together have the same ranges, and none holds one that is not yet printed. */
 static void find_together(struct dfg_gen *g, struct around *a, const unsigned char *marks)
 {
-    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !dfg_has_lanes(a->nodes[0]) && !runs(g, a->nodes[0]); i++)
-        if (marks[i] == AROUND && !dfg_has_lanes(g->kernel->nodes[i]) && !runs(g, g->kernel->nodes[i]) && has_ranges_of(a->nodes[0], g->kernel->nodes[i]))
+    for (unsigned i = a->nodes[0]->id + 1; i < g->kernel->n_nodes && a->n < MOST_TOGETHER && !is_alone(g, a->nodes[0]); i++)
+        if (marks[i] == AROUND && has_ranges_of(a->nodes[0], g->kernel->nodes[i]) && !is_alone(g, g->kernel->nodes[i]))
             a->nodes[a->n++] = g->kernel->nodes[i];
 }
 

@@ -20,7 +20,7 @@
 
 struct shift {
     const struct dfg_gen *g;
-    uint32_t slot;
+    uint32_t slot, along;               /* along: the slot of the columns, or of the rows */
     bool known;
     int64_t by;                         /* m, once it is known */
     unsigned char *seen;                /* by node id */
@@ -29,28 +29,28 @@ struct shift {
 
 static bool depends(const struct shift *s, const struct dff_node *n)
 {
-    return n->slots >> s->slot & 1 || n->slots >> s->g->column & 1;
+    return n->slots >> s->slot & 1 || n->slots >> s->along & 1;
 }
 
 /* Does an index depend on both in the same proportion as all others do? */
 static bool index_shifts(struct shift *s, const struct dff_node *index)
 {
     struct dfg_affine a;
-    int64_t column = 0, slot = 0;
+    int64_t along = 0, slot = 0;
     if (!depends(s, index))
         return true;
     if (!dfg_affine(s->g, index, &a))
         return false;
     for (unsigned i = 0; i < a.n; i++) {
-        if (!a.term[i].dim && (int)a.term[i].number == s->g->column)
-            column = a.term[i].factor;
+        if (!a.term[i].dim && a.term[i].number == s->along)
+            along = a.term[i].factor;
         if (!a.term[i].dim && a.term[i].number == s->slot)
             slot = a.term[i].factor;
     }
-    if (column == 0 || slot % column != 0 || (s->known && slot / column != s->by))
+    if (along == 0 || slot % along != 0 || (s->known && slot / along != s->by))
         return false;
     s->known = true;
-    s->by = slot / column;
+    s->by = slot / along;
     return true;
 }
 
@@ -92,9 +92,9 @@ static const struct dff_node *find(struct shift *s, const struct dff_node *n)
     return found;
 }
 
-bool dfg_is_shifted(struct dfg_gen *g, const struct dff_node *n, uint32_t slot)
+bool dfg_is_shifted(struct dfg_gen *g, const struct dff_node *n, unsigned along, uint32_t slot)
 {
-    struct shift s = { .g = g, .slot = slot, .seen = calloc(g->kernel->n_nodes + 1u, 1) };
+    struct shift s = { .g = g, .slot = slot, .along = along, .seen = calloc(g->kernel->n_nodes + 1u, 1) };
     g->failed |= !s.seen;
     const bool is = s.seen && shifts(&s, n) && s.known && s.by == 1;
     free(s.seen);
@@ -173,7 +173,7 @@ void dfg_columns_print(struct dfg_gen *g)
     g->failed |= !seen;
     for (unsigned i = 0; i < g->kernel->n_nodes && g->n_columns < DFG_MAX_COLUMNS && !g->failed; i++) {
         const struct dff_node *n = g->kernel->nodes[i];
-        struct shift s = { .g = g, .slot = n->n_ranges ? n->ranges[0].slot : 0, .seen = seen };
+        struct shift s = { .g = g, .slot = n->n_ranges ? n->ranges[0].slot : 0, .along = (unsigned)g->column, .seen = seen };
         const struct dff_node *value = may_share(g, n) ? find(&s, n->args[0]) : NULL;
         if (!value)
             continue;

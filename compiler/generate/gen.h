@@ -132,6 +132,8 @@ struct dfg_ranged {                     /* a value for each value of a range, in
     const char *name;
 };
 
+#define DFG_MAX_RUNS 4
+
 struct dfg_stage {                      /* a formula as row functions (generate.h) */
     unsigned number;                    /* of the formula: df_row0_NAME, df_edge0_NAME */
     struct dfg_row rows[DFG_MAX_ROWS];
@@ -146,6 +148,8 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     bool is_wide;                       /* loops over many terms stand around those of its columns, so EDGE has much to do */
     bool has_other_bounds;              /* some borders are not those of `ways`, so a padded row is not all that MAIN needs beyond its bounds */
     const char *when;                   /* "… && ": MAIN is called then; NULL: always */
+    const struct dff_node *runs[DFG_MAX_RUNS]; /* sums that MAIN makes of those of the row before it, which are in df_runs0, … (around.c) */
+    unsigned n_runs;
 };
 
 #define DFG_MOST_FEW 16                 /* terms; as many as there are lanes */
@@ -375,8 +379,8 @@ struct dfg_column *dfg_column_add(struct dfg_gen *g, const struct dff_node *n, b
 void dfg_column_array(struct dfg_gen *g, enum dff_type type, const char *name, unsigned each, int64_t more);
 /* How many columns a strip has, with the arrays that were declared. */
 unsigned dfg_strip_columns(const struct dfg_gen *g);
-/* Is a value for column x and `slot` the one for column x + 1 and slot - 1? */
-bool dfg_is_shifted(struct dfg_gen *g, const struct dff_node *n, uint32_t slot);
+/* Is a value for column x and `slot` the one for column x + 1 and slot - 1? So for the index `along` in place of the column. */
+bool dfg_is_shifted(struct dfg_gen *g, const struct dff_node *n, unsigned along, uint32_t slot);
 /* The element of an array that has the node's value, or its place. NULL: none has. */
 const char *dfg_columns_value(struct dfg_gen *g, const struct dff_node *n, bool is_place);
 /* Does an array have values of the node? */

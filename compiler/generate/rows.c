@@ -297,7 +297,9 @@ static const char *row_parameters(struct dfg_gen *g)
                                   dfg_port_name(g, g->formula->port));
     if (g->stage.is_pair)
         text = dfg_printf(g, "%s, %s *restrict " DFG_NEXT_ROW, text, df_elem_c_type(out->elem));
-    return dfg_printf(g, "%s%s", text, read_parameters(g));
+    for (unsigned i = 0; i < g->stage.n_runs; i++)
+        text = dfg_printf(g, "%s, %s *restrict df_runs%u", text, dfg_type(g->stage.runs[i]->type), i);
+    return dfg_printf(g, "%s%s%s", text, g->stage.n_runs ? ", const int df_next" : "", read_parameters(g));
 }
 
 /* What kept values are computed into: a row of each plane, which are pointers of their own so that loops become vectors. */
@@ -321,7 +323,10 @@ static const char *kept_parameters(struct dfg_gen *g)
 /* The arguments of such a function up to the columns. first: the row's first element; rows: each behind ", ". */
 static const char *row_arguments(struct dfg_gen *g, const char *first, const char *rows)
 {
-    const char *text = dfg_printf(g, "%s%s%s", dfg_arguments(g), first, rows);
+    const char *text = dfg_printf(g, "%s%s", dfg_arguments(g), first);
+    for (unsigned i = 0; i < g->stage.n_runs; i++)
+        text = dfg_printf(g, "%s, df_runs%u", text, i);
+    text = dfg_printf(g, "%s%s%s", text, g->stage.n_runs ? ", df_next" : "", rows);
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
         if (g->stage.whole[p])
             text = dfg_printf(g, "%s, %s", text, dfg_port_name(g, p));
@@ -599,7 +604,7 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out)
     const char *parameters = row_parameters(g);
     if (!g->failed && !sums && !g->stage.phases && dfg_pair_is_wanted(g, main_text))
         pair_function(g, out);
-    if (!g->failed && !far && !sums && !g->stage.phases)
+    if (!g->failed && !far && !sums && !g->stage.phases && !g->stage.n_runs)
         dfg_kept_find(g);
     if (!g->failed && g->kept.node)
         kept_functions(g, out);
@@ -833,11 +838,13 @@ static void print_row(struct dfg_gen *g)
         first = dfg_printf(g, "%s, %s", first, first_of(g, 1));
         dfg_line(g, g->block, "%s -= %s + 1 == %s;", y, y, g->stage.last);
     }
-    if (g->kept.node) {
-        const char *from, *to;
+    const char *from = "", *to;
+    if (g->kept.node || g->stage.n_runs)
         dfg_row_ends(g, dfg_lead(g) - 1, &from, &to);
+    if (g->kept.node)
         print_half(g, from);
-    }
+    if (g->stage.n_runs)
+        dfg_line(g, g->block, "const int df_next = df_has_runs && %s > %s;", g->formula->names[dfg_lead(g) - 1], from);
     for (unsigned i = 0; i < g->stage.n_rows; i++)
         print_row_pointer(g, &g->stage.rows[i]);
     dfg_print_calls(g, first, row_names(g, &g->stage));
@@ -958,6 +965,19 @@ static void print_kept(struct dfg_gen *g)
     dfg_line(g, g->block, "%s *const df_kept = df_kept_all ? df_kept_all + %" PRId64 " : 0;", type, k->columns);
 }
 
+/* The sums of the row before, of each column; NULL: there is none, or no memory. */
+static void print_runs(struct dfg_gen *g)
+{
+    const char *from, *to, *width = dfg_index(g, out_port(g)->extents[g->column]).c, *all = "";
+    dfg_row_ends(g, dfg_lead(g) - 1, &from, &to);
+    for (unsigned i = 0; i < g->stage.n_runs; i++) {
+        const char *type = dfg_type(g->stage.runs[i]->type);
+        dfg_line(g, g->block, "%s *const df_runs%u = %s - (%s) > 1 ? __builtin_malloc(sizeof(%s) * (size_t)(%s)) : 0;", type, i, to, from, type, width);
+        all = dfg_printf(g, "%s%sdf_runs%u != 0", all, i ? " && " : "", i);
+    }
+    dfg_line(g, g->block, "const int df_has_runs = %s;", all);
+}
+
 void dfg_row_loops(struct dfg_gen *g, FILE *out)
 {
     struct dfg_block block;
@@ -968,8 +988,12 @@ void dfg_row_loops(struct dfg_gen *g, FILE *out)
             dfg_open(g, &good, -1, NULL);
         if (!g->failed && g->kept.node)
             print_kept(g);
+        if (!g->failed && g->stage.n_runs)
+            print_runs(g);
         if (!g->failed)
             row_loops(g, 0);
+        for (unsigned i = 0; i < g->stage.n_runs; i++)
+            dfg_line(g, g->block, "__builtin_free(df_runs%u);", i);
         if (!g->failed && g->kept.node)
             dfg_line(g, g->block, "__builtin_free(df_kept_all);");
         if (outside)

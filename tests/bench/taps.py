@@ -3,8 +3,8 @@
 
 Does a sum take time in proportion to its terms, and does a kernel whose number of taps is an extent take as long as one in which it is a constant? Makes
 the kernels below, compiles what dfc makes of them for one level of instructions (none: what every processor has), and prints a table of nanoseconds of CPU time for an
-element: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window; and a Gaussian
-beside what SciPy does.
+element: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window; sums of so many
+bytes without taps; and a Gaussian beside what SciPy does.
 
 With --instructions it runs a part of them once in callgrind and prints lines `KERNEL TAPS INSTRUCTIONS`, where those are all that a call executes. tests/e2e
 compares these, which a busy machine does not change.
@@ -28,6 +28,13 @@ def taps(name, element, n, at):
     return f"{name}(in a: {a}[h, w] border clamp, in k: {k}[{n or 'n'}], out o: {o}[h, w]) {{ o[y, x] = sum(i in 0..{n or 'n'}: k[i] * a[{at}]); }}", n, element
 
 
+def plain(way, at, n):
+    """The sum of n bytes, or of as many as an extent says."""
+    at = at.format(r=n // 2 if n else "n / 2")
+    return (f"s_{way}{f'_{n}' if n else ''}(in a: u8[h, w] border clamp, in k: i32[{n or 'n'}], out o: i32[h, w]) "
+            f"{{ o[y, x] = sum(i in 0..{n or 'n'}: a[{at}]) + k[0]; }}"), n, "u"
+
+
 def window(name, n):
     m, r = n or "n", n // 2 if n else "n / 2"
     return (f"{name}(in a: f32[h, w] border clamp, in k: f32[{m}, {m}], out o: f32[h, w]) "
@@ -48,6 +55,10 @@ def kernels(instructions):
                     yield taps(f"{element}_{way}_{n}", element, n, at)
             if not instructions or element == "f":
                 yield taps(f"{element}_{way}", element, 0, at)
+    for way, at in ("row", ROW), ("column", COLUMN):
+        for n in (65, 241) if instructions else (9, 31, 63, 65, 121, 241):
+            yield plain(way, at, n)
+        yield plain(way, at, 0)
     yield taps("f_call", "f", 0, CALL)
     yield window("f_window_7", 7)
     yield window("f_window", 0)
@@ -88,8 +99,8 @@ def run(command, folder):
     return done.stdout
 
 
-def instructions(options, n, names="all"):
-    run(["valgrind", "--tool=callgrind", "--callgrind-out-file=taps.callgrind", "./taps", names, "1", str(options.height), str(options.width), str(n)], options.out)
+def instructions(options, n, names="all", height=0):
+    run(["valgrind", "--tool=callgrind", "--callgrind-out-file=taps.callgrind", "./taps", names, "1", str(height or options.height), str(options.width), str(n)], options.out)
     listed = run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", "taps.callgrind"], options.out)
     for count, name in re.findall(r"^ *([\d,]+).*:df_formula_(\w+)", listed, re.M):
         yield name, int(count.replace(",", ""))
@@ -123,6 +134,8 @@ def main():
             for name, count in instructions(options, n):
                 if n == 31 or not fixed[name]:
                     print(name, fixed[name] or n, count)
+        for name, count in instructions(options, 65, "s_column,s_column_65,s_column_241", 64):     # the first row has all terms
+            print(f"rows_{name}", fixed[name] or 65, count)
         for n in SMALL:
             for name, count in instructions(options, n, "f_row,f_column"):
                 print(name, n, count)

@@ -22,5 +22,9 @@ else
     at_most column-doubles 1.18 d_column_65 65 d_column_63 63
     at_most window 2.2 f_window 7 f_window_7 7
     for n in 31 63; do at_most "call-$n" 2 f_call $n f_row_$n $n; done
+    # Integers without taps: a row of sums is made of that of the row before it, and a sum of that of the column before it.
+    at_most sums-row 1.4 s_row_241 241 s_row_65 65
+    at_most sums-column 1.7 rows_s_column_241 241 rows_s_column_65 65
+    at_most sums-column-extent 1.1 rows_s_column 65 rows_s_column_65 65
     at_most dynamic 2 f_dynamic 63 f_row_63 63
 fi

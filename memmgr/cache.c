@@ -270,7 +270,8 @@ static bool try_reserve(struct dfm_cache *c, struct dfm_claim *claim)
         complete = reserve_piece(c, &claim->pieces[i]);
     if (complete && claim->tmp_bytes > 0) {
         complete = reserve_scratch(c, claim);
-        c->n_tmp += complete;
+        if (complete)
+            dfm_scratch_count(c, claim);
     }
     if (complete)
         count_inputs(c, claim);
@@ -451,10 +452,8 @@ void dfm_cache_release(struct dfm_cache *c, struct dfm_claim *claim)
         }
         dfm_unpin(c, e);
     }
-    if (claim->tmp_bytes > 0) {
-        dfm_pool_free(c->pool, claim->tmp_offset);
-        c->n_tmp--;
-    }
+    if (claim->tmp_bytes > 0)
+        dfm_scratch_free(c, claim);
 }
 
 /* ---- making ---- */

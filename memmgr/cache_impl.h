@@ -61,7 +61,8 @@ struct dfm_cache {
     uint32_t *entry_of;                 /* of a block: its entry; DFM_NONE: it has none */
     struct dfm_victims victims;         /* entries that may be evicted: VALID, no pins, out NONE */
     uint32_t n_pinned;                  /* entries with pins */
-    uint32_t n_tmp;                     /* claims with scratch reserved */
+    uint32_t n_tmp;                     /* claims with scratch reserved; */
+    uint64_t scratch_bytes;             /* and what they asked for, in whole pages */
     uint64_t leaving_bytes;
     uint32_t culprit;                   /* the block whose copy failed; DFM_NONE: none */
     uint32_t n_suspects;                /* how many other copies it may have been */
@@ -85,6 +86,22 @@ struct dfm_cache {
 static inline uint32_t dfm_present_as(const struct dfm_piece *piece)
 {
     return piece->use == DFM_TAKE ? piece->from : piece->block;
+}
+
+/* Counts a claim's scratch, which was reserved, and which was given back. */
+static inline void dfm_scratch_count(struct dfm_cache *c, const struct dfm_claim *claim)
+{
+    c->n_tmp++;
+    c->scratch_bytes += dfm_pool_rounded(c->pool, claim->tmp_bytes);
+    if (c->scratch_bytes > c->stats.scratch_peak_bytes)
+        c->stats.scratch_peak_bytes = c->scratch_bytes;
+}
+
+static inline void dfm_scratch_free(struct dfm_cache *c, const struct dfm_claim *claim)
+{
+    dfm_pool_free(c->pool, claim->tmp_offset);
+    c->n_tmp--;
+    c->scratch_bytes -= dfm_pool_rounded(c->pool, claim->tmp_bytes);
 }
 
 static inline uint64_t dfm_entry_bytes(const struct dfm_cache *c, const struct dfm_entry *e)

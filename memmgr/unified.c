@@ -45,7 +45,8 @@ enum dfm_reserved dfm_unified_reserve(struct dfm_cache *c, struct dfm_claim *cla
     }
     if (claim->tmp_bytes > 0 && !dfm_pool_alloc(c->pool, claim->tmp_bytes, &claim->tmp_offset))
         return DFM_WAIT;                /* until another job gives its scratch back */
-    c->n_tmp += claim->tmp_bytes > 0;
+    if (claim->tmp_bytes > 0)
+        dfm_scratch_count(c, claim);
     if (!take_outputs(c, claim)) {
         dfr_error(error, DF_E_MEMORY, "internal error: more tokens live than were planned");
         return DFM_ERROR;
@@ -76,8 +77,6 @@ void *dfm_unified_address(const struct dfm_cache *c, const struct dfm_piece *p)
 
 void dfm_unified_release(struct dfm_cache *c, const struct dfm_claim *claim)
 {
-    if (claim->tmp_bytes == 0)
-        return;
-    dfm_pool_free(c->pool, claim->tmp_offset);
-    c->n_tmp--;
+    if (claim->tmp_bytes > 0)
+        dfm_scratch_free(c, claim);
 }

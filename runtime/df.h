@@ -433,6 +433,7 @@ struct df_worker_stats {
 struct df_memory_stats {                /* of one device's memory */
     char name[48];
     uint64_t capacity_bytes, peak_bytes;
+    uint64_t scratch_peak_bytes;        /* the most that jobs had for scratch at a time, in whole pages */
     uint64_t h2d_copies, h2d_bytes, d2h_copies, d2h_bytes;
     /* Hits: inputs of the device's jobs that were in its memory, or on their way, when memory was reserved for the job.
      * Misses: inputs that were not; each is a copy. Prefetches: copies that were made before a job asked for them,

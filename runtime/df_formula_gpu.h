@@ -159,24 +159,6 @@ DF_GROUP_LANES(greatest_f64, double)
 
 #define restrict __restrict__
 
-/* Memory of a launch, for a stream that stays inside a fused group. NULL: there is none. */
-#ifdef __CUDACC__
-static inline void *df_ring(void *stream, int64_t bytes)
-{
-    void *ring;
-    return cudaMallocAsync(&ring, (size_t)bytes, (cudaStream_t)stream) == cudaSuccess ? ring : NULL;
-}
-
-static inline void df_ring_free(void *stream, void *ring)
-{
-    if (ring)
-        cudaFreeAsync(ring, (cudaStream_t)stream);
-}
-#else
-static inline void *df_ring(void *, int64_t bytes) { return __builtin_malloc((size_t)bytes); }
-static inline void df_ring_free(void *, void *ring) { __builtin_free(ring); }
-#endif
-
 DF_ON_DEVICE int64_t df_first_x() { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
 DF_ON_DEVICE int64_t df_first_y() { return (int64_t)blockIdx.y * blockDim.y + threadIdx.y; }
 DF_ON_DEVICE int64_t df_first_z() { return (int64_t)blockIdx.z * blockDim.z + threadIdx.z; }

@@ -243,7 +243,7 @@ static bool add_formulas(struct dfc_program *p)
     char name[UNIT_NAME];
     if (!dfc_has_formulas(p->loaded->front, false))
         return true;
-    if (!dfc_emit_formulas(&p->formulas[0], p->loaded->front, p->stem, false, !p->options->keep, p->options->gpu_tile) ||
+    if (!dfc_emit_formulas(&p->formulas[0], p->loaded->front, p->stem, false, !p->options->keep) ||
         (!p->options->quiet && !dfc_note_slow(p->loaded->front)))
         return no_memory();
     p->n_levels = count_levels(p);
@@ -265,7 +265,7 @@ static bool add_gpu_formulas(struct dfc_program *p)
     char name[UNIT_NAME];
     if (!p->gpu_code || !dfc_has_formulas(p->loaded->front, true))
         return true;
-    if (!dfc_emit_formulas(&p->formulas[1], p->loaded->front, p->stem, true, false, p->options->gpu_tile))
+    if (!dfc_emit_formulas(&p->formulas[1], p->loaded->front, p->stem, true, false))
         return no_memory();
     snprintf(name, sizeof name, "%.250s_formulas.%s", p->stem, host ? "cpp" : "cu");
     if (!add_unit(p, host ? DFC_CODE_CXX : DFC_CODE_CUDA, NULL, name))

@@ -7,7 +7,6 @@
 #ifndef DFC_MAKE_PROGRAM_H
 #define DFC_MAKE_PROGRAM_H
 
-#include "compiler/generate/tile.h"
 #include "compiler/load/load.h"
 
 /* Options of dfc_build(), which compiles and links the loaded graph to the program `output`. It returns 0, or 1 after an error was
@@ -19,7 +18,6 @@ struct dfc_build_options {
     bool no_cache;                      /* --no-cache */
     bool timing;                        /* --timing: says how long each step took */
     bool python;                        /* --python: a library gets a Python module, too */
-    struct dfg_tile gpu_tile;           /* --gpu-tile: rows 0: each group's own */
     bool emu_gpu_code;                  /* --emu-gpu-code: no CUDA; the emulator runs gpu variants that are C or C++ */
     const char *policy;
     bool quiet;

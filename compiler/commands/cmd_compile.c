@@ -83,7 +83,7 @@ static bool emit_c(const struct dfc_common *common, FILE *out)
         for (int gpu = 0; gpu < 2; gpu++)
             if (dfc_has_formulas(loaded.front, gpu)) {
                 struct dfg_texts formulas;
-                if (dfc_emit_formulas(&formulas, loaded.front, stem, gpu, false, (struct dfg_tile){ 0 }))
+                if (dfc_emit_formulas(&formulas, loaded.front, stem, gpu, false))
                     fprintf(out, "\n%s", formulas.text[0]);
                 dfg_texts_free(&formulas);
             }
@@ -201,17 +201,6 @@ static int set_gpu_arch(void *field, const struct dfr_option *option, const char
     return DFC_REPORTED(dfc_gpu_arch_check(text));
 }
 
-static int set_gpu_tile(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
-{
-    struct dfg_tile *tile = field;
-    int end = 0;
-    (void)option, (void)error;
-    if (sscanf(text, "%4ux%4u%n", &tile->rows, &tile->columns, &end) == 2 && !text[end] && tile->rows && tile->columns && isdigit((unsigned char)*text))
-        return 0;
-    dfc_error("--gpu-tile=%s: ROWSxCOLUMNS is expected, such as 16x64", text);
-    return DFC_REPORTED(false);
-}
-
 #define BUILD struct dfc_build_options
 const struct dfr_option dfc_options_build[] = {
     DFR_HEADING("compiling"),
@@ -228,8 +217,6 @@ const struct dfr_option dfc_options_build[] = {
       "program's only run path", DFR_FIELD(TEXT, BUILD, cflags) },
     { "--gpu-arch", "native|all|sm_XX,…", "what CUDA code is made for: this machine's GPUs (the default if there are any), "
       "every major architecture that nvcc knows, or those named; without a GPU, PTX for any", DFR_SET(set_gpu_arch, BUILD, gpu_arch) },
-    { "--gpu-tile", "ROWSxCOLUMNS", "outputs that a work-group of a GPU computes of kernels that are one (else as many as take the fewest steps); "
-      "without room for them in local memory, the streams inside are whole arrays", DFR_SET(set_gpu_tile, BUILD, gpu_tile) },
     { "--nvcc-flags", "FLAGS", "more flags for CUDA files, -arch and -gencode among them; with -rdc=true, device code may "
       "call that of other files", DFR_FIELD(TEXT, BUILD, nvcc_flags) },
     { "--no-cache", NULL, "compile and link anew even if nothing has changed since ($DFC_CACHE, ~/.cache/dfc)", DFR_FIELD(FLAG, BUILD, no_cache) },

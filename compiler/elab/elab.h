@@ -173,7 +173,7 @@ struct dfc_rows {                       /* how a node could be divided into part
     const uint64_t *const *in_rows;     /* as dfu_part_rows() takes them */
     const uint32_t *outside;            /* of a group: by port, the number of the stream from outside; else NULL */
     const bool *divides;                /* by port: parts read ranges of it; else each reads it whole */
-    const struct dfu_group *group;      /* of a group: with the formats of its ports */
+    const struct dfu_group *group;      /* of a group: with the formats of its ports, whether it could be divided or not */
     const struct dfc_format *formats;
 };
 struct dfc_fill {
@@ -244,7 +244,7 @@ const char *dfc_form_name(const struct dfc_forms *forms, const struct dfc_form *
 /* Does some kernel that has code in the program decide an extent in each wave? Then dfc_fill_extents() passes to the
  * builder, for each kernel, the extents of its ports as functions of its dimension variables. Returns a code of df.h. */
 bool dfc_has_bounds(const struct dfc_unit *u);
-int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error);
+int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, unsigned n_ports, uint32_t kernel, struct df_error *error);
 /* ---- divided.c: nodes that are divided ---- */
 
 struct dfc_parts {                      /* n ranges of rows */

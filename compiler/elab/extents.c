@@ -148,10 +148,10 @@ static bool write_extent(struct writer *w, unsigned port, unsigned d)
     return true;
 }
 
-int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, uint32_t kernel, struct df_error *error)
+int dfc_fill_extents(struct dfc_unit *u, const struct dfc_callee *callee, unsigned n_ports, uint32_t kernel, struct df_error *error)
 {
     const struct dfc_sig *sig = &callee->sig;
-    struct df_extent_desc *extents = dfc_alloc(u, (sig->n_ports + 1u) * DF_MAX_RANK * sizeof *extents);
+    struct df_extent_desc *extents = dfc_alloc(u, (n_ports + 1u) * DF_MAX_RANK * sizeof *extents);
     for (unsigned i = 0; extents && i < sig->n_ports * DF_MAX_RANK; i++) {
         const struct dfc_port *port = &sig->ports[i / DF_MAX_RANK];
         struct writer w = { .u = u, .callee = callee, .words = dfc_alloc(u, MOST_WORDS * sizeof *w.words) };

@@ -35,22 +35,43 @@ static unsigned traits(unsigned ast)
            (ast & DFL_RESTART ? DF_RESTART : 0u) | (ast & DFL_RESUME ? DF_RESUME : 0u) | (ast & DFL_ZERO_EXTENTS ? DF_ZERO_EXTENTS : 0u);
 }
 
+/* How many arrays of scratch the kernel's formulas need on a GPU. They are ports behind those of the signature. */
+static unsigned n_scratch(const struct dfc_unit *u, const struct dfc_callee *callee)
+{
+    const struct dfc_kernel_code *codes = u->kernels.items;
+    return callee->formula && !codes[callee->id].gpu ? callee->formula->n_scratch : 0;
+}
+
+/* Of scratch, the side of the jobs that it is for (df_kport.only). Strips of rows are for the CPU. */
+static uint8_t side_of(const struct dfc_callee *callee, unsigned p)
+{
+    const struct dff_strips *strips = callee->formula ? callee->formula->strips : NULL;
+    return p >= callee->sig.n_ports ? 1 + DF_ON_DEVICE : strips && strips->ring_rows[p] != DF_NONE ? 1 + DF_ON_HOST : 0;
+}
+
 /* bounds: what dfc_has_bounds() returns, which looks at all kernels. */
 static bool fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee, bool bounds)
 {
     const struct dfc_sig *sig = &callee->sig;
     const char **dims = calloc(sig->n_variables + 1u, sizeof *dims);
-    struct df_port_desc *ports = calloc(sig->n_ports + 1u, sizeof *ports);
+    const unsigned n_ports = sig->n_ports + n_scratch(u, callee);
+    struct df_port_desc *ports = calloc(n_ports + 1u, sizeof *ports);
     struct df_scalar_desc *scalars = calloc(sig->n_scalars + 1u, sizeof *scalars);
-    uint8_t *split = calloc(sig->n_ports + 1u, 1);
+    uint8_t *split = calloc(n_ports + 1u, 1), *only = calloc(n_ports + 1u, 1);
     struct df_error error;
     uint32_t id;
-    int rc = dims && ports && scalars && split ? DF_OK : DF_E_MEMORY;
+    int rc = dims && ports && scalars && split && only ? DF_OK : DF_E_MEMORY;
     for (unsigned i = 0; rc == DF_OK && i < sig->n_variables; i++)
         dims[i] = sig->variables[i].name.text;
     for (unsigned i = 0; rc == DF_OK && i < sig->n_ports; i++)
         ports[i] = (struct df_port_desc){ sig->ports[i].ast->name.text, port_mode(sig->ports[i].ast->mode),
                                           sig->ports[i].elem, sig->ports[i].rank };
+    for (unsigned i = sig->n_ports; rc == DF_OK && i < n_ports; i++) {
+        const struct dff_scratch *scratch = &callee->formula->scratch[i - sig->n_ports];
+        ports[i] = (struct df_port_desc){ scratch->name, DF_TMP, scratch->elem, scratch->rank };
+    }
+    for (unsigned i = 0; rc == DF_OK && i < n_ports; i++)
+        only[i] = side_of(callee, i);
     for (unsigned i = 0; rc == DF_OK && i < sig->n_ports; i++)
         split[i] = sig->ports[i].split && sig->ports[i].ast->mode != DFL_TMP;
     for (unsigned i = 0; rc == DF_OK && i < sig->n_scalars; i++)
@@ -60,7 +81,7 @@ static bool fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee, boo
             .name = callee->name,
             .n_dims = sig->n_variables,
             .dims = dims,
-            .n_ports = sig->n_ports,
+            .n_ports = n_ports,
             .ports = ports,
             .n_scalars = sig->n_scalars,
             .scalars = scalars,
@@ -72,6 +93,7 @@ static bool fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee, boo
             .code_classes = callee->code_classes, .cost_classes = callee->cost_classes,
             .code_hash = { callee->code_hash[0], callee->code_hash[1] },
             .split = split,
+            .only = only,
         };
         rc = df_builder_kernel(u->builder, &desc, &id, &error);
         if (rc == DF_OK)
@@ -80,12 +102,13 @@ static bool fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee, boo
             if (sig->ports[p].initial)
                 rc = df_builder_initial(u->builder, id, p, &sig->ports[p].initial, &error);
         if (rc == DF_OK && bounds)
-            rc = dfc_fill_extents(u, callee, id, &error);
+            rc = dfc_fill_extents(u, callee, n_ports, id, &error);
     }
     free(dims);
     free(ports);
     free(scalars);
     free(split);
+    free(only);
     return rc == DF_OK || builder_failed(u, callee->loc, rc, &error);
 }
 
@@ -360,6 +383,41 @@ static void note_costs(struct dfc_fill *fill, const struct call *call, bool any,
         fill->costs[call->use->items[m]] |= costs;
 }
 
+/* Scratch is as large as the plane of a stream inside the group, or as it says itself. */
+static void scratch_extents(const struct call *call, unsigned k, const struct dfc_part *part, uint64_t extents[DF_MAX_RANK])
+{
+    const struct dff_scratch *scratch = &call->callee->formula->scratch[k];
+    const struct dff_strips *strips = call->callee->formula->strips;
+    unsigned p = 0;
+    while (strips && p < call->callee->sig.n_ports && strips->plane_of[p] != k)
+        p++;
+    const bool plane = strips && p < call->callee->sig.n_ports;
+    for (unsigned d = 0; d < scratch->rank; d++)
+        extents[d] = plane ? call->rows->formats[p].dims[d] : dff_extent_value(scratch->extents[d], part->solved.dims);
+    if (plane && part->rows.n > 1)
+        extents[0] = dfu_plane_rows(call->rows->group, call->rows->formats,
+                                    (struct df_rows){ (int64_t)part->rows.first, (int64_t)(part->rows.first + part->rows.rows) }, p);
+}
+
+/* Puts the extents of scratch behind those of the signature's ports. */
+static bool add_scratch(struct dfc_unit *u, const struct call *call, struct dfc_part *part)
+{
+    const unsigned n = call->callee->sig.n_ports, more = n_scratch(u, call->callee);
+    uint64_t (*port_dims)[DF_MAX_RANK] = more ? dfc_alloc(u, (n + more) * sizeof *port_dims) : NULL;
+    uint64_t *port_rows = more && part->port_rows ? dfc_alloc(u, (n + more) * sizeof *port_rows) : NULL;
+    if (more && (!port_dims || (part->port_rows && !port_rows)))
+        return false;
+    if (port_dims) {
+        memcpy(port_dims, part->solved.port_dims, n * sizeof *port_dims);
+        part->solved.port_dims = (const uint64_t (*)[DF_MAX_RANK])port_dims;
+    }
+    if (port_rows)
+        part->port_rows = memcpy(port_rows, part->port_rows, n * sizeof *port_rows);
+    for (unsigned k = 0; k < more; k++)
+        scratch_extents(call, k, part, port_dims[n + k]);
+    return true;
+}
+
 /* Adds part k, or the whole node if `divide` has no parts. */
 static bool add_part(struct dfc_fill *fill, const struct call *call, const struct dfc_divide *divide, unsigned k,
                      uint32_t *node)
@@ -372,7 +430,7 @@ static bool add_part(struct dfc_fill *fill, const struct call *call, const struc
     bool any_cost;
     if (divide->parts && !dfc_parts_solve(u, divide, call->solved, k, &part))
         return false;
-    if (!part_costs(fill, call, &part, cost_s, &any_cost))
+    if (!add_scratch(u, call, &part) || !part_costs(fill, call, &part, cost_s, &any_cost))
         return false;
     if (!call->use && (!build_threads(u, stmt, call->callee, &part.solved, &desc.threads) ||
                        !dfc_launch_check_use(u, stmt, call->callee, part.solved.dims) ||

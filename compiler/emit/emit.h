@@ -22,7 +22,6 @@
 #include <stdio.h>
 
 #include "compiler/front/front.h"
-#include "compiler/generate/tile.h"
 #include "compiler/tools/spawn.h"
 #include "compiler/types/paths.h"
 
@@ -66,6 +65,8 @@ void dfc_emit_catch_prototype(FILE *out);
 bool dfc_code_is_generated(const struct dfl_variant *variant);
 /* Is some cpu variant, or some gpu variant, such code? */
 bool dfc_has_inline(const struct dfc_front *front, bool gpu);
+/* Ports that the declaration has, which variants that are written take. Scratch of formulas is behind them. */
+unsigned dfc_n_declared_ports(const struct df_graph *g, const struct df_kernel *kernel);
 /* What C calls a kernel. */
 const char *dfc_emit_name(const struct dfc_front *front, const struct dfc_kernel_code *code);
 /* Do formulas give the code of the kernel for CPUs or GPUs, because no such variant is written? That of some kernel? */
@@ -74,8 +75,7 @@ bool dfc_has_formulas(const struct dfc_front *front, bool gpu);
 /* Prints STEM_formulas.c or STEM_formulas.cu, that code; with `split` also STEM_formulas1.c and so on (generate.h). false: no memory.
  * dfg_texts_free() is called in either case. */
 struct dfg_texts;
-bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split,
-                       struct dfg_tile tile);
+bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split);
 /* Prints a header for one C file: the prototypes of all kernels without bounds that name the file in their declarations, whether the program calls them
  * or not. So it is the same in all programs that import a file of std/. */
 void dfc_emit_file_header(FILE *out, const struct dfc_front *front, const char *path);

@@ -113,7 +113,7 @@ static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, cons
     if (gpu)
         fputs(", (cudaStream_t)stream", out);
     emit_dims(out, g, k, true);
-    for (unsigned p = 0; p < k->n_ports; p++)
+    for (unsigned p = 0; p < dfc_n_declared_ports(g, k); p++)
         fprintf(out, ", ports[%u]", p);
     emit_scalars(out, g, k);
     fputc(')', out);
@@ -280,10 +280,9 @@ bool dfc_has_formulas(const struct dfc_front *front, bool gpu)
     return false;
 }
 
-bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split,
-                       struct dfg_tile tile)
+bool dfc_emit_formulas(struct dfg_texts *texts, const struct dfc_front *front, const char *stem, bool gpu, bool split)
 {
-    const struct dfg_print how = { .stem = stem, .sink = front->sink, .gpu = gpu, .split = split, .tile = tile };
+    const struct dfg_print how = { .stem = stem, .sink = front->sink, .gpu = gpu, .split = split };
     struct dfg_kernel *kernels = calloc(front->n_kernels + 1, sizeof *kernels);
     size_t n = 0;
     for (size_t i = 0; kernels && i < front->n_kernels; i++)

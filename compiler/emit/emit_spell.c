@@ -41,12 +41,20 @@ static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_ke
     }
 }
 
+unsigned dfc_n_declared_ports(const struct df_graph *g, const struct df_kernel *k)
+{
+    unsigned n = k->n_ports;
+    while (n > 0 && g->kports[k->first_port + n - 1].only)
+        n--;
+    return n;
+}
+
 static void emit_parameters(FILE *out, const struct df_graph *g, uint32_t kernel, bool mutable_inputs,
                             const char *open, const char *close)
 {
     const struct df_kernel *k = &g->kernels[kernel];
     emit_sizes(out, g, k, true, open, close);
-    for (unsigned p = 0; p < k->n_ports; p++) {
+    for (unsigned p = 0; p < dfc_n_declared_ports(g, k); p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
         fprintf(out, ", %s%s *%s%s%s", port->mode == DF_IN && !mutable_inputs ? "const " : "",
                 df_elem_c_type((enum df_elem)port->elem), open, df_graph_string(g, port->name), close);
@@ -87,9 +95,10 @@ static const char *name_of(const struct df_graph *g, uint32_t kernel, unsigned i
     if (i < k->n_dims)
         return df_graph_string(g, g->dim_names[k->first_dim + i]);
     i -= k->n_dims;
-    if (i < k->n_ports)
+    const unsigned n_ports = dfc_n_declared_ports(g, k);
+    if (i < n_ports)
         return df_graph_string(g, g->kports[k->first_port + i].name);
-    i -= k->n_ports;
+    i -= n_ports;
     return i < k->n_scalars ? df_graph_string(g, g->kscalars[k->first_scalar + i].name) : NULL;
 }
 

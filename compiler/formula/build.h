@@ -105,6 +105,12 @@ bool dff_too_large(struct dff_build *b, struct dfl_loc loc, const char *what);
 bool dff_number_nodes(struct dff_build *b, struct dff_kernel *kernel);
 void dff_build_free(struct dff_build *b);
 
+/* ---- scratch.c ---- */
+
+/* Gives the kernel's GPU code scratch: an array with these extents, whose address is df_ports[sig.n_ports + number] there. Returns the number; DF_NONE: no
+ * memory. */
+uint32_t dff_add_scratch(struct dff_build *b, struct dff_kernel *kernel, const struct dff_scratch *scratch);
+
 /* ---- traps.c ---- */
 
 /* Warns about what the formulas of the kernel, which are right, may not mean. */

@@ -143,6 +143,13 @@ struct dff_formula {                    /* port[indices] = value */
 
 struct dff_strips;
 
+struct dff_scratch {                    /* device memory of one job of the kernel's GPU code. The memory plan counts it, and the code gets its address */
+    const char *name;                   /* of the graph's tmp port */
+    enum df_elem elem;
+    unsigned rank;
+    const struct dff_node *extents[DF_MAX_RANK]; /* over DIM and CONST nodes: dff_extent_value() */
+};
+
 struct dff_kernel {
     const struct dfc_callee *callee;    /* as it was when the formulas were checked: name and signature are whole */
     unsigned n_ports, n_formulas, n_tables, n_nodes;
@@ -152,7 +159,12 @@ struct dff_kernel {
     const struct dff_table *const *tables;
     const struct dff_node *const *nodes; /* by id: every node that a formula, a border or an extent reaches */
     const struct dff_strips *strips;    /* a group of kernels (compiler/fusion/); NULL: one kernel */
+    const struct dff_scratch *scratch;  /* of GPU code, by dff_add_scratch(): tmp ports of the graph behind those of the signature */
+    unsigned n_scratch;
 };
+
+/* The value of an extent for these dimension variables; UINT64_MAX: it is too large. */
+uint64_t dff_extent_value(const struct dff_node *extent, const uint64_t *dims);
 
 /* Checks the formulas of a kernel whose signature is checked, and makes the record. Proves nothing about reads. NULL: errors
  * were reported, or no memory. */

@@ -193,6 +193,7 @@ static void fill_front(struct dfc_front *front, struct dfc_unit *u)
     front->n_platforms = u->platforms.n;
     front->has_dynamic = u->has_dynamic;
     front->parts = u->options->parts;
+    front->gpu_tile = u->options->gpu_tile;
     front->import_dirs = u->import_dirs.items;
     front->n_import_dirs = u->import_dirs.n;
     front->groups = u->groups.items;

@@ -15,6 +15,7 @@ struct dfc_pack {                       /* its strings are borrowed from the pac
     const char **groups;                /* by their text */
     struct dfc_pack_file *files;        /* main first */
     uint32_t parts;
+    struct dfc_tile gpu_tile;
     size_t n_defines, n_dirs, n_groups, n_files;
 };
 

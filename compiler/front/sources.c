@@ -1,6 +1,6 @@
 /* sources.c - packs the sources of a program into one block of bytes (sources.h).
  *
- * Format:   "DFSRC3\0\0"; the divisions of nodes (dfc_front_options); the numbers of definitions, folders, fused groups
+ * Format:   "DFSRC4\0\0"; the divisions of nodes and the tile (dfc_front_options); the numbers of definitions, folders, fused groups
  *           and files; then their texts (runtime/base/bytes.h). A definition is a name and a value, a group is the text
  *           of its wiring (compiler/fusion/), a file is a path and a text.
  */
@@ -14,7 +14,7 @@
 #include "runtime/graph/builder.h"
 #include "runtime/base/error.h"
 
-static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC3";
+static const unsigned char magic[DFR_BYTES_MAGIC] = "DFSRC4";
 
 /* ---- writing: once to count, once to fill ---- */
 
@@ -23,6 +23,8 @@ static void put_all(struct dfr_bytes_writer *w, const struct dfc_front *front, c
 {
     dfr_bytes_put(w, magic, sizeof magic);
     dfr_bytes_put_number(w, front->parts);
+    dfr_bytes_put_number(w, front->gpu_tile.rows);
+    dfr_bytes_put_number(w, front->gpu_tile.columns);
     dfr_bytes_put_number(w, n_defines);
     dfr_bytes_put_number(w, front->n_import_dirs);
     dfr_bytes_put_number(w, front->n_groups);
@@ -66,12 +68,13 @@ int dfc_pack_open(const unsigned char *bytes, size_t size, struct dfc_pack *pack
 {
     struct dfr_bytes_reader r = dfr_bytes_read(bytes, size, magic);
     struct dfc_pack p = { 0 };
-    uint64_t parts = dfr_bytes_get_number(&r);
+    uint64_t parts = dfr_bytes_get_number(&r), rows = dfr_bytes_get_number(&r), columns = dfr_bytes_get_number(&r);
     uint64_t n_defines = dfr_bytes_get_number(&r), n_dirs = dfr_bytes_get_number(&r);
     uint64_t n_groups = dfr_bytes_get_number(&r), n_files = dfr_bytes_get_number(&r);
     if (!r.ok || !n_files || parts > DF_MAX_PARTS || n_defines > size || n_dirs > size || n_groups > size || n_files > size)
         return dfr_error(error, DF_E_FORMAT, "the program's sources cannot be read");
     p.parts = (uint32_t)parts;
+    p.gpu_tile = (struct dfc_tile){ (unsigned)rows, (unsigned)columns };
     p.n_defines = (size_t)n_defines;
     p.n_dirs = (size_t)n_dirs;
     p.n_groups = (size_t)n_groups;

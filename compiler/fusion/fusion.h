@@ -65,6 +65,9 @@ struct dff_strips {                     /* how a group's kernel is computed; dff
     int64_t unit;                       /* in strips of multiples of it each stage makes rows */
     const uint32_t *ring_rows;          /* by port: the variable that says how many rows a ring holds; DF_NONE: no ring */
     const uint32_t *stage_of;           /* by port: the stage that makes it; DF_NONE: it comes from outside */
+    bool tiled;                         /* GPU code computes tiles, of the asked size if rows are not 0; else each ring has a plane: */
+    struct dfc_tile tile;
+    const uint32_t *plane_of;           /* by port: the kernel's scratch that has all its rows there; DF_NONE: it is no ring, or the group is tiled */
     unsigned axes;                      /* of a tile: 2: rows and columns, which are the dimension behind; 1: rows; 0: streams are read in ways
                                          * for which no tile is enough */
     unsigned n_column_reads;
@@ -186,11 +189,44 @@ const char *dfu_why_no_parts(const struct dfu_wiring *wiring);
 void dfu_part_rows(const struct dfu_wiring *wiring, const uint64_t *const *in_rows, struct df_rows made,
                    struct df_rows *need);
 
+/* ---- tiles.c: on a GPU ---- */
+
+#define DFU_ITEMS 256                   /* of a work-group, at most */
+#define DFU_MOST_LOCAL_BYTES (40u << 10) /* four work-groups of 256 items are half of what an SM of compute capability 8.0 holds */
+
+struct dfu_tiles {
+    unsigned rows, columns;             /* outputs of a tile: of a stage whose rate is 1 */
+    uint64_t y[DFU_MOST_MEMBERS], x[DFU_MOST_MEMBERS]; /* by stage: rows and columns of its streams that a tile may need, at most */
+    bool is_local[DFL_MAX_PORTS];       /* by port of the callee: its elements are in the tile's local memory */
+};
+
+struct dfu_axis {                       /* of a group: rows or columns, with the reads between stages along it */
+    const struct df_strip_read *reads;
+    unsigned n;
+    bool is_column;
+};
+struct dfu_axis dfu_axis_rows(const struct dff_strips *strips);
+struct dfu_axis dfu_axis_columns(const struct dff_strips *strips);
+struct dfu_ratio dfu_axis_rate(const struct dff_stage *stage, struct dfu_axis axis);
+const struct dff_node *dfu_axis_extent(const struct dff_stage *stage, struct dfu_axis axis);
+
+/* Finds the tiles of a group: the asked ones, or the smallest that the generator tries (rows 0). false: it has none, because it is read in other ways,
+ * or because they do not fit into local memory. */
+bool dfu_tiles_find(const struct dff_kernel *kernel, struct dfc_tile asked, struct dfu_tiles *tiles);
+/* Finds y and x of tiles with other rows and columns. */
+void dfu_tiles_measure(const struct dff_strips *strips, struct dfu_tiles *tiles);
+/* Elements of a port that is_local, in one tile. */
+uint64_t dfu_tiles_elements(const struct dff_kernel *kernel, const struct dfu_tiles *tiles, uint32_t port);
+/* Do all of them fit into local memory? */
+bool dfu_tiles_fit(const struct dff_kernel *kernel, const struct dfu_tiles *tiles);
+
 /* ---- strips.c ---- */
 
 /* Finds how many rows a strip and each ring have if the group makes these rows of what leaves, and writes them to the callee's
  * variables for these, in dims. formats: by port; a ring's is that of its whole stream. Rows beyond the last one do not count. ring_bytes: of all rings. false: they would be too large. */
 bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, struct df_rows made, uint64_t *dims,
                      uint64_t *ring_bytes);
+/* The rows that the plane of a ring has in a part that makes these rows, as GPU code finds them: of the dimension that counts rows of parts, the first. */
+uint64_t dfu_plane_rows(const struct dfu_group *group, const struct dfc_format *formats, struct df_rows made, unsigned port);
 
 #endif

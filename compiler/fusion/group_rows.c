@@ -196,6 +196,29 @@ static bool add_strip_variables(struct dfu_merge *m, struct dff_strips *strips,
     return true;
 }
 
+/* Decides whether GPU code computes tiles. If not, it gets a plane for each ring. */
+static bool plan_gpu(struct dfu_merge *m, struct dff_strips *strips, struct dff_kernel *kernel)
+{
+    const struct dfc_sig *sig = &m->group->callee->sig;
+    uint32_t *planes = dfc_alloc(m->b.u, (sig->n_ports + 1u) * sizeof *planes);
+    struct dfu_tiles tiles;
+    strips->tile = m->b.u->options->gpu_tile;
+    strips->tiled = dfu_tiles_find(kernel, strips->tile, &tiles);
+    strips->plane_of = planes;
+    for (unsigned p = 0; planes && p < sig->n_ports; p++) {
+        planes[p] = DF_NONE;
+        if (strips->ring_rows[p] == DF_NONE || strips->tiled)
+            continue;
+        const struct dff_port *port = &kernel->ports[p];
+        const char *wanted = dfc_printf(m->b.u, "%s_plane", port->ast->name.text);
+        struct dff_scratch plane = { wanted ? dfu_new_name(m, wanted) : NULL, port->elem, port->rank, { 0 } };
+        memcpy(plane.extents, port->extents, sizeof plane.extents);
+        if (!plane.name || (planes[p] = dff_add_scratch(&m->b, kernel, &plane)) == DF_NONE)
+            return false;
+    }
+    return planes;
+}
+
 /* The reads between all stages in dimension `dim`, in the unit's arena. NULL: no memory. */
 static const struct df_strip_read *find_reads(struct dfu_merge *m, const struct dff_strips *strips, const uint32_t *stage_of,
                                               const struct dff_stage *stages, unsigned dim, unsigned *n)
@@ -233,5 +256,5 @@ bool dfu_add_strips(struct dfu_merge *m, struct dff_kernel *kernel)
         strips->n_inside = m->n_inside;
         kernel->strips = m->group->strips = strips;
     }
-    return ok;
+    return ok && plan_gpu(m, strips, kernel);
 }

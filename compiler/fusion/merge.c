@@ -319,7 +319,7 @@ static bool merge(struct dfu_merge *m)
     *kernel = (struct dff_kernel){ .callee = m->group->callee, .n_ports = m->n_ports, .n_formulas = n,
                                    .n_tables = m->b.tables.n, .ports = m->ports, .formulas = formulas,
                                    .tables = tables };
-    if (!dfu_add_strips(m, kernel) || !dff_number_nodes(&m->b, kernel))
+    if (!dff_number_nodes(&m->b, kernel) || !dfu_add_strips(m, kernel))
         return false;
     m->group->callee->formula = kernel;
     m->group->callee->code_hash[0] = m->group->callee->code_hash[1] = dff_hash(kernel);

@@ -57,14 +57,11 @@ static uint64_t write_rows(const struct dfu_group *group, const struct dfc_forma
     return bytes;
 }
 
-bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, struct df_rows made, uint64_t *dims,
-                     uint64_t *ring_bytes)
+/* The stages of the group for streams of these formats; no strip has been computed. */
+static void begin_stages(const struct dfu_group *group, const struct dfc_format *formats, struct df_strip_stage *stages)
 {
     const struct dff_strips *s = group->strips;
-    struct df_strip_stage stages[DFU_MOST_MEMBERS];
-    int64_t rows[DFU_MOST_MEMBERS];
-    uint64_t strip = MOST_STRIP;
-    memset(stages, 0, sizeof stages);
+    memset(stages, 0, s->n_stages * sizeof *stages);
     for (unsigned p = 0; p < group->callee->sig.n_ports; p++) {
         if (s->stage_of[p] == DF_NONE)
             continue;
@@ -74,6 +71,28 @@ bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *for
         stage->times = (int32_t)s->stages[s->stage_of[p]].rate.times;
         stage->by = (int32_t)s->stages[s->stage_of[p]].rate.by;
     }
+}
+
+uint64_t dfu_plane_rows(const struct dfu_group *group, const struct dfc_format *formats, struct df_rows made, unsigned port)
+{
+    const struct dff_strips *s = group->strips;
+    struct df_strip_stage stages[DFU_MOST_MEMBERS];
+    if (s->dim)
+        return (uint64_t)(made.to - made.from);
+    begin_stages(group, formats, stages);
+    df_strips_next(stages, s->n_stages, s->reads, s->n_reads, made.from, made.to);
+    const struct df_rows *need = &stages[s->stage_of[port]].need;
+    return need->to > need->from ? (uint64_t)(need->to - need->from) : 1;
+}
+
+bool dfu_strips_plan(const struct dfu_group *group, const struct dfc_format *formats, struct df_rows made, uint64_t *dims,
+                     uint64_t *ring_bytes)
+{
+    const struct dff_strips *s = group->strips;
+    struct df_strip_stage stages[DFU_MOST_MEMBERS];
+    int64_t rows[DFU_MOST_MEMBERS];
+    uint64_t strip = MOST_STRIP;
+    begin_stages(group, formats, stages);
     const uint64_t most = (uint64_t)df_strips_end(stages, s->n_stages);
     made.to = df_strip_least(made.to, (int64_t)most);
     const uint64_t least = most / MOST_STRIPS + 1 > LEAST_STRIP ? most / MOST_STRIPS + 1 : LEAST_STRIP;

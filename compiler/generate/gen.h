@@ -184,12 +184,6 @@ struct dfg_kept {
     struct dfg_stage half;              /* the function that computes the planes of a row */
 };
 
-struct dfg_tiles {                      /* of a group on a GPU (tiles.c) */
-    unsigned rows, columns;             /* outputs of a tile: of a stage whose rate is 1 */
-    uint64_t y[DFU_MOST_MEMBERS], x[DFU_MOST_MEMBERS]; /* by stage: rows and columns of its streams that a tile may need, at most */
-    bool is_local[DFL_MAX_PORTS];       /* by port of the callee: its elements are in the tile's local memory */
-};
-
 #define DFG_MOST_SIBLINGS 8               /* formulas that one row function computes */
 
 struct dfg_gen {
@@ -230,8 +224,7 @@ struct dfg_gen {
     bool far[2];                        /* it does, in f32 and in f64: then it notes in df_far32 and df_far64 what is far */
     bool math, failed;                  /* math: <df_math.h> is needed */
     bool gpu;                           /* for GPUs: a thread for each element */
-    struct dfg_tile tile;               /* what was asked for */
-    const struct dfg_tiles *tiles;      /* of the group that is printed for a GPU; NULL: it has none */
+    const struct dfu_tiles *tiles;      /* of the group that is printed for a GPU; NULL: it has none */
 };
 
 /* ---- text ---- */
@@ -485,8 +478,8 @@ void dfg_store(struct dfg_gen *g);
 
 /* ---- tiles.c ---- */
 
-/* Finds the tiles of g->kernel, which is a group and is analysed formula by formula on the way. false: it cannot have any. */
-bool dfg_tiles_find(struct dfg_gen *g, struct dfg_tiles *tiles);
+/* Chooses the tiles of g->kernel, which is a group that has some and is analysed formula by formula on the way. */
+void dfg_tiles_find(struct dfg_gen *g, struct dfu_tiles *tiles);
 /* Prints the function of the kernel that computes g->tiles, and its launch into g->block. */
 void dfg_tiles_print(FILE *out, struct dfg_gen *g);
 void dfg_tiles_launch(struct dfg_gen *g);
@@ -536,6 +529,8 @@ void dfg_grouped_launch(struct dfg_gen *g, unsigned number, const struct dff_nod
 void dfg_gpu_loops(struct dfg_gen *g, unsigned d, const char *(*head)(struct dfg_gen *g, unsigned d, const void *arg), const void *arg);
 /* Parameters for the ports of a function for GPUs. */
 const char *dfg_gpu_ports(struct dfg_gen *g);
+/* C for the address of the kernel's scratch (dff_add_scratch()), in the function that libdf calls. */
+const char *dfg_scratch(struct dfg_gen *g, unsigned number);
 /* Ports as such functions take them: by the place of row 0, though it may not be there. */
 const char *dfg_gpu_arguments(struct dfg_gen *g);
 

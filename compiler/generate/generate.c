@@ -287,7 +287,7 @@ static struct dfg_printed *printed_of(const struct text *texts, size_t n)
 
 bool dfg_print(const struct dfg_print *how, const struct dfg_kernel *kernels, size_t n, struct dfg_texts *files)
 {
-    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .gpu = how->gpu, .tile = how->tile };
+    struct dfg_gen g = { .arena = dfl_arena_new(), .sink = how->sink, .gpu = how->gpu };
     struct text *texts = calloc(n + 1, sizeof *texts);
     bool good = g.arena && texts;
     *files = (struct dfg_texts){ 0 };

@@ -46,7 +46,6 @@
 #ifndef DFG_GENERATE_H
 #define DFG_GENERATE_H
 
-#include "compiler/generate/tile.h"
 #include <stdio.h>
 
 #include "compiler/formula/formula.h"
@@ -76,7 +75,6 @@ struct dfg_print {
     const struct dfl_sink *sink;        /* names files for #line; NULL: no #line */
     bool gpu;                           /* CUDA C++: the file includes <df_formula_gpu.h>, and a kernel's df_function is named df_formula_NAME_gpu. It is
                                          * compiled with --fmad=false --ftz=false --prec-div=true --prec-sqrt=true */
-    struct dfg_tile tile;               /* of GPU code */
     bool split;                         /* a file for each kernel with much code, to be compiled at the same time and found in a cache; else one */
 };
 struct dfg_printed {                    /* a kernel that was printed */

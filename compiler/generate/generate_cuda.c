@@ -6,7 +6,8 @@
  *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on
  *          with the element that is a grid further.
  * Launch:  by DF_LAUNCH_ALL of df_formula_gpu.h, which is a call where the compiler is not nvcc.
- * Groups:  are one such function, which computes tiles (tiles.c), or else a launch for each stream that they make.
+ * Groups:  are one such function, which computes tiles (tiles.c), or else a launch for each stream that they make. Then streams inside
+ *          are whole planes, in scratch.
  */
 #include "compiler/generate/gen.h"
 
@@ -102,7 +103,9 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
 
 /* ---- the kernel ---- */
 
-/* The rows that a group's ring has: those of its stage, or the planes of the part. */
+const char *dfg_scratch(struct dfg_gen *g, unsigned number) { return dfg_printf(g, "df_ports[%u]", g->kernel->callee->sig.n_ports + number); }
+
+/* The rows that the plane of a group's ring has: those that the part needs of it. On a GPU launches for each strip would be too small. */
 static const char *ring_rows(struct dfg_gen *g, unsigned memory, const char *end)
 {
     const struct dff_strips *strips = g->kernel->strips;
@@ -117,42 +120,14 @@ const char *dfg_gpu_arguments(struct dfg_gen *g)
         const bool ring = dfg_is_ring(g, port->memory);
         if (!is_taken(g, p))
             continue;
-        text = dfg_printf(g, "%s%s(%s *)%s[%u]", text, *text ? ", " : "", df_elem_c_type(port->elem), ring ? "df_rings" : "df_ports",
-                          port->memory);
+        text = dfg_printf(g, "%s%s(%s *)%s", text, *text ? ", " : "", df_elem_c_type(port->elem),
+                          ring ? dfg_scratch(g, g->kernel->strips->plane_of[port->memory]) : dfg_printf(g, "df_ports[%u]", port->memory));
         if (port->rank && dfg_has_parts(g))
             text = dfg_printf(g, "%s - %s * (%s)", text, ring ? ring_rows(g, port->memory, "from")
                                                               : dfg_printf(g, "df_first[%u]", port->memory),
                               dfg_row_size(g, port, 1));
     }
     return text;
-}
-
-/* On a GPU a ring has all rows that the part needs: launches for each strip would be too small. false: there are no rings. */
-static bool print_rings(struct dfg_gen *g)
-{
-    const unsigned n = g->kernel->callee->sig.n_ports;
-    bool any = false;
-    for (unsigned p = 0; p < n; p++)
-        any |= dfg_is_ring(g, p);
-    if (!any)
-        return false;
-    dfg_line(g, g->block, "void *df_rings[%u] = { 0 };", n);
-    dfg_line(g, g->block, "bool df_good = true;");
-    for (unsigned p = 0; p < n; p++)
-        if (dfg_is_ring(g, p))
-            dfg_line(g, g->block, "df_good = df_good && (df_rings[%u] = df_ring(stream, (%s - %s) * (%s) * (int64_t)sizeof(%s)));",
-                     p, ring_rows(g, p, "to"), ring_rows(g, p, "from"), dfg_row_size(g, &g->kernel->ports[p], 1),
-                     df_elem_c_type(g->kernel->ports[p].elem));
-    return true;
-}
-
-static void print_rings_end(struct dfg_gen *g)
-{
-    const unsigned n = g->kernel->callee->sig.n_ports;
-    dfg_line(g, g->block, "for (int df_i = 0; df_i < %u; df_i++)", n);
-    dfg_line(g, g->block, "    df_ring_free(stream, df_rings[df_i]);");
-    dfg_line(g, g->block, "if (!df_good)");
-    dfg_line(g, g->block, "    return df_fail(call, \"no memory on the device for streams inside a group\");");
 }
 
 /* The rows that the formula computes. */
@@ -231,11 +206,7 @@ static void print_host(FILE *out, struct dfg_gen *g)
         for (unsigned s = 0; s < sig->n_scalars; s++)
             dfg_line(g, g->block, "const auto %s = df_scalars[%u].%s;", dfg_scalar_name(g, s), s,
                      dfl_scalar_name(sig->scalars[s]->type));
-        struct dfg_block good;
         print_rows(g);
-        const bool rings = !g->tiles && print_rings(g);
-        if (rings)
-            dfg_open(g, &good, -1, NULL);
         if (g->tiles)
             dfg_tiles_launch(g);
         for (unsigned i = 0; i < g->kernel->n_formulas && !g->tiles; i++) {
@@ -245,10 +216,6 @@ static void print_host(FILE *out, struct dfg_gen *g)
             if (n)
                 dfg_grouped_launch(g, i, nodes, n);
             print_launch(g, i);
-        }
-        if (rings) {
-            dfg_close(g, &good, "if (df_good)");
-            print_rings_end(g);
         }
     }
     dfg_close(g, &block, NULL);
@@ -276,9 +243,11 @@ static void print_formulas(FILE *out, struct dfg_gen *g)
 
 bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)
 {
-    struct dfg_tiles tiles;
+    struct dfu_tiles tiles;
     dfg_kernel_begin(g);
-    g->tiles = !g->failed && dfg_tiles_find(g, &tiles) ? &tiles : NULL;
+    g->tiles = g->kernel->strips && g->kernel->strips->tiled ? &tiles : NULL;
+    if (g->tiles && !g->failed)
+        dfg_tiles_find(g, &tiles);
     if (!g->failed)
         (g->tiles ? dfg_tiles_print : print_formulas)(out, g);
     if (!g->failed)

@@ -2,7 +2,7 @@
  * the group are in local memory, each with the halo that later stages read, so only inputs and outputs of the group move.
  *
  * Phases:  each stage is a phase: its items compute the elements of the stage's region side by side, and a barrier follows. A
- *          phase reads local memory that earlier phases wrote, and none that it writes: dfg_tiles_find() sees to it.
+ *          phase reads local memory that earlier phases wrote, and none that it writes: dfu_tiles_find() sees to it.
  * Regions: df_y3 and df_x3 are the rows and columns of stage 3 that the tile needs, df_own_y3 and df_own_x3 those that leave the
  *          group from this tile. Halos are computed in each tile that reads them; everything else is computed once.
  * Borders: a tile whose reads are all inside takes the text without borders.
@@ -16,165 +16,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LOCAL_BYTES (40u << 10)    /* four work-groups of 256 items are half of what an SM of compute capability 8.0 holds */
 #define MOST_OUTPUTS 2048               /* of a tile: of 512 by 512 there should be as many work-groups as a large GPU has SMs */
 #define ITEMS_X 32
 #define ITEMS_Y 8
-#define ITEMS (ITEMS_X * ITEMS_Y)
-
-/* ---- regions ---- */
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-/* One axis of a group: rows or columns. */
-struct axis {
-    const struct df_strip_read *reads;
-    unsigned n;
-    bool is_column;
-};
-
-static struct axis rows_of(const struct dff_strips *s) { return (struct axis){ s->reads, s->n_reads, false }; }
-static struct axis columns_of(const struct dff_strips *s) { return (struct axis){ s->column_reads, s->n_column_reads, true }; }
-
-static struct dfu_ratio rate_of(const struct dff_stage *stage, struct axis a) { return a.is_column ? stage->column_rate : stage->rate; }
-static const struct dff_node *extent_of(const struct dff_stage *stage, struct axis a) { return a.is_column ? stage->columns : stage->rows; }
-
-/* Finds how many rows or columns of each stage a tile of `outputs` may need. The stage's are between rate * first + low and rate * first + high,
- * where `first` is the tile's first output. */
-static void find_lengths(const struct dff_strips *s, struct axis a, unsigned outputs, uint64_t *lengths)
-{
-    double low[DFU_MOST_MEMBERS], high[DFU_MOST_MEMBERS];
-    for (unsigned k = 0; k < s->n_stages; k++) {
-        const struct dfu_ratio rate = rate_of(&s->stages[k], a);
-        low[k] = s->stages[k].leaves ? -(double)(rate.by - 1) / (double)rate.by : INFINITY;
-        high[k] = s->stages[k].leaves ? (double)(rate.times * outputs) / (double)rate.by - 1 : -INFINITY;
-    }
-    for (unsigned k = s->n_stages; k-- > 0;) {
-        for (unsigned r = 0; r < a.n; r++) {
-            const struct df_strip_read *read = &a.reads[r];
-            if (read->reader != k)
-                continue;
-            const int32_t least = read->border && read->low > 0 ? 0 : read->low, most = read->border && read->high < 0 ? 0 : read->high;
-            low[read->made] = fmin(low[read->made], (read->times * low[k] + least - (read->by - 1)) / read->by);
-            high[read->made] = fmax(high[read->made], (read->times * high[k] + most) / read->by);
-        }
-        lengths[k] = high[k] >= low[k] ? (uint64_t)(high[k] - low[k] + 1e-6) + 1 : 1;
-    }
-}
-
-/* A mirror leads far from where a tile is if the reader has other extents than what it reads. */
-static bool has_far_mirror(const struct dff_strips *s, struct axis a)
-{
-    bool far = false;
-    for (unsigned r = 0; r < a.n; r++)
-        far |= (a.reads[r].border == DF_STRIP_MIRROR || a.reads[r].border == DF_STRIP_REFLECT) &&
-               (a.reads[r].times != a.reads[r].by || extent_of(&s->stages[a.reads[r].reader], a) != extent_of(&s->stages[a.reads[r].made], a));
-    return far;
-}
-
-static void find_all_lengths(const struct dff_strips *s, struct dfg_tiles *t)
-{
-    find_lengths(s, rows_of(s), t->rows, t->y);
-    if (s->axes == 2)
-        find_lengths(s, columns_of(s), t->columns, t->x);
-    for (unsigned k = 0; k < s->n_stages && s->axes < 2; k++)
-        t->x[k] = 1;
-}
-
-/* Elements of a port for each place of the axes: its channels. */
-static uint64_t channels(const struct dfg_gen *g, uint32_t port)
-{
-    const struct dff_port *p = &g->kernel->ports[port];
-    uint64_t n = 1;
-    for (unsigned d = g->kernel->strips->dim + g->kernel->strips->axes; d < p->rank; d++)
-        n *= (uint64_t)p->extents[d]->i;
-    return n;
-}
-
-static uint64_t elements(const struct dfg_gen *g, const struct dfg_tiles *t, uint32_t port)
-{
-    const unsigned stage = g->kernel->strips->stage_of[port];
-    return t->y[stage] * t->x[stage] * channels(g, port);
-}
-
-static uint64_t local_bytes(const struct dfg_gen *g, const struct dfg_tiles *t)
-{
-    uint64_t bytes = 0;
-    for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++)
-        if (t->is_local[p])
-            bytes += (elements(g, t, p) * df_elem_bytes(g->kernel->ports[p].elem) + 15) / 16 * 16;
-    return bytes;
-}
-
-/* ---- what is in local memory ---- */
-
-/* Does the formula that was analysed last read what its own stage makes? */
-static bool reads_itself(const struct dfg_gen *g, unsigned stage)
-{
-    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
-        const struct dff_node *n = g->kernel->nodes[i];
-        if (n->kind == DFF_READ && g->facts[i].visited && g->kernel->strips->stage_of[g->kernel->ports[n->number].memory] == stage)
-            return true;
-    }
-    return false;
-}
-
-static bool find_local(struct dfg_gen *g, struct dfg_tiles *t)
-{
-    const struct dff_strips *s = g->kernel->strips;
-    for (unsigned i = 0; i < g->kernel->n_nodes; i++) {
-        const struct dff_node *n = g->kernel->nodes[i];
-        const unsigned p = n->kind == DFF_READ ? g->kernel->ports[n->number].memory : 0;
-        t->is_local[p] |= n->kind == DFF_READ && s->stage_of[p] != DF_NONE;
-    }
-    for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++) {
-        t->is_local[p] |= dfg_is_ring(g, p);
-        for (unsigned d = s->dim + s->axes; d < g->kernel->ports[p].rank && t->is_local[p]; d++)
-            if (g->kernel->ports[p].extents[d]->kind != DFF_CONST)
-                return false;
-    }
-    return true;
-}
+_Static_assert(ITEMS_X * ITEMS_Y == DFU_ITEMS, "items of a work-group");
 
 /* ---- the size of a tile ---- */
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static uint64_t rounded(uint64_t n, unsigned to) { return (n + to - 1) / to * to; }
 
 /* The steps that a tile's items take for each output. A stage counts as often as its formulas' text is long. */
-static double cost(const struct dfg_gen *g, const struct dfg_tiles *t, const unsigned *work)
+static double cost(const struct dfg_gen *g, const struct dfu_tiles *t, const unsigned *work)
 {
     const struct dff_strips *s = g->kernel->strips;
     double steps = 0;
     for (unsigned k = 0; k < s->n_stages; k++)
-        steps += work[k] * (double)(s->axes == 2 ? rounded(t->y[k], ITEMS_Y) * rounded(t->x[k], ITEMS_X) : rounded(t->y[k], ITEMS));
+        steps += work[k] * (double)(s->axes == 2 ? rounded(t->y[k], ITEMS_Y) * rounded(t->x[k], ITEMS_X) : rounded(t->y[k], DFU_ITEMS));
     return steps / ((double)t->rows * t->columns);
 }
 
-/* Chooses the rows and columns of the tile that is best, if none was asked for. false: none has room. */
-static bool choose_size(const struct dfg_gen *g, struct dfg_tiles *t, const unsigned *work)
+/* Chooses the rows and columns of the tile that is best, if none was asked for. */
+static void choose_size(const struct dfg_gen *g, struct dfu_tiles *t, const unsigned *work)
 {
-    const bool two = g->kernel->strips->axes == 2;
-    struct dfg_tiles best = *t;
-    double least_cost = 0;
-    if (g->tile.rows) {
-        t->rows = g->tile.rows;
-        t->columns = two ? g->tile.columns : 1;
-        find_all_lengths(g->kernel->strips, t);
-        return local_bytes(g, t) <= MOST_LOCAL_BYTES;
-    }
-    for (t->rows = two ? 4 : ITEMS; t->rows <= (two ? 64 : 8 * ITEMS); t->rows += two ? 2 : ITEMS)
-        for (t->columns = two ? 16 : 1; t->columns <= (two ? 128 : 1); t->columns += 2) {
-            find_all_lengths(g->kernel->strips, t);
-            if (t->rows * t->columns > MOST_OUTPUTS || local_bytes(g, t) > MOST_LOCAL_BYTES)
+    const struct dff_strips *s = g->kernel->strips;
+    const bool two = s->axes == 2;
+    const unsigned first = t->columns;
+    struct dfu_tiles best = *t;
+    double least_cost = INFINITY;
+    for (; t->rows <= (two ? 64 : 8 * DFU_ITEMS) && !s->tile.rows; t->rows += two ? 2 : DFU_ITEMS)
+        for (t->columns = first; t->columns <= (two ? 128 : 1); t->columns += 2) {
+            dfu_tiles_measure(s, t);
+            if (t->rows * t->columns > MOST_OUTPUTS || !dfu_tiles_fit(g->kernel, t))
                 break;
             const double c = cost(g, t, work);
-            if (!best.rows || c < least_cost * 0.99) {
+            if (c < least_cost * 0.99) {
                 best = *t;
                 least_cost = c;
             }
         }
     *t = best;
-    return best.rows != 0;
 }
 
 /* Operations in the text of the formula that was analysed last. */
@@ -199,22 +81,19 @@ static unsigned work_of(const struct dfg_gen *g)
     return work;
 }
 
-bool dfg_tiles_find(struct dfg_gen *g, struct dfg_tiles *t)
+void dfg_tiles_find(struct dfg_gen *g, struct dfu_tiles *t)
 {
     const struct dff_strips *s = g->kernel->strips;
     unsigned work[DFU_MOST_MEMBERS] = { 0 };
-    *t = (struct dfg_tiles){ 0 };
-    if (!s || !s->axes || has_far_mirror(s, rows_of(s)) || (s->axes == 2 && has_far_mirror(s, columns_of(s))) || !find_local(g, t))
-        return false;
-    for (unsigned k = 0; k < s->n_stages; k++)
-        for (unsigned f = 0; f < s->stages[k].n_formulas; f++) {
+    g->failed |= !dfu_tiles_find(g->kernel, s->tile, t);
+    for (unsigned k = 0; k < s->n_stages && !g->failed; k++)
+        for (unsigned f = 0; f < s->stages[k].n_formulas && !g->failed; f++) {
             dfg_formula_alone(g, &g->kernel->formulas[s->stages[k].first_formula + f]);
             dfg_analyse(g);
-            if (g->failed || reads_itself(g, k))
-                return false;
             work[k] += work_of(g);
         }
-    return choose_size(g, t, work);
+    if (!g->failed)
+        choose_size(g, t, work);
 }
 
 /* ---- elements ---- */
@@ -307,7 +186,7 @@ static void print_formula(struct dfg_gen *g, const struct dff_formula *formula, 
 /* ---- the kernel ---- */
 
 /* Prints what makes the regions of stages that are read by `stage`, in one axis. */
-static void print_reads(struct dfg_gen *g, struct axis a, unsigned stage)
+static void print_reads(struct dfg_gen *g, struct dfu_axis a, unsigned stage)
 {
     const char axis = a.is_column ? 'x' : 'y';
     for (unsigned r = 0; r < a.n; r++) {
@@ -318,18 +197,18 @@ static void print_reads(struct dfg_gen *g, struct axis a, unsigned stage)
         dfg_line(g, g->block, "    const struct df_strip_read df_read = { %u, %u, %" PRId32 ", %" PRId32 ", %" PRId32 ", %" PRId32 ", %d };", read->reader,
                  read->made, read->times, read->by, read->low, read->high, read->border);
         dfg_line(g, g->block, "    df_strip_need(&df_%c%u, df_%c%u, &df_read, %s);", axis, read->made, axis, stage,
-                 dfg_index(g, extent_of(&g->kernel->strips->stages[read->made], a)).c);
+                 dfg_index(g, dfu_axis_extent(&g->kernel->strips->stages[read->made], a)).c);
         dfg_line(g, g->block, "}");
     }
 }
 
 /* Prints the region that leaves stage k, in one axis. */
-static void print_own(struct dfg_gen *g, struct axis a, unsigned k)
+static void print_own(struct dfg_gen *g, struct dfu_axis a, unsigned k)
 {
     const struct dff_strips *s = g->kernel->strips;
     const char axis = a.is_column ? 'x' : 'y', *first = a.is_column ? "df_column" : "df_row",
                *end = dfg_printf(g, "%s + %u", first, a.is_column ? g->tiles->columns : g->tiles->rows);
-    const struct dfu_ratio rate = rate_of(&s->stages[k], a);
+    const struct dfu_ratio rate = dfu_axis_rate(&s->stages[k], a);
     if (!s->stages[k].leaves)
         dfg_line(g, g->block, "const struct df_rows df_own_%c%u = { 0, 0 };", axis, k);
     else if (a.is_column && s->axes < 2)
@@ -337,7 +216,7 @@ static void print_own(struct dfg_gen *g, struct axis a, unsigned k)
     else
         dfg_line(g, g->block, "const struct df_rows df_own_%c%u = df_tile_own(%s, %s, %" PRId64 ", %" PRId64 ", %s);", axis, k, first,
                  a.is_column || s->dim ? end : dfg_printf(g, "df_strip_least(%s, df_to)", end), rate.times, rate.by,
-                 dfg_index(g, extent_of(&s->stages[k], a)).c);
+                 dfg_index(g, dfu_axis_extent(&s->stages[k], a)).c);
     dfg_line(g, g->block, "struct df_rows df_%c%u = df_own_%c%u;", axis, k, axis, k);
 }
 
@@ -345,13 +224,13 @@ static void print_regions(struct dfg_gen *g)
 {
     const struct dff_strips *s = g->kernel->strips;
     for (unsigned k = 0; k < s->n_stages; k++) {
-        print_own(g, rows_of(s), k);
-        print_own(g, columns_of(s), k);
+        print_own(g, dfu_axis_rows(s), k);
+        print_own(g, dfu_axis_columns(s), k);
     }
     for (unsigned k = s->n_stages; k-- > 0;) {
-        print_reads(g, rows_of(s), k);
+        print_reads(g, dfu_axis_rows(s), k);
         if (s->axes == 2)
-            print_reads(g, columns_of(s), k);
+            print_reads(g, dfu_axis_columns(s), k);
         for (unsigned r = 0; r < s->n_reads && s->axes < 2; r++)
             if (s->reads[r].reader == k)
                 dfg_line(g, g->block, "df_x%u.to |= df_x%u.to;", s->reads[r].made, k);
@@ -374,13 +253,13 @@ static void print_phases(struct dfg_gen *g)
 const char *dfg_tiles_end(struct dfg_gen *g, bool columns)
 {
     const struct dff_strips *s = g->kernel->strips;
-    const struct axis a = columns ? columns_of(s) : rows_of(s);
+    const struct dfu_axis a = columns ? dfu_axis_columns(s) : dfu_axis_rows(s);
     const char *text = "0";
     for (unsigned k = 0; k < s->n_stages; k++) {
-        const struct dfu_ratio rate = rate_of(&s->stages[k], a);
+        const struct dfu_ratio rate = dfu_axis_rate(&s->stages[k], a);
         if (s->stages[k].leaves)
             text = dfg_printf(g, "df_strip_most(%s, df_tiles_end(%" PRId64 ", %" PRId64 ", %s))", text, rate.times, rate.by,
-                              dfg_index(g, extent_of(&s->stages[k], a)).c);
+                              dfg_index(g, dfu_axis_extent(&s->stages[k], a)).c);
     }
     return text;
 }
@@ -429,7 +308,7 @@ void dfg_tiles_print(FILE *out, struct dfg_gen *g)
         for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++)
             if (g->tiles->is_local[p])
                 dfg_line(g, g->block, "DF_LOCAL(%s, df_tile_%s, %" PRIu64 ");", df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p),
-                         elements(g, g->tiles, p));
+                         dfu_tiles_elements(g->kernel, g->tiles, p));
         if (s->dim)
             dfg_line(g, g->block, "const int64_t df_rows = %s;", dfg_tiles_end(g, false));
         if (s->axes == 2)
@@ -437,7 +316,7 @@ void dfg_tiles_print(FILE *out, struct dfg_gen *g)
         print_tiles(g, 0);
     }
     dfg_close(g, &block, NULL);
-    fprintf(out, "static __global__ void DF_ITEMS_AT_MOST(%u) df_kernel_%c_0(%s%s, const int64_t df_from, const int64_t df_to)\n{\n%s}\n\n", ITEMS, DFG_NAME,
+    fprintf(out, "static __global__ void DF_ITEMS_AT_MOST(%u) df_kernel_%c_0(%s%s, const int64_t df_from, const int64_t df_to)\n{\n%s}\n\n", DFU_ITEMS, DFG_NAME,
             dfg_parameters(g), dfg_gpu_ports(g), g->failed ? "" : block.bytes);
     free(block.bytes);
 }
@@ -457,5 +336,5 @@ void dfg_tiles_launch(struct dfg_gen *g)
                  n_tiles(g, dfg_tiles_end(g, true), g->tiles->columns), rows, outer, ITEMS_X, ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
     else
         dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_kernel_%c_0, df_grid(dim3(1), %s, 1, %s), dim3(%u), stream, %s%s, df_from, df_to);", DFG_NAME, rows, outer,
-                 ITEMS, dfg_arguments(g), dfg_gpu_arguments(g));
+                 DFU_ITEMS, dfg_arguments(g), dfg_gpu_arguments(g));
 }

@@ -32,6 +32,7 @@ struct dfc_common {
     bool untrusted;                     /* --untrusted */
     bool emu_all;
     bool no_fuse;                       /* --no-fuse */
+    struct dfc_tile gpu_tile;           /* --gpu-tile; rows 0: each group's own */
     bool no_warnings;                   /* -w */
     uint64_t gpu_mem_bytes;
     unsigned workers, inflight, gpu_jobs;

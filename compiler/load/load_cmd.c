@@ -194,6 +194,7 @@ bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct
         .untrusted = common->untrusted,
         .emu_all = common->emu_all,
         .groups = common->no_fuse ? &none : NULL,
+        .gpu_tile = common->gpu_tile,
         .parts = common->parts,
         .divisions = divisions, .n_divisions = n_divisions,
     };

@@ -1,6 +1,8 @@
 /* common.c - the options that all commands for graphs share. */
 #include "compiler/options/common.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,15 @@ int dfc_set_budget(void *field, const struct dfr_option *option, const char *tex
     return status;
 }
 
+static int set_gpu_tile(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
+{
+    struct dfc_tile *tile = field;
+    int end = 0;
+    if (sscanf(text, "%4ux%4u%n", &tile->rows, &tile->columns, &end) == 2 && !text[end] && tile->rows && tile->columns && isdigit((unsigned char)*text))
+        return DF_OK;
+    return dfr_error(error, DF_E_ARGUMENT, "%s=%s: ROWSxCOLUMNS is expected, such as 16x64", option->name, text);
+}
+
 #define COMMON struct dfc_common
 const struct dfr_option dfc_options_common[] = {
     DFR_HEADING("common options"),
@@ -77,6 +88,8 @@ const struct dfr_option dfc_options_common[] = {
       DFR_FIELD(FLAG, COMMON, untrusted) },
     { "-w", NULL, "no warnings; errors are told", DFR_FIELD(FLAG, COMMON, no_warnings) },
     { "--no-fuse", NULL, "every kernel of formulas is a node of its own", DFR_FIELD(FLAG, COMMON, no_fuse) },
+    { "--gpu-tile", "ROWSxCOLUMNS", "outputs that a work-group of a GPU computes of kernels that are one (else as many as take the fewest steps); "
+      "without room for them in local memory, the streams inside are whole arrays", DFR_SET(set_gpu_tile, COMMON, gpu_tile) },
     { "--parts", "N", "divide each node that can be divided into N parts (1: none)", DFR_COUNT(COMMON, parts, 1, DF_MAX_PARTS) },
     { "--emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU", DFR_FIELD(FLAG, COMMON, emu_all) },
     { "--gpu-mem", "SIZE", "use no more of each GPU's memory (6GiB, 512MiB, …)", DFR_FIELD(BYTES, COMMON, gpu_mem_bytes) },

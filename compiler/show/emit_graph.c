@@ -193,6 +193,12 @@ static void emit_initial(FILE *out, const struct df_kport *port)
     }
 }
 
+/* Which jobs have this scratch, if not all. */
+static const char *side_name(const struct df_kport *port)
+{
+    return !port->only ? "" : df_port_is_on(port, DF_ON_HOST) ? "(cpu)" : "(gpu)";
+}
+
 static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
 {
     static const struct { unsigned bit; const char *name; } traits[] = {
@@ -204,7 +210,7 @@ static void emit_kernel(FILE *out, const struct df_graph *g, uint32_t id)
     fprintf(out, "k%u %s(", id, df_graph_string(g, k->name));
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
-        fprintf(out, "%s%s %s: %s", p ? ", " : "", mode_names[port->mode], df_graph_string(g, port->name),
+        fprintf(out, "%s%s%s %s: %s", p ? ", " : "", mode_names[port->mode], side_name(port), df_graph_string(g, port->name),
                 df_elem_name((enum df_elem)port->elem));
         for (unsigned d = 0; d < port->rank; d++)
             fputs(d ? ", *" : "[*", out);
@@ -249,7 +255,7 @@ static void emit_work(FILE *out, const struct df_graph *g, uint32_t id)
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *port = &g->kports[k->first_port + p];
         const uint64_t *dims = &g->port_dims[(size_t)(w->first_port + p) * DF_MAX_RANK];
-        fprintf(out, "%s %s %s %s", p ? "," : ":", mode_names[port->mode], df_graph_string(g, port->name),
+        fprintf(out, "%s %s%s %s %s", p ? "," : ":", mode_names[port->mode], side_name(port), df_graph_string(g, port->name),
                 df_elem_name((enum df_elem)port->elem));
         for (unsigned d = 0; d < port->rank; d++)
             fprintf(out, "%s%" PRIu64, d ? ", " : "[", dims[d]);

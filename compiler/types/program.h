@@ -41,6 +41,8 @@ struct dfc_division {                   /* a node that is divided into parts */
     bool acc;                           /* of a node with an acc, for memory or by the times of a wave */
 };
 
+struct dfc_tile { unsigned rows, columns; }; /* outputs that a work-group of a GPU computes of fused kernels; rows 0: dfc chooses for each group */
+
 struct dfc_front_options {
     const char *path;                   /* the .df file */
     const struct dfc_define *defines;   /* each must name a param or a type of the files; if not, an error suggests the closest */
@@ -57,6 +59,7 @@ struct dfc_front_options {
     bool emu_all;                       /* the emulated GPU runs cpu variants too, so a gpu has work without gpu code */
     const struct dfc_root *root;        /* NULL: the root is main */
     const struct dfc_library *exported; /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
+    struct dfc_tile gpu_tile;           /* --gpu-tile */
     const struct dfc_groups *groups;    /* of kernels of formulas: these and no others; NULL: those that are found */
     uint32_t parts;                     /* so many of each node that can be divided and that nothing else says it of; 0:
                                          * one, unless `divisions` says otherwise */
@@ -116,6 +119,7 @@ struct dfc_front {
     size_t n_platforms;
     bool has_dynamic;
     uint32_t parts;                     /* as given in the options, for dfc_sources_pack() */
+    struct dfc_tile gpu_tile;           /* this, too */
     const struct dfr_function_port *ports; /* of options.root, as declared */
     uint32_t n_ports;
     const struct dfc_callee **exports;  /* of options.exported: the graphs, in order of declaration or as named */

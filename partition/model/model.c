@@ -42,8 +42,9 @@ static bool job_fits(const struct dfp_model *model, uint32_t node, uint32_t unit
         return true;
     const struct df_work *work = &g->works[g->nodes[node].work];
     uint64_t padding = ((uint64_t)g->kernels[work->kernel].n_ports + 1) * DF_PAGE_BYTES;
-    if (work->job_bytes <= memory && padding <= memory - work->job_bytes)
-        return true;                    /* job_bytes and padding are an upper bound, which is quick to compare */
+    const uint64_t most = work->job_bytes + work->tmp_bytes[DF_ON_DEVICE];
+    if (most <= memory && padding <= memory - most)
+        return true;                    /* this and padding are an upper bound, which is quick to compare */
     return dfr_job_bytes(g, node) <= memory;
 }
 

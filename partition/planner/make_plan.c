@@ -23,7 +23,7 @@ static void need_scratch(const struct df_graph *g, uint32_t v, uint32_t u, struc
 {
     const struct df_unit *unit = &plan->platform.units[u];
     uint64_t scratch;
-    if (__builtin_mul_overflow(dfr_whole_pages(g->works[g->nodes[v].work].tmp_bytes),
+    if (__builtin_mul_overflow(dfr_whole_pages(df_node_tmp_bytes(g, v, u ? DF_ON_DEVICE : DF_ON_HOST)),
                                unit->jobs > unit->workers ? unit->jobs : unit->workers, &scratch))
         scratch = UINT64_MAX;
     if (scratch > plan->memory[u].scratch_bytes)
@@ -37,7 +37,7 @@ static int need_of_jobs(const struct dfp_problem *problem, struct df_plan *plan,
     struct dfp_model model;
     for (uint64_t i = 0; i < (uint64_t)g->n_nodes * plan->n_waves; i++) {
         uint32_t v = (uint32_t)(i % g->n_nodes), u = plan->place[i];
-        uint64_t job = plan->platform.units[u].unified ? dfr_whole_pages(g->works[g->nodes[v].work].tmp_bytes)
+        uint64_t job = plan->platform.units[u].unified ? dfr_whole_pages(df_node_tmp_bytes(g, v, u ? DF_ON_DEVICE : DF_ON_HOST))
                                                        : dfr_job_bytes(g, v);
         plan->largest_job_bytes[u] = job > plan->largest_job_bytes[u] ? job : plan->largest_job_bytes[u];
         need_scratch(g, v, u, plan);

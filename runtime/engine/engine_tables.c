@@ -63,7 +63,7 @@ static void describe_node(struct df_run *run, uint32_t v, uint32_t *need)
 
     *need = waited_inputs(g, v);
     n->flags = (kernel->flags & DF_KERNEL_COPY ? DFR_N_COPY : 0) |
-               (g->works[g->nodes[v].work].tmp_bytes ? DFR_N_TMP : 0) | (df_node_is_ranges(g, v) ? DFR_N_FREE : 0);
+               (df_node_tmp_bytes(g, v, DF_ON_HOST) ? DFR_N_TMP : 0) | (df_node_is_ranges(g, v) ? DFR_N_FREE : 0);
     n->work = dfr_buffers_spare(run, v) ? g->n_works : g->nodes[v].work;
     n[1].first_port = n->first_port + kernel->n_ports;
     if (g->nodes[v].flags & DF_NODE_ONCE) {

@@ -12,8 +12,6 @@
 #include "runtime/engine/ending.h"
 #include "runtime/engine/tokens.h"
 
-#define TMP_ALIGNMENT 256u
-
 /* Takes host memory for output y. false: the run has failed. A view of an empty token that has no memory gets none: its job
  * is left out. */
 static bool make_output(struct df_run *run, uint64_t job, uint32_t y)
@@ -56,8 +54,7 @@ static bool make_ports(struct df_run *run, struct dfr_worker *w, uint64_t job)
             w->ports[p] = run->memory.space->blocks[dfr_block_of(run, y, dfr_job_slot(job))].host;
             break;
         default:
-            w->ports[p] = tmp;
-            tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+            w->ports[p] = df_tmp_take(&ports[p], DF_ON_HOST, bytes[p], &tmp);
         }
     }
     return true;
@@ -73,11 +70,8 @@ static void *const *ports_with_tmp(const struct df_run *run, struct dfr_worker *
     unsigned char *tmp = w->tmp;
 
     for (uint32_t p = 0; p < kernel->n_ports; p++) {
-        w->ports[p] = fixed[p];
-        if (g->kports[kernel->first_port + p].mode != DF_TMP)
-            continue;
-        w->ports[p] = tmp;
-        tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+        const struct df_kport *port = &g->kports[kernel->first_port + p];
+        w->ports[p] = port->mode == DF_TMP ? df_tmp_take(port, DF_ON_HOST, bytes[p], &tmp) : fixed[p];
     }
     return w->ports;
 }

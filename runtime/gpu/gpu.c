@@ -6,6 +6,7 @@
 
 #include "runtime/threads/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/pages.h"
 #include "runtime/gpu/gpu_impl.h"
 #include "runtime/inspect/inspect.h"
 #include "runtime/engine/ending.h"
@@ -109,6 +110,19 @@ static int make_job(struct dfr_gpu *gpu, struct gpu_job *j, uint32_t n_ports, st
     return gpu->device->ops->event_create(gpu->device, &j->event, error);
 }
 
+/* Makes gpu->host_tmp. */
+static int make_host_tmp(struct dfr_gpu *gpu, struct df_error *error)
+{
+    const struct df_run *run = gpu->run;
+    uint64_t most = 0;
+
+    for (uint32_t v = 0; gpu->device->ops->runs_cpu_code && run->options.rehearse == 0 && v < run->graph->n_nodes; v++)
+        if (run->choice.able[v] >> gpu->unit & 1 && df_node_tmp_bytes(run->graph, v, DF_ON_HOST) > most)
+            most = df_node_tmp_bytes(run->graph, v, DF_ON_HOST);
+    gpu->host_tmp = most ? dfr_pages_alloc(most) : NULL;
+    return most && !gpu->host_tmp ? dfr_error_memory(error) : DF_OK;
+}
+
 static int open_device(struct dfr_gpu *gpu, struct df_error *error)
 {
     struct df_run *run = gpu->run;
@@ -181,6 +195,8 @@ int dfr_gpu_create(struct df_run *run, uint32_t unit, struct dfr_gpu **result, s
         status = open_device(gpu, error);
     if (status == DF_OK)
         status = make_cache(gpu, n_ports, error);
+    if (status == DF_OK)
+        status = make_host_tmp(gpu, error);
     if (status != DF_OK)
         goto fail;
     gpu->jobs = calloc(gpu->capacity, sizeof *gpu->jobs);
@@ -249,6 +265,7 @@ void dfr_gpu_destroy(struct dfr_gpu *gpu)
     dfr_next_use_destroy(gpu->next_use);
     if (gpu->device)
         gpu->device->ops->close(gpu->device);
+    free(gpu->host_tmp);
     free(gpu->jobs);
     free(gpu->order);
     free(gpu->stream_jobs);

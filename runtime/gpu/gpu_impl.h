@@ -69,6 +69,7 @@ struct dfr_gpu {
     uint8_t *loaded;                    /* [stream * n_kernels + kernel]: launched there before; NULL: all code is
                                          * there from the start */
     bool failed;                        /* a kernel is known to have failed: nothing is launched behind it */
+    void *host_tmp;                     /* scratch of the CPU's code alone, for the kernel that runs: an emulated GPU runs one at a time; NULL: none needs it */
     double steady_s;                    /* when a launch last took the time that it takes only once */
     _Atomic bool broken;                /* a kernel failed: what was launched behind it does not run (emu) */
     uint32_t least_recorded;            /* a batch of so many jobs is recorded; 0: none is */

@@ -19,8 +19,6 @@
 #include "runtime/inspect/inspect.h"
 #include "runtime/threads/clock.h"
 
-#define TMP_ALIGNMENT 256u
-
 /* ---- one job ---- */
 
 static void set_port(struct gpu_job *j, uint32_t p, void *address, uint64_t bytes, bool writable, const char *name)
@@ -38,6 +36,7 @@ static bool is_given_none(const struct df_run *run, const struct gpu_job *j, con
            dfr_skips_empty(&run->skips, dfr_job_slot(j->job), g->in_value[g->nodes[dfr_job_node(j->job)].first_in + in_slot]);
 }
 
+/* The device's scratch is in the claim. Scratch of the CPU's code alone, which an emulated GPU runs, is the host's. */
 static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
 {
     const struct df_graph *g = gpu->run->graph;
@@ -45,7 +44,7 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
     const struct df_kernel *kernel = &g->kernels[node->kernel];
     const uint64_t *bytes = g->port_bytes + g->works[node->work].first_port;
     const struct dfm_piece *acc = j->claim.pieces + kernel->n_in, *output = acc + kernel->n_acc;
-    unsigned char *tmp = j->claim.tmp_bytes ? dfm_cache_tmp_address(gpu->cache, &j->claim) : NULL;
+    unsigned char *tmp = j->claim.tmp_bytes ? dfm_cache_tmp_address(gpu->cache, &j->claim) : NULL, *host_tmp = gpu->host_tmp;
 
     for (uint32_t p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
@@ -59,9 +58,10 @@ static void make_ports(struct dfr_gpu *gpu, struct gpu_job *j)
             set_port(j, p, dfm_cache_address(gpu->cache, acc++), bytes[p], true, name);
         } else if (port->mode == DF_OUT) {
             set_port(j, p, dfm_cache_address(gpu->cache, output++), bytes[p], true, name);
+        } else if (df_port_is_on(port, DF_ON_DEVICE)) {
+            set_port(j, p, df_tmp_take(port, DF_ON_DEVICE, bytes[p], &tmp), bytes[p], true, name);
         } else {
-            set_port(j, p, tmp, bytes[p], true, name);
-            tmp += (bytes[p] + TMP_ALIGNMENT - 1) / TMP_ALIGNMENT * TMP_ALIGNMENT;
+            set_port(j, p, df_tmp_take(port, DF_ON_HOST, bytes[p], &host_tmp), 0, true, name);
         }
     }
 }

@@ -58,7 +58,7 @@ void dfr_gpu_describe_claim(struct dfr_gpu *gpu, struct gpu_job *j)
             }
     }
     j->claim.n = (uint32_t)(p - j->claim.pieces);
-    j->claim.tmp_bytes = g->works[g->nodes[node].work].tmp_bytes;
+    j->claim.tmp_bytes = df_node_tmp_bytes(g, node, DF_ON_DEVICE);
 }
 
 /* The job is ready, so it is known which of its inputs are empty. The first that is not stands in the claim in place of

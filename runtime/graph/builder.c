@@ -360,5 +360,7 @@ int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct d
     memcpy(k->code_hash, info->code_hash, sizeof k->code_hash);
     for (unsigned p = 0; info->split && p < k->n_ports; p++)
         dfr_b_kports(b)[k->first_port + p].split = info->split[p];
+    for (unsigned p = 0; info->only && p < k->n_ports; p++)
+        dfr_b_kports(b)[k->first_port + p].only = info->only[p];
     return DF_OK;
 }

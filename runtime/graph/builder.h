@@ -11,6 +11,7 @@ struct df_kernel_info {                 /* of a kernel that was added already */
     uint32_t code_classes, cost_classes; /* bit c */
     uint64_t code_hash[2];
     const uint8_t *split;               /* by port: df_kport.split; NULL: none is divided */
+    const uint8_t *only;                /* by port: df_kport.only; NULL: all are of all jobs */
 };
 int df_builder_kernel_info(struct df_builder *b, uint32_t kernel, const struct df_kernel_info *info,
                            struct df_error *error);

@@ -56,6 +56,8 @@ static bool check_ports(const struct df_graph *g, uint32_t k, struct df_error *e
                 "kernel %u, port %u: slots out of order", (unsigned)k, p);
         n_acc += acc;
         REQUIRE(acc || !port->initial, "kernel %u, port %u: a first value, and no acc", (unsigned)k, p);
+        REQUIRE(!port->only || (port->mode == DF_TMP && port->only <= 1 + DF_ON_DEVICE), "kernel %u, port %u: of one side only, and no scratch",
+                (unsigned)k, p);
     }
     REQUIRE(kernel->n_in == n_in && kernel->n_out == n_out && kernel->n_acc == n_acc, "kernel %u: slots miscounted",
             (unsigned)k);
@@ -154,7 +156,7 @@ static bool check_sizes(const struct df_graph *g, uint32_t w, struct df_error *e
 {
     const struct df_work *work = &g->works[w];
     const struct df_kernel *kernel = &g->kernels[work->kernel];
-    uint64_t tmp = 0, job = 0;
+    uint64_t tmp[2] = { 0 }, job = 0;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
         const uint64_t *dims = g->port_dims + ((size_t)work->first_port + p) * DF_MAX_RANK;
@@ -170,16 +172,16 @@ static bool check_sizes(const struct df_graph *g, uint32_t w, struct df_error *e
             bytes = 0;
         REQUIRE(!overflow && bytes <= INT64_MAX && g->port_bytes[work->first_port + p] == bytes,
                 "work %u, port %u: its bytes are not its format's", (unsigned)w, p);
-        if (port->mode == DF_TMP)
-            bytes = (bytes + DF_TMP_ALIGN - 1) / DF_TMP_ALIGN * DF_TMP_ALIGN;
-        if (port->mode == DF_TMP)
-            tmp += bytes;
+        for (int side = 0; side < 2 && port->mode == DF_TMP; side++)
+            REQUIRE(!df_port_is_on(port, side) || (!__builtin_add_overflow(tmp[side], df_tmp_room(bytes), &tmp[side]) && tmp[side] <= INT64_MAX),
+                    "work %u: too large", (unsigned)w);
+        bytes = !df_port_is_on(port, DF_ON_HOST) ? 0 : port->mode == DF_TMP ? df_tmp_room(bytes) : bytes;
         REQUIRE(!__builtin_add_overflow(job, bytes, &job) && job <= INT64_MAX, "work %u: too large", (unsigned)w);
     }
     for (unsigned p = 0; kernel->flags & DF_KERNEL_COPY && p < kernel->n_ports; p++)
         REQUIRE(g->port_bytes[work->first_port + p] == g->dims[work->first_dim],
                 "work %u: copies another number of bytes", (unsigned)w);
-    REQUIRE(work->tmp_bytes == tmp && work->job_bytes == job, "work %u: bytes miscounted", (unsigned)w);
+    REQUIRE(!memcmp(work->tmp_bytes, tmp, sizeof tmp) && work->job_bytes == job, "work %u: bytes miscounted", (unsigned)w);
     return true;
 }
 

@@ -7,7 +7,7 @@ uint64_t dfr_job_bytes(const struct df_graph *g, uint32_t node)
 {
     const struct df_node *n = &g->nodes[node];
     const uint32_t *in = g->in_value + n->first_in;
-    uint64_t bytes = dfr_whole_pages(g->works[n->work].tmp_bytes);
+    uint64_t bytes = dfr_whole_pages(df_node_tmp_bytes(g, node, DF_ON_DEVICE));
     for (uint32_t i = 0; i < df_node_n_in(g, node); i++) {
         uint32_t k = 0;
         while (in[k] != in[i])          /* ports are few: a value that is read twice is there once */
@@ -29,7 +29,7 @@ bool dfr_everything_fits(const struct df_graph *g, uint64_t memory_bytes, uint32
         bytes += (double)dfr_whole_pages(g->values[y].bytes) * copies;
     }
     for (uint32_t w = 0; w < g->n_works; w++) {
-        double tmp = (double)dfr_whole_pages(g->works[w].tmp_bytes);
+        double tmp = (double)dfr_whole_pages(g->works[w].tmp_bytes[DF_ON_DEVICE]);
         scratch = tmp > scratch ? tmp : scratch;
     }
     return bytes + scratch * (double)jobs <= (double)memory_bytes;

@@ -55,6 +55,9 @@ enum { DF_VALUE_ONCE = 1,                    /* there is one token of it in a ru
                                               * or it is an acc's */
        DF_VALUE_ACC = 2 };                   /* it is the memory of an acc port: each job of its producer changes it */
 
+/* Where a job runs. Kernels may need scratch on one side only: the CPU's code of a fused group keeps rows of its streams, the GPU's code whole planes. */
+enum df_side { DF_ON_HOST, DF_ON_DEVICE };
+
 struct df_kernel {
     uint32_t name;                           /* offset into strings */
     uint32_t file, line;                     /* place of the declaration; file: offset into strings, 0 ("") none */
@@ -79,7 +82,8 @@ struct df_kport {
                                               * kernel decides in each wave; a node's dims have the most that it may be */
     int16_t in_slot, out_slot;               /* -1: none */
     uint8_t split;                           /* 1: parts of a node have ranges of its rows */
-    uint8_t pad[3];
+    uint8_t only;                            /* a tmp port of jobs on one side only: 1 + enum df_side; 0: of all jobs */
+    uint8_t pad[2];
     uint64_t initial;                        /* acc: the bits of an element at first */
 };
 
@@ -101,8 +105,8 @@ struct df_work {
     uint32_t first_scalar;                   /* into node_scalars: n_scalars of the kernel */
     uint32_t threads;                        /* of the cpu variant, >= 1 */
     uint32_t n_nodes;                        /* how many nodes are of this work */
-    uint64_t tmp_bytes;                      /* all tmp ports, each rounded up to DF_TMP_ALIGN */
-    uint64_t job_bytes;                      /* inputs, outputs and tmp of one job; an inout port counts once */
+    uint64_t tmp_bytes[2];                   /* by side: all tmp ports of a job there, each rounded up to DF_TMP_ALIGN */
+    uint64_t job_bytes;                      /* inputs, outputs and tmp of one job on the host; an inout port counts once */
 };
 
 struct df_node {
@@ -232,6 +236,32 @@ static inline uint32_t df_node_n_in(const struct df_graph *g, uint32_t v)
 static inline uint32_t df_node_n_out(const struct df_graph *g, uint32_t v)
 {
     return g->kernels[g->nodes[v].kernel].n_out;
+}
+
+/* Is the port there for a job on that side? Only tmp ports may not be: then they have no address. */
+static inline bool df_port_is_on(const struct df_kport *port, enum df_side side) { return !port->only || port->only == 1u + side; }
+
+/* What a tmp port takes. */
+static inline uint64_t df_tmp_room(uint64_t bytes) { return (bytes + DF_TMP_ALIGN - 1) / DF_TMP_ALIGN * DF_TMP_ALIGN; }
+
+/* The next tmp port of a job on that side: its place in scratch, whose free bytes begin at *tmp. NULL: the port is not there. */
+static inline void *df_tmp_take(const struct df_kport *port, enum df_side side, uint64_t bytes, unsigned char **tmp)
+{
+    void *place = df_port_is_on(port, side) ? *tmp : NULL;
+    *tmp += place ? df_tmp_room(bytes) : 0;
+    return place;
+}
+
+/* Bytes of port p of the work for a job on that side. */
+static inline uint64_t df_port_bytes_on(const struct df_graph *g, const struct df_work *work, uint32_t p, enum df_side side)
+{
+    return df_port_is_on(&g->kports[g->kernels[work->kernel].first_port + p], side) ? g->port_bytes[work->first_port + p] : 0;
+}
+
+/* Scratch of one job of the node on that side. */
+static inline uint64_t df_node_tmp_bytes(const struct df_graph *g, uint32_t v, enum df_side side)
+{
+    return g->works[g->nodes[v].work].tmp_bytes[side];
 }
 
 /* Returns true if a stream determines the number of waves. */

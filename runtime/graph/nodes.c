@@ -135,7 +135,7 @@ static void take_back(struct df_builder *b, const struct mark *mark)
 static bool measure_work(const struct df_builder *b, struct df_work *work, unsigned *port)
 {
     const struct df_kernel *k = &dfr_b_kernels(b)[work->kernel];
-    uint64_t tmp = 0, job = 0;
+    uint64_t tmp[2] = { 0 }, job = 0;
     for (unsigned p = 0; p < k->n_ports; p++) {
         const struct df_kport *kport = &dfr_b_kports(b)[k->first_port + p];
         const uint64_t *dims = dfr_b_port_dims(b) + ((size_t)work->first_port + p) * DF_MAX_RANK;
@@ -148,15 +148,15 @@ static bool measure_work(const struct df_builder *b, struct df_work *work, unsig
             overflow |= __builtin_mul_overflow(bytes, dims[i], &bytes) || bytes > INT64_MAX;
         if (empty)
             bytes = 0;
-        uint64_t room = kport->mode == DF_TMP ? (bytes + DF_TMP_ALIGN - 1) / DF_TMP_ALIGN * DF_TMP_ALIGN : bytes;
-        if (kport->mode == DF_TMP)
-            overflow |= __builtin_add_overflow(tmp, room, &tmp);
-        overflow |= __builtin_add_overflow(job, room, &job) || job > INT64_MAX;
+        const uint64_t room = kport->mode == DF_TMP ? df_tmp_room(bytes) : bytes;
+        for (int side = 0; side < 2 && kport->mode == DF_TMP; side++)
+            overflow |= df_port_is_on(kport, side) && (__builtin_add_overflow(tmp[side], room, &tmp[side]) || tmp[side] > INT64_MAX);
+        overflow |= df_port_is_on(kport, DF_ON_HOST) && (__builtin_add_overflow(job, room, &job) || job > INT64_MAX);
         if (overflow)
             return false;
         dfr_b_port_bytes(b)[work->first_port + p] = bytes;
     }
-    work->tmp_bytes = tmp;
+    memcpy(work->tmp_bytes, tmp, sizeof tmp);
     work->job_bytes = job;
     return true;
 }

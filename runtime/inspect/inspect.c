@@ -20,8 +20,6 @@
 #include "runtime/graph/poison.h"
 #include "runtime/inspect/watchdog.h"
 
-#define TMP_ALIGNMENT 256u
-
 struct dfr_inspect {
     struct dfr_watchdog *watchdog;      /* each of the three is NULL if it was not asked for */
     struct dfr_dump *dump;
@@ -54,7 +52,7 @@ static void poison_scratch(const struct df_graph *g, uint32_t node, void *const 
     const uint64_t *bytes = g->port_bytes + g->works[g->nodes[node].work].first_port;
     for (uint32_t p = 0; p < kernel->n_ports; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
-        if (port->mode == DF_TMP)
+        if (port->mode == DF_TMP && ports[p])
             memset(ports[p], dfr_poison_byte((enum df_elem)port->elem), bytes[p]);
     }
 }
@@ -286,7 +284,7 @@ int dfr_inspect_launch(struct df_run *run, uint32_t unit, uint32_t place, const 
 
     for (uint32_t p = 0; run->options.poison && p < kernel->n_ports && status == DF_OK; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
-        if (port->mode == DF_TMP || (port->mode == DF_OUT && dfr_memory_of(run, unit) > 0)) /* the host poisons its own */
+        if ((port->mode == DF_TMP && df_port_is_on(port, DF_ON_DEVICE)) || (port->mode == DF_OUT && dfr_memory_of(run, unit) > 0)) /* the host poisons its own */
             status = fill(run->watch.inspect, call->device, call->stream, (enum df_elem)port->elem, ports[p], bytes[p],
                           error);
     }

@@ -92,7 +92,7 @@ static int copy_ports(struct dfr_measure_job *job, void **ports, struct df_error
     for (unsigned p = 0; p < kernel->n_ports; p++)
         ports[p] = NULL;
     for (unsigned p = 0; p < kernel->n_ports; p++) {
-        uint64_t bytes = m->graph->port_bytes[work->first_port + p];
+        uint64_t bytes = df_port_bytes_on(m->graph, work, p, DF_ON_HOST);
         int status = dfr_measure_allocate(bytes, &ports[p], error);
         if (status != DF_OK)
             return status;

@@ -67,7 +67,7 @@ int dfr_measure_bind(struct dfr_measure *m, uint32_t node, struct df_error *erro
         m->ports[p] = NULL;
     for (unsigned p = 0; p < kernel->n_ports && status == DF_OK; p++) {
         const struct df_kport *port = &g->kports[kernel->first_port + p];
-        uint64_t bytes = g->port_bytes[work->first_port + p];
+        uint64_t bytes = df_port_bytes_on(g, work, p, DF_ON_HOST);
         uint32_t input = port->in_slot >= 0 ? g->in_value[v->first_in + (uint32_t)port->in_slot] : DF_NONE;
         uint32_t output = port->out_slot >= 0 ? v->first_out + (uint32_t)port->out_slot : DF_NONE;
         if (port->mode == DF_IN)
@@ -153,7 +153,7 @@ uint64_t dfr_measure_port_bytes(const struct df_graph *g, uint32_t work)
     const struct df_kernel *kernel = &g->kernels[g->works[work].kernel];
     uint64_t bytes = 0;
     for (unsigned p = 0; p < kernel->n_ports; p++)
-        bytes += g->port_bytes[g->works[work].first_port + p];
+        bytes += df_port_bytes_on(g, &g->works[work], p, DF_ON_HOST);
     return bytes;
 }
 

@@ -30,7 +30,8 @@ static void put_memories(const struct df_stats *s, unsigned shown, enum dfr_form
 {
     static const struct dfr_column columns[] = {
         DFR_COLUMN("memory", "name", TEXT), DFR_COLUMN("pool", "capacity_bytes", BYTES, .width = 9, .only = MEMORIES),
-        DFR_COLUMN("peak", "peak_bytes", BYTES, .width = 9, .only = MEMORIES), DFR_COLUMN("to it", "h2d_copies", COUNT, .width = 8, .only = MEMORIES),
+        DFR_COLUMN("peak", "peak_bytes", BYTES, .width = 9, .only = MEMORIES),
+        DFR_COLUMN(NULL, "scratch_peak_bytes", BYTES), DFR_COLUMN("to it", "h2d_copies", COUNT, .width = 8, .only = MEMORIES),
         DFR_COLUMN("bytes", "h2d_bytes", BYTES, .width = 9, .only = MEMORIES), DFR_COLUMN("from it", "d2h_copies", COUNT, .width = 8, .only = MEMORIES),
         DFR_COLUMN("bytes", "d2h_bytes", BYTES, .width = 9, .only = MEMORIES), DFR_COLUMN(NULL, "peer_copies", COUNT),
         DFR_COLUMN(NULL, "peer_bytes", BYTES), DFR_COLUMN(NULL, "staged_copies", COUNT), DFR_COLUMN(NULL, "staged_bytes", BYTES),
@@ -48,7 +49,7 @@ static void put_memories(const struct df_stats *s, unsigned shown, enum dfr_form
     for (unsigned i = 0; i < s->n_memories; i++) {
         const struct df_memory_stats *m = &s->memories[i];
         dfr_report_table_row(&table, (const struct dfr_cell[]){
-            DFR_STR(m->name), DFR_NUM(m->capacity_bytes), DFR_NUM(m->peak_bytes), DFR_NUM(m->h2d_copies), DFR_NUM(m->h2d_bytes),
+            DFR_STR(m->name), DFR_NUM(m->capacity_bytes), DFR_NUM(m->peak_bytes), DFR_NUM(m->scratch_peak_bytes), DFR_NUM(m->h2d_copies), DFR_NUM(m->h2d_bytes),
             DFR_NUM(m->d2h_copies), DFR_NUM(m->d2h_bytes), DFR_NUM(m->peer_copies), DFR_NUM(m->peer_bytes), DFR_NUM(m->staged_copies),
             DFR_NUM(m->staged_bytes), DFR_NUM(m->batches), DFR_NUM(m->batched_copies), DFR_NUM(m->joined_copies), DFR_NUM(m->evictions),
             DFR_NUM(m->writebacks), DFR_NUM(m->jobs), DFR_NUM(m->replayed), DFR_STR(m->evict), DFR_NUM(m->hits), DFR_NUM(m->hit_bytes),

@@ -19,6 +19,7 @@ static const size_t memory_fields[] = {
     FIELD(hits),           FIELD(hit_bytes),     FIELD(misses),         FIELD(miss_bytes),    FIELD(prefetches),   FIELD(prefetch_bytes),
     FIELD(evictions),      FIELD(evicted_bytes), FIELD(writebacks),     FIELD(writeback_bytes), FIELD(replayed),   FIELD(peer_copies),
     FIELD(peer_bytes),     FIELD(staged_copies), FIELD(staged_bytes),   FIELD(batches),       FIELD(batched_copies), FIELD(joined_copies),
+    FIELD(scratch_peak_bytes),
 };
 enum { N_MEMORY_FIELDS = sizeof memory_fields / sizeof *memory_fields };
 
@@ -353,6 +354,7 @@ static void add_memory(struct df_memory_stats *to, const struct df_memory_stats 
     }
     to->capacity_bytes = from->capacity_bytes; /* these are no sums */
     to->peak_bytes = from->peak_bytes > before.peak_bytes ? from->peak_bytes : before.peak_bytes;
+    to->scratch_peak_bytes = from->scratch_peak_bytes > before.scratch_peak_bytes ? from->scratch_peak_bytes : before.scratch_peak_bytes;
 }
 
 static unsigned find_worker(const struct df_stats *s, const char *name)

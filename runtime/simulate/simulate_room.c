@@ -154,7 +154,7 @@ static uint32_t n_claimed(const struct sim *s, uint64_t job)
 
 static uint64_t scratch(const struct sim *s, uint64_t job)
 {
-    return dfr_whole_pages(s->graph->works[s->graph->nodes[dfr_job_node(job)].work].tmp_bytes);
+    return dfr_whole_pages(df_node_tmp_bytes(s->graph, dfr_job_node(job), DF_ON_DEVICE));
 }
 
 /* Gives the bytes that are missing, and pins what is there, so that it is not evicted for the rest. */

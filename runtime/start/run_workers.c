@@ -66,7 +66,7 @@ int dfr_run_make_workers(struct df_run *run, struct df_error *error)
         n_ports = g->kernels[k].n_ports > n_ports ? g->kernels[k].n_ports : n_ports;
     for (uint32_t v = 0; v < g->n_nodes; v++)
         if (run->options.rehearse == 0 && run->choice.able[v] & 1 &&
-            (bytes = g->works[g->nodes[v].work].tmp_bytes) > tmp_bytes)
+            (bytes = df_node_tmp_bytes(g, v, DF_ON_HOST)) > tmp_bytes)
             tmp_bytes = bytes;
     for (uint32_t i = 0; i < run->machine.n_workers; i++) {
         struct dfr_worker *w = &run->threads.workers[i];

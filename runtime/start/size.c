@@ -69,7 +69,7 @@ uint64_t dfr_job_paged_bytes(const struct df_graph *g, uint32_t node)
 {
     const uint32_t *in = g->in_value + g->nodes[node].first_in;
     uint32_t first = g->nodes[node].first_out, n_in = df_node_n_in(g, node);
-    uint64_t tmp = g->works[g->nodes[node].work].tmp_bytes, bytes = tmp ? page_rounded(tmp) : 0;
+    uint64_t tmp = df_node_tmp_bytes(g, node, DF_ON_DEVICE), bytes = tmp ? page_rounded(tmp) : 0;
 
     for (uint32_t k = 0; k < n_in; k++) {
         uint32_t i = 0;
@@ -87,7 +87,7 @@ uint64_t dfr_job_paged_bytes(const struct df_graph *g, uint32_t node)
 uint64_t dfr_job_own_bytes(const struct df_run *run, uint32_t unit, uint32_t node)
 {
     const struct df_graph *g = run->graph;
-    return run->machine.platform.units[unit].unified ? page_rounded(g->works[g->nodes[node].work].tmp_bytes)
+    return run->machine.platform.units[unit].unified ? page_rounded(df_node_tmp_bytes(g, node, DF_ON_DEVICE))
                                                      : dfr_job_paged_bytes(g, node);
 }
 
@@ -125,7 +125,7 @@ static struct wants wants_of(const struct df_run *run, uint32_t u)
     const struct df_graph *g = run->graph;
     struct wants w = { 0 };
     for (uint32_t v = 0; v < g->n_nodes; v++) {
-        uint64_t tmp = run->choice.able[v] >> u & 1 ? page_rounded(g->works[g->nodes[v].work].tmp_bytes) : 0;
+        uint64_t tmp = run->choice.able[v] >> u & 1 ? page_rounded(df_node_tmp_bytes(g, v, DF_ON_DEVICE)) : 0;
         w.scratch_of_job_bytes = tmp > w.scratch_of_job_bytes ? tmp : w.scratch_of_job_bytes;
     }
     for (uint32_t x = 0; x < g->n_values; x++) {
@@ -331,8 +331,8 @@ static void size_gpu_jobs(struct df_run *run)
         n = 1;                          /* as in virtual time */
     run->devices.jobs_found = n == 0 || n == DF_FIND_JOBS;
     if (run->devices.jobs_found) {
-        for (uint32_t v = 0; v < run->graph->n_works; v++)
-            tmp = run->graph->works[v].tmp_bytes > tmp ? run->graph->works[v].tmp_bytes : tmp;
+        for (uint32_t w = 0; w < run->graph->n_works; w++)
+            tmp = run->graph->works[w].tmp_bytes[DF_ON_DEVICE] > tmp ? run->graph->works[w].tmp_bytes[DF_ON_DEVICE] : tmp;
         n = DFR_FLIGHT_LIMIT;
         for (uint32_t u = 1; u <= run->machine.n_gpus; u++)
             while (n > DF_GPU_JOBS && tmp > run->devices.limit_bytes[u] / (8 * n))

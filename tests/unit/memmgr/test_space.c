@@ -345,6 +345,7 @@ static void test_all_or_nothing(void **state)
     reserve(&b, &c);
     compute(&b, &c);
     check_on_host(&b, 0);               /* had to go */
+    assert_int_equal(stats_of(&b).scratch_peak_bytes, PAGE);
     bench_end(&b);
 }
 
@@ -445,6 +446,7 @@ static void test_planned_scratch(void **state)
     compute(&b, &c[2]);
     assert_int_equal(stats_of(&b).evictions, 0);
     assert_int_equal(stats_of(&b).peak_bytes, 5 * PAGE);
+    assert_int_equal(stats_of(&b).scratch_peak_bytes, 2 * PAGE);
     bench_end(&b);
 }
 

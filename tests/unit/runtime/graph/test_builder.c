@@ -13,6 +13,7 @@
 
 #include "colliding.h"
 #include "runtime/graph/builder.h"
+#include "runtime/graph/fit.h"
 #include "runtime/graph/plan.h"
 
 /* ---- kernels: "f:io" has ports named after what they are: i in, o out, b inout, t tmp; all f32[k] ---- */
@@ -170,12 +171,45 @@ static void test_works(void **state)
     assert_int_equal(g->works[1].n_nodes, 1);
     assert_int_equal(g->works[2].n_nodes, 2);
     assert_int_equal(g->works[3].threads, 2);
-    assert_int_equal(g->works[0].tmp_bytes, 512);
+    assert_int_equal(g->works[0].tmp_bytes[DF_ON_HOST], 512);
+    assert_int_equal(g->works[0].tmp_bytes[DF_ON_DEVICE], 512);
     assert_int_equal(g->works[0].job_bytes, 912);
     assert_true(isnan(g->cost_s[2]) && g->cost_s[g->n_works + 2] <= 0);
     assert_int_equal(g->kernels[src].cost_classes, 2);
     assert_int_equal(g->nodes[0].flags, 0);
     assert_int_equal(g->nodes[3].flags, DF_NODE_ZERO_COST);
+    df_graph_free(g);
+}
+
+/* Scratch of jobs on one side counts there only, and what a work needs on each side is checked; no other port is of one side. */
+static void test_scratch_of_one_side(void **state)
+{
+    static const char *const names[] = { "k" };
+    static const struct df_port_desc ports[] = { { "o", DF_OUT, DF_F32, 1 }, { "t", DF_TMP, DF_U8, 1 }, { "rows", DF_TMP, DF_U8, 1 }, { "plane", DF_TMP, DF_U8, 1 } };
+    const struct df_kernel_desc desc = { .name = "f", .n_dims = 1, .dims = names, .n_ports = 4, .ports = ports };
+    const uint64_t dims[] = { 25 }, port_dims[4][DF_MAX_RANK] = { { 25 }, { 1 }, { 257 }, { 1000 } };
+    (void)state;
+    const uint8_t only[4] = { 0, 0, 1 + DF_ON_HOST, 1 + DF_ON_DEVICE };
+    const struct df_kernel_info info = { .code_classes = 3, .only = only };
+    struct df_builder *b = df_builder_new("g");
+    uint32_t kernel, node;
+    struct df_error e = { "" };
+    assert_int_equal(df_builder_kernel(b, &desc, &kernel, &e), DF_OK);
+    assert_int_equal(df_builder_kernel_info(b, kernel, &info, &e), DF_OK);
+    assert_int_equal(df_builder_node(b, kernel, dims, port_dims, NULL, &node, &e), DF_OK);
+    struct df_graph *g = finish(b);
+    assert_int_equal(g->works[0].tmp_bytes[DF_ON_HOST], 256 + 512);
+    assert_int_equal(g->works[0].tmp_bytes[DF_ON_DEVICE], 256 + 1024);
+    assert_int_equal(g->works[0].job_bytes, 100 + 256 + 512);
+    assert_int_equal(dfr_job_bytes(g, 0), 2 * DF_PAGE_BYTES);
+    assert_int_equal(df_port_bytes_on(g, &g->works[0], 2, DF_ON_DEVICE), 0);
+    ((struct df_kport *)g->kports)[0].only = 1 + DF_ON_HOST;
+    assert_false(df_graph_check(g, &e));
+    assert_non_null(strstr(e.text, "kernel 0, port 0: of one side only, and no scratch"));
+    ((struct df_kport *)g->kports)[0].only = 0;
+    assert_true(df_graph_check(g, &e));
+    ((struct df_work *)g->works)[0].tmp_bytes[DF_ON_DEVICE] = 256;
+    assert_false(df_graph_check(g, &e));
     df_graph_free(g);
 }
 
@@ -830,6 +864,7 @@ int main(void)
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_finish_twice),
         cmocka_unit_test(test_works),
+        cmocka_unit_test(test_scratch_of_one_side),
         cmocka_unit_test(test_different_works),
         cmocka_unit_test(test_said_costs),
         cmocka_unit_test(test_scalars),

@@ -353,7 +353,7 @@ static struct df_stats *make_stats(void)
     s->workers[1].busy_s = 0.0005;
     s->n_memories = 1;
     s->memories[0] = (struct df_memory_stats){
-        .name = "gpu0", .capacity_bytes = 64 << 20, .peak_bytes = 12 << 20, .h2d_copies = 6, .h2d_bytes = 3 << 20,
+        .name = "gpu0", .capacity_bytes = 64 << 20, .peak_bytes = 12 << 20, .scratch_peak_bytes = 8192, .h2d_copies = 6, .h2d_bytes = 3 << 20,
         .d2h_copies = 2, .d2h_bytes = 1024, .hits = 7, .hit_bytes = 7 << 20, .misses = 4, .miss_bytes = 2 << 20,
         .prefetches = 2, .prefetch_bytes = 1 << 20, .evictions = 4, .evicted_bytes = 4 << 20, .writebacks = 1,
         .writeback_bytes = 1 << 20, .evict = "belady", .jobs = 5, .replayed = 9,
@@ -403,7 +403,7 @@ static void test_report(void **state)
               "{\"makespan_s\": 0.002, \"waves\": 3, \"jobs\": 12, \"inflight\": 2, \"passes\": 1, \"workers\": ["
               "{\"name\": \"cpu0\", \"jobs\": 9, \"busy_s\": 0.001}, "
               "{\"name\": \"gpu \\\"0\\\"\", \"jobs\": 3, \"busy_s\": 0.0005}], \"memories\": ["
-              "{\"name\": \"gpu0\", \"capacity_bytes\": 67108864, \"peak_bytes\": 12582912, "
+              "{\"name\": \"gpu0\", \"capacity_bytes\": 67108864, \"peak_bytes\": 12582912, \"scratch_peak_bytes\": 8192, "
               "\"h2d_copies\": 6, \"h2d_bytes\": 3145728, \"d2h_copies\": 2, \"d2h_bytes\": 1024, "
               "\"peer_copies\": 7, \"peer_bytes\": 2048, \"staged_copies\": 3, \"staged_bytes\": 3072, \"batches\": 2, \"batched_copies\": 4, "
               "\"joined_copies\": 1, \"evictions\": 4, "

@@ -214,6 +214,7 @@ static void test_add(void **state)
     two.n_workers = 1;
     two.inflight = 2;
     two.memories[0].peak_bytes++;
+    two.memories[0].scratch_peak_bytes += 2;
     two.memories[0].h2d_bytes = 5;
     dfr_stats_add(&sum, &two);
     assert_int_equal(sum.waves, 14);
@@ -226,6 +227,7 @@ static void test_add(void **state)
     assert_int_equal(sum.memories[0].h2d_bytes, one.memories[0].h2d_bytes + 5);
     assert_int_equal(sum.memories[0].joined_copies, 2 * one.memories[0].joined_copies);
     assert_int_equal(sum.memories[0].peak_bytes, one.memories[0].peak_bytes + 1);
+    assert_int_equal(sum.memories[0].scratch_peak_bytes, one.memories[0].scratch_peak_bytes + 2);
     assert_int_equal(sum.memories[0].capacity_bytes, one.memories[0].capacity_bytes);
     assert_string_equal(sum.memories[0].name, "emu0");
     assert_string_equal(sum.policy, "ws");

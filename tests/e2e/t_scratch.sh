@@ -1,0 +1,106 @@
+# Scratch of GPU code: a fused group without tiles needs a plane for each stream inside, and what the plan says of that is what a run takes on the emulated
+# GPU, which executes the GPU's code. A group with tiles needs none. Rows that the CPU keeps are no device memory.
+cat >three.df <<'X'
+param n = 1024 dynamic;
+kernel make(out p: f32[n, n]) cpu {{ for (size_t i = 0; i < n * n; i++) p[i] = (float)(i * i >> 7 & 255); }};
+kernel first(in p: f32[h, w] border clamp, wrap, out o: f32[h, w]) { o[y, x] = sqrt(p[y - 1, x - 1] + p[y + 1, x + 2]); }
+kernel second(in p: f32[h, w] border clamp, wrap, out o: f32[h, w]) { o[y, x] = sqrt(p[y - 2, x - 1] * p[y + 1, x] + 3); }
+kernel third(in p: f32[h, w] border mirror, wrap, out o: f32[h, w]) { o[y, x] = p[y - 1, x - 1] - p[y + 1, x + 1]; }
+kernel show(in p: f32[h, w]) ordered cpu {{
+    unsigned long sum = 0;
+    for (size_t i = 0; i < h * w; i++) { unsigned bits; memcpy(&bits, &p[i], 4); sum = sum * 31 + bits; }
+    printf("%lx\n", sum);
+}};
+graph main { p: f32[n, n] = make(); a = first(p) @gpu; b = second(a) @gpu; c = third(b) @gpu; show(c); }
+X
+sed 's/, wrap,/,/' three.df >tiled.df
+gpu='--nvcc=none --emu-gpu-code -O0 -w'
+
+# planned FILE OPTION…: bytes for a wave and for scratch on the GPU.
+planned() { "$DFC" "$@" --device=emu --policy=all-gpu --emit=plan | sed -nE 's/^memory of u1 .*: ([0-9]+) bytes for a wave .*, ([0-9]+) for scratch.*/\1 \2/p'; }
+# host PROGRAM OPTION…: the bits that the CPU makes. takes NAME WANTED PROGRAM OPTION…: the bits are those, and a run takes that scratch, to the byte. With
+# a policy that gives jobs when they are asked for no job has scratch before it runs.
+host() { "$@" --device=none >host 2>/dev/null; }
+takes() {
+    local name=$1 wanted=$2; shift 2
+    "$@" --device=emu --policy=eager --gpu-jobs=1 --stats=json,totals >out 2>&1
+    grep -E '^[0-9a-f]+$' out | cut -d' ' -f1 >bits; sed -n '/^{/p' out >stats.json
+    same "$name-bits" bits host
+    are "$name-scratch" "$wanted" stats.json scratch_peak_bytes
+}
+
+# All in all: tokens and planes.
+# shellcheck disable=SC2086
+check compile "$DFC" three.df $gpu -o three
+host ./three
+expect tmp-ports 0 'k5 first\+second\+third\(.*tmp\(cpu\) o: f32.*tmp\(gpu\) o_plane: f32\[\*, \*\], tmp\(gpu\) o_2_plane' "$DFC" three.df --emit=graph
+expect plan 0 '^8388608 8388608$' planned three.df
+takes whole 8388608 ./three
+are whole-peak 16777216 stats.json peak_bytes
+# Sizes that are given at start: the program plans as dfc does.
+host ./three --n=333
+read -r _ scratch <<<"$(planned three.df -D n=333)"
+[ "$scratch" -ge $((333 * 333 * 8)) ] && pass dynamic-plan || fail dynamic-plan "$scratch"
+takes dynamic "$scratch" ./three --n=333
+# A part needs its rows and the halo: of 5 parts of 333 rows the largest makes 67, from 71 of b and 74 of a.
+# shellcheck disable=SC2086
+check parts-compile "$DFC" three.df $gpu -o parts --parts=5
+read -r _ scratch <<<"$(planned three.df -D n=333 --parts=5)"
+rows() { echo $((($1 * 333 * 4 + 255) / 256 * 256)); }
+[ "$scratch" = $((($(rows 69) + $(rows 72) + 4095) / 4096 * 4096)) ] && pass parts-plan || fail parts-plan "$scratch, $(rows 69), $(rows 72)"
+takes parts "$scratch" ./parts --n=333
+# Tiles need none, unless they are too large for local memory. The program knows that, too.
+expect tiled-plan 0 '^8388608 0$' planned tiled.df
+expect large-plan 0 '^8388608 8388608$' planned tiled.df --gpu-tile=500x500
+# shellcheck disable=SC2086
+check tiled-compile "$DFC" tiled.df $gpu -o tiled && check large-compile "$DFC" tiled.df $gpu -o large --gpu-tile=500x500
+host ./tiled --n=200
+takes tiled 0 ./tiled --n=200
+takes large "$(planned tiled.df --gpu-tile=500x500 -D n=200 | cut -d' ' -f2)" ./large --n=200
+# The emulated GPU that executes the CPU's code takes what a GPU would take; rows that the CPU's code keeps are the host's.
+formulas_for none
+check cpu-code-compile "$DFC" tiled.df --nvcc=none -O0 -o cpu_code && takes cpu-code 0 ./cpu_code --n=200
+
+# What does not fit is known before. dfc divides a node that then fits, and without a hint it may run on the CPU.
+sed 's/ @gpu//g' three.df >free.df
+expect too-little 0 "first\+second\+third' fits nowhere: one job of it needs 16777216 bytes, 'gpu0' has 15728640" "$DFC" three.df --device=emu --gpu-mem=15MiB \
+    --parts=1 -o refused --nvcc=none
+# shellcheck disable=SC2086
+check divided-compile "$DFC" three.df --device=emu --gpu-mem=15MiB $gpu -o divided
+host ./three
+takes divided "$(planned three.df --gpu-mem=15MiB | cut -d' ' -f2)" ./divided --gpu-mem=15MiB
+expect enough 0 '^memory .*gpu0 needs 16 MiB .*fits in 16 MiB with 1 wave in flight' "$DFC" partition three.df --device=emu --gpu-mem=16MiB
+# shellcheck disable=SC2086
+check free-compile "$DFC" free.df $gpu -o free && takes other-place 0 ./free --gpu-mem=15MiB
+
+# Extents that differ from wave to wave: planes for the most that they may be. Waves with no rows are left out.
+for chain in 1 2; do
+    # shellcheck disable=SC2086
+    check bounded-compile$chain "$DFC" "$DF_SOURCE/tests/e2e/programs/bounded/fused.df" $gpu -D chain=$chain --gpu-tile=500x500 -o bounded$chain
+    ./bounded$chain --waves=12 --device=none 2>&1 | sort >want
+    ./bounded$chain --waves=12 --device=emu --policy=all-gpu 2>&1 | sort >got; same bounded$chain got want
+done
+
+# Nothing in GPU code allocates memory, and an access beyond a plane ends the run.
+check keep "$DFC" three.df --nvcc=none --emu-gpu-code -O0 -w --keep -o kept
+expect no-allocation 1 '^$' grep -hE 'alloc|df_ring' kept.dfc/three_formulas.cpp "$DF_SOURCE/runtime/df_formula_gpu.h"
+cat >beyond-c++ <<'X'
+#!/bin/sh
+for last; do :; done
+case $last in *_formulas.cpp) sed -i 's/(float \*)df_ports\[5\]/(float *)df_ports[5] + (1 << 20)/g' "$last" ;; esac
+exec c++ "$@"
+X
+chmod +x beyond-c++
+# shellcheck disable=SC2086
+check beyond-compile env CXX="$PWD/beyond-c++" "$DFC" three.df $gpu -o beyond
+expect beyond 1 "node 'main/first\+second\+third'.* memory of emu0 that it did not declare" ./beyond --device=emu --policy=all-gpu
+
+# Three stencils of 8192 x 8192 and 560 MiB: tokens take 512 MiB of it, so whole planes do not fit. dfc divides the node.
+if long; then
+    expect large-refused 0 "fits nowhere: one job of it needs 1073741824 bytes, 'gpu0' has 587202560" "$DFC" three.df --device=emu -D n=8192 --gpu-mem=560MiB \
+        --parts=1 -o refused --nvcc=none
+    # shellcheck disable=SC2086
+    check large-divided "$DFC" three.df $gpu --device=emu -D n=8192 --gpu-mem=560MiB -o divided && host ./divided
+    takes large-divided "$(planned three.df -D n=8192 --gpu-mem=560MiB | cut -d' ' -f2)" ./divided --gpu-mem=560MiB
+    expect tiles-fit 0 'fits in 560 MiB with 1 wave in flight' "$DFC" partition tiled.df --device=emu --policy=all-gpu -D n=8192 --gpu-mem=560MiB
+fi

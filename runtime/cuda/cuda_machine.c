@@ -1,6 +1,7 @@
 /* cuda_machine.c - CUDA operations that need no open device: counts the GPUs, or says why there are none; describes
  * them; checks whether they can run the program; reports free memory; and pins host memory.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,9 +11,10 @@
 
 #define OTHERS_SHARE 10                 /* a tenth of a GPU is left to contexts, libraries and other programs */
 /* Of what is free when a run begins, a sixteenth of the GPU is left to what libraries, graphs and code take later, but no
- * more than this. */
+ * more than this. Local memory of kernels comes on top. */
 #define RESERVE_SHARE 16
 #define MOST_RESERVE_BYTES (UINT64_C(512) << 20)
+#define MOST_GPUS 64u
 #define SHARED_SHARE 2                  /* half of memory that a GPU shares with the host is the host's, for its tokens */
 #define MIB_BYTES (UINT64_C(1) << 20)
 
@@ -114,6 +116,16 @@ static uint64_t host_available_bytes(uint64_t otherwise)
     return bytes < dfr_memory_bytes() ? bytes : dfr_memory_bytes();
 }
 
+/* By GPU: the largest frame of the kernels that this process loaded there. CUDA allocates that for each thread that the GPU can hold, and keeps it. Of a file
+ * of CUDA whose host code launches kernels, these are not known. */
+static _Atomic size_t frames[MOST_GPUS];
+
+static uint64_t local_bytes(uint32_t index)
+{
+    return index >= MOST_GPUS ? 0 : (uint64_t)frames[index] * (uint64_t)attribute(cudaDevAttrMultiProcessorCount, index) *
+                                        (uint64_t)attribute(cudaDevAttrMaxThreadsPerMultiProcessor, index);
+}
+
 /* The device's context is made here, if it was not: what that takes is not free any more. */
 int dfr_cuda_free_bytes(uint32_t index, uint64_t *bytes, struct df_error *error)
 {
@@ -132,6 +144,7 @@ int dfr_cuda_free_bytes(uint32_t index, uint64_t *bytes, struct df_error *error)
         return DF_OK;
     }
     reserve = total_bytes / RESERVE_SHARE < MOST_RESERVE_BYTES ? total_bytes / RESERVE_SHARE : MOST_RESERVE_BYTES;
+    reserve += local_bytes(index);
     *bytes = free_bytes > reserve ? free_bytes - reserve : 0;
     return DF_OK;
 }
@@ -174,9 +187,13 @@ int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t
     snprintf(name, sizeof name, "cuda%u", index);
     if (status != cudaSuccess)
         return dfr_cuda_failed(error, name, "selecting it", status);
-    for (uint32_t k = 0; k < n && status == cudaSuccess; k++)
-        if (functions[k].device != NULL)
-            status = cudaFuncGetAttributes(&attributes, functions[k].device());
+    for (uint32_t k = 0; k < n && status == cudaSuccess; k++) {
+        if (functions[k].device == NULL)
+            continue;
+        status = cudaFuncGetAttributes(&attributes, functions[k].device());
+        if (status == cudaSuccess && index < MOST_GPUS && attributes.localSizeBytes > frames[index])
+            frames[index] = attributes.localSizeBytes;
+    }
     return status == cudaSuccess ? DF_OK : no_code(index, status, error);
 }
 

@@ -298,7 +298,8 @@ void mock_begin(unsigned devices, uint64_t memory_bytes, uint32_t seed)
     mock.failed = NULL;
     mock.blas = (struct mock_blas){ 0 };
     mock.now_ms = mock.host_ms = mock.call_ms = mock.kernel_ms = mock.cold_ms = 0;
-    mock.cache_bytes = mock.copied_bytes = 0;
+    mock.cache_bytes = mock.copied_bytes = mock.frame = 0;
+    mock.processors = mock.threads = 0;
     memset(mock.lost, 0, sizeof mock.lost);
     memset(mock.peers, 0, sizeof mock.peers);
     mock.no_peers = false;
@@ -357,6 +358,13 @@ void mock_busy(int device)
 void mock_others(int device, uint64_t bytes)
 {
     mock.others_bytes[device] = bytes;
+}
+
+void mock_local(uint64_t frame, int processors, int threads)
+{
+    mock.frame = frame;
+    mock.processors = processors;
+    mock.threads = threads;
 }
 
 void mock_integrated(void)

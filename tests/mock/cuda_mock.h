@@ -48,6 +48,7 @@ MOCK void mock_no_batches(void);        /* the driver has none from now on */
 MOCK void mock_no_peers(void);          /* none can be from now on */
 MOCK void mock_busy(int device);        /* another process has it for itself */
 MOCK void mock_others(int device, uint64_t bytes); /* other processes use so much of its memory */
+MOCK void mock_local(uint64_t frame, int processors, int threads); /* each kernel has such a frame, and a GPU so many processors, of so many threads */
 MOCK void mock_integrated(void);        /* the GPUs' memory is the host's */
 MOCK void mock_coherent(void);          /* they use the host's page tables */
 MOCK void mock_no_code(int device);     /* the program has none for it */

@@ -213,6 +213,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
              : attribute == cudaDevAttrComputeCapabilityMinor ? 1
              : attribute == cudaDevAttrIntegrated             ? mock.integrated
              : attribute == cudaDevAttrL2CacheSize            ? (int)mock.cache_bytes
+             : attribute == cudaDevAttrMultiProcessorCount    ? mock.processors
+             : attribute == cudaDevAttrMaxThreadsPerMultiProcessor ? mock.threads
              : attribute == cudaDevAttrPageableMemoryAccessUsesHostPageTables ? mock.coherent
                                                               : 0;
     return leave(status);
@@ -224,6 +226,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     TRY(function, cudaErrorInvalidDeviceFunction);
     TRY(!mock.no_code[current], cudaErrorNoKernelImageForDevice);
     memset(attributes, 0, sizeof *attributes);
+    attributes->localSizeBytes = mock.frame;
     if (status == cudaSuccess)
         mock.loads[current]++;
     return leave(status);

@@ -74,6 +74,8 @@ struct mock {
     char connections[8];                /* CUDA_DEVICE_MAX_CONNECTIONS at the first call */
     cudaError_t lost[MAX_DEVICES];      /* what ended its context */
     bool peers[MAX_DEVICES][MAX_DEVICES], no_peers, busy[MAX_DEVICES], no_code[MAX_DEVICES];
+    uint64_t frame;
+    int processors, threads;
     bool integrated, coherent, no_batches;
     uint64_t others_bytes[MAX_DEVICES]; /* what other processes use */
     uint64_t loads[MAX_DEVICES];        /* questions for the attributes of functions */

@@ -273,6 +273,37 @@ static void test_shared_memory(void **state)
     rig_free(&r);
 }
 
+static const void *some_kernel(void) { return (const void *)memcpy; }
+
+/* CUDA keeps the largest frame for each thread that a GPU can hold. A run leaves that free, beside its reserve; a GPU with less has nothing for it. */
+static void test_local_memory(void **state)
+{
+    const struct df_functions functions[] = { { .device = NULL }, { .device = some_kernel } };
+    const uint64_t gib = UINT64_C(1) << 30, resident = 132 * 2048;
+    uint64_t bytes = 0;
+    struct df_error error = { "" };
+
+    (void)state;
+    need_mock();
+    mock_begin(2, 80 * gib, 1);
+    mock_local(9216, 132, 2048);        /* 2.3 GiB */
+    assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
+    assert_true(bytes == 80 * gib - gib / 2);
+    assert_int_equal(cuda->load(1, functions, 2, &error), DF_OK);
+    assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
+    assert_true(bytes == 80 * gib - gib / 2 - 9216 * resident);
+    assert_int_equal(cuda->free_bytes(0, &bytes, &error), DF_OK); /* nothing was loaded there */
+    assert_true(bytes == 80 * gib - gib / 2);
+    mock_local(9000, 132, 2048);        /* a smaller frame fits into what CUDA keeps */
+    assert_int_equal(cuda->load(1, functions, 2, &error), DF_OK);
+    assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
+    assert_true(bytes == 80 * gib - gib / 2 - 9216 * resident);
+    mock_local(400 << 10, 132, 2048);   /* 103 GiB */
+    assert_int_equal(cuda->load(1, functions, 2, &error), DF_OK);
+    assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
+    assert_true(bytes == 0);
+}
+
 /* The host's tokens lie in the same memory. So half is left to them: of all of it for a plan, of what is free for a run. */
 static void test_integrated(void **state)
 {
@@ -689,6 +720,7 @@ int main(void)
         cmocka_unit_test_setup(test_no_code, cuda_set_up),
         cmocka_unit_test_setup(test_no_gpu_variants, cuda_set_up),
         cmocka_unit_test_setup(test_shared_memory, cuda_set_up),
+        cmocka_unit_test_setup(test_local_memory, cuda_set_up),
         cmocka_unit_test_setup(test_integrated, cuda_set_up),
         cmocka_unit_test_setup(test_unified, cuda_set_up),
         cmocka_unit_test_setup(test_named_gpus, cuda_set_up),

@@ -211,12 +211,14 @@ static void print_units(FILE *out, const struct dfp_problem *problem, const stru
 static void print_memory(FILE *out, const struct df_plan *plan, uint32_t inflight)
 {
     for (uint32_t u = 0; u < plan->platform.n_units; u++) {
-        char need[32], bound[32], job[32], promise[160];
+        char need[32], bound[32], scratch[32], job[32], promise[160];
         const struct df_unit *unit = &plan->platform.units[u];
         const struct df_memory_need *memory = &plan->memory[u];
         fprintf(out, "memory     %s needs %s for one wave in any order (at least %s)", unit->name,
                 dfp_text_bytes(need, plan->pool_bytes[u]),
                 dfp_text_bytes(bound, memory->wave_bound_bytes + memory->once_bytes + memory->scratch_bytes));
+        if (memory->scratch_bytes)
+            fprintf(out, ", %s of that for scratch", dfp_text_bytes(scratch, memory->scratch_bytes));
         if (u)
             fprintf(out, ", %s for its largest job", dfp_text_bytes(job, plan->largest_job_bytes[u]));
         dfp_text_promise(promise, plan, u, inflight);

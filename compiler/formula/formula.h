@@ -163,7 +163,7 @@ struct dff_kernel {
     unsigned n_scratch;
 };
 
-/* The value of an extent for these dimension variables; UINT64_MAX: it is too large. */
+/* The value of an extent for these dimension variables: 0 if it is less, 2^62 if it is more. */
 uint64_t dff_extent_value(const struct dff_node *extent, const uint64_t *dims);
 
 /* Checks the formulas of a kernel whose signature is checked, and makes the record. Proves nothing about reads. NULL: errors

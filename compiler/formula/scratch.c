@@ -17,7 +17,7 @@ uint32_t dff_add_scratch(struct dff_build *b, struct dff_kernel *kernel, const s
     return kernel->n_scratch++;
 }
 
-/* 0: it cannot be told. Extents are far below 2^100. */
+/* At most 2^62 either way, so that no product overflows. */
 static __int128 value_of(const struct dff_node *n, const uint64_t *dims)
 {
     if (n->kind != DFF_OP)

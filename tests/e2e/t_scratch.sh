@@ -35,6 +35,8 @@ check compile "$DFC" three.df $gpu -o three
 host ./three
 expect tmp-ports 0 'k5 first\+second\+third\(.*tmp\(cpu\) o: f32.*tmp\(gpu\) o_plane: f32\[\*, \*\], tmp\(gpu\) o_2_plane' "$DFC" three.df --emit=graph
 expect plan 0 '^8388608 8388608$' planned three.df
+expect partition 0 '^memory .*gpu0 needs 16 MiB for one wave in any order .at least 16 MiB., 8 MiB of that for scratch, 16 MiB for its largest job' \
+    "$DFC" partition three.df --device=emu --policy=all-gpu
 takes whole 8388608 ./three
 are whole-peak 16777216 stats.json peak_bytes
 # Sizes that are given at start: the program plans as dfc does.

@@ -615,9 +615,34 @@ static void test_rounding(void **state)
         assert_int_equal(dff_round_int(&halves[i], DF_I64), want[i]);
 }
 
+/* Extents of scratch for some dimensions. What is less than 0 is 0, and no product overflows. */
+static void test_extent_values(void **state)
+{
+    const uint64_t dims[] = { 3000, 5 };
+    const struct dff_node h = { .kind = DFF_DIM, .number = 0 }, w = { .kind = DFF_DIM, .number = 1 }, most = { .kind = DFF_CONST, .i = INT64_MAX },
+                          block = { .kind = DFF_CONST, .i = 1024 }, none = { .kind = DFF_CONST, .i = 0 };
+    const struct { enum dff_op op; const struct dff_node *a, *b; uint64_t want; } cases[] = {
+        { DFF_ADD, &h, &w, 3005 },    { DFF_SUB, &h, &w, 2995 },    { DFF_SUB, &w, &h, 0 },     { DFF_MUL, &h, &w, 15000 },
+        { DFF_DIV, &h, &block, 2 },   { DFF_DIV, &h, &none, 0 },    { DFF_MOD, &h, &block, 952 }, { DFF_MOD, &h, &none, 0 },
+        { DFF_MIN, &h, &block, 1024 }, { DFF_MAX, &h, &block, 3000 }, { DFF_NEG, &h, NULL, 0 },   { DFF_MUL, &most, &most, UINT64_C(1) << 62 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct dff_node *const args[] = { cases[i].a, cases[i].b };
+        const struct dff_node op = { .kind = DFF_OP, .op = cases[i].op, .args = args, .n_args = cases[i].b ? 2 : 1 };
+        const struct dff_node *const inner[] = { &op };
+        const struct dff_node negated = { .kind = DFF_OP, .op = DFF_NEG, .args = inner, .n_args = 1 }, *const twice[] = { &negated };
+        const struct dff_node back = { .kind = DFF_OP, .op = DFF_NEG, .args = twice, .n_args = 1 };
+        assert_int_equal(dff_extent_value(&op, dims), cases[i].want);
+        assert_int_equal(dff_extent_value(&back, dims), cases[i].want);
+    }
+    assert_int_equal(dff_extent_value(&h, dims), 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_extent_values),
         cmocka_unit_test(test_promotion),
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_conversions),

@@ -32,6 +32,7 @@ static const char kernels[] =
     "kernel ends(in a: f32[h, w] border clamp, out b: f32[h, w]) { b[y, x] = a[y / 100, x]; }\n"
     "kernel tall(in a: f32[h, w] border clamp, out b: f32[10 * h, w]) { b[y, x] = a[y / 10, x]; }\n"
     "kernel ring(in a: f32[h, w] border wrap, out b: f32[h, w]) { b[y, x] = a[y + 1, x]; }\n"
+    "kernel side(in a: f32[h, w] border clamp, wrap, out b: f32[h, w]) { b[y, x] = a[y - 1, x + 1] + a[y + 1, x]; }\n"
     "kernel mean(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = sum(i in 0..w: a[y, i]); }\n"
     "kernel copy(in a: f32[h, w], out b: f32[h, w]) { b[y, x] = a[y, x]; } cpu {{ memcpy(b, a, 4 * h * w); }};\n"
     "kernel code(in a: f32[h, w], out b: f32[h, w]) cpu {{ memcpy(b, a, 4 * h * w); }};\n"
@@ -62,11 +63,11 @@ static bool read_text(void *arg, const char *path, char **text, size_t *length, 
     return *text != NULL;
 }
 
-static void make_with(struct made *m, const char *body, const struct dfc_groups *groups)
+static void make_tiled(struct made *m, const char *body, const struct dfc_groups *groups, struct dfc_tile tile)
 {
     memset(m, 0, sizeof *m);
     assert_true(asprintf(&m->text, "%sgraph main {\n%s\n}\n", kernels, body) > 0);
-    const struct dfc_front_options options = { .path = "t.df", .read = read_text, .read_arg = m->text, .groups = groups };
+    const struct dfc_front_options options = { .path = "t.df", .read = read_text, .read_arg = m->text, .groups = groups, .gpu_tile = tile };
     m->out = open_memstream(&m->said, &m->said_bytes);
     assert_non_null(m->out);
     m->sink = dfl_sink_new(m->out);
@@ -74,6 +75,11 @@ static void make_with(struct made *m, const char *body, const struct dfc_groups 
     if (!dfc_front_run(m->sink, &options, &m->front))
         m->front = NULL;
     fflush(m->out);
+}
+
+static void make_with(struct made *m, const char *body, const struct dfc_groups *groups)
+{
+    make_tiled(m, body, groups, (struct dfc_tile){ 0, 0 });
 }
 
 static void make(struct made *m, const char *body)
@@ -216,6 +222,45 @@ static void test_cheap_streams_are_inlined(void **state)
     assert_int_equal(group->strips->reads[0].high, 2);
     assert_int_equal(group->strips->reads[0].border, DF_STRIP_CLAMP);
     unmake(&m);
+}
+
+/* GPU code has tiles if the columns that are read are known and a tile fits into local memory. Else each ring has a plane, which is the GPU's scratch:
+ * whole, or what a part needs of it. What the CPU keeps is none of it. */
+static void test_planes_of_groups_without_tiles(void **state)
+{
+    static const struct { const char *body; struct dfc_tile tile; bool tiled; uint64_t planes, rows[3]; } cases[] = {
+        { "a = src(); b = root(a); c = blur(b); snk(c);", { 0, 0 }, true, 0, { 0 } },
+        { "a = src(); b = root(a); c = blur(b); snk(c);", { 40, 60 }, true, 0, { 0 } },
+        { "a = src(); b = root(a); c = blur(b); snk(c);", { 400, 60 }, false, 1, { 6 } },
+        { "a = src(); b = root(a); c = side(b); snk(c);", { 0, 0 }, false, 1, { 6 } },
+        { "a = src(); b = root(a); c = side(b); d = side(c); snk(d);", { 0, 0 }, false, 2, { 6, 6 } },
+        { "a = src(); b = root(a); c = side(b) @parts(3); snk(c);", { 0, 0 }, false, 1, { 3, 4, 3 } },
+        { "a = movie(); b = lower(a); c = lower(b); watch(c);", { 400, 60 }, false, 1, { 2 } },
+        { "a = movie(); b = lower(a); c = lower(b) @parts(2); watch(c);", { 400, 60 }, false, 1, { 1, 1 } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made m;
+        make_tiled(&m, cases[i].body, NULL, cases[i].tile);
+        assert_int_equal(m.front->n_groups, 1);
+        const struct dfu_group *group = m.front->groups[0];
+        const struct df_graph *g = m.front->graph;
+        assert_int_equal(group->strips->tiled, cases[i].tiled);
+        assert_int_equal(group->callee->formula->n_scratch, cases[i].planes);
+        for (uint32_t v = 0, part = 0; v < g->n_nodes; v++) {
+            const struct df_work *work = &g->works[g->nodes[v].work];
+            const struct df_kernel *kernel = &g->kernels[work->kernel];
+            if (g->nodes[v].kernel != group->callee->id)
+                continue;
+            assert_int_equal(kernel->n_ports, group->callee->sig.n_ports + cases[i].planes);
+            assert_true(work->tmp_bytes[DF_ON_HOST] > 0);
+            assert_true(!work->tmp_bytes[DF_ON_DEVICE] == cases[i].tiled);
+            for (unsigned p = group->callee->sig.n_ports; p < kernel->n_ports; p++)
+                assert_int_equal(g->port_dims[(work->first_port + p) * (size_t)DF_MAX_RANK], cases[i].rows[cases[i].planes > 1 ? p - group->callee->sig.n_ports : part]);
+            part++;
+        }
+        unmake(&m);
+    }
 }
 
 /* Strips run behind the dimensions in which all read at their own place, as long as rows are rows of columns. */
@@ -448,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_same_members_in_other_wiring_have_another_name),
         cmocka_unit_test(test_written_costs_add_up),
         cmocka_unit_test(test_cheap_streams_are_inlined),
+        cmocka_unit_test(test_planes_of_groups_without_tiles),
         cmocka_unit_test(test_strips_run_inside_planes),
         cmocka_unit_test(test_rows_of_other_rates),
         cmocka_unit_test(test_pyramid_is_one_node),

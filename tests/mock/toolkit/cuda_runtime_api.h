@@ -54,6 +54,7 @@ enum cudaDeviceAttr {
     cudaDevAttrMultiProcessorCount = 16,
     cudaDevAttrIntegrated = 18,
     cudaDevAttrL2CacheSize = 38,
+    cudaDevAttrMaxThreadsPerMultiProcessor = 39,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100
@@ -91,7 +92,8 @@ struct cudaDeviceProp {
 };
 
 struct cudaFuncAttributes {
-    int numRegs;
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs;
 };
 
 /* ---- the same in all versions ---- */

@@ -25,12 +25,20 @@ struct counter {
     struct { uint32_t slots, visit; } around[DFF_MAX_SLOTS + 1]; /* reductions around, the outermost first; [0] the formula */
     uint32_t depth;
     const struct dff_node *running;     /* it takes one term more for each element; NULL: none does */
-    double reads[256];                  /* by port, DFL_MAX_PORTS: elements read by address */
+    double reads[256], written[256];    /* by port of the signature, DFL_MAX_PORTS: elements read by address; bytes written */
+    const struct dff_gpu_code *gpu;
 };
 
+/* Of the memory that the port reads: a port of a group may be another one with other borders. */
 static double port_bytes(const struct counter *c, uint32_t port)
 {
-    return (double)c->graph->port_bytes[c->work->first_port + port];
+    return (double)c->graph->port_bytes[c->work->first_port + c->kernel->ports[port].memory];
+}
+
+/* A stream inside a group is in memory only where GPU code has no tiles. */
+static bool is_in_memory(const struct counter *c, uint32_t port)
+{
+    return c->kernel->ports[c->kernel->ports[port].memory].mode != DF_TMP || (c->gpu && !c->gpu->is_tiled);
 }
 
 /* ---- numbers that are known before a run ---- */
@@ -151,7 +159,7 @@ static void visit_read(struct counter *c, const struct dff_node *n, double times
     }
     c->sum.integers += times;
     if (n->kind == DFF_READ)
-        c->reads[n->number] += times;
+        c->reads[c->kernel->ports[n->number].memory] += times;
 }
 
 static void visit_reduction(struct counter *c, const struct dff_node *n, double times)
@@ -214,19 +222,29 @@ static void count_formula(struct counter *c, const struct dff_formula *f)
     c->depth = 0;
     c->around[0].visit = ++c->visits;
     visit(c, f->value);
-    c->sum.bytes_written += elements * (double)df_elem_bytes(port->elem);
+    c->written[port->memory] += elements * (double)df_elem_bytes(port->elem);
 }
 
 struct dfw_operations dff_count(struct dfc_unit *u, const struct dff_kernel *kernel, const struct df_graph *graph,
-                                uint32_t work)
+                                uint32_t work, const struct dff_gpu_code *gpu)
 {
-    struct counter c = { .kernel = kernel, .graph = graph, .work = &graph->works[work], .sum.known = true };
+    struct counter c = { .kernel = kernel, .graph = graph, .work = &graph->works[work], .gpu = gpu };
     c.seen = dfc_alloc(u, (kernel->n_nodes + 1) * sizeof *c.seen);
     if (!c.seen)
         return (struct dfw_operations){ .known = false };
-    for (unsigned i = 0; i < kernel->n_formulas; i++)
+    struct dfw_operations all = { .known = true };
+    for (unsigned i = 0; i < kernel->n_formulas; i++) {
+        c.sum = (struct dfw_operations){ .known = true };
         count_formula(&c, &kernel->formulas[i]);
+        all.known &= c.sum.known;
+        dfw_operations_add(&all, &c.sum, gpu && gpu->computed ? gpu->computed[i] : 1);
+    }
     for (unsigned p = 0; p < kernel->n_ports; p++)
-        c.sum.bytes_read += fmin(port_bytes(&c, p), c.reads[p] * (double)df_elem_bytes(kernel->ports[p].elem));
-    return c.sum;
+        if (kernel->ports[p].memory == p && is_in_memory(&c, p)) {
+            const double whole = kernel->ports[p].mode == DF_TMP ? c.written[p] : port_bytes(&c, p); /* a tmp port may have but some rows */
+            all.bytes_written += c.written[p];
+            all.bytes_read += fmin(whole, c.reads[p] * (double)df_elem_bytes(kernel->ports[p].elem)) * (gpu && gpu->read ? gpu->read[p] : 1);
+        }
+    all.launches = gpu ? gpu->launches : 0;
+    return all;
 }

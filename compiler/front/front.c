@@ -232,23 +232,26 @@ static void share_operations(const struct df_graph *g, const struct dfc_unit *u,
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         const struct df_node *node = &g->nodes[v];
         const struct df_part_rows *part = node->part == DF_NONE ? NULL : &g->parts[node->part];
-        struct dfw_operations *o = &operations[node->work];
+        struct dfw_operations *o = operations + 2 * node->work;
         if (!part || part->n == 1 || o->shared || node->kernel >= u->kernels.n ||
             !((const struct dfc_kernel_code *)u->kernels.items)[node->kernel].formula)
             continue;
         const double share = (double)part->rows / (double)part->whole;
-        for (int i = 0; i < 2; i++) {
-            o->flops[i] *= share;
-            o->divisions[i] *= share;
-            o->functions[i] *= share;
+        for (int cls = 0; cls < 2; cls++) {
+            const struct dfw_operations whole = o[cls];
+            o[cls] = (struct dfw_operations){ .known = whole.known, .shared = true, .launches = whole.launches };
+            dfw_operations_add(&o[cls], &whole, share);
         }
-        o->integers *= share;
-        o->bytes_read *= share;
-        o->bytes_written *= share;
-        o->random_reads *= share;
-        o->atomics *= share;
-        o->shared = true;
     }
+}
+
+/* Counts what the work does on the cpu, and on the GPU: there a group with tiles is one launch, and otherwise each formula is one. */
+static void count_work(struct dfc_unit *u, const struct dff_kernel *kernel, uint32_t work, struct dfw_operations *operations)
+{
+    const bool tiled = kernel->strips && kernel->strips->tiled;
+    const struct dff_gpu_code gpu = { .launches = tiled ? 1 : kernel->n_formulas, .is_tiled = tiled };
+    operations[0] = dff_count(u, kernel, u->graph, work, NULL);
+    operations[1] = dff_count(u, kernel, u->graph, work, &gpu);
 }
 
 static bool fill_operations(struct dfc_front *front, struct dfc_unit *u)
@@ -258,11 +261,11 @@ static bool fill_operations(struct dfc_front *front, struct dfc_unit *u)
         any |= ((const struct dfc_kernel_code *)u->kernels.items)[i].formula != NULL;
     if (!any)
         return true;
-    front->operations = dfc_alloc(u, (u->graph->n_works + 1) * sizeof *front->operations);
+    front->operations = dfc_alloc(u, (2 * (size_t)u->graph->n_works + 1) * sizeof *front->operations);
     for (uint32_t w = 0; front->operations && w < u->graph->n_works; w++) {
         const struct dfc_kernel_code *code = (const struct dfc_kernel_code *)u->kernels.items + u->graph->works[w].kernel;
         if (u->graph->works[w].kernel < u->kernels.n && code->formula)
-            front->operations[w] = dff_count(u, code->formula, u->graph, w);
+            count_work(u, code->formula, w, front->operations + 2 * w);
     }
     if (front->operations)
         share_operations(u->graph, u, front->operations);

@@ -108,7 +108,7 @@ struct dfc_unfused {                    /* a kernel of formulas that reads anoth
 
 struct dfc_front {
     struct df_graph *graph;
-    struct dfw_operations *operations;  /* by work: what its formulas do; NULL: no kernel has formulas */
+    struct dfw_operations *operations;  /* for each work what its formulas do on the cpu, then on the GPU; NULL: no kernel has formulas */
     struct dfc_kernel_code *kernels; /* every declared kernel with code or cost, used or not, in order of declaration */
     size_t n_kernels;
     struct dfc_source *sources;         /* every file read */

@@ -46,6 +46,7 @@ void dfw_kernel_points_free(struct dfw_kernel_points *points);
 struct dfw_machine {                    /* what is known of the machine's units of one class */
     struct df_figures figures;          /* of one thread; of a whole device */
     double bytes_per_s;                 /* of its memory, by all threads; 0: not known */
+    double launch_s;                    /* of a GPU; a pack does not have it, since a program has no operations */
 };
 
 struct dfw_known {

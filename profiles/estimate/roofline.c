@@ -8,6 +8,20 @@
 
 #include "runtime/base/error.h"
 
+void dfw_operations_add(struct dfw_operations *to, const struct dfw_operations *o, double times)
+{
+    for (int i = 0; i < 2; i++) {
+        to->flops[i] += times * o->flops[i];
+        to->divisions[i] += times * o->divisions[i];
+        to->functions[i] += times * o->functions[i];
+    }
+    to->integers += times * o->integers;
+    to->bytes_read += times * o->bytes_read;
+    to->bytes_written += times * o->bytes_written;
+    to->random_reads += times * o->random_reads;
+    to->atomics += times * o->atomics;
+}
+
 double dfw_bandwidth_of(const struct dfw_machine *machine, uint32_t threads)
 {
     const double *by = machine->figures.bytes_per_s;
@@ -61,7 +75,7 @@ static bool has_figures(const struct df_unit *unit)
 static struct dfw_machine machine_of(const struct df_platform *platform, uint32_t u)
 {
     const struct df_unit *unit = &platform->units[u];
-    return (struct dfw_machine){ unit->figures, unit->unified ? platform->units[0].memory_bytes_per_s : unit->memory_bytes_per_s };
+    return (struct dfw_machine){ unit->figures, unit->unified ? platform->units[0].memory_bytes_per_s : unit->memory_bytes_per_s, unit->launch_s };
 }
 
 void dfw_known_machine(struct dfw_known *known, const struct df_platform *platform, bool own_gpu)
@@ -74,7 +88,7 @@ void dfw_known_machine(struct dfw_known *known, const struct df_platform *platfo
 }
 
 /* A copy that nobody wrote reads its input and writes its output. */
-static struct dfw_operations operations_of(const struct df_graph *graph, uint32_t work,
+static struct dfw_operations operations_of(const struct df_graph *graph, uint32_t work, uint32_t cls,
                                            const struct dfw_operations *operations)
 {
     const struct df_work *w = &graph->works[work];
@@ -82,7 +96,7 @@ static struct dfw_operations operations_of(const struct df_graph *graph, uint32_
     double bytes = copy ? (double)graph->port_bytes[w->first_port] : 0;
     if (copy)
         return (struct dfw_operations){ .known = true, .bytes_read = bytes, .bytes_written = bytes };
-    return operations ? operations[work] : (struct dfw_operations){ .known = false };
+    return operations ? operations[2 * work + cls] : (struct dfw_operations){ .known = false };
 }
 
 /* What a job draws from the host's memory, as far as its time is that of memory. */
@@ -109,6 +123,8 @@ static int estimate(const struct dfw_known *known, const struct df_graph *graph,
     if (t->source[at] != DF_TIME_DEFAULT)
         return DF_OK;
     double seconds = machine->figures.flops[0] > 0 ? dfw_roofline_s(o, machine, threads) : (double)NAN;
+    if (cls == DF_CLASS_GPU && o->launches > 1)
+        seconds += (o->launches - 1) * machine->launch_s;
     if (isnan(seconds) && cls == DF_CLASS_GPU && known->emulated && t->source[cpu] == DF_TIME_ESTIMATED)
         seconds = t->time_s[cpu];       /* the emulator runs the code of the cpu */
     if (!(seconds < DF_LIMIT_JOB_S))
@@ -162,10 +178,12 @@ int dfw_roofline_times(const struct dfw_known *known, const struct df_graph *gra
 {
     int status = DF_OK;
     for (uint32_t work = 0; work < t->n_works && status == DF_OK; work++) {
-        struct dfw_operations o = operations_of(graph, work, operations);
         bool copy = graph->kernels[graph->works[work].kernel].flags & DF_KERNEL_COPY;
-        for (uint32_t cls = 0; o.known && cls < (copy ? 1u : 2u) && cls < t->n_classes && status == DF_OK; cls++)
-            status = estimate(known, graph, work, cls, &o, t, error);
+        for (uint32_t cls = 0; cls < (copy ? 1u : 2u) && cls < t->n_classes && status == DF_OK; cls++) {
+            struct dfw_operations o = operations_of(graph, work, cls, operations);
+            if (o.known)
+                status = estimate(known, graph, work, cls, &o, t, error);
+        }
         estimate_by_cpu(known, graph, work, t);
     }
     return status;

@@ -5,7 +5,8 @@
  * Rates:    a kernel in C has no counts. Once its time on the cpu is known, its time on a GPU is estimated from the ratio of
  *           their figures. It may be bound by memory or by computing, so the smaller ratio counts; and the GPU cannot be
  *           faster than its memory.
- * Counts:   struct dfw_operations is of one job. Who counts them decides what an operation is (compiler/count/).
+ * Counts:   struct dfw_operations is of one job on one class: the code for GPUs may compute values again, and keeps others on the
+ *           chip. Who counts them decides what an operation is (compiler/count/).
  * Classes:  0 is the cpu, 1 the gpu. A job of the cpu has the threads of its work (`threads`), else one.
  * Threads:  pure functions.
  */
@@ -26,7 +27,11 @@ struct dfw_operations {
     double bytes_read, bytes_written;   /* once each: what a stencil reads again is in a cache */
     double random_reads;                /* somewhere in what no cache holds */
     double atomics;                     /* updates */
+    double launches;                    /* of kernels, by a job of the GPU; what it takes beyond the first is added. 0: one */
 };
+
+/* Adds so many times what another does; known and launches stay. */
+void dfw_operations_add(struct dfw_operations *to, const struct dfw_operations *o, double times);
 
 /* Bytes per second that so many threads, 1 or more, read and write together: as measured for 1, 2, 4, … and for all, and on
  * a line between these. 0: not known. */
@@ -44,8 +49,8 @@ double dfw_rates_s(const struct dfw_known *known, const struct df_graph *graph, 
 
 /* Replaces the stated default by such estimates where it can: for works whose operations are known, for inserted copies on
  * the cpu, and on the GPU for works whose time on the cpu is known. Without figures such a work keeps DF_TIME_DEFAULT on
- * the GPU, as a share 1 / DF_DEFAULT_SPEEDUP of the cpu's time. operations: by work; NULL: none are known. times were made
- * by dfw_known_times(). DF_E_MEMORY. */
+ * the GPU, as a share 1 / DF_DEFAULT_SPEEDUP of the cpu's time. operations: for each work those on the cpu, then those on the GPU; NULL:
+ * none are known. times were made by dfw_known_times(). DF_E_MEMORY. */
 int dfw_roofline_times(const struct dfw_known *known, const struct df_graph *graph,
                        const struct dfw_operations *operations, struct df_times *times, struct df_error *error);
 

@@ -111,10 +111,12 @@ static struct df_graph *make_graph(bool priced)
     return make_graph_of(DF_U8, priced);
 }
 
-static void times_of(const struct dfw_known *known, bool priced, const struct dfw_operations *operations, double time_s[2],
+/* operations: on either class. */
+static void times_of(const struct dfw_known *known, bool priced, const struct dfw_operations *o, double time_s[2],
                      uint8_t source[2], struct df_demand *demand)
 {
     struct df_graph *graph = make_graph(priced);
+    const struct dfw_operations operations[] = { *o, *o };
     struct df_times times;
     assert_int_equal(dfw_known_times(known, graph, &times, NULL), DF_OK);
     assert_int_equal(dfw_roofline_times(known, graph, operations, &times, NULL), DF_OK);
@@ -149,6 +151,14 @@ static void works_without_a_time_get_one(void **state)
     assert_true(source[0] == DF_TIME_ESTIMATED && time_s[0] == 4);
     assert_true(source[1] == DF_TIME_ESTIMATED && time_s[1] == 1);
     assert_true(demand.bytes_per_s == 4 && demand.sensitivity == 0.5); /* half of its time is that of memory */
+    p.units[2].launch_s = 0.25;
+    dfw_known_machine(&known, &p, true);
+    const struct dfw_operations three = { .known = true, .flops = { 4096 }, .launches = 3 };
+    times_of(&known, false, &three, time_s, source, &demand); /* the first launch is the simulator's */
+    assert_true(time_s[0] == 4 && time_s[1] == 0.5 + 2 * 0.25);
+    p.units[2].launch_s = 0;
+    dfw_known_machine(&known, &p, true);
+    times_of(&known, false, &o, time_s, source, &demand);
     times_of(&known, true, &o, time_s, source, &demand);
     assert_true(source[0] == DF_TIME_COST && time_s[0] == 7 && source[1] == DF_TIME_ESTIMATED && demand.sensitivity == -1);
     p.units[2].unified = true;          /* then it reads and writes the host's memory: 16 bytes at that rate */

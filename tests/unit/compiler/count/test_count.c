@@ -53,9 +53,9 @@ static struct dfw_operations count(const char *text)
     struct dfw_operations found = { .known = false };
     for (uint32_t w = 0; w < g->n_works; w++)
         if (!strcmp(df_graph_string(g, g->kernels[g->works[w].kernel].name), "f"))
-            found = front->operations[w];
+            found = front->operations[2 * w];
         else
-            assert_false(front->operations[w].known);
+            assert_false(front->operations[2 * w].known);
     dfc_front_free(front);
     return found;
 }
@@ -158,6 +158,39 @@ static void gathers(void **state)
                   &(struct dfw_operations){ .integers = 2 * H, .bytes_read = 8 * H, .bytes_written = 4 * H });
 }
 
+/* What a group of two kernels moves and launches, whose inner stream is read by the rows around, with this border of its columns. */
+static void assert_group(const char *border, bool tiled)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "kernel src(out a: f32[h, w]) cost cpu 1us;\n"
+             "kernel first(in a: f32[h, w] border clamp, out b: f32[h, w]) { b[y, x] = a[y - 1, x] + a[y + 1, x]; }\n"
+             "kernel second(in b: f32[h, w] border clamp, %s, out o: f32[h, w]) { o[y, x] = b[y - 1, x - 1] + b[y + 1, x]; }\n"
+             "graph main { a: f32[10, 20] = src(); b = first(a); o = second(b) @quiet; }", border);
+    struct dfc_front *front = compile(text);
+    const struct df_graph *g = front->graph;
+    unsigned found = 0;
+    for (uint32_t w = 0; w < g->n_works; w++) {
+        const struct dfw_operations *cpu = &front->operations[2 * w], *gpu = cpu + 1;
+        if (strcmp(df_graph_string(g, g->kernels[g->works[w].kernel].name), "first+second") != 0)
+            continue;
+        found++;
+        assert_true(cpu->known && cpu->flops[0] == 2 * N && cpu->bytes_read == 4 * N && cpu->bytes_written == 4 * N && cpu->launches == 0);
+        assert_true(gpu->known && gpu->launches == (tiled ? 1 : 2));
+        assert_true(gpu->bytes_read == (tiled ? 4 : 8) * N && gpu->bytes_written == (tiled ? 4 : 8) * N);
+    }
+    assert_int_equal(found, 1);
+    dfc_front_free(front);
+}
+
+/* Rows that strips keep are in a cache, and tiles on the chip; without tiles a GPU writes and reads the whole stream. */
+static void groups(void **state)
+{
+    (void)state;
+    assert_group("clamp", true);
+    assert_group("wrap", false);
+}
+
 /* Ends of ranges that only a run knows cannot be counted. */
 static void what_a_run_decides_is_not_counted(void **state)
 {
@@ -177,6 +210,7 @@ int main(void)
         cmocka_unit_test(stencils),
         cmocka_unit_test(reductions),
         cmocka_unit_test(gathers),
+        cmocka_unit_test(groups),
         cmocka_unit_test(what_a_run_decides_is_not_counted),
     };
     return cmocka_run_group_tests_name("count", tests, NULL, NULL);

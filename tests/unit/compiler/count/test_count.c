@@ -158,15 +158,16 @@ static void gathers(void **state)
                   &(struct dfw_operations){ .integers = 2 * H, .bytes_read = 8 * H, .bytes_written = 4 * H });
 }
 
-/* What a group of two kernels moves and launches, whose inner stream is read by the rows around, with this border of its columns. */
+/* What a group of two kernels moves and launches, whose inner stream is read by the rows around, with this border of its columns. Both read one
+ * input, with different borders. */
 static void assert_group(const char *border, bool tiled)
 {
     char text[1024];
     snprintf(text, sizeof text,
              "kernel src(out a: f32[h, w]) cost cpu 1us;\n"
              "kernel first(in a: f32[h, w] border clamp, out b: f32[h, w]) { b[y, x] = a[y - 1, x] + a[y + 1, x]; }\n"
-             "kernel second(in b: f32[h, w] border clamp, %s, out o: f32[h, w]) { o[y, x] = b[y - 1, x - 1] + b[y + 1, x]; }\n"
-             "graph main { a: f32[10, 20] = src(); b = first(a); o = second(b) @quiet; }", border);
+             "kernel second(in b: f32[h, w] border clamp, %s, in a: f32[h, w] border mirror, out o: f32[h, w]) { o[y, x] = b[y - 1, x - 1] + a[y + 1, x]; }\n"
+             "graph main { a: f32[10, 20] = src(); b = first(a); o = second(b, a) @quiet; }", border);
     struct dfc_front *front = compile(text);
     const struct df_graph *g = front->graph;
     unsigned found = 0;

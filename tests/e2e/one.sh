@@ -73,6 +73,16 @@ are() {
 # long: whether there is time for more than `make check` has. `make check-long` sets DF_LONG for all tests.
 long() { [ -n "${DF_LONG:-}" ]; }
 
+# have_ranks NAME: can programs run on ranks here? If not, NAME is skipped.
+have_ranks() {
+    if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip "$1" "no mpirun, or dfc was made without mpicc"; return 1; fi
+    case $(cat "$DF_BUILD/obj/flags") in
+    *-fsanitize=thread*) skip "$1" "MPI itself is not made for the thread sanitizer"; return 1 ;;
+    *-fsanitize=address*)                       # its dlopen() ignores a program's RUNPATH, and Open MPI keeps memory until the process ends
+        export LD_LIBRARY_PATH=$DF_BUILD/lib ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 ;;
+    esac
+}
+
 # nap SECONDS: sleeps, and no process is made for it, which a loop that asks often would do.
 nap() {
     [ -n "${never:-}" ] || exec {never}<> <(:)  # a pipe from which nothing comes

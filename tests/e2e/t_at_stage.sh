@@ -23,8 +23,8 @@ kernel turn(inout h: i64[n]; by: i64) cpu {{
     for (size_t i = 0; i < n; i++) h[i] ^= h[i] >> by;
 }} cost cpu 2ms;
 kernel show(in h: i64[n], in p: i64[n]) ordered cpu {{
-    int64_t sum = 0;
-    for (size_t i = 0; i < n; i++) sum = sum * 31 + h[i] + p[i];
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum = sum * 31 + (uint64_t)h[i] + (uint64_t)p[i];
     printf("%lld %lld\n", (long long)df_wave(call), (long long)sum);
 }} cost cpu 10us;
 graph both(in q: i64[n], in t: i64[n], in p: i64[n], out h: i64[n]) { w = weigh(q, t); h = halve(w, p); }
@@ -73,8 +73,7 @@ expect map-copy 0 '^copy\.df: 2 stages on' "$DFC" map copy.df --platform=lab.df 
 expect by-demand 0 '^@1  *50 %' "$DFC" scale line.df --platform=lab.df --stream-policy=odds --waves=100 --fires=@1=50 -w
 
 # ---- on ranks ----
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks ranks || return 0
 check compile "$DFC" line.df -w -o line
 check compile-plain "$DFC" plain.df -w -o plain
 ./plain >plain.one

@@ -41,8 +41,7 @@ expect shown-in-graph 0 '^n0 main/read_raw_f32 w0 \(\) -> v0 a @worker$' "$DFC" 
 check picture "$DFC" partition tiles.df -o tiles.svg
 expect shown-in-picture 0 '@worker' cat tiles.svg
 
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
+have_ranks ranks || return 0
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
 ranks() { # N PROGRAM ARGS…
     local n=$1; shift

@@ -24,10 +24,10 @@ kernel odd(in v: i64[n], out w: i64[n]) cpu {{
     for (size_t i = 0; i < n; i++) w[i] = -v[i];
 }};
 kernel even(in v: i64[n], out w: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) w[i] = v[i]; }};
-kernel add(in w: i64[n], acc sum: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) sum[i] = sum[i] * 3 + w[i]; }};
+kernel add(in w: i64[n], acc sum: i64[n]) cpu {{ for (size_t i = 0; i < n; i++) sum[i] = (int64_t)((uint64_t)sum[i] * 3 + (uint64_t)w[i]); }};
 kernel show(in few: i64[m], in v: i64[n]) ordered cpu {{
-    int64_t s = 0;
-    for (size_t i = 0; i < m; i++) s = s * 31 + few[i];
+    uint64_t s = 0;
+    for (size_t i = 0; i < m; i++) s = s * 31 + (uint64_t)few[i];
     printf("wave %lld: %zu, %lld, %lld\n", (long long)df_wave(call), m, (long long)s, (long long)v[1]);
 }};
 kernel total(in sum: i64[n]) cpu {{ printf("after %lld waves: %lld\n", (long long)df_wave(call), (long long)sum[n - 1]); }};
@@ -53,10 +53,7 @@ for other in --serial --learn --device=sim --rehearse --passes=2 '--dump=*' --ch
 done
 DF_MPI=/nowhere/libdf-mpi.so expect no-plug-in 1 "error: --cluster: cannot load MPI's plug-in: /nowhere/libdf-mpi.so" ./chain --cluster
 
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then
-    skip ranks "no mpirun, or dfc was made without mpicc"
-    return 0
-fi
+have_ranks ranks || return 0
 
 # ---- the same bytes ----
 ./chain --device=none >chain.alone

@@ -1,7 +1,6 @@
 # Ranks of unlike machines follow plans of their own: each plans at its start, with the times that the program knows, for what it finds.
 root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks ranks || return 0
 cp "$programs/plans.py" .
 cat >two.df <<'EOF'
 kernel count(out v: f32[n]; last: i64) stream cpu {{

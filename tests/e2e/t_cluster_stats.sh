@@ -1,7 +1,6 @@
 # --stats under --cluster: what all ranks did, by rank and in all; a rank that died is there, too. The sums are those of one process.
 root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks ranks || return 0
 cp "$programs/ranks.py" "$programs/shares.py" .
 run() { timeout 150 mpirun $root --oversubscribe --bind-to none "$@"; }
 

@@ -20,8 +20,7 @@ check svg "$DFC" gantt --windows two.json -o w.svg
 expect steps 0 'points="60.0,197.0 465.0,197.0 465.0,66.0 870.0,66.0"' cat w.svg
 check still-gantt "$DFC" gantt two.json -o g.svg
 
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks ranks || return 0
 cp "$programs/merged.py" .
 cat >two.df <<'EOF'
 kernel count(out v: f32[n]; last: i64) stream cpu {{

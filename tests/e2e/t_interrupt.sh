@@ -29,7 +29,7 @@ parts() {
     [ ! -e out.raw ] && [ ! -e rows.csv ] && [ ! -e all.npy ] || good="whole files: $(ls)"
     [ "$good" = 1 ] && pass "$name" || fail "$name" "$good; $(cat errors)"
 }
-waves_told() { sed -n 's/^plain: stopped by SIG[A-Z0-9]* after \([0-9]*\) waves.*/\1/p' errors; }
+waves_told() { sed -n 's/^plain: stopped by SIG[A-Z0-9]* after \([0-9]*\) waves*\b.*/\1/p' errors; }
 # interrupted NAME SIGNAL STATUS OPTION…
 interrupted() {
     local name=$1 signal=$2 status=$3 got; shift 3

@@ -1,8 +1,7 @@
 # --cluster with --journal and --resume: ranks and mpirun are killed or stopped at any moment, and disks are full. The result is there at once or after
 # --resume, the same bytes as of one process, nothing lost and nothing twice. KILLED=100 does each so often; KILLED_SEED chooses the moments,
 # KILLED_PROGRAM the program.
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip killed "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip killed "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks killed || return 0
 shm=$(mktemp -d -p /dev/shm 2>/dev/null) && trap 'rm -rf "$shm" "$folder"' EXIT && cd "$shm" # syncing waits for other processes on a disk
 cp "$DF_SOURCE"/tests/e2e/programs/resume/* .
 formulas_for none

@@ -2,7 +2,7 @@
 # that go down. Each run completes with the bytes of one process, or ends with a message and --resume gives these bytes. NETWORKS=all: 200 kills,
 # 50 runs without a fault, and 20 links that go down, with tokens of 1 to 150 MB; an hour.
 if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip networks "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip networks "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks networks || return 0
 mpirun --version | grep -q 'Open MPI' || { skip networks 'mpirun is not of Open MPI'; return 0; }
 [ "$(id -u)" = 0 ] || { skip networks 'network namespaces need root'; return 0; }
 command -v ip >/dev/null && command -v tc >/dev/null || { skip networks 'no ip or tc (iproute2)'; return 0; }

@@ -1,8 +1,7 @@
 # Examples under mpirun give the same bytes on 1 to 4 ranks as in one process: photo by tiles (nuclei in stages_apps), cholesky and a small graph in their one wave, ct
 # by parts of its volume. A rank that dies with parts; what cannot be shared by parts.
 . "$here/ranks.sh"
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip ranks "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip ranks "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks ranks || return 0
 examples=$DF_SOURCE/examples
 formulas_for none
 if long; then numbers='1 2 3 4'; else numbers='1 4'; fi
@@ -62,11 +61,11 @@ kernel back(in q: i64[n], acc vol: i64[z, n] split z) cpu {{
     struct df_part part = df_part(call);
     for (size_t k = 0; k < z; k++)
         for (size_t i = 0; i < n; i++)
-            vol[k * n + i] = vol[k * n + i] * 3 + q[i] * (int64_t)(part.first + k);
+            vol[k * n + i] = (int64_t)((uint64_t)vol[k * n + i] * 3 + (uint64_t)q[i] * (part.first + k));
 }};
 kernel tell(in vol: i64[z, n]) cpu {{
-    int64_t sum = 0;
-    for (size_t i = 0; i < z * n; i++) sum = sum * 31 + vol[i];
+    uint64_t sum = 0;
+    for (size_t i = 0; i < z * n; i++) sum = sum * 31 + (uint64_t)vol[i];
     printf("%lld after %lld waves\n", (long long)sum, (long long)df_wave(call));
 }};
 graph main { p: i64[50] = count(last, other); q = weigh(p, deadly, together); vol: i64[30, 50] = back(q) @parts(5); tell(vol); }

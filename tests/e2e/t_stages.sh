@@ -1,8 +1,7 @@
 # Stages of one program on different ranks: the same bytes as in one process, in order and by demand, with each policy of streams, also if a rank dies or
 # holds a wave too long. What cannot be done is refused.
 . "$here/ranks.sh"
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks stages || return 0
 
 formulas_for none
 cp "$programs/line.df" .

@@ -1,8 +1,7 @@
 # ferret, nbia and nuclei as stages on four ranks, and nuclei by tiles: the same bytes as in one process, also if one of the ranks is killed in the middle, and with --resume if
 # that was rank 0. And a small program whose sources are on the ranks (@worker).
 . "$here/ranks.sh"
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks stages || return 0
 if ! printf '#include <png.h>\n' | cc -E - >/dev/null 2>&1; then skip examples 'libpng is not installed'; return 0; fi
 examples=$DF_SOURCE/examples
 formulas_for none

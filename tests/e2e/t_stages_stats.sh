@@ -1,7 +1,6 @@
 # --stats and --trace of stages on ranks: what each rank did with its stages, by rank and summed, and one trace of all ranks. Also if a rank dies.
 . "$here/ranks.sh"
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip stages "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip stages "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks stages || return 0
 cp "$here/programs/stages/line.df" "$programs/stages.py" .
 check compile "$DFC" line.df --nvcc=none -w -o line
 ./line >one

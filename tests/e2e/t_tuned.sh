@@ -1,7 +1,6 @@
 # Stages on ranks that are tuned: a stage gets slow while the program runs, and rank 0 gives it more ranks. No wave is lost or repeated.
 . "$here/ranks.sh"
-if grep -q fsanitize "$DF_BUILD/obj/flags"; then skip tuned "MPI itself is not made for sanitizers"; return 0; fi
-if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip tuned "no mpirun, or dfc was made without mpicc"; return 0; fi
+have_ranks tuned || return 0
 
 cat >slow.df <<'END'
 arg last: i64 = 120;

@@ -466,7 +466,7 @@ gpu-check: deps-told
 	@$(MAKE) --no-print-directory all $(BUILDDIR)/tests/test_cuda
 	@tests/gpu_check.sh $(BUILDDIR)
 
-# BEFORE=DFC is a dfc of another time, whose groups are shown beside today's.
+# BEFORE=TREE is a built source tree of another time, whose kernels are shown beside today's.
 gpu-report: deps
 	@$(MAKE) --no-print-directory all
 	@python3 tests/gpu/report.py $(BUILDDIR) $(if $(BEFORE),--before=$(BEFORE)) --update=docs/results/gpu.md

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What nvcc and ptxas make of a graph's kernels, without a GPU: tests/gpu/report.py BUILD [--before=DFC] [--update=PAGE] [GRAPH…]
+"""What nvcc and ptxas make of a graph's kernels, without a GPU: tests/gpu/report.py BUILD [--before=TREE] [--update=PAGE] [GRAPH…]
 
 Each graph (else GRAPHS below) is compiled to PTX of compute_80, which ptxas compiles for sm_80 and sm_90. Printed is a table of its kernels:
 
@@ -10,8 +10,8 @@ Each graph (else GRAPHS below) is compiled to PTX of compute_80, which ptxas com
                  halo too. Not told of kernels with loops inside, or by hand
     instructions of the machine code, without the padding at its end
 
-It ends with 1, and says why, if a kernel has spills or a frame and no reason below, or a reason and neither. --before is a dfc of another time, whose
-kernels of FUSED are shown beside today's. --update replaces the section "What the compiler makes of kernels" of a page.
+It ends with 1, and says why, if a kernel has spills or a frame and no reason below, or a reason and neither. --before is a built tree of another time:
+what becomes there of FUSED and REWRITTEN is shown beside today's. --update replaces the section "What the compiler makes of kernels" of a page.
 
 report.py --ptx=FILE prints where the PTX has min or max of real numbers that the generator did not ask for, which stand in inline assembly, and ends with 1
 if it does: nvcc makes them of choices as if there were one zero, and for the GPU -0 is less than 0. What ptxas makes of choices no tool here shows.
@@ -32,6 +32,7 @@ GRAPHS = [f'examples/{name}' for name in (
     'filters/harris.df filters/unsharp.df filters/camera.df filters/canny.df filters/sobel.df filters/bilateral.df '
     'nuclei/nuclei.df nbia/nbia.df ferret/ferret.df ct/ct.df cholesky/cholesky.df photo/photo.df sum/sum.df').split()]
 FUSED = [f'examples/filters/{name}.df' for name in ('harris', 'unsharp', 'camera', 'canny')]
+REWRITTEN = [f'examples/{name}.df' for name in ('nuclei/nuclei', 'ferret/ferret', 'ct/ct')]
 ARCHITECTURES = ('sm_80', 'sm_90')
 HEADING = '## What the compiler makes of kernels'
 
@@ -57,7 +58,7 @@ has tiles has the kernels of its members too, for the case that one of them is l
 """
 BEFORE = 'Groups before they had tiles, one launch for each stream inside (`--before`), and now:'
 
-Kernel = collections.namedtuple('Kernel', 'name threads registers spills frame shared occupancy bytes instructions')
+Kernel = collections.namedtuple('Kernel', 'name threads registers spills frame shared occupancy limit bytes instructions')
 
 
 def unrequested(ptx):
@@ -71,12 +72,14 @@ def unrequested(ptx):
 
 
 def occupancy(architecture, threads, registers, shared):
+    """The part of 64 warps that is resident, and what allows no more."""
     all_registers, all_shared = LIMITS[architecture]
     warps = -(-threads // 32)
     of_a_warp = -(-max(registers, 1) * 32 // 256) * 256
     by_registers = all_registers // 4 // of_a_warp * 4 // warps     # each quarter of a multiprocessor has its own
     by_shared = all_shared // (-(-shared // 128) * 128 + 1024)
-    return min(64 // warps, 32, by_registers, by_shared) * warps / 64
+    blocks, limit = min((64 // warps, 'warps'), (32, 'blocks'), (by_registers, 'registers'), (by_shared, 'shared memory'))
+    return blocks * warps / 64, limit
 
 
 def code_sizes(path):
@@ -130,28 +133,32 @@ def global_bytes(text, name):
     tiles = {array: int(n) for array, n in re.findall(r'DF_LOCAL\(\w+, (\w+), (\d+)\)', found[2])}
     rows, columns = re.search(r'DF_GROUP_Y \* (\d+)', found[2]), re.search(r'DF_GROUP_X \* (\d+)', found[2])
     outputs = int(rows[1] if rows else 1) * int(columns[1] if columns else 1) if tiles else 1
-    stages, loops = [[]], 0
+    stages, loops, phase = [(0, [])], 0, 0
     for line in found[2].splitlines():
+        phase += 'DF_PHASE' in line
         if 'DF_PHASE' in line or re.search(r'for \(.* \+ DF_ITEM_Y;', line):
-            stages.append([])
-        loops += line.lstrip().startswith('for (') and not re.search(r'DF_(GROUP|ITEM|STEP|FIRST)|df_step_', line)
-        stages[-1].append(line)
+            stages.append((phase, []))
+        loops += line.lstrip().startswith('for (') and not re.search(r'DF_(GROUP|ITEM|STEP|FIRST)|df_step_| = df_outer', line)
+        stages[-1][1].append(line)
     if loops:
         return None
-    total = 0
-    for stage in stages:
-        loaded, stored, elements = set(), set(), 0
+    moved = collections.defaultdict(int)    # by phase and what it makes: tiles at a border have code of their own
+    for phase, stage in stages:
+        loaded, stored, made, elements = set(), set(), set(), 0
         for line in stage:
             if line.startswith('#'):
                 continue
             to = re.match(r'\s*(\w+)\[', line)
-            written = line[:line.index(' = ')] if to and ' = ' in line else ''
-            if to and written:
+            written = to is not None and ' = ' in line
+            if written:
+                made.add(to[1])
                 elements = max(elements, tiles.get(to[1], outputs))
             for use in re.finditer(r'\b(\w+)\[', line):
                 if use[1] in arrays:
-                    (stored if use.start() == len(line) - len(line.lstrip()) and written else loaded).add((use[1], bracketed(line, use.end() - 1)))
-        total += elements * sum(arrays[array] for array, _ in loaded | stored)
+                    (stored if written and use.start() == to.start(1) else loaded).add((use[1], bracketed(line, use.end() - 1)))
+        key = phase, frozenset(made)
+        moved[key] = max(moved[key], elements * sum(arrays[array] for array, _ in loaded | stored))
+    total = sum(moved.values())
     return total / outputs
 
 
@@ -167,11 +174,11 @@ def threads_of(text, name, ptx):
 
 # ---- compiling ----
 
-def compile_graph(dfc, nvcc, graph, folder):
+def compile_graph(dfc, nvcc, tree, graph, folder):
     """Its name, {architecture: [Kernel]}, and the lines of unrequested min and max in generated code."""
     name = os.path.splitext(os.path.basename(graph))[0]
     work = os.path.join(folder, name + '.dfc')
-    said = subprocess.run([dfc, os.path.join(SOURCE, graph), '-o', os.path.join(folder, name), f'--nvcc={SOURCE}/tests/gpu/nvcc_ptx.sh', '--gpu-arch=sm_80',
+    said = subprocess.run([dfc, os.path.join(tree, graph), '-o', os.path.join(folder, name), f'--nvcc={SOURCE}/tests/gpu/nvcc_ptx.sh', '--gpu-arch=sm_80',
                            '--keep', '-w'], capture_output=True, text=True, env=dict(os.environ, DFC_CACHE='none', DF_NVCC=nvcc))   # it does not link
     kernels, zeros = {architecture: [] for architecture in ARCHITECTURES}, []
     objects = sorted(entry for entry in os.listdir(work) if entry.endswith('.cu.o')) if os.path.isdir(work) else []
@@ -185,7 +192,7 @@ def compile_graph(dfc, nvcc, graph, folder):
             zeros += [f'{name}: {line}' for line in unrequested(ptx)]
         code = path[:-len('.o')]
         if not os.path.exists(code):                                # a file of the user's, whose name has a number before it here
-            code = next((os.path.join(where, re.sub(r'^\d+_', '', entry[:-2])) for where, _, files in os.walk(os.path.join(SOURCE, 'examples'))
+            code = next((os.path.join(where, re.sub(r'^\d+_', '', entry[:-2])) for where, _, files in os.walk(os.path.join(tree, 'examples'))
                          if re.sub(r'^\d+_', '', entry[:-2]) in files), None)
         text = open(code).read() if code else ''
         for architecture in ARCHITECTURES:
@@ -205,7 +212,7 @@ def compile_graph(dfc, nvcc, graph, folder):
                 declared = ptx[ptx.index(f'.entry {mangled}('):][:6000].split('{', 1)[0]
                 threads = threads_of(text, function, declared)
                 kernels[architecture].append(Kernel(re.sub(r'^(df_(?:kernel|group)_.*)_0$', r'\1', function), threads, registers, int(stores) + int(loads),
-                                                    int(frame), shared, occupancy(architecture, threads, registers, shared),
+                                                    int(frame), shared, *occupancy(architecture, threads, registers, shared),
                                                     global_bytes(text, function), sizes[mangled]))
     return name, kernels, zeros
 
@@ -221,7 +228,7 @@ def shown(name):
     text = re.sub(r'^df_kernel_', '', name)
     text = re.sub(r'^df_group_(?!\d)', '', text) + (', groups' if name.startswith('df_group_') else '')
     group = re.match(r'df_group\d+_(.*)', text)
-    return f'{group[1]}, tiles' if group else text
+    return f'{group[1]}, fused' if group else text
 
 
 def table(reports):
@@ -266,6 +273,19 @@ def wrong(reports):
     return said, found
 
 
+def rewritten(reports, before):
+    rows = ['| graph | kernel | | registers | frame | spills | shared | occupancy | bytes |', '|---|---|---|---|---|---|---|---|---|']
+    for (graph, old, _), (_, new, _) in zip(before, reports):
+        for name in ('measure_parts', 'rank_all', 'join_all', 'df_kernel_shares', 'df_group_shares', 'df_kernel_backproject'):
+            for when, kernels in (('before', old), ('now', new)):
+                same = [k for architecture in ARCHITECTURES for k in kernels[architecture] if k.name == name]
+                if same:
+                    rows.append(f'| {graph} | {shown(name)} | {when} | {both([k.registers for k in same])} | {both([k.frame for k in same])} '
+                                f'| {both([k.spills for k in same])} | {both([k.shared for k in same])} | {both([k.occupancy for k in same], "{:.0%}")} '
+                                f'| {"" if same[0].bytes is None else f"{same[0].bytes:.1f}"} |')
+    return rows
+
+
 def update(page, text):
     with open(page) as file:
         rest = file.read().split(HEADING)[0]
@@ -273,10 +293,10 @@ def update(page, text):
         file.write(rest + HEADING + PAGE + '\n'.join(text) + '\n')
 
 
-def compile_all(dfc, nvcc, graphs, folder):
+def compile_all(dfc, nvcc, tree, graphs, folder):
     os.makedirs(folder, exist_ok=True)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda graph: compile_graph(dfc, nvcc, graph, folder), graphs))
+        return list(pool.map(lambda graph: compile_graph(dfc, nvcc, tree, graph, folder), graphs))
 
 
 def main():
@@ -296,12 +316,16 @@ def main():
     nvcc = os.path.realpath(nvcc)
     graphs = given.graphs or GRAPHS
     with tempfile.TemporaryDirectory() as folder:
-        reports = compile_all(os.path.join(given.build, 'bin/dfc'), nvcc, graphs, folder)
-        before = compile_all(given.before, nvcc, FUSED, folder + '/before') if given.before else []
+        reports = compile_all(os.path.join(given.build, 'bin/dfc'), nvcc, SOURCE, graphs, folder)
+        before = compile_all(os.path.join(given.before, 'build/release/bin/dfc'), nvcc, given.before, FUSED + REWRITTEN, folder + '/before') if given.before else []
     text = table(reports)
+    of = dict(zip(graphs, reports))
     if before:
-        text += ['', BEFORE, ''] + fused([report for graph, report in zip(graphs, reports) if graph in FUSED], before)
+        text += ['', BEFORE, ''] + fused([of[graph] for graph in FUSED], before[:len(FUSED)])
+        text += ['', 'Kernels that were rewritten:', ''] + rewritten([of[graph] for graph in REWRITTEN], before[len(FUSED):])
     said, found = wrong(reports)
+    half = sorted({f'{shown(k.name)} ({graph}: {k.limit})' for graph, kernels, _ in reports for k in kernels['sm_80'] if k.occupancy < 0.5})
+    text += ['', 'On sm_80 fewer than half of the warps are resident of these, because of what stands behind each: ' + ', '.join(half) + '.'] if half else []
     reasons = [f'- {shown(name)}: {REASONS[name]}.' for name in REASONS if name in found]
     text += ['', 'A frame or spills, and why:', ''] + reasons if reasons else []
     print('\n'.join(text))

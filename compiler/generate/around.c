@@ -189,14 +189,21 @@ static void over_columns(struct dfg_gen *g, const struct around *a, void (*print
     dfg_close_columns(g, &loop, "df_strip", "df_strip_end");
 }
 
-/* C that says whether all ranges from number r on have values. NULL: they surely do. */
+/* Adds C that says whether the range has values to `text`, which says so of others. NULL: they surely have. */
+static const char *also_has_values(struct dfg_gen *g, const char *text, const struct dff_range *range)
+{
+    if (dfg_range_has_values(range))
+        return text;
+    return dfg_printf(g, "%s%s%s < %s", text ? text : "", text ? " && " : "", dfg_within(g, dfg_index(g, range->from), DFG_PLUS),
+                      dfg_within(g, dfg_index(g, range->to), DFG_PLUS));
+}
+
+/* So of all ranges from number r on. */
 static const char *has_values(struct dfg_gen *g, const struct dff_node *n, uint32_t r)
 {
     const char *text = NULL;
     for (; r < n->n_ranges; r++)
-        if (!dfg_range_has_values(&n->ranges[r]))
-            text = dfg_printf(g, "%s%s%s < %s", text ? text : "", text ? " && " : "", dfg_within(g, dfg_index(g, n->ranges[r].from), DFG_PLUS),
-                              dfg_within(g, dfg_index(g, n->ranges[r].to), DFG_PLUS));
+        text = also_has_values(g, text, &n->ranges[r]);
     return text;
 }
 
@@ -513,17 +520,30 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
 
 /* ---- running sums ---- */
 
-/* Is the sum, of integers, that of the element before it along the index, without its first term and with one more? */
-static bool runs_along(struct dfg_gen *g, const struct dff_node *n, unsigned along)
+struct run {                            /* a sum of integers that is the one before it, without its first terms and with others */
+    const struct dff_range *down, *across; /* along rows and along columns; NULL: it does not run so */
+    const struct dff_node *term;
+};
+
+static bool is_plain_sum(const struct dff_node *n)
 {
-    const struct dff_range *range = n->ranges;
-    return n->op == DFF_SUM && !dfg_is_float(n->type) && n->n_ranges == 1 && !dfg_condition_of(n) && !(range->from->slots | range->to->slots) && !dfg_holds_long(n->args[0]) &&
-           dfg_is_shifted(g, n->args[0], along, range->slot);
+    bool is = n->kind == DFF_REDUCE && n->op == DFF_SUM && !dfg_is_float(n->type) && !dfg_condition_of(n);
+    for (uint32_t r = 0; r < n->n_ranges && is; r++)
+        is = !(n->ranges[r].from->slots | n->ranges[r].to->slots);
+    return is;
 }
 
-static bool runs(struct dfg_gen *g, const struct dff_node *n)
+/* Finds the ranges of a sum, or of a sum of sums, and the term. Gives how many there are; 0: they are too many, or something else. */
+static unsigned ranges_of(const struct dff_node *n, const struct dff_range **ranges, const struct dff_node **term)
 {
-    return runs_along(g, n, (unsigned)g->column);
+    if (!is_plain_sum(n) || n->n_ranges > 2)
+        return 0;
+    const struct dff_node *inner = n->args[0];
+    const bool nested = n->n_ranges == 1 && is_plain_sum(inner) && inner->n_ranges == 1 && inner->type == n->type;
+    ranges[0] = &n->ranges[0];
+    ranges[1] = nested ? &inner->ranges[0] : &n->ranges[n->n_ranges - 1];
+    *term = nested ? inner->args[0] : inner;
+    return dfg_holds_long(*term) ? 0 : nested ? 2 : n->n_ranges;
 }
 
 /* Are MAIN's columns the same ones in each row, and is nothing read that is written? Then the row before has the sums of these columns. */
@@ -543,13 +563,34 @@ static bool rows_are_alike(const struct dfg_gen *g)
     return true;
 }
 
-/* The number of the sum in g->stage.runs, if it is that of the row before it, without the first term and with one more. -1: it is none, or there are too many. */
-static int run_of(struct dfg_gen *g, const struct dff_node *n)
+static bool find_run(struct dfg_gen *g, const struct dff_node *n, struct run *run)
 {
-    const unsigned y = dfg_lead(g) - 1;
+    const struct dff_range *ranges[2];
+    const unsigned x = (unsigned)g->column, y = dfg_lead(g) - 1, n_ranges = ranges_of(n, ranges, &run->term);
+    const bool down = dfg_lead(g) && g->formula->is_index[y] && rows_are_alike(g);
+    run->down = run->across = NULL;
+    if (n_ranges == 1 && dfg_is_shifted(g, run->term, x, ranges[0]->slot))
+        run->across = ranges[0];
+    else if (n_ranges == 1 && down && dfg_is_shifted(g, run->term, y, ranges[0]->slot))
+        run->down = ranges[0];
+    for (unsigned k = 0; k < 2 && n_ranges == 2 && down && !run->down; k++)
+        if (dfg_is_shifted(g, run->term, y, ranges[k]->slot) && dfg_is_shifted(g, run->term, x, ranges[!k]->slot)) {
+            run->down = ranges[k];
+            run->across = ranges[!k];
+        }
+    return run->down || run->across;
+}
+
+bool dfg_is_box(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct run run;
+    return is_around(g, n) && find_run(g, n, &run) && run.down && run.across;
+}
+
+/* The number of the sum among those that rows keep. -1: these are too many. */
+static int number_of(struct dfg_gen *g, const struct dff_node *n)
+{
     unsigned i = 0;
-    if (!dfg_lead(g) || !g->formula->is_index[y] || runs(g, n) || !runs_along(g, n, y) || !rows_are_alike(g))
-        return -1;
     while (i < g->stage.n_runs && g->stage.runs[i] != n)
         i++;
     if (i == DFG_MAX_RUNS)
@@ -560,80 +601,87 @@ static int run_of(struct dfg_gen *g, const struct dff_node *n)
 }
 
 /* The term for which the range's slot has that name. */
-static const char *term_of(struct dfg_gen *g, const struct dff_node *n, const char *name)
+static const char *term_of(struct dfg_gen *g, const struct dff_node *term, const struct dff_range *range, const char *name)
 {
-    struct dfg_block term;
+    struct dfg_block block;
     const char *value = "";
-    if (dfg_open_shared(g, &term, (int)n->ranges[0].slot, name)) {
-        dfg_set_ends(&term, &n->ranges[0], 0);
-        value = dfg_value(g, n->args[0]).c;
+    if (dfg_open_shared(g, &block, (int)range->slot, name)) {
+        dfg_set_ends(&block, range, 0);
+        value = dfg_value(g, term).c;
     }
-    dfg_close(g, &term, "");
+    dfg_close(g, &block, "");
     return value;
 }
 
-/* Names the slot's values of the term that the sum gains, and of the one that it loses. */
-static void print_ends(struct dfg_gen *g, const struct dff_range *range, const char *gained, const char *lost)
+/* C for the slot's value of the term that a sum gains, and of the one that it loses. */
+static const char *gained_by(struct dfg_gen *g, const struct dff_range *range)
 {
-    dfg_line(g, g->block, "const int64_t %s = %s - 1, %s = %s - 1;", gained, dfg_within(g, dfg_index(g, range->to), DFG_PLUS), lost,
-             dfg_within(g, dfg_index(g, range->from), DFG_PLUS));
+    return dfg_printf(g, "%s - 1", dfg_within(g, dfg_index(g, range->to), DFG_PLUS));
 }
 
-static void print_running(struct dfg_gen *g, const struct dff_node *n, const char *array)
+static const char *lost_by(struct dfg_gen *g, const struct dff_range *range)
 {
-    const char *sum = dfg_new_name(g), *next = dfg_new_name(g), *last = dfg_new_name(g), *type = dfg_type_name(n->type), *x = g->formula->names[g->column];
-    const struct dff_range *range = n->ranges;
+    return dfg_printf(g, "%s - 1", dfg_within(g, dfg_index(g, range->from), DFG_PLUS));
+}
+
+/* Prints a strip of sums along a row into the array: each is that of the column before it. op: what they are joined with there; NULL: nothing. */
+static void print_across(struct dfg_gen *g, const struct run *run, const char *array, const char *op)
+{
+    const char *sum = dfg_new_name(g), *gained = dfg_new_name(g), *lost = dfg_new_name(g), *x = g->formula->names[g->column];
+    const char *type = dfg_type_name(run->term->type), *place = place_in_strip(g, array), *value = op ? dfg_printf(g, "df_%s_%s(%s, %s)", op, type, place, sum) : sum;
+    const struct dff_range *range = run->across;
     struct dfg_block first, block;
-    dfg_line(g, g->block, "%s %s = 0;", dfg_type(n->type), sum);
-    print_ends(g, range, next, last);
+    dfg_line(g, g->block, "%s %s = 0;", dfg_type(run->term->type), sum);
+    dfg_line(g, g->block, "const int64_t %s = %s, %s = %s;", gained, gained_by(g, range), lost, lost_by(g, range));
     if (dfg_open(g, &first, g->column, x)) {
         dfg_line(g, &first, "const int64_t %s = df_strip;", x);
         struct dfg_loop loop = dfg_loop_open(g, range, &block);
         if (!g->failed)
-            dfg_line(g, &block, "%s = df_add_%s(%s, %s);", sum, type, sum, dfg_value(g, n->args[0]).c);
+            dfg_line(g, &block, "%s = df_add_%s(%s, %s);", sum, type, sum, dfg_value(g, run->term).c);
         dfg_loop_close(g, &block, &loop);
-        dfg_line(g, &first, "%s = %s;", place_in_strip(g, array), sum);
+        dfg_line(g, &first, "%s = %s;", place, value);
     }
     dfg_close(g, &first, "");
     if (dfg_open_columns(g, &block)) {
-        const char *gained = term_of(g, n, next), *lost = term_of(g, n, last);
-        dfg_line(g, &block, "%s = df_add_%s(%s, df_sub_%s(%s, %s));", sum, type, sum, type, gained, lost);
-        dfg_line(g, &block, "%s = %s;", place_in_strip(g, array), sum);
+        const char *more = term_of(g, run->term, range, gained), *less = term_of(g, run->term, range, lost);
+        dfg_line(g, &block, "%s = df_add_%s(%s, df_sub_%s(%s, %s));", sum, type, sum, type, more, less);
+        dfg_line(g, &block, "%s = %s;", place, value);
     }
     dfg_close_columns(g, &block, "df_strip + 1", "df_strip_end");
 }
 
-/* Of a range that may have no values the sums are 0: nothing is read then. */
-static void print_running_strip(struct dfg_gen *g, struct around *a)
+/* Joins the sums along one row of a box. at: C for the slot's value of that row. */
+static void print_box_row(struct dfg_gen *g, const struct run *run, const char *array, const char *op, const char *at)
 {
-    const char *some = has_values(g, a->nodes[0], 0);
     struct dfg_block block;
-    a->values[0] = dfg_new_name(g);
-    dfg_column_array(g, a->nodes[0]->type, a->values[0], 1, 0);
-    if (some)
-        over_columns(g, a, begin_columns);
-    if (dfg_open(g, &block, -1, NULL))
-        print_running(g, a->nodes[0], a->values[0]);
-    dfg_close(g, &block, some ? dfg_printf(g, "if (%s)", some) : "");
-    dfg_column_add(g, a->nodes[0], false)->name = a->values[0];
+    const char *name = dfg_new_name(g);
+    if (dfg_open(g, &block, (int)run->down->slot, name)) {
+        dfg_set_ends(&block, run->down, 0);
+        dfg_line(g, &block, "const int64_t %s = %s;", name, at);
+        print_across(g, run, array, op);
+    }
+    dfg_close(g, &block, "");
 }
 
-/* The sums of a row whose row before it has them in df_runs. */
-static void print_next_row(struct dfg_gen *g, const struct dff_node *n, int run, const char *when)
+/* Makes the sums of a row of those of the row before it, which the array has. */
+static void print_next_row(struct dfg_gen *g, const struct run *run, const char *array, int number)
 {
-    const char *gained = dfg_new_name(g), *lost = dfg_new_name(g), *type = dfg_type_name(n->type);
-    const struct dff_range *range = n->ranges;
+    const char *gained = dfg_new_name(g), *lost = dfg_new_name(g), *type = dfg_type_name(run->term->type);
     struct dfg_block block, columns;
-    if (dfg_open(g, &block, (int)range->slot, lost)) {
-        dfg_set_ends(&block, range, 0);
-        print_ends(g, range, gained, lost);
+    if (run->across) {
+        print_box_row(g, run, array, "add", gained_by(g, run->down));
+        print_box_row(g, run, array, "sub", lost_by(g, run->down));
+    } else if (dfg_open(g, &block, (int)run->down->slot, lost)) {
+        dfg_set_ends(&block, run->down, 0);
+        dfg_line(g, &block, "const int64_t %s = %s, %s = %s;", gained, gained_by(g, run->down), lost, lost_by(g, run->down));
         if (dfg_open_columns(g, &columns)) {
-            const char *sum = dfg_printf(g, "df_runs%d[%s]", run, g->formula->names[g->column]), *more = term_of(g, n, gained), *less = term_of(g, n, lost);
+            const char *sum = dfg_printf(g, "df_runs%d[%s]", number, g->formula->names[g->column]);
+            const char *more = term_of(g, run->term, run->down, gained), *less = term_of(g, run->term, run->down, lost);
             dfg_line(g, &columns, "%s = df_add_%s(%s, df_sub_%s(%s, %s));", sum, type, sum, type, more, less);
         }
         dfg_close_columns(g, &columns, "df_strip", "df_strip_end");
+        dfg_close(g, &block, "");
     }
-    dfg_close(g, &block, dfg_printf(g, "if (%s)", when));
 }
 
 static void print_loops(struct dfg_gen *g, struct around *a, bool any)
@@ -644,19 +692,57 @@ static void print_loops(struct dfg_gen *g, struct around *a, bool any)
         over_columns(g, a, end_columns);
 }
 
-static void print_run(struct dfg_gen *g, struct around *a, int run)
+/* Makes the sums of a row that has none before it. some: C that says whether there are terms; NULL: there surely are. */
+static void print_first_row(struct dfg_gen *g, struct around *a, const struct run *run, const char *some)
 {
-    const char *own = dfg_new_name(g), *type = dfg_type(a->nodes[0]->type), *some = has_values(g, a->nodes[0], 0), *when = "df_next";
-    struct dfg_block block;
-    if (some)
-        when = dfg_printf(g, "df_next && %s", some);
-    a->values[0] = dfg_new_name(g);
-    dfg_column_array(g, a->nodes[0]->type, own, 1, 0);
-    dfg_line(g, g->block, "%s *const %s = df_runs%d ? df_runs%d + df_strip : %s;", type, a->values[0], run, run, own);
-    print_next_row(g, a->nodes[0], run, when);
-    if (dfg_open(g, &block, -1, NULL))
+    struct dfg_block block, loop_block;
+    if (!run->across) {
         print_loops(g, a, false);
+        return;
+    }
+    over_columns(g, a, begin_columns);
+    if (dfg_open(g, &block, -1, NULL)) {
+        struct dfg_loop loop = dfg_loop_open(g, run->down, &loop_block);
+        if (!g->failed)
+            print_across(g, run, a->values[0], "add");
+        dfg_loop_close(g, &loop_block, &loop);
+    }
+    dfg_close(g, &block, some ? dfg_printf(g, "if (%s)", some) : "");
+}
+
+/* The sums of a strip that are those of the row before it, which are in df_runs. */
+static void print_down(struct dfg_gen *g, struct around *a, const struct run *run, const char *some, int number)
+{
+    const char *own = a->values[0], *when = some ? dfg_printf(g, "df_next && %s", some) : "df_next";
+    struct dfg_block block;
+    a->values[0] = dfg_new_name(g);
+    dfg_line(g, g->block, "%s *const %s = df_runs%d ? df_runs%d + df_strip : %s;", dfg_type(a->nodes[0]->type), a->values[0], number, number, own);
+    if (dfg_open(g, &block, -1, NULL))
+        print_next_row(g, run, a->values[0], number);
+    dfg_close(g, &block, dfg_printf(g, "if (%s)", when));
+    if (dfg_open(g, &block, -1, NULL))
+        print_first_row(g, a, run, some);
     dfg_close(g, &block, dfg_printf(g, "if (!(%s))", when));
+}
+
+/* Prints a sum that runs. number: among those that rows keep; -1: it is none of them. Of a range without values nothing is read. */
+static void print_run(struct dfg_gen *g, struct around *a, const struct run *run, int number)
+{
+    const char *some = run->down ? also_has_values(g, NULL, run->down) : NULL;
+    struct dfg_block block;
+    if (run->across)
+        some = also_has_values(g, some, run->across);
+    a->values[0] = dfg_new_name(g);
+    dfg_column_array(g, a->nodes[0]->type, a->values[0], 1, 0);
+    if (number >= 0) {
+        print_down(g, a, run, some, number);
+    } else {
+        if (some)
+            over_columns(g, a, begin_columns);
+        if (dfg_open(g, &block, -1, NULL))
+            print_across(g, run, a->values[0], NULL);
+        dfg_close(g, &block, some ? dfg_printf(g, "if (%s)", some) : "");
+    }
     dfg_column_add(g, a->nodes[0], false)->name = a->values[0];
 }
 
@@ -676,13 +762,11 @@ static void print_around(struct dfg_gen *g, struct around *a)
         dfg_column_add(g, a->nodes[0], false)->name = rows_of_lanes(g, a, 0);
         return;
     }
-    if (runs(g, a->nodes[0])) {
-        print_running_strip(g, a);
-        return;
-    }
-    const int run = run_of(g, a->nodes[0]);
-    if (run >= 0) {
-        print_run(g, a, run);
+    struct run run;
+    const bool runs = find_run(g, a->nodes[0], &run);
+    const int number = runs && run.down ? number_of(g, a->nodes[0]) : -1;
+    if (runs && (number >= 0 || !run.down)) {
+        print_run(g, a, &run, number);
         return;
     }
     for (unsigned i = 0; i < a->n; i++) {
@@ -702,7 +786,8 @@ static void print_around(struct dfg_gen *g, struct around *a)
 /* Is it printed with no other? */
 static bool is_alone(struct dfg_gen *g, const struct dff_node *n)
 {
-    return dfg_has_lanes(n) || runs(g, n) || run_of(g, n) >= 0;
+    struct run run;
+    return dfg_has_lanes(n) || find_run(g, n, &run);
 }
 
 /* Reductions that are printed together have the same ranges, and none holds one that is not yet printed. */
@@ -718,8 +803,11 @@ void dfg_around_print(struct dfg_gen *g)
     const unsigned n = dfg_has_many_columns(g) ? g->kernel->n_nodes : 0;
     unsigned char *marks = calloc(n + 1u, 1);
     g->failed |= !marks;
-    for (unsigned i = 0; i < n && !g->failed; i++)
-        marks[i] = is_around(g, g->kernel->nodes[i]) ? AROUND : NOT_AROUND;
+    for (unsigned i = 0; i < n && !g->failed; i++) {
+        struct run run;
+        const struct dff_node *node = g->kernel->nodes[i];
+        marks[i] = is_around(g, node) && (g->mode == DFG_MAIN || find_run(g, node, &run)) ? AROUND : NOT_AROUND;
+    }
     for (unsigned i = 0; i < n && !g->failed; i++) {
         struct around a = { .nodes = { g->kernel->nodes[i] }, .n = 1 };
         if (!(marks[i] & AROUND) || g->n_columns + MOST_TOGETHER > DFG_MAX_COLUMNS)

@@ -126,11 +126,11 @@ unsigned dfg_strip_columns(const struct dfg_gen *g)
     return columns;
 }
 
-static bool may_share(const struct dfg_gen *g, const struct dff_node *n)
+static bool may_share(struct dfg_gen *g, const struct dff_node *n)
 {
     const uint32_t outside = (2u << (unsigned)g->column) - 1;
     return g->facts[n->id].uses && n != g->sum && n->kind == DFF_REDUCE && n->order == DFF_ORDER_FOLD && n->n_ranges == 1 && n->args[0] &&
-           dfg_copies(n) > 1 && dfg_copies(n) <= MOST_REPETITIONS && !(n->slots & ~outside);
+           dfg_copies(n) > 1 && dfg_copies(n) <= MOST_REPETITIONS && !(n->slots & ~outside) && !dfg_is_box(g, n);
 }
 
 /* Notes for which columns the value can be computed, at both ends of the range. What it prints is not wanted. */

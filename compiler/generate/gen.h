@@ -499,6 +499,8 @@ const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f);
 
 /* Prints those reductions of the formula whose loops stand around that of the columns, into g->block: their values are arrays of the strip then. */
 void dfg_around_print(struct dfg_gen *g);
+/* Is it a sum of integers over rows and columns, which is made of that of the row before it? */
+bool dfg_is_box(struct dfg_gen *g, const struct dff_node *n);
 
 /* ---- few_terms.c ---- */
 

@@ -167,6 +167,8 @@ static void print_strip_loop(struct dfg_gen *g)
             dfg_sum_print(g);
         if (!g->failed)
             dfg_around_print(g);
+    } else if (g->mode == DFG_EDGE && !g->far[0] && !g->far[1] && !g->failed) { /* else MAIN calls it for columns of which it has changed the kept sums */
+        dfg_around_print(g);
     }
     if (!g->n_columns) {
         dfg_drop(g, &strip);

@@ -4,7 +4,7 @@
 Does a sum take time in proportion to its terms, and does a kernel whose number of taps is an extent take as long as one in which it is a constant? Makes
 the kernels below, compiles what dfc makes of them for one level of instructions (none: what every processor has), and prints a table of nanoseconds of CPU time for an
 element: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window; sums of so many
-bytes without taps; and a Gaussian beside what SciPy does.
+bytes without taps, and of squares of them; and a Gaussian beside what SciPy does.
 
 With --instructions it runs a part of them once in callgrind and prints lines `KERNEL TAPS INSTRUCTIONS`, where those are all that a call executes. tests/e2e
 compares these, which a busy machine does not change.
@@ -35,6 +35,13 @@ def plain(way, at, n):
             f"{{ o[y, x] = sum(i in 0..{n or 'n'}: a[{at}]) + k[0]; }}"), n, "u"
 
 
+def box(n):
+    """The sum of n x n bytes."""
+    m, r = n or "n", n // 2 if n else "n / 2"
+    return (f"s_box{f'_{n}' if n else ''}(in a: u8[h, w] border clamp, in k: i32[{m}], out o: i32[h, w]) "
+            f"{{ o[y, x] = sum(j in 0..{m}, i in 0..{m}: a[y + j - {r}, x + i - {r}]) + k[0]; }}"), n, "u"
+
+
 def window(name, n):
     m, r = n or "n", n // 2 if n else "n / 2"
     return (f"{name}(in a: f32[h, w] border clamp, in k: f32[{m}, {m}], out o: f32[h, w]) "
@@ -59,6 +66,8 @@ def kernels(instructions):
         for n in (65, 241) if instructions else (9, 31, 63, 65, 121, 241):
             yield plain(way, at, n)
         yield plain(way, at, 0)
+    for n in 31, 0:
+        yield box(n)
     yield taps("f_call", "f", 0, CALL)
     yield window("f_window_7", 7)
     yield window("f_window", 0)
@@ -134,7 +143,7 @@ def main():
             for name, count in instructions(options, n):
                 if n == 31 or not fixed[name]:
                     print(name, fixed[name] or n, count)
-        for name, count in instructions(options, 65, "s_column,s_column_65,s_column_241", 64):     # the first row has all terms
+        for name, count in instructions(options, 65, "s_column,s_column_65,s_column_241,s_box,s_box_31", 64):     # the first row has all terms
             print(f"rows_{name}", fixed[name] or 65, count)
         for n in SMALL:
             for name, count in instructions(options, n, "f_row,f_column"):

@@ -93,14 +93,28 @@ bool dfg_has_lanes(const struct dff_node *n)
     return n->order == DFF_ORDER_LANES && dfg_is_float(n->type);
 }
 
-/* Finds the reduction in the terms of the last range that is a row for each of its values. false: they hold other loops, or functions, of which the copies
- * in the text of lanes would be too long. */
+static bool holds_reduction(const struct dff_node *n)
+{
+    bool holds = n->kind == DFF_REDUCE;
+    for (uint32_t k = 0; k < n->n_args && !holds; k++)
+        holds = n->args[k] && holds_reduction(n->args[k]);
+    return holds;
+}
+
+/* May the condition of terms in lanes choose between them and what changes no bit of a lane? A NaN is not kept beside an infinity. */
+static bool may_test(const struct dff_node *n)
+{
+    const struct dff_node *condition = dfg_condition_of(n);
+    return !condition || ((n->op == DFF_SUM || n->op == DFF_PROD) && !holds_reduction(condition));
+}
+
+/* Finds the reduction in the terms of the last range that is a row for each of its values. false: they hold other loops. */
 static bool find_inner(struct dfg_gen *g, const struct dff_node *n, uint32_t slot, const struct dff_node **inner)
 {
-    bool good = n->kind != DFF_OP || n->op < DFF_EXP || n->op > DFF_TANH;
+    bool good = true;
     if (n->kind == DFF_REDUCE && !dfg_columns_has(g, n) && g->facts[n->id].loops) {
         const uint32_t all = ((2u << (unsigned)g->column) - 1) | 1u << slot;
-        good = (!*inner || *inner == n) && dfg_has_lanes(n) && !dfg_condition_of(n) && !dfg_holds_long(n->args[0]) && ends_well(g, n) && !(n->slots & ~all) &&
+        good = (!*inner || *inner == n) && dfg_has_lanes(n) && may_test(n) && !holds_reduction(n->args[0]) && ends_well(g, n) && !(n->slots & ~all) &&
                n->slots >> (unsigned)g->column & 1;
         *inner = n;
         return good;
@@ -115,7 +129,7 @@ static bool is_around(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_node *inner = NULL;
     if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || dfg_is_best(n) || n == g->sum || !dfg_is_of_columns(g, n) || dfg_columns_has(g, n) ||
-        (dfg_has_lanes(n) && (dfg_condition_of(n) || !find_inner(g, n->args[0], n->ranges[n->n_ranges - 1].slot, &inner))) || !ends_well(g, n))
+        (dfg_has_lanes(n) && (!may_test(n) || !find_inner(g, n->args[0], n->ranges[n->n_ranges - 1].slot, &inner))) || !ends_well(g, n))
         return false;
     struct dfg_block columns;           /* where it would stand else */
     dfg_open_columns(g, &columns);
@@ -355,17 +369,28 @@ static void print_kept(struct dfg_gen *g, unsigned first)
 
 /* ---- lanes of columns ---- */
 
+/* Notes whether the column has a term. The array has the type of the terms, so that vectors of both have as many lanes. */
+static void note_any(struct dfg_gen *g, const struct around *a)
+{
+    if (!a->anys[0])
+        return;
+    const char *any = place_in_strip(g, a->anys[0]);
+    dfg_line(g, g->block, "%s = %s ? 1 : %s;", any, dfg_within(g, dfg_value(g, dfg_condition_of(a->nodes[0])), DFG_COMPARE), any);
+}
+
 /* Joins a chunk of terms with the lane of a column, or begins it. */
 static void join_lane(struct dfg_gen *g, const struct around *a)
 {
     const struct dfg_fold fold = { .node = a->nodes[0], .name = dfg_new_name(g) };
     const char *lane = place_in_strip(g, a->row);
-    if (!a->begins)
-        dfg_line(g, g->block, "%s %s = %s;", dfg_type(fold.node->type), fold.name, lane);
+    if (!a->begins || dfg_condition_of(fold.node))
+        dfg_line(g, g->block, "%s %s = %s;", dfg_type(fold.node->type), fold.name, a->begins ? dfg_start_of(fold.node) : lane);
     for (unsigned k = 0; k < a->terms && !g->failed; k++) {
         struct dfg_block term;
-        if (open_term(g, a, &term, k))
+        if (open_term(g, a, &term, k)) {
+            note_any(g, a);
             dfg_fold_terms(g, &fold, a->begins && k == 0);
+        }
         dfg_close(g, &term, "");
     }
     dfg_line(g, g->block, "%s = %s;", lane, fold.name);
@@ -377,8 +402,10 @@ static void join_four(struct dfg_gen *g, const struct around *a)
     struct dfg_text terms[4] = { { 0 } };
     for (unsigned k = 0; k < a->terms && !g->failed; k++) {
         struct dfg_block term;
-        if (open_term(g, a, &term, k))
+        if (open_term(g, a, &term, k)) {
+            note_any(g, a);
             terms[k] = dfg_lane_term(g, a->nodes[0]);
+        }
         dfg_close(g, &term, "");
     }
     if (!g->failed)
@@ -465,22 +492,58 @@ static void print_lane_blocks(struct dfg_gen *g, const struct around *a, const c
 
 static void store_term(struct dfg_gen *g, const struct around *a)
 {
-    dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), dfg_value(g, a->nodes[0]->args[0]).c);
+    const char *term = dfg_lane_term(g, a->nodes[0]).c;
+    note_any(g, a);
+    dfg_line(g, g->block, "%s = %s;", place_in_strip(g, a->row), term);
 }
 
 static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint32_t r);
 
-/* Prints the row of terms for one value of the last range, which hold another reduction. Gives its name. */
+static void begin_any(struct dfg_gen *g, const struct around *a)
+{
+    dfg_line(g, g->block, "%s = 0;", place_in_strip(g, a->anys[0]));
+}
+
+/* Of no term a sum is 0, and not what its lanes begin with. */
+static void end_any(struct dfg_gen *g, const struct around *a)
+{
+    dfg_line(g, g->block, "%s = %s != 0 ? %s : 0;", place_in_strip(g, a->values[0]), place_in_strip(g, a->anys[0]), place_in_strip(g, a->row));
+}
+
+/* Prints a reduction in lanes. Gives the name of the row that has its values. */
+static const char *row_of_lanes(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct around a = { .nodes = { n }, .n = 1 };
+    if (!dfg_condition_of(n) || n->op != DFF_SUM)
+        return rows_of_lanes(g, &a, 0);
+    a.anys[0] = dfg_new_name(g);
+    a.values[0] = dfg_new_name(g);
+    dfg_column_array(g, n->type, a.anys[0], 1, 0);
+    dfg_column_array(g, n->type, a.values[0], 1, 0);
+    over_columns(g, &a, begin_any);
+    a.row = rows_of_lanes(g, &a, 0);
+    over_columns(g, &a, end_any);
+    return a.values[0];
+}
+
+/* Prints the row of terms for one value of the last range. inner: the reduction that they hold; NULL: none. Gives its name. */
 static const char *row_of_terms(struct dfg_gen *g, const struct around *a, const struct dff_node *inner)
 {
-    const struct around in = { .nodes = { inner }, .n = 1 };
     struct around own = *a;
+    const unsigned before = g->n_columns;
     own.row = dfg_new_name(g);
-    dfg_column_add(g, inner, false)->name = rows_of_lanes(g, &in, 0);
+    if (inner)
+        dfg_column_add(g, inner, false)->name = row_of_lanes(g, inner);
     dfg_line(g, g->block, "%s %s[df_strip_columns];", dfg_type(a->nodes[0]->type), own.row);
     over_columns(g, &own, store_term);
-    g->n_columns--;                     /* the next value has another one */
+    g->n_columns = before;              /* the next value has another one */
     return own.row;
+}
+
+static bool holds_calls(const struct dff_node *n)
+{
+    const struct dff_node *condition = dfg_condition_of(n);
+    return dfg_holds_long(n->args[0]) || (condition && dfg_holds_long(condition));
 }
 
 /* Prints what puts the values of ranges r, r + 1, … together, of each column. Gives the name of the row that has them. */
@@ -492,9 +555,11 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
     struct dfg_block block, inside;
     struct around own = *a;
     const struct dff_node *held = NULL;
-    if (r + 1 == n->n_ranges)
+    const bool last = r + 1 == n->n_ranges;
+    if (last)
         find_inner(g, n->args[0], n->ranges[r].slot, &held);
-    if (r + 1 == n->n_ranges && !held) {
+    const bool in_blocks = last && !held && !holds_calls(n); /* the text of a term stands there several times */
+    if (in_blocks) {
         const char *from = dfg_within(g, dfg_index(g, n->ranges[r].from), DFG_UNARY), *to = dfg_within(g, dfg_index(g, n->ranges[r].to), DFG_PLUS);
         own.row = dfg_new_name(g);
         dfg_line(g, g->block, "const int %s = %s > %s && %s - %s <= DF_BLOCK;", own.row, to, from, to, from);
@@ -504,11 +569,11 @@ static const char *rows_of_lanes(struct dfg_gen *g, const struct around *a, uint
     dfg_line(g, g->block, "%s %s[DF_LEVELS * DF_LANES * df_strip_columns];", dfg_type(n->type), lanes);
     if (some)
         dfg_open(g, &inside, -1, NULL);
-    if (r + 1 == n->n_ranges && !held && !g->failed)
+    if (in_blocks && !g->failed)
         print_lane_blocks(g, &own, kind, state, lanes);
     else if (!g->failed) {
         struct dfg_loop loop = dfg_loop_open(g, &n->ranges[r], &block);
-        const char *inner = g->failed ? "" : held ? row_of_terms(g, a, held) : rows_of_lanes(g, a, r + 1);
+        const char *inner = g->failed ? "" : last ? row_of_terms(g, a, held) : rows_of_lanes(g, a, r + 1);
         dfg_line(g, g->block, "df_put_row_%s(&%s, 0, %s, %s, df_strip_columns, df_strip_end - df_strip);", kind, state, lanes, inner);
         dfg_loop_close(g, &block, &loop);
     }
@@ -759,7 +824,7 @@ static void print_around(struct dfg_gen *g, struct around *a)
     print_kept(g, before);
     if (dfg_has_lanes(a->nodes[0])) {
         g->column_bytes += DFG_LANES / 2 * dfg_type_bytes(a->nodes[0]->type); /* 16 rows for a strip in the first cache, beside one that is read */
-        dfg_column_add(g, a->nodes[0], false)->name = rows_of_lanes(g, a, 0);
+        dfg_column_add(g, a->nodes[0], false)->name = row_of_lanes(g, a->nodes[0]);
         return;
     }
     struct run run;

@@ -393,8 +393,7 @@ static struct dfg_text negation(struct dfg_gen *g, const struct dff_node *n)
                               DFG_ATOM };
 }
 
-/* One side of a choice. An element is read before, whether it is chosen or not: a read under a condition is no vector. */
-static struct dfg_text side(struct dfg_gen *g, const struct dff_node *n)
+struct dfg_text dfg_side(struct dfg_gen *g, const struct dff_node *n)
 {
     struct dfg_text text = dfg_value(g, n);
     if (!strchr(text.c, '['))
@@ -409,7 +408,7 @@ static struct dfg_text choice(struct dfg_gen *g, const struct dff_node *n)
     int64_t known;
     if (dfg_known(g, n->args[0], &known))
         return dfg_value(g, n->args[known ? 1 : 2]);
-    struct dfg_text c = dfg_value(g, n->args[0]), a = side(g, n->args[1]), b = side(g, n->args[2]);
+    struct dfg_text c = dfg_value(g, n->args[0]), a = dfg_side(g, n->args[1]), b = dfg_side(g, n->args[2]);
     return (struct dfg_text){ dfg_printf(g, "%s ? %s : %s", dfg_within(g, c, DFG_COMPARE), dfg_within(g, a, DFG_BITS),
                                          dfg_within(g, b, DFG_BITS)), DFG_CHOICE };
 }

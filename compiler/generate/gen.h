@@ -308,6 +308,8 @@ int64_t dfg_phases(const struct dfg_gen *g);
 /* ---- expr.c, place.c, reduce.c ---- */
 
 struct dfg_text dfg_value(struct dfg_gen *g, const struct dff_node *node);
+/* One side of a choice. An element is read before, whether it is chosen or not: a read under a condition is no vector. */
+struct dfg_text dfg_side(struct dfg_gen *g, const struct dff_node *node);
 /* The type in which the least or greatest of these values is found, as df_formula.h names it. If all fit a byte it is u8, of which a
  * vector has four times as many lanes as of int32_t. The greatest and the least int32_t, with which reductions begin, become the
  * greatest and the least byte in it. */

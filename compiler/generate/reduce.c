@@ -133,7 +133,7 @@ void dfg_fold_term(struct dfg_gen *g, const struct dfg_fold *f)
         dfg_line(g, g->block, "%s += %s;", f->name, condition ? when : "1");
         return;
     }
-    struct dfg_text value = dfg_value(g, n->args[0]);
+    struct dfg_text value = condition ? dfg_side(g, n->args[0]) : dfg_value(g, n->args[0]);
     if (f->best)
         fold_best(g, f, value, when);
     else if (condition)
@@ -347,7 +347,9 @@ static void print_blocks(struct dfg_gen *g, const struct dff_node *n, const char
 
 struct dfg_text dfg_lane_term(struct dfg_gen *g, const struct dff_node *n)
 {
-    const char *name = dfg_new_name(g), *value = dfg_value(g, n->args[0]).c;
+    const struct dff_node *condition = dfg_condition_of(n);
+    const char *name = dfg_new_name(g), *when = condition ? dfg_within(g, dfg_value(g, condition), DFG_COMPARE) : NULL;
+    const char *value = when ? dfg_printf(g, "%s ? %s : %s", when, dfg_within(g, dfg_side(g, n->args[0]), DFG_BITS), dfg_start_of(n)) : dfg_value(g, n->args[0]).c;
     dfg_line(g, g->block, "const %s %s = %s;", dfg_type(n->type), name, value);
     return (struct dfg_text){ name, DFG_ATOM };
 }

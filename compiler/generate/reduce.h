@@ -43,7 +43,7 @@ bool dfg_reads_rows(const struct dfg_gen *g, const struct dff_node *n);
 /* Are its terms taken in lanes? */
 bool dfg_has_lanes(const struct dff_node *n);
 #define DFG_LANES 16                    /* DF_LANES of df_formula.h */
-/* Prints the term of such a reduction in g->block. Gives its name. */
+/* Prints the term of such a reduction in g->block; without one, what changes no bit of a lane. Gives its name. */
 struct dfg_text dfg_lane_term(struct dfg_gen *g, const struct dff_node *n);
 /* What the terms of the first `count` lanes give, at most all: lane l takes l + 8, then l + 4, l + 2, l + 1. */
 struct dfg_text dfg_joined_lanes(struct dfg_gen *g, const struct dff_node *n, struct dfg_text *terms, unsigned count);

@@ -4,7 +4,7 @@
 Does a sum take time in proportion to its terms, and does a kernel whose number of taps is an extent take as long as one in which it is a constant? Makes
 the kernels below, compiles what dfc makes of them for one level of instructions (none: what every processor has), and prints a table of nanoseconds of CPU time for an
 element: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window; sums of so many
-bytes without taps, and of squares of them; and a Gaussian beside what SciPy does.
+bytes without taps, and of squares of them; terms with a condition or exp(); and a Gaussian beside what SciPy does.
 
 With --instructions it runs a part of them once in callgrind and prints lines `KERNEL TAPS INSTRUCTIONS`, where those are all that a call executes. tests/e2e
 compares these, which a busy machine does not change.
@@ -26,6 +26,20 @@ def taps(name, element, n, at):
     a, k, o = TYPES[element]
     at = at.format(r=n // 2 if n else "n / 2")
     return f"{name}(in a: {a}[h, w] border clamp, in k: {k}[{n or 'n'}], out o: {o}[h, w]) {{ o[y, x] = sum(i in 0..{n or 'n'}: k[i] * a[{at}]); }}", n, element
+
+
+def tested(n):
+    """The sum of those of n neighbours that are large."""
+    m, at = n or "n", ROW.format(r=n // 2 if n else "n / 2")
+    return (f"c_row{f'_{n}' if n else ''}(in a: f32[h, w] border clamp, in k: f32[{m}], out o: f32[h, w]) "
+            f"{{ o[y, x] = sum(i in 0..{m} if a[{at}] > 0.5: k[i] * a[{at}]); }}"), n, "f"
+
+
+def called(n):
+    """A sum of n values of exp()."""
+    m, at = n or "n", ROW.format(r=n // 2 if n else "n / 2")
+    return (f"e_row{f'_{n}' if n else ''}(in a: f32[h, w] border clamp, in k: f32[{m}], out o: f32[h, w]) "
+            f"{{ o[y, x] = sum(i in 0..{m}: k[i] * exp(a[y, x] - a[{at}])); }}"), n, "f"
 
 
 def plain(way, at, n):
@@ -68,6 +82,8 @@ def kernels(instructions):
         yield plain(way, at, 0)
     for n in 31, 0:
         yield box(n)
+        yield tested(n)
+        yield called(n)
     yield taps("f_call", "f", 0, CALL)
     yield window("f_window_7", 7)
     yield window("f_window", 0)

@@ -87,6 +87,7 @@ static bool check_parts(struct dff_build *b, const struct dfl_expr *e, enum dff_
     }
     if ((op == DFF_ARGMIN || op == DFF_ARGMAX) && e->ranges->next) {
         dfl_error(b->u->sink, e->ranges->next->loc, "'%s' gives one number, so it has one range", e->s);
+        dfl_hint(b->u->sink, "count the elements, row by row: '%s(i in 0..h * w: v[i / w, i %% w])'", e->s);
         return false;
     }
     return true;

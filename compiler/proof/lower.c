@@ -134,6 +134,31 @@ static void learn_rest(struct dff_prover *p, const struct dff_form *v, const str
     dff_learn(p, dff_either(p, near_b, dff_either(p, near_minus_b, is_zero)));
 }
 
+/* What an index or the variable of a range is below. NULL: nothing of that kind. */
+static const struct dff_node *end_of(const struct dff_prover *p, const struct dff_node *index)
+{
+    const struct dff_site *site = p->site;
+    if (index->kind != DFF_INDEX)
+        return NULL;
+    for (; site->outer; site = site->outer)
+        if (site->range && site->range->slot == index->number)
+            return site->range->to;
+    if (site->range && site->range->slot == index->number)
+        return site->range->to;
+    return index->number < site->formula->rank && site->formula->is_index[index->number] ? p->kernel->ports[site->formula->port].extents[index->number]
+                                                                                         : NULL;
+}
+
+/* i / b for i below x * b: below x, if both are positive. If the product goes around, what is below it is below x * b even more so. */
+static void learn_quotient_of_product(struct dff_prover *p, const struct dff_form *v, const struct dff_form *b, const struct dff_node *node)
+{
+    const struct dff_node *end = end_of(p, node->args[0]);
+    if (!end || end->kind != DFF_OP || end->op != DFF_MUL || (end->args[0] != node->args[1] && end->args[1] != node->args[1]))
+        return;
+    const struct dff_form zero = dff_number(0), x = dff_lower_exact(p, end->args[end->args[0] == node->args[1]]);
+    dff_learn(p, dff_either(p, dff_at_least(p, &zero, b, 0), dff_either(p, dff_at_least(p, &zero, &x, 0), dff_at_least(p, &x, v, 1))));
+}
+
 static struct dff_form divided(struct dff_prover *p, const struct dff_node *node)
 {
     const struct dff_form a = dff_lower_exact(p, node->args[0]);
@@ -146,6 +171,7 @@ static struct dff_form divided(struct dff_prover *p, const struct dff_node *node
     }
     const struct dff_form b = dff_lower_exact(p, node->args[1]), v = unknown(p, node, false);
     learn_quotient(p, &v, &a, &b);
+    learn_quotient_of_product(p, &v, &b, node);
     return v;
 }
 

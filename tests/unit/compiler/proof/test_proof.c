@@ -95,6 +95,30 @@ static void strides_and_windows(void **state)
     assert_true(access_of(line(D(0), SUB(D(0), N(2)), N(2)))->inside);
 }
 
+/* g: u8[h, w], o: u8[length]: o[i] = g[i / by, i % by + more] */
+static const struct dff_proof *numbered(const struct dff_node *length, const struct dff_node *by, int64_t more)
+{
+    formula_port(&rig, "g", DF_U8, D(0), D(1), DFF_NONE);
+    formula_port(&rig, "o", DF_U8, length, NULL, DFF_NONE);
+    formula_set(&rig, "i", node_read(&rig, 0, OP(DIV, I(0), by), ADD(OP(MOD, I(0), by), N(more))));
+    return formula_prove(&rig);
+}
+
+static void elements_that_are_numbered_row_by_row(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 2; order++) {
+        formula_begin(&rig, "hw");
+        assert_non_null(numbered(MUL(D(order), D(1 - order)), D(1), 0));
+    }
+    formula_begin(&rig, "hw");
+    says(numbered(MUL(D(0), D(1)), D(0), 0), "g[i / h, i % h] may read behind the rows of 'g'");
+    formula_begin(&rig, "hw");
+    says(numbered(ADD(MUL(D(0), D(1)), N(1)), D(1), 0), "g[i / w, i % w] may read behind the rows of 'g'");
+    formula_begin(&rig, "hw");
+    says(numbered(MUL(D(0), D(1)), D(1), 1), "g[i / w, i % w + 1]");
+}
+
 static void conditions(void **state)
 {
     (void)state;
@@ -303,7 +327,7 @@ static int close_rig(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_index), cmocka_unit_test(strides_and_windows), cmocka_unit_test(conditions),
+        cmocka_unit_test(own_index), cmocka_unit_test(strides_and_windows), cmocka_unit_test(elements_that_are_numbered_row_by_row), cmocka_unit_test(conditions),
         cmocka_unit_test(clamped), cmocka_unit_test(gathers), cmocka_unit_test(too_far), cmocka_unit_test(reach),
         cmocka_unit_test(affine_everywhere), cmocka_unit_test(params), cmocka_unit_test(wraps),
         cmocka_unit_test(two_places),

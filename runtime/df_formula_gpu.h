@@ -7,7 +7,8 @@
  *           work-group of one item, so that its loops go over all elements and become vectors; one of a kernel that is written is
  *           a loop over blocks and threads. The bits are the same. With -DDF_RACES=1 or -1
  *           eight items execute each phase one after the other, the first or the last one first, and local memory begins with
- *           other values and is checked: a missing barrier changes the bits, an index outside ends the program.
+ *           other values and is checked: a missing barrier changes the bits, an index outside ends the program. With -DDF_LAUNCHES
+ *           launches are printed.
  * Threads:  any.
  */
 #ifndef DF_FORMULA_GPU_H
@@ -23,6 +24,7 @@
 #define DF_ON_DEVICE static __device__ __forceinline__
 #define DF_DEVICE_DATA static __device__ const
 #define DF_ITEMS_AT_MOST(n) __launch_bounds__(n)
+#define DF_OF_MOST_ITEMS __launch_bounds__(DF_MOST_ITEMS, 4) /* at least four work-groups on a multiprocessor: at most 64 registers */
 #define DF_LOCAL(type, name, n) __shared__ type name[n]
 #define DF_PHASE
 #define DF_BARRIER() __syncthreads()
@@ -39,10 +41,17 @@
 #define DF_GROUPS_Z (int64_t)gridDim.z
 #else
 #define DF_LAUNCH(function, grid, block, stream, ...) df_on_host(grid, block, [&] { function(__VA_ARGS__); })
+#ifdef DF_LAUNCHES                      /* each launch is printed to standard error, with the shape that it has on a GPU */
+#include <stdio.h>
+#define DF_LAUNCH_ALL(function, grid, block, stream, ...) \
+    (df_print_launch(#function, grid, block), df_once_on_host([&] { function(__VA_ARGS__); }))
+#else
 #define DF_LAUNCH_ALL(function, grid, block, stream, ...) df_once_on_host([&] { function(__VA_ARGS__); })
+#endif
 #define DF_ON_DEVICE static inline
 #define DF_DEVICE_DATA static const
 #define DF_ITEMS_AT_MOST(n)
+#define DF_OF_MOST_ITEMS
 #define DF_AT(place) (place)
 #define DF_GROUP_X DF_LONG(0)
 #define DF_GROUP_Y DF_LONG(0)
@@ -90,6 +99,13 @@ struct dim3 {
 
 static thread_local dim3 gridDim, blockDim, blockIdx, threadIdx;
 
+#ifdef DF_LAUNCHES
+static void df_print_launch(const char *function, dim3 grid, dim3 block)
+{
+    fprintf(stderr, "launch %s: %llu work-groups of %u items\n", function, (unsigned long long)grid.x * grid.y * grid.z, block.x * block.y * block.z);
+}
+#endif
+
 template <class function> static void df_once_on_host(function body)
 {
     const unsigned before = df_float_begin();
@@ -124,38 +140,216 @@ template <class function> static void df_on_host(dim3 grid, dim3 block, function
 #define DF_ITEM (DF_ITEM_Y * DF_ITEMS_X + DF_ITEM_X)
 #define DF_ITEMS (DF_ITEMS_X * DF_ITEMS_Y)
 
-/* Is an element better computed by a work-group than by an item? In tests it is whenever it can be. */
-static inline bool df_is_grouped(int64_t terms, int64_t elements)
-{
-#ifdef DF_RACES
-    return terms >= 0 && elements > 0;
+/* ---- reductions by work-groups ---- */
+
+#ifdef DF_RACES                              /* tests have small sizes, and take each way with them */
+#define DF_FEW_TERMS DF_LONG(0)
+#define DF_MOST_GROUPS DF_LONG(6)
+#define DF_MOST_RESULTS DF_LONG(40)
 #else
-    return terms >= DF_MOST_ITEMS && elements <= 65536;
+#define DF_FEW_TERMS DF_LONG(255)
+#define DF_MOST_GROUPS DF_LONG(2048)         /* that fill a large GPU: 8 of 256 items for each of up to 256 multiprocessors */
+#define DF_MOST_RESULTS (DF_LONG(1) << 18)   /* in scratch: with more, a work-group joins up to 1024 units to one */
 #endif
+#define DF_WIDE_BLOCK 16384                  /* values of the last range in a unit of a reduction without order */
+#define DF_PARTS 1                           /* what a launch does: it computes the results of units, or partial results; */
+#define DF_RESULT 2                          /* it joins them and stores the element; */
+#define DF_START 4                           /* or it stores what a histogram begins with. */
+
+/* The items of a work-group, where it is launched. */
+#ifdef DF_RACES
+#define DF_ITEMS_OF_LAUNCH DF_ITEMS
+#define DF_ITEMS_OF_LAUNCH_X DF_ITEMS_X
+#else
+#define DF_ITEMS_OF_LAUNCH DF_MOST_ITEMS
+#define DF_ITEMS_OF_LAUNCH_X 32
+#endif
+
+/* What several items may do with the same element. */
+#ifdef __CUDACC__
+DF_ON_DEVICE void df_atomic_add_i32(int32_t *to, int32_t value) { atomicAdd((unsigned *)to, (unsigned)value); }
+DF_ON_DEVICE void df_atomic_min_i32(int32_t *to, int32_t value) { atomicMin((int *)to, value); }
+DF_ON_DEVICE void df_atomic_max_i32(int32_t *to, int32_t value) { atomicMax((int *)to, value); }
+DF_ON_DEVICE void df_atomic_add_i64(int64_t *to, int64_t value) { atomicAdd((unsigned long long *)to, (unsigned long long)value); }
+DF_ON_DEVICE void df_atomic_min_i64(int64_t *to, int64_t value) { atomicMin((long long *)to, (long long)value); }
+DF_ON_DEVICE void df_atomic_max_i64(int64_t *to, int64_t value) { atomicMax((long long *)to, (long long)value); }
+#else
+#define DF_ATOMIC(name, type) DF_ON_DEVICE void df_atomic_##name(type *to, type value) { *to = df_##name(*to, value); }
+DF_ATOMIC(add_i32, int32_t)
+DF_ATOMIC(min_i32, int32_t)
+DF_ATOMIC(max_i32, int32_t)
+DF_ATOMIC(add_i64, int64_t)
+DF_ATOMIC(min_i64, int64_t)
+DF_ATOMIC(max_i64, int64_t)
+#endif
+
+/* Is an element better computed by a work-group than by an item? */
+static inline bool df_is_grouped(int64_t terms, int64_t units, int64_t elements)
+{
+    return terms > DF_FEW_TERMS && units <= 2147483647 && elements > 0 && elements <= 65536;
 }
 
-/* A reduction in lanes by a work-group: makes it empty; hands its result to the reduction around it, and makes it empty. */
-#define DF_GROUP_LANES(name, type)                                                                                           \
-    DF_CALL void df_clear_##name(struct df_lanes_##name *a)                                                                  \
+/* Of numbers from 0 to 2^32 - 1: a GPU calls a function to divide longer ones. */
+DF_OP int64_t df_quotient(int64_t a, int64_t b) { return (uint32_t)a / (uint32_t)b; }
+DF_OP int64_t df_remainder(int64_t a, int64_t b) { return (uint32_t)a % (uint32_t)b; }
+
+/* The units of one element, and how work-groups share them. */
+struct df_units {
+    int64_t blocks, units;                   /* blocks of the last range; times the values of the other ranges */
+    int64_t chunks;                          /* that work-groups take by turns */
+    /* in lanes */
+    int folds, two;                          /* a chunk has one result; the two last ranges are joined by that */
+    int64_t inner, each;                     /* if it does: `inner` units are the values of a range, which are `each` chunks */
+    int64_t results, rows, n;                /* rows * n results: the n of a row are joined first */
+};
+
+DF_OP int64_t df_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+DF_OP struct df_units df_lane_units(int64_t last, int64_t second, int64_t outer, int64_t elements)
+{
+    struct df_units a = { df_up(last, DF_BLOCK), df_up(last, DF_BLOCK) * second * outer, 0, 0, 0, 0, 0, 0, 0, 0 };
+    a.folds = a.units > 0 && a.units * df_strip_least(elements, DF_MOST_GROUPS) > DF_MOST_RESULTS;
+    a.two = a.folds && a.blocks == 1;
+    a.rows = a.two ? outer : second * outer;
+    a.inner = a.two ? second : a.blocks;
+    a.each = df_up(a.inner, DF_BLOCK);
+    a.n = a.folds ? a.each : a.blocks;
+    a.chunks = a.folds ? a.rows * a.each : df_up(a.units, DF_LANES);
+    a.results = a.folds ? a.chunks : a.units;
+    return a;
+}
+
+DF_OP int64_t df_chunk_first(const struct df_units *a, int64_t chunk)
+{
+    return a->folds ? df_quotient(chunk, a->each) * a->inner + df_remainder(chunk, a->each) * DF_BLOCK : chunk * DF_LANES;
+}
+
+DF_OP int64_t df_chunk_end(const struct df_units *a, int64_t chunk)
+{
+    const int64_t end = df_chunk_first(a, chunk) + (a->folds ? DF_BLOCK : DF_LANES), most = a->folds ? (df_quotient(chunk, a->each) + 1) * a->inner : a->units;
+    return end < most ? end : most;
+}
+
+/* How many of so many items go over a range of this extent: a power of two. */
+DF_OP int df_width_of(int64_t extent, int items)
+{
+    int width = 1;
+    while (width < extent && width < items)
+        width *= 2;
+    return width;
+}
+
+DF_OP struct df_units df_wide_units(int64_t last, int64_t outer)
+{
+    struct df_units a = { df_up(last, DF_WIDE_BLOCK), df_up(last, DF_WIDE_BLOCK) * outer, 0, 0, 0, 0, 0, 0, 0, 0 };
+    a.chunks = df_up(a.units, DF_MOST_ITEMS / df_width_of(last, DF_MOST_ITEMS));
+    return a;
+}
+
+/* The work-groups that share an element. */
+static inline int64_t df_shares_of(int64_t elements, int64_t chunks)
+{
+    const int64_t shares = elements > 0 ? DF_MOST_GROUPS / elements : 1;
+    return df_strip_most(df_strip_least(shares, chunks), 1);
+}
+
+/* Where in scratch the results of a reduction are, in bytes: `each` of them at a place. term: of argmin and argmax. */
+struct df_results {
+    int64_t each, value, term, has, end;
+};
+
+DF_OP struct df_results df_results(int64_t at, int64_t each, int64_t places, int64_t value, int64_t term)
+{
+    struct df_results a = { each, at, at + df_up(each * places * value, 16) * 16, 0, 0 };
+    a.has = a.term + df_up(each * places * term, 16) * 16;
+    a.end = a.has + df_up(each * places, 16) * 16;
+    return a;
+}
+
+/* take: joins the lanes of the 16 units from `from` on, of which the chunk has `before` units before them. Each is a result, or the next value of a lane
+ *       of the chunk.
+ * fold: joins the lanes of the chunk.
+ * join: joins rows of n results each, until a row has one. A result is stored where earlier steps have read. An item joins up to 16 results of a row;
+ *       of more, 16 items take a lane each. */
+#define DF_GROUP_LANES(name, type, JOIN)                                                                                     \
+    DF_ON_DEVICE void df_take_##name(const struct df_units *a, int64_t from, int64_t before, int64_t end, type *part, const int *any, \
+                                     type *lane, int *have, type *value, uint8_t *has)                                       \
     {                                                                                                                        \
-        for (int level = 0; level < DF_LEVELS; level++)                                                                      \
-            a->n[level] = a->has[level] = 0;                                                                                 \
+        for (int l = DF_ITEM; l < DF_LANES; l += DF_ITEMS) {                                                                 \
+            const uint32_t which = df_mask(any + l * DF_LANES);                                                              \
+            const type result = df_tree_##name(part + l * DF_LANES, which);                                                  \
+            if (!a->folds) {                                                                                                 \
+                if (from + l < end) {                                                                                        \
+                    value[from + l] = result;                                                                                \
+                    has[from + l] = which != 0;                                                                              \
+                }                                                                                                            \
+                continue;                                                                                                    \
+            }                                                                                                                \
+            const int had = before && have[l];                                                                               \
+            if (which)                                                                                                       \
+                lane[l] = had ? JOIN(lane[l], result) : result;                                                              \
+            have[l] = had || which;                                                                                          \
+        }                                                                                                                    \
     }                                                                                                                        \
-    DF_CALL void df_hand_##name(struct df_lanes_##name *from, struct df_lanes_##name *to)                                    \
+    DF_ON_DEVICE void df_fold_##name(type *lane, const int *have, type *value, uint8_t *has)                                 \
     {                                                                                                                        \
-        type value;                                                                                                          \
-        const int any = df_end_##name(from, &value);                                                                         \
-        df_clear_##name(from);                                                                                               \
-        df_put_##name(to, 0, any, value);                                                                                    \
+        const uint32_t which = df_mask(have);                                                                                \
+        *value = df_tree_##name(lane, which);                                                                                \
+        *has = which != 0;                                                                                                   \
+    }                                                                                                                        \
+    DF_ON_DEVICE void df_join_##name(const struct df_units *a, int64_t rows, int64_t n, type *value, uint8_t *has, type *part, int *any) \
+    {                                                                                                                        \
+        for (int64_t blocks; a->results && n > DF_LANES; n = blocks) {                                                       \
+            blocks = df_up(n, DF_BLOCK);                                                                                     \
+            for (int64_t first = 0; first < rows * blocks; first += DF_LANES) {                                              \
+                DF_PHASE                                                                                                     \
+                for (int slot = DF_ITEM; slot < DF_MOST_ITEMS; slot += DF_ITEMS) {                                           \
+                    const int64_t to = first + slot / DF_LANES, row = df_quotient(to, blocks);                               \
+                    const int64_t from = df_remainder(to, blocks) * DF_BLOCK, end = from + DF_BLOCK < n ? from + DF_BLOCK : n;            \
+                    any[slot] = 0;                                                                                           \
+                    for (int64_t i = row * n + from + slot % DF_LANES; to < rows * blocks && i < row * n + end; i += DF_LANES) \
+                        if (has[i]) {                                                                                        \
+                            part[slot] = any[slot] ? JOIN(part[slot], value[i]) : value[i];                                  \
+                            any[slot] = 1;                                                                                   \
+                        }                                                                                                    \
+                }                                                                                                            \
+                DF_BARRIER();                                                                                                \
+                DF_PHASE                                                                                                     \
+                for (int l = DF_ITEM; l < DF_LANES; l += DF_ITEMS)                                                           \
+                    if (first + l < rows * blocks)                                                                           \
+                        df_fold_##name(part + l * DF_LANES, any + l * DF_LANES, &value[first + l], &has[first + l]);         \
+                DF_BARRIER();                                                                                                \
+            }                                                                                                                \
+        }                                                                                                                    \
+        for (int64_t first = 0; a->results && n > 1 && first < rows; first += DF_MOST_ITEMS) {                               \
+            DF_PHASE                                                                                                         \
+            for (int slot = DF_ITEM; slot < DF_MOST_ITEMS && first + slot < rows; slot += DF_ITEMS) {                        \
+                const int64_t row = (first + slot) * n;                                                                      \
+                type lane[DF_LANES];                                                                                         \
+                uint32_t which = 0;                                                                                          \
+                for (int l = 0; l < DF_LANES; l++)                                                                           \
+                    which |= (uint32_t)(l < n && has[row + l]) << l;                                                         \
+                for (int l = 0; l < DF_LANES; l++)                                                                           \
+                    lane[l] = which >> l & 1u ? value[row + l] : 0;                                                          \
+                part[slot] = df_tree_##name(lane, which);                                                                    \
+                any[slot] = which != 0;                                                                                      \
+            }                                                                                                                \
+            DF_BARRIER();                                                                                                    \
+            DF_PHASE                                                                                                         \
+            for (int slot = DF_ITEM; slot < DF_MOST_ITEMS && first + slot < rows; slot += DF_ITEMS) {                        \
+                value[first + slot] = part[slot];                                                                            \
+                has[first + slot] = any[slot] != 0;                                                                          \
+            }                                                                                                                \
+            DF_BARRIER();                                                                                                    \
+        }                                                                                                                    \
     }
-DF_GROUP_LANES(sum_f32, float)
-DF_GROUP_LANES(prod_f32, float)
-DF_GROUP_LANES(least_f32, float)
-DF_GROUP_LANES(greatest_f32, float)
-DF_GROUP_LANES(sum_f64, double)
-DF_GROUP_LANES(prod_f64, double)
-DF_GROUP_LANES(least_f64, double)
-DF_GROUP_LANES(greatest_f64, double)
+#define DF_GROUP_ALL_LANES(name, type)                                                                                       \
+    DF_GROUP_LANES(sum_##name, type, DF_JOIN_SUM)                                                                            \
+    DF_GROUP_LANES(prod_##name, type, DF_JOIN_PROD)                                                                          \
+    DF_GROUP_LANES(least_##name, type, df_min_##name)                                                                        \
+    DF_GROUP_LANES(greatest_##name, type, df_max_##name)
+DF_GROUP_ALL_LANES(f32, float)
+DF_GROUP_ALL_LANES(f64, double)
 
 #define restrict __restrict__
 

@@ -270,6 +270,14 @@ static void print_rate(FILE *out, const struct dfc_explained *e)
 
 /* Says by how much an online policy is ahead of the placement, if the plan has one run. The evaluation of one wave
  * knows no memory size: if it is below the prediction, it says nothing about that. */
+static bool has_gpus(const struct df_platform *platform)
+{
+    bool any = false;
+    for (uint32_t u = 0; u < platform->n_units; u++)
+        any |= platform->units[u].cls == 1;
+    return any;
+}
+
 static void print_run_as(FILE *out, const struct dfc_explained *e)
 {
     const struct df_plan *plan = e->plan;
@@ -313,7 +321,7 @@ static bool print_summary(FILE *out, const struct request *r, const struct dfc_e
     dfc_print_shared(out, e->problem);
     fputc('\n', out);
     dfc_emit_fusion(out, loaded->front);
-    if (!dfc_emit_slow(out, loaded->front))
+    if (!dfc_emit_slow(out, loaded->front, has_gpus(e->problem->platform)))
         return false;
     dfc_emit_divisions(out, loaded);
     dfc_emit_passes(out, loaded);

@@ -31,7 +31,7 @@ static struct all find_all(const struct dfc_front *front, const bool *used)
     return all;
 }
 
-bool dfc_emit_slow(FILE *out, const struct dfc_front *front)
+bool dfc_emit_slow(FILE *out, const struct dfc_front *front, bool has_gpus)
 {
     bool *used = calloc((size_t)front->graph->n_kernels + 1, sizeof *used), any = false;
     for (uint32_t v = 0; used && v < front->graph->n_nodes; v++)
@@ -40,10 +40,10 @@ bool dfc_emit_slow(FILE *out, const struct dfc_front *front)
     for (size_t i = 0; i < front->n_kernels && !all.no_memory; i++)
         for (unsigned why = 0; why < DFG_SLOWNESSES; why++) {
             const struct dfg_slow *slow = &all.of[i][why];
-            if (!slow->what || is_told(&all, i, why))
+            if (!slow->what || (slow->on_gpu && !has_gpus) || is_told(&all, i, why))
                 continue;
-            fprintf(out, "slow: %s:%u, %s: %s; %s\n", dfl_sink_file_name(front->sink, slow->loc.file), slow->loc.line, front->kernels[i].ast->name.text,
-                    slow->what, slow->remedy);
+            fprintf(out, "slow%s: %s:%u, %s: %s%s%s\n", slow->on_gpu ? " on a GPU" : "", dfl_sink_file_name(front->sink, slow->loc.file), slow->loc.line,
+                    front->kernels[i].ast->name.text, slow->what, slow->remedy ? "; " : "", slow->remedy ? slow->remedy : "");
             any = true;
         }
     if (any)

@@ -111,6 +111,11 @@ void dff_build_free(struct dff_build *b);
  * memory. */
 uint32_t dff_add_scratch(struct dff_build *b, struct dff_kernel *kernel, const struct dff_scratch *scratch);
 
+/* ---- grouped.c ---- */
+
+/* Gives the kernel the scratch in which work-groups of a GPU hand results of reductions to each other, if it has any. It is its first. false: no memory. */
+bool dff_add_group_scratch(struct dff_build *b, struct dff_kernel *kernel);
+
 /* ---- traps.c ---- */
 
 /* Warns about what the formulas of the kernel, which are right, may not mean. */

@@ -135,7 +135,7 @@ static const struct dff_kernel *check(struct dff_build *b)
     kernel->n_ports = b->callee->sig.n_ports;
     kernel->tables = tables;
     kernel->n_tables = b->tables.n;
-    return dff_number_nodes(b, kernel) ? kernel : NULL;
+    return dff_number_nodes(b, kernel) && dff_add_group_scratch(b, kernel) ? kernel : NULL;
 }
 
 const struct dff_kernel *dff_check(struct dfc_unit *u, struct dfc_callee *callee)

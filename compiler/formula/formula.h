@@ -163,6 +163,15 @@ struct dff_kernel {
     unsigned n_scratch;
 };
 
+#define DFF_MOST_GROUPED 8              /* reductions of a formula */
+#define DFF_VALUE_BYTES 16              /* of the scratch for the value of a hoisted one */
+
+/* Finds the reductions of a formula that depend on no index, where others or elements need their values: a GPU computes them first, in this order. Returns
+ * their number. */
+unsigned dff_hoisted(const struct dff_kernel *kernel, const struct dff_formula *formula, const struct dff_node **nodes);
+/* Finds the reductions of a formula, beside those, whose terms work-groups of a GPU can share. Returns their number. */
+unsigned dff_grouped(const struct dff_kernel *kernel, const struct dff_formula *formula, const struct dff_node **nodes);
+
 /* The value of an extent for these dimension variables: 0 if it is less, 2^62 if it is more. */
 uint64_t dff_extent_value(const struct dff_node *extent, const uint64_t *dims);
 

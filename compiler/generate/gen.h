@@ -12,6 +12,7 @@
 #ifndef DFG_GEN_H
 #define DFG_GEN_H
 
+#include "compiler/count/one_pass.h"
 #include "compiler/fusion/fusion.h"
 #include "compiler/generate/generate.h"
 #include "dsl/arena.h"
@@ -420,6 +421,9 @@ void dfg_row_functions(struct dfg_gen *g, unsigned number, FILE *out);
 /* one_pass.c: prints a formula whose elements are made in one pass over the terms. false: it is none, nothing is printed.
  * *also_rows: this stands behind an `if`, and an `else` that the rows of the formula belong to. */
 bool dfg_one_pass(struct dfg_gen *g, FILE *out, bool *also_rows);
+/* The element that has the place `at` along the pass's index; and the conditions beside the join, each before "&& ". */
+const char *dfg_pass_element(struct dfg_gen *g, const struct dff_one_pass *pass, struct dfg_text at);
+const char *dfg_pass_rest(struct dfg_gen *g, const struct dff_node *condition, const struct dff_one_pass *pass);
 /* The indices of dimension d that are computed, *from … *to - 1: of a part or strip not all. */
 void dfg_row_ends(struct dfg_gen *g, unsigned d, const char **from, const char **to);
 /* Prints the loops over all rows that call them. */
@@ -518,14 +522,24 @@ bool dfg_few_open(struct dfg_gen *g, struct dfg_block *term, unsigned k);
 
 /* ---- reduce_group.c ---- */
 
-#define DFG_MOST_GROUPED 8              /* reductions of a formula */
+/* Prints the functions whose work-groups compute hoisted reductions of g->formula, and its elements if they share other reductions. */
+void dfg_grouped_print(FILE *out, struct dfg_gen *g, unsigned number);
+/* Prints the launches of such elements into g->block. Behind them the caller prints the launch of a thread for each element, which reductions of few terms take. */
+void dfg_grouped_launch(struct dfg_gen *g, unsigned number);
+/* Prints df_hoists and df_pays into g->block: whether hoisted reductions can be computed first, and whether that is worth it; and their launches. */
+void dfg_hoisted_check(struct dfg_gen *g);
+void dfg_hoisted_launch(struct dfg_gen *g, unsigned number);
+/* Prints the values of the first n hoisted reductions from df_scratch into g->block. */
+void dfg_known_print(struct dfg_gen *g, unsigned n);
 
-/* Finds the reductions of g->formula whose terms a work-group of a GPU can share. Gives their number. */
-unsigned dfg_grouped_find(const struct dfg_gen *g, const struct dff_node **nodes);
-/* Prints the function whose work-groups compute an element of g->formula each. */
-void dfg_grouped_print(FILE *out, struct dfg_gen *g, unsigned number, const struct dff_node *const *nodes, unsigned n);
-/* Prints its launch into g->block, behind which comes that of a thread for each element, for reductions of few terms. */
-void dfg_grouped_launch(struct dfg_gen *g, unsigned number, const struct dff_node *const *nodes, unsigned n);
+/* ---- pass_group.c ---- */
+
+/* Finds the pass over the terms that work-groups of a GPU make g->formula's elements in. DFF_PASS_NONE: there is none. */
+enum dff_pass dfg_pass_find(const struct dfg_gen *g, struct dff_one_pass *pass);
+/* Prints the function whose work-groups make the elements of g->formula in a pass over the terms. */
+void dfg_pass_print(FILE *out, struct dfg_gen *g, unsigned number, const struct dff_one_pass *pass, enum dff_pass kind);
+/* Prints its launches into g->block. Behind them the caller prints the launch of a thread for each element, which is taken where the pass would not pay. */
+void dfg_pass_launch(struct dfg_gen *g, unsigned number, const struct dff_one_pass *pass, enum dff_pass kind);
 
 /* ---- generate_cuda.c ---- */
 

@@ -1,6 +1,7 @@
 /* generate_cuda.c - generates CUDA C++ from formulas: one __global__ function per formula, and one host function per
  * kernel that launches them. A thread computes one element of the output with the same expression as the CPU's loop, so
- * the bits are the same. A reduction is computed by the thread of its element, in the order that the language defines.
+ * the bits are the same. Reductions of many terms are shared by work-groups (reduce_group.c, pass_group.c); others are computed by
+ * the thread of their element.
  *
  * Threads: the two last dimensions of the output that are not small constants go over the threads of 2-D blocks of 32 by 8,
  *          the one before over the grid's third extent; what is left are loops. A grid has a limit, so each thread goes on
@@ -83,7 +84,8 @@ const char *dfg_gpu_ports(struct dfg_gen *g)
     return text;
 }
 
-static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
+/* Prints the function whose threads compute an element each. known: hoisted reductions whose values are in scratch. */
+static void print_formula(FILE *out, struct dfg_gen *g, unsigned number, unsigned known)
 {
     struct dfg_block block;
     struct axes axes = find_axes(g);
@@ -92,11 +94,13 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number)
     g->mode = DFG_EDGE;
     g->copies = 1;
     g->block = NULL;
-    if (dfg_open(g, &block, -1, NULL))
+    if (dfg_open(g, &block, -1, NULL)) {
+        dfg_known_print(g, known);
         dfg_gpu_loops(g, 0, loop_head, &axes);
+    }
     dfg_close(g, &block, NULL);
-    fprintf(out, "static __global__ void df_kernel_%c_%u(%s%s%s)\n{\n%s}\n\n", DFG_NAME, number, dfg_parameters(g),
-            dfg_gpu_ports(g), dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",
+    fprintf(out, "static __global__ void df_%s_%c_%u(%s%s%s%s)\n{\n%s}\n\n", known ? "known" : "kernel", DFG_NAME, number, dfg_parameters(g),
+            dfg_gpu_ports(g), known ? ", const uint8_t *restrict df_scratch" : "", dfg_has_parts(g) ? ", const int64_t df_from, const int64_t df_to" : "",
             g->failed ? "" : block.bytes);
     free(block.bytes);
 }
@@ -140,7 +144,7 @@ static const char *formula_rows(struct dfg_gen *g, unsigned number, const char *
     return dfg_printf(g, "df_%s", end);
 }
 
-static void print_launch(struct dfg_gen *g, unsigned number)
+static void print_launch(struct dfg_gen *g, unsigned number, bool known)
 {
     const struct axes axes = find_axes(g);
     const struct dff_port *port = &g->kernel->ports[g->formula->port];
@@ -153,9 +157,52 @@ static void print_launch(struct dfg_gen *g, unsigned number)
         dfg_line(g, g->block, "if (%s > %s)", to, from);
         rows = dfg_printf(g, ", %s, %s", from, to);
     }
-    dfg_line(g, g->block, "%sDF_LAUNCH_ALL(df_kernel_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s);",
-             *rows ? "    " : "", DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
-             dfg_gpu_arguments(g), rows);
+    dfg_line(g, g->block, "%sDF_LAUNCH_ALL(df_%s_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s%s);",
+             *rows ? "    " : "", known ? "known" : "kernel", DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
+             dfg_gpu_arguments(g), known ? dfg_printf(g, ", (const uint8_t *)%s", dfg_scratch(g, 0)) : "", rows);
+}
+
+/* Prints the launches of reductions that work-groups share, and behind them the one of a thread for each element. */
+static void print_shared(struct dfg_gen *g, unsigned number, bool known)
+{
+    const struct dff_node *nodes[DFF_MOST_GROUPED];
+    struct dfg_block block;
+    if (!dff_grouped(g->kernel, g->formula, nodes)) {
+        print_launch(g, number, known);
+        return;
+    }
+    if (dfg_open(g, &block, -1, NULL)) {
+        dfg_grouped_launch(g, number);
+        print_launch(g, number, known);
+    }
+    dfg_close(g, &block, "");
+}
+
+static void print_launches(struct dfg_gen *g, unsigned number)
+{
+    const struct dff_node *nodes[DFF_MOST_GROUPED];
+    struct dff_one_pass pass;
+    struct dfg_block block, hoisted;
+    const enum dff_pass kind = dfg_pass_find(g, &pass);
+    if (!kind && !dff_hoisted(g->kernel, g->formula, nodes)) {
+        print_shared(g, number, false);
+        return;
+    }
+    if (dfg_open(g, &block, -1, NULL)) {
+        if (kind) {
+            dfg_pass_launch(g, number, &pass, kind);
+        } else {
+            dfg_hoisted_check(g);
+            if (dfg_open(g, &hoisted, -1, NULL)) {
+                dfg_hoisted_launch(g, number);
+                print_shared(g, number, true);
+            }
+            dfg_close(g, &hoisted, "if (df_hoists && df_pays)");
+            dfg_line(g, g->block, "else");
+        }
+        print_launch(g, number, false);
+    }
+    dfg_close(g, &block, "");
 }
 
 /* Which rows the node makes, and in a group those of each stage. */
@@ -210,12 +257,8 @@ static void print_host(FILE *out, struct dfg_gen *g)
         if (g->tiles)
             dfg_tiles_launch(g);
         for (unsigned i = 0; i < g->kernel->n_formulas && !g->tiles; i++) {
-            const struct dff_node *nodes[DFG_MOST_GROUPED];
             dfg_formula_alone(g, &g->kernel->formulas[i]);
-            const unsigned n = dfg_grouped_find(g, nodes);
-            if (n)
-                dfg_grouped_launch(g, i, nodes, n);
-            print_launch(g, i);
+            print_launches(g, i);
         }
     }
     dfg_close(g, &block, NULL);
@@ -232,12 +275,18 @@ static void print_host(FILE *out, struct dfg_gen *g)
 static void print_formulas(FILE *out, struct dfg_gen *g)
 {
     for (unsigned i = 0; i < g->kernel->n_formulas && !g->failed; i++) {
-        const struct dff_node *nodes[DFG_MOST_GROUPED];
+        const struct dff_node *nodes[DFF_MOST_GROUPED];
+        struct dff_one_pass pass;
         dfg_formula_alone(g, &g->kernel->formulas[i]);
-        print_formula(out, g, i);
-        const unsigned n = g->failed ? 0 : dfg_grouped_find(g, nodes);
-        if (n)
-            dfg_grouped_print(out, g, i, nodes, n);
+        print_formula(out, g, i, 0);
+        const enum dff_pass kind = dfg_pass_find(g, &pass);
+        const unsigned known = kind ? 0 : dff_hoisted(g->kernel, g->formula, nodes);
+        if (known && !g->failed)
+            print_formula(out, g, i, known);
+        if (kind && !g->failed)
+            dfg_pass_print(out, g, i, &pass, kind);
+        else if (!g->failed)
+            dfg_grouped_print(out, g, i);
     }
 }
 

@@ -8,8 +8,7 @@
 
 #include "compiler/generate/gen.h"
 
-/* The place of an element: `at` along the pass's index. */
-static const char *element(struct dfg_gen *g, const struct dff_one_pass *pass, struct dfg_text at)
+const char *dfg_pass_element(struct dfg_gen *g, const struct dff_one_pass *pass, struct dfg_text at)
 {
     const struct dff_formula *f = g->formula;
     struct dfg_text indices[DF_MAX_RANK] = { { 0 } };
@@ -22,22 +21,21 @@ static const char *element(struct dfg_gen *g, const struct dff_one_pass *pass, s
 
 /* ---- joined ---- */
 
-/* The conditions beside the join, each before "&& ". */
-static const char *rest_of(struct dfg_gen *g, const struct dff_node *n, const struct dff_one_pass *pass)
+const char *dfg_pass_rest(struct dfg_gen *g, const struct dff_node *n, const struct dff_one_pass *pass)
 {
     if (n == pass->equal)
         return "";
     if (n->kind == DFF_OP && n->op == DFF_AND)
-        return dfg_printf(g, "%s%s", rest_of(g, n->args[0], pass), rest_of(g, n->args[1], pass));
+        return dfg_printf(g, "%s%s", dfg_pass_rest(g, n->args[0], pass), dfg_pass_rest(g, n->args[1], pass));
     return dfg_printf(g, "%s && ", dfg_within(g, dfg_value(g, n), DFG_COMPARE));
 }
 
 static void print_term(struct dfg_gen *g, const struct dff_one_pass *pass)
 {
     const struct dff_node *n = pass->reduce;
-    const char *rest = rest_of(g, n->args[1], pass), *at = dfg_new_name(g);
+    const char *rest = dfg_pass_rest(g, n->args[1], pass), *at = dfg_new_name(g);
     dfg_line(g, g->block, "const int64_t %s = %s;", at, dfg_value(g, pass->place).c);
-    const char *to = element(g, pass, (struct dfg_text){ at, DFG_ATOM }), *value = n->op == DFF_COUNT ? "1" : dfg_value(g, n->args[0]).c;
+    const char *to = dfg_pass_element(g, pass, (struct dfg_text){ at, DFG_ATOM }), *value = n->op == DFF_COUNT ? "1" : dfg_value(g, n->args[0]).c;
     const char *first, *end;
     dfg_row_ends(g, pass->slot, &first, &end);
     dfg_line(g, g->block, "if (%s%s >= %s && %s < %s)", rest, at, first, at, end);
@@ -82,7 +80,7 @@ static void print_joined(struct dfg_gen *g, const struct dff_one_pass *pass, uns
     }
     if (!pass->changes) {
         dfg_line(g, g->block, "%s", loop_over(g, pass->slot));
-        dfg_line(g, g->block, "    %s = %s;", element(g, pass, (struct dfg_text){ f->names[pass->slot], DFG_ATOM }), dfg_start_of(pass->reduce));
+        dfg_line(g, g->block, "    %s = %s;", dfg_pass_element(g, pass, (struct dfg_text){ f->names[pass->slot], DFG_ATOM }), dfg_start_of(pass->reduce));
     }
     join_terms(g, pass, 0);
 }
@@ -116,7 +114,7 @@ struct stretch {
 static void print_element(struct dfg_gen *g, const struct dff_one_pass *pass, const struct stretch *stretch)
 {
     const struct dff_node *n = pass->reduce;
-    const char *b = g->formula->names[pass->slot], *to = element(g, pass, (struct dfg_text){ b, DFG_ATOM });
+    const char *b = g->formula->names[pass->slot], *to = dfg_pass_element(g, pass, (struct dfg_text){ b, DFG_ATOM });
     struct dfg_block term;
     if (stretch->place == BEFORE) {
         dfg_line(g, g->block, "%s = %s;", to, n->op == DFF_SUM ? "0" : dfg_start_of(n));
@@ -125,7 +123,7 @@ static void print_element(struct dfg_gen *g, const struct dff_one_pass *pass, co
     dfg_open_shared(g, &term, (int)n->ranges[0].slot, b);
     term.shift = pass->more - 1;
     const struct dfg_text value = n->op == DFF_COUNT ? dfg_number(g, DFF_I32, 1, 0) : dfg_value(g, n->args[0]);
-    const char *before = element(g, pass, (struct dfg_text){ dfg_printf(g, "%s - 1", b), DFG_PLUS });
+    const char *before = dfg_pass_element(g, pass, (struct dfg_text){ dfg_printf(g, "%s - 1", b), DFG_PLUS });
     dfg_line(g, g->block, "%s = %s;", to, stretch->place == FIRST ? value.c : dfg_joined(g, n, before, value));
     dfg_close(g, &term, "");
 }

@@ -1,5 +1,5 @@
 /* reduce.h - the parts that reductions share: one term after the other (reduce.c), with the loop over columns inside (around.c), and by the items of
- * a work-group of a GPU (reduce_group.c).
+ * work-groups of a GPU (reduce_group.c, pass_group.c).
  */
 #ifndef DFG_REDUCE_H
 #define DFG_REDUCE_H
@@ -49,5 +49,20 @@ struct dfg_text dfg_lane_term(struct dfg_gen *g, const struct dff_node *n);
 struct dfg_text dfg_joined_lanes(struct dfg_gen *g, const struct dff_node *n, struct dfg_text *terms, unsigned count);
 /* "sum_f32": how df_formula.h names a reduction in lanes. */
 const char *dfg_lanes_name(struct dfg_gen *g, const struct dff_node *n);
+
+
+/* ---- reduce_group.c: reduction k of a kernel for GPUs ---- */
+
+/* Declares df_extent0_1, how many values range 1 of reduction 0 has; and C for the product of those of the ranges before range `end`. */
+void dfg_extents_print(struct dfg_gen *g, const struct dff_node *n, unsigned k);
+const char *dfg_extents_before(struct dfg_gen *g, unsigned k, uint32_t end);
+/* Opens a phase, whose barrier stands behind it. */
+bool dfg_phase_open(struct dfg_gen *g, struct dfg_block *phase);
+void dfg_phase_close(struct dfg_gen *g, struct dfg_block *phase);
+/* Prints the values of the ranges in unit df_unit. */
+void dfg_unit_print(struct dfg_gen *g, const struct dff_node *n, unsigned k);
+/* Prints, inside of values for the ranges from r on, the loop of df_lane over its terms of the unit: one of `lanes`, with `size` values of the last range.
+ * term: prints what is done with a term. */
+void dfg_lane_print(struct dfg_gen *g, const struct dff_node *n, uint32_t r, const char *size, const char *lanes, void (*term)(struct dfg_gen *g, const void *arg), const void *arg);
 
 #endif

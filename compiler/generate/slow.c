@@ -1,4 +1,4 @@
-/* slow.c - which formulas compilers can make no vectors of, or that read memory across, and what would help. */
+/* slow.c - which formulas compilers can make no vectors of, that read memory across, or that one thread of a GPU computes, and what would help. */
 #include "compiler/generate/gen.h"
 
 #include <stdlib.h>
@@ -20,6 +20,11 @@ static const struct dfg_slow texts[] = {
                           .remedy = "sums of an index and a number, and quotients by 2, 3 or 4, are read as rows" },
     [DFG_SLOW_DOWN] = { .what = "it reads down the rows of a port while it goes along its own",
                         .remedy = "let the output have its indices in the order in which they are read, or turn the port once, in a kernel of its own" },
+    [DFG_SERIAL_FOLD] = { .on_gpu = true, .what = "one thread takes all terms of an element, because a range between numbers has their order",
+                          .remedy = "end the range with a dimension, as 0..n does: then work-groups share the terms, and other bits may come out" },
+    [DFG_SERIAL_INDEX] = { .on_gpu = true, .what = "one thread takes all terms of an element, or makes a line of running values, because an end of a range holds an index or another range" },
+    [DFG_SERIAL_INSIDE] = { .on_gpu = true, .what = "one thread takes all terms of this reduction, because it stands among those of another and depends on its range",
+                            .remedy = "a kernel of its own, whose output the other one reads, lets work-groups share its terms" },
 };
 
 static bool is_of_columns(const struct dfg_gen *g, const struct dff_node *n)
@@ -95,14 +100,68 @@ static bool is_gather(const struct dfg_gen *g, const struct dff_node *n)
     return computed && !dfg_phases(g) && !dfg_is_chosen(g, n);
 }
 
-static bool is_slow(const struct dfg_gen *g, const struct dff_node *n, enum dfg_slowness why)
+/* ---- on GPUs ---- */
+
+/* Is the node among the terms of a reduction? */
+static bool is_in(const struct dff_node *n, const struct dff_node *in, unsigned char *seen)
+{
+    bool found = n == in;
+    for (uint32_t k = 0; k < in->n_args && !found && !seen[in->id]; k++)
+        found = in->args[k] && is_in(n, in->args[k], seen);
+    seen[in->id] = 1;
+    return found;
+}
+
+static bool is_inside(struct dfg_gen *g, const struct dff_node *n)
+{
+    unsigned char *seen = calloc(g->kernel->n_nodes + 1u, 1);
+    bool inside = false;
+    g->failed |= !seen;
+    for (unsigned i = n->id + 1; i < g->kernel->n_nodes && seen && !inside; i++)
+        if (g->kernel->nodes[i]->kind == DFF_REDUCE && g->facts[i].uses)
+            inside = is_in(n, g->kernel->nodes[i], seen);
+    free(seen);
+    return inside;
+}
+
+/* Has each element a range that is about as long as others', such as x - 4..x + 5? There are many elements then, and few terms. */
+static bool is_moving(const struct dff_node *n)
+{
+    bool moves = false;
+    for (uint32_t r = 0; r < n->n_ranges; r++)
+        moves |= n->ranges[r].from->slots & n->ranges[r].to->slots;
+    return moves;
+}
+
+/* May work-groups share the terms, or several lines? */
+static bool is_shared(const struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dff_one_pass pass;
+    return dfg_pass_find(g, &pass) && pass.reduce == n && (dfg_is_int(n->type) || n->order != DFF_ORDER_RUNNING);
+}
+
+static bool is_serial(struct dfg_gen *g, const struct dff_node *n, enum dfg_slowness why)
+{
+    if (n->kind != DFF_REDUCE || is_shared(g, n))
+        return false;
+    switch (n->order) {
+    case DFF_ORDER_FOLD: return why == DFG_SERIAL_FOLD && has_many_terms(g, n);
+    case DFF_ORDER_RUNNING: case DFF_ORDER_NESTED: return why == DFG_SERIAL_INDEX && !is_moving(n);
+    default: return why == DFG_SERIAL_INSIDE && n->slots && is_inside(g, n); /* without slots it is computed first */
+    }
+}
+
+/* ---- all of them ---- */
+
+static bool is_slow(struct dfg_gen *g, const struct dff_node *n, enum dfg_slowness why)
 {
     switch (why) {
     case DFG_SLOW_FOLD: return is_fold(g, n);
     case DFG_SLOW_WINDOW: return is_window(g, n);
     case DFG_SLOW_DIVISION: return is_division(g, n);
     case DFG_SLOW_GATHER: return is_gather(g, n);
-    default: return reads_down(g, n) && !is_gather(g, n);
+    case DFG_SLOW_DOWN: return reads_down(g, n) && !is_gather(g, n);
+    default: return is_serial(g, n, why);
     }
 }
 
@@ -137,5 +196,5 @@ bool dfg_slow_find(const struct dff_kernel *formulas, struct dfg_slow *found)
     }
     free(g.facts);
     dfl_arena_free(g.arena);
-    return good;
+    return good && !g.failed;
 }

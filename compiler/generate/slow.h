@@ -5,11 +5,16 @@
 
 #include "compiler/formula/formula.h"
 
-enum dfg_slowness { DFG_SLOW_FOLD, DFG_SLOW_WINDOW, DFG_SLOW_DIVISION, DFG_SLOW_GATHER, DFG_SLOW_DOWN, DFG_SLOWNESSES };
+enum dfg_slowness {
+    DFG_SLOW_FOLD, DFG_SLOW_WINDOW, DFG_SLOW_DIVISION, DFG_SLOW_GATHER, DFG_SLOW_DOWN,
+    DFG_SERIAL_FOLD, DFG_SERIAL_INDEX, DFG_SERIAL_INSIDE, /* reductions that a GPU computes term by term */
+    DFG_SLOWNESSES
+};
 
 struct dfg_slow {
     struct dfl_loc loc;                 /* of what is slow */
-    const char *what, *remedy;          /* a sentence, and what would help; what NULL: there is nothing */
+    const char *what, *remedy;          /* a sentence, and what would help, NULL if nothing does; what NULL: there is nothing */
+    bool on_gpu;                        /* there only */
     bool much;                          /* several times: worth a word when it is compiled */
 };
 

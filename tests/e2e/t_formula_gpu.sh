@@ -61,9 +61,19 @@ for order in 1 -1; do
     if cmp -s race.out blur2.out; then fail "race$order" "the bits are the same"; else pass "race$order"; fi
 done
 
-# Reductions that a work-group shares: whichever item comes first.
-cases=(reductions values); ! long || cases+=(sums histograms accs ranged long)
-as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes='-O0 --emu-gpu-code --cflags=-DDF_RACES=-1' --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
+# Reductions, histograms and scans that work-groups share: with the sizes of a run, and with those of a test, whichever item comes first.
+cases=(reductions values histograms); ! long || cases+=(sums accs ranged long)
+as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes='-O0 --emu-gpu-code;-O0 --emu-gpu-code --cflags=-DDF_RACES=-1' --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
+
+# A whole picture that becomes one number, a histogram or a running sum: many work-groups, and the CPU's bits. The table of docs/results/gpu.md is what it says.
+table() { python3 "$DF_SOURCE/tests/bench/gpu/reductions.py" "$DF_BUILD" --rows="$1" >"table-$1"; }
+if table 300 && [ "$(grep -c '| the same |$' table-300)" = 6 ] && grep -q '^| sum of f32 | 19, 1 | ' table-300; then pass pictures; else fail pictures "$(tail -n 3 table-300)"; fi
+if long; then
+    table 8192 || fail large "$(tail -n 3 table-8192)"
+    while read -r line; do
+        if grep -qF "${line% the same |}" "$DF_SOURCE/docs/results/gpu.md"; then pass "large-${line:2:10}"; else fail "large-${line:2:10}" "docs/results/gpu.md has no '$line'"; fi
+    done < <(tail -n +3 table-8192)
+fi
 
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -z "$nvcc" ] || [ ! -e "$DF_BUILD/lib/libdf-cuda.a" ]; then skip nvcc "no nvcc here, or dfc without CUDA"; return 0; fi

@@ -54,6 +54,10 @@ report explain-csv explain wave.df --platform=machine.df --policy=heft --format=
 report explain-changes explain stream.df --platform=machine.df --what-if --format=csv
 report explain-node explain volume.df --platform=machine.df --node='back*' --policy=heft
 report explain-slow explain slow.df --platform=machine.df --top=0
+report explain-serial explain serial.df --platform=machine.df --top=0
+echo 'platform alone { cpu host { workers = 3; } }' >alone.df
+expect serial-alone 0 '^slow: serial.df:7, fixed' "$DFC" explain serial.df --platform=alone.df --top=0
+if "$DFC" explain serial.df --platform=alone.df --top=0 | grep -q 'on a GPU'; then fail serial-no-gpu; else pass serial-no-gpu; fi
 report notes notes.df --lib --nvcc=none -o libnotes.so
 [ -z "$("$DFC" notes.df --lib --nvcc=none -w -o libnotes.so 2>&1)" ] && pass notes-silent || fail notes-silent "-w has notes"
 for step in graph dot metis plan ast; do report "emit-$step" small.df --platform=machine.df --emit=$step; done

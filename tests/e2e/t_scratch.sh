@@ -63,6 +63,27 @@ takes large "$(planned tiled.df --gpu-tile=500x500 -D n=200 | cut -d' ' -f2)" ./
 formulas_for none
 check cpu-code-compile "$DFC" tiled.df --nvcc=none -O0 -o cpu_code && takes cpu-code 0 ./cpu_code --n=200
 
+# Work-groups hand results of reductions to each other in scratch: 1024 x 1024 terms, which is fewer than 2^18 results can be of, and a line of 33 along rows.
+cat >sums.df <<'X'
+param n = 1024 dynamic;
+kernel make(out p: f32[n, n]) { p[y, x] = (y * 31 + x * 17) % 1009 * 0.1; }
+kernel sums(in p: f32[h, w], out o: f64[3]) {
+    o[0] = sum(y in 0..h, x in 0..w: p[y, x]) / (h * w);
+    o[1] = sum(y in 0..h, x in 0..w: f64(p[y, x])) + max(y in 0..h, x in 0..w: p[y, x]);
+    o[2] = argmax(x in 0..w: p[0, x]);
+}
+kernel show(in o: f64[3]) cpu {{ unsigned long bits; for (int i = 0; i < 3; i++) { memcpy(&bits, &o[i], 8); printf("%lx\n", bits); } }};
+graph main { p: f32[n, n] = make(); o = sums(p) @gpu; show(o); }
+X
+# shellcheck disable=SC2086
+check sums-compile "$DFC" sums.df $gpu -o sums
+host ./sums
+expect sums-plan 0 ' 3674112$' planned sums.df
+takes sums 3674112 ./sums
+host ./sums --n=40
+read -r _ scratch <<<"$(planned sums.df -D n=40)"
+takes small-sums "$scratch" ./sums --n=40
+
 # What does not fit is known before. dfc divides a node that then fits, and without a hint it may run on the CPU.
 sed 's/ @gpu//g' three.df >free.df
 expect too-little 0 "first\+second\+third' fits nowhere: one job of it needs 16777216 bytes, 'gpu0' has 15728640" "$DFC" three.df --device=emu --gpu-mem=15MiB \

@@ -226,7 +226,7 @@ def both(values, form='{}'):
 def shown(name):
     """The kernel's name, of a group's its first and last kernel."""
     text = re.sub(r'^df_kernel_', '', name)
-    text = re.sub(r'^df_group_(?!\d)', '', text) + (', groups' if name.startswith('df_group_') else '')
+    text = re.sub(r'^df_(group|pass)_(?!\d)', '', text) + (', groups' if name.startswith(('df_group_', 'df_pass_')) else '')
     group = re.match(r'df_group\d+_(.*)', text)
     return f'{group[1]}, fused' if group else text
 

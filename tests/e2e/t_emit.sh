@@ -40,7 +40,7 @@ expect plan-promise 0 '^memory of u1 titan: 16384 bytes for a wave in any order 
     "$DFC" memory.df --emit=plan
 expect plan-in-place 0 '^ v4 d, v5 e: 8192 bytes at 8192; n4 to n6$' "$DFC" memory.df --emit=plan
 expect plan-once 0 '^ v0 t: 4096 bytes at 0, once; n0 to the end$' "$DFC" memory.df --emit=plan
-expect partition-promise 0 '^memory +titan needs 28 KiB for one wave in any order \(at least 28 KiB\), 28 KiB for its largest job; fits in 45 KiB with 2 waves in flight, not with 4$' \
+expect partition-promise 0 '^memory +titan needs 28 KiB for one wave in any order \(at least 28 KiB\), 8 KiB of that for scratch, 28 KiB for its largest job; fits in 45 KiB with 2 waves in flight, not with 4$' \
     "$DFC" partition memory.df --gpu-mem=45KiB
 sed 's/, tmp s: f32\[k\]//; s/f32\[2000\]/f32[1000]/; s/c = f(b, t);/c = f(b, t); c2 = f(b, t); sink(c2);/' memory.df > tight.df
 expect partition-no-promise 0 'largest job; one wave needs 20 KiB of 16 KiB: blocks will be evicted$' "$DFC" partition tight.df --gpu-mem=16KiB

@@ -432,7 +432,7 @@ static void note_way(struct dfg_gen *g, struct dfg_row *row, const struct dff_no
     const enum dff_border border = border_of(g, read, d);
     struct dfg_bound bound = { .extent = NULL };
     if (!row || d > row->lead || !find_bound(g, dfg_index_in(g, read, d), &bound) || bound.factor != 1) {
-        g->stage.has_other_bounds |= border != DFF_NONE;
+        g->stage.has_other_bounds |= border != DFF_NONE && g->column >= 0 && read->args[d]->slots >> g->column & 1; /* else MAIN keeps it inside for each column */
         if (row)
             row->has_others |= border != DFF_NONE || d == row->lead;
         return;

@@ -28,7 +28,7 @@ else
     at_most sums-column-extent 1.1 rows_s_column 65 rows_s_column_65 65
     at_most sums-box 8 rows_s_box_31 31 rows_s_column_65 65
     at_most sums-box-extent 2 rows_s_box 65 rows_s_box_31 31
-    at_most condition 2 c_row 31 c_row_31 31
+    at_most condition 1.28 c_row 31 c_row_31 31
     at_most exp 1.3 e_row 31 e_row_31 31
     at_most dynamic 2 f_dynamic 63 f_row_63 63
 fi

@@ -153,13 +153,14 @@ static void print_launch(struct dfg_gen *g, unsigned number, bool known)
     for (int a = 0; a < 3; a++)
         extents[a] = axes.of[a] < 0 ? "1" : axes.of[a] == 0 && dfg_has_parts(g) ? dfg_printf(g, "%s - %s", to, from)
                                                                                : dfg_index(g, port->extents[axes.of[a]]).c;
+    const char *arguments = dfg_gpu_arguments(g); /* what they declare stands before the condition */
     if (dfg_has_parts(g)) {
         dfg_line(g, g->block, "if (%s > %s)", to, from);
         rows = dfg_printf(g, ", %s, %s", from, to);
     }
     dfg_line(g, g->block, "%sDF_LAUNCH_ALL(df_%s_%c_%u, df_grid(dim3(%s), %s, %s, %s), dim3(%s), stream, %s%s%s%s);",
              *rows ? "    " : "", known ? "known" : "kernel", DFG_NAME, number, block, extents[0], extents[1], extents[2], block, dfg_arguments(g),
-             dfg_gpu_arguments(g), known ? dfg_printf(g, ", (const uint8_t *)%s", dfg_scratch(g, 0)) : "", rows);
+             arguments, known ? dfg_printf(g, ", (const uint8_t *)%s", dfg_scratch(g, 0)) : "", rows);
 }
 
 /* Prints the launches of reductions that work-groups share, and behind them the one of a thread for each element. */

@@ -9,6 +9,9 @@
  *           eight items execute each phase one after the other, the first or the last one first, and local memory begins with
  *           other values and is checked: a missing barrier changes the bits, an index outside ends the program. With -DDF_LAUNCHES
  *           launches are printed.
+ * Counts:   with -DDF_COUNT_LOADS the host counts each access to global memory. At its end the program prints, for each kernel, its launches and the
+ *           elements that it loaded and stored; then for each stage of tiles the elements that it computed, how many its streams have (of nodes
+ *           that are not divided), and the operations for each of them.
  * Threads:  any.
  */
 #ifndef DF_FORMULA_GPU_H
@@ -25,7 +28,10 @@
 #define DF_DEVICE_DATA static __device__ const
 #define DF_ITEMS_AT_MOST(n) __launch_bounds__(n)
 #define DF_OF_MOST_ITEMS __launch_bounds__(DF_MOST_ITEMS, 4) /* at least four work-groups on a multiprocessor: at most 64 registers */
+#define DF_GLOBAL(type) type *restrict
 #define DF_LOCAL(type, name, n) __shared__ type name[n]
+#define DF_LOCAL_IN(type, name, other) type *const name = other /* in the array of `other`, of which nothing is read any more */
+#define DF_STAGE(number, name, work, n, whole)
 #define DF_PHASE
 #define DF_BARRIER() __syncthreads()
 #define DF_AT(place) (int32_t)(place)
@@ -41,6 +47,9 @@
 #define DF_GROUPS_Z (int64_t)gridDim.z
 #else
 #define DF_LAUNCH(function, grid, block, stream, ...) df_on_host(grid, block, [&] { function(__VA_ARGS__); })
+#ifndef DF_COUNT_LOADS
+#define DF_GLOBAL(type) type *restrict
+#define DF_STAGE(number, name, work, n, whole)
 #ifdef DF_LAUNCHES                      /* each launch is printed to standard error, with the shape that it has on a GPU */
 #include <stdio.h>
 #define DF_LAUNCH_ALL(function, grid, block, stream, ...) \
@@ -48,10 +57,75 @@
 #else
 #define DF_LAUNCH_ALL(function, grid, block, stream, ...) df_once_on_host([&] { function(__VA_ARGS__); })
 #endif
+#else
+#define DF_GLOBAL(type) df_counted<type>
+#define DF_LAUNCH_ALL(function, grid, block, stream, ...) \
+    df_once_on_host([&] { df_count_launch([]() -> df_counts & { static df_counts counts(#function); return counts; }(), [&] { function(__VA_ARGS__); }); })
+#define DF_STAGE(number, name, work, n, whole) df_count_stage(number, name, work, n, whole)
+#include <stdio.h>
+
+enum { df_most_stages = 256 };
+struct df_counts {                      /* of a kernel */
+    const char *kernel, *stage[df_most_stages] = {};
+    int64_t launches = 0, loads = 0, stores = 0, work[df_most_stages] = {}, made[df_most_stages] = {}, whole[df_most_stages] = {};
+    explicit df_counts(const char *name) : kernel(name) {}
+    df_counts(const df_counts &) = delete;
+    ~df_counts()
+    {
+        if (!launches)
+            return;
+        fprintf(stderr, "%s: launches %lld, loads %lld, stores %lld\n", kernel, (long long)launches, (long long)loads, (long long)stores);
+        for (int k = 0; k < df_most_stages; k++)
+            if (stage[k])
+                fprintf(stderr, "    %s: computed %lld of %lld, operations %lld\n", stage[k], (long long)made[k], (long long)(launches * whole[k]),
+                        (long long)work[k]);
+    }
+};
+static thread_local int64_t df_loads, df_stores;
+static thread_local df_counts *df_counting;
+
+static void df_count_stage(int number, const char *name, int64_t work, int64_t n, int64_t whole)
+{
+    if (number >= df_most_stages)
+        return;
+    __atomic_store_n(&df_counting->stage[number], name, __ATOMIC_RELAXED);
+    __atomic_store_n(&df_counting->work[number], work, __ATOMIC_RELAXED);
+    __atomic_store_n(&df_counting->whole[number], whole, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&df_counting->made[number], n, __ATOMIC_RELAXED);
+}
+
+template <class function> static void df_count_launch(df_counts &counts, function body)
+{
+    df_loads = df_stores = 0;
+    df_counting = &counts;
+    body();
+    __atomic_add_fetch(&counts.launches, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&counts.loads, df_loads, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&counts.stores, df_stores, __ATOMIC_RELAXED);
+}
+
+template <class type> struct df_counted { /* a pointer to global memory that kernels may write to */
+    struct element {
+        type *at;
+        operator type() const { return df_loads++, *at; }
+        void operator=(type value) const { df_stores++, *at = value; }
+        void operator=(const element &from) const { *this = (type)from; }
+    };
+    type *at;
+    df_counted(type *first) : at(first) {}
+    element operator[](int64_t i) const { return element{ at + i }; }
+};
+template <class type> struct df_counted<const type> {
+    const type *at;
+    df_counted(const type *first) : at(first) {}
+    type operator[](int64_t i) const { return df_loads++, at[i]; }
+};
+#endif
 #define DF_ON_DEVICE static inline
 #define DF_DEVICE_DATA static const
 #define DF_ITEMS_AT_MOST(n)
 #define DF_OF_MOST_ITEMS
+#define DF_LOCAL_IN(type, name, other) auto &name = other
 #define DF_AT(place) (place)
 #define DF_GROUP_X DF_LONG(0)
 #define DF_GROUP_Y DF_LONG(0)

@@ -158,16 +158,38 @@ static inline void df_strip_made(struct df_strip_stage *stage)
 
 /* ---- tiles on a GPU ---- */
 
+struct df_span {                        /* rows or columns as struct df_rows has them, in half the registers: no extent is above INT32_MAX there */
+    int32_t from, to;
+};
+
 /* The rows, or columns, that leave a stage from the tile of first <= row < end; times and by are its rate. */
-DF_STRIP_CALL struct df_rows df_tile_own(int64_t first, int64_t end, int32_t times, int32_t by, int64_t extent)
+DF_STRIP_CALL struct df_span df_tile_own(int64_t first, int64_t end, int32_t times, int32_t by, int64_t extent)
 {
-    struct df_rows own = { times * first / by, df_strip_least(times * end / by, extent) };
-    if (own.from >= own.to)
-        own.from = own.to = 0;
+    const int64_t from = times * first / by, to = df_strip_least(times * end / by, extent);
+    struct df_span own = { 0, 0 };
+    if (from < to) {
+        own.from = (int32_t)from;
+        own.to = (int32_t)to;
+    }
     return own;
 }
 
-DF_STRIP_CALL bool df_is_some(struct df_rows rows, struct df_rows columns)
+/* As df_strip_need(). */
+DF_STRIP_CALL void df_tile_need(struct df_span *need, struct df_span of, const struct df_strip_read *read, int64_t extent)
+{
+    struct df_rows rows = { need->from, need->to };
+    const struct df_rows readers = { of.from, of.to };
+    df_strip_need(&rows, readers, read, extent);
+    need->from = (int32_t)rows.from;
+    need->to = (int32_t)rows.to;
+}
+
+DF_STRIP_CALL int32_t df_span_length(struct df_span span)
+{
+    return span.to - span.from;
+}
+
+DF_STRIP_CALL bool df_is_some(struct df_span rows, struct df_span columns)
 {
     return rows.from < rows.to && columns.from < columns.to;
 }

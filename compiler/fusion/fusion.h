@@ -56,6 +56,12 @@ struct dff_stage {                      /* a member that makes rows; one whose s
     struct dfu_ratio rate, column_rate;
 };
 
+enum dfu_in {                           /* how a group reads a stream from outside */
+    DFU_IN_TILES,                       /* an element at its own indices before the rows, and as the reads of its stage say */
+    DFU_IN_WHOLE,                       /* anyhow; a part of a divided node has all of it */
+    DFU_IN_ROWS                         /* anyhow; a part has some rows of it */
+};
+
 struct dff_strips {                     /* how a group's kernel is computed; dff_kernel.strips */
     unsigned dim;                       /* dimension that counts rows; those before it are loops around the strips */
     unsigned n_stages, n_reads;
@@ -72,6 +78,9 @@ struct dff_strips {                     /* how a group's kernel is computed; dff
                                          * for which no tile is enough */
     unsigned n_column_reads;
     const struct df_strip_read *column_reads; /* the columns that stages read of each other */
+    unsigned n_in_reads, n_in_column_reads;
+    const struct df_strip_read *in_reads, *in_column_reads; /* what stages read of streams from outside; `made` is the stream */
+    const enum dfu_in *in;              /* by stream from outside */
     unsigned n_inside;
     const struct dff_node *const *inside; /* extents of streams that do not leave, if they are no variable and no number */
 };
@@ -194,30 +203,51 @@ void dfu_part_rows(const struct dfu_wiring *wiring, const uint64_t *const *in_ro
 #define DFU_ITEMS 256                   /* of a work-group, at most */
 #define DFU_MOST_LOCAL_BYTES (40u << 10) /* four work-groups of 256 items are half of what an SM of compute capability 8.0 holds */
 
+#define DFU_MOST_STAGED 8               /* inputs that a tile copies */
+#define DFU_MOST_STAGES (DFU_MOST_MEMBERS + DFU_MOST_STAGED)
+
 struct dfu_tiles {
     unsigned rows, columns;             /* outputs of a tile: of a stage whose rate is 1 */
-    uint64_t y[DFU_MOST_MEMBERS], x[DFU_MOST_MEMBERS]; /* by stage: rows and columns of its streams that a tile may need, at most */
-    bool is_local[DFL_MAX_PORTS];       /* by port of the callee: its elements are in the tile's local memory */
+    unsigned n_stages, n_staged;        /* stages of the group, and behind them those that copy an input each */
+    unsigned staged[DFU_MOST_STAGED];   /* by such a stage: the input */
+    unsigned together[DFU_MOST_MEMBERS]; /* by stage of the group: rows that an item computes at a time */
+    uint64_t y[DFU_MOST_STAGES], x[DFU_MOST_STAGES]; /* by stage: rows and columns of its streams that a tile may need, at most */
+    /* By port of the callee: */
+    bool is_local[DFL_MAX_PORTS];       /* its elements are in the tile's local memory */
+    unsigned copied[DFL_MAX_PORTS];     /* if this input has so many elements or fewer, they are all there too; 0: they are not */
+    unsigned array[DFL_MAX_PORTS];      /* the port whose array has it, where there is no longer what was there before */
 };
 
-struct dfu_axis {                       /* of a group: rows or columns, with the reads between stages along it */
-    const struct df_strip_read *reads;
-    unsigned n;
+struct dfu_axis {                       /* of a group: rows or columns, with the reads along it */
+    const struct df_strip_read *reads, *in_reads; /* between stages, and of streams from outside */
+    unsigned n, n_in;
     bool is_column;
 };
 struct dfu_axis dfu_axis_rows(const struct dff_strips *strips);
 struct dfu_axis dfu_axis_columns(const struct dff_strips *strips);
 struct dfu_ratio dfu_axis_rate(const struct dff_stage *stage, struct dfu_axis axis);
-const struct dff_node *dfu_axis_extent(const struct dff_stage *stage, struct dfu_axis axis);
+const struct dff_node *dfu_axis_extent(const struct dff_kernel *kernel, const struct dfu_tiles *tiles, unsigned stage, struct dfu_axis axis);
+/* The r-th read of n + n_in in the axis. false: it is of an input that is not staged. */
+bool dfu_axis_read(const struct dff_kernel *kernel, const struct dfu_tiles *tiles, struct dfu_axis axis, unsigned r, struct df_strip_read *read);
 
-/* Finds the tiles of a group: the asked ones, or the smallest that the generator tries (rows 0). false: it has none, because it is read in other ways,
- * or because they do not fit into local memory. */
+/* Finds the tiles of a group: the asked ones, or the smallest that the generator tries (rows 0), of which no input is staged. false: it has none, because it
+ * is read in other ways, or because they do not fit into local memory. */
 bool dfu_tiles_find(const struct dff_kernel *kernel, struct dfc_tile asked, struct dfu_tiles *tiles);
+/* The stage that makes a port of the callee in the tile. DF_NONE: it comes from outside and is not staged. */
+unsigned dfu_tiles_stage(const struct dff_kernel *kernel, const struct dfu_tiles *tiles, uint32_t port);
+/* Can tiles copy what they need of the input? */
+bool dfu_tiles_can_stage(const struct dff_kernel *kernel, uint32_t port);
 /* Finds y and x of tiles with other rows and columns. */
-void dfu_tiles_measure(const struct dff_strips *strips, struct dfu_tiles *tiles);
+void dfu_tiles_measure(const struct dff_kernel *kernel, struct dfu_tiles *tiles);
+/* Elements of a port for each place of the axes: its channels. */
+uint64_t dfu_tiles_channels(const struct dff_kernel *kernel, uint32_t port);
 /* Elements of a port that is_local, in one tile. */
 uint64_t dfu_tiles_elements(const struct dff_kernel *kernel, const struct dfu_tiles *tiles, uint32_t port);
-/* Do all of them fit into local memory? */
+/* Is the port, or may it be, in local memory? Then `array` says where, */
+static inline bool dfu_tiles_has(const struct dfu_tiles *tiles, uint32_t port) { return tiles->is_local[port] || tiles->copied[port]; }
+/* and an array has so many elements: of all ports that use it. */
+uint64_t dfu_tiles_room(const struct dff_kernel *kernel, const struct dfu_tiles *tiles, uint32_t array);
+/* Do all arrays fit into local memory? */
 bool dfu_tiles_fit(const struct dff_kernel *kernel, const struct dfu_tiles *tiles);
 
 /* ---- strips.c ---- */

@@ -104,30 +104,52 @@ static bool add_read(struct dfu_merge *m, struct dfr_array *reads, struct df_str
     return added || dfc_no_memory(m->b.u);
 }
 
-/* What the stage reads of others by a member, whose rows it reads as `first` says: through streams that are inlined too. stage_of: by member. */
-static bool add_reads(struct dfu_merge *m, const uint32_t *stage_of, uint32_t stage, unsigned dim, unsigned reader,
-                      const struct dfu_rows *first, struct dfr_array *reads)
+struct reads_of_stages {                /* the rows that stages read, while they are gathered */
+    const uint32_t *stage_of;           /* by member */
+    unsigned dim;                       /* counts the rows */
+    struct dfr_array inner, in;         /* struct df_strip_read: of each other, and of streams from outside */
+    enum dfu_in *in_is;                 /* by stream from outside; those that are read in other ways are no longer TILES */
+};
+
+/* What the stage reads of others by a member, whose rows it reads as `first` says: through streams that are inlined too. */
+static bool add_reads(struct dfu_merge *m, struct reads_of_stages *of, uint32_t stage, unsigned reader, const struct dfu_rows *first)
 {
     const struct dfu_member *member = &m->wiring->member[reader];
     for (unsigned i = 0; i < member->callee->sig.n_in; i++) {
         const struct dfu_source *from = &member->in[i];
+        const bool outside = from->member < 0;
         struct dfu_rows rows;
-        if (from->member < 0)
+        if (dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], of->dim, &rows) && outside) {
+            of->in_is[from->slot] = DFU_IN_ROWS;
             continue;
-        dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], dim, &rows);
+        }
         if (!rows.taps)
             continue;
         rows = dfu_rows_through(first, &rows);
-        if (m->streams[from->member][from->slot].inlined) {
-            if (!add_reads(m, stage_of, stage, dim, (unsigned)from->member, &rows, reads))
+        if (!outside && m->streams[from->member][from->slot].inlined) {
+            if (!add_reads(m, of, stage, (unsigned)from->member, &rows))
                 return false;
-        } else if (!add_read(m, reads, (struct df_strip_read){ (uint16_t)stage, (uint16_t)stage_of[from->member], (int32_t)rows.rate.times,
-                                                               (int32_t)rows.rate.by, (int32_t)rows.low, (int32_t)rows.high,
-                                                               (int)rows.border })) {
+        } else if (!add_read(m, outside ? &of->in : &of->inner,
+                             (struct df_strip_read){ (uint16_t)stage, (uint16_t)(outside ? from->slot : of->stage_of[from->member]),
+                                                     (int32_t)rows.rate.times, (int32_t)rows.rate.by, (int32_t)rows.low, (int32_t)rows.high,
+                                                     (int)rows.border })) {
             return false;
         }
+        if (outside && rows.rate.by > 1) /* through an inlined stream it may be a row more than a part has */
+            of->in_is[from->slot] = DFU_IN_ROWS;
     }
     return true;
+}
+
+/* Completes what is known of the stream that a member reads in slot i. */
+static void check_outside(const struct dfu_member *member, unsigned i, unsigned dim, enum dfu_in *in)
+{
+    struct dfu_rows rows;
+    for (unsigned d = 0; d < dim && *in == DFU_IN_TILES; d++)
+        if (dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], d, &rows) || !dfu_in_place(&rows) || rows.border != DFF_NONE)
+            *in = DFU_IN_ROWS;
+    if (*in == DFU_IN_ROWS && dfu_why_no_rows(member->callee, member->callee->sig.in_port[i], 0, &rows))
+        *in = DFU_IN_WHOLE;
 }
 
 /* What all rates divide, unless that is much. */
@@ -219,38 +241,51 @@ static bool plan_gpu(struct dfu_merge *m, struct dff_strips *strips, struct dff_
     return planes;
 }
 
-/* The reads between all stages in dimension `dim`, in the unit's arena. NULL: no memory. */
-static const struct df_strip_read *find_reads(struct dfu_merge *m, const struct dff_strips *strips, const uint32_t *stage_of,
-                                              const struct dff_stage *stages, unsigned dim, unsigned *n)
+/* A copy of gathered reads in the unit's arena. NULL: no memory. */
+static const struct df_strip_read *keep_reads(struct dfu_merge *m, const struct dfr_array *reads, unsigned *n)
+{
+    struct df_strip_read *kept = dfc_alloc(m->b.u, (reads->n + 1) * sizeof *kept);
+    if (kept && reads->n)
+        memcpy(kept, reads->items, reads->n * sizeof *kept);
+    *n = reads->n;
+    return kept;
+}
+
+/* Finds the reads of all stages along their rows, or along their columns. */
+static bool find_reads(struct dfu_merge *m, struct dff_strips *strips, const uint32_t *stage_of, const struct dff_stage *stages, bool columns,
+                       enum dfu_in *in)
 {
     const struct dfu_rows own = { .rate = { 1, 1 } };
-    struct dfr_array reads = { 0 };
+    struct reads_of_stages of = { .stage_of = stage_of, .dim = strips->dim + columns, .in_is = in };
     bool ok = true;
     for (unsigned s = 0; ok && s < strips->n_stages; s++)
-        ok = add_reads(m, stage_of, s, dim, stages[s].member, &own, &reads);
-    struct df_strip_read *kept = ok ? dfc_alloc(m->b.u, (reads.n + 1) * sizeof *kept) : NULL;
-    if (kept && reads.n)
-        memcpy(kept, reads.items, reads.n * sizeof *kept);
-    *n = reads.n;
-    dfr_array_free(&reads);
-    return kept;
+        ok = add_reads(m, &of, s, stages[s].member, &own);
+    ok = ok && (*(columns ? &strips->column_reads : &strips->reads) = keep_reads(m, &of.inner, columns ? &strips->n_column_reads : &strips->n_reads)) &&
+         (*(columns ? &strips->in_column_reads : &strips->in_reads) = keep_reads(m, &of.in, columns ? &strips->n_in_column_reads : &strips->n_in_reads));
+    dfr_array_free(&of.inner);
+    dfr_array_free(&of.in);
+    return ok;
 }
 
 bool dfu_add_strips(struct dfu_merge *m, struct dff_kernel *kernel)
 {
     struct dff_strips *strips = dfc_alloc(m->b.u, sizeof *strips);
     struct dff_stage *stages = dfc_alloc(m->b.u, m->wiring->n * sizeof *stages);
+    enum dfu_in *in = dfc_alloc(m->b.u, (m->wiring->n_outside + 1u) * sizeof *in);
     uint32_t stage_of[DFU_MOST_MEMBERS];
     if (strips) {
         strips->dim = dim_of_rows(m, kernel);
         strips->axes = axes_of_tiles(m, kernel, strips->dim);
     }
-    bool ok = strips && stages && make_stages(m, strips, stage_of, stages, kernel);
-    ok = ok && (strips->reads = find_reads(m, strips, stage_of, stages, strips->dim, &strips->n_reads));
-    if (ok && strips->axes == 2)
-        ok = (strips->column_reads = find_reads(m, strips, stage_of, stages, strips->dim + 1, &strips->n_column_reads)) != NULL;
-    ok = ok && add_strip_variables(m, strips, stage_of);
+    bool ok = strips && stages && in && make_stages(m, strips, stage_of, stages, kernel);
+    ok = ok && find_reads(m, strips, stage_of, stages, false, in) &&
+         (strips->axes < 2 || find_reads(m, strips, stage_of, stages, true, in)) && add_strip_variables(m, strips, stage_of);
     if (ok) {
+        for (unsigned k = 0; k < m->wiring->n; k++)
+            for (unsigned i = 0; i < m->wiring->member[k].callee->sig.n_in; i++)
+                if (m->wiring->member[k].in[i].member < 0)
+                    check_outside(&m->wiring->member[k], i, strips->dim, &in[m->wiring->member[k].in[i].slot]);
+        strips->in = in;
         strips->stages = stages;
         strips->inside = m->inside;
         strips->n_inside = m->n_inside;

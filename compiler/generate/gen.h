@@ -45,6 +45,7 @@ struct dfg_block {
     int64_t number;
     int64_t modulus, residue;           /* the slot is a multiple of `modulus`, and `residue`; modulus 0: nothing is known */
     bool is_column;                     /* a loop over columns */
+    bool is_phase;                      /* of a tile */
     bool is_long;                       /* a loop whose trip count is large or unknown */
     bool is_bounded;                    /* a loop of which the slot is from `low` to `high` */
     const struct dff_range *range;      /* if an end of it is no number: from its `from` + low to its `to` + high */
@@ -191,7 +192,7 @@ struct dfg_gen {
     struct dfl_arena *arena;
     const struct dff_kernel *kernel;
     const struct dff_formula *formula;  /* that is printed: the first of `siblings` */
-    const struct dff_formula *siblings[DFG_MOST_SIBLINGS]; /* formulas of one port, with the same loops: o[y, x, 0], o[y, x, 1], … (siblings.c) */
+    const struct dff_formula *siblings[DFG_MOST_SIBLINGS]; /* formulas with the same loops: o[y, x, 0], o[y, x, 1], … of one port (siblings.c); in tiles of ports of one stage, too */
     unsigned n_siblings;                /* of them */
     const struct dfl_sink *sink;
     struct dfg_fact *facts;             /* by node id: all_facts or near_facts, as dfg_facts_choose() says */
@@ -498,8 +499,10 @@ static inline bool dfg_is_local(const struct dfg_gen *g, uint32_t port)
 }
 /* The element at `at` of such a port: "df_tile_g[…]". */
 const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg_text *at);
-/* C that says whether the tile has the formula's element as its own, so that it leaves the group from here. NULL: none leaves. */
-const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f);
+/* The element at `place` of an input that may be there as a whole. NULL: it is not, where g->block is printed. */
+const char *dfg_tiles_copied(struct dfg_gen *g, uint32_t port, const char *place);
+/* C that says whether the tile has the formula's element at `at` as its own, so that it leaves the group from here. NULL: none leaves. */
+const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f, const struct dfg_text *at);
 
 /* ---- around.c ---- */
 
@@ -543,8 +546,6 @@ void dfg_pass_launch(struct dfg_gen *g, unsigned number, const struct dff_one_pa
 
 /* ---- generate_cuda.c ---- */
 
-/* Prints the loops over the formula's indices from dimension d on, and the element inside of them, into g->block. head: of the loop over a dimension. */
-void dfg_gpu_loops(struct dfg_gen *g, unsigned d, const char *(*head)(struct dfg_gen *g, unsigned d, const void *arg), const void *arg);
 /* Parameters for the ports of a function for GPUs. */
 const char *dfg_gpu_ports(struct dfg_gen *g);
 /* C for the address of the kernel's scratch (dff_add_scratch()), in the function that libdf calls. */

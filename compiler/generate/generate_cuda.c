@@ -38,9 +38,8 @@ static struct axes find_axes(const struct dfg_gen *g)
     return axes;
 }
 
-static const char *loop_head(struct dfg_gen *g, unsigned d, const void *arg)
+static const char *loop_head(struct dfg_gen *g, unsigned d, const struct axes *axes)
 {
-    const struct axes *axes = arg;
     const bool part = d == 0 && dfg_has_parts(g);
     const char *name = g->formula->names[d], *begin = part ? "df_from + " : "";
     const char *extent = part ? "df_to" : dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS);
@@ -53,7 +52,8 @@ static const char *loop_head(struct dfg_gen *g, unsigned d, const void *arg)
 
 /* ---- a formula ---- */
 
-void dfg_gpu_loops(struct dfg_gen *g, unsigned d, const char *(*head)(struct dfg_gen *g, unsigned d, const void *arg), const void *arg)
+/* Prints the loops over the formula's indices from dimension d on, and the element inside of them, into g->block. */
+static void print_loops(struct dfg_gen *g, unsigned d, const struct axes *axes)
 {
     while (d < g->formula->rank && !g->formula->is_index[d])
         d++;
@@ -62,10 +62,10 @@ void dfg_gpu_loops(struct dfg_gen *g, unsigned d, const char *(*head)(struct dfg
         return;
     }
     struct dfg_block block;
-    const char *line = head(g, d, arg);
+    const char *head = loop_head(g, d, axes);
     if (dfg_open(g, &block, (int)d, g->formula->names[d]))
-        dfg_gpu_loops(g, d + 1, head, arg);
-    dfg_close(g, &block, line);
+        print_loops(g, d + 1, axes);
+    dfg_close(g, &block, head);
 }
 
 /* Does the function take the port? Streams in the local memory of tiles have no other, unless they leave. */
@@ -79,7 +79,7 @@ const char *dfg_gpu_ports(struct dfg_gen *g)
     const char *text = "";
     for (unsigned p = 0; p < g->kernel->n_ports; p++)
         if (is_taken(g, p))
-            text = dfg_printf(g, "%s%s%s%s *restrict %s", text, *text ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
+            text = dfg_printf(g, "%s%sDF_GLOBAL(%s%s) %s", text, *text ? ", " : "", g->kernel->ports[p].mode == DF_IN ? "const " : "",
                               df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p));
     return text;
 }
@@ -96,7 +96,7 @@ static void print_formula(FILE *out, struct dfg_gen *g, unsigned number, unsigne
     g->block = NULL;
     if (dfg_open(g, &block, -1, NULL)) {
         dfg_known_print(g, known);
-        dfg_gpu_loops(g, 0, loop_head, &axes);
+        print_loops(g, 0, &axes);
     }
     dfg_close(g, &block, NULL);
     fprintf(out, "static __global__ void df_%s_%c_%u(%s%s%s%s)\n{\n%s}\n\n", known ? "known" : "kernel", DFG_NAME, number, dfg_parameters(g),

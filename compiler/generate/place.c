@@ -394,6 +394,10 @@ static bool find_bound(const struct dfg_gen *g, const struct dff_node *index, st
         if (!bound.factor && is_bounded_slot(g, at.term[k].dim, at.term[k].number)) {
             bound.factor = at.term[k].factor;
             bound.slot = at.term[k].number;
+            if (g->tiles) {             /* the bounds of a tile are those of its rows, not of the loop's variable */
+                bound.least.constant -= bound.factor * dfg_block_of(g, 1u << bound.slot)->shift;
+                bound.most.constant -= bound.factor * dfg_block_of(g, 1u << bound.slot)->shift;
+            }
         } else if ((at.term[k].dim || !add_range(g, at.term[k].number, at.term[k].factor, &bound)) &&
                  !(add_term(&bound.least, at.term[k].dim, at.term[k].number, at.term[k].factor) &&
                    add_term(&bound.most, at.term[k].dim, at.term[k].number, at.term[k].factor)))
@@ -563,7 +567,9 @@ struct dfg_text dfg_read(struct dfg_gen *g, const struct dff_node *n)
     g->stage.whole[n->number] |= !row;    /* an inout port that is written is not: it has `own` */
     if (!place)
         place = place_read(g, n, row, &choice);
-    const char *element = dfg_is_local(g, n->number) ? place : dfg_printf(g, "%s[%s]", row ? row->name : dfg_port_name(g, n->number), place);
+    const char *element = dfg_is_local(g, n->number) ? place : dfg_tiles_copied(g, n->number, place);
+    if (!element)
+        element = dfg_printf(g, "%s[%s]", row ? row->name : dfg_port_name(g, n->number), place);
     if (g->kernel->ports[n->number].elem == DF_F16)
         element = dfg_printf(g, "df_f32_of_f16(%s)", element);
     return (struct dfg_text){ dfg_printf(g, "%s%s", choice, element), *choice ? DFG_CHOICE : DFG_ATOM };

@@ -35,7 +35,8 @@ static struct dfg_text index_of(struct dfg_gen *g, const struct dff_formula *f, 
         return dfg_number(g, DFF_I32, block->number, 0);
     if (block->times)
         return (struct dfg_text){ dfg_printf(g, "%" PRId64 " * %s + %" PRId64, block->times, block->name, block->shift), DFG_PLUS };
-    return (struct dfg_text){ g->formula->names[d], DFG_ATOM }; /* its siblings have their loops from it */
+    const char *name = g->formula->names[d]; /* its siblings have their loops from it */
+    return block->shift ? (struct dfg_text){ dfg_printf(g, "%s + %" PRId64, name, block->shift), DFG_PLUS } : (struct dfg_text){ name, DFG_ATOM };
 }
 
 /* ---- one row ---- */
@@ -50,7 +51,7 @@ static const char *stored(struct dfg_gen *g, const struct dff_port *port, struct
 
 static void store(struct dfg_gen *g, const struct dff_formula *f)
 {
-    const struct dff_port *port = out_port(g);
+    const struct dff_port *port = &g->kernel->ports[f->port];
     struct dff_port rest = { .rank = port->rank - dfg_lead(g) };
     struct dfg_text at[DF_MAX_RANK] = { { 0 } }, value = dfg_value(g, f->value);
     for (unsigned d = 0; d < rest.rank; d++) {
@@ -60,7 +61,7 @@ static void store(struct dfg_gen *g, const struct dff_formula *f)
     const char *element = dfg_printf(g, "%s[%s]", g->row ? g->row : dfg_port_name(g, f->port), dfg_offset(g, &rest, at));
     dfg_line_of(g, g->block, &f->ast->loc);
     if (dfg_is_local(g, f->port)) {
-        const char *local = dfg_tiles_element(g, f->port, at), *own = dfg_tiles_own(g, f);
+        const char *local = dfg_tiles_element(g, f->port, at), *own = dfg_tiles_own(g, f, at);
         dfg_line(g, g->block, "%s = %s;", local, stored(g, port, value));
         if (own) {
             dfg_line(g, g->block, "if (%s)", own);

@@ -6,7 +6,7 @@ python3 "$formula/compare.py" "$DF_BUILD" $(long && echo --quick || echo --plain
 # On GPUs a work-group computes a tile: of any shape, whichever of its items comes first, and whatever local memory held before.
 shapes='-O0 --emu-gpu-code --gpu-tile=3x5 --cflags=-DDF_RACES=-1'
 if long; then shapes+=';--emu-gpu-code --gpu-tile=12x20 --cflags=-DDF_RACES=1;--emu-gpu-code --gpu-tile=1x64 --cflags=-DDF_RACES=1;--emu-gpu-code'; fi
-python3 "$formula/compare.py" "$DF_BUILD" --plain --modes="$shapes" --cases "$formula/cases/fused.df" || failures=1
+python3 "$formula/compare.py" "$DF_BUILD" --plain --modes="$shapes" --cases "$formula"/cases/{fused,staged}.df || failures=1
 
 cat >chain.df <<'END'
 param h = 300 dynamic;

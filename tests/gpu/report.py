@@ -42,8 +42,10 @@ LIMITS = {'sm_80': (65536, 164 << 10), 'sm_90': (65536, 228 << 10)}
 
 # Kernels that may have a frame or spills, and why. A kernel that has neither any more loses its reason.
 LANES = 'one thread adds up in the order of 16 lanes, in an array: few sums, or one whose terms are few or are not known before'
+HOLDS_MORE = 'told that a block has 256 threads, ptxas spills a few registers to hold more blocks'
 REASONS = {
-    'df_kernel_df_group0_sensor_____tone': 'told that a block has 256 threads, ptxas spills a few registers to hold three blocks; untold it takes 90 registers, spills none and holds two',
+    'df_kernel_df_group0_inks_____dilate_row': HOLDS_MORE,
+    'df_kernel_df_group1_sums_texture': HOLDS_MORE,
     'df_kernel_greatest': LANES,
     'df_kernel_ramp': LANES + '; large arguments of cos are reduced in an array, too',
     'df_group_ramp': 'large arguments of cos are reduced in an array; it runs once',
@@ -129,21 +131,25 @@ def global_bytes(text, name):
     found = re.search(r'__global__ [^\n]*\b' + name + r'\(([^\n]*)\)\n\{\n(.*?)\n\}\n', text, re.S)
     if not found or not name.startswith('df_kernel_'):
         return None
-    arrays = {array: SIZES[kind] for kind, array in re.findall(r'(\w+) \*restrict (\w+)', found[1])}
+    arrays = {array: SIZES[kind] for kind, array in re.findall(r'DF_GLOBAL\((?:const )?(\w+)\) (\w+)', found[1])}
     tiles = {array: int(n) for array, n in re.findall(r'DF_LOCAL\(\w+, (\w+), (\d+)\)', found[2])}
+    for array, other in re.findall(r'DF_LOCAL_IN\(\w+, (\w+), (\w+)\)', found[2]):
+        tiles[array] = tiles[other]
     rows, columns = re.search(r'DF_GROUP_Y \* (\d+)', found[2]), re.search(r'DF_GROUP_X \* (\d+)', found[2])
     outputs = int(rows[1] if rows else 1) * int(columns[1] if columns else 1) if tiles else 1
-    stages, loops, phase = [(0, [])], 0, 0
+    stages, loops, phase = [(0, 1, [])], 0, 0   # phase, rows that an item computes at a time, lines
     for line in found[2].splitlines():
         phase += 'DF_PHASE' in line
-        if 'DF_PHASE' in line or re.search(r'for \(.* \+ DF_ITEM_Y;', line):
-            stages.append((phase, []))
+        row = re.search(r'for \(.* \+ (?:(\d+) \* )?DF_ITEM_Y;', line)
+        if 'DF_PHASE' in line or row:
+            stages.append((phase, int(row[1] or 1) if row else 1, []))
         loops += line.lstrip().startswith('for (') and not re.search(r'DF_(GROUP|ITEM|STEP|FIRST)|df_step_| = df_outer', line)
-        stages[-1][1].append(line)
+        # a copy of a whole input is read in its place
+        stages[-1][2].append(re.sub(r'\(df_all_\w+ <= \d+ \? (.*?\]) : \w+\[\w+\]\)', r'\1', line))
     if loops:
         return None
     moved = collections.defaultdict(int)    # by phase and what it makes: tiles at a border have code of their own
-    for phase, stage in stages:
+    for phase, together, stage in stages:
         loaded, stored, made, elements = set(), set(), set(), 0
         for line in stage:
             if line.startswith('#'):
@@ -157,7 +163,7 @@ def global_bytes(text, name):
                 if use[1] in arrays:
                     (stored if written and use.start() == to.start(1) else loaded).add((use[1], bracketed(line, use.end() - 1)))
         key = phase, frozenset(made)
-        moved[key] = max(moved[key], elements * sum(arrays[array] for array, _ in loaded | stored))
+        moved[key] = max(moved[key], elements * sum(arrays[array] for array, _ in loaded | stored) / together)
     total = sum(moved.values())
     return total / outputs
 

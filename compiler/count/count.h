@@ -20,12 +20,12 @@
 #include "compiler/formula/formula.h"
 #include "profiles/estimate/roofline.h"
 
-/* What code for GPUs does beyond the formulas. */
+/* What code for GPUs does beyond the formulas: dfg_gpu_code() (compiler/generate/) finds it. */
 struct dff_gpu_code {
     double launches;
     bool is_tiled;                      /* streams inside a group are in no memory */
-    double *computed;                   /* by formula: how often an element is computed; NULL: once */
-    double *read;                       /* by port: how often an element is read; NULL: once */
+    const double *computed;             /* by formula: how often an element is computed; NULL: once */
+    const double *read;                 /* by port of the signature: how often an element is read; NULL: once */
 };
 
 /* Of work `work` of the graph, whose kernel that is. gpu NULL: on the cpu. known false: a range has an end that is not known, or memory

@@ -245,12 +245,19 @@ static void share_operations(const struct df_graph *g, const struct dfc_unit *u,
     }
 }
 
-/* Counts what the work does on the cpu, and on the GPU: there a group with tiles is one launch, and otherwise each formula is one. */
+/* Counts what the work does on the cpu and on the GPU. */
 static void count_work(struct dfc_unit *u, const struct dff_kernel *kernel, uint32_t work, struct dfw_operations *operations)
 {
     const bool tiled = kernel->strips && kernel->strips->tiled;
-    const struct dff_gpu_code gpu = { .launches = tiled ? 1 : kernel->n_formulas, .is_tiled = tiled };
+    double *computed = dfc_alloc(u, (kernel->n_formulas + 1) * sizeof *computed), *read = dfc_alloc(u, (kernel->callee->sig.n_ports + 1u) * sizeof *read);
+    struct dff_gpu_code gpu;
     operations[0] = dff_count(u, kernel, u->graph, work, NULL);
+    if (!computed || !read)
+        return;
+    if (!u->options->gpu_code)
+        gpu = (struct dff_gpu_code){ .launches = tiled ? 1 : kernel->n_formulas, .is_tiled = tiled };
+    else if (!u->options->gpu_code(kernel, computed, read, &gpu))
+        return (void)dfc_no_memory(u);
     operations[1] = dff_count(u, kernel, u->graph, work, &gpu);
 }
 

@@ -487,6 +487,8 @@ void dfg_store(struct dfg_gen *g);
 
 /* Chooses the tiles of g->kernel, which is a group that has some and is analysed formula by formula on the way. */
 void dfg_tiles_find(struct dfg_gen *g, struct dfu_tiles *tiles);
+/* Finds how often the tiles compute an element of each formula, and read one of each port that they copy. */
+void dfg_tiles_repeats(const struct dfg_gen *g, const struct dfu_tiles *tiles, double *computed, double *read);
 /* Prints the function of the kernel that computes g->tiles, and its launch into g->block. */
 void dfg_tiles_print(FILE *out, struct dfg_gen *g);
 void dfg_tiles_launch(struct dfg_gen *g);

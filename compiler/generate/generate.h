@@ -69,6 +69,11 @@ const struct dfg_level *dfg_level(unsigned number);
 /* The largest extent that the code of a kernel takes. 0: no memory. */
 int64_t dfg_limit(const struct dff_kernel *formulas);
 
+struct dff_gpu_code;
+/* Finds what the GPU code of a kernel does beyond its formulas (compiler/count/count.h): its launches, and what its tiles compute and read again. The caller
+ * gives room for a number by formula and one by port of the signature. false: no memory. */
+bool dfg_gpu_code(const struct dff_kernel *formulas, double *computed, double *read, struct dff_gpu_code *code);
+
 /* How the texts are printed. */
 struct dfg_print {
     const char *stem;                   /* names the .df, and with "_formulas" the file */

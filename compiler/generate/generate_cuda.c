@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "compiler/count/count.h"
 #include "compiler/fusion/fusion.h"
 
 #define FEW 32                          /* a dimension of fewer elements is a loop */
@@ -289,6 +290,39 @@ static void print_formulas(FILE *out, struct dfg_gen *g)
         else if (!g->failed)
             dfg_grouped_print(out, g, i);
     }
+}
+
+/* The launches of a formula that is no part of a tile. */
+static double launches_of(const struct dfg_gen *g)
+{
+    const struct dff_node *nodes[DFF_MOST_GROUPED];
+    struct dff_one_pass pass;
+    const bool shared = dfg_pass_find(g, &pass) || dff_grouped(g->kernel, g->formula, nodes), hoists = dff_hoisted(g->kernel, g->formula, nodes);
+    return 1 + shared + 2 * hoists;     /* results of work-groups are joined by a second one */
+}
+
+bool dfg_gpu_code(const struct dff_kernel *kernel, double *computed, double *read, struct dff_gpu_code *code)
+{
+    struct dfg_gen g = { .arena = dfl_arena_new(), .kernel = kernel, .gpu = true };
+    struct dfu_tiles tiles;
+    const bool tiled = kernel->strips && kernel->strips->tiled;
+    bool good = g.arena && dfg_kernel_begin(&g);
+    *code = (struct dff_gpu_code){ .launches = tiled, .is_tiled = tiled, .computed = computed, .read = read };
+    for (unsigned i = 0; i < kernel->n_formulas; i++) {
+        computed[i] = 1;
+        if (good && !tiled)
+            code->launches += (dfg_formula_alone(&g, &kernel->formulas[i]), launches_of(&g));
+    }
+    for (unsigned p = 0; p < kernel->callee->sig.n_ports; p++)
+        read[p] = 1;
+    if (good && tiled)
+        dfg_tiles_find(&g, &tiles);
+    good = good && !g.failed && !dfl_arena_failed(g.arena);
+    if (good && tiled)
+        dfg_tiles_repeats(&g, &tiles, computed, read);
+    free(g.all_facts);
+    dfl_arena_free(g.arena);
+    return good;
 }
 
 bool dfg_cuda_kernel_print(FILE *out, struct dfg_gen *g)

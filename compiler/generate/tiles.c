@@ -233,6 +233,28 @@ void dfg_tiles_find(struct dfg_gen *g, struct dfu_tiles *t)
     g->failed |= !found;
 }
 
+/* Beside a tile without borders, of which so many would be enough: FAR outputs long, its halo is nothing. */
+#define FAR (1u << 20)
+
+void dfg_tiles_repeats(const struct dfg_gen *g, const struct dfu_tiles *tiles, double *computed, double *read)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    struct dfu_tiles far = *tiles;
+    far.rows = FAR;
+    far.columns = s->axes == 2 ? FAR : 1;
+    dfu_tiles_measure(g->kernel, &far);
+    for (unsigned k = 0; k < tiles->n_stages + tiles->n_staged; k++) {
+        const double rows = (double)tiles->y[k] / tiles->rows * FAR / (double)far.y[k],
+                     columns = s->axes == 2 ? (double)tiles->x[k] / tiles->columns * FAR / (double)far.x[k] : 1, times = fmax(rows * columns, 1);
+        if (k >= tiles->n_stages)
+            read[tiles->staged[k - tiles->n_stages]] = times;
+        for (unsigned f = 0; k < tiles->n_stages && f < s->stages[k].n_formulas; f++) {
+            const unsigned formula = s->stages[k].first_formula + f, memory = g->kernel->ports[g->kernel->formulas[formula].port].memory;
+            computed[formula] = tiles->is_local[memory] ? times : 1; /* what no other stage reads is computed where it leaves */
+        }
+    }
+}
+
 /* ---- elements ---- */
 
 const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg_text *at)

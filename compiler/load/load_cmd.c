@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/generate/generate.h"
 #include "compiler/tools/home.h"
 #include "compiler/tools/messages.h"
 #include "profiles/estimate/roofline.h"
@@ -195,6 +196,7 @@ bool dfc_run_front(const struct dfc_common *common, bool need_code, const struct
         .emu_all = common->emu_all,
         .groups = common->no_fuse ? &none : NULL,
         .gpu_tile = common->gpu_tile,
+        .gpu_code = dfg_gpu_code,
         .parts = common->parts,
         .divisions = divisions, .n_divisions = n_divisions,
     };

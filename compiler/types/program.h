@@ -43,6 +43,8 @@ struct dfc_division {                   /* a node that is divided into parts */
 
 struct dfc_tile { unsigned rows, columns; }; /* outputs that a work-group of a GPU computes of fused kernels; rows 0: dfc chooses for each group */
 
+struct dff_kernel;                      /* compiler/formula/formula.h */
+struct dff_gpu_code;                    /* compiler/count/count.h */
 struct dfc_front_options {
     const char *path;                   /* the .df file */
     const struct dfc_define *defines;   /* each must name a param or a type of the files; if not, an error suggests the closest */
@@ -60,6 +62,8 @@ struct dfc_front_options {
     const struct dfc_root *root;        /* NULL: the root is main */
     const struct dfc_library *exported; /* not NULL: the result has `exports`, and its graph has kernels and no nodes */
     struct dfc_tile gpu_tile;           /* --gpu-tile */
+    /* dfg_gpu_code() (compiler/generate/), which programs do not have. NULL: tiles are taken to compute nothing again. */
+    bool (*gpu_code)(const struct dff_kernel *kernel, double *computed, double *read, struct dff_gpu_code *code);
     const struct dfc_groups *groups;    /* of kernels of formulas: these and no others; NULL: those that are found */
     uint32_t parts;                     /* so many of each node that can be divided and that nothing else says it of; 0:
                                          * one, unless `divisions` says otherwise */
@@ -74,7 +78,6 @@ struct dfc_source {                     /* a source file; the main file is first
     size_t length;
 };
 
-struct dff_kernel;                      /* compiler/formula/formula.h */
 
 /* One variant of one kernel, for the rooms that compile it. Strings live in the syntax tree. */
 struct dfc_kernel_code {

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "compiler/front/front.h"
+#include "compiler/generate/generate.h"
 #include "profiles/estimate/roofline.h"
 
 static bool read_text(void *arg, const char *path, char **text, size_t *length, const char **why)
@@ -35,7 +36,8 @@ static bool read_text(void *arg, const char *path, char **text, size_t *length, 
 
 static struct dfc_front *compile(const char *text)
 {
-    const struct dfc_front_options options = { .path = "t.df", .read = read_text, .read_arg = (void *)(uintptr_t)text };
+    const struct dfc_front_options options = { .path = "t.df", .read = read_text, .read_arg = (void *)(uintptr_t)text,
+                                                .gpu_code = dfg_gpu_code };
     struct dfl_sink *sink = dfl_sink_new(stderr);
     struct dfc_front *front = NULL;
     bool ok = dfc_front_run(sink, &options, &front);
@@ -178,7 +180,10 @@ static void assert_group(const char *border, bool tiled)
         found++;
         assert_true(cpu->known && cpu->flops[0] == 2 * N && cpu->bytes_read == 4 * N && cpu->bytes_written == 4 * N && cpu->launches == 0);
         assert_true(gpu->known && gpu->launches == (tiled ? 1 : 2));
-        assert_true(gpu->bytes_read == (tiled ? 4 : 8) * N && gpu->bytes_written == (tiled ? 4 : 8) * N);
+        assert_true(gpu->bytes_written == (tiled ? 4 : 8) * N);
+        /* Tiles of a few tens of rows compute the halo of b again, and read that of a again. */
+        assert_true(tiled ? gpu->bytes_read > 4 * N && gpu->bytes_read < 5 * N : gpu->bytes_read == 8 * N);
+        assert_true(tiled ? gpu->flops[0] > 2 * N && gpu->flops[0] < 2.3 * N : gpu->flops[0] == 2 * N);
     }
     assert_int_equal(found, 1);
     dfc_front_free(front);

@@ -104,11 +104,12 @@ def code_sizes(path):
 
 
 def plain(mangled):
-    """The function's name."""
+    """The function's name, of a template with its arguments."""
     if not mangled.startswith('_Z'):
         return mangled
     said = subprocess.run(['c++filt', mangled], capture_output=True, text=True, check=True).stdout.strip()
-    return re.sub(r'\(.*', '', said).split('::')[-1].split(' ')[-1]
+    name, bracket, arguments = re.sub(r'\(.*', '', said.replace('(anonymous namespace)::', '')).partition('<')
+    return name.split('::')[-1].split(' ')[-1] + bracket + arguments
 
 
 # ---- the text ----

@@ -26,7 +26,8 @@ LIBRARIES = {
     "libdf-cuda.a": (("runtime/cuda",), "#dff0d8", "#4d8a3c"),
     "libdf-mpi.so": (("runtime/mpi",), "#f3e0f0", "#8c4a86"),
     "libdfplan.a": (("partition",), "#fde8cf", "#c07a1e"),
-    "libdffront.a": (("dsl", "profiles/estimate", "compiler/types", "compiler/declare", "compiler/elab", "compiler/front"), "#f7f0c4", "#9c8a1a"),
+    "libdffront.a": (("dsl", "profiles/estimate", "compiler/types", "compiler/formula", "compiler/proof", "compiler/fusion", "compiler/declare", "compiler/elab",
+                     "compiler/count", "compiler/divide", "compiler/front"), "#f7f0c4", "#9c8a1a"),
     "libdfdriver.a": (("profiles", "compiler"), "#e6e6ea", "#6b6b76"),
     "the program": (("runtime/std",), "#ffffff", "#6b6b76"),
 }

@@ -171,6 +171,22 @@ static bool find_local(const struct dff_kernel *kernel, struct dfu_tiles *t)
     return true;
 }
 
+/* Do all stages that read the input go along it at one rate, beside the outputs? Else what a tile needs of it grows with the distance from its first element. */
+static bool has_one_rate(const struct dff_strips *s, uint32_t port, struct dfu_axis a)
+{
+    struct dfu_ratio rate = { 0, 0 };
+    bool one = true;
+    for (unsigned r = 0; r < a.n_in; r++) {
+        const struct df_strip_read *read = &a.in_reads[r];
+        if (read->made != port)
+            continue;
+        const struct dfu_ratio own = dfu_product(dfu_axis_rate(&s->stages[read->reader], a), (struct dfu_ratio){ read->times, read->by });
+        one = one && (!rate.by || (rate.times == own.times && rate.by == own.by));
+        rate = own;
+    }
+    return one;
+}
+
 /* Can tiles copy the input? */
 bool dfu_tiles_can_stage(const struct dff_kernel *kernel, uint32_t port)
 {
@@ -179,10 +195,13 @@ bool dfu_tiles_can_stage(const struct dff_kernel *kernel, uint32_t port)
     const struct dfu_axis axes[] = { dfu_axis_rows(s), dfu_axis_columns(s) };
     if (p->mode != DF_IN || s->in[port] != DFU_IN_TILES || p->rank < s->dim + s->axes || !has_channels(kernel, port))
         return false;
-    for (unsigned a = 0; a < s->axes; a++)
+    for (unsigned a = 0; a < s->axes; a++) {
+        if (!has_one_rate(s, port, axes[a]))
+            return false;
         for (unsigned r = 0; r < axes[a].n_in; r++)
             if (axes[a].in_reads[r].made == port && is_far_mirror(kernel, &axes[a].in_reads[r], p->extents[s->dim + a], axes[a]))
                 return false;
+    }
     return true;
 }
 

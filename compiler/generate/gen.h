@@ -503,6 +503,8 @@ static inline bool dfg_is_local(const struct dfg_gen *g, uint32_t port)
 const char *dfg_tiles_element(struct dfg_gen *g, uint32_t port, const struct dfg_text *at);
 /* The element at `place` of an input that may be there as a whole. NULL: it is not, where g->block is printed. */
 const char *dfg_tiles_copied(struct dfg_gen *g, uint32_t port, const char *place);
+/* Has the tile what the port's border leads to in dimension d, where g->formula reads it? Not if all reads are inside when their conditions hold. */
+bool dfg_tiles_has_border(const struct dfg_gen *g, uint32_t port, unsigned d);
 /* C that says whether the tile has the formula's element at `at` as its own, so that it leaves the group from here. NULL: none leaves. */
 const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f, const struct dfg_text *at);
 

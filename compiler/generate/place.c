@@ -253,6 +253,8 @@ static enum dff_border border_of(const struct dfg_gen *g, const struct dff_node 
         return DFF_NONE;
     if (index != read->args[d])
         return DFF_CLAMP;
+    if (port->border[d] != DFF_NONE && port->border[d] != DFF_NUMBER && dfg_is_local(g, read->number) && !dfg_tiles_has_border(g, read->number, d))
+        return DFF_CLAMP;               /* a condition keeps it inside, but it may be read before that is known, and then must be in the tile */
     return port->border[d] != DFF_NONE ? port->border[d]
            : is_safe(g, read, d, port->extents[d]) ? DFF_NONE : DFF_CLAMP;
 }

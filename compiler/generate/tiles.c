@@ -290,6 +290,20 @@ const char *dfg_tiles_copied(struct dfg_gen *g, uint32_t port, const char *place
     return dfg_printf(g, "(df_all_%s <= %u ? df_tile_%s[DF_AT(%s)] : %s[%s])", name, g->tiles->copied[memory], name, index, dfg_port_name(g, port), index);
 }
 
+bool dfg_tiles_has_border(const struct dfg_gen *g, uint32_t port, unsigned d)
+{
+    const struct dff_strips *s = g->kernel->strips;
+    const unsigned formula = (unsigned)(g->formula - g->kernel->formulas), made = dfu_tiles_stage(g->kernel, g->tiles, g->kernel->ports[port].memory);
+    const bool is_row = d == s->dim, is_column = s->axes == 2 && d == s->dim + 1;
+    const struct dfu_axis axis = is_column ? dfu_axis_columns(s) : dfu_axis_rows(s);
+    struct df_strip_read read;
+    bool has = !is_row && !is_column;
+    for (unsigned r = 0; r < axis.n + axis.n_in && !has; r++)
+        has = dfu_axis_read(g->kernel, g->tiles, axis, r, &read) && read.made == made && read.border &&
+              formula - s->stages[read.reader].first_formula < s->stages[read.reader].n_formulas;
+    return has;
+}
+
 const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f, const struct dfg_text *at)
 {
     const struct dff_strips *s = g->kernel->strips;

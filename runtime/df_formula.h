@@ -582,21 +582,17 @@ struct df_row_lanes {
     }
 #define DF_JOIN_SUM(a, b) ((a) + (b))
 #define DF_JOIN_PROD(a, b) ((a) * (b))
-#define DF_ALL_LANE_OPS(name, type)                                                                                          \
-    DF_LANE_OPS(sum_##name, type, DF_JOIN_SUM)                                                                               \
-    DF_LANE_OPS(prod_##name, type, DF_JOIN_PROD)                                                                             \
-    DF_LANE_OPS(least_##name, type, df_min_##name)                                                                           \
-    DF_LANE_OPS(greatest_##name, type, df_max_##name)
-DF_ALL_LANE_OPS(f32, float)
-DF_ALL_LANE_OPS(f64, double)
-#define DF_ALL_ROW_LANE_OPS(name, type)                                                                                      \
-    DF_ROW_LANE_OPS(sum_##name, type, DF_JOIN_SUM)                                                                           \
-    DF_ROW_LANE_OPS(prod_##name, type, DF_JOIN_PROD)                                                                         \
-    DF_ROW_LANE_OPS(least_##name, type, df_min_##name)                                                                       \
-    DF_ROW_LANE_OPS(greatest_##name, type, df_max_##name)
+/* make(OPERATION_TYPE, C type, join) for each operation that lanes join by. */
+#define DF_EACH_LANE_OP(make, name, type)                                                                                    \
+    make(sum_##name, type, DF_JOIN_SUM)                                                                                      \
+    make(prod_##name, type, DF_JOIN_PROD)                                                                                    \
+    make(least_##name, type, df_min_##name)                                                                                  \
+    make(greatest_##name, type, df_max_##name)
+DF_EACH_LANE_OP(DF_LANE_OPS, f32, float)
+DF_EACH_LANE_OP(DF_LANE_OPS, f64, double)
 #ifndef __cplusplus                     /* the code for GPUs has none of them */
-DF_ALL_ROW_LANE_OPS(f32, float)
-DF_ALL_ROW_LANE_OPS(f64, double)
+DF_EACH_LANE_OP(DF_ROW_LANE_OPS, f32, float)
+DF_EACH_LANE_OP(DF_ROW_LANE_OPS, f64, double)
 #endif
 
 #endif

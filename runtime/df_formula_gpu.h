@@ -417,13 +417,8 @@ DF_OP struct df_results df_results(int64_t at, int64_t each, int64_t places, int
             DF_BARRIER();                                                                                                    \
         }                                                                                                                    \
     }
-#define DF_GROUP_ALL_LANES(name, type)                                                                                       \
-    DF_GROUP_LANES(sum_##name, type, DF_JOIN_SUM)                                                                            \
-    DF_GROUP_LANES(prod_##name, type, DF_JOIN_PROD)                                                                          \
-    DF_GROUP_LANES(least_##name, type, df_min_##name)                                                                        \
-    DF_GROUP_LANES(greatest_##name, type, df_max_##name)
-DF_GROUP_ALL_LANES(f32, float)
-DF_GROUP_ALL_LANES(f64, double)
+DF_EACH_LANE_OP(DF_GROUP_LANES, f32, float)
+DF_EACH_LANE_OP(DF_GROUP_LANES, f64, double)
 
 #define restrict __restrict__
 

@@ -144,7 +144,7 @@ bool dfc_rows_of_group(struct dfc_solve *s, const struct dfc_joined *use, const 
 {
     const struct dfc_sig *sig = &use->group->callee->sig;
     bool asked = false;
-    *r = (struct dfc_rows){ .why = "nobody asked", .group = use->group, .formats = formats };
+    *r = (struct dfc_rows){ .why = "it was not requested", .group = use->group, .formats = formats };
     for (unsigned m = 0; m < use->group->wiring.n; m++)
         asked |= is_asked(s->e->u, dfc_items(s->e)[use->items[m]].stmt);
     if (!asked)

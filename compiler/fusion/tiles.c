@@ -85,7 +85,7 @@ static bool is_far_mirror(const struct dff_kernel *kernel, const struct df_strip
            (read->times != read->by || dfu_axis_extent(kernel, NULL, read->reader, a) != made);
 }
 
-/* Has the group no tiles because of how stages read each other? A stage that reads what it makes would need a barrier within its phase. */
+/* Returns true if the reads between stages rule out tiles: a stage that reads its own output would need a barrier within its phase. */
 static bool has_no_tile(const struct dff_kernel *kernel, struct dfu_axis a)
 {
     bool none = false;

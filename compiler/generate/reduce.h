@@ -56,7 +56,7 @@ const char *dfg_lanes_name(struct dfg_gen *g, const struct dff_node *n);
 /* Declares df_extent0_1, how many values range 1 of reduction 0 has; and C for the product of those of the ranges before range `end`. */
 void dfg_extents_print(struct dfg_gen *g, const struct dff_node *n, unsigned k);
 const char *dfg_extents_before(struct dfg_gen *g, unsigned k, uint32_t end);
-/* Opens a phase, whose barrier stands behind it. */
+/* Opens a phase; closing it prints the barrier. */
 bool dfg_phase_open(struct dfg_gen *g, struct dfg_block *phase);
 void dfg_phase_close(struct dfg_gen *g, struct dfg_block *phase);
 /* Prints the values of the ranges in unit df_unit. */

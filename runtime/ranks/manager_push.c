@@ -197,7 +197,7 @@ static void measure(struct dfr_manager *manager, double now_s, int rank)
 
 /* ---- results ---- */
 
-/* Are the files of this wave wanted? Nobody has stored them, and nobody is about to. */
+/* Returns true if the files of this wave are still needed: no rank has stored them or is about to. */
 static bool wants_files(const struct dfr_manager *m, int64_t wave)
 {
     const struct dfr_slot_of_wave *slot = dfr_manager_slot(m, wave);
@@ -222,7 +222,7 @@ static void judge(struct dfr_manager *m, double now_s, int rank, struct dfr_mess
 
     verdict.wave = result->head.wave;
     if (worker->held == 0 || verdict.wave >= m->n_known || m->phase != DFR_RUNNING) {
-        m->state.n_dropped++;           /* nobody asked for it */
+        m->state.n_dropped++;           /* unrequested */
         return;
     }
     worker->held--;

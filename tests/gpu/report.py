@@ -332,7 +332,7 @@ def main():
         text += ['', 'Kernels that were rewritten:', ''] + rewritten([of[graph] for graph in REWRITTEN], before[len(FUSED):])
     said, found = wrong(reports)
     half = sorted({f'{shown(k.name)} ({graph}: {k.limit})' for graph, kernels, _ in reports for k in kernels['sm_80'] if k.occupancy < 0.5})
-    text += ['', 'On sm_80 fewer than half of the warps are resident of these, because of what stands behind each: ' + ', '.join(half) + '.'] if half else []
+    text += ['', 'On sm_80 fewer than half of the warps of these kernels are resident; the limiting resource is given for each: ' + ', '.join(half) + '.'] if half else []
     reasons = [f'- {shown(name)}: {REASONS[name]}.' for name in REASONS if name in found]
     text += ['', 'A frame or spills, and why:', ''] + reasons if reasons else []
     print('\n'.join(text))

@@ -312,9 +312,19 @@ static bool interleave(const struct find *f, uint32_t first, uint32_t second)
     return offset >= a_bytes && b_bytes <= a->stride_bytes - offset;
 }
 
+/* Whether the buffers are still in the order of the call before, as they are if a caller uses the same arrays again. */
+static bool is_ordered(const struct find *f)
+{
+    for (uint32_t k = 1; k < f->b->n; k++)
+        if (by_address(&f->order[k - 1], &f->order[k], (void *)f->buffers) > 0)
+            return false;
+    return true;
+}
+
 static int check_apart(struct find *f)
 {
-    qsort_r(f->order, f->b->n, sizeof *f->order, by_address, (void *)f->buffers);
+    if (!is_ordered(f))
+        qsort_r(f->order, f->b->n, sizeof *f->order, by_address, (void *)f->buffers);
     for (uint32_t k = 0; k < f->b->n; k++)
         for (uint32_t m = k + 1; m < f->b->n; m++) {
             uint32_t i = f->order[k], j = f->order[m];

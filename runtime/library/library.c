@@ -17,6 +17,7 @@
 #include "runtime/base/process_lock.h"
 #include "runtime/engine/crash.h"
 #include "runtime/program/run_report.h"
+#include "runtime/start/session.h"
 #include "runtime/threads/host.h"
 
 enum { FREE, BUSY, CLOSED };            /* of a handle */
@@ -25,7 +26,6 @@ enum { CLOSED_KEPT = 16 };
 struct df_library_session {             /* the handle */
     _Atomic int state;
     struct dfr_library library;
-    struct dfr_host host;               /* of the thread whose call it is in */
     _Atomic unsigned forks;             /* dfr_forks() at the last call */
     _Atomic(struct df_session *) running; /* of the call that is going on; NULL: none */
     _Atomic unsigned n_lookers;         /* threads that may use it */
@@ -65,7 +65,6 @@ __attribute__((destructor)) static void free_closed(void)
 static void leave(void *handle)
 {
     struct df_library_session *session = handle;
-    dfr_host_leave(&session->host);
     atomic_store_explicit(&session->state, FREE, memory_order_release);
 }
 
@@ -93,7 +92,6 @@ static int enter(struct df_library_session *session, const struct df_library_fun
                          ? "%s: another thread is in a call of this session: each thread opens its own"
                          : "%s: a thread was in a call of this session when this process was forked, and is not in this process: open another "
                            "session", f->name);
-    dfr_host_enter(&session->host);
     if (atomic_load_explicit(&session->forks, memory_order_relaxed) != dfr_forks())
         begin_in_child(session);
     const struct df_library_function *own = session->library.function;
@@ -166,14 +164,11 @@ static void open_library(void *opening)
 {
     struct opening *o = opening;
     struct dfr_library *l = o->library;
-    struct dfr_host host;
-    dfr_host_enter(&host);
     o->rc = dfr_image_open(l->program.image, l->program.image_bytes, l->program.functions, l->program.n_functions, &l->image, &o->why);
     if (o->rc == DF_OK)
         o->rc = dfr_library_options(l, o->options, &o->why);
     if (o->rc != DF_OK)
         library_free(l);
-    dfr_host_leave(&host);
 }
 
 int df_library_open(const struct df_program *program, const struct df_library_function *f, const char *options,
@@ -206,7 +201,6 @@ int df_library_close(struct df_library_session *session, const struct df_library
     end_looks(session);
     library_free(&session->library);
     dfr_crash_guest(false);
-    dfr_host_leave(&session->host);
     atomic_store_explicit(&session->state, CLOSED, memory_order_release);
     keep_closed(session);
     return DF_OK;
@@ -397,7 +391,7 @@ static int run(struct df_library_session *handle, int64_t waves, void *const *da
                                               .extents = s->extents,
                                               .args = s->has_args ? NULL : s->args };
         atomic_store(&handle->running, s->session);
-        rc = df_session_run(s->session, &call, &why);
+        rc = dfr_session_run(s->session, &call, leave, handle, &why);
         end_looks(handle);
         s->has_args = rc == DF_OK;
     }
@@ -410,9 +404,8 @@ int df_library_run(struct df_library_session *session, const struct df_library_f
     int rc = enter(session, f);
     if (rc != DF_OK)
         return rc;
-    pthread_cleanup_push(leave, session); /* a kernel may end this thread */
     rc = run(session, waves, data, dims, given, scalars);
-    pthread_cleanup_pop(1);
+    leave(session);
     return rc;
 }
 
@@ -468,6 +461,7 @@ static int make_stats(struct dfr_library *l)
 {
     struct dfr_sized *s = l->last;
     struct df_stats *stats = calloc(1, sizeof *stats);
+    struct dfr_host host;
     size_t size;
     free(l->stats);
     l->stats = NULL;
@@ -475,7 +469,9 @@ static int make_stats(struct dfr_library *l)
     int rc = out ? DF_OK : dfr_error_memory(&said);
     if (out) {
         dfr_sized_end(s, stats);
+        dfr_host_enter(&host);
         dfr_report_json(stats, s->made.graph, s->node_stats, s->node_skips, out);
+        dfr_host_leave(&host);
         if (s->node_skips)
             memset(s->node_skips, 0, s->made.graph->n_nodes * sizeof *s->node_skips);
         if (s->node_stats)

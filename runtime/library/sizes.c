@@ -180,9 +180,9 @@ int dfr_sized_waves(struct dfr_library *l, struct dfr_sized *s, int64_t waves, s
             return DF_E_MEMORY;
         s->most_waves = waves;
     }
+    memset(s->empty + n, 0, n * (size_t)waves);
     for (unsigned p = 0; p < n; p++) {
-        s->empty[p] = (unsigned char *)(s->empty + n) + p * (size_t)s->most_waves;
-        memset(s->empty[p], 0, (size_t)waves);
+        s->empty[p] = (unsigned char *)(s->empty + n) + p * (size_t)waves;
         if (s->extents[p])
             memset(s->extents[p], 0, (size_t)waves * DF_MAX_RANK * sizeof *s->extents[p]);
     }

@@ -20,6 +20,7 @@
 #include "runtime/io/state.h"
 #include "runtime/start/passes.h"
 #include "runtime/start/run_impl.h"
+#include "runtime/start/session.h"
 #include "runtime/threads/host.h"
 
 struct df_session {
@@ -327,24 +328,45 @@ static int enter(struct df_session *s, const char *meets, struct df_error *error
     return DF_OK;
 }
 
-static void leave(void *session)
+static void leave(struct df_session *s)
 {
-    struct df_session *s = session;
-
     dfr_host_leave(&s->host);
     atomic_store_explicit(&s->busy, false, memory_order_release);
 }
 
-int df_session_run(struct df_session *session, const struct df_session_call *c, struct df_error *error)
+struct running {
+    struct df_session *session;
+    void (*ended)(void *arg);
+    void *arg;
+};
+
+/* A kernel has ended the thread of the call. */
+static void leave_ended(void *running)
 {
+    struct running *r = running;
+
+    leave(r->session);
+    if (r->ended)
+        r->ended(r->arg);
+}
+
+int dfr_session_run(struct df_session *session, const struct df_session_call *c, void (*ended)(void *arg), void *arg, struct df_error *error)
+{
+    struct running running = { session, ended, arg };
     int status = enter(session, "another thread is in a call of this session: each thread opens its own", error);
 
     if (status != DF_OK)
         return status;
-    pthread_cleanup_push(leave, session); /* a kernel may end this thread */
+    pthread_cleanup_push(leave_ended, &running);
     status = call(session, c, error);
-    pthread_cleanup_pop(1);
+    pthread_cleanup_pop(0);
+    leave(session);
     return status;
+}
+
+int df_session_run(struct df_session *session, const struct df_session_call *c, struct df_error *error)
+{
+    return dfr_session_run(session, c, NULL, NULL, error);
 }
 
 int df_session_close(struct df_session *session, struct df_stats *stats, struct df_error *error)

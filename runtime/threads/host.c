@@ -169,9 +169,13 @@ static void *run_errand(void *arg)
 void dfr_on_own_stack(void (*function)(void *), void *arg)
 {
     struct errand errand = { function, arg };
+    struct dfr_host host;
     pthread_t thread;
-    if (dfr_helper_create(&thread, run_errand, &errand) == 0)
+    if (dfr_helper_create(&thread, run_errand, &errand) == 0) {
         pthread_join(thread, NULL);
-    else
-        function(arg);
+        return;
+    }
+    dfr_host_enter(&host);
+    function(arg);
+    dfr_host_leave(&host);
 }

@@ -40,7 +40,7 @@ int dfr_thread_create(pthread_t *thread, size_t stack_bytes, bool deaf, void *(*
 int dfr_helper_create(pthread_t *thread, void *(*function)(void *), void *arg);
 
 /* Calls the function on a new thread and waits for it: for rare calls that need more stack than the host's thread may have. If no thread can be created, it is
- * called on this one. */
+ * called on this one. Either way it runs with the state above. */
 void dfr_on_own_stack(void (*function)(void *), void *arg);
 
 #endif

@@ -31,6 +31,7 @@ static atomic_uint expiries;
 static bool sink_is_slow;               /* its first call */
 static bool bump_fails;
 static bool bump_strays;                /* on a device: behind its ports, but inside the device's memory */
+static bool gpu_alone;                  /* bump has no cpu variant */
 static float result;
 static bool loaded, cold;               /* what is measured next is measured under load, too; with a cold cache */
 
@@ -148,6 +149,10 @@ static uint32_t add_kernel(struct df_builder *b, const char *name, unsigned n_po
                                    .traits = traits, .functions = { .cpu = fn } };
     struct df_kernel_info info = { .code_classes = gpu ? 3 : 1, .code_hash = { 0xabc, gpu ? 0xdef : 0 } };
     uint32_t kernel;
+    if (fn == bump && gpu_alone) {
+        desc.functions = (struct df_functions){ .gpu = fn };
+        info.code_classes = 2;
+    }
     if (fn == source) {
         desc.n_scalars = 1;
         desc.scalars = source_scalars;
@@ -208,6 +213,7 @@ static int measure_waves(const struct df_graph *graph, enum df_device_kind devic
     df_options_default(&options);
     options.device = device;
     options.waves = waves;
+    options.emu_gpu_code = gpu_alone;
     int status = dfr_measure_to(graph, &options, &sampler, loaded, cold, out, in, error);
     fclose(out);
     if (in)
@@ -265,6 +271,25 @@ static void the_emulator_is_measured_too(void **state)
     assert_has(text, "begin\t8\t0\n");
     assert_has(text, "sample\temu\tgpu\tbump\tk=1000\t\t0000000000000abc\t"); /* its code is the cpu variant's */
     assert_has(text, "sample\temu\tgpu\tcopy\t");
+    free(text);
+    df_graph_free(graph);
+}
+
+static void what_has_gpu_code_alone_is_fired_on_the_device(void **state)
+{
+    (void)state;
+    gpu_alone = true;
+    struct df_graph *graph = make_graph();
+    struct df_error error = { "" };
+    char *text;
+    int status = measure(graph, DF_DEVICE_EMU, NULL, &text, &error);
+    gpu_alone = false;
+    if (status != DF_OK)
+        fail_msg("%s", error.text);
+    assert_in_range(bumps, 1 + 4 + 1, 1 + 6 + 1);
+    assert_true(result == 3);
+    assert_has(text, "sample\temu\tgpu\tbump\tk=1000\t");
+    assert_null(strstr(text, "cpu\tcpu\tbump"));
     free(text);
     df_graph_free(graph);
 }
@@ -704,6 +729,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(works_are_measured_and_the_flow_is_right),
         cmocka_unit_test(the_emulator_is_measured_too),
+        cmocka_unit_test(what_has_gpu_code_alone_is_fired_on_the_device),
         cmocka_unit_test(repetitions_use_as_much_memory_as_a_wave),
         cmocka_unit_test(a_call_that_takes_too_long_is_told),
         cmocka_unit_test(a_slow_call_has_more_time_beside_others),

@@ -3,6 +3,7 @@
  * Why:      a loop inside that of the columns keeps compilers from making vectors. Here the columns are innermost, and an array has the partial result of
  *           each column of a strip. The inner ranges are written out, as far as they are short.
  * Lanes:    a long real sum has 16 partial results for each column, one for each lane of the defined order; they are rows of such an array.
+ * Channels: if terms depend on channels, the loops over the strip's columns stand apart for each channel.
  * Running:  a sum of integers whose terms move along the row takes each one up once, and drops it once. One whose terms move with the row is made of that of
  *           the row before it, which the caller of the row functions keeps. Integers wrap around, so the order of terms does not matter.
  */
@@ -37,9 +38,9 @@ static uint32_t slots_of(const struct dff_node *n)
     return slots;
 }
 
-bool dfg_is_of_columns(const struct dfg_gen *g, const struct dff_node *n)
+bool dfg_is_of_columns(const struct dfg_gen *g, const struct dff_node *n, uint32_t channels)
 {
-    return n->slots >> (unsigned)g->column & 1 && !(n->slots & ~((2u << (unsigned)g->column) - 1));
+    return n->slots >> (unsigned)g->column & 1 && !(n->slots & ~(((2u << (unsigned)g->column) - 1) | channels));
 }
 
 bool dfg_holds_long(const struct dff_node *n)
@@ -113,7 +114,7 @@ static bool find_inner(struct dfg_gen *g, const struct dff_node *n, uint32_t slo
 {
     bool good = true;
     if (n->kind == DFF_REDUCE && !dfg_columns_has(g, n) && g->facts[n->id].loops) {
-        const uint32_t all = ((2u << (unsigned)g->column) - 1) | 1u << slot;
+        const uint32_t all = ((2u << (unsigned)g->column) - 1) | 1u << slot | g->apart;
         good = (!*inner || *inner == n) && dfg_has_lanes(n) && may_test(n) && !holds_reduction(n->args[0]) && ends_well(g, n) && !(n->slots & ~all) &&
                n->slots >> (unsigned)g->column & 1;
         *inner = n;
@@ -124,18 +125,24 @@ static bool find_inner(struct dfg_gen *g, const struct dff_node *n, uint32_t slo
     return good;
 }
 
+/* Would it be a loop inside that over the columns? */
+static bool is_loop(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct dfg_block columns;
+    dfg_open_columns(g, &columns);
+    const bool is = !g->failed && dfg_ranges_written(g, n) < n->n_ranges;
+    dfg_drop(g, &columns);
+    return is;
+}
+
 /* Is it a reduction whose loop is to stand around the columns? */
 static bool is_around(struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_node *inner = NULL;
-    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || dfg_is_best(n) || n == g->sum || !dfg_is_of_columns(g, n) || dfg_columns_has(g, n) ||
+    if (n->kind != DFF_REDUCE || !g->facts[n->id].uses || dfg_is_best(n) || n == g->sum || !dfg_is_of_columns(g, n, g->apart) || dfg_columns_has(g, n) ||
         (dfg_has_lanes(n) && (!may_test(n) || !find_inner(g, n->args[0], n->ranges[n->n_ranges - 1].slot, &inner))) || !ends_well(g, n))
         return false;
-    struct dfg_block columns;           /* where it would stand else */
-    dfg_open_columns(g, &columns);
-    const bool around = !g->failed && (is_of_many(n) || dfg_ranges_written(g, n) < n->n_ranges);
-    dfg_drop(g, &columns);
-    return around;
+    return is_of_many(n) || is_loop(g, n);
 }
 
 enum { NOT_AROUND, AROUND, HOLDS_AROUND = 2 }; /* by node id: what it is, and what its arguments hold */
@@ -178,7 +185,7 @@ static void keep_columns(struct dfg_gen *g, const struct dff_node *n, uint32_t s
         return;
     g->facts[n->id].walk = g->walks;
     g->facts[n->id].inside = 1;
-    if (!(n->slots & slots) && dfg_is_of_columns(g, n) && work_of(n) >= LEAST_WORK) {
+    if (!(n->slots & slots) && dfg_is_of_columns(g, n, g->apart) && work_of(n) >= LEAST_WORK) {
         dfg_column_array(g, n->type, dfg_column_add(g, n, false)->name, 1, 0);
         return;
     }
@@ -656,12 +663,13 @@ bool dfg_is_box(struct dfg_gen *g, const struct dff_node *n)
 static int number_of(struct dfg_gen *g, const struct dff_node *n)
 {
     unsigned i = 0;
-    while (i < g->stage.n_runs && g->stage.runs[i] != n)
+    const int64_t channel = n->slots & g->apart ? dfg_channel(g) : 0;
+    while (i < g->stage.n_runs && (g->stage.runs[i].node != n || g->stage.runs[i].channel != channel))
         i++;
     if (i == DFG_MAX_RUNS)
         return -1;
     if (i == g->stage.n_runs)
-        g->stage.runs[g->stage.n_runs++] = n;
+        g->stage.runs[g->stage.n_runs++] = (struct dfg_run){ n, channel };
     return (int)i;
 }
 
@@ -848,6 +856,54 @@ static void print_around(struct dfg_gen *g, struct around *a)
         dfg_column_add(g, a->nodes[i], false)->name = a->values[i];
 }
 
+/* Does its loop stand around the columns of this function? EDGE has those alone that rows keep. */
+static bool is_here(struct dfg_gen *g, const struct dff_node *n)
+{
+    struct run run;
+    return is_around(g, n) && (g->mode == DFG_MAIN || find_run(g, n, &run));
+}
+
+/* Would the terms stand there too often if the channels were inside the loop over the columns? */
+static bool is_long_text(struct dfg_gen *g, const struct dff_node *n)
+{
+    return is_loop(g, n) || (is_of_many(n) && (n->ranges[0].to->i - n->ranges[0].from->i) * g->copies > DFG_MOST_COPIES);
+}
+
+/* Of the slots those that stand only where a read has the index as it is. */
+static uint32_t plain_slots(const struct dfg_gen *g, uint32_t slots)
+{
+    for (unsigned i = 0; i < g->kernel->n_nodes; i++)
+        for (uint32_t k = 0; k < g->kernel->nodes[i]->n_args && g->facts[i].uses && g->kernel->nodes[i]->kind != DFF_READ; k++) {
+            const struct dff_node *arg = g->kernel->nodes[i]->args[k];
+            slots &= arg && arg->kind == DFF_INDEX ? ~arg->slots : ~0u;
+        }
+    for (unsigned i = 0; i < g->n_siblings; i++)
+        slots &= g->siblings[i]->value->kind == DFF_INDEX ? ~g->siblings[i]->value->slots : ~0u;
+    return slots;
+}
+
+void dfg_around_apart(struct dfg_gen *g)
+{
+    const uint32_t channels = dfg_channel_slots(g);
+    const unsigned n = channels && dfg_has_many_columns(g) ? g->kernel->n_nodes : 0, before = g->copies;
+    bool apart = false, runs = false;
+    uint32_t once = n ? plain_slots(g, channels) : 0;
+    g->apart = channels;
+    for (unsigned d = (unsigned)g->column + 1; channels >> d; d++)
+        g->copies *= channels >> d & 1 ? (unsigned)dff_channels(g->kernel, g->formula, d) : 1;
+    for (unsigned i = 0; i < n && !g->failed; i++) {
+        const struct dff_node *node = g->kernel->nodes[i];
+        struct run run;
+        if (!(node->slots & channels) || node->kind != DFF_REDUCE || !g->facts[i].uses)
+            continue;
+        apart |= is_here(g, node) && is_long_text(g, node);
+        runs |= is_around(g, node) && find_run(g, node, &run) && run.down;
+    }
+    g->copies = before;
+    g->apart_once = runs ? 0 : once;    /* rows keep such sums for each channel */
+    g->apart = apart ? channels : 0;
+}
+
 /* Is it printed with no other? */
 static bool is_alone(struct dfg_gen *g, const struct dff_node *n)
 {
@@ -869,9 +925,7 @@ void dfg_around_print(struct dfg_gen *g)
     unsigned char *marks = calloc(n + 1u, 1);
     g->failed |= !marks;
     for (unsigned i = 0; i < n && !g->failed; i++) {
-        struct run run;
-        const struct dff_node *node = g->kernel->nodes[i];
-        marks[i] = is_around(g, node) && (g->mode == DFG_MAIN || find_run(g, node, &run)) ? AROUND : NOT_AROUND;
+        marks[i] = is_here(g, g->kernel->nodes[i]) ? AROUND : NOT_AROUND;
     }
     for (unsigned i = 0; i < n && !g->failed; i++) {
         struct around a = { .nodes = { g->kernel->nodes[i] }, .n = 1 };

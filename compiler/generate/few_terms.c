@@ -30,7 +30,7 @@ static unsigned operations(const struct dff_node *n, unsigned most)
 static bool may_be_few(const struct dfg_gen *g, const struct dff_node *n)
 {
     const struct dff_range *range = n->ranges;
-    bool may = n->n_ranges == 1 && !dfg_range_is_fixed(range) && !(range->from->slots | range->to->slots) && dfg_is_of_columns(g, n) && !dfg_is_best(n) &&
+    bool may = n->n_ranges == 1 && !dfg_range_is_fixed(range) && !(range->from->slots | range->to->slots) && dfg_is_of_columns(g, n, dfg_channel_slots(g)) && !dfg_is_best(n) &&
                !(dfg_has_lanes(n) && dfg_condition_of(n)) && dfg_reads_rows(g, n);
     for (uint32_t k = 0; k < n->n_args && may; k++)
         may = !n->args[k] || operations(n->args[k], MOST_OPERATIONS) <= MOST_OPERATIONS;

@@ -136,6 +136,11 @@ struct dfg_ranged {                     /* a value for each value of a range, in
 
 #define DFG_MAX_RUNS 4
 
+struct dfg_run {                        /* a sum that MAIN makes of that of the row before it (around.c) */
+    const struct dff_node *node;
+    int64_t channel;                    /* one of its own for each; 0: it depends on none */
+};
+
 struct dfg_stage {                      /* a formula as row functions (generate.h) */
     unsigned number;                    /* of the formula: df_row0_NAME, df_edge0_NAME */
     struct dfg_row rows[DFG_MAX_ROWS];
@@ -150,7 +155,7 @@ struct dfg_stage {                      /* a formula as row functions (generate.
     bool is_wide;                       /* loops over many terms stand around those of its columns, so EDGE has much to do */
     bool has_other_bounds;              /* some borders are not those of `ways`, so a padded row is not all that MAIN needs beyond its bounds */
     const char *when;                   /* "… && ": MAIN is called then; NULL: always */
-    const struct dff_node *runs[DFG_MAX_RUNS]; /* sums that MAIN makes of those of the row before it, which are in df_runs0, … (around.c) */
+    struct dfg_run runs[DFG_MAX_RUNS];  /* those of the row before are in df_runs0, … */
     unsigned n_runs;
 };
 
@@ -211,6 +216,7 @@ struct dfg_gen {
     struct dfg_ranged ranged[DFG_MAX_RANGED];
     unsigned n_ranged;
     struct dfg_few few;
+    uint32_t apart, apart_once;         /* slots of channels that have loops over columns of their own; of those that have one text in a loop over the channels */
     bool near_places;                   /* arrays of places have int32_t */
     const struct dff_node *sum;         /* of an acc's formula: its loop stands around that of the columns (reduce.c). NULL: there is none */
     uint32_t within;                    /* the slot of its range, as a bit, while the inside of that loop is printed */
@@ -512,6 +518,11 @@ const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f, const 
 
 /* Prints those reductions of the formula whose loops stand around that of the columns, into g->block: their values are arrays of the strip then. */
 void dfg_around_print(struct dfg_gen *g);
+/* Sets g->apart and g->apart_once if a reduction that depends on channels is to stand around the loop over columns. */
+void dfg_around_apart(struct dfg_gen *g);
+/* Slots of the formula's indices behind the column, and the number of the present channel among those of `apart`. */
+uint32_t dfg_channel_slots(const struct dfg_gen *g);
+int64_t dfg_channel(const struct dfg_gen *g);
 /* Is it a sum of integers over rows and columns, which is made of that of the row before it? */
 bool dfg_is_box(struct dfg_gen *g, const struct dff_node *n);
 

@@ -34,8 +34,8 @@ void dfg_fold_term(struct dfg_gen *g, const struct dfg_fold *f);
 void dfg_fold_terms(struct dfg_gen *g, const struct dfg_fold *f, bool first);
 /* Prints the ranges from `depth` on, written out. *first: nothing was printed yet. */
 void dfg_written_out(struct dfg_gen *g, const struct dfg_fold *f, uint32_t depth, bool *first);
-/* Can the node be an array of a value for each column? */
-bool dfg_is_of_columns(const struct dfg_gen *g, const struct dff_node *n);
+/* Can the node be an array of a value for each column? channels: slots that it may depend on besides. */
+bool dfg_is_of_columns(const struct dfg_gen *g, const struct dff_node *n, uint32_t channels);
 /* Does it hold a reduction, or a function that takes as long? */
 bool dfg_holds_long(const struct dff_node *n);
 /* Do neighbouring columns read neighbouring elements? */

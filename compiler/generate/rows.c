@@ -97,10 +97,26 @@ static void channel_loop(struct dfg_gen *g, unsigned d)
     g->copies = before;
 }
 
+uint32_t dfg_channel_slots(const struct dfg_gen *g)
+{
+    uint32_t slots = 0;
+    for (unsigned d = (unsigned)g->column + 1; g->column >= 0 && d < g->formula->rank; d++)
+        slots |= g->formula->is_index[d] ? 1u << d : 0;
+    return slots;
+}
+
+int64_t dfg_channel(const struct dfg_gen *g)
+{
+    int64_t channel = 0;
+    for (unsigned d = (unsigned)g->column + 1; d < g->formula->rank; d++)
+        channel = g->apart >> d & 1 ? channel * dff_channels(g->kernel, g->formula, d) + dfg_block_of(g, 1u << d)->number : channel;
+    return channel;
+}
+
 /* The dimensions behind the column. */
 static void inner(struct dfg_gen *g, unsigned d)
 {
-    while (d < g->formula->rank && !g->formula->is_index[d])
+    while (d < g->formula->rank && (!g->formula->is_index[d] || g->apart >> d & 1))
         d++;
     if (d == g->formula->rank)
         dfg_store(g);
@@ -154,6 +170,12 @@ static void print_phases(struct dfg_gen *g)
     dfg_close_columns(g, &loop, dfg_printf(g, "df_from / %" PRId64, g->stage.phases), dfg_printf(g, "df_to / %" PRId64, g->stage.phases));
 }
 
+/* May reductions stand around the columns? EDGE is called by MAIN for far arguments, and for columns of which MAIN has changed the kept sums. */
+static bool has_around(const struct dfg_gen *g)
+{
+    return g->mode == DFG_MAIN ? !g->stage.is_pair && !g->kept.is_read : g->mode == DFG_EDGE && !g->far[0] && !g->far[1];
+}
+
 /* The loop over the columns. If columns share values, it goes from strip to strip, so that the arrays are small. */
 static void print_strip_loop(struct dfg_gen *g)
 {
@@ -161,16 +183,14 @@ static void print_strip_loop(struct dfg_gen *g)
     g->n_columns = g->column_bytes = 0;
     dfg_open(g, &strip, -1, NULL);
     dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < df_strip_columns ? df_to : df_strip + df_strip_columns;");
-    if (g->mode == DFG_MAIN && !g->stage.is_pair && !g->kept.is_read && !g->failed) {
+    if (g->mode == DFG_MAIN && has_around(g) && !g->failed) {
         dfg_columns_print(g);
         dfg_gathers_print(g);
         if (g->sum && !g->failed)
             dfg_sum_print(g);
-        if (!g->failed)
-            dfg_around_print(g);
-    } else if (g->mode == DFG_EDGE && !g->far[0] && !g->far[1] && !g->failed) { /* else MAIN calls it for columns of which it has changed the kept sums */
-        dfg_around_print(g);
     }
+    if (has_around(g) && !g->failed)
+        dfg_around_print(g);
     if (!g->n_columns) {
         dfg_drop(g, &strip);
         print_columns(g, "df_from", "df_to");
@@ -181,6 +201,50 @@ static void print_strip_loop(struct dfg_gen *g)
     dfg_line(g, strip.outer, "enum { df_strip_columns = %u };", dfg_strip_columns(g));
     dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += df_strip_columns)");
     g->n_columns = 0;
+}
+
+static void print_channels(struct dfg_gen *g, unsigned d);
+
+/* Channel i of dimension d. head: of a loop over all of them, in which i is not used; "": there is none. */
+static void print_channel(struct dfg_gen *g, unsigned d, int64_t i, const char *head)
+{
+    struct dfg_block block;
+    bool good = dfg_open(g, &block, (int)d, *head ? g->formula->names[d] : NULL);
+    block.is_number = !*head;
+    block.number = i;
+    if (good)
+        print_channels(g, d + 1);
+    dfg_close(g, &block, head);
+}
+
+/* The strips, from channel d on for each of those in g->apart. */
+static void print_channels(struct dfg_gen *g, unsigned d)
+{
+    const unsigned before = g->copies;
+    while (d < g->formula->rank && !(g->apart >> d & 1))
+        d++;
+    if (d >= g->formula->rank) {
+        print_strip_loop(g);
+        return;
+    }
+    const int64_t channels = dff_channels(g->kernel, g->formula, d);
+    const char *c = g->formula->names[d];
+    if (g->apart_once >> d & 1) {
+        print_channel(g, d, 0, dfg_printf(g, "for (int64_t %s = 0; %s < %" PRId64 "; %s++)", c, c, channels, c));
+        return;
+    }
+    g->copies *= (unsigned)channels;
+    for (int64_t i = 0; i < channels && !g->failed; i++)
+        print_channel(g, d, i, "");
+    g->copies = before;
+}
+
+static void print_apart(struct dfg_gen *g)
+{
+    if (has_around(g) && !g->failed)
+        dfg_around_apart(g);
+    print_channels(g, (unsigned)g->column + 1);
+    g->apart = g->apart_once = 0;
 }
 
 /* Places in a port of few elements are kept as int32_t, of which vectors have twice as many as of int64_t. As below there is no `else`. */
@@ -198,12 +262,12 @@ static void print_strips(struct dfg_gen *g)
         struct dfg_block block;
         g->near_places = i == 0;
         if (dfg_open(g, &block, -1, NULL))
-            print_strip_loop(g);
+            print_apart(g);
         dfg_close(g, &block, dfg_printf(g, "if (%s%s)", i ? "!" : "", name));
     }
     g->near_places = false;
     if (!near)
-        print_strip_loop(g);
+        print_apart(g);
 }
 
 /* If the row decides between sides of conditions, a text for each residue of the row. There is no `else`: what one of them needs of
@@ -301,7 +365,7 @@ static const char *row_parameters(struct dfg_gen *g)
     if (g->stage.is_pair)
         text = dfg_printf(g, "%s, %s *restrict " DFG_NEXT_ROW, text, df_elem_c_type(out->elem));
     for (unsigned i = 0; i < g->stage.n_runs; i++)
-        text = dfg_printf(g, "%s, %s *restrict df_runs%u", text, dfg_type(g->stage.runs[i]->type), i);
+        text = dfg_printf(g, "%s, %s *restrict df_runs%u", text, dfg_type(g->stage.runs[i].node->type), i);
     return dfg_printf(g, "%s%s%s", text, g->stage.n_runs ? ", const int df_next" : "", read_parameters(g));
 }
 
@@ -974,7 +1038,7 @@ static void print_runs(struct dfg_gen *g)
     const char *from, *to, *width = dfg_index(g, out_port(g)->extents[g->column]).c, *all = "";
     dfg_row_ends(g, dfg_lead(g) - 1, &from, &to);
     for (unsigned i = 0; i < g->stage.n_runs; i++) {
-        const char *type = dfg_type(g->stage.runs[i]->type);
+        const char *type = dfg_type(g->stage.runs[i].node->type);
         dfg_line(g, g->block, "%s *const df_runs%u = %s - (%s) > 1 ? __builtin_malloc(sizeof(%s) * (size_t)(%s)) : 0;", type, i, to, from, type, width);
         all = dfg_printf(g, "%s%sdf_runs%u != 0", all, i ? " && " : "", i);
     }

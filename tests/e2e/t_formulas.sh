@@ -8,7 +8,7 @@ compare --wild --programs=60 --sizes=4 || failures=1
 
 # Graphs that are written for this, on sizes of 1, below the reach of what they read, and around blocks of a sum. What filters and trigonometry are
 # made of e2e-filters, e2e-formula_code and e2e-math have as well.
-all=("$cases"/{borders,reductions,ranged,gathers,histograms,residues,accs,sums,mutual,planes,long,rates,values,generic}.df)
+all=("$cases"/{borders,reductions,ranged,gathers,histograms,residues,accs,sums,mutual,planes,long,rates,values,generic,channels}.df)
 if long; then all+=("$cases"/{filters,trig}.df); compare --cases "${all[@]}" || failures=1; fi
 compare --plain --cases "${all[@]}" || failures=1
 compare --all-levels --cases "$cases/rounded.df" $(! long || echo "$cases/gathers.df") || failures=1

@@ -97,6 +97,32 @@ static void no_run_is_below_the_bounds(void **state)
     assert_true(least_rate < 1.1 && least_wave < 1.01); /* and they are bounds that say something */
 }
 
+/* A node that runs once, and the copies of what it gives, cost each of n waves an n-th. */
+static void what_happens_once_is_spread_over_the_waves(void **state)
+{
+    struct sample s;
+    struct dfp_compact c, once;
+    (void)state;
+    sample_begin(&s, 1, 2);
+    uint32_t a = sample_node(&s, "a", 1e-3, 1e-3, SAMPLE_MB, 0, NULL);
+    sample_node(&s, "b", 1e-3, 1e-3, SAMPLE_MB, 1, &a);
+    sample_end(&s);
+    ((struct df_node *)(uintptr_t)s.graph->nodes)[0].flags |= DF_NODE_ONCE;
+    assert_int_equal(dfp_compact_make(&s.problem, &c, NULL), DF_OK);
+    assert_int_equal(dfp_compact_make(&s.problem, &once, NULL), DF_OK);
+    dfp_compact_spread_once(&once, WAVES);
+    for (uint32_t u = 0; u < c.n_units; u++) {
+        assert_true(fabs(once.time_s[u] * WAVES - c.time_s[u]) < 1e-12);
+        assert_true(once.time_s[c.n_units + u] == c.time_s[c.n_units + u]);
+        assert_true(fabs(once.to_s[u] * WAVES - c.to_s[u]) < 1e-12 && fabs(once.from_s[u] * WAVES - c.from_s[u]) < 1e-12);
+        assert_true(once.to_s[c.n_units + u] == c.to_s[c.n_units + u]);
+    }
+    assert_true(c.to_s[1] > 0);
+    dfp_compact_free(&c);
+    dfp_compact_free(&once);
+    sample_free(&s);
+}
+
 /* ---- METIS ---- */
 
 /* Two arcs, of 1 KB and of 4 MB, between nodes that run on devices alone. */
@@ -192,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_run_is_below_the_bounds),
+        cmocka_unit_test(what_happens_once_is_spread_over_the_waves),
         cmocka_unit_test(edges_between_devices_are_of_their_links),
         cmocka_unit_test(fast_peers_shorten_plans),
     };

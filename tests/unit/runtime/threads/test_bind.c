@@ -314,9 +314,15 @@ static void test_deaf(void **state)
     }
 }
 
+static void test_cache(void **state)
+{
+    (void)state;
+    assert_int_equal(dfr_cache_bytes() % 1024, 0); /* 0: the system does not say */
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_near), cmocka_unit_test(test_no_plugins), cmocka_unit_test(test_release),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_near), cmocka_unit_test(test_cache), cmocka_unit_test(test_no_plugins), cmocka_unit_test(test_release),
                                         cmocka_unit_test(test_prompt), cmocka_unit_test(test_deaf), cmocka_unit_test(test_cores), cmocka_unit_test(test_sockets) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

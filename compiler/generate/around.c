@@ -869,25 +869,12 @@ static bool is_long_text(struct dfg_gen *g, const struct dff_node *n)
     return is_loop(g, n) || (is_of_many(n) && (n->ranges[0].to->i - n->ranges[0].from->i) * g->copies > DFG_MOST_COPIES);
 }
 
-/* Of the slots those that stand only where a read has the index as it is. */
-static uint32_t plain_slots(const struct dfg_gen *g, uint32_t slots)
-{
-    for (unsigned i = 0; i < g->kernel->n_nodes; i++)
-        for (uint32_t k = 0; k < g->kernel->nodes[i]->n_args && g->facts[i].uses && g->kernel->nodes[i]->kind != DFF_READ; k++) {
-            const struct dff_node *arg = g->kernel->nodes[i]->args[k];
-            slots &= arg && arg->kind == DFF_INDEX ? ~arg->slots : ~0u;
-        }
-    for (unsigned i = 0; i < g->n_siblings; i++)
-        slots &= g->siblings[i]->value->kind == DFF_INDEX ? ~g->siblings[i]->value->slots : ~0u;
-    return slots;
-}
-
 void dfg_around_apart(struct dfg_gen *g)
 {
     const uint32_t channels = dfg_channel_slots(g);
     const unsigned n = channels && dfg_has_many_columns(g) ? g->kernel->n_nodes : 0, before = g->copies;
     bool apart = false, runs = false;
-    uint32_t once = n ? plain_slots(g, channels) : 0;
+    g->flat = n ? dfg_flat_channels(g) : 0;
     g->apart = channels;
     for (unsigned d = (unsigned)g->column + 1; channels >> d; d++)
         g->copies *= channels >> d & 1 ? (unsigned)dff_channels(g->kernel, g->formula, d) : 1;
@@ -896,12 +883,13 @@ void dfg_around_apart(struct dfg_gen *g)
         struct run run;
         if (!(node->slots & channels) || node->kind != DFF_REDUCE || !g->facts[i].uses)
             continue;
-        apart |= is_here(g, node) && is_long_text(g, node);
-        runs |= is_around(g, node) && find_run(g, node, &run) && run.down;
+        apart |= is_here(g, node) && (g->flat || is_long_text(g, node));
+        runs |= is_around(g, node) && find_run(g, node, &run);
     }
     g->copies = before;
-    g->apart_once = runs ? 0 : once;    /* rows keep such sums for each channel */
     g->apart = apart ? channels : 0;
+    g->flat = apart && !runs ? g->flat : 0;
+    g->apart_once = apart && !runs ? dfg_plain_channels(g) : 0; /* rows keep such sums for each channel */
 }
 
 /* Is it printed with no other? */

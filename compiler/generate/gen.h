@@ -217,6 +217,8 @@ struct dfg_gen {
     unsigned n_ranged;
     struct dfg_few few;
     uint32_t apart, apart_once;         /* slots of channels that have loops over columns of their own; of those that have one text in a loop over the channels */
+    int64_t flat;                       /* channels, if the loop over columns goes over all of them, too (pixels.c); 0: it does not */
+    bool flat_fails;                    /* a read could not be printed so */
     bool near_places;                   /* arrays of places have int32_t */
     const struct dff_node *sum;         /* of an acc's formula: its loop stands around that of the columns (reduce.c). NULL: there is none */
     uint32_t within;                    /* the slot of its range, as a bit, while the inside of that loop is printed */
@@ -514,15 +516,24 @@ bool dfg_tiles_has_border(const struct dfg_gen *g, uint32_t port, unsigned d);
 /* C that says whether the tile has the formula's element at `at` as its own, so that it leaves the group from here. NULL: none leaves. */
 const char *dfg_tiles_own(struct dfg_gen *g, const struct dff_formula *f, const struct dfg_text *at);
 
+/* ---- pixels.c ---- */
+
+/* Slots of the formula's indices behind the column, those of them that are only indices of reads, and the number of the present channel among those of `apart`. */
+uint32_t dfg_channel_slots(const struct dfg_gen *g);
+uint32_t dfg_plain_channels(const struct dfg_gen *g);
+int64_t dfg_channel(const struct dfg_gen *g);
+/* How many channels there are, if columns and channels can be one index. 0: they cannot. */
+int64_t dfg_flat_channels(struct dfg_gen *g);
+/* With g->flat: C for the place of a read in its row, or in its port if `lead` is 0, and for the end of a range of columns. */
+const char *dfg_flat_place(struct dfg_gen *g, const struct dff_node *n, unsigned lead, const struct dfg_text *at);
+const char *dfg_flat_end(struct dfg_gen *g, const char *column);
+
 /* ---- around.c ---- */
 
 /* Prints those reductions of the formula whose loops stand around that of the columns, into g->block: their values are arrays of the strip then. */
 void dfg_around_print(struct dfg_gen *g);
-/* Sets g->apart and g->apart_once if a reduction that depends on channels is to stand around the loop over columns. */
+/* Sets g->apart, g->apart_once and g->flat if a reduction that depends on channels is to stand around the loop over columns. */
 void dfg_around_apart(struct dfg_gen *g);
-/* Slots of the formula's indices behind the column, and the number of the present channel among those of `apart`. */
-uint32_t dfg_channel_slots(const struct dfg_gen *g);
-int64_t dfg_channel(const struct dfg_gen *g);
 /* Is it a sum of integers over rows and columns, which is made of that of the row before it? */
 bool dfg_is_box(struct dfg_gen *g, const struct dff_node *n);
 

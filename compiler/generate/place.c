@@ -553,10 +553,16 @@ static const char *place_read(struct dfg_gen *g, const struct dff_node *n, struc
     const struct dff_port *port = &g->kernel->ports[n->number];
     struct dfg_text at[DF_MAX_RANK] = { { 0 } };
     unsigned lead = row ? row->lead : 0;
-    for (unsigned d = lead; d < port->rank; d++) {
+    const bool flat = g->flat && n->slots >> (unsigned)g->column & 1;
+    const unsigned end = flat ? port->rank + (unsigned)g->column + 1 - g->formula->rank : port->rank;
+    for (unsigned d = lead; d < end; d++) {
         if (g->mode == DFG_MAIN)
             note_way(g, row, n, d);
         at[d] = place_in(g, n, d, choice);
+    }
+    if (flat) {
+        g->flat_fails |= border_of(g, n, end - 1) != DFF_NONE && !bound_column(g, dfg_index_in(g, n, end - 1), port->extents[end - 1]);
+        return dfg_flat_place(g, n, lead, at);
     }
     return dfg_is_local(g, n->number) ? dfg_tiles_element(g, n->number, at) : offset_in(g, port, lead, at);
 }

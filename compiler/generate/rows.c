@@ -58,7 +58,8 @@ static void store(struct dfg_gen *g, const struct dff_formula *f)
         rest.extents[d] = port->extents[d + dfg_lead(g)];
         at[d] = index_of(g, f, d + dfg_lead(g));
     }
-    const char *element = dfg_printf(g, "%s[%s]", g->row ? g->row : dfg_port_name(g, f->port), dfg_offset(g, &rest, at));
+    const char *place = g->flat ? f->names[g->column] : dfg_offset(g, &rest, at);
+    const char *element = dfg_printf(g, "%s[%s]", g->row ? g->row : dfg_port_name(g, f->port), place);
     dfg_line_of(g, g->block, &f->ast->loc);
     if (dfg_is_local(g, f->port)) {
         const char *local = dfg_tiles_element(g, f->port, at), *own = dfg_tiles_own(g, f, at);
@@ -95,22 +96,6 @@ static void channel_loop(struct dfg_gen *g, unsigned d)
         dfg_close(g, &block, "");
     }
     g->copies = before;
-}
-
-uint32_t dfg_channel_slots(const struct dfg_gen *g)
-{
-    uint32_t slots = 0;
-    for (unsigned d = (unsigned)g->column + 1; g->column >= 0 && d < g->formula->rank; d++)
-        slots |= g->formula->is_index[d] ? 1u << d : 0;
-    return slots;
-}
-
-int64_t dfg_channel(const struct dfg_gen *g)
-{
-    int64_t channel = 0;
-    for (unsigned d = (unsigned)g->column + 1; d < g->formula->rank; d++)
-        channel = g->apart >> d & 1 ? channel * dff_channels(g->kernel, g->formula, d) + dfg_block_of(g, 1u << d)->number : channel;
-    return channel;
 }
 
 /* The dimensions behind the column. */
@@ -179,11 +164,12 @@ static bool has_around(const struct dfg_gen *g)
 /* The loop over the columns. If columns share values, it goes from strip to strip, so that the arrays are small. */
 static void print_strip_loop(struct dfg_gen *g)
 {
+    const char *from = dfg_flat_end(g, "df_from"), *to = dfg_flat_end(g, "df_to");
     struct dfg_block strip;
     g->n_columns = g->column_bytes = 0;
     dfg_open(g, &strip, -1, NULL);
-    dfg_line(g, &strip, "const int64_t df_strip_end = df_to - df_strip < df_strip_columns ? df_to : df_strip + df_strip_columns;");
-    if (g->mode == DFG_MAIN && has_around(g) && !g->failed) {
+    dfg_line(g, &strip, "const int64_t df_strip_end = %s - df_strip < df_strip_columns ? %s : df_strip + df_strip_columns;", to, to);
+    if (g->mode == DFG_MAIN && has_around(g) && !g->flat && !g->failed) {
         dfg_columns_print(g);
         dfg_gathers_print(g);
         if (g->sum && !g->failed)
@@ -193,13 +179,13 @@ static void print_strip_loop(struct dfg_gen *g)
         dfg_around_print(g);
     if (!g->n_columns) {
         dfg_drop(g, &strip);
-        print_columns(g, "df_from", "df_to");
+        print_columns(g, from, to);
         return;
     }
     g->stage.has_strips = true;
     print_columns(g, "df_strip", "df_strip_end");
     dfg_line(g, strip.outer, "enum { df_strip_columns = %u };", dfg_strip_columns(g));
-    dfg_close(g, &strip, "for (int64_t df_strip = df_from; df_strip < df_to; df_strip += df_strip_columns)");
+    dfg_close(g, &strip, dfg_printf(g, "for (int64_t df_strip = %s; df_strip < %s; df_strip += df_strip_columns)", from, to));
     g->n_columns = 0;
 }
 
@@ -239,11 +225,28 @@ static void print_channels(struct dfg_gen *g, unsigned d)
     g->copies = before;
 }
 
+/* Prints with flat columns, if all reads can be. */
+static bool print_flat(struct dfg_gen *g, void (*print)(struct dfg_gen *g))
+{
+    struct dfg_block block;
+    g->flat_fails = false;
+    if (dfg_open(g, &block, -1, NULL))
+        print(g);
+    const bool good = !g->flat_fails;
+    if (good)
+        dfg_close(g, &block, "");
+    else
+        dfg_drop(g, &block);
+    g->flat = 0;
+    return good;
+}
+
 static void print_apart(struct dfg_gen *g)
 {
     if (has_around(g) && !g->failed)
         dfg_around_apart(g);
-    print_channels(g, (unsigned)g->column + 1);
+    if (!g->flat || !print_flat(g, print_strip_loop))
+        print_channels(g, (unsigned)g->column + 1);
     g->apart = g->apart_once = 0;
 }
 
@@ -437,13 +440,23 @@ static void pair_function(struct dfg_gen *g, FILE *out)
 
 /* ---- few terms: MAIN calls a function for their number ---- */
 
+static void print_all_columns(struct dfg_gen *g)
+{
+    print_columns(g, dfg_flat_end(g, "df_from"), dfg_flat_end(g, "df_to"));
+}
+
 static void print_few(struct dfg_gen *g)
 {
     struct dfg_block block;
     g->copies = 1;
-    if (dfg_few_open_text(g, &block, g->few.range, g->few.terms))
-        print_columns(g, "df_from", "df_to");
+    g->flat = dfg_flat_channels(g);
+    g->apart = g->flat ? dfg_channel_slots(g) : 0;
+    if (dfg_few_open_text(g, &block, g->few.range, g->few.terms) && (!g->flat || !print_flat(g, print_all_columns))) {
+        g->apart = 0;
+        print_all_columns(g);
+    }
     dfg_few_close_text(g, &block);
+    g->apart = 0;
 }
 
 /* Their texts: texts[k] is for k + 1 terms. */

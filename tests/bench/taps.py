@@ -4,7 +4,7 @@
 Does a sum take time in proportion to its terms, and does a kernel whose number of taps is an extent take as long as one in which it is a constant? Makes
 the kernels below, compiles what dfc makes of them for one level of instructions (none: what every processor has), and prints a table of nanoseconds of CPU time for an
 element: 9 to 241 taps, in a row and in a column, of constants, of extents, of indices in clamp(), of a dynamic param, and of a window; sums of so many
-bytes without taps, and of squares of them; terms with a condition or exp(); and a Gaussian of sigma 15 from Python, beside SciPy's gaussian_filter
+bytes without taps, and of squares of them; pixels of three channels; terms with a condition or exp(); and a Gaussian of sigma 15 from Python, beside SciPy's gaussian_filter
 if it is there (python3-scipy).
 
 With --instructions it runs a part of them once in callgrind and prints lines `KERNEL TAPS INSTRUCTIONS`, where those are all that a call executes. tests/e2e
@@ -63,6 +63,13 @@ def window(name, n):
             f"{{ o[y, x] = sum(j in 0..{m}, i in 0..{m}: k[j, i] * a[y + j - {r}, x + i - {r}]); }}"), n, "f"
 
 
+def pixels(way, at, n):
+    """The sum of n neighbours of each of three channels that lie side by side."""
+    m, at = n or "n", at.format(r=n // 2 if n else "n / 2")
+    return (f"p_{way}{f'_{n}' if n else ''}(in a: f32[h, w, 3] border clamp, in k: f32[{m}], out o: f32[h, w, 3]) "
+            f"{{ o[y, x, c] = sum(i in 0..{m}: k[i] * a[{at}, c]); }}"), n, "f"
+
+
 ROW, COLUMN, CALL = "y, x + i - {r}", "y + i - {r}, x", "y, clamp(x + i - {r}, 0, w - 1)"
 DYNAMIC = ("f_dynamic(in a: f32[h, w] border clamp, in k: f32[n], out o: f32[h, w]) "
            "{ o[y, x] = sum(i in -reach..reach + 1: a[y, x + i] * (i + 0.5)); }", 0, "f")
@@ -81,6 +88,11 @@ def kernels(instructions):
         for n in (65, 241) if instructions else (9, 31, 63, 65, 121, 241):
             yield plain(way, at, n)
         yield plain(way, at, 0)
+        for n in (31, 63, 65) if instructions else (9, 31, 63, 65, 121, 241):
+            if not instructions or way == "column":
+                yield pixels(way, at, n)
+        if not instructions or way == "column":
+            yield pixels(way, at, 0)
     for n in 31, 0:
         yield box(n)
         yield tested(n)
@@ -101,12 +113,14 @@ def make(options, chosen):
         for elem in sorted({t for types in TYPES.values() for t in types}):
             print(f"kernel make_{elem}(out v: {elem}[n]) cpu {{{{ (void)v; }}}};\nkernel image_{elem}(out v: {elem}[h, w]) cpu {{{{ (void)v; }}}};\n"
                   f"kernel drop_{elem}(in v: {elem}[h, w]) ordered cpu {{{{ (void)v; }}}};", file=f)
-        print("graph main {", file=f)
+        print("kernel pixels_f32(out v: f32[h, w, 3]) cpu {{ (void)v; }};\nkernel drop_pixels_f32(in v: f32[h, w, 3]) ordered cpu {{ (void)v; }};\ngraph main {", file=f)
         for text, n, element in chosen:
             name, (a, k, o) = text.split("(")[0], TYPES[element]
             extents = f"{n or 9}, {n or 9}" if "window" in name else n or 9
-            print(f"    a_{name}: {a}[8, 64] = image_{a}();\n    k_{name}: {k}[{extents}] = {'image' if 'window' in name else 'make'}_{k}();\n"
-                  f"    o_{name} = {name}(a_{name}, k_{name});\n    drop_{o}(o_{name});", file=f)
+            pixel = name.startswith("p_")
+            image, extent = ("pixels", ", 3") if pixel else ("image", "")
+            print(f"    a_{name}: {a}[8, 64{extent}] = {image}_{a}();\n    k_{name}: {k}[{extents}] = {'image' if 'window' in name else 'make'}_{k}();\n"
+                  f"    o_{name} = {name}(a_{name}, k_{name});\n    {'drop_pixels' if pixel else 'drop'}_{o}(o_{name});", file=f)
         print("}", file=f)
     with open(os.path.join(options.out, "kernels.h"), "w") as f:
         for text, n, element in chosen:

@@ -30,5 +30,7 @@ else
     at_most sums-box-extent 2 rows_s_box 65 rows_s_box_31 31
     at_most condition 1.28 c_row 31 c_row_31 31
     at_most exp 1.3 e_row 31 e_row_31 31
+    for n in 31 63; do at_most "pixels-extent-$n" 2 p_column $n p_column_$n $n; done
+    at_most pixels-65 1.3 p_column_65 65 p_column_63 63
     at_most dynamic 2 f_dynamic 63 f_row_63 63
 fi

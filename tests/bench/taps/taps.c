@@ -84,7 +84,7 @@ int main(int argc, char **argv)
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         const size_t n = kernels[k].taps ? (size_t)kernels[k].taps : strtoul(argv[5], NULL, 10), dims[] = { h, w, n };
         const union df_scalar scalars[] = { { .i32 = (int)n / 2 } };
-        void *ports[] = { filled(kernels[k].element, h * w), filled(kernels[k].element == 'u' ? 'i' : kernels[k].element, n * n), filled('d', h * w) };
+        void *ports[] = { filled(kernels[k].element, 3 * h * w), filled(kernels[k].element == 'u' ? 'i' : kernels[k].element, n * n), filled('d', 3 * h * w) }; /* pixels have three channels */
         double least = INFINITY;
         if (!is_chosen(argv[1], kernels[k].name))
             continue;

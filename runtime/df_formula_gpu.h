@@ -33,6 +33,8 @@
 #define DF_LOCAL_IN(type, name, other) type *const name = other /* in the array of `other`, of which nothing is read any more */
 #define DF_STAGE(number, name, work, n, whole)
 #define DF_PHASE
+#define DF_UNROLL(n) DF_PRAGMA(unroll n)
+#define DF_PRAGMA(words) _Pragma(#words)
 #define DF_BARRIER() __syncthreads()
 #define DF_AT(place) (int32_t)(place)
 #define DF_ITEM_X (int)threadIdx.x
@@ -125,6 +127,7 @@ template <class type> struct df_counted<const type> {
 #define DF_DEVICE_DATA static const
 #define DF_ITEMS_AT_MOST(n)
 #define DF_OF_MOST_ITEMS
+#define DF_UNROLL(n)
 #define DF_LOCAL_IN(type, name, other) auto &name = other
 #define DF_AT(place) (place)
 #define DF_GROUP_X DF_LONG(0)

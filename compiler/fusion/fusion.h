@@ -218,6 +218,11 @@ struct dfu_tiles {
     unsigned array[DFL_MAX_PORTS];      /* the port whose array has it, where there is no longer what was there before */
 };
 
+#define DFU_SPANS 4u                    /* that a stage's region is: the rows and columns that the tile needs, and those that leave */
+#define DFU_MOST_REGIONS 8              /* in registers: with these, an item has half of the registers that let half of all items be resident */
+/* Are the regions of the stages in local memory? */
+static inline bool dfu_tiles_keep_regions(const struct dfu_tiles *t) { return t->n_stages + t->n_staged > DFU_MOST_REGIONS; }
+
 struct dfu_axis {                       /* of a group: rows or columns, with the reads along it */
     const struct df_strip_read *reads, *in_reads; /* between stages, and of streams from outside */
     unsigned n, n_in;

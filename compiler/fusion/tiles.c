@@ -147,7 +147,7 @@ uint64_t dfu_tiles_room(const struct dff_kernel *kernel, const struct dfu_tiles 
 
 static uint64_t local_bytes(const struct dff_kernel *kernel, const struct dfu_tiles *t)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = dfu_tiles_keep_regions(t) ? DFU_SPANS * sizeof(struct df_span) * (t->n_stages + t->n_staged) : 0;
     for (unsigned p = 0; p < kernel->callee->sig.n_ports; p++)
         if (dfu_tiles_has(t, p) && t->array[p] == p)
             bytes += (dfu_tiles_room(kernel, t, p) * df_elem_bytes(kernel->ports[p].elem) + 15) / 16 * 16;

@@ -356,6 +356,7 @@ const char *dfg_start_of(const struct dff_node *node);
 const char *dfg_joined(struct dfg_gen *g, const struct dff_node *node, const char *all, struct dfg_text term);
 struct dfg_loop {                       /* of a range */
     const char *from, *to, *name;
+    unsigned unrolled;                  /* in code for GPUs: how often its text stands in the machine code; 0: the compiler chooses */
 };
 /* Opens the block of a range's loop, and ends it. */
 struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, struct dfg_block *block);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_UNROLLED 4                 /* terms of a loop that an item of a GPU computes at a time */
+
 /* ---- the operations ---- */
 
 static const char *least_of(enum dff_type type)
@@ -83,7 +85,7 @@ void dfg_set_ends(struct dfg_block *block, const struct dff_range *range, int64_
 
 struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, struct dfg_block *block)
 {
-    struct dfg_loop loop = { dfg_index(g, range->from).c, dfg_index(g, range->to).c, range->name };
+    struct dfg_loop loop = { dfg_index(g, range->from).c, dfg_index(g, range->to).c, range->name, 0 };
     while (is_taken(g, loop.name)) /* two equal reductions are one node, and have the names of the first */
         loop.name = dfg_printf(g, "%s_", loop.name);
     dfg_open(g, block, (int)range->slot, loop.name);
@@ -94,8 +96,8 @@ struct dfg_loop dfg_loop_open(struct dfg_gen *g, const struct dff_range *range, 
 
 void dfg_loop_close(struct dfg_gen *g, struct dfg_block *block, const struct dfg_loop *loop)
 {
-    dfg_close(g, block, dfg_printf(g, "for (int64_t %s = %s; %s < %s; %s++)", loop->name, loop->from, loop->name, loop->to,
-                                   loop->name));
+    dfg_close(g, block, dfg_printf(g, "%sfor (int64_t %s = %s; %s < %s; %s++)", loop->unrolled ? dfg_printf(g, "DF_UNROLL(%u) ", loop->unrolled) : "", loop->name,
+                                   loop->from, loop->name, loop->to, loop->name));
 }
 
 /* ---- one after the other ---- */
@@ -184,9 +186,22 @@ static unsigned copies_inside(struct dfg_gen *g, const struct dff_node *n, uint3
     return f->inside = inside;
 }
 
+/* The innermost ranges whose text has `most` copies of a term at most, if one has `copies`. */
+static unsigned ranges_within(const struct dfg_gen *g, const struct dff_node *n, int64_t copies, unsigned most)
+{
+    unsigned written = 0;
+    for (; written < n->n_ranges; written++) {
+        const struct dff_range *range = dfg_range_at(n, n->n_ranges - 1 - written);
+        const int64_t values = dfg_range_is_fixed(range) ? range->to->i - range->from->i : most + 1;
+        if (values > most || (copies *= values) > most || copies * g->copies > DFG_MOST_ALL_COPIES)
+            break;
+    }
+    return written;
+}
+
 unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n)
 {
-    unsigned written = 0, most = is_in_long_loop(g, n) ? dfg_most_copies(n) : DFG_MOST_OUTSIDE;
+    unsigned most = is_in_long_loop(g, n) ? dfg_most_copies(n) : DFG_MOST_OUTSIDE;
     uint32_t slots = 0;
     int64_t copies = 1;
     if (dfg_is_few(g, n))
@@ -200,13 +215,9 @@ unsigned dfg_ranges_written(struct dfg_gen *g, const struct dff_node *n)
     }
     if (most == DFG_MOST_COPIES && dfg_is_int(n->type) && copies > 1)
         most = DFG_MOST_OF_WINDOW;      /* so is a sum of sums */
-    for (; written < n->n_ranges; written++) {
-        const struct dff_range *range = dfg_range_at(n, n->n_ranges - 1 - written);
-        const int64_t values = dfg_range_is_fixed(range) ? range->to->i - range->from->i : most + 1;
-        if (values > most || (copies *= values) > most || copies * g->copies > DFG_MOST_ALL_COPIES)
-            break;
-    }
-    return written;
+    const unsigned written = ranges_within(g, n, copies, most);
+    /* In a loop that remains, an item of a GPU reads none of its neighbours again, and all that is loaded at a time takes registers. */
+    return g->gpu && written < n->n_ranges ? ranges_within(g, n, copies, DFG_MOST_OUTSIDE) : written;
 }
 
 /* The fold begins with the first term, and needs no identity. */
@@ -255,6 +266,7 @@ static void fold_loops(struct dfg_gen *g, const struct dfg_fold *f, uint32_t dep
         return;
     }
     struct dfg_loop loop = dfg_loop_open(g, dfg_range_at(f->node, depth), &block);
+    loop.unrolled = !g->gpu ? 0 : depth + 1 < written ? 1 : MOST_UNROLLED;
     if (!g->failed)
         fold_loops(g, f, depth + 1, written);
     dfg_loop_close(g, &block, &loop);

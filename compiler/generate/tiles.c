@@ -7,7 +7,8 @@
  *          phase reads local memory that earlier phases wrote, and none that it writes: dfu_tiles_find() sees to it.
  *          Streams of which no later phase reads anything give their local memory to others.
  * Regions: df_y3 and df_x3 are the rows and columns of stage 3 that the tile needs, df_own_y3 and df_own_x3 those that leave the
- *          group from this tile. Halos are computed in each tile that reads them; everything else is computed once.
+ *          group from this tile. Halos are computed in each tile that reads them; everything else is computed once. If there are many stages, one
+ *          item finds their regions and leaves them in local memory, where each phase takes those that it needs: they would fill the registers.
  * Borders: a tile whose reads are all inside takes the text without borders.
  * Axes:    of streams with columns, rows and columns go over tiles; of others, rows alone. Dimensions before the rows are loops
  *          over the grid's third extent, those behind the columns are loops of an item.
@@ -477,7 +478,20 @@ static void print_own(struct dfg_gen *g, struct dfu_axis a, unsigned k)
     dfg_line(g, g->block, "struct df_span df_%c%u = df_own_%c%u;", axis, k, axis, k);
 }
 
-static void print_regions(struct dfg_gen *g)
+/* Prints what leaves a region of stage k in local memory, or takes it from there. */
+static void print_region(struct dfg_gen *g, unsigned k, bool takes)
+{
+    static const char *const names[DFU_SPANS] = { "y", "x", "own_y", "own_x" };
+    const bool leaves = k < g->tiles->n_stages && g->kernel->strips->stages[k].leaves;
+    for (unsigned i = 0; i < (leaves ? DFU_SPANS : 2) && dfu_tiles_keep_regions(g->tiles); i++)
+        if (takes)
+            dfg_line(g, g->block, "const struct df_span df_%s%u = df_regions[%u];", names[i], k, DFU_SPANS * k + i);
+        else
+            dfg_line(g, g->block, "df_regions[%u] = df_%s%u;", DFU_SPANS * k + i, names[i], k);
+}
+
+/* Prints the regions of all stages. A stage's is known when the stages behind it have been asked. */
+static void print_all_regions(struct dfg_gen *g)
 {
     const struct dff_strips *s = g->kernel->strips;
     struct df_strip_read read;
@@ -492,9 +506,41 @@ static void print_regions(struct dfg_gen *g)
         for (unsigned r = 0; r < s->n_reads + s->n_in_reads && s->axes < 2; r++)
             if (dfu_axis_read(g->kernel, g->tiles, dfu_axis_rows(s), r, &read) && read.reader == k)
                 dfg_line(g, g->block, "df_x%u.to |= df_x%u.to;", read.made, k);
+        print_region(g, k, false);
     }
-    for (unsigned k = g->tiles->n_stages; k < g->tiles->n_stages + g->tiles->n_staged; k++) /* an input without elements has none to be copied */
+    for (unsigned k = g->tiles->n_stages; k < g->tiles->n_stages + g->tiles->n_staged; k++) { /* an input without elements has none to be copied */
         dfg_line(g, g->block, "df_y%u.to = df_x%u.from < 0 || df_y%u.from < 0 ? df_y%u.from : df_y%u.to;", k, k, k, k, k);
+        print_region(g, k, false);
+    }
+}
+
+static void print_regions(struct dfg_gen *g)
+{
+    struct dfg_block phase;
+    if (!dfu_tiles_keep_regions(g->tiles)) {
+        print_all_regions(g);
+        return;
+    }
+    if (dfg_open(g, &phase, -1, NULL))
+        print_all_regions(g);
+    dfg_close(g, &phase, "DF_PHASE if (DF_ITEM == 0)");
+    dfg_line(g, g->block, "DF_BARRIER();");
+}
+
+/* Prints the regions that the phase of stage k needs: those of the stage and of what it reads. */
+static void print_regions_of(struct dfg_gen *g, unsigned k)
+{
+    const struct dfu_axis axes[] = { dfu_axis_rows(g->kernel->strips), dfu_axis_columns(g->kernel->strips) };
+    struct df_strip_read read;
+    bool takes[DFU_MOST_STAGES] = { false };
+    takes[k] = true;
+    for (unsigned a = 0; a < g->kernel->strips->axes; a++)
+        for (unsigned r = 0; r < axes[a].n + axes[a].n_in; r++)
+            if (dfu_axis_read(g->kernel, g->tiles, axes[a], r, &read) && read.reader == k)
+                takes[read.made] = true;
+    for (unsigned i = 0; i < g->tiles->n_stages + g->tiles->n_staged; i++)
+        if (takes[i])
+            print_region(g, i, true);
 }
 
 /* Prints the phase that copies inputs, if there are any. What is beside each other in a tile's row is so in the input. */
@@ -520,6 +566,7 @@ static void print_staging(struct dfg_gen *g)
             const uint64_t each = dfu_tiles_channels(g->kernel, port);
             const char *name = dfg_port_name(g, port), items = s->axes == 2 ? 'Y' : 'X';
             struct dfg_text at[DF_MAX_RANK];
+            print_regions_of(g, k);
             for (unsigned d = 0; d < p->rank; d++)
                 at[d] = (struct dfg_text){ d < s->dim        ? dfg_printf(g, "df_outer%u", d)
                                            : d == s->dim     ? "df_y"
@@ -545,6 +592,8 @@ static void print_phases(struct dfg_gen *g)
         struct dfg_block phase;
         const bool good = dfg_open(g, &phase, -1, NULL);
         phase.is_phase = true;
+        if (good)
+            print_regions_of(g, k);
         if (good)
             for (unsigned f = 0; f < s->stages[k].n_formulas && !g->failed; f += g->n_siblings) {
                 find_siblings(g, g->tiles, k, f);
@@ -606,6 +655,8 @@ static void print_arrays(struct dfg_gen *g)
 {
     const struct dfu_tiles *t = g->tiles;
     const unsigned n = g->kernel->callee->sig.n_ports;
+    if (dfu_tiles_keep_regions(g->tiles))
+        dfg_line(g, g->block, "DF_LOCAL(struct df_span, df_regions, %u);", DFU_SPANS * (t->n_stages + t->n_staged));
     for (unsigned p = 0; p < n; p++)
         if (dfu_tiles_has(t, p) && t->array[p] == p)
             dfg_line(g, g->block, "DF_LOCAL(%s, df_tile_%s, %" PRIu64 ");", df_elem_c_type(g->kernel->ports[p].elem), dfg_port_name(g, p), dfu_tiles_room(g->kernel, t, p));

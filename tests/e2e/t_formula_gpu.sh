@@ -61,8 +61,29 @@ for order in -1 $(! long || echo 1); do
     if cmp -s race.out blur2.out; then fail "race$order" "the bits are the same"; else pass "race$order"; fi
 done
 
+# Of many stages one item finds the regions of a tile, which the others take from local memory, behind a barrier.
+chain='b = blur(g)'; last=b; for k in 1 2 3 4 5 6 7 8; do chain+="; b$k = blur($last)"; last=b$k; done
+{ sed '/^graph main/,$d' kernels.df; echo "graph main { t: u8[m, n, 3] = make(seed); g = grey(t); $chain; hash2($last, name = \"blur\"); }"; } >blur9.df
+check regions-compile "$DFC" blur9.df -o blur9 --emu-gpu-code --nvcc=none -O0 -w --keep --cflags=-DDF_RACES=-1
+cat > early-c++ <<'X'
+#!/bin/sh
+for last; do :; done
+case $last in *_formulas.cpp)
+    awk '/DF_PHASE if \(DF_ITEM == 0\)/ { sub(/DF_PHASE/, "DF_PHASE {"); at = 1 } at == 1 && /DF_BARRIER/ { at = 2; next } at == 2 && sub(/DF_PHASE/, "") { at = 3 }
+         at == 3 && sub(/DF_BARRIER/, "} DF_BARRIER") { at = 0 } { print }' "$last" >"$last.cut" && mv "$last.cut" "$last" ;;
+esac
+exec c++ "$@"
+X
+chmod +x early-c++
+check regions-race-compile env CXX="$PWD/early-c++" "$DFC" blur9.df -o race9 --emu-gpu-code --nvcc=none -O0 -w --cflags=-DDF_RACES=-1
+expect regions 0 'DF_LOCAL.struct df_span, df_regions, 40' cat blur9.dfc/blur9_formulas.cpp
+for place in none emu; do ./blur9 --seed=3 --device=$place $([ $place = none ] || echo --policy=all-gpu) >blur9-$place; done
+same regions-bits blur9-emu blur9-none
+./race9 --seed=3 --device=emu --policy=all-gpu >race9.out
+if cmp -s race9.out blur9-none; then fail regions-race "the bits are the same"; else pass regions-race; fi
+
 # Reductions, histograms and scans that work-groups share: with the sizes of a test, and with those of a run, where one item is a work-group.
-cases=(reductions values histograms) sizes='-O0 --emu-gpu-code --cflags=-DDF_RACES=-1'; ! long || { cases+=(sums accs ranged long); sizes+=';-O0 --emu-gpu-code'; }
+cases=(reductions values histograms chains) sizes='-O0 --emu-gpu-code --cflags=-DDF_RACES=-1'; ! long || { cases+=(sums accs ranged long); sizes+=';-O0 --emu-gpu-code'; }
 as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes="$sizes" --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
 
 # A whole picture that becomes one number, a histogram or a running sum: many work-groups, and the CPU's bits. The table of docs/results/gpu.md is what it says.

@@ -42,10 +42,7 @@ LIMITS = {'sm_80': (65536, 164 << 10), 'sm_90': (65536, 228 << 10)}
 
 # Kernels that may have a frame or spills, and why. A kernel that has neither any more loses its reason.
 LANES = 'one thread adds up in the order of 16 lanes, in an array: few sums, or one whose terms are few or are not known before'
-HOLDS_MORE = 'told that a block has 256 threads, ptxas spills a few registers to hold more blocks'
 REASONS = {
-    'df_kernel_df_group0_inks_____dilate_row': HOLDS_MORE,
-    'df_kernel_df_group1_sums_texture': HOLDS_MORE,
     'df_kernel_greatest': LANES,
     'df_kernel_ramp': LANES + '; large arguments of cos are reduced in an array, too',
     'df_group_ramp': 'large arguments of cos are reduced in an array; it runs once',
@@ -144,7 +141,7 @@ def global_bytes(text, name):
         row = re.search(r'for \(.* \+ (?:(\d+) \* )?DF_ITEM_Y;', line)
         if 'DF_PHASE' in line or row:
             stages.append((phase, int(row[1] or 1) if row else 1, []))
-        loops += line.lstrip().startswith('for (') and not re.search(r'DF_(GROUP|ITEM|STEP|FIRST)|df_step_| = df_outer', line)
+        loops += re.match(r'\s*(DF_UNROLL\(\d+\) )?for \(', line) is not None and not re.search(r'DF_(GROUP|ITEM|STEP|FIRST)|df_step_| = df_outer', line)
         # a copy of a whole input is read in its place
         stages[-1][2].append(re.sub(r'\(df_all_\w+ <= \d+ \? (.*?\]) : \w+\[\w+\]\)', r'\1', line))
     if loops:
@@ -283,7 +280,8 @@ def wrong(reports):
 def rewritten(reports, before):
     rows = ['| graph | kernel | | registers | frame | spills | shared | occupancy | bytes |', '|---|---|---|---|---|---|---|---|---|']
     for (graph, old, _), (_, new, _) in zip(before, reports):
-        for name in ('measure_parts', 'rank_all', 'join_all', 'df_kernel_shares', 'df_group_shares', 'df_kernel_backproject'):
+        for name in ('measure_parts', 'rank_all', 'join_all', 'df_kernel_shares', 'df_group_shares_0_value0', 'df_group_shares_0_value1',
+                     'df_kernel_backproject'):
             for when, kernels in (('before', old), ('now', new)):
                 same = [k for architecture in ARCHITECTURES for k in kernels[architecture] if k.name == name]
                 if same:
@@ -295,9 +293,10 @@ def rewritten(reports, before):
 
 def update(page, text):
     with open(page) as file:
-        rest = file.read().split(HEADING)[0]
+        before, old = file.read().split(HEADING)
+    end = old.find('\n## ')
     with open(page, 'w') as file:
-        file.write(rest + HEADING + PAGE + '\n'.join(text) + '\n')
+        file.write(before + HEADING + PAGE + '\n'.join(text) + '\n' + (old[end:] if end >= 0 else ''))
 
 
 def compile_all(dfc, nvcc, tree, graphs, folder):

@@ -1,6 +1,6 @@
 /* df_formula_gpu.h - what the GPU code of formulas is made with: which elements a thread computes, and the launch.
  *
- * GPU:      nvcc compiles that code. x, y and z are the places of a thread in the whole grid. A grid has a limit, so a thread
+ * GPU:      nvcc compiles that code. x, y and z are the places of a thread in the whole grid. Along y and z a grid has a limit, so a thread
  *           goes on with the elements that are whole grids further.
  * Tiles:    the code of a group is phases. In each, the items of a work-group compute elements side by side; DF_BARRIER() ends it.
  * Host:     another C++ compiler makes functions for the emulated GPU of it (dfc --emu-gpu-code): a launch of generated code is one
@@ -437,14 +437,14 @@ DF_ON_DEVICE int64_t df_step_z() { return (int64_t)gridDim.z * blockDim.z; }
 #define DF_FIRST_X df_first_x()
 #define DF_FIRST_Y df_first_y()
 #define DF_FIRST_Z df_first_z()
-#define DF_STEP_X df_step_x()
+#define DF_NEXT_X(x, end) (end)             /* a grid has threads for all that lie along x: nothing is computed ahead for further ones */
 #define DF_STEP_Y df_step_y()
 #define DF_STEP_Z df_step_z()
 #else
 #define DF_FIRST_X 0
 #define DF_FIRST_Y 0
 #define DF_FIRST_Z 0
-#define DF_STEP_X 1
+#define DF_NEXT_X(x, end) ((x) + 1)
 #define DF_STEP_Y 1
 #define DF_STEP_Z 1
 #endif

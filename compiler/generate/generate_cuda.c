@@ -44,9 +44,11 @@ static const char *loop_head(struct dfg_gen *g, unsigned d, const struct axes *a
     const bool part = d == 0 && dfg_has_parts(g);
     const char *name = g->formula->names[d], *begin = part ? "df_from + " : "";
     const char *extent = part ? "df_to" : dfg_within(g, dfg_index(g, g->kernel->ports[g->formula->port].extents[d]), DFG_PLUS);
-    for (int a = 0; a < 3; a++)
+    if (axes->of[0] == (int)d)
+        return dfg_printf(g, "for (int64_t %s = %sDF_FIRST_X; %s < %s; %s = DF_NEXT_X(%s, %s))", name, begin, name, extent, name, name, extent);
+    for (int a = 1; a < 3; a++)
         if (axes->of[a] == (int)d)
-            return dfg_printf(g, "for (int64_t %s = %sDF_FIRST_%c; %s < %s; %s += DF_STEP_%c)", name,
+            return dfg_printf(g, "DF_UNROLL(1) for (int64_t %s = %sDF_FIRST_%c; %s < %s; %s += DF_STEP_%c)", name,
                               begin, "XYZ"[a], name, extent, name, "XYZ"[a]);
     return dfg_printf(g, "for (int64_t %s = %s0; %s < %s; %s++)", name, begin, name, extent, name);
 }

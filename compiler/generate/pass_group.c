@@ -437,7 +437,7 @@ void dfg_pass_print(FILE *out, struct dfg_gen *g, unsigned number, const struct 
             else
                 print_indices(g, &p, is_run(&p) ? print_run : print_histogram);
         }
-        dfg_close(g, &loop, is_run(&p) ? "for (int64_t df_line = DF_FIRST_X; df_line < df_lines; df_line += DF_STEP_X)"
+        dfg_close(g, &loop, is_run(&p) ? "for (int64_t df_line = DF_FIRST_X; df_line < df_lines; df_line = DF_NEXT_X(df_line, df_lines))"
                                        : dfg_printf(g, "for (int64_t df_group = DF_GROUP_X; df_group < %s * df_shares; df_group += DF_GROUPS_X)",
                                                     is_scan(&p) && !is_along_row(g, pass) ? "df_up(df_lines, DF_ITEMS_X)" : "df_lines"));
     }

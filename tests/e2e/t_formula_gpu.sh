@@ -25,7 +25,7 @@ expect fused-on-gpu 0 '^main/[^ ]*\+[^ ]* +gpu ' ./fused --device=emu --policy=a
 cat > planting-c++ <<'X'
 #!/bin/sh
 for last; do :; done
-case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0, df_grid(dim3(32, 8), 32, /; s/x += DF_STEP_X/x += w/' "$last" ;; esac
+case $last in *_formulas.cpp) sed -i 's/blur_0, df_grid(dim3(32, 8), w, /blur_0, df_grid(dim3(32, 8), 32, /; s/x = DF_NEXT_X(x, w)/x += w/' "$last" ;; esac
 exec c++ "$@"
 X
 chmod +x planting-c++

@@ -216,6 +216,7 @@ struct dfu_tiles {
     bool is_local[DFL_MAX_PORTS];       /* its elements are in the tile's local memory */
     unsigned copied[DFL_MAX_PORTS];     /* if this input has so many elements or fewer, they are all there too; 0: they are not */
     unsigned array[DFL_MAX_PORTS];      /* the port whose array has it, where there is no longer what was there before */
+    bool meets_itself;                  /* the first phase writes what the last one uses: a barrier stands between two tiles */
 };
 
 #define DFU_SPANS 4u                    /* that a stage's region is: the rows and columns that the tile needs, and those that leave */

@@ -4,7 +4,8 @@
  * Inputs:  of which a tile would load elements several times are staged: they are copied to local memory in a first phase, each like a stream that a
  *          stage makes. Stages of inputs come behind the group's. Small ones that are read at computed places are copied as a whole.
  * Phases:  each stage is a phase: its items compute the elements of the stage's region side by side, and a barrier follows. A
- *          phase reads local memory that earlier phases wrote, and none that it writes: dfu_tiles_find() sees to it.
+ *          phase reads local memory that earlier phases wrote, and none that it writes: dfu_tiles_find() sees to it. None follows the last
+ *          phase if the first one, of the next tile, writes to no array that it uses: those between stand behind the first one's barrier.
  *          Streams of which no later phase reads anything give their local memory to others.
  * Regions: df_y3 and df_x3 are the rows and columns of stage 3 that the tile needs, df_own_y3 and df_own_x3 those that leave the
  *          group from this tile. Halos are computed in each tile that reads them; everything else is computed once. If there are many stages, one
@@ -108,12 +109,14 @@ static void share_arrays(const struct dfg_gen *g, struct dfu_tiles *t, const str
     const unsigned n = g->kernel->callee->sig.n_ports;
     unsigned first[DFL_MAX_PORTS], last[DFL_MAX_PORTS]; /* by port: the phase that writes what is there, and the last one that reads it */
     unsigned until[DFL_MAX_PORTS];      /* by array: the last phase that reads it */
+    unsigned begin = 1;                 /* the first phase that there is */
     for (unsigned p = 0; p < n; p++) {
         const unsigned made = g->kernel->strips->stage_of[p];
         first[p] = last[p] = made == DF_NONE ? 0 : made + 1;
         for (unsigned k = 0; k < t->n_stages; k++)
             if (reads[k].of[p])
                 last[p] = k + 1;
+        begin = dfu_tiles_has(t, p) && made == DF_NONE ? 0 : begin;
     }
     for (unsigned phase = 0; phase <= t->n_stages; phase++)
         for (unsigned p = 0; p < n; p++) {
@@ -126,6 +129,14 @@ static void share_arrays(const struct dfg_gen *g, struct dfu_tiles *t, const str
             t->array[p] = a < n ? a : p;
             until[t->array[p]] = last[p];
         }
+    bool begins[DFL_MAX_PORTS] = { false }, ends[DFL_MAX_PORTS] = { false }; /* by array: the first phase writes it, the last one uses it */
+    for (unsigned p = 0; p < n; p++) {
+        begins[t->array[p]] |= dfu_tiles_has(t, p) && first[p] == begin;
+        ends[t->array[p]] |= dfu_tiles_has(t, p) && last[p] == t->n_stages;
+    }
+    t->meets_itself = dfu_tiles_keep_regions(t);
+    for (unsigned a = 0; a < n; a++)
+        t->meets_itself |= begins[a] && ends[a];
 }
 
 /* ---- the size of a tile ---- */
@@ -600,7 +611,8 @@ static void print_phases(struct dfg_gen *g)
                 print_siblings(g, k);
             }
         dfg_close(g, &phase, "DF_PHASE");
-        dfg_line(g, g->block, "DF_BARRIER();");
+        if (k + 1 < s->n_stages || g->tiles->meets_itself)
+            dfg_line(g, g->block, "DF_BARRIER();");
     }
 }
 

@@ -52,6 +52,12 @@ check blur2-compile "$DFC" blur2.df -o blur2 --nvcc=none -O0 -w && ./blur2 --see
 check groups-emit "$DFC" blur2.df -o groups --emu-gpu-code --nvcc=none --keep -w -O0
 expect one-launch 0 '^1$' grep -c 'DF_LAUNCH_ALL(df_kernel_df_group' groups.dfc/blur2_formulas.cpp
 expect local 0 'DF_LOCAL.float, df_tile_g, ' cat groups.dfc/blur2_formulas.cpp
+# Between tiles there is a barrier only if the first phase writes what the last one reads: with one blur more, its stream is where g was.
+expect barriers 0 '^2$' grep -c 'DF_BARRIER();' groups.dfc/blur2_formulas.cpp
+sed 's/hash2(c,/d = blur(c); hash2(d,/' blur2.df >blur3.df
+check between-emit "$DFC" blur3.df -o between --emu-gpu-code --nvcc=none --keep -w -O0
+expect between-array 0 'DF_LOCAL_IN.float, df_tile_b_2, df_tile_g' cat between.dfc/blur3_formulas.cpp
+expect between 0 '^4$' grep -c 'DF_BARRIER();' between.dfc/blur3_formulas.cpp
 for order in -1 $(! long || echo 1); do
     check "tiles-compile$order" "$DFC" blur2.df -o tiles$order --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=4x6 --cflags=-DDF_RACES=$order
     check "race-compile$order" env CXX="$PWD/racing-c++" "$DFC" blur2.df -o race$order --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=4x6 --cflags=-DDF_RACES=$order

@@ -393,7 +393,9 @@ static void scratch_extents(const struct call *call, unsigned k, const struct df
         p++;
     const bool plane = strips && p < call->callee->sig.n_ports;
     for (unsigned d = 0; d < scratch->rank; d++)
-        extents[d] = plane ? call->rows->formats[p].dims[d] : dff_extent_value(scratch->extents[d], part->solved.dims);
+        extents[d] = plane               ? call->rows->formats[p].dims[d]
+                     : scratch->extents[d] ? dff_extent_value(scratch->extents[d], part->solved.dims)
+                                           : dff_group_scratch(call->callee->formula, part->solved.dims);
     if (plane && part->rows.n > 1)
         extents[0] = dfu_plane_rows(call->rows->group, call->rows->formats,
                                     (struct df_rows){ (int64_t)part->rows.first, (int64_t)(part->rows.first + part->rows.rows) }, p);

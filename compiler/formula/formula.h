@@ -147,7 +147,7 @@ struct dff_scratch {                    /* device memory of one job of the kerne
     const char *name;                   /* of the graph's tmp port */
     enum df_elem elem;
     unsigned rank;
-    const struct dff_node *extents[DF_MAX_RANK]; /* over DIM and CONST nodes: dff_extent_value() */
+    const struct dff_node *extents[DF_MAX_RANK]; /* over DIM and CONST nodes: dff_extent_value(); NULL: dff_group_scratch() */
 };
 
 struct dff_kernel {
@@ -172,8 +172,13 @@ unsigned dff_hoisted(const struct dff_kernel *kernel, const struct dff_formula *
 /* Finds the reductions of a formula, beside those, whose terms work-groups of a GPU can share. Returns their number. */
 unsigned dff_grouped(const struct dff_kernel *kernel, const struct dff_formula *formula, const struct dff_node **nodes);
 
-/* The value of an extent for these dimension variables: 0 if it is less, 2^62 if it is more. */
+#define DFF_MOST_NUMBER (INT64_C(1) << 62)
+/* The value of an expression over dimension variables: at most DFF_MOST_NUMBER either way. */
+int64_t dff_index_value(const struct dff_node *n, const uint64_t *dims);
+/* That of an extent: 0 if it is less. */
 uint64_t dff_extent_value(const struct dff_node *extent, const uint64_t *dims);
+/* The bytes in which work-groups of a GPU hand results of reductions to each other, if the dimension variables are at most these. */
+uint64_t dff_group_scratch(const struct dff_kernel *kernel, const uint64_t *dims);
 
 /* Checks the formulas of a kernel whose signature is checked, and makes the record. Proves nothing about reads. NULL: errors
  * were reported, or no memory. */

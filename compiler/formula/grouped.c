@@ -10,8 +10,11 @@
 #define LINES 32                        /* side by side, that a work-group scans */
 #define ITEMS 256
 #define TERMS_OF_ITEM 4                 /* elements of a tile that an item scans */
+#define BLOCK 1024                      /* DF_BLOCK */
+#define WIDE_BLOCK 16384                /* DF_WIDE_BLOCK */
+#define FEW_TERMS 255                   /* DF_FEW_TERMS */
 #define TEST_SUMS 24                    /* with -DDF_RACES 12 lines have two segments, and one has 6 */
-#define PADDING 48                      /* of three arrays to multiples of 16 bytes */
+#define TEST_RESULTS 40                 /* with -DDF_RACES, DF_MOST_RESULTS */
 
 /* ---- which ---- */
 
@@ -82,10 +85,16 @@ unsigned dff_grouped(const struct dff_kernel *kernel, const struct dff_formula *
 
 /* ---- scratch ---- */
 
+/* None of this gets smaller with larger extents: those that differ from wave to wave are counted at their most. */
+
 static int64_t bytes_of(enum dff_type type) { return type == DFF_I64 || type == DFF_F64 ? 8 : 4; }
 static bool is_real(enum dff_type type) { return type == DFF_F32 || type == DFF_F64; }
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t up(int64_t n, int64_t by) { return n / by + (n % by != 0); }
+static int64_t times(int64_t a, int64_t b) { return (int64_t)((__int128)a * b > DFF_MOST_NUMBER ? DFF_MOST_NUMBER : (__int128)a * b); }
 
-/* Can dff_extent_value() compute it? */
+/* Can dff_index_value() compute it? */
 static bool is_of_dims(const struct dff_node *n)
 {
     bool good = n->kind == DFF_CONST || n->kind == DFF_DIM || n->kind == DFF_CONVERT || n->kind == DFF_CAST ||
@@ -96,98 +105,106 @@ static bool is_of_dims(const struct dff_node *n)
     return good;
 }
 
-/* Nodes of no formula, for extents alone. NULL: no memory. */
-static const struct dff_node *number(struct dff_build *b, int64_t i)
+/* The values of the range; of one that other numbers end, as many as there can be. */
+static int64_t n_values(const struct dff_range *r, const uint64_t *dims)
 {
-    struct dff_node *n = dfc_alloc(b->u, sizeof *n);
-    if (n)
-        *n = (struct dff_node){ .kind = DFF_CONST, .type = DFF_I64, .i = i };
+    if (!is_of_dims(r->from) || !is_of_dims(r->to))
+        return DFF_MOST_NUMBER;
+    const int64_t from = dff_index_value(r->from, dims), to = dff_index_value(r->to, dims);
+    return from >= to ? 0 : (__int128)to - from > DFF_MOST_NUMBER ? DFF_MOST_NUMBER : to - from;
+}
+
+static int64_t n_elements(const struct dff_kernel *kernel, const struct dff_formula *f, const uint64_t *dims)
+{
+    int64_t n = 1;
+    for (unsigned d = 0; d < f->rank; d++)
+        n = f->is_index[d] ? times(n, (int64_t)dff_extent_value(kernel->ports[f->port].extents[d], dims)) : n;
     return n;
 }
 
-static const struct dff_node *both(struct dff_build *b, enum dff_op op, const struct dff_node *x, const struct dff_node *y)
+/* As df_width_of() for a whole work-group. */
+static int64_t width_of(int64_t extent)
 {
-    struct dff_node *n = dfc_alloc(b->u, sizeof *n);
-    const struct dff_node **args = dfc_alloc(b->u, 2 * sizeof *args);
-    if (!n || !args || !x || !y)
-        return NULL;
-    args[0] = x;
-    args[1] = y;
-    *n = (struct dff_node){ .kind = DFF_OP, .type = DFF_I64, .op = op, .n_args = 2, .args = args };
-    return n;
+    int64_t width = 1;
+    while (width < extent && width < ITEMS)
+        width *= 2;
+    return width;
 }
 
-/* The results of blocks of a reduction, for all elements, or for one if it is hoisted: no more than there are terms, nor than MOST_RESULTS. */
-static const struct dff_node *results(struct dff_build *b, const struct dff_kernel *kernel, const struct dff_formula *f, const struct dff_node *reduce, bool hoisted)
+/* The results that there are of a reduction at a time: of units, or of work-groups if it has no order (df_lane_units(), df_wide_units(), df_shares_of()). With
+ * few terms each thread computes an element, unless a test asks for less. */
+static int64_t n_results(const struct dff_node *reduce, int64_t elements, const uint64_t *dims)
 {
-    const struct dff_node *n = number(b, 1);
-    bool known = true;
-    for (unsigned d = 0; d < f->rank && !hoisted; d++)
-        if (f->is_index[d])
-            n = both(b, DFF_MUL, n, kernel->ports[f->port].extents[d]);
+    int64_t terms = 1, outer = 1, last = 0;
     for (uint32_t r = 0; r < reduce->n_ranges; r++) {
-        known = known && is_of_dims(reduce->ranges[r].from) && is_of_dims(reduce->ranges[r].to);
-        n = both(b, DFF_MUL, n, both(b, DFF_MAX, number(b, 0), both(b, DFF_SUB, reduce->ranges[r].to, reduce->ranges[r].from)));
+        outer = terms;
+        last = n_values(&reduce->ranges[r], dims);
+        terms = times(terms, last);
     }
-    return known ? both(b, DFF_MIN, number(b, MOST_RESULTS), n) : number(b, MOST_RESULTS);
+    const bool real = is_real(reduce->type);
+    const int64_t parts = real ? times(up(last, BLOCK), outer) : up(times(up(last, WIDE_BLOCK), outer), ITEMS / width_of(last));
+    const int64_t n = least(times(parts, real ? least(elements, MOST_GROUPS) : elements), real ? MOST_RESULTS : MOST_GROUPS);
+    return terms > FEW_TERMS ? n : least(n, TEST_RESULTS);
+}
+
+static int64_t in_16s(int64_t bytes) { return up(bytes, 16) * 16; }
+
+/* The bytes of its results, as df_results() has them. */
+static int64_t bytes_of_reduction(const struct dff_node *n, int64_t elements, const uint64_t *dims)
+{
+    const int64_t results = n_results(n, elements, dims), term = n->op == DFF_ARGMIN || n->op == DFF_ARGMAX ? bytes_of(n->args[0]->type) : 0;
+    return in_16s(results * bytes_of(n->type)) + in_16s(results * term) + in_16s(results);
 }
 
 static bool is_scan(const struct dff_formula *f) { return f->value->kind == DFF_REDUCE && f->value->order == DFF_ORDER_RUNNING && !is_real(f->value->type); }
 
 /* A scan has the sums of each line's segments, of at least a tile each, if there is more than one. */
-static const struct dff_node *bytes_of_scan(struct dff_build *b, const struct dff_kernel *kernel, const struct dff_formula *f)
+static int64_t bytes_of_scan(const struct dff_kernel *kernel, const struct dff_formula *f, const uint64_t *dims)
 {
-    const struct dff_node *lines = number(b, 1), *length = lines;
+    int64_t lines = 1, length = 1;
     bool is_last = true;
     for (unsigned d = 0; d < f->rank; d++) {
-        const bool along = f->value->ranges[0].to->slots >> d & 1;
         if (!f->is_index[d])
             continue;
-        if (along)
-            length = kernel->ports[f->port].extents[d];
-        else
-            lines = both(b, DFF_MUL, lines, kernel->ports[f->port].extents[d]);
-        is_last = along;
+        const int64_t extent = (int64_t)dff_extent_value(kernel->ports[f->port].extents[d], dims);
+        is_last = f->value->ranges[0].to->slots >> d & 1;
+        length = is_last ? extent : length;
+        lines = is_last ? lines : times(lines, extent);
     }
-    const struct dff_node *tiles = both(b, DFF_DIV, both(b, DFF_SUB, length, number(b, 1)), number(b, is_last ? ITEMS * TERMS_OF_ITEM : ITEMS / LINES * TERMS_OF_ITEM));
-    const struct dff_node *sums = both(b, DFF_MIN, number(b, is_last ? MOST_GROUPS : MOST_GROUPS * LINES), both(b, DFF_MUL, both(b, DFF_MUL, number(b, 2), lines), tiles));
-    return both(b, DFF_MUL, number(b, bytes_of(f->value->type)), both(b, DFF_MAX, sums, number(b, TEST_SUMS)));
+    const int64_t tiles = up(length, is_last ? ITEMS * TERMS_OF_ITEM : ITEMS / LINES * TERMS_OF_ITEM);
+    const int64_t sums = tiles > 1 ? least(times(lines, tiles), is_last ? MOST_GROUPS : MOST_GROUPS * LINES) : 0;
+    return bytes_of(f->value->type) * most(sums, TEST_SUMS);
 }
 
-static const struct dff_node *bytes_of_reduction(struct dff_build *b, const struct dff_kernel *kernel, const struct dff_formula *f, const struct dff_node *n, bool hoisted)
+/* Of the formula, with the values of hoisted reductions first. */
+static int64_t bytes_of_formula(const struct dff_kernel *kernel, const struct dff_formula *f, const uint64_t *dims)
 {
-    const int64_t each = bytes_of(n->type) + 1;
-    if (!is_real(n->type))
-        return number(b, PADDING + MOST_GROUPS * (each + 8));
-    return both(b, DFF_ADD, number(b, PADDING), both(b, DFF_MUL, number(b, each), results(b, kernel, f, n, hoisted)));
-}
-
-/* Of the formula, with the values of hoisted reductions first. NULL: no memory; or a number of 0. */
-static const struct dff_node *bytes_of_formula(struct dff_build *b, const struct dff_kernel *kernel, const struct dff_formula *f)
-{
-    const struct dff_node *nodes[DFF_MOST_GROUPED], *bytes = is_scan(f) ? bytes_of_scan(b, kernel, f) : number(b, 0);
+    const struct dff_node *nodes[DFF_MOST_GROUPED];
+    const int64_t elements = n_elements(kernel, f, dims);
+    int64_t bytes = is_scan(f) ? bytes_of_scan(kernel, f, dims) : 0;
     unsigned n = dff_grouped(kernel, f, nodes);
     for (unsigned k = 0; k < n; k++)
-        bytes = both(b, DFF_ADD, bytes, bytes_of_reduction(b, kernel, f, nodes[k], false));
+        bytes += bytes_of_reduction(nodes[k], elements, dims);
     n = dff_hoisted(kernel, f, nodes);
     for (unsigned k = 0; k < n; k++)
-        bytes = both(b, DFF_MAX, bytes, bytes_of_reduction(b, kernel, f, nodes[k], true));
-    return n ? both(b, DFF_ADD, bytes, number(b, DFF_VALUE_BYTES * n)) : bytes;
+        bytes = most(bytes, bytes_of_reduction(nodes[k], 1, dims));
+    return bytes + DFF_VALUE_BYTES * n;
+}
+
+uint64_t dff_group_scratch(const struct dff_kernel *kernel, const uint64_t *dims)
+{
+    int64_t bytes = 0;
+    for (unsigned i = 0; i < kernel->n_formulas; i++)
+        bytes = most(bytes, bytes_of_formula(kernel, &kernel->formulas[i], dims));
+    return (uint64_t)bytes;
 }
 
 bool dff_add_group_scratch(struct dff_build *b, struct dff_kernel *kernel)
 {
-    const struct dff_node *all = NULL;
-    for (unsigned i = 0; i < kernel->n_formulas; i++) {
-        const struct dff_node *bytes = bytes_of_formula(b, kernel, &kernel->formulas[i]);
-        if (!bytes)
-            return false;
-        if (bytes->kind == DFF_CONST)   /* 0 */
-            continue;
-        all = all ? both(b, DFF_MAX, all, bytes) : bytes;
-        if (!all)
-            return false;
-    }
-    const struct dff_scratch scratch = { "df_scratch", DF_U8, 1, { all } };
-    return !all || dff_add_scratch(b, kernel, &scratch) != DF_NONE;
+    const struct dff_node *nodes[DFF_MOST_GROUPED];
+    const struct dff_scratch scratch = { "df_scratch", DF_U8, 1, { NULL } };
+    bool has = false;
+    for (unsigned i = 0; i < kernel->n_formulas && !has; i++)
+        has = is_scan(&kernel->formulas[i]) || dff_grouped(kernel, &kernel->formulas[i], nodes) || dff_hoisted(kernel, &kernel->formulas[i], nodes);
+    return !has || dff_add_scratch(b, kernel, &scratch) != DF_NONE;
 }

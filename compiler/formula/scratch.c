@@ -17,12 +17,12 @@ uint32_t dff_add_scratch(struct dff_build *b, struct dff_kernel *kernel, const s
     return kernel->n_scratch++;
 }
 
-/* At most 2^62 either way, so that no product overflows. */
+/* At most DFF_MOST_NUMBER either way, so that no product overflows. */
 static __int128 value_of(const struct dff_node *n, const uint64_t *dims)
 {
     if (n->kind != DFF_OP)
         return n->kind == DFF_DIM ? (__int128)dims[n->number] : n->kind == DFF_CONST ? n->i : n->kind == DFF_CONVERT || n->kind == DFF_CAST ? value_of(n->args[0], dims) : 0;
-    const __int128 most = (__int128)1 << 62, a = value_of(n->args[0], dims), b = n->n_args > 1 ? value_of(n->args[1], dims) : 0;
+    const __int128 most = DFF_MOST_NUMBER, a = value_of(n->args[0], dims), b = n->n_args > 1 ? value_of(n->args[1], dims) : 0;
     __int128 value = 0;
     switch (n->op) {
     case DFF_NEG: value = -a; break;
@@ -38,8 +38,10 @@ static __int128 value_of(const struct dff_node *n, const uint64_t *dims)
     return value > most ? most : value < -most ? -most : value;
 }
 
+int64_t dff_index_value(const struct dff_node *n, const uint64_t *dims) { return (int64_t)value_of(n, dims); }
+
 uint64_t dff_extent_value(const struct dff_node *extent, const uint64_t *dims)
 {
-    const __int128 value = value_of(extent, dims);
+    const int64_t value = dff_index_value(extent, dims);
     return value > 0 ? (uint64_t)value : 0;
 }

@@ -63,7 +63,7 @@ takes large "$(planned tiled.df --gpu-tile=500x500 -D n=200 | cut -d' ' -f2)" ./
 formulas_for none
 check cpu-code-compile "$DFC" tiled.df --nvcc=none -O0 -o cpu_code && takes cpu-code 0 ./cpu_code --n=200
 
-# Work-groups hand results of reductions to each other in scratch: 1024 x 1024 terms, which is fewer than 2^18 results can be of, and a line of 33 along rows.
+# Work-groups hand results of reductions to each other in scratch: 1024 units of 1024 terms, and what there is in a launch is what is planned, to the byte.
 cat >sums.df <<'X'
 param n = 1024 dynamic;
 kernel make(out p: f32[n, n]) { p[y, x] = (y * 31 + x * 17) % 1009 * 0.1; }
@@ -72,17 +72,42 @@ kernel sums(in p: f32[h, w], out o: f64[3]) {
     o[1] = sum(y in 0..h, x in 0..w: f64(p[y, x])) + max(y in 0..h, x in 0..w: p[y, x]);
     o[2] = argmax(x in 0..w: p[0, x]);
 }
-kernel show(in o: f64[3]) cpu {{ unsigned long bits; for (int i = 0; i < 3; i++) { memcpy(&bits, &o[i], 8); printf("%lx\n", bits); } }};
-graph main { p: f32[n, n] = make(); o = sums(p) @gpu; show(o); }
+kernel rows(in p: f32[h, w], out r: f64[h]) { r[y] = sum(i in 0..h, x in 0..w: f64(p[i, x])) / w - sum(x in 0..w: f64(p[y, x])); }
+kernel counts(in p: f32[h, w], out c: i64[w]) { c[x] = argmin(y in 0..h: p[y, x]) + count(y in 0..h if p[y, x] > 5); }
+kernel scans(in p: f32[h, w], out s: i64[h, w]) { s[y, x] = sum(i in 0..y + 1: i64(p[i, x])); }
+kernel show(in o: f64[3], in r: f64[h], in c: i64[w], in s: i64[h, w]) cpu {{
+    unsigned long bits, all = 0;
+    for (size_t i = 0; i < 3 + h; i++) { memcpy(&bits, i < 3 ? &o[i] : &r[i - 3], 8); all = all * 31 + bits; }
+    for (size_t i = 0; i < w; i++) all = all * 31 + (unsigned long)c[i];
+    for (size_t i = 0; i < h * w; i++) all = all * 31 + (unsigned long)s[i];
+    printf("%lx\n", all);
+}};
+graph main { p: f32[n, n] = make(); o = sums(p) @cpu; r = rows(p) @cpu; c = counts(p) @cpu; s = scans(p) @cpu; show(o, r, c, s); }
 X
-# shellcheck disable=SC2086
-check sums-compile "$DFC" sums.df $gpu -o sums
-host ./sums
-expect sums-plan 0 ' 3674112$' planned sums.df
-takes sums 3674112 ./sums
-host ./sums --n=40
-read -r _ scratch <<<"$(planned sums.df -D n=40)"
-takes small-sums "$scratch" ./sums --n=40
+cat >used-c++ <<'X'
+#!/bin/sh
+for last; do :; done
+case $last in *_formulas.cpp)
+    sed -i -E '1i #include <stdio.h>
+s/^( *)const struct df_results (df_at[0-9]+) = .*;$/&\n\1fprintf(stderr, "used %lld\\n", (long long)\2.end);/
+s/^( *)const int64_t df_shares = .*df_segment = .*$/&\n\1fprintf(stderr, "used %lld\\n", df_shares > 1 ? (long long)(df_lines * df_shares * 8) : 0);/' "$last" ;;
+esac
+exec c++ "$@"
+X
+chmod +x used-c++
+for kernel in sums rows counts scans; do
+    sed "s/= $kernel(p) @cpu/= $kernel(p) @gpu/" sums.df >$kernel-gpu.df
+    # shellcheck disable=SC2086
+    check $kernel-compile env CXX="$PWD/used-c++" "$DFC" $kernel-gpu.df $gpu -o $kernel
+    for n in 1024 $([ $kernel = rows ] && echo 17 || echo 300); do
+        host ./$kernel --n=$n
+        read -r _ scratch <<<"$(planned $kernel-gpu.df -D n=$n)"
+        takes $kernel-$n "$scratch" ./$kernel --n=$n
+        used=$(sed -n 's/^used //p' out | sort -n | tail -n 1)
+        if [ $(((used + 4095) / 4096 * 4096)) = "$scratch" ]; then pass $kernel-used-$n; else fail $kernel-used-$n "$used of $scratch bytes"; fi
+    done
+done
+expect sums-plan 0 ' 16384$' planned sums-gpu.df
 
 # What does not fit is known before. dfc divides a node that then fits, and without a hint it may run on the CPU.
 sed 's/ @gpu//g' three.df >free.df

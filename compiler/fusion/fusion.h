@@ -201,6 +201,8 @@ void dfu_part_rows(const struct dfu_wiring *wiring, const uint64_t *const *in_ro
 /* ---- tiles.c: on a GPU ---- */
 
 #define DFU_ITEMS 256                   /* of a work-group, at most */
+#define DFU_ITEMS_X 32                  /* of those of tiles with columns */
+#define DFU_ITEMS_Y 8
 #define DFU_MOST_LOCAL_BYTES (40u << 10) /* four work-groups of 256 items are half of what an SM of compute capability 8.0 holds */
 
 #define DFU_MOST_STAGED 8               /* inputs that a tile copies */
@@ -255,6 +257,16 @@ static inline bool dfu_tiles_has(const struct dfu_tiles *tiles, uint32_t port) {
 uint64_t dfu_tiles_room(const struct dff_kernel *kernel, const struct dfu_tiles *tiles, uint32_t array);
 /* Do all arrays fit into local memory? */
 bool dfu_tiles_fit(const struct dff_kernel *kernel, const struct dfu_tiles *tiles);
+
+/* ---- tile_size.c ---- */
+
+/* Gives ports arrays: that of another port of the type which is no longer read, if there is one; and finds meets_itself. */
+void dfu_tiles_share(const struct dff_kernel *kernel, struct dfu_tiles *tiles);
+/* Chooses the rows and columns of the tile that is best, if none was asked for. work: by stage, operations for a place of the axes. *steps: what its items
+ * take for an output. false: none has room. */
+bool dfu_tiles_choose(const struct dff_kernel *kernel, struct dfu_tiles *tiles, const unsigned *work, double *steps);
+/* Are tiles better than a launch for each stream, which stays in memory? tiles: as dfu_tiles_find() made them. */
+bool dfu_tiles_pay(const struct dff_kernel *kernel, struct dfu_tiles *tiles);
 
 /* ---- strips.c ---- */
 

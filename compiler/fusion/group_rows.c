@@ -225,7 +225,7 @@ static bool plan_gpu(struct dfu_merge *m, struct dff_strips *strips, struct dff_
     uint32_t *planes = dfc_alloc(m->b.u, (sig->n_ports + 1u) * sizeof *planes);
     struct dfu_tiles tiles;
     strips->tile = m->b.u->options->gpu_tile;
-    strips->tiled = dfu_tiles_find(kernel, strips->tile, &tiles);
+    strips->tiled = dfu_tiles_find(kernel, strips->tile, &tiles) && (strips->tile.rows || dfu_tiles_pay(kernel, &tiles));
     strips->plane_of = planes;
     for (unsigned p = 0; planes && p < sig->n_ports; p++) {
         planes[p] = DF_NONE;

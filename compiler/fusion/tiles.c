@@ -1,5 +1,5 @@
-/* tiles.c - decides whether the GPU code of a group computes tiles, and finds the local memory that a tile takes (fusion.h). The generator chooses the
- * size of a tile (compiler/generate/tiles.c); here is what must be known before: a group without tiles needs whole planes of device memory.
+/* tiles.c - finds out whether the GPU code of a group can compute tiles, and the local memory that a tile takes (fusion.h). The generator prints them
+ * (compiler/generate/tiles.c); this is what must be known before: a group without tiles needs whole planes of device memory.
  */
 #include <math.h>
 
@@ -213,8 +213,7 @@ bool dfu_tiles_find(const struct dff_kernel *kernel, struct dfc_tile asked, stru
                              .columns = !two ? 1 : asked.rows ? asked.columns : LEAST_COLUMNS };
     if (!s->axes || has_no_tile(kernel, dfu_axis_rows(s)) || (two && has_no_tile(kernel, dfu_axis_columns(s))) || !find_local(kernel, t))
         return false;
-    for (unsigned p = 0; p < kernel->callee->sig.n_ports; p++)
-        t->array[p] = p;
+    dfu_tiles_share(kernel, t);
     dfu_tiles_measure(kernel, t);
     return dfu_tiles_fit(kernel, t);
 }

@@ -21,14 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_OUTPUTS 2048               /* of a tile: of 512 by 512 there should be as many work-groups as a large GPU has SMs */
 #define LOADS_TO_STAGE 1.5              /* loads of an element that are avoided by its copy in local memory */
 #define MOST_COPIED_BYTES 1024          /* of an input that is copied as a whole */
-#define STEPS_OF_LOAD 8                 /* an element of global memory takes as long as so many operations */
 #define MOST_WORK_OF_FOUR 75            /* operations for an element of which an item computes four at a time; with more, they may not fit into registers */
-#define ITEMS_X 32
-#define ITEMS_Y 8
-_Static_assert(ITEMS_X * ITEMS_Y == DFU_ITEMS, "items of a work-group");
 
 /* ---- what is in local memory ---- */
 
@@ -73,8 +68,8 @@ static void find_staged(const struct dfg_gen *g, struct dfu_tiles *t, const stru
 {
     const bool two = g->kernel->strips->axes == 2;
     const unsigned rows = t->rows, columns = t->columns;
-    t->rows = two ? ITEMS_X : DFU_ITEMS; /* about what a tile will have */
-    t->columns = two ? ITEMS_X : 1;
+    t->rows = two ? DFU_ITEMS_X : DFU_ITEMS; /* about what a tile will have */
+    t->columns = two ? DFU_ITEMS_X : 1;
     dfu_tiles_measure(g->kernel, t);
     for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++) {
         const double most = loads_of(t, reads, p) / LOADS_TO_STAGE;
@@ -103,85 +98,7 @@ static unsigned rows_together(const struct dfg_gen *g, const struct dfu_tiles *t
     return !shares ? 1 : work <= MOST_WORK_OF_FOUR && g->kernel->strips->stages[stage].n_formulas < 3 ? 4 : 2;
 }
 
-/* Gives ports arrays: that of another port of the type which is no longer read, if there is one. Phase 0 copies inputs, k + 1 is stage k. */
-static void share_arrays(const struct dfg_gen *g, struct dfu_tiles *t, const struct reads *reads)
-{
-    const unsigned n = g->kernel->callee->sig.n_ports;
-    unsigned first[DFL_MAX_PORTS], last[DFL_MAX_PORTS]; /* by port: the phase that writes what is there, and the last one that reads it */
-    unsigned until[DFL_MAX_PORTS];      /* by array: the last phase that reads it */
-    unsigned begin = 1;                 /* the first phase that there is */
-    for (unsigned p = 0; p < n; p++) {
-        const unsigned made = g->kernel->strips->stage_of[p];
-        first[p] = last[p] = made == DF_NONE ? 0 : made + 1;
-        for (unsigned k = 0; k < t->n_stages; k++)
-            if (reads[k].of[p])
-                last[p] = k + 1;
-        begin = dfu_tiles_has(t, p) && made == DF_NONE ? 0 : begin;
-    }
-    for (unsigned phase = 0; phase <= t->n_stages; phase++)
-        for (unsigned p = 0; p < n; p++) {
-            unsigned a = 0;
-            if (!dfu_tiles_has(t, p) || first[p] != phase)
-                continue;
-            while (a < n && !(dfu_tiles_has(t, a) && first[a] < phase && t->array[a] == a && until[a] < phase &&
-                              g->kernel->ports[a].elem == g->kernel->ports[p].elem))
-                a++;
-            t->array[p] = a < n ? a : p;
-            until[t->array[p]] = last[p];
-        }
-    bool begins[DFL_MAX_PORTS] = { false }, ends[DFL_MAX_PORTS] = { false }; /* by array: the first phase writes it, the last one uses it */
-    for (unsigned p = 0; p < n; p++) {
-        begins[t->array[p]] |= dfu_tiles_has(t, p) && first[p] == begin;
-        ends[t->array[p]] |= dfu_tiles_has(t, p) && last[p] == t->n_stages;
-    }
-    t->meets_itself = dfu_tiles_keep_regions(t);
-    for (unsigned a = 0; a < n; a++)
-        t->meets_itself |= begins[a] && ends[a];
-}
-
-/* ---- the size of a tile ---- */
-
-static uint64_t rounded(uint64_t n, unsigned to) { return (n + to - 1) / to * to; }
-
-/* The steps that a tile's items take for each output. A stage counts as often as its formulas' text is long. */
-static double cost(const struct dfg_gen *g, const struct dfu_tiles *t, const unsigned *work)
-{
-    const struct dff_strips *s = g->kernel->strips;
-    double steps = 0;
-    for (unsigned k = 0; k < t->n_stages + t->n_staged; k++) {
-        const uint64_t each = k < t->n_stages ? work[k] : STEPS_OF_LOAD * dfu_tiles_channels(g->kernel, t->staged[k - t->n_stages]);
-        const unsigned rows = k < t->n_stages ? t->together[k] * ITEMS_Y : ITEMS_Y;
-        steps += (double)(each * (s->axes == 2 ? rounded(t->y[k], rows) * rounded(t->x[k], ITEMS_X) : rounded(t->y[k], DFU_ITEMS)));
-    }
-    for (unsigned p = 0; p < g->kernel->callee->sig.n_ports; p++)
-        steps += STEPS_OF_LOAD * t->copied[p];
-    return steps / ((double)t->rows * t->columns);
-}
-
-/* Chooses the rows and columns of the tile that is best, if none was asked for. false: none has room. */
-static bool choose_size(const struct dfg_gen *g, struct dfu_tiles *t, const unsigned *work)
-{
-    const bool two = g->kernel->strips->axes == 2;
-    const unsigned first = t->columns;
-    struct dfu_tiles best = *t;
-    double least_cost = INFINITY;
-    dfu_tiles_measure(g->kernel, t);
-    if (g->kernel->strips->tile.rows)
-        return dfu_tiles_fit(g->kernel, t);
-    for (; t->rows <= (two ? 64 : 8 * DFU_ITEMS); t->rows += two ? 2 : DFU_ITEMS)
-        for (t->columns = first; t->columns <= (two ? 128 : 1); t->columns += 2) {
-            dfu_tiles_measure(g->kernel, t);
-            if (t->rows * t->columns > MOST_OUTPUTS || !dfu_tiles_fit(g->kernel, t))
-                break;
-            const double c = cost(g, t, work);
-            if (c < least_cost * 0.99) {
-                best = *t;
-                least_cost = c;
-            }
-        }
-    *t = best;
-    return least_cost < INFINITY;
-}
+/* ---- how much a stage computes ---- */
 
 /* Elements of g->formula at one place of the axes. */
 static unsigned formula_channels(const struct dfg_gen *g)
@@ -232,15 +149,16 @@ void dfg_tiles_find(struct dfg_gen *g, struct dfu_tiles *t)
                 loops[k] |= g->facts[g->siblings[i]->value->id].loops;
         }
     const struct dfu_tiles unstaged = *t;
+    double steps;
     bool found = false;
     for (int staged = 1; staged >= 0 && !found && !g->failed; staged--) {
         *t = unstaged;
         if (staged)
             find_staged(g, t, reads);
-        share_arrays(g, t, reads);
+        dfu_tiles_share(g->kernel, t);
         for (unsigned k = 0; k < s->n_stages; k++)
             t->together[k] = loops[k] ? 1 : rows_together(g, t, k, work[k]);
-        found = choose_size(g, t, work);
+        found = dfu_tiles_choose(g->kernel, t, work, &steps);
     }
     g->failed |= !found;
 }
@@ -714,7 +632,7 @@ void dfg_tiles_launch(struct dfg_gen *g)
     dfg_line(g, g->block, "if (df_to > df_from)");
     if (s->axes == 2)
         dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_kernel_%c_0, df_grid(dim3(1, 1), %s, %s, %s), dim3(%u, %u), stream, %s%s, df_from, df_to);", DFG_NAME,
-                 n_tiles(g, dfg_tiles_end(g, true), g->tiles->columns), rows, outer, ITEMS_X, ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
+                 n_tiles(g, dfg_tiles_end(g, true), g->tiles->columns), rows, outer, DFU_ITEMS_X, DFU_ITEMS_Y, dfg_arguments(g), dfg_gpu_arguments(g));
     else
         dfg_line(g, g->block, "    DF_LAUNCH_ALL(df_kernel_%c_0, df_grid(dim3(1), %s, 1, %s), dim3(%u), stream, %s%s, df_from, df_to);", DFG_NAME, rows, outer,
                  DFU_ITEMS, dfg_arguments(g), dfg_gpu_arguments(g));

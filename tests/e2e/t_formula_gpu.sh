@@ -70,7 +70,7 @@ done
 # Of many stages one item finds the regions of a tile, which the others take from local memory, behind a barrier.
 chain='b = blur(g)'; last=b; for k in 1 2 3 4 5 6 7 8; do chain+="; b$k = blur($last)"; last=b$k; done
 { sed '/^graph main/,$d' kernels.df; echo "graph main { t: u8[m, n, 3] = make(seed); g = grey(t); $chain; hash2($last, name = \"blur\"); }"; } >blur9.df
-check regions-compile "$DFC" blur9.df -o blur9 --emu-gpu-code --nvcc=none -O0 -w --keep --cflags=-DDF_RACES=-1
+check regions-compile "$DFC" blur9.df -o blur9 --emu-gpu-code --nvcc=none -O0 -w --keep --gpu-tile=8x8 --cflags=-DDF_RACES=-1
 cat > early-c++ <<'X'
 #!/bin/sh
 for last; do :; done
@@ -81,7 +81,7 @@ esac
 exec c++ "$@"
 X
 chmod +x early-c++
-check regions-race-compile env CXX="$PWD/early-c++" "$DFC" blur9.df -o race9 --emu-gpu-code --nvcc=none -O0 -w --cflags=-DDF_RACES=-1
+check regions-race-compile env CXX="$PWD/early-c++" "$DFC" blur9.df -o race9 --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=8x8 --cflags=-DDF_RACES=-1
 expect regions 0 'DF_LOCAL.struct df_span, df_regions, 40' cat blur9.dfc/blur9_formulas.cpp
 for place in none emu; do ./blur9 --seed=3 --device=$place $([ $place = none ] || echo --policy=all-gpu) >blur9-$place; done
 same regions-bits blur9-emu blur9-none
@@ -89,7 +89,7 @@ same regions-bits blur9-emu blur9-none
 if cmp -s race9.out blur9-none; then fail regions-race "the bits are the same"; else pass regions-race; fi
 
 # Reductions, histograms and scans that work-groups share: with the sizes of a test, and with those of a run, where one item is a work-group.
-cases=(reductions values histograms chains) sizes='-O0 --emu-gpu-code --cflags=-DDF_RACES=-1'; ! long || { cases+=(sums accs ranged long); sizes+=';-O0 --emu-gpu-code'; }
+cases=(reductions values histograms chains) sizes='-O0 --emu-gpu-code --gpu-tile=6x9 --cflags=-DDF_RACES=-1'; ! long || { cases+=(sums accs ranged long); sizes+=';-O0 --emu-gpu-code'; }
 as_is python3 "$DF_SOURCE/tests/formula/compare.py" "$DF_BUILD" --plain --modes="$sizes" --cases $(printf "$DF_SOURCE/tests/formula/cases/%s.df " "${cases[@]}") || failures=1
 
 # A whole picture that becomes one number, a histogram or a running sum: many work-groups, and the CPU's bits. The table of docs/results/gpu.md is what it says.

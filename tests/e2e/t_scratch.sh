@@ -63,6 +63,24 @@ takes large "$(planned tiled.df --gpu-tile=500x500 -D n=200 | cut -d' ' -f2)" ./
 formulas_for none
 check cpu-code-compile "$DFC" tiled.df --nvcc=none -O0 -o cpu_code && takes cpu-code 0 ./cpu_code --n=200
 
+# Where a long chain reads far, halos of tiles would take longer than memory between its stages: then it has planes, unless a tile is asked for.
+chain() {
+    echo "kernel make(out p: f32[n, n]) cpu {{ for (size_t i = 0; i < n * n; i++) p[i] = (float)(i * i >> 7 & 255); }};"
+    echo "kernel step(in p: f32[h, w] border clamp, out o: f32[h, w]) { o[y, x] = sum(j in -$1..$1 + 1, i in -$1..$1 + 1: p[y + j, x + i]) / 7; }"
+    sed -n '/^kernel show/,/^}/p' three.df
+    echo "param n = 512 dynamic; graph main { a0: f32[n, n] = make(); $(for k in 0 1 2 3 4 5 6 7; do printf 'a%d = step(a%d) @gpu; ' $((k + 1)) $k; done)show(a8); }"
+}
+chain 1 >near.df; chain 3 >far.df
+expect near-plan 0 '^2097152 0$' planned near.df
+expect far-plan 0 '^2097152 7340032$' planned far.df
+expect far-asked 0 '^2097152 0$' planned far.df --gpu-tile=8x8
+# shellcheck disable=SC2086
+check near-compile "$DFC" near.df $gpu -o near && check far-compile "$DFC" far.df $gpu -o far
+for reach in near far; do
+    host ./$reach --n=60
+    takes $reach "$(planned $reach.df -D n=60 | cut -d' ' -f2)" ./$reach --n=60
+done
+
 # Work-groups hand results of reductions to each other in scratch: 1024 units of 1024 terms, and what there is in a launch is what is planned, to the byte.
 cat >sums.df <<'X'
 param n = 1024 dynamic;

@@ -3,7 +3,7 @@ cholesky=$DF_SOURCE/examples/cholesky
 cc -std=c11 -c -o fake.o "$programs/fake.c"
 { cat "${programs%/*}/cublas/host.h" "$programs/begin.h"
   sed -E 's/^( *)(factor|move_ones)<<<(.*)>>>\(/\1launch(\2<T>, \3, /' "$cholesky/tiles.cu"; cat "$programs/main.cpp"; } >gpu.cpp
-check gpu-compiles c++ -std=c++17 -O1 -D_GNU_SOURCE -I"$DF_SOURCE" -rdynamic -o gpu gpu.cpp fake.o -lopenblas -ldl -pthread
+check gpu-compiles c++ -std=gnu++14 -O1 -D_GNU_SOURCE -I"$DF_SOURCE" -rdynamic -o gpu gpu.cpp fake.o -lopenblas -ldl -pthread
 cc -std=c11 -shared -fPIC -DSOLVER -o solver.so "$programs/fake.c" -lopenblas
 right=$(printf '%s\n' 'lu f64: right' 'cholesky f64: right' 'lu f32: right' 'cholesky f32: right')
 ./gpu >plain.out; printf 'plain kernels\n%s\n' "$right" >plain.want; same gpu-plain plain.out plain.want

@@ -55,7 +55,7 @@ printf '%s\n' 'found toolkit' create 'stream 1' 'workspace 256' 'stream 1' 'work
 
 # The gpu code of examples/matrix, on the host: with cuBLAS and without.
 { cat "$programs/host.h" "$programs/calls.h"; sed -E 's/^( *)(average|multiply)<<<(.*)>>>\(/\1launch(\2, \3, /' "$DF_SOURCE/examples/matrix/matrix.cu"; cat "$programs/main.cpp"; } > matrix.cpp
-check matrix-compiles compile c++ -std=c++17 -o matrix matrix.cpp "${base[@]}" -ldl -pthread
+check matrix-compiles compile c++ -std=c++14 -o matrix matrix.cpp "${base[@]}" -ldl -pthread
 env -i HERE="$HERE" ./matrix > plain.out
 printf '%s\n' 'log 1: no cuBLAS was found: a plain kernel multiplies, which takes longer' '70: 0 wrong' '16: 0 wrong' > plain.want; same matrix-plain plain.out plain.want
 env -i HERE="$HERE" CUDA_HOME="$HERE/toolkit" ./matrix > blas.out
@@ -63,7 +63,7 @@ printf '%s\n' create 'stream 1' 'workspace 256' 'sgemm 70' '70: 0 wrong' 'stream
 
 # The gpu code of std/blas.df, likewise: it needs cuBLAS.
 { cat "$programs/host.h" "$programs/calls.h" "$DF_BUILD/share/dfc/std/blas.h"; grep -v '^#include "blas.h"' "$DF_BUILD/share/dfc/std/blas.cu"; cat "$programs/blas.cpp"; } > blas.cpp
-check blas-compiles compile c++ -std=c++17 -Wall -Wextra -Werror -Wno-unused-function -o blas blas.cpp "${base[@]}" -ldl -pthread
+check blas-compiles compile c++ -std=c++14 -Wall -Wextra -Werror -Wno-unused-function -o blas blas.cpp "${base[@]}" -ldl -pthread
 large='BLAS multiplies matrices of at most 2147483647 rows and columns, not 2147483648'
 env -i HERE="$HERE" ./blas > blas.out
 for kind in S D; do printf 'no cuBLAS was found that has cublas%sgemm_v2: put its folder into LD_LIBRARY_PATH, or run with --device=none\n' $kind; done > blas.want

@@ -87,7 +87,7 @@ sed -n '/^namespace df_generated/,$p' extents.dfc/*f.cu |
     sed -e 's/^ *go<<<\(.*\), stream>>>.*/go(\1);/'
 cat "$programs/extents_main.cpp"
 } > extents.cpp
-check extents-host-compile c++ -std=c++17 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp
+check extents-host-compile c++ -std=c++14 -Iextents.dfc -I"$DF_BUILD/include" -isystem "$cuda/include" -isystem /usr/local/cuda/include -o extents-host extents.cpp
 ./extents-host > extents.out
 cat > extents.want <<'X'
 (looked) 3 2 1, 16 4 1, 256

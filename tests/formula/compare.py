@@ -16,7 +16,7 @@ With --accs programs have accs, with --bounded inputs of bounded extents: dfc th
 With --runner=COMMAND the programs are for another machine, and COMMAND runs them: `qemu-aarch64`. One level of instructions is all it has.
 
 With --cases=FILE… the graphs of these files are compared instead, on the sizes that lines `// sizes GRAPH: h=1 w=2; …` give. `waves=3` beside them
-makes calls of so many waves.
+makes calls of so many waves. Sizes after the word `long` take the interpreter longer: --quick leaves them out, unless DF_LONG is set.
 
 Prints lines as tests/run.sh reads them: `ok NAME`, or `not ok NAME: why`.
 """
@@ -114,7 +114,7 @@ class Case:
         return [self.name]
 
 
-def cases_of(text):
+def cases_of(text, quick):
     cases = []
     for n, (name, ports, scalars) in enumerate(re.findall(r"^graph (\w+)\(([^;{]*?)(;[^{]*)?\) \{", text, re.M)):
         found = re.findall(r"(in|out) (\w+): (\w+)(?:\[([^\]]*)\])?", ports)
@@ -123,7 +123,7 @@ def cases_of(text):
             continue
         if not given:
             raise Failure(f"no sizes for graph {name}")
-        sizes = [{d: int(value) for d, value in re.findall(r"(\w+)=(\d+)", size)} for size in given[1].split(";")]
+        sizes = [{d: int(value) for d, value in re.findall(r"(\w+)=(\d+)", size)} for size in given[1].split(";") if not (quick and " long " in size)]
         cases.append(Case(name, [(mode, port, elem, [e.strip() for e in shape.split(",") if e]) for mode, port, elem, shape in found],
                           re.findall(r"(\w+): (\w+)", scalars), sizes, 1000 + n))
     return cases
@@ -132,7 +132,7 @@ def cases_of(text):
 def compare_cases(run, path, modes, way):
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    cases, name = cases_of(text), os.path.splitext(os.path.basename(path))[0]
+    cases, name = cases_of(text, run.given.quick and not os.environ.get("DF_LONG")), os.path.splitext(os.path.basename(path))[0]
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/batch.df", "w", encoding="utf-8") as f:
             f.write(text)
@@ -265,7 +265,7 @@ class Run:
         self.session = "--device=emu --policy=all-gpu" if "--emu-gpu-code" in options else "--workers=1"
         level = way.level if is_of_cpu(options) else "none"
         cc = [f"{SOURCE}/tests/formula/level_cc.sh", f"--formulas={','.join([level, *way.flags.split()])}"]
-        environment = {**os.environ, "CC": " ".join(cc), "CXX": os.environ.get("CXX", "c++"), "FORMULA_CC": os.environ.get("CC", "cc")}
+        environment = {**os.environ, "CC": " ".join(cc), "CXX": f"{os.environ.get('CXX', 'c++')} -std=gnu++14", "FORMULA_CC": os.environ.get("CC", "cc")}
         here = ["--here"] if level not in ("", "none") else []
         one_file = ["--keep"] if self.given.plain or self.given.quick else []     # not one for each large kernel, whose headers take as long as it does
         start = time.monotonic()
@@ -491,7 +491,7 @@ def main():
     parser.add_argument("--refused", type=float, default=0.0, help="the share of programs that the compiler may refuse")
     parser.add_argument("--modes", default="", help="dfc's options, several sets divided by ';'; without --nvcc in it, a set has no CUDA")
     parser.add_argument("--all-levels", action="store_true", help="of instructions, for each batch and file: else one after the other takes the next")
-    parser.add_argument("--quick", action="store_true", help=f"a fourth is compiled with {QUICKER}, and the rest with -O1")
+    parser.add_argument("--quick", action="store_true", help=f"a fourth is compiled with {QUICKER}, and the rest with -O1; without the sizes that take longest")
     parser.add_argument("--plain", action="store_true", help="formulas are not optimised: for what does not depend on it")
     parser.add_argument("--runner", default="", help="the command that runs programs for another machine, for which $CC compiles, and BUILDDIR's libraries are")
     parser.add_argument("--keep", help="a folder for programs that differ or are refused")

@@ -152,12 +152,10 @@ static void add(enum reduction op, struct partial *to, struct partial term)
 
 static struct partial term_of(struct frame *f, const struct node *a)
 {
-    struct partial term = { .any = true, .value = number_of_int(I32, 1), .at = f->slots[a->ranges[0].slot] };
     if (a->args[1] && !evaluate(f, a->args[1]).i)
         return (struct partial){ .any = false };
-    if (a->number != R_COUNT)
-        term.value = evaluate(f, a->args[0]);
-    return term;
+    struct number value = a->number == R_COUNT ? number_of_int(I32, 1) : evaluate(f, a->args[0]);
+    return (struct partial){ .any = true, .value = value, .at = f->slots[a->ranges[0].slot] };
 }
 
 /* From range `r` on, inwards by `step`. */

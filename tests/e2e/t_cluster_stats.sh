@@ -1,4 +1,5 @@
 # --stats under --cluster: what all ranks did, by rank and in all; a rank that died is there, too. The sums are those of one process.
+formulas_for none
 root=; [ "$(id -u)" != 0 ] || root=--allow-run-as-root
 have_ranks ranks || return 0
 cp "$programs/ranks.py" "$programs/shares.py" .

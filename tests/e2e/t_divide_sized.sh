@@ -1,4 +1,5 @@
 # Programs with dynamic params and libraries divide nodes when they know their sizes, as dfc does for the same sizes: for the machine of the run.
+formulas_for none
 export NVCC=none DFC_PROFILE=$PWD/profile.db
 programs=$DF_SOURCE/tests/e2e/programs
 check compiles "$DFC" "$programs/divide/sized.df" -o sized

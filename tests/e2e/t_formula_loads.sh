@@ -1,4 +1,5 @@
 # How much global memory the GPU code of fused groups uses: the emulated GPU counts each load and store (tests/formula/loads.sh).
+formulas_for none                              # the emulated GPU counts the same at any level
 "$DF_SOURCE/tests/formula/loads.sh" "$DF_BUILD" >lines 2>&1
 # Loads and stores together are at most 1.5 times the elements of the graph's inputs and outputs, operations at most 30 % more than those of whole planes.
 is() { expect "$1" 0 "^$1: $2$" cat lines; }

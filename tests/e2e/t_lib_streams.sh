@@ -1,5 +1,6 @@
 # One library that has all that a stream may have: an input of any size up to a bound, open/close state, a kernel that skips, a select, a decided
 # extent, a node in parts, the results of accs and of a final node. Called from C and from Python, on the host and on the emulated GPU.
+formulas_for none
 sanitize=$(grep -oE -- '-fsanitize=[a-z]+' "$DF_BUILD/obj/flags" | head -n 1)
 cp "$DF_SOURCE"/tests/e2e/programs/bounded/whole* .
 check library "$DFC" whole.df --nvcc=none --lib --python -o libwhole.so

@@ -1,4 +1,5 @@
 # Where programs and their files may be: outputs that cannot be written, no HOME, a TMPDIR that is mounted with noexec.
+formulas_for none
 # Outputs that cannot be written are told before the run, though the node writes after the last wave only.
 cat >late.df <<'END'
 import "std/raw.df";

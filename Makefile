@@ -233,7 +233,7 @@ $(LIB)/libdf.a: $(call obj,$(RUNTIME_SRC))
 CUDA_LOOPS := $(OBJ)/runtime/cuda/cuda_loops.o
 $(CUDA_LOOPS): runtime/cuda/cuda_loops.cu runtime/cuda/cuda_loops.h runtime/device/gauge.h $(OBJ)/flags
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) -O2 --fmad=false -arch=all-major -Wno-deprecated-gpu-targets --threads=0 -I. \
+	$(Q)$(NVCC) -O2 -std=c++14 --fmad=false -arch=all-major -Wno-deprecated-gpu-targets --threads=0 -I. \
 	    -Xcompiler=-fPIC,-fvisibility=hidden,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics -c -o $@ $<
 
 $(LIB)/libdf-cuda.a: $(call obj,$(CUDA_SRC)) $(CUDA_LOOPS)

@@ -51,7 +51,7 @@ small_caches=
 
 # A machine's GPUs are seen by the tests of CUDA alone: what the others expect of a program is the same everywhere (make gpu-check is for GPUs).
 run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, seconds in $logs/NAME.s, of a core in NAME.cpu
-    local n=$1 start=$EPOCHREALTIME TIMEFORMAT='%U %S'; shift
+    local n=$1 start=${EPOCHREALTIME/.} tenths TIMEFORMAT='%U %S'; shift
     case $n in *-cuda*) ;; *) export CUDA_VISIBLE_DEVICES='' ;; esac
     case $with_small_caches in
         *" $n "*) [ -z "$small_caches" ] || { unset HWLOC_COMPONENTS; export HWLOC_SYNTHETIC=$small_caches HWLOC_THISSYSTEM=1; } ;; # the former turns the latter off
@@ -60,7 +60,7 @@ run_one() { # NAME COMMAND…: log in $logs/NAME, exit status in $logs/NAME.rc, 
     case $n in unit-* | golden | e2e-reports) export GLIBC_TUNABLES=glibc.malloc.perturb=165 ;; esac    # what is not set is not 0 by chance
     case $with_own_linker in *" $n "*) ;; *) [ ! -e "$tools/ld" ] || export COMPILER_PATH=$tools ;; esac
     { time timeout -k 5 "$limit" "$@" >"$logs/$n" 2>&1 </dev/null; echo $? >"$logs/$n.rc"; } 2>"$logs/$n.cpu"
-    awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f\n", b - a }' >"$logs/$n.s"
+    tenths=$(((${EPOCHREALTIME/.} - start + 50000) / 100000)); echo "$((tenths / 10)).$((tenths % 10))" >"$logs/$n.s"
 }
 export -f run_one; export logs limit tools with_own_linker with_small_caches small_caches
 
@@ -132,5 +132,5 @@ if [ -n "${DF_TEST_JOBS:-}" ]; then printf '%s\n' "${list[@]}" | longest_first |
     wait
 fi
 
-if [ ${#names[@]} = 0 ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; printf '%s\t%s\n' "$n" "$(<"$logs/$n.s")"; done >"$took"; fi
+if [ ${#names[@]} = 0 ]; then for line in "${list[@]}"; do n=${line%%$'\t'*}; read -r seconds <"$logs/$n.s"; printf '%s\t%s\n' "$n" "$seconds"; done >"$took"; fi
 printf '%s\n' "${list[@]}" | awk -v logs="$logs" -v shown_logs="${logs#"$PWD"/}" -v limit="$limit" -f tests/table.awk

@@ -78,7 +78,7 @@ case $last in *_formulas.cpp)
     awk '/DF_PHASE if \(DF_ITEM == 0\)/ { sub(/DF_PHASE/, "DF_PHASE {"); at = 1 } at == 1 && /DF_BARRIER/ { at = 2; next } at == 2 && sub(/DF_PHASE/, "") { at = 3 }
          at == 3 && sub(/DF_BARRIER/, "} DF_BARRIER") { at = 0 } { print }' "$last" >"$last.cut" && mv "$last.cut" "$last" ;;
 esac
-exec c++ "$@"
+exec c++ -std=gnu++14 "$@"
 X
 chmod +x early-c++
 check regions-race-compile env CXX="$PWD/early-c++" "$DFC" blur9.df -o race9 --emu-gpu-code --nvcc=none -O0 -w --gpu-tile=8x8 --cflags=-DDF_RACES=-1

@@ -156,6 +156,8 @@ union df_scalar {
     const char *str;
 };
 
+struct df_cl_source;                    /* df_opencl.h */
+
 /* How libdf calls a variant. `dims` are in the order of the kernel's dimension variables. `ports` are in declared
  * order: tmp ports are among them, and an inout port is one pointer. `scalars` are in declared order. `stream` is the
  * device's stream that a gpu variant launches on. */
@@ -169,6 +171,8 @@ struct df_functions {                   /* of one kernel; NULL: this program has
      * variant launches or, if that is not known, another that was compiled with it. NULL: there is none. */
     const void *(*device)(void);
     uint64_t most;                      /* the largest dimension that its code takes, checked before the run. 0: it says so itself, if at all */
+    df_function *opencl;                /* the gpu variant for OpenCL devices, which launches by df_cl_launch() (df_opencl.h) */
+    const struct df_cl_source *opencl_source; /* the text that has the kernels it launches; several kernels may have the same */
 };
 
 /* ---- building a graph by hand ---- */

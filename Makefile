@@ -2,6 +2,7 @@
 #
 #   BUILD=release|debug|asan|ubsan|tsan|coverage|fuzz   kind of build, each in its own build/$(BUILD)/
 #   CUDA=0                leave CUDA out although nvcc is there
+#   OPENCL=0              leave OpenCL out although its headers are there
 #   MPICC=                leave the plug-in for MPI out although mpicc is there; MPICC=PATH takes that one
 #   CFLAGS, LDFLAGS       yours, added last
 #   V=1                   show the commands
@@ -78,7 +79,10 @@ src          = $(wildcard $(1)/*.c $(1)/*/*.c)
 CUDA_SRC     := $(call src,runtime/cuda)
 STD_SRC      := $(call src,runtime/std)
 MPI_SRC      := $(call src,runtime/mpi)
-RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC) $(MPI_SRC),$(call src,runtime)) $(call src,memmgr)
+# Only headers are needed: programs load libOpenCL when they run.
+OPENCL_SRC   := $(call src,runtime/opencl)
+HAVE_OPENCL  := $(if $(filter 0,$(OPENCL)),,$(shell echo '\#include <CL/cl.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1))
+RUNTIME_SRC  := $(filter-out $(CUDA_SRC) $(STD_SRC) $(MPI_SRC) $(if $(HAVE_OPENCL),,$(OPENCL_SRC)),$(call src,runtime)) $(call src,memmgr)
 PLAN_SRC     := $(call src,partition)
 FRONT_SRC    := $(call src,dsl) $(foreach room,types formula proof fusion declare elab count divide front,$(call src,compiler/$(room))) $(call src,profiles/estimate)
 DRIVER_SRC   := $(filter-out $(FRONT_SRC),$(call src,compiler) $(call src,profiles))
@@ -104,7 +108,7 @@ IMPORTS := $(STD_COPIED) $(STD)/elements.def $(STD_DF)
 # The Python package. dfc copies graphs.py into the modules that it makes.
 PYTHON_DIR := $(BUILDDIR)/share/dfc/python/dfc
 PYTHON    := $(addprefix $(PYTHON_DIR)/,$(notdir $(wildcard compiler/python/dfc/*.py)))
-UNIT_SRC  := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
+UNIT_SRC  := $(filter-out $(if $(HAVE_OPENCL),,tests/unit/runtime/opencl/%),$(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))
 UNIT      := $(patsubst %.c,$(BUILDDIR)/tests/%,$(notdir $(UNIT_SRC)))
 UNIT_HELP := $(OBJ)/libunit.a
 FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -116,6 +120,7 @@ FUZZ      := $(patsubst tests/fuzz/%.c,$(BUILDDIR)/tests/%,$(wildcard tests/fuzz
 
 all: $(BIN)/dfc $(LIBRARIES) $(MPI_PLUGIN) $(HEADERS) $(IMPORTS) $(PYTHON) $(BUILDDIR)/pkgconfig
 	@$(if $(HAVE_DW),:,echo 'dfc wrap is left out: it needs libdw (libdw-dev), which is not installed')
+	@$(if $(HAVE_OPENCL),:,echo 'the OpenCL back end is left out: it needs CL/cl.h (opencl-headers), which is not installed or was left out by OPENCL=0')
 	@$(if $(MPI_PLUGIN),:,echo 'libdf-mpi.so is left out: it needs mpicc (libopenmpi-dev), which is not installed or was left out by MPICC=')
 
 lib: $(LIBRARIES) $(HEADERS)
@@ -167,12 +172,14 @@ help:
 	@echo 'make bundle     build/bundle/: runs on a Linux x86-64 machine that has only a C compiler and nvcc'
 	@echo 'make install    into PREFIX=$(PREFIX) (DESTDIR= honoured), with docs, manual pages, examples and completions; make uninstall'
 	@echo 'make clean      remove $(BUILDDIR)'
-	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan|coverage  CUDA=0  MPICC=  CFLAGS= LDFLAGS=  V=1'
+	@echo 'options:        BUILD=release|debug|asan|ubsan|tsan|coverage  CUDA=0  OPENCL=0  MPICC=  CFLAGS= LDFLAGS=  V=1'
 
 # ---- packages ----
 
 PACKAGES := gcc g++ libc6-dev make flex bison pkg-config libmetis-dev libgraphviz-dev graphviz libhwloc-dev libopenblas-dev \
             libfftw3-dev libcmocka-dev libdw-dev libsqlite3-dev libjansson-dev libpng-dev libtiff-dev librsvg2-bin python3
+# What dfc and its tests do without, and then say so: OpenCL's headers, a driver that runs on every CPU, and a simulator that checks kernels.
+OPTIONAL := opencl-headers pocl-opencl-icd oclgrind
 
 # What `make check-formulas CROSS=aarch64` needs besides. The architecture's name in Debian differs from that in the names of compilers. The -dev
 # packages of METIS cannot be installed for two architectures; a shared library and the native headers are enough.
@@ -184,24 +191,29 @@ endif
 PACKAGES += gcc-$(CROSS)-linux-gnu qemu-user libhwloc15:$(DEBIAN_$(CROSS)) libmetis5:$(DEBIAN_$(CROSS))
 endif
 
-# Shell: $$missing is what is missing; where nothing is, or nobody can tell, that is the end.
-FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are needed: $(PACKAGES)'; exit 0; }; \
-	there=" $$(dpkg-query -W -f='$${Status}=$${Package}:$${Architecture} ' $(PACKAGES) 2>/dev/null)"; missing=''; here="$$(dpkg --print-architecture)"; \
-	for p in $(PACKAGES); do case "$$there" in *" ok installed=$$p "* | *" ok installed=$$p:$$here "* | *" ok installed=$$p:all "*) ;; \
+# Shell: $$missing is what is missing of $(1); where nothing is, or nobody can tell, that is the end.
+FIND_MISSING = command -v dpkg-query >/dev/null || { echo 'deps: no dpkg here; these are $(2): $(1)'; exit 0; }; \
+	there=" $$(dpkg-query -W -f='$${Status}=$${Package}:$${Architecture} ' $(1) 2>/dev/null)"; missing=''; here="$$(dpkg --print-architecture)"; \
+	for p in $(1); do case "$$there" in *" ok installed=$$p "* | *" ok installed=$$p:$$here "* | *" ok installed=$$p:all "*) ;; \
 	    *) missing="$$missing $$p" ;; esac; done; \
 	[ -n "$$missing" ] || exit 0
-# Where nothing is missing, neither apt-get nor sudo is called; else one line says what is installed, before it is.
+# Where nothing is missing, neither apt-get nor sudo is called; else one line says what is installed, before it is. What is optional is installed if that is
+# possible without a question, and is no error if it is not.
 deps:
-	@$(FIND_MISSING); \
+	@$(call FIND_MISSING,$(PACKAGES),needed); \
 	if [ "$$(id -u)" = 0 ]; then as=''; elif sudo -n true 2>/dev/null; then as='sudo -n'; else \
 	    echo "Missing packages. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; fi; \
 	echo "deps: apt-get installs what is missing:$$missing"; \
 	$(if $(CROSS),$$as dpkg --add-architecture $(DEBIAN_$(CROSS)) &&) $$as apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq --no-install-recommends$$missing >/dev/null || { \
 	    echo "That failed. Type this, then make again:"; echo "    sudo apt-get install -y$$missing"; exit 1; }
+	@$(call FIND_MISSING,$(OPTIONAL),optional); as='sudo -n'; [ "$$(id -u)" != 0 ] || as=''; \
+	if [ "$$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then echo "deps: the tests of OpenCL are skipped without$$missing"; exit 0; fi; \
+	echo "deps: apt-get installs what is optional:$$missing"; $$as apt-get update -qq; \
+	for p in $$missing; do DEBIAN_FRONTEND=noninteractive $$as apt-get install -y -qq --no-install-recommends $$p >/dev/null || echo "deps: left out: $$p"; done
 
 # For what must run without a network: says what is missing, and goes on, because not everything needs all of it.
 deps-told:
-	@$(FIND_MISSING); echo "These packages are missing, and nothing is installed without a network: make deps installs$$missing"
+	@$(call FIND_MISSING,$(PACKAGES),needed); echo "These packages are missing, and nothing is installed without a network: make deps installs$$missing"
 
 # ---- objects and libraries ----
 
@@ -216,7 +228,7 @@ $(OBJ)/dsl/lexer.o $(OBJ)/dsl/parser.o: $(OBJ)/dsl/%.o: $(OBJ)/dsl/%.c $(OBJ)/ds
 $(call obj,$(wildcard dsl/*.c)): $(OBJ)/dsl/lexer.h $(OBJ)/dsl/parser.h
 
 $(OBJ)/flags: FORCE
-	@mkdir -p $(OBJ); echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME)' > $@
+	@mkdir -p $(OBJ); echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME) $(HAVE_OPENCL)' | cmp -s - $@ || echo '$(CC) $(FLAGS) $(DEFS) $(CFLAGS) $(CUDA_HOME) $(HAVE_OPENCL)' > $@
 FORCE:
 
 $(call obj,$(CUDA_SRC)): EXTRA = -Werror -isystem $(CUDA_HOME)/include
@@ -284,16 +296,17 @@ $(STD_DF): $(STD)/%.df: runtime/std/kernels.sh runtime/elements.def
 # prototypes.h refers to the reader weakly, so it is asked for by name.
 DW_LINK   = $(if $(HAVE_DW),-Wl$(comma)-u$(comma)dfc_prototypes_read)
 CUDA_LINK = $(if $(CUDA_HOME),-Wl$(comma)-u$(comma)dfr_cuda_ops$(comma)-u$(comma)dfr_cuda_enqueue_loop $(LIB)/libdf-cuda.a -L$(CUDA_HOME)/lib64 -L$(CUDA_HOME)/lib -lcudart_static)
+OPENCL_LINK = $(if $(HAVE_OPENCL),-Wl$(comma)-u$(comma)dfr_opencl_ops)
 LINK_ALL  = $(LIB)/libdfdriver.a $(LIB)/libdffront.a $(LIB)/libdfplan.a $(CUDA_LINK) $(LIB)/libdf.a
 
 $(BIN)/dfc: $(call obj,$(MAIN_SRC)) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(call obj,$(MAIN_SRC)) $(DW_LINK) $(LINK_ALL) $(LIBS) $(if $(HAVE_DW),$(call pc,--libs,libdw)) $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(call obj,$(MAIN_SRC)) $(DW_LINK) $(OPENCL_LINK) $(LINK_ALL) $(LIBS) $(if $(HAVE_DW),$(call pc,--libs,libdw)) $(LDFLAGS)
 
 # The same for a machine with an older glibc than Graphviz's layout needs: it writes DOT, and no SVG.
 $(BUILDDIR)/gpu/dfc: $(call obj,$(MAIN_SRC) tests/gpu/no_graphviz.c) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(filter %.o,$^) $(LINK_ALL) \
+	$(Q)$(CC) $(FLAGS) -Wl,--gc-sections -Wl,--as-needed -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib' -o $@ $(filter %.o,$^) $(OPENCL_LINK) $(LINK_ALL) \
 	    $(filter-out -lgvc,$(LIBS)) $(LDFLAGS)
 
 # ---- pkg-config files, in the build tree as in an installation ----
@@ -573,7 +586,7 @@ FUZZ_MAIN := $(OBJ)/tests/fuzz/fuzz.o $(OBJ)/tests/fuzz/$(if $(filter fuzz,$(BUI
 $(BUILDDIR)/tests/fuzz_files: FUZZ_WRAP = $(foreach name,dfw_machine_name dfr_learn_machine,-Wl,--wrap=$(name))
 $(FUZZ): $(BUILDDIR)/tests/%: $(OBJ)/tests/fuzz/%.o $(FUZZ_MAIN) $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(if $(filter fuzz,$(BUILD)),-fsanitize=fuzzer) $(FUZZ_WRAP) $(QUICK_LD) -o $@ $< $(FUZZ_MAIN) $(DW_LINK) $(LINK_ALL) $(LIBS) $(if $(HAVE_DW),$(call pc,--libs,libdw)) $(LDFLAGS)
+	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(if $(filter fuzz,$(BUILD)),-fsanitize=fuzzer) $(FUZZ_WRAP) $(QUICK_LD) -o $@ $< $(FUZZ_MAIN) $(DW_LINK) $(OPENCL_LINK) $(LINK_ALL) $(LIBS) $(if $(HAVE_DW),$(call pc,--libs,libdw)) $(LDFLAGS)
 $(BUILDDIR)/tests/make_seeds: $(OBJ)/tests/fuzz/make_seeds.o $(OBJ)/tests/fuzz/fuzz.o $(LIB)/libdfdriver.a $(LIBRARIES)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(FLAGS) $(CFLAGS) $(QUICK_LD) -o $@ $(filter %.o,$^) $(LINK_ALL) $(LIBS) $(LDFLAGS)

@@ -271,7 +271,7 @@ size_t df_node_name(const struct df_graph *graph, uint32_t node, char *buffer, s
 
 /* ---- running ---- */
 
-enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_CUDA, DF_DEVICE_SIM };
+enum df_device_kind { DF_DEVICE_AUTO, DF_DEVICE_NONE, DF_DEVICE_EMU, DF_DEVICE_CUDA, DF_DEVICE_OPENCL, DF_DEVICE_SIM };
 
 /* Recording: if the placement is known before the run, a GPU's launches that come again in later waves can be recorded
  * and replayed. AUTO: where it pays; ON: wherever it is possible; OFF: never. */
@@ -353,6 +353,7 @@ struct df_options {
     const char *policy;                 /* NULL: the default */
     enum df_device_kind device;
     uint64_t gpus;                      /* bit i: device i of that kind takes part. 0: all that can run the program */
+    int inexact;                        /* devices may take part whose results differ from the CPU's in the last bits */
     int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
     int emu_check;                      /* protect blocks of the emulated GPU; default 1 */
     int cuda_graphs;                    /* DF_GRAPHS_… */

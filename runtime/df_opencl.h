@@ -20,6 +20,7 @@ struct df_cl_source {
     const char *name;                   /* of the file, for the driver's messages */
     const char *text;
     size_t bytes;
+    const char *options;                /* further ones for building it; NULL: none */
     unsigned needs;                     /* DF_CL_… */
 };
 

@@ -27,7 +27,7 @@ struct request {
 static const struct dfr_option own_options[] = {
     DFR_HEADING("options"),
     DFC_OPTION_OUTPUT("the file for the platform; else it goes to standard output"),
-    { "--device", "auto|none|emu|cuda", "GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform is stored "
+    { "--device", "auto|none|emu|cuda|opencl", "GPUs to measure (auto: cuda or none). emu: emulated GPUs, whose platform is stored "
       "apart and used by --device=emu alone", DFR_DEVICES(struct request, common.device, ONE_OF) },
     DFC_OPTION_PLATFORM("with emu: the platform whose GPUs are emulated (else a stated default)"),
     DFC_OPTION_FORMAT("text|csv|json", struct request, form, "form of the output (text): a platform declaration; csv, json: the table of figures alone"),
@@ -112,6 +112,8 @@ static int probe(const struct request *r, struct dfw_db *db)
         options.device = DF_DEVICE_NONE;
     else if (strcmp(device, "cuda") == 0)
         options.device = DF_DEVICE_CUDA;
+    else if (strcmp(device, "opencl") == 0)
+        options.device = DF_DEVICE_OPENCL;
     else if (strcmp(device, "emu") == 0)
         options.device = DF_DEVICE_EMU;
     if (r->common.platform) {

@@ -1,7 +1,7 @@
-/* look_machine.c - inspects the machine itself: operating system, cores and memory, and its GPUs as the CUDA driver
- * reports them.
+/* look_machine.c - inspects the machine itself: operating system, cores and memory, its GPUs as the CUDA driver
+ * reports them, and OpenCL's devices.
  *
- * The driver is queried through its own library, which is installed with it, so this works even in a dfc that was built
+ * CUDA's driver is queried through its own library, which is installed with it, so this works even in a dfc that was built
  * without CUDA.
  */
 #include "compiler/doctor/doctor.h"
@@ -17,6 +17,7 @@
 
 #include "runtime/base/cgroup.h"
 #include "runtime/base/text.h"
+#include "runtime/start/back_ends.h"
 #include "runtime/threads/bind.h"
 
 #define HEADING "this machine"
@@ -227,6 +228,27 @@ static void look_gpus(struct dfc_findings *list)
     }
 }
 
+static void look_opencl(struct dfc_findings *list)
+{
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_OPENCL);
+    struct df_error why = { "" };
+    struct dfc_look look = { HEADING, "OpenCL", DFC_ABSENT, "--device=opencl runs nothing here", "sudo apt-get install -y pocl-opencl-icd (it runs on the CPU)" };
+    const uint32_t n = ops ? ops->count(&why) : 0;
+    char about[160], text[16];
+    if (!ops)
+        look.remedy = "sudo apt-get install -y opencl-headers, and make dfc again";
+    if (n == 0)
+        dfc_found(list, &look, "%s", ops ? why.text : "this dfc was built without OpenCL's headers");
+    look.health = DFC_WELL;
+    for (uint32_t i = 0; i < n; i++) {
+        struct df_unit unit = { .name = "" };
+        if (ops->describe(i, &unit, NULL) != DF_OK)
+            continue;
+        ops->about(i, about, sizeof about);
+        dfc_found(list, &look, "%u: %s, %s for a run; %s", i, unit.name, dfr_text_bytes(unit.memory_bytes, text, sizeof text), about);
+    }
+}
+
 void dfc_look_machine(struct dfc_findings *list)
 {
     look_system(list);
@@ -234,4 +256,5 @@ void dfc_look_machine(struct dfc_findings *list)
     look_cores(list);
     look_memory(list);
     look_gpus(list);
+    look_opencl(list);
 }

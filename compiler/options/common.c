@@ -83,7 +83,7 @@ const struct dfr_option dfc_options_common[] = {
       DFR_SET(dfc_set_budget, COMMON, partition) },
     { "--time-cap", "SECONDS", "plan no longer than that; the plan may then depend on the machine (gp)",
       DFR_FIELD(SECONDS, COMMON, partition.time_cap_s), .first = true },
-    { "--device", "auto|none|emu|cuda|sim", "GPUs to use (auto: cuda or none)", DFR_DEVICES(COMMON, device, ONE_OF) },
+    { "--device", "auto|none|emu|cuda|opencl|sim", "GPUs to use (auto: cuda or none)", DFR_DEVICES(COMMON, device, ONE_OF) },
     { "--untrusted", NULL, "the program is a stranger's: read no file that is not below its folder, compile nothing and run nothing of it",
       DFR_FIELD(FLAG, COMMON, untrusted) },
     { "-w", NULL, "no warnings; errors are told", DFR_FIELD(FLAG, COMMON, no_warnings) },

@@ -208,7 +208,7 @@ static int find_devices(const struct dfw_probe_options *options, const struct df
 int dfw_probe_with(const struct dfw_probe_options *options, struct df_platform *platform,
                    struct dfw_probe_report *report, dfw_progress *progress, void *arg, struct df_error *error)
 {
-    static const char *const suffix[] = { "", "", "_emu", "" };
+    static const char *const suffix[] = { [DF_DEVICE_AUTO] = "", [DF_DEVICE_NONE] = "", [DF_DEVICE_EMU] = "_emu", [DF_DEVICE_CUDA] = "", [DF_DEVICE_OPENCL] = "_opencl" };
     struct df_platform p = { .n_classes = 2, .class_names = { "cpu", "gpu" } };
     struct dfw_probe_report found = { 0 };
     const struct dfr_device_ops *ops;

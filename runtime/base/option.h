@@ -59,8 +59,8 @@ struct dfr_option {
 #define DFR_NAMES(struct_, field, number) DFR_FIELD(NAMES, struct_, field), .least = offsetof(struct_, number)
 #define DFR_SET(set_, struct_, field) DFR_FIELD(SET, struct_, field), .set = (set_)
 #define DFR_SET_ALL(set_) .type = DFR_TYPE_SET, .set = (set_) /* `set` gets the whole struct */
-#define DFR_DEVICES(struct_, field, type_) DFR_FIELD(type_, struct_, field), .words = "auto|none|emu|cuda|sim", \
-    .hint = "; 'none' uses the CPU alone, 'cuda' a GPU, 'emu' an emulated one"
+#define DFR_DEVICES(struct_, field, type_) DFR_FIELD(type_, struct_, field), .words = "auto|none|emu|cuda|opencl|sim", \
+    .hint = "; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one"
 
 struct dfr_options {                    /* one table of a list */
     const struct dfr_option *rows;      /* NULL: the end */

@@ -70,7 +70,7 @@ cudaError_t dfr_cuda_batch(const struct dfr_transfer *copies, uint32_t n, cudaSt
 /* Operations of device.h: cuda_machine.c */
 uint32_t dfr_cuda_count(struct df_error *error);
 int dfr_cuda_describe(uint32_t index, struct df_unit *unit, struct df_error *error);
-int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error);
+int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t n, bool inexact, struct df_error *error);
 int dfr_cuda_free_bytes(uint32_t index, uint64_t *bytes, struct df_error *error);
 uint64_t dfr_cuda_cache_bytes(uint32_t index);
 int dfr_cuda_bus_id(uint32_t index, char *text, size_t size, struct df_error *error);

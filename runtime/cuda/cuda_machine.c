@@ -178,12 +178,13 @@ static int no_code(uint32_t index, cudaError_t status, struct df_error *error)
 }
 
 /* Asking for a function's attributes loads it. Otherwise its first launch would: CUDA loads lazily. */
-int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error)
+int dfr_cuda_load(uint32_t index, const struct df_functions *functions, uint32_t n, bool inexact, struct df_error *error)
 {
     struct cudaFuncAttributes attributes;
     cudaError_t status = cudaSetDevice((int)index);
     char name[32];
 
+    (void)inexact;
     snprintf(name, sizeof name, "cuda%u", index);
     if (status != cudaSuccess)
         return dfr_cuda_failed(error, name, "selecting it", status);

@@ -18,7 +18,7 @@ static inline bool dfr_device_can(const struct dfr_device_ops *ops, const struct
     if (g->kernels[kernel].flags & DF_KERNEL_RANGES)
         return false;
     if (!ops->runs_cpu_code)
-        return f->gpu != NULL;
+        return dfr_gpu_variant(ops, f) != NULL;
     return (options->emu_gpu_code && f->gpu) ||
            (f->cpu && (g->kernels[kernel].code_classes >> DF_CLASS_GPU & 1 || f->gpu || options->emu_all));
 }

@@ -87,9 +87,10 @@ struct dfr_device_config {
 };
 
 struct dfr_device_ops {
-    const char *name;                   /* "emu", "cuda" */
+    const char *name;                   /* "emu", "cuda", "opencl" */
     bool can_wakeup;                    /* false: the worker polls with growing pauses */
     bool runs_cpu_code;                 /* it emulates a device: launches call the cpu variant */
+    bool runs_opencl;                   /* launches call the opencl variant */
     bool results_at_once;               /* what the host code returned is known when launch() returns */
     bool loads_late;                    /* code comes to the device when it is first launched, and handles of
                                          * libraries are made then; so the first launch of a kernel takes long */
@@ -101,9 +102,12 @@ struct dfr_device_ops {
      * as of emulated ones; links are left as they are. The memory is what a run may take. So it is what a probe stores and what a plan
      * is made for; of a unified device it is for scratch alone. */
     int (*describe)(uint32_t index, struct df_unit *unit, struct df_error *error);
+    /* Writes for people what else is to be said of device `index`: its driver, and what it promises. NULL: nothing is. */
+    void (*about)(uint32_t index, char *text, size_t size);
     /* Loads the program's code to device `index`: of the n kernels' functions those that `device` gives. DF_E_DEVICE:
-     * the device cannot be used, or there is no code for it. NULL: every device can run the program. */
-    int (*load)(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error);
+     * the device cannot be used, or there is no code for it, or it would not give the bits that the code promises, unless it may be `inexact`.
+     * NULL: every device can run the program. */
+    int (*load)(uint32_t index, const struct df_functions *functions, uint32_t n, bool inexact, struct df_error *error);
     /* How much of the device's memory a run may take now: what others have left, less the back end's reserve. NULL: all
      * that describe() says. */
     int (*free_bytes)(uint32_t index, uint64_t *bytes, struct df_error *error);
@@ -193,13 +197,19 @@ struct dfr_device {
  * never). */
 int dfr_event_wait(struct dfr_device *device, struct dfr_event *event, double give_up_s, struct df_error *error);
 
+/* The gpu variant of a kernel for such devices; NULL: there is none. */
+static inline df_function *dfr_gpu_variant(const struct dfr_device_ops *ops, const struct df_functions *functions)
+{
+    return ops->runs_opencl ? functions->opencl : functions->gpu;
+}
+
 /* The function of a kernel that a launch there calls: the gpu variant. The emulator calls the cpu variant, unless the
  * program's gpu variants were compiled for it. NULL: there is none. */
 static inline df_function *dfr_device_function(const struct dfr_device_ops *ops, const struct df_options *options,
                                                const struct df_functions *functions)
 {
     bool cpu_code = ops->runs_cpu_code && !(options->emu_gpu_code && functions->gpu);
-    return cpu_code ? functions->cpu : functions->gpu;
+    return cpu_code ? functions->cpu : dfr_gpu_variant(ops, functions);
 }
 
 #endif

@@ -17,27 +17,32 @@ static int check_named(const struct dfr_back_ends *ends, uint64_t named, uint32_
                      present - 1);
 }
 
-static bool has_gpu_variants(const struct df_graph *graph)
+static bool has_gpu_variants(const struct dfr_device_ops *ops, const struct df_graph *graph)
 {
     for (uint32_t k = 0; graph->functions && k < graph->n_kernels; k++)
-        if (graph->functions[k].gpu)
+        if (dfr_gpu_variant(ops, &graph->functions[k]))
             return true;
     return false;
 }
 
 /* Loads the program's code to a device. A device that does not take it is left out, unless it was named. */
-static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, bool named,
+static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, const struct df_options *options,
                 const struct df_graph *graph, struct df_error *error)
 {
     struct df_error why = { "" };
-    if (!ops->load || !has_gpu_variants(graph) || ops->load(number, graph->functions, graph->n_kernels, &why) == DF_OK) {
+    bool loaded = !ops->load || !has_gpu_variants(ops, graph) || ops->load(number, graph->functions, graph->n_kernels, false, &why) == DF_OK;
+    if (!loaded && options->inexact && ops->load(number, graph->functions, graph->n_kernels, true, NULL) == DF_OK) {
+        chosen->inexact = why;
+        loaded = true;
+    }
+    if (loaded) {
         chosen->of[chosen->n].ops = ops;
         chosen->of[chosen->n++].number = number;
         return DF_OK;
     }
     chosen->n_left_out++;
     chosen->left_out = why;
-    return named ? dfr_error(error, DF_E_DEVICE, "%s", why.text) : DF_OK;
+    return options->gpus ? dfr_error(error, DF_E_DEVICE, "%s", why.text) : DF_OK;
 }
 
 int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
@@ -57,7 +62,7 @@ int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options
     for (uint32_t k = 0; k < ends->n; k++)
         for (uint32_t i = 0; i < present[k] && status == DF_OK; i++, index++)
             if (chosen->n < most && (!named || (index < 64 && named >> index & 1)))
-                status = take(chosen, ends->ops[k], i, named != 0, graph, error);
+                status = take(chosen, ends->ops[k], i, options, graph, error);
     return status;
 }
 
@@ -88,7 +93,7 @@ static bool lower(uint64_t *bytes, uint64_t limit)
 int dfr_devices_memory(const struct dfr_device_ops *ops, const struct df_options *options, const struct df_graph *graph,
                        uint32_t number, uint64_t *bytes, bool *others, struct df_error *error)
 {
-    bool asks = ops->free_bytes && (options->device != DF_DEVICE_AUTO || has_gpu_variants(graph));
+    bool asks = ops->free_bytes && (options->device != DF_DEVICE_AUTO || has_gpu_variants(ops, graph));
     uint64_t free_bytes = 0;
     int status = asks ? ops->free_bytes(number, &free_bytes, error) : DF_OK;
 

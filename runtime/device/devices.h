@@ -29,6 +29,7 @@ struct dfr_devices {
     uint32_t present;                   /* devices that there are */
     uint32_t n_left_out;                /* those that cannot run the program, if no device was named */
     struct df_error left_out;           /* why the last of them cannot, or why there are none */
+    struct df_error inexact;            /* what a chosen device lacks for the CPU's bits, which options->inexact allows; "": nothing */
 };
 
 /* Chooses at most `most` devices: those that options->gpus names or, if it names none, all that can run the program. The program's code is loaded to them.

@@ -466,7 +466,7 @@ static int attach_functions(struct finish *f, struct df_error *error)
 {
     const struct df_functions *functions = f->b->functions.items;
     for (uint32_t k = 0; k < f->b->functions.n; k++)
-        if (functions[k].cpu || functions[k].gpu)
+        if (functions[k].cpu || functions[k].gpu || functions[k].opencl)
             return dfr_graph_set_functions(f->g, functions, f->b->functions.n, error);
     return DF_OK;
 }

@@ -47,7 +47,7 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 
 const struct dfr_option dfr_options_device[] = {
     DFR_HEADING("Devices"),
-    { "--device", "KIND", "auto (cuda if there is a GPU), none, emu (emulated on the host), cuda, sim (virtual time)",
+    { "--device", "KIND", "auto (cuda if there is a GPU), none, emu (emulated on the host), cuda, opencl, sim (virtual time)",
       DFR_DEVICES(struct dfr_command_line, options.device, WORD) },
     { "--gpus", "LIST", "the numbers of the GPUs to use, from 0, as in 0,2; of those that CUDA_VISIBLE_DEVICES leaves, if it "
       "is set (default: all that have code in this program)", DFR_SET(set_gpus, struct dfr_command_line, options.gpus) },
@@ -62,6 +62,7 @@ const struct dfr_option dfr_options_device[] = {
       "functions, if it pays; on: of all)", DFR_FIELD(WORD, struct dfr_command_line, options.cuda_graphs) },
     { "--sync-kernels", NULL, "wait for each gpu job, so that an error is told with the job that made it",
       DFR_FIELD(FLAG, struct dfr_command_line, options.sync_kernels) },
+    { "--inexact", NULL, "take OpenCL devices, too, whose results of formulas differ from the CPU's in the last bits", DFR_FIELD(FLAG, struct dfr_command_line, options.inexact) },
     { "--emu-all", NULL, "every kernel with a cpu variant may run on the emulated GPU", DFR_FIELD(FLAG, struct dfr_command_line, options.emu_all) },
     { "--emu-check", "on|off", "stop kernels that touch blocks they did not declare (default on)", DFR_FIELD(ON_OFF, struct dfr_command_line, options.emu_check) },
     { 0 }

@@ -53,6 +53,8 @@ static void number_devices(struct df_run *run, const struct dfr_devices *chosen)
     if (chosen->n > 0 && chosen->n_left_out > 0)
         dfr_log(run, DF_LOG_INFO, "%u of %u devices left out; the last: %s", chosen->n_left_out, chosen->present,
                 chosen->left_out.text);
+    if (chosen->inexact.text[0])
+        dfr_log(run, DF_LOG_WARNING, "%s", chosen->inexact.text);
 }
 
 /* Finds the back ends, and which of their devices take part; 0: none. */

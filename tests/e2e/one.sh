@@ -73,6 +73,12 @@ are() {
 # long: whether there is time for more than `make check` has. `make check-long` sets DF_LONG for all tests.
 long() { [ -n "${DF_LONG:-}" ]; }
 
+# Does this dfc have OpenCL, and a driver here a device? If not, the test NAME is skipped.
+have_opencl() { # NAME
+    local said; said=$("$DFC" doctor --quick | grep ' OpenCL ')
+    case $said in '  ok '*) ;; *) skip "$1" "no OpenCL device: $said"; false ;; esac
+}
+
 # have_ranks NAME: can programs run on ranks here? If not, NAME is skipped.
 have_ranks() {
     if ! command -v mpirun >/dev/null || [ ! -e "$DF_BUILD/lib/libdf-mpi.so" ]; then skip "$1" "no mpirun, or dfc was made without mpicc"; return 1; fi

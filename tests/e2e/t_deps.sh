@@ -21,6 +21,13 @@ printf '%s\n' 'apt-get update -qq' 'apt-get install -y -qq --no-install-recommen
 deps 1000 flex; rc=$?
 if [ $rc = 2 ] && grep -q '^    sudo apt-get install -y flex$' said && [ "$(cat calls)" = 'sudo -n true' ]; then pass says-what-to-type; else
     fail says-what-to-type "$rc: $(cat said calls)"; fi
+# What is optional is installed where that takes no question, and is missed by nobody.
+deps 0 oclgrind; rc=$?
+printf '%s\n' 'apt-get update -qq' 'apt-get install -y -qq --no-install-recommends oclgrind' >want
+if [ $rc = 0 ] && cmp -s calls want && grep -q '^deps: apt-get installs what is optional: oclgrind$' said; then pass optional; else fail optional "$rc: $(cat said calls)"; fi
+deps 1000 oclgrind; rc=$?
+if [ $rc = 0 ] && [ "$(cat calls)" = 'sudo -n true' ] && grep -q '^deps: the tests of OpenCL are skipped without oclgrind$' said; then pass optional-missing; else
+    fail optional-missing "$rc: $(cat said calls)"; fi
 # What gpu-check asks first, with a package missing and with none.
 told() { # LACKS
     : >calls; USER_ID=0 LACKS=$1 PATH=$PWD/bin:$PATH MAKEFLAGS='' make --no-print-directory -C "$DF_SOURCE" deps-told CUDA=0 >said 2>&1

@@ -94,6 +94,16 @@ if [ -z "${DF_SANITIZER:-}" ]; then
     expect none 0 '^  absent GPU +the driver shows none$' env LD_LIBRARY_PATH="$PWD/none" "$DFC" doctor --quick
 fi
 
+# OpenCL: what the driver here has, no library, and a library that is older.
+if ! "$DFC" doctor --quick | grep -q 'without OpenCL'; then
+    if have_opencl opencl; then
+        expect opencl 0 '^  ok +OpenCL +0: [^,]*, [0-9.]+ [GM]iB for a run; driver .* of .*; f32 with(out)? the CPU.s bits; (no )?f64$' env PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
+    fi
+    mkdir noocl empty; echo >empty/none.c; ${CC:-cc} -shared -fPIC empty/none.c -o empty/libOpenCL.so.1
+    expect opencl-old 0 '^  absent OpenCL +libOpenCL.so.1 lacks clGetPlatformIDs: it is older than OpenCL 1.2$' env LD_LIBRARY_PATH="$PWD/empty" PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
+    expect opencl-no-driver 0 '^  absent OpenCL +libOpenCL finds no driver \(/etc/OpenCL/vendors names them; Debian: pocl-opencl-icd is one\)$' env OCL_ICD_VENDORS="$PWD/noocl" PATH="$PWD/tools:$PATH" "$DFC" doctor --quick
+fi
+
 check json "$DFC" doctor --quick --format=json -o d.json
 check json-good python3 -c "
 import json

@@ -191,7 +191,7 @@ expect stream 1 "nobody knows when a stream ends: say how many waves to run" ./p
 for option in --check=variants --dump=main/work --poison --watchdog=10s --serial --learn; do
     expect "no$option" 2 "--rehearse calls no kernel: it does not go with ${option%%=*}" ./p --rehearse --waves=2 $option
 done
-for device in emu cuda sim; do
+for device in emu cuda opencl sim; do
     expect "no-$device" 2 "--rehearse has the platform's devices: it does not go with --device" ./p --rehearse --device=$device
 done
 for scale in 0x 10 x -1x nanx infx 1e10x ''; do

@@ -36,7 +36,7 @@ refused policy "--policy=ws: a policy that places nodes before the run is expect
 expect policy-of-partition 2 "^dfc: error: --policy: unknown policy 'fastest'" "$DFC" partition sum.df --policy=fastest
 refused ratio "--ratio=half: one of total, per-worker is expected" partition sum.df --ratio=half
 refused vertex-weight "--vertex-weight=both: one of gpu, cpu is expected" partition sum.df --vertex-weight=both
-refused device "--device=gpu: one of auto, none, emu, cuda, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'emu' an emulated one" sum.df -o sum --device=gpu
+refused device "--device=gpu: one of auto, none, emu, cuda, opencl, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one" sum.df -o sum --device=gpu
 refused seed "--seed=x: a whole number from 0 to 4294967295 is expected" partition sum.df --seed=x
 refused equals-after-letter "-o=x.svg: no '=' stands between -o and its value: write '-o x.svg'" sum.df -o=x.svg
 refused equals-in-folder "-I=lib: no '=' stands between -I and its value: write '-I lib'" sum.df -I=lib -o sum
@@ -155,7 +155,7 @@ words "--memory=" dfc partition --mem
 words "--what-if" dfc explain sum.df --wh
 words "" dfc explain sum.df --mem
 words "emu" dfc sum.df --device = e
-words "auto cuda emu none sim" dfc sum.df --device =
+words "auto cuda emu none opencl sim" dfc sum.df --device =
 words "graph" dfc sum.df --emit = gr
 words "gp gp-thesis" dfc simulate sum.df --policy = gp
 words "folder" dfc sum.df -I fold

@@ -185,7 +185,7 @@ static void test_messages(void **state)
     bad("--word=up", NULL, "--word=up: one of left, right, both is expected; 'both' is either");
     bad("--word=rihgt", NULL, "--word=rihgt: one of left, right, both is expected; did you mean 'right'?");
     bad("--switch=maybe", NULL, "--switch=maybe: one of on, off is expected");
-    bad("--device=gpu", NULL, "--device=gpu: one of auto, none, emu, cuda, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'emu' an emulated one");
+    bad("--device=gpu", NULL, "--device=gpu: one of auto, none, emu, cuda, opencl, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one");
     bad("--file=", NULL, "--file needs a name, and this one is empty");
     bad("-I", "", "-I needs a name, and this one is empty");
     bad("-I=lib", NULL, "-I=lib: no '=' stands between -I and its value: write '-I lib'");

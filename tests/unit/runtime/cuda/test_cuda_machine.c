@@ -289,17 +289,17 @@ static void test_local_memory(void **state)
     mock_local(9216, 132, 2048);        /* 2.3 GiB */
     assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
     assert_true(bytes == 80 * gib - gib / 2);
-    assert_int_equal(cuda->load(1, functions, 2, &error), DF_OK);
+    assert_int_equal(cuda->load(1, functions, 2, false, &error), DF_OK);
     assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
     assert_true(bytes == 80 * gib - gib / 2 - 9216 * resident);
     assert_int_equal(cuda->free_bytes(0, &bytes, &error), DF_OK); /* nothing was loaded there */
     assert_true(bytes == 80 * gib - gib / 2);
     mock_local(9000, 132, 2048);        /* a smaller frame fits into what CUDA keeps */
-    assert_int_equal(cuda->load(1, functions, 2, &error), DF_OK);
+    assert_int_equal(cuda->load(1, functions, 2, false, &error), DF_OK);
     assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
     assert_true(bytes == 80 * gib - gib / 2 - 9216 * resident);
     mock_local(400 << 10, 132, 2048);   /* 103 GiB */
-    assert_int_equal(cuda->load(1, functions, 2, &error), DF_OK);
+    assert_int_equal(cuda->load(1, functions, 2, false, &error), DF_OK);
     assert_int_equal(cuda->free_bytes(1, &bytes, &error), DF_OK);
     assert_true(bytes == 0);
 }

@@ -14,7 +14,7 @@
 
 extern const struct dfr_device_ops dfr_emu_ops;
 static struct dfr_device_ops one, two;
-static uint32_t refused;                /* device of `two` that takes no code */
+static uint32_t imprecise, refused;     /* devices of `two` that take code for inexact results only, and none */
 static struct dfr_back_ends ends = { .n = 2, .ops = { &one, &two }, .missing = "none is linked" };
 
 struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind)
@@ -45,9 +45,11 @@ static uint32_t count_none(struct df_error *error)
     return 0;
 }
 
-static int load(uint32_t index, const struct df_functions *functions, uint32_t n, struct df_error *error)
+static int load(uint32_t index, const struct df_functions *functions, uint32_t n, bool inexact, struct df_error *error)
 {
     (void)functions, (void)n;
+    if (index == imprecise && !inexact)
+        return dfr_error(error, DF_E_DEVICE, "two%u lacks digits", index);
     return index == refused ? dfr_error(error, DF_E_DEVICE, "two%u: no code for it", index) : DF_OK;
 }
 
@@ -76,7 +78,7 @@ static int set_up(void **state)
     one.open = open_one, two.open = open_two;
     one.runs_cpu_code = two.runs_cpu_code = false;
     two.load = load;
-    refused = 9;
+    refused = imprecise = 9;
     ends.n = 2;
     return 0;
 }
@@ -100,6 +102,16 @@ static void numbers(void **state)
     assert_ptr_equal(chosen.of[1].ops, &two);
     assert_int_equal(chosen.of[1].number, 0);
     assert_int_equal(chosen.of[2].number, 1);
+
+    imprecise = 1;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 2);
+    assert_string_equal(chosen.left_out.text, "two1 lacks digits");
+    o.inexact = 1;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 3);
+    assert_int_equal(chosen.n_left_out, 0);
+    assert_string_equal(chosen.inexact.text, "two1 lacks digits");
 
     o.gpus = 4;
     assert_int_equal(dfr_devices_first(&ends, &o, r.graph, &ops, &number, &error), DF_OK);

@@ -189,7 +189,7 @@ static void test_messages(void **state)
     bad("--waves=0", "--waves=0: a whole number from 1 to 9223372036854775807 is expected");
     bad("--waves=1.5", "--waves=1.5: a whole number from 1 to 9223372036854775807 is expected");
     bad("--waves=99999999999999999999", "--waves=99999999999999999999: a whole number from 1 to 9223372036854775807 is expected");
-    bad("--device=tpu", "--device=tpu: one of auto, none, emu, cuda, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'emu' an emulated one");
+    bad("--device=tpu", "--device=tpu: one of auto, none, emu, cuda, opencl, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one");
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
     bad("--emu-check=maybe", "--emu-check=maybe: one of on, off is expected");

@@ -19,6 +19,7 @@
 #include "partition/planner/plan_report.h"
 #include "runtime/base/output.h"
 #include "runtime/graph/image.h"
+#include "runtime/start/back_ends.h"
 
 static bool no_memory(void)
 {
@@ -208,6 +209,21 @@ static void leave_out_cuda(struct dfc_program *p)
     }
 }
 
+/* Without OpenCL's headers there is no back end that could launch. */
+static void leave_out_opencl(struct dfc_program *p)
+{
+    char names[160] = "";
+    for (size_t i = 0; i < p->loaded->front->n_kernels; i++) {
+        struct dfc_kernel_code *code = &p->loaded->front->kernels[i];
+        const size_t used = strlen(names);
+        if (code->opencl && used + strlen(code->ast->name.text) + 5 < sizeof names)
+            sprintf(names + used, "%s'%s'", used ? ", " : "", code->ast->name.text);
+        code->opencl = NULL;
+    }
+    if (*names && !p->options->quiet)
+        dfc_note("this dfc was built without OpenCL's headers: the variants in .cl files of %s are left out", names);
+}
+
 /* Kernels of imported files that no graph calls are not compiled: a library may have many, and need what is not here. */
 static void leave_out_uncalled(struct dfc_program *p)
 {
@@ -282,6 +298,8 @@ static void note_left_out(const struct dfc_program *p)
 static bool prepare(struct dfc_program *p)
 {
     leave_out_uncalled(p);
+    if (!dfr_back_end_of(DF_DEVICE_OPENCL))
+        leave_out_opencl(p);
     if (!leave_out_fused(p) || !dfc_tools_find(&p->tools, p->common, p->options, p->loaded->front))
         return false;
     p->gpu_code = p->tools.toolkit && !p->tools.no_gpu_code ? DFC_GPU_CUDA : p->options->emu_gpu_code ? DFC_GPU_EMULATED : DFC_GPU_NONE;

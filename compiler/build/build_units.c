@@ -16,6 +16,8 @@
 #include "compiler/build/cache_store.h"
 #include "compiler/build/object_cache.h"
 #include "runtime/base/message.h"
+#include "runtime/df_opencl.h"
+#include "runtime/start/back_ends.h"
 
 #define UNIT_NAME 300
 #define LARGEST_COMPARED 100000         /* bytes of a log in which repetitions are looked for */
@@ -73,16 +75,17 @@ static bool add_file(struct dfc_program *p, const char *dir, const char *as_writ
         }
     const char *slash = strrchr(path, '/');
     const bool of_std = is_of_std(path);
+    const enum dfc_code_kind kind = dfc_code_kind_of(path);
     char name[UNIT_NAME]; /* numbered, because two folders may each have a vec.c */
-    snprintf(name, sizeof name, "%zu_%.250s", p->n_units, slash ? slash + 1 : path);
+    snprintf(name, sizeof name, "%zu_%.250s%s", p->n_units, slash ? slash + 1 : path, kind == DFC_CODE_OPENCL ? ".c" : "");
     dfc_make_plain(name);               /* nvcc gives it to a shell */
     if (of_std)
         snprintf(name, sizeof name, "std=%.250s", slash + 1); /* no other name has a '=' */
-    if (!add_unit(p, dfc_code_kind_of(path), path, name))
+    if (!add_unit(p, kind, path, name))
         return false;
     p->units[p->n_units - 1].of_std = of_std;
     p->units[p->n_units - 1].dir = dir;
-    p->units[p->n_units - 1].flags = flags ? flags->s : NULL;
+    p->units[p->n_units - 1].flags = flags && kind != DFC_CODE_OPENCL ? flags->s : NULL; /* these are for OpenCL's compilers */
     return true;
 }
 
@@ -107,8 +110,8 @@ static bool add_user_files(struct dfc_program *p)
     const struct dfc_front *front = p->loaded->front;
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        const struct dfl_variant *const variants[] = { code->cpu, p->gpu_code ? code->gpu : NULL };
-        for (int v = 0; v < 2; v++)
+        const struct dfl_variant *const variants[] = { code->cpu, p->gpu_code ? code->gpu : NULL, code->opencl };
+        for (int v = 0; v < 3; v++)
             if (variants[v] && !add_variant(p, code, variants[v]))
                 return false;
     }
@@ -169,7 +172,8 @@ static bool write_file(struct dfc_program *p, const struct dfc_build_unit *unit,
     if (!unit->of_std) {
         if (asprintf(&name, "%s.df.h", p->stem) < 0)
             return no_memory();
-        const bool good = dfc_emit_unit(file, p->loaded->front, name, unit->path, unit->kind != DFC_CODE_C, p->gpu_code);
+        const bool good = unit->kind == DFC_CODE_OPENCL ? dfc_emit_opencl(file, p->loaded->front, name, unit->path)
+                                                        : dfc_emit_unit(file, p->loaded->front, name, unit->path, unit->kind != DFC_CODE_C, p->gpu_code);
         free(name);
         return good;
     }
@@ -569,6 +573,31 @@ static bool compiled(const struct dfc_program *p, const struct dfc_build_unit *u
     return false;
 }
 
+/* Compiles the kernels of a .cl file with the first driver that is here, if there is one: on another machine they are compiled when the program starts. Its log is
+ * printed. */
+static bool opencl_compiles(const struct dfc_program *p, const struct dfc_build_unit *unit)
+{
+    const struct dfr_device_ops *ops = dfr_back_end_of(DF_DEVICE_OPENCL);
+    const struct dfl_expr *flags = dfc_opencl_flags(p->loaded->front, unit->path);
+    struct df_error error = { "" };
+    char *text = NULL;
+    size_t n;
+    FILE *out = ops->count(NULL) ? open_memstream(&text, &n) : NULL;
+    if (!out)
+        return true;
+    bool good = dfc_emit_opencl_text(out, unit->path);
+    good = fclose(out) == 0 && good;
+    const struct df_cl_source source = { .name = unit->path, .text = text, .bytes = n, .options = flags ? flags->s : NULL };
+    const struct df_functions functions = { .opencl_source = &source };
+    if (good && ops->load(0, &functions, 1, true, &error) != DF_OK) {
+        dfc_error("%s", error.text);
+        dfc_note("without a driver (OCL_ICD_VENDORS=none) it would be compiled when the program starts");
+        good = false;
+    }
+    free(text);
+    return good;
+}
+
 struct compilation {
     struct dfc_build_unit *unit;
     char *entry;                        /* in the cache; NULL: none */
@@ -610,7 +639,7 @@ bool dfc_units_compile(struct dfc_program *p)
     if (runs)
         dfc_jobs_run(jobs, n, cores > 1 ? (unsigned)cores : 1);
     for (size_t i = 0; i < n; i++) {
-        bool done = runs && compiled(p, of[i].unit, &jobs[i]);
+        bool done = runs && compiled(p, of[i].unit, &jobs[i]) && (of[i].unit->kind != DFC_CODE_OPENCL || opencl_compiles(p, of[i].unit));
         of[i].unit->cpu_s = jobs[i].cpu_s;
         if (done && of[i].entry)
             dfc_object_put(p, of[i].unit, of[i].entry);

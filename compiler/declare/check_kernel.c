@@ -9,6 +9,7 @@
 #include "compiler/proof/proof.h"
 #include "compiler/types/argument.h"
 #include "compiler/types/launch.h"
+#include "compiler/types/paths.h"
 #include "runtime/graph/builder.h"
 #include "runtime/graph/platform.h"
 
@@ -238,6 +239,24 @@ static void hint_class(struct dfc_unit *u, const char *cls)
     dfc_hint_name(u, cls, words, sizeof words / sizeof words[0]);
 }
 
+/* Only a .cl file's kernels are launched as they are, and no other file of a variant is one. */
+static bool check_opencl(struct dfc_unit *u, const struct dfl_variant *variant, bool gpu, bool opencl)
+{
+    struct dfl_loc loc;
+    const char *file;
+    enum dfc_code_kind kind;
+    for (unsigned i = 0; (file = dfc_variant_file(variant, i, &loc)); i++)
+        if (dfc_code_kind(file, &kind) && (!gpu || i > 0) && (opencl || kind == DFC_CODE_OPENCL)) {
+            dfl_error(u->sink, loc, gpu ? "a .cl file is the only file of its variant" : "'%s' is OpenCL source, which no cpu variant is in", file);
+            return false;
+        }
+    if (!opencl || (variant->has_launch && !variant->code && !variant->open.text && !variant->close.text))
+        return true;
+    dfl_error(u->sink, variant->path_loc, "'%s' has kernels and no host code: this variant says which is launched, and nothing else", variant->path);
+    dfl_hint(u->sink, "write 'gpu \"%s\": f<<<grid, block>>>(…)'", variant->path);
+    return false;
+}
+
 static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_variant *variant,
                           struct dfc_kernel_code *code, const char *dir)
 {
@@ -249,15 +268,20 @@ static bool check_variant(struct dfc_unit *u, struct dfc_callee *callee, const s
         hint_class(u, cls);
         return false;
     }
-    const struct dfl_variant **slot = gpu ? &code->gpu : &code->cpu;
+    enum dfc_code_kind kind = DFC_CODE_C;
+    bool opencl = gpu && variant->path && dfc_code_kind(variant->path, &kind) && kind == DFC_CODE_OPENCL;
+    const struct dfl_variant **slot = opencl ? &code->opencl : gpu ? &code->gpu : &code->cpu;
     if (*slot) {
-        dfl_error(u->sink, variant->cls.loc, "kernel '%s' has two %s variants", callee->name, cls);
+        dfl_error(u->sink, variant->cls.loc, "kernel '%s' has two %s variants%s", callee->name, cls, opencl ? " in .cl files" : "");
         dfl_note(u->sink, (*slot)->cls.loc, "the first is here");
         return false;
     }
     *slot = variant;
     callee->code_classes |= 1u << (gpu ? DF_CLASS_GPU : DF_CLASS_CPU);
-    bool ok = dfc_code_check(u, variant, dir, &callee->code_hash[gpu]);
+    const bool further = gpu && (opencl ? code->gpu : code->opencl);
+    uint64_t hash = 0, *all = &callee->code_hash[gpu];
+    bool ok = dfc_code_check(u, variant, dir, &hash) && check_opencl(u, variant, gpu, opencl);
+    *all = !further ? hash : hash && *all ? dfr_hash(*all, &hash, sizeof hash) | 1 : 0;
     ok &= check_target(u, callee, variant, gpu);
     ok &= check_result(u, variant);
     ok &= check_decides(u, callee, variant);

@@ -87,7 +87,7 @@ static bool check_file(struct dfc_unit *u, const char *dir, const char *file, st
     enum dfc_code_kind kind;
     uint32_t id;
     if (!dfc_code_kind(file, &kind)) {
-        dfl_error(u->sink, loc, "'%s' is not a file of code: its name must end in .c, .cpp, .cc, .cxx, .cu, .o or .a", file);
+        dfl_error(u->sink, loc, "'%s' is not a file of code: its name must end in .c, .cpp, .cc, .cxx, .cu, .cl, .o or .a", file);
         return false;
     }
     const char *path = dfc_unit_path(u, dir, file);

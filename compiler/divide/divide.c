@@ -156,7 +156,7 @@ static bool can_divide(const struct dfc_front *front, uint32_t v)
     const struct df_graph *g = front->graph;
     const struct df_kernel *k = &g->kernels[g->nodes[v].kernel];
     const uint32_t id = g->nodes[v].kernel;
-    bool split = id < front->n_kernels && front->kernels[id].formula && !front->kernels[id].cpu && !front->kernels[id].gpu;
+    bool split = id < front->n_kernels && front->kernels[id].formula && !front->kernels[id].cpu && !front->kernels[id].gpu && !front->kernels[id].opencl;
     for (uint32_t p = 0; p < k->n_ports; p++)
         split |= g->kports[k->first_port + p].split;
     return split && (g->nodes[v].part == DF_NONE || g->parts[g->nodes[v].part].n == 1);

@@ -85,7 +85,7 @@ static bool fill_kernel(struct dfc_unit *u, const struct dfc_callee *callee, boo
             .ports = ports,
             .n_scalars = sig->n_scalars,
             .scalars = scalars,
-            .traits = traits(callee->kernel->traits) | (callee->launch ? DF_LAUNCH : 0u),
+            .traits = traits(callee->kernel->traits) | (callee->launch[0] ? DF_LAUNCH : 0u),
             .tolerance = callee->tolerance,
         };
         const struct df_kernel_info info = {

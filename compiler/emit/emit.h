@@ -7,6 +7,7 @@
  *   emit_cuda.c     NAME_gpu.cu.
  *   emit_unit.c     the unit of one file of the user's.
  *   emit_launch.c   launches of bare __global__ functions.
+ *   emit_opencl.c   the unit of one .cl file.
  *   emit_device.c   addresses of device code.
  *   emit_python.c   the Python module of a library
  *   emit_slow.c     which formulas are slow, and what would help (emit_slow.h).
@@ -85,6 +86,20 @@ bool dfc_variant_is_of(const struct dfc_kernel_code *code, const struct dfl_vari
  * asks for. cxx: it is C++ or CUDA. gpu: gpu variants are compiled. false: reported. */
 bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *header, const char *path, bool cxx,
                    bool gpu);
+/* Prints the unit of a .cl file. Returns false if that was reported, or if there is no memory. */
+bool dfc_emit_opencl(FILE *out, const struct dfc_front *front, const char *header, const char *path);
+/* Prints the text that drivers get. Returns false if that was reported, or if there is no memory. */
+bool dfc_emit_opencl_text(FILE *out, const char *path);
+/* What the .df gives to the compilers of the .cl file; NULL: nothing. */
+const struct dfl_expr *dfc_opencl_flags(const struct dfc_front *front, const char *path);
+/* Prints declarations of what the units of .cl files have of the kernel, or what struct df_functions is to have of it. */
+void dfc_emit_opencl_functions(FILE *out, const struct dfc_kernel_code *code, const char *name, bool declares);
+/* Reads a user's file without its byte order mark. Returns false if that was reported. The caller frees the text in either case. */
+bool dfc_emit_read(const char *path, char **text);
+/* Prints the call of the function PREFIXNAME_cpu or PREFIXNAME_gpu, from the parameters of a df_function. */
+void dfc_emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu);
+/* The i-th name of a kernel: dimensions, ports, scalars. NULL: it has no more. */
+const char *dfc_emit_name_of(const struct df_graph *g, uint32_t kernel, unsigned i);
 /* Prints the arguments of a call: as written; if none were written, `first` and then those of a prototype. */
 void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct dfc_kernel_code *code,
                         const struct dfl_variant *variant, const char *first);

@@ -106,7 +106,7 @@ static void emit_scalars(FILE *out, const struct df_graph *g, const struct df_ke
         fprintf(out, ", scalars[%u].%s", s, df_scalar_name(g->kscalars[k->first_scalar + s].type));
 }
 
-static void emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)
+void dfc_emit_call(FILE *out, const struct df_graph *g, uint32_t kernel, const char *prefix, bool gpu)
 {
     const struct df_kernel *k = &g->kernels[kernel];
     fprintf(out, "%s%s_%s(call", prefix, df_graph_string(g, k->name), gpu ? "gpu" : "cpu");
@@ -163,7 +163,7 @@ static void emit_variant(FILE *out, const struct dfc_front *front, const struct 
         fprintf(out, "    if (df_open(call, df_open_%s_%s, %s) != DF_OK)\n        return DF_FAILED;\n", name,
                 gpu ? "gpu" : "cpu", variant->close.text ? variant->close.text : "NULL");
     fputs("    return ", out);
-    emit_call(out, front->graph, code->kernel, prefix, gpu);
+    dfc_emit_call(out, front->graph, code->kernel, prefix, gpu);
     fputs(";\n}\n\n", out);
     if (!catches)
         return;
@@ -216,6 +216,8 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, u
         if (gpu && dfc_is_formula(&front->kernels[i], true))
             fprintf(out, "extern df_function df_formula_%s_gpu;\n",
                     dfc_emit_name(front, &front->kernels[i]));
+        if (front->kernels[i].opencl)
+            dfc_emit_opencl_functions(out, &front->kernels[i], dfc_emit_name(front, &front->kernels[i]), true);
         if (gpu && has_device(&front->kernels[i]))
             fprintf(out, "extern const void *df_device_%s(void);\n\n",
                     dfc_emit_name(front, &front->kernels[i]));
@@ -224,11 +226,13 @@ static void emit_functions(FILE *out, const struct dfc_front *front, bool gpu, u
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
         const char *name = dfc_emit_name(front, code);
-        bool on_gpu = gpu && has_variant(code, true);
-        if (!has_variant(code, false) && !on_gpu)
+        bool on_cpu = has_variant(code, false), on_gpu = gpu && has_variant(code, true);
+        if (!on_cpu && !on_gpu && !code->opencl)
             continue;
         fprintf(out, "    [%u] = {", code->kernel);
-        if (has_variant(code, false))
+        if (code->opencl)
+            dfc_emit_opencl_functions(out, code, name, false);
+        if (on_cpu)
             fprintf(out, " .cpu = df_run_%s_cpu%s", name, on_gpu ? "," : "");
         if (on_gpu)
             fprintf(out, " .gpu = %s_%s_gpu", code->gpu ? "df_run" : "df_formula", name);

@@ -88,8 +88,7 @@ void dfc_emit_open_prototype(FILE *out, const struct df_graph *g, uint32_t kerne
     fputs(", void **state);", out);
 }
 
-/* The i-th name of a kernel: dimensions, ports, scalars. NULL: it has no more. */
-static const char *name_of(const struct df_graph *g, uint32_t kernel, unsigned i)
+const char *dfc_emit_name_of(const struct df_graph *g, uint32_t kernel, unsigned i)
 {
     const struct df_kernel *k = &g->kernels[kernel];
     if (i < k->n_dims)
@@ -105,14 +104,14 @@ static const char *name_of(const struct df_graph *g, uint32_t kernel, unsigned i
 void dfc_emit_names_free(FILE *out, const struct df_graph *g, uint32_t kernel)
 {
     const char *name;
-    for (unsigned i = 0; (name = name_of(g, kernel, i)); i++)
+    for (unsigned i = 0; (name = dfc_emit_name_of(g, kernel, i)); i++)
         fprintf(out, "#pragma push_macro(\"%s\")\n#undef %s\n", name, name);
 }
 
 void dfc_emit_names_back(FILE *out, const struct df_graph *g, uint32_t kernel)
 {
     const char *name;
-    for (unsigned i = 0; (name = name_of(g, kernel, i)); i++)
+    for (unsigned i = 0; (name = dfc_emit_name_of(g, kernel, i)); i++)
         fprintf(out, "#pragma pop_macro(\"%s\")\n", name);
 }
 
@@ -120,7 +119,7 @@ void dfc_emit_unused(FILE *out, const struct df_graph *g, uint32_t kernel, bool 
 {
     const char *name;
     fprintf(out, "    (void)call;%s", gpu ? " (void)stream;" : "");
-    for (unsigned i = 0; (name = name_of(g, kernel, i)); i++)
+    for (unsigned i = 0; (name = dfc_emit_name_of(g, kernel, i)); i++)
         fprintf(out, " (void)%s;", name);
     fputc('\n', out);
 }
@@ -181,6 +180,6 @@ void dfc_emit_arguments(FILE *out, const struct dfc_front *front, const struct d
         return;
     }
     fputs(first, out); /* as a prototype made by dfc has them */
-    for (unsigned i = 0; (name = name_of(g, code->kernel, i)); i++, comma = ", ")
+    for (unsigned i = 0; (name = dfc_emit_name_of(g, code->kernel, i)); i++, comma = ", ")
         fprintf(out, "%s%s", comma, name);
 }

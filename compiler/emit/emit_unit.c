@@ -22,9 +22,8 @@
 
 /* ---- the file's text ---- */
 
-/* Reads the file without its byte order mark: compilers accept one at the beginning of a file only, and here it would
- * stand inside the unit. */
-static bool read_text(const char *path, char **text)
+/* Compilers accept a byte order mark at the beginning of a file only, and here it would stand inside the unit. */
+bool dfc_emit_read(const char *path, char **text)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     FILE *file = fopen(path, "rb");
@@ -343,7 +342,7 @@ bool dfc_emit_unit(FILE *out, const struct dfc_front *front, const char *header,
 {
     bool prelude = false, launches = false, device = false;
     char *text = NULL;
-    if (!read_text(path, &text)) {
+    if (!dfc_emit_read(path, &text)) {
         free(text);
         return false;
     }

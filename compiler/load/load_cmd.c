@@ -140,7 +140,7 @@ static bool check_code(const struct dfc_loaded *loaded)
         used[g->works[w].kernel] = 1;
     for (size_t i = 0; i < front->n_kernels; i++) {
         const struct dfc_kernel_code *code = &front->kernels[i];
-        if (!used[code->kernel] || code->cpu || code->gpu || code->formula)
+        if (!used[code->kernel] || code->cpu || code->gpu || code->opencl || code->formula)
             continue;
         dfl_error(loaded->sink, code->ast->name.loc,
                   "kernel '%s' has costs and no code, so no program can be made of it", code->ast->name.text);

@@ -65,6 +65,8 @@ static char *find_input(const struct dfc_common *common, const struct dfc_front 
         found = is_variant(&front->kernels[i], front->kernels[i].cpu, output);
         if (!found)
             found = is_variant(&front->kernels[i], front->kernels[i].gpu, output);
+        if (!found)
+            found = is_variant(&front->kernels[i], front->kernels[i].opencl, output);
     }
     return found ? found : is_database(output);
 }

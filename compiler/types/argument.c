@@ -52,7 +52,7 @@ bool dfc_arguments_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, co
                              const uint64_t *dims)
 {
     const struct dfc_kernel_code *code = (const struct dfc_kernel_code *)u->kernels.items + callee->id;
-    if (check_variant(u, callee, code->cpu, dims) && check_variant(u, callee, code->gpu, dims))
+    if (check_variant(u, callee, code->cpu, dims) && check_variant(u, callee, code->gpu, dims) && check_variant(u, callee, code->opencl, dims))
         return true;
     dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
     return false;

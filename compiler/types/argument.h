@@ -16,7 +16,7 @@
 bool dfc_argument_is_name(const struct dfc_sig *sig, const struct dfl_expr *arg);
 /* Checks an argument that is an expression. false: reported. */
 bool dfc_argument_check(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_expr *arg);
-/* Checks the arguments of both variants for one use of the kernel, with that use's dimensions. */
+/* Checks the arguments of all variants for one use of the kernel, with that use's dimensions. */
 bool dfc_arguments_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,
                              const uint64_t *dims);
 

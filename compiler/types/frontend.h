@@ -164,7 +164,7 @@ struct dfc_callee {
     struct df_tolerance tolerance;      /* kernel */
     const struct dff_kernel *formula;   /* kernel: its formulas, checked; NULL: it has none, or they have errors */
     const struct dff_proof *proof;      /* of `formula`: where it reads; NULL: as there, or a read may be outside */
-    const struct dfl_variant *launch;   /* kernel: the variant that is a bare __global__ function; NULL: none */
+    const struct dfl_variant *launch[2]; /* kernel: the variants that are a bare __global__ function, or a kernel of OpenCL; NULL: none */
     const struct dfl_graph *graph;      /* NULL: a kernel */
     struct dfc_index streams;           /* graph: names that its body assigns, and in ports */
     bool used;                          /* graph: it was elaborated, as a root or inside one */

@@ -1,4 +1,4 @@
-/* launch.c - checks the launch configuration of a bare __global__ function, `gpu "file.cu": f<<<grid, block>>>(…)`.
+/* launch.c - checks the launch configuration of a bare __global__ function, `gpu "file.cu": f<<<grid, block>>>(…)`, or of a kernel of OpenCL in a .cl file.
  *
  * Extents:  2 expressions are grid and block; 4 are x and y of each; 6 are x, y and z of each. One further expression
  *           is the size of dynamic shared memory in bytes. The stream is the job's own.
@@ -9,6 +9,7 @@
  */
 #include "compiler/types/launch.h"
 #include "compiler/types/argument.h"
+#include "compiler/types/paths.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -77,7 +78,7 @@ bool dfc_launch_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, const
                           const uint64_t *dims)
 {
     const struct dfc_names names = { .use = DFC_USE_LAUNCH, .callee = callee, .dims = dims };
-    if (!callee->launch || check_extents(u, &names, callee->launch))
+    if ((!callee->launch[0] || check_extents(u, &names, callee->launch[0])) && (!callee->launch[1] || check_extents(u, &names, callee->launch[1])))
         return true;
     dfl_note(u->sink, stmt->call_loc, "in this use of '%s'", callee->name);
     return false;
@@ -92,9 +93,9 @@ static bool check_file(struct dfc_unit *u, const struct dfl_variant *variant, bo
         dfl_error(u->sink, variant->launch_loc, "a cpu variant is called, not launched: '<<< >>>' is for gpu variants");
         return false;
     }
-    if (dot && strcmp(dot, ".cu") == 0)
+    if (dot && (strcmp(dot, ".cu") == 0 || strcmp(dot, ".cl") == 0))
         return true;
-    dfl_error(u->sink, variant->path_loc, "'%s' is not CUDA source: '<<< >>>' launches functions of a .cu file",
+    dfl_error(u->sink, variant->path_loc, "'%s' is neither CUDA nor OpenCL source: '<<< >>>' launches functions of a .cu or .cl file",
               variant->path);
     return false;
 }
@@ -116,17 +117,22 @@ static bool check_count(struct dfc_unit *u, const struct dfl_variant *variant)
     return false;
 }
 
-static bool check_device_argument(struct dfc_unit *u, const struct dfc_callee *callee, const char *name,
+static const char *what_is_launched(const struct dfl_variant *variant)
+{
+    return dfc_code_kind_of(variant->path) == DFC_CODE_OPENCL ? "kernel of OpenCL" : "__global__ function";
+}
+
+static bool check_device_argument(struct dfc_unit *u, const struct dfc_callee *callee, const struct dfl_variant *variant, const char *name,
                                   struct dfl_loc loc)
 {
     if (strcmp(name, "call") == 0 || strcmp(name, "stream") == 0) {
-        dfl_error(u->sink, loc, "'%s' exists on the host only: a __global__ function cannot be given it", name);
+        dfl_error(u->sink, loc, "'%s' exists on the host only: a %s cannot be given it", name, what_is_launched(variant));
         return false;
     }
     for (unsigned i = 0; i < callee->sig.n_scalars; i++)
         if (strcmp(callee->sig.scalars[i]->name.text, name) == 0 && callee->sig.scalars[i]->type == DFL_STRING) {
-            dfl_error(u->sink, loc, "string '%s' is in the host's memory: a __global__ function cannot be given it",
-                      name);
+            dfl_error(u->sink, loc, "string '%s' is in the host's memory: a %s cannot be given it",
+                      name, what_is_launched(variant));
             return false;
         }
     return true;
@@ -137,13 +143,13 @@ static bool check_arguments(struct dfc_unit *u, const struct dfc_callee *callee,
     bool ok = true;
     for (const struct dfl_expr *arg = variant->args; arg; arg = arg->next)
         if (dfc_argument_is_name(&callee->sig, arg)) {
-            ok &= check_device_argument(u, callee, arg->s, arg->loc);
+            ok &= check_device_argument(u, callee, variant, arg->s, arg->loc);
         } else if (arg->kind == DFL_EXPR_STR) {
-            dfl_error(u->sink, arg->loc, "a string is in the host's memory: a __global__ function cannot be given it");
+            dfl_error(u->sink, arg->loc, "a string is in the host's memory: a %s cannot be given it", what_is_launched(variant));
             ok = false;
         }
     for (unsigned i = 0; !variant->has_args && i < callee->sig.n_scalars; i++)
-        ok &= check_device_argument(u, callee, callee->sig.scalars[i]->name.text, variant->target.loc);
+        ok &= check_device_argument(u, callee, variant, callee->sig.scalars[i]->name.text, variant->target.loc);
     return ok;
 }
 
@@ -155,7 +161,7 @@ bool dfc_launch_check(struct dfc_unit *u, struct dfc_callee *callee, const struc
     if (!check_file(u, variant, gpu) || !check_count(u, variant) || !check_arguments(u, callee, variant) ||
         !check_extents(u, &names, variant))
         return false;
-    callee->launch = variant;
+    callee->launch[dfc_code_kind_of(variant->path) == DFC_CODE_OPENCL] = variant;
     return true;
 }
 

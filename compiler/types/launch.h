@@ -17,7 +17,7 @@ enum dfc_extent dfc_launch_extent(unsigned n, unsigned i);
 /* The extent's name, and the least and most that it may be. */
 const char *dfc_launch_limit(enum dfc_extent extent, int64_t *least, int64_t *most);
 
-/* Checks the declaration. If it is right, callee->launch is the variant. */
+/* Checks the declaration. If it is right, callee->launch[0] is the variant, or launch[1] of OpenCL. */
 bool dfc_launch_check(struct dfc_unit *u, struct dfc_callee *callee, const struct dfl_variant *variant, bool gpu);
 /* Checks one use of the kernel, with that use's dimensions. */
 bool dfc_launch_check_use(struct dfc_unit *u, const struct dfl_stmt *stmt, const struct dfc_callee *callee,

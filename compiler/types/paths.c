@@ -92,7 +92,7 @@ char *dfc_stem(const char *path)
 bool dfc_code_kind(const char *path, enum dfc_code_kind *kind)
 {
     static const struct { const char *suffix; enum dfc_code_kind kind; } known[] = {
-        { ".c", DFC_CODE_C },       { ".cpp", DFC_CODE_CXX },   { ".cu", DFC_CODE_CUDA },
+        { ".c", DFC_CODE_C },       { ".cpp", DFC_CODE_CXX },   { ".cu", DFC_CODE_CUDA }, { ".cl", DFC_CODE_OPENCL },
         { ".o", DFC_CODE_OBJECT },  { ".a", DFC_CODE_OBJECT },  { ".cc", DFC_CODE_CXX }, { ".cxx", DFC_CODE_CXX },
     };
     const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');

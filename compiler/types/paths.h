@@ -23,8 +23,8 @@ char *dfc_stem(const char *path);
 /* Prints `#line N "file"`: compilers take what follows for that line. */
 void dfc_emit_line(FILE *out, unsigned line, const char *file);
 
-/* The kind of code in a variant's file, by its ending: .c; .cpp .cc .cxx; .cu; .o .a. false: it has another ending. */
-enum dfc_code_kind { DFC_CODE_C, DFC_CODE_CXX, DFC_CODE_CUDA, DFC_CODE_OBJECT };
+/* The kind of code in a variant's file, by its ending: .c; .cpp .cc .cxx; .cu; .cl; .o .a. false: it has another ending. */
+enum dfc_code_kind { DFC_CODE_C, DFC_CODE_CXX, DFC_CODE_CUDA, DFC_CODE_OPENCL, DFC_CODE_OBJECT };
 bool dfc_code_kind(const char *path, enum dfc_code_kind *kind);
 /* The same for the file of a variant that the front end has accepted, so its ending is one of these. */
 enum dfc_code_kind dfc_code_kind_of(const char *path);

@@ -84,7 +84,7 @@ struct dfc_kernel_code {
     const struct dfl_kernel *ast;
     uint32_t kernel;                    /* id in the graph; ids are the order of this array */
     const char *dir;                    /* folder of the .df that declared it: variant paths are relative to it */
-    const struct dfl_variant *cpu, *gpu; /* as written; NULL: none */
+    const struct dfl_variant *cpu, *gpu, *opencl; /* as written; NULL: none. opencl: the gpu variant in a .cl file */
     const char *c_name;                 /* what C calls it; NULL: its own name */
     const struct dff_kernel *formula;   /* the source of cpu and gpu code where no variant is written; NULL: none */
     bool called;                        /* by a graph, used or not */

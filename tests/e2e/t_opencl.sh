@@ -1,0 +1,51 @@
+# Variants in .cl files: the bytes are the CPU's, under every policy, with all and with little memory; the driver's errors name the user's file, when a program is compiled
+# and when it starts; and without a driver a program says so.
+if "$DFC" doctor --quick | grep -q 'built without OpenCL'; then skip opencl "this dfc was built without OpenCL's headers"; exit 0; fi
+mkdir 'my kernels'
+cp "$programs/k.cl" 'my kernels'; cp "$programs/flow.df" .
+check compiles "$DFC" flow.df -o flow -MD
+expect dependencies 0 'my\\ kernels/k.cl' cat flow.d
+./flow --device=none --waves=20 >expected
+expect prints 0 '^19 [0-9a-f]{16} ' cat expected
+./flow --device=emu --policy=all-gpu --waves=20 >out; same emulated out expected
+expect no-cuda 1 'no CUDA device: this program was linked without CUDA$' ./flow --device=cuda
+mkdir drivers
+expect no-driver 1 'no opencl device: libOpenCL finds no driver' env OCL_ICD_VENDORS="$PWD/drivers" ./flow --device=opencl
+echo 'kernel make(out a: i32[n]) cpu {{ a[0] = 0; }}; graph main { a: i32[1] = make(); }' >none.df
+check no-code-compiles "$DFC" none.df -o none
+expect no-code 1 'no OpenCL device: this program has no OpenCL code$' ./none --device=opencl
+
+# Errors of the .cl file and its launches.
+sed 's/ + PLUS;/ + PLUSS;/' "$programs/k.cl" >wrong.cl
+sed 's/my kernels\/k.cl/wrong.cl/' flow.df >wrong.df
+check compiled-later env OCL_ICD_VENDORS="$PWD/drivers" "$DFC" wrong.df -o wrong
+have_opencl runs || exit 0
+expect error-at-start 1 'wrong: error: no opencl device: opencl0: its driver cannot compile wrong.cl: .*wrong.cl:7:[0-9]+: ' ./wrong --device=opencl
+expect error-at-compile 1 'dfc: error: opencl0: its driver cannot compile wrong.cl: .*wrong.cl:7:[0-9]+: ' "$DFC" wrong.df -o wrong --no-cache
+sed -e 's/by);$/w);/' -e 's/scale<<</scales<<</' -e 's/h \* w \/ from, from>>>/h - 12, from>>>/' flow.df >launches.df
+expect launch-checked 1 "launches.df:[0-9]+:[0-9]+: error: grid x is 0: it must be from 1 to 2147483647" "$DFC" launches.df -o launches
+sed -e 's/(w, a, b, by);$/(w, a, b, w);/' flow.df >launches.df
+check type-compiles "$DFC" launches.df -o launches
+expect type 1 "node 'main/scale#?[0-9]*', wave [0-9]+: launching 'scale': opencl0: setting parameter 3 of a kernel: CL_INVALID_ARG_SIZE \(-51\)" ./launches --device=opencl --policy=all-gpu
+sed -e 's/: scale<<</: scales<<</' flow.df >launches.df
+check name-compiles "$DFC" launches.df -o launches
+expect name 1 "launching 'scales': opencl0: there is no kernel 'scales' in my kernels/k.cl" ./launches --device=opencl --policy=all-gpu
+sed -e 's/h \* w \/ from, from>>>/h * w \/ (from - 8), from>>>/' flow.df >launches.df
+check divides-compiles "$DFC" launches.df -o launches
+expect divides 1 "launching 'sum': grid x does not fit in 64 bits, or divides by zero" ./launches --device=opencl --policy=all-gpu
+sed -e 's/h \* w \/ from, from>>>/from, from * 1000>>>/' flow.df >launches.df
+check block-compiles "$DFC" launches.df -o launches
+expect block 1 "launching 'sum': block x is 8000, it must be from 1 to 1024" ./launches --device=opencl --policy=all-gpu
+
+# Runs.
+for policy in all-gpu eager ws dmda dmdas heft gp; do
+    ./flow --device=opencl --policy=$policy --waves=20 >out; same "$policy" out expected
+done
+./flow --device=opencl --policy=all-gpu --waves=20 --gpu-mem=48KiB --stats >out 2>stats; same little-memory out expected
+evicted=$(awk '/evictions/ { getline; for (i = NF; i > 0; i--) if ($i ~ /^[0-9]+$/) { n++; if (n == 2) { print $i; exit } } }' stats)
+if [ "${evicted:-0}" -gt 0 ]; then pass evicts; else fail evicts "$(cat stats)"; fi
+./flow --device=opencl --policy=all-gpu --waves=20 --pin=off --gpu-jobs=1 >out; same not-pinned out expected
+./flow --device=opencl --policy=all-gpu --waves=20 --sync-kernels --trace=t.json >out; same traced out expected
+expect trace 0 'main/scale' cat t.json
+expect variants 0 'jobs of 4 kernels agree' ./flow --device=opencl --check=variants --waves=2
+expect which 1 'there is no opencl device 9[:,]' ./flow --device=opencl --gpus=9

@@ -24,46 +24,6 @@ enum { KEY_LETTERS = 16, NAME_ROOM = 40, LEFT_AFTER_S = 3600, TICK_NS = 20000000
 
 /* ---- the folder ---- */
 
-/* malloc'ed; NULL: there is no cache. */
-static char *name_folder(void)
-{
-    const char *given = getenv("DFC_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    char *folder = NULL;
-    int n;
-    if (given && strcmp(given, "none") == 0)
-        return NULL;
-    if (given && *given)
-        n = asprintf(&folder, "%s", given);
-    else if (cache && *cache == '/')
-        n = asprintf(&folder, "%s/dfc", cache);
-    else if (home && *home)
-        n = asprintf(&folder, "%s/.cache/dfc", home);
-    else
-        return NULL;
-    return n < 0 ? NULL : folder;
-}
-
-/* Makes the folder, and those above it. Returns false if it is not there, or is not the user's own. */
-static bool is_own_folder(const char *folder)
-{
-    char inside[PATH_MAX];
-    struct stat info;
-    if (snprintf(inside, sizeof inside, "%s/", folder) >= (int)sizeof inside)
-        return false;
-    dfr_make_folders(inside);
-    return lstat(folder, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid() &&
-           !(info.st_mode & (S_IWGRP | S_IWOTH));
-}
-
-char *dfc_cache_folder(void)
-{
-    char *folder = name_folder();
-    if (folder && is_own_folder(folder))
-        return folder;
-    free(folder);
-    return NULL;
-}
-
 char *dfc_cache_entry(char *folder, uint64_t key)
 {
     char *entry;

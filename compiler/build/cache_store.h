@@ -1,8 +1,7 @@
 /* cache_store.h - an on-disk cache of build products, keyed by a hash of everything that determines them.
  * object_cache.c and program_cache.c compute the keys.
  *
- * Place:    $DFC_CACHE, else $XDG_CACHE_HOME/dfc, else ~/.cache/dfc. With DFC_CACHE=none, or without a home folder,
- *           there is no cache. The folder must be owned by the user.
+ * Place:    the user's folder (runtime/base/cache_folder.h). If there is none, there is no cache.
  * Entry:    two files: KEY plus an extension holds the product, KEY.record its inputs. The key is a hash of what is
  *           known before the command runs. The record lists the state of each file that the command read, and of the
  *           product. An entry is valid if all of them still match.
@@ -29,9 +28,6 @@
 
 enum dfc_cache_kind { DFC_CACHE_OBJECTS, DFC_CACHE_PROGRAMS, DFC_CACHE_KINDS };
 extern const uint64_t DFC_CACHE_MOST_BYTES[DFC_CACHE_KINDS];
-
-/* The path of the cache's folder, which is made if it is not there; malloc'ed. NULL: there is no cache. */
-char *dfc_cache_folder(void);
 
 /* ---- keys: a hash that goes on, from 0 ---- */
 

@@ -9,6 +9,7 @@
 
 #include "compiler/build/cache_store.h"
 #include "compiler/build/identity.h"
+#include "runtime/base/cache_folder.h"
 #include "runtime/base/intern.h"
 
 /* Hashes the processor's model and features, for -march=native: machines with different processors may share a home folder. */
@@ -76,7 +77,7 @@ static const char *const variables[] = { "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAG
 
 char *dfc_object_entry(const struct dfc_program *p, const struct dfc_build_unit *unit, const struct dfc_list *argv)
 {
-    char here[PATH_MAX], *folder = can_be_kept(unit, argv) ? dfc_cache_folder() : NULL;
+    char here[PATH_MAX], *folder = can_be_kept(unit, argv) ? dfr_cache_folder() : NULL;
     struct dfc_content text;
     uint64_t hash = dfc_key_text(0, "object");
     if (!folder || !getcwd(here, sizeof here) || !dfc_content_of(unit->source, &text)) {
@@ -135,7 +136,7 @@ enum { ANSWER_ROOM = 8 };
 
 static char *answer_entry(const struct dfc_program *p, const struct dfc_list *argv)
 {
-    char *folder = dfc_is_cached(p) ? dfc_cache_folder() : NULL;
+    char *folder = dfc_is_cached(p) ? dfr_cache_folder() : NULL;
     uint64_t hash = dfc_key_variables(dfc_key_text(0, "answer"), variables);
     if (!folder)
         return NULL;

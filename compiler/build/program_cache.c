@@ -11,6 +11,7 @@
 #include "compiler/build/cache_store.h"
 #include "compiler/build/identity.h"
 #include "compiler/build/object_cache.h"
+#include "runtime/base/cache_folder.h"
 #include "runtime/base/intern.h"
 
 #define RULE "link.d"                   /* in the work folder */
@@ -128,7 +129,7 @@ char *dfc_program_entry(const struct dfc_program *p, const struct dfc_list *argv
     static char *archivers[] = { "objcopy", "ar", NULL };
     const struct dfc_list makes_archive = { .items = archivers, .n = 2 };
     uint64_t hash = dfc_key_text(0, archive ? "archive" : "program");
-    char *folder = dfc_is_cached(p) && add_command(&hash, argv, p->work) ? dfc_cache_folder() : NULL;
+    char *folder = dfc_is_cached(p) && add_command(&hash, argv, p->work) ? dfr_cache_folder() : NULL;
     if (!folder)
         return NULL;
     const uint64_t tools[] = { dfc_compiler_hash(compiler_of(p), NULL, 0), archive ? dfc_compiler_hash(&makes_archive, NULL, 0) : 0 };

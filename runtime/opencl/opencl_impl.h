@@ -17,7 +17,7 @@
 #define DFR_CL_CALLS(X)                                                                                                   \
     X(GetPlatformIDs) X(GetPlatformInfo) X(GetDeviceIDs) X(GetDeviceInfo) X(CreateContext) X(ReleaseContext)              \
     X(CreateCommandQueue) X(ReleaseCommandQueue) X(CreateBuffer) X(CreateSubBuffer) X(ReleaseMemObject)                   \
-    X(CreateProgramWithSource) X(BuildProgram) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) X(ReleaseKernel)  \
+    X(CreateProgramWithSource) X(CreateProgramWithBinary) X(GetProgramInfo) X(BuildProgram) X(GetProgramBuildInfo) X(ReleaseProgram) X(CreateKernel) X(ReleaseKernel)  \
     X(SetKernelArg) X(GetKernelWorkGroupInfo) X(EnqueueNDRangeKernel) X(EnqueueWriteBuffer) X(EnqueueReadBuffer)          \
     X(EnqueueCopyBuffer) X(EnqueueMapBuffer) X(EnqueueUnmapMemObject) X(EnqueueMarkerWithWaitList)                        \
     X(EnqueueBarrierWithWaitList) X(GetEventInfo) X(GetEventProfilingInfo) X(WaitForEvents) X(RetainEvent)                \
@@ -110,6 +110,12 @@ int dfr_cl_load(uint32_t index, const struct df_functions *functions, uint32_t n
 uint64_t dfr_cl_cache_bytes(uint32_t index);
 void *dfr_cl_host_alloc(uint64_t bytes, struct df_error *error);
 void dfr_cl_host_free(void *memory, uint64_t bytes);
+
+/* opencl_cache.c: what was built with this key before, for this device; NULL: nothing, or the driver does not take it. `check` is another hash of what the key is
+ * of. */
+cl_program dfr_cl_cached(const struct cl_machine *m, uint64_t key, uint64_t check, const char *options);
+/* Keeps what was built. */
+void dfr_cl_keep(uint64_t key, uint64_t check, cl_program program);
 
 /* opencl_work.c */
 /* Forgets the pieces. Work that is enqueued keeps those it uses. */

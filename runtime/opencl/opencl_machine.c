@@ -204,6 +204,20 @@ static uint64_t key_of(const struct df_cl_source *source, const char *options)
     return dfr_hash(dfr_hash(0, options, strlen(options) + 1), source->text, source->bytes);
 }
 
+/* What a binary depends on besides its source and options, as a hash that goes on. */
+static uint64_t hash_driver(const struct cl_machine *m, uint64_t hash)
+{
+    static const cl_device_info what[] = { CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION };
+    char value[512];
+    for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
+        text(m->id, what[i], value, sizeof value);
+        hash = dfr_hash(hash, value, strlen(value) + 1);
+    }
+    memset(value, 0, sizeof value);
+    dfr_cl.GetPlatformInfo(m->platform, CL_PLATFORM_VERSION, sizeof value - 1, value, NULL);
+    return dfr_hash(hash, value, strlen(value) + 1);
+}
+
 /* The first line of the driver's log that tells of an error, or the first at all. */
 static const char *first_error(const char *log)
 {
@@ -267,9 +281,14 @@ static int build(struct cl_machine *m, const struct df_cl_source *source, struct
     const uint64_t key = key_of(source, options);
     if (find_built(m, key))
         return DF_OK;
-    int status = compile(m, source, options, &program, error);
-    if (status != DF_OK)
-        return status;
+    const uint64_t driver = hash_driver(m, 0), on_disk = dfr_hash(driver, &key, sizeof key), check = dfr_hash(driver, source->text, source->bytes);
+    program = dfr_cl_cached(m, on_disk, check, options);
+    if (!program) {
+        int status = compile(m, source, options, &program, error);
+        if (status != DF_OK)
+            return status;
+        dfr_cl_keep(on_disk, check, program);
+    }
     built = dfr_array_add(&m->built, sizeof *built, 1);
     if (!built) {
         dfr_cl.ReleaseProgram(program);

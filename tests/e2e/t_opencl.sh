@@ -49,3 +49,37 @@ if [ "${evicted:-0}" -gt 0 ]; then pass evicts; else fail evicts "$(cat stats)";
 expect trace 0 'main/scale' cat t.json
 expect variants 0 'jobs of 4 kernels agree' ./flow --device=opencl --check=variants --waves=2
 expect which 1 'there is no opencl device 9[:,]' ./flow --device=opencl --gpus=9
+
+# What drivers may lack, refuse or lose: a library between the program and the real one.
+real=$(/sbin/ldconfig -p | awk '/libOpenCL\.so\.1 .*x86-64/ { print $NF; exit }')
+case $(uname -m),${DF_SANITIZER:-},$real in x86_64,,/*) ;; *) skip shim "needs x86-64, no sanitizer, and libOpenCL.so.1: $real"; exit 0 ;; esac
+mkdir shim
+check shim-compiles ${CC:-cc} -shared -fPIC -I"$DF_SOURCE" -o shim/libOpenCL.so.1 "$programs/shim.c" -ldl
+shim() { env LD_LIBRARY_PATH="$PWD/shim" SHIM_REAL="$real" "$@"; }
+run() { shim "$@" ./flow --device=opencl --policy=all-gpu --waves=20; }
+run DFC_CACHE=none >out; same shim-runs out expected
+run SHIM_MOST=1048576 >out; same small-buffers out expected
+sed 's/\[12, 200\]/[1200, 200]/' flow.df >large.df
+check larger-compiles "$DFC" large.df -o large
+larger() { shim SHIM_MOST=1048576 ./large --device=opencl --policy=all-gpu --waves=1 2>&1 >/dev/null; }
+expect larger-than-buffers 0 "main/scale#1' .* runs on the CPU: one job needs 1925120 bytes of GPU memory, more than there is" larger
+expect full 1 'opencl0: allocating its pool of [0-9.]+ MiB \(--gpu-mem takes less\): CL_MEM_OBJECT_ALLOCATION_FAILURE \(-4\)' run SHIM_FULL=1
+for n in 1 2 30; do
+    expect "lost-$n" 1 'opencl0: launching it: CL_OUT_OF_RESOURCES \(-5\)' run SHIM_LOST=$n
+    expect "fault-$n" 1 'opencl0: work that was given to it failed: an error that only its driver knows \(-9999\)' run SHIM_FAULT=$n
+done
+run SHIM_INEXACT=1 >out; same own-kernels-on-inexact out expected # what a .cl file needs is its author's matter
+
+# Binaries are kept: whole, for this driver and text alone.
+export DFC_CACHE=$PWD/kept
+check cached-compiles env OCL_ICD_VENDORS="$PWD/drivers" "$DFC" flow.df -o flow
+tells() { run SHIM_TELLS=1 "$@" 2>&1 >out | tr '\n' ' '; cmp -s out expected || echo 'wrong output'; }
+for name in first:source second:binary; do got=$(tells); [ "$got" = "shim: ${name#*:} " ] && pass "binary-${name%:*}" || fail "binary-${name%:*}" "$got"; done
+got=$(tells SHIM_REFUSES=1); [ "$got" = 'shim: binary shim: source ' ] && pass binary-refused || fail binary-refused "$got"
+for entry in kept/*.opencl; do printf x | dd of="$entry" bs=1 seek=200 conv=notrunc 2>/dev/null; done
+got=$(tells); [ "$got" = 'shim: source ' ] && pass binary-damaged || fail binary-damaged "$got"
+got=$(tells DFC_CACHE=none); [ "$got" = 'shim: source ' ] && pass binary-none || fail binary-none "$got"
+rm -f kept/*.opencl
+for i in 1 2 3 4; do run >"out$i" & done; wait
+if cmp -s out1 expected && cmp -s out2 expected && cmp -s out3 expected && cmp -s out4 expected; then pass several-fill-the-cache; else fail several-fill-the-cache; fi
+got=$(tells); [ "$got" = 'shim: binary ' ] && pass binary-after || fail binary-after "$got"

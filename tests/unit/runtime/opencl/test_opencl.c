@@ -123,6 +123,26 @@ static void test_pieces(void **state)
     ops->close(device);
 }
 
+/* A pool that is larger than any buffer, and a device that is not there. */
+static void test_refused(void **state)
+{
+    struct df_unit unit = { .name = "" };
+    struct dfr_device_config config = { .unit = &unit, .pool_bytes = UINT64_C(1) << 50, .compute_streams = 1 };
+    struct dfr_device *device;
+    struct df_error error;
+
+    (void)state;
+    need_device();
+    assert_int_equal(ops->open(0, &config, &device, &error), DF_E_MEMORY);
+    assert_non_null(strstr(error.text, "opencl0: its pool of 1073741824.0 MiB is more than the driver gives at once, "));
+    config.pool_bytes = BYTES;
+    config.compute_streams = 0;
+    assert_int_equal(ops->open(0, &config, &device, &error), DF_E_ARGUMENT);
+    assert_int_equal(ops->open(99, &config, &device, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "there is no OpenCL device 99");
+    assert_int_equal(ops->describe(99, &unit, &error), DF_E_DEVICE);
+}
+
 /* ---- launches, in a run ---- */
 
 static struct df_cl_arg arguments[4];
@@ -275,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_pieces),
+        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_launch),
         cmocka_unit_test(test_wrong_launches),
         cmocka_unit_test(test_build_errors),

@@ -352,7 +352,8 @@ struct dfr_trace_part;
 struct df_options {
     const char *policy;                 /* NULL: the default */
     enum df_device_kind device;
-    uint64_t gpus;                      /* bit i: device i of that kind takes part. 0: all that can run the program */
+    unsigned also;                      /* bit k: so do devices of kind k, if `device` is a kind of devices. Each of these kinds must have some */
+    uint64_t gpus;                      /* bit i: device i of these kinds takes part; of several kinds, CUDA's come first, then OpenCL's. 0: all that can run the program */
     int inexact;                        /* devices may take part whose results differ from the CPU's in the last bits */
     int emu_all;                        /* every kernel with a cpu variant may run on the emulated GPU */
     int emu_check;                      /* protect blocks of the emulated GPU; default 1 */

@@ -87,7 +87,7 @@ int dfr_option_count(const char *name, const char *text, uint64_t least, uint64_
 }
 
 /* The number of the text among words such as "auto|on|off". DF_E_ARGUMENT: it is none of them, and the closest one is named. */
-static int find_word(const struct dfr_option *row, const char *words, const char *text, uint64_t *number, struct df_error *error)
+int dfr_option_word(const struct dfr_option *row, const char *words, const char *text, uint64_t *number, struct df_error *error)
 {
     struct dfr_suggestion best = { .name = text };
     char all[256] = "", one[64][32];
@@ -163,15 +163,15 @@ static int set(const struct dfr_option *row, char *record, const char *text, str
     case DFR_TYPE_SECONDS:
         return read_seconds(row, text, field, error);
     case DFR_TYPE_WORD:
-        status = find_word(row, words, text, &n, error);
+        status = dfr_option_word(row, words, text, &n, error);
         n += row->first;
         break;
     case DFR_TYPE_ON_OFF:
-        status = find_word(row, "on|off", text, &n, error);
+        status = dfr_option_word(row, "on|off", text, &n, error);
         n = !n;
         break;
     case DFR_TYPE_ONE_OF:
-        if ((status = find_word(row, words, text, &n, error)) == DF_OK && row->set)
+        if ((status = dfr_option_word(row, words, text, &n, error)) == DF_OK && row->set)
             return row->set(field, row, text, error);
         if (status == DF_OK)
             *(const char **)field = text;

@@ -59,7 +59,8 @@ struct dfr_option {
 #define DFR_NAMES(struct_, field, number) DFR_FIELD(NAMES, struct_, field), .least = offsetof(struct_, number)
 #define DFR_SET(set_, struct_, field) DFR_FIELD(SET, struct_, field), .set = (set_)
 #define DFR_SET_ALL(set_) .type = DFR_TYPE_SET, .set = (set_) /* `set` gets the whole struct */
-#define DFR_DEVICES(struct_, field, type_) DFR_FIELD(type_, struct_, field), .words = "auto|none|emu|cuda|opencl|sim", \
+#define DFR_DEVICES(struct_, field, type_) DFR_FIELD(type_, struct_, field), DFR_DEVICE_WORDS
+#define DFR_DEVICE_WORDS .words = "auto|none|emu|cuda|opencl|sim", \
     .hint = "; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one"
 
 struct dfr_options {                    /* one table of a list */
@@ -73,6 +74,8 @@ const struct dfr_option *dfr_option_at(const struct dfr_options *tables, size_t 
 const struct dfr_option *dfr_option_find(const struct dfr_options *tables, const char *word);
 /* Parses argv[*i] and its value, advancing *i, if it is one of these options. Sets *known if it is. */
 int dfr_option_take(const struct dfr_options *tables, void *record, int argc, char **argv, int *i, bool *known, struct df_error *error);
+/* Finds the text among words, "auto|on|off": *number is 0 for the first of them. */
+int dfr_option_word(const struct dfr_option *row, const char *words, const char *text, uint64_t *number, struct df_error *error);
 /* Parses an integer within bounds; messages name the option. */
 int dfr_option_count(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *count, struct df_error *error);
 

@@ -1,6 +1,9 @@
 /* devices.c - chooses the devices of a run (devices.h). */
 #include "runtime/device/devices.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "runtime/base/error.h"
 #include "runtime/graph/plan.h"
 
@@ -26,10 +29,30 @@ static bool has_gpu_variants(const struct dfr_device_ops *ops, const struct df_g
 }
 
 /* Loads the program's code to a device. A device that does not take it is left out, unless it was named. */
-static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, const struct df_options *options,
+/* Has another back end given this device already? */
+static bool is_taken(const struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, struct df_error *why)
+{
+    char here[32], there[32];
+    if (!ops->bus_id || ops->bus_id(number, here, sizeof here, NULL) != DF_OK)
+        return false;
+    for (uint32_t i = 0; i < chosen->n; i++) {
+        const struct dfr_device_ops *other = chosen->of[i].ops;
+        if (other != ops && other->bus_id && other->bus_id(chosen->of[i].number, there, sizeof there, NULL) == DF_OK && strcasecmp(here, there) == 0) {
+            dfr_error(why, DF_E_DEVICE, "%s%u is %s%u (%s)", ops->name, number, other->name, chosen->of[i].number, here);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, uint32_t number, uint32_t index, const struct df_options *options,
                 const struct df_graph *graph, struct df_error *error)
 {
     struct df_error why = { "" };
+    if (is_taken(chosen, ops, number, &chosen->left_out)) {
+        chosen->n_left_out++;
+        return DF_OK;
+    }
     bool loaded = !ops->load || !has_gpu_variants(ops, graph) || ops->load(number, graph->functions, graph->n_kernels, false, &why) == DF_OK;
     if (!loaded && options->inexact && ops->load(number, graph->functions, graph->n_kernels, true, NULL) == DF_OK) {
         chosen->inexact = why;
@@ -37,6 +60,7 @@ static int take(struct dfr_devices *chosen, const struct dfr_device_ops *ops, ui
     }
     if (loaded) {
         chosen->of[chosen->n].ops = ops;
+        chosen->of[chosen->n].index = index;
         chosen->of[chosen->n++].number = number;
         return DF_OK;
     }
@@ -55,14 +79,23 @@ int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options
     for (uint32_t k = 0; k < ends->n; k++) {
         present[k] = ends->ops[k]->count(&chosen->left_out);
         if (n_emulated && ends->ops[k]->runs_cpu_code)
-            present[k] = n_emulated;
+            present[k] = n_emulated > chosen->present ? n_emulated - chosen->present : 1;
+        if (present[k] == 0 && options->also)
+            return dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends->ops[k]->name, chosen->left_out.text);
         chosen->present += present[k];
     }
     int status = chosen->present ? check_named(ends, named, chosen->present, error) : DF_OK;
     for (uint32_t k = 0; k < ends->n; k++)
         for (uint32_t i = 0; i < present[k] && status == DF_OK; i++, index++)
             if (chosen->n < most && (!named || (index < 64 && named >> index & 1)))
-                status = take(chosen, ends->ops[k], i, options, graph, error);
+                status = take(chosen, ends->ops[k], i, index, options, graph, error);
+    for (uint32_t k = 0; k < ends->n && options->also && !named && status == DF_OK; k++) {
+        bool has = false;
+        for (uint32_t i = 0; i < chosen->n; i++)
+            has |= chosen->of[i].ops == ends->ops[k];
+        if (!has)
+            status = dfr_error(error, DF_E_DEVICE, "no %s device: %s", ends->ops[k]->name, chosen->left_out.text);
+    }
     return status;
 }
 

@@ -17,7 +17,8 @@
 struct dfr_back_ends {
     uint32_t n;
     const struct dfr_device_ops *ops[DFR_MAX_BACK_ENDS];
-    const char *missing;                /* the message if a device is demanded and n is 0 */
+    bool lacks;                         /* one that was named is not linked */
+    const char *missing;                /* the message for that, or if a device is demanded and n is 0 */
 };
 
 struct dfr_devices {
@@ -25,6 +26,7 @@ struct dfr_devices {
     struct {
         const struct dfr_device_ops *ops;
         uint32_t number;                /* among its back end's devices */
+        uint32_t index;                 /* among all devices */
     } of[DF_MAX_UNITS];                 /* the first n, in the order of back ends and numbers */
     uint32_t present;                   /* devices that there are */
     uint32_t n_left_out;                /* those that cannot run the program, if no device was named */
@@ -32,8 +34,9 @@ struct dfr_devices {
     struct df_error inexact;            /* what a chosen device lacks for the CPU's bits, which options->inexact allows; "": nothing */
 };
 
-/* Chooses at most `most` devices: those that options->gpus names or, if it names none, all that can run the program. The program's code is loaded to them.
- * n_emulated: how many devices the emulator has; 0: as many as it says. DF_OK with n 0: none can, and left_out says why. DF_E_DEVICE: one that was named is
+/* Chooses at most `most` devices: those that options->gpus names or, if it names none, all that can run the program. The program's code is loaded to them. A
+ * device that two back ends have is taken of the first. If options->also names further kinds, each kind must give one.
+ * n_emulated: how many devices there are to be with the emulator's, which has at least one; 0: as many as it says. DF_OK with n 0: none can, and left_out says why. DF_E_DEVICE: one that was named is
  * not there, or cannot run the program. */
 int dfr_devices_choose(const struct dfr_back_ends *ends, const struct df_options *options, const struct df_graph *graph,
                        uint32_t n_emulated, uint32_t most, struct dfr_devices *chosen, struct df_error *error);

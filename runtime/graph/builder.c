@@ -303,7 +303,7 @@ int df_builder_kernel(struct df_builder *b, const struct df_kernel_desc *desc, u
     k->traits = (uint16_t)desc->traits;
     k->tolerance = desc->tolerance;
     k->code_classes = (uint16_t)((desc->functions.cpu ? 1u << DF_CLASS_CPU : 0) |
-                                 (desc->functions.gpu ? 1u << DF_CLASS_GPU : 0));
+                                 (desc->functions.gpu || desc->functions.opencl ? 1u << DF_CLASS_GPU : 0));
     fill_ports(k, ports, desc);
     *kernel = id;
     return DF_OK;

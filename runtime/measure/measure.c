@@ -406,7 +406,7 @@ static int find_device(const struct df_graph *graph, const struct df_options *op
                        const struct dfr_device_ops **ops, uint32_t *number, struct df_error *error)
 {
     struct df_error why = { "" };
-    const struct dfr_back_ends ends = dfr_back_ends_of(options->device);
+    const struct dfr_back_ends ends = dfr_back_ends_for(options);
     *ops = NULL;
     if (dfr_devices_first(&ends, options, graph, ops, number, &why) == DF_OK)
         return DF_OK;

@@ -226,5 +226,6 @@ const struct dfr_device_ops dfr_opencl_ops = {
     .host_free = dfr_cl_host_free,
     .event_times = dfr_cl_event_times,
     .blas = cl_blas,
+    .bus_id = dfr_cl_bus_id,
     .cache_bytes = dfr_cl_cache_bytes,
 };

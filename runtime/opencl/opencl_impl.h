@@ -108,6 +108,7 @@ int dfr_cl_describe(uint32_t index, struct df_unit *unit, struct df_error *error
 void dfr_cl_about(uint32_t index, char *text, size_t size);
 int dfr_cl_load(uint32_t index, const struct df_functions *functions, uint32_t n, bool inexact, struct df_error *error);
 uint64_t dfr_cl_cache_bytes(uint32_t index);
+int dfr_cl_bus_id(uint32_t index, char *text, size_t size, struct df_error *error);
 void *dfr_cl_host_alloc(uint64_t bytes, struct df_error *error);
 void dfr_cl_host_free(void *memory, uint64_t bytes);
 

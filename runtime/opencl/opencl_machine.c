@@ -173,6 +173,29 @@ uint64_t dfr_cl_cache_bytes(uint32_t index)
     return index < n ? number(m->id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE) : 0;
 }
 
+/* By an extension of OpenCL, or by NVIDIA's or AMD's own, which older drivers have. */
+int dfr_cl_bus_id(uint32_t index, char *place, size_t size, struct df_error *error)
+{
+    enum { PCI_BUS_INFO = 0x410f, BUS_ID_NV = 0x4008, SLOT_ID_NV = 0x4009, TOPOLOGY_AMD = 0x4037 };
+    const struct cl_machine *m = &machines[index];
+    cl_uint pci[4] = { 0 };             /* domain, bus, device, function */
+    unsigned char amd[24] = { 0 };
+    size_t n = 0;
+
+    if (dfr_cl.GetDeviceInfo(m->id, PCI_BUS_INFO, sizeof pci, pci, NULL) == CL_SUCCESS) {
+        n = sizeof pci;
+    } else if (dfr_cl.GetDeviceInfo(m->id, BUS_ID_NV, sizeof pci[1], &pci[1], &n) == CL_SUCCESS) {
+        dfr_cl.GetDeviceInfo(m->id, SLOT_ID_NV, sizeof pci[2], &pci[2], NULL);
+    } else if (dfr_cl.GetDeviceInfo(m->id, TOPOLOGY_AMD, sizeof amd, amd, &n) == CL_SUCCESS) {
+        for (int i = 0; i < 3; i++)
+            pci[1 + i] = amd[21 + i];
+    }
+    if (n == 0)
+        return dfr_error(error, DF_E_DEVICE, "%s: its driver does not say where it is plugged in", m->label);
+    snprintf(place, size, "%04x:%02x:%02x.%x", pci[0], pci[1], pci[2], pci[3]);
+    return DF_OK;
+}
+
 static int make_context(struct cl_machine *m, struct df_error *error)
 {
     const cl_context_properties properties[] = { CL_CONTEXT_PLATFORM, (cl_context_properties)m->platform, 0 };

@@ -31,6 +31,31 @@ static int set_gpus(void *field, const struct dfr_option *option, const char *te
     return DF_OK;
 }
 
+/* One kind, or several kinds of devices. */
+static int set_devices(void *field, const struct dfr_option *option, const char *text, struct df_error *error)
+{
+    struct df_options *o = &((struct dfr_command_line *)field)->options;
+    uint64_t kind;
+    o->also = 0;
+    for (const char *at = text; strchr(text, ','); at += strcspn(at, ",") + 1) {
+        char *word = strndup(at, strcspn(at, ","));
+        int status = word ? dfr_option_word(option, "emu|cuda|opencl", word, &kind, error) : dfr_error_memory(error);
+        free(word);
+        if (status != DF_OK)
+            return status;
+        o->device = (enum df_device_kind)(DF_DEVICE_EMU + kind);
+        if (o->also >> o->device & 1)
+            return dfr_error(error, DF_E_ARGUMENT, "%s=%s: a kind is named twice", option->name, text);
+        o->also |= 1u << o->device;
+        if (!at[strcspn(at, ",")])
+            return DF_OK;
+    }
+    int status = dfr_option_word(option, option->words, text, &kind, error);
+    if (status == DF_OK)
+        o->device = (enum df_device_kind)kind;
+    return status;
+}
+
 int dfr_devices_together(const struct df_options *o, struct df_error *error)
 {
     if (o->learn && o->device == DF_DEVICE_SIM)
@@ -47,8 +72,8 @@ int dfr_devices_together(const struct df_options *o, struct df_error *error)
 
 const struct dfr_option dfr_options_device[] = {
     DFR_HEADING("Devices"),
-    { "--device", "KIND", "auto (cuda if there is a GPU), none, emu (emulated on the host), cuda, opencl, sim (virtual time)",
-      DFR_DEVICES(struct dfr_command_line, options.device, WORD) },
+    { "--device", "KIND[,KIND]", "auto (cuda if there is a GPU), none, emu (emulated on the host), cuda, opencl, sim (virtual time); several kinds of devices "
+      "take part together, as in emu,opencl", DFR_SET_ALL(set_devices), DFR_DEVICE_WORDS },
     { "--gpus", "LIST", "the numbers of the GPUs to use, from 0, as in 0,2; of those that CUDA_VISIBLE_DEVICES leaves, if it "
       "is set (default: all that have code in this program)", DFR_SET(set_gpus, struct dfr_command_line, options.gpus) },
     { "--gpu-mem", "SIZE", "memory to use of each GPU, as in 64MiB (default: nine tenths of it, or what others have left)", DFR_FIELD(BYTES, struct dfr_command_line, options.gpu_mem_bytes) },

@@ -19,19 +19,28 @@ static const struct {
 } table[] = {
     { DF_DEVICE_CUDA, true, &dfr_cuda_ops, "no CUDA device: this program was linked without CUDA" },
     { DF_DEVICE_OPENCL, false, &dfr_opencl_ops, "no OpenCL device: this program has no OpenCL code" },
-    { DF_DEVICE_EMU, false, &dfr_emu_ops, "" },
+    { DF_DEVICE_EMU, false, &dfr_emu_ops, NULL },
 };
 
-struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind)
+struct dfr_back_ends dfr_back_ends_for(const struct df_options *options)
 {
+    const enum df_device_kind kind = options->device;
     struct dfr_back_ends found = { .missing = table[0].missing };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (table[i].kind == kind)
+        const bool named = table[i].kind == kind || (kind != DF_DEVICE_NONE && options->also >> table[i].kind & 1);
+        if (named && !table[i].ops && !found.lacks) {
             found.missing = table[i].missing;
-        if (table[i].ops && (table[i].kind == kind || (kind == DF_DEVICE_AUTO && table[i].real)))
+            found.lacks = true;
+        }
+        if (table[i].ops && (named || (kind == DF_DEVICE_AUTO && table[i].real)))
             found.ops[found.n++] = table[i].ops;
     }
     return found;
+}
+
+struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind)
+{
+    return dfr_back_ends_for(&(struct df_options){ .device = kind });
 }
 
 const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind)

@@ -10,6 +10,8 @@
 /* The back ends that are linked and have devices of this kind. DF_DEVICE_AUTO: those of real devices, never the emulator. None for DF_DEVICE_NONE and
  * DF_DEVICE_SIM. */
 struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind);
+/* Those of options->device and options->also, in the order of the table. */
+struct dfr_back_ends dfr_back_ends_for(const struct df_options *options);
 
 /* The first of them; NULL if there are none. */
 const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind);

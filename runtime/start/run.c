@@ -220,7 +220,7 @@ static int prepare(struct df_run *run, struct df_error *error)
 {
     int status = DF_OK;
 
-    const struct dfr_back_ends ends = dfr_back_ends_of(run->options.device);
+    const struct dfr_back_ends ends = dfr_back_ends_for(&run->options);
     if (run->options.check_variants)
         status = dfr_check_find(run, &ends, error);     /* devices.check_ops; the run is serial and on the host then */
     if (run->options.rehearse != 0)

@@ -47,6 +47,7 @@ static void number_devices(struct df_run *run, const struct dfr_devices *chosen)
     for (uint32_t i = 0; i < chosen->n; i++) {
         run->devices.ops[i + 1] = chosen->of[i].ops;
         run->devices.number[i + 1] = chosen->of[i].number;
+        run->devices.index[i + 1] = chosen->of[i].index;
         if (!run->devices.host || (!run->devices.host->host_register && chosen->of[i].ops->host_register))
             run->devices.host = chosen->of[i].ops;
     }
@@ -62,13 +63,13 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
 {
     enum df_device_kind kind = run->options.device;
     bool optional = kind == DF_DEVICE_AUTO && run->options.gpus == 0;
-    const struct dfr_back_ends ends = dfr_back_ends_of(kind);
+    const struct dfr_back_ends ends = dfr_back_ends_for(&run->options);
     struct dfr_devices chosen;
 
     run->machine.n_gpus = 0;
     if (kind == DF_DEVICE_NONE)
         return DF_OK;
-    if (ends.n == 0)
+    if (ends.n == 0 || ends.lacks)
         return optional ? DF_OK : dfr_error(error, DF_E_DEVICE, "%s", ends.missing);
     int status = dfr_devices_choose(&ends, &run->options, run->graph, described_gpus(described), DF_MAX_UNITS - 1, &chosen, error);
     if (status != DF_OK)
@@ -90,7 +91,7 @@ static int find_devices(struct df_run *run, const struct df_platform *described,
 static int describe_gpu(struct df_run *run, const struct df_platform *described, uint32_t u, struct df_error *error)
 {
     struct df_unit *unit = &run->machine.platform.units[u];
-    const struct df_unit *like = described_gpu(described, run->devices.number[u]);
+    const struct df_unit *like = described_gpu(described, run->devices.index[u]);
 
     if (like && run->devices.ops[u]->runs_cpu_code) {
         *unit = *like;
@@ -148,7 +149,7 @@ int dfr_machine_find(struct df_run *run, struct df_error *error)
         memcpy(run->machine.platform.units[0].name, described->units[0].name,
                sizeof run->machine.platform.units[0].name);
         run->machine.platform.units[0].memory_bytes_per_s = described->units[0].memory_bytes_per_s;
-        if (run->options.device == DF_DEVICE_EMU)
+        if (run->options.device == DF_DEVICE_EMU && !run->options.also)
             run->machine.platform.units[0].cores = described->units[0].cores;
     }
     for (uint32_t u = 1; u <= run->machine.n_gpus; u++) {
@@ -225,12 +226,12 @@ void dfr_machine_describe(const struct df_graph *graph, const struct df_options 
 
 /* The time of a work on a unit's class. NAN: not known. The stated default says that GPUs are quicker than cores. An
  * emulated one is not: it computes on a core. */
-static double time_of(const struct df_run *run, const struct df_times *times, uint32_t cls, uint32_t work)
+static double time_of(const struct df_run *run, const struct df_times *times, uint32_t unit, uint32_t cls, uint32_t work)
 {
     size_t cpu = (size_t)DF_CLASS_CPU * times->n_works + work, i = (size_t)cls * times->n_works + work;
     if (cls >= times->n_classes)
         return NAN;
-    bool emulated = run->machine.n_gpus > 0 && run->devices.ops[1]->runs_cpu_code;
+    bool emulated = unit > 0 && run->devices.ops[unit]->runs_cpu_code;
     bool as_cpu = emulated && cls == DF_CLASS_GPU && times->source[i] == DF_TIME_DEFAULT && !isnan(times->time_s[cpu]);
     return times->time_s[as_cpu ? cpu : i];
 }
@@ -243,7 +244,7 @@ static void fill_times(struct df_run *run, const struct df_times *times)
     for (uint32_t u = 0; u < run->machine.n_units; u++) {
         uint32_t cls = dfr_times_class(times, run->graph, &run->machine.platform, run->machine.platform.units[u].cls);
         for (uint32_t k = 0; k < n_works; k++) {
-            double s = time_of(run, times, cls, k);
+            double s = time_of(run, times, u, cls, k);
             for (uint32_t c = 0; isnan(s) && c < times->n_classes; c++)
                 s = times->time_s[(size_t)c * n_works + k];
             s = isnan(s) ? DF_DEFAULT_LAUNCH_S : s;

@@ -50,6 +50,21 @@ expect trace 0 'main/scale' cat t.json
 expect variants 0 'jobs of 4 kernels agree' ./flow --device=opencl --check=variants --waves=2
 expect which 1 'there is no opencl device 9[:,]' ./flow --device=opencl --gpus=9
 
+# Devices of two back ends in one run; each kind that is named must have one.
+for policy in all-gpu eager dmda random heft gp; do
+    ./flow --device=emu,opencl --policy=$policy --waves=20 --stats >out 2>stats; same "both-$policy" out expected
+    [ $policy != random ] || cp stats both
+done
+expect both-work 0 '^cpu 0 +[1-9].*[^0-9]+emu0 +[1-9]' sh -c "grep -E '^(cpu 0|emu0) ' both | tr '\n' ' '"
+opencl_jobs=$(awk '/^worker/ { on = 1; next } on && NF == 0 { exit } on && !/^(cpu|emu)/ { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; exit } }' both)
+if [ "${opencl_jobs:-0}" -gt 0 ]; then pass both-opencl-works; else fail both-opencl-works "$(cat both)"; fi
+./flow --device=emu,opencl --policy=all-gpu --waves=20 --gpu-mem=48KiB >out; same both-little-memory out expected
+./flow --device=emu,opencl --gpus=1 --policy=all-gpu --waves=20 --stats >out 2>stats; same both-one-named out expected
+expect both-named 0 '^emu0 +[1-9][0-9]+ ' cat stats
+expect both-no-driver 1 'error: no opencl device: libOpenCL finds no driver' env OCL_ICD_VENDORS="$PWD/drivers" ./flow --device=emu,opencl
+expect both-no-code 1 'error: no OpenCL device: this program has no OpenCL code$' ./none --device=emu,opencl
+expect both-no-cuda 1 'error: no CUDA device: this program was linked without CUDA$' ./flow --device=opencl,cuda
+
 # What drivers may lack, refuse or lose: a library between the program and the real one.
 real=$(/sbin/ldconfig -p | awk '/libOpenCL\.so\.1 .*x86-64/ { print $NF; exit }')
 case $(uname -m),${DF_SANITIZER:-},$real in x86_64,,/*) ;; *) skip shim "needs x86-64, no sanitizer, and libOpenCL.so.1: $real"; exit 0 ;; esac

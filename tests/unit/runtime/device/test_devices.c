@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "run_rig.h"
@@ -20,6 +21,11 @@ static struct dfr_back_ends ends = { .n = 2, .ops = { &one, &two }, .missing = "
 struct dfr_back_ends dfr_back_ends_of(enum df_device_kind kind)
 {
     return kind == DF_DEVICE_AUTO ? ends : (struct dfr_back_ends){ .missing = ends.missing };
+}
+
+struct dfr_back_ends dfr_back_ends_for(const struct df_options *options)
+{
+    return dfr_back_ends_of(options->device);
 }
 
 const struct dfr_device_ops *dfr_back_end_of(enum df_device_kind kind)
@@ -53,6 +59,21 @@ static int load(uint32_t index, const struct df_functions *functions, uint32_t n
     return index == refused ? dfr_error(error, DF_E_DEVICE, "two%u: no code for it", index) : DF_OK;
 }
 
+static int bus_one(uint32_t index, char *text, size_t size, struct df_error *error)
+{
+    (void)error;
+    snprintf(text, size, "0000:ab:%02x.0", index);
+    return DF_OK;
+}
+
+static int bus_two(uint32_t index, char *text, size_t size, struct df_error *error)
+{
+    if (index == 0)
+        return dfr_error(error, DF_E_DEVICE, "two0: nowhere");
+    snprintf(text, size, "0000:AB:%02x.0", index - 1);
+    return DF_OK;
+}
+
 static int open_one(uint32_t index, const struct dfr_device_config *config, struct dfr_device **device, struct df_error *error)
 {
     int status = dfr_emu_ops.open(index, config, device, error);
@@ -83,6 +104,45 @@ static int set_up(void **state)
     return 0;
 }
 
+/* If several kinds are asked for, each gives a device. */
+static void several(void **state)
+{
+    struct rig r;
+    struct df_options o = rig_options("all-gpu", DF_DEVICE_AUTO, 1);
+    struct dfr_devices chosen;
+    struct df_error error = { "" };
+    (void)state;
+    rig_random(&r, 1, 10, 20, 0);
+
+    o.also = 1u << DF_DEVICE_CUDA | 1u << DF_DEVICE_OPENCL;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 3);
+    assert_int_equal(chosen.of[2].index, 2);
+    refused = 0;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 2);
+    imprecise = 1;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "no two device: two1 lacks digits");
+    o.gpus = 1;                         /* unless devices are named */
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 1);
+    o.gpus = 0;
+    one.count = count_none;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_E_DEVICE);
+    assert_string_equal(error.text, "no one device: no driver");
+
+    /* An emulator beside others stands for the described devices that are not theirs. */
+    one.count = count_one;
+    two.runs_cpu_code = true;
+    refused = imprecise = 9;
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 3, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 3);
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 1, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 2);
+    rig_free(&r);
+}
+
 /* The numbers of options->gpus go on from one back end to the next. */
 static void numbers(void **state)
 {
@@ -102,6 +162,15 @@ static void numbers(void **state)
     assert_ptr_equal(chosen.of[1].ops, &two);
     assert_int_equal(chosen.of[1].number, 0);
     assert_int_equal(chosen.of[2].number, 1);
+
+    one.bus_id = bus_one, two.bus_id = bus_two; /* two1 is one0 */
+    assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
+    assert_int_equal(chosen.n, 2);
+    assert_int_equal(chosen.of[1].number, 0);
+    assert_int_equal(chosen.of[1].index, 1);
+    assert_int_equal(chosen.n_left_out, 1);
+    assert_string_equal(chosen.left_out.text, "two1 is one0 (0000:AB:00.0)");
+    one.bus_id = two.bus_id = NULL;
 
     imprecise = 1;
     assert_int_equal(dfr_devices_choose(&ends, &o, r.graph, 0, DF_MAX_UNITS - 1, &chosen, &error), DF_OK);
@@ -226,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(numbers, set_up),
+        cmocka_unit_test_setup(several, set_up),
         cmocka_unit_test(memory),
         cmocka_unit_test_setup(run_on_both, set_up),
     };

@@ -120,6 +120,14 @@ static void test_options(void **state)
     assert_string_equal(line.options.trace_path, "t.json");
     assert_int_equal(line.options.log_level, DF_LOG_DEBUG);
     dfr_args_free(&line);
+    line = good("--input=x|--device=emu,opencl");
+    assert_int_equal(line.options.also, 1u << DF_DEVICE_EMU | 1u << DF_DEVICE_OPENCL);
+    assert_true(line.options.device == DF_DEVICE_EMU || line.options.device == DF_DEVICE_OPENCL);
+    dfr_args_free(&line);
+    line = good("--input=x|--device=emu,opencl|--device=cuda");
+    assert_int_equal(line.options.also, 0);
+    assert_int_equal(line.options.device, DF_DEVICE_CUDA);
+    dfr_args_free(&line);
     line = good("--input=x|--gpus=63,0,2");
     assert_true(line.options.gpus == (UINT64_C(1) << 63 | 5));
     dfr_args_free(&line);
@@ -189,6 +197,9 @@ static void test_messages(void **state)
     bad("--waves=0", "--waves=0: a whole number from 1 to 9223372036854775807 is expected");
     bad("--waves=1.5", "--waves=1.5: a whole number from 1 to 9223372036854775807 is expected");
     bad("--waves=99999999999999999999", "--waves=99999999999999999999: a whole number from 1 to 9223372036854775807 is expected");
+    bad("--device=emu,", "--device=: one of emu, cuda, opencl is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one");
+    bad("--device=emu,none", "--device=none: one of emu, cuda, opencl is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one");
+    bad("--device=emu,opencl,emu", "--device=emu,opencl,emu: a kind is named twice");
     bad("--device=tpu", "--device=tpu: one of auto, none, emu, cuda, opencl, sim is expected; 'none' uses the CPU alone, 'cuda' a GPU, 'opencl' a device of OpenCL, 'emu' an emulated one");
     bad("--emu-all=yes", "--emu-all takes no value");
     bad("--help=me", "--help takes no value");
